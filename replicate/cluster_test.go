@@ -68,7 +68,7 @@ func TestPlanWorkAndStored(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ gaussian/ours`).MatchString(stderr) {
 		t.Errorf("no line with its time: %q", stderr)
 	}
-	attempts, _, err := cluster.Attempts(path)
+	attempts, err := cluster.Attempts(path)
 	if err != nil || len(attempts) != 1 || attempts[0].Exit != 0 || attempts[0].Steps != 12 || attempts[0].Of != 12 ||
 		attempts[0].End.IsZero() || attempts[0].Job != "" || attempts[0].Node != "" {
 		t.Errorf("attempts %+v, %v", attempts, err)
@@ -133,7 +133,7 @@ func TestWorkOnAHeldRun(t *testing.T) {
 	if code != 75 || !strings.Contains(stderr, "gaussian/recent seed 0") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
-	attempts, _, err := cluster.Attempts(path)
+	attempts, err := cluster.Attempts(path)
 	if err != nil || len(attempts) != 1 || attempts[0].Exit != 75 || attempts[0].Steps != 9 {
 		t.Errorf("attempts %+v, %v", attempts, err)
 	}
@@ -161,7 +161,7 @@ func TestWorkAfterTerm(t *testing.T) {
 	if code, stderr := s.work(t, path, 0); code != 0 {
 		t.Fatal(stderr)
 	}
-	attempts, _, err := cluster.Attempts(path)
+	attempts, err := cluster.Attempts(path)
 	if err != nil || len(attempts) != 2 || attempts[0].Exit != 130 || attempts[1].Exit != 0 {
 		t.Fatalf("attempts %+v, %v", attempts, err)
 	}

@@ -56,7 +56,7 @@ func TestSlurm(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
-	attempts, _, err := cluster.Attempts(s.submitted())
+	attempts, err := cluster.Attempts(s.submitted())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestSlurm(t *testing.T) {
 		t.Errorf("the verdicts are missing:\n%s", stdout)
 	}
 	nodes, steps := map[string]bool{}, 0
-	attempts, _, err = cluster.Attempts(s.submitted())
+	attempts, err = cluster.Attempts(s.submitted())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestSlurmAgents(t *testing.T) {
 	if code, text := submit("--wait"); code != 0 {
 		t.Fatal(text)
 	}
-	attempts, _, err := cluster.Attempts(s.submitted())
+	attempts, err := cluster.Attempts(s.submitted())
 	if err != nil {
 		t.Fatal(err)
 	}

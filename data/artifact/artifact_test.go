@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -269,40 +268,6 @@ func TestNotWritable(t *testing.T) {
 	check(t, err, ErrNotWritable, "TVPS_CACHE", file, "plain")
 	if s.requests.Load() != 0 {
 		t.Error("downloaded although the file cannot be written")
-	}
-}
-
-// A read-only folder. Root may write everywhere, so as root the child process runs as the
-// user nobody.
-func TestReadOnlyFolder(t *testing.T) {
-	data := content()
-	s := serve(t, whole(data))
-	dir, err := os.MkdirTemp("/tmp", "artifact-ro-") // the user nobody cannot enter t.TempDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.Chmod(dir, 0o755); os.RemoveAll(dir) })
-	os.Chmod(dir, 0o555)
-	run := func() (string, error) {
-		cmd := child(s.URL, filepath.Join(dir, "file"))
-		if os.Getuid() == 0 {
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		}
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
-	out, err := run()
-	if err == nil || !strings.Contains(out, "permission denied") || !strings.Contains(out, "TVPS_CACHE") {
-		t.Errorf("got %q, %v", out, err)
-	}
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("the folder holds %v", left)
-	}
-	os.Chmod(dir, 0o755)
-	os.WriteFile(filepath.Join(dir, "file"), data, 0o644)
-	os.Chmod(dir, 0o555)
-	if out, err := run(); err != nil {
-		t.Errorf("the complete file is there, in a read-only folder: %q, %v", out, err)
 	}
 }
 

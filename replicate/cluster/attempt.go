@@ -84,14 +84,14 @@ func (a *Attempt) write() error {
 const longestAttempt = 1 << 20
 
 // Attempts reads the attempts at the tasks of a plan, by task and in the order of time. Files that cannot be read are
-// left out, and their number returned.
-func Attempts(plan string) (attempts []Attempt, unreadable int, err error) {
+// left out.
+func Attempts(plan string) (attempts []Attempt, err error) {
 	entries, err := os.ReadDir(AttemptsFolder(plan))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("cannot read the attempts at the tasks: %w", err)
+		return nil, fmt.Errorf("cannot read the attempts at the tasks: %w", err)
 	}
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), ".") || !strings.HasSuffix(entry.Name(), ".json") {
@@ -100,11 +100,9 @@ func Attempts(plan string) (attempts []Attempt, unreadable int, err error) {
 		path := filepath.Join(AttemptsFolder(plan), entry.Name())
 		text, err := artifact.ReadFile(path, longestAttempt)
 		a := Attempt{path: path}
-		if err != nil || json.Unmarshal(text, &a) != nil {
-			unreadable++
-			continue
+		if err == nil && json.Unmarshal(text, &a) == nil {
+			attempts = append(attempts, a)
 		}
-		attempts = append(attempts, a)
 	}
 	slices.SortStableFunc(attempts, func(a, b Attempt) int {
 		if a.Task != b.Task {
@@ -112,5 +110,5 @@ func Attempts(plan string) (attempts []Attempt, unreadable int, err error) {
 		}
 		return a.Start.Compare(b.Start)
 	})
-	return attempts, unreadable, nil
+	return attempts, nil
 }

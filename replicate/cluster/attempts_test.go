@@ -43,7 +43,7 @@ func work(arguments []string) int {
 	if err != nil {
 		panic(err)
 	}
-	earlier, _, _ := Attempts(*plan)
+	earlier, _ := Attempts(*plan)
 	n := 0
 	for _, a := range earlier {
 		if a.Task == *task {

@@ -183,12 +183,3 @@ func TestProcessors(t *testing.T) {
 		}
 	}
 }
-
-func TestCheckGPUFor(t *testing.T) {
-	if err := CheckGPUFor(testCatalog, []string{"claw", "images", "none"}); err != nil {
-		t.Error(err)
-	}
-	if err := CheckGPUFor(testCatalog, []string{"imags"}); err == nil || !strings.Contains(err.Error(), `"images"`) {
-		t.Errorf("error %v", err)
-	}
-}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"tvps/replicate/runs"
 )
 
 // TaskState is the condition of a task or job.
@@ -45,7 +43,7 @@ type Item struct {
 type Status struct {
 	Tasks []Item
 	Draw  Item
-	Notes []string
+	Note  string // a line; empty for none
 }
 
 // ReadStatus joins the attempts at the tasks, which the workers note, with Slurm's queue. It works without Slurm: then
@@ -55,14 +53,11 @@ func ReadStatus(ctx context.Context, path string, p Plan) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	attempts, unreadable, err := Attempts(path)
+	attempts, err := Attempts(path)
 	if err != nil {
 		return Status{}, err
 	}
 	var s Status
-	if unreadable > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s cannot be read.", runs.Plural(unreadable, "file of an attempt")))
-	}
 	k := statusReader{path: path, attempts: map[int][]Attempt{}, jobs: jobs}
 	for _, a := range attempts {
 		k.attempts[a.Task] = append(k.attempts[a.Task], a)
@@ -74,7 +69,7 @@ func ReadStatus(ctx context.Context, path string, p Plan) (Status, error) {
 			if !errors.As(err, &missing) {
 				return Status{}, err
 			}
-			s.Notes = append(s.Notes, err.Error()+". The queue is not known.")
+			s.Note = err.Error() + ". The queue is not known.\n"
 		}
 	}
 	for _, t := range p.Tasks {
@@ -277,7 +272,7 @@ func (i Item) String() string {
 	return text
 }
 
-// Print prints the number of tasks in each state, the tasks and jobs that run or failed, and the notes.
+// Print prints the number of tasks in each state, the tasks and jobs that run or failed, and the note.
 func (s Status) Print(out io.Writer) error {
 	states := []TaskState{Done, Running, Waiting, Failed, Cancelled, Open}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -310,8 +305,6 @@ func (s Status) Print(out io.Writer) error {
 			fmt.Fprintln(out, i)
 		}
 	}
-	for _, note := range s.Notes {
-		fmt.Fprintln(out, note)
-	}
-	return nil
+	_, err := io.WriteString(out, s.Note)
+	return err
 }

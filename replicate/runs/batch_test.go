@@ -22,6 +22,7 @@ type walkers struct {
 	seeds   [][]int64 // of each group that started
 	started [][]Spec  // its members
 	steps   []int
+	stopped int // groups
 	fail    func(t int) error
 }
 
@@ -66,7 +67,7 @@ func (w *walkers) start(_ context.Context, seeds []int64, members []Spec, files 
 			return nil, err
 		}
 		return rows, os.WriteFile(path, text, 0o644)
-	}, nil, nil
+	}, func() { w.stopped++ }, nil
 }
 
 // jobs are those of seeds 0..seeds-1.
@@ -109,9 +110,11 @@ func TestGroupContinues(t *testing.T) {
 		}
 		return nil
 	}
-	report, err := Execute(ctx, store, w.jobs(3, 10), Options{Workers: 2})
-	if err != nil || !report.Interrupted || report.Unfinished != 3 {
-		t.Fatalf("report %+v, error %v", report, err)
+	var out bytes.Buffer
+	report, err := Execute(ctx, store, w.jobs(3, 10), Options{Workers: 2, Out: &out})
+	if err != nil || !report.Interrupted || report.Unfinished != 3 || len(report.Failed) != 0 || w.stopped != 1 ||
+		!errors.Is(report.Err(), context.Canceled) || !strings.Contains(out.String(), "interrupted: 3 runs not finished") {
+		t.Fatalf("report %+v, error %v, stopped %d times, output:\n%s", report, err, w.stopped, &out)
 	}
 	for seed := range 3 {
 		if state := store.State(spec(seed), upTo(10)); !cmp.Equal(state, State{Kind: Partial, Steps: 4, Of: 10}) {
@@ -122,7 +125,7 @@ func TestGroupContinues(t *testing.T) {
 		t.Errorf("state files %q, want one", left)
 	}
 	again := walkers{}
-	var out bytes.Buffer
+	out.Reset()
 	report, err = Execute(t.Context(), store, again.jobs(3, 10), Options{Out: &out, Workers: 2})
 	if err != nil || report.Computed != 3 || len(report.Results) != 3 {
 		t.Fatalf("report %+v, error %v", report, err)
@@ -174,20 +177,6 @@ func TestGroupFails(t *testing.T) {
 	report, err = Execute(t.Context(), store, jobsOf(short, 1), Options{})
 	if err != nil || len(report.Failed) != 2 || !strings.Contains(report.Failed[0].Err.Error(), "rows of 1 runs for 2") {
 		t.Errorf("report %+v, error %v", report, err)
-	}
-}
-
-// A step's panic is an error, with the stack for the failure's note.
-func TestGuarded(t *testing.T) {
-	_, err := Guarded(func(context.Context, int) ([]Row, error) { panic("out of luck") })(t.Context(), 1)
-	var panicked *panicError
-	if !errors.As(err, &panicked) || err.Error() != "panic: out of luck" ||
-		!strings.Contains(panicked.stack, "TestGuarded") {
-		t.Errorf("error %v", err)
-	}
-	rows, err := Guarded(func(_ context.Context, t int) ([]Row, error) { return []Row{{t, "x", 2}}, nil })(t.Context(), 4)
-	if err != nil || !slices.Equal(rows, []Row{{4, "x", 2}}) {
-		t.Errorf("rows %v, error %v", rows, err)
 	}
 }
 

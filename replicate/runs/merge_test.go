@@ -116,10 +116,6 @@ func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 			begunWith(t, into, spec(0), []int{0, 1, 2}, session(0, "a"))
 			finishedWith(t, from, spec(0), []int{2, 3, 4, 5}, session(1, "b"))
 		},
-		"under way into finished": func(into, from *Store) {
-			finishedWith(t, into, spec(0), []int{3, 4, 5}, session(1, "b"))
-			begunWith(t, from, spec(0), []int{0, 1, 2, 3}, session(0, "a"))
-		},
 		"both, in both": func(into, from *Store) {
 			begunWith(t, into, spec(0), []int{0, 1, 2}, session(0, "a"))
 			begunWith(t, from, spec(0), []int{0, 1, 2}, session(0, "a"))

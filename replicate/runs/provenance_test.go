@@ -77,20 +77,6 @@ func TestVersionsAndCommitOfTheBuild(t *testing.T) {
 	}
 }
 
-func TestOwnModule(t *testing.T) {
-	if ownModule != "tvps" {
-		t.Errorf("this package is of module %q", ownModule)
-	}
-}
-
-// Without git on the path the commit is unknown and nothing fails.
-func TestNoGit(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	if commit, dirty := workingCommit("tvps"); commit != "" || dirty {
-		t.Errorf("commit %q", commit)
-	}
-}
-
 // The commit is only taken from the module's own repository, and a changed file makes it dirty. It does not change
 // while the program runs.
 func TestWorkingCommit(t *testing.T) {
@@ -106,7 +92,7 @@ func TestWorkingCommit(t *testing.T) {
 			t.Fatalf("git %s: %s", command, output)
 		}
 	}
-	if commit, dirty := workingCommit("tvps"); len(commit) < 40 || dirty {
+	if commit, dirty := workingCommit(ownModule); len(commit) < 40 || dirty {
 		t.Errorf("commit %q, dirty %t", commit, dirty)
 	}
 	if now := NewProvenance("", nil).Commit; now != before {
@@ -116,7 +102,7 @@ func TestWorkingCommit(t *testing.T) {
 		t.Errorf("took the commit of another module: %q", commit)
 	}
 	demand.Write(t, "new.go", "")
-	if _, dirty := workingCommit("tvps"); !dirty {
+	if _, dirty := workingCommit(ownModule); !dirty {
 		t.Error("a new file does not make it dirty")
 	}
 }

@@ -70,41 +70,6 @@ func tear(t *testing.T, path string) {
 	file.WriteString("{\"t\":19,\"metric\":\"accuracy\",\"value\":0.123}\n{\"t\":19,\"met" + strings.Repeat("x", 1000))
 }
 
-func TestCancelAndResume(t *testing.T) {
-	store := open(t, t.TempDir())
-	ctx, cancel := context.WithCancel(context.Background())
-	stopped := 0
-	job := startJob(spec(0), upTo(10), func(context.Context) (StepFunc, func(), error) {
-		return func(ctx context.Context, t int) ([]Row, error) {
-			if t == 4 {
-				cancel()
-				return nil, errors.New("stopped by the signal, in its own words")
-			}
-			return rowsAt(0, t), nil
-		}, func() { stopped++ }, nil
-	})
-	var out bytes.Buffer
-	report, err := Execute(ctx, store, []Job{job, testJob(1, upTo(2), new(atomic.Int64))}, Options{Out: &out})
-	if err != nil || !report.Interrupted || report.Unfinished != 2 || len(report.Failed) != 0 ||
-		!errors.Is(report.Err(), context.Canceled) {
-		t.Errorf("report %+v, error %v", report, err)
-	}
-	if !strings.Contains(out.String(), "interrupted: 2 runs not finished") || stopped != 1 {
-		t.Errorf("stopped %d times, output:\n%s", stopped, &out)
-	}
-	if state := store.State(spec(0), upTo(10)); !cmp.Equal(state, State{Kind: Partial, Steps: 4, Of: 10}) {
-		t.Errorf("state %v", state)
-	}
-	var count atomic.Int64
-	execute(t, store, nil, testJob(0, upTo(10), &count))
-	if count.Load() != 6 {
-		t.Errorf("%d steps computed after the interruption, want 6", count.Load())
-	}
-	if !bytes.Equal(secondFrame(t, store, spec(0)), uninterrupted(t, 0, upTo(10))) {
-		t.Error("other bytes than the uninterrupted run")
-	}
-}
-
 // However an unfinished run's file is cut or altered, only correct steps are read from it, with their session and time.
 func TestPartialFileTrustsNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "partial")

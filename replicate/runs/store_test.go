@@ -229,16 +229,11 @@ func TestExplain(t *testing.T) {
 	for want, settings := range map[string]map[string]string{
 		"epochs 20 -> 5":                               {"epochs": "5", "lr": "0.1", "clip": "min"},
 		"epochs 20 -> 5, lr 0.1 -> (none)":             {"epochs": "5", "clip": "min"},
-		"new (none) -> \"\"":                           {"epochs": "20", "lr": "0.1", "clip": "min", "new": ""},
-		"clip no -> yes":                               {"epochs": "99", "lr": "9", "clip": "yes"},
 		"clip min -> no, epochs 20 -> 99, lr 0.1 -> 9": {"epochs": "99", "lr": "9", "clip": "no"},
 	} {
 		if got := store.explainer()(with(0, "ours", settings)); got != want {
 			t.Errorf("explainer: %v = %q, want %q", settings, got, want)
 		}
-	}
-	if got := store.explainer()(with(2, "ours", nil)); got != "" {
-		t.Errorf("another seed is explained by %q", got)
 	}
 	var out bytes.Buffer
 	changed := with(0, "ours", map[string]string{"epochs": "5", "lr": "0.1", "clip": "min"})

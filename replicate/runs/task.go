@@ -95,14 +95,6 @@ func (t *task) rank() int {
 	return slices.MinFunc(t.jobs, func(a, b Job) int { return cmp.Compare(a.Rank, b.Rank) }).Rank
 }
 
-func (t *task) specs() []Spec {
-	out := make([]Spec, len(t.jobs))
-	for i, job := range t.jobs {
-		out[i] = job.Spec
-	}
-	return out
-}
-
 // start prepares the task's jobs.
 func (t *task) start(ctx context.Context, members []Spec, files Files) (step GroupStep, stop func(), err error) {
 	defer recovered(&err)

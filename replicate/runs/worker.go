@@ -90,14 +90,14 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	case err != nil && ctx.Err() != nil: // interrupted: the error says only where
 		e.queue = append(e.queue, task)
 	case err != nil:
-		for _, spec := range task.specs() {
-			e.report.Failed = append(e.report.Failed, Failure{spec, err})
+		for _, job := range task.jobs {
+			e.report.Failed = append(e.report.Failed, Failure{job.Spec, err})
 		}
 		e.progress.failed(task, err)
 		return true
 	case !ok && e.opts.NoWait:
-		for _, spec := range task.specs() {
-			e.report.Held = append(e.report.Held, Held{spec, by})
+		for _, job := range task.jobs {
+			e.report.Held = append(e.report.Held, Held{job.Spec, by})
 		}
 		e.progress.note("%s is being computed by another process%s: left out", task, named(by))
 	case !ok:
@@ -192,8 +192,9 @@ func (e *executor) save(task *task, members []*member, results []*Result) error 
 // steps computes the members' missing steps and stores each at once.
 func (e *executor) steps(ctx context.Context, task *task, members []*member) (err error) {
 	var todo []int
+	var specs []Spec
 	for _, m := range members {
-		todo = append(todo, m.todo...)
+		todo, specs = append(todo, m.todo...), append(specs, m.job.Spec)
 	}
 	todo = Distinct(todo)
 	e.progress.expect(task, len(todo))
@@ -201,7 +202,6 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 		return nil
 	}
 	begin := time.Now()
-	specs := specsOf(members)
 	setUp := trace.StartRegion(ctx, "set-up")
 	step, stop, err := task.start(ctx, specs, Files{e.store, e.verified})
 	setUp.End()
@@ -238,14 +238,6 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 		e.progress.step(task, count)
 	}
 	return nil
-}
-
-func specsOf(members []*member) []Spec {
-	out := make([]Spec, len(members))
-	for i, m := range members {
-		out[i] = m.job.Spec
-	}
-	return out
 }
 
 // runStep calls step and turns its panic into an error.
