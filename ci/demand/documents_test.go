@@ -52,16 +52,18 @@ var (
 	fence   = regexp.MustCompile("(?ms)^```[^\n]*\n(.*?)^```")
 	inline  = regexp.MustCompile("`([^`\n]+)`")
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	source  = regexp.MustCompile(`<img src="([^"]+)"`)
 	named   = regexp.MustCompile(`(?m)^\[[^\]]+\]: +(\S+)$`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
 	anchor  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// links lists the targets of links and pictures outside of code, also of those defined by a name, as "[name]: target".
+// links lists the targets of links and pictures outside of code, also of those defined by a name, as "[name]: target",
+// and in HTML.
 func links(text string) []string {
 	text = inline.ReplaceAllString(fence.ReplaceAllString(text, ""), "code")
 	var out []string
-	for _, form := range []*regexp.Regexp{link, named} {
+	for _, form := range []*regexp.Regexp{link, source, named} {
 		for _, m := range form.FindAllStringSubmatch(text, -1) {
 			out = append(out, m[1])
 		}
@@ -110,6 +112,10 @@ func TestLines(t *testing.T) {
 
 // TestSizes: the documents that everybody opens stay short. What is generated counts, too.
 func TestSizes(t *testing.T) {
+	readme := string(demand.Read(t, filepath.Join(root, "README.md")))
+	if lines, words := strings.Count(readme, "\n"), len(strings.Fields(readme)); lines > 120 || words > 1000 {
+		t.Errorf("README.md has %d lines and %d words, more than 120 and 1000", lines, words)
+	}
 	for name, most := range map[string]int{"replicate/paper/INTERPRETATIONS.md": 30_000, "replicate/STATISTICS.md": 8_000} {
 		if text := demand.Read(t, filepath.Join(root, name)); len(text) > most {
 			t.Errorf("%s has %d bytes, more than %d: move details to a page of their own", name, len(text), most)

@@ -44,18 +44,21 @@ func measured(c Judged) []string {
 	return out
 }
 
-// Summary returns a short table in Markdown: for each figure how many of its claims hold.
+// Summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and how many of its
+// claims hold.
 func (v Verification) Summary() string {
 	if stored, _ := v.Stored(); stored == 0 {
 		return fmt.Sprintf("Nothing is stored at the scale %s: `%s` computes the runs, and `%s` judges the claims.\n",
 			v.Scale, v.All(), v.Command)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s. %s\n\n", CountVerdicts(v.Claims), strings.Join(v.Basis(), " "))
-	b.WriteString("| figure | shows | its claims |\n|---|---|---|\n")
-	for _, f := range v.Figures {
-		fmt.Fprintf(&b, "| [%d](figures/gallery/README.md#%s) | %s | %s |\n",
-			f.Number, anchor(f.Title), cell(f.subject()), tally(v.Of(f.Name)))
+	fmt.Fprintf(&b, "**%s.**\n\n| | | | |\n|---|---|---|---|\n", CountVerdicts(v.Claims))
+	for row := range slices.Chunk(v.Figures, 4) {
+		for _, f := range row {
+			fmt.Fprintf(&b, `| [<img src="figures/gallery/%s/%s-a.svg" width="190" alt="">`+"<br>%d: %s](figures/gallery/README.md#%s)<br>%s ",
+				f.Name, f.Name, f.Number, cell(f.subject()), anchor(f.Title), tally(v.Of(f.Name)))
+		}
+		b.WriteString("|\n")
 	}
 	return b.String()
 }

@@ -76,11 +76,12 @@ func TestMarkdown(t *testing.T) {
 			"Ours minus Everything (claimed above 0):<br>" +
 			"a: +0.020 [+0.010, +0.030], n = 3, holds<br>b: +0.000 [+0.000, +0.000], n = 3, undecided<br>" +
 			"d (stand-in, not CLEAR): -0.020 [-0.030, -0.010], n = 3, does not hold (not counted) | **partly** |\n": gallery,
-		"| Another | so (there) | `go run ./replicate fig3 --scale small` | **not run** |\n":       gallery,
-		"28 min on two cores.\n[Page](fig01/index.html), ":                                         gallery,
-		"![fig01-a](fig01/fig01-a.png)\n":                                                          gallery,
-		"5 min on two cores, with runs of figure 1.\n\n| claim":                                    gallery,
-		`| [1](figures/gallery/README.md#figure-1-dclaw-a--b) | D'Claw, a \| b | 1 holds partly |`: summary,
+		"| Another | so (there) | `go run ./replicate fig3 --scale small` | **not run** |\n": gallery,
+		"28 min on two cores.\n[Page](fig01/index.html), ":                                   gallery,
+		"![fig01-a](fig01/fig01-a.png)\n":                                                    gallery,
+		"5 min on two cores, with runs of figure 1.\n\n| claim":                              gallery,
+		`| [<img src="figures/gallery/fig01/fig01-a.svg" width="190" alt=""><br>1: D'Claw, a \| b]` +
+			"(figures/gallery/README.md#figure-1-dclaw-a--b)<br>1 holds partly |": summary,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)

@@ -81,8 +81,54 @@ func TestReadme(t *testing.T) {
 			t.Errorf("README.md quotes %s, which is not an effect in verify.json of figures/gallery or its folder medium", effect)
 		}
 	}
-	if len(quoted) < 4 {
-		t.Errorf("README.md quotes %d effects: write them as +0.263 [+0.247, +0.279]", len(quoted))
+	if len(quoted) == 0 {
+		t.Error("README.md quotes no effect: write them as +0.263 [+0.247, +0.279]")
+	}
+}
+
+// TestAnswers: the numbers in README.md's table of answers are those of the committed results, in points of accuracy.
+func TestAnswers(t *testing.T) {
+	mean := map[string]float64{} // by claim, and number of the part
+	for _, c := range committed(t, gallery).Claims {
+		for i, p := range c.Parts {
+			mean[fmt.Sprint(c.ID, "/", i)] = p.Effect.Mean
+		}
+	}
+	readme := string(demand.Read(t, filepath.Join("..", "..", "README.md")))
+	points := func(format string, parts ...string) {
+		t.Helper()
+		var values []any
+		for _, part := range parts {
+			if _, ok := mean[part]; !ok {
+				t.Errorf("there is no part %s", part)
+			}
+			values = append(values, 100*mean[part])
+		}
+		text := regexp.MustCompile(`\b0\.`).ReplaceAllString(fmt.Sprintf(format, values...), ".")
+		if !strings.Contains(readme, text) {
+			t.Errorf("README.md lacks %q", text)
+		}
+	}
+	points("Gaussian %+.1f, CIFAR-10a, b, c %+.1f, %+.1f, %+.1f;",
+		"fig1a-ours-everything/0", "fig1-ours-everything/0", "fig1-ours-everything/1", "fig6a-ours-everything/0")
+	points("On CIFAR-10 by %.1f to %.1f (", "fig1-ours-recent/0", "fig6a-ours-others/0")
+	mean["behind"], mean["better"] = -mean["fig1a-ours-others/0"], -mean["fig5-ours-standard/0"]
+	points("on the Gaussian %.1f behind", "behind")
+	points("Recent is %.1f above Everything", "fig1-recent-everything/0")
+	points("it is %.1f better with one current step", "better")
+	mean["images"], mean["periodic"] = mean["fig3b-standard-ignores/0"]/100, mean["fig5b-standard-ignores/0"]/100
+	points("correlations of %.2f and %.2f.", "images", "periodic")
+	for part, value := range mean {
+		switch claim, _, _ := strings.Cut(part, "/"); claim {
+		case "fig8-edge", "fig14-similar":
+			if value > .003 || value < -.003 {
+				t.Errorf("%s is %g, and README.md says that it is within .3 points", part, value)
+			}
+		case "fig1-ours-recent", "fig1-ours-finetune", "fig6a-ours-others":
+			if stand := strings.HasSuffix(part, "/2"); !stand && (value < .0065 || value >= .0095) {
+				t.Errorf("%s is %g, and README.md says .7 to .9 points", part, value)
+			}
+		}
 	}
 }
 
