@@ -149,7 +149,6 @@ func TestAgentRejects(t *testing.T) {
 		"gamma is 1.5":                    {[]int64{1}, func(c *Config) { c.Gamma = 1.5 }},
 		"alpha is 0":                      {[]int64{1}, func(c *Config) { c.Alpha, c.LearnAlpha = 0, true }},
 		"actor rate is NaN":               {[]int64{1}, func(c *Config) { c.ActorRate = math.NaN() }},
-		"more than 2147483647 rows":       {[]int64{1, 2}, func(c *Config) { c.Capacity = 1 << 30 }},
 		"context history is 0":            {[]int64{1}, func(c *Config) { c.Context = &Context{Hidden: 3} }},
 		"omega layers is 1":               {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Layers = 1 }},
 		`time encoding "x" is not one`:    {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Time = "x" }},

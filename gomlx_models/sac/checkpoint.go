@@ -38,7 +38,7 @@ type seedHeader struct {
 	Steps   [][]float32 // the history of the rollout
 	LastFit omegaFit
 	Fresh   []freshLoss
-	Replay  *replayIndex
+	Replay  *replay // apart from its rows
 }
 
 // Save writes a checkpoint, which has everything that the future of the agent depends on: networks, targets,
@@ -54,7 +54,7 @@ func (a *Agent) Save(w io.Writer, caller any) error {
 
 func (a *Agent) save(w io.Writer, caller any) error {
 	h := header{Config: a.cfg, Seeds: a.seeds, Updates: a.updates, Fits: a.gUpdates, Acts: a.rollout.acts}
-	for i, r := range a.index {
+	for i, r := range a.replay {
 		h.OfSeed = append(h.OfSeed, seedHeader{a.rollout.steps[i], a.lastFit[i], a.fresh[i], r})
 	}
 	var err error
@@ -72,17 +72,10 @@ func (a *Agent) save(w io.Writer, caller any) error {
 	if err != nil {
 		return err
 	}
-	defer z.Close() // after an error
-	write := func(flat []float32) error { return binary.Write(z, binary.LittleEndian, flat) }
-	for _, t := range slices.Concat(a.state, a.g) {
-		if err := withValues(tensors.ConstFlatData[float32], t, write); err != nil {
-			return err
-		}
-	}
-	if err := a.array.read(func(flat []float32) error { return a.transfer(flat, write) }); err != nil {
-		return err
-	}
-	return z.Close()
+	err = a.arrays(tensors.ConstFlatData[float32], func(flat []float32) error {
+		return binary.Write(z, binary.LittleEndian, flat)
+	})
+	return errors.Join(err, z.Close())
 }
 
 // Load puts the agent, which must be of the same settings and seeds, into the state of a checkpoint, and what the
@@ -112,21 +105,19 @@ func (a *Agent) load(r *bufio.Reader, caller any) error {
 	a.updates, a.gUpdates, a.rollout.acts = h.Updates, h.Fits, h.Acts
 	for i, s := range h.OfSeed {
 		a.lastFit[i], a.fresh[i], a.rollout.steps[i] = s.LastFit, s.Fresh, s.Steps
-		s.Replay.cfg, s.Replay.base = a.cfg, a.index[i].base
-		a.index[i] = s.Replay
+		s.Replay.cfg = a.cfg
+		s.Replay.rows = make([]float32, min(s.Replay.Total, a.cfg.Capacity)*a.cfg.stepWidth())
+		a.replay[i] = s.Replay
 	}
 	z, err := zstd.NewReader(r)
 	if err != nil {
 		return err
 	}
 	defer z.Close()
-	read := func(flat []float32) error { return binary.Read(z, binary.LittleEndian, flat) }
-	for _, t := range slices.Concat(a.state, a.g) {
-		if err := withValues(tensors.MutableFlatData[float32], t, read); err != nil {
-			return err
-		}
-	}
-	if err := a.array.fill(func(flat []float32) error { return a.transfer(flat, read) }); err != nil {
+	err = a.arrays(tensors.MutableFlatData[float32], func(flat []float32) error {
+		return binary.Read(z, binary.LittleEndian, flat)
+	})
+	if err != nil {
 		return err
 	}
 	if n, err := z.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // this read also compares the checksum
@@ -152,23 +143,20 @@ func readHeader(r *bufio.Reader) (h header, err error) {
 	return h, json.Unmarshal(head, &h)
 }
 
-// withValues calls fn with a tensor's values, by one of the two functions of GoMLX that do so.
-func withValues(
-	access func(*tensors.Tensor, func(flat []float32)) error, t *tensors.Tensor, fn func(flat []float32) error,
-) (failed error) {
-	err := access(t, func(flat []float32) { failed = fn(flat) })
-	return errors.Join(failed, err)
-}
-
-// chunkRows is how many rows are encoded at a time.
+// chunkRows is how many rows of a replay are encoded at a time.
 const chunkRows = 4096
 
-// transfer calls fn with the rows of all seeds' replays, to write or to fill them. replay: the replay array's values.
-func (a *Agent) transfer(replay []float32, fn func(flat []float32) error) error {
-	w := a.cfg.stepWidth()
-	for _, r := range a.index {
-		rows := replay[r.base*w:][:(r.Total-r.oldest())*w]
-		for chunk := range slices.Chunk(rows, chunkRows*w) {
+// arrays calls fn with all arrays of a checkpoint, to write or to fill them; access gives those of a tensor.
+func (a *Agent) arrays(access func(*tensors.Tensor, func(flat []float32)) error, fn func(flat []float32) error) error {
+	for _, t := range slices.Concat(a.state, a.g) {
+		var failed error
+		err := access(t, func(flat []float32) { failed = fn(flat) })
+		if err := errors.Join(failed, err); err != nil {
+			return err
+		}
+	}
+	for _, r := range a.replay {
+		for chunk := range slices.Chunk(r.rows, chunkRows*a.cfg.stepWidth()) {
 			if err := fn(chunk); err != nil {
 				return err
 			}

@@ -50,9 +50,9 @@ func (f fitted) times(t *Node) propensity.Times {
 // fitGraph is one update of Algorithm 2, lines 8 and 9: Adam on the logistic loss of a
 // minibatch of triplets.
 func (p *programs) fitGraph(in []*Node) []*Node {
-	step, array, rows, t2, t1, z := in[0], in[1], in[2], in[3], in[4], in[5]
-	fit, g := fittedOf(in[6:]), in[6+fitTensors:]
-	x := p.xOf(array, rows, fit)
+	step, steps, t2, t1, z := in[0], in[1], in[2], in[3], in[4]
+	fit, g := fittedOf(in[5:]), in[5+fitTensors:]
+	x := p.xOf(steps, fit)
 	n, trained := len(p.g), loop.Trainable(p.g)
 	k := len(trained)
 	values := g[:n]
@@ -72,16 +72,15 @@ func (p *programs) weighGraph(in []*Node) []*Node {
 
 // logOmega is log omega of transitions without a clip, [seeds, batch].
 func (p *programs) logOmega(in []*Node) *Node {
-	array, rows, t, fit, g := in[0], in[1], in[2], fittedOf(in[3:]), in[3+fitTensors:]
-	s := net.Bind(array.Graph(), p.g, g, false).Copies(p.seeds)
+	steps, t, fit, g := in[0], in[1], fittedOf(in[2:]), in[2+fitTensors:]
+	s := net.Bind(steps.Graph(), p.g, g, false).Copies(p.seeds)
 	times := fit.times(t)
-	return p.cfg.Omega.g().LogOmega(s, propensity.Input{X: p.xOf(array, rows, fit)}, times.Last(), times)
+	return p.cfg.Omega.g().LogOmega(s, propensity.Input{X: p.xOf(steps, fit)}, times.Last(), times)
 }
 
-// xOf is what g sees of transitions: (action, observation), standardised. array: the
-// replay's, rows: [seeds, batch].
-func (p *programs) xOf(array, rows *Node, fit fitted) *Node {
-	c, steps := p.cfg, gather(array, rows)
+// xOf is what g sees of transitions: (action, observation), standardised.
+func (p *programs) xOf(steps *Node, fit fitted) *Node {
+	c := p.cfg
 	x := Concatenate([]*Node{lastAxis(steps, 0, c.Actions), lastAxis(steps, c.Actions+1, c.stepWidth())}, -1)
 	return Div(Sub(x, fit.mean), fit.scale)
 }
@@ -97,7 +96,7 @@ func (a *Agent) FitOmega() error {
 		return fmt.Errorf("sac: this agent has no omega; set Config.Omega")
 	}
 	next := make([]omegaFit, len(a.seeds))
-	for i, r := range a.index {
+	for i, r := range a.replay {
 		episodes := r.eligible(o.Every == 0)
 		if len(episodes) < 2 || o.Updates == 0 {
 			return nil
@@ -126,29 +125,20 @@ type omegaFit struct {
 
 // fitOnce makes one update of g, on a minibatch that it draws from the replay.
 func (a *Agent) fitOnce() error {
-	o, n := a.cfg.Omega, len(a.seeds)
-	array, err := a.array.current()
-	if err != nil {
-		return err
-	}
-	rows := make([]int32, n*o.Batch)
-	t2, t1, z := make([]float32, n*o.Batch), make([]float32, n*o.Batch), make([]float32, n*o.Batch)
-	for i, r := range a.index {
+	o := a.cfg.Omega
+	var drawn triplets
+	for i, r := range a.replay {
 		rng := random.New(a.seeds[i], "sac", "triplets", a.gUpdates)
 		at, time := r.byEpisode(rng, o.Batch, o.Every == 0)
-		r.rows(at, rows[i*o.Batch:])
+		drawn.at = append(drawn.at, at)
 		episodes := r.eligible(o.Every == 0)
-		for b, triplet := range propensity.GenerateData(rng, time, len(episodes)) {
-			k := i*o.Batch + b
-			t2[k], t1[k] = float32(episodes[triplet.T2].Number), float32(episodes[triplet.T1].Number)
-			z[k] = triplet.Z
+		for _, triplet := range propensity.GenerateData(rng, time, len(episodes)) {
+			drawn.add(episodes[triplet.T2], episodes[triplet.T1], triplet.Z)
 		}
 	}
-	vector := func(v []float32) *tensors.Tensor { return tensors.FromFlatDataAndDimensions(v, n, o.Batch) }
-	inputs := append([]*tensors.Tensor{tensors.FromFlatDataAndDimensions(rows, n, o.Batch),
-		vector(t2), vector(t1), vector(z)}, a.lastFitTensors()...)
+	inputs := append(a.inputs(drawn), a.lastFitTensors()...)
 	defer net.Free(inputs...)
-	out, err := net.Run(a.programs.fitting, int32(a.gUpdates), array, inputs, a.g)
+	out, err := net.Run(a.programs.fitting, int32(a.gUpdates), inputs, a.g)
 	if err != nil {
 		return fmt.Errorf("sac: cannot fit omega: %w", err)
 	}
@@ -156,6 +146,45 @@ func (a *Agent) fitOnce() error {
 	a.g = out[1:]
 	a.gUpdates++
 	return a.finite(out[:1], "the logistic loss of omega", "lower Omega.Rate")
+}
+
+// triplets are samples for g: the numbers of the transitions of each seed, and of all of them times and sign.
+type triplets struct {
+	at        [][]int
+	t2, t1, z []float32
+}
+
+func (s *triplets) add(t2, t1 episode, z float32) {
+	s.t2, s.t1, s.z = append(s.t2, float32(t2.Number)), append(s.t1, float32(t1.Number)), append(s.z, z)
+}
+
+// inputs are the steps, times and signs of triplets, [seeds, batch, ...].
+func (a *Agent) inputs(s triplets) []*tensors.Tensor {
+	out := []*tensors.Tensor{a.steps(s.at)}
+	for _, values := range [][]float32{s.t2, s.t1, s.z} {
+		out = append(out, tensors.FromFlatDataAndDimensions(values, len(s.at), len(s.at[0])))
+	}
+	return out
+}
+
+// times are the numbers of the episodes of transitions of each seed, [seeds, batch].
+func (a *Agent) times(at [][]int) *tensors.Tensor {
+	var t []float32
+	for i, r := range a.replay {
+		t = r.numbers(t, at[i])
+	}
+	return tensors.FromFlatDataAndDimensions(t, len(at), len(at[0]))
+}
+
+// runG runs a program of g, which has one result.
+func (a *Agent) runG(program *Exec, inputs ...*tensors.Tensor) (*tensors.Tensor, error) {
+	fit := a.lastFitTensors()
+	defer net.Free(fit...)
+	out, err := net.Run(program, inputs, fit, a.g[:len(a.programs.g)])
+	if err != nil {
+		return nil, fmt.Errorf("sac: cannot evaluate omega: %w", err)
+	}
+	return out[0], nil
 }
 
 // lastFitTensors are T [seeds, 1], and the mean and scale of g's inputs [seeds, 1, width].
@@ -172,25 +201,16 @@ func (a *Agent) lastFitTensors() []*tensors.Tensor {
 // weights returns omega of a minibatch of the replay, [seeds, batch]; 1 for plain SAC and
 // before the first fit. It runs a separate program, so that the update's program is the same
 // with and without omega.
-func (a *Agent) weights(array, rows *tensors.Tensor, at [][]int) (*tensors.Tensor, error) {
-	n := len(a.seeds)
+func (a *Agent) weights(steps *tensors.Tensor, at [][]int) (*tensors.Tensor, error) {
 	if a.weigh != nil {
 		return a.taskWeights(at), nil
 	}
 	if a.cfg.Omega == nil || a.gUpdates == 0 {
-		return tensors.FromScalarAndDimensions(float32(1), n, a.cfg.Batch), nil
+		return tensors.FromScalarAndDimensions(float32(1), len(at), a.cfg.Batch), nil
 	}
-	var t []float32
-	for i, r := range a.index {
-		t = append(t, r.numbers(at[i])...)
-	}
-	inputs := append([]*tensors.Tensor{tensors.FromFlatDataAndDimensions(t, n, a.cfg.Batch)}, a.lastFitTensors()...)
-	defer net.Free(inputs...)
-	out, err := net.Run(a.programs.weighing, array, rows, inputs, a.g[:len(a.programs.g)])
-	if err != nil {
-		return nil, fmt.Errorf("sac: cannot evaluate omega: %w", err)
-	}
-	return out[0], nil
+	times := a.times(at)
+	defer net.Free(times)
+	return a.runG(a.programs.weighing, steps, times)
 }
 
 // omegaDue tells whether g is to be fitted before the next update: if Every is 0 always,
@@ -200,7 +220,7 @@ func (a *Agent) omegaDue() bool {
 	if a.cfg.Omega == nil {
 		return false
 	}
-	for i, r := range a.index {
+	for i, r := range a.replay {
 		episodes := r.eligible(a.cfg.Omega.Every == 0)
 		if n := len(episodes); n < 2 || episodes[n-1].Number < a.lastFit[i].Episode+a.cfg.Omega.Every {
 			return false
@@ -221,8 +241,8 @@ func (a *Agent) SetTaskWeight(weight TaskWeight) { a.weigh = weight }
 // taskWeights are the weights of a minibatch, [seeds, batch].
 func (a *Agent) taskWeights(at [][]int) *tensors.Tensor {
 	var out []float32
-	for i, r := range a.index {
-		for _, t := range r.numbers(at[i]) {
+	for i, r := range a.replay {
+		for _, t := range r.numbers(nil, at[i]) {
 			out = append(out, float32(a.weigh(i, r.lastEpisode(), int(t))))
 		}
 	}

@@ -60,7 +60,7 @@ func gaussian(t *testing.T, a *Agent, episodes, length int, mean func(t int) flo
 func drawn(t *testing.T, a *Agent) (at [][]int, weights []float32) {
 	t.Helper()
 	inputs, at := a.draw()
-	omega, err := a.weights(a.array.tensor, inputs[0], at)
+	omega, err := a.weights(inputs[0], at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +97,11 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 			t.Fatal(err)
 		}
 		at, got := drawn(t, a)
-		for i, r := range a.index {
+		for i, r := range a.replay {
 			miss, spread := 0., 0.
-			number := r.numbers(at[i])
+			number := r.numbers(nil, at[i])
 			for b, k := range at[i] {
-				s := float64(stored(t, a, i, k)[2]) // action, reward, observation
+				s := float64(r.row(k)[2]) // action, reward, observation
 				want := exact(s, times-1) - exact(s, int(number[b]))
 				miss += math.Pow(math.Log(float64(got[i*cfg.Batch+b]))-want, 2)
 				spread += want * want

@@ -20,11 +20,11 @@ type programs struct {
 	actor, critic, alpha, g []net.Param // alpha and g are empty if there is none
 
 	acting   *Exec // (observation, noise, steps, actor) -> actions
-	updating *Exec // (step, array, drawn, omega, variables) -> metrics, variables
-	fitting  *Exec // (step, array, rows, t2, t1, z, last fit, g) -> loss, g
-	weighing *Exec // (array, rows, t, last fit, g) -> omega
-	scoring  *Exec // (array, rows, t, last fit, g) -> log omega
-	testing  *Exec // (array, rows, t2, t1, z, last fit, g) -> loss
+	updating *Exec // (number, what Agent.draw draws, omega, variables) -> metrics, variables
+	fitting  *Exec // (number, steps, t2, t1, z, last fit, g) -> loss, g
+	weighing *Exec // (steps, t, last fit, g) -> omega
+	scoring  *Exec // (steps, t, last fit, g) -> log omega
+	testing  *Exec // (steps, t2, t1, z, last fit, g) -> loss
 }
 
 func shapeOf(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
@@ -105,10 +105,9 @@ func (p *programs) window(in []*Node) (window *Node, remaining []*Node) {
 }
 
 func (p *programs) updateGraph(in []*Node) []*Node {
-	step, array, rows, following, ends, terminal, noise := in[0], in[1], in[2], in[3], in[4], in[5], in[6]
-	window, in := p.window(in[7:])
-	omega, state := in[0], in[1:]
-	b := p.cfg.minibatch(array, rows, following, ends, terminal, window)
-	next, metrics := p.update(p.unlist(state), b, noise, omega, step)
+	number, noise := in[0], in[4]
+	window, rest := p.window(in[5:])
+	b := p.cfg.minibatch(in[1], in[2], in[3], window)
+	next, metrics := p.update(p.unlist(rest[1:]), b, noise, rest[0], number)
 	return append([]*Node{metrics}, next.list()...)
 }

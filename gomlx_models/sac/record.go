@@ -2,8 +2,8 @@ package sac
 
 import (
 	"errors"
-	"fmt"
 	"math"
+	"slices"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
@@ -37,16 +37,12 @@ func (a *Agent) RecordOmega(since int) ([]OmegaRecord, error) {
 	if a.cfg.Omega == nil {
 		return nil, errors.New("sac: this agent has no omega; set Config.Omega")
 	}
-	most := 0
-	for _, r := range a.index {
-		most = max(most, len(r.eligible(false)))
-	}
-	logs, err := a.logOmega(most)
+	logs, err := a.logOmega()
 	if err != nil {
 		return nil, err
 	}
 	out := make([]OmegaRecord, len(a.seeds))
-	for i, r := range a.index {
+	for i, r := range a.replay {
 		out[i] = a.record(r.eligible(false), logs[i])
 		out[i].Last, out[i].Loss = a.lastFit[i].Episode, freshMean(a.fresh[i], since)
 	}
@@ -70,74 +66,54 @@ func (a *Agent) record(episodes []episode, logs []float64) OmegaRecord {
 	return r
 }
 
+// scoreRows is how many transitions of each seed one call scores.
+const scoreRows = 2048
+
 // logOmega is log omega of recordSteps transitions of each finished episode, drawn from its
-// steps: [seeds][episodes*recordSteps], 0 before the first fit. A seed with fewer than most
-// episodes has zeros at the end.
-func (a *Agent) logOmega(most int) ([][]float64, error) {
-	n, size := len(a.seeds), most*recordSteps
-	out := make([][]float64, n)
-	for i := range out {
-		out[i] = make([]float64, size)
-	}
-	if size == 0 || a.gUpdates == 0 {
-		return out, nil
-	}
-	rows, times := make([][]int32, n), make([][]float32, n)
-	for i, r := range a.index {
+// steps: [seeds][at least episodes*recordSteps], 0 before the first fit.
+func (a *Agent) logOmega() ([][]float64, error) {
+	at, size := make([][]int, len(a.seeds)), 0
+	for i, r := range a.replay {
 		rng := random.New(a.seeds[i], "sac", "record of omega", a.gUpdates)
 		for _, e := range r.eligible(false) {
 			for range recordSteps {
-				rows[i] = append(rows[i], r.row(r.stepOf(rng, e)))
-				times[i] = append(times[i], float32(e.Number))
+				at[i] = append(at[i], r.stepOf(rng, e))
 			}
 		}
-		rows[i] = append(rows[i], make([]int32, size-len(rows[i]))...)
-		times[i] = append(times[i], make([]float32, size-len(times[i]))...)
+		size = max(size, (len(at[i])+scoreRows-1)/scoreRows*scoreRows)
 	}
-	return out, a.scoreChunks(rows, times, out)
-}
-
-// scoreRows is the most transitions of each seed that one call scores.
-const scoreRows = 2048
-
-// scoreChunks sets out to log omega of the given rows of the replay array and their times.
-func (a *Agent) scoreChunks(rows [][]int32, times [][]float32, out [][]float64) error {
-	n, size := len(rows), len(rows[0])
-	array, err := a.array.current()
-	if err != nil {
-		return err
+	out := make([][]float64, len(a.seeds))
+	for i, r := range a.replay {
+		at[i] = append(at[i], slices.Repeat([]int{r.oldest()}, size-len(at[i]))...)
+		out[i] = make([]float64, size)
 	}
-	for first := 0; first < size; first += scoreRows {
-		row, t := make([]int32, n*scoreRows), make([]float32, n*scoreRows)
-		for i := range rows {
-			copy(row[i*scoreRows:(i+1)*scoreRows], rows[i][first:])
-			copy(t[i*scoreRows:(i+1)*scoreRows], times[i][first:])
+	for first := 0; first < size && a.gUpdates > 0; first += scoreRows {
+		chunk := make([][]int, len(at))
+		for i := range at {
+			chunk[i] = at[i][first:][:scoreRows]
 		}
-		logs, err := a.runG(a.programs.scoring, array, tensors.FromFlatDataAndDimensions(row, n, scoreRows),
-			tensors.FromFlatDataAndDimensions(t, n, scoreRows))
+		logs, err := a.valuesOfG(a.programs.scoring, a.steps(chunk), a.times(chunk))
 		if err != nil {
-			return fmt.Errorf("sac: cannot record omega: %w", err)
+			return nil, err
 		}
 		for i := range out {
-			for k, v := range logs[i*scoreRows:][:min(scoreRows, size-first)] {
+			for k, v := range logs[i*scoreRows:][:scoreRows] {
 				out[i][first+k] = float64(v)
 			}
 		}
 	}
-	return nil
+	return out, nil
 }
 
-// runG runs a program of g on the replay array and inputs, which it frees, and returns the values
-// of its result.
-func (a *Agent) runG(program *Exec, array *tensors.Tensor, inputs ...*tensors.Tensor) ([]float32, error) {
-	inputs = append(inputs, a.lastFitTensors()...)
+// valuesOfG runs a program of g on inputs, which it frees, and returns the values of its result.
+func (a *Agent) valuesOfG(program *Exec, inputs ...*tensors.Tensor) ([]float32, error) {
 	defer net.Free(inputs...)
-	out, err := net.Run(program, array, inputs, a.g[:len(a.programs.g)])
+	out, err := a.runG(program, inputs...)
 	if err != nil {
 		return nil, err
 	}
-	defer net.Free(out...)
-	return tensors.CopyFlatData[float32](out[0])
+	defer net.Free(out)
+	return tensors.CopyFlatData[float32](out)
 }
 
 // scoreGraph is log omega without a clip, [seeds, rows].
@@ -169,37 +145,32 @@ func freshMean(losses []freshLoss, since int) float64 {
 // loss is below log 2 only if g predicts from the episodes before how T differs from others.
 // next are the fits that follow.
 func (a *Agent) testNew(next []omegaFit) error {
-	n, o := len(a.seeds), a.cfg.Omega
+	o := a.cfg.Omega
 	for i := range next {
 		if a.gUpdates == 0 || next[i].Episode <= a.lastFit[i].Episode {
 			return nil
 		}
 	}
-	rows := make([]int32, n*o.Batch)
-	t2, t1, z := make([]float32, n*o.Batch), make([]float32, n*o.Batch), make([]float32, n*o.Batch)
-	for i, r := range a.index {
+	var drawn triplets
+	for i, r := range a.replay {
 		episodes := r.eligible(o.Every == 0)
 		last := len(episodes) - 1
 		rng := random.New(a.seeds[i], "sac", "new episode", next[i].Episode)
-		for b := range o.Batch {
-			k, other := i*o.Batch+b, episodes[rng.IntN(last)]
+		at := make([]int, o.Batch)
+		for b := range at {
+			other := episodes[rng.IntN(last)]
 			own, sign := other, float32(-1)
 			if b%2 == 0 {
 				own, sign = episodes[last], 1
 			}
-			rows[k] = r.row(r.stepOf(rng, own))
-			t2[k], t1[k], z[k] = float32(episodes[last].Number), float32(other.Number), sign
+			at[b] = r.stepOf(rng, own)
+			drawn.add(episodes[last], other, sign)
 		}
+		drawn.at = append(drawn.at, at)
 	}
-	array, err := a.array.current()
+	losses, err := a.valuesOfG(a.programs.testing, a.inputs(drawn)...)
 	if err != nil {
 		return err
-	}
-	vector := func(v []float32) *tensors.Tensor { return tensors.FromFlatDataAndDimensions(v, n, o.Batch) }
-	losses, err := a.runG(a.programs.testing, array, tensors.FromFlatDataAndDimensions(rows, n, o.Batch),
-		vector(t2), vector(t1), vector(z))
-	if err != nil {
-		return fmt.Errorf("sac: cannot test omega on a new episode: %w", err)
 	}
 	for i, loss := range losses {
 		a.fresh[i] = append(a.fresh[i], freshLoss{next[i].Episode, loss})
@@ -209,7 +180,7 @@ func (a *Agent) testNew(next []omegaFit) error {
 
 // testGraph is the logistic loss of triplets, [seeds], without an update.
 func (p *programs) testGraph(in []*Node) []*Node {
-	array, rows, t2, t1, z, fit, g := in[0], in[1], in[2], in[3], in[4], fittedOf(in[5:]), in[5+fitTensors:]
-	s := net.Bind(array.Graph(), p.g, g, false).Copies(p.seeds)
-	return []*Node{p.cfg.Omega.g().Loss(s, propensity.Input{X: p.xOf(array, rows, fit)}, fit.times(t2), fit.times(t1), z)}
+	steps, t2, t1, z, fit, g := in[0], in[1], in[2], in[3], fittedOf(in[4:]), in[4+fitTensors:]
+	s := net.Bind(steps.Graph(), p.g, g, false).Copies(p.seeds)
+	return []*Node{p.cfg.Omega.g().Loss(s, propensity.Input{X: p.xOf(steps, fit)}, fit.times(t2), fit.times(t1), z)}
 }

@@ -114,23 +114,19 @@ func (r *Rollout) Remember(transitions []Transition) error {
 	if len(transitions) != len(r.steps) {
 		return fmt.Errorf("sac: %d transitions for %d seeds", len(transitions), len(r.steps))
 	}
-	r.remember(transitions, r.agent.cfg.steps(transitions))
-	return nil
-}
-
-func (r *Rollout) remember(transitions []Transition, rows [][]float32) {
 	context := r.agent.cfg.Context
 	if context == nil {
-		return
+		return nil
 	}
 	for i, t := range transitions {
 		if t.Last || t.Terminal {
 			r.steps[i] = nil
 			continue
 		}
-		r.steps[i] = append(r.steps[i], rows[i])
+		r.steps[i] = append(r.steps[i], r.agent.cfg.step(t))
 		r.steps[i] = r.steps[i][max(0, len(r.steps[i])-context.History):]
 	}
+	return nil
 }
 
 // history is the context's window, [seeds, history, 1, stepWidth], zero before the start of

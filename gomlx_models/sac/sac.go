@@ -16,14 +16,11 @@
 //		metrics, err := agent.Update()
 //	}
 //
-// The replay lies on the device, where programs gather their minibatches; an update sends
-// only row numbers and random numbers. A value takes 4 bytes: 96 MB per seed for a million
-// transitions of Half-Cheetah. On the CPU memory is used as the replay fills; on a GPU all of
-// it is allocated at once, and twice as much is needed while transitions are inserted.
+// The replay lies in the host's memory, which grows as it fills, and has each observation once:
+// 96 MB per seed for a million transitions of Half-Cheetah. An update sends its minibatch.
 //
 // update.go holds the algorithm in reading order, omega.go when and on what g is fitted (g
-// itself is in package propensity), replay_array.go the replay on the device, and
-// replay_index.go what the host knows of it.
+// itself is in package propensity), and replay.go the replay.
 package sac
 
 import (
@@ -44,11 +41,9 @@ import (
 type Agent struct {
 	cfg      Config
 	seeds    []int64
-	backend  compute.Backend
 	programs *programs
-	index    []*replayIndex // of each seed
-	array    *replayArray   // the transitions of all seeds
-	rollout  *Rollout       // in which it trains
+	replay   []*replay // of each seed
+	rollout  *Rollout  // in which it trains
 
 	state    []*tensors.Tensor // variables, in the order of variables.list
 	g        []*tensors.Tensor // parameters and moments of g
@@ -80,14 +75,10 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{cfg: cfg, seeds: seeds, backend: backend, programs: p, fresh: make([][]freshLoss, len(seeds))}
-	if a.array, err = newReplayArray(backend, cfg, len(seeds), backend.HasSharedBuffers()); err != nil {
-		p.close()
-		return nil, err
-	}
-	for i := range seeds {
-		r := newReplayIndex(cfg, i)
-		a.index = append(a.index, r)
+	a := &Agent{cfg: cfg, seeds: seeds, programs: p, fresh: make([][]freshLoss, len(seeds))}
+	for range seeds {
+		r := newReplay(cfg)
+		a.replay = append(a.replay, r)
 		mean, scale := r.Moments.standard()
 		a.lastFit = append(a.lastFit, omegaFit{Episode: -1, Mean: mean, Scale: scale})
 	}
@@ -126,7 +117,6 @@ func zeros(params []net.Param) []*tensors.Tensor {
 func (a *Agent) Close() {
 	net.Free(a.state...)
 	net.Free(a.g...)
-	a.array.close()
 	a.programs.close()
 }
 
@@ -134,7 +124,7 @@ func (a *Agent) Close() {
 func (a *Agent) Updates() int { return a.updates }
 
 // Observed is the number of transitions of each seed so far.
-func (a *Agent) Observed() int { return a.index[0].Total }
+func (a *Agent) Observed() int { return a.replay[0].Total }
 
 // Act returns an action for the current observation of each seed's environment.
 // observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1].
@@ -149,19 +139,14 @@ func (a *Agent) Observe(transitions []Transition) error {
 		return fmt.Errorf("sac: %d transitions for %d seeds", len(transitions), len(a.seeds))
 	}
 	for i, t := range transitions {
-		if err := a.index[i].check(t); err != nil {
+		if err := a.replay[i].check(t); err != nil {
 			return fmt.Errorf("sac: transition of seed %d: %w", a.seeds[i], err)
 		}
 	}
-	rows := a.cfg.steps(transitions)
-	if err := a.array.add(a.Observed(), rows); err != nil {
-		return err
-	}
 	for i, t := range transitions {
-		a.index[i].add(t, rows[i])
+		a.replay[i].add(t)
 	}
-	a.rollout.remember(transitions, rows)
-	return nil
+	return a.rollout.Remember(transitions)
 }
 
 // Update makes one update of all networks from a minibatch of each seed's replay. If a fit of
@@ -176,18 +161,14 @@ func (a *Agent) Update() (*Metrics, error) {
 			return nil, err
 		}
 	}
-	array, err := a.array.current()
-	if err != nil {
-		return nil, err
-	}
 	drawn, at := a.draw()
 	defer net.Free(drawn...)
-	omega, err := a.weights(array, drawn[0], at)
+	omega, err := a.weights(drawn[0], at)
 	if err != nil {
 		return nil, err
 	}
 	defer net.Free(omega)
-	out, err := net.Run(a.programs.updating, int32(a.updates), array, drawn, omega, a.state)
+	out, err := net.Run(a.programs.updating, int32(a.updates), drawn, omega, a.state)
 	if err != nil {
 		return nil, fmt.Errorf("sac: %w", err)
 	}
@@ -201,41 +182,44 @@ func (a *Agent) Update() (*Metrics, error) {
 }
 
 // draw draws the minibatch of the next update; the random numbers depend on the seed and the
-// number of the update alone. Results: the replay array's rows [seeds, batch], what
-// replayIndex.following finds [seeds, batch, ...], noise [2, seeds, batch, actions], with
-// context the rows of the windows [seeds, history+1, batch], and the numbers of the transitions.
+// number of the update alone. Results: the steps, next observations and whether the task ended
+// [seeds, batch, ...], noise [2, seeds, batch, actions], with context the windows [seeds,
+// history+1, batch, step], and the numbers of the transitions.
 func (a *Agent) draw() (drawn []*tensors.Tensor, at [][]int) {
 	c, n := a.cfg, len(a.seeds)
 	half := c.Batch * c.Actions
-	rows, normal := make([]int32, n*c.Batch), make([]float32, 2*n*half)
-	next, ends, terminal := make([]int32, n*c.Batch), make([]float32, n*c.Batch*c.Observations), make([]float32, n*c.Batch)
-	at = make([][]int, n)
-	for i, r := range a.index {
+	noise := make([]float32, 2*n*half)
+	var next, terminal, windows []float32
+	for i, r := range a.replay {
 		rng := random.New(a.seeds[i], "sac", "update", a.updates)
-		at[i] = r.uniform(rng, c.Batch, c.Recent)
-		first := i * c.Batch
-		r.rows(at[i], rows[first:])
-		r.following(at[i], next[first:], ends[first*c.Observations:], terminal[first:])
+		at = append(at, r.uniform(rng, c.Batch, c.Recent))
 		for _, from := range []int{i * half, (n + i) * half} {
 			for j := range half {
-				normal[from+j] = float32(rng.NormFloat64())
+				noise[from+j] = float32(rng.NormFloat64())
 			}
 		}
-	}
-	drawn = []*tensors.Tensor{tensors.FromFlatDataAndDimensions(rows, n, c.Batch),
-		tensors.FromFlatDataAndDimensions(next, n, c.Batch),
-		tensors.FromFlatDataAndDimensions(ends, n, c.Batch, c.Observations),
-		tensors.FromFlatDataAndDimensions(terminal, n, c.Batch),
-		tensors.FromFlatDataAndDimensions(normal, 2, n, c.Batch, c.Actions)}
-	if c.Context != nil {
-		steps := c.Context.History + 1
-		past := make([]int32, n*steps*c.Batch)
-		for i, r := range a.index {
-			r.windows(at[i], c.Context.History, past[i*steps*c.Batch:])
+		next, terminal = r.next(next, terminal, at[i])
+		if c.Context != nil {
+			windows = r.windows(windows, at[i], c.Context.History)
 		}
-		drawn = append(drawn, tensors.FromFlatDataAndDimensions(past, n, steps, c.Batch))
+	}
+	drawn = []*tensors.Tensor{a.steps(at), tensors.FromFlatDataAndDimensions(next, n, c.Batch, c.Observations),
+		tensors.FromFlatDataAndDimensions(terminal, n, c.Batch),
+		tensors.FromFlatDataAndDimensions(noise, 2, n, c.Batch, c.Actions)}
+	if c.Context != nil {
+		drawn = append(drawn,
+			tensors.FromFlatDataAndDimensions(windows, n, c.Context.History+1, c.Batch, c.stepWidth()))
 	}
 	return drawn, at
+}
+
+// steps are the steps of transitions of each seed, [seeds, batch, step].
+func (a *Agent) steps(at [][]int) *tensors.Tensor {
+	var flat []float32
+	for i, r := range a.replay {
+		flat = r.steps(flat, at[i])
+	}
+	return tensors.FromFlatDataAndDimensions(flat, len(at), len(at[0]), a.cfg.stepWidth())
 }
 
 // finite returns an error for the first value that is not finite.

@@ -139,16 +139,15 @@ func (p *programs) alphaOf(s *net.Scope, like *Node) *Node {
 	return AddScalar(ZerosLike(SliceAxis(like, -1, AxisRange(0, 1))), p.cfg.Alpha)
 }
 
-// minibatch gathers what Agent.draw drew.
-func (c Config) minibatch(array, rows, following, ends, terminal, window *Node) minibatch {
-	a, steps := c.Actions, gather(array, rows)
+// minibatch splits what Agent.draw draws.
+func (c Config) minibatch(steps, next, terminal, window *Node) minibatch {
+	a := c.Actions
 	b := minibatch{action: lastAxis(steps, 0, a), reward: Squeeze(lastAxis(steps, a, a+1), -1),
-		observation: lastAxis(steps, a+1, c.stepWidth()), next: gatherOr(array, following, a+1, ends), terminal: terminal}
+		observation: lastAxis(steps, a+1, c.stepWidth()), next: next, terminal: terminal}
 	if window != nil {
 		h := window.Shape().Dim(1) - 1
-		steps := gatherOr(array, window, 0, Zeros(array.Graph(), shapeOf(append(window.Shape().Dimensions, c.stepWidth())...)))
-		b.before = SliceAxis(steps, 1, AxisRange(0, h))
-		b.after = SliceAxis(steps, 1, AxisRange(1, h+1))
+		b.before = SliceAxis(window, 1, AxisRange(0, h))
+		b.after = SliceAxis(window, 1, AxisRange(1, h+1))
 	}
 	return b
 }

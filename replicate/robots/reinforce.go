@@ -166,7 +166,8 @@ func (e config) evaluationCost() float64 {
 // .001, since the processors of the gallery's runs are faster than that of the first measurements.
 const perMillisecond = 6e-4
 
-// memory guesses the memory of a group in MiB: program and backend, and for each seed a replay buffer with its copy.
+// memory guesses the memory of a group in MiB: program and backend, and for each seed a replay, which is copied as it
+// grows.
 func (e config) memory(seeds int) int {
 	const transition = 124 // bytes, of the larger robot
 	return 1500 + seeds*2*transition*e.settings.Replay>>20

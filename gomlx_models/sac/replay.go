@@ -19,13 +19,13 @@ type Transition struct {
 	Episode     int       // number t of the episode, from 0; it increases after a last transition, and only then
 }
 
-// replayIndex is what the host knows of the latest transitions of one seed: enough to draw
-// minibatches and to find their rows. Their values are in the replay array, apart from the
-// observation in which an episode ends. The exported fields are part of a checkpoint.
-type replayIndex struct {
+// replay holds the latest transitions of one seed, in a ring of rows. A row is a step [action, reward, observation]. The
+// observation after it is that of the next row; only that in which an episode ends is kept apart. The exported fields
+// are part of a checkpoint.
+type replay struct {
 	cfg      Config
-	base     int       // this seed's first row in the replay array
-	Total    int       // transitions ever inserted; number i lies in row base + i mod capacity
+	rows     []float32 // [transitions, stepWidth]; they grow up to the capacity
+	Total    int       // transitions ever inserted; number i lies in row i mod capacity
 	Episodes []episode // that have transitions here, the oldest first
 	Moments  moments   // of all inserted (action, observation)
 }
@@ -43,9 +43,8 @@ type episode struct {
 // maxEpisode is the largest number of an episode: g sees it as a float32, which is exact up to here.
 const maxEpisode = 1 << 24
 
-// newReplayIndex is empty. seed is the position in the agent's list.
-func newReplayIndex(cfg Config, seed int) *replayIndex {
-	return &replayIndex{cfg: cfg, base: seed * cfg.Capacity, Moments: newMoments(cfg.Actions + cfg.Observations)}
+func newReplay(cfg Config) *replay {
+	return &replay{cfg: cfg, Moments: newMoments(cfg.Actions + cfg.Observations)}
 }
 
 // stepWidth is the length of a step [action, reward, observation], which is a row of the replay.
@@ -57,15 +56,6 @@ func (c Config) step(t Transition) []float32 {
 	return rounded(append(row, float32(t.Reward)), t.Observation)
 }
 
-// steps are the rows of one transition of each seed.
-func (c Config) steps(transitions []Transition) [][]float32 {
-	rows := make([][]float32, len(transitions))
-	for i, t := range transitions {
-		rows[i] = c.step(t)
-	}
-	return rows
-}
-
 // rounded appends numbers of a simulation, which are float64, in the networks' float32. Nothing else rounds them.
 func rounded(to []float32, values []float64) []float32 {
 	for _, v := range values {
@@ -74,14 +64,17 @@ func rounded(to []float32, values []float64) []float32 {
 	return to
 }
 
-// row is the replay array's row of transition number i.
-func (r *replayIndex) row(i int) int32 { return int32(r.base + i%r.cfg.Capacity) }
+// row is the row of transition number i.
+func (r *replay) row(i int) []float32 {
+	w := r.cfg.stepWidth()
+	return r.rows[i%r.cfg.Capacity*w:][:w]
+}
 
 // oldest is the number of the oldest transition that is not overwritten.
-func (r *replayIndex) oldest() int { return max(0, r.Total-r.cfg.Capacity) }
+func (r *replay) oldest() int { return max(0, r.Total-r.cfg.Capacity) }
 
 // check returns an error for an impossible transition.
-func (r *replayIndex) check(t Transition) error {
+func (r *replay) check(t Transition) error {
 	for _, part := range []struct {
 		name   string
 		values []float64
@@ -112,14 +105,14 @@ func (r *replayIndex) check(t Transition) error {
 }
 
 // open tells whether the last transition's episode goes on.
-func (r *replayIndex) open() bool {
+func (r *replay) open() bool {
 	n := len(r.Episodes)
 	return n > 0 && !r.Episodes[n-1].Over
 }
 
 // eligible lists the episodes that g is fitted to: the finished ones, and with unfinished
 // also the current one.
-func (r *replayIndex) eligible(unfinished bool) []episode {
+func (r *replay) eligible(unfinished bool) []episode {
 	if n := len(r.Episodes); r.open() && !unfinished {
 		return r.Episodes[:n-1]
 	}
@@ -127,16 +120,21 @@ func (r *replayIndex) eligible(unfinished bool) []episode {
 }
 
 // lastEpisode is the number of the last transition's episode, -1 before the first.
-func (r *replayIndex) lastEpisode() int {
+func (r *replay) lastEpisode() int {
 	if len(r.Episodes) == 0 {
 		return -1
 	}
 	return r.Episodes[len(r.Episodes)-1].Number
 }
 
-// add enters a checked transition and its row, which the caller writes into the replay array. It removes episodes
-// whose transitions are all overwritten.
-func (r *replayIndex) add(t Transition, row []float32) {
+// add inserts a checked transition, and removes episodes whose transitions are all overwritten.
+func (r *replay) add(t Transition) {
+	step := r.cfg.step(t)
+	if r.Total < r.cfg.Capacity {
+		r.rows = append(r.rows, step...)
+	} else {
+		copy(r.row(r.Total), step)
+	}
 	if !r.open() {
 		r.Episodes = append(r.Episodes, episode{Number: t.Episode, First: r.Total})
 	}
@@ -149,12 +147,12 @@ func (r *replayIndex) add(t Transition, row []float32) {
 		gone++
 	}
 	r.Episodes = r.Episodes[gone:]
-	r.Moments.add(row[:r.cfg.Actions], row[r.cfg.Actions+1:])
+	r.Moments.add(step[:r.cfg.Actions], step[r.cfg.Actions+1:])
 }
 
 // uniform draws transition numbers for a minibatch, with replacement: from the latest episodes,
 // the current one among them, or from all if recent is 0.
-func (r *replayIndex) uniform(rng *rand.Rand, batch, recent int) []int {
+func (r *replay) uniform(rng *rand.Rand, batch, recent int) []int {
 	at := make([]int, batch)
 	oldest := r.oldest()
 	if n := len(r.Episodes); recent > 0 && recent < n {
@@ -170,7 +168,7 @@ func (r *replayIndex) uniform(rng *rand.Rand, batch, recent int) []int {
 // transitions. time is the position of each one's episode among the eligible ones. Every time
 // then has the same number of samples in expectation, as Algorithm 1 assumes. If all episodes
 // are equally long, this is the uniform draw; if not, g needs no correction for their lengths.
-func (r *replayIndex) byEpisode(rng *rand.Rand, batch int, unfinished bool) (at []int, time []int32) {
+func (r *replay) byEpisode(rng *rand.Rand, batch int, unfinished bool) (at []int, time []int32) {
 	at, time = make([]int, batch), make([]int32, batch)
 	episodes := r.eligible(unfinished)
 	for b := range at {
@@ -182,65 +180,65 @@ func (r *replayIndex) byEpisode(rng *rand.Rand, batch int, unfinished bool) (at 
 }
 
 // stepOf draws one of an episode's transitions that are not overwritten.
-func (r *replayIndex) stepOf(rng *rand.Rand, e episode) int {
+func (r *replay) stepOf(rng *rand.Rand, e episode) int {
 	first := max(e.First, r.oldest())
 	return first + rng.IntN(e.First+e.Count-first)
 }
 
-// rows finds the replay array's rows of the given transitions. out: [batch].
-func (r *replayIndex) rows(at []int, out []int32) {
-	for b, i := range at {
-		out[b] = r.row(i)
+// steps appends the steps of the given transitions.
+func (r *replay) steps(to []float32, at []int) []float32 {
+	for _, i := range at {
+		to = append(to, r.row(i)...)
 	}
+	return to
 }
 
-// windows finds, for each of the given transitions t, the replay array's rows of the steps
-// t-H to t of its episode. Steps before the start of the episode and overwritten ones are -1.
-// out: [H+1, batch].
-func (r *replayIndex) windows(at []int, history int, out []int32) {
-	for b, i := range at {
-		available := min(history, i-r.episodeAt(i).First, i-r.oldest())
-		for back := range history + 1 {
-			row := int32(-1)
-			if back <= available {
-				row = r.row(i - back)
-			}
-			out[(history-back)*len(at)+b] = row
-		}
-	}
-}
-
-// following finds, for each of the given transitions, the replay array's row of the next one in its episode, which has
-// the observation after it, and 1 in terminal if the task ended. For the last transition of an episode the row is -1,
-// and the observation is written to ends. next, terminal: [batch], ends: [batch, observations].
-func (r *replayIndex) following(at []int, next []int32, ends, terminal []float32) {
-	for b, i := range at {
-		e := r.episodeAt(i)
+// next appends the observations after the given transitions, and 1 to terminal for each after which the task ended,
+// else 0.
+func (r *replay) next(to, terminal []float32, at []int) (_, _ []float32) {
+	for _, i := range at {
+		e, ended := r.episodeAt(i), float32(0)
 		if i+1 < e.First+e.Count {
-			next[b] = r.row(i + 1)
-			continue
+			to = append(to, r.row(i + 1)[r.cfg.Actions+1:]...)
+		} else {
+			to = append(to, e.End...)
+			if e.Terminal {
+				ended = 1
+			}
 		}
-		next[b] = -1
-		copy(ends[b*r.cfg.Observations:], e.End)
-		if e.Terminal {
-			terminal[b] = 1
+		terminal = append(terminal, ended)
+	}
+	return to, terminal
+}
+
+// windows appends the steps t-H to t of the episode of each of the given transitions t, [H+1, batch, step]. Steps before
+// the start of the episode and overwritten ones are zeros.
+func (r *replay) windows(to []float32, at []int, history int) []float32 {
+	none := make([]float32, r.cfg.stepWidth())
+	for back := history; back >= 0; back-- {
+		for _, i := range at {
+			step := none
+			if back <= min(i-r.episodeAt(i).First, i-r.oldest()) {
+				step = r.row(i - back)
+			}
+			to = append(to, step...)
 		}
 	}
+	return to
 }
 
 // episodeAt is the episode of a transition that is not overwritten.
-func (r *replayIndex) episodeAt(i int) episode {
+func (r *replay) episodeAt(i int) episode {
 	e, _ := slices.BinarySearchFunc(r.Episodes, i, func(e episode, i int) int { return e.First + e.Count - 1 - i })
 	return r.Episodes[e]
 }
 
-// numbers are those of the transitions' episodes.
-func (r *replayIndex) numbers(at []int) []float32 {
-	out := make([]float32, len(at))
-	for b, i := range at {
-		out[b] = float32(r.episodeAt(i).Number)
+// numbers appends those of the transitions' episodes.
+func (r *replay) numbers(to []float32, at []int) []float32 {
+	for _, i := range at {
+		to = append(to, float32(r.episodeAt(i).Number))
 	}
-	return out
+	return to
 }
 
 // moments are running mean and variance of vectors (Welford 1962).

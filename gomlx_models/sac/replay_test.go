@@ -3,114 +3,60 @@ package sac
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/net"
-
-	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// TestGatherAgainstAList compares rows, histories and episodes that a program gathers with
-// a list of everything that was ever inserted, before and after the rings of two seeds have
-// wrapped around, in shared memory and not.
-func TestGatherAgainstAList(t *testing.T) {
-	for _, c := range []struct{ capacity, count, every int }{
-		{23, 90, 3}, {1000, 60, 7}, {blockRows + 5, 3*blockRows + 50, blockRows + 40},
-	} {
-		cfg := tiny(tinyContext, func(cfg *Config) { cfg.Capacity = c.capacity })
-		agents := []*Agent{open(t, backend.Go, cfg, 3, 8), open(t, "", cfg, 3, 8), copied(t, open(t, "", cfg, 3, 8))}
-		for _, a := range agents {
-			exec, rng := gathering(t, a), random.New(0, "lengths")
-			all := make([][]Transition, 2)
-			number, left := 0, 1+rng.IntN(9)
-			for k := range c.count {
-				left--
-				ts := randomStep(a, k, Transition{Episode: number, Last: left == 0 && k%2 == 0, Terminal: left == 0 && k%2 == 1})
-				for i := range ts {
-					all[i] = append(all[i], ts[i])
-				}
-				if left == 0 {
-					number, left = number+1+rng.IntN(2), 1+rng.IntN(9) // numbers may be skipped
-				}
-				if err := a.Observe(ts); err != nil {
-					t.Fatal(err)
-				}
-				if k%c.every == 0 || k == c.count-1 {
-					compareReplay(t, a, exec, all)
-				}
+// TestReplayAgainstAList compares steps, next observations, windows and episodes with a list of everything that was ever
+// inserted, before and after the ring has wrapped around.
+func TestReplayAgainstAList(t *testing.T) {
+	for _, capacity := range []int{23, 1000} {
+		cfg := tiny(tinyContext, func(cfg *Config) { cfg.Capacity = capacity })
+		a, rng := open(t, backend.Go, cfg, 3, 8), random.New(0, "lengths")
+		all := make([][]Transition, 2)
+		number, left := 0, 1+rng.IntN(9)
+		for k := range 90 {
+			left--
+			ts := randomStep(a, k, Transition{Episode: number, Last: left == 0 && k%2 == 0, Terminal: left == 0 && k%2 == 1})
+			for i := range ts {
+				all[i] = append(all[i], ts[i])
+			}
+			if left == 0 {
+				number, left = number+1+rng.IntN(2), 1+rng.IntN(9) // numbers may be skipped
+			}
+			if err := a.Observe(ts); err != nil {
+				t.Fatal(err)
+			}
+			for s, r := range a.replay {
+				compareReplay(t, r, all[s])
 			}
 		}
 	}
 }
 
-// gathering is a program that gathers rows, what follows them, and windows.
-func gathering(tb testing.TB, a *Agent) *Exec {
-	tb.Helper()
-	exec, err := NewExec(a.backend, func(in []*Node) []*Node {
-		b := a.cfg.minibatch(in[0], in[1], in[2], in[3], in[4], in[5])
-		first := SliceAxis(b.before, 1, AxisRange(0, 1))
-		return []*Node{gather(in[0], in[1]), b.next, b.terminal, Concatenate([]*Node{first, b.after}, 1)}
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(exec.Finalize)
-	return exec
-}
-
-// compareReplay compares some transitions, the oldest and the latest among them.
-func compareReplay(t *testing.T, a *Agent, exec *Exec, all [][]Transition) {
+// compareReplay compares all transitions that are not overwritten.
+func compareReplay(t *testing.T, r *replay, all []Transition) {
 	t.Helper()
-	const batch = 37
-	cfg, count, h, w := a.cfg, len(all[0]), a.cfg.Context.History, a.cfg.stepWidth()
-	oldest := max(0, count-cfg.Capacity)
-	at, index, past := make([]int, batch), make([]int32, 2*batch), make([]int32, 2*(h+1)*batch)
-	n := cfg.Observations
-	next, ends, terminal := make([]int32, 2*batch), make([]float32, 2*batch*n), make([]float32, 2*batch)
-	for b := range at {
-		at[b] = oldest + b*(count-1-oldest)/(batch-1)
+	history, oldest := r.cfg.Context.History, max(0, len(all)-r.cfg.Capacity)
+	if r.oldest() != oldest || r.Total != len(all) {
+		t.Fatalf("the replay holds %d to %d, not %d to %d", r.oldest(), r.Total, oldest, len(all))
 	}
-	for s, r := range a.index {
-		if r.oldest() != oldest || r.Total != count {
-			t.Fatalf("the replay holds %d to %d, not %d to %d", r.oldest(), r.Total, oldest, count)
+	for i := oldest; i < len(all); i++ {
+		at, want, ended := []int{i}, all[i], 0.
+		if want.Terminal {
+			ended = 1
 		}
-		r.rows(at, index[s*batch:])
-		r.following(at, next[s*batch:], ends[s*batch*n:], terminal[s*batch:])
-		r.windows(at, h, past[s*(h+1)*batch:])
-	}
-	array, err := a.array.current()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := net.Run(exec, array, tensors.FromFlatDataAndDimensions(index, 2, batch),
-		tensors.FromFlatDataAndDimensions(next, 2, batch), tensors.FromFlatDataAndDimensions(ends, 2, batch, n),
-		tensors.FromFlatDataAndDimensions(terminal, 2, batch), tensors.FromFlatDataAndDimensions(past, 2, h+1, batch))
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := flat(t, out)
-	rows, after, ended, windows := values[0], values[1], values[2], values[3]
-	for s, r := range a.index {
-		number := r.numbers(at)
-		for b, i := range at {
-			tr := all[s][i]
-			near(t, fmt.Sprintf("seed %d, row %d of %d", s, i, count), rows[(s*batch+b)*w:][:w], refStep(tr), 0)
-			near(t, fmt.Sprintf("seed %d, after %d of %d", s, i, count), after[(s*batch+b)*n:][:n], tr.Next, 0)
-			if (ended[s*batch+b] == 1) != tr.Terminal {
-				t.Fatalf("transition %d is terminal: %v", i, tr.Terminal)
-			}
-			if int(number[b]) != tr.Episode {
-				t.Fatalf("transition %d has episode %v, not %d", i, number[b], tr.Episode)
-			}
-			for k, want := range append(refHistory(cfg, all[s], i, oldest), refStep(tr)) {
-				near(t, fmt.Sprintf("seed %d, step %d before transition %d of %d", s, h-k, i, count),
-					windows[((s*(h+1)+k)*batch+b)*w:][:w], want, 0)
-			}
-		}
+		next, terminal := r.next(nil, nil, at)
+		what := fmt.Sprintf("transition %d of %d: ", i, len(all))
+		near(t, what+"step", r.steps(nil, at), refStep(want), 0)
+		near(t, what+"next", next, want.Next, 0)
+		near(t, what+"terminal and episode", r.numbers(terminal, at), []float64{ended, float64(want.Episode)}, 0)
+		near(t, what+"window", r.windows(nil, at, history),
+			slices.Concat(append(refHistory(r.cfg, all, i, oldest), refStep(want))...), 0)
 	}
 }
 
@@ -118,14 +64,14 @@ func compareReplay(t *testing.T, a *Agent, exec *Exec, all [][]Transition) {
 // lengths, and over the transitions of an episode.
 func TestDrawsAreUniform(t *testing.T) {
 	cfg := tiny(func(c *Config) { c.Capacity = 30 })
-	r := newReplayIndex(cfg, 0)
+	r := newReplay(cfg)
 	lengths := []int{10, 12, 3, 20, 4}
 	k := 0
 	for number, n := range lengths { // episodes 0 and 1 up to its seventh step are overwritten
 		for step := range n {
 			tr := randomStep(&Agent{cfg: cfg, seeds: []int64{0}}, k, Transition{Episode: number,
 				Last: step == n-1 && number < 3, Terminal: step == n-1 && number == 3})[0]
-			r.add(tr, cfg.step(tr))
+			r.add(tr)
 			k++
 		}
 		if r.open() != (number == 4) {
@@ -209,7 +155,7 @@ func TestObserveRejectsImpossibleTransitions(t *testing.T) {
 	} {
 		demand.Error(t, a.Observe(spoil(good())), "sac: ", want)
 	}
-	if a.Observed() != 1 || a.index[1].Total != 1 {
+	if a.Observed() != 1 || a.replay[1].Total != 1 {
 		t.Error("a rejected transition was kept")
 	}
 	if err := a.Observe(randomStep(a, 31, Transition{Episode: 3, Terminal: true})); err != nil {
@@ -221,9 +167,9 @@ func TestObserveRejectsImpossibleTransitions(t *testing.T) {
 // TestRecentEpisodes: with Recent, minibatches hold steps of the latest episodes alone, the
 // current one among them, each step as often; 0 and more episodes than there are mean all.
 func TestRecentEpisodes(t *testing.T) {
-	r := newReplayIndex(tiny(func(c *Config) { c.Capacity = 40 }), 0)
+	r := newReplay(tiny(func(c *Config) { c.Capacity = 40 }))
 	for k := range 52 {
-		r.add(Transition{Last: k%10 == 9, Episode: k / 10}, make([]float32, r.cfg.stepWidth()))
+		r.add(Transition{Observation: make([]float64, 3), Action: make([]float64, 2), Last: k%10 == 9, Episode: k / 10})
 	}
 	const draws = 20000
 	for recent, first := range map[int]int{0: 12, 1: 50, 2: 40, 3: 30, 9: 12} {
