@@ -144,7 +144,6 @@ func TestAgentRejects(t *testing.T) {
 		change func(*Config)
 	}{
 		"no seeds":                        {nil, func(*Config) {}},
-		"seed 2 is given twice":           {[]int64{2, 1, 2}, func(*Config) {}},
 		"hidden is 0":                     {[]int64{1}, func(c *Config) { c.Hidden = 0 }},
 		"gamma is 1.5":                    {[]int64{1}, func(c *Config) { c.Gamma = 1.5 }},
 		"alpha is 0":                      {[]int64{1}, func(c *Config) { c.Alpha, c.LearnAlpha = 0, true }},

@@ -1,6 +1,7 @@
 package sac
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -72,60 +73,45 @@ func DefaultOmega() *Omega {
 		Clip: propensity.ClipOne, Time: propensity.TimeFourier, Waves: 8}
 }
 
-// setting is a number with its lower bound.
-type setting struct {
-	name       string
-	value, min int
-}
-
 // Validate returns an error that names an impossible setting.
 func (c Config) Validate() error {
-	settings := []setting{{"observations", c.Observations, 1}, {"actions", c.Actions, 1}, {"hidden", c.Hidden, 1},
+	type count struct {
+		name         string
+		value, least int
+	}
+	type number struct {
+		name        string
+		value, most float64
+	}
+	counts := []count{{"observations", c.Observations, 1}, {"actions", c.Actions, 1}, {"hidden", c.Hidden, 1},
 		{"layers", c.Layers, 1}, {"batch", c.Batch, 1}, {"capacity", c.Capacity, 1}, {"burn-in", c.BurnIn, 0},
 		{"recent", c.Recent, 0}}
+	numbers := []number{{"actor rate", c.ActorRate, math.MaxFloat64}, {"critic rate", c.CriticRate, math.MaxFloat64},
+		{"alpha rate", c.AlphaRate, math.MaxFloat64}, {"alpha", c.Alpha, math.MaxFloat64},
+		{"gamma", c.Gamma, 1}, {"tau", c.Tau, 1}}
 	if c.Context != nil {
-		settings = append(settings,
-			setting{"context hidden", c.Context.Hidden, 1}, setting{"context history", c.Context.History, 1})
+		counts = append(counts, count{"context hidden", c.Context.Hidden, 1}, count{"context history", c.Context.History, 1})
 	}
-	if c.Omega != nil {
-		settings = append(settings, c.Omega.settings()...)
+	if o := c.Omega; o != nil {
+		if err := o.g().ValidateBatched(); err != nil {
+			return fmt.Errorf("sac: the omega %w", err)
+		}
+		counts = append(counts, count{"omega updates", o.Updates, 0}, count{"omega batch", o.Batch, 2},
+			count{"omega every", o.Every, 0})
+		numbers = append(numbers, number{"omega rate", o.Rate, math.MaxFloat64})
 	}
-	for _, s := range settings {
-		if s.value < s.min {
-			return fmt.Errorf("sac: %s is %d; it must be at least %d", s.name, s.value, s.min)
+	for _, s := range counts {
+		if s.value < s.least {
+			return fmt.Errorf("sac: %s is %d; it must be at least %d", s.name, s.value, s.least)
 		}
 	}
-	rates := map[string]float64{"actor rate": c.ActorRate, "critic rate": c.CriticRate, "alpha rate": c.AlphaRate}
-	for name, rate := range rates {
-		if !(rate >= 0) || math.IsInf(rate, 0) {
-			return fmt.Errorf("sac: the %s is %v; it must be a finite number, 0 or more", name, rate)
+	for _, s := range numbers {
+		if !(s.value >= 0 && s.value <= s.most) {
+			return fmt.Errorf("sac: %s is %v; it must be a number from 0 to %v", s.name, s.value, s.most)
 		}
 	}
-	for name, share := range map[string]float64{"gamma": c.Gamma, "tau": c.Tau} {
-		if !(share >= 0 && share <= 1) {
-			return fmt.Errorf("sac: %s is %v; it must lie between 0 and 1", name, share)
-		}
-	}
-	if !(c.Alpha >= 0) || math.IsInf(c.Alpha, 0) || (c.LearnAlpha && c.Alpha == 0) {
-		return fmt.Errorf("sac: alpha is %v; it must be a finite number, 0 or more, and positive if it is learned", c.Alpha)
-	}
-	if c.Omega != nil {
-		return c.Omega.validate()
-	}
-	return nil
-}
-
-// settings are the whole numbers that g itself does not have.
-func (o Omega) settings() []setting {
-	return []setting{{"omega updates", o.Updates, 0}, {"omega batch", o.Batch, 2}, {"omega every", o.Every, 0}}
-}
-
-func (o Omega) validate() error {
-	if err := o.g().ValidateBatched(); err != nil {
-		return fmt.Errorf("sac: the omega %w", err)
-	}
-	if !(o.Rate >= 0) || math.IsInf(o.Rate, 0) {
-		return fmt.Errorf("sac: the omega rate is %v; it must be a finite number, 0 or more", o.Rate)
+	if c.LearnAlpha && c.Alpha == 0 {
+		return errors.New("sac: alpha is 0; it must be positive if it is learned")
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ type Agent struct {
 }
 
 // New makes an agent for each of the seeds; each starts and learns as it would alone.
-// Errors: no seeds, the same one twice, an impossible setting, a shape that GoMLX refuses.
+// Errors: no seeds, an impossible setting, a shape that GoMLX refuses.
 // Close it when it is no longer needed.
 func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 	if err := cfg.Validate(); err != nil {
@@ -63,13 +63,6 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 	}
 	if len(seeds) == 0 {
 		return nil, errors.New("sac: no seeds; give at least one")
-	}
-	seen := map[int64]bool{}
-	for _, seed := range seeds {
-		if seen[seed] {
-			return nil, fmt.Errorf("sac: seed %d is given twice", seed)
-		}
-		seen[seed] = true
 	}
 	p, err := newPrograms(backend, cfg, len(seeds))
 	if err != nil {
