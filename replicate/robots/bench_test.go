@@ -31,7 +31,11 @@ func benchmarkTrain(b *testing.B, name string, seeds, threads int) {
 	for i := range list {
 		list[i] = int64(i)
 	}
-	t, stop, err := configOf(&experiment.Host{Backend: backendtest.Open(b, "")}, s, name).training(b.Context(), list)
+	configs, err := s.configs(&experiment.Host{Backend: backendtest.Open(b, "")}, []string{name}, MeasureReturn)
+	if err != nil {
+		b.Fatal(err)
+	}
+	t, stop, err := configs[0].training(b.Context(), list)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -90,13 +90,6 @@ func carts(t *testing.T) *experiment.Host {
 	return &experiment.Host{Backend: backendtest.Open(t, backend.Go)}
 }
 
-// configOf is the config of a learner.
-func configOf(h *experiment.Host, s Settings, name string) config {
-	scenario, _ := scenarioOf(s.Scenario)
-	learner, _ := learnerOf(name)
-	return config{h, s, scenario, learner}
-}
-
 // miniature are settings that take a second.
 func miniature() Settings {
 	return Settings{Scenario: "cart", Horizon: 5, Repeat: 2, Valves: 10, Every: 4,

@@ -57,22 +57,6 @@ func following(
 	}
 }
 
-// referenceJobs returns a reference's run for each seed.
-func (e config) referenceJobs(seeds []int64) []runs.Wanted {
-	var jobs []runs.Wanted
-	for _, seed := range seeds {
-		jobs = append(jobs, runs.Wanted{Series: e.learner.Name, Job: runs.Job{
-			Spec:  e.spec(seed),
-			Steps: e.settings.PlannedSteps(),
-			Cost:  e.evaluationCost(),
-			Batch: runs.Alone(seed, func(ctx context.Context) (runs.StepFunc, func(), error) {
-				return e.startReference(ctx, seed)
-			}),
-		}})
-	}
-	return jobs
-}
-
 // startReference returns the step of a reference's run. Trials are the same in every evaluation and played once.
 func (e config) startReference(ctx context.Context, seed int64) (runs.StepFunc, func(), error) {
 	robot, err := e.scenario.New(ctx, e.settings, seed, e.host.Log)

@@ -53,35 +53,35 @@ type config struct {
 
 // Outlines returns what the settings say of the runs of each series. Errors: impossible settings, series or measures.
 func (s Settings) Outlines(series []string, measure string) ([]experiment.Outline, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
+	configs, err := s.configs(nil, series, measure)
 	var out []experiment.Outline
-	for _, name := range series {
-		e, err := s.config(name, measure)
-		if err != nil {
-			return nil, err
-		}
-		outline := experiment.Outline{Series: name, Learner: name, Settings: e.identity(),
+	for _, e := range configs {
+		outline := experiment.Outline{Series: e.learner.Name, Learner: e.learner.Name, Settings: e.identity(),
 			Data: []experiment.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(), Cost: e.cost(),
-			Group: groupSize, Backend: true, Agents: true, Memory: e.memory, CPUs: s.Threads}
-		if e.learner.Reference != nil {
-			outline.Cost, outline.Group, outline.Backend, outline.Agents = e.evaluationCost(), 0, false, false
+			Memory: e.memory, CPUs: s.Threads}
+		if e.learner.Reference == nil {
+			outline.Group, outline.Backend, outline.Agents = groupSize, true, true
 		}
 		outline.Seconds = experiment.Guess{CPU: outline.Cost * perMillisecond, GPU: outline.Cost * perMillisecond}
 		out = append(out, outline)
 	}
-	return out, nil
+	return out, err
 }
 
-// config returns that of a series, without a host.
-func (s Settings) config(series, measure string) (config, error) {
-	if err := s.CheckSeries(series, measure); err != nil {
-		return config{}, err
+// configs returns those of the series. Errors: impossible settings, series or measures.
+func (s Settings) configs(h *experiment.Host, series []string, measure string) (out []config, err error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
 	}
 	scenario, _ := scenarioOf(s.Scenario)
-	learner, _ := learnerOf(series)
-	return config{settings: s, scenario: scenario, learner: learner}, nil
+	for _, name := range series {
+		if err := s.CheckSeries(name, measure); err != nil {
+			return nil, err
+		}
+		learner, _ := learnerOf(name)
+		out = append(out, config{host: h, settings: s, scenario: scenario, learner: learner})
+	}
+	return out, nil
 }
 
 // groupSize is the largest number of agents in one program: a constant, as rounding depends on whether an agent is
@@ -92,35 +92,21 @@ const groupSize = 5
 // Jobs returns one run for each series and seed. The runs of a learner are a batch. Errors: impossible settings, series
 // or measures.
 func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
+	configs, err := s.configs(h, series, measure)
 	var jobs []runs.Wanted
-	for _, name := range series {
-		e, err := s.config(name, measure)
-		if err != nil {
-			return nil, err
-		}
-		e.host = h
-		if e.learner.Reference != nil {
-			jobs = append(jobs, e.referenceJobs(seeds)...)
-			continue
-		}
-		batch := &runs.Batch{
-			Seeds:     seeds,
-			GroupSize: groupSize,
-			Start:     e.start,
-		}
+	for _, e := range configs {
+		batch := &runs.Batch{Seeds: seeds, GroupSize: groupSize, Start: e.start}
 		for _, seed := range seeds {
-			jobs = append(jobs, runs.Wanted{Series: name, Job: runs.Job{
-				Spec:  e.spec(seed),
-				Steps: s.PlannedSteps(),
-				Cost:  e.cost(),
-				Batch: batch,
-			}})
+			if e.learner.Reference != nil {
+				batch = runs.Alone(seed, func(ctx context.Context) (runs.StepFunc, func(), error) {
+					return e.startReference(ctx, seed)
+				})
+			}
+			jobs = append(jobs, runs.Wanted{Series: e.learner.Name, Job: runs.Job{Spec: e.spec(seed), Steps: s.PlannedSteps(),
+				Cost: e.cost(), Batch: batch}})
 		}
 	}
-	return jobs, nil
+	return jobs, err
 }
 
 // spec is the identity of a seed's run. References use no backend.
@@ -132,10 +118,18 @@ func (e config) spec(seed int64) runs.Spec {
 	return runs.Spec{Experiment: e.scenario.Name, Learner: e.learner.Name, Seed: seed, Settings: settings}
 }
 
-// cost estimates the milliseconds of a seed between two evaluations on one core. An update's are those of figures 2, 10
-// and 11 at the small scale, three seeds at a time, and of one agent of the paper's size.
+// cost estimates the milliseconds of a seed from one evaluation to the next on one core. An update's are those of
+// figures 2, 10 and 11 at the small scale, three seeds at a time, and of one agent of the paper's size.
 func (e config) cost() float64 {
 	s := e.settings
+	episodes := s.EvaluateEpisodes
+	if s.Evaluate == EvaluateTasks {
+		episodes = 20 // about as many as the robots have
+	}
+	evaluation := float64(episodes*s.Horizon) * e.scenario.StepCost
+	if e.learner.Reference != nil {
+		return evaluation
+	}
 	update, waits := 2e-7*float64(s.Batch*s.Hidden*s.Hidden*s.Layers), 6.
 	if e.learner.Context { // two GRUs, at s and at s'
 		update += 4 * 1.2e-7 * float64(s.Batch*s.History*s.ContextHidden*3) * float64(s.ContextHidden+30)
@@ -149,17 +143,7 @@ func (e config) cost() float64 {
 		update *= 1.15
 	}
 	training := float64(s.Every*s.Horizon) * (e.scenario.StepCost + update/float64(s.UpdateEvery))
-	return training + e.evaluationCost()
-}
-
-// evaluationCost estimates the milliseconds of an evaluation on one core.
-func (e config) evaluationCost() float64 {
-	s := e.settings
-	episodes := s.EvaluateEpisodes
-	if s.Evaluate == EvaluateTasks {
-		episodes = 20 // about as many as the robots have
-	}
-	return float64(episodes*s.Horizon) * e.scenario.StepCost
+	return training + evaluation
 }
 
 // perMillisecond is the number of seconds for each unit of cost on as many processors as a group has threads: less than

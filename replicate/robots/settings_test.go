@@ -63,11 +63,11 @@ func TestThreadsInIdentity(t *testing.T) {
 		want    string
 	}{{"sac", 0, ""}, {"sac", 1, "1"}, {"nothing", 1, ""}} {
 		s.Threads = c.threads
-		e, err := s.config(c.series, MeasureReturn)
+		outlines, err := s.Outlines([]string{c.series}, MeasureReturn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.identity()["threads"]; got != c.want {
+		if got := outlines[0].Settings["threads"]; got != c.want {
 			t.Errorf("%s with threads=%d: %q in the identity, want %q", c.series, c.threads, got, c.want)
 		}
 	}
