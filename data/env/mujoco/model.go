@@ -37,8 +37,8 @@ func (l *Library) Model(xml []byte, assets map[string][]byte) (m *Model, err err
 	defer guard(&err, "compiling a model")
 
 	files := new([8]uintptr) // mjVFS, which is one pointer
-	call(l.fn.mj_defaultVFS, uintptr(unsafe.Pointer(files)))
-	defer func() { call(l.fn.mj_deleteVFS, uintptr(unsafe.Pointer(files))) }()
+	call(l.fn["mj_defaultVFS"], uintptr(unsafe.Pointer(files)))
+	defer func() { call(l.fn["mj_deleteVFS"], uintptr(unsafe.Pointer(files))) }()
 	if err := l.addFile(files, mainFile, xml); err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (l *Library) Model(xml []byte, assets map[string][]byte) (m *Model, err err
 		}
 	}
 	name, message := cString(mainFile), make([]byte, 1024)
-	address := call(l.fn.mj_loadXML, uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(files)),
+	address := call(l.fn["mj_loadXML"], uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(files)),
 		uintptr(unsafe.Pointer(&message[0])), uintptr(len(message)))
 	if address == 0 {
 		return nil, fmt.Errorf("MuJoCo cannot compile the model: %s", oneLine(untilZero(message)))
@@ -62,7 +62,7 @@ func (l *Library) addFile(files *[8]uintptr, name string, data []byte) error {
 		return fmt.Errorf("the model file %s is empty", name)
 	}
 	cName := cString(name)
-	if r := int32(call(l.fn.mj_addBufferVFS, uintptr(unsafe.Pointer(files)), uintptr(unsafe.Pointer(&cName[0])),
+	if r := int32(call(l.fn["mj_addBufferVFS"], uintptr(unsafe.Pointer(files)), uintptr(unsafe.Pointer(&cName[0])),
 		uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)))); r != 0 {
 		return fmt.Errorf("MuJoCo rejects the model file %s (code %d): check whether its name occurs twice", name, r)
 	}
@@ -72,7 +72,7 @@ func (l *Library) addFile(files *[8]uintptr, name string, data []byte) error {
 // ID returns the index of a named element among those of its kind.
 func (m *Model) ID(kind Kind, name string) (int, error) {
 	cName := cString(name)
-	id := int32(call(m.lib.fn.mj_name2id, m.address, uintptr(kind), uintptr(unsafe.Pointer(&cName[0]))))
+	id := int32(call(m.lib.fn["mj_name2id"], m.address, uintptr(kind), uintptr(unsafe.Pointer(&cName[0]))))
 	if id < 0 {
 		return 0, fmt.Errorf("the model has no element %q of kind %d", name, kind)
 	}
@@ -81,7 +81,7 @@ func (m *Model) ID(kind Kind, name string) (int, error) {
 
 // Close frees the model. Its simulations stay valid: each has its own copy.
 func (m *Model) Close() {
-	call(m.lib.fn.mj_deleteModel, m.address)
+	call(m.lib.fn["mj_deleteModel"], m.address)
 	m.address = 0
 }
 

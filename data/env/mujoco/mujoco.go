@@ -7,6 +7,7 @@
 package mujoco
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,14 +41,14 @@ type Library struct {
 	fn   functions
 }
 
-// functions holds the addresses of the C functions, by their names.
-type functions struct {
-	mj_version, mj_versionString, mju_setLogHandler,
-	mj_defaultVFS, mj_addBufferVFS, mj_deleteVFS,
-	mj_loadXML, mj_deleteModel, mj_name2id,
-	mjb_makeBatch, mjb_deleteBatch, mjb_stateComponent, mjb_output, mjb_expand,
-	mjb_reset, mjb_forward, mjb_step, mjb_error, mjb_warning uintptr
-}
+// functions holds the addresses of the C functions by name.
+type functions map[string]uintptr
+
+// names are those of the C functions that this package calls.
+var names = []string{"mj_version", "mj_versionString", "mju_setLogHandler",
+	"mj_defaultVFS", "mj_addBufferVFS", "mj_deleteVFS", "mj_loadXML", "mj_deleteModel", "mj_name2id",
+	"mjb_makeBatch", "mjb_deleteBatch", "mjb_stateComponent", "mjb_output", "mjb_expand",
+	"mjb_reset", "mjb_forward", "mjb_step", "mjb_error", "mjb_warning"}
 
 // loaded holds the libraries of this process by path, so that each has one log handler.
 var loaded = struct {
@@ -113,31 +114,18 @@ func load(path string) (*Library, error) {
 		return nil, fmt.Errorf("%s cannot be loaded as libmujoco (%v); delete it to download it again, or check %s",
 			path, err, PathEnv)
 	}
-	lib := &Library{Path: path}
-	for name, address := range lib.fn.byName() {
-		if *address, err = findSymbol(handle, name); err != nil {
+	lib := &Library{Path: path, fn: functions{}}
+	for _, name := range names {
+		if lib.fn[name], err = findSymbol(handle, name); err != nil {
 			return nil, fmt.Errorf("%s has no function %s: it is not libmujoco %s; check %s", path, name, Version, PathEnv)
 		}
 	}
-	if got := int32(call(lib.fn.mj_version)); got != versionNumber {
+	if got := int32(call(lib.fn["mj_version"])); got != versionNumber {
 		return nil, fmt.Errorf("%s is MuJoCo %s, but this program is written for %s; check %s",
-			path, goString(call(lib.fn.mj_versionString)), Version, PathEnv)
+			path, goString(call(lib.fn["mj_versionString"])), Version, PathEnv)
 	}
-	call(lib.fn.mju_setLogHandler, logHandler())
+	call(lib.fn["mju_setLogHandler"], logHandler())
 	return lib, nil
-}
-
-// byName returns where to store the address of each function.
-func (f *functions) byName() map[string]*uintptr {
-	return map[string]*uintptr{
-		"mj_version": &f.mj_version, "mj_versionString": &f.mj_versionString, "mju_setLogHandler": &f.mju_setLogHandler,
-		"mj_defaultVFS": &f.mj_defaultVFS, "mj_addBufferVFS": &f.mj_addBufferVFS, "mj_deleteVFS": &f.mj_deleteVFS,
-		"mj_loadXML": &f.mj_loadXML, "mj_deleteModel": &f.mj_deleteModel, "mj_name2id": &f.mj_name2id,
-		"mjb_makeBatch": &f.mjb_makeBatch, "mjb_deleteBatch": &f.mjb_deleteBatch,
-		"mjb_stateComponent": &f.mjb_stateComponent, "mjb_output": &f.mjb_output, "mjb_expand": &f.mjb_expand,
-		"mjb_reset": &f.mjb_reset, "mjb_forward": &f.mjb_forward, "mjb_step": &f.mjb_step,
-		"mjb_error": &f.mjb_error, "mjb_warning": &f.mjb_warning,
-	}
 }
 
 // call calls the C function at address fn. The arguments are integers and pointers.
@@ -170,10 +158,6 @@ func cString(s string) []byte { return append([]byte(s), 0) }
 
 // untilZero returns the C string in a buffer.
 func untilZero(buf []byte) string {
-	for i, c := range buf {
-		if c == 0 {
-			return string(buf[:i])
-		}
-	}
-	return string(buf)
+	text, _, _ := bytes.Cut(buf, []byte{0})
+	return string(text)
 }

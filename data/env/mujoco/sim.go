@@ -61,7 +61,7 @@ func (m *Model) Sim() (s *Sim, err error) {
 		persistent bool
 	}{1, true}
 	message := make([]byte, 1024)
-	address := call(m.lib.fn.mjb_makeBatch, m.address, 1, uintptr(unsafe.Pointer(&config)),
+	address := call(m.lib.fn["mjb_makeBatch"], m.address, 1, uintptr(unsafe.Pointer(&config)),
 		uintptr(unsafe.Pointer(&message[0])), uintptr(len(message)))
 	if address == 0 {
 		return nil, fmt.Errorf("MuJoCo cannot simulate the model: %s", oneLine(untilZero(message)))
@@ -69,14 +69,14 @@ func (m *Model) Sim() (s *Sim, err error) {
 	s = &Sim{lib: m.lib, address: address, step: [5]uintptr{address, 0, 0, 0, stageVelocity}}
 	s.QPos, s.QVel = s.state(stateQPos), s.state(stateQVel)
 	s.Ctrl, s.Applied = s.state(stateCtrl), s.state(stateApplied)
-	s.warnings = unsafe.Slice((*int32)(pointer(call(m.lib.fn.mjb_warning, address))), 2*len(warnings))
+	s.warnings = unsafe.Slice((*int32)(pointer(call(m.lib.fn["mjb_warning"], address))), 2*len(warnings))
 	return s, s.Reset()
 }
 
 // state returns a component of the state.
 func (s *Sim) state(component uintptr) []float64 {
 	var size int32
-	address := call(s.lib.fn.mjb_stateComponent, s.address, component, uintptr(unsafe.Pointer(&size)))
+	address := call(s.lib.fn["mjb_stateComponent"], s.address, component, uintptr(unsafe.Pointer(&size)))
 	return floats(address, size)
 }
 
@@ -91,13 +91,13 @@ func floats(address uintptr, n int32) []float64 {
 // Output returns a field of MuJoCo's mjData, such as "xpos" (positions of bodies, 3 numbers
 // each) or "geom_xmat". Reset, Forward and Step update it.
 func (s *Sim) Output(field string) ([]float64, error) {
-	return s.field(s.lib.fn.mjb_output, "output", field)
+	return s.field(s.lib.fn["mjb_output"], "output", field)
 }
 
 // Parameter returns this simulation's own copy of a field of MuJoCo's mjModel, such as
 // "body_mass". It may be written. Every later step is slower.
 func (s *Sim) Parameter(field string) ([]float64, error) {
-	return s.field(s.lib.fn.mjb_expand, "parameter", field)
+	return s.field(s.lib.fn["mjb_expand"], "parameter", field)
 }
 
 func (s *Sim) field(fn uintptr, what, field string) (values []float64, err error) {
@@ -115,26 +115,26 @@ func (s *Sim) field(fn uintptr, what, field string) (values []float64, err error
 // Reset sets the model's default state. To start from another state, then write QPos and
 // QVel and call Forward.
 func (s *Sim) Reset() error {
-	return s.check(call(s.lib.fn.mjb_reset, s.address, 0, 0, 0, stageNone))
+	return s.check(call(s.lib.fn["mjb_reset"], s.address, 0, 0, 0, stageNone))
 }
 
 // Forward computes forces and accelerations at the present state without advancing time.
 func (s *Sim) Forward() error {
-	return s.check(call(s.lib.fn.mjb_forward, s.address, 0, 0, stageAcceleration))
+	return s.check(call(s.lib.fn["mjb_forward"], s.address, 0, 0, stageAcceleration))
 }
 
 // Step advances the simulation by n time steps with the present controls. It returns
 // ErrDiverged if a state or control is not finite. It allocates no memory.
 func (s *Sim) Step(n int) error {
 	s.step[3] = uintptr(n)
-	return s.check(call(s.lib.fn.mjb_step, s.step[:]...))
+	return s.check(call(s.lib.fn["mjb_step"], s.step[:]...))
 }
 
 // check returns an error if a call failed or if there was a warning since the last Reset.
 // After some warnings MuJoCo itself would continue from the default state.
 func (s *Sim) check(failed uintptr) error {
 	if int32(failed) != 0 {
-		return fmt.Errorf("MuJoCo reports: %s", oneLine(goString(call(s.lib.fn.mjb_error, s.address, 0))))
+		return fmt.Errorf("MuJoCo reports: %s", oneLine(goString(call(s.lib.fn["mjb_error"], s.address, 0))))
 	}
 	for i, text := range warnings {
 		if s.warnings[2*i+1] != 0 {
@@ -146,6 +146,6 @@ func (s *Sim) check(failed uintptr) error {
 
 // Close frees the simulation.
 func (s *Sim) Close() {
-	call(s.lib.fn.mjb_deleteBatch, s.address)
+	call(s.lib.fn["mjb_deleteBatch"], s.address)
 	*s = Sim{}
 }
