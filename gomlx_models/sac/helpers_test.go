@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
 
@@ -102,4 +103,52 @@ func bindBias(a *Agent, g *Graph, bias float32) *net.Scope {
 		values = append(values, v)
 	}
 	return net.Bind(g, a.programs.actor, values, false)
+}
+
+// fill observes random transitions.
+func fill(tb testing.TB, a *Agent, transitions, length int) {
+	tb.Helper()
+	from := a.Observed()
+	for k := from; k < from+transitions; k++ {
+		if err := a.Observe(randomTransitions(a, k, length)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// randomTransitions is transition number k of each seed, in episodes of the given length.
+func randomTransitions(a *Agent, k, length int) []Transition {
+	return randomStep(a, k, Transition{Episode: k / length, Last: k%length == length-1})
+}
+
+// randomStep is transition number k of each seed, in the place of the given one. The observation in which an episode
+// ends is not that in which the next one begins.
+func randomStep(a *Agent, k int, place Transition) []Transition {
+	var ts []Transition
+	for _, seed := range a.seeds {
+		values := func(n int, what string, k int) []float64 {
+			rng, v := random.New(seed, "sac test", what, k), make([]float64, n)
+			for i := range v {
+				v[i] = float64(float32(rng.NormFloat64()))
+			}
+			return v
+		}
+		t, n := place, a.cfg.Observations
+		t.Observation, t.Action, t.Reward = values(n, "observation", k), values(a.cfg.Actions, "action", k), values(1, "reward", k)[0]
+		t.Next = values(n, "observation", k+1)
+		if t.Last || t.Terminal {
+			t.Next = values(n, "end", k)
+		}
+		ts = append(ts, t)
+	}
+	return ts
+}
+
+func update(tb testing.TB, a *Agent) *Metrics {
+	tb.Helper()
+	m, err := a.Update()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
 }

@@ -80,11 +80,15 @@ func TestDrawsAreUniform(t *testing.T) {
 	}
 	const draws = 60000
 	rng := random.New(0, "uniform")
-	counts := map[int]int{}
-	for _, i := range r.uniform(rng, draws, 0) {
-		counts[i]++
+	var counts map[int]int
+	for recent, first := range map[int]int{0: 19, 1: 45, 2: 25, 3: 22, 9: 19} { // the latest episodes, or all
+		counts = map[int]int{}
+		for _, i := range r.uniform(rng, draws, recent) {
+			counts[i]++
+		}
+		share := 1 / float64(49-first)
+		wantShares(t, "transition", counts, draws, map[int]float64{first - 1: 0, first: share, 48: share})
 	}
-	wantShares(t, "transition", counts, draws, map[int]float64{19: 1. / 30, 20: 1. / 30, 33: 1. / 30, 48: 1. / 30})
 	at, time := r.byEpisode(rng, draws, true)
 	counts = map[int]int{}
 	for b, i := range at {
@@ -162,27 +166,4 @@ func TestObserveRejectsImpossibleTransitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	demand.Error(t, a.Observe(randomStep(a, 40, Transition{Episode: 3})), "episode 3 after episode 3")
-}
-
-// TestRecentEpisodes: with Recent, minibatches hold steps of the latest episodes alone, the
-// current one among them, each step as often; 0 and more episodes than there are mean all.
-func TestRecentEpisodes(t *testing.T) {
-	r := newReplay(tiny(func(c *Config) { c.Capacity = 40 }))
-	for k := range 52 {
-		r.add(Transition{Observation: make([]float64, 3), Action: make([]float64, 2), Last: k%10 == 9, Episode: k / 10})
-	}
-	const draws = 20000
-	for recent, first := range map[int]int{0: 12, 1: 50, 2: 40, 3: 30, 9: 12} {
-		counts := map[int]int{}
-		for _, i := range r.uniform(random.New(1, "recent"), draws, recent) {
-			counts[i]++
-		}
-		share := 1 / float64(52-first)
-		wantShares(t, "step", counts, draws, map[int]float64{first: share, 51: share})
-		for i := range counts {
-			if i < first {
-				t.Errorf("recent %d: step %d is drawn", recent, i)
-			}
-		}
-	}
 }

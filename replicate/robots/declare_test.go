@@ -142,31 +142,25 @@ func TestEveryScaleIsWhole(t *testing.T) {
 	}
 }
 
-// The notes of the paper's claw, in full.
+// The notes say what a panel was made from: what g is if a learner has omega, which episodes are evaluated, and what
+// the scenario adds.
 func TestNotes(t *testing.T) {
 	s, err := At("claw", experiment.Paper)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{
-		"5000 episodes of 40 steps, evaluated on every task every 100 episodes; 2 layers of 256 units, " +
-			"batches of 256, an update every single step after 10000 random ones, alpha fixed at 0.2.",
-		"10 valves, each 2 times before the next.",
-	}
-	if got := s.Notes(experiment.Source{}, []string{"sac"}, ""); !slices.Equal(got, want) {
-		t.Errorf("notes %q, want %q", got, want)
-	}
-	want = append(want, "g: 4 layers of 64 units, fourier time, "+
-		"4 minibatches of 512 at rate 0.0001 after every episode, clip min1, method2.")
-	if got := s.Notes(experiment.Source{}, []string{"sac", "sac-context-omega"}, ""); !slices.Equal(got, want) {
-		t.Errorf("notes %q, want %q", got, want)
-	}
-	coming, err := s.With("evaluate", "coming")
-	if err != nil || !strings.Contains(coming.Notes(experiment.Source{}, nil, "")[0], "evaluated on the 5 coming ones every 100") {
-		t.Errorf("notes %q, %v", coming.Notes(experiment.Source{}, nil, ""), err)
-	}
-	if one, _ := s.With("valves", "1"); one.Notes(experiment.Source{}, nil, "")[1] != "One valve, the same in every episode." {
-		t.Errorf("notes %q", one.Notes(experiment.Source{}, nil, ""))
+	for _, c := range []struct{ set, series, want string }{
+		{"", "sac", "every 100 episodes"}, {"", "sac", "10 valves, each 2 times"}, {"", "sac-context-omega", "g: 4 layers"},
+		{"evaluate=coming", "sac", "on the 5 coming ones"}, {"valves=1", "sac", "One valve"},
+	} {
+		setup, err := experiment.Apply(s, strings.Fields(c.set))
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(setup.Notes(experiment.Source{}, []string{c.series}, ""), " ")
+		if !strings.Contains(notes, c.want) || strings.Contains(notes, "g: ") != (c.series != "sac") {
+			t.Errorf("%s, %s: %s", c.set, c.series, notes)
+		}
 	}
 	if got, want := s.Thin(3).PlannedSteps()[0], 300; got != want {
 		t.Errorf("thinned, the first evaluation is at %d, want %d", got, want)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"tvps/data/env"
@@ -56,22 +55,20 @@ type newEnv = func(context.Context, Settings, int64, io.Writer) (env.Env, error)
 
 func newCart(context.Context, Settings, int64, io.Writer) (env.Env, error) { return &cart{}, nil }
 
-// watched makes carts that call begin with the number of episodes that all of them together have begun.
-func watched(begin func(begun int) error) newEnv {
-	var begun atomic.Int64
-	return func(context.Context, Settings, int64, io.Writer) (env.Env, error) {
-		return &watchedCart{begun: &begun, begin: begin}, nil
+// hooked makes carts that call begin when an episode of training or a coming one begins.
+func hooked(begin func(seed int64, episode int) error) newEnv {
+	return func(_ context.Context, _ Settings, seed int64, _ io.Writer) (env.Env, error) {
+		return &hookedCart{begin: func(episode int) error { return begin(seed, episode) }}, nil
 	}
 }
 
-type watchedCart struct {
+type hookedCart struct {
 	cart
-	begun *atomic.Int64
-	begin func(begun int) error
+	begin func(episode int) error
 }
 
-func (c *watchedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
-	if err := c.begin(int(c.begun.Add(1))); err != nil {
+func (c *hookedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
+	if err := c.begin(episode); err != nil {
 		return err
 	}
 	return c.cart.Reset(episode, rng, obs)

@@ -24,16 +24,6 @@ func (c *cart) Similarity(s, t int) float64 {
 
 func (c *cart) TaskWeight(s, t int) float64 { return c.Similarity(s, t) }
 
-// metrics are the values of a metric in the order of the rows.
-func metrics(rows []runs.Row, metric string) (out []float64) {
-	for _, r := range rows {
-		if r.Metric == metric {
-			out = append(out, r.Value)
-		}
-	}
-	return out
-}
-
 // TestOmegaIsRecorded: each evaluation of a learner with omega has its rows, in their ranges, and
 // no other learner has any.
 func TestOmegaIsRecorded(t *testing.T) {
@@ -43,16 +33,16 @@ func TestOmegaIsRecorded(t *testing.T) {
 		OmegaMean: {0, 1}, OmegaShare: {0, 1}, OmegaSpread: {0, 60}, OmegaLoss: {0, 5}, OmegaSimilarity: {-1, 1},
 		OmegaRecency: {-1, 1},
 	} {
-		values := metrics(rows[2], metric)
+		values := ofMetric(rows[2], metric)
 		if len(values) != len(s.PlannedSteps()) {
 			t.Fatalf("%s: %d rows for %d evaluations", metric, len(values), len(s.PlannedSteps()))
 		}
 		for _, v := range values {
-			if !(v >= valid[0] && v <= valid[1]) {
+			if !(v.Value >= valid[0] && v.Value <= valid[1]) {
 				t.Errorf("%s is %v", metric, v)
 			}
 		}
-		if values[len(values)-1] == values[0] {
+		if values[len(values)-1].Value == values[0].Value {
 			t.Errorf("%s stays at %v while g is trained", metric, values[0])
 		}
 	}

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
-	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/env"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
@@ -119,8 +116,9 @@ func interrupt(
 ) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	declareCart(watched(func(begun int) error {
-		if begun > len(seeds)*episodes {
+	var begun atomic.Int64
+	declareCart(hooked(func(int64, int) error {
+		if begun.Add(1) > int64(len(seeds)*episodes) {
 			cancel()
 		}
 		return nil
@@ -159,39 +157,13 @@ func (c counts) check(t *testing.T, s Settings, seed int64, from int) {
 func counted() counts {
 	var mutex sync.Mutex
 	count := counts{}
-	declareCart(func(_ context.Context, _ Settings, seed int64, _ io.Writer) (env.Env, error) {
-		return &countedCart{begin: func(episode int) {
-			mutex.Lock()
-			defer mutex.Unlock()
-			count[episodeOf{seed, episode}]++
-		}}, nil
-	})
+	declareCart(hooked(func(seed int64, episode int) error {
+		mutex.Lock()
+		defer mutex.Unlock()
+		count[episodeOf{seed, episode}]++
+		return nil
+	}))
 	return count
-}
-
-type countedCart struct {
-	cart
-	begin func(episode int)
-}
-
-func (c *countedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
-	c.begin(episode)
-	return c.cart.Reset(episode, rng, obs)
-}
-
-// Agents in one program learn what each learns alone, apart from rounding, and independently of the other seeds.
-func TestOthersDoNotMatter(t *testing.T) {
-	h, s := carts(t), miniature()
-	s.Episodes, s.Every = 8, 4
-	together := run(t, h, open(t), s, "sac-omega", 0, 1)
-	if got := run(t, h, open(t), s, "sac-omega", 1, 5); !slices.Equal(got[1], together[1]) {
-		t.Errorf("seed 1 with 5\n%v\nwith 0\n%v", got[1], together[1])
-	}
-	for i, row := range run(t, h, open(t), s, "sac-omega", 0)[0] {
-		if want := together[0][i]; math.Abs(row.Value-want.Value) > 1e-3*math.Abs(want.Value) {
-			t.Errorf("seed 0 alone %v, together %v", row, want)
-		}
-	}
 }
 
 // A seed whose run was lost trains again with the same result, next to one whose run is stored; the evaluation interval
@@ -227,20 +199,6 @@ func forget(t *testing.T, store *runs.Store, seed int64) {
 			if err := os.Remove(filepath.Join(store.Dir(), spec.Experiment, spec.ID()+".jsonl.zst")); err != nil {
 				t.Fatal(err)
 			}
-		}
-	}
-}
-
-// The agent learns: its return rises far above that of an agent without updates.
-func TestLearns(t *testing.T) {
-	h, s := carts(t), miniature()
-	s.Episodes, s.Every, s.Hidden, s.Batch, s.Replay, s.Alpha, s.LearnAlpha = 60, 60, 32, 32, 1000, .01, false
-	idle := s
-	idle.BurnIn = 1000
-	for seed, rows := range run(t, h, open(t), s, "sac", 0, 1) {
-		before := run(t, h, open(t), idle, "sac", seed)[seed]
-		if after := rows[0].Value; after < -1.5 || after < before[0].Value+1 {
-			t.Errorf("seed %d: return %v, untrained %v", seed, after, before[0].Value)
 		}
 	}
 }
@@ -284,8 +242,8 @@ func TestIdentity(t *testing.T) {
 // A failing environment ends its group with an error that names the seed.
 func TestEnvironmentFails(t *testing.T) {
 	h, s := carts(t), miniature()
-	declareCart(watched(func(begun int) error {
-		if begun > 6 {
+	declareCart(hooked(func(_ int64, episode int) error {
+		if episode > 6 {
 			return errors.New("the arm fell off")
 		}
 		return nil
