@@ -2,7 +2,6 @@ package env
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,21 +15,13 @@ import (
 // one slice.
 func play(t testing.TB, e Env, episode int) []float64 {
 	t.Helper()
-	n, m, horizon := e.Sizes()
-	obs, action := make([]float64, n), make([]float64, m)
+	n, _, _ := e.Sizes()
+	obs := make([]float64, n)
 	if err := e.Reset(episode, rand.New(rand.NewPCG(1, uint64(episode))), obs); err != nil {
 		t.Fatal(err)
 	}
-	row := slices.Clone(obs)
-	for step := range horizon {
-		wave(step/3, action)
-		reward, err := e.Step(action, obs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		row = append(append(row, obs...), reward)
-	}
-	return row
+	rows, _ := rollout(t, e, obs, func(step int, _, action []float64) { wave(step/3, action) })
+	return rows
 }
 
 // An episode does not depend on earlier episodes, not even on one that ended with an error, nor on another robot that
@@ -115,48 +106,4 @@ func TestStepDoesNotAllocate(t *testing.T) {
 			t.Errorf("%s: a step allocates %v times", name, got)
 		}
 	}
-}
-
-// BenchmarkStep steps one environment per goroutine; ns/op is the time of one step of each.
-func BenchmarkStep(b *testing.B) {
-	for goroutines := 1; goroutines <= 2; goroutines++ {
-		var robots []map[string]Env
-		for range goroutines {
-			robots = append(robots, both(b))
-		}
-		for name := range robots[0] {
-			b.Run(fmt.Sprintf("%s/%d", name, goroutines), func(b *testing.B) {
-				done := make(chan error)
-				for _, r := range robots {
-					go func() { done <- steps(r[name], b.N) }()
-				}
-				for range robots {
-					if err := <-done; err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(b.N*goroutines)/b.Elapsed().Seconds(), "steps/s")
-			})
-		}
-	}
-}
-
-func steps(e Env, count int) error {
-	n, m, horizon := e.Sizes()
-	obs, action := make([]float64, n), make([]float64, m)
-	rng := rand.New(rand.NewPCG(1, 1))
-	for i := range count {
-		if i%horizon == 0 {
-			if err := e.Reset(i/horizon, rng, obs); err != nil {
-				return err
-			}
-		}
-		for j := range action {
-			action[j] = 2*rng.Float64() - 1
-		}
-		if _, err := e.Step(action, obs); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // rollout runs the present episode from obs and returns all observations and rewards.
@@ -45,40 +47,32 @@ func meanOfTrials(t testing.TB, e Env, policy func(step int, obs, action []float
 // Every valve in use has two trials, by number, whatever the order of training: the first is a training episode of the
 // valve, the second differs from it in the joints only.
 func TestClawTrials(t *testing.T) {
-	for _, tasks := range [][]int{nil, {7, 2}} {
-		var first [][]float64
-		for seed := range int64(2) {
-			c := newClaw(t, ClawOptions{Tasks: tasks, Seed: seed, Repeat: 1})
-			want := tasks
-			if tasks == nil {
-				want = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	want := []int{2, 7}
+	var first [][]float64
+	for seed := range int64(2) {
+		c := newClaw(t, ClawOptions{Tasks: []int{7, 2}, Seed: seed, Repeat: 1})
+		trials := c.Trials()
+		if len(trials) != 2*len(want) {
+			t.Fatalf("%d trials of the valves %v", len(trials), want)
+		}
+		for k, trial := range trials {
+			valve, obs := want[k/2], make([]float64, clawObs)
+			if err := c.ResetTrial(k, obs); err != nil {
+				t.Fatal(err)
 			}
-			want = slices.Sorted(slices.Values(want))
-			trials := c.Trials()
-			if len(trials) != 2*len(want) {
-				t.Fatalf("%d trials of the valves %v", len(trials), want)
+			name := fmt.Sprint("valve-", valve)
+			if trial.Task != name || c.valve != valve || !strings.Contains(trial.Title, valves[valve].name) {
+				t.Errorf("trial %d is %+v with valve %d, want %s", k, trial, c.valve, name)
 			}
-			for k, trial := range trials {
-				valve, obs := want[k/2], make([]float64, clawObs)
-				if err := c.ResetTrial(k, obs); err != nil {
-					t.Fatal(err)
-				}
-				name := fmt.Sprint("valve-", valve)
-				if trial.Task != name || c.valve != valve || !strings.Contains(trial.Title, valves[valve].name) {
-					t.Errorf("trial %d is %+v with valve %d, want %s", k, trial, c.valve, name)
-				}
-				checkStart(t, trial.Title, obs, k%2 == 1)
-				if seed == 0 {
-					first = append(first, slices.Clone(obs))
-				} else if !slices.Equal(obs, first[k]) {
-					t.Errorf("%s begins differently with another seed", trial.Title)
-				}
-			}
-			err := c.ResetTrial(len(trials), make([]float64, clawObs))
-			if err == nil || !strings.Contains(err.Error(), fmt.Sprint("from 0 to ", len(trials)-1)) {
-				t.Errorf("a trial too many: %v", err)
+			checkStart(t, trial.Title, obs, k%2 == 1)
+			if seed == 0 {
+				first = append(first, slices.Clone(obs))
+			} else if !slices.Equal(obs, first[k]) {
+				t.Errorf("%s begins differently with another seed", trial.Title)
 			}
 		}
+		err := c.ResetTrial(len(trials), make([]float64, clawObs))
+		demand.Error(t, err, fmt.Sprint("from 0 to ", len(trials)-1))
 	}
 }
 
@@ -163,9 +157,6 @@ func TestCheetahTrials(t *testing.T) {
 	}
 	for k, trial := range trials {
 		wind, target := gridConditions(k)
-		if want := fmt.Sprintf("wind%+.1f-target%.1f", wind, target); trial.Task != want {
-			t.Errorf("trial %d is %q, want %q", k, trial.Task, want)
-		}
 		nearest := math.Inf(1)
 		for episode := range 126 {
 			w, v := c.conditions(episode)
@@ -183,9 +174,7 @@ func TestCheetahTrials(t *testing.T) {
 	if err := again.ResetTrial(3, second); err != nil || !slices.Equal(first, second) {
 		t.Errorf("the start of a trial differs between two environments, %v", err)
 	}
-	if err := c.ResetTrial(16, first); err == nil || !strings.Contains(err.Error(), "from 0 to 15") {
-		t.Errorf("a trial too many: %v", err)
-	}
+	demand.Error(t, c.ResetTrial(16, first), "from 0 to 15")
 	plain := newCheetah(t, CheetahOptions{Plain: true})
 	if trials := plain.Trials(); len(trials) != 2 || trials[0].Task != "run" || trials[1].Task != "run" {
 		t.Errorf("the plain task has the trials %+v", trials)

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +16,7 @@ import (
 	"tvps/data/env/mujoco"
 )
 
-// record films an episode with the actions of swing and returns the SVG and the return.
+// record films an episode and returns the SVG and the return.
 func record(t *testing.T, e env.Env, episode int) ([]byte, float64) {
 	t.Helper()
 	n, m, horizon := e.Sizes()
@@ -32,7 +30,9 @@ func record(t *testing.T, e env.Env, episode int) ([]byte, float64) {
 	}
 	total := 0.
 	for step := range horizon {
-		swing(e, step, action)
+		for j := range action {
+			action[j] = float64(1 - (step/4+j)%2*2)
+		}
 		reward, err := e.Step(action, obs)
 		if err != nil {
 			t.Fatal(err)
@@ -44,30 +44,7 @@ func record(t *testing.T, e env.Env, episode int) ([]byte, float64) {
 	if err := f.WriteSVG(&out); err != nil {
 		t.Fatal(err)
 	}
-	if dir := os.Getenv("TVPS_FILMS"); dir != "" { // to look at
-		os.WriteFile(filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".svg"), out.Bytes(), 0o644)
-	}
 	return out.Bytes(), total
-}
-
-// swing closes, turns and opens the claw, or makes the cheetah run.
-func swing(e env.Env, step int, action []float64) {
-	if _, ok := e.(*env.Claw); !ok {
-		for j := range action {
-			action[j] = float64(1 - (step/4+j)%2*2)
-		}
-		return
-	}
-	phase := step % 6
-	for f := 0; f < len(action); f += 3 {
-		action[f], action[f+1], action[f+2] = -1, -1, 2./3
-		if phase >= 1 && phase <= 4 {
-			action[f+1], action[f+2] = 0, .2
-		}
-		if phase >= 3 {
-			action[f] = 1
-		}
-	}
 }
 
 // elements counts the elements of an SVG, which must be XML, and checks its animations.
