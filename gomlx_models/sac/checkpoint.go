@@ -42,22 +42,14 @@ type seedHeader struct {
 }
 
 // Save writes a checkpoint, which has everything that the future of the agent depends on: networks, targets,
-// optimisers,
-// entropy coefficient, g, replay, history and the counters that name the random numbers. An agent that loads it
-// continues with the same bits. What the caller keeps with it is stored as JSON.
-func (a *Agent) Save(w io.Writer, caller any) error {
-	if err := a.save(w, caller); err != nil {
-		return fmt.Errorf("sac: cannot write a checkpoint: %w", err)
-	}
-	return nil
-}
-
-func (a *Agent) save(w io.Writer, caller any) error {
+// optimisers, entropy coefficient, g, replay, history and the counters that name the random numbers. An agent that
+// loads it continues with the same bits. What the caller keeps with it is stored as JSON.
+func (a *Agent) Save(w io.Writer, caller any) (err error) {
+	defer explain(&err, "write")
 	h := header{Config: a.cfg, Seeds: a.seeds, Updates: a.updates, Fits: a.gUpdates, Acts: a.rollout.acts}
 	for i, r := range a.replay {
 		h.OfSeed = append(h.OfSeed, seedHeader{a.rollout.steps[i], a.lastFit[i], a.fresh[i], r})
 	}
-	var err error
 	if h.Caller, err = json.Marshal(caller); err != nil {
 		return err
 	}
@@ -81,14 +73,9 @@ func (a *Agent) save(w io.Writer, caller any) error {
 // Load puts the agent, which must be of the same settings and seeds, into the state of a checkpoint, and what the
 // caller keeps with it into caller. After an error the agent must not be used: the checkpoint is damaged, of another
 // format, or of other settings or seeds.
-func (a *Agent) Load(r io.Reader, caller any) error {
-	if err := a.load(bufio.NewReader(r), caller); err != nil {
-		return fmt.Errorf("sac: cannot read the checkpoint: %w", err)
-	}
-	return nil
-}
-
-func (a *Agent) load(r *bufio.Reader, caller any) error {
+func (a *Agent) Load(file io.Reader, caller any) (err error) {
+	defer explain(&err, "read")
+	r := bufio.NewReader(file)
 	h, err := readHeader(r)
 	if err != nil {
 		return err
@@ -124,6 +111,13 @@ func (a *Agent) load(r *bufio.Reader, caller any) error {
 		return fmt.Errorf("it does not end where it should (%v)", err)
 	}
 	return nil
+}
+
+// explain says what failed, if an error did it.
+func explain(err *error, doing string) {
+	if *err != nil {
+		*err = fmt.Errorf("sac: cannot %s the checkpoint: %w", doing, *err)
+	}
 }
 
 // readHeader reads the header and compares its checksum.

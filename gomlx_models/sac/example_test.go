@@ -63,9 +63,9 @@ func Example() {
 			}
 		}
 	}
-	fmt.Println("updates of each agent:", agent.Updates())
+	fmt.Println("transitions of each agent:", agent.Observed())
 	// Output:
-	// updates of each agent: 500
+	// transitions of each agent: 600
 }
 
 // draw is an observation in [-1, 1].

@@ -93,22 +93,13 @@ func padded(x *Node, axis, length int) *Node {
 	return Concatenate([]*Node{x, Zeros(x.Graph(), missing)}, axis)
 }
 
-// context is the GRU's state as one more input, or none for agents without context.
+// join concatenates inputs [seeds, batch, ...] and, for agents with context, the GRU's state along their last axis.
 // steps: [seeds, history, batch, width], or nil.
-func (c Config) context(s *net.Scope, steps *Node) []*Node {
-	if c.Context == nil {
-		return nil
+func (c Config) join(s *net.Scope, steps *Node, inputs ...*Node) *Node {
+	if c.Context != nil {
+		inputs = append(inputs, gru(s.In("gru"), steps, c.Context.Hidden))
 	}
-	return []*Node{gru(s.In("gru"), steps, c.Context.Hidden)}
-}
-
-// join concatenates inputs of shape [seeds, batch, ...] along their last axis.
-func join(context []*Node, inputs ...*Node) *Node {
-	all := append(inputs, context...)
-	if len(all) == 1 {
-		return all[0]
-	}
-	return Concatenate(all, -1)
+	return Concatenate(inputs, -1)
 }
 
 // lastAxis is x[..., from:to].

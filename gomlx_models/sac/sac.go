@@ -113,9 +113,6 @@ func (a *Agent) Close() {
 	a.programs.close()
 }
 
-// Updates is the number of updates so far.
-func (a *Agent) Updates() int { return a.updates }
-
 // Observed is the number of transitions of each seed so far.
 func (a *Agent) Observed() int { return a.replay[0].Total }
 

@@ -116,14 +116,14 @@ func (p *programs) act(s *net.Scope, observation, steps, noise *Node) (action, l
 // value is Q1 and Q2. action: [seeds, batch, actions], result: [seeds, 2, batch].
 func (p *programs) value(s *net.Scope, observation, action, steps *Node) *Node {
 	s = s.Copies(p.seeds) // Q1 and Q2 share their context
-	return p.cfg.twinQ(s, join(p.cfg.context(s, steps), observation, action))
+	return p.cfg.twinQ(s, p.cfg.join(s, steps, observation, action))
 }
 
 // actorNet is the actor of every seed. Actor and critic have a context each, trained by their
 // own loss.
 func (p *programs) actorNet(s *net.Scope, observation, steps *Node) (mean, logStd *Node) {
 	s = s.Copies(p.seeds)
-	return p.cfg.policy(s, join(p.cfg.context(s, steps), observation))
+	return p.cfg.policy(s, p.cfg.join(s, steps, observation))
 }
 
 // alphaNet is the entropy coefficient, exp of a learned number for each seed.

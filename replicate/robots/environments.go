@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"tvps/data/env"
-	"tvps/data/random"
 	"tvps/gomlx_models/sac"
 )
 
@@ -43,11 +42,11 @@ func (f *environments) sizes() (observations, actions int) {
 }
 
 // each calls do for every environment, in parallel.
-func (f *environments) each(do func(i int) error) error {
+func (f *environments) each(do func(i int, robot env.Env) error) error {
 	errs := make([]error, len(f.robots))
 	var wait sync.WaitGroup
-	for i := range f.robots {
-		wait.Go(func() { errs[i] = do(i) })
+	for i, robot := range f.robots {
+		wait.Go(func() { errs[i] = do(i, robot) })
 	}
 	wait.Wait()
 	for i, err := range errs {
@@ -58,24 +57,12 @@ func (f *environments) each(do func(i int) error) error {
 	return nil
 }
 
-// train begins a training episode in every environment; its noise depends on seed and number.
-func (f *environments) train(episode int) error {
-	return f.each(func(i int) error {
-		return f.robots[i].Reset(episode, random.New(f.seeds[i], "robot", "train", episode), f.now[i])
-	})
-}
-
-// evaluate begins an evaluation episode in every environment.
-func (f *environments) evaluate(starts []start) error {
-	return f.each(func(i int) error { return starts[i].reset(f.robots[i], f.seeds[i], f.now[i]) })
-}
-
 // step applies each environment's action. All numbers are the simulation's; the agents round them (sac.Transition).
 func (f *environments) step(actions [][]float64, episode int, last bool) ([]sac.Transition, error) {
 	out := make([]sac.Transition, len(f.robots))
-	err := f.each(func(i int) error {
+	err := f.each(func(i int, robot env.Env) error {
 		before, next := f.now[i], make([]float64, len(f.now[i]))
-		reward, err := f.robots[i].Step(actions[i], next)
+		reward, err := robot.Step(actions[i], next)
 		f.now[i] = next
 		out[i] = sac.Transition{Observation: before, Action: actions[i], Reward: reward, Next: next,
 			Last: last, Episode: episode}

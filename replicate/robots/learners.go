@@ -51,19 +51,30 @@ func Declare(l Learner) Learner {
 }
 
 // Learners lists the names of all learners.
-func Learners() []string {
-	var out []string
-	for _, l := range learners {
-		out = append(out, l.Name)
+func Learners() []string { return names(learners) }
+
+// learnerOf returns the learner of that name; ok is false if there is none.
+func learnerOf(name string) (l Learner, ok bool) { return lookUp(learners, name) }
+
+// named is an entry of a table of learners or scenarios.
+type named interface{ named() string }
+
+func (l Learner) named() string  { return l.Name }
+func (s Scenario) named() string { return s.Name }
+
+// names lists those of a table.
+func names[T named](table []T) (out []string) {
+	for _, entry := range table {
+		out = append(out, entry.named())
 	}
 	return out
 }
 
-// learnerOf returns the learner of that name; ok is false if there is none.
-func learnerOf(name string) (l Learner, ok bool) {
-	i := slices.IndexFunc(learners, func(l Learner) bool { return l.Name == name })
+// lookUp returns the entry of that name; ok is false if there is none.
+func lookUp[T named](table []T, name string) (entry T, ok bool) {
+	i := slices.Index(names(table), name)
 	if i < 0 {
-		return Learner{}, false
+		return entry, false
 	}
-	return learners[i], true
+	return table[i], true
 }

@@ -3,7 +3,6 @@ package robots
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"tvps/data/env"
 	"tvps/gomlx_models/sac"
@@ -30,7 +29,7 @@ const (
 	OmegaRecency = "omega-recency"
 )
 
-// addOmega appends what omega does to the members' rows of an evaluation.
+// addOmega appends what omega does to the rows of an evaluation, by seed.
 func (t *training) addOmega(rows [][]runs.Row) error {
 	if !t.learner.Omega {
 		return nil
@@ -39,11 +38,9 @@ func (t *training) addOmega(rows [][]runs.Row) error {
 	if err != nil {
 		return err
 	}
-	for k, member := range t.members {
-		i := slices.Index(t.seeds, member.Seed)
-		r := records[i]
+	for i, r := range records {
 		add := func(metric string, value float64) {
-			rows[k] = append(rows[k], runs.Row{T: t.episode, Metric: metric, Value: value})
+			rows[i] = append(rows[i], runs.Row{T: t.episode, Metric: metric, Value: value})
 		}
 		add(OmegaMean, r.Mean)
 		add(OmegaShare, r.Share)

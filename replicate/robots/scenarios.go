@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"tvps/data/env"
 	"tvps/gomlx_models/propensity"
@@ -104,22 +103,10 @@ func DeclareScenario(s Scenario) Scenario {
 }
 
 // Scenarios lists the names of all scenarios.
-func Scenarios() []string {
-	var out []string
-	for _, s := range scenarios {
-		out = append(out, s.Name)
-	}
-	return out
-}
+func Scenarios() []string { return names(scenarios) }
 
 // scenarioOf returns the scenario of that name; ok is false if there is none.
-func scenarioOf(name string) (s Scenario, ok bool) {
-	i := slices.IndexFunc(scenarios, func(s Scenario) bool { return s.Name == name })
-	if i < 0 {
-		return Scenario{}, false
-	}
-	return scenarios[i], true
-}
+func scenarioOf(name string) (s Scenario, ok bool) { return lookUp(scenarios, name) }
 
 // At returns the settings of a scenario at a scale. Errors: an unknown scenario, one without scales, an unknown scale.
 func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {

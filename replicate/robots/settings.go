@@ -197,20 +197,11 @@ func often(every int) string {
 // size, on which only rounding depends (runs.Batch).
 func (e config) identity() map[string]string {
 	parts := append([]string{"task", "evaluate"}, e.scenario.Parts...)
-	if e.settings.Evaluate == EvaluateComing {
-		parts = append(parts, "coming")
-	}
-	if e.learner.Context {
-		parts = append(parts, "context")
-	}
-	if e.learner.Omega {
-		parts = append(parts, "omega")
-	}
-	if e.learner.Recent {
-		parts = append(parts, "recent")
-	}
-	if e.learner.Reference == nil {
-		parts = append(parts, "sac")
+	for part, has := range map[string]bool{"coming": e.settings.Evaluate == EvaluateComing, "sac": e.learner.Reference == nil,
+		"context": e.learner.Context, "omega": e.learner.Omega, "recent": e.learner.Recent} {
+		if has {
+			parts = append(parts, part)
+		}
 	}
 	id := experiment.Identity(e.settings, parts...)
 	id["protocol"], id["mujoco"] = version, mujoco.Version

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"tvps/data/env"
 	"tvps/data/env/film"
+	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/sac"
 	"tvps/replicate/experiment"
@@ -86,50 +88,77 @@ func (t *training) step(ctx context.Context, at int) ([][]runs.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rows, t.addOmega(rows)
+	if err := t.addOmega(rows); err != nil {
+		return nil, err
+	}
+	var out [][]runs.Row
+	for _, member := range t.members {
+		out = append(out, rows[slices.Index(t.seeds, member.Seed)])
+	}
+	return out, nil
+}
+
+// play runs the episode that all environments have begun, and returns the return of each seed. act chooses the actions
+// for the current observations; then receives the transitions.
+func (t *training) play(
+	act func(observations [][]float64) ([][]float64, error), then func([]sac.Transition) error,
+) (returns []float64, err error) {
+	returns = make([]float64, len(t.seeds))
+	for step := range t.settings.Horizon {
+		actions, err := act(t.envs.now)
+		if err != nil {
+			return nil, err
+		}
+		transitions, err := t.envs.step(actions, t.episode, step == t.settings.Horizon-1)
+		if err != nil {
+			return nil, err
+		}
+		for i, one := range transitions {
+			returns[i] += one.Reward
+		}
+		if err := then(transitions); err != nil {
+			return nil, err
+		}
+	}
+	return returns, nil
 }
 
 // train trains every agent for one episode: act, observe, update.
 func (t *training) train() error {
-	s := t.settings
-	if err := t.envs.train(t.episode); err != nil {
+	err := t.envs.each(func(i int, robot env.Env) error {
+		return robot.Reset(t.episode, random.New(t.seeds[i], "robot", "train", t.episode), t.envs.now[i])
+	})
+	if err != nil {
 		return err
 	}
-	sums := make([]float64, len(t.seeds))
-	for step := range s.Horizon {
-		mode := sac.Sample
-		if t.agent.Observed() < s.BurnIn {
-			mode = sac.Uniform
+	act := func(observations [][]float64) ([][]float64, error) {
+		if t.agent.Observed() < t.settings.BurnIn {
+			return t.agent.Act(observations, sac.Uniform)
 		}
-		actions, err := t.agent.Act(t.envs.now, mode)
-		if err != nil {
-			return err
-		}
-		transitions, err := t.envs.step(actions, t.episode, step == s.Horizon-1)
-		if err != nil {
-			return err
-		}
+		return t.agent.Act(observations, sac.Sample)
+	}
+	returns, err := t.play(act, func(transitions []sac.Transition) error {
 		if err := t.agent.Observe(transitions); err != nil {
 			return err
 		}
-		for i, one := range transitions {
-			sums[i] += one.Reward
+		if n := t.agent.Observed(); n <= t.settings.BurnIn || n%t.settings.UpdateEvery != 0 {
+			return nil
 		}
-		if n := t.agent.Observed(); n > s.BurnIn && n%s.UpdateEvery == 0 {
-			if _, err := t.agent.Update(); err != nil {
-				return err
-			}
-		}
+		_, err := t.agent.Update()
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	for i, sum := range sums {
-		t.returns[i] = append(t.returns[i], sum)
+	for i, total := range returns {
+		t.returns[i] = append(t.returns[i], total)
 	}
 	t.episode++
 	return nil
 }
 
-// evaluate runs the episodes of an evaluation with the mean action and without learning, and reports every member's
-// returns. The first episode of the last evaluation is filmed.
+// evaluate runs the episodes of an evaluation with the mean action and without learning, and reports the returns of
+// every seed. The first episode of the last evaluation is filmed.
 func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 	starts := t.settings.starts(t.envs.robots[0], t.episode)
 	outcomes := make([][]outcome, len(t.seeds))
@@ -145,11 +174,10 @@ func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 			outcomes[i] = append(outcomes[i], outcome{returns[i], atTarget(robot)})
 		}
 	}
-	rows := make([][]runs.Row, len(t.members))
-	for k, member := range t.members {
-		i := slices.Index(t.seeds, member.Seed)
-		rows[k] = append(t.report(t.episode, starts, outcomes[i]),
-			runs.Row{T: t.episode, Metric: TrainingReturn, Value: stat.Mean(t.returns[i], nil)})
+	var rows [][]runs.Row
+	for i, all := range outcomes {
+		rows = append(rows, append(t.report(t.episode, starts, all),
+			runs.Row{T: t.episode, Metric: TrainingReturn, Value: stat.Mean(t.returns[i], nil)}))
 	}
 	return rows, nil
 }
@@ -157,10 +185,11 @@ func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 // evaluateEpisode runs the k-th episode of an evaluation with the mean action and returns the return of each seed.
 func (t *training) evaluateEpisode(k int, filmed bool) (returns []float64, err error) {
 	begins := make([]start, len(t.seeds)) // tasks that come next depend on the seed
-	for i, robot := range t.envs.robots {
+	err = t.envs.each(func(i int, robot env.Env) error {
 		begins[i] = t.settings.starts(robot, t.episode)[k]
-	}
-	if err := t.envs.evaluate(begins); err != nil {
+		return begins[i].reset(robot, t.seeds[i], t.envs.now[i])
+	})
+	if err != nil {
 		return nil, err
 	}
 	var films []*film.Film
@@ -168,25 +197,15 @@ func (t *training) evaluateEpisode(k int, filmed bool) (returns []float64, err e
 		films = t.films(begins)
 	}
 	rollout := t.agent.NewRollout("evaluate")
-	returns = make([]float64, len(t.seeds))
-	for step := range t.settings.Horizon {
-		actions, err := rollout.Act(t.envs.now, sac.Mean)
-		if err != nil {
-			return nil, err
-		}
-		transitions, err := t.envs.step(actions, t.episode, step == t.settings.Horizon-1)
-		if err != nil {
-			return nil, err
-		}
-		if err := rollout.Remember(transitions); err != nil {
-			return nil, err
-		}
-		for i, one := range transitions {
-			returns[i] += one.Reward
-		}
+	act := func(observations [][]float64) ([][]float64, error) { return rollout.Act(observations, sac.Mean) }
+	returns, err = t.play(act, func(transitions []sac.Transition) error {
 		for i, f := range films {
 			f.Add(transitions[i].Reward)
 		}
+		return rollout.Remember(transitions)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return returns, t.attach(films)
 }
@@ -205,18 +224,17 @@ func (t *training) films(begins []start) []*film.Film {
 	return out
 }
 
-// attach stores the films with the members' runs.
+// attach stores the films, if there are any, with the members' runs.
 func (t *training) attach(films []*film.Film) error {
-	for i, f := range films {
-		member := slices.IndexFunc(t.members, func(m runs.Spec) bool { return m.Seed == t.seeds[i] })
-		if member < 0 {
-			continue
+	for _, member := range t.members {
+		if films == nil {
+			return nil
 		}
 		var svg bytes.Buffer
-		if err := f.WriteSVG(&svg); err != nil {
+		if err := films[slices.Index(t.seeds, member.Seed)].WriteSVG(&svg); err != nil {
 			return err
 		}
-		if err := t.files.Attach(t.members[member], experiment.Film, svg.Bytes()); err != nil {
+		if err := t.files.Attach(member, experiment.Film, svg.Bytes()); err != nil {
 			return err
 		}
 	}
