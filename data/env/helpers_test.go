@@ -14,15 +14,15 @@ func skipWithout(t testing.TB, err error) {
 	if errors.Is(err, mujoco.ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
 		t.Skip(err)
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func newCheetah(t testing.TB, opts CheetahOptions) *Cheetah {
 	t.Helper()
 	c, err := NewCheetah(t.Context(), opts)
 	skipWithout(t, err)
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(c.Close)
 	return c
 }
@@ -31,9 +31,6 @@ func newClaw(t testing.TB, opts ClawOptions) *Claw {
 	t.Helper()
 	c, err := NewClaw(t.Context(), opts)
 	skipWithout(t, err)
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(c.Close)
 	return c
 }

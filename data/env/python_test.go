@@ -94,9 +94,6 @@ func writeModels(t *testing.T, dir string) {
 	files := map[string][]byte{}
 	xml, err := cheetahXML(t.Context(), CheetahOptions{})
 	skipWithout(t, err)
-	if err != nil {
-		t.Fatal(err)
-	}
 	files["cheetah.xml"] = xml
 	scene, err := readWheel(t.Context(), robelWheel, nil)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"tvps/gomlx_models/sac"
 )
 
-// Two agents learn to answer an observation x with the action x: each episode is one step
+// An agent learns to answer an observation x with the action x: each episode is one step
 // with the reward -(action - x)^2.
 func Example() {
 	engine, err := backend.Open(context.Background(), backend.Go, backend.Options{})
@@ -20,8 +20,7 @@ func Example() {
 	}
 	cfg := sac.DefaultConfig(1, 1)
 	cfg.Hidden, cfg.Batch, cfg.Alpha, cfg.BurnIn, cfg.ActorRate, cfg.CriticRate = 32, 64, .01, 100, 3e-3, 3e-3
-	seeds := []int64{0, 1}
-	agent, err := sac.New(engine.Backend, cfg, seeds)
+	agent, err := sac.New(engine.Backend, cfg, []int64{0})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -29,18 +28,15 @@ func Example() {
 
 	mode := sac.Uniform
 	for episode := range 600 {
-		x := [][]float64{{draw(seeds[0], episode)}, {draw(seeds[1], episode)}}
+		x := [][]float64{{2*random.New(0, "example", episode).Float64() - 1}}
 		actions, err := agent.Act(x, mode)
 		if err != nil {
 			log.Fatal(err)
 		}
-		var seen []sac.Transition
-		for i, a := range actions {
-			miss := a[0] - x[i][0]
-			seen = append(seen, sac.Transition{Observation: x[i], Action: a, Reward: -miss * miss, Next: x[i],
-				Terminal: true, Last: true, Episode: episode})
-		}
-		if err := agent.Observe(seen); err != nil {
+		miss := actions[0][0] - x[0][0]
+		seen := sac.Transition{Observation: x[0], Action: actions[0], Reward: -miss * miss, Next: x[0],
+			Terminal: true, Last: true, Episode: episode}
+		if err := agent.Observe([]sac.Transition{seen}); err != nil {
 			log.Fatal(err)
 		}
 		if episode < cfg.BurnIn {
@@ -53,22 +49,15 @@ func Example() {
 	}
 
 	for _, x := range []float64{-.5, 0, .5} {
-		actions, err := agent.NewRollout("evaluation").Act([][]float64{{x}, {x}}, sac.Mean)
+		actions, err := agent.NewRollout("evaluation").Act([][]float64{{x}}, sac.Mean)
 		if err != nil {
 			log.Fatal(err)
 		}
-		for i := range seeds {
-			if math.Abs(actions[i][0]-x) > .15 {
-				fmt.Printf("seed %d answers %v with %v\n", seeds[i], x, actions[i][0])
-			}
+		if math.Abs(actions[0][0]-x) > .15 {
+			fmt.Printf("the answer to %v is %v\n", x, actions[0][0])
 		}
 	}
-	fmt.Println("transitions of each agent:", agent.Observed())
+	fmt.Println("transitions:", agent.Observed())
 	// Output:
-	// transitions of each agent: 600
-}
-
-// draw is an observation in [-1, 1].
-func draw(seed int64, episode int) float64 {
-	return 2*random.New(seed, "example", episode).Float64() - 1
+	// transitions: 600
 }

@@ -42,21 +42,14 @@ func newPrograms(backend compute.Backend, cfg Config, seeds int) (*programs, err
 	}{{"act", &p.acting, p.actGraph}, {"update", &p.updating, p.updateGraph},
 		{"fit omega", &p.fitting, p.fitGraph}, {"omega", &p.weighing, p.weighGraph},
 		{"log omega", &p.scoring, p.scoreGraph}, {"loss of omega", &p.testing, p.testGraph}} {
-		exec, err := NewExec(backend, program.build)
-		if err != nil {
-			p.close()
-			return nil, fmt.Errorf("sac: %w", err)
-		}
-		*program.exec = exec.WithName("sac " + program.name)
+		*program.exec = MustNewExec(backend, program.build).WithName("sac " + program.name)
 	}
 	return p, nil
 }
 
 func (p *programs) close() {
 	for _, exec := range []*Exec{p.acting, p.updating, p.fitting, p.weighing, p.scoring, p.testing} {
-		if exec != nil {
-			exec.Finalize()
-		}
+		exec.Finalize()
 	}
 }
 

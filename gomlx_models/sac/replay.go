@@ -40,9 +40,6 @@ type episode struct {
 	Terminal bool      // the task ended
 }
 
-// maxEpisode is the largest number of an episode: g sees it as a float32, which is exact up to here.
-const maxEpisode = 1 << 24
-
 func newReplay(cfg Config) *replay {
 	return &replay{cfg: cfg, Moments: newMoments(cfg.Actions + cfg.Observations)}
 }
@@ -89,9 +86,6 @@ func (r *replay) check(t Transition) error {
 				return fmt.Errorf("value %d of the %s is %v", j, part.name, v)
 			}
 		}
-	}
-	if t.Episode > maxEpisode {
-		return fmt.Errorf("episode %d: numbers are at most %d", t.Episode, maxEpisode)
 	}
 	switch open := r.open(); {
 	case open && t.Episode != r.lastEpisode():

@@ -52,7 +52,7 @@ func (t *training) addOmega(rows [][]runs.Row) error {
 		if robot, ok := t.envs.robots[i].(interface{ WindSimilarity(s, t int) float64 }); ok {
 			add(OmegaWind, correlation(r, robot.WindSimilarity))
 		}
-		add(OmegaRecency, recency(r))
+		add(OmegaRecency, correlation(r, recency))
 	}
 	return nil
 }
@@ -73,10 +73,8 @@ func correlation(r sac.OmegaRecord, of func(s, t int) float64) float64 {
 	return c
 }
 
-// recency is the correlation of the mean omega of the episodes before T with their number; 0 if omega does not vary.
-func recency(r sac.OmegaRecord) float64 {
-	return correlation(r, func(episode, _ int) float64 { return float64(episode) })
-}
+// recency is the number of an episode.
+func recency(episode, _ int) float64 { return float64(episode) }
 
 // weighByTask gives the agents of a learner with Task the true weights.
 func (t *training) weighByTask() error {

@@ -53,31 +53,26 @@ func TestOmegaIsRecorded(t *testing.T) {
 	}
 }
 
-// TestOmegaOfLatestEpisodes: omega that grows with the episode's number has a recency of 1.
-func TestOmegaOfLatestEpisodes(t *testing.T) {
-	r := sac.OmegaRecord{Last: 9, Episodes: []int{3, 5, 6, 8, 9}, Means: []float64{.3, .5, .6, .8, 0}}
-	if got := recency(r); math.Abs(got-1) > 1e-12 {
-		t.Errorf("recency %v, not 1", got)
-	}
-	r.Means = []float64{.8, .6, .5, .3, 55}
-	if got := recency(r); math.Abs(got+1) > 1e-12 {
-		t.Errorf("recency %v, not -1", got)
-	}
-}
-
-// TestSimilarityOfARecord compares with a correlation by hand. T itself does not count.
+// TestSimilarityOfARecord compares with a correlation by hand. T itself does not count. An omega that grows with the
+// episode's number has a recency of 1.
 func TestSimilarityOfARecord(t *testing.T) {
-	r := sac.OmegaRecord{Last: 6, Episodes: []int{2, 3, 4, 5, 6}, Means: []float64{.1, .9, .2, .2, 55}}
-	got := correlation(r, (&cart{}).Similarity)
-	// (.1, .9, .2, .2) against (0, 1, 0, 0): covariance .55, sums of squares .41 and .75.
-	if want := .55 / math.Sqrt(.41*.75); math.Abs(got-want) > 1e-12 {
-		t.Errorf("correlation %v, not %v", got, want)
+	episodes := []int{2, 3, 4, 5, 6}
+	for _, c := range []struct {
+		means []float64
+		of    func(s, t int) float64
+		want  float64
+	}{
+		// (.1, .9, .2, .2) against (0, 1, 0, 0): covariance .55, sums of squares .41 and .75.
+		{[]float64{.1, .9, .2, .2, 55}, (&cart{}).Similarity, .55 / math.Sqrt(.41*.75)},
+		{[]float64{.5, .5, .5, .5, .5}, (&cart{}).Similarity, 0},
+		{[]float64{.2, .3, .4, .5, 0}, recency, 1}, {[]float64{.8, .7, .6, .5, 55}, recency, -1},
+	} {
+		got := correlation(sac.OmegaRecord{Last: 6, Episodes: episodes, Means: c.means}, c.of)
+		if math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v has the correlation %v, not %v", c.means, got, c.want)
+		}
 	}
-	r.Means = []float64{.5, .5, .5, .5, .5}
-	if got := correlation(r, (&cart{}).Similarity); got != 0 {
-		t.Errorf("correlation of a constant is %v", got)
-	}
-	if got := correlation(sac.OmegaRecord{Last: -1}, (&cart{}).Similarity); got != 0 {
+	if got := correlation(sac.OmegaRecord{Last: -1}, recency); got != 0 {
 		t.Errorf("correlation of nothing is %v", got)
 	}
 }
@@ -99,13 +94,6 @@ func TestTaskAndRecentLearners(t *testing.T) {
 		if got := run(t, h, open(t), s, "sac-recent", 1)[1]; !reflect.DeepEqual(got, plain) {
 			t.Errorf("recent=%d trains to other numbers than sac", recent)
 		}
-	}
-	identity := func(recent int, learner string) string {
-		s.Recent = recent
-		return jobs(t, h, s, learner, 1)[0].Spec.Settings["recent"]
-	}
-	if identity(7, "sac-recent") != "7" || identity(7, "sac") != "" {
-		t.Error("recent is not part of the identity of sac-recent alone")
 	}
 }
 

@@ -166,9 +166,8 @@ func counted() counts {
 	return count
 }
 
-// A seed whose run was lost trains again with the same result, next to one whose run is stored; the evaluation interval
-// changes no return.
-func TestNeitherStoredRunsNorEvaluationsMatter(t *testing.T) {
+// A seed whose run was lost trains again with the same result, next to one whose run is stored.
+func TestStoredRunsDoNotMatter(t *testing.T) {
 	h, s := carts(t), miniature()
 	together := run(t, h, open(t), s, "sac-context-omega", 0, 1)
 	store := open(t)
@@ -176,14 +175,6 @@ func TestNeitherStoredRunsNorEvaluationsMatter(t *testing.T) {
 	forget(t, store, 1)
 	if got := run(t, h, store, s, "sac-context-omega", 0, 1); !reflect.DeepEqual(got, together) {
 		t.Errorf("seed 1 again\n%v\nfirst\n%v", got, together)
-	}
-	rare := s
-	rare.Every = 8
-	for seed, rows := range run(t, h, open(t), rare, "sac-context-omega", 0, 1) {
-		often := slices.DeleteFunc(ofMetric(together[seed], MeasureReturn), func(r runs.Row) bool { return r.T%8 != 0 })
-		if got := ofMetric(rows, MeasureReturn); len(got) != 2 || !slices.Equal(got, often) {
-			t.Errorf("seed %d: evaluated rarely %v, often %v", seed, got, often)
-		}
 	}
 }
 
@@ -210,7 +201,7 @@ func TestIdentity(t *testing.T) {
 		return jobs(t, h, s, series, append([]int64{0}, others...)...)[0].Spec.ID()
 	}
 	others := map[string]string{"evaluate": "coming", "evaluate-episodes": "4", "history": "4", "g-rate": "0.02",
-		"episodes": "99", "repeat": "25", "batch": "9"}
+		"episodes": "99", "repeat": "25", "batch": "9", "recent": "7"}
 	for name, value := range others {
 		changed, err := s.With(name, value)
 		if err != nil {
@@ -221,7 +212,7 @@ func TestIdentity(t *testing.T) {
 				continue
 			}
 			want := map[string]bool{"evaluate": true, "history": l.Context, "g-rate": l.Omega,
-				"batch": l.Reference == nil}[name]
+				"recent": l.Recent, "batch": l.Reference == nil}[name]
 			if got := id(changed.(Settings), l.Name) != id(s, l.Name); got != want {
 				t.Errorf("%s: another %s is another run: %v, want %v", l.Name, name, got, want)
 			}

@@ -48,13 +48,9 @@ func (s *svg) transform(kind string, values []string) string {
 
 func (s *svg) timing() string { return fmt.Sprintf(`dur="%.3gs" repeatCount="indefinite"`, s.seconds) }
 
-// captions shows one text per frame at the same place.
+// captions shows one text per frame at the same place; there are at least two.
 func (s *svg) captions(x, y float64, texts []string) {
 	for i, text := range texts {
-		if len(texts) == 1 {
-			s.text(x, y, "start", 13, text)
-			return
-		}
 		from, to := float64(i)/float64(len(texts)), float64(i+1)/float64(len(texts))
 		first, values, times := "hidden", "hidden;visible;hidden", fmt.Sprintf("0;%.4f;%.4f", from, to)
 		switch i {
