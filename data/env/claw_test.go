@@ -117,22 +117,16 @@ func TestClawReset(t *testing.T) {
 // The tasks are in one order, each Repeat times, and the sequence repeats.
 func TestClawOrder(t *testing.T) {
 	for _, repeat := range []int{2, 25} {
-		c := &Claw{repeat: repeat}
-		var err error
-		if c.order, err = clawOrder(nil, 7); err != nil {
-			t.Fatal(err)
+		order, err := clawOrder(nil, 7)
+		sorted := slices.Sorted(slices.Values(order))
+		if err != nil || !slices.Equal(sorted, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) || slices.IsSorted(order) {
+			t.Errorf("the order %v is not a random one of all valves, %v", order, err)
 		}
-		sorted := slices.Sorted(slices.Values(c.order))
-		if !slices.Equal(sorted, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) || slices.IsSorted(c.order) {
-			t.Errorf("the order %v is not a random one of all valves", c.order)
-		}
-		for episode := range 3 * Valves * repeat {
-			if want := c.order[episode/repeat%10]; c.Valve(episode) != want {
-				t.Errorf("repeat %d, episode %d: valve %d, want %d", repeat, episode, c.Valve(episode), want)
+		c := &Claw{repeat: repeat, order: order}
+		for k, v := range append(order, order...) { // each Repeat times, and again
+			if first, last := c.Valve(k*repeat), c.Valve(k*repeat+repeat-1); first != v || last != v {
+				t.Errorf("repeat %d: task %d is valve %d to %d, want %d", repeat, k, first, last, v)
 			}
-		}
-		if first := c.Valve(0); c.Valve(repeat-1) != first || c.Valve(repeat) == first || c.Valve(10*repeat) != first {
-			t.Errorf("repeat %d: a task has another number of episodes", repeat)
 		}
 	}
 	a, _ := clawOrder(nil, 1)

@@ -2,6 +2,7 @@ package sac
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -54,6 +55,13 @@ func snapshot(tb testing.TB, a *Agent, seed int) refVariables {
 		v.moments["alpha/"+moment] = take(p.alpha)
 	}
 	return v
+}
+
+// networks are all arrays: networks, and Adam's moments of their gradients.
+func (v refVariables) networks() map[string]refNet {
+	all := maps.Clone(v.moments)
+	all["actor"], all["critic"], all["target"], all["alpha"] = v.actor, v.critic, v.target, v.alpha
+	return all
 }
 
 // dense is x W + b of copy number k of a layer.

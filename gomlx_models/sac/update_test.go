@@ -124,22 +124,10 @@ func compareUpdate(t *testing.T, a *Agent, all [][]Transition) (moved float64) {
 	for k := range a.seeds {
 		near(t, "losses", []float32{m.CriticLoss[k], m.ActorLoss[k]}, losses[k][:], 1e-4)
 		got := snapshot(t, a, k)
-		for _, part := range []struct {
-			name      string
-			got, want refNet
-			tol       float64
-		}{
-			{"actor", got.actor, want[k].actor, 1e-5}, {"critic", got.critic, want[k].critic, 1e-5},
-			{"target", got.target, want[k].target, 1e-6}, {"alpha", got.alpha, want[k].alpha, 1e-5},
-			{"actor's gradient", got.moments["actor/m"], want[k].moments["actor/m"], 1e-5},
-			{"critic's gradient", got.moments["critic/m"], want[k].moments["critic/m"], 1e-5},
-			{"alpha's gradient", got.moments["alpha/m"], want[k].moments["alpha/m"], 1e-5},
-			{"actor's squares", got.moments["actor/v"], want[k].moments["actor/v"], 1e-5},
-			{"critic's squares", got.moments["critic/v"], want[k].moments["critic/v"], 1e-5},
-		} {
-			for _, name := range part.got.names {
-				near(t, fmt.Sprintf("update %d, seed %d, %s %s", step, k, part.name, name),
-					rounded(nil, part.got.values[name]), part.want.values[name], part.tol)
+		for part, n := range got.networks() {
+			for _, name := range n.names {
+				near(t, fmt.Sprintf("update %d, seed %d, %s %s", step, k, part, name),
+					rounded(nil, n.values[name]), want[k].networks()[part].values[name], 1e-5)
 			}
 		}
 	}

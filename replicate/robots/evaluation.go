@@ -18,10 +18,9 @@ const (
 
 // start is where an episode of an evaluation begins: a trial of the robot, or an episode that would come next.
 type start struct {
-	trial   int    // number in env.Env.Trials; -1 for a coming episode
-	episode int    // number of a coming episode
-	task    string // of a trial
-	title   string // of the film
+	env.Trial     // without a task for a coming episode
+	trial     int // its number; -1 for a coming episode
+	episode   int // number of a coming episode
 }
 
 // starts lists the episodes of an evaluation after so many episodes of training.
@@ -30,12 +29,12 @@ func (s Settings) starts(robot env.Env, at int) []start {
 	coming := s.EvaluateEpisodes
 	if s.Evaluate == EvaluateTasks {
 		for i, trial := range robot.Trials() {
-			out = append(out, start{trial: i, task: trial.Task, title: trial.Title})
+			out = append(out, start{Trial: trial, trial: i})
 		}
 		coming = 1
 	}
 	for k := range coming {
-		out = append(out, start{trial: -1, episode: at + k, title: robot.Task(at + k)})
+		out = append(out, start{Trial: env.Trial{Title: robot.Task(at + k)}, trial: -1, episode: at + k})
 	}
 	return out
 }
@@ -54,39 +53,33 @@ type outcome struct {
 	reached bool    // whether the robot was at its target at the end
 }
 
-// report returns the rows of an evaluation: the mean over tasks, the next episode, and each task. Tasks have equally
-// many trials.
+// report returns the rows of an evaluation: the mean over tasks, or else over the coming episodes, the next episode, and
+// each task. Trials come before coming episodes, and tasks have equally many.
 func (e config) report(at int, starts []start, outcomes []outcome) []runs.Row {
-	counted := slices.ContainsFunc(starts, func(b start) bool { return b.trial >= 0 })
-	var all, reached []float64
+	next, counted := slices.IndexFunc(starts, func(b start) bool { return b.trial < 0 }), outcomes
+	if next > 0 {
+		counted = outcomes[:next]
+	}
+	var all []float64
 	var tasks []string
-	ofTask := map[string][]float64{}
-	next := 0.0
-	for i, b := range starts {
-		if b.trial < 0 && b.episode == at {
-			next = outcomes[i].total
+	ofTask, reached := map[string][]float64{}, 0.
+	for i, o := range counted {
+		task := starts[i].Task
+		if ofTask[task] == nil && next > 0 {
+			tasks = append(tasks, task)
 		}
-		if counted && b.trial < 0 {
-			continue
-		}
-		all, reached = append(all, outcomes[i].total), append(reached, 0)
-		if outcomes[i].reached {
-			reached[len(reached)-1] = 1
-		}
-		if counted {
-			if ofTask[b.task] == nil {
-				tasks = append(tasks, b.task)
-			}
-			ofTask[b.task] = append(ofTask[b.task], outcomes[i].total)
+		all, ofTask[task] = append(all, o.total), append(ofTask[task], o.total)
+		if o.reached {
+			reached++
 		}
 	}
 	rows := []runs.Row{{T: at, Metric: MeasureReturn, Value: stat.Mean(all, nil)},
-		{T: at, Metric: NextReturn, Value: next}}
+		{T: at, Metric: NextReturn, Value: outcomes[next].total}}
 	for _, task := range tasks {
 		rows = append(rows, runs.Row{T: at, Metric: TaskReturn + task, Value: stat.Mean(ofTask[task], nil)})
 	}
 	if e.scenario.Success {
-		rows = append(rows, runs.Row{T: at, Metric: Success, Value: stat.Mean(reached, nil)})
+		rows = append(rows, runs.Row{T: at, Metric: Success, Value: reached / float64(len(counted))})
 	}
 	return rows
 }

@@ -37,8 +37,8 @@ func value(t *testing.T, rows []runs.Row, metric string, at int) float64 {
 // The rows of an evaluation are means of made-up episodes, computed by hand.
 func TestReport(t *testing.T) {
 	e := config{scenario: Scenario{Success: true}, settings: miniature()}
-	tasks := []start{{trial: 0, task: "a"}, {trial: 1, task: "a"}, {trial: 2, task: "b"}, {trial: 3, task: "b"},
-		{trial: -1, episode: 8}}
+	a, b := env.Trial{Task: "a"}, env.Trial{Task: "b"}
+	tasks := []start{{a, 0, 0}, {a, 1, 0}, {b, 2, 0}, {b, 3, 0}, {trial: -1, episode: 8}}
 	got := e.report(8, tasks, []outcome{{1, true}, {3, false}, {10, true}, {20, true}, {-5, false}})
 	want := []runs.Row{{T: 8, Metric: "return", Value: 8.5}, {T: 8, Metric: "return-next", Value: -5},
 		{T: 8, Metric: "return-a", Value: 2}, {T: 8, Metric: "return-b", Value: 15}, {T: 8, Metric: "success", Value: .75}}

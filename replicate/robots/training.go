@@ -215,7 +215,7 @@ func (t *training) films(begins []start) []*film.Film {
 	var out []*film.Film
 	for i, robot := range t.envs.robots {
 		who := fmt.Sprintf("%s, seed %d, after %d episodes", t.learner.Label, t.seeds[i], t.episode)
-		one, err := film.New(robot, who, begins[i].title)
+		one, err := film.New(robot, who, begins[i].Title)
 		if err != nil {
 			return nil
 		}

@@ -101,9 +101,6 @@ func TestParameterAndID(t *testing.T) {
 	if err != nil || body != 1 {
 		t.Error(body, err)
 	}
-	if id, err := model.ID(Geom, "box"); err != nil || id != 0 {
-		t.Error(id, err)
-	}
 	if _, err := model.ID(Site, "nowhere"); err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Error(err)
 	}
