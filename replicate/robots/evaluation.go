@@ -53,8 +53,8 @@ type outcome struct {
 	reached bool    // whether the robot was at its target at the end
 }
 
-// report returns the rows of an evaluation: the mean over tasks, or else over the coming episodes, the next episode, and
-// each task. Trials come before coming episodes, and tasks have equally many.
+// report returns the rows of an evaluation: the mean over tasks, or else over the coming episodes, the next episode,
+// and each task. Trials come before coming episodes, and tasks have equally many.
 func (e config) report(at int, starts []start, outcomes []outcome) []runs.Row {
 	next, counted := slices.IndexFunc(starts, func(b start) bool { return b.trial < 0 }), outcomes
 	if next > 0 {
