@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math"
 )
 
 // The types that Save writes, in addition to string and int. The writer shares no code with the reader; files that
@@ -29,9 +28,9 @@ type (
 	}
 )
 
-// Save returns what torch.save(v, file) writes, with torch's opcodes.
+// Save returns what torch.save(v, file) writes, but for shorter opcodes of integers and the memo.
 func Save(v any) []byte {
-	w := &pickler{globals: map[string]int{}}
+	w := &pickler{}
 	w.out.WriteString("\x80\x02")
 	w.value(v)
 	w.out.WriteByte('.')
@@ -59,10 +58,10 @@ func Zip(files []Member) []byte {
 	z := zip.NewWriter(&out)
 	for _, f := range files {
 		w, err := z.CreateHeader(&zip.FileHeader{Name: "archive/" + f.Name, Method: zip.Store})
-		if err != nil {
-			panic(err)
+		if err == nil {
+			_, err = w.Write(f.Data)
 		}
-		if _, err := w.Write(f.Data); err != nil {
+		if err != nil {
 			panic(err)
 		}
 	}
@@ -76,7 +75,6 @@ func Zip(files []Member) []byte {
 type pickler struct {
 	out      bytes.Buffer
 	storages [][]byte
-	globals  map[string]int // memo numbers
 }
 
 func (w *pickler) value(v any) {
@@ -113,36 +111,17 @@ func (w *pickler) value(v any) {
 	}
 }
 
-// int writes the opcode K, M or J, as Python does.
+// int writes an integer of four bytes.
 func (w *pickler) int(n int) {
-	switch {
-	case n >= 0 && n < 1<<8:
-		w.out.WriteByte('K')
-		w.number(n, 1)
-	case n >= 0 && n < 1<<16:
-		w.out.WriteByte('M')
-		w.number(n, 2)
-	default:
-		w.out.WriteByte('J')
-		w.number(n, 4)
-	}
+	w.out.WriteByte('J')
+	w.number(n, 4)
 }
 
 func (w *pickler) number(n, bytes int) {
 	w.out.Write(binary.LittleEndian.AppendUint64(nil, uint64(n))[:bytes])
 }
 
-// global writes a name the first time, later a reference to it.
-func (w *pickler) global(module, name string) {
-	if at, found := w.globals[module+name]; found {
-		w.out.WriteByte('h')
-		w.number(at, 1)
-		return
-	}
-	w.globals[module+name] = len(w.globals)
-	fmt.Fprintf(&w.out, "c%s\n%s\nq", module, name)
-	w.number(w.globals[module+name], 1)
-}
+func (w *pickler) global(module, name string) { fmt.Fprintf(&w.out, "c%s\n%s\n", module, name) }
 
 func (w *pickler) tensor(t Tensor) {
 	w.global("torch._utils", "_rebuild_tensor_v2")
@@ -154,14 +133,10 @@ func (w *pickler) tensor(t Tensor) {
 	w.int(len(t.Data))
 	w.out.WriteString("tQ")
 	w.int(0)
-	stride := make(Tuple, len(t.Shape))
+	shape, stride := make(Tuple, len(t.Shape)), make(Tuple, len(t.Shape))
 	for step, i := 1, len(t.Shape)-1; i >= 0; i-- {
-		stride[i] = step
+		shape[i], stride[i] = t.Shape[i], step
 		step *= t.Shape[i]
-	}
-	shape := make(Tuple, len(t.Shape))
-	for i, n := range t.Shape {
-		shape[i] = n
 	}
 	w.value(shape)
 	w.value(stride)
@@ -170,7 +145,7 @@ func (w *pickler) tensor(t Tensor) {
 	w.out.WriteString(")RtR")
 	var data []byte
 	for _, v := range t.Data {
-		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+		data = append(data, floats(v)...)
 	}
 	w.storages = append(w.storages, data)
 }

@@ -77,14 +77,14 @@ type vectors struct {
 
 // stream returns the label shift of a seed. All seeds of an engine share one pool.
 func (v vectors) stream(e *Engine, s Settings, seed int64) (*Stream, error) {
-	key := fmt.Sprint(s.of("shift", "clear"))
+	key := fmt.Sprint(experiment.Identity(s, "shift", "clear"))
 	pool, err := memoize(&e.memo, key, func() (*tensors.Tensor, error) {
 		return tensors.FromFlatDataAndDimensions(v.x, len(v.labels), v.dim), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return memoize(&e.memo, fmt.Sprint(seed, key, s.of("stream")), func() (*Stream, error) {
+	return memoize(&e.memo, fmt.Sprint(seed, key, experiment.Identity(s, "stream")), func() (*Stream, error) {
 		return v.shifted(s, seed, pool), nil
 	})
 }

@@ -170,7 +170,7 @@ func (x config) identity() map[string]string {
 	if x.measure.trains {
 		groups = append(groups, "classifier", string(s.model()))
 	}
-	out := s.of(groups...)
+	out := experiment.Identity(s, groups...)
 	if x.measure.name != MeasureAccuracy {
 		out["measure"] = x.measure.name
 	}

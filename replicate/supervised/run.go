@@ -7,6 +7,7 @@ import (
 	"tvps/gomlx_models/mmd"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -78,8 +79,8 @@ func prepareTraining(run *RunContext) error {
 
 // modelKey names all that a compiled classifier depends on.
 func (run *RunContext) modelKey() string {
-	s := run.Settings
-	return fmt.Sprint(s.of("classifier", string(s.model())), run.Stream.Pool.Shape(), run.Stream.Classes)
+	training := experiment.Identity(run.Settings, "classifier", string(run.Settings.model()))
+	return fmt.Sprint(training, run.Stream.Pool.Shape(), run.Stream.Classes)
 }
 
 // step trains the learner at t on data up to t and tests it on step t + 1.

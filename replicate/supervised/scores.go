@@ -2,7 +2,6 @@ package supervised
 
 import (
 	"context"
-	"sync"
 
 	"tvps/replicate/runs"
 
@@ -28,14 +27,14 @@ func scoreCost(s Settings, l Learner) float64 {
 // plus or minus 60. g is fitted once, on all samples up to the target; the step of the target reports its held-out
 // loss.
 func scores(run *RunContext) runs.StepFunc {
-	var once sync.Once
 	var byStep map[int][]float64
 	var ofFit []runs.Row
-	var failure error
 	return func(ctx context.Context, t int) ([]runs.Row, error) {
-		once.Do(func() { byStep, ofFit, failure = run.logOmega(ctx, run.Settings.target()) })
-		if failure != nil {
-			return nil, failure
+		if byStep == nil {
+			var err error
+			if byStep, ofFit, err = run.logOmega(ctx, run.Settings.target()); err != nil {
+				return nil, err
+			}
 		}
 		logs := byStep[t]
 		weights := run.Settings.Clip.Weights(logs)

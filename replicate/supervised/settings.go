@@ -148,9 +148,6 @@ func (s Settings) model() Need {
 	return VectorModel
 }
 
-// of returns the settings of some groups, as text by name.
-func (s Settings) of(groups ...string) map[string]string { return experiment.Identity(s, groups...) }
-
 // layersOfDeep is the number of layers of the network deep (Table 1).
 const layersOfDeep = 4
 

@@ -31,7 +31,7 @@ func (Simulated) Identity(int64) (map[string]string, error) { return nil, nil }
 // Stream draws all samples of the seed, once for each engine.
 func (src Simulated) Stream(_ context.Context, e *Engine, seed int64) (*Stream, error) {
 	groups := slices.Concat([]string{"stream"}, src.Settings.scenario().Groups)
-	key := fmt.Sprint(seed, src.Settings.of(groups...))
+	key := fmt.Sprint(seed, experiment.Identity(src.Settings, groups...))
 	return memoize(&e.memo, key, func() (*Stream, error) { return src.draw(seed) })
 }
 
