@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"hash"
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -29,10 +28,7 @@ type image struct {
 func (p *plan) read(ctx context.Context) (*Set, error) {
 	r := p.report
 	s := &Set{Report: r, Classes: r.Classes}
-	images := make([][]int, Classes)
-	for class := range images {
-		images[class] = make([]int, len(r.Buckets))
-	}
+	images := make([]int, Classes)
 	sum := sha256.New()
 	fmt.Fprintf(sum, "clear/1 %s\n%s\n", r.Type, strings.Join(r.Classes, "\n"))
 	var buffer bytes.Buffer // one for all files: garbage of 245 MB would double the memory in use
@@ -49,7 +45,7 @@ func (p *plan) read(ctx context.Context) (*Set, error) {
 				p.path, maxValues)
 		}
 		for i := first; i < s.Len(); i++ {
-			images[s.Label[i]][slices.Index(r.Buckets, f.bucket)]++
+			images[s.Label[i]]++
 			hashImage(sum, s, i)
 		}
 	}

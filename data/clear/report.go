@@ -18,9 +18,9 @@ type Report struct {
 	Missing []string // files that should exist and do not
 
 	// Set once all files were read.
-	Images [][]int // [class][bucket]
-	Dim    int     // values per image
-	SHA256 string  // of type, classes, labels, buckets and features; the same for every layout
+	Images []int  // of each class
+	Dim    int    // values per image
+	SHA256 string // of type, classes, labels, buckets and features; the same for every layout
 }
 
 // Describe reports on the features of a type at path by the names of its files, without
@@ -45,25 +45,14 @@ func (r *Report) Err() error {
 // Note says which data is used, for figures.
 func (r *Report) Note() string {
 	return fmt.Sprintf("CLEAR-10, %s features, %d classes, buckets %s, %s images of each class, %s values each",
-		r.Type, len(r.Classes), Numbers(r.Buckets), span(r.perClass()), thousands(r.Dim))
+		r.Type, len(r.Classes), Numbers(r.Buckets), span(r.Images), thousands(r.Dim))
 }
 
-// perClass returns the number of images of each class.
-func (r *Report) perClass() []int {
-	counts := make([]int, len(r.Images))
-	for class, buckets := range r.Images {
-		for _, n := range buckets {
-			counts[class] += n
-		}
-	}
-	return counts
-}
-
-// Published says whether every class has the published 300 images in every bucket. A set
+// Published says whether every class has the published 300 images in each of ten buckets. A set
 // with other numbers is used, too, but it is not the paper's.
 func (r *Report) Published() bool {
-	counts := slices.Concat(r.Images...)
-	return slices.Min(counts) == PerBucket && slices.Max(counts) == PerBucket
+	const each = Buckets * PerBucket
+	return slices.Min(r.Images) == each && slices.Max(r.Images) == each
 }
 
 // span formats counts as one number, or as the smallest and the largest: 2,950 to 3,000.
