@@ -49,3 +49,14 @@ func Read(tb testing.TB, path string) []byte {
 	}
 	return text
 }
+
+// Nightly tells whether the tests also train what tells little more, and run long simulations: .ci/run nightly does.
+var Nightly = os.Getenv("TVPS_NIGHTLY") == "1"
+
+// Slow skips a test of several seconds under -short, and runs it next to others.
+func Slow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for several seconds")
+	}
+	t.Parallel()
+}

@@ -9,8 +9,6 @@ import (
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -146,46 +144,5 @@ func TestFitRefusesInfiniteLoss(t *testing.T) {
 	cancel()
 	if _, _, err := tr.Fit(ctx, net.Values{{0}, {0}}, data, .05, 10, lineFeed(5)); err != context.Canceled {
 		t.Errorf("cancelled Fit returned %v", err)
-	}
-}
-
-// BenchmarkFit times one update of a 32-wide two-layer net at batch 128.
-func BenchmarkFit(b *testing.B) {
-	for _, name := range []string{"", "go"} {
-		label := map[string]string{"": "xla", "go": "go"}[name]
-		b.Run(label, func(b *testing.B) {
-			backend := open(b, name)
-			network := func(s *net.Scope, x *Node) *Node {
-				x = net.Relu(net.Dense(s.In("a"), x, 32, net.He))
-				x = net.Relu(net.Dense(s.In("b"), x, 32, net.He))
-				return net.Dense(s.In("c"), x, 2, net.Lecun)
-			}
-			params, err := net.Declare(backend, []shapes.Shape{shapes.Make(dtypes.Float32, 128, 2)},
-				func(s *net.Scope, in []*Node) { network(s, in[0]) })
-			if err != nil {
-				b.Fatal(err)
-			}
-			loss := func(s *net.Scope, data, feeds []*Node) *Node {
-				index := ExpandAxes(feeds[0], -1)
-				return ReduceAllMean(net.CrossEntropy(network(s, Gather(data[0], index)), Gather(data[1], index)))
-			}
-			tr, err := New(backend, Problem{Name: "bench", Params: params, Data: 2, Feeds: 1, Loss: loss}, 200)
-			if err != nil {
-				b.Fatal(err)
-			}
-			data := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(make([]float32, 2000), 1000, 2),
-				tensors.FromFlatDataAndDimensions(make([]int32, 1000), 1000)}
-			feed := func(first, count int) []*tensors.Tensor {
-				return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(make([]int32, tr.Chunk()*128), tr.Chunk(), 128)}
-			}
-			start := net.Init(params, 0, "bench")
-			if _, _, err := tr.Fit(context.Background(), start, data, 1e-3, 1, feed); err != nil {
-				b.Fatal(err)
-			}
-			b.ResetTimer()
-			if _, _, err := tr.Fit(context.Background(), start, data, 1e-3, b.N, feed); err != nil {
-				b.Fatal(err)
-			}
-		})
 	}
 }

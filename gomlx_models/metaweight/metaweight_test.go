@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/net"
@@ -349,9 +350,7 @@ func noisy(seed int64, train int) (all set, flipped []bool) {
 
 // TestFlippedLabelsGetSmallWeights: with 40% wrong labels, V gives those small weights.
 func TestFlippedLabelsGetSmallWeights(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains for several seconds")
-	}
+	demand.Slow(t)
 	model := newModel(t, 20, 10, 32, 32)
 	tr := newTrainer(t, "", DefaultConfig(), model)
 	s, flipped := noisy(0, 1000)

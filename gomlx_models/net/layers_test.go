@@ -213,25 +213,3 @@ func checkGradient(t *testing.T, what, name string, params []Param, fn func(s *S
 		t.Errorf("%s on %q: slope by differences %v, by the gradient %v", what, name, got, want)
 	}
 }
-
-// BenchmarkConv times forward pass and gradient of one 3x3 convolution.
-func BenchmarkConv(b *testing.B) {
-	params := []Param{{Name: "kernel", Dims: []int{3, 3, 16, 16}}}
-	for label, mode := range map[string]ConvMode{"native": NativeConv, "im2col": Im2col} {
-		b.Run(label, func(b *testing.B) {
-			exec, err := NewExec(open(b, ""), func(in []*Node) []*Node {
-				y := Conv(Bind(in[0].Graph(), params, in[1:], false), in[0], 16, 3, 1, mode)
-				return Gradient(ReduceAllSum(Mul(y, y)), in[1])
-			})
-			if err != nil {
-				b.Fatal(err)
-			}
-			x, w := tensor(draw(32*16*16*16, "x"), 32, 16, 16, 16), tensor(draw(9*256, "w"), 3, 3, 16, 16)
-			for b.Loop() {
-				if _, err := exec.Call(x, w); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -37,24 +37,3 @@ func BenchmarkUpdate(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkLogOmega times the weights of 10,000 samples.
-func BenchmarkLogOmega(b *testing.B) {
-	d := gaussian(1, linear, equal(20, 500)...)
-	for _, engine := range []struct{ label, name string }{{"xla", ""}, {"go", "go"}} {
-		b.Run(engine.label, func(b *testing.B) {
-			cfg := DefaultConfig()
-			cfg.Updates = 1
-			f, err := Fit(context.Background(), open(b, engine.name), d, cfg, 0)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer f.Close()
-			for b.Loop() {
-				if _, err := f.LogOmega(context.Background(), 19); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -148,13 +148,13 @@ func (c Config) validateScore(methods []Method, networks []Network, encodings []
 		OneOf("time encoding", c.Time, encodings),
 		OneOf("join", cmp.Or(c.Join, JoinFirst), Joins()),
 		OneOf("clip", c.Clip, Clips()),
-		atLeast("hidden", c.Hidden, 1),
-		atLeast("classes", c.Classes, 0),
+		AtLeast("hidden", c.Hidden, 1),
+		AtLeast("classes", c.Classes, 0),
 	); err != nil {
 		return err
 	}
 	if c.Time.spec().frequencies != nil {
-		if err := atLeast("frequencies", c.Frequencies, 1); err != nil {
+		if err := AtLeast("frequencies", c.Frequencies, 1); err != nil {
 			return err
 		}
 	}
@@ -172,14 +172,14 @@ func (c Config) validateScore(methods []Method, networks []Network, encodings []
 func (c Config) validateTraining() error {
 	if err := cmp.Or(
 		OneOf("schedule", cmp.Or(c.Schedule, ScheduleConstant), Schedules()),
-		atLeast("updates", c.Updates, 0),
-		atLeast("epochs", c.Epochs, 0),
-		atLeast("batch", c.Batch, 1),
+		AtLeast("updates", c.Updates, 0),
+		AtLeast("epochs", c.Epochs, 0),
+		AtLeast("batch", c.Batch, 1),
 	); err != nil {
 		return err
 	}
 	if c.Method == Standard {
-		if err := atLeast("window", c.Window, 1); err != nil {
+		if err := AtLeast("window", c.Window, 1); err != nil {
 			return err
 		}
 	}
@@ -197,7 +197,8 @@ func OneOf[T ~string](what string, value T, valid []T) error {
 	return fmt.Errorf("%s %q is not one of %s", what, value, strings.Join(Names(valid), ", "))
 }
 
-func atLeast(name string, value, least int) error {
+// AtLeast returns an error if value is less than least.
+func AtLeast(name string, value, least int) error {
 	if value < least {
 		return fmt.Errorf("%s is %d; it must be at least %d", name, value, least)
 	}

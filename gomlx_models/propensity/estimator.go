@@ -55,9 +55,6 @@ func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*
 		return nil, fmt.Errorf("propensity: network %s needs images of [height, width, channels], not samples of shape %v",
 			cfg.Network, dims)
 	}
-	if err := pool.check(); err != nil {
-		return nil, err
-	}
 	e := &Estimator{cfg: cfg, pool: pool, times: times}
 	if err := e.compile(backend); err != nil {
 		e.Close()
@@ -108,9 +105,6 @@ func (e *Estimator) problem() loop.Problem {
 func (e *Estimator) On(pool *Pool) (*Estimator, error) {
 	if have, want := pool.X.Shape(), e.pool.X.Shape(); !have.Equal(want) {
 		return nil, fmt.Errorf("propensity: a pool of shape %s for an estimator of shape %s", have, want)
-	}
-	if err := pool.check(); err != nil {
-		return nil, err
 	}
 	other := *e
 	other.pool = pool

@@ -112,7 +112,7 @@ func TestOneCompilationServesEveryT(t *testing.T) {
 // TestCapacityDoesNotMatter: a fit of 4 times does not depend on the number of times that the
 // estimator was made for, since initial values and draws do not.
 func TestCapacityDoesNotMatter(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	d := gaussian(1, linear, equal(9, 100)...)
 	small := logsUpTo(t, newEstimator(t, d, 4, quick()), d, 4, 0)
 	large := logsUpTo(t, newEstimator(t, d, 9, quick()), d, 4, 0)
@@ -156,32 +156,10 @@ func TestEvaluationInParts(t *testing.T) {
 	}
 }
 
-// TestConv5FindsBrightness: images of 8x8 pixels get brighter at every time.
-func TestConv5FindsBrightness(t *testing.T) {
-	if !nightly {
-		t.Skip("TestGradientOfDeeperNetworks and TestEveryNetworkTrains have this network, too; TVPS_NIGHTLY=1 runs it")
-	}
-	slow(t)
-	const n = 150
-	mu := func(t float64) float64 { return .3 * t }
-	d := gaussian(1, mu, equal(3, n*8*8*3)...)
-	d.Dim, d.Time = 8*8*3, nil
-	for i := range 3 * n {
-		d.Time = append(d.Time, float64(i/n))
-	}
-	cfg := quick()
-	cfg.Network, cfg.Hidden, cfg.Method = Conv5, 4, Method1
-	mean := byTime(ClipOne.Weights(fit(t, d, cfg, 2)), d.Time, 3)
-	t.Logf("mean of min(omega, 1) by time: %.3f", mean)
-	if mean[2] != 1 || mean[0] > .2 || mean[0] >= mean[1] || mean[1] > .5 {
-		t.Errorf("mean of min(omega, 1) by time is %.3f, not rising to 1", mean)
-	}
-}
-
 // TestFC3: g learns the ratio and evaluates with the averages of its batch norms: a sample's
 // log omega does not depend on the other samples.
 func TestFC3(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	d := gaussian(1, linear, equal(6, 500)...)
 	for i := range d.X { // a wider drift: 0 to 1.5
 		d.X[i] += float32(.2 * d.Time[i])

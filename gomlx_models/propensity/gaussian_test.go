@@ -1,18 +1,19 @@
 package propensity
 
 import (
-	"context"
-	"fmt"
 	"math"
-	"slices"
 	"testing"
+
+	"tvps/ci/demand"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // TestGaussianRatio fits (x, t) of 20 times and compares log omega with the exact
 // log p_T(x)/p_t(x), on a slow drift for every time encoding and on two periods of a
 // sine for those that can represent it.
 func TestGaussianRatio(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	for _, c := range []struct {
 		name  string
 		mu    func(float64) float64
@@ -25,7 +26,7 @@ func TestGaussianRatio(t *testing.T) {
 		want := exactLog(d, c.mu, 19)
 		for _, time := range c.times {
 			for _, method := range []Method{Method1, Method2} {
-				if !nightly && (method == Method1) != (time == TimeFourier || time == TimeEmbedding) {
+				if !demand.Nightly && (method == Method1) != (time == TimeFourier || time == TimeEmbedding) {
 					continue
 				}
 				cfg := DefaultConfig()
@@ -48,7 +49,7 @@ func TestGaussianRatio(t *testing.T) {
 
 // TestCosineSchedule: at a rate that falls to 0, less of the minibatches' noise is left in g.
 func TestCosineSchedule(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	for i, want := range []float64{1, (2 + math.Sqrt2) / 4, .5, (2 - math.Sqrt2) / 4} {
 		if got := ScheduleCosine.Factor(i, 4); math.Abs(got-want) > 1e-12 {
 			t.Errorf("factor of update %d of 4: %v, want %v", i, got, want)
@@ -68,40 +69,10 @@ func TestCosineSchedule(t *testing.T) {
 	}
 }
 
-// TestMeanClippedWeight, with the default settings: the mean of min(omega, 1) over p_t is
-// 1 - TV(p_t, p_T), which for unit Gaussians with means at distance D is 2 Phi(-D/2).
-func TestMeanClippedWeight(t *testing.T) {
-	slow(t)
-	d := gaussian(2, linear, equal(20, 500)...)
-	mean := byTime(ClipOne.Weights(fit(t, d, DefaultConfig(), 19)), d.Time, 20)
-	worst := 0.0
-	for time, got := range mean {
-		want := 2 * phi(-(linear(19)-linear(float64(time)))/2)
-		worst = max(worst, math.Abs(got-want))
-		if math.Abs(got-want) > .1 {
-			t.Errorf("time %d: mean of min(omega, 1) is %.3f, exactly %.3f", time, got, want)
-		}
-	}
-	t.Logf("largest difference %.3f", worst)
-}
-
-// byTime is the mean of values at each time.
-func byTime(values, time []float64, times int) []float64 {
-	sum, n := make([]float64, times), make([]float64, times)
-	for i, v := range values {
-		sum[int(time[i])] += v
-		n[int(time[i])]++
-	}
-	for t := range sum {
-		sum[t] /= n[t]
-	}
-	return sum
-}
-
 // TestTwoTimes: with two times the negatives of Method 2 come from the other time alone, so
 // that g is log p_t - log p_s and log omega is twice the exact one. With Method 1 it is exact.
 func TestTwoTimes(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	mu := func(t float64) float64 { return t } // 0 and 1
 	d := gaussian(3, mu, 8000, 8000)
 	want := exactLog(d, mu, 1)
@@ -123,16 +94,16 @@ func still(float64) float64 { return 1 }
 // TestNoShift: without drift the weights are near 1, although the times have different numbers
 // of samples.
 func TestNoShift(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	d := gaussian(4, still, 2000, 500, 2000, 500, 2000, 500, 2000, 500, 2000, 500)
 	for _, method := range []Method{Method2, Method1} {
-		if method == Method1 && !nightly {
+		if method == Method1 && !demand.Nightly {
 			continue
 		}
 		cfg := DefaultConfig()
 		cfg.Method, cfg.Updates = method, 500
 		w := ClipNone.Weights(fit(t, d, cfg, 9))
-		mean, sd := moments(w)
+		mean, sd := stat.PopMeanStdDev(w, nil)
 		share := EffectiveSampleSize(w) / float64(len(w))
 		t.Logf("%s: mean %.3f, deviation %.3f, effective share %.3f", method, mean, sd, share)
 		if math.Abs(mean-1) > .1 || sd > .25 || share < .95 {
@@ -142,24 +113,14 @@ func TestNoShift(t *testing.T) {
 	}
 }
 
-func moments(v []float64) (mean, sd float64) {
-	for _, x := range v {
-		mean += x / float64(len(v))
-	}
-	for _, x := range v {
-		sd += (x - mean) * (x - mean) / float64(len(v))
-	}
-	return mean, math.Sqrt(sd)
-}
-
 // TestStandardScore compares log beta with the exact ratio of the mixture of the
 // current times to that of the past ones.
 func TestStandardScore(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	mu := func(t float64) float64 { return .15 * t }
 	d := gaussian(5, mu, equal(20, 300)...)
 	for _, window := range []int{2, 10} {
-		if window == 10 && !nightly {
+		if window == 10 && !demand.Nightly {
 			continue
 		}
 		cfg := DefaultConfig()
@@ -211,7 +172,7 @@ func TestLiteralReading(t *testing.T) {
 
 // TestTimeBetween asks a Fourier g for a time without samples.
 func TestTimeBetween(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	d := gaussian(6, linear, equal(20, 300)...)
 	for i := range d.Time { // leaves a gap: 0..9, then 12..21
 		if d.Time[i] > 9 {
@@ -229,36 +190,11 @@ func TestTimeBetween(t *testing.T) {
 	}
 }
 
-func TestMethod1LogOmegaIsAntisymmetric(t *testing.T) {
-	d := gaussian(7, linear, equal(4, 100)...)
-	cfg := DefaultConfig()
-	cfg.Method, cfg.Updates = Method1, 50
-	f, err := Fit(context.Background(), open(t, ""), d, cfg, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	at := func(time int32, T float64) []float64 {
-		s := Samples{Row: f.samples.Row, Time: slices.Repeat([]int32{time}, len(d.X))}
-		logs, err := f.Score.LogOmega(context.Background(), s, T)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return logs
-	}
-	there, back := at(1, 3), at(3, 1)
-	for i := range there {
-		if there[i] != -back[i] || there[i] == 0 {
-			t.Fatalf("sample %d: log omega(3, 1) = %v, log omega(1, 3) = %v", i, there[i], back[i])
-		}
-	}
-}
-
 // TestLabelShift: y ~ q_t, and x given y does not change. Log omega is then
 // log q_T(y)/q_t(y), whatever x is; for Method 2 it is that method's optimum (see the package
 // comment).
 func TestLabelShift(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	const times, n = 6, 3000
 	q := func(time, y int) float64 { // from (.6 .3 .1) to (.1 .3 .6)
 		u := float64(time) / (times - 1)
@@ -317,27 +253,4 @@ func labelled(times, n int, q func(time, y int) float64) Data {
 		}
 	}
 	return d
-}
-
-// TestGoBackendAgrees fits the same g on both backends.
-func TestGoBackendAgrees(t *testing.T) {
-	d := gaussian(9, linear, equal(4, 200)...)
-	var results [][]float64
-	for _, name := range []string{"", "go"} {
-		cfg := DefaultConfig()
-		cfg.Hidden, cfg.Updates, cfg.Batch, cfg.LearningRate = 8, 40, 64, 1e-2
-		f, err := Fit(context.Background(), open(t, name), d, cfg, 0)
-		if err != nil {
-			t.Fatal(fmt.Errorf("backend %q: %w", name, err))
-		}
-		logs, err := f.LogOmega(context.Background(), 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
-		results = append(results, logs)
-	}
-	if _, rms := agreement(results[0], results[1]); rms > 1e-3 {
-		t.Errorf("XLA and Go differ by %v", rms)
-	}
 }

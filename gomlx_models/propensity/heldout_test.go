@@ -19,7 +19,7 @@ func TestHeldOutLoss(t *testing.T) {
 		own, other := held.Time[i], 1-held.Time[i]
 		exact += softplus(logNormal(float64(x)-other)-logNormal(float64(x)-own)) / float64(len(held.X))
 	}
-	slow(t)
+	demand.Slow(t)
 	samples, times := samplesOf(fitted, 2)
 	heldSamples, _ := samplesOf(held, 2)
 	x := tensors.FromFlatDataAndDimensions(held.X, len(held.X), 1)

@@ -3,28 +3,20 @@ package propensity
 import (
 	"context"
 	"math"
-	"os"
+	"slices"
 	"testing"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
 
 	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // open returns the named backend ("" for XLA).
 func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
-
-// slow skips a test of several seconds under -short, and runs it next to others.
-func slow(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains for several seconds")
-	}
-	t.Parallel()
-}
-
-// nightly tells whether the tests also train what tells little more: all combinations, and more seeds.
-var nightly = os.Getenv("TVPS_NIGHTLY") == "1"
 
 // gaussian draws counts[t] samples of N(mu(t), 1) for each time t = 0, 1, ...
 func gaussian(seed int64, mu func(t float64) float64, counts ...int) Data {
@@ -40,13 +32,7 @@ func gaussian(seed int64, mu func(t float64) float64, counts ...int) Data {
 }
 
 // equal is n repeated for each of the times.
-func equal(times, n int) []int {
-	out := make([]int, times)
-	for i := range out {
-		out[i] = n
-	}
-	return out
-}
+func equal(times, n int) []int { return slices.Repeat([]int{n}, times) }
 
 // exactLog is log p_T(x_i)/p_{t_i}(x_i) of every sample of a gaussian stream.
 func exactLog(d Data, mu func(t float64) float64, T float64) []float64 {
@@ -58,10 +44,7 @@ func exactLog(d Data, mu func(t float64) float64, T float64) []float64 {
 }
 
 // logNormal is the log density of N(0, 1).
-func logNormal(x float64) float64 { return -x*x/2 - math.Log(2*math.Pi)/2 }
-
-// phi is the distribution function of N(0, 1).
-func phi(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+func logNormal(x float64) float64 { return distuv.UnitNormal.LogProb(x) }
 
 func linear(t float64) float64 { return .1 * t }
 
@@ -85,21 +68,8 @@ func fit(tb testing.TB, d Data, cfg Config, T float64) []float64 {
 // agreement compares estimates with exact values: correlation and root mean square
 // difference.
 func agreement(got, want []float64) (correlation, rms float64) {
-	n := float64(len(got))
-	var a, b, aa, bb, ab, dd float64
-	for i := range got {
-		a, b = a+got[i], b+want[i]
-		aa, bb, ab = aa+got[i]*got[i], bb+want[i]*want[i], ab+got[i]*want[i]
-		dd += (got[i] - want[i]) * (got[i] - want[i])
-	}
-	return (n*ab - a*b) / math.Sqrt((n*aa-a*a)*(n*bb-b*b)), math.Sqrt(dd / n)
+	return stat.Correlation(got, want, nil), floats.Distance(got, want, 2) / math.Sqrt(float64(len(got)))
 }
 
 // slope is the least squares factor c of got = c want.
-func slope(got, want []float64) float64 {
-	var ab, bb float64
-	for i := range got {
-		ab, bb = ab+got[i]*want[i], bb+want[i]*want[i]
-	}
-	return ab / bb
-}
+func slope(got, want []float64) float64 { return floats.Dot(got, want) / floats.Dot(want, want) }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
 
@@ -212,7 +213,7 @@ func TestLossAndGradientByHand(t *testing.T) {
 	for _, name := range []string{"", "go"} {
 		for _, method := range []Method{Method1, Method2} {
 			for i, time := range []TimeEncoding{TimeOneHot, TimeEmbedding, TimeFourier, TimeScalar, TimePeriods} {
-				if name == "" && time != TimeEmbedding && !nightly { // XLA compiles each of them
+				if name == "" && time != TimeEmbedding && !demand.Nightly { // XLA compiles each of them
 					continue
 				}
 				t.Run(fmt.Sprintf("%s %s %s", name, method, time), func(t *testing.T) {
@@ -262,7 +263,7 @@ func compareByHand(t *testing.T, c *lossCase, values [][]float64, grads [][]floa
 // TestGradientOfDeeperNetworks compares the gradient along one random direction for
 // each array with central differences of the graph's own float32 loss.
 func TestGradientOfDeeperNetworks(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	for _, method := range []Method{Method1, Method2} {
 		for network, dims := range map[Network][]int{FC3: {3}, Conv5: {6, 6, 2}, Deep: {3}} {
 			if (network == Conv5) != (method == Method2) {

@@ -18,7 +18,7 @@ const Deep Network = "deep"
 var _ = register(network{name: Deep, rows: 8192, validate: validateDeep, build: deep})
 
 func validateDeep(c Config) error {
-	if err := atLeast("layers", c.Layers, 2); err != nil {
+	if err := AtLeast("layers", c.Layers, 2); err != nil {
 		return err
 	}
 	if c.Method != Standard && c.Time.spec().learned != nil {

@@ -13,6 +13,14 @@ var _ = register(network{name: MLP, rows: 8192, build: func(s *net.Scope, c Conf
 	return twoHidden(s, c, in, t, plainRelu)
 }})
 
+// FC3 has three fully connected layers with ReLU and batch normalisation (the paper's g for
+// CLEAR): it is MLP with a batch normalisation before each ReLU.
+const FC3 Network = "fc3"
+
+var _ = register(network{name: FC3, rows: 8192, build: func(s *net.Scope, c Config, in Input, t Times) *Node {
+	return twoHidden(s, c, in, t, normRelu)
+}})
+
 func plainRelu(_ *net.Scope, x *Node) *Node { return net.Relu(x) }
 
 // twoHidden is three fully connected layers; time and label join x in the first.

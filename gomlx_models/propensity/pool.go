@@ -68,15 +68,6 @@ func standardise(x []float32, size int) (mean, scale []float32) {
 	return mean, scale
 }
 
-// check tells whether Mean and Scale have the size of a sample.
-func (p *Pool) check() error {
-	if n := p.X.Size() / p.X.Shape().Dim(0); len(p.Mean) != n || len(p.Scale) != n {
-		return fmt.Errorf("propensity: the pool has %d means and %d scales for samples of %d values; use NewPool",
-			len(p.Mean), len(p.Scale), n)
-	}
-	return nil
-}
-
 // tensors are Mean and Scale in the shape of a sample.
 func (p *Pool) tensors() (mean, scale *tensors.Tensor) {
 	dims := p.X.Shape().Dimensions[1:]

@@ -217,22 +217,17 @@ func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32,
 			return tensors.FromFlatDataAndDimensions(padded, rows)
 		}
 		columns := []*tensors.Tensor{column(samples.Row), column(samples.Label), column(time)}
-		part, err := s.e.call(slices.Concat(data, columns, params))
+		answer, err := net.Run(s.e.eval, data, columns, params)
 		net.Free(columns...)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("propensity: %w", err)
 		}
-		out = append(out, part[:to-from]...)
+		part, err := net.FromTensors(answer)
+		net.Free(answer...)
+		if err != nil {
+			return nil, fmt.Errorf("propensity: %w", err)
+		}
+		out = append(out, part[0][:to-from]...)
 	}
 	return out, nil
-}
-
-// call runs the compiled g.
-func (e *Estimator) call(inputs []*tensors.Tensor) ([]float32, error) {
-	out, err := net.Run(e.eval, inputs)
-	if err != nil {
-		return nil, fmt.Errorf("propensity: %w", err)
-	}
-	defer net.Free(out...)
-	return tensors.CopyFlatData[float32](out[0])
 }

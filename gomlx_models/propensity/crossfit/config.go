@@ -92,13 +92,13 @@ func (c Config) Validate() error {
 	err := cmp.Or(
 		propensity.OneOf("time encoding", c.Time, []propensity.TimeEncoding{propensity.TimeFourier, propensity.TimeScalar}),
 		propensity.OneOf("method", c.Method, propensity.TimeVaryingMethods()),
-		atLeast("stride", c.Stride, 1),
-		atLeast("patience", c.Patience, 1),
-		atLeast("folds", c.Folds, 2),
-		atLeast("ensemble", c.Ensemble, 1),
-		atLeast("permutations", c.Permutations, 0),
-		atLeast("number of candidates", len(c.Candidates), 1),
-		atLeast("number of kinds", len(c.Kinds), 1),
+		propensity.AtLeast("stride", c.Stride, 1),
+		propensity.AtLeast("patience", c.Patience, 1),
+		propensity.AtLeast("folds", c.Folds, 2),
+		propensity.AtLeast("ensemble", c.Ensemble, 1),
+		propensity.AtLeast("permutations", c.Permutations, 0),
+		propensity.AtLeast("number of candidates", len(c.Candidates), 1),
+		propensity.AtLeast("number of kinds", len(c.Kinds), 1),
 	)
 	for _, k := range c.Kinds {
 		err = cmp.Or(err, propensity.OneOf("kind", k, Kinds()))
@@ -128,11 +128,4 @@ func (c Config) score(g Candidate) propensity.Config {
 	s.Method, s.Time, s.Batch = c.Method, c.Time, c.Batch
 	s.Hidden, s.Frequencies, s.Updates, s.LearningRate = g.Hidden, g.Frequencies, g.Updates, g.LearningRate
 	return s
-}
-
-func atLeast(name string, value, least int) error {
-	if value < least {
-		return fmt.Errorf("%s is %d; it must be at least %d", name, value, least)
-	}
-	return nil
 }

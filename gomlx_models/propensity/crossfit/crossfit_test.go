@@ -3,7 +3,6 @@ package crossfit
 import (
 	"context"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -12,12 +11,17 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/tensors"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // noDrift draws n rows of dim values and a label of two classes, at so many times.
@@ -139,20 +143,23 @@ func tiny() Config {
 
 // TestNoDrift: without drift weights are near 1 and drift is not called.
 func TestNoDrift(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	n := seeds()
 	share, called, worst := 0.0, 0, 0.0
 	for seed := range n {
 		cfg := DefaultConfig()
 		cfg.Kinds = []Kind{Joint}
-		if !nightly {
-			cfg.Candidates = cfg.Candidates[2:3]
+		if !demand.Nightly {
+			cfg.Candidates = cfg.Candidates[:1] // which has the most looks to stop at
 		}
 		o := fitOwn(t, noDrift(seed, 2000, 5, 20), cfg, seed)
 		w := weigh(t, o, 19, WeightOptions{Kind: Joint, Clip: propensity.ClipNone})
 		_, rmse := agreement(w.LogOmega, make([]float64, len(w.LogOmega)))
 		worst, share = max(worst, rmse), share+w.Share/float64(n)
 		t.Logf("share %.3f, rmse %.3f", w.Share, rmse)
+		if o.Joint.Updates > 150 {
+			t.Errorf("%d updates, where there is nothing to learn", o.Joint.Updates)
+		}
 		if o.Joint.Null.Drift {
 			called++
 		}
@@ -164,16 +171,62 @@ func TestNoDrift(t *testing.T) {
 	}
 }
 
+// TestEarlyStop: training ends after as many looks without a lower held-out loss as patience says, and the networks
+// are those of the best look.
+func TestEarlyStop(t *testing.T) {
+	const patience = 3
+	d, cfg := moving(1, 300, false), tiny()
+	o, rows, table := prepared(t, d, cfg)
+	c := Candidate{Hidden: 8, Frequencies: 2, Updates: 1000, LearningRate: 3e-2}
+	w, err := o.foldNet(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lanes []*lane
+	for k := range cfg.Folds {
+		l, err := newLane(o.samples(d, rows.at, Covariate), rows.fold, k, 512, random.New(1, "held", k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.start, l.draws = int64(k), random.New(1, "draws", k)
+		lanes = append(lanes, l)
+	}
+	got, err := w.train(t.Context(), table, lanes, c, patience, c.Updates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(got.updates) - 1
+	if got.best == 0 || last != got.best+patience || got.updates[last] != cfg.Stride*last || got.updates[last] == c.Updates {
+		t.Errorf("the best of the looks after %v updates is %d", got.updates, got.best)
+	}
+	losses, err := w.heldOut(t.Context(), table, lanes, got.values)
+	if err != nil || !slices.Equal(losses, got.losses[got.best]) {
+		t.Errorf("losses %v of the networks kept, %v at the best look, %v", losses, got.losses[got.best], err)
+	}
+}
+
+// prepared is a fit without networks, with its rows and its table on the device.
+func prepared(t *testing.T, d Table, cfg Config) (*Fitted, *sortedRows, []*tensors.Tensor) {
+	t.Helper()
+	o, rows, err := fitter(t).prepare(d, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := deviceTable(d, o.Shape)
+	t.Cleanup(func() { net.Free(table...) })
+	return o, rows, table
+}
+
 // TestGaussian: log omega of rows that g never saw agrees with the exact log ratio, at 20 times
 // and with raw timestamps; drift is called.
 func TestGaussian(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	for _, raw := range []bool{false, true} {
-		if !raw && !nightly {
+		if !raw && !demand.Nightly {
 			continue
 		}
 		cfg := DefaultConfig()
-		if !nightly { // TestConditional has them all
+		if !demand.Nightly { // TestConditional has them all
 			cfg.Candidates = cfg.Candidates[2:3]
 		}
 		o := fitOwn(t, moving(1, 4000, raw), cfg, 0)
@@ -202,7 +255,7 @@ func TestGaussian(t *testing.T) {
 
 // TestConditional: weights of kind conditional agree with log p_T(y|x) / p_t(y|x).
 func TestConditional(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	o := fitOwn(t, ruleDrift(1, 8000), DefaultConfig(), 0)
 	fresh := ruleDrift(2, 4000)
 	w, want := weighRows(t, o, fresh, 19, WeightOptions{Kind: Conditional}), ruleLog(fresh, 19)
@@ -229,7 +282,7 @@ func TestConditional(t *testing.T) {
 
 // TestRegression: a numeric y enters g, in any unit.
 func TestRegression(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	d := noDrift(3, 3000, 2, 20)
 	rng := random.New(3, "target")
 	for _, t := range d.Time {
@@ -432,10 +485,7 @@ func TestNotes(t *testing.T) {
 		"1 rows a time (300 rows, 300 times)": moving(1, 300, true),
 		"give Order":                          ruleDrift(1, 1200),
 	} {
-		o, _, err := fitter(t).prepare(data, tiny())
-		if err != nil {
-			t.Fatal(err)
-		}
+		o, _, _ := prepared(t, data, tiny())
 		if !strings.Contains(strings.Join(o.Notes, "\n"), want) {
 			t.Errorf("the notes %q do not say %q", o.Notes, want)
 		}
@@ -564,24 +614,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkOwn times the fit and the weights of 1e6 rows of 50 columns, the default settings, of
-// kind joint.
-func BenchmarkOwn(b *testing.B) {
-	d := noDrift(1, 1_000_000, 50, 100)
-	for i, t := range d.Time {
-		d.X[50*i] += float32(t / 50)
-	}
-	cfg := DefaultConfig()
-	cfg.Kinds = []Kind{Joint}
-	for b.Loop() {
-		begin := time.Now()
-		o := fitOwn(b, d, cfg, 0)
-		fit := time.Since(begin)
-		weigh(b, o, 99, WeightOptions{Kind: Joint})
-		b.Logf("fit %v, weights %v", fit.Round(time.Millisecond), (time.Since(begin) - fit).Round(time.Millisecond))
-	}
-}
-
 // wideOneHot draws rows of numbers, of which the first moves, and one-hot categories.
 func wideOneHot(seed int64, n, numbers int, levels ...int) Table {
 	rng := random.New(seed, "wide")
@@ -611,7 +643,7 @@ func wideOneHot(seed int64, n, numbers int, levels ...int) Table {
 
 // TestWide: drift of one number is found among many rare levels of categories.
 func TestWide(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	cfg := DefaultConfig()
 	cfg.Kinds, cfg.Candidates, cfg.Folds, cfg.Ensemble = []Kind{Covariate}, cfg.Candidates[2:3], 2, 1
 	o := fitOwn(t, wideOneHot(1, 6000, 5, 20, 40, 60, 80), cfg, 0)
@@ -623,40 +655,22 @@ func TestWide(t *testing.T) {
 // open returns the named backend ("" for XLA).
 func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
 
-// slow skips a test of several seconds under -short, and runs it next to others.
-func slow(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains for several seconds")
-	}
-	t.Parallel()
-}
-
-// nightly tells whether the tests also train what tells little more, and run the simulations of the README's tables.
-var nightly = os.Getenv("TVPS_NIGHTLY") == "1"
-
 // seeds is the number of seeds of a simulation.
 func seeds() int64 {
-	if nightly {
+	if demand.Nightly {
 		return 20
 	}
 	return 1
 }
 
-// logNormal is the log density of N(0, 1).
-func logNormal(x float64) float64 { return -x*x/2 - math.Log(2*math.Pi)/2 }
-
 // agreement compares estimates with exact values: correlation and root mean square
 // difference.
 func agreement(got, want []float64) (correlation, rms float64) {
-	n := float64(len(got))
-	var a, b, aa, bb, ab, dd float64
-	for i := range got {
-		a, b = a+got[i], b+want[i]
-		aa, bb, ab = aa+got[i]*got[i], bb+want[i]*want[i], ab+got[i]*want[i]
-		dd += (got[i] - want[i]) * (got[i] - want[i])
-	}
-	return (n*ab - a*b) / math.Sqrt((n*aa-a*a)*(n*bb-b*b)), math.Sqrt(dd / n)
+	return stat.Correlation(got, want, nil), floats.Distance(got, want, 2) / math.Sqrt(float64(len(got)))
 }
+
+// logNormal is the log density of N(0, 1).
+func logNormal(x float64) float64 { return distuv.UnitNormal.LogProb(x) }
 
 // exactLog is log p_T(x)/p_t(x) of every row of moving.
 func exactLog(d Table, T float64) []float64 {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
-	"tvps/gomlx_models/net"
 )
 
 // xDrift draws n rows of two values whose first mean goes from -1 to 1 over 20 times, and a class or a target by one
@@ -74,7 +74,7 @@ func turningTarget(seed int64, n int) Table {
 // TestConditionalNull: a drift of y given x is called, and one of x alone, however strong, is not; nor are rows that
 // depend on their neighbours.
 func TestConditionalNull(t *testing.T) {
-	slow(t)
+	demand.Slow(t)
 	n := seeds()
 	type simulation struct {
 		name  string
@@ -84,7 +84,7 @@ func TestConditionalNull(t *testing.T) {
 	list := []simulation{
 		{"drift of x, classes", func(s int64) Table { return xDrift(s, 3000, false) }, false},
 	}
-	if nightly {
+	if demand.Nightly {
 		list = append(list,
 			simulation{"drift of the rule, target", func(s int64) Table { return turningTarget(s, 2000) }, true},
 			simulation{"drift of x, target", func(s int64) Table { return xDrift(s, 3000, true) }, false},
@@ -115,12 +115,7 @@ func TestConditionalNull(t *testing.T) {
 // conditionalNull is the Conditional of a fit with the default settings, without the fit.
 func conditionalNull(t *testing.T, d Table, seed int64) *Null {
 	t.Helper()
-	o, rows, err := fitter(t).prepare(d, DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := deviceTable(d, o.Shape)
-	defer net.Free(table...)
+	o, rows, table := prepared(t, d, DefaultConfig())
 	null, err := o.conditionalNull(context.Background(), table, rows, o.samples(d, rows.at, Joint), seed)
 	if err != nil {
 		t.Fatal(err)
@@ -131,12 +126,7 @@ func conditionalNull(t *testing.T, d Table, seed int64) *Null {
 // TestRedraws: redrawn outcomes depend on x as the real ones do, and most of them differ.
 func TestRedraws(t *testing.T) {
 	d := xDrift(1, 2000, false)
-	o, rows, err := fitter(t).prepare(d, DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := deviceTable(d, o.Shape)
-	defer net.Free(table...)
+	o, rows, table := prepared(t, d, DefaultConfig())
 	samples, chunk := thin(o.samples(d, rows.at, Joint), rows.nullChunks(d))
 	data, err := o.redraws(context.Background(), table, samples, chunk, 1)
 	if err != nil {
