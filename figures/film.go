@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-	"strconv"
 )
 
 // SideBySide returns a film that shows films next to each other, in rows of at most two. Each must be an SVG with width
@@ -14,10 +13,11 @@ func SideBySide(name, title string, films []Film) (Film, error) {
 	var inner bytes.Buffer
 	width, height, x, y, row := 0, 0, 0, 0, 0
 	for i, film := range films {
-		w, h, err := svgSize(film.SVG)
-		if err != nil {
-			return Film{}, fmt.Errorf("figures: film %s: %w", film.Name, err)
+		var root svg
+		if err := xml.Unmarshal(film.SVG, &root); err != nil || root.Width == 0 || root.Height == 0 {
+			return Film{}, fmt.Errorf("figures: film %s is no SVG with width and height in pixels (%v)", film.Name, err)
 		}
+		w, h := root.Width, root.Height
 		if i%columns == 0 {
 			x, y, row = 0, y+row, 0
 		}
@@ -29,37 +29,23 @@ func SideBySide(name, title string, films []Film) (Film, error) {
 	if err := xml.EscapeText(&escaped, []byte(title)); err != nil {
 		return Film{}, err
 	}
-	svg := fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n"+
+	all := fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n"+
 		"<title>%s</title>\n%s</svg>\n", width, height, width, height, escaped.Bytes(), inner.Bytes())
-	return Film{Name: name, Title: title, SVG: svg}, nil
+	return Film{Name: name, Title: title, SVG: all}, nil
+}
+
+// svg is the root of a film.
+type svg struct {
+	Width  int    `xml:"width,attr"` // pixels
+	Height int    `xml:"height,attr"`
+	Title  string `xml:"title"`
 }
 
 // TitleOf returns the title of an SVG, as of one that [SideBySide] made; empty if it has none.
-func TitleOf(svg []byte) string {
-	var root struct {
-		Title string `xml:"title"`
-	}
-	if xml.Unmarshal(svg, &root) != nil {
+func TitleOf(film []byte) string {
+	var root svg
+	if xml.Unmarshal(film, &root) != nil {
 		return ""
 	}
 	return root.Title
-}
-
-// svgSize returns the size of an SVG in pixels.
-func svgSize(svg []byte) (width, height int, err error) {
-	var root struct {
-		XMLName xml.Name
-		Width   string `xml:"width,attr"`
-		Height  string `xml:"height,attr"`
-	}
-	if err := xml.Unmarshal(svg, &root); err != nil {
-		return 0, 0, fmt.Errorf("it is no SVG: %w", err)
-	}
-	width, errWidth := strconv.Atoi(root.Width)
-	height, errHeight := strconv.Atoi(root.Height)
-	if errWidth != nil || errHeight != nil || root.XMLName.Local != "svg" {
-		return 0, 0, fmt.Errorf("it is no SVG with width and height in pixels, got <%s width=%q height=%q>",
-			root.XMLName.Local, root.Width, root.Height)
-	}
-	return width, height, nil
 }

@@ -204,16 +204,20 @@ func (i Interval) Clip(low, high float64) Interval {
 // rejects. decides must be false for wider intervals once it is false. It is 1 if decides is true at no level.
 func (i Interval) PValue(decides func(e Estimate) bool) float64 {
 	const least = 1e-12
-	low, high := math.Log(least), 0.0 // of p
 	if decides(i(1 - least)) {
 		return least
 	}
+	return math.Exp(bisect(0, math.Log(least), func(p float64) bool { return decides(i(1 - math.Exp(p))) }))
+}
+
+// bisect returns the border of the values near in for which inside is true.
+func bisect(in, out float64, inside func(float64) bool) float64 {
 	for range 60 {
-		if middle := (low + high) / 2; decides(i(1 - math.Exp(middle))) {
-			high = middle
+		if middle := (in + out) / 2; inside(middle) {
+			in = middle
 		} else {
-			low = middle
+			out = middle
 		}
 	}
-	return math.Exp(high)
+	return in
 }

@@ -128,18 +128,7 @@ func Improvement(a, b []float64) Estimate {
 		variance := q * (1 - q) / (m * n) * (1 + extra*(1-q)/(2-q) + extra*q/(1+q))
 		return (p-q)*(p-q) <= z*z*variance
 	}
-	edge := func(outside float64) float64 {
-		in, out := p, outside
-		for range 60 {
-			if middle := (in + out) / 2; inside(middle) {
-				in = middle
-			} else {
-				out = middle
-			}
-		}
-		return (in + out) / 2
-	}
-	return Estimate{Mean: p, Low: edge(0), High: edge(1), N: len(a)}
+	return Estimate{Mean: p, Low: bisect(p, 0, inside), High: bisect(p, 1, inside), N: len(a)}
 }
 
 // middleHalf is the mean without the lowest and the highest quarter of the values, each

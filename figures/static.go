@@ -200,8 +200,7 @@ func drawLegendRow(c draw.Canvas, row []legended, x, top vg.Length) {
 	}
 }
 
-// wrap breaks a sentence into lines no wider than room. A word wider than that is broken,
-// too: nothing is cut off.
+// wrap breaks a sentence into lines no wider than room.
 func wrap(style text.Style, sentence string, room vg.Length) []string {
 	var lines []string
 	line := ""
@@ -212,15 +211,6 @@ func wrap(style text.Style, sentence string, room vg.Length) []string {
 		}
 		if line != "" {
 			lines = append(lines, line)
-		}
-		for style.Width(word) > room {
-			runes := []rune(word)
-			n := len(runes) - 1
-			for n > 1 && style.Width(string(runes[:n])) > room {
-				n--
-			}
-			lines = append(lines, string(runes[:n]))
-			word = string(runes[n:])
 		}
 		line = word
 	}

@@ -182,13 +182,14 @@ func TestFullDiskNamesTheFile(t *testing.T) {
 	}
 }
 
-// Rows by which claims are judged are a file of their own, as are further metrics. The page lists both, and nothing
-// stays of them when the panel has none.
+// Rows by which claims are judged are a file of their own, as are further metrics and films. The page has them, and
+// nothing stays of the rows when the panel has none.
 func TestJudgedRows(t *testing.T) {
 	fig, dir := sampleFigure(t), t.TempDir()
 	rows := append(sampleRows(), Row{"a", "ours", 9, 1, "accuracy", .3})
 	fig.Panels[0].Judged = rows
 	fig.Panels[0].Metrics = []Row{{"a", "ours", 9, 1, "loss", .4}}
+	fig.Panels[0].Films = []Film{{Name: "sac-omega", Title: "An <episode>", SVG: []byte("<svg/>")}}
 	if err := Write(fig, sampleRows(), nil, dir); err != nil {
 		t.Fatal(err)
 	}
@@ -198,11 +199,15 @@ func TestJudgedRows(t *testing.T) {
 			t.Errorf("%s has %d rows, want %d", name, len(back), len(want))
 		}
 	}
-	const link = `, <a href="fig01-a-judged.csv">fig01-a-judged.csv</a>, ` +
-		`<a href="fig01-a-metrics.csv">fig01-a-metrics.csv</a></p>`
-	if page, err := os.ReadFile(filepath.Join(dir, "index.html")); err != nil || !strings.Contains(string(page), link) {
-		t.Errorf("the page does not list the file, %v", err)
+	demand.Words(t, string(demand.Read(t, filepath.Join(dir, "index.html"))),
+		`, <a href="fig01-a-judged.csv">fig01-a-judged.csv</a>, `+
+			`<a href="fig01-a-metrics.csv">fig01-a-metrics.csv</a></p>`,
+		`<img src="fig01-a-sac-omega-film.svg" alt="Film"><figcaption class="source">An &lt;episode&gt; (`)
+	film := filepath.Join(dir, "fig01-a-sac-omega-film.svg")
+	if svg := demand.Read(t, film); string(svg) != "<svg/>" {
+		t.Errorf("the film is %q", svg)
 	}
+	os.Remove(film) // a later drawing does not
 	spoilt := sampleFigure(t)
 	spoilt.Panels[0].Judged = []Row{{"a", "ours", 0, 1, "accuracy", 1 / zero}}
 	if err := Write(spoilt, sampleRows(), nil, dir); err == nil || !strings.Contains(err.Error(), "panel a") {
@@ -216,24 +221,5 @@ func TestJudgedRows(t *testing.T) {
 	}
 	if got := names(t, dir); !slices.Equal(got, drawing) {
 		t.Errorf("after a drawing without such rows: %v", got)
-	}
-}
-
-// A film is a file next to the panel's, and the page shows it.
-func TestFilms(t *testing.T) {
-	fig := sampleFigure(t)
-	fig.Panels[0].Films = []Film{{Name: "sac-omega", Title: "An <episode>", SVG: []byte("<svg/>")}}
-	dir := t.TempDir()
-	if err := Write(fig, append(sampleRows(), Row{"b", "ours", 0, 1, "accuracy", 1}), nil, dir); err != nil {
-		t.Fatal(err)
-	}
-	film, err := os.ReadFile(filepath.Join(dir, "fig01-a-sac-omega-film.svg"))
-	if err != nil || string(film) != "<svg/>" {
-		t.Errorf("film %q, %v", film, err)
-	}
-	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
-	shown := `<img src="fig01-a-sac-omega-film.svg" alt="Film"><figcaption class="source">An &lt;episode&gt; (`
-	if err != nil || !strings.Contains(string(page), shown) {
-		t.Errorf("the page does not show the film, %v", err)
 	}
 }

@@ -51,32 +51,35 @@ func doctorCommand(c lab.Catalog) *cobra.Command {
 	return cmd
 }
 
+// outcome is a check that fails with err, or finds detail.
+func outcome(name string, err error, fix, detail string) backend.Check {
+	if err != nil {
+		return backend.Check{Name: name, Status: backend.Fail, Detail: err.Error(), Fix: fix}
+	}
+	return backend.Check{Name: name, Status: backend.OK, Detail: detail}
+}
+
 // diagnoseData says which images fig1 would use.
 func diagnoseData() backend.Check {
 	dir, err := cifar10.Find()
-	switch {
-	case err != nil:
-		return backend.Check{Name: "data", Status: backend.Fail, Detail: err.Error(),
-			Fix: "correct or unset TVPS_DATA, or run `go run ./replicate data cifar10`"}
-	case dir == "":
+	if err != nil {
+		return outcome("data", err, "correct or unset TVPS_DATA, or run `go run ./replicate data cifar10`", "")
+	}
+	if dir == "" {
 		return backend.Check{Name: "data", Status: backend.Warn,
 			Detail: "full CIFAR-10 not found: the embedded sample of real images is used",
 			Fix:    "for the full set, `go run ./replicate data cifar10`, or set TVPS_DATA to its folder"}
 	}
-	if err := cifar10.Verify(dir); err != nil {
-		return backend.Check{Name: "data", Status: backend.Fail, Detail: err.Error(),
-			Fix: "download the data again: `go run ./replicate data cifar10`"}
-	}
-	return backend.Check{Name: "data", Status: backend.OK, Detail: "full CIFAR-10 in " + dir + ", checksums match"}
+	return outcome("data", cifar10.Verify(dir), "download the data again: `go run ./replicate data cifar10`",
+		"full CIFAR-10 in "+dir+", checksums match")
 }
 
 // diagnoseClear says whether CLEAR's features are found, or the stand-in is used.
 func diagnoseClear() backend.Check {
-	check := backend.Check{Name: "CLEAR", Status: backend.Warn, Detail: "not found: a stand-in, not CLEAR, is used",
-		Fix: "`go run ./replicate data clear` says where the features are and how to use them"}
+	const fix = "`go run ./replicate data clear` says where the features are and how to use them"
 	path, err := clear.Find()
 	if err == nil && path == "" {
-		return check
+		return backend.Check{Name: "CLEAR", Status: backend.Warn, Detail: "not found: a stand-in, not CLEAR, is used", Fix: fix}
 	}
 	if err == nil {
 		var report *clear.Report
@@ -84,22 +87,17 @@ func diagnoseClear() backend.Check {
 			err = report.Err()
 		}
 	}
-	if err != nil {
-		check.Status, check.Detail = backend.Fail, err.Error()
-		return check
-	}
-	return backend.Check{Name: "CLEAR", Status: backend.OK, Detail: "features in " + path}
+	return outcome("CLEAR", err, fix, "features in "+path)
 }
 
-// diagnoseCheckpoint checks the embedded checkpoint, which the scales below the paper's use.
+// diagnoseCheckpoint names the embedded checkpoint, which the scales below the paper's use.
 func diagnoseCheckpoint() backend.Check {
 	c, hash, err := resnet.Load("", 16, 0)
 	if err != nil {
-		return backend.Check{Name: "checkpoint", Status: backend.Fail, Detail: err.Error()}
+		return outcome("checkpoint", err, "", "")
 	}
-	return backend.Check{Name: "checkpoint", Status: backend.OK,
-		Detail: fmt.Sprintf("ResNet-18 of width 16, split 0, test accuracy %s, hash %s",
-			c.Metadata["test-accuracy"], hash)}
+	return outcome("checkpoint", nil, "", fmt.Sprintf("ResNet-18 of width 16, split 0, test accuracy %s, hash %s",
+		c.Metadata["test-accuracy"], hash))
 }
 
 // diagnoseSplits looks for the checkpoints that the figures need at the paper's scale: one for the split of each seed.

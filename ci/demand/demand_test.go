@@ -26,15 +26,12 @@ func TestProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		t.Skipf("cat does not start: %v", err)
+		t.Fatal(err)
 	}
 	// Wait for its answer: just after Start its environment may not be visible yet.
 	fmt.Fprintln(in, "ready")
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("cat answers %q, %v", line, err)
-	}
-	if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", cmd.Process.Pid)); len(env) == 0 {
-		t.Skipf("the environment of a child cannot be read in /proc: %v", err)
 	}
 	want := []string{fmt.Sprint(cmd.Process.Pid)}
 	if got := demand.Processes("MARK", "one two"); !slices.Equal(got, want) {

@@ -132,8 +132,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestFigureHeads: the comment at the head of each figure's file states the result of the committed gallery, the time
-// of the declaration and the command.
+// TestFigureHeads: the comment at the head of each figure's file states the result of the committed gallery and the
+// command.
 func TestFigureHeads(t *testing.T) {
 	v := committed(t, gallery)
 	for _, f := range testCatalog.Figures {
@@ -144,7 +144,6 @@ func TestFigureHeads(t *testing.T) {
 			"Command: go run ./replicate " + f.Command(),
 			fmt.Sprintf("Result at the small scale: %s; see figures/gallery/%s.", claims.CountVerdicts(v.Of(f.Name())),
 				f.Name()),
-			"Time at the small scale on two cores: " + f.Time,
 		} {
 			if !strings.Contains(unwrapped, line) {
 				t.Errorf("%s.go does not state %q", f.Name(), line)

@@ -17,8 +17,6 @@ import "slices"
 //
 // Result at the small scale: 13 claims: 7 hold, 2 hold partly, 3 do not hold, 1 is undecided; see
 // figures/gallery/fig01.
-//
-// Time at the small scale on two cores: 28 min.
 func Fig1() Figure {
 	return Figure{
 		Number:  1,

@@ -13,8 +13,6 @@ package paper
 // Command: go run ./replicate fig2 [--scale tiny|small|medium|paper] [--panel a,b,c,d]
 //
 // Result at the small scale: 7 claims: 7 are undecided; see figures/gallery/fig02.
-//
-// Time at the small scale on two cores: about 25 min.
 func Fig2() Figure {
 	claw := clawPanel("a", "D'Claw, each task 2 times", "repeat=2", "sac", "sac-omega")
 	cheetah := returnPanel("b", "Half-Cheetah WindVel", "cheetah", "sac", "sac-context", "sac-context-omega", "sac-omega")

@@ -14,8 +14,6 @@ package paper
 // Command: go run ./replicate fig3 [--scale tiny|small|paper] [--panel a,b]
 //
 // Result at the small scale: 4 claims: 2 hold, 1 does not hold, 1 is undecided; see figures/gallery/fig03.
-//
-// Time at the small scale on two cores: 5 min, after Figure 1, whose runs it shares.
 func Fig3() Figure {
 	return Figure{
 		Number: 3,

@@ -10,8 +10,6 @@ package paper
 // Command: go run ./replicate fig4 [--scale tiny|small|paper] [--panel a,b]
 //
 // Result at the small scale: 2 claims: 2 hold; see figures/gallery/fig04.
-//
-// Time at the small scale on two cores: 3 min, after Figure 1, whose runs it shares.
 func Fig4() Figure {
 	return Figure{
 		Number:  4,

@@ -12,8 +12,6 @@ package paper
 // Command: go run ./replicate fig5 [--scale tiny|small|paper] [--panel a,b,c]
 //
 // Result at the small scale: 5 claims: 3 hold, 2 do not hold; see figures/gallery/fig05.
-//
-// Time at the small scale on two cores: 2 min.
 func Fig5() Figure {
 	return Figure{
 		Number: 5,

@@ -12,8 +12,6 @@ import "slices"
 // Command: go run ./replicate fig6 [--scale tiny|small|paper] [--panel a,b]
 //
 // Result at the small scale: 4 claims: 3 hold, 1 is undecided; see figures/gallery/fig06.
-//
-// Time at the small scale on two cores: 8 min.
 func Fig6() Figure {
 	return Figure{
 		Number: 6,

@@ -10,8 +10,6 @@ package paper
 // Command: go run ./replicate fig7 [--scale tiny|small|paper] [--panel a,b,c]
 //
 // Result at the small scale: 1 claim holds; see figures/gallery/fig07.
-//
-// Time at the small scale on two cores: 1 s, after Figure 1, whose runs it shares.
 func Fig7() Figure {
 	return Figure{
 		Number:  7,

@@ -10,8 +10,6 @@ package paper
 // Command: go run ./replicate fig8 [--scale tiny|small|paper] [--panel a,b,c]
 //
 // Result at the small scale: 2 claims: 1 holds, 1 shows no difference; see figures/gallery/fig08.
-//
-// Time at the small scale on two cores: 9 min, after Figure 1, whose runs it shares.
 func Fig8() Figure {
 	return Figure{
 		Number: 8,

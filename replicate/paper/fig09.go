@@ -14,8 +14,6 @@ package paper
 // Command: go run ./replicate fig9 [--scale tiny|small|paper] [--panel a,b,c,d,e]
 //
 // Result at the small scale: 4 claims: 1 holds, 1 does not hold, 2 are undecided; see figures/gallery/fig09.
-//
-// Time at the small scale on two cores: 7 min.
 func Fig9() Figure {
 	tests := mmdPanel("e", "Features, test of step t against t - 1", "p-previous")
 	tests.Series, tests.YLabel, tests.YRange = []string{"raw"}, "p-value of the permutation test", &[2]float64{0, 1}

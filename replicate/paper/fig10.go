@@ -11,8 +11,6 @@ package paper
 // Command: go run ./replicate fig10 [--scale tiny|small|medium|paper] [--panel a,b,c]
 //
 // Result at the small scale: 4 claims: 4 are undecided; see figures/gallery/fig10.
-//
-// Time at the small scale on two cores: about 7 min, after Figure 2, whose runs it shares.
 func Fig10() Figure {
 	claw := clawPanel("a", "D'Claw, each task 25 times", "repeat=25", "sac", "sac-omega")
 	return Figure{

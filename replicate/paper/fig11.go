@@ -11,8 +11,6 @@ package paper
 // Command: go run ./replicate fig11 [--scale tiny|small|medium|paper]
 //
 // Result at the small scale: 3 claims: 3 are not judged; see figures/gallery/fig11.
-//
-// Time at the small scale on two cores: about 16 min.
 func Fig11() Figure {
 	claw := clawPanel("a", "D'Claw, each task 25 times, with context", "repeat=25", "sac-context", "sac-context-omega")
 	return Figure{

@@ -11,8 +11,6 @@ import "slices"
 // Command: go run ./replicate fig12 [--scale tiny|small|paper] [--panel a,b,c,d] [--seeds 0-7]
 //
 // Result at the small scale: 4 claims: 2 hold, 1 does not hold, 1 is undecided; see figures/gallery/fig12.
-//
-// Time at the small scale on two cores: 26 min, after Figure 1, whose runs it shares.
 func Fig12() Figure {
 	return Figure{
 		Number:  12,

@@ -11,8 +11,6 @@ import "fmt"
 // Command: go run ./replicate fig13 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
 // Result at the small scale: 2 claims: 2 hold; see figures/gallery/fig13.
-//
-// Time at the small scale on two cores: 22 min, after Figure 1, whose runs it shares.
 func Fig13() Figure {
 	return Figure{
 		Number:  13,

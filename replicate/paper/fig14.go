@@ -9,8 +9,6 @@ package paper
 // Command: go run ./replicate fig14 [--scale tiny|small|paper]
 //
 // Result at the small scale: 1 claim holds; see figures/gallery/fig14.
-//
-// Time at the small scale on two cores: 4 min.
 func Fig14() Figure {
 	return Figure{
 		Number: 14,
