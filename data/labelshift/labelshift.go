@@ -87,12 +87,8 @@ func (s Shift) LogRatio(y, T, t int) float64 {
 
 // Draw returns n samples of step t: y ~ Cat(q_t) and a row drawn uniformly from byClass[y],
 // with replacement; rows and labels are [n]. Every (seed, part, t) has its own random
-// numbers. The parts are "train" and "test". It panics if byClass does not have Classes
-// lists or if one of them is empty.
+// numbers. The parts are "train" and "test". It panics if a class has no rows.
 func (s Shift) Draw(seed int64, part string, t, n int, byClass [][]int32) (rows, labels []int32) {
-	if len(byClass) != s.Classes {
-		panic(fmt.Sprintf("labelshift: byClass has %d classes, the shift has %d", len(byClass), s.Classes))
-	}
 	for y, images := range byClass {
 		if len(images) == 0 {
 			panic(fmt.Sprintf("labelshift: class %d has no images to draw from", y))
@@ -125,9 +121,6 @@ func categorical(q []float64, u float64) int {
 // visits one position only: under Listing, if that is the last one, where q_t = q_{t+1},
 // every tested step is an easy one for every learner.
 func CheckStride(stride, interval int) error {
-	if stride < 1 {
-		return fmt.Errorf("labelshift: the stride is %d; it must be at least 1", stride)
-	}
 	if shared := gcd(stride, interval); shared > 1 {
 		return fmt.Errorf("labelshift: a stride of %d shares the factor %d with the interval T = %d, "+
 			"so it would visit the same steps of every class pair; use %d",

@@ -1,10 +1,6 @@
 package supervised
 
-import (
-	"testing"
-
-	"tvps/ci/demand"
-)
+import "testing"
 
 // TestConditionalIsARatio: log omega is that of Ours minus that of Ours with g-label=false, also if g starts where an
 // earlier fit ended.
@@ -33,18 +29,4 @@ func TestConditionalIsARatio(t *testing.T) {
 			t.Errorf("%s: the g that sees x alone changes nothing", start)
 		}
 	}
-}
-
-// A scenario without labels has no drift of y given x.
-func TestConditionalNeedsLabels(t *testing.T) {
-	h, s := sharedHost(t, "go"), gaussianSettings()
-	x, err := s.config("ours-conditional", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	stream := *gaussianStream(t, s, 0)
-	stream.Classes = 1
-	x.host, x.source = h, fixedSource{&stream}
-	_, err = x.newRunContext(t.Context(), &Engine{Backend: h.Backend.Backend}, 0)
-	demand.Error(t, err, "ours-conditional needs labels", "gaussian has none")
 }

@@ -50,10 +50,6 @@ func (x config) newRunContext(ctx context.Context, engine *Engine, seed int64) (
 	if !x.learner.Covariate {
 		return run, nil
 	}
-	if stream.Classes < 2 {
-		return nil, fmt.Errorf("the learner %s needs labels, and scenario %s has none; leave out this series",
-			x.learner.Look.Name, x.settings.Scenario)
-	}
 	run.covariate, err = engine.estimator(x.settings.withoutLabel(), stream, x.learner.Method)
 	return run, err
 }
