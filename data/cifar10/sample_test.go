@@ -62,23 +62,6 @@ func TestSampleIsStratified(t *testing.T) {
 	}
 }
 
-// No training image has the same pixels as a test image.
-func TestSampleTrainAndTestAreDisjoint(t *testing.T) {
-	d, err := Sample()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[[Pixels]byte]int32{}
-	for i := range d.Train.Len() {
-		seen[[Pixels]byte(d.Train.Image(i))] = d.Train.Index[i]
-	}
-	for i := range d.Test.Len() {
-		if at, found := seen[[Pixels]byte(d.Test.Image(i))]; found {
-			t.Errorf("test image %d is training image %d", d.Test.Index[i], at)
-		}
-	}
-}
-
 var update = flag.Bool("update", false, "make sample.labels and sample.png from the official files in TVPS_DATA")
 
 // The sample is official images, byte for byte, drawn as the test does it.

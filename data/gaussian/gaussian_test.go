@@ -111,24 +111,6 @@ func density(c Config, x float64, t int) float64 {
 	return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
 }
 
-func TestTV(t *testing.T) {
-	c := Paper()
-	for _, pair := range [][2]int{{0, 0}, {10, 7}, {7, 10}, {50, 40}, {50, 20}, {60, 40}, {159, 20}} {
-		T, s := pair[0], pair[1]
-		overlapX := integrate(func(x float64) float64 { return min(density(c, x, T), density(c, x, s)) })
-		near(t, "TV of x", c.TV(T, s, false), 1-overlapX, 1e-6)
-		overlap := integrate(func(x float64) float64 {
-			if (x > c.Mean(T)) != (x > c.Mean(s)) {
-				return 0
-			}
-			return min(density(c, x, T), density(c, x, s))
-		})
-		near(t, "TV of (x, y)", c.TV(T, s, true), 1-overlap, 1e-6)
-	}
-	near(t, "TV of x at distance 1", c.TV(10, 0, false), 0.3829249225480262, 1e-12)
-	near(t, "TV of (x, y) at distance 1", c.TV(10, 0, true), 0.6826894921370859, 1e-12)
-}
-
 // The mean over p_t of omega(x) is 1. That of omega(x, y) is the probability under p_T of
 // the x that have the same label at both times, 1/2 + Phi(-D). The mean of min(omega, 1) is
 // 1 - TV.
