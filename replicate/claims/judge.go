@@ -5,7 +5,6 @@ package claims
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"tvps/figures"
 	"tvps/replicate/paper"
@@ -32,12 +31,6 @@ const (
 	// OnStandIn is the verdict on a claim all of whose parts are about data that a stand-in replaces.
 	OnStandIn Verdict = "not judged: a stand-in replaces the paper's data"
 )
-
-// Short is the verdict without its reason.
-func (v Verdict) Short() string {
-	word, _, _ := strings.Cut(string(v), ":")
-	return word
-}
 
 // Judged is a claim with its verdict and effects.
 type Judged struct {

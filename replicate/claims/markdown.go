@@ -16,17 +16,12 @@ func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "*", "\\*", "_", "\\_").Replace(text)
 }
 
-// measuredCell returns the effects of a claim, or the command that computes the missing runs.
-func measuredCell(f State, c Judged) string {
-	if c.Verdict != NotRun {
-		return strings.ReplaceAll(cell(strings.Join(measured(c), "\n")), "\n", "<br>")
+// effects returns the effects of a claim in lines: the statistic, once if its parts share it, and each panel's effect;
+// or the command that computes the missing runs.
+func effects(f State, c Judged) string {
+	if c.Verdict == NotRun {
+		return "`" + f.Command + "`"
 	}
-	return "`" + f.Command + "`"
-}
-
-// measured returns the effects of a claim in lines: the statistic, once if its parts share it, and each panel's
-// effect.
-func measured(c Judged) []string {
 	var out []string
 	statistic := ""
 	parts := c.Shown()
@@ -41,7 +36,7 @@ func measured(c Judged) []string {
 		}
 		out = append(out, text)
 	}
-	return out
+	return strings.ReplaceAll(cell(strings.Join(out, "\n")), "\n", "<br>")
 }
 
 // Summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and how many of its
@@ -55,8 +50,9 @@ func (v Verification) Summary() string {
 	fmt.Fprintf(&b, "**%s.**\n\n| | | | |\n|---|---|---|---|\n", CountVerdicts(v.Claims))
 	for row := range slices.Chunk(v.Figures, 4) {
 		for _, f := range row {
+			_, subject, _ := strings.Cut(f.Title, ": ")
 			fmt.Fprintf(&b, `| [<img src="figures/gallery/%s/%s-a.svg" width="190" alt="">`+"<br>%d: %s](figures/gallery/README.md#%s)<br>%s ",
-				f.Name, f.Name, f.Number, cell(f.subject()), anchor(f.Title), tally(v.Of(f.Name)))
+				f.Name, f.Name, f.Number, cell(subject), anchor(f.Title), tally(v.Of(f.Name)))
 		}
 		b.WriteString("|\n")
 	}
@@ -70,12 +66,6 @@ func tally(claims []Judged) string {
 		return verdicts
 	}
 	return strings.Replace(text, " claim ", " ", 1)
-}
-
-// subject returns the figure's title without its number.
-func (s State) subject() string {
-	_, subject, _ := strings.Cut(s.Title, ": ")
-	return subject
 }
 
 // Gallery returns the text of a gallery in Markdown, the folder dir: for each figure its pictures there, its verdicts
@@ -107,7 +97,7 @@ func (v Verification) Gallery(figures []paper.Figure, dir string) string {
 		b.WriteString("\n| claim | the paper | here: mean, 95% interval over seeds and steps | verdict |\n|---|---|---|---|\n")
 		for _, c := range v.Of(f.Name) {
 			fmt.Fprintf(&b, "| %s | %s (%s) | %s | **%s** |\n",
-				cell(c.Text), cell(c.Says), cell(c.Place), measuredCell(f, c), c.Result())
+				cell(c.Text), cell(c.Says), cell(c.Place), effects(f, c), c.Result())
 		}
 	}
 	return b.String()

@@ -52,7 +52,7 @@ const (
 // Sizes returns, for each panel of figures with undecided parts of claims, the cheapest size that should decide all of
 // those for which one of at most 20 seeds does; cheapest for each part first. It computes nothing. unreachable are
 // parts that no such size decides, or none within the budget (0 for any), a sentence each. extended are the sizes of
-// those parts whose size is among the fixed ones already: they say what would be needed now, and are not to be computed.
+// those parts whose size is among the fixed ones already: they say what would be needed now and are not to be computed.
 func (a Archive) Sizes(judged []Figure, fixed []Size, empty Size, budget time.Duration) (sizes, extended []Size,
 	unreachable []string, err error) {
 	isFixed := func(p Panel, part paper.Part) bool {

@@ -83,7 +83,8 @@ func Bounds(e figures.Estimate) string { return fmt.Sprintf("[%s, %s]", Signed(e
 
 // Result is the verdict in short, with its margin, and a remark on a stand-in.
 func (p JudgedPart) Result() string {
-	text := p.withMargin(p.Verdict.Short())
+	word, _, _ := strings.Cut(string(p.Verdict), ":") // without its reason
+	text := p.withMargin(word)
 	if p.onStandIn() {
 		text += " (not counted)"
 	}
@@ -111,10 +112,9 @@ func Signed(v float64) string {
 
 // what names the statistic with its series and its claimed bound.
 func what(p paper.Part) string {
-	series, _ := figures.LookUp(p.Series)
-	base, _ := figures.LookUp(p.Base)
+	labels := SeriesLabels(p.Series, p.Base)
 	words := statistics[cmp.Or(p.Statistic, paper.Difference)].words
-	text := strings.NewReplacer("SERIES", series.Label, "BASE", base.Label).Replace(words)
+	text := strings.NewReplacer("SERIES", labels[0], "BASE", labels[1]).Replace(words)
 	switch {
 	case p.Test == paper.Within:
 		return fmt.Sprintf("%s (claimed within ±%g)", text, p.Bound)

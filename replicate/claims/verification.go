@@ -150,12 +150,9 @@ func (s State) Progress() string {
 
 // missing returns a line with the number of missing runs and the command that computes them; "" if none is missing.
 func (s State) missing(flags string) string {
-	switch {
-	case s.Note != "":
-		return fmt.Sprintf("%s lacks %d of %d runs (%s): %s%s",
-			s.Name, s.Runs-s.Stored, s.Runs, s.Note, s.Command, flags)
-	case s.Stored < s.Runs:
-		return fmt.Sprintf("%s lacks %d of %d runs: %s%s", s.Name, s.Runs-s.Stored, s.Runs, s.Command, flags)
+	if s.Stored == s.Runs { // if there is a note, the runs of some panels are missing
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("%s lacks %d of %d runs%s: %s%s",
+		s.Name, s.Runs-s.Stored, s.Runs, inParentheses(s.Note), s.Command, flags)
 }

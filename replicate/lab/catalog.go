@@ -2,6 +2,7 @@ package lab
 
 import (
 	"slices"
+	"strings"
 
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -87,21 +88,18 @@ func (c Catalog) Learners(figures ...paper.Figure) []string {
 	return slices.Compact(out)
 }
 
-// ofOthers tells whether another protocol has something that this one does not; known tells whether a protocol has it.
-func (c Catalog) ofOthers(p *experiment.Protocol, known func(p *experiment.Protocol) bool) bool {
-	return !known(p) && slices.ContainsFunc(c.Protocols, known)
+// supported drops the options that another protocol has and this one does not: see Options.AllFigures.
+func (c Catalog) supported(p *experiment.Protocol, options []string,
+	has func(p *experiment.Protocol, option string) bool) []string {
+	return slices.DeleteFunc(options, func(option string) bool {
+		return !has(p, option) &&
+			slices.ContainsFunc(c.Protocols, func(other *experiment.Protocol) bool { return has(other, option) })
+	})
 }
 
-// supported drops the overrides and learners that only another protocol has: see Options.AllFigures.
-func (c Catalog) supported(p *experiment.Protocol, overrides, learners []string) (ownOverrides, ownLearners []string) {
-	ownOverrides = slices.DeleteFunc(slices.Clone(overrides), func(override string) bool {
-		name, _, err := experiment.Split(override)
-		return err == nil && c.ofOthers(p, func(p *experiment.Protocol) bool {
-			return slices.ContainsFunc(p.Fields(), func(f experiment.Field) bool { return f.Name == name })
-		})
-	})
-	ownLearners = slices.DeleteFunc(slices.Clone(learners), func(name string) bool {
-		return c.ofOthers(p, func(p *experiment.Protocol) bool { return slices.Contains(p.Learners(), name) })
-	})
-	return ownOverrides, ownLearners
+func hasSetting(p *experiment.Protocol, override string) bool {
+	name, _, _ := strings.Cut(override, "=")
+	return slices.ContainsFunc(p.Fields(), func(f experiment.Field) bool { return f.Name == name })
 }
+
+func hasLearner(p *experiment.Protocol, name string) bool { return slices.Contains(p.Learners(), name) }

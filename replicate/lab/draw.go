@@ -224,7 +224,8 @@ func missing(panels []claims.Collected, state claims.State) []string {
 				}
 			}
 			if len(seeds) > 0 {
-				out = append(out, fmt.Sprintf("panel %s: %s, seeds %s", c.Key, claims.SeriesLabels(name)[0], claims.FormatSeeds(seeds, ", ")))
+				out = append(out, fmt.Sprintf("panel %s: %s, seeds %s", c.Key, claims.SeriesLabels(name)[0],
+					claims.FormatSeeds(seeds, ", ")))
 			}
 		}
 	}

@@ -17,7 +17,8 @@ import (
 func notes(p claims.Panel, absent []string) []string {
 	out := p.Settings.Notes(p.Source, p.Series, p.Measure)
 	if len(absent) > 0 {
-		out = append(out, fmt.Sprintf("Not drawn, as runs are missing: %s.", strings.Join(claims.SeriesLabels(absent...), ", ")))
+		labels := strings.Join(claims.SeriesLabels(absent...), ", ")
+		out = append(out, fmt.Sprintf("Not drawn, as runs are missing: %s.", labels))
 	}
 	return out
 }

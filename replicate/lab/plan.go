@@ -45,7 +45,8 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 		p := claims.Panel{Panel: panel, Protocol: c.protocolOf(panel.Scenario), Seeds: seeds}
 		overrides, learners := applicable(panel, f, o.Overrides, chosen), applicable(panel, f, o.Learners, chosen)
 		if o.AllFigures {
-			overrides, learners = c.supported(p.Protocol, overrides, learners)
+			overrides = c.supported(p.Protocol, overrides, hasSetting)
+			learners = c.supported(p.Protocol, learners, hasLearner)
 		}
 		var err error
 		if p.Settings, err = c.Setup(p.Scenario, o.Scale, slices.Concat(p.Set, overrides)); err != nil {

@@ -47,12 +47,12 @@ type reportPage struct {
 
 type reportFigure struct {
 	claims.State
-	Caption, Progress string
-	Lacking           bool // runs
-	Panels            []reportPanel
-	Claims            []figures.Claim
-	Source            []string
-	Commits           string
+	Caption string
+	Lacking bool // runs
+	Panels  []reportPanel
+	Claims  []figures.Claim
+	Source  []string
+	Commits string
 }
 
 type reportPanel struct {
@@ -99,9 +99,7 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 
 // section is a figure's part of the report, with what is drawn in it.
 func (l *Lab) section(o Options, s claims.State, f claims.Figure) (reportFigure, figures.Figure, error) {
-	out := reportFigure{
-		State: s, Caption: f.Caption, Progress: s.Progress(), Lacking: s.Command != "" && s.Stored < s.Runs,
-	}
+	out := reportFigure{State: s, Caption: f.Caption, Lacking: s.Command != "" && s.Stored < s.Runs}
 	for _, c := range f.Claims {
 		shown := c.OnPage()
 		shown.Figure = figures.Link{Text: fmt.Sprint(f.Number), Href: "#" + f.Name()}

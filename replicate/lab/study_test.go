@@ -285,7 +285,7 @@ func TestStudy(t *testing.T) {
 	var learners []string
 	for _, row := range r.Tables[0].Rows {
 		names := slices.Sorted(maps.Keys(row.Results))
-		learners = append(learners, row.Name+": "+strings.Join(names, " "), fmt.Sprint(row.Own))
+		learners = append(learners, row.Name+": "+strings.Join(names, " "), fmt.Sprint(row.OwnBase))
 		if len(row.Lacking) > 0 || len(row.Steps) != 3 {
 			t.Errorf("%s lacks %v, steps %v", row.Name, row.Lacking, row.Steps)
 		}

@@ -43,7 +43,7 @@ type studyTable struct {
 type studyRow struct {
 	paper.Alternative
 	Steps    []int                         `json:"steps"`
-	Own      bool                          `json:"own-everything"` // the base has its own runs
+	OwnBase  bool                          `json:"own-everything"` // the base has its own runs
 	Results  map[string]figures.SummaryRow `json:"results"`        // by column, so by learner
 	Lacking  []string                      `json:"lacking"`        // learners without a finished run
 	Defaults bool                          `json:"as-default"`     // none of its settings differs from the default
@@ -63,12 +63,12 @@ const nameOfDefault = "default"
 // newStudyTable summarises the runs of a plan. rows are their measurements.
 func newStudyTable(keys []string, o StudyOptions, plan studyPlan, report runs.Report) (t studyTable, rows []figures.Row) {
 	d := claims.Collect(plan.Default, report.Results)
-	t = studyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, keys, plan.Key, plan.Table.ByRow), Columns: d.Series,
-		Steps: d.Settings.PlannedSteps(), Left: plan.Left, factor: plan.Table.Factor, unit: plan.Table.Unit,
-		byRow: plan.Table.ByRow}
+	t = studyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, keys, plan.Key, plan.Table.ByRow),
+		Columns: d.Series, Steps: d.Settings.PlannedSteps(), Left: plan.Left,
+		factor: plan.Table.Factor, unit: plan.Table.Unit, byRow: plan.Table.ByRow}
 	t.Notes = append(t.Notes, fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length()))
 	t.Notes = append(t.Notes, notes(d.Panel, nil)...)
-	t.Rows = append(t.Rows, summarise(d, studyRow{Own: true}, nil))
+	t.Rows = append(t.Rows, summarise(d, studyRow{OwnBase: true}, nil))
 	rows = d.Written(d.Rows())
 	var compared []figures.Row // those of the default, with its name as the series
 	if t.byRow {
@@ -77,7 +77,7 @@ func newStudyTable(keys []string, o StudyOptions, plan studyPlan, report runs.Re
 	base := idsOf(plan.Default)
 	for _, p := range plan.Rows {
 		row := studyRow{Alternative: p.Alternative, Defaults: p.isDefault()}
-		row.Own = row.Defaults || !base[p.Jobs[0].Spec.ID()]
+		row.OwnBase = row.Defaults || !base[p.Jobs[0].Spec.ID()]
 		if !row.Defaults {
 			row.Set = p.Changed
 		}
@@ -214,7 +214,7 @@ func (t studyTable) cell(r studyRow, name string) string {
 	switch {
 	case slices.Contains(r.Lacking, name):
 		return "not run"
-	case !ok, name == base && !r.Own:
+	case !ok, name == base && !r.OwnBase:
 		return ""
 	case name == base:
 		return rounded("%.1f", t.factor*s.Mean.Mean) + t.unit
