@@ -163,18 +163,9 @@ func TestCellThatNeverEnds(t *testing.T) {
 	}
 }
 
-func TestInputIsRefused(t *testing.T) {
-	k := startFake(t, fakeSpec(t, "well"), Options{})
-	if _, _, err := executeWith(context.Background(), k, "input"); !errors.Is(err, errInput) {
-		t.Errorf("got %v", err)
-	}
-	if text, _ := execute(t, k, "echo next"); text != "next" {
-		t.Errorf("the next cell shows %q", text)
-	}
-}
-
-// The output of a cell that prints 100 MB is read in pieces, even by a slow reader.
+// The output of a cell that prints 20 MB is read in pieces, even by a slow reader.
 func TestFlood(t *testing.T) {
+	const floodMB = 20
 	k := startFake(t, fakeSpec(t, "well"), Options{})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -191,7 +182,7 @@ func TestFlood(t *testing.T) {
 	if err != nil || reply.Status != "ok" || total != floodMB<<20 {
 		t.Errorf("got %d bytes, %+v, %v", total, reply, err)
 	}
-	if grown := int64(most) - int64(before.HeapAlloc); grown > 30<<20 {
+	if grown := int64(most) - int64(before.HeapAlloc); grown > 10<<20 {
 		t.Errorf("the heap grew by %d MB", grown>>20)
 	}
 }
