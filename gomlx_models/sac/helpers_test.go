@@ -134,8 +134,8 @@ func randomStep(a *Agent, k int, place Transition) []Transition {
 			return v
 		}
 		t, n := place, a.cfg.Observations
-		t.Observation, t.Action, t.Reward = values(n, "observation", k), values(a.cfg.Actions, "action", k), values(1, "reward", k)[0]
-		t.Next = values(n, "observation", k+1)
+		t.Observation, t.Next = values(n, "observation", k), values(n, "observation", k+1)
+		t.Action, t.Reward = values(a.cfg.Actions, "action", k), values(1, "reward", k)[0]
 		if t.Last || t.Terminal {
 			t.Next = values(n, "end", k)
 		}

@@ -19,9 +19,9 @@ type Transition struct {
 	Episode     int       // number t of the episode, from 0; it increases after a last transition, and only then
 }
 
-// replay holds the latest transitions of one seed, in a ring of rows. A row is a step [action, reward, observation]. The
-// observation after it is that of the next row; only that in which an episode ends is kept apart. The exported fields
-// are part of a checkpoint.
+// replay holds the latest transitions of one seed, in a ring of rows. A row is a step [action, reward, observation].
+// The observation after it is that of the next row; only that in which an episode ends is kept apart. The exported
+// fields are part of a checkpoint.
 type replay struct {
 	cfg      Config
 	rows     []float32 // [transitions, stepWidth]; they grow up to the capacity
@@ -205,8 +205,8 @@ func (r *replay) next(to, terminal []float32, at []int) (_, _ []float32) {
 	return to, terminal
 }
 
-// windows appends the steps t-H to t of the episode of each of the given transitions t, [H+1, batch, step]. Steps before
-// the start of the episode and overwritten ones are zeros.
+// windows appends the steps t-H to t of the episode of each of the given transitions t, [H+1, batch, step]. Steps
+// before the start of the episode and overwritten ones are zeros.
 func (r *replay) windows(to []float32, at []int, history int) []float32 {
 	none := make([]float32, r.cfg.stepWidth())
 	for back := history; back >= 0; back-- {

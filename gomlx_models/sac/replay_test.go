@@ -11,8 +11,8 @@ import (
 	"tvps/gomlx_models/backend"
 )
 
-// TestReplayAgainstAList compares steps, next observations, windows and episodes with a list of everything that was ever
-// inserted, before and after the ring has wrapped around.
+// TestReplayAgainstAList compares steps, next observations, windows and episodes with a list of everything that was
+// ever inserted, before and after the ring has wrapped around.
 func TestReplayAgainstAList(t *testing.T) {
 	for _, capacity := range []int{23, 1000} {
 		cfg := tiny(tinyContext, func(cfg *Config) { cfg.Capacity = capacity })
