@@ -112,7 +112,6 @@ func (s *clawSim) find(model *mujoco.Model) (err error) {
 // ClawPose is what a picture of a D'Claw shows at one moment.
 type ClawPose struct {
 	Fingers [3][4][3]float64 // the joints of each finger and its tip, m
-	Valve   string           // name of the valve
 	Shapes  []Shape          // outlines of the valve from above, at its angle
 	Angle   float64          // of the valve, rad
 	Target  float64          // rad
@@ -130,8 +129,7 @@ type Shape struct {
 func (c *Claw) Pose() ClawPose {
 	s := c.now
 	angle := s.QPos[clawJoints]
-	v := valves[c.valve]
-	p := ClawPose{Valve: v.name, Shapes: v.shapes(angle), Angle: angle, Target: clawTarget, Success: c.Success()}
+	p := ClawPose{Shapes: valves[c.valve].shapes(angle), Angle: angle, Target: clawTarget, Success: c.Success()}
 	for f := range p.Fingers {
 		for k, body := range s.joints[f] {
 			copy(p.Fingers[f][k][:], s.bodies[3*body:])

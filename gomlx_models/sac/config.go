@@ -63,16 +63,6 @@ func DefaultConfig(observations, actions int) Config {
 		Capacity: 1e6, BurnIn: 1e4, ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, AlphaRate: 3e-4}
 }
 
-// DefaultContext is the context of Fakoor et al. (2020), Meta-Q-Learning.
-func DefaultContext() *Context { return &Context{Hidden: 30, History: 30} }
-
-// DefaultOmega is the paper's table for Algorithm 2 in reinforcement learning. The table does
-// not give g's width, the time encoding, and how often the M updates are made.
-func DefaultOmega() *Omega {
-	return &Omega{Method: propensity.Method2, Hidden: 64, Layers: 4, Rate: 1e-4, Updates: 4, Batch: 512, Every: 1,
-		Clip: propensity.ClipOne, Time: propensity.TimeFourier, Waves: 8}
-}
-
 // Validate returns an error that names an impossible setting.
 func (c Config) Validate() error {
 	type count struct {

@@ -8,6 +8,7 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -26,8 +27,8 @@ func tiny(change ...func(*Config)) Config {
 
 func tinyContext(c *Config) { c.Context = &Context{Hidden: 3, History: 4} }
 func tinyOmega(c *Config) {
-	c.Omega = DefaultOmega()
-	c.Omega.Hidden, c.Omega.Batch, c.Omega.Rate, c.Omega.Waves, c.Omega.Updates = 5, 16, .05, 2, 6
+	c.Omega = &Omega{Method: propensity.Method2, Hidden: 5, Layers: 4, Rate: .05, Updates: 6, Batch: 16, Every: 1,
+		Clip: propensity.ClipOne, Time: propensity.TimeFourier, Waves: 2}
 }
 func learnAlpha(c *Config) { c.LearnAlpha = true }
 

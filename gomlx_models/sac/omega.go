@@ -145,7 +145,8 @@ func (a *Agent) fitOnce() error {
 	net.Free(a.g...)
 	a.g = out[1:]
 	a.gUpdates++
-	return a.finite(out[:1], "the logistic loss of omega", "lower Omega.Rate")
+	_, err = a.losses(out[0], "the logistic loss of omega", "lower Omega.Rate")
+	return err
 }
 
 // triplets are samples for g: the numbers of the transitions of each seed, and of all of them times and sign.

@@ -88,7 +88,7 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 	} {
 		cfg := DefaultConfig(1, 1)
 		cfg.Batch = 500
-		cfg.Omega = DefaultOmega()
+		tinyOmega(&cfg)
 		o := cfg.Omega
 		o.Method, o.Clip, o.Updates, o.Rate, o.Waves, o.Hidden, o.Batch = method, propensity.ClipNone, 300, 2e-3, 2, 16, 256
 		a := open(t, backend.Go, cfg, 5)

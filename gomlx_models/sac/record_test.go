@@ -17,9 +17,9 @@ func TestOmegaOfReturningTasks(t *testing.T) {
 	mu := func(t int) float64 { return 2 * math.Sin(2*math.Pi*float64(t)/4) }
 	cfg := DefaultConfig(1, 1)
 	cfg.Hidden, cfg.Batch, cfg.Capacity = 4, 200, 5000
-	cfg.Omega = DefaultOmega()
+	tinyOmega(&cfg)
 	o := cfg.Omega
-	o.Time, o.Waves, o.Hidden, o.Layers, o.Rate, o.Batch = propensity.TimePeriods, 3, 16, 3, 3e-3, 128
+	o.Updates, o.Time, o.Waves, o.Hidden, o.Layers, o.Rate, o.Batch = 4, propensity.TimePeriods, 3, 16, 3, 3e-3, 128
 	a := open(t, backend.Go, cfg, 5, 6)
 	gaussian(t, a, 120, 20, mu, a.FitOmega)
 	records, err := a.RecordOmega(60)

@@ -209,6 +209,7 @@ func (r *replay) next(to, terminal []float32, at []int) (_, _ []float32) {
 // before the start of the episode and overwritten ones are zeros.
 func (r *replay) windows(to []float32, at []int, history int) []float32 {
 	none := make([]float32, r.cfg.stepWidth())
+	to = slices.Grow(to, (history+1)*len(at)*len(none))
 	for back := history; back >= 0; back-- {
 		for _, i := range at {
 			step := none

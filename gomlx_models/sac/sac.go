@@ -165,10 +165,12 @@ func (a *Agent) Update() (*Metrics, error) {
 	net.Free(a.state...)
 	a.state = out[1:]
 	a.updates++
-	if err := a.finite(out[:1], "the update", "lower the learning rates or scale the rewards"); err != nil {
+	values, err := a.losses(out[0], "the update", "lower the learning rates or scale the rewards")
+	if err != nil {
 		return nil, err
 	}
-	return a.metrics(out[0])
+	row := slices.Collect(slices.Chunk(values, len(a.seeds)))
+	return &Metrics{CriticLoss: row[0], ActorLoss: row[1], Q: row[2], Entropy: row[3], Alpha: row[4], Omega: row[5]}, nil
 }
 
 // draw draws the minibatch of the next update; the random numbers depend on the seed and the
@@ -212,30 +214,16 @@ func (a *Agent) steps(at [][]int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(flat, len(at), len(at[0]), a.cfg.stepWidth())
 }
 
-// finite returns an error for the first value that is not finite.
-func (a *Agent) finite(ts []*tensors.Tensor, what, advice string) error {
-	for _, t := range ts {
-		values, err := tensors.CopyFlatData[float32](t)
-		if err != nil {
-			return err
-		}
-		for i, v := range values {
-			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-				return fmt.Errorf("sac: %s of seed %d became %v after %d updates; %s",
-					what, a.seeds[i%len(a.seeds)], v, a.updates, advice)
-			}
-		}
-	}
-	return nil
-}
-
-func (a *Agent) metrics(t *tensors.Tensor) (*Metrics, error) {
+// losses are the values of a program's first result, [..., seeds], which it frees. It returns an error for the first one
+// that is not finite.
+func (a *Agent) losses(t *tensors.Tensor, what, advice string) ([]float32, error) {
 	defer net.Free(t)
-	v, err := tensors.CopyFlatData[float32](t)
-	if err != nil {
-		return nil, err
+	values, err := tensors.CopyFlatData[float32](t)
+	for i, v := range values {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("sac: %s of seed %d became %v after %d updates; %s",
+				what, a.seeds[i%len(a.seeds)], v, a.updates, advice)
+		}
 	}
-	n := len(a.seeds)
-	row := func(k int) []float32 { return v[k*n : (k+1)*n] }
-	return &Metrics{CriticLoss: row(0), ActorLoss: row(1), Q: row(2), Entropy: row(3), Alpha: row(4), Omega: row(5)}, nil
+	return values, err
 }

@@ -36,11 +36,6 @@ func (f *environments) close() {
 	}
 }
 
-func (f *environments) sizes() (observations, actions int) {
-	observations, actions, _ = f.robots[0].Sizes()
-	return observations, actions
-}
-
 // each calls do for every environment, in parallel.
 func (f *environments) each(do func(i int, robot env.Env) error) error {
 	errs := make([]error, len(f.robots))

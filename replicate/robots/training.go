@@ -45,7 +45,7 @@ func (t *training) log(format string, arguments ...any) {
 // restart makes new agents, at episode 0.
 func (t *training) restart() error {
 	t.close()
-	observations, actions := t.envs.sizes()
+	observations, actions, _ := t.envs.robots[0].Sizes()
 	agent, err := sac.New(t.engine.Backend, t.settings.agent(t.learner, observations, actions), t.seeds)
 	if err != nil {
 		return err

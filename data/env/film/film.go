@@ -65,7 +65,7 @@ func (f *Film) WriteSVG(w io.Writer) error {
 	keep := spread(frames, maxFrames)
 	seconds, times := f.scene.slower()
 	width, height := f.scene.size()
-	s := newSVG(width, height+header, seconds*float64(times*max(frames-1, 1)), len(keep))
+	s := newSVG(width, height+header, seconds*float64(times*(frames-1)))
 	s.text(16, 24, "start", 15, f.who)
 	s.printf(`<g transform="translate(0 %d)">`, header)
 	s.text(16, 24, "start", 15, f.task)

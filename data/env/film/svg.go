@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -12,11 +13,10 @@ import (
 type svg struct {
 	out     bytes.Buffer
 	seconds float64 // duration of the animation
-	frames  int
 }
 
-func newSVG(width, height int, seconds float64, frames int) *svg {
-	s := &svg{seconds: max(seconds, 0.1), frames: frames}
+func newSVG(width, height int, seconds float64) *svg {
+	s := &svg{seconds: seconds}
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" `+
 		`width="%d" height="%d" font-family="sans-serif">`, width, height, width, height)
 	s.printf(`<rect width="%d" height="%d" fill="#ffffff"/>`, width, height)
@@ -33,7 +33,7 @@ func (s *svg) text(x, y float64, anchor string, size int, text string) {
 // animate returns an element that animates an attribute of its parent, or "" if all values
 // are the same.
 func (s *svg) animate(attribute string, values []string) string {
-	if same(values) {
+	if !slices.ContainsFunc(values, func(v string) bool { return v != values[0] }) {
 		return ""
 	}
 	return fmt.Sprintf(`<animate attributeName="%s" values="%s" %s/>`, attribute, strings.Join(values, ";"), s.timing())
@@ -69,15 +69,6 @@ func (s *svg) writeTo(w io.Writer) error {
 	s.printf("</svg>")
 	_, err := w.Write(s.out.Bytes())
 	return err
-}
-
-func same(values []string) bool {
-	for _, v := range values {
-		if v != values[0] {
-			return false
-		}
-	}
-	return true
 }
 
 // number formats a coordinate in pixels.
