@@ -128,24 +128,19 @@ func TestFilmsAreNamed(t *testing.T) {
 	h, s, store := &experiment.Host{Backend: backendtest.Open(t, backend.Go)}, miniature(), open(t)
 	s.Episodes = 4
 	run(t, h, store, s, "sac-omega", 0, 1)
-	paths, err := filepath.Glob(filepath.Join(store.Dir(), "cart", "*-"+experiment.Film))
-	if err != nil || len(paths) != 2 {
-		t.Fatalf("films %v, %v", paths, err)
-	}
-	var texts []string
+	var films []string
+	paths, _ := filepath.Glob(filepath.Join(store.Dir(), "cart", "*-"+experiment.Film))
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || !strings.Contains(string(text), ">valve 0 (square)<") {
+			t.Errorf("the film %s does not show the first trial, %v", path, err)
 		}
-		texts = append(texts, string(text))
+		films = append(films, string(text))
 	}
 	for seed := range 2 {
 		title := fmt.Sprintf(">SAC with ω, seed %d, after 4 episodes<", seed)
-		if !slices.ContainsFunc(texts, func(text string) bool {
-			return strings.Contains(text, title) && strings.Contains(text, ">valve 0 (square)<")
-		}) {
-			t.Errorf("no film has the title %s", title)
+		if len(films) != 2 || strings.Count(strings.Join(films, ""), title) != 1 {
+			t.Errorf("not one of %q has the title %s", paths, title)
 		}
 	}
 }
