@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"math"
 	"strconv"
 	"strings"
 
@@ -105,19 +104,6 @@ func setAxes(line *charts.Line, p Panel) {
 		Min: low, Max: high, MaxInterval: step,
 		AxisLine: &opts.AxisLine{Show: opts.Bool(true), OnZero: opts.Bool(false)}}
 	line.SetGlobalOptions(charts.WithXAxisOpts(x), charts.WithYAxisOpts(y))
-}
-
-// roundRange widens the limits to multiples of a round step, so that the axis ends at its
-// ticks if these are no further apart.
-func roundRange(low, high float64) (from, to, step float64) {
-	step = niceStep(low, high, 8, false)
-	round := func(units float64) float64 { // by division where step < 1: 3/100, not 3*0.01
-		if step < 1 {
-			return units / math.Round(1/step)
-		}
-		return units * step
-	}
-	return round(math.Floor(low / step)), round(math.Ceil(high / step)), step
 }
 
 func referenceLine(r Reference, xlow, xhigh float64) charts.SingleSeries {

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 )
 
 // Figure describes one figure of the paper, independent of the output format.
@@ -211,78 +210,6 @@ func (s Series) mean() float64 {
 		sum += p.Mean
 	}
 	return sum / float64(len(s.Points))
-}
-
-// bands returns the runs of adjacent points of a series that have an interval, as they are drawn: a point with fewer
-// than two seeds interrupts the band, and a [MeanLine] has none. An interval of Student's t may reach beyond the range
-// of a share; numbers and tooltips keep it whole.
-func (p Panel) bands(s Series) [][]Point {
-	if s.Style == MeanLine {
-		return nil
-	}
-	var runs [][]Point
-	open := false
-	for _, pt := range s.Points {
-		if pt.N < 2 {
-			open = false
-			continue
-		}
-		if !open {
-			runs = append(runs, nil)
-			open = true
-		}
-		if p.Share {
-			pt.Low, pt.High = max(pt.Low, min(0, pt.Mean)), min(pt.High, max(1, pt.Mean))
-		}
-		runs[len(runs)-1] = append(runs[len(runs)-1], pt)
-	}
-	return runs
-}
-
-// xRange returns the smallest and largest x; a single x gets half a unit each side.
-func (p Panel) xRange() (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, s := range p.Series {
-		low = min(low, s.Points[0].X)
-		high = max(high, s.Points[len(s.Points)-1].X)
-	}
-	if low == high {
-		return low - 0.5, high + 0.5
-	}
-	return low, high
-}
-
-// yRange returns YRange, or limits 5% wider than everything that is drawn.
-func (p Panel) yRange() (low, high float64) {
-	if p.YRange != nil {
-		return p.YRange[0], p.YRange[1]
-	}
-	low, high = math.Inf(1), math.Inf(-1)
-	include := func(ys ...float64) {
-		low, high = min(low, slices.Min(ys)), max(high, slices.Max(ys))
-	}
-	if p.Reference != nil {
-		include(p.Reference.Value)
-	}
-	for _, s := range p.Series {
-		if s.Style == MeanLine {
-			include(s.mean())
-			continue
-		}
-		for _, pt := range s.Points {
-			include(pt.Mean)
-		}
-		for _, run := range p.bands(s) {
-			for _, pt := range run {
-				include(pt.Low, pt.High)
-			}
-		}
-	}
-	if low == high {
-		return low - 0.5, high + 0.5
-	}
-	pad := (high - low) / 20
-	return low - pad, high + pad
 }
 
 func finite(values ...float64) bool {

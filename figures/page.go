@@ -33,28 +33,44 @@ var (
 // the panels, and those that repeat a sentence of Figure.Data stand only there. The page of a
 // [Draft] that is running reloads itself.
 func Page(fig Figure) ([]byte, error) {
-	if err := fig.Validate(); err != nil {
+	data, err := pageOf(fig)
+	if err != nil {
 		return nil, err
 	}
-	type section struct {
-		PanelPart
-		Title string
+	var page bytes.Buffer
+	if err := pageTemplate.Execute(&page, data); err != nil {
+		return nil, fmt.Errorf("figures: cannot write the page of %s: %w", fig.Name, err)
 	}
-	data := struct {
-		Figure
-		Style        template.CSS
-		Panels       []section
-		Shared, Data []string
-		Links        []Link
-		Script       template.JS
-	}{Figure: fig, Style: CSS(fig)}
-	data.Title = cmp.Or(fig.Title, fig.Name)
-	notes := arrange(fig)
-	data.Shared, data.Data = notes.shared, notes.data
+	return page.Bytes(), nil
+}
+
+// page is what page.html shows.
+type page struct {
+	Figure
+	Style        template.CSS
+	Panels       []section
+	Shared, Data []string // notes of several panels, sentences about the data
+	Links        []Link
+	Script       template.JS
+}
+
+// section is a panel on a page.
+type section struct {
+	PanelPart
+	Title string
+}
+
+func pageOf(fig Figure) (page, error) {
+	if err := fig.Validate(); err != nil {
+		return page{}, err
+	}
+	out, notes := page{Figure: fig, Style: CSS(fig)}, arrange(fig)
+	out.Title = cmp.Or(fig.Title, fig.Name)
+	out.Shared, out.Data = notes.shared, notes.data
 	for _, p := range fig.Panels {
 		part, err := NewPanelPart(fig, p)
 		if err != nil {
-			return nil, err
+			return page{}, err
 		}
 		part.Live, part.Notes = true, notes.own[p.Key]
 		for _, extension := range panelFiles {
@@ -68,19 +84,13 @@ func Page(fig Figure) ([]byte, error) {
 		for _, f := range p.Films {
 			part.Films = append(part.Films, filmPart{fig.FilmStem(p, f) + ".svg", f.Title})
 		}
-		data.Panels = append(data.Panels, section{part, panelTitle(p)})
+		out.Panels = append(out.Panels, section{part, panelTitle(p)})
 	}
 	provenance := Link{"Runs with their settings, commits and versions", ProvenanceFile, ProvenanceFile}
-	data.Links = append([]Link{provenance}, fig.Links...)
-	var err error
-	if data.Script, err = Script(fig, nil); err != nil {
-		return nil, err
-	}
-	var page bytes.Buffer
-	if err := pageTemplate.Execute(&page, data); err != nil {
-		return nil, fmt.Errorf("figures: cannot write the page of %s: %w", fig.Name, err)
-	}
-	return page.Bytes(), nil
+	out.Links = append([]Link{provenance}, fig.Links...)
+	script, err := Script(fig, nil)
+	out.Script = script
+	return out, err
 }
 
 // Script is the script of a page of one's own: it draws the panels and heat maps into the elements that the template

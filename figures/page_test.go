@@ -81,8 +81,8 @@ func TestPageHoldsTheSeries(t *testing.T) {
 	}
 }
 
-// pageOf is the page of the sample with everything that a page can show, on two panels.
-func pageOf(t *testing.T) (Figure, string) {
+// samplePage is the page of the sample with everything that a page can show, on two panels.
+func samplePage(t *testing.T) (Figure, string) {
 	t.Helper()
 	fig := fullFigure(t)
 	page, err := Page(fig)
@@ -99,7 +99,7 @@ func body(page string) string {
 }
 
 func TestPageIsAccessible(t *testing.T) {
-	_, page := pageOf(t)
+	_, page := samplePage(t)
 	ids := map[string]bool{}
 	for _, m := range regexp.MustCompile(`\b(id|data-chart)="([^"']+)"`).FindAllStringSubmatch(page, -1) {
 		if ids[m[0]] {
@@ -138,14 +138,14 @@ func TestPageIsAccessible(t *testing.T) {
 		`<html lang="en">`, `name="viewport"`, "<noscript>", "prefers-color-scheme: dark", "@media print", ":focus-visible",
 		live, `<svg role="img" aria-label="Chart: Accuracy minus Everything`,
 		`tabindex="0" role="region" aria-label="Means of panel a"`)
-	if _, again := pageOf(t); again != page {
+	if _, again := samplePage(t); again != page {
 		t.Error("the page differs from one time to the next")
 	}
 }
 
 // A verdict is a word with a mark, at the claim and at each of its parts.
 func TestPageShowsTheClaims(t *testing.T) {
-	fig, page := pageOf(t)
+	fig, page := samplePage(t)
 	_, table, _ := strings.Cut(page, `<section id="claims">`)
 	table, _, _ = strings.Cut(table, "</section>")
 	demand.Words(t, table,
@@ -174,7 +174,7 @@ func TestPageShowsTheClaims(t *testing.T) {
 // What the page says, it says once; the picture in it repeats neither title nor notes, but
 // the picture in a file of its own has them.
 func TestNoTextTwice(t *testing.T) {
-	fig, page := pageOf(t)
+	fig, page := samplePage(t)
 	texts := append([]string{fig.Title, fig.Caption, fig.Command, "Only here.", "In both panels."}, fig.Source...)
 	texts = append(texts, "Made of <dots>")
 	for _, c := range fig.Claims {
@@ -211,7 +211,7 @@ func TestNoTextTwice(t *testing.T) {
 
 // The colours of the picture on the page are variables, whose values depend on the mode.
 func TestInlinePictureTakesTheColoursOfThePage(t *testing.T) {
-	fig, page := pageOf(t)
+	fig, page := samplePage(t)
 	demand.Words(t, page,
 		"fill:var(--sheet,#FFFFFF)", "fill:var(--ink,#222222)",
 		"stroke:var(--c-d62728,#D62728)", "fill:var(--c-d62728,#D52627)")
@@ -230,7 +230,7 @@ func TestInlinePictureTakesTheColoursOfThePage(t *testing.T) {
 
 // Next to the page, above it, then the network, where the browser checks the script.
 func TestSourcesOfECharts(t *testing.T) {
-	_, page := pageOf(t)
+	_, page := samplePage(t)
 	var sources []networkScript
 	argument(t, page, 1, &sources)
 	want := []networkScript{{Src: "echarts.min.js"}, {Src: "../echarts.min.js"}, published}
@@ -242,7 +242,7 @@ func TestSourcesOfECharts(t *testing.T) {
 // The table behind a chart holds the chart's points: same x, mean, interval and seeds. The table of means has the
 // numbers that a terminal shows.
 func TestTableEqualsPoints(t *testing.T) {
-	fig, page := pageOf(t)
+	fig, page := samplePage(t)
 	fig.Panels[0].Series[1].Points[1].N = 1 // a panel with different numbers of seeds
 	uneven := pointsOf(fig.Panels[0])
 	if cell := uneven.Rows[1][2]; cell != "−0.1, n = 1" {
@@ -251,7 +251,7 @@ func TestTableEqualsPoints(t *testing.T) {
 	if strings.Contains(uneven.Caption, "n =") {
 		t.Errorf("the caption gives one number of seeds for all: %s", uneven.Caption)
 	}
-	fig, _ = pageOf(t)
+	fig, _ = samplePage(t)
 	for _, p := range fig.Panels {
 		table := pointsOf(p)
 		head := []string{"Time step t", "Recent (mean)", "Ours"}
@@ -282,7 +282,7 @@ func TestTableEqualsPoints(t *testing.T) {
 
 // The page links to its files, and a button copies the command as it stands there.
 func TestPageLinks(t *testing.T) {
-	_, page := pageOf(t)
+	_, page := samplePage(t)
 	demand.Words(t, page,
 		`<code id="command" tabindex="0">go run ./make 1 --set &#34;a&lt;b&#34;</code>`+
 			`<button type="button" data-copy="command"`,

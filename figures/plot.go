@@ -68,44 +68,6 @@ func styleAxis(axis *plot.Axis, label string) {
 	axis.Padding = 4
 }
 
-// xText is the name of an x, or number if it has none.
-func (p Panel) xText(x float64, number string) string {
-	if i := int(x); p.XNames != nil && float64(i) == x && i >= 0 && i < len(p.XNames) {
-		return p.XNames[i]
-	}
-	return number
-}
-
-// wholeX reports whether every x is a whole number, such as a time step.
-func (p Panel) wholeX() bool {
-	for _, s := range p.Series {
-		for _, pt := range s.Points {
-			if pt.X != math.Trunc(pt.X) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// niceStep returns 1, 2 or 5 times a power of ten such that about count steps span the range;
-// with whole, at least 1.
-func niceStep(low, high float64, count int, whole bool) float64 {
-	raw := (high - low) / float64(count)
-	power := math.Pow(10, math.Floor(math.Log10(raw)))
-	step := 10 * power
-	for _, m := range []float64{1, 2, 5} {
-		if m*power >= raw*(1-1e-9) {
-			step = m * power
-			break
-		}
-	}
-	if whole {
-		return max(step, 1)
-	}
-	return step
-}
-
 // ticks returns about count labelled ticks at multiples of a round step, all with as
 // many decimals as the step needs.
 func ticks(low, high float64, count int, whole bool) []plot.Tick {
