@@ -149,9 +149,9 @@ func (m *merger) problem(err error) {
 	m.report.Problems = append(m.report.Problems, err)
 }
 
-// read reads the files of a run, first those in the folder into; known tells whether it has one. Each step is left to the
-// first file that has it. ok is false if two files have different rows of a step, or if a file in the folder into cannot
-// be read: it must not be replaced unread.
+// read reads the files of a run, first those in the folder into; known tells whether it has one. Each step is left to
+// the first file that has it. ok is false if two files have different rows of a step, or if a file in the folder into
+// cannot be read: it must not be replaced unread.
 func (m *merger) read(spec Spec) (files []*source, known, ok bool) {
 	owners := map[int]*source{}
 	for i, store := range append([]*Store{m.into}, m.from...) {
@@ -241,8 +241,8 @@ func (s *Store) sources(spec Spec, read func(Spec) (*Result, error)) (out []*sou
 	return out, problems
 }
 
-// saveMerged writes the steps of all files: as a finished run, or as an unfinished one with a session for each file. The
-// caller holds the run's lock.
+// saveMerged writes the steps of all files: as a finished run, or as an unfinished one with a session for each file.
+// The caller holds the run's lock.
 func (s *Store) saveMerged(spec Spec, files []*source, finished bool) error {
 	files = slices.DeleteFunc(files, func(f *source) bool { return len(f.rows) == 0 })
 	if finished {

@@ -118,9 +118,9 @@ func (s *Store) Steps(spec Spec) []int {
 	return slices.Sorted(maps.Keys(known))
 }
 
-// explainer returns a function that says which settings make spec a new run, compared with the most similar finished run
-// of the same experiment, learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with. The folder is
-// listed once.
+// explainer returns a function that says which settings make spec a new run, compared with the most similar finished
+// run of the same experiment, learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with. The
+// folder is listed once.
 func (s *Store) explainer() func(spec Spec) string {
 	type series struct {
 		experiment, learner string
