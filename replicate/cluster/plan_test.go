@@ -48,14 +48,6 @@ func TestPlanRoundTrip(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, wrote %+v", got, want)
 	}
-	want.Tasks = nil
-	text, err := want.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err = Decode(text); err != nil || len(got.Tasks) != 0 {
-		t.Errorf("a plan without tasks: %v, %v", got.Tasks, err)
-	}
 }
 
 func TestArraysAndPath(t *testing.T) {

@@ -364,13 +364,3 @@ func TestMergeInterrupted(t *testing.T) {
 		t.Errorf("error %v, files %v", err, snapshot(t, into.dir))
 	}
 }
-
-func TestMergeIntoUnusableFolder(t *testing.T) {
-	into := open(t, t.TempDir())
-	demand.Write(t, filepath.Join(into.dir, "test"), "")
-	_, err := Merge(t.Context(), into, []*Store{stored(t)})
-	demand.Error(t, err, into.dir, "cannot be written")
-	if !errors.As(err, new(*FolderError)) {
-		t.Errorf("%T is not a *FolderError", err)
-	}
-}

@@ -215,9 +215,6 @@ func TestExplain(t *testing.T) {
 	with := func(seed int, learner string, settings map[string]string) Spec {
 		return Spec{Experiment: "test", Learner: learner, Seed: int64(seed), Settings: settings}
 	}
-	if got := store.explainer()(spec(0)); got != "" {
-		t.Errorf("an empty store explains %q", got)
-	}
 	for _, s := range []Spec{
 		with(0, "ours", map[string]string{"epochs": "20", "lr": "0.1", "clip": "min"}),
 		with(0, "ours", map[string]string{"epochs": "99", "lr": "9", "clip": "no"}),
