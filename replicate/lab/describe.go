@@ -40,8 +40,9 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		if panel.Films, err = l.films(f, c.Panel); err != nil {
 			return nil, err
 		}
-		drawn, r.Rows, r.Tables = append(drawn, c), append(r.Rows, rows...), append(r.Tables, summary)
-		r.Figure.Panels, r.judgedBy[c.Key] = append(r.Figure.Panels, panel), e.Notes(c.Key, false)
+		drawn, r.Rows = append(drawn, c), append(r.Rows, rows...)
+		r.Figure.Panels, r.Figure.Tables = append(r.Figure.Panels, panel), append(r.Figure.Tables, summary)
+		r.judgedBy[c.Key] = e.Notes(c.Key, false)
 	}
 	for _, c := range judged.Claims {
 		if slices.ContainsFunc(c.Parts, func(p claims.JudgedPart) bool { _, drawn := r.judgedBy[p.Panel]; return drawn }) {
@@ -50,7 +51,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		}
 	}
 	madeBy := l.Provenance()
-	r.Figure.Tables, r.Figure.Command = r.Tables, o.pageCommand(f)
+	r.Figure.Command = o.pageCommand(f)
 	seeds := ofPanels(drawn, func(c claims.Collected) string { return fmt.Sprint(len(c.Seeds)) })
 	r.Figure.Source = []string{
 		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(drawn)),

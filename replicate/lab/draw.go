@@ -23,7 +23,6 @@ import (
 type Result struct {
 	Figure figures.Figure
 	Rows   []figures.Row
-	Tables []figures.Summary
 	Claims []claims.Judged
 	Record claims.Record // the contents of provenance.json
 	Report runs.Report   // of Make: the runs that were computed or taken from the store
@@ -196,7 +195,7 @@ func (l *Lab) write(o Options, r *Result) error {
 
 // print writes tables and verdicts.
 func (l *Lab) print(o Options, r *Result) error {
-	for _, t := range r.Tables {
+	for _, t := range r.Figure.Tables {
 		if err := figures.PrintTable(l.Stdout, t); err != nil {
 			return err
 		}

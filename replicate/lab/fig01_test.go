@@ -74,7 +74,7 @@ func checkPage(t *testing.T, page string, r *Result) {
 		row, _, _ = strings.Cut(row, "\n")
 		contains(t, "the claim "+c.ID, row, fmt.Sprintf("%s</span></td></tr>", c.Verdict), c.Says, c.Place)
 	}
-	for _, line := range r.Tables[0].Cells() {
+	for _, line := range r.Figure.Tables[0].Cells() {
 		for _, cell := range line {
 			if cell != "" {
 				contains(t, "the page", page, ">"+cell+"<")

@@ -124,36 +124,29 @@ func (l *Lab) section(o Options, s claims.State, f claims.Figure) (reportFigure,
 	return out, r.Figure, nil
 }
 
+// newReportPanel is a panel's part of the report, with those of its settings that differ from its scenario's at the
+// scale.
 func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan claims.Panel,
 	scale experiment.Scale) (reportPanel, error) {
 	part, err := figures.NewPanelPart(f, p)
 	if err != nil {
 		return reportPanel{}, err
 	}
-	changes, err := c.changesOf(plan, scale)
+	base, err := c.Setup(plan.Scenario, scale, nil)
 	if err != nil {
 		return reportPanel{}, err
+	}
+	var changes []string
+	usual := base.Fields()
+	for i, field := range plan.Settings.Fields() {
+		if field.Value != usual[i].Value {
+			changes = append(changes, field.Name+"="+field.Value)
+		}
 	}
 	return reportPanel{
 		PanelPart: part, Title: fmt.Sprintf("(%s) %s", p.Key, p.Title),
 		Scenario: plan.Scenario, Changes: strings.Join(changes, ", "),
 	}, nil
-}
-
-// changesOf lists the settings of a panel that differ from its scenario's at the scale.
-func (c Catalog) changesOf(p claims.Panel, scale experiment.Scale) ([]string, error) {
-	base, err := c.Setup(p.Scenario, scale, nil)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	usual := base.Fields()
-	for i, field := range p.Settings.Fields() {
-		if field.Value != usual[i].Value {
-			out = append(out, field.Name+"="+field.Value)
-		}
-	}
-	return out, nil
 }
 
 // scenarioTable lists the settings of each scenario of the catalog at a scale, one row a setting.

@@ -16,7 +16,7 @@ import (
 // Tables shows a table for each panel, and emits its numbers: the mean of each series and its difference to the base
 // series.
 func Tables(r *lab.Result) {
-	for _, t := range r.Tables {
+	for _, t := range r.Figure.Tables {
 		Exit(summary(output, r.Figure.Name, t))
 	}
 }

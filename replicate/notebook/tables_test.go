@@ -38,7 +38,7 @@ func TestTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result.Tables = append(result.Tables, s)
+		result.Figure.Tables = append(result.Figure.Tables, s)
 	}
 	Tables(result)
 	if want := "[" + ValuesMIME + " text/html text/plain]"; !slices.Equal(r.types(), []string{want, want}) {
