@@ -1,18 +1,13 @@
 package usage
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
-	"tvps/ci/demand"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-
-	"github.com/spf13/cobra"
 )
 
 func TestExitCode(t *testing.T) {
@@ -85,37 +80,6 @@ func TestAdvice(t *testing.T) {
 			if got := Advice(err); got != c.want {
 				t.Errorf("%v: advice %q, want %q", err, got, c.want)
 			}
-		}
-	}
-}
-
-func TestRoot(t *testing.T) {
-	ran := false
-	fetch := &cobra.Command{Use: "fetch", Args: NoArguments,
-		RunE: func(*cobra.Command, []string) error { ran = true; return nil }}
-	call := func(args ...string) (string, error) {
-		var out bytes.Buffer
-		root := Root("tool", "Does things", "command", fetch)
-		root.SetArgs(args)
-		root.SetOut(&out)
-		err := root.ExecuteContext(t.Context())
-		return out.String(), err
-	}
-	if out, err := call(); err != nil || !strings.Contains(out, "fetch") {
-		t.Errorf("no argument shows %q, %v", out, err)
-	}
-	if _, err := call("fetch"); err != nil || !ran {
-		t.Errorf("the command did not run: %v", err)
-	}
-	for line, words := range map[string][]string{
-		"fecth":        {`no command "fecth"`, `did you mean "fetch"`, "`tool --help`"},
-		"fetch it":     {`tool fetch takes no argument, but got "it"`},
-		"fetch --fast": {"--fast", "`tool fetch --help`"},
-	} {
-		_, err := call(strings.Fields(line)...)
-		demand.Error(t, err, words...)
-		if !errors.Is(err, Err) {
-			t.Errorf("%s: %v is not a usage error", line, err)
 		}
 	}
 }
