@@ -110,7 +110,7 @@ const Film = "film.svg"
 // Host holds what all runs of a process share.
 type Host struct {
 	Backend  *backend.Backend
-	CacheDir string    // of features, checkpoints and measurements of throughput
+	CacheDir string    // of features and checkpoints
 	Log      io.Writer // for messages about slow preparations; may be nil
 
 	mu    sync.Mutex
