@@ -78,8 +78,8 @@ func TestSplitOfStandIn(t *testing.T) {
 	}
 }
 
-// TestPublishedFeatures: where CLEAR is found it is used under its own name, unless the stand-in is chosen. Rows, labels
-// and split are those of CLEAR.
+// TestPublishedFeatures: where CLEAR is found it is used under its own name, unless the stand-in is chosen. Rows,
+// labels and split are those of CLEAR.
 func TestPublishedFeatures(t *testing.T) {
 	t.Setenv("TVPS_CLEAR", "../../data/clear/testdata/clear10-public.zip")
 	s := standInSettings()

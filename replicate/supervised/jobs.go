@@ -186,8 +186,8 @@ func (x config) version() string {
 	return version
 }
 
-// start prepares the runs of seeds on one engine, where the classifiers of batched seeds train in one program. All seeds
-// train, also those whose runs are stored and that are not among the members.
+// start prepares the runs of seeds on one engine, where the classifiers of batched seeds train in one program. All
+// seeds train, also those whose runs are stored and that are not among the members.
 func (x config) start(ctx context.Context, seeds []int64, members []runs.Spec,
 	_ runs.Files) (runs.GroupStep, func(), error) {
 	engine, release, err := enginesOf(x.host).take(x.settings)
