@@ -123,6 +123,25 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestNamedTests: every test that a document names is there.
+func TestNamedTests(t *testing.T) {
+	var all strings.Builder
+	for _, text := range sources(t) {
+		all.WriteString(text)
+	}
+	files, err := demand.Documents(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for _, m := range regexp.MustCompile("`(Test[A-Z]\\w*)`").FindAllSubmatch(demand.Read(t, file), -1) {
+			if !strings.Contains(all.String(), "func "+string(m[1])+"(") {
+				t.Errorf("%s names %s, which no package has", file, m[1])
+			}
+		}
+	}
+}
+
 // TestComments: comments of Go files are wrapped, too.
 func TestComments(t *testing.T) {
 	for path, text := range sources(t) {
