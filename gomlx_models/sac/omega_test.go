@@ -60,11 +60,12 @@ func gaussian(t *testing.T, a *Agent, episodes, length int, mean func(t int) flo
 func drawn(t *testing.T, a *Agent) (at [][]int, weights []float32) {
 	t.Helper()
 	inputs, at := a.draw()
-	omega, err := a.weights(inputs[0], at)
+	steps := a.steps(at)
+	omega, err := a.weights(steps, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer net.Free(append(inputs, omega)...)
+	defer net.Free(append(inputs, steps, omega)...)
 	return at, flatOf(t, omega)
 }
 

@@ -98,9 +98,9 @@ func (p *programs) window(in []*Node) (window *Node, remaining []*Node) {
 }
 
 func (p *programs) updateGraph(in []*Node) []*Node {
-	number, noise := in[0], in[4]
-	window, rest := p.window(in[5:])
-	b := p.cfg.minibatch(in[1], in[2], in[3], window)
+	number, noise := in[0], in[2]
+	window, rest := p.window(in[3:])
+	b := p.cfg.minibatch(in[1], window)
 	next, metrics := p.update(p.unlist(rest[1:]), b, noise, rest[0], number)
 	return append([]*Node{metrics}, next.list()...)
 }

@@ -187,22 +187,23 @@ func (r *replay) steps(to []float32, at []int) []float32 {
 	return to
 }
 
-// next appends the observations after the given transitions, and 1 to terminal for each after which the task ended,
+// samples appends the steps of the given transitions, each with the observation after it, and 1 if the task ended there,
 // else 0.
-func (r *replay) next(to, terminal []float32, at []int) (_, _ []float32) {
+func (r *replay) samples(to []float32, at []int) []float32 {
 	for _, i := range at {
-		e, ended := r.episodeAt(i), float32(0)
+		to = append(to, r.row(i)...)
+		e, terminal := r.episodeAt(i), float32(0)
 		if i+1 < e.First+e.Count {
 			to = append(to, r.row(i + 1)[r.cfg.Actions+1:]...)
 		} else {
 			to = append(to, e.End...)
 			if e.Terminal {
-				ended = 1
+				terminal = 1
 			}
 		}
-		terminal = append(terminal, ended)
+		to = append(to, terminal)
 	}
-	return to, terminal
+	return to
 }
 
 // windows appends the steps t-H to t of the episode of each of the given transitions t, [H+1, batch, step]. Steps

@@ -50,11 +50,10 @@ func compareReplay(t *testing.T, r *replay, all []Transition) {
 		if want.Terminal {
 			ended = 1
 		}
-		next, terminal := r.next(nil, nil, at)
 		what := fmt.Sprintf("transition %d of %d: ", i, len(all))
 		near(t, what+"step", r.steps(nil, at), refStep(want), 0)
-		near(t, what+"next", next, want.Next, 0)
-		near(t, what+"terminal and episode", r.numbers(terminal, at), []float64{ended, float64(want.Episode)}, 0)
+		near(t, what+"sample", r.samples(nil, at), slices.Concat(refStep(want), want.Next, []float64{ended}), 0)
+		near(t, what+"episode", r.numbers(nil, at), []float64{float64(want.Episode)}, 0)
 		near(t, what+"window", r.windows(nil, at, history),
 			slices.Concat(append(refHistory(r.cfg, all, i, oldest), refStep(want))...), 0)
 	}

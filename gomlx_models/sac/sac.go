@@ -153,7 +153,9 @@ func (a *Agent) Update() (*Metrics, error) {
 	}
 	drawn, at := a.draw()
 	defer net.Free(drawn...)
-	omega, err := a.weights(drawn[0], at)
+	steps := a.steps(at)
+	defer net.Free(steps)
+	omega, err := a.weights(steps, at)
 	if err != nil {
 		return nil, err
 	}
@@ -174,14 +176,14 @@ func (a *Agent) Update() (*Metrics, error) {
 }
 
 // draw draws the minibatch of the next update; the random numbers depend on the seed and the
-// number of the update alone. Results: the steps, next observations and whether the task ended
-// [seeds, batch, ...], noise [2, seeds, batch, actions], with context the windows [seeds,
-// history+1, batch, step], and the numbers of the transitions.
+// number of the update alone. Results: replay.samples [seeds, batch, ...], in one array, since XLA
+// rounds a single agent differently if its parts are inputs of their own, noise [2, seeds, batch,
+// actions], with context the windows [seeds, history+1, batch, step], and the transitions' numbers.
 func (a *Agent) draw() (drawn []*tensors.Tensor, at [][]int) {
 	c, n := a.cfg, len(a.seeds)
 	half := c.Batch * c.Actions
 	noise := make([]float32, 2*n*half)
-	var next, terminal, windows []float32
+	var samples, windows []float32
 	for i, r := range a.replay {
 		rng := random.New(a.seeds[i], "sac", "update", a.updates)
 		at = append(at, r.uniform(rng, c.Batch, c.Recent))
@@ -190,13 +192,12 @@ func (a *Agent) draw() (drawn []*tensors.Tensor, at [][]int) {
 				noise[from+j] = float32(rng.NormFloat64())
 			}
 		}
-		next, terminal = r.next(next, terminal, at[i])
+		samples = r.samples(samples, at[i])
 		if c.Context != nil {
 			windows = r.windows(windows, at[i], c.Context.History)
 		}
 	}
-	drawn = []*tensors.Tensor{a.steps(at), tensors.FromFlatDataAndDimensions(next, n, c.Batch, c.Observations),
-		tensors.FromFlatDataAndDimensions(terminal, n, c.Batch),
+	drawn = []*tensors.Tensor{tensors.FromFlatDataAndDimensions(samples, n, c.Batch, c.stepWidth()+c.Observations+1),
 		tensors.FromFlatDataAndDimensions(noise, 2, n, c.Batch, c.Actions)}
 	if c.Context != nil {
 		drawn = append(drawn,

@@ -140,10 +140,14 @@ func (p *programs) alphaOf(s *net.Scope, like *Node) *Node {
 }
 
 // minibatch splits what Agent.draw draws.
-func (c Config) minibatch(steps, next, terminal, window *Node) minibatch {
-	a := c.Actions
-	b := minibatch{action: lastAxis(steps, 0, a), reward: Squeeze(lastAxis(steps, a, a+1), -1),
-		observation: lastAxis(steps, a+1, c.stepWidth()), next: next, terminal: terminal}
+func (c Config) minibatch(samples, window *Node) minibatch {
+	at := 0
+	part := func(n int) *Node {
+		at += n
+		return lastAxis(samples, at-n, at)
+	}
+	b := minibatch{action: part(c.Actions), reward: Squeeze(part(1), -1), observation: part(c.Observations),
+		next: part(c.Observations), terminal: Squeeze(part(1), -1)}
 	if window != nil {
 		h := window.Shape().Dim(1) - 1
 		b.before = SliceAxis(window, 1, AxisRange(0, h))

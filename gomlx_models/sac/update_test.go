@@ -99,7 +99,7 @@ func shake(tb testing.TB, a *Agent) {
 func compareUpdate(t *testing.T, a *Agent, all [][]Transition) (moved float64) {
 	t.Helper()
 	inputs, at := a.draw()
-	normal := flatOf(t, inputs[3])
+	normal := flatOf(t, inputs[1])
 	net.Free(inputs...)
 	step := a.updates
 	var want []refVariables
