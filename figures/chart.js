@@ -4,7 +4,8 @@
 // static pictures stay.
 // {base} in a source is Jupyter's base URL; such a source is skipped on other pages, and
 // those of `elsewhere` are tried on pages without Jupyter only.
-// `dress`, if given, returns a chart's option for the page's present width and colours.
+// `dress`, if given, returns a chart's option for the page's present width and colours; its `drawn` is called once all
+// charts are drawn, with what draws one more.
 (function (charts, sources, elsewhere, dress) {
   "use strict";
 
@@ -129,6 +130,7 @@
       document.querySelectorAll('[data-chart="' + chart.key + '"]:not([data-drawn])')
         .forEach(function (element) { drawOne(chart, element); });
     });
+    if (dress && dress.drawn) dress.drawn(charts, drawOne);
   }
 
   function addresses() {

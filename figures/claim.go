@@ -1,6 +1,11 @@
 package figures
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
 
 // Claim is a statement that the figure tests, with its verdict.
 type Claim struct {
@@ -10,6 +15,7 @@ type Claim struct {
 	Says    string // the source's own words
 	Verdict Verdict
 	Parts   []ClaimPart
+	Gallery string // what the gallery's larger sample says; empty for nothing more
 	Command string // computes what is missing, and is shown instead of Parts; empty for none
 	Figure  Link   // where a page of several figures shows the claim's; empty on a figure's own page
 }
@@ -17,6 +23,8 @@ type Claim struct {
 // ClaimPart is one measured effect of a claim.
 type ClaimPart struct {
 	What    string   // statistic, with what is claimed of it
+	Short   string   // statistic alone, for a line
+	Unit    Unit     // of the effect, in a line
 	Panel   string   // key of the panel, with a remark if its data need one
 	Effect  Estimate // N is 0 if it was not measured
 	Verdict Verdict
@@ -27,6 +35,14 @@ type ClaimPart struct {
 type Verdict struct {
 	Word    string // for example "does not hold"
 	Outcome Outcome
+}
+
+// Short is the verdict without its reason, its margin or a remark.
+func (v Verdict) Short() Verdict {
+	if end := strings.IndexAny(v.Word, ":(,"); end > 0 {
+		v.Word = strings.TrimSpace(v.Word[:end])
+	}
+	return v
 }
 
 // Outcome gives a verdict its colour and mark.
@@ -41,36 +57,139 @@ const (
 	Missing      Outcome = "missing" // there are no measurements
 )
 
-// effect is one line of a claim's measurements.
-type effect struct {
-	What    string // empty where it is that of the line before
+// ClaimLine is a claim in a list. A part that an earlier claim shows is only referred to.
+type ClaimLine struct {
+	Claim
+	Effects []Effect
+	Before  string // as "parts of claims 1 and 3"; empty for none
+}
+
+// Effect is one measured number of a claim.
+type Effect struct {
+	What    string // empty where it is that of the effect before
 	Text    string
-	Verdict *Verdict // nil where it is the claim's, because there is one part only
+	Verdict *Verdict // nil where it is the claim's
 }
 
-// effects lists what was measured of a claim: mean, interval and number of seeds.
-func effects(c Claim) []effect {
-	if c.Command != "" {
-		return nil
+// String is what was measured, in a line.
+func (l ClaimLine) String() string {
+	if l.Command != "" {
+		return l.Command
 	}
-	var lines []effect
-	what := ""
-	for _, p := range c.Parts {
-		line := effect{Text: p.Panel + ": " + p.Effect.text() + p.Steps}
-		if p.What != what {
-			what = p.What
-			line.What = what
+	var out []string
+	for _, e := range l.Effects {
+		text := e.Text
+		if e.What != "" {
+			text = e.What + ": " + text
 		}
-		if len(c.Parts) > 1 {
-			line.Verdict = &p.Verdict
+		if e.Verdict != nil {
+			text += " (" + e.Verdict.Word + ")"
 		}
-		lines = append(lines, line)
+		out = append(out, text)
 	}
-	return lines
+	if l.Before != "" {
+		out = append(out, l.Before)
+	}
+	return strings.Join(out, "; ")
 }
 
-// text is the estimate with its interval in words, to three decimals.
-func (e Estimate) text() string {
+// Lines lists claims with the numbers that decide them, each number once.
+func Lines(claims []Claim) []ClaimLine {
+	var out []ClaimLine
+	first := map[[3]string]int{} // the claim that shows a part, counted from 1
+	for i, c := range claims {
+		line := ClaimLine{Claim: c}
+		var before []int
+		what := ""
+		for _, p := range c.Parts {
+			if c.Command != "" {
+				break
+			}
+			key := [3]string{c.Figure.Href, p.What, p.Panel}
+			if at := first[key]; at > 0 && at <= i {
+				before = append(before, at)
+				continue
+			}
+			first[key] = i + 1
+			e := Effect{Text: p.Panel + " " + p.text()}
+			if p.Short != what {
+				what = p.Short
+				e.What = what
+			}
+			if p.Verdict.Outcome != c.Verdict.Outcome && p.Verdict.Outcome != Missing {
+				short := p.Verdict.Short()
+				e.Verdict = &short
+			}
+			line.Effects = append(line.Effects, e)
+		}
+		slices.Sort(before)
+		switch before = slices.Compact(before); len(before) {
+		case 0:
+		case 1:
+			line.Before = fmt.Sprintf("parts as in claim %d", before[0])
+		default:
+			line.Before = "parts as in claims " + conjunction(before)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// conjunction is "a", "a and b", "a, b and c".
+func conjunction[T any](words []T) string {
+	text := ""
+	for i, word := range words {
+		switch {
+		case i > 0 && i == len(words)-1:
+			text += " and "
+		case i > 0:
+			text += ", "
+		}
+		text += fmt.Sprint(word)
+	}
+	return text
+}
+
+// text is the effect with its interval.
+func (p ClaimPart) text() string {
+	text := Short(p.Effect.Mean, p.Unit)
+	switch p.Effect.N {
+	case 0:
+		return "not measured"
+	case 1:
+		return text + string(p.Unit) + " (one seed, so no interval)"
+	}
+	return fmt.Sprintf("%s [%s, %s]%s", text, Short(p.Effect.Low, p.Unit), Short(p.Effect.High, p.Unit), p.Unit)
+}
+
+// Unit says in what a number is printed.
+type Unit string
+
+// The units of an effect. An effect without one is printed as it is.
+const (
+	Points  Unit = " points" // hundredths, of a difference of shares
+	Percent Unit = "%"       // hundredths, of a share
+)
+
+// Short prints a number in a unit, without its name, to as many digits as a line needs.
+func Short(v float64, unit Unit) string {
+	switch unit {
+	case Points:
+		return signedTo(1, 100*v)
+	case Percent:
+		return fmt.Sprintf("%.1f", 100*v)
+	}
+	switch {
+	case math.Abs(v) >= 100:
+		return signedTo(0, v)
+	case math.Abs(v) >= 1:
+		return signedTo(1, v)
+	}
+	return signedTo(2, v)
+}
+
+// String is the estimate with its interval and number of seeds, to three decimals.
+func (e Estimate) String() string {
 	switch e.N {
 	case 0:
 		return "not measured"

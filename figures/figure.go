@@ -26,13 +26,22 @@ type Figure struct {
 	Source []string // data, scale, commit, caveats: one sentence each, printed on every picture
 
 	// For the page only; each may be empty.
+	Answer  []Answer  // what the verdicts say, in a sentence
+	Tally   string    // the verdicts counted, in words
 	Caption string    // a paragraph
 	Claims  []Claim   // that the figure tests
 	Tables  []Summary // the means of panels
 	Data    []string  // what the data were, one sentence each
 	Command string    // makes the figure again
 	Links   []Link    // to files next to the page, besides those that [Write] writes
+	Compact bool      // write one picture a panel and compressed tables
 	Draft   *Draft    // nil for a figure that is finished
+}
+
+// Answer is a part of the sentence that answers the figure's question: what has one verdict.
+type Answer struct {
+	Verdict Verdict
+	Text    string // such as "Ours beats Everything (+28.4 points)", without a full stop
 }
 
 // Draft is what a figure lacks that is drawn while its runs are computed.
@@ -53,6 +62,7 @@ type Link struct {
 type Panel struct {
 	Key       string // the paper's letter, for example "a"; part of file names
 	Title     string
+	Sample    string // what is drawn, as "8 seeds, every 2nd step"
 	XLabel    string
 	YLabel    string
 	XNames    []string    // of x = 0, 1, ..., such as dates; nil: x is a number

@@ -26,8 +26,8 @@ var (
 	}).Parse(pageText))
 )
 
-// Page returns index.html: title, claims with verdicts, every panel as an interactive chart
-// with its tables, data, command and links. The page looks for echarts.min.js next to itself,
+// Page returns index.html: title, answer and all charts on the first screen, with one legend; then the claims, a line
+// each; then means, points, data, command and links. The page looks for echarts.min.js next to itself,
 // then in the folder above, then on the network; without any of them, and in print, it shows
 // static pictures. No sentence stands on it twice: notes of several panels come once, before
 // the panels, and those that repeat a sentence of Figure.Data stand only there. The page of a
@@ -50,6 +50,7 @@ type page struct {
 	Style        template.CSS
 	Panels       []section
 	Shared, Data []string // notes of several panels, sentences about the data
+	Looks        []legendEntry
 	Links        []Link
 	Script       template.JS
 }
@@ -57,14 +58,14 @@ type page struct {
 // section is a panel on a page.
 type section struct {
 	PanelPart
-	Title string
+	Title, Sample string
 }
 
 func pageOf(fig Figure) (page, error) {
 	if err := fig.Validate(); err != nil {
 		return page{}, err
 	}
-	out, notes := page{Figure: fig, Style: CSS(fig)}, arrange(fig)
+	out, notes := page{Figure: fig, Style: CSS(fig), Looks: legend(fig.Panels)}, arrange(fig)
 	out.Title = cmp.Or(fig.Title, fig.Name)
 	out.Shared, out.Data = notes.shared, notes.data
 	for _, p := range fig.Panels {
@@ -74,19 +75,20 @@ func pageOf(fig Figure) (page, error) {
 		}
 		part.Live, part.Notes = true, notes.own[p.Key]
 		for _, extension := range panelFiles {
-			part.Files = append(part.Files, part.Stem+extension)
+			part.Files = append(part.Files, fig.stored(part.Stem+extension))
 		}
 		for _, t := range fig.notDrawn(p) {
 			if len(t.rows) > 0 {
-				part.Files = append(part.Files, t.name)
+				part.Files = append(part.Files, fig.stored(t.name))
 			}
 		}
+		part.Files = slices.DeleteFunc(part.Files, func(name string) bool { return name == "" })
 		for _, f := range p.Films {
 			part.Films = append(part.Films, filmPart{fig.FilmStem(p, f) + ".svg", f.Title})
 		}
-		out.Panels = append(out.Panels, section{part, panelTitle(p)})
+		out.Panels = append(out.Panels, section{part, panelTitle(p), p.Sample})
 	}
-	provenance := Link{"Runs with their settings, commits and versions", ProvenanceFile, ProvenanceFile}
+	provenance := Link{"Runs with their settings, commits and versions", fig.stored(ProvenanceFile), fig.stored(ProvenanceFile)}
 	out.Links = append([]Link{provenance}, fig.Links...)
 	script, err := Script(fig, nil)
 	out.Script = script
@@ -159,9 +161,39 @@ func inPanels(fig Figure, keys []string) string {
 
 // panelList is "panel a" or "panels a, b and c".
 func panelList(keys []string) string {
-	last := len(keys) - 1
-	if last == 0 {
+	if len(keys) == 1 {
 		return "panel " + keys[0]
 	}
-	return "panels " + strings.Join(keys[:last], ", ") + " and " + keys[last]
+	return "panels " + conjunction(keys)
+}
+
+// legendEntry is a line of the legend that all panels share.
+type legendEntry struct {
+	Label string
+	Line  string // "solid" or "dashed"
+	Paint template.CSS
+}
+
+// legend lists what panels draw, each look once.
+func legend(panels []Panel) []legendEntry {
+	var out []legendEntry
+	add := func(label, line, color string) {
+		entry := legendEntry{label, line, template.CSS(fmt.Sprintf("var(%s, %s)", colorName(color), color))}
+		if !slices.Contains(out, entry) {
+			out = append(out, entry)
+		}
+	}
+	for _, p := range panels {
+		if r := p.Reference; r != nil {
+			add(r.Label, "solid", r.Color)
+		}
+		for _, s := range p.Series {
+			line := "solid"
+			if s.Style != Line {
+				line = "dashed"
+			}
+			add(s.text(), line, s.Color)
+		}
+	}
+	return out
 }

@@ -45,10 +45,11 @@
     return count;
   }
 
-  return function (option, element) {
+  function dress(option, element) {
+    var grid = element.closest(".grid"), single = grid && grid.classList.contains("panels-1");
     var style = getComputedStyle(document.documentElement);
     function tone(name) { return style.getPropertyValue(name).trim(); }
-    var ink = tone("--ink"), faint = tone("--faint"), paper = tone("--paper"), grid = tone("--grid");
+    var ink = tone("--ink"), faint = tone("--faint"), paper = tone("--paper"), rule = tone("--grid");
 
     option.series.forEach(function (s) {
       if (s.type === "heatmap") return;
@@ -64,13 +65,13 @@
     option.tooltip.extraCssText = "max-width:90%;white-space:normal";
 
     var narrow = element.clientWidth < 600;
-    element.style.height = narrow ? "420px" : "520px";
+    element.style.height = grid && !single ? "290px" : narrow ? "420px" : "520px";
     option.xAxis.concat(option.yAxis).forEach(function (axis) {
       axis.nameTextStyle = { color: ink };
       axis.axisLabel = Object.assign(axis.axisLabel || {}, { color: ink });
       axis.axisLine = Object.assign(axis.axisLine || {}, { lineStyle: { color: faint } });
       axis.axisTick = { lineStyle: { color: faint } };
-      axis.splitLine = Object.assign(axis.splitLine || {}, { lineStyle: { color: grid } });
+      axis.splitLine = Object.assign(axis.splitLine || {}, { lineStyle: { color: rule } });
     });
     option.yAxis.forEach(function (axis) { axis.nameGap = narrow ? 44 : 55; });
     var left = narrow ? 62 : 75, right = narrow ? 14 : 30, edge = narrow ? 0 : left;
@@ -80,14 +81,45 @@
     legend.left = edge;
     legend.right = narrow ? 0 : right;
     var lines = rows(legend.data, element.clientWidth - edge - legend.right - 10);
-    option.grid = [].concat(option.grid).map(function (place) {
-      return Object.assign(place, { left: left, right: right, top: Math.max(40, 18 + 24 * lines) });
-    });
+    var margins = { left: left, right: right, top: Math.max(40, 18 + 24 * lines) };
+    if (grid) {
+      legend.show = false;
+      option.dataZoom = [];
+      option.xAxis.forEach(function (axis) { axis.nameGap = 24; });
+      option.yAxis.forEach(function (axis) { axis.nameTruncate = { maxWidth: 230 }; });
+      margins.top = "12px";
+      margins.bottom = "44px";
+    }
+    option.grid = [].concat(option.grid).map(function (place) { return Object.assign(place, margins); });
     [].concat(option.visualMap || []).forEach(function (scale) { scale.textStyle = { color: ink }; });
     option.dataZoom.forEach(function (zoom) {
       zoom.textStyle = { color: ink };
-      zoom.borderColor = grid;
+      zoom.borderColor = rule;
     });
     return option;
+  }
+
+  // A panel of the grid opens as a large chart, with legend and zoom, by its button or a click.
+  dress.drawn = function (charts, draw) {
+    var dialog = document.getElementById("large");
+    if (!dialog || !dialog.showModal) return;
+    function open(chart, panel) {
+      var place = dialog.querySelector(".live"), fresh = document.createElement("div");
+      fresh.className = "live";
+      place.replaceWith(fresh);
+      dialog.querySelector("h2").textContent = panel.querySelector("h2").firstChild.textContent;
+      dialog.showModal();
+      draw(chart, fresh);
+    }
+    charts.forEach(function (chart) {
+      var button = document.querySelector('[data-large="' + chart.key + '"]');
+      if (!button) return;
+      var panel = button.closest(".panel"), show = function () { open(chart, panel); };
+      button.hidden = false;
+      button.addEventListener("click", show);
+      panel.querySelector(".live").addEventListener("click", show);
+    });
   };
+
+  return dress;
 })()

@@ -143,30 +143,48 @@ func TestPageIsAccessible(t *testing.T) {
 	}
 }
 
-// A verdict is a word with a mark, at the claim and at each of its parts.
+// A claim's line has its verdict as a word with a mark, and each number once; a part of an earlier claim is referred
+// to. All parts with their statistic unfold.
 func TestPageShowsTheClaims(t *testing.T) {
-	fig, page := samplePage(t)
-	_, table, _ := strings.Cut(page, `<section id="claims">`)
-	table, _, _ = strings.Cut(table, "</section>")
-	demand.Words(t, table,
+	fig := fullFigure(t)
+	again := fig.Claims[0]
+	again.ID, again.Text = "5", "Ours is better again"
+	fig.Claims = append(fig.Claims, again)
+	fig.Claims[1].Gallery = "gallery: holds (8 seeds)"
+	text, err := Page(fig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), `<section id="claims">`)
+	list, _, _ = strings.Cut(list, "</section>")
+	demand.Words(t, list,
 		`<span class="verdict mixed">partly</span>`, `<span class="verdict confirmed">holds</span>`,
 		`<span class="verdict contradicted">does not hold</span>`, `<span class="verdict open">undecided</span>`,
-		`<span class="verdict missing">not run</span>`, "&lt;much&gt; better", "(Section 9)", "<code>go run ./make 2</code>")
-	text := strings.ReplaceAll(body(table), "\u00a0", " ")
-	demand.Words(t, text,
-		"Ours minus Everything (claimed above 0):a: +0.125 [+0.100, +0.150], n = 3, every 2nd step, holds",
-		"b (made up): +0.000 [-0.200, +0.200], n = 3, undecided", // never minus zero
-		"Ours is fast:a: +7.000 (one seed, so no interval)", "Ours is short:b: not measured")
-	if n := strings.Count(text, "Ours minus Everything (claimed above 0):"); n != 1 {
-		t.Errorf("parts with the same statistic repeat it: it occurs %d times", n)
-	}
-	if strings.Contains(text, "Ours is easy") {
-		t.Error("a claim whose runs are missing shows more than the command that computes them")
+		`<span class="verdict missing">not run</span>`, "&lt;much&gt; better", "(Section 9)", "<code>go run ./make 2</code>",
+		`<span class="gallery">gallery: holds (8 seeds)</span>`, "parts as in claim 1<")
+	shown := strings.ReplaceAll(body(list), "\u00a0", " ")
+	demand.Words(t, shown,
+		"partly Ours is better Ours minus Everything: a +12.5 [+10.0, +15.0] points, holds"+
+			"b (made up) +0.0 [-20.0, +20.0] points, undecided\n", // never minus zero
+		"Ours minus Everything (claimed above 0)a+0.125 [+0.100, +0.150], n = 3, every 2nd stepholds",
+		"steps of Ours: a +7.0 (one seed, so no interval)", "time of Ours: b not measured")
+	if n := strings.Count(shown, "+12.5"); n != 1 {
+		t.Errorf("a number stands %d times in lines", n)
 	}
 	style := string(CSS(fig))
 	for _, o := range []Outcome{Confirmed, Mixed, Contradicted, Open, Missing} {
 		if !strings.Contains(style, "."+string(o)+"::before {") {
 			t.Errorf("the outcome %s has no mark of its own", o)
+		}
+	}
+}
+
+// TestShort: a number has the digits that a line needs, in hundredths where it is a share.
+func TestShort(t *testing.T) {
+	for want, got := range map[string]string{"+28.4": Short(.28402, Points), "96.0": Short(.96035, Percent),
+		"+0.0": Short(-.0001, Points), "-142": Short(-141.6, ""), "+6.8": Short(6.75, ""), "-0.41": Short(-.413, "")} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -179,9 +197,6 @@ func TestNoTextTwice(t *testing.T) {
 	texts = append(texts, "Made of <dots>")
 	for _, c := range fig.Claims {
 		texts = append(texts, c.Text, c.Says)
-	}
-	for _, p := range fig.Panels {
-		texts = append(texts, panelTitle(p))
 	}
 	shown := body(page)
 	for _, text := range texts {
@@ -215,7 +230,7 @@ func TestInlinePictureTakesTheColoursOfThePage(t *testing.T) {
 	demand.Words(t, page,
 		"fill:var(--sheet,#FFFFFF)", "fill:var(--ink,#222222)",
 		"stroke:var(--c-d62728,#D62728)", "fill:var(--c-d62728,#D52627)")
-	if bare := svgColor.FindString(page[strings.Index(page, "<body>"):strings.Index(page, "<script>")]); bare != "" {
+	if bare := svgColor.FindString(page[strings.Index(page, "<body "):strings.Index(page, "<script>")]); bare != "" {
 		t.Errorf("a colour is fixed: %s", bare)
 	}
 	if css := string(CSS(fig)); strings.Contains(css, "--c-d62728") {
@@ -294,7 +309,7 @@ func TestPageLinks(t *testing.T) {
 // A figure without claims, tables, data and command has a page without their headings.
 func TestPageWithoutTheRest(t *testing.T) {
 	page, err := Page(sampleFigure(t))
-	unwanted := regexp.MustCompile(`Claims|<h2>Data|Make this figure again|<button|means"`)
+	unwanted := regexp.MustCompile(`Claims|<h2>Data|Make this figure again|data-copy=|means"`)
 	if found := unwanted.Find(page); err != nil || found != nil {
 		t.Errorf("the page has %q, %v", found, err)
 	}

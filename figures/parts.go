@@ -20,18 +20,17 @@ var (
 	//go:embed parts.html
 	partsText string
 
-	parts = template.Must(template.New("parts").Funcs(template.FuncMap{
-		"effects": effects,
-		"linked":  func(claims []Claim) bool { return len(claims) > 0 && claims[0].Figure.Href != "" },
-	}).Parse(partsText))
+	parts = template.Must(template.New("parts").Funcs(template.FuncMap{"lines": Lines}).Parse(partsText))
 )
 
 // Parts returns templates for pieces of a page, to parse a page's own template with:
 //
 //	verdict    a [Verdict]
-//	verdicts   a []Claim, as a table
+//	verdicts   a []Claim, as a list that unfolds
 //	means      a [Summary], as a table
-//	panel      a [PanelPart]: picture, notes, table of means, table of the points
+//	chart      a [PanelPart]: its picture
+//	numbers    a [PanelPart]: table of means, notes, table of the points
+//	panel      a [PanelPart]: both
 //	command    a command line (string) with a button to copy it; once on a page
 //
 // The page's style sheet is [CSS].

@@ -2,11 +2,12 @@ package figures
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -23,7 +24,8 @@ const longest = 64 << 20
 func sumsOf(files []file) file {
 	var out bytes.Buffer
 	for _, f := range files {
-		if strings.HasSuffix(f.name, ".csv") || f.name == ProvenanceFile {
+		name := strings.TrimSuffix(f.name, packed)
+		if strings.HasSuffix(name, ".csv") || name == ProvenanceFile {
 			fmt.Fprintf(&out, "%x  %s\n", sha256.Sum256(f.content), f.name)
 		}
 	}
@@ -40,7 +42,8 @@ type Folder struct {
 func OpenFolder(dir string) (*Folder, error) {
 	text, err := artifact.ReadFile(filepath.Join(dir, SumsFile), longest)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, statErr := os.Stat(filepath.Join(dir, ProvenanceFile)); statErr == nil {
+		drawn, _ := filepath.Glob(filepath.Join(dir, ProvenanceFile+"*"))
+		if len(drawn) > 0 {
 			return nil, fmt.Errorf("there is no %s to check the tables by: restore it, or draw the figure again", SumsFile)
 		}
 	}
@@ -55,9 +58,36 @@ func OpenFolder(dir string) (*Folder, error) {
 	return f, nil
 }
 
-// Read returns the content of a file as it was drawn. A file that was changed since is an error, as is one of another
-// drawing. If there is none and [Write] wrote none, the error is fs.ErrNotExist.
+// Read returns the content of a file as it was drawn, also if it is compressed. A file that was changed since is an
+// error, as is one of another drawing. If there is none and [Write] wrote none, the error is fs.ErrNotExist.
 func (f *Folder) Read(name string) ([]byte, error) {
+	if _, listed := f.sums[name+packed]; listed {
+		content, err := f.read(name + packed)
+		if err != nil {
+			return nil, err
+		}
+		return unpack(name+packed, content)
+	}
+	return f.read(name)
+}
+
+// unpack decompresses a file.
+func unpack(name string, content []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(r, longest+1))
+	if err == nil && len(text) > longest {
+		err = fmt.Errorf("it has more than %d MB", longest>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return text, nil
+}
+
+func (f *Folder) read(name string) ([]byte, error) {
 	content, err := artifact.ReadFile(filepath.Join(f.dir, name), longest)
 	sum, listed := f.sums[name]
 	if errors.Is(err, fs.ErrNotExist) && listed {

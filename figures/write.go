@@ -2,6 +2,7 @@ package figures
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tvps/data/artifact"
 )
@@ -25,11 +27,28 @@ const ProvenanceFile = "provenance.json"
 // panelFiles are the endings of the names of a panel's files.
 var panelFiles = []string{".csv", ".svg", ".png", ".pdf"}
 
+// stored is the name of a file in a figure's folder, "" if the folder is compact and has none: one picture a panel and
+// no script, tables and provenance compressed.
+func (f Figure) stored(name string) string {
+	switch extension := filepath.Ext(name); {
+	case !f.Compact:
+	case extension == ".png", extension == ".pdf", extension == ".js":
+		return ""
+	case extension == ".csv", name == ProvenanceFile:
+		return name + packed
+	}
+	return name
+}
+
+// packed ends the names of compressed files.
+const packed = ".gz"
+
 // Write draws the figure into the folder dir, which it makes if needed: for each panel
 // <name>-<key>.csv (that panel's rows), .svg, .png, .pdf, its films and, if claims are judged
 // by other rows, <name>-<key>-judged.csv, then provenance.json (provenance as JSON),
-// [ScriptFile], index.html and [SumsFile]. A file of judged rows that
-// an earlier drawing of a panel left is removed if the panel has none.
+// [ScriptFile], index.html and [SumsFile]. If the figure is Compact, the folder has no .png,
+// .pdf and script, and tables and provenance are compressed (.gz). Files of an earlier drawing
+// that this one does not have are removed.
 //
 // Everything is drawn before anything is written. Each file is written under a temporary
 // name, and the files get their names only when all are complete: a reader never sees a
@@ -62,18 +81,27 @@ func Write(fig Figure, rows []Row, provenance any, dir string) error {
 	if err := artifact.Commit(pending...); err != nil {
 		return unwritable(fig, dir, err)
 	}
-	return removeStale(fig, dir)
+	return removeStale(fig, files, dir)
 }
 
-// removeStale removes the tables of an earlier drawing of panels that have no rows for them.
-func removeStale(fig Figure, dir string) error {
+// removeStale removes the files of an earlier drawing of the panels that are not among the present ones.
+func removeStale(fig Figure, files []file, dir string) error {
+	names := []string{ProvenanceFile, ScriptFile}
 	for _, p := range fig.Panels {
+		for _, extension := range panelFiles {
+			names = append(names, fig.FileStem(p)+extension)
+		}
 		for _, t := range fig.notDrawn(p) {
-			if len(t.rows) > 0 {
+			names = append(names, t.name)
+		}
+	}
+	for _, name := range names {
+		for _, name := range []string{name, name + packed} {
+			if slices.ContainsFunc(files, func(f file) bool { return f.name == name }) {
 				continue
 			}
-			if err := os.Remove(filepath.Join(dir, t.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return unwritable(fig, dir, named(err, t.name))
+			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return unwritable(fig, dir, named(err, name))
 			}
 		}
 	}
@@ -116,7 +144,33 @@ func render(fig Figure, rows []Row, provenance any) ([]file, error) {
 		return nil, err
 	}
 	files = append(files, file{ProvenanceFile, append(origin, '\n')}, file{ScriptFile, ECharts})
+	if files, err = store(fig, files); err != nil {
+		return nil, err
+	}
 	return append(files, file{"index.html", page}, sumsOf(files)), nil
+}
+
+// store gives files the names and the form that they have in the figure's folder.
+func store(fig Figure, files []file) ([]file, error) {
+	var out []file
+	for _, f := range files {
+		name := fig.stored(f.name)
+		if strings.HasSuffix(name, packed) {
+			var text bytes.Buffer
+			w, err := gzip.NewWriterLevel(&text, gzip.BestCompression)
+			if err == nil {
+				_, err = w.Write(f.content)
+			}
+			if err = errors.Join(err, w.Close()); err != nil {
+				return nil, err
+			}
+			f.content = text.Bytes()
+		}
+		if name != "" {
+			out = append(out, file{name, f.content})
+		}
+	}
+	return out, nil
 }
 
 func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {

@@ -30,7 +30,7 @@ type figureFlags struct {
 	scale, seeds, backend, results, out, tables, trace string
 	panels, series, sets                               []string
 	stride, workers                                    int
-	showConfig, stored                                 bool
+	showConfig, stored, compact, verbose               bool
 }
 
 // registerSettings adds the flags that one figure and all figures share.
@@ -73,6 +73,8 @@ func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 func (f *figureFlags) registerMaking(cmd *cobra.Command, name string) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "output folder (default figures/out/"+name+")")
+	flags.BoolVar(&f.compact, "compact", false, "write SVG pictures alone and compressed tables, as in figures/gallery")
+	flags.BoolVar(&f.verbose, "verbose", false, "print whole tables, and every part of each claim")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of parallel runs")
 }
 
@@ -139,7 +141,7 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 		return lab.Options{}, err
 	}
 	o := lab.Options{Scale: scale, Panels: f.panels, Seeds: seeds, Learners: f.series, Overrides: f.sets,
-		Workers: f.workers, Out: f.out}
+		Workers: f.workers, Out: f.out, Compact: f.compact, Verbose: f.verbose}
 	if f.stride != 0 {
 		o.Overrides = append(slices.Clone(o.Overrides), fmt.Sprintf("stride=%d", f.stride))
 	}

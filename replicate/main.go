@@ -7,6 +7,8 @@
 package main
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"tvps/replicate/lab"
@@ -24,13 +26,75 @@ func main() { usage.Main(root(paperCatalog), grace) }
 
 var paperCatalog = lab.PaperCatalog(&supervised.Protocol, &robots.Protocol)
 
+// start is what the program prints without a command.
+const start = `The figures of "Time-Varying Propensity Score to Bridge the Gap between the Past and Present" (ICLR 2024).
+
+Begin with one of these:
+  go run ./replicate fig1 --scale tiny      a minute: does everything work here?
+  go run ./replicate fig1                   a quarter of an hour: Figure 1 with its claims, as a page
+  go run ./replicate verify --tables figures/gallery    seconds: which claims hold, from the runs in this repository
+  go run ./replicate drift TABLE.csv --time COLUMN      has your own table drifted?
+
+All commands: go run ./replicate --help
+Pictures and verdicts: figures/gallery/README.md    Your own table: replicate/TABLES.md
+`
+
+// listed are those of the commands in --help, by title; the figures stand on one line.
+func listed(c lab.Catalog) []group {
+	return []group{
+		{"Figures", append(figureCommands(c), allCommand(c))},
+		{"Verdicts", []*cobra.Command{verifyCommand(c), reportCommand(c), studyCommand(c)}},
+		{"Your own tables", []*cobra.Command{driftCommand(), weightsCommand(), backtestCommand()}},
+		{"Runs on disk", []*cobra.Command{statusCommand(c), exportCommand(), mergeCommand()}},
+		{"Cluster", []*cobra.Command{planCommand(c), submitCommand(c), workCommand(c), cancelCommand()}},
+		{"Set-up", []*cobra.Command{doctorCommand(c), dataCommand(), pretrainCommand()}},
+	}
+}
+
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
 // root returns the command line that makes the figures of a catalog.
 func root(c lab.Catalog) *cobra.Command {
-	cmd := usage.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure",
-		figureCommands(c)...)
-	cmd.AddCommand(allCommand(c), verifyCommand(c), reportCommand(c), studyCommand(c), statusCommand(c),
-		doctorCommand(c), dataCommand(), pretrainCommand(), driftCommand(), backtestCommand(), weightsCommand(),
-		exportCommand(), mergeCommand(), planCommand(c), workCommand(c), submitCommand(c),
-		cancelCommand())
+	cmd := usage.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure")
+	all := listed(c)
+	for _, g := range all {
+		cmd.AddCommand(g.commands...)
+	}
+	choose := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return choose(cmd, args)
+		}
+		fmt.Fprint(cmd.OutOrStdout(), start)
+		return nil
+	}
+	others := (&cobra.Command{}).UsageFunc()
+	cmd.SetUsageFunc(func(of *cobra.Command) error {
+		if of != cmd {
+			return others(of)
+		}
+		w := of.OutOrStdout()
+		fmt.Fprintf(w, "Usage:\n  %s COMMAND [flags]\n", cmd.Name())
+		for _, g := range all {
+			fmt.Fprintf(w, "\n%s:\n", g.title)
+			var figures []string
+			for _, sub := range g.commands {
+				if strings.HasPrefix(sub.Name(), "fig") {
+					figures = append(figures, sub.Name())
+					continue
+				}
+				if len(figures) > 0 {
+					fmt.Fprintf(w, "  %s\n", strings.Join(figures, " "))
+					figures = nil
+				}
+				fmt.Fprintf(w, "  %-10s %s\n", sub.Name(), sub.Short)
+			}
+		}
+		fmt.Fprintf(w, "\n`%s COMMAND --help` lists a command's flags.\n", cmd.Name())
+		return nil
+	})
 	return cmd
 }

@@ -82,12 +82,47 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestHelp: without a command twelve lines say where to begin; --help has every command, the figures on one line.
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{nil, {"--help"}, {"fig1", "--help"}, {"data"}} {
-		code, stdout, stderr := newSandbox(t).run(t, args...)
-		if code != 0 || stderr != "" || !strings.Contains(stdout, "Usage:") {
-			t.Errorf("%v: exit code %d, stderr %q", args, code, stderr)
+	for command, want := range map[string]string{"": "Begin with one of these:", "--help": "\nYour own tables:\n  drift ",
+		"fig1 --help": "Usage:\n  replicate fig1 [flags]", "data": "Usage:\n  replicate data [flags]"} {
+		code, stdout, stderr := newSandbox(t).run(t, strings.Fields(command)...)
+		if code != 0 || stderr != "" || !strings.Contains(stdout, want) {
+			t.Errorf("%q: exit code %d, stderr %q, no %q in\n%s", command, code, stderr, want, stdout)
 		}
+		if lines := strings.Count(stdout, "\n"); command == "" && lines > 12 {
+			t.Errorf("%d lines without a command", lines)
+		}
+	}
+	_, help, _ := newSandbox(t).run(t, "--help")
+	for _, cmd := range root(paperCatalog).Commands() {
+		if !strings.Contains(help, " "+cmd.Name()+" ") && cmd.Name() != "fig14" && cmd.Name() != "help" {
+			t.Errorf("--help lacks %s", cmd.Name())
+		}
+	}
+}
+
+// TestTerminal: Figure 1 of the gallery takes at most 30 lines, the page's address the last; three of its seeds say what
+// the gallery's larger sample says.
+func TestTerminal(t *testing.T) {
+	s := newSandbox(t)
+	gallery := filepath.Join("..", "figures", "gallery")
+	stored := []string{"fig1", "--stored", "--tables", gallery, "--results", filepath.Join(s.tmp, "none"), "--out", s.tmp,
+		"--backend", "xla:cpu"}
+	code, stdout, stderr := s.run(t, stored...)
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if code != 0 || len(lines) > 30 || lines[len(lines)-1] != "Page: "+filepath.Join(s.tmp, "index.html") {
+		t.Errorf("exit code %d, %d lines:\n%s%s", code, len(lines), stdout, stderr)
+	}
+	for _, want := range []string{"  a  Drifting Gaussian: Everything 0.646, ", "13 claims: 7 hold, ",
+		"  + holds          +28.4 points              On the Gaussian, Ours is better than Everything\n"} {
+		if !strings.Contains(stdout, want) || strings.Contains(stdout, "gallery: ") {
+			t.Errorf("no %q, or the gallery next to itself, in\n%s", want, stdout)
+		}
+	}
+	_, stdout, _ = s.run(t, append(stored, "--panel", "a", "--seeds", "0,1,2")...)
+	if want := "gallery: holds. On the Gaussian, Ours is better than Everything"; !strings.Contains(stdout, want) {
+		t.Errorf("no %q in\n%s", want, stdout)
 	}
 }
 

@@ -205,11 +205,25 @@ func (e Evidence) Runs(panels []Collected) map[string]*runs.Result {
 	return out
 }
 
-// Notes says by which larger samples the claims about a panel are judged, if by any, and the differences in its notes,
-// if it has some.
-func (e Evidence) Notes(panel string, differences bool) []string {
+// Deciding returns a panel at the largest sample by which all of its series are judged: what a picture shows. It is the
+// panel itself if no larger one is stored.
+func (e Evidence) Deciding(c Collected) Collected {
+	for _, s := range e.samples[c.Key] {
+		if contains(s.compared, c.Series) {
+			return s.Collected
+		}
+	}
+	return c
+}
+
+// Notes says by which larger samples than the drawn one the claims about a panel are judged, if by any, and the
+// differences in its notes, if it has some.
+func (e Evidence) Notes(drawn Panel, differences bool) []string {
 	var out []string
-	for _, s := range e.samples[panel] {
+	for _, s := range e.samples[drawn.Key] {
+		if contains(s.compared, drawn.Series) {
+			continue
+		}
 		what := "The claims"
 		switch {
 		case len(s.about) == 0 && differences:
@@ -220,21 +234,13 @@ func (e Evidence) Notes(panel string, differences bool) []string {
 				what += ", with their differences in these notes,"
 			}
 		}
-		text := fmt.Sprintf("%s are judged by %s", what, runs.Plural(len(s.Seeds), "seed"))
-		switch stride := s.sample().Stride; stride {
-		case 0:
-		case 1:
-			text += " at every step"
-		default:
-			text += fmt.Sprintf(" at every %s step", experiment.Ordinal(stride))
-		}
-		out = append(out, text+", which are more than are drawn.")
+		out = append(out, fmt.Sprintf("%s are judged by %s, which are more than are drawn.", what, s.Sample()))
 	}
 	return out
 }
 
-// sample is what is run of the panel.
-func (p Panel) sample() Sample {
+// Sample is what is run of the panel.
+func (p Panel) Sample() Sample {
 	s := Sample{Seeds: p.Seeds}
 	if p.Sampled() {
 		var steps []float64
@@ -244,6 +250,19 @@ func (p Panel) sample() Sample {
 		s.Stride = stride(steps)
 	}
 	return s
+}
+
+// String is the sample for people, as "8 seeds, every 2nd step".
+func (s Sample) String() string {
+	text := runs.Plural(len(s.Seeds), "seed")
+	switch s.Stride {
+	case 0:
+	case 1:
+		text += ", every step"
+	default:
+		text += fmt.Sprintf(", every %s step", experiment.Ordinal(s.Stride))
+	}
+	return text
 }
 
 // samples lists the samples of some series of a panel that are larger than the panel's own, the largest first. A panel

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/figures"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 )
@@ -14,29 +15,6 @@ import (
 // cell escapes a text for a cell: bars, HTML and emphasis.
 func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "*", "\\*", "_", "\\_").Replace(text)
-}
-
-// effects returns the effects of a claim in lines: the statistic, once if its parts share it, and each panel's effect;
-// or the command that computes the missing runs.
-func effects(f State, c Judged) string {
-	if c.Verdict == NotRun {
-		return "`" + f.Command + "`"
-	}
-	var out []string
-	statistic := ""
-	parts := c.Shown()
-	for _, p := range parts {
-		if what(p.Part) != statistic {
-			statistic = what(p.Part)
-			out = append(out, statistic+":")
-		}
-		text := fmt.Sprintf("%s: %s %s", p.panel(), Signed(p.Effect.Mean), p.Interval())
-		if len(parts) > 1 {
-			text += ", " + p.Result()
-		}
-		out = append(out, text)
-	}
-	return strings.ReplaceAll(cell(strings.Join(out, "\n")), "\n", "<br>")
 }
 
 // Summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and how many of its
@@ -68,40 +46,81 @@ func tally(claims []Judged) string {
 	return strings.Replace(text, " claim ", " ", 1)
 }
 
-// Gallery returns the text of a gallery in Markdown, the folder dir: for each figure its pictures there, its verdicts
-// and the command that makes it, with its time at the small scale.
-func (v Verification) Gallery(figures []paper.Figure, dir string) string {
+// Gallery returns the text of a gallery in Markdown: for each figure the sentence that answers its question, its
+// pictures in the folder dir, the command that makes it, and its claims, folded. trained, if it is not nil, judges some
+// of the figures at the scale medium, whose folders lie in "medium": these come first, and the figure of v is folded.
+func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Verification) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", CountVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
-	for _, f := range v.Figures {
-		i := slices.IndexFunc(figures, func(declared paper.Figure) bool { return declared.Number == f.Number })
-		if i < 0 {
+	for i, f := range v.Figures {
+		at := slices.IndexFunc(declared, func(d paper.Figure) bool { return d.Number == f.Number })
+		if at < 0 {
 			continue
 		}
-		declared := figures[i]
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n`%s`", f.Title, declared.Caption, f.Command)
-		if v.Scale == experiment.Small {
-			fmt.Fprintf(&b, ": %s on two cores", declared.Time)
+		fmt.Fprintf(&b, "\n## %s\n\n", f.Title)
+		if trained == nil || len(trained.Of(f.Name)) == 0 {
+			b.WriteString(v.section(i, declared[at], dir, f.Name))
+			continue
 		}
-		if declared.Shares != "" {
-			fmt.Fprintf(&b, ", with runs of figure %s", declared.Shares)
-		}
-		b.WriteString(".\n")
-		if drawn := Pictures(dir, f.Name); len(drawn) > 0 {
-			fmt.Fprintf(&b, "[Page](%s/index.html), [claims](%s/claims.json), [provenance](%s/provenance.json).\n\n",
-				f.Name, f.Name, f.Name)
-			for _, picture := range drawn {
-				fmt.Fprintf(&b, "![%s](%s)\n", strings.TrimSuffix(filepath.Base(picture), filepath.Ext(picture)), picture)
-			}
-		}
-		b.WriteString("\n| claim | the paper | here: mean, 95% interval over seeds and steps | verdict |\n|---|---|---|---|\n")
-		for _, c := range v.Of(f.Name) {
-			fmt.Fprintf(&b, "| %s | %s (%s) | %s | **%s** |\n",
-				cell(c.Text), cell(c.Says), cell(c.Place), effects(f, c), c.Result())
-		}
+		larger := slices.IndexFunc(trained.Figures, func(s State) bool { return s.Number == f.Number })
+		fmt.Fprintf(&b, "%s\n<details><summary>At the scale %s, where agents are hardly trained</summary>\n\n%s\n</details>\n",
+			trained.section(larger, declared[at], dir, "medium/"+f.Name), v.Scale,
+			v.section(i, declared[at], dir, f.Name))
 	}
 	return b.String()
 }
+
+// section is the text of a figure, whose files lie in a folder.
+func (v Verification) section(i int, declared paper.Figure, dir, folder string) string {
+	var b strings.Builder
+	f := v.Figures[i]
+	judged := v.Of(f.Name)
+	for i, c := range judged { // a table that was read has no short forms
+		at := slices.IndexFunc(declared.Claims, func(d paper.Claim) bool { return d.ID == c.ID })
+		if at >= 0 {
+			judged[i].Short = declared.Claims[at].Short
+		}
+	}
+	for i, a := range Answer(judged) {
+		if i > 0 {
+			b.WriteString(" ")
+		}
+		fmt.Fprintf(&b, "**%s:** %s.", sentenceCase(a.Verdict.Word), cell(a.Text))
+	}
+	b.WriteString("\n\n")
+	drawn := Pictures(dir, folder)
+	for _, picture := range drawn {
+		fmt.Fprintf(&b, "<img src=\"%s\" alt=\"%s\" width=\"49%%\">\n", picture, strings.TrimSuffix(filepath.Base(picture), ".svg"))
+	}
+	fmt.Fprintf(&b, "\n%s `%s`", declared.Caption, f.Command)
+	if v.Scale == experiment.Small {
+		fmt.Fprintf(&b, ": %s on two cores", declared.Time)
+	}
+	if declared.Shares != "" {
+		fmt.Fprintf(&b, ", with runs of figure %s", declared.Shares)
+	}
+	b.WriteString(".")
+	if len(drawn) > 0 {
+		fmt.Fprintf(&b, " [Page](%[1]s/index.html), [claims](%[1]s/claims.json).", folder)
+	}
+	fmt.Fprintf(&b, "\n\n<details><summary>%s</summary>\n\n| verdict | claim | measured here |\n|---|---|---|\n", CountVerdicts(judged))
+	var shown []figures.Claim
+	for _, c := range judged {
+		claim := c.OnPage()
+		if c.Verdict == NotRun {
+			claim.Command = f.Command
+		}
+		shown = append(shown, claim)
+	}
+	for _, line := range figures.Lines(shown) {
+		fmt.Fprintf(&b, "| **%s** | %s | %s |\n", line.Verdict.Word, cell(line.Text), cell(line.String()))
+	}
+	b.WriteString("\n</details>\n")
+	return b.String()
+}
+
+// sentenceCase is the text with a capital at its beginning.
+func sentenceCase(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // anchor returns the fragment that GitHub derives from a heading.
 func anchor(title string) string {
@@ -115,12 +134,12 @@ func anchor(title string) string {
 	return strings.ReplaceAll(kept, " ", "-")
 }
 
-// Pictures lists the PNG pictures in a figure's folder below dir, relative to dir.
+// Pictures lists the pictures in a figure's folder below dir, relative to dir, without films.
 func Pictures(dir, figure string) []string {
 	var out []string
 	entries, _ := os.ReadDir(filepath.Join(dir, figure)) // sorted by name; none without the folder
 	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) == ".png" {
+		if filepath.Ext(entry.Name()) == ".svg" && !strings.HasSuffix(entry.Name(), "-film.svg") {
 			out = append(out, figure+"/"+entry.Name())
 		}
 	}

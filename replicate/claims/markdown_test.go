@@ -37,7 +37,7 @@ func TestCountVerdicts(t *testing.T) {
 // handMade returns a table of two claims: one with three parts, one that is not run.
 func handMade() Verification {
 	part := func(panel, standIn string, verdict Verdict, low, high float64) JudgedPart {
-		return JudgedPart{Part: paper.Part{Panel: panel, Series: "ours", Base: "everything"},
+		return JudgedPart{Part: paper.Part{Panel: panel, Series: "ours", Base: "everything", Statistic: paper.Difference},
 			Metric: Metric{"accuracy", standIn}, Verdict: verdict,
 			Effect: figures.Estimate{Mean: (low + high) / 2, Low: low, High: high, N: 3}}
 	}
@@ -66,20 +66,14 @@ func handMade() Verification {
 // links are to folders that exist. (Package lab compares the documents of the gallery with its results.)
 func TestMarkdown(t *testing.T) {
 	dir, v := t.TempDir(), handMade()
-	demand.Write(t, filepath.Join(dir, "fig01", "fig01-a.png"), "")
 	declared := []paper.Figure{{Number: 1, Time: "28 min"}, {Number: 3, Time: "5 min", Shares: "1"}}
-	gallery, summary := v.Gallery(declared, dir), v.Summary()
+	gallery, summary := v.Gallery(declared, dir, nil), v.Summary()
 	for want, text := range map[string]string{
 		"2 claims: 1 holds partly, 1 is not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. " +
 			"Made by `go run ./replicate verify --scale small`.\n": gallery,
-		`| Ours \| is better | "&lt;b&gt;better&lt;/b&gt;" (Section 3) | ` +
-			"Ours minus Everything (claimed above 0):<br>" +
-			"a: +0.020 [+0.010, +0.030], n = 3, holds<br>b: +0.000 [+0.000, +0.000], n = 3, undecided<br>" +
-			"d (stand-in, not CLEAR): -0.020 [-0.030, -0.010], n = 3, does not hold (not counted) | **partly** |\n": gallery,
-		"| Another | so (there) | `go run ./replicate fig3 --scale small` | **not run** |\n": gallery,
-		"28 min on two cores.\n[Page](fig01/index.html), ":                                   gallery,
-		"![fig01-a](fig01/fig01-a.png)\n":                                                    gallery,
-		"5 min on two cores, with runs of figure 1.\n\n| claim":                              gallery,
+		`| **partly** | Ours \| is better | Ours minus Everything: a +2.0 [+1.0, +3.0] points (holds); ` +
+			"b +0.0 [+0.0, +0.0] points (undecided); d (stand-in, not CLEAR) -2.0 [-3.0, -1.0] points |\n": gallery,
+		"| **not run** | Another | go run ./replicate fig3 --scale small |\n": gallery,
 		`| [<img src="figures/gallery/fig01/fig01-a.svg" width="190" alt=""><br>1: D'Claw, a \| b]` +
 			"(figures/gallery/README.md#figure-1-dclaw-a--b)<br>1 holds partly |": summary,
 	} {
@@ -87,12 +81,58 @@ func TestMarkdown(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	if v.Scale = experiment.Medium; strings.Contains(v.Gallery(declared, dir), "28 min") {
+	if v.Scale = experiment.Medium; strings.Contains(v.Gallery(declared, dir, nil), "28 min") {
 		t.Error("the time is that of the small scale")
 	}
 	v.Figures[0].Stored = 0
 	if got := v.Summary(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "Nothing is stored") ||
 		!strings.Contains(got, "`go run ./replicate all --scale small`") {
 		t.Errorf("without results: %q", got)
+	}
+}
+
+// TestGallery: the answer and the pictures come first, the claims are folded; the time is that of the small scale, links
+// are to folders that exist, and trained agents come before those of the small scale.
+func TestGallery(t *testing.T) {
+	short := []paper.Claim{{Text: "Ours | is better", Short: "Ours beats <all>"}}
+	figures := []paper.Figure{
+		{Number: 1, Caption: "One.", Time: "28 min", Claims: short},
+		{Number: 3, Caption: "Three.", Time: "5 min", Shares: "1"},
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"fig01/fig01-a.svg", "fig01/fig01-a-sac-film.svg", "medium/fig01/fig01-a.svg"} {
+		demand.Write(t, filepath.Join(dir, name), "")
+	}
+	section := func(folder, time string) string {
+		return `**Partly:** Ours beats &lt;all&gt; (+2.0, +0.0 points).
+
+<img src="` + folder + `/fig01-a.svg" alt="fig01-a" width="49%">
+
+One. ` + "`go run ./replicate fig1 --scale small`" + time + ". [Page](" + folder + "/index.html), [claims](" +
+			folder + `/claims.json).
+
+<details><summary>1 claim holds partly</summary>
+`
+	}
+	small, medium := handMade(), handMade()
+	medium.Scale, medium.Claims = experiment.Medium, medium.Claims[:1]
+	for _, c := range []struct {
+		of, trained *Verification
+		want        string
+	}{
+		{&small, nil, "\n" + section("fig01", ": 28 min on two cores")},
+		{&medium, nil, "\n" + section("fig01", "")},
+		{&small, nil, "Three. `go run ./replicate fig3 --scale small`: 5 min on two cores, with runs of figure 1.\n"},
+		{&small, &medium, "\n" + section("medium/fig01", "")},
+		{&small, &medium, "<details><summary>At the scale small, where agents are hardly trained</summary>\n\n" +
+			section("fig01", ": 28 min on two cores")},
+	} {
+		got := c.of.Gallery(figures, dir, c.trained)
+		if !strings.Contains(got, c.want) {
+			t.Errorf("scale %s: no %s in\n%s", c.of.Scale, c.want, got)
+		}
+		if strings.Contains(got, "fig03/") {
+			t.Errorf("scale %s: a link to figure 3, which is not drawn:\n%s", c.of.Scale, got)
+		}
 	}
 }

@@ -76,10 +76,10 @@ func judgedRecord(samples []judgedSample, drawn []RunRecord) JudgedSample {
 	out, most := JudgedSample{Runs: []RunRecord{}}, 0
 	for _, s := range samples {
 		if len(s.Jobs) > most {
-			out.Sample, most = s.sample(), len(s.Jobs)
+			out.Sample, most = s.Sample(), len(s.Jobs)
 		}
 		if len(samples) > 1 {
-			out.Compared = append(out.Compared, ComparedSample{s.compared, s.sample()})
+			out.Compared = append(out.Compared, ComparedSample{s.compared, s.Sample()})
 		}
 		for _, run := range s.records() {
 			if same := func(r RunRecord) bool { return r.ID == run.ID }; !slices.ContainsFunc(drawn, same) &&

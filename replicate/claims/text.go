@@ -3,6 +3,7 @@ package claims
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tvps/figures"
@@ -63,6 +64,15 @@ func (p JudgedPart) Interval() string {
 	return text
 }
 
+// Sample is how many seeds were measured and which steps, as "8 seeds, every 2nd step".
+func (p JudgedPart) Sample() string {
+	s := Sample{Seeds: make([]int64, p.Effect.N)}
+	if p.Steps > 1 {
+		s.Stride = p.Stride
+	}
+	return s.String()
+}
+
 // steps says which steps were measured, and what the interval is without the others; "" if they stand for no others.
 func (p JudgedPart) steps() string {
 	switch {
@@ -83,7 +93,7 @@ func Bounds(e figures.Estimate) string { return fmt.Sprintf("[%s, %s]", Signed(e
 
 // Result is the verdict in short, with its margin, and a remark on a stand-in.
 func (p JudgedPart) Result() string {
-	word, _, _ := strings.Cut(string(p.Verdict), ":") // without its reason
+	word := p.Verdict.Short()
 	text := p.withMargin(word)
 	if p.onStandIn() {
 		text += " (not counted)"
@@ -110,11 +120,33 @@ func Signed(v float64) string {
 	return "+0.000"
 }
 
-// what names the statistic with its series and its claimed bound.
-func what(p paper.Part) string {
+// name is the statistic with its series.
+func name(p paper.Part) string {
 	labels := SeriesLabels(p.Series, p.Base)
 	words := statistics[cmp.Or(p.Statistic, paper.Difference)].words
-	text := strings.NewReplacer("SERIES", labels[0], "BASE", labels[1]).Replace(words)
+	return strings.NewReplacer("SERIES", labels[0], "BASE", labels[1]).Replace(words)
+}
+
+// unit is that of the effect: points for differences of accuracies, percent for shares.
+func (p JudgedPart) unit() figures.Unit {
+	switch p.Statistic {
+	case paper.Share, paper.Rejected:
+		return figures.Percent
+	case paper.Level, paper.End:
+		if p.Metric.Name == "accuracy" {
+			return figures.Percent
+		}
+	case paper.Difference, paper.EndGain, paper.Further:
+		if p.Metric.Name == "accuracy" {
+			return figures.Points
+		}
+	}
+	return ""
+}
+
+// what names the statistic with its series and its claimed bound.
+func what(p paper.Part) string {
+	text := name(p)
 	switch {
 	case p.Test == paper.Within:
 		return fmt.Sprintf("%s (claimed within ±%g)", text, p.Bound)
@@ -180,9 +212,57 @@ func (j Judged) OnPage() figures.Claim {
 	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
 	for _, p := range j.Shown() {
 		c.Parts = append(c.Parts, figures.ClaimPart{
-			What: what(p.Part), Panel: p.panel(), Effect: p.Effect, Steps: p.steps(),
+			What: what(p.Part), Short: name(p.Part), Unit: p.unit(), Panel: p.panel(), Effect: p.Effect, Steps: p.steps(),
 			Verdict: figures.Verdict{Word: p.Result(), Outcome: p.outcome()},
 		})
 	}
 	return c
+}
+
+// Short is the verdict without its reason.
+func (v Verdict) Short() string {
+	word, _, _ := strings.Cut(string(v), ":")
+	return word
+}
+
+// Answer is the sentence that answers the question of a figure, made from the verdicts on those of its claims that have
+// a short form: what holds, what does not, what is undecided.
+func Answer(judged []Judged) []figures.Answer {
+	var out []figures.Answer
+	for _, v := range []Verdict{Holds, Partly, DoesNotHold, NoDifference, Undecided, NotJudged, NotRun} {
+		var texts []string
+		for _, c := range judged {
+			if c.Short != "" && c.Verdict == v {
+				texts = append(texts, c.Short+inParentheses(c.Effects()))
+			}
+		}
+		if len(texts) > 0 {
+			verdict := figures.Verdict{Word: v.Short(), Outcome: outcomes[v]}
+			out = append(out, figures.Answer{Verdict: verdict, Text: strings.Join(texts, "; ")})
+		}
+	}
+	return out
+}
+
+// Effects lists the means of a claim's parts, without those about a stand-in; empty if there is none.
+func (j Judged) Effects() string {
+	var effects []float64
+	var unit figures.Unit
+	for _, p := range j.Parts {
+		if p.Effect.N > 0 && (!p.onStandIn() || j.Verdict == OnStandIn) {
+			unit = p.unit()
+			effects = append(effects, p.Effect.Mean)
+		}
+	}
+	if len(effects) > 3 {
+		return fmt.Sprintf("%s to %s%s", figures.Short(slices.Min(effects), unit), figures.Short(slices.Max(effects), unit), unit)
+	}
+	var means []string
+	for _, e := range effects {
+		means = append(means, figures.Short(e, unit))
+	}
+	if len(means) == 0 {
+		return ""
+	}
+	return strings.Join(slices.Compact(means), ", ") + string(unit)
 }

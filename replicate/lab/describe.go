@@ -10,6 +10,7 @@ import (
 	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
@@ -17,37 +18,54 @@ import (
 // describe makes charts, tables and the record of what can be drawn of a judged figure, and of a draft if there is one.
 func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*Result, error) {
 	f, e := judged.Figure, judged.Evidence
-	r := &Result{Figure: figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption, Draft: draft},
-		judgedBy: map[string][]string{}}
+	r := &Result{Figure: figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption, Compact: o.Compact, Draft: draft}}
 	var drawn []claims.Collected
 	for _, c := range judged.Panels {
 		c, absent, ok := c.Drawable()
 		if !ok {
 			continue
 		}
-		rows := c.Written(c.Rows())
+		shown := e.Deciding(c)
+		rows := shown.Written(shown.Rows())
 		summary, err := figures.Table(rows, c.Key, c.Shown().String(), c.Series[0])
 		if err != nil {
 			return nil, err
 		}
-		panel, err := chart(c.Panel, rows)
+		panel, err := chart(shown.Panel, rows)
 		if err != nil {
 			return nil, err
 		}
+		panel.Sample = shown.Sample().String()
 		panel.Judged, panel.Metrics = c.Written(e.Larger(c.Panel)), otherMetrics(c)
-		panel.Notes = slices.Concat(notes(c.Panel, absent), ends(c, f.Claims), noted(c),
-			e.Notes(c.Key, len(c.Spans) > 0), spans(c.Panel, e))
+		panel.Notes = slices.Concat(notes(shown.Panel, absent), ends(shown, f.Claims), noted(shown),
+			e.Notes(c.Panel, len(c.Spans) > 0), spans(c.Panel, e))
 		if panel.Films, err = l.films(f, c.Panel); err != nil {
 			return nil, err
 		}
-		drawn, r.Rows = append(drawn, c), append(r.Rows, rows...)
+		drawn, r.Rows = append(drawn, c), append(r.Rows, c.Written(c.Rows())...)
 		r.Figure.Panels, r.Figure.Tables = append(r.Figure.Panels, panel), append(r.Figure.Tables, summary)
-		r.judgedBy[c.Key] = e.Notes(c.Key, false)
 	}
 	for _, c := range judged.Claims {
-		if slices.ContainsFunc(c.Parts, func(p claims.JudgedPart) bool { _, drawn := r.judgedBy[p.Panel]; return drawn }) {
+		if slices.ContainsFunc(c.Parts, func(p claims.JudgedPart) bool {
+			return slices.ContainsFunc(drawn, func(c claims.Collected) bool { return c.Key == p.Panel })
+		}) {
 			r.Claims = append(r.Claims, c)
-			r.Figure.Claims = append(r.Figure.Claims, c.OnPage())
+		}
+	}
+	switch {
+	case draft != nil:
+	case o.Scale == experiment.Tiny:
+		r.Figure.Tally = TinyNote
+	default:
+		r.Figure.Answer, r.Figure.Tally = claims.Answer(r.Claims), claims.CountVerdicts(r.Claims)
+		gallery, err := o.published()
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range r.Claims {
+			shown := c.OnPage()
+			shown.Gallery = inGallery(c, gallery)
+			r.Figure.Claims = append(r.Figure.Claims, shown)
 		}
 	}
 	madeBy := l.Provenance()

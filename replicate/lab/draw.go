@@ -26,8 +26,6 @@ type Result struct {
 	Claims []claims.Judged
 	Record claims.Record // the contents of provenance.json
 	Report runs.Report   // of Make: the runs that were computed or taken from the store
-
-	judgedBy map[string][]string // by panel, the notes on larger samples
 }
 
 // Make computes the missing runs of a figure, draws it into the folder o.Out, and prints its tables and verdicts. If
@@ -191,24 +189,6 @@ func (l *Lab) write(o Options, r *Result) error {
 		return err
 	}
 	return l.print(o, r)
-}
-
-// print writes tables and verdicts.
-func (l *Lab) print(o Options, r *Result) error {
-	for _, t := range r.Figure.Tables {
-		if err := figures.PrintTable(l.Stdout, t); err != nil {
-			return err
-		}
-		for _, note := range r.judgedBy[t.Panel] {
-			fmt.Fprintln(l.Stdout, note)
-		}
-	}
-	fmt.Fprintln(l.Stdout, "Claims of the paper, here:")
-	for _, c := range r.Claims {
-		fmt.Fprintln(l.Stdout, c)
-	}
-	_, err := fmt.Fprintf(l.Stdout, "Figure: %s\n", filepath.Join(o.Out, "index.html"))
-	return err
 }
 
 // missing names the runs that are not stored, by panel and series, and the panels whose runs cannot be planned.

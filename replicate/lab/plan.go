@@ -24,6 +24,8 @@ type Options struct {
 	AllFigures bool     // for several figures: each ignores options that its protocol does not have, and prints nothing
 	Workers    int      // number of parallel runs
 	Out        string   // folder for pages, pictures, tables and claims
+	Compact    bool     // write one picture a panel and compressed tables, as the gallery has them
+	Verbose    bool     // print whole tables and all parts of claims
 }
 
 // Panels resolves the options of a figure into the settings of the chosen panels, without runs. All its errors are

@@ -61,7 +61,7 @@ func TestReport(t *testing.T) {
 	for id, words := range map[string][]string{
 		"claims": {"<code>go run ./replicate fig6 --scale tiny --set g-updates=7</code>",
 			`class="verdict confirmed">holds<`, `class="verdict contradicted">does not hold<`,
-			"a: +0.101 [+0.099, +0.103], n = 3", "d (stand-in, not CLEAR): "},
+			"a +10.1 [+9.9, +10.3] points", "d (stand-in, not CLEAR) +"},
 		"fig01": {"53 of 54 runs stored", `id="fig01-a"`, "(d) CLEAR (T = 30) (" + supervised.StandIn + ")",
 			`<th scope="row">Fine-tune</th>`, ">+0.1010<", "Not drawn, as runs are missing: Fine-tune.", "c0ffee",
 			`<a href="#settings">gaussian</a>, but g-updates=7`, "N = 300 samples a step"},

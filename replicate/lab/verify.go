@@ -2,8 +2,11 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -60,7 +63,27 @@ func (l *Lab) WriteGallery(v claims.Verification, dir string) error {
 			return err
 		}
 	}
-	return RewriteBlock(filepath.Join(dir, "README.md"), "gallery", v.Gallery(l.Figures, dir))
+	text, err := l.galleryText(v, dir)
+	if err != nil {
+		return err
+	}
+	return RewriteBlock(filepath.Join(dir, "README.md"), "gallery", text)
+}
+
+// galleryText is the block. Figures of the folder "medium" come first.
+func (l *Lab) galleryText(v claims.Verification, dir string) (string, error) {
+	var trained *claims.Verification
+	text, err := os.ReadFile(filepath.Join(dir, "medium", "verify.json"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", err
+	default:
+		if err := json.Unmarshal(text, &trained); err != nil {
+			return "", fmt.Errorf("%s: %w", filepath.Join(dir, "medium", "verify.json"), err)
+		}
+	}
+	return v.Gallery(l.Figures, dir, trained), nil
 }
 
 // sizesName is the name of the file with the sizes that were fixed.

@@ -36,7 +36,7 @@ func chart(out sink, fig figures.Figure, p figures.Panel) error {
 	if err != nil {
 		return err
 	}
-	if picture, err = smaller(picture, 64); err != nil {
+	if picture, err = smaller(picture); err != nil {
 		return err
 	}
 	name := fmt.Sprintf("%s (%s)", p.Title, fig.FileStem(p))
@@ -82,9 +82,8 @@ func rounded(x float64) float64 {
 	return y
 }
 
-// smaller scales a picture down and reduces its colours to a palette, of at most 256. With 64 colours the result has
-// about a fifth of the bytes.
-func smaller(picture []byte, colours int) ([]byte, error) {
+// smaller scales a picture down and reduces its colours to a palette of 64: about a fifth of the bytes.
+func smaller(picture []byte) ([]byte, error) {
 	large, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
 		return nil, fmt.Errorf("cannot decode the picture of a chart: %w", err)
@@ -93,7 +92,7 @@ func smaller(picture []byte, colours int) ([]byte, error) {
 	bounds := image.Rect(0, 0, pictureWidth, size.Y*pictureWidth/size.X)
 	scaled := image.NewRGBA(bounds)
 	draw.CatmullRom.Scale(scaled, bounds, large, large.Bounds(), draw.Src, nil)
-	indexed := image.NewPaletted(bounds, palette(scaled, colours))
+	indexed := image.NewPaletted(bounds, palette(scaled, 64))
 	nearest := map[color.RGBA]uint8{} // the search for the nearest colour is slow, and most pixels are white
 	for i := range indexed.Pix {
 		c := color.RGBA{scaled.Pix[4*i], scaled.Pix[4*i+1], scaled.Pix[4*i+2], scaled.Pix[4*i+3]}

@@ -1,17 +1,16 @@
 package notebook
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"tvps/figures"
 	"tvps/replicate/claims"
-	"tvps/replicate/paper"
 )
 
 // galleryFolder has the figures at the small scale that the repository contains: figures/gallery in $TVPS_ROOT.
@@ -42,28 +41,10 @@ func found(out sink, gallery string, number int) error {
 	}
 	sentence := fmt.Sprintf("From figures/gallery: scale %s, backend %s, %d of %d runs stored. `%s` makes the figure.",
 		v.Scale, v.Backend, state.Stored, state.Runs, state.Command)
-	declared, _ := catalog.Figure(number) // its state was found
-	if further := furtherPanels(gallery, declared); len(further) > 0 {
-		sentence += fmt.Sprintf(" Verdicts on panel %s count more seeds or steps than it draws: runs of other figures or "+
-			"of `verify --run` (replicate/README.md, Intervals and verdicts).", strings.Join(further, ", "))
-	}
 	small(out, "", sentence)
 	showsGallery = true
 	showClaims(out, v.Of(state.Name), map[string]float64{})
 	return nil
-}
-
-// furtherPanels lists the panels of a figure whose verdicts count more seeds or steps than they draw: the gallery has a
-// file of these.
-func furtherPanels(gallery string, figure paper.Figure) []string {
-	var further []string
-	for _, p := range figure.Panels {
-		name := figures.Figure{Name: figure.Name()}.JudgedFile(figures.Panel{Key: p.Key})
-		if _, err := os.Stat(filepath.Join(gallery, figure.Name(), name)); err == nil {
-			further = append(further, p.Key)
-		}
-	}
-	return further
 }
 
 func galleryPicture(out sink, file string) error {
@@ -71,10 +52,7 @@ func galleryPicture(out sink, file string) error {
 	if err != nil {
 		return fmt.Errorf("cannot read a picture of the gallery: %w", err)
 	}
-	if picture, err = smaller(picture, 256); err != nil { // a line that is mostly covered keeps its colour
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	out.display(message{data: map[string]any{pngMIME: picture, plainMIME: "Picture: " + filepath.Base(file)}})
+	out.display(message{data: map[string]any{svgMIME: string(picture), plainMIME: "Picture: " + filepath.Base(file)}})
 	return nil
 }
 
@@ -93,12 +71,15 @@ func measured(gallery string, number int, panel string) (Measurements, error) {
 		return nil, fmt.Errorf("there is no figure %d", number)
 	}
 	name := declared.Name()
-	f, err := os.Open(filepath.Join(gallery, name, name+"-"+panel+".csv"))
+	folder, err := figures.OpenFolder(filepath.Join(gallery, name))
+	var text []byte
+	if err == nil {
+		text, err = folder.Read(name + "-" + panel + ".csv")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the gallery has no panel %s of figure %d: %w", panel, number, err)
 	}
-	defer f.Close()
-	return figures.ReadCSV(f)
+	return figures.ReadCSV(bytes.NewReader(text))
 }
 
 // Steps lists the steps of the measurements.

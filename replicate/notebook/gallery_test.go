@@ -1,7 +1,9 @@
 package notebook
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -34,7 +36,7 @@ func TestFound(t *testing.T) {
 		}
 	}
 	r := record(t)
-	if err := found(r, gallery, 14); err != nil || len(r.messages) != 3 || r.messages[0].data[pngMIME] == nil {
+	if err := found(r, gallery, 14); err != nil || len(r.messages) != 3 || r.messages[0].data[svgMIME] == nil {
 		t.Errorf("%v, outputs %v, want a picture, a sentence and the claims", err, r.types())
 	}
 	if v := r.messages[2].data[ValuesMIME]; v == nil || v.(map[string]any)["from"] != "gallery" {
@@ -62,25 +64,6 @@ func TestFromGallery(t *testing.T) {
 	}
 }
 
-// The sentence about the gallery names the panels whose verdicts count seeds or steps that the figure does not draw.
-func TestFurtherPanels(t *testing.T) {
-	gallery, figure := t.TempDir(), paper.Fig1()
-	if err := os.MkdirAll(filepath.Join(gallery, "fig01"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ file, want string }{
-		{"fig01-a.csv", ""},
-		{"fig01-c-judged.csv", "c"},
-		{"fig02-b-judged.csv", "c"}, // of another figure
-		{"fig01-a-judged.csv", "a c"},
-	} {
-		demand.Write(t, filepath.Join(gallery, "fig01", c.file), "")
-		if got := strings.Join(furtherPanels(gallery, figure), " "); got != c.want {
-			t.Errorf("with %s: %q, want %q", c.file, got, c.want)
-		}
-	}
-}
-
 func TestMeasured(t *testing.T) {
 	gallery := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(gallery, "fig01"), 0o755); err != nil {
@@ -98,6 +81,8 @@ func TestMeasured(t *testing.T) {
 	if err := errors.Join(figures.WriteCSV(f, rows[:6*2]), f.Close()); err != nil {
 		t.Fatal(err)
 	}
+	sums := fmt.Sprintf("%x  fig01-a.csv\n", sha256.Sum256(demand.Read(t, f.Name())))
+	demand.Write(t, filepath.Join(gallery, "fig01", figures.SumsFile), sums)
 	m, err := measured(gallery, 1, "a")
 	if err != nil {
 		t.Fatal(err)

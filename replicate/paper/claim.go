@@ -4,6 +4,7 @@ package paper
 type Claim struct {
 	ID    string `json:"id"`
 	Text  string `json:"claim"` // in our words
+	Short string `json:"-"`     // in the sentence that answers the figure's question; empty: not in it
 	Place string `json:"place"` // where the paper says so
 	Says  string `json:"says"`  // what the paper says, as a quotation or a description of its curves
 	Parts []Part `json:"parts"`

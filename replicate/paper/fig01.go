@@ -45,6 +45,7 @@ func Fig1() Figure {
 			{
 				ID:    "fig1a-ours-everything",
 				Text:  "On the Gaussian, Ours is better than Everything",
+				Short: "Ours beats Everything on the Gaussian",
 				Place: "Section 3.1.2",
 				Says:  `"performs much better than Everything"`,
 				Parts: []Part{{Panel: "a", Series: "ours", Base: "everything"}},
@@ -52,6 +53,7 @@ func Fig1() Figure {
 			{
 				ID:    "fig1a-ours-others",
 				Text:  "On the Gaussian, Ours is within 5 points of Recent and Fine-tune",
+				Short: "on the Gaussian, Ours is at most 5 points from Recent and Fine-tune",
 				Place: "Section 3.1.2",
 				Says:  `"and similarly to others" (the 5 points are ours)`,
 				Parts: []Part{
@@ -83,6 +85,7 @@ func Fig1() Figure {
 			{
 				ID:    "fig1-ours-everything",
 				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Ours is better than Everything",
+				Short: "Ours beats Everything on CIFAR-10",
 				Place: "Section 3.1.3, Results",
 				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
 				Parts: better("bcd", "ours", "everything"),
@@ -97,6 +100,7 @@ func Fig1() Figure {
 			{
 				ID:    "fig1-ours-recent",
 				Text:  "There, Ours is better than Recent",
+				Short: "Ours beats Recent on CIFAR-10",
 				Place: "Section 3.1.3, Results",
 				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
 				Parts: better("bcd", "ours", "recent"),
@@ -111,6 +115,7 @@ func Fig1() Figure {
 			{
 				ID:    "fig1-recent-everything",
 				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Recent is worse than Everything",
+				Short: "Recent is worse than Everything on CIFAR-10",
 				Place: "Section 3.1.3, Results; caption of Fig. 1",
 				Says:  `Recent "performs the worst in the image benchmarks"`,
 				Parts: worse("bcd", "recent", "everything"),

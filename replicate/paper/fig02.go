@@ -34,6 +34,7 @@ func Fig2() Figure {
 				ID: "fig2a-omega-sac",
 				Text: "On D'Claw, with each task repeated 2 times, SAC with omega earns a higher return than " +
 					"SAC",
+				Short: "omega helps SAC on D'Claw",
 				Place: "Section 3.2, Results; caption of Fig. 2",
 				Says: `"consistently outperforms other methods in terms of sample complexity across all ` +
 					`environments"`,
@@ -50,6 +51,7 @@ func Fig2() Figure {
 				ID: "fig2b-omega-context",
 				Text: "On Half-Cheetah WindVel, SAC with context and omega earns a higher return than SAC " +
 					"with context",
+				Short: "omega helps SAC with context on Half-Cheetah",
 				Place: "Section 3.2, Results; caption of Fig. 2",
 				Says:  `"offers consistent improvements over the baseline methods"`,
 				Parts: []Part{{Panel: "b", Series: "sac-context-omega", Base: "sac-context", Margin: cheetahMargin}},

@@ -37,6 +37,7 @@ func Fig3() Figure {
 			{
 				ID:    "fig3a-ours-standard",
 				Text:  "Ours is more accurate than the standard propensity score",
+				Short: "Ours beats the standard score",
 				Place: "Section 3.3; caption of Fig. 3",
 				Says:  `"our method works better than standard propensity method"`,
 				Parts: better("a", "ours", "standard"),
@@ -44,6 +45,7 @@ func Fig3() Figure {
 			{
 				ID:    "fig3b-ours-follows",
 				Text:  "Our score follows the drift: it correlates with the exact one over time",
+				Short: "our score follows the drift",
 				Place: "Section 3.3",
 				Says: `"our method fairly detects shifts across different time steps" (the bound of .5 is ` +
 					"ours)",
@@ -52,6 +54,7 @@ func Fig3() Figure {
 			{
 				ID:    "fig3b-standard-ignores",
 				Text:  "The standard score ignores the drift: it hardly correlates with the exact one over time",
+				Short: "the standard score ignores the drift",
 				Place: "Section 3.3",
 				Says: `"standard propensity scoring largely ignores shifts across different time steps" ` +
 					"(the bound of .5 is ours)",

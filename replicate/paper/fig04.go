@@ -25,6 +25,7 @@ func Fig4() Figure {
 			{
 				ID:    "fig4-ours-metaweightnet",
 				Text:  "Ours is better than Meta-Weight-Net",
+				Short: "Ours beats Meta-Weight-Net",
 				Place: "caption of Fig. 4; Section 3.1.3",
 				Says:  `"it is performs better than Meta-Weight-Net"`,
 				Parts: better("ab", "ours", "metaweightnet"),
@@ -32,6 +33,7 @@ func Fig4() Figure {
 			{
 				ID:    "fig4-ours-everything",
 				Text:  "Ours is better than Everything, on the Gaussian and on CLEAR",
+				Short: "Ours beats Everything",
 				Place: "caption of Fig. 4",
 				Says:  `"our method is effective regardless of the specific setting"`,
 				Parts: better("ab", "ours", "everything"),

@@ -51,6 +51,7 @@ func Fig5() Figure {
 			{
 				ID:    "fig5b-ours-follows",
 				Text:  "Our score follows the exact one over time",
+				Short: "our score follows the periodic shift",
 				Place: "caption of Fig. 5",
 				Says:  `"appropriately weighs the data as it evolves" (the bound of .5 is ours)`,
 				Parts: []Part{{Panel: "b", Series: "ours", Base: "exact", Statistic: Correlation, Bound: .5}},
@@ -59,6 +60,7 @@ func Fig5() Figure {
 				ID: "fig5b-standard-ignores",
 				Text: "The standard score does not identify the shift: it hardly correlates with the exact " +
 					"one over time",
+				Short: "the standard score ignores the shift",
 				Place: "caption of Fig. 5; Section 3.3",
 				Says: `the standard score "is unable to identify the distribution shift" (the bound of .5 ` +
 					"is ours)",
@@ -78,6 +80,7 @@ func Fig5() Figure {
 			{
 				ID:    "fig5-ours-standard",
 				Text:  "On the drifting Gaussian, Ours is more accurate than the standard propensity score",
+				Short: "Ours beats the standard score on the drifting Gaussian",
 				Place: "caption of Fig. 5",
 				Says: `"the superior performance of our method compared to that of standard propensity score" ` +
 					"(panel c is ours; the paper draws none)",

@@ -28,6 +28,7 @@ func Fig6() Figure {
 			{
 				ID:    "fig6a-ours-everything",
 				Text:  "On CIFAR-10c, Ours is better than Everything",
+				Short: "Ours beats Everything",
 				Place: "caption of Fig. 6",
 				Says:  `"the effectiveness of our method compared to others"`,
 				Parts: better("a", "ours", "everything"),
@@ -35,6 +36,7 @@ func Fig6() Figure {
 			{
 				ID:    "fig6a-ours-others",
 				Text:  "On CIFAR-10c, Ours is better than Fine-tune and Recent",
+				Short: "Ours beats Fine-tune and Recent",
 				Place: "caption of Fig. 6",
 				Says:  `"the effectiveness of our method compared to others"`,
 				Parts: slices.Concat(better("a", "ours", "finetune"), better("a", "ours", "recent")),
@@ -42,6 +44,7 @@ func Fig6() Figure {
 			{
 				ID:    "fig6a-recent-worst",
 				Text:  "On CIFAR-10c, Recent is worse than Everything and Fine-tune",
+				Short: "Recent is the worst",
 				Place: "caption of Fig. 6",
 				Says:  `Recent "performs the worst in the image benchmarks"`,
 				Parts: slices.Concat(worse("a", "recent", "everything"), worse("a", "recent", "finetune")),
@@ -49,6 +52,7 @@ func Fig6() Figure {
 			{
 				ID:    "fig6b-ours-follows",
 				Text:  "Our score follows the exact one over time",
+				Short: "our score follows the exact one",
 				Place: "Fig. 6b",
 				Says:  "draws scores that rise and fall with the label shift (the bound of .5 is ours)",
 				Parts: []Part{{Panel: "b", Series: "ours", Base: "exact", Statistic: Correlation, Bound: .5}},

@@ -26,6 +26,7 @@ func Fig7() Figure {
 			{
 				ID:    "fig7-ours-consistent",
 				Text:  "Ours is above Everything at most time steps",
+				Short: "Ours is above Everything at most steps",
 				Place: "captions of Fig. 1 and 7",
 				Says: `"the only approach that consistently maintains its effectiveness" (more than half ` +
 					"of the steps is our reading)",

@@ -27,6 +27,7 @@ func Fig8() Figure {
 			{
 				ID:    "fig8-similar",
 				Text:  "Method 1 and Method 2 are within 1 point of each other",
+				Short: "Methods 1 and 2 are at most 1 point apart",
 				Place: "Appendix C, Method 1 vs Method 2; Section 2.2; Appendix B",
 				Says:  `"both methods perform similarly" (the point is ours)`,
 				Parts: inPanels("abc", Part{Series: "method1", Base: "method2", Test: Within, Bound: .01}),
@@ -34,6 +35,7 @@ func Fig8() Figure {
 			{
 				ID:    "fig8-edge",
 				Text:  "Method 1 is better than Method 2",
+				Short: "Method 1 is better",
 				Place: "Appendix C, Method 1 vs Method 2",
 				Says:  `"Method 1 has a slight edge over Method 2"`,
 				Parts: better("abc", "method1", "method2"),

@@ -35,6 +35,7 @@ func Fig9() Figure {
 			{
 				ID:    "fig9-grows",
 				Text:  "The MMD between present and past grows over time",
+				Short: "the distance from the present grows with time",
 				Place: "caption of Fig. 9",
 				Says:  `"As the underlying distributions evolve, their MMD distance grows"`,
 				Parts: []Part{{Panel: "a", Series: "raw", Statistic: Slope, Margin: riseMargin}},
@@ -42,6 +43,7 @@ func Fig9() Figure {
 			{
 				ID:    "fig9-small-gap",
 				Text:  "The weighted curve is within a tenth of the raw one",
+				Short: "the weighted curve is within a tenth of the raw one",
 				Place: "caption of Fig. 9",
 				Says:  `"The small gap between blue and orange plots" (the tenth is ours)`,
 				Parts: []Part{
@@ -51,6 +53,7 @@ func Fig9() Figure {
 			{
 				ID:    "fig9-weighted-below",
 				Text:  "The past weighted by omega is nearer to the present than the raw past",
+				Short: "weighting by omega brings the past nearer to the present",
 				Place: "Eq. omega_t_T; not a claim about the picture",
 				Says:  `the weighted past stands for the present: "our method produces accurate estimates"`,
 				Parts: []Part{{Panel: "a", Series: "ours", Base: "raw", Test: Below}},

@@ -29,6 +29,7 @@ func Fig10() Figure {
 			{
 				ID:    "fig10-omega-sac",
 				Text:  "With each task repeated 25 times, too, SAC with omega earns a higher return than SAC",
+				Short: "omega helps SAC on D'Claw with 25 repeats, too",
 				Place: "caption of Fig. 10",
 				Says:  `"performs better than standard SAC in terms of both sample complexity and stability"`,
 				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac", Margin: clawMargin}},
@@ -52,6 +53,7 @@ func Fig10() Figure {
 				ID: "fig10-stable",
 				Text: "With each task repeated 25 times, the return of SAC with omega varies less between " +
 					"seeds than that of SAC",
+				Short: "omega makes seeds vary less",
 				Place: "caption of Fig. 10",
 				Says:  `"compare shaded area of our method with SAC, larger means less stable"`,
 				Parts: []Part{

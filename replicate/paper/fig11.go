@@ -27,6 +27,7 @@ func Fig11() Figure {
 			{
 				ID:    "fig11-omega-context",
 				Text:  "On D'Claw, SAC with context and omega earns a higher return than SAC with context",
+				Short: "omega helps SAC with context on D'Claw",
 				Place: "caption of Fig. 11",
 				Says:  `"performs better than SAC + Context in terms of both sample complexity and stability"`,
 				Parts: []Part{{Panel: "a", Series: "sac-context-omega", Base: "sac-context", Margin: clawMargin}},
@@ -45,6 +46,7 @@ func Fig11() Figure {
 				ID: "fig11-stable",
 				Text: "On D'Claw, the return of SAC with context and omega varies less between seeds than " +
 					"without omega",
+				Short: "omega makes seeds vary less",
 				Place: "caption of Fig. 11",
 				Says:  `"compare shaded area of our method with SAC + Context, larger means less stable"`,
 				Parts: []Part{

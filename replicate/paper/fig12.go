@@ -29,6 +29,7 @@ func Fig12() Figure {
 			{
 				ID:    "fig12-3-seeds",
 				Text:  "With 3 seeds, Ours is better than Everything",
+				Short: "Ours beats Everything with 3 seeds",
 				Place: "caption of Fig. 12",
 				Says:  `"the consistency of our method across both 3 seeds and 8 seeds"`,
 				Parts: better("ab", "ours", "everything"),
@@ -36,6 +37,7 @@ func Fig12() Figure {
 			{
 				ID:    "fig12-8-seeds",
 				Text:  "With 8 seeds, Ours is better than Everything",
+				Short: "Ours beats Everything with 8 seeds",
 				Place: "caption of Fig. 12",
 				Says:  `"the consistency of our method across both 3 seeds and 8 seeds"`,
 				Parts: better("cd", "ours", "everything"),
@@ -43,6 +45,7 @@ func Fig12() Figure {
 			{
 				ID:    "fig12-8-seeds-order",
 				Text:  "With 8 seeds, Recent is worse than Everything",
+				Short: "Recent is worse than Everything with 8 seeds",
 				Place: "Fig. 12; caption of Fig. 1",
 				Says:  "draws the mean of Recent below Everything",
 				Parts: worse("cd", "recent", "everything"),

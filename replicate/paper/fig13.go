@@ -23,6 +23,7 @@ func Fig13() Figure {
 			{
 				ID:    "fig13-ours-everything",
 				Text:  "Ours is better than Everything at every number of samples",
+				Short: "Ours beats Everything at every number of samples",
 				Place: "Appendix C, Number of samples; caption of Fig. 13",
 				Says:  `"our methods consistently outperform Everything"`,
 				Parts: better("abcd", "ours", "everything"),
@@ -30,6 +31,7 @@ func Fig13() Figure {
 			{
 				ID:    "fig13-consistent",
 				Text:  "Ours is above Everything at most time steps at every number of samples",
+				Short: "it does so at most steps",
 				Place: "Appendix C, Number of samples; caption of Fig. 13",
 				Says: `"our methods consistently outperform Everything" (more than half of the steps is ` +
 					"our reading)",

@@ -29,6 +29,7 @@ func Fig14() Figure {
 			{
 				ID:    "fig14-similar",
 				Text:  "Without a shift, Ours is within 1 point of Everything",
+				Short: "without a shift, Ours is at most 1 point from Everything",
 				Place: "Appendix C, No Shift; caption of Fig. 14",
 				Says:  `"our method and Everything perform similarly" (the point is ours)`,
 				Parts: []Part{{Panel: "a", Series: "ours", Base: "everything", Test: Within, Bound: .01}},

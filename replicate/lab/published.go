@@ -1,0 +1,41 @@
+package lab
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"tvps/figures"
+	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
+)
+
+// published returns the gallery's verdicts on claims at the scale of these options, by the claim's ID. There are none
+// for other settings or learners than those of the gallery.
+func (o Options) published() (map[string]claims.Judged, error) {
+	text := map[experiment.Scale][]byte{experiment.Small: figures.GallerySmall, experiment.Medium: figures.GalleryMedium}[o.Scale]
+	if text == nil || len(o.Overrides) > 0 || len(o.Learners) > 0 {
+		return nil, nil
+	}
+	var v claims.Verification
+	if err := json.Unmarshal(text, &v); err != nil {
+		return nil, fmt.Errorf("the gallery's verdicts in the program cannot be read: %w", err)
+	}
+	out := map[string]claims.Judged{}
+	for _, c := range v.Claims {
+		out[c.ID] = c
+	}
+	return out, nil
+}
+
+// inGallery says what the gallery's runs say about a claim, as "gallery: holds (8 seeds, every 2nd step)". It is empty
+// where they are no larger sample than the claim was judged by.
+func inGallery(here claims.Judged, gallery map[string]claims.Judged) string {
+	there, ok := gallery[here.ID]
+	if !ok || slices.EqualFunc(here.Parts, there.Parts, func(a, b claims.JudgedPart) bool {
+		return a.Effect.N >= b.Effect.N && a.Steps >= b.Steps
+	}) {
+		return ""
+	}
+	return fmt.Sprintf("gallery: %s (%s)", there.Verdict.Short(), there.Parts[0].Sample())
+}

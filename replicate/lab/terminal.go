@@ -1,0 +1,93 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"tvps/figures"
+	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
+)
+
+// TinyNote stands where verdicts would: at the scale tiny nothing is judged.
+const TinyNote = "The scale tiny checks the program, not the paper: no claim is judged."
+
+// print writes a figure to the terminal: a line for each panel with the means of its series, a line for each claim, and
+// where the page is. With o.Verbose it writes whole tables and all parts of claims.
+func (l *Lab) print(o Options, r *Result) error {
+	if o.Verbose {
+		return l.printAll(o, r)
+	}
+	width := l.width()
+	line := func(text string) { fmt.Fprintln(l.Stdout, cut(text, width)) }
+	line(r.Figure.Title)
+	for i, t := range r.Figure.Tables {
+		var means []string
+		for _, row := range t.Rows {
+			look, _ := figures.LookUp(row.Series)
+			means = append(means, fmt.Sprintf("%s %.3f", look.Label, row.Mean.Mean))
+		}
+		p := r.Figure.Panels[i]
+		fmt.Fprintf(l.Stdout, "  %s  %s: %s\n", p.Key, p.Title, strings.Join(means, ", "))
+	}
+	if o.Scale == experiment.Tiny {
+		line(TinyNote)
+	} else {
+		line(r.Figure.Tally)
+		for i, c := range r.Claims {
+			text := c.Text
+			if there, _, more := strings.Cut(r.Figure.Claims[i].Gallery, " ("); more {
+				text = there + ". " + text
+			}
+			line(fmt.Sprintf("  %s %-13s  %-24s  %s", signs[c.Verdict.Short()], c.Verdict.Short(), c.Effects(), text))
+		}
+	}
+	_, err := fmt.Fprintf(l.Stdout, "Page: %s\n", filepath.Join(o.Out, "index.html"))
+	return err
+}
+
+// signs show a verdict at a glance.
+var signs = map[string]string{
+	string(claims.Holds): "+", string(claims.Partly): "~", string(claims.DoesNotHold): "-",
+	string(claims.NoDifference): "=", string(claims.Undecided): "?", string(claims.NotRun): ".", "not judged": ".",
+}
+
+// printAll writes tables and verdicts.
+func (l *Lab) printAll(o Options, r *Result) error {
+	for _, t := range r.Figure.Tables {
+		if err := figures.PrintTable(l.Stdout, t); err != nil {
+			return err
+		}
+	}
+	if o.Scale == experiment.Tiny {
+		fmt.Fprintln(l.Stdout, TinyNote)
+	}
+	fmt.Fprintln(l.Stdout, "Claims of the paper, here:")
+	for _, c := range r.Claims {
+		fmt.Fprintln(l.Stdout, c)
+	}
+	_, err := fmt.Fprintf(l.Stdout, "Page: %s\n", filepath.Join(o.Out, "index.html"))
+	return err
+}
+
+// width is that of the terminal, or 120 where the output is none.
+func (l *Lab) width() int {
+	if file, ok := l.Stdout.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return 120
+}
+
+// cut shortens a line to the width.
+func cut(text string, width int) string {
+	if letters := []rune(text); len(letters) > width {
+		return string(letters[:width-1]) + "…"
+	}
+	return text
+}
