@@ -187,8 +187,8 @@ func (r *replay) steps(to []float32, at []int) []float32 {
 	return to
 }
 
-// samples appends the steps of the given transitions, each with the observation after it, and 1 if the task ended there,
-// else 0.
+// samples appends the steps of the given transitions, each with the observation after it, and 1 if the task ended
+// there, else 0.
 func (r *replay) samples(to []float32, at []int) []float32 {
 	for _, i := range at {
 		to = append(to, r.row(i)...)

@@ -215,8 +215,8 @@ func (a *Agent) steps(at [][]int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(flat, len(at), len(at[0]), a.cfg.stepWidth())
 }
 
-// losses are the values of a program's first result, [..., seeds], which it frees. It returns an error for the first one
-// that is not finite.
+// losses are the values of a program's first result, [..., seeds], which it frees. It returns an error for the first
+// one that is not finite.
 func (a *Agent) losses(t *tensors.Tensor, what, advice string) ([]float32, error) {
 	defer net.Free(t)
 	values, err := tensors.CopyFlatData[float32](t)
