@@ -18,10 +18,14 @@ func TestPackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "| room | package | what it is for |")
+	_, table, _ := strings.Cut(string(text), "| room | holds | packages |")
+	table, _, _ = strings.Cut(table, "\n\n")
 	var listed []string
-	for _, row := range regexp.MustCompile("(?m)^\\| [^|]* ?\\| `([^`]+)` \\| [^|]+ \\|$").FindAllStringSubmatch(table, -1) {
-		listed = append(listed, row[1])
+	for _, row := range strings.Split(table, "\n") {
+		cells := strings.Split(row, " | ")
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[len(cells)-1], -1) {
+			listed = append(listed, name[1])
+		}
 	}
 	var there []string
 	for name := range imports(t) {
