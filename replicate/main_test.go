@@ -102,8 +102,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestTerminal: Figure 1 of the gallery takes at most 30 lines, the page's address the last; three of its seeds say what
-// the gallery's larger sample says.
+// TestTerminal: Figure 1 of the gallery takes at most 30 lines, the page's address the last; three of its seeds say
+// what the gallery's larger sample says.
 func TestTerminal(t *testing.T) {
 	s := newSandbox(t)
 	gallery := filepath.Join("..", "figures", "gallery")

@@ -94,7 +94,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// FuzzFrames: no bytes of a peer panic or take more memory than a multiple of their own length, whatever size they name.
+// FuzzFrames: no bytes of a peer panic or take more memory than a multiple of their own length, whatever size they
+// name.
 func FuzzFrames(f *testing.F) {
 	for _, data := range hostile {
 		f.Add(data)

@@ -91,8 +91,8 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestGallery: the answer and the pictures come first, the claims are folded; the time is that of the small scale, links
-// are to folders that exist, and trained agents come before those of the small scale.
+// TestGallery: the answer and the pictures come first, the claims are folded; the time is that of the small scale,
+// links are to folders that exist, and trained agents come before those of the small scale.
 func TestGallery(t *testing.T) {
 	short := []paper.Claim{{Text: "Ours | is better", Short: "Ours beats <all>"}}
 	figures := []paper.Figure{
