@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +86,72 @@ func TestSums(t *testing.T) {
 	os.Remove(filepath.Join(dir, SumsFile))
 	if _, err := OpenFolder(dir); err == nil || !strings.Contains(err.Error(), "there is no SHA256SUMS") {
 		t.Errorf("no checksums: %v", err)
+	}
+}
+
+// TestCompact: a compact folder has one picture a panel and compressed tables, which read as the others do; what an
+// earlier drawing of the other form left is gone, and the page links to what is there.
+func TestCompact(t *testing.T) {
+	fig, dir := sampleFigure(t), t.TempDir()
+	fig.Panels[0].Judged = []Row{{"a", "ours", 9, 1, "accuracy", 1}}
+	names := func() string {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, e := range entries {
+			out = append(out, e.Name())
+		}
+		return strings.Join(out, " ")
+	}
+	var tables []string
+	for _, c := range []struct {
+		compact bool
+		names   string
+	}{
+		{false, "SHA256SUMS echarts.min.js fig01-a-judged.csv fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"},
+		{true, "SHA256SUMS fig01-a-judged.csv.gz fig01-a.csv.gz fig01-a.svg index.html provenance.json.gz"},
+		{false, "SHA256SUMS echarts.min.js fig01-a-judged.csv fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"},
+	} {
+		fig.Compact = c.compact
+		if err := Write(fig, sampleRows(), "origin", dir); err != nil {
+			t.Fatal(err)
+		}
+		if got := names(); got != c.names {
+			t.Errorf("compact %v: files %s, want %s", c.compact, got, c.names)
+		}
+		folder, err := OpenFolder(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := folder.Read("fig01-a.csv")
+		judged, judgedErr := folder.Read("fig01-a-judged.csv")
+		if err != nil || judgedErr != nil || !strings.Contains(string(judged), "a,ours,9,1,accuracy,1") {
+			t.Errorf("compact %v: %q, %v, %v", c.compact, judged, err, judgedErr)
+		}
+		tables = append(tables, string(table))
+		for _, m := range regexp.MustCompile(`<a href="([^"#]+)"`).FindAllSubmatch(demand.Read(t, filepath.Join(dir, "index.html")), -1) {
+			if !strings.Contains(" "+c.names+" ", " "+string(m[1])+" ") {
+				t.Errorf("compact %v: the page links to %s", c.compact, m[1])
+			}
+		}
+	}
+	if tables[0] != tables[1] || tables[1] != tables[2] {
+		t.Error("the tables differ between the forms")
+	}
+	fig.Compact = true
+	if err := Write(fig, sampleRows(), "origin", dir); err != nil {
+		t.Fatal(err)
+	}
+	whole := demand.Read(t, filepath.Join(dir, "fig01-a.csv.gz"))
+	demand.Write(t, filepath.Join(dir, "fig01-a.csv.gz"), whole[:len(whole)/2])
+	folder, err := OpenFolder(dir)
+	if err == nil {
+		_, err = folder.Read("fig01-a.csv")
+	}
+	if err == nil || !strings.Contains(err.Error(), "fig01-a.csv.gz is not the file that SHA256SUMS lists") {
+		t.Errorf("a table that is cut: %v", err)
 	}
 }
 
