@@ -63,6 +63,7 @@ func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 	f.registerPlan(cmd, figure)
 	f.registerMaking(cmd, figure.Name())
 	f.registerStored(cmd)
+	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print whole tables, and every part of each claim")
 	cmd.Flags().StringVar(&f.trace, "trace", "",
 		"file for a trace of runs, steps and trainings; show it with go tool trace FILE (default: none)")
 	cmd.Flags().BoolVar(&f.showConfig, "show-config", false,
@@ -73,13 +74,13 @@ func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 func (f *figureFlags) registerMaking(cmd *cobra.Command, name string) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "output folder (default figures/out/"+name+")")
-	flags.BoolVar(&f.compact, "compact", false, "write SVG pictures alone and compressed tables, as in figures/gallery")
-	flags.BoolVar(&f.verbose, "verbose", false, "print whole tables, and every part of each claim")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of parallel runs")
 }
 
-// registerStored adds --stored.
+// registerStored adds the flags of commands that draw: --stored, --tables and --compact.
 func (f *figureFlags) registerStored(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.compact, "compact", false,
+		"write SVG pictures alone and compressed tables, as in figures/gallery")
 	cmd.Flags().BoolVar(&f.stored, "stored", false,
 		"draw from the stored runs of any machine, say what is missing (exit 1), train nothing and open no backend")
 	f.registerTables(cmd)
