@@ -13,6 +13,7 @@ import (
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/usage"
 
@@ -193,6 +194,9 @@ func (f *verifyFlags) print(cmd *cobra.Command, v claims.Verification) error {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(v)
+	}
+	if v.Scale == experiment.Tiny {
+		fmt.Fprintln(w, "The scale tiny checks the program, not the paper: these verdicts say nothing about it.")
 	}
 	if err := v.Print(w, givenFlags(cmd, "results", "backend")); err != nil {
 		return err

@@ -45,7 +45,7 @@ func TestVerify(t *testing.T) {
 	}
 	reportOf(t, s)
 	code, stdout, stderr = s.run(t, s.sameRuns("verify", "--out", file)...)
-	for _, words := range []string{"4 of 18 runs stored, seeds 0",
+	for _, words := range []string{"The scale tiny checks the program, not the paper", "4 of 18 runs stored, seeds 0",
 		"  undecided      On the Gaussian, Ours is better than Everything (Section 3.1.2)",
 		"the paper: \"performs much better", "one seed, so no interval",
 		" --set g-batch=16 --results " + s.results + " --backend go\n", "Table: " + file} {
