@@ -1,15 +1,10 @@
-// Command peers compares with other programs. It computes the learning curve of package sac on gymnasium's
+// Command peers compares with another program. It computes the learning curve of package sac on gymnasium's
 // HalfCheetah-v5, with the settings that halfcheetah.py has for SBX (SAC in JAX).
 //
 //	go run ./ci/peers -out ci/peers/ours.csv [-results DIR] [-steps 20000] [-seeds 5]
 //
 // After an interruption the same command continues. The curves of both programs are stored in
 // this folder, and a test compares them.
-//
-//	go run ./ci/peers -ratio python3
-//
-// compares the density ratio p_T(x) / p_t(x) of package propensity with those of classifiers of scikit-learn and, if it
-// is installed, KLIEP of ADAPT, in one run of that Python.
 package main
 
 import (
@@ -41,15 +36,10 @@ func main() {
 	results := flag.String("results", "results", "folder of the stored runs")
 	steps := flag.Int("steps", 20000, "number of training steps")
 	seeds := flag.Int("seeds", 5, "number of seeds, counted from 0")
-	ratio := flag.String("ratio", "", "Python with scikit-learn: compare density ratios instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	compare := func() error { return run(ctx, *out, *results, settings(*steps), *seeds) }
-	if *ratio != "" {
-		compare = func() error { return compareRatios(ctx, *ratio, os.Stdout) }
-	}
-	if err := compare(); err != nil {
+	if err := run(ctx, *out, *results, settings(*steps), *seeds); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
