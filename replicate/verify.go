@@ -27,7 +27,6 @@ type verifyFlags struct {
 	readme, gallery string
 	plan            bool
 	budget          time.Duration
-	fix             []string
 }
 
 func verifyCommand(c lab.Catalog) *cobra.Command {
@@ -41,9 +40,8 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 			"Nothing is computed, but with --run: it fixes the numbers of seeds and steps that --plan shows, as many\n" +
 			"as the budget allows, computes them, and judges by them. The sizes come from the runs that were stored\n" +
 			"before, are kept in sizes.json in the folder of --results, and never change (--plan says what would be\n" +
-			"needed now, which is not computed); after this second look intervals are of 97.5% instead of 95%. --fix\n" +
-			"asks for a size of your own; choose it before you see its runs, as its intervals are of 95% unless there\n" +
-			"was such a look. An interrupted command continues.",
+			"needed now, which is not computed); after this second look intervals are of 97.5% instead of 95%. An\n" +
+			"interrupted command continues.",
 		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
@@ -56,8 +54,6 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 		"show for the undecided claims of supervised figures which seeds and steps would decide them, and the time")
 	cmd.Flags().DurationVar(&flags.budget, "run", 0,
 		"compute the most useful of the runs that --plan shows, in at most this time, as 3h or 45m (estimated from stored runs)")
-	cmd.Flags().StringArrayVar(&flags.fix, "fix", nil,
-		"figure, panel, seeds and stride to compute with --run before those of the plan, as fig1:a:0-9:1; repeatable")
 	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs of --run")
 	cmd.Flags().StringVar(&flags.readme, "readme", "",
 		"file whose table of claims is rewritten, between the lines <!-- claims:begin --> and <!-- claims:end -->")
@@ -80,9 +76,6 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	}
 	if f.budget < 0 {
 		return usage.Errorf("--run %s is negative: give a time such as 3h", f.budget)
-	}
-	if len(f.fix) > 0 && f.budget == 0 {
-		return usage.Errorf("--fix computes: say with --run how long it may take, as --run 3h")
 	}
 	if err := f.checkTables(f.budget == 0, "leave out --run"); err != nil {
 		return err
@@ -122,11 +115,6 @@ func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) erro
 	if err != nil {
 		return err
 	}
-	asked, err := f.asked(l, o)
-	if err != nil {
-		return err
-	}
-	sizes = append(asked, sizes...)
 	w := cmd.ErrOrStderr()
 	for _, s := range sizes {
 		fmt.Fprintln(w, s)
@@ -145,23 +133,6 @@ func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) erro
 		fmt.Fprintf(w, "nothing to compute in %s\n", f.budget)
 	}
 	return err
-}
-
-// asked returns the sizes of --fix. Together they must fit into the budget.
-func (f *verifyFlags) asked(l *lab.Lab, o lab.Options) (out []claims.Size, err error) {
-	minutes := 0.
-	for _, text := range f.fix {
-		s, err := l.ParseSize(text, o)
-		if err != nil {
-			return nil, err
-		}
-		out, minutes = append(out, s), minutes+s.Minutes
-	}
-	if minutes > f.budget.Minutes() {
-		return nil, usage.Errorf("--fix takes about %.0f min, more than --run %s: ask for less or give it more time",
-			minutes, f.budget)
-	}
-	return out, nil
 }
 
 // reader opens the lab for a command that reads the stored runs of all figures and writes one file, f.out.

@@ -274,7 +274,7 @@ func samples(p Panel, series []string, declared []Panel, fixed []Size) []Sample 
 			out = append(out, Sample{Seeds: q.Seeds})
 		}
 	}
-	// After a second look every further one is at its level, a size that the user asked for, too.
+	// After a second look every further one is at its level, a size that the user wrote, too.
 	looked := slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, series) && len(s.Parts) > 0 })
 	for _, s := range fixed {
 		if s.serves(p, series) {
@@ -290,7 +290,7 @@ func samples(p Panel, series []string, declared []Panel, fixed []Size) []Sample 
 			out[i].Seeds = p.Seeds
 		}
 	}
-	out = slices.DeleteFunc(out, func(s Sample) bool { return s.Enlarges(p) != nil })
+	out = slices.DeleteFunc(out, func(s Sample) bool { return s.enlarges(p) != nil })
 	cells := func(s Sample) int {
 		q, _ := p.with(s) // it fits
 		return q.cells()
@@ -306,8 +306,8 @@ func subset[T comparable](some, of []T) bool {
 // cells is the number of seeds times that of steps.
 func (p Panel) cells() int { return len(p.Seeds) * len(p.Settings.PlannedSteps()) }
 
-// Enlarges returns an error unless the sample fits the panel and has more seeds times steps than it.
-func (s Sample) Enlarges(p Panel) error {
+// enlarges returns an error unless the sample fits the panel and has more seeds times steps than it.
+func (s Sample) enlarges(p Panel) error {
 	q, err := p.with(s)
 	if err == nil && q.cells() <= p.cells() {
 		err = errors.New("it has no more seeds times steps than the panel itself")

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"errors"
 	"math"
 	"path/filepath"
 	"reflect"
@@ -14,7 +13,6 @@ import (
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
-	"tvps/replicate/usage"
 )
 
 // TestEvidenceOfOneFigure: settings that fit the figure alone, and a scale that others lack, are no error.
@@ -165,42 +163,20 @@ func TestSizeWithinBudget(t *testing.T) {
 	}
 }
 
-// TestParseSize: a size that is asked for is fixed and serves the claims; what cannot be computed is refused.
-func TestParseSize(t *testing.T) {
+// TestSizeByHand: a size that the user writes into the file serves the claims, at the usual level.
+func TestSizeByHand(t *testing.T) {
 	l := newLab(t)
-	_, err := l.ParseSize("fig14:a:0-8:1", l.options)
-	demand.Error(t, err, "fig14:a:0-8:1: how long it takes is not known", "run fig14 --panel a first")
-	l.fill(t, 14)
-	for text, want := range map[string]string{
-		"fig14:a":         "fig14:a: it is no size",
-		"fig14:a:0-8:1:1": "give figure, panel, seeds and stride",
-		"fig99:a:0-8":     `there is no figure "fig99"`,
-		"fig14:q:0-8":     `fig14:q:0-8: fig14 has no panel "q"`,
-		"fig14:a:8-0":     "fig14:a:8-0: \"8-0\" is neither a seed nor a range",
-		"fig14:a:0-8:0":   `the stride "0" is not 1 or more`,
-		"fig14:a:0":       "fig14:a:0: it has no more seeds times steps than the panel itself",
-		"fig2:a:0-8:1":    `fig2:a:0-8:1: there is no setting "stride"`,
-	} {
-		_, err := l.ParseSize(text, l.options)
-		demand.Error(t, err, want)
-		if !errors.Is(err, usage.Err) {
-			t.Errorf("%v is no usage error", err)
-		}
-	}
-	size, err := l.ParseSize("fig14:a:0-8", l.options)
-	if err != nil || size.Figure != "fig14" || size.Panel != "a" || len(size.Seeds) != 9 || size.Minutes <= 0 {
-		t.Fatal(size, err)
-	}
-	l.fix(t, size)
+	demand.Write(t, l.sizesFile(),
+		`[{"scale": "tiny", "figure": "fig14", "panel": "a", "seeds": [0, 1, 2, 3, 4, 5, 6, 7, 8]}]`)
 	fixed, err := l.fixedSizes()
-	if err != nil || len(fixed) != 1 || !size.Same(fixed[0]) {
+	if err != nil || len(fixed) != 1 {
 		t.Fatal(fixed, err)
 	}
-	l.compute(t, l.enlarged(t, size), func(runs.Wanted, int) float64 { return .5 })
+	l.compute(t, l.enlarged(t, fixed[0]), func(runs.Wanted, int) float64 { return .5 })
 	if p := claim(t, l.verify(t), "fig14-similar").Parts[0]; p.Effect.N != 9 || p.Level != 0 {
 		t.Errorf("judged by %d seeds at %v, want 9 at the usual level", p.Effect.N, p.Level)
 	}
-	if again, err := l.Extend(t.Context(), []claims.Size{size}, time.Hour, l.options); err != nil || len(again) != 0 {
+	if again, err := l.Extend(t.Context(), fixed, time.Hour, l.options); err != nil || len(again) != 0 {
 		t.Errorf("a size that is fixed and complete is computed again: %v, %v", again, err)
 	}
 }

@@ -9,13 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"tvps/replicate/claims"
-	"tvps/replicate/paper"
-	"tvps/replicate/usage"
 )
 
 // Verify judges every claim of the catalog by the runs that are stored for these options. It computes nothing. A
@@ -132,50 +129,6 @@ func (c Catalog) panelOf(s claims.Size) (claims.Panel, error) {
 		return plan[0], nil
 	}
 	return claims.Panel{}, fmt.Errorf("there is no figure %q", s.Figure)
-}
-
-// ParseSize returns a size that the user asks for instead of the plan, from a text such as fig1:a:0-9:1: figure, panel,
-// seeds, and a stride that may be left out. All its errors but those of reading stored runs are usage errors.
-func (l *Lab) ParseSize(text string, o Options) (claims.Size, error) {
-	s, err := l.parseSize(text, o)
-	if err != nil {
-		return claims.Size{}, usage.Errorf("%s: %w", text, err)
-	}
-	if s.Minutes, err = l.Minutes(s); err != nil || s.Minutes > 0 {
-		return s, err
-	}
-	if plan, err := l.Enlarged(s); err != nil || plan.Stored(l.Store) {
-		return s, err
-	}
-	return claims.Size{}, usage.Errorf("%s: how long it takes is not known, as no run of the panel is stored: run %s "+
-		"--panel %s first", text, strings.Split(text, ":")[0], s.Panel)
-}
-
-// parseSize is ParseSize without the time.
-func (l *Lab) parseSize(text string, o Options) (claims.Size, error) {
-	words := strings.Split(text, ":")
-	if len(words) < 3 || len(words) > 4 {
-		return claims.Size{}, errors.New("it is no size: give figure, panel, seeds and stride, as fig1:a:0-9:1")
-	}
-	s := claims.Size{Scale: o.Scale, Set: o.Overrides, Panel: words[1]}
-	i := slices.IndexFunc(l.Figures, func(f paper.Figure) bool { return f.Command() == words[0] })
-	if i < 0 {
-		return s, fmt.Errorf("there is no figure %q", words[0])
-	}
-	s.Figure = l.Figures[i].Name()
-	var err error
-	if s.Seeds, err = ParseSeeds(words[2]); err != nil {
-		return s, err
-	}
-	if len(words) == 4 {
-		if s.Stride, err = strconv.Atoi(words[3]); err != nil || s.Stride < 1 {
-			return s, fmt.Errorf("the stride %q is not 1 or more", words[3])
-		}
-	}
-	if s.Plan, err = l.panelOf(s); err != nil {
-		return s, err
-	}
-	return s, s.Enlarges(s.Plan)
 }
 
 // Extend computes the sizes that are fixed in the store's folder but not complete, then fixes and computes those of the
