@@ -53,12 +53,10 @@ type SummaryRow struct {
 	Difference Estimate // series minus base, paired by seed and step
 	ShareAbove float64  // share of steps, 0 to 1, at which the mean difference over seeds is above 0
 	Steps      int      // steps with at least one pair
-	Missing    int      // places in the grid of all seeds and steps without a pair
 }
 
 // Relative returns, for each step, the mean over seeds of series minus base, each difference
-// taken within one seed and step. A pair is missing if only one of the two was measured, or
-// neither at a seed and a step that both occur elsewhere. Missing pairs are left out of the
+// taken within one seed and step. Pairs of which only one was measured are left out of the
 // mean, as the point's N shows.
 //
 // It is an error if the panel has no rows of one of the series, if the two have no pair, if a
@@ -68,7 +66,7 @@ func Relative(rows []Row, panel, metric, series, base string) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, differences, _, err := table.paired(series, base)
+	_, differences, err := table.paired(series, base)
 	return byStep(differences), err
 }
 
@@ -95,7 +93,7 @@ func Table(rows []Row, panel, metric, base string) (Summary, error) {
 	})
 	summary := Summary{Panel: panel, Metric: metric, Base: base}
 	for _, name := range names {
-		values, differences, missing, err := table.paired(name, base)
+		values, differences, err := table.paired(name, base)
 		if err != nil {
 			return Summary{}, err
 		}
@@ -107,7 +105,7 @@ func Table(rows []Row, panel, metric, base string) (Summary, error) {
 		}
 		summary.Rows = append(summary.Rows, SummaryRow{
 			Series: name, Mean: MeanInterval(bySeed(values)), Difference: MeanInterval(bySeed(differences)),
-			ShareAbove: float64(above) / float64(len(points)), Steps: len(points), Missing: missing,
+			ShareAbove: float64(above) / float64(len(points)), Steps: len(points),
 		})
 	}
 	return summary, nil
@@ -157,16 +155,15 @@ func (m measured) series(name string) (map[seedStep]float64, error) {
 	return nil, fmt.Errorf("figures: panel %s has no rows of series %s with the metric %s", m.panel, name, m.metric)
 }
 
-// paired returns the values of a series and their differences from base at every seed and step that both have, and
-// counts the places without such a pair.
-func (m measured) paired(series, base string) (values, differences map[seedStep]float64, missing int, err error) {
+// paired returns the values of a series and their differences from base at every seed and step that both have.
+func (m measured) paired(series, base string) (values, differences map[seedStep]float64, err error) {
 	own, err := m.series(series)
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, nil, err
 	}
 	bases, err := m.series(base)
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, nil, err
 	}
 	values, differences = map[seedStep]float64{}, map[seedStep]float64{}
 	for at, v := range own {
@@ -175,21 +172,10 @@ func (m measured) paired(series, base string) (values, differences map[seedStep]
 		}
 	}
 	if len(values) == 0 {
-		return nil, nil, 0, fmt.Errorf("figures: panel %s: series %s and %s have no seed and step in common",
+		return nil, nil, fmt.Errorf("figures: panel %s: series %s and %s have no seed and step in common",
 			m.panel, series, base)
 	}
-	return values, differences, gridSize(own, bases) - len(values), nil
-}
-
-// gridSize is the number of all seeds times the number of all steps that occur.
-func gridSize(a, b map[seedStep]float64) int {
-	seeds, steps := map[int64]bool{}, map[int]bool{}
-	for _, values := range []map[seedStep]float64{a, b} {
-		for at := range values {
-			seeds[at.seed], steps[at.t] = true, true
-		}
-	}
-	return len(seeds) * len(steps)
+	return values, differences, nil
 }
 
 // byStep averages values over seeds: one point for each step, in order of time.

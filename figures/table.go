@@ -9,16 +9,8 @@ import (
 
 // PrintTable writes the summary as an aligned table for a terminal: series, mean, difference
 // to the base with its interval over seeds, number of seeds, share of steps above the base.
-// Missing pairs are counted in a line below it.
 func PrintTable(w io.Writer, s Summary) error {
-	if _, err := fmt.Fprintf(w, "Panel %s, %s\n%s", s.Panel, s.Metric, align(s.Cells())); err != nil {
-		return err
-	}
-	missing := s.Missing()
-	if missing == 0 {
-		return nil
-	}
-	_, err := fmt.Fprintf(w, "  %d pairs of seed and step are missing and left out.\n", missing)
+	_, err := fmt.Fprintf(w, "Panel %s, %s\n%s", s.Panel, s.Metric, align(s.Cells()))
 	return err
 }
 
@@ -30,15 +22,6 @@ func (s Summary) Cells() [][]string {
 		lines = append(lines, tableLine(r, s.Base))
 	}
 	return lines
-}
-
-// Missing is the number of missing pairs of all series.
-func (s Summary) Missing() int {
-	missing := 0
-	for _, r := range s.Rows {
-		missing += r.Missing
-	}
-	return missing
 }
 
 func tableLine(r SummaryRow, base string) []string {

@@ -19,8 +19,8 @@ import (
 
 // Size is the sample that would decide claims about a panel. Its first stage is what is stored: mean and spread of
 // these runs give the size, which is fixed before the rest is run and not changed afterwards. Then the panel is judged
-// by the runs of both stages, with intervals at secondLook. The user may write another size into the file; it has no parts. It
-// is judged at figures.Level unless there was a second look at the panel.
+// by the runs of both stages, with intervals at secondLook. The user may write another size into the file; it has no
+// parts. It is judged at figures.Level unless there was a second look at the panel.
 type Size struct {
 	Scale  experiment.Scale `json:"scale"`
 	Figure string           `json:"figure"`

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -30,7 +29,6 @@ const (
 // Item is a task, or the job that draws, and what became of it.
 type Item struct {
 	Name     string // as "task 7 (gpu)" or "draw"
-	Stage    Stage  // of a task
 	State    TaskState
 	Node     string
 	Log      string
@@ -90,8 +88,7 @@ type statusReader struct {
 
 // task joins what is known of a task.
 func (k statusReader) task(t Task) Item {
-	item := Item{Name: fmt.Sprintf("task %d (%s)", t.ID, t.Stage), Stage: t.Stage, State: Open,
-		Seconds: t.Seconds}
+	item := Item{Name: fmt.Sprintf("task %d (%s)", t.ID, t.Stage), State: Open, Seconds: t.Seconds}
 	i := slices.IndexFunc(k.jobs, func(j Submitted) bool { return j.First <= t.ID && t.ID < j.First+j.Count })
 	if i >= 0 {
 		job := k.jobs[i]
@@ -272,36 +269,11 @@ func (i Item) String() string {
 	return text
 }
 
-// Print prints the number of tasks in each state, the tasks and jobs that run or failed, and the note.
+// Print prints how far the plan is, the tasks and jobs that run or failed, and the note.
 func (s Status) Print(out io.Writer) error {
-	states := []TaskState{Done, Running, Waiting, Failed, Cancelled, Open}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "stage\ttasks")
-	for _, state := range states {
-		fmt.Fprintf(w, "\t%s", state)
-	}
-	fmt.Fprintln(w, "\thours left")
-	for _, stage := range Stages {
-		count, hours := map[TaskState]int{}, 0.
-		of := slices.DeleteFunc(slices.Clone(s.Tasks), func(i Item) bool { return i.Stage != stage })
-		if len(of) == 0 {
-			continue
-		}
-		for _, i := range of {
-			count[i.State]++
-			hours += i.Seconds / 3600
-		}
-		fmt.Fprintf(w, "%s\t%d", stage, len(of))
-		for _, state := range states {
-			fmt.Fprintf(w, "\t%d", count[state])
-		}
-		fmt.Fprintf(w, "\t%.1f\n", hours)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	fmt.Fprintln(out, s.Progress())
 	for _, i := range s.all() {
-		if i.State == Running || i.State == Failed || i.Stage == "" {
+		if i.State == Running || i.State == Failed || i.Name == drawName {
 			fmt.Fprintln(out, i)
 		}
 	}

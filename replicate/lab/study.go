@@ -301,9 +301,6 @@ func (l *Lab) Study(ctx context.Context, tables []paper.Table, o StudyOptions) (
 func (l *Lab) writeStudy(o StudyOptions, plans []studyPlan, r *studyResult) error {
 	page := "# What the alternatives to the interpretations do\n\n" + legend
 	for _, table := range r.Tables {
-		if err := table.print(l.Stdout); err != nil {
-			return err
-		}
 		page += "\n## " + table.Scenario + "\n\n" + table.markdown()
 	}
 	var csv bytes.Buffer
@@ -318,7 +315,7 @@ func (l *Lab) writeStudy(o StudyOptions, plans []studyPlan, r *studyResult) erro
 	if err := WriteJSON(filepath.Join(o.Out, "study.json"), r); err != nil {
 		return err
 	}
-	fmt.Fprintf(l.Stdout, "Study: %s\n", filepath.Join(o.Out, "study.md"))
+	fmt.Fprintf(l.Stdout, "%s\nStudy: %s\n", page, filepath.Join(o.Out, "study.md"))
 	if o.Update == "" || r.Report.Err() != nil {
 		return nil
 	}

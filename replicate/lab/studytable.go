@@ -2,10 +2,8 @@ package lab
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"tvps/figures"
 	"tvps/replicate/claims"
@@ -256,23 +254,6 @@ func (t studyTable) markdown() string {
 		fmt.Fprintf(&b, "- %s: %s.\n", left.Name, left.Why)
 	}
 	return b.String()
-}
-
-// print prints the table for a terminal.
-func (t studyTable) print(out io.Writer) error {
-	fmt.Fprintf(out, "%s\n%s\n", t.Title, strings.Join(t.Notes[:1], " "))
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, line := range t.cells() {
-		fmt.Fprintf(w, "  %s\n", strings.TrimRight(strings.ReplaceAll(strings.Join(line, "\t"), "`", ""), "\t"))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for _, left := range t.Left {
-		fmt.Fprintf(out, "  left out: %s, %s\n", left.Name, strings.ReplaceAll(left.Why, "`", ""))
-	}
-	_, err := fmt.Fprintln(out)
-	return err
 }
 
 // steps lists time steps; of more than 8, the first two and the last.

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,20 +56,6 @@ N = 2000.
 		"- slow: it takes about an hour on two cores; `--row slow` makes it.\n"
 	if got := byHand().markdown(); got != markdown {
 		t.Errorf("markdown:\n%s\nwant:\n%s", got, markdown)
-	}
-	const terminal = `Drifting Gaussian
-Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.
-  setting                                      about  Everything  Ours                Exact weights
-  default                                             65.0%       +26.3 [24.7, 27.9]  +0.0 [-1.0, 0.0]
-  clip=none                                    I2                 +5.0                not run
-  max-updates=0 x=1, no limit, 1 of the steps  I3     59.2%       -1.3 [-2.0, -0.6]
-  g-updates=200, Table 2, the default here     I1     65.0%
-  left out: slow, it takes about an hour on two cores; --row slow makes it
-
-`
-	var out bytes.Buffer
-	if err := byHand().print(&out); err != nil || out.String() != terminal {
-		t.Errorf("terminal, %v:\n%s\nwant:\n%s", err, &out, terminal)
 	}
 }
 
