@@ -24,7 +24,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func doctorCommand(c lab.Catalog) *cobra.Command {
+func doctorCommand() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -32,7 +32,7 @@ func doctorCommand(c lab.Catalog) *cobra.Command {
 		Args:  usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks := append(backend.Diagnose(cmd.Context(), name),
-				diagnoseData(), diagnoseClear(), diagnoseCheckpoint(), diagnoseSplits(c))
+				diagnoseData(), diagnoseClear(), diagnoseCheckpoint())
 			failed, err := backend.PrintChecks(cmd.OutOrStdout(), checks)
 			if err != nil {
 				return err
@@ -98,32 +98,6 @@ func diagnoseCheckpoint() backend.Check {
 	}
 	return outcome("checkpoint", nil, "", fmt.Sprintf("ResNet-18 of width 16, split 0, test accuracy %s, hash %s",
 		c.Metadata["test-accuracy"], hash))
-}
-
-// diagnoseSplits looks for the checkpoints that the figures need at the paper's scale: one for the split of each seed.
-func diagnoseSplits(c lab.Catalog) backend.Check {
-	check := backend.Check{Name: "checkpoints", Status: backend.Warn}
-	cache, err := artifact.CacheDir()
-	if err == nil {
-		var needed, missing []cluster.Pretrain
-		if needed, missing, err = cluster.Checkpoints(c, experiment.Paper, cache); err == nil && len(missing) == 0 {
-			check.Status, check.Detail = backend.OK, fmt.Sprintf("all %d of the paper's scale in %s", len(needed), cache)
-			return check
-		}
-		check.Detail = fmt.Sprintf("%d of the %d of the paper's scale missing", len(missing), len(needed))
-		for i, m := range missing {
-			if i == 0 || m.Width != missing[i-1].Width {
-				check.Detail += fmt.Sprintf("; width %d, split", m.Width)
-			}
-			check.Detail += fmt.Sprint(" ", m.Split)
-		}
-	}
-	if err != nil {
-		check.Detail = err.Error()
-	}
-	check.Fix = "needed for images at --scale paper only: " +
-		"`go run ./replicate pretrain --width 64 --epochs 100 --seed N` for each split N, best on a GPU"
-	return check
 }
 
 func dataCommand() *cobra.Command {

@@ -47,7 +47,7 @@ func listed(c lab.Catalog) []group {
 		{"Your own tables", []*cobra.Command{driftCommand(), weightsCommand(), backtestCommand()}},
 		{"Runs on disk", []*cobra.Command{statusCommand(c), exportCommand(), mergeCommand()}},
 		{"Cluster", []*cobra.Command{planCommand(c), submitCommand(c), workCommand(c), cancelCommand()}},
-		{"Set-up", []*cobra.Command{doctorCommand(c), dataCommand(), pretrainCommand()}},
+		{"Set-up", []*cobra.Command{doctorCommand(), dataCommand(), pretrainCommand()}},
 	}
 }
 

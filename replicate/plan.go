@@ -174,7 +174,7 @@ func (f *planFlags) write(cmd *cobra.Command, plan cluster.Plan, text []byte) er
 	return err
 }
 
-// table describes a plan for people: what each figure would take by itself, the stages, and the totals.
+// table describes a plan for people: what each figure would take by itself, and the totals.
 func (f *planFlags) table(plan cluster.Plan, index *claims.RunIndex, o cluster.Request) ([]byte, error) {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
@@ -195,11 +195,7 @@ func (f *planFlags) table(plan cluster.Plan, index *claims.RunIndex, o cluster.R
 	if err := w.Flush(); err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(&out)
-	if err := plan.PrintStages(&out); err != nil {
-		return nil, err
-	}
-	return []byte(out.String() + plan.Summary() + "\n"), nil
+	return []byte(out.String() + "\n" + plan.Summary() + "\n"), nil
 }
 
 // printCost prints the cost of a figure.

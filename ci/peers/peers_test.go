@@ -1,15 +1,31 @@
-package main
+// Package peers compares the learning curves of package sac and of another program, SBX (SAC in JAX, halfcheetah.py),
+// on gymnasium's HalfCheetah-v5. The curves are stored here.
+package peers
 
 import (
+	"bytes"
+	"flag"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/experiment"
+	"tvps/replicate/robots"
+	"tvps/replicate/runs"
 )
+
+var update = flag.String("update", "", "folder of runs with which ours.csv is computed again; an interrupted test continues")
 
 // In the stored learning curves our mean over seeds is within the 95% interval of SBX's mean at
 // nine or ten of the ten evaluations. Steps and number of seeds are the same.
 func TestLearningCurveAgreesWithSBX(t *testing.T) {
+	if *update != "" {
+		demand.Write(t, "ours.csv", compute(t, *update))
+	}
 	ours, sbx := curve(t, "ours.csv"), curve(t, "sbx.csv")
 	if len(ours) != 10 || len(sbx) != 10 {
 		t.Fatalf("%d and %d evaluations, want 10 of each", len(ours), len(sbx))
@@ -51,4 +67,67 @@ func curve(t *testing.T, path string) map[int][]float64 {
 		}
 	}
 	return out
+}
+
+const (
+	horizon         = 1000 // steps per episode of HalfCheetah-v5
+	episodesBetween = 2    // training episodes between evaluations: 2,000 steps
+)
+
+// settings are those of halfcheetah.py.
+func settings() robots.Settings {
+	return robots.Settings{
+		Scenario: "halfcheetah", Horizon: horizon, Repeat: 1, Valves: 1,
+		Every: episodesBetween, Evaluate: robots.EvaluateComing, EvaluateEpisodes: 5,
+		Episodes: 20_000 / horizon,
+		Hidden:   256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005,
+		ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, LearnAlpha: true,
+		Replay: 1e6, BurnIn: 1000, UpdateEvery: 1,
+		// Plain SAC does not use the rest, but its values must be valid.
+		ContextHidden: 1, History: 1, GHidden: 1, GLayers: 2, GRate: 1e-4, GUpdates: 1, GBatch: 2,
+		Method: "method2", GTime: "scalar", Waves: 1, Clip: "min1",
+	}
+}
+
+// compute returns the returns of five seeds as CSV, in the order of the seeds.
+func compute(t *testing.T, results string) []byte {
+	b, err := backend.Open(t.Context(), "", backend.Options{Log: os.Stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := runs.Open(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := &experiment.Host{Backend: b, Log: os.Stderr}
+	wanted, err := settings().Jobs(host, []string{"sac"}, []int64{0, 1, 2, 3, 4}, robots.MeasureReturn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var jobs []runs.Job
+	for _, w := range wanted {
+		jobs = append(jobs, w.Job)
+	}
+	report, err := runs.Execute(t.Context(), store, jobs, runs.Options{Workers: 1, Out: os.Stderr})
+	if err == nil {
+		err = report.Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []figures.Row
+	bySeed := func(a, b *runs.Result) int { return int(a.Spec.Seed - b.Spec.Seed) }
+	for _, r := range slices.SortedFunc(maps.Values(report.Results), bySeed) {
+		for _, row := range r.Rows {
+			if row.Metric == robots.MeasureReturn {
+				rows = append(rows, figures.Row{Panel: "halfcheetah", Series: "ours", Seed: r.Spec.Seed,
+					T: row.T * horizon, Metric: row.Metric, Value: row.Value})
+			}
+		}
+	}
+	var text bytes.Buffer
+	if err := figures.WriteCSV(&text, rows); err != nil {
+		t.Fatal(err)
+	}
+	return text.Bytes()
 }

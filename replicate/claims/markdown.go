@@ -37,15 +37,6 @@ func (v Verification) Summary() string {
 	return b.String()
 }
 
-// tally returns CountVerdicts without its head: "2 hold, 1 is undecided".
-func tally(claims []Judged) string {
-	text := CountVerdicts(claims)
-	if _, verdicts, ok := strings.Cut(text, ": "); ok {
-		return verdicts
-	}
-	return strings.Replace(text, " claim ", " ", 1)
-}
-
 // Gallery returns the text of a gallery in Markdown: for each figure the sentence that answers its question, its
 // pictures in the folder dir, the command that makes it, and its claims, folded. trained, if it is not nil, judges some
 // of the figures at the scale medium, whose folders lie in "medium": these come first, and the figure of v is folded.

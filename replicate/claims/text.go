@@ -158,6 +158,17 @@ func what(p paper.Part) string {
 
 // CountVerdicts counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided".
 func CountVerdicts(claims []Judged) string {
+	switch len(claims) {
+	case 0:
+		return "no claim"
+	case 1:
+		return "1 claim " + strings.TrimPrefix(tally(claims), "1 ")
+	}
+	return fmt.Sprintf("%d claims: %s", len(claims), tally(claims))
+}
+
+// tally is CountVerdicts without its head: "2 hold, 1 is undecided".
+func tally(claims []Judged) string {
 	count := map[Verdict]int{}
 	for _, c := range claims {
 		count[c.Verdict]++
@@ -183,13 +194,7 @@ func CountVerdicts(claims []Judged) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v.many))
 		}
 	}
-	switch len(claims) {
-	case 0:
-		return "no claim"
-	case 1:
-		return "1 claim " + strings.TrimPrefix(parts[0], "1 ")
-	}
-	return fmt.Sprintf("%d claims: %s", len(claims), strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }
 
 // outcomes gives each verdict its look on a page.

@@ -2,9 +2,7 @@ package cluster
 
 import (
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"tvps/replicate/runs"
@@ -54,29 +52,6 @@ func (p Plan) Summary() string {
 		"longest chain (guessed).", runs.Plural(p.Stored, "run"), runs.Plural(c.Runs, "run"), runs.Plural(c.Steps, "step"),
 		runs.Plural(len(p.Tasks), "task"), c.GPU/3600, c.Cores/3600, shown(c.Path))}
 	return strings.Join(append(lines, p.Notes...), "\n")
-}
-
-// PrintStages prints a line for each array of tasks.
-func (p Plan) PrintStages(w io.Writer) error {
-	if len(p.Tasks) == 0 {
-		return nil
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "stage\ttasks\tnumbers\tGPU\tprocessors\tmemory\tlongest\tafter")
-	for _, a := range p.Arrays() {
-		first, gpu := a[0], "no"
-		if first.GPU {
-			gpu = "yes"
-		}
-		var after []string
-		for _, stage := range p.After(a) {
-			after = append(after, string(stage))
-		}
-		fmt.Fprintf(table, "%s\t%d\t%d-%d\t%s\t%d\t%d GiB\t%s\t%s\n", first.Stage, len(a), first.ID,
-			first.ID+len(a)-1, gpu, first.CPUs, first.MemoryMB>>10, shown(a.longest()), strings.Join(after, ", "))
-	}
-	fmt.Fprintf(table, "draw\t\t\t\t\t\t\tall\n")
-	return table.Flush()
 }
 
 // shown is a time for people.

@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"tvps/gomlx_models/resnet"
-	"tvps/replicate/experiment"
-	"tvps/replicate/lab"
 	"tvps/replicate/runs"
 )
 
@@ -143,22 +141,4 @@ func ordered(tasks []Task) []Task {
 		slices.Sort(tasks[i].After)
 	}
 	return tasks
-}
-
-// Checkpoints lists the checkpoints that the figures of a scale need, and those of them that are not in the cache.
-func Checkpoints(c lab.Catalog, scale experiment.Scale, cacheDir string) (needed, missing []Pretrain, err error) {
-	plan, err := Make(c, nil, Request{Options: lab.Options{Scale: scale}, Figures: c.At(scale), TaskSeconds: math.Inf(1)})
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, t := range plan.Tasks {
-		if t.Pretrain == nil {
-			continue
-		}
-		needed = append(needed, *t.Pretrain)
-		if !hasCheckpoint(cacheDir, t.Pretrain.Width, t.Pretrain.Split) {
-			missing = append(missing, *t.Pretrain)
-		}
-	}
-	return needed, missing, nil
 }

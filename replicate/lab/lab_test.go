@@ -93,7 +93,7 @@ func (l *testLab) compute(t *testing.T, p claims.Panel, value func(job runs.Want
 			jobs = append(jobs, stepJob(job.Spec, job.Steps[:len(job.Steps)-lacks], step))
 		}
 	}
-	made := runs.Provenance{Command: []string{"made", "up"}, Host: "hostname", Commit: "c0ffee", Backend: "made-up"}
+	made := runs.Provenance{Command: []string{"made", "up"}, Commit: "c0ffee", Backend: "made-up"}
 	report, err := runs.Execute(t.Context(), l.Store, jobs, runs.Options{Workers: 8, Provenance: made})
 	if err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())

@@ -157,8 +157,7 @@ func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 func TestMergeKeepsProvenance(t *testing.T) {
 	from, into := open(t, t.TempDir()), open(t, t.TempDir())
 	p := session(3, "c")
-	p.Dirty, p.Commits, p.Command, p.Host, p.Versions = true, []string{"a", "c-dirty"}, []string{"x"}, "h",
-		map[string]string{"go": "1"}
+	p.Dirty, p.Commits, p.Command, p.Versions = true, []string{"a", "c-dirty"}, []string{"x"}, map[string]string{"go": "1"}
 	finishedWith(t, from, spec(0), upTo(7), p)
 	merge(t, 0, into, from)
 	if diff := cmp.Diff(snapshot(t, from.dir), snapshot(t, into.dir)); diff != "" {

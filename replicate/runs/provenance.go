@@ -28,7 +28,6 @@ type Provenance struct {
 	Command  []string          `json:"command,omitempty"`  // without folders, see NewProvenance
 	Versions map[string]string `json:"versions,omitempty"` // "go", modules by path, and the caller's, as the plugin
 	Backend  string            `json:"backend,omitempty"`  // as "xla:cpu"
-	Host     string            `json:"host,omitempty"`     // only with HostVariable
 	Platform string            `json:"platform,omitempty"` // operating system/architecture
 	CPUs     int               `json:"cpus,omitempty"`
 	Together int               `json:"together,omitempty"` // batched seeds, of the last session; 0 for one
@@ -41,13 +40,10 @@ func (p Provenance) Duration() time.Duration {
 	return time.Duration(p.Seconds * float64(time.Second))
 }
 
-// HostVariable is the environment variable that, set to 1, puts the host's name into provenance.
-const HostVariable = "TVPS_PROVENANCE_HOST"
-
 // NewProvenance describes this process: commit, command line, and the versions of Go and of the modules built in. The
 // caller adds what only it knows: the backend, and versions such as that of the backend's plugin. Results are published
-// with their provenance, so it names the host only if HostVariable is 1, and of paths that are absolute or begin with ~
-// only the last part. Without git or build information the fields stay empty; it never fails.
+// with their provenance, so it does not name the host, and of paths that are absolute or begin with ~ only the last
+// part. Without git or build information the fields stay empty; it never fails.
 func NewProvenance(backend string, versions map[string]string) Provenance {
 	p := Provenance{
 		Command:  withoutFolders(os.Args),
@@ -59,9 +55,6 @@ func NewProvenance(backend string, versions map[string]string) Provenance {
 	}
 	if len(p.Command) > 0 {
 		p.Command[0] = filepath.Base(p.Command[0]) // `go run` builds into a folder that is gone tomorrow
-	}
-	if os.Getenv(HostVariable) == "1" {
-		p.Host, _ = os.Hostname()
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		maps.Copy(p.Versions, moduleVersions(info))
