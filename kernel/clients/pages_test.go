@@ -1,0 +1,121 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// box is where a chart lies on its page, in pixels.
+type box struct{ Left, Top, Width, Height float64 }
+
+// boxes are the charts that are drawn on the open page.
+const boxes = `[...document.querySelectorAll("#charts .live[data-drawn=yes]")].map(e => e.getBoundingClientRect()).
+  map(r => ({Left: r.left, Top: r.top + scrollY, Width: r.width, Height: r.height}))`
+
+// TestPagesInABrowser: on the first screen of a figure's page lie all charts of Figure 1, and the first one of the
+// others; a chart opens large; on a narrow screen charts lie one below the other. Everything comes from this checkout.
+func TestPagesInABrowser(t *testing.T) {
+	if os.Getenv("TVPS_BROWSER") != "1" {
+		t.Skip("set TVPS_BROWSER=1 to open the gallery's pages in Chromium")
+	}
+	root := filepath.Join("..", "..", "figures")
+	files := http.FileServer(http.Dir(filepath.Join(root, "gallery")))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if filepath.Base(r.URL.Path) == "echarts.min.js" {
+			http.ServeFile(w, r, filepath.Join(root, "echarts", "echarts.min.js"))
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	v, net := newView(t, chromium(t), "page")
+	const width, height = 1300, 900
+	for n := 1; n <= 14; n++ {
+		found := v.page(server.URL, n, width, height)
+		if n > 1 {
+			found = found[:1]
+		}
+		for i, b := range found {
+			if b.Top+b.Height > height || b.Width < 500 || b.Height < 240 {
+				t.Errorf("figure %d, chart %d: %+v", n, i+1, b)
+			}
+		}
+		if n > 1 {
+			continue
+		}
+		if len(found) != 4 {
+			t.Errorf("figure 1 has %d charts", len(found))
+		}
+		v.large("a click", chromedp.Click("[data-large=fig01-a]"))
+		v.large("Enter", chromedp.Focus("[data-large=fig01-a]"), chromedp.KeyEvent(kb.Enter))
+		v.shot("large", nil)
+	}
+	found := v.page(server.URL, 1, 400, height)
+	for i, b := range found[1:] {
+		if above := found[i]; b.Left != above.Left || b.Top < above.Top+above.Height {
+			t.Errorf("chart %d lies at %+v, that before it at %+v", i+2, b, above)
+		}
+	}
+	var wide int
+	if v.value("document.documentElement.scrollWidth", &wide); wide > 400 {
+		t.Errorf("the page is %d pixels wide", wide)
+	}
+	if outside, all := net.outside(); len(outside) > 0 || all < 15 {
+		t.Errorf("of %d requests these left the machine: %q", all, outside)
+	}
+}
+
+// page opens a figure's page in a window of this size, and returns its charts once all are drawn.
+func (v view) page(address string, figure int, width, height int64) (found []box) {
+	v.Helper()
+	url := fmt.Sprintf("%s/fig%02d/index.html", address, figure)
+	if err := chromedp.Run(v.ctx, chromedp.EmulateViewport(width, height), chromedp.Navigate(url)); err != nil {
+		v.Fatal(err)
+	}
+	v.until(fmt.Sprintf("the charts of figure %d are drawn", figure), 20*time.Second, func() bool {
+		var all int
+		v.value(`document.querySelectorAll("#charts .live").length`, &all)
+		v.value(boxes, &found)
+		return all > 0 && len(found) == all
+	})
+	return found
+}
+
+// large opens the large chart by the actions, looks for its lines and zoom, and closes it by Escape.
+func (v view) large(by string, actions ...chromedp.Action) {
+	v.Helper()
+	if err := chromedp.Run(v.ctx, actions...); err != nil {
+		v.Fatal(err)
+	}
+	v.until(by+" opens the large chart with zoom", 10*time.Second, func() bool {
+		var zooms int
+		v.value(`(() => { const e = document.querySelector("#large[open] .live");
+			return e && e.clientHeight > 400 ? echarts.getInstanceByDom(e).getOption().dataZoom.length : 0; })()`, &zooms)
+		return zooms > 0
+	})
+	v.keys(kb.Escape)
+	v.until("Escape closes it", 10*time.Second, func() bool {
+		var open bool
+		v.value(`document.querySelector("#large").open`, &open)
+		return !open
+	})
+}
+
+// value evaluates an expression on the page.
+func (v view) value(expression string, result any) {
+	v.Helper()
+	ctx, cancel := context.WithTimeout(v.ctx, 20*time.Second)
+	defer cancel()
+	if err := chromedp.Run(ctx, chromedp.Evaluate(expression, result)); err != nil {
+		v.Fatal(err)
+	}
+}
