@@ -64,6 +64,9 @@ type Setup interface {
 	Source(h *Host) Source
 }
 
+// Sized is a Setup that says in a few words how large its runs are, as "3 of 10 valves, 128 units".
+type Sized interface{ Size() string }
+
 // Preparer is a Setup whose runs share what is computed once and kept in the cache, such as features of images.
 type Preparer interface {
 	// Prepare returns the function that computes it for the runs of a seed. It computes nothing itself. Errors: missing

@@ -36,6 +36,9 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 			return nil, err
 		}
 		panel.Sample = shown.Sample().String()
+		if sized, ok := shown.Settings.(experiment.Sized); ok {
+			panel.Sample += ", " + sized.Size()
+		}
 		panel.Judged, panel.Metrics = c.Written(e.Larger(c.Panel)), otherMetrics(c)
 		panel.Notes = slices.Concat(notes(shown.Panel, absent), ends(shown, f.Claims), noted(shown),
 			e.Notes(c.Panel, len(c.Spans) > 0), spans(c.Panel, e))

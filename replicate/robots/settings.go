@@ -181,6 +181,15 @@ func (s Settings) Notes(_ experiment.Source, series []string, _ string) []string
 	return out
 }
 
+// Size is how many of the tasks there are, and how wide the networks.
+func (s Settings) Size() string {
+	size := fmt.Sprintf("%d units", s.Hidden)
+	if scenario, _ := scenarioOf(s.Scenario); slices.Contains(scenario.Parts, "claw") {
+		size = fmt.Sprintf("%d of %d valves, %s", s.Valves, env.Valves, size)
+	}
+	return size
+}
+
 // often says when g is fitted.
 func often(every int) string {
 	switch every {
