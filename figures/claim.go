@@ -17,7 +17,6 @@ type Claim struct {
 	Parts   []ClaimPart
 	Gallery string // what the gallery's larger sample says; empty for nothing more
 	Command string // computes what is missing, and is shown instead of Parts; empty for none
-	Figure  Link   // where a page of several figures shows the claim's; empty on a figure's own page
 }
 
 // ClaimPart is one measured effect of a claim.
@@ -96,7 +95,7 @@ func (l ClaimLine) String() string {
 // Lines lists claims with the numbers that decide them, each number once.
 func Lines(claims []Claim) []ClaimLine {
 	var out []ClaimLine
-	first := map[[3]string]int{} // the claim that shows a part, counted from 1
+	first := map[[2]string]int{} // the claim that shows a part, counted from 1
 	for i, c := range claims {
 		line := ClaimLine{Claim: c}
 		var before []int
@@ -105,7 +104,7 @@ func Lines(claims []Claim) []ClaimLine {
 			if c.Command != "" {
 				break
 			}
-			key := [3]string{c.Figure.Href, p.What, p.Panel}
+			key := [2]string{p.What, p.Panel}
 			if at := first[key]; at > 0 && at <= i {
 				before = append(before, at)
 				continue

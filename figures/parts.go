@@ -26,6 +26,7 @@ var (
 // Parts returns templates for pieces of a page, to parse a page's own template with:
 //
 //	verdict    a [Verdict]
+//	answer     an []Answer, as a paragraph
 //	verdicts   a []Claim, as a list that unfolds
 //	means      a [Summary], as a table
 //	chart      a [PanelPart]: its picture

@@ -37,7 +37,6 @@ type reportPage struct {
 	Title, Counts string
 	Style         template.CSS
 	Basis         []string
-	Claims        []figures.Claim
 	Figures       []reportFigure
 	SettingsHead  []string // the scenarios
 	Settings      [][]string
@@ -47,6 +46,8 @@ type reportPage struct {
 
 type reportFigure struct {
 	claims.State
+	Answer  []figures.Answer
+	Tally   string
 	Caption string
 	Lacking bool // runs
 	Panels  []reportPanel
@@ -57,14 +58,14 @@ type reportFigure struct {
 
 type reportPanel struct {
 	figures.PanelPart
-	Title, Scenario, Changes string
+	Title, Sample, Scenario, Changes string
 }
 
 // fact is a line of the provenance.
 type fact struct{ Name, Value string }
 
-// Report returns a page of what is stored of every figure, and computes nothing: claims, pictures, tables, settings,
-// provenance. The page is one file of HTML that loads nothing, runs no script and names no host, path or time: the
+// Report returns a page of what is stored of every figure, and computes nothing: answers, pictures, claims, tables,
+// settings, provenance. The page is one file of HTML that loads nothing, runs no script and names no host, path or time: the
 // same runs give the same bytes. Errors are those of Verify.
 func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	page := reportPage{Title: "Time-varying propensity scores: the paper's figures, replicated", BibTeX: BibTeX}
@@ -80,7 +81,7 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
-		page.Figures, page.Claims = append(page.Figures, section), append(page.Claims, section.Claims...)
+		page.Figures = append(page.Figures, section)
 		drawn = append(drawn, figure)
 		maps.Copy(results, f.Evidence.Runs(f.Panels))
 	}
@@ -99,10 +100,10 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 
 // section is a figure's part of the report, with what is drawn in it.
 func (l *Lab) section(o Options, s claims.State, f claims.Figure) (reportFigure, figures.Figure, error) {
-	out := reportFigure{State: s, Caption: f.Caption, Lacking: s.Command != "" && s.Stored < s.Runs}
+	out := reportFigure{State: s, Answer: claims.Answer(f.Claims), Tally: claims.CountVerdicts(f.Claims), Caption: f.Caption,
+		Lacking: s.Command != "" && s.Stored < s.Runs}
 	for _, c := range f.Claims {
 		shown := c.OnPage()
-		shown.Figure = figures.Link{Text: fmt.Sprint(f.Number), Href: "#" + f.Name()}
 		if c.Verdict == claims.NotRun {
 			shown.Command = s.Command
 		}
@@ -144,7 +145,7 @@ func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan claims.P
 		}
 	}
 	return reportPanel{
-		PanelPart: part, Title: fmt.Sprintf("(%s) %s", p.Key, p.Title),
+		PanelPart: part, Title: fmt.Sprintf("(%s) %s", p.Key, p.Title), Sample: p.Sample,
 		Scenario: plan.Scenario, Changes: strings.Join(changes, ", "),
 	}, nil
 }

@@ -59,14 +59,12 @@ func TestReport(t *testing.T) {
 	selfContained(t, page)
 	part := sections(t, page)
 	for id, words := range map[string][]string{
-		"claims": {"<code>go run ./replicate fig6 --scale tiny --set g-updates=7</code>",
-			`class="verdict confirmed">holds<`, `class="verdict contradicted">does not hold<`,
-			"a +10.1 [+9.9, +10.3] points", "d (stand-in, not CLEAR) +"},
-		"fig01": {"53 of 54 runs stored", `id="fig01-a"`, "(d) CLEAR (T = 30) (" + supervised.StandIn + ")",
+		"fig01": {`class="verdict confirmed">holds<`, `class="verdict contradicted">does not hold<`,
+			"a +10.1 [+9.9, +10.3] points", "d (stand-in, not CLEAR) +", "53 of 54 runs stored", `id="fig01-a"`, "(d) CLEAR (T = 30) (" + supervised.StandIn + ")",
 			`<th scope="row">Fine-tune</th>`, ">+0.1010<", "Not drawn, as runs are missing: Fine-tune.", "c0ffee",
 			`<a href="#settings">gaussian</a>, but g-updates=7`, "N = 300 samples a step"},
 		"fig02":      {"0 of 45 runs stored", `class="verdict missing">not run<`},
-		"fig06":      {"0 of 21 runs stored", "What is missing: <code>go run ./replicate fig6"},
+		"fig06":      {"0 of 21 runs stored", "What is missing: <code>go run ./replicate fig6 --scale tiny --set g-updates=7</code>"},
 		"fig07":      {"18 of 18 runs stored", supervised.StandIn},
 		"settings":   {`<th scope="col">cifar10c</th>`, "<td>g-updates</td>"},
 		"provenance": {"c0ffee", "made-up", "go run ./replicate report --scale tiny"},
