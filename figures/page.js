@@ -46,7 +46,9 @@
   }
 
   function dress(option, element) {
-    var grid = element.closest(".grid"), single = grid && grid.classList.contains("panels-1");
+    // Small charts share the page's legend; a page that opens no large ones has none.
+    var grid = document.getElementById("large") && element.closest(".grid");
+    var single = grid && grid.classList.contains("panels-1");
     var style = getComputedStyle(document.documentElement);
     function tone(name) { return style.getPropertyValue(name).trim(); }
     var ink = tone("--ink"), faint = tone("--faint"), paper = tone("--paper"), rule = tone("--grid");
@@ -73,8 +75,8 @@
       axis.axisTick = { lineStyle: { color: faint } };
       axis.splitLine = Object.assign(axis.splitLine || {}, { lineStyle: { color: rule } });
     });
-    option.yAxis.forEach(function (axis) { axis.nameGap = narrow ? 44 : 55; });
-    var left = narrow ? 62 : 75, right = narrow ? 14 : 30, edge = narrow ? 0 : left;
+    option.yAxis.forEach(function (axis) { axis.nameGap = narrow ? 50 : 55; });
+    var left = narrow ? 66 : 75, right = narrow ? 14 : 30, edge = narrow ? 0 : left;
     var legend = option.legend;
     legend.textStyle = { color: ink };
     legend.inactiveColor = faint;

@@ -182,7 +182,9 @@ var simple = []string{Uniform, Forgetting, Window, Last}
 // the lowest loss.
 func (r *Result) judge() Verdict {
 	score := func(i int) float64 { return r.Rules[i].Scores[r.Metric] }
-	base, best := r.index(Uniform), -1
+	loss := func(i int) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", score(i)), "0") }
+	uniform, best := r.index(Uniform), -1
+	base := uniform
 	for _, name := range simple {
 		if i := r.index(name); i >= 0 && score(i) < score(base) {
 			base = i
@@ -195,39 +197,49 @@ func (r *Result) judge() Verdict {
 	}
 	if best >= 0 && r.Rules[best].Together.High < 0 && score(best) < score(base) {
 		rule := r.Rules[best]
-		v := Verdict{Rule: rule.Rule, Kind: rule.Kind, HalfLife: rule.HalfLife, Helps: true}
 		use := "--kind " + string(rule.Kind)
 		if rule.HalfLife > 0 {
 			use += fmt.Sprintf(" --half-life %g", rule.HalfLife)
 		}
-		v.Sentence = fmt.Sprintf("weights by %s%s: %s %s against the best tuned forgetting; use %s", drifts[rule.Kind],
-			r.life(" with", rule.HalfLife), r.words(), *rule.Together, use)
-		return v
+		return Verdict{Rule: rule.Rule, Kind: rule.Kind, HalfLife: rule.HalfLife, Helps: true,
+			Sentence: fmt.Sprintf("Use weights by %s%s (%s): %s %s instead of %s with the best tuned forgetting.",
+				drifts[rule.Kind], r.life(" with", rule.HalfLife), use, r.words(), loss(best), loss(r.index(Forgetting)))}
 	}
 	rule := r.Rules[base]
 	v := Verdict{Rule: rule.Rule, HalfLife: rule.HalfLife, Window: rule.Window}
-	take := "equal weights of all the past"
+	take := "all of the past alike"
 	switch {
 	case v.HalfLife > 0:
 		take = "forgetting" + r.life(" with", v.HalfLife)
 	case v.Window > 0:
-		take = "forgetting by a window of the last " + runs.Plural(v.Window, "block")
+		block := "block"
+		if r.Bin+"s" == r.unit {
+			block = r.Bin
+		}
+		take = "the last " + strings.TrimPrefix(runs.Plural(v.Window, block), "1 ") + " only"
 	}
-	v.Sentence = fmt.Sprintf("%s (%s %s against equal weights)", take, r.words(), rule.AgainstUniform)
-	if base == r.index(Uniform) {
-		v.Sentence = take
+	v.Sentence = fmt.Sprintf("Use %s: %s %s", take, r.words(), loss(base))
+	if base != uniform {
+		v.Sentence += fmt.Sprintf(" instead of %s%s", loss(uniform), chance(rule.AgainstUniform))
 	}
 	switch {
 	case best < 0:
-		v.Sentence += "; no omega was tested"
+		v.Sentence += ". No omega was tested."
 	case r.Rules[best].Together.Mean < 0 && score(best) < score(base):
-		v.Sentence += fmt.Sprintf("; weights by %s have %s %s against tuned forgetting, which may be chance",
-			drifts[r.Rules[best].Kind], r.words(), *r.Rules[best].Together)
+		v.Sentence += fmt.Sprintf(". Weights by %s reach %s%s.", drifts[r.Rules[best].Kind], loss(best),
+			chance(*r.Rules[best].Together))
 	default:
-		v.Sentence += fmt.Sprintf("; omega adds nothing (weights by %s: %s %s against tuned forgetting)",
-			drifts[r.Rules[best].Kind], r.words(), *r.Rules[best].Together)
+		v.Sentence += ". Weights by omega do not help here."
 	}
 	return v
+}
+
+// chance qualifies a gain whose interval covers 0.
+func chance(gain Interval) string {
+	if gain.High < 0 {
+		return ""
+	}
+	return ", which may be chance"
 }
 
 // drifts says what a kind of omega weights by.
