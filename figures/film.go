@@ -7,7 +7,8 @@ import (
 )
 
 // SideBySide returns a film that shows films next to each other, in rows of at most two. Each must be an SVG with width
-// and height in pixels. Their animations start together. The film's SVG has the title, too.
+// and height in pixels. Their animations start together. The film's SVG has the title, too, and no size: it
+// fills its column.
 func SideBySide(name, title string, films []Film) (Film, error) {
 	const columns = 2
 	var inner bytes.Buffer
@@ -29,8 +30,8 @@ func SideBySide(name, title string, films []Film) (Film, error) {
 	if err := xml.EscapeText(&escaped, []byte(title)); err != nil {
 		return Film{}, err
 	}
-	all := fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n"+
-		"<title>%s</title>\n%s</svg>\n", width, height, width, height, escaped.Bytes(), inner.Bytes())
+	all := fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\">\n<title>%s</title>\n%s</svg>\n",
+		width, height, escaped.Bytes(), inner.Bytes())
 	return Film{Name: name, Title: title, SVG: all}, nil
 }
 

@@ -20,9 +20,9 @@ func TestSideBySide(t *testing.T) {
 		t.Fatal(err)
 	}
 	var root struct {
-		Width  int `xml:"width,attr"`
-		Height int `xml:"height,attr"`
-		Films  []struct {
+		View  string `xml:"viewBox,attr"`
+		Width string `xml:"width,attr"` // none, so that it takes that of its column
+		Films []struct {
 			X     int `xml:"x,attr"`
 			Y     int `xml:"y,attr"`
 			Width int `xml:"width,attr"`
@@ -34,7 +34,7 @@ func TestSideBySide(t *testing.T) {
 	if err := xml.Unmarshal(all.SVG, &root); err != nil {
 		t.Fatal(err)
 	}
-	if root.Width != 201 || root.Height != 60+70 || len(root.Films) != 3 || all.Name != "all" ||
+	if root.View != "0 0 201 130" || root.Width != "" || len(root.Films) != 3 || all.Name != "all" ||
 		all.Title != "Three & <more>" || TitleOf(all.SVG) != all.Title {
 		t.Fatalf("%+v of %s", root, all.SVG)
 	}
