@@ -18,6 +18,7 @@ import (
 // HeatMap is a matrix drawn as coloured cells.
 type HeatMap struct {
 	Key            string // part of the element's name
+	Title          string
 	XLabel, YLabel string
 	ValueLabel     string
 	XNames, YNames []string    // of columns and rows
@@ -55,7 +56,7 @@ func (m HeatMap) Part(fig Figure) (PanelPart, error) {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	return PanelPart{Stem: fig.Name + "-" + m.Key, Alt: m.alt(), Picture: picture, Notes: m.Notes, Points: table}, nil
+	return PanelPart{Stem: fig.Name + "-" + m.Key, Title: m.Title, Alt: m.alt(), Picture: picture, Notes: m.Notes, Points: table}, nil
 }
 
 // tone is the colour of a value.

@@ -48,17 +48,11 @@ func Page(fig Figure) ([]byte, error) {
 type page struct {
 	Figure
 	Style        template.CSS
-	Panels       []section
+	Panels       []PanelPart
 	Shared, Data []string // notes of several panels, sentences about the data
 	Looks        []legendEntry
 	Links        []Link
 	Script       template.JS
-}
-
-// section is a panel on a page.
-type section struct {
-	PanelPart
-	Title, Sample string
 }
 
 func pageOf(fig Figure) (page, error) {
@@ -73,7 +67,7 @@ func pageOf(fig Figure) (page, error) {
 		if err != nil {
 			return page{}, err
 		}
-		part.Live, part.Notes = true, notes.own[p.Key]
+		part.Title, part.Live, part.Notes = panelTitle(p), true, notes.own[p.Key]
 		for _, extension := range panelFiles {
 			part.Files = append(part.Files, fig.stored(part.Stem+extension))
 		}
@@ -86,7 +80,7 @@ func pageOf(fig Figure) (page, error) {
 		for _, f := range p.Films {
 			part.Films = append(part.Films, filmPart{fig.FilmStem(p, f) + ".svg", f.Title})
 		}
-		out.Panels = append(out.Panels, section{part, panelTitle(p), p.Sample})
+		out.Panels = append(out.Panels, part)
 	}
 	provenance := Link{"Runs with their settings, commits and versions", fig.stored(ProvenanceFile), fig.stored(ProvenanceFile)}
 	out.Links = append([]Link{provenance}, fig.Links...)

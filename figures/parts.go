@@ -77,7 +77,9 @@ func colorName(color string) string { return "--c-" + strings.ToLower(strings.Tr
 
 // PanelPart is a panel as the template "panel" of [Parts] shows it.
 type PanelPart struct {
-	Stem    string        // of the panel's files
+	Stem    string // of the panel's files
+	Title   string
+	Sample  string        // what is drawn; empty for nothing to say
 	Alt     string        // describes the chart
 	Picture template.HTML // SVG without title and notes, which takes the colours of [CSS]
 	Notes   []string
@@ -103,7 +105,7 @@ func NewPanelPart(fig Figure, p Panel) (PanelPart, error) {
 		return PanelPart{}, err
 	}
 	part := PanelPart{
-		Stem: fig.FileStem(p), Alt: p.alt(), Picture: picture, Notes: p.footnotes(), Points: pointsOf(p),
+		Stem: fig.FileStem(p), Title: p.Title, Sample: p.Sample, Alt: p.alt(), Picture: picture, Notes: p.footnotes(), Points: pointsOf(p),
 	}
 	if i := slices.IndexFunc(fig.Tables, func(s Summary) bool { return s.Panel == p.Key }); i >= 0 {
 		part.Means = &fig.Tables[i]

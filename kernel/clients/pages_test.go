@@ -57,7 +57,6 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 		v.large("a click", chromedp.Click("[data-large=fig01-a]"))
 		v.large("Enter", chromedp.Focus("[data-large=fig01-a]"), chromedp.KeyEvent(kb.Enter))
-		v.shot("large", nil)
 	}
 	found := v.page(server.URL, 1, 400, height)
 	for i, b := range found[1:] {
@@ -102,6 +101,7 @@ func (v view) large(by string, actions ...chromedp.Action) {
 			return e && e.clientHeight > 400 ? echarts.getInstanceByDom(e).getOption().dataZoom.length : 0; })()`, &zooms)
 		return zooms > 0
 	})
+	v.shot("large", nil)
 	v.keys(kb.Escape)
 	v.until("Escape closes it", 10*time.Second, func() bool {
 		var open bool

@@ -28,7 +28,7 @@ type pageParts struct {
 	Measures    []string
 	Table       []tableRow
 	Style       template.CSS
-	Sections    []section
+	Sections    []figures.PanelPart
 	Script      template.JS
 }
 
@@ -36,11 +36,6 @@ type tableRow struct {
 	RuleResult
 	Values []string
 	Last   string
-}
-
-type section struct {
-	figures.PanelPart
-	Title string
 }
 
 // curves are the rules that the chart shows, besides forgetting, which is its zero line.
@@ -58,7 +53,7 @@ func (r *Result) WritePage(dir string) error {
 	part.Live = true
 	out := pageParts{Result: r, Short: r.shortModel(), First: own.ShortName(r.Blocks[0].Time),
 		Last: own.ShortName(r.Blocks[len(r.Blocks)-1].Time), Words: r.words(),
-		Measures: r.measures(), Style: figures.CSS(fig), Sections: []section{{part, fig.Panels[0].Title}}}
+		Measures: r.measures(), Style: figures.CSS(fig), Sections: []figures.PanelPart{part}}
 	for _, rule := range r.Rules {
 		out.Table = append(out.Table, tableRow{rule, r.values(rule), r.chosen(rule)})
 	}
@@ -106,13 +101,8 @@ func (r *Result) panel() figures.Panel {
 func (r *Result) shortModel() string {
 	words := strings.Fields(r.Model)
 	for i, w := range words {
-		prefix, path, ok := strings.Cut(w, ":")
-		if !ok {
-			prefix, path = "", w
-		} else {
-			prefix += ":"
-		}
-		words[i] = prefix + filepath.Base(path)
+		path := strings.Index(w, ":") + 1
+		words[i] = w[:path] + filepath.Base(w[path:])
 	}
 	return strings.Join(words, " ")
 }

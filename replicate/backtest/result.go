@@ -220,14 +220,14 @@ func (r *Result) judge() Verdict {
 	}
 	v.Sentence = fmt.Sprintf("Use %s: %s %s", take, r.words(), loss(base))
 	if base != uniform {
-		v.Sentence += fmt.Sprintf(" instead of %s%s", loss(uniform), chance(rule.AgainstUniform))
+		v.Sentence += fmt.Sprintf(" instead of %s%s", loss(uniform), chance[rule.AgainstUniform.High >= 0])
 	}
 	switch {
 	case best < 0:
 		v.Sentence += ". No omega was tested."
 	case r.Rules[best].Together.Mean < 0 && score(best) < score(base):
 		v.Sentence += fmt.Sprintf(". Weights by %s reach %s%s.", drifts[r.Rules[best].Kind], loss(best),
-			chance(*r.Rules[best].Together))
+			chance[r.Rules[best].Together.High >= 0])
 	default:
 		v.Sentence += ". Weights by omega do not help here."
 	}
@@ -235,12 +235,7 @@ func (r *Result) judge() Verdict {
 }
 
 // chance qualifies a gain whose interval covers 0.
-func chance(gain Interval) string {
-	if gain.High < 0 {
-		return ""
-	}
-	return ", which may be chance"
-}
+var chance = map[bool]string{true: ", which may be chance"}
 
 // drifts says what a kind of omega weights by.
 var drifts = map[crossfit.Kind]string{

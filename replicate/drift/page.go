@@ -25,8 +25,8 @@ type pageParts struct {
 	*Result
 	About    string
 	Style    template.CSS
-	Sections []section
-	Maps     []section
+	Sections []figures.PanelPart
+	Maps     []figures.PanelPart
 	Titled   []titled
 	Found    []foundTest
 	Script   template.JS
@@ -34,11 +34,6 @@ type pageParts struct {
 
 // shownColumns bounds the columns on the page.
 const shownColumns = 40
-
-type section struct {
-	figures.PanelPart
-	Title string
-}
 
 type titled struct {
 	Contribution
@@ -76,16 +71,16 @@ func (r *Result) page() ([]byte, error) {
 			return nil, err
 		}
 		part.Live = true
-		out.Sections = append(out.Sections, section{part, p.Title})
+		out.Sections = append(out.Sections, part)
 	}
-	maps, titles := r.heatMaps()
-	for i, m := range maps {
+	maps := r.heatMaps()
+	for _, m := range maps {
 		part, err := m.Part(fig)
 		if err != nil {
 			return nil, err
 		}
 		part.Live = true
-		out.Maps = append(out.Maps, section{part, titles[i]})
+		out.Maps = append(out.Maps, part)
 	}
 	for _, c := range r.Columns.List[:min(shownColumns, len(r.Columns.List))] {
 		out.Titled = append(out.Titled, titled{c, c.title()})
@@ -127,8 +122,7 @@ func (r *Result) panel(key, title, against string) figures.Panel {
 	return p
 }
 
-// heatMaps are the maps with their titles.
-func (r *Result) heatMaps() (maps []figures.HeatMap, titles []string) {
+func (r *Result) heatMaps() (maps []figures.HeatMap) {
 	names := make([]string, len(r.Blocks))
 	for i, b := range r.Blocks {
 		names[i] = own.ShortName(b.Name)
@@ -136,13 +130,12 @@ func (r *Result) heatMaps() (maps []figures.HeatMap, titles []string) {
 	densities := map[string]string{InX: "p_T(x) and p_t(x)", InBoth: "p_T(x, y) and p_t(x, y)",
 		InRule: "p_T(y | x) and p_t(y | x), averaged over x"}
 	for i, m := range r.Maps {
-		maps = append(maps, figures.HeatMap{Key: fmt.Sprintf("map-%d", i+1),
+		maps = append(maps, figures.HeatMap{Key: fmt.Sprintf("map-%d", i+1), Title: "In " + m.In,
 			XLabel: "block t of the data", YLabel: "present T", ValueLabel: "worth of block t at T",
 			XNames: names, YNames: names, Values: m.Worth, Low: 0, High: 1,
 			Notes: []string{"Columns: block t of the data; rows: present T, the last one on top. Worth is the mean of " +
 				"min(ω, 1) over the rows of block t, an estimate of 1 minus the total variation distance of " +
 				densities[m.In] + ": 1 if nothing has changed."}})
-		titles = append(titles, "In "+m.In)
 	}
-	return maps, titles
+	return maps
 }

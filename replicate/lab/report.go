@@ -49,7 +49,6 @@ type reportFigure struct {
 	Answer  []figures.Answer
 	Tally   string
 	Caption string
-	Lacking bool // runs
 	Panels  []reportPanel
 	Claims  []figures.Claim
 	Source  []string
@@ -58,15 +57,15 @@ type reportFigure struct {
 
 type reportPanel struct {
 	figures.PanelPart
-	Title, Sample, Scenario, Changes string
+	Scenario, Changes string
 }
 
 // fact is a line of the provenance.
 type fact struct{ Name, Value string }
 
 // Report returns a page of what is stored of every figure, and computes nothing: answers, pictures, claims, tables,
-// settings, provenance. The page is one file of HTML that loads nothing, runs no script and names no host, path or time: the
-// same runs give the same bytes. Errors are those of Verify.
+// settings, provenance. The page is one file of HTML that loads nothing, runs no script and names no host, path or
+// time: the same runs give the same bytes. Errors are those of Verify.
 func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	page := reportPage{Title: "Time-varying propensity scores: the paper's figures, replicated", BibTeX: BibTeX}
 	v, all, err := l.verify(ctx, o)
@@ -100,8 +99,8 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 
 // section is a figure's part of the report, with what is drawn in it.
 func (l *Lab) section(o Options, s claims.State, f claims.Figure) (reportFigure, figures.Figure, error) {
-	out := reportFigure{State: s, Answer: claims.Answer(f.Claims), Tally: claims.CountVerdicts(f.Claims), Caption: f.Caption,
-		Lacking: s.Command != "" && s.Stored < s.Runs}
+	out := reportFigure{State: s, Answer: claims.Answer(f.Claims), Tally: claims.CountVerdicts(f.Claims),
+		Caption: f.Caption}
 	for _, c := range f.Claims {
 		shown := c.OnPage()
 		if c.Verdict == claims.NotRun {
@@ -144,10 +143,8 @@ func (c Catalog) newReportPanel(f figures.Figure, p figures.Panel, plan claims.P
 			changes = append(changes, field.Name+"="+field.Value)
 		}
 	}
-	return reportPanel{
-		PanelPart: part, Title: fmt.Sprintf("(%s) %s", p.Key, p.Title), Sample: p.Sample,
-		Scenario: plan.Scenario, Changes: strings.Join(changes, ", "),
-	}, nil
+	part.Title = fmt.Sprintf("(%s) %s", p.Key, p.Title)
+	return reportPanel{part, plan.Scenario, strings.Join(changes, ", ")}, nil
 }
 
 // scenarioTable lists the settings of each scenario of the catalog at a scale, one row a setting.
