@@ -122,7 +122,7 @@ func (m HeatMap) chart(fig Figure) chart {
 	}
 	axis := func(names []string) map[string]any {
 		return map[string]any{"type": "category", "data": names,
-			"axisLabel": map[string]any{"interval": (len(names) - 1) / 10, "hideOverlap": true, "width": 62,
+			"axisLabel": map[string]any{"interval": (len(names) - 1) / 10, "hideOverlap": true, "fontSize": 10, "width": 68,
 				"overflow": "truncate"}}
 	}
 	x := axis(m.XNames)

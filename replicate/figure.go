@@ -134,6 +134,11 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 			return lab.Options{}, fmt.Errorf("--seeds: %w", err)
 		}
 	}
+	for flag, given := range map[string][]string{"panel": f.panels, "series": f.series} {
+		if given != nil && len(given) == 0 {
+			return lab.Options{}, usage.Errorf("--%s has no value: name one, or leave the flag out for all", flag)
+		}
+	}
 	scale, err := experiment.ParseScale(f.scale)
 	if err != nil {
 		return lab.Options{}, usage.Error(err)

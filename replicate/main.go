@@ -31,7 +31,7 @@ const start = `The figures of "Time-Varying Propensity Score to Bridge the Gap b
 
 Begin with one of these:
   go run ./replicate fig1 --scale tiny      a minute: does everything work here?
-  go run ./replicate fig1                   a quarter of an hour: Figure 1 with its claims, as a page
+  go run ./replicate fig1                   13 minutes: Figure 1 with its claims, as a page
   go run ./replicate verify --tables figures/gallery    seconds: which claims hold, from the runs in this repository
   go run ./replicate drift TABLE.csv --time COLUMN      has your own table drifted?
 

@@ -2,13 +2,14 @@ package claims
 
 import (
 	"errors"
+	"slices"
 
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
-// Archive has the stored runs: those of a store, and the tables of drawn figures, which stand in for runs that the
-// store lacks.
+// Archive has the stored runs: those of a store, and the tables of drawn figures, which stand in for runs and steps that
+// the store lacks.
 type Archive struct {
 	Host   *experiment.Host
 	Store  *runs.Store
@@ -42,13 +43,26 @@ func (a Archive) Load(p Panel) (Collected, error) {
 	return Collect(p, results), nil
 }
 
-// read returns a run from the store, or, if the store lacks it, from the tables. Errors are those of [runs.Store.Read].
+// read returns a run from the store, with those steps from the tables that the store lacks. Errors are those of
+// [runs.Store.Read].
 func (a Archive) read(spec runs.Spec, metric string) (*runs.Result, error) {
 	result, err := a.Store.Read(spec)
-	if errors.Is(err, runs.ErrMissing) {
-		if r, ok := a.Tables.read(spec, metric); ok {
-			return r, nil
-		}
+	table, ok := a.Tables.read(spec, metric)
+	switch {
+	case ok && errors.Is(err, runs.ErrMissing):
+		return table, nil
+	case ok && err == nil:
+		return joined(result, table), nil
 	}
 	return result, err
+}
+
+// joined is a run with those steps of another copy that it lacks.
+func joined(run, other *runs.Result) *runs.Result {
+	lacking := other.Only(without(other.Steps, run.Steps))
+	steps := append(slices.Clone(run.Steps), lacking.Steps...)
+	slices.Sort(steps)
+	rows := append(slices.Clone(run.Rows), lacking.Rows...)
+	slices.SortStableFunc(rows, func(a, b runs.Row) int { return a.T - b.T })
+	return &runs.Result{Spec: run.Spec, Provenance: run.Provenance, Steps: steps, Rows: rows}
 }

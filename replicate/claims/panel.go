@@ -151,9 +151,9 @@ func among(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(others, name) })
 }
 
-// without returns the names that are not among others.
-func without(names, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
+// without returns those that are not among others.
+func without[T comparable](some, others []T) []T {
+	return slices.DeleteFunc(slices.Clone(some), func(one T) bool { return slices.Contains(others, one) })
 }
 
 // SeriesLabels are the names of series for people.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,6 +36,9 @@ type tableRun struct {
 // read or do not match their checksums, and rows of no run.
 func ReadTables(declared []paper.Figure, dir string) (*Tables, error) {
 	t := &Tables{dir: dir, byID: map[string]*tableRun{}}
+	if at, err := os.Stat(dir); err != nil || !at.IsDir() {
+		return nil, fmt.Errorf("there is no folder %s: name one such as figures/gallery", dir)
+	}
 	for _, f := range declared {
 		err := t.add(f, filepath.Join(dir, f.Name()))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -42,7 +46,7 @@ func ReadTables(declared []paper.Figure, dir string) (*Tables, error) {
 		}
 	}
 	if len(t.byID) == 0 {
-		return nil, fmt.Errorf("%s has no run of a drawn figure of this version: name a folder such as figures/gallery", dir)
+		return nil, fmt.Errorf("%s has no run of a drawn figure of this version: name the folder above the figures' own, such as figures/gallery", dir)
 	}
 	return t, nil
 }

@@ -249,8 +249,12 @@ func Answer(judged []Judged) []figures.Answer {
 	return out
 }
 
-// Effects lists the means of a claim's parts, without those about a stand-in; empty if there is none.
+// Effects lists the means of a claim's parts, without those about a stand-in; empty if there is none, or a run of the
+// claim is missing.
 func (j Judged) Effects() string {
+	if j.Verdict == NotRun {
+		return ""
+	}
 	var effects []float64
 	var unit figures.Unit
 	for _, p := range j.Parts {

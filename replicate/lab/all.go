@@ -98,7 +98,7 @@ func pick(all runs.Report, plan []claims.Panel) runs.Report {
 func (m Made) String() string {
 	var parts []string
 	if m.Result != nil && len(m.Result.Figure.Panels) > 0 {
-		parts = append(parts, fmt.Sprintf("%s; %s", claims.CountVerdicts(m.Result.Claims), m.Page))
+		parts = append(parts, fmt.Sprintf("%s; %s", m.Result.Figure.Tally, m.Page))
 	}
 	if m.Err != nil {
 		parts = append(parts, "incomplete: "+m.Err.Error())

@@ -65,10 +65,11 @@ func (l *Lab) printAll(o Options, r *Result) error {
 	}
 	if o.Scale == experiment.Tiny {
 		fmt.Fprintln(l.Stdout, TinyNote)
-	}
-	fmt.Fprintln(l.Stdout, "Claims of the paper, here:")
-	for _, c := range r.Claims {
-		fmt.Fprintln(l.Stdout, c)
+	} else {
+		fmt.Fprintln(l.Stdout, "Claims of the paper, here:")
+		for _, c := range r.Claims {
+			fmt.Fprintln(l.Stdout, c)
+		}
 	}
 	_, err := fmt.Fprintf(l.Stdout, "Page: %s\n", filepath.Join(o.Out, "index.html"))
 	return err
@@ -78,7 +79,7 @@ func (l *Lab) printAll(o Options, r *Result) error {
 func (l *Lab) width() int {
 	if file, ok := l.Stdout.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
-			return columns
+			return max(columns, 100) // a narrower terminal breaks the lines
 		}
 	}
 	return 120

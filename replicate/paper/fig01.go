@@ -20,7 +20,7 @@ import "slices"
 func Fig1() Figure {
 	return Figure{
 		Number:  1,
-		Time:    "28 min",
+		Time:    "13 min",
 		Title:   "Figure 1: test accuracy relative to Everything",
 		Caption: relativeCaption,
 		Panels: []Panel{
