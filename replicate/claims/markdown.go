@@ -65,14 +65,8 @@ func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Veri
 func (v Verification) section(i int, declared paper.Figure, dir, folder string) string {
 	var b strings.Builder
 	f := v.Figures[i]
-	judged := v.Of(f.Name)
-	for i, c := range judged { // a table that was read has no short forms
-		at := slices.IndexFunc(declared.Claims, func(d paper.Claim) bool { return d.ID == c.ID })
-		if at >= 0 {
-			judged[i].Short = declared.Claims[at].Short
-		}
-	}
-	for i, a := range Answer(judged) {
+	shown := v.Shown(declared, f.Command)
+	for i, a := range shown.Answer {
 		if i > 0 {
 			b.WriteString(" ")
 		}
@@ -94,16 +88,8 @@ func (v Verification) section(i int, declared paper.Figure, dir, folder string) 
 	if len(drawn) > 0 {
 		fmt.Fprintf(&b, " [Page](%[1]s/index.html), [claims](%[1]s/claims.json).", folder)
 	}
-	fmt.Fprintf(&b, "\n\n<details><summary>%s</summary>\n\n| verdict | claim | measured here |\n|---|---|---|\n", CountVerdicts(judged))
-	var shown []figures.Claim
-	for _, c := range judged {
-		claim := c.OnPage()
-		if c.Verdict == NotRun {
-			claim.Command = f.Command
-		}
-		shown = append(shown, claim)
-	}
-	for _, line := range figures.Lines(shown) {
+	fmt.Fprintf(&b, "\n\n<details><summary>%s</summary>\n\n| verdict | claim | measured here |\n|---|---|---|\n", shown.Tally)
+	for _, line := range figures.Lines(shown.Claims) {
 		fmt.Fprintf(&b, "| **%s** | %s | %s |\n", line.Verdict.Word, cell(line.Text), cell(line.String()))
 	}
 	b.WriteString("\n</details>\n")

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/figures"
 	"tvps/replicate/experiment"
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
@@ -56,6 +58,26 @@ func (v Verification) Stored() (stored, of int) {
 // Of returns the claims of a figure.
 func (v Verification) Of(figure string) []Judged {
 	return slices.DeleteFunc(slices.Clone(v.Claims), func(c Judged) bool { return c.Figure != figure })
+}
+
+// Shown is what the pages and notebooks show of a figure's claims, and its caption.
+func (v Verification) Shown(declared paper.Figure, command string) figures.Figure {
+	judged := v.Of(declared.Name())
+	for i, c := range judged { // a table that was read has no short forms
+		at := slices.IndexFunc(declared.Claims, func(d paper.Claim) bool { return d.ID == c.ID })
+		if at >= 0 {
+			judged[i].Short = declared.Claims[at].Short
+		}
+	}
+	f := figures.Figure{Caption: declared.Caption, Answer: Answer(judged), Tally: CountVerdicts(judged)}
+	for _, c := range judged {
+		claim := c.OnPage()
+		if c.Verdict == NotRun {
+			claim.Command = command
+		}
+		f.Claims = append(f.Claims, claim)
+	}
+	return f
 }
 
 // All returns the command that computes all runs of the table.

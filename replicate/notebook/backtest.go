@@ -59,8 +59,8 @@ func showBacktest(out sink, r *backtest.Result) {
 		values["backtest/"+rule.Rule+"/"+r.Metric] = rule.Scores[r.Metric]
 		values["backtest/"+rule.Rule+"/minus-"+backtest.Forgetting] = rule.AgainstForgetting.Mean
 	}
-	tested := fmt.Sprintf("%d test blocks, %s to %s, model %s. Brackets: 95%% intervals.", r.Tested, r.Blocks[0].Time,
-		r.Blocks[len(r.Blocks)-1].Time, r.Model)
+	tested := fmt.Sprintf("%d test blocks, %s to %s, model %s. Brackets: 95%% intervals. %s", r.Tested,
+		r.Blocks[0].Time, r.Blocks[len(r.Blocks)-1].Time, r.Model, r.Note)
 	show(out, fmt.Sprintf("%s\n<p>%s</p>\n<p><b>%s</b></p>", table(rows), html.EscapeString(tested),
 		html.EscapeString(r.Verdict.Sentence)), r.String(), values)
 }

@@ -20,10 +20,13 @@ import (
 // pictureWidth is the width of static pictures in a notebook, in pixels.
 const pictureWidth = 900
 
-// Charts shows every panel of a figure as a picture and an interactive chart: see the package comment.
+// Charts shows every panel of a figure as a picture and an interactive chart, and the caption: see the package comment.
 func Charts(fig figures.Figure) {
 	for _, p := range fig.Panels {
 		Exit(chart(output, fig, p))
+	}
+	if fig.Caption != "" {
+		small(output, "", fig.Caption)
 	}
 }
 

@@ -16,11 +16,17 @@ import (
 // galleryFolder has the figures at the small scale that the repository contains: figures/gallery in $TVPS_ROOT.
 func galleryFolder() string { return filepath.Join(os.Getenv("TVPS_ROOT"), "figures", "gallery") }
 
-// Found shows what the small run in the repository's gallery measured for a figure: its pictures, and the paper's
-// claims with their verdicts. It computes nothing. It ends the cell if the gallery cannot be read.
+// Found shows what the run in the repository's gallery measured for a figure, for robots that at the medium scale: the
+// sentence that answers the figure's question, the pictures, and the paper's claims with their verdicts. It computes
+// nothing. It ends the cell if the gallery cannot be read.
 func Found(number int) { Exit(found(output, galleryFolder(), number)) }
 
 func found(out sink, gallery string, number int) error {
+	declared, _ := catalog.Figure(number)
+	trained := filepath.Join(gallery, "medium")
+	if _, err := os.Stat(filepath.Join(trained, declared.Name())); err == nil {
+		gallery = trained
+	}
 	text, err := os.ReadFile(filepath.Join(gallery, "verify.json"))
 	if err != nil {
 		return fmt.Errorf("cannot read the results of the gallery: %w", err)
@@ -34,25 +40,20 @@ func found(out sink, gallery string, number int) error {
 		return fmt.Errorf("the gallery has no figure %d", number)
 	}
 	state := v.Figures[at]
+	fig := v.Shown(declared, state.Command)
+	showAnswer(out, fig)
 	for _, picture := range claims.Pictures(gallery, state.Name) {
-		if err := galleryPicture(out, filepath.Join(gallery, state.Name, filepath.Base(picture))); err != nil {
-			return err
+		svg, err := os.ReadFile(filepath.Join(gallery, picture))
+		if err != nil {
+			return fmt.Errorf("cannot read a picture of the gallery: %w", err)
 		}
+		out.display(message{data: map[string]any{svgMIME: string(svg), plainMIME: "Picture: " + filepath.Base(picture)}})
 	}
 	sentence := fmt.Sprintf("From figures/gallery: scale %s, backend %s, %d of %d runs stored. `%s` makes the figure.",
 		v.Scale, v.Backend, state.Stored, state.Runs, state.Command)
-	small(out, "", sentence)
+	small(out, "", fig.Caption+" "+sentence)
 	showsGallery = true
-	showClaims(out, v.Of(state.Name), map[string]float64{})
-	return nil
-}
-
-func galleryPicture(out sink, file string) error {
-	picture, err := os.ReadFile(file)
-	if err != nil {
-		return fmt.Errorf("cannot read a picture of the gallery: %w", err)
-	}
-	out.display(message{data: map[string]any{svgMIME: string(picture), plainMIME: "Picture: " + filepath.Base(file)}})
+	showClaims(out, fig, map[string]float64{})
 	return nil
 }
 
@@ -127,19 +128,15 @@ func (m Measurements) bySeed(series string, first, last int) []float64 {
 
 // Above is the share of seeds and steps at which series is above base.
 func (m Measurements) Above(series, base string) float64 {
-	type step struct {
-		seed int64
-		t    int
-	}
-	of := map[step]float64{}
+	of := map[[2]int64]float64{} // by seed and step
 	for _, r := range m {
 		if r.Series == base {
-			of[step{r.Seed, r.T}] = r.Value
+			of[[2]int64{r.Seed, int64(r.T)}] = r.Value
 		}
 	}
 	above, all := 0.0, 0.0
 	for _, r := range m {
-		if b, ok := of[step{r.Seed, r.T}]; ok && r.Series == series {
+		if b, ok := of[[2]int64{r.Seed, int64(r.T)}]; ok && r.Series == series {
 			all++
 			if r.Value > b {
 				above++

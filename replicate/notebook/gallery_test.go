@@ -25,22 +25,26 @@ func TestFound(t *testing.T) {
 		if err := found(r, verdicts, f.Number); err != nil {
 			t.Fatalf("%s: %v", f.Name(), err)
 		}
-		if text := r.content(t, 0, plainMIME); !strings.Contains(text, "scale small") ||
+		if text := r.content(t, 1, plainMIME); !strings.Contains(text, "scale small") || !strings.Contains(text, f.Caption) ||
 			!strings.Contains(text, "go run ./replicate "+f.Command()) || strings.Contains(text, "computes it") {
 			t.Errorf("%s: %q", f.Name(), text)
 		}
 		for _, c := range f.Claims {
-			if !strings.Contains(r.content(t, 1, plainMIME), c.Place) {
+			if !strings.Contains(r.content(t, 2, plainMIME), c.Place) {
 				t.Errorf("%s: the claim %s is not shown", f.Name(), c.ID)
 			}
 		}
 	}
 	r := record(t)
-	if err := found(r, gallery, 14); err != nil || len(r.messages) != 3 || r.messages[0].data[svgMIME] == nil {
-		t.Errorf("%v, outputs %v, want a picture, a sentence and the claims", err, r.types())
+	if err := found(r, gallery, 14); err != nil || len(r.messages) != 4 || r.messages[1].data[svgMIME] == nil {
+		t.Errorf("%v, outputs %v, want the answer, a picture, a sentence and the claims", err, r.types())
 	}
-	if v := r.messages[2].data[ValuesMIME]; v == nil || v.(map[string]any)["from"] != "gallery" {
+	if v := r.messages[3].data[ValuesMIME]; v == nil || v.(map[string]any)["from"] != "gallery" {
 		t.Errorf("the claims do not say that they are of the gallery: %v", v)
+	}
+	r = record(t)
+	if err := found(r, gallery, 2); err != nil || !strings.Contains(r.content(t, 5, plainMIME), "scale medium") {
+		t.Errorf("the robots are not of the medium scale: %v, %v", err, r.types())
 	}
 	if err := found(record(t), t.TempDir(), 1); err == nil || !strings.Contains(err.Error(), "verify.json") {
 		t.Errorf("an empty gallery: %v", err)

@@ -2,14 +2,15 @@ package notebook
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"tvps/figures"
-	"tvps/replicate/claims"
 	"tvps/replicate/lab"
 )
 
@@ -27,7 +28,7 @@ func summary(out sink, figure string, t figures.Summary) error {
 		return err
 	}
 	base, _ := figures.LookUp(t.Base)
-	rows := [][]string{{"series", "mean " + t.Metric, "minus " + base.Label, "95% interval", "seeds", "steps above"}}
+	rows := [][]string{{"series", "mean", "minus " + base.Label, "95% interval", "seeds", "steps above"}}
 	values := map[string]float64{}
 	for _, r := range t.Rows {
 		name := fmt.Sprintf("%s/%s/%s", figure, t.Panel, r.Series)
@@ -40,7 +41,8 @@ func summary(out sink, figure string, t figures.Summary) error {
 		}
 		rows = append(rows, row)
 	}
-	show(out, fmt.Sprintf("<p><b>Panel %s</b></p>\n%s", html.EscapeString(t.Panel), table(rows)), text.String(), values)
+	head := fmt.Sprintf("<p><b>Panel %s, %s</b></p>\n", html.EscapeString(t.Panel), t.Metric)
+	show(out, head+table(rows), text.String(), values)
 	return nil
 }
 
@@ -56,19 +58,33 @@ func interval(e figures.Estimate) string {
 	return fmt.Sprintf("[%+.4f, %+.4f]", e.Low, e.High)
 }
 
-// Claims shows each claim of the paper with its verdict, and the measured effect of each of its parts.
-func Claims(r *lab.Result) { showClaims(output, r.Claims, nil) }
+// Claims shows each claim of the paper with its verdict and what was measured, as the figure's page does. At the tiny
+// scale none is judged.
+func Claims(r *lab.Result) {
+	if len(r.Figure.Claims) == 0 {
+		small(output, "", r.Figure.Tally)
+		return
+	}
+	showAnswer(output, r.Figure)
+	showClaims(output, r.Figure, nil)
+}
 
-func showClaims(out sink, judged []claims.Judged, values map[string]float64) {
-	rows := [][]string{{"verdict", "claim", "where", "measured", "95% interval", "seeds"}}
+// showAnswer shows the sentence that answers a figure's question, and how many claims have which verdict.
+func showAnswer(out sink, fig figures.Figure) {
+	var sentences []string
+	for _, a := range fig.Answer {
+		sentences = append(sentences, fmt.Sprintf("%s: %s.", a.Verdict.Word, a.Text))
+	}
+	answer := strings.Join(append(sentences, fig.Tally+"."), "\n")
+	show(out, "<p><b>"+strings.ReplaceAll(html.EscapeString(answer), "\n", "<br>\n")+"</b></p>", answer, nil)
+}
+
+func showClaims(out sink, fig figures.Figure, values map[string]float64) {
+	rows := [][]string{{"verdict", "claim", "measured here", "in the paper"}}
 	var text []string
-	for _, c := range judged {
-		rows = append(rows, []string{string(c.Verdict), c.Text, c.Place, "", "", ""})
-		for _, p := range c.Shown() {
-			where := "panel " + p.Panel + ": " + p.Result()
-			rows = append(rows, []string{"", "", where, p.What(), interval(p.Effect), fmt.Sprint(p.Effect.N)})
-		}
-		text = append(text, c.String())
+	for _, l := range figures.Lines(fig.Claims) {
+		rows = append(rows, []string{l.Verdict.Word, l.Text, l.String(), l.Place})
+		text = append(text, fmt.Sprintf("%s: %s (%s). %s", l.Verdict.Word, l.Text, l.Place, l))
 	}
 	show(out, table(rows), strings.Join(text, "\n"), values)
 }
@@ -104,12 +120,20 @@ func Provenance(r *lab.Result) {
 func Values(values map[string]float64) {
 	rows := [][]string{{"name", "value"}}
 	var text []string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Compare(inOrder(a), inOrder(b)) })
+	for _, name := range names {
 		number := fmt.Sprintf("%.4g", values[name])
 		rows = append(rows, []string{name, number})
 		text = append(text, name+" = "+number)
 	}
 	show(output, table(rows), strings.Join(text, "\n"), values)
+}
+
+var digitRuns = regexp.MustCompile(`\d+`)
+
+// inOrder is a name for sorting: series next to each other, and numbers by their size.
+func inOrder(name string) string {
+	return digitRuns.ReplaceAllStringFunc(strings.ToLower(name), func(n string) string { return fmt.Sprintf("%9s", n) })
 }
 
 // valuesOf is the content of [ValuesMIME].

@@ -54,7 +54,7 @@ func TestTables(t *testing.T) {
 		t.Errorf("values %v, want %v", got, want)
 	}
 	html := r.content(t, 1, htmlMIME)
-	for _, want := range []string{"<b>Panel b</b>", ">Ours<", ">0.8000<", ">+0.3000<", ">[-0.9706, +1.5706]<",
+	for _, want := range []string{"<b>Panel b, accuracy</b>", ">Ours<", ">0.8000<", ">+0.3000<", ">[-0.9706, +1.5706]<",
 		">100% of 3<", ">minus Everything<"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in %s", want, html)
@@ -67,11 +67,11 @@ func TestTables(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	r := record(t)
-	Values(map[string]float64{"b <": 1. / 3, "a": 2})
+	Values(map[string]float64{"b <": 1. / 3, "a": 2, "a, t = 100": 4, "A, t = 20": 3})
 	if got := values(t, r.messages[0]); got["b <"] != 1./3 || got["a"] != 2 {
 		t.Errorf("values %v: the numbers must keep all digits", got)
 	}
-	if text := r.content(t, 0, plainMIME); text != "a = 2\nb < = 0.3333" {
+	if text := r.content(t, 0, plainMIME); text != "a = 2\nA, t = 20 = 3\na, t = 100 = 4\nb < = 0.3333" {
 		t.Errorf("text %q", text)
 	}
 	if html := r.content(t, 0, htmlMIME); !strings.Contains(html, ">b &lt;<") {
@@ -81,25 +81,31 @@ func TestValues(t *testing.T) {
 
 func TestClaims(t *testing.T) {
 	r := record(t)
-	Claims(&lab.Result{Claims: []claims.Judged{
-		{Claim: paper.Claim{Text: "A & B", Place: "Section 3"}, Verdict: claims.Holds, Parts: []claims.JudgedPart{
-			{
+	judged := claims.Verification{Claims: []claims.Judged{
+		{Claim: paper.Claim{ID: "fig1a-ours-everything", Text: "A & B", Place: "Section 3"}, Figure: "fig01",
+			Verdict: claims.Holds, Parts: []claims.JudgedPart{{
 				Part:    paper.Part{Panel: "a", Series: "ours", Base: "everything"},
 				Verdict: claims.Holds,
 				Effect:  figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3},
 			}}},
-		{Claim: paper.Claim{Text: "Not this"}, Verdict: claims.NotRun, Parts: []claims.JudgedPart{
+		{Claim: paper.Claim{Text: "Not this"}, Figure: "fig01", Verdict: claims.NotRun, Parts: []claims.JudgedPart{
 			{Part: paper.Part{Panel: "b", Series: "ours", Base: "recent"}, Verdict: claims.NotRun}}},
-	}})
-	html := r.content(t, 0, htmlMIME)
-	for _, want := range []string{">holds<", ">A &amp; B<", ">Section 3<",
-		">Ours minus Everything (claimed above 0) is +0.100<", ">[+0.0500, +0.1500]<", ">panel a: holds<", ">not run<"} {
-		if !strings.Contains(html, want) {
-			t.Errorf("no %s in %s", want, html)
+	}}
+	Claims(&lab.Result{Figure: judged.Shown(paper.Fig1(), "go run ./replicate fig1")})
+	for i, all := range [][]string{
+		{"<b>holds: Ours beats Everything on the Gaussian (+0.10).", "2 claims: 1 holds, 1 is not run."},
+		{">holds<", ">A &amp; B<", ">Section 3<", ">Ours minus Everything: a +0.10 [+0.05, +0.15]<", ">not run<",
+			">go run ./replicate fig1<"},
+	} {
+		for _, want := range all {
+			if html := r.content(t, i, htmlMIME); !strings.Contains(html, want) {
+				t.Errorf("no %s in %s", want, html)
+			}
 		}
 	}
-	if strings.Contains(html, "Recent (claimed above 0) is") {
-		t.Error("a claim that was not run has a measured difference")
+	Claims(&lab.Result{Figure: figures.Figure{Tally: lab.TinyNote}})
+	if text := r.content(t, 2, plainMIME); text != lab.TinyNote {
+		t.Errorf("at the tiny scale: %q", text)
 	}
 }
 
