@@ -8,8 +8,8 @@ import (
 	"tvps/replicate/runs"
 )
 
-// Archive has the stored runs: those of a store, and the tables of drawn figures, which stand in for runs and steps that
-// the store lacks.
+// Archive has the stored runs: those of a store, and the tables of drawn figures, which stand in for runs and steps
+// that the store lacks.
 type Archive struct {
 	Host   *experiment.Host
 	Store  *runs.Store
