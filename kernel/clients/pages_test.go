@@ -69,7 +69,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// page opens a figure's page in a window of this size, in which all must fit, and returns its charts once all are drawn.
+// page opens a figure's page in a window of this size, in which all must fit, and returns its drawn charts.
 func (v view) page(address string, figure int, width, height int64) (found []box) {
 	v.Helper()
 	url := fmt.Sprintf("%s/fig%02d/index.html", address, figure)

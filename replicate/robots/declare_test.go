@@ -142,6 +142,19 @@ func TestEveryScaleIsWhole(t *testing.T) {
 	}
 }
 
+// A panel's size has the number of valves, where there are some, and the width of the networks.
+func TestSize(t *testing.T) {
+	for scenario, want := range map[string]string{"claw": "3 of 10 valves, 128 units", "cheetah": "128 units"} {
+		s, err := At(scenario, experiment.Small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.(experiment.Sized).Size(); got != want {
+			t.Errorf("%s: %s, want %s", scenario, got, want)
+		}
+	}
+}
+
 // The notes say what a panel was made from: what g is if a learner has omega, which episodes are evaluated, and what
 // the scenario adds.
 func TestNotes(t *testing.T) {
