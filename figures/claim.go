@@ -174,17 +174,17 @@ const (
 func Short(v float64, unit Unit) string {
 	switch unit {
 	case Points:
-		return signedTo(1, 100*v)
+		return Signed(1, 100*v)
 	case Percent:
 		return fmt.Sprintf("%.1f", 100*v)
 	}
 	switch {
 	case math.Abs(v) >= 100:
-		return signedTo(0, v)
+		return Signed(0, v)
 	case math.Abs(v) >= 1:
-		return signedTo(1, v)
+		return Signed(1, v)
 	}
-	return signedTo(2, v)
+	return Signed(2, v)
 }
 
 // String is the estimate with its interval and number of seeds, to three decimals.
@@ -193,8 +193,8 @@ func (e Estimate) String() string {
 	case 0:
 		return "not measured"
 	case 1:
-		return fmt.Sprintf("%s (one seed, so no interval)", signedTo(3, e.Mean))
+		return fmt.Sprintf("%s (one seed, so no interval)", Signed(3, e.Mean))
 	}
 	const format = "%s [%s, %s], n\u00a0=\u00a0%d" // no line break within "n = 3"
-	return fmt.Sprintf(format, signedTo(3, e.Mean), signedTo(3, e.Low), signedTo(3, e.High), e.N)
+	return fmt.Sprintf(format, Signed(3, e.Mean), Signed(3, e.Low), Signed(3, e.High), e.N)
 }

@@ -31,10 +31,10 @@ func tableLine(r SummaryRow, base string) []string {
 		return line
 	}
 	d := r.Difference
-	line[2] = signed(d.Mean)
+	line[2] = Signed(4, d.Mean)
 	line[3] = "none (one seed)"
 	if d.N > 1 {
-		line[3] = fmt.Sprintf("[%s, %s]", signed(d.Low), signed(d.High))
+		line[3] = fmt.Sprintf("[%s, %s]", Signed(4, d.Low), Signed(4, d.High))
 	}
 	line[5] = fmt.Sprintf("%.0f%% of %d", 100*r.ShareAbove, r.Steps)
 	return line
@@ -64,11 +64,8 @@ func align(lines [][]string) string {
 	return b.String()
 }
 
-// signed formats a difference with its sign to four decimals.
-func signed(v float64) string { return signedTo(4, v) }
-
-// signedTo formats a number with its sign to so many decimals, never as minus zero.
-func signedTo(decimals int, v float64) string {
+// Signed formats a number with its sign to so many decimals, never as minus zero.
+func Signed(decimals int, v float64) string {
 	text := fmt.Sprintf("%+.*f", decimals, v)
 	if strings.Trim(text, "-0.") == "" {
 		return "+" + text[1:]

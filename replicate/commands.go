@@ -227,13 +227,7 @@ func chosenFigures(cmd *cobra.Command, c lab.Catalog, names []string) ([]paper.F
 			out = append(out, f)
 		}
 	}
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return nil, usage.Errorf("%s: there is no figure %q; did you mean %q?",
-				cmd.CommandPath(), name, experiment.Nearest(name, known))
-		}
-	}
-	return out, nil
+	return out, usage.Known(cmd.CommandPath()+": there is no figure", names, known)
 }
 
 // checkpointFolder returns the folder in which pretrain keeps its checkpoints.

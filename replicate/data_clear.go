@@ -56,21 +56,14 @@ func checkClear(cmd *cobra.Command, from, kind string) error {
 		}
 		path = found
 	}
-	report, err := clear.Describe(path, kind)
+	set, err := clear.Load(cmd.Context(), path, kind)
 	if errors.Is(err, clear.ErrUnknownType) {
 		return usage.Error(err)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(out, strings.Join(contentsOfClear(report), "\n")); err != nil {
-		return err
-	}
-	set, err := clear.Load(cmd.Context(), path, kind)
-	if err != nil {
-		return err
-	}
-	lines := []string{"SHA-256 of the contents " + set.Report.SHA256, "figures will say: " + set.Report.Note()}
+	lines := []string{set.Report.Path, "SHA-256 of the contents " + set.Report.SHA256, "figures will say: " + set.Report.Note()}
 	if !set.Report.Published() {
 		const note = "This is not the published data set, which has %d images of each class in each bucket."
 		lines = append(lines, fmt.Sprintf(note, clear.PerBucket))
@@ -81,25 +74,4 @@ func checkClear(cmd *cobra.Command, from, kind string) error {
 	}
 	_, err = fmt.Fprintln(out, strings.Join(append(lines, use), "\n"))
 	return err
-}
-
-// contentsOfClear lists the contents of a data set in lines: classes, buckets, missing and unused files.
-func contentsOfClear(r *clear.Report) []string {
-	buckets := "buckets " + clear.Numbers(r.Buckets)
-	if len(r.LeftOut) > 0 {
-		buckets += ", not used: " + clear.Numbers(r.LeftOut)
-	}
-	lines := []string{
-		r.Path,
-		fmt.Sprintf("feature type %s (there are: %s)", r.Type, strings.Join(r.Types, ", ")),
-		"classes 0 to 9: " + strings.Join(r.Classes, ", "),
-		buckets,
-	}
-	if r.Test {
-		lines = append(lines, "the part test is not used")
-	}
-	if len(r.Missing) > 0 {
-		lines = append(lines, fmt.Sprintf("files missing: %d, first %s", len(r.Missing), r.Missing[0]))
-	}
-	return lines
 }

@@ -119,6 +119,20 @@ func (f File) Verify(path string) error {
 	return nil
 }
 
+// SHA256 returns the SHA-256 of a file in hexadecimal.
+func SHA256(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := sum(sha256.New(), file)
+	if err != nil {
+		return "", fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	return text, nil
+}
+
 func sum(h hash.Hash, r io.Reader) (string, error) {
 	if _, err := io.CopyBuffer(h, r, make([]byte, 1<<20)); err != nil {
 		return "", err

@@ -69,7 +69,7 @@ func smallDir(t *testing.T) (dir string, sums map[string]string) {
 	dir, sums = t.TempDir(), map[string]string{}
 	for _, name := range officialFiles {
 		resize(t, filepath.Join(dir, name), 20)
-		sums[name], _ = fileSum(filepath.Join(dir, name))
+		sums[name], _ = artifact.SHA256(filepath.Join(dir, name))
 	}
 	return dir, sums
 }

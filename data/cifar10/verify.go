@@ -1,12 +1,10 @@
 package cifar10
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
+
+	"tvps/data/artifact"
 )
 
 // sums are the SHA-256 hashes of the official files.
@@ -26,7 +24,7 @@ func Verify(dir string) error { return verify(dir, sums) }
 func verify(dir string, sums map[string]string) error {
 	for _, name := range officialFiles {
 		path := filepath.Join(dir, name)
-		got, err := fileSum(path)
+		got, err := artifact.SHA256(path)
 		if err != nil {
 			return fmt.Errorf("cifar10: cannot check the data: %w; %s", err, remedy)
 		}
@@ -36,17 +34,4 @@ func verify(dir string, sums map[string]string) error {
 		}
 	}
 	return nil
-}
-
-func fileSum(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

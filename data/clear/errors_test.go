@@ -188,7 +188,7 @@ func TestReport(t *testing.T) {
 	files := m.Parts()
 	files["train/"+bus] = []byte("no file of torch")
 	r, err := Describe(files.Zip(t, "c.zip", ""), DefaultType)
-	if err != nil || r.Err() != nil || !r.Test || r.Images != nil {
+	if err != nil || r.Err() != nil || r.Images != nil {
 		t.Errorf("%v, %+v", err, r)
 	}
 	delete(files, "train/"+bus)

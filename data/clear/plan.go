@@ -38,7 +38,7 @@ func prepare(at, kind string) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{source: s, report: &Report{Path: s.path, Test: s.test, Type: kind}}
+	p := &plan{source: s, report: &Report{Path: s.path, Type: kind}}
 	if err := p.list(); err != nil {
 		_ = s.close()
 		return nil, err
@@ -113,9 +113,8 @@ func (p *plan) listBuckets(parent string, addFiles func(folder string, bucket in
 			p.path, len(r.Buckets), Buckets)
 	}
 	if len(r.Buckets) > Buckets && r.Buckets[0] == 0 {
-		r.LeftOut, r.Buckets = []int{0}, r.Buckets[1:]
+		r.Buckets = r.Buckets[1:]
 	}
-	r.LeftOut = append(r.LeftOut, r.Buckets[Buckets:]...)
 	r.Buckets = r.Buckets[:Buckets:Buckets]
 	for _, bucket := range r.Buckets {
 		addFiles(path.Join(p.base, parent, strconv.Itoa(bucket)), bucket)

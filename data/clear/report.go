@@ -13,8 +13,6 @@ type Report struct {
 	Type    string   // the type that is used
 	Classes []string // [10] names by label, without BACKGROUND
 	Buckets []int    // [10] buckets that are used, ascending
-	LeftOut []int    // buckets that exist and are not used
-	Test    bool     // there is a part test, which is not used
 	Missing []string // files that should exist and do not
 
 	// Set once all files were read.

@@ -92,7 +92,7 @@ func checkPlugin(info Info) Check {
 	if info.Flags != "" {
 		c.Detail += fmt.Sprintf(", %s %q", FlagsEnv, info.Flags)
 	}
-	sum, err := hashFile(info.PluginPath)
+	sum, err := artifact.SHA256(info.PluginPath)
 	if err == nil && sum != info.PluginSHA256 {
 		err = fmt.Errorf("%s has SHA-256 %s, but had %s before", info.PluginPath, sum, info.PluginSHA256)
 	}

@@ -53,7 +53,7 @@ func TestDamagedCachedPlugin(t *testing.T) {
 		opts.Log = &log
 		_, err = findCPU(t.Context(), opts)
 		check(t, err, "", cache, pluginFile)
-		if sum, _ := hashFile(pluginPath(cache)); sum != hexSum(fakePlugin()) {
+		if sum, _ := artifact.SHA256(pluginPath(cache)); sum != hexSum(fakePlugin()) {
 			t.Errorf("%s: the damaged plugin is still there", name)
 		}
 		if !strings.Contains(log.String(), "is damaged") {

@@ -2,10 +2,8 @@ package backend
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -61,7 +59,7 @@ func hashAndStamp(path, cacheDir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum, err := hashFile(path)
+	sum, err := artifact.SHA256(path)
 	if err != nil {
 		return "", err
 	}
@@ -91,19 +89,6 @@ func writeStamp(file string, s stamp) {
 	if data, err := json.Marshal(s); err == nil && artifact.MakeFolder(filepath.Dir(file)) == nil {
 		_ = artifact.Replace(file, data, 0o644)
 	}
-}
-
-func hashFile(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	h := sha256.New()
-	if _, err := io.CopyBuffer(h, file, make([]byte, 1<<20)); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 func fileSize(path string) int64 {

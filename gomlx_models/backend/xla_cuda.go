@@ -68,29 +68,17 @@ func findCUDA(ctx context.Context) (pluginInfo, error) {
 		`pip install "jax[cuda12]", or name its file with %s`, XLACUDA, PluginPathEnv)
 }
 
-// sitePackages lists folders with Python packages: python3's own sys.path, then the usual
-// places.
-func sitePackages(ctx context.Context) []string {
-	var dirs []string
+// sitePackages lists the folders with Python packages: python3's sys.path, which is that of an active environment.
+func sitePackages(ctx context.Context) (dirs []string) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "python3", "-c", `import sys; print("\n".join(sys.path))`).Output()
-	if err == nil {
-		for _, dir := range strings.Split(string(out), "\n") {
-			if filepath.IsAbs(dir) {
-				dirs = append(dirs, dir)
-			}
-		}
+	if err != nil {
+		return nil
 	}
-	for _, root := range []string{os.Getenv("VIRTUAL_ENV"), os.Getenv("CONDA_PREFIX"), "/usr/local", "/usr"} {
-		if root == "" {
-			continue
-		}
-		for _, sub := range []string{"lib/python3*/site-packages", "lib/python3*/dist-packages"} {
-			hits, _ := fs.Glob(os.DirFS(root), sub)
-			for _, hit := range hits {
-				dirs = append(dirs, filepath.Join(root, hit))
-			}
+	for _, dir := range strings.Split(string(out), "\n") {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, dir)
 		}
 	}
 	return dirs

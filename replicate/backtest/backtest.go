@@ -5,16 +5,15 @@ package backtest
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
+	"tvps/data/artifact"
 	"tvps/data/table"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
@@ -197,7 +196,7 @@ func (p *Prepared) Run(ctx context.Context, h Host) (*Result, error) {
 
 // jobs are two runs: the weightings without omega, with the predictions that need no model, and those with omega.
 func (p *Prepared) jobs(h Host, model trainer) ([]runs.Job, error) {
-	hash, err := hashFile(p.File)
+	hash, err := artifact.SHA256(p.File)
 	if err != nil {
 		return nil, err
 	}
@@ -247,20 +246,6 @@ func canonical(value any) string {
 		panic(err)
 	}
 	return string(text)
-}
-
-// hashFile is the SHA-256 of a file.
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", path, err)
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
 // computation computes one run.

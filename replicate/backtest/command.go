@@ -61,7 +61,7 @@ func (c *command) identity() string {
 		if info, err := os.Stat(word); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if hash, err := hashFile(word); err == nil {
+		if hash, err := artifact.SHA256(word); err == nil {
 			out += fmt.Sprintf("; %s %s", filepath.Base(word), hash)
 		}
 	}

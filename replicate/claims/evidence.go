@@ -243,11 +243,7 @@ func (e Evidence) Notes(drawn Panel, differences bool) []string {
 func (p Panel) Sample() Sample {
 	s := Sample{Seeds: p.Seeds}
 	if p.Sampled() {
-		var steps []float64
-		for _, t := range p.Settings.PlannedSteps() {
-			steps = append(steps, float64(t))
-		}
-		s.Stride = stride(steps)
+		s.Stride = stride(p.Settings.PlannedSteps())
 	}
 	return s
 }

@@ -246,7 +246,7 @@ func (c curve) only(kept []int) curve {
 }
 
 // stride is the smallest distance between two steps; 1 for a single step.
-func stride(t []float64) int {
+func stride[N int | float64](t []N) int {
 	least := 0
 	for i := 1; i < len(t); i++ {
 		if gap := int(t[i] - t[i-1]); least == 0 || gap < least {

@@ -113,12 +113,7 @@ func (p JudgedPart) withMargin(verdict string) string {
 }
 
 // Signed formats a number with its sign and three decimals, never as minus zero.
-func Signed(v float64) string {
-	if text := fmt.Sprintf("%+.3f", v); text != "-0.000" {
-		return text
-	}
-	return "+0.000"
-}
+func Signed(v float64) string { return figures.Signed(3, v) }
 
 // name is the statistic with its series.
 func name(p paper.Part) string {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/claims"
@@ -49,13 +48,7 @@ func CheckGPUFor(c lab.Catalog, names []string) error {
 	for _, p := range c.Protocols {
 		known = append(known, p.Scenarios()...)
 	}
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return usage.Errorf("%q is neither a scenario nor a group of them; did you mean %q? (%s)",
-				name, experiment.Nearest(name, known), strings.Join(known, ", "))
-		}
-	}
-	return nil
+	return usage.Known("there is no scenario or group of them", names, known)
 }
 
 // planner makes a plan.

@@ -73,13 +73,7 @@ func checkPanels(f paper.Figure, keys []string) error {
 	for _, p := range f.Panels {
 		known = append(known, p.Key)
 	}
-	for _, k := range keys {
-		if !slices.Contains(known, k) {
-			return usage.Errorf("%s has no panel %q; did you mean %q? (it has %s)",
-				f.Name(), k, experiment.Nearest(k, known), strings.Join(known, ", "))
-		}
-	}
-	return nil
+	return usage.Known(f.Name()+" has no panel", keys, known)
 }
 
 // choose sets the series and seeds of the panel and checks the series. An open panel shows the given learners, if any.

@@ -68,11 +68,8 @@ func StudyKeys(tables []paper.Table) []string {
 // errors.
 func (c Catalog) StudyPlans(tables []paper.Table, o StudyOptions) ([]studyPlan, error) {
 	keys := StudyKeys(tables)
-	for _, key := range o.Panels {
-		if !slices.Contains(keys, key) {
-			return nil, usage.Errorf("the study has no scenario %q; did you mean %q? (%s)",
-				key, experiment.Nearest(key, keys), strings.Join(keys, ", "))
-		}
+	if err := usage.Known("the study has no scenario", o.Panels, keys); err != nil {
+		return nil, err
 	}
 	if len(o.Rows) > 0 && o.Update != "" {
 		return nil, usage.Errorf("--update rewrites whole tables: leave out --row")
@@ -131,14 +128,8 @@ func checkRows(plans []studyPlan, names []string) error {
 			known = append(known, a.Name)
 		}
 	}
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			slices.Sort(known)
-			return usage.Errorf("there is no row %q here; did you mean %q? (%s)",
-				name, experiment.Nearest(name, known), strings.Join(slices.Compact(known), ", "))
-		}
-	}
-	return nil
+	slices.Sort(known)
+	return usage.Known("the chosen scenarios have no row", names, slices.Compact(known))
 }
 
 // addRows plans the alternatives of these names, or all if no name is given.

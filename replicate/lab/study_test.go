@@ -215,7 +215,7 @@ func TestPlansErrors(t *testing.T) {
 		{StudyOptions{Options: Options{Scale: "tiny"}, Rows: []string{"clip-non"}},
 			[]string{`no row "clip-non"`, `did you mean "clip-none"`}},
 		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}},
-			[]string{`no row "block-stage" here`}},
+			[]string{`no row "block-stage"`}},
 		{StudyOptions{Options: Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"},
 			[]string{"--update", "--row"}},
 		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"},

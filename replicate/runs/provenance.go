@@ -35,11 +35,6 @@ type Provenance struct {
 	Seconds  float64           `json:"seconds"`            // spent on the steps, over all sessions
 }
 
-// Duration is the time spent on the run's steps, over all sessions.
-func (p Provenance) Duration() time.Duration {
-	return time.Duration(p.Seconds * float64(time.Second))
-}
-
 // NewProvenance describes this process: commit, command line, and the versions of Go and of the modules built in. The
 // caller adds what only it knows: the backend, and versions such as that of the backend's plugin. Results are published
 // with their provenance, so it does not name the host, and of paths that are absolute or begin with ~ only the last

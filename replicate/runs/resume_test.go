@@ -163,7 +163,7 @@ func TestKilledBeforeTheLastWrite(t *testing.T) {
 		return nil, nil, errors.New("must not be called")
 	}))
 	provenance := report.Results[spec(0).ID()].Provenance
-	if provenance.Commit != "then" || provenance.Duration() != 8*time.Second {
+	if provenance.Commit != "then" || provenance.Seconds != 8 {
 		t.Errorf("provenance %+v", provenance)
 	}
 	if !bytes.Equal(secondFrame(t, store, spec(0)), uninterrupted(t, 0, upTo(8))) {

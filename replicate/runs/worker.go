@@ -109,7 +109,7 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 		var took time.Duration
 		for i, result := range results {
 			e.report.Results[result.Spec.ID()] = result.Only(task.jobs[i].Steps)
-			took += result.Provenance.Duration()
+			took += time.Duration(result.Provenance.Seconds * float64(time.Second))
 		}
 		e.report.Computed += computed
 		e.report.Cached += len(results) - computed

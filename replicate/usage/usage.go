@@ -8,6 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
+
+	"tvps/replicate/experiment"
 )
 
 // Err is matched, with errors.Is, by every error that Error or Errorf marked.
@@ -23,6 +27,17 @@ func Error(err error) error {
 
 // Errorf returns the error of fmt.Errorf, marked as a usage error.
 func Errorf(format string, args ...any) error { return Error(fmt.Errorf(format, args...)) }
+
+// Known returns a usage error for the first of the names that is not known; missing begins it, as "there is no figure".
+func Known(missing string, names, known []string) error {
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return Errorf("%s %q; did you mean %q? (%s)", missing, name, experiment.Nearest(name, known),
+				strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
 
 // Folder returns a usage error if path exists and is no folder.
 func Folder(path string) error {
