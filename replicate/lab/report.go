@@ -85,6 +85,9 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 		maps.Copy(results, f.Evidence.Runs(f.Panels))
 	}
 	page.Basis, page.Counts, page.Style = v.Basis(), claims.CountVerdicts(v.Claims), figures.CSS(drawn...)
+	if o.Scale == experiment.Tiny {
+		page.Counts = "The scale tiny checks the program, not the paper: these verdicts say nothing about it"
+	}
 	page.Provenance = append(provenanceOf(results),
 		fact{"Report made by", fmt.Sprintf("commit %s, %s", shortCommit(l.Provenance()), o.Command("report"))})
 	if page.SettingsHead, page.Settings, err = l.scenarioTable(o.Scale); err != nil {
