@@ -57,11 +57,26 @@ func (p JudgedPart) Interval() string {
 	if p.Effect.N < 2 {
 		return "(one seed, so no interval)"
 	}
-	text := fmt.Sprintf("%s, n = %d%s", Bounds(p.Effect), p.Effect.N, p.steps())
+	return fmt.Sprintf("%s, n = %d%s", Bounds(p.Effect), p.Effect.N, p.remarks())
+}
+
+// remarks says which steps were measured, and the level of the interval if it is another one.
+func (p JudgedPart) remarks() string {
 	if p.Level > 0 {
-		text += fmt.Sprintf(", %g%% for a second look", 100*p.Level)
+		return fmt.Sprintf("%s, %g%% for a second look", p.steps(), 100*p.Level)
 	}
-	return text
+	return p.steps()
+}
+
+// pText is the p-value of the part's verdict, if it has one.
+func (p JudgedPart) pText() string {
+	switch {
+	case p.P == 0:
+		return ""
+	case p.P < .001:
+		return ", p < .001"
+	}
+	return ", p = " + strings.TrimPrefix(fmt.Sprintf("%.3f", p.P), "0")
 }
 
 // Sample is how many seeds were measured and which steps, as "8 seeds, every 2nd step".
@@ -212,7 +227,7 @@ func (j Judged) OnPage() figures.Claim {
 	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
 	for _, p := range j.Shown() {
 		c.Parts = append(c.Parts, figures.ClaimPart{
-			What: what(p.Part), Short: name(p.Part), Unit: p.unit(), Panel: p.panel(), Effect: p.Effect, Steps: p.steps(),
+			What: what(p.Part), Short: name(p.Part), Unit: p.unit(), Panel: p.panel(), Effect: p.Effect, Steps: p.remarks() + p.pText(),
 			Verdict: figures.Verdict{Word: p.Result(), Outcome: p.outcome()},
 		})
 	}

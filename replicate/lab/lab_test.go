@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,10 +31,8 @@ type testLab struct {
 	options        Options
 	results        string
 	stdout, stderr bytes.Buffer
-	lacking        func(job runs.Wanted) (steps int) // how many of its last steps a made-up run lacks; all for every step
+	lacking        func(job runs.Wanted) (steps int) // how many of its last steps a made-up run lacks
 }
-
-const all = math.MaxInt
 
 // newLab returns a lab of the tiny scale, without data sets.
 func newLab(t *testing.T) *testLab {
