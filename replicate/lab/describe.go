@@ -73,7 +73,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 	}
 	madeBy := l.Provenance()
 	r.Figure.Command = o.pageCommand(f)
-	seeds := ofPanels(drawn, func(c claims.Collected) string { return fmt.Sprint(len(e.Deciding(c).Seeds)) })
+	seeds := ofPanels(drawn, func(c claims.Collected) string { return fmt.Sprint(len(c.Seeds)) })
 	r.Figure.Source = []string{
 		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(drawn)),
 		CommitNote + shortCommit(madeBy) + ".",
