@@ -80,7 +80,7 @@ func needed(t *testing.T) (browser, python string) {
 
 func TestNotebooksInABrowser(t *testing.T) {
 	browser, python := needed(t)
-	charts := map[string]int{"start.ipynb": 5, "fig01.ipynb": 4, "fig05.ipynb": 3}
+	charts := map[string]int{"start.ipynb": 5, "fig01.ipynb": 4, "fig05.ipynb": 4}
 	names := []string{"start.ipynb", "fig01.ipynb", "fig05.ipynb"}
 	address := startLab(t, python, copyNotebooks(t, names)).address
 	for _, name := range names {
