@@ -184,11 +184,15 @@ func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
 	files := []file{table}
 	s := newSheet(fig, p)
 	for i, draw := range []func() ([]byte, error){s.svg, s.png, s.pdf} {
+		name := fig.FileStem(p) + panelFiles[i+1]
+		if fig.stored(name) == "" {
+			continue
+		}
 		picture, err := draw()
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{fig.FileStem(p) + panelFiles[i+1], picture})
+		files = append(files, file{name, picture})
 	}
 	for _, film := range p.Films {
 		files = append(files, file{fig.FilmStem(p, film) + ".svg", film.SVG})

@@ -34,17 +34,13 @@ func (l *Lab) print(o Options, r *Result) error {
 		p := r.Figure.Panels[i]
 		fmt.Fprintf(l.Stdout, "  %s  %s: %s\n", p.Key, p.Title, strings.Join(means, ", "))
 	}
-	if o.Scale == experiment.Tiny {
-		line(TinyNote)
-	} else {
-		line(r.Figure.Tally)
-		for i, c := range r.Claims {
-			text := c.Text
-			if there, _, more := strings.Cut(r.Figure.Claims[i].Gallery, " ("); more {
-				text = there + ". " + text
-			}
-			line(fmt.Sprintf("  %s %-13s  %-24s  %s", signs[c.Verdict.Short()], c.Verdict.Short(), c.Effects(), text))
+	line(r.Figure.Tally)
+	for i, shown := range r.Figure.Claims { // none at the scale tiny
+		c, text := r.Claims[i], shown.Text
+		if there, _, more := strings.Cut(shown.Gallery, " ("); more {
+			text = there + ". " + text
 		}
+		line(fmt.Sprintf("  %s %-13s  %-24s  %s", signs[c.Verdict.Short()], c.Verdict.Short(), c.Effects(), text))
 	}
 	_, err := fmt.Fprintf(l.Stdout, "Page: %s\n", filepath.Join(o.Out, "index.html"))
 	return err
