@@ -162,6 +162,7 @@ func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
 	result, err := e.store.Read(job.Spec) // a damaged file is moved when its run is locked
 	switch {
 	case err == nil && result.has(job.Steps):
+		e.store.tidy(job.Spec)
 		e.report.Cached++
 		e.report.Results[job.Spec.ID()] = result.Only(job.Steps)
 		return nil, true

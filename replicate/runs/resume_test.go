@@ -157,8 +157,14 @@ func TestKilledBeforeTheLastWrite(t *testing.T) {
 		file.append(step, rowsAt(0, step), 1)
 	}
 	file.close()
-	demand.Write(t, store.path(spec(0), stateSuffix), "")
-	demand.Write(t, filepath.Join(store.dir, "test", "."+spec(0).ID()+stateSuffix+"123"), "") // a killed process wrote it
+	killed := func(suffixes ...string) {
+		for _, suffix := range suffixes {
+			demand.Write(t, store.path(spec(0), suffix), "")
+			demand.Write(t, filepath.Join(store.dir, "test", "."+spec(0).ID()+suffix+"123"), "")
+		}
+	}
+	killed(stateSuffix, fileSuffix)
+	os.Remove(store.donePath(spec(0)))
 	report := execute(t, store, nil, startJob(spec(0), upTo(8), func(context.Context) (StepFunc, func(), error) {
 		return nil, nil, errors.New("must not be called")
 	}))
@@ -171,6 +177,11 @@ func TestKilledBeforeTheLastWrite(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(filepath.Join(store.dir, "test")); len(left) != 1 {
 		t.Errorf("files left: %v", left)
+	}
+	killed(partialSuffix, lockSuffix) // after the result was written
+	execute(t, store, nil, testJob(0, upTo(8), new(atomic.Int64)))
+	if left, _ := os.ReadDir(filepath.Join(store.dir, "test")); len(left) != 1 {
+		t.Errorf("files left of a finished run: %v", left)
 	}
 }
 

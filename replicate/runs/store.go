@@ -128,13 +128,25 @@ func (s *Store) save(result *Result) error {
 	return nil
 }
 
-// removeReplaced removes the files that a finished run has no use for, also what killed processes left of its states.
+// removeReplaced removes the files that a finished run has no use for, also those that killed processes had begun.
 // The caller holds the run's lock.
 func (s *Store) removeReplaced(spec Spec) {
 	state := s.path(spec, stateSuffix)
-	unfinished, _ := withPrefix(filepath.Dir(state), "."+filepath.Base(state)) // see artifact.Create
-	for _, path := range append(unfinished, state, s.partialPath(spec), s.failedPath(spec)) {
+	begun, _ := withPrefix(filepath.Dir(state), "."+spec.ID()+".") // see artifact.Create
+	for _, path := range append(begun, state, s.partialPath(spec), s.failedPath(spec)) {
 		os.Remove(path)
+	}
+}
+
+// tidy removes what a process has left of a finished run that was killed after it had written the result: then the
+// lock's file is there, which goes last.
+func (s *Store) tidy(spec Spec) {
+	if _, err := os.Lstat(s.lockPath(spec)); err != nil {
+		return
+	}
+	if l, err := tryLock(s.lockPath(spec)); err == nil && l != nil {
+		s.removeReplaced(spec)
+		l.release()
 	}
 }
 
