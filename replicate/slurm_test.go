@@ -230,3 +230,51 @@ func TestSlurmFailure(t *testing.T) {
 	}
 	demand.Words(t, out, "task 0 (cpu) failed on n", "cannot be written", "tvps-cpu-1-", "draw cancelled")
 }
+
+// TestSubmit submits to programs that answer as a busy Slurm does: while a first submit waits for sbatch a second one
+// is refused, and --wait outlives an answer of squeue that does not come. Only names that a shell can export are
+// exported.
+func TestSubmit(t *testing.T) {
+	s, bin := newSandbox(t), t.TempDir()
+	for name, text := range map[string]string{
+		"scontrol": "echo 'MaxArraySize = 1001'",
+		"sbatch":   `touch "$0.called"; sleep .5; echo 41`,
+		"squeue":   `[ -e "$0.called" ] || { touch "$0.called"; echo 'Socket timed out on send/recv operation' >&2; exit 1; }`,
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	s.env = []string{"TVPS_x%%=() { :; }", "TVPS_note=two\nlines"}
+	first, _, stderr := s.command(s.submitArgs("--wait")...)
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		if _, err := os.Stat(filepath.Join(bin, "sbatch.called")); err == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if code, _, second := s.run(t, s.submitArgs()...); code != 1 || !strings.Contains(second, "another submit is at work") {
+		t.Errorf("a second submit: exit code %d, %s", code, second)
+	}
+	first.Wait() // its jobs are not in the queue, and nothing is drawn
+	if text := stderr.String(); !strings.Contains(text, "Socket timed out") || !strings.Contains(text, "cancelled") {
+		t.Errorf("%s", text)
+	}
+	scripts, _ := filepath.Glob(filepath.Join(filepath.Dir(s.submitted()), "*.sbatch"))
+	if len(scripts) == 0 {
+		t.Fatal("no script was written")
+	}
+	text := demand.Read(t, scripts[0])
+	if bytes.Contains(text, []byte("x%%")) || !bytes.Contains(text, []byte("export TVPS_note='two\nlines'\n")) {
+		t.Errorf("%s", text)
+	}
+	for _, flag := range []string{"--folder", "--sbatch", "--account"} {
+		if code, _, stderr := s.run(t, s.submitArgs(flag, "a\nrm x")...); code != 2 || !strings.Contains(stderr, flag) {
+			t.Errorf("%s with a line break: exit code %d, %s", flag, code, stderr)
+		}
+	}
+}

@@ -7,9 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
@@ -74,6 +77,9 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
+	if err := s.checkLines(); err != nil {
+		return err
+	}
 	p, err := s.makePlan(cmd, args)
 	if err != nil {
 		return err
@@ -90,6 +96,11 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 	if s.dryRun {
 		return printScripts(cmd.OutOrStdout(), jobs)
 	}
+	unlock, err := s.lock(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if err := s.prepare(cmd.Context(), p); err != nil {
 		return err
 	}
@@ -107,12 +118,43 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 			fmt.Fprintf(cmd.OutOrStdout(), "job %d  %s\n", j.ID, j.Name)
 		}
 	}
+	unlock()
 	if !s.wait {
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "`replicate status --plan %s` shows what becomes of them, "+
 			"`replicate cancel --plan %[1]s` ends them\n", s.slurm.Plan)
 		return err
 	}
 	return follow(cmd.Context(), cmd.OutOrStdout(), s.slurm.Plan, p)
+}
+
+// checkLines returns a usage error for a line break in what batch scripts have in comments, where quotes do not help.
+func (s *submitFlags) checkLines() error {
+	o := s.slurm
+	for name, texts := range map[string][]string{"plan": {s.file}, "folder": {s.folder}, "partition": {o.Partition},
+		"gpu-partition": {o.GPUPartition}, "gpu": {o.GPU}, "account": {o.Account}, "qos": {o.QOS}, "sbatch": o.Lines} {
+		for _, text := range texts {
+			if strings.ContainsFunc(text, unicode.IsControl) {
+				return usage.Errorf("--%s %q has a line break or another control character; give it without", name, text)
+			}
+		}
+	}
+	return nil
+}
+
+// lock keeps a second submit of the same folder out while this one asks Slurm: none of its jobs would be known to
+// cancel.
+func (s *submitFlags) lock(ctx context.Context) (unlock func(), err error) {
+	folder := filepath.Dir(s.slurm.Plan)
+	if err := artifact.MakeFolder(folder); err != nil {
+		return nil, fmt.Errorf("cannot make the folder of the plan: %w", err)
+	}
+	soon, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	unlock, err = artifact.Lock(soon, filepath.Join(folder, "submit.lock"), "submitting "+s.slurm.Plan, io.Discard)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("another submit is at work in %s: wait for it, or name another --folder", folder)
+	}
+	return sync.OnceFunc(unlock), err
 }
 
 // makePlan reads the plan that the user names, or makes one.
@@ -171,7 +213,7 @@ func environ() (map[string]string, error) {
 	out := map[string]string{}
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
-		if strings.HasPrefix(name, "TVPS_") || name == "PJRT_PLUGIN_LIBRARY_PATH" || name == "XLA_FLAGS" {
+		if variable.MatchString(name) || name == "PJRT_PLUGIN_LIBRARY_PATH" || name == "XLA_FLAGS" {
 			out[name] = value
 		}
 	}
@@ -187,6 +229,9 @@ func environ() (map[string]string, error) {
 	}
 	return out, nil
 }
+
+// variable matches the names of the program's own variables. The name of an exported shell function is none.
+var variable = regexp.MustCompile(`^TVPS_\w*$`)
 
 func printScripts(out io.Writer, jobs []cluster.Job) error {
 	for _, j := range jobs {
@@ -209,10 +254,6 @@ func printScripts(out io.Writer, jobs []cluster.Job) error {
 // earlier submission are in the queue.
 func (s *submitFlags) prepare(ctx context.Context, p cluster.Plan) error {
 	o := &s.slurm
-	folder := filepath.Dir(o.Plan)
-	if err := artifact.MakeFolder(folder); err != nil {
-		return fmt.Errorf("cannot make the folder of the plan: %w", err)
-	}
 	earlier, err := cluster.ReadStatus(ctx, o.Plan, p)
 	if err != nil {
 		return err
@@ -275,28 +316,32 @@ func readPlan(path string) (cluster.Plan, error) {
 // graceOfSubmit is how long submit may take to cancel what it has submitted.
 const graceOfSubmit = 30 * time.Second
 
-// How often the queue is asked while it is waited for.
+// How often the queue is asked while it is waited for, and how often in a row it may fail to answer.
 const (
-	firstPoll = 2 * time.Second
-	lastPoll  = 30 * time.Second
+	firstPoll    = 2 * time.Second
+	lastPoll     = 30 * time.Second
+	mostFailures = 20
 )
 
 // follow shows progress until nothing of the plan is in the queue, then what the drawing job printed.
 func follow(ctx context.Context, out io.Writer, path string, p cluster.Plan) error {
-	shown := ""
+	shown, failures := "", 0
 	for pause := firstPoll; ; pause = min(lastPoll, pause*3/2) {
 		s, err := cluster.ReadStatus(ctx, path, p)
 		if ctx.Err() != nil {
 			return stoppedWaiting(path)
 		}
-		if err != nil {
+		line := s.Progress()
+		if failures++; err == nil {
+			failures = 0
+		} else if line = err.Error(); failures == mostFailures { // a busy controller does not answer each time
 			return err
 		}
-		if line := s.Progress(); line != shown {
+		if line != shown {
 			fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().Format(time.TimeOnly), line)
 			shown, pause = line, firstPoll
 		}
-		if s.Over() {
+		if err == nil && s.Over() {
 			return ended(out, s)
 		}
 		select {

@@ -66,9 +66,9 @@ case $code in
   ((code != 75)) || sleep $((30 + RANDOM % 60))
   again {{.Slurm.Requeues}} "${SLURM_RESTART_COUNT:-0}"
   ;;
-*) # failed, or killed: attempts count that were neither saved nor held
-  failed=$(grep -LsE '"exit":(75|130),' {{quote .TaskFolder}}/"$(printf %06d "$task")"-*.json | wc -l)
-  again {{.Slurm.Retries}} $((failed - 1))
+*) # failed, or killed: starts count that were neither saved nor held; one that could not begin has noted nothing
+  saved=$(grep -lsE '"exit":(75|130),' {{quote .TaskFolder}}/"$(printf %06d "$task")"-*.json | wc -l)
+  again {{.Slurm.Retries}} $((${SLURM_RESTART_COUNT:-0} - saved))
   ;;
 esac
 exit "$code"

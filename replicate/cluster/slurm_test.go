@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,26 +92,94 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestCancel: another job of the same number is not cancelled.
-func TestCancel(t *testing.T) {
+// fakeSlurm puts programs with these shell scripts first on PATH, and returns a folder for what they note.
+func fakeSlurm(t *testing.T, scripts map[string]string) string {
 	dir := t.TempDir()
-	plan, cancelled := filepath.Join(dir, "plan.json"), filepath.Join(dir, "ids")
-	for name, text := range map[string]string{
-		"squeue":  "echo '12|0|RUNNING|n1|None|tvps-cpu-1'; echo '22|N/A|RUNNING|n1|None|precious'",
-		"scancel": `echo "$@" >` + quote(cancelled),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+	for name, text := range scripts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\ncd "+quote(dir)+"\n"+text+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return dir
+}
+
+// TestCancel: another job of the same number is not cancelled.
+func TestCancel(t *testing.T) {
+	dir := fakeSlurm(t, map[string]string{
+		"squeue":  "echo '12|0|RUNNING|n1|None|tvps-cpu-1'; echo '22|N/A|RUNNING|n1|None|precious'",
+		"scancel": `echo "$@" >ids`,
+	})
+	plan := filepath.Join(dir, "plan.json")
 	jobs := []Submitted{{Name: "cpu-1", ID: 12, First: 1, Count: 3}, {Name: "draw", ID: 22}}
 	if err := writeJobs(plan, jobs); err != nil {
 		t.Fatal(err)
 	}
 	n, err := Cancel(t.Context(), plan)
-	if got, _ := os.ReadFile(cancelled); n != 1 || err != nil || string(got) != "12\n" {
+	if got := demand.Read(t, filepath.Join(dir, "ids")); n != 1 || err != nil || string(got) != "12\n" {
 		t.Errorf("%d jobs, %v: scancel %q", n, err, got)
+	}
+}
+
+// TestSubmitFails: a site's sbatch prints more than the number. After the third job is refused the two before it are
+// cancelled, although the queue does not list them yet.
+func TestSubmitFails(t *testing.T) {
+	dir := fakeSlurm(t, map[string]string{
+		"sbatch": "echo x >>calls; n=$(wc -l <calls)\n[ $n -lt 3 ] || { echo no quota >&2; exit 1; }\n" +
+			"echo 'Welcome to 3 clusters'; echo \"4$n;main\"; echo '12 of 500 hours are left'",
+		"squeue": "true", "scancel": `echo "$@" >ids`,
+	})
+	p, o := plan(t, 12)
+	jobs := Jobs(&p, o)
+	if err := WriteScripts(jobs); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(jobs[0].File()); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the script's mode is %v, %v", info.Mode(), err)
+	}
+	_, err := Submit(t.Context(), jobs)
+	if err == nil || !strings.Contains(err.Error(), "no quota") {
+		t.Errorf("error %v", err)
+	}
+	if got := demand.Read(t, filepath.Join(dir, "ids")); string(got) != "41 42\n" {
+		t.Errorf("scancel %q", got)
+	}
+}
+
+// TestStarts: a worker that cannot start notes no attempt, and is given up after as many starts as one that fails;
+// starts whose work was saved do not count.
+func TestStarts(t *testing.T) {
+	dir := fakeSlurm(t, map[string]string{"scontrol": `echo "$@" >requeued`, "sleep": "true"})
+	for _, c := range []struct {
+		restarts, saved int
+		again           bool
+	}{{0, 0, true}, {1, 0, false}, {2, 2, true}, {3, 2, false}} {
+		p, o := plan(t, 1)
+		o.Program = filepath.Join(dir, "none")
+		for i := range c.saved {
+			file := filepath.Join(AttemptsFolder(o.Plan), fmt.Sprintf("000000-%d.json", i))
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			demand.Write(t, file, `{"task":0,"exit":130,"steps":1}`)
+		}
+		text, err := Jobs(&p, o)[0].Script()
+		if err != nil {
+			t.Fatal(err)
+		}
+		script := exec.Command("bash")
+		script.Stdin = bytes.NewReader(text)
+		script.Env = append(os.Environ(), "SLURM_ARRAY_TASK_ID=0", "SLURMD_NODENAME=n1", "SLURM_JOB_ID=7",
+			fmt.Sprint("SLURM_RESTART_COUNT=", c.restarts))
+		out, _ := script.CombinedOutput()
+		if code := script.ProcessState.ExitCode(); code != 127 {
+			t.Errorf("exit code %d\n%s", code, out)
+		}
+		noted := filepath.Join(dir, "requeued")
+		if _, err := os.Stat(noted); (err == nil) != c.again {
+			t.Errorf("%+v: requeued %v\n%s", c, err == nil, out)
+		}
+		os.Remove(noted)
 	}
 }
 

@@ -40,7 +40,7 @@ func WriteScripts(jobs []Job) error {
 		if err := artifact.MakeFolder(logFolder(j.Slurm.Plan)); err != nil {
 			return err
 		}
-		if err := artifact.Replace(j.File(), text, 0o755); err != nil {
+		if err := artifact.Replace(j.File(), text, 0o700); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func Submit(ctx context.Context, jobs []Job) ([]Submitted, error) {
 			err = writeJobs(j.Slurm.Plan, out)
 		}
 		if err != nil {
-			if _, cancelErr := Cancel(context.WithoutCancel(ctx), j.Slurm.Plan); cancelErr != nil {
+			if cancelErr := cancel(context.WithoutCancel(ctx), j.Slurm.Plan, out); cancelErr != nil {
 				err = fmt.Errorf("%w (and the jobs before it cannot be cancelled: %w)", err, cancelErr)
 			}
 			if ctx.Err() != nil {
@@ -87,13 +87,16 @@ func (j Job) submit(ctx context.Context, ids map[string]int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	number, _, _ := strings.Cut(strings.TrimSpace(text), ";") // the name of a cluster may follow
-	id, err := strconv.Atoi(number)
-	if err != nil {
+	found := jobNumber.FindStringSubmatch(text)
+	if found == nil {
 		return 0, fmt.Errorf("sbatch printed %q instead of the number of a job", text)
 	}
-	return id, nil
+	return strconv.Atoi(found[1])
 }
+
+// jobNumber is the line of sbatch with the number of a job, which the name of a cluster may follow. Sites print other
+// lines as well.
+var jobNumber = regexp.MustCompile(`(?m)^(\d+)(?:;\S*)?\r?$`)
 
 func writeJobs(plan string, jobs []Submitted) error {
 	text, err := json.MarshalIndent(jobs, "", "  ")
@@ -132,20 +135,26 @@ func Cancel(ctx context.Context, plan string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var open []string
-	for _, j := range jobs {
-		if slices.ContainsFunc(queue, func(q queued) bool { return q.job == j.ID }) {
-			open = append(open, strconv.Itoa(j.ID))
-		}
-	}
-	if len(open) == 0 {
-		return 0, nil
+	jobs = slices.DeleteFunc(jobs, func(j Submitted) bool {
+		return !slices.ContainsFunc(queue, func(q queued) bool { return q.job == j.ID })
+	})
+	return len(jobs), cancel(ctx, plan, jobs)
+}
+
+// cancel cancels jobs of a plan, and tells running tasks not to go back to the queue.
+func cancel(ctx context.Context, plan string, jobs []Submitted) error {
+	if len(jobs) == 0 {
+		return nil
 	}
 	if err := os.WriteFile(cancelFile(plan), nil, 0o644); err != nil {
-		return 0, err
+		return err
 	}
-	_, err = command(ctx, "scancel", open...)
-	return len(open), err
+	var ids []string
+	for _, j := range jobs {
+		ids = append(ids, strconv.Itoa(j.ID))
+	}
+	_, err := command(ctx, "scancel", ids...)
+	return err
 }
 
 // MaxArraySize asks Slurm for the largest number of tasks in an array.
