@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tvps/data/artifact"
 )
 
 // TaskState is the condition of a task or job.
@@ -132,7 +134,7 @@ func (k statusReader) draw() Item {
 	if item = k.inQueue(item, k.jobs[i], -1); item.State == Running || item.State == Waiting {
 		return item
 	}
-	text, err := os.ReadFile(exitFile(k.path))
+	text, err := artifact.ReadFile(exitFile(k.path), endOfLog)
 	if code := strings.TrimSpace(string(text)); err == nil && code == "0" {
 		item.State = Done
 	} else if err == nil {
@@ -184,6 +186,9 @@ const endOfLog = 64 << 10
 
 // lastError returns what this program said last in the end of a log; without that the last line, which may be Slurm's.
 func lastError(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return ""

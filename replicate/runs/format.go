@@ -145,7 +145,7 @@ func decodeContent(content []byte) (*Result, error) {
 // readSpec reads only the first line of a finished run's file. It fails if the file cannot be read or that line is
 // damaged.
 func readSpec(path string) (Spec, error) {
-	file, err := os.Open(path)
+	file, err := openOwn(path, os.O_RDONLY)
 	if err != nil {
 		return Spec{}, err
 	}

@@ -5,8 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"tvps/data/artifact"
+
+	"golang.org/x/sys/unix"
 )
 
 // What is read back takes no more memory than these limits allow.
@@ -17,6 +22,35 @@ const (
 
 // readFile reads a whole file.
 func readFile(path string) ([]byte, error) { return artifact.ReadFile(path, maxFile) }
+
+// openOwn opens a file of the store, whose mode is 0644 if it is made. It must be a regular file: a pipe would block, and
+// a link must not lead what is written to a file that is not the store's.
+func openOwn(path string, flag int) (*os.File, error) {
+	refuse := func(what string) error {
+		return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%s is %s; remove it", filepath.Base(path), what)}
+	}
+	if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+		flag |= unix.O_NOFOLLOW
+	}
+	file, err := os.OpenFile(path, flag|unix.O_NONBLOCK, 0o644)
+	switch {
+	case errors.Is(err, unix.ELOOP):
+		return nil, refuse("a link")
+	case errors.Is(err, unix.EISDIR):
+		return nil, refuse("a folder")
+	case err != nil:
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = refuse("no regular file")
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
 
 // firstLine reads the first line, which may lack its end.
 func firstLine(r io.Reader) ([]byte, error) {

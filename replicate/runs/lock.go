@@ -104,12 +104,12 @@ func openLock(path string) (file *os.File, made bool, err error) {
 	if err := artifact.MakeFolder(filepath.Dir(path)); err != nil {
 		return nil, false, err
 	}
-	file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err = openOwn(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if !errors.Is(err, fs.ErrExist) {
 		return file, err == nil, err
 	}
-	if file, err = os.OpenFile(path, os.O_RDWR, 0); errors.Is(err, fs.ErrPermission) {
-		file, err = os.Open(path)
+	if file, err = openOwn(path, os.O_RDWR); errors.Is(err, fs.ErrPermission) {
+		file, err = openOwn(path, os.O_RDONLY)
 	}
 	return file, false, err
 }
@@ -120,13 +120,18 @@ func (l *lock) current() bool {
 	if err != nil {
 		return false
 	}
-	there, err := os.Stat(l.path)
+	there, err := os.Lstat(l.path)
 	return err == nil && os.SameFile(mine, there)
 }
 
 // sign writes into the file who holds it. Without this line the lock holds, too.
 func (l *lock) sign() {
-	_ = os.WriteFile(l.path, jsonLine(thisProcess()), 0o644) // closed at once: NFS then shows it to other machines
+	file, err := openOwn(l.path, os.O_WRONLY|os.O_TRUNC)
+	if err != nil {
+		return
+	}
+	_, _ = file.Write(jsonLine(thisProcess()))
+	file.Close() // at once: NFS then shows it to other machines
 }
 
 // release frees the lock and removes its file.
@@ -143,7 +148,7 @@ func (l *lock) unlock() {
 // heldBy tells whether a living process holds the file's lock, and which. It makes no file and needs only
 // permission to read.
 func heldBy(path string) (by Holder, held bool) {
-	file, err := os.Open(path)
+	file, err := openOwn(path, os.O_RDONLY)
 	if err != nil {
 		return Holder{}, false
 	}
