@@ -67,15 +67,17 @@ func Main(root *cobra.Command, grace time.Duration) {
 			os.Exit(interrupted)
 		}
 	}()
+	root.SetOut(ShownTo(os.Stdout))
 	err := root.ExecuteContext(ctx)
 	code := ExitCode(ctx, err)
 	close(ended)
 	cancel()
 	switch {
 	case code == interrupted:
-		fmt.Fprintf(os.Stderr, "%s: %s%s\n", root.Name(), interruptedText(err, annotations[Continues] != ""), Advice(err))
+		text := interruptedText(err, annotations[Continues] != "") + Advice(err)
+		fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), Shown(text))
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "%s: %v%s\n", root.Name(), err, Advice(err))
+		fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), Shown(err.Error()+Advice(err)))
 	}
 	os.Exit(code)
 }

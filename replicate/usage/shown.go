@@ -1,0 +1,40 @@
+package usage
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// Shown returns text with its control characters but line ends and tabs as escapes, "\x1b" for ESC: names in a user's
+// file must not steer the terminal.
+func Shown(text string) string {
+	if !strings.ContainsFunc(text, steers) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if steers(r) {
+			fmt.Fprintf(&b, `\x%02x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func steers(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+
+// ShownTo returns a writer that passes on what [Shown] makes of each write.
+func ShownTo(w io.Writer) io.Writer { return shownTo{w} }
+
+type shownTo struct{ io.Writer }
+
+// Write writes text.
+func (s shownTo) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(s.Writer, Shown(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
