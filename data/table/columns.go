@@ -61,14 +61,13 @@ func (r *parquetReader) column(l *leaf, at int) (c *column, err error) {
 	if native == Category || layout && native != Time || want != "" && want != native {
 		return r.textColumn(l, at)
 	}
-	b := newBuilder(l.name, native, int(r.meta.rows), false)
+	b := r.newBuilder(l.name, native, int(r.meta.rows))
 	if native == Time {
 		b.note = "timestamp"
 		if l.means == meansDate {
 			b.note = "date"
 		}
 	}
-	exact := true
 	nanMissing := r.isMissing([]byte("NaN")) || r.isMissing([]byte("nan"))
 	err = r.each(l, at, func(row int, p *page) error {
 		next := 0
@@ -81,13 +80,13 @@ func (r *parquetReader) column(l *leaf, at int) (c *column, err error) {
 			next++
 			switch native {
 			case Boolean:
-				b.bit[row+i] = uint8(p.ints[k])
+				b.values[row+i] = float64(p.ints[k])
 			case Time:
 				micro, ok := l.micro(p, k, r.o.Location)
 				if !ok {
 					return &Error{Row: row + i + 1, Problem: "a time outside the years 1 to 9999", Fix: "mend it"}
 				}
-				b.micro[row+i] = micro
+				b.values[row+i] = float64(micro)
 			default:
 				v := l.float(p, k)
 				if math.IsNaN(v) && nanMissing {
@@ -99,9 +98,7 @@ func (r *parquetReader) column(l *leaf, at int) (c *column, err error) {
 						strconv.FormatFloat(v, 'g', -1, 64)),
 						Fix: "write null if the value is missing, or name it as a text of missing values"}
 				}
-				v += 0 // -0 is 0
-				exact = exact && float64(float32(v)) == v
-				b.f64[row+i] = v
+				b.values[row+i] = v + 0 // -0 is 0
 			}
 		}
 		return nil
@@ -111,13 +108,6 @@ func (r *parquetReader) column(l *leaf, at int) (c *column, err error) {
 	}
 	if b.missing == int(r.meta.rows) {
 		return ignored("no values")
-	}
-	if native == Number && exact {
-		b.f32 = make([]float32, len(b.f64))
-		for i, v := range b.f64 {
-			b.f32[i] = float32(v)
-		}
-		b.f64 = nil
 	}
 	return b.finish(), nil
 }
@@ -218,7 +208,7 @@ func (r *parquetReader) textColumn(l *leaf, at int) (*column, error) {
 	}
 	asNumber := r.o.Kinds[l.name] == Number
 	var buf []byte
-	texts := func(use func(row int, text []byte, missing bool, k int, p *page) error) error {
+	texts := func(use func(row int, text []byte, null bool, k int, p *page) error) error {
 		return r.each(l, at, func(row int, p *page) error {
 			next := 0
 			for i := range p.rows {
@@ -237,15 +227,15 @@ func (r *parquetReader) textColumn(l *leaf, at int) (*column, error) {
 					buf = l.text(buf[:0], p, k, asNumber, r.o.Location)
 					text = buf
 				}
-				if err := use(row+i, text, r.isMissing(text), k, p); err != nil {
+				if err := use(row+i, text, false, k, p); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	}
-	err := texts(func(row int, text []byte, missing bool, _ int, _ *page) error {
-		if missing {
+	err := texts(func(row int, text []byte, null bool, _ int, _ *page) error {
+		if null {
 			g.missing++
 			return nil
 		}
@@ -269,8 +259,8 @@ func (r *parquetReader) textColumn(l *leaf, at int) (*column, error) {
 	}
 	var of *page // whose dictionary codes has
 	var codes []uint32
-	err = texts(func(row int, text []byte, missing bool, k int, p *page) error {
-		if missing {
+	err = texts(func(row int, text []byte, null bool, k int, p *page) error {
+		if null {
 			b.setMissing(row)
 			return nil
 		}
@@ -287,7 +277,7 @@ func (r *parquetReader) textColumn(l *leaf, at int) (*column, error) {
 			b.code[row] = codes[k]
 			return nil
 		}
-		b.setLevel(row, text)
+		b.set(row, text)
 		if b.kind == Category && k < len(codes) {
 			codes[k] = b.code[row]
 		}

@@ -255,11 +255,7 @@ func (in *input) infer(s *scanner, guesses []*guess, at []int, fieldsPerRow int)
 				Fix: fmt.Sprintf("quote fields that contain the delimiter %s", quote(string(rune(s.delim))))}
 		}
 		for k, g := range guesses {
-			if field := fields[at[k]]; in.isMissing(field) {
-				g.missing++
-			} else {
-				g.add(field, rows, line)
-			}
+			g.add(fields[at[k]], rows, line)
 		}
 	}
 }
@@ -282,7 +278,7 @@ func (in *input) resolveOne(g *guess, rows int) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(g.name, kind, rows, g.exact32)
+	b := in.newBuilder(g.name, kind, rows)
 	b.decimal, b.dates, b.note, b.given = g.decimal, g.dates, note, in.o.Kinds[g.name] != ""
 	if b.problem = later; later != nil {
 		later.File = in.name
@@ -301,9 +297,7 @@ func (in *input) fill(s *scanner, builders []*builder, at []int, fieldsPerRow, r
 			return changed()
 		}
 		for k, b := range builders {
-			if field := fields[at[k]]; in.isMissing(field) {
-				b.setMissing(i)
-			} else if !b.set(i, field) {
+			if !b.set(i, fields[at[k]]) {
 				return changed()
 			}
 		}

@@ -190,7 +190,7 @@ func (c *column) each(rows []int, f func(k, i int)) {
 		}
 		return
 	}
-	for i := range len(c.f32) + len(c.f64) + len(c.code) + len(c.bit) + len(c.micro) {
+	for i := range len(c.values) + len(c.code) {
 		f(i, i)
 	}
 }

@@ -21,6 +21,7 @@ func (s *spot) set(row, line int, text []byte) {
 
 // guess collects, over all texts of a column, what the column may be.
 type guess struct {
+	in      *input
 	name    string
 	decimal byte
 	dates   dates
@@ -34,11 +35,10 @@ type guess struct {
 	commas                   int  // decimal commas
 	padded                   bool // a number has a leading zero
 	length                   int  // of all values; -1 if they differ
-	exact32                  bool // all numbers are float32
 }
 
 func (in *input) newGuess(name string) *guess {
-	g := &guess{name: name, decimal: '.', exact32: true}
+	g := &guess{in: in, name: name, decimal: '.'}
 	g.dates = dates{families: allFamilies, location: in.o.Location}
 	if in.o.Decimal != 0 {
 		g.decimal = in.o.Decimal
@@ -46,8 +46,12 @@ func (in *input) newGuess(name string) *guess {
 	return g
 }
 
-// add adds a trimmed text that is not missing.
+// add adds a trimmed text.
 func (g *guess) add(b []byte, row, line int) {
+	if g.in.isMissing(b) {
+		g.missing++
+		return
+	}
 	g.values++
 	switch {
 	case g.values == 1:
@@ -68,9 +72,6 @@ func (g *guess) add(b []byte, row, line int) {
 	case isNumber:
 		g.numbers++
 		g.padded = g.padded || padded
-		if g.exact32 && float64(float32(v)) != v {
-			g.exact32 = false
-		}
 		if v != 0 && v != 1 {
 			g.badBoolean.set(row, line, b)
 		}
@@ -235,6 +236,7 @@ func (g *guess) resolve(want Kind) (kind Kind, note string, later, err *Error) {
 // builder stores the values of a column.
 type builder struct {
 	*column
+	in      *input
 	decimal byte
 	index   map[string]uint32
 	bytes   int // of all levels
@@ -247,23 +249,15 @@ const (
 	mostLevelBytes = 16 << 20
 )
 
-// newBuilder prepares a column for rows values. exact32 says that all numbers are float32.
-func newBuilder(name string, kind Kind, rows int, exact32 bool) *builder {
-	b := &builder{column: &column{name: name, kind: kind}}
+// newBuilder prepares a column for rows values.
+func (in *input) newBuilder(name string, kind Kind, rows int) *builder {
+	b := &builder{column: &column{name: name, kind: kind}, in: in}
 	switch kind {
-	case Number:
-		if exact32 {
-			b.f32 = make([]float32, rows)
-		} else {
-			b.f64 = make([]float64, rows)
-		}
+	case Number, Boolean, Time:
+		b.values = make([]float64, rows)
 	case Category:
 		b.code = make([]uint32, rows)
 		b.index = map[string]uint32{}
-	case Boolean:
-		b.bit = make([]uint8, rows)
-	case Time:
-		b.micro = make([]int64, rows)
 	case Text:
 	}
 	return b
@@ -271,34 +265,21 @@ func newBuilder(name string, kind Kind, rows int, exact32 bool) *builder {
 
 // setMissing stores a missing value.
 func (b *builder) setMissing(i int) {
-	b.missing++
-	switch {
-	case b.f32 != nil:
-		b.f32[i] = float32(math.NaN())
-	case b.f64 != nil:
-		b.f64[i] = math.NaN()
-	case b.bit != nil:
-		b.bit[i] = absent
-	case b.micro != nil:
-		b.micro[i] = noTime
+	if b.missing++; b.values != nil {
+		b.values[i] = math.NaN()
 	}
 }
 
-// setNumber stores a number.
-func (b *builder) setNumber(i int, v float64) {
-	if b.f32 != nil {
-		b.f32[i] = float32(v)
-	} else {
-		b.f64[i] = v
-	}
-}
-
-// set stores a trimmed text that is not missing. ok is false if it is not of the column's kind: the file has changed.
+// set stores a trimmed text. ok is false if it is not of the column's kind: the file has changed.
 func (b *builder) set(i int, text []byte) (ok bool) {
+	if b.in.isMissing(text) {
+		b.setMissing(i)
+		return true
+	}
 	switch b.kind {
 	case Number:
 		v, _, result := parseNumber(text, b.decimal)
-		b.setNumber(i, v)
+		b.values[i] = v
 		return result == isNumber
 	case Category:
 		return b.setLevel(i, text)
@@ -309,12 +290,12 @@ func (b *builder) set(i int, text []byte) (ok bool) {
 			value, ok = v == 1, result == isNumber && (v == 0 || v == 1)
 		}
 		if value {
-			b.bit[i] = 1
+			b.values[i] = 1
 		}
 		return ok
 	case Time:
 		micro, _, ok := b.dates.parse(text)
-		b.micro[i] = micro
+		b.values[i] = float64(micro)
 		return ok
 	}
 	return true

@@ -92,41 +92,28 @@ type Table struct {
 	location *time.Location
 }
 
-// column is a column in memory: one of the slices, by its kind.
+// column is a column in memory: values or codes, by its kind; Text has neither.
 type column struct {
 	name    string
 	kind    Kind
-	f32     []float32 // Number whose values are float32; NaN is missing
-	f64     []float64 // other Number
+	values  []float64 // Number; Boolean: 0 or 1; Time: microseconds since 1970 in UTC; NaN is missing
 	code    []uint32  // Category: 0 is missing, i + 1 is levels[i]
 	levels  []string  // sorted
-	bit     []uint8   // Boolean: 0, 1, or absent
-	micro   []int64   // Time: microseconds since 1970 in UTC, or noTime
 	missing int
 	dates   dates  // Time: how its values are written
 	note    string // why it is Text, and other remarks
 	problem *Error // of Times, if a column is Text because its dates cannot be read
 }
 
-// absent is a missing boolean, noTime a missing time.
-const (
-	absent = 2
-	noTime = math.MinInt64
-)
-
 // number returns the value of row i as a number, NaN if it is missing. Times are in days since 1970.
 func (c *column) number(i int) float64 {
 	switch {
-	case c.f32 != nil:
-		return float64(c.f32[i])
-	case c.f64 != nil:
-		return c.f64[i]
-	case c.bit != nil && c.bit[i] != absent:
-		return float64(c.bit[i])
-	case c.micro != nil && c.micro[i] != noTime:
-		return float64(c.micro[i]) / microsPerDay
+	case c.values == nil:
+		return math.NaN()
+	case c.kind == Time:
+		return c.values[i] / microsPerDay
 	}
-	return math.NaN()
+	return c.values[i]
 }
 
 // isMissing says whether row i has no value.

@@ -196,7 +196,7 @@ func (t *Times) keys(rows int) []float64 {
 		case t.column == nil:
 			keys[i] = float64(i)
 		case t.column.kind == Time:
-			keys[i] = t.key(t.column.micro[i])
+			keys[i] = t.key(int64(t.column.values[i]))
 		default:
 			keys[i] = t.column.number(i)
 		}

@@ -293,7 +293,7 @@ func (t *Table) Columns(names []string, rows []int) ([]Column, error) {
 // export copies rows of a column.
 func (c *column) export(rows []int) Column {
 	out := Column{Name: c.name}
-	n := len(c.f32) + len(c.f64) + len(c.code) + len(c.bit) + len(c.micro)
+	n := len(c.values) + len(c.code)
 	if rows != nil {
 		n = len(rows)
 	}
@@ -324,13 +324,13 @@ func (c *column) export(rows []int) Column {
 		out.Values = values
 	case Boolean:
 		values := make([]bool, n)
-		c.each(rows, func(k, i int) { values[k] = c.bit[i] == 1 })
+		c.each(rows, func(k, i int) { values[k] = c.values[i] == 1 })
 		out.Values = values
 	case Time:
 		values := make([]time.Time, n)
 		c.each(rows, func(k, i int) {
-			if c.micro[i] != noTime {
-				values[k] = time.UnixMicro(c.micro[i]).UTC()
+			if v := c.values[i]; !math.IsNaN(v) {
+				values[k] = time.UnixMicro(int64(v)).UTC()
 			}
 		})
 		out.Values = values
