@@ -139,8 +139,11 @@ func (x *RunIndex) addJobs(p *Panel, h *experiment.Host) error {
 	}
 	p.Source = p.Settings.Source(h)
 	if name := environment.Settings["data"]; environment.Runs > 0 && name != p.Source.Name {
-		p.Source = experiment.Source{Name: name, StandIn: environment.Data.StandIn,
-			Note: fmt.Sprintf("Data of the machine that computed the runs: %s", name)}
+		note := fmt.Sprintf("Data of the machine that computed the runs: %s", name)
+		if standIn := environment.Data.StandIn; standIn != "" {
+			note = fmt.Sprintf("This is a %s. %s", standIn, note)
+		}
+		p.Source = experiment.Source{Name: name, StandIn: environment.Data.StandIn, Note: note}
 	}
 	return nil
 }
