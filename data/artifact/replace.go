@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
+	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 )
 
@@ -15,20 +17,52 @@ import (
 // removes it and does nothing after Commit.
 type Pending struct {
 	*renameio.PendingFile
-	path string
+	path  string
+	alive *flock.Flock // is locked until the end
 }
 
 // Create begins a file at path. Until Commit an existing file stays as it is; its permissions are kept. A process
-// that is killed leaves a file beside it, whose name is a dot, that of the file, and digits.
+// that is killed leaves a file beside it, whose name is a dot, that of the file, and digits. The next Create of the
+// same path removes it.
 func Create(path string, perm os.FileMode) (*Pending, error) {
 	dir := filepath.Dir(path)
-	// Without WithTempDir the file may lie in $TMPDIR, where nobody looks for it if the process is killed.
-	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(perm),
-		renameio.WithExistingPermissions())
-	if err != nil {
-		return nil, err
+	removeDead(path)
+	for {
+		// Without WithTempDir the file may lie in $TMPDIR, where nobody looks for it if the process is killed.
+		file, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(perm),
+			renameio.WithExistingPermissions())
+		if err != nil {
+			return nil, err
+		}
+		p := &Pending{file, path, flock.New(file.Name(), flock.SetFlag(os.O_RDONLY))}
+		_ = p.alive.Lock() // where nothing can be locked, nothing is taken for dead
+		if _, err := os.Lstat(file.Name()); err == nil {
+			return p, nil
+		}
+		_ = p.Cleanup() // another process took it for dead before it was locked
 	}
-	return &Pending{file, path}, nil
+}
+
+// removeDead removes what killed processes have left of a file at path: it is not locked.
+func removeDead(path string) {
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	for _, entry := range entries {
+		digits, ok := strings.CutPrefix(entry.Name(), "."+filepath.Base(path))
+		if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
+			continue
+		}
+		dead := flock.New(filepath.Join(filepath.Dir(path), entry.Name()), flock.SetFlag(os.O_RDONLY))
+		if free, _ := dead.TryLock(); free {
+			os.Remove(dead.Path())
+		}
+		_ = dead.Close()
+	}
+}
+
+// Cleanup ends a file that was not committed.
+func (p *Pending) Cleanup() error {
+	defer p.alive.Close()
+	return p.PendingFile.Cleanup()
 }
 
 // Commit syncs the files, gives them their names in this order, and syncs their folders: after a power failure they
@@ -36,7 +70,9 @@ func Create(path string, perm os.FileMode) (*Pending, error) {
 func Commit(files ...*Pending) error {
 	var folders []string
 	for _, file := range files {
-		if err := file.CloseAtomicallyReplace(); err != nil {
+		err := file.CloseAtomicallyReplace()
+		_ = file.alive.Close()
+		if err != nil {
 			return &fs.PathError{Op: "write", Path: file.path, Err: bare(err)}
 		}
 		if dir := filepath.Dir(file.path); !slices.Contains(folders, dir) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Replace keeps the permissions of the file. The temporary file lies in the file's folder, also where $TMPDIR is on the
@@ -39,6 +41,42 @@ func TestReplace(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
 		t.Errorf("left are %v, error %v", left, err)
+	}
+}
+
+// TestDead: what a killed process has left of a file goes with the next one; a file that is being written stays.
+func TestDead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.html")
+	for _, name := range []string{".index.html123", ".index.htmlx", ".other7"} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, err := Create(path, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all errgroup.Group
+	for range 8 {
+		all.Go(func() error {
+			for range 20 {
+				if err := Replace(path, []byte("new"), 0o644); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := errors.Join(all.Wait(), Commit(first)); err != nil {
+		t.Error(err)
+	}
+	var names []string
+	left, err := os.ReadDir(filepath.Dir(path))
+	for _, entry := range left {
+		names = append(names, entry.Name())
+	}
+	if want := []string{".index.htmlx", ".other7", "index.html"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("left are %q, want %q, error %v", names, want, err)
 	}
 }
 

@@ -132,7 +132,7 @@ func (s *Store) save(result *Result) error {
 // The caller holds the run's lock.
 func (s *Store) removeReplaced(spec Spec) {
 	state := s.path(spec, stateSuffix)
-	begun, _ := withPrefix(filepath.Dir(state), "."+spec.ID()+".") // see artifact.Create
+	begun, _ := withPrefix(filepath.Dir(state), "."+spec.ID()) // see artifact.Create
 	for _, path := range append(begun, state, s.partialPath(spec), s.failedPath(spec)) {
 		os.Remove(path)
 	}
