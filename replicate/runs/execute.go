@@ -143,9 +143,10 @@ func (e *executor) plan(jobs []Job) error {
 		for _, job := range task.jobs {
 			left = append(left, todo[job.Spec.ID()]...)
 		}
-		task.left = len(Distinct(left))
+		task.left = Distinct(left)
 		weight += task.work()
-		steps += task.left
+		e.progress.table += task.rows(task.left...)
+		steps += len(task.left)
 		e.queue = append(e.queue, task)
 	}
 	// Within a rank the longest run first, so that no worker is left alone with it at the end.
@@ -159,6 +160,10 @@ func (e *executor) plan(jobs []Job) error {
 // stored looks a job's run up in the store. ready is true if nothing is left to do, because the run is finished or
 // cannot be read; otherwise known are its stored steps.
 func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
+	if job.Again {
+		part, _ := e.store.unfinished(job.Spec)
+		return part.rows, false
+	}
 	result, err := e.store.Read(job.Spec) // a damaged file is moved when its run is locked
 	switch {
 	case err == nil && result.has(job.Steps):

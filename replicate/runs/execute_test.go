@@ -95,6 +95,46 @@ func retryAll(t *testing.T, store *Store, runs int) {
 	}
 }
 
+// With Again a finished run is computed again and replaced, and an unfinished one continues.
+func TestAgain(t *testing.T) {
+	store, calls := open(t, t.TempDir()), 0
+	run := func(value float64, again bool, failsAt int) *Result {
+		job := stepJob(spec(0), upTo(5), func(_ context.Context, step int) ([]Row, error) {
+			if calls++; step == failsAt {
+				return nil, errors.New("out of luck")
+			}
+			return []Row{{step, "accuracy", value}}, nil
+		})
+		job.Again, calls = again, 0
+		report, err := Execute(t.Context(), store, []Job{job}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report.Results[job.Spec.ID()]
+	}
+	run(1, false, -1)
+	if r := run(2, false, -1); calls != 0 || r.Rows[0].Value != 1 {
+		t.Errorf("a stored run: %d steps, %v", calls, r.Rows)
+	}
+	if r := run(3, true, -1); calls != 5 || r.Rows[0].Value != 3 {
+		t.Errorf("again: %d steps, %v", calls, r.Rows)
+	}
+	run(4, true, 3)
+	if _, steps := store.Begun(spec(0), false); steps != 3 {
+		t.Errorf("%d steps are stored of an unfinished run", steps)
+	}
+	if r := run(5, true, -1); calls != 2 || r.Rows[0].Value != 4 || r.Rows[4].Value != 5 {
+		t.Errorf("continued: %d steps, %v", calls, r.Rows)
+	}
+	if r, err := store.Read(spec(0)); err != nil || r.Rows[0].Value != 4 {
+		t.Errorf("the finished run was not replaced: %v", err)
+	}
+	start, steps := store.Begun(spec(0), true)
+	if steps != 5 || time.Since(start) > time.Minute {
+		t.Errorf("%d steps of %v", steps, start)
+	}
+}
+
 // As many runs as workers are computed in parallel: each waits for all the others.
 func TestWorkersAreParallel(t *testing.T) {
 	const workers = 3

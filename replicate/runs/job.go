@@ -25,11 +25,19 @@ type Job struct {
 	Steps []int  // the time steps to report
 	Batch *Batch // shared by the jobs whose seeds can train in one program; Alone for a run that trains by itself
 
+	// Again has a finished run computed again: its numbers may have changed for a reason that Spec does not know. An
+	// unfinished one continues.
+	Again bool
+
 	// Rank orders the queue: runs of a lower rank are computed first, within a rank the longest.
 	Rank int
 
-	// Cost is how long one step takes relative to other jobs' steps, for the estimate of the time left; 0 counts as 1.
+	// Cost is how long one step takes relative to other jobs' steps, for the estimate of the time left; 0: as many as it
+	// has Rows, or 1.
 	Cost float64
+
+	// Rows is the number of rows of a table that step t learns from, for the progress; nil: there is no table.
+	Rows func(t int) int
 }
 
 // Wanted is a job under the name that a figure gives its series.
@@ -49,11 +57,15 @@ func (j Job) validate() error {
 	return nil
 }
 
-func (j Job) cost() float64 {
-	if j.Cost <= 0 {
-		return 1
+// cost is how long step t takes, relative to others.
+func (j Job) cost(t int) float64 {
+	switch {
+	case j.Cost > 0:
+		return j.Cost
+	case j.Rows != nil:
+		return float64(j.Rows(t))
 	}
-	return j.Cost
+	return 1
 }
 
 // Options say how to execute jobs.

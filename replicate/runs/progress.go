@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +18,8 @@ type progress struct {
 	display artifact.Display
 
 	steps, stepsDone   int
-	rows               int
+	rows               int     // that steps reported
+	table, tableDone   int     // rows of tables that steps learn from
 	weight, weightDone float64 // of steps, by the cost of their jobs
 
 	first       time.Time // the end of the first step of this call, until which data are loaded and programs compiled
@@ -57,23 +59,25 @@ func (p *progress) line(text string, args ...any) {
 	fmt.Fprintf(p.out, text+"\n", args...)
 }
 
-// expect corrects the number of steps that the task has left.
-func (p *progress) expect(task *task, left int) {
+// expect corrects the steps that the task has left.
+func (p *progress) expect(task *task, left []int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.steps += left - task.left
-	p.weight += float64(left-task.left) * task.cost()
+	p.steps += len(left) - len(task.left)
+	p.weight += task.cost(left...) - task.work()
+	p.table += task.rows(left...) - task.rows(task.left...)
 	task.left = left
 }
 
-// step reports that a step of a task is done.
-func (p *progress) step(task *task, rows int) {
+// step reports that step t of a task is done.
+func (p *progress) step(task *task, t, rows int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	task.left--
+	task.left = slices.DeleteFunc(slices.Clone(task.left), func(other int) bool { return other == t })
 	p.stepsDone++
 	p.rows += rows
-	p.weightDone += task.cost()
+	p.weightDone += task.cost(t)
+	p.tableDone += task.rows(t)
 	if p.stepsDone == 1 {
 		p.first, p.firstWeight = time.Now(), p.weightDone
 	}
@@ -82,7 +86,7 @@ func (p *progress) step(task *task, rows int) {
 
 // finished reports that a task is done.
 func (p *progress) finished(task *task, took time.Duration, computed bool) {
-	p.expect(task, 0) // another process may have done its steps
+	p.expect(task, nil) // another process may have done its steps
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if computed {
@@ -95,7 +99,7 @@ func (p *progress) finished(task *task, took time.Duration, computed bool) {
 
 // failed reports a task that stopped with an error.
 func (p *progress) failed(task *task, err error) {
-	p.expect(task, 0)
+	p.expect(task, nil)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.line("%s: FAILED: %v", task, err)
@@ -134,9 +138,12 @@ func (p *progress) draw() {
 	p.display.Show(fraction, p.text())
 }
 
-// text is "12/108 steps, 480 rows, about 3m20s left".
+// text is "12/108 steps, 480 rows, about 3m20s left", or "12/108 steps, 4000 of 90000 rows, ..." of a table.
 func (p *progress) text() string {
 	text := fmt.Sprintf("%d/%d steps, %s", p.stepsDone, p.steps, Plural(p.rows, "row"))
+	if p.table > 0 {
+		text = fmt.Sprintf("%d/%d steps, %d of %d rows", p.stepsDone, p.steps, p.tableDone, p.table)
+	}
 	if left, ok := p.left(); ok {
 		text += fmt.Sprintf(", about %s left", round(left))
 	}

@@ -28,13 +28,14 @@ func TestProgress(t *testing.T) {
 		var out bytes.Buffer
 		var cell cellDisplay
 		for _, p := range []*progress{newProgress(&out), newProgress(&cell)} {
-			cheap := &task{jobs: []Job{{Spec: spec(0), Cost: 2}}, left: 10}
-			dear := &task{jobs: []Job{{Spec: spec(1), Cost: 8}}, left: 10}
+			steps := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+			cheap := &task{jobs: []Job{{Spec: spec(0), Cost: 2}}, left: steps}
+			dear := &task{jobs: []Job{{Spec: spec(1), Cost: 8}}, left: steps}
 			p.begin(3, 2, 20, 100)
 			time.Sleep(time.Minute)
-			for range 10 {
+			for _, t := range steps {
 				time.Sleep(2 * time.Second)
-				p.step(cheap, 2)
+				p.step(cheap, t, 2)
 			}
 			p.finished(cheap, 20*time.Second, true)
 			p.finished(dear, 0, false)
@@ -53,6 +54,25 @@ func TestProgress(t *testing.T) {
 		if want := []float64{0, .02, .04}; !slices.Equal(cell.fractions[:3], want) ||
 			cell.texts[2] != "2/20 steps, 4 rows, about 1m36s left" {
 			t.Errorf("shown are %v, %q", cell.fractions, cell.texts)
+		}
+	})
+}
+
+// Steps that learn from more rows of a table take longer: the estimate counts rows.
+func TestProgressInRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cell cellDisplay
+		p := newProgress(&cell)
+		steps := []int{1, 2, 3, 4}
+		one := &task{jobs: []Job{{Spec: spec(0), Rows: func(t int) int { return 100 * t }}}, left: steps}
+		p.table = one.rows(steps...)
+		p.begin(1, 1, 4, one.work())
+		for _, t := range steps[:3] {
+			time.Sleep(time.Duration(t) * time.Second)
+			p.step(one, t, 7)
+		}
+		if got, want := cell.texts[3], "3/4 steps, 600 of 1000 rows, about 4s left"; got != want {
+			t.Errorf("shown is %q, want %q", got, want)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Kind is the condition of a run.
@@ -109,6 +110,21 @@ func readFailure(path string) (message string, failed bool) {
 		return "its failure note cannot be read", true
 	}
 	return note.Error, true
+}
+
+// Begun returns when the computation of a run's stored steps began, and their number: of a finished run, or, if there
+// is none or it does not count, of an unfinished one.
+func (s *Store) Begun(spec Spec, finished bool) (start time.Time, steps int) {
+	if finished {
+		if result, err := s.Read(spec); err == nil {
+			return result.Provenance.Start, len(result.byStep())
+		}
+	}
+	part, _ := s.unfinished(spec)
+	if len(part.sessions) > 0 {
+		start = part.sessions[0].Start
+	}
+	return start, len(part.rows)
 }
 
 // Steps lists the steps of a run that are stored, ascending, whether the run is finished or not. Files that cannot be

@@ -14,7 +14,7 @@ import (
 type task struct {
 	jobs  []Job
 	seeds []int64 // of the group, also those whose runs are stored
-	left  int     // steps that are counted in the progress and not yet done
+	left  []int   // steps that are counted in the progress and not yet done
 	waits int     // attempts so far that found runs held by another process
 }
 
@@ -78,17 +78,32 @@ func (t *task) String() string {
 	return fmt.Sprintf("%s/%s seeds %s", first.Experiment, first.Learner, strings.Join(seeds, ", "))
 }
 
-// cost is how long one step takes.
-func (t *task) cost() float64 {
+// cost is how long steps take, in the unit of Job.Cost.
+func (t *task) cost(steps ...int) float64 {
 	sum := 0.0
-	for _, job := range t.jobs {
-		sum += job.cost()
+	for _, step := range steps {
+		for _, job := range t.jobs {
+			sum += job.cost(step)
+		}
 	}
 	return sum
 }
 
-// work is what the task has left to do, in the unit of Job.Cost.
-func (t *task) work() float64 { return float64(t.left) * t.cost() }
+// work is what the task has left to do.
+func (t *task) work() float64 { return t.cost(t.left...) }
+
+// rows is the number of rows of a table that steps learn from.
+func (t *task) rows(steps ...int) int {
+	sum := 0
+	for _, step := range steps {
+		for _, job := range t.jobs {
+			if job.Rows != nil {
+				sum += job.Rows(step)
+			}
+		}
+	}
+	return sum
+}
 
 // rank is the lowest rank of the jobs.
 func (t *task) rank() int {
@@ -119,12 +134,15 @@ type member struct {
 // returns the result instead. together is the number of seeds in its program.
 func (e *executor) open(job Job, together int) (*member, *Result, error) {
 	spec := job.Spec
-	prior, err := e.load(spec)
-	if err != nil && !errors.Is(err, ErrMissing) {
-		return nil, nil, err
-	}
-	if err == nil && prior.has(job.Steps) {
-		return nil, prior, nil
+	var prior *Result
+	if !job.Again {
+		var err error
+		if prior, err = e.load(spec); err != nil && !errors.Is(err, ErrMissing) {
+			return nil, nil, err
+		}
+		if err == nil && prior.has(job.Steps) {
+			return nil, prior, nil
+		}
 	}
 	part, err := e.store.unfinished(spec)
 	if err != nil {

@@ -197,7 +197,7 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 		todo, specs = append(todo, m.todo...), append(specs, m.job.Spec)
 	}
 	todo = Distinct(todo)
-	e.progress.expect(task, len(todo))
+	e.progress.expect(task, todo)
 	if len(todo) == 0 {
 		return nil
 	}
@@ -235,7 +235,7 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 			count += len(rows[i])
 		}
 		begin = time.Now()
-		e.progress.step(task, count)
+		e.progress.step(task, t, count)
 	}
 	return nil
 }
