@@ -33,8 +33,9 @@ func backtestCommand() *cobra.Command {
 		Long: "Back-test weights of the past on a table (CSV, also compressed, or Parquet): for each block of time a\n" +
 			"model learns from all earlier blocks with each weighting, and predicts the block. Compared are equal weights,\n" +
 			"the last block, windows, exponential forgetting, and omega of three kinds, each alone and with forgetting.\n" +
-			"Half-lives and windows are chosen on earlier blocks alone. The last line says what to use. Finished blocks are\n" +
-			"stored: after an interruption the same command continues.\n\n" +
+			"Half-lives and windows are chosen on earlier blocks alone. The first line says what to use. Finished blocks are\n" +
+			"stored: after an interruption the same command continues. A finished back test of your own command is computed\n" +
+			"again, as the command may have changed; --reuse takes it from the store.\n\n" +
 			"The model is logistic (ridge regression for a number), mlp, or your own command:\n\n" +
 			"  exec:COMMAND   runs COMMAND TRAIN TEST OUT for each model\n" +
 			"  serve:COMMAND  starts COMMAND once a worker and sends it a line TRAIN<tab>TEST<tab>OUT for each model;\n" +
@@ -55,7 +56,8 @@ func backtestCommand() *cobra.Command {
 	flags.StringVar(&f.request.Until, "at", "",
 		"the last block, as the table has it, such as 2024-06 (default: the last one)")
 	flags.IntVar(&f.request.Last, "last", 0,
-		"number of test blocks, up to --at (default 0: all but the first fifth of the blocks)")
+		"number of test blocks, up to --at (default 0: all but the first fifth, less for many rows)")
+	flags.BoolVar(&f.request.Reuse, "reuse", false, "take a finished back test of your own command from --results")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
 	flags.StringVar(&f.out, "out", filepath.Join("figures", "out", "backtest"), "folder of the page")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "models that train at the same time")
@@ -112,6 +114,6 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err := r.WritePage(f.out); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Page: %s\n%s", filepath.Join(f.out, "index.html"), r)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%sPage: %s\n", r, filepath.Join(f.out, "index.html"))
 	return err
 }

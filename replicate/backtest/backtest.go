@@ -3,15 +3,15 @@
 package backtest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"tvps/data/artifact"
 	"tvps/data/table"
@@ -33,9 +33,12 @@ type Request struct {
 	Baselines []string
 	Kinds     []crossfit.Kind // of omega, each alone and with forgetting; nil: all
 	Until     string          // the last block, as the table has its times; empty: the last one
-	Last      int             // test blocks: the last so many; 0: all but the first fifth of the blocks
-	Fit       crossfit.Config
-	Seed      int64
+	Last      int             // test blocks: the last so many; 0: all but the first fifth of the blocks, see mostWork
+	// Reuse takes a finished back test of the user's own command from the store. Otherwise it is computed again: the
+	// command may have changed in a file that its text does not name.
+	Reuse bool
+	Fit   crossfit.Config
+	Seed  int64
 }
 
 // Host is what a back test runs on.
@@ -60,8 +63,9 @@ func Open(b *backend.Backend, results string, workers int, log io.Writer) (Host,
 }
 
 const (
-	leastBlocks = 8   // of a table
-	mostTests   = 300 // test blocks
+	leastBlocks = 8       // of a table
+	mostTests   = 300     // test blocks
+	mostWork    = 1000000 // rows of the past, of all test blocks together, if their number is not given
 )
 
 // Prepared is a request whose table was read and checked.
@@ -70,7 +74,8 @@ type Prepared struct {
 	stream *own.Stream
 	steps  []int // places of the times of the test blocks
 	rules  []Rule
-	unit   float64 // time between neighbouring blocks (median)
+	unit   float64  // time between neighbouring blocks (median)
+	notes  []string // what was left out
 }
 
 // check returns a usage error for an impossible request, before its table is read.
@@ -125,7 +130,14 @@ func Prepare(q Request) (*Prepared, error) {
 			Fix: "rename the column, or leave it out with --drop"}
 	}
 	p := &Prepared{Request: q, stream: s}
-	tests := cmp.Or(q.Last, blocks-max(2, blocks/5))
+	tests := q.Last
+	if all := blocks - max(2, blocks/5); tests == 0 {
+		tests = min(all, mostTests, mostWork/min(mostRows, len(s.Rows(0, blocks))))
+		if tests < all {
+			p.notes = append(p.notes, fmt.Sprintf("the last %d blocks are tested; --last %d tests all but the first fifth",
+				tests, all))
+		}
+	}
 	if tests > blocks-2 || tests < 4 {
 		return nil, bad(fmt.Sprintf("%d of %d blocks cannot be test blocks", tests, blocks),
 			fmt.Sprintf("give --last from 4 to %d", blocks-2))
@@ -133,6 +145,14 @@ func Prepare(q Request) (*Prepared, error) {
 	if tests > mostTests {
 		return nil, bad(fmt.Sprintf("there are %d test blocks", tests),
 			fmt.Sprintf("choose a coarser --bin, or the last %d with --last", mostTests))
+	}
+	if n := len(s.Rows(0, last)); n > mostRows {
+		who := "g and the model learn"
+		if q.own() {
+			who = "g learns"
+		}
+		p.notes = append(p.notes, fmt.Sprintf("%s from about %d of up to %d rows of the past: from all of the newest, from the "+
+			"fewer the older they are, with weights that make up for it", who, mostRows, n))
 	}
 	for t := blocks - tests; t < blocks; t++ {
 		p.steps = append(p.steps, t)
@@ -167,65 +187,80 @@ func unit(times []float64) float64 {
 	return gaps[len(gaps)/2]
 }
 
-// Run tests. Test blocks that the store has are not computed again. Errors: *runs.InterruptedError, and those of the
-// models.
+// own tells whether the model is the user's own command.
+func (q Request) own() bool { return !slices.Contains(Models, q.Model) }
+
+// Run tests. Test blocks that the store has are not computed again, but see Request.Reuse. Errors:
+// *runs.InterruptedError, and those of the models.
 func (p *Prepared) Run(ctx context.Context, h Host) (*Result, error) {
-	model, err := newTrainer(p.Model, h.Backend, h.Workers, p.Seed)
+	log := newConsole(h.Log)
+	model, err := newTrainer(p.Model, h.Backend, h.Workers, p.Seed, log)
 	if err != nil {
 		return nil, err
 	}
-	defer model.close() // all its answers are stored
-	jobs, err := p.jobs(h, model)
+	job, err := p.job(h, model)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, model.close())
 	}
-	report, err := runs.Execute(ctx, h.Store, jobs, runs.Options{Workers: 1, Out: h.Log, Provenance: h.Provenance,
+	notes := slices.Clone(p.notes)
+	if start, steps := h.Store.Begun(job.Spec, p.Reuse); p.own() && steps > 0 {
+		notes = append(notes, fmt.Sprintf("%d test blocks are taken from a back test that began on %s; for others, as after a "+
+			"change of the trainer, name another folder with --results", steps, start.Format("2006-01-02 15:04 MST")))
+		fmt.Fprintf(log, "note: %s\n", notes[len(notes)-1])
+	} else if p.own() {
+		if err := p.checkWeights(ctx, model); err != nil {
+			return nil, errors.Join(err, model.close())
+		}
+	}
+	report, err := runs.Execute(ctx, h.Store, []runs.Job{job}, runs.Options{Workers: 1, Out: log, Provenance: h.Provenance,
 		Verify: h.Verify})
-	if err != nil {
+	if ended := model.close(); ended != nil { // all its answers are stored
+		notes = append(notes, ended.Error())
+		fmt.Fprintf(log, "note: %v\n", ended)
+	}
+	switch {
+	case err != nil:
 		return nil, err
+	case len(report.Failed) > 0:
+		return nil, report.Failed[0].Err
+	case report.Err() != nil:
+		return nil, report.Err()
 	}
-	if err := report.Err(); err != nil {
-		return nil, err
-	}
-	var rows []runs.Row
-	for _, job := range jobs {
-		rows = append(rows, report.Results[job.Spec.ID()].Rows...)
-	}
-	return newResult(p, rows), nil
+	return newResult(p, report.Results[job.Spec.ID()].Rows, notes), nil
 }
 
-// jobs are two runs: the weightings without omega, with the predictions that need no model, and those with omega.
-func (p *Prepared) jobs(h Host, model trainer) ([]runs.Job, error) {
+// job is the run of all weightings, with the predictions that need no model.
+func (p *Prepared) job(h Host, model trainer) (runs.Job, error) {
 	hash, err := artifact.SHA256(p.File)
 	if err != nil {
-		return nil, err
+		return runs.Job{}, err
 	}
-	settings := map[string]string{"table": hash, "source": p.identity(), "model": model.identity()}
-	var jobs []runs.Job
-	for _, learner := range []string{"baselines", "omega"} {
-		list := weightings(p.rules)
-		list = slices.DeleteFunc(list, func(w Weighting) bool { return (w.Kind != "") != (learner == "omega") })
-		if len(list) == 0 {
-			continue
+	c := &computation{Prepared: p, model: model, backend: h.Backend, weightings: weightings(p.rules)}
+	spec := runs.Spec{Experiment: "backtest", Learner: "rules", Seed: p.Seed, Settings: map[string]string{"table": hash,
+		"source": p.identity(), "model": model.identity(), "weightings": fmt.Sprint(c.weightings),
+		"most-rows": fmt.Sprint(mostRows)}}
+	c.fit = p.Fit
+	c.fit.Permutations, c.fit.Kinds = 0, nil
+	for _, w := range c.weightings {
+		if w.Kind != "" && !slices.Contains(c.fit.Kinds, w.Kind) {
+			c.fit.Kinds = append(c.fit.Kinds, w.Kind)
 		}
-		c := &computation{Prepared: p, model: model, backend: h.Backend, weightings: list}
-		spec := runs.Spec{Experiment: "backtest", Learner: learner, Seed: p.Seed, Settings: maps.Clone(settings)}
-		spec.Settings["weightings"] = fmt.Sprint(list)
-		cost := float64(len(list))
-		if learner == "omega" {
-			c.fit = p.Fit
-			c.fit.Permutations, c.fit.Kinds = 0, nil
-			for _, w := range list {
-				if !slices.Contains(c.fit.Kinds, w.Kind) {
-					c.fit.Kinds = append(c.fit.Kinds, w.Kind)
-				}
-			}
-			spec.Settings["g"] = canonical(c.fit)
-			cost *= 1.5
-		}
-		jobs = append(jobs, runs.Job{Spec: spec, Steps: p.steps, Batch: runs.Alone(p.Seed, c.start), Cost: cost})
 	}
-	return jobs, nil
+	if len(c.fit.Kinds) > 0 {
+		spec.Settings["g"] = canonical(c.fit)
+	}
+	job := runs.Job{Spec: spec, Steps: p.steps, Batch: runs.Alone(p.Seed, c.start), Again: p.own() && !p.Reuse}
+	job.Rows = func(step int) int {
+		n := 0
+		for _, rows := range p.stream.Times.Counts[:step] {
+			n += rows
+		}
+		return n
+	}
+	if !p.own() { // g and bounds make all steps cost about the same
+		job.Cost = 1
+	}
+	return job, nil
 }
 
 // identity is how the table is read, as text.
@@ -251,7 +286,7 @@ func canonical(value any) string {
 // computation computes one run.
 type computation struct {
 	*Prepared
-	model      trainer // of both runs
+	model      trainer
 	backend    compute.Backend
 	weightings []Weighting
 	fit        crossfit.Config // of g; without kinds where no weighting needs it
@@ -263,6 +298,9 @@ func (c *computation) start(context.Context) (runs.StepFunc, func(), error) {
 	return c.step, c.fitter.Close, nil
 }
 
+// task is the one of a test block, with a sample of the past for a built-in model.
+func (p *Prepared) task(step int) (*task, error) { return newTask(p.stream, step, !p.own(), p.Seed) }
+
 // metric is the name of a row: a measure of a weighting, or of a prediction without a model.
 func metric(measure, of string) string { return measure + ": " + of }
 
@@ -271,7 +309,7 @@ func heldOut(k crossfit.Kind) string { return metric("held-out loss of g", strin
 
 // step trains a model with each weighting on the blocks before t, and predicts block t.
 func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
-	t, err := newTask(c.stream, step)
+	t, err := c.task(step)
 	if err != nil {
 		return nil, err
 	}
@@ -281,11 +319,10 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 			rows = append(rows, runs.Row{T: step, Metric: metric(measures(c.stream)[m].name, name), Value: v})
 		}
 	}
+	add(NoChange, t.same(t.past(t.weights(Weighting{Window: 1}, nil))))
+	add(Majority, t.same(t.past(t.equal())))
 	omega := map[crossfit.Kind][]float64{}
-	if len(c.fit.Kinds) == 0 {
-		add(NoChange, t.same(t.past(Weighting{Window: 1}.weights(t.block, step-1, t.age, nil))))
-		add(Majority, t.same(t.past(t.equal())))
-	} else {
+	if len(c.fit.Kinds) > 0 {
 		var g *crossfit.Fitted
 		if omega, g, err = t.omega(ctx, c.fitter, c.fit, c.Seed); err != nil {
 			return nil, err
@@ -316,7 +353,7 @@ func (c *computation) predict(ctx context.Context, t *task, omega map[crossfit.K
 	var at []int
 	var weights [][]float64
 	for i, w := range c.weightings {
-		weight := w.weights(t.block, t.step-1, t.age, omega[w.Kind])
+		weight := t.weights(w, omega[w.Kind])
 		if t.single(weight) {
 			out[i] = t.same(t.past(weight))
 			continue
@@ -340,4 +377,39 @@ func (c *computation) predict(ctx context.Context, t *task, omega map[crossfit.K
 		out[i] = predictions[j]
 	}
 	return out, nil
+}
+
+// console writes lines above the progress: progress, notes and what trainers say. It is safe for concurrent use.
+type console struct {
+	mu      sync.Mutex
+	out     io.Writer
+	display artifact.Display
+}
+
+func newConsole(out io.Writer) *console {
+	if out == nil {
+		out = io.Discard
+	}
+	return &console{out: out, display: artifact.NewDisplay(out)}
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.display.Clear()
+	return c.out.Write(p)
+}
+
+// Show shows progress.
+func (c *console) Show(fraction float64, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.display.Show(fraction, text)
+}
+
+// Clear removes the progress.
+func (c *console) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.display.Clear()
 }

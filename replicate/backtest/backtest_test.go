@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
@@ -64,7 +65,7 @@ func TestRun(t *testing.T) {
 	if window.AgainstUniform.Mean > -.1 || uniform.AgainstUniform != (Interval{}) || r.rule(Last).Tuned || !window.Tuned {
 		t.Errorf("window %+v, uniform %+v", window, uniform)
 	}
-	if joint := r.rule("joint"); joint.Kind != crossfit.Joint || joint.AgainstUniform.Mean > 0 || joint.Together == nil {
+	if joint := r.rule("joint"); joint.Kind != crossfit.Joint || joint.AgainstUniform.Mean > 0 {
 		t.Errorf("joint %+v", joint)
 	}
 	s, err := own.Open(q.Source)
@@ -95,8 +96,10 @@ func TestRun(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(r, again) {
 		t.Errorf("the second run differs: %v", err)
 	}
-	if lines := strings.Split(strings.TrimSpace(r.String()), "\n"); lines[len(lines)-1] != r.Verdict.Sentence {
-		t.Errorf("the last line is %q", lines[len(lines)-1])
+	lines := strings.Split(strings.TrimSpace(r.String()), "\n")
+	if lines[0] != r.Verdict.Sentence || len(lines) > 16 || strings.Contains(r.String(), Interval{}.String()) ||
+		!strings.Contains(r.String(), forgetting.AgainstUniform.String()) {
+		t.Errorf("the summary is\n%s", r)
 	}
 }
 
@@ -145,42 +148,48 @@ type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// TestVerdict: omega is advised only where it is better than tuned forgetting by the interval of all rules together.
+// TestVerdict: omega is advised only where it is better than tuned forgetting and equal weights by the intervals, and a
+// simple rule where it is better than equal weights by its interval, or by more than a slight gain that may be chance.
 func TestVerdict(t *testing.T) {
-	rule := func(name string, kind crossfit.Kind, loss, halfLife float64, together *Interval) RuleResult {
+	rule := func(name string, kind crossfit.Kind, loss, halfLife float64, window int, uniform, forgetting Interval) RuleResult {
 		return RuleResult{Rule: name, Kind: kind, Scores: map[string]float64{"log-loss": loss}, HalfLife: halfLife,
-			Together: together}
+			Window: window, AgainstUniform: uniform, AgainstForgetting: forgetting}
 	}
+	sure, maybe, worse := Interval{-.014, -.029, -.002}, Interval{-.014, -.029, .002}, Interval{.014, .01, .02}
 	for _, c := range []struct {
 		uniform, window, last, halfLife float64
+		forgetting                      Interval // against equal weights
 		omega                           *Interval
 		want                            Verdict
 		says                            string
 	}{
-		{.7, .65, .9, 4, &Interval{-.014, -.029, -.002}, Verdict{Rule: "conditional-forgetting", Kind: crossfit.Conditional,
-			HalfLife: 8, Helps: true}, "Use weights by the drift of y given x with a half-life of 8 weeks (--kind " +
+		{.7, .65, .9, 4, sure, &sure, Verdict{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
+			Helps: true}, "Use weights by the drift of y given x with a half-life of 8 weeks (--kind " +
 			"conditional --half-life 8): log loss .590 instead of .600 with the best tuned forgetting."},
-		{.7, .65, .9, 4, &Interval{-.014, -.029, .002}, Verdict{Rule: Forgetting, HalfLife: 4},
-			"Weights by the drift of y given x reach .590, which may be chance."},
-		{.7, .55, .9, 4, &Interval{-.014, -.029, -.002}, Verdict{Rule: Window, Window: 16},
-			"Use the last 16 blocks only: log loss .550 instead of .700. Weights by omega do not help here."},
-		{.7, .65, .9, 4, &Interval{.014, .01, .02}, Verdict{Rule: Forgetting, HalfLife: 4},
+		{.7, .65, .9, 4, sure, &maybe, Verdict{Rule: Forgetting, HalfLife: 4},
+			"instead of .700. Weights by the drift of y given x reach .590, which may be chance."},
+		{.7, .55, .9, 4, sure, &sure, Verdict{Rule: Forgetting, HalfLife: 4},
+			"Use forgetting with a half-life of 4 weeks: log loss .600 instead of .700. Weights by omega do not help here."},
+		{.7, .55, .9, 4, maybe, &sure, Verdict{Rule: Window, Window: 16},
+			"Use the last 16 blocks only: log loss .550 instead of .700, which may be chance. Weights by omega do not help here."},
+		{.7, .65, .9, 4, maybe, &worse, Verdict{Rule: Forgetting, HalfLife: 4},
 			"Use forgetting with a half-life of 4 weeks: log loss .600 instead of .700, which may be chance."},
-		{.5, .65, .9, 4, &Interval{.014, .01, .02}, Verdict{Rule: Uniform},
-			"Use all of the past alike: log loss .500. Weights by omega do not help here."},
-		{.7, .65, .9, 0, &Interval{.014, .01, .02}, Verdict{Rule: Forgetting}, "Use all of the past alike: log loss .600"},
-		{.7, .65, .9, 1, nil, Verdict{Rule: Forgetting, HalfLife: 1}, "a half-life of 1 week: "},
-		{.7, .65, .3, 4, nil, Verdict{Rule: Last, Window: 1},
+		{.6002, .65, .9, 4, Interval{-.0002, -.0007, .0004}, &worse, Verdict{Rule: Uniform}, "Use all of the past alike: log " +
+			"loss .600. Nothing beats equal weights here: forgetting differs by -0.0002 [-0.0007, +0.0004]. Weights by omega"},
+		{.6002, .65, .9, 4, Interval{-.0002, -.0003, -.0001}, nil, Verdict{Rule: Forgetting, HalfLife: 4}, "Use forgetting"},
+		{.5, .65, .9, 4, worse, &worse, Verdict{Rule: Uniform},
+			"Use all of the past alike: log loss .500. Nothing beats equal weights here. Weights by omega do not help here."},
+		{.7, .65, .9, 0, maybe, &worse, Verdict{Rule: Forgetting}, "Use all of the past alike: log loss .600"},
+		{.7, .65, .9, 1, sure, nil, Verdict{Rule: Forgetting, HalfLife: 1}, "a half-life of 1 week: "},
+		{.7, .65, .3, 4, maybe, nil, Verdict{Rule: Last, Window: 1},
 			"Use the last block only: log loss .300 instead of .700, which may be chance. No omega was tested."},
 	} {
-		r := &Result{Metric: "log-loss", unit: "weeks", Rules: []RuleResult{rule(Uniform, "", c.uniform, 0, nil),
-			rule(Window, "", c.window, 0, nil), rule(Forgetting, "", .6, c.halfLife, nil),
-			rule(Last, "", c.last, 0, nil)}}
-		r.Rules[1].AgainstUniform = Interval{-.15, -.2, -.1}
-		r.Rules[1].Window, r.Rules[3].Window = 16, 1
+		r := &Result{Metric: "log-loss", unit: "weeks", Rules: []RuleResult{
+			rule(Uniform, "", c.uniform, 0, 0, Interval{}, worse), rule(Window, "", c.window, 0, 16, maybe, maybe),
+			rule(Forgetting, "", .6, c.halfLife, 0, c.forgetting, Interval{}), rule(Last, "", c.last, 0, 1, maybe, maybe)}}
 		if c.omega != nil {
-			r.Rules = append(r.Rules, rule("joint", crossfit.Joint, .65, 0, &Interval{-1, -2, -.5}),
-				rule("conditional-forgetting", crossfit.Conditional, .59, 8, c.omega))
+			r.Rules = append(r.Rules, rule("joint", crossfit.Joint, .65, 0, 0, sure, sure),
+				rule("conditional-forgetting", crossfit.Conditional, .59, 8, 0, sure, *c.omega))
 		}
 		got := r.judge()
 		if !strings.Contains(got.Sentence, c.says) {
@@ -192,16 +201,79 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// TestIntervals: what the verdict rests on is what tables show: simultaneous intervals of the rules that compete.
+func TestIntervals(t *testing.T) {
+	rng := random.New(1, "intervals")
+	names := []string{Uniform, Last, Window, Forgetting, "joint", "covariate", Majority}
+	r, losses := &Result{}, make([][]float64, len(names))
+	for i, name := range names {
+		r.Rules = append(r.Rules, RuleResult{Rule: name, Kind: map[string]crossfit.Kind{"joint": "joint",
+			"covariate": "covariate"}[name]})
+		for range 30 {
+			losses[i] = append(losses[i], rng.NormFloat64())
+		}
+	}
+	rows := slices.Repeat([]int{10}, 30)
+	r.compare(losses, rows, 0)
+	minus := func(of []int, base int) (out [][]float64) {
+		for _, i := range of {
+			var d []float64
+			for t := range losses[i] {
+				d = append(d, losses[i][t]-losses[base][t])
+			}
+			out = append(out, d)
+		}
+		return out
+	}
+	_, simple := blockBootstrap(minus([]int{1, 2, 3}, 0), rows, 0)
+	_, omega := blockBootstrap(minus([]int{4, 5}, 3), rows, 0)
+	alone, _ := blockBootstrap(minus([]int{4, 6}, 0), rows, 0)
+	for _, c := range []struct{ got, want Interval }{
+		{r.Rules[1].AgainstUniform, simple[0]}, {r.Rules[3].AgainstUniform, simple[2]},
+		{r.Rules[4].AgainstForgetting, omega[0]}, {r.Rules[5].AgainstForgetting, omega[1]},
+		{r.Rules[4].AgainstUniform, alone[0]}, {r.Rules[6].AgainstUniform, alone[1]},
+		{r.Rules[0].AgainstUniform, Interval{}}, {r.Rules[3].AgainstForgetting, Interval{}},
+	} {
+		if c.got != c.want {
+			t.Errorf("interval %v, want %v", c.got, c.want)
+		}
+	}
+}
+
+// TestShown: the summary has the rules with the lowest losses, equal weights and what is advised, but none that is the
+// same as equal weights.
+func TestShown(t *testing.T) {
+	r := &Result{Metric: "log-loss", Verdict: Verdict{Rule: Last}}
+	for i, name := range []string{Uniform, Last, Forgetting, "a", "b", "c", "d", "e", "f", "g", Window} {
+		x := RuleResult{Rule: name, Scores: map[string]float64{"log-loss": 9 - float64(i)}, AgainstUniform: Interval{1, 0, 2}}
+		if name == Uniform || name == Window {
+			x.AgainstUniform = Interval{}
+		}
+		r.Rules = append(r.Rules, x)
+	}
+	rules, others := r.shown()
+	var got []string
+	for _, x := range rules {
+		got = append(got, x.Rule)
+	}
+	if want := []string{"g", "f", "e", "d", "c", Forgetting, Last, Uniform}; !slices.Equal(got, want) || others != 3 {
+		t.Errorf("shown are %v and %d others, want %v", got, others, want)
+	}
+	if got := date("block 17 (from 2024-03-01)"); got != "2024-03-01" {
+		t.Errorf("the date is %q", got)
+	}
+}
+
 // TestIdle: the note names a prediction without a model that is better than all models.
 func TestIdle(t *testing.T) {
 	score := func(name string, loss float64) RuleResult {
 		return RuleResult{Rule: name, Scores: map[string]float64{"log-loss": loss}}
 	}
 	r := &Result{Metric: "log-loss", Rules: []RuleResult{score(Uniform, .7), score(NoChange, .8), score(Majority, .6)}}
-	if note := r.idle(); !strings.HasPrefix(note, "majority, ") {
+	if note := r.idle(); len(note) != 1 || !strings.HasPrefix(note[0], "majority, ") {
 		t.Errorf("note %q", note)
 	}
-	if r.Rules[0] = score(Uniform, .5); r.idle() != "" {
+	if r.Rules[0] = score(Uniform, .5); r.idle() != nil {
 		t.Errorf("note %q", r.idle())
 	}
 }

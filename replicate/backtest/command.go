@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"tvps/data/artifact"
 	"tvps/data/process"
@@ -39,10 +40,12 @@ type command struct {
 	serve   bool   // started once for each worker, instead of once for each model
 	workers int
 	idle    chan *server // servers that wait, nil for one that is not started
+	shown   *shown       // of their standard errors
 }
 
-func newCommand(text string, serve bool, workers int) (*command, error) {
-	c := &command{text: strings.TrimSpace(text), serve: serve, workers: max(1, workers)}
+// newCommand returns the trainer of a command. What it writes to its standard error is shown in log.
+func newCommand(text string, serve bool, workers int, log io.Writer) (*command, error) {
+	c := &command{text: strings.TrimSpace(text), serve: serve, workers: max(1, workers), shown: &shown{out: log}}
 	if _, err := exec.LookPath("sh"); err != nil {
 		return nil, fmt.Errorf("the model %q needs a shell: %w", text, err)
 	}
@@ -110,11 +113,15 @@ func (c *command) predict(ctx context.Context, t *task, weights [][]float64) ([]
 
 // writeTraining writes the rows that have weight, with features, label and weight.
 func writeTraining(path string, t *task, weight []float64) error {
-	var rows []int
+	var rows, labels []int
 	var w []float64
+	of := t.train
+	if t.labels != nil {
+		of = t.labels
+	}
 	for i, v := range weight {
 		if v > 0 {
-			rows, w = append(rows, t.train[i]), append(w, v)
+			rows, labels, w = append(rows, t.train[i]), append(labels, of[i]), append(w, v)
 		}
 	}
 	mean := 0.
@@ -124,11 +131,15 @@ func writeTraining(path string, t *task, weight []float64) error {
 	for i := range w {
 		w[i] /= mean
 	}
-	columns, err := t.stream.Table.Columns(slices.Concat(t.stream.Features, []string{t.stream.Source.Label}), rows)
+	columns, err := t.stream.Table.Columns(t.stream.Features, rows)
 	if err != nil {
 		return err
 	}
-	return table.Write(path, append(columns, table.Column{Name: weightColumn, Values: w})...)
+	label, err := t.stream.Table.Columns([]string{t.stream.Source.Label}, labels)
+	if err != nil {
+		return err
+	}
+	return table.Write(path, slices.Concat(columns, label, []table.Column{{Name: weightColumn, Values: w}})...)
 }
 
 // run has one model trained.
@@ -144,15 +155,59 @@ func (c *command) run(ctx context.Context, t *task, train, test, answer string) 
 		}
 	}
 	if err = s.ask(ctx, train, test, answer); err != nil {
-		s.kill()
+		s.end(0)
 		s = nil
 	}
 	return err
 }
 
+// watched runs the command in a shell whose group ends with this process, however that ends: another shell of the group
+// waits for the end of a pipe that only this process can write to.
+const watched = `{ read -r _ <&3; kill -9 0; } >/dev/null 2>&1 &
+exec 3<&-
+%s "$@"`
+
+// outputDelay is how long the output of a command is awaited after its end: a child that it left behind may keep it
+// open for ever.
+const outputDelay = 2 * time.Second
+
+// started is a running command. It leads a process group.
+type started struct {
+	cmd   *exec.Cmd
+	ended chan struct{} // closed at its end
+	err   error         // then: why it failed
+}
+
+// begin starts the command for the shell. Nothing of its group runs on after its end.
+func (c *command) begin(cmd *exec.Cmd) (*started, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.ExtraFiles, cmd.WaitDelay = []*os.File{read}, outputDelay
+	wait, err := process.Start(cmd, process.OwnGroup)
+	read.Close()
+	if err != nil {
+		write.Close()
+		return nil, fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
+	}
+	s := &started{cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		if s.err = wait(); errors.Is(s.err, exec.ErrWaitDelay) {
+			s.err = nil
+		}
+		s.kill()
+		write.Close()
+		close(s.ended)
+	}()
+	return s, nil
+}
+
+func (s *started) kill() { process.KillGroup(s.cmd.Process.Pid) }
+
 // command prepares the shell's command.
 func (c *command) command(t *task, args ...string) *exec.Cmd {
-	cmd := exec.Command("sh", append([]string{"-c", c.text + ` "$@"`, "sh"}, args...)...)
+	cmd := exec.Command("sh", append([]string{"-c", fmt.Sprintf(watched, c.text), "sh"}, args...)...)
 	names, kind := []string{}, table.Regression
 	if t.data.Target == nil {
 		names, kind = t.stream.Label.Names, table.Classes
@@ -170,19 +225,19 @@ func (c *command) command(t *task, args ...string) *exec.Cmd {
 func (c *command) once(ctx context.Context, t *task, args ...string) error {
 	cmd := c.command(t, args...)
 	var output tail
-	cmd.Stdout, cmd.Stderr = &output, &output
-	wait, err := process.Start(cmd, process.OwnGroup)
+	cmd.Stdout, cmd.Stderr = &output, io.MultiWriter(&output, &lines{shown: c.shown})
+	s, err := c.begin(cmd)
 	if err != nil {
-		return fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
+		return err
 	}
-	stop := context.AfterFunc(ctx, func() { process.KillGroup(cmd.Process.Pid) })
-	err = wait()
+	stop := context.AfterFunc(ctx, s.kill)
+	<-s.ended
 	stop()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
-		return fmt.Errorf("the trainer %q failed (%w) on %d rows before %s%s", c.text, err, len(t.train),
+	if s.err != nil {
+		return fmt.Errorf("the trainer %q failed (%w) on %d rows before %s%s", c.text, s.err, len(t.train),
 			t.stream.Times.Names[t.step], output.quote())
 	}
 	return nil
@@ -190,67 +245,79 @@ func (c *command) once(ctx context.Context, t *task, args ...string) error {
 
 // server is a command that trains one model for each line.
 type server struct {
+	*started
 	text   string
-	cmd    *exec.Cmd
-	wait   func() error // for its end, see process.Start
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
 	stderr tail
 }
 
-// start starts the command.
+// mostAnswer is the longest answer of a server, in bytes.
+const mostAnswer = 64 << 10
+
+// start starts the command as a server.
 func (c *command) start(t *task) (*server, error) {
-	s := &server{text: c.text, cmd: c.command(t)}
-	s.cmd.Stderr = &s.stderr
+	s := &server{text: c.text}
+	cmd := c.command(t)
+	read, write := io.Pipe()
+	s.stdout = bufio.NewReaderSize(read, mostAnswer)
+	cmd.Stdout, cmd.Stderr = write, io.MultiWriter(&s.stderr, &lines{shown: c.shown})
 	var err error
-	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+	if s.stdin, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
+	if s.started, err = c.begin(cmd); err != nil {
 		return nil, err
 	}
-	s.stdout = bufio.NewReader(out)
-	if s.wait, err = process.Start(s.cmd, process.OwnGroup); err != nil {
-		return nil, fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
-	}
+	go func() {
+		<-s.ended
+		write.Close()
+	}()
 	return s, nil
 }
 
 // ask has one model trained: one line to the command, one answer.
 func (s *server) ask(ctx context.Context, train, test, answer string) error {
-	stop := context.AfterFunc(ctx, func() { process.KillGroup(s.cmd.Process.Pid) })
+	stop := context.AfterFunc(ctx, s.kill)
 	defer stop()
 	_, err := fmt.Fprintf(s.stdin, "%s\t%s\t%s\n", train, test, answer)
-	var line string
+	var line []byte
 	if err == nil {
-		line, err = s.stdout.ReadString('\n')
+		line, err = s.stdout.ReadSlice('\n')
 	}
-	switch line = strings.TrimSpace(line); {
+	switch text := strings.TrimSpace(string(line)); {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, bufio.ErrBufferFull):
+		return fmt.Errorf("the trainer %q answered with a line of more than %d KB instead of ok, which begins with %q",
+			s.text, mostAnswer>>10, line[:60])
 	case err != nil:
-		time.Sleep(50 * time.Millisecond) // for the end of its standard error
-		return fmt.Errorf("the trainer %q ended before its answer%s", s.text, s.stderr.quote())
-	case line != "ok":
-		return fmt.Errorf("the trainer %q answered %q instead of ok%s", s.text, line, s.stderr.quote())
+		s.end(outputDelay)
+		return fmt.Errorf("the trainer %q ended (%s) before its answer%s", s.text, s.cmd.ProcessState, s.stderr.quote())
+	case text != "ok":
+		return fmt.Errorf("the trainer %q answered %q instead of ok%s", s.text, text, s.stderr.quote())
 	}
 	return nil
 }
 
-// kill ends the command at once.
-func (s *server) kill() {
-	process.KillGroup(s.cmd.Process.Pid)
-	_ = s.wait() // it was killed: its error says no more
+// end kills the command, unless it ends by itself in the given time.
+func (s *server) end(patience time.Duration) {
+	select {
+	case <-s.ended:
+	case <-time.After(patience):
+		s.kill()
+	}
+	go func() { _, _ = io.Copy(io.Discard, s.stdout) }() // it may wait for a reader
+	<-s.ended
 }
 
 // close lets the command end by itself: it sees the end of its input.
 func (s *server) close() error {
 	_ = s.stdin.Close()
-	timer := time.AfterFunc(10*time.Second, func() { process.KillGroup(s.cmd.Process.Pid) })
-	defer timer.Stop()
-	if err := s.wait(); err != nil {
-		return fmt.Errorf("the trainer %q failed at its end: %w%s", s.text, err, s.stderr.quote())
+	s.end(10 * time.Second)
+	if s.err != nil {
+		return fmt.Errorf("the trainer %q failed at its end (%w), after all its predictions%s", s.text, s.err,
+			s.stderr.quote())
 	}
 	return nil
 }
@@ -281,19 +348,73 @@ func (t *tail) quote() string {
 	if len(text) == 0 {
 		return ""
 	}
-	return ":\n" + string(text[max(0, len(text)-tailBytes):])
+	return ":\n" + printable(string(text[max(0, len(text)-tailBytes):]))
+}
+
+// printable replaces control characters, which a terminal would obey.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, text)
+}
+
+// shown shows lines of trainers, such as warnings, each text once.
+type shown struct {
+	mu   sync.Mutex
+	out  io.Writer
+	seen map[string]bool
+}
+
+const (
+	mostShown = 50   // different lines
+	mostLine  = 1000 // bytes of a line
+)
+
+func (s *shown) show(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if line = printable(strings.TrimSpace(line)); line == "" || s.seen[line] || len(s.seen) > mostShown {
+		return
+	}
+	if s.seen == nil {
+		s.seen = map[string]bool{}
+	}
+	if s.seen[line] = true; len(s.seen) > mostShown {
+		line = "(it writes more, which is not shown)"
+	}
+	fmt.Fprintf(s.out, "trainer: %s\n", line)
+}
+
+// lines cuts what one trainer writes into lines.
+type lines struct {
+	shown *shown
+	part  []byte
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	for line := range bytes.Lines(p) {
+		l.part = append(l.part, line[:min(len(line), mostLine)]...)
+		if l.part[len(l.part)-1] == '\n' || len(l.part) > mostLine {
+			l.shown.show(string(l.part))
+			l.part = l.part[:0]
+		}
+	}
+	return len(p), nil
 }
 
 // readPredictions reads what the command wrote: one row for each test row. A class that no row with weight has may be
 // missing: its probability is then 0.
 func readPredictions(path string, t *task, weight []float64) ([]float64, error) {
 	const file = "the trainer's predictions"
-	bad := func(column, problem string, args ...any) error {
-		return &table.Error{File: file, Column: column, Problem: fmt.Sprintf(problem, args...)}
+	bad := func(column, problem string, args ...any) error { // no *table.Error: the user's table is as it should be
+		return errors.New((&table.Error{File: file, Column: column, Problem: fmt.Sprintf(problem, args...)}).Error())
 	}
 	read, err := table.Open(path, table.Options{NumericNames: true})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %v", file, err)
 	}
 	if read.Rows() != len(t.test) {
 		return nil, bad("", "there are %d rows for %d test rows", read.Rows(), len(t.test))

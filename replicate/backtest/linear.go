@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -76,6 +77,29 @@ func logSoftmax(z []float64) {
 	}
 }
 
+// sparse is a table without its zeros, of which one-hot features are full.
+type sparse struct {
+	first  []int     // of each row, in the other two, and their length
+	at     []int32   // columns
+	values []float64 // in them
+}
+
+// nonzero is X without its zeros.
+func (t *task) nonzero() *sparse {
+	t.once.Do(func() {
+		t.sparse.first = append(t.sparse.first, 0)
+		for row := range slices.Chunk(t.data.X, t.data.Dim) {
+			for j, v := range row {
+				if v != 0 {
+					t.sparse.at, t.sparse.values = append(t.sparse.at, int32(j)), append(t.sparse.values, float64(v))
+				}
+			}
+			t.sparse.first = append(t.sparse.first, len(t.sparse.at))
+		}
+	})
+	return &t.sparse
+}
+
 // softmax minimises the penalised loss from a start: [classes, dim + 1].
 func softmax(ctx context.Context, t *task, weight, start []float64) ([]float64, error) {
 	d, k := t.data.Dim, t.data.Classes
@@ -88,14 +112,21 @@ func softmax(ctx context.Context, t *task, weight, start []float64) ([]float64, 
 		}
 	}
 	z := make([]float64, k)
+	x := t.nonzero()
 	loss := func(beta, grad []float64) float64 {
 		for i := range grad {
 			grad[i] = 0
 		}
 		sum := 0.
 		for _, i := range rows {
-			x := t.data.X[i*d : (i+1)*d]
-			logits(beta, x, z)
+			at, values := x.at[x.first[i]:x.first[i+1]], x.values[x.first[i]:x.first[i+1]]
+			for c := range z {
+				b := beta[c*(d+1) : (c+1)*(d+1)]
+				z[c] = b[d]
+				for n, j := range at {
+					z[c] += b[j] * values[n]
+				}
+			}
 			logSoftmax(z)
 			sum -= weight[i] * z[t.data.Label[i]]
 			for c := range z {
@@ -105,8 +136,8 @@ func softmax(ctx context.Context, t *task, weight, start []float64) ([]float64, 
 				}
 				e *= weight[i]
 				g := grad[c*(d+1) : (c+1)*(d+1)]
-				for j, v := range x {
-					g[j] += e * float64(v)
+				for n, j := range at {
+					g[j] += e * values[n]
 				}
 				g[d] += e
 			}

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,8 +9,9 @@ import (
 
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/own"
 	"tvps/replicate/runs"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Result is a back test.
@@ -27,24 +29,24 @@ type Result struct {
 	Rules   []RuleResult  `json:"rules"`
 	Blocks  []BlockResult `json:"blocks"`
 	Verdict Verdict       `json:"verdict"`
-	Note    string        `json:"note,omitempty"`
+	Notes   []string      `json:"notes,omitempty"`
 
 	unit string // of half-lives, for people
 }
 
 // RuleResult is what a rule would have given.
 type RuleResult struct {
-	Rule              string             `json:"rule"`
-	Kind              crossfit.Kind      `json:"kind"`
-	Tuned             bool               `json:"tuned"`
-	Scores            map[string]float64 `json:"scores"` // mean over the rows of the test blocks, by measure
-	AgainstUniform    Interval           `json:"against-uniform"`
-	AgainstForgetting Interval           `json:"against-forgetting"`
-	// Together holds for all rules with omega at the same time, against forgetting.
-	Together *Interval `json:"against-forgetting-together,omitempty"`
-	HalfLife float64   `json:"half-life"`        // chosen after the last test block
-	Window   int       `json:"window,omitempty"` // chosen after the last test block, in blocks
-	Chosen   []string  `json:"chosen,omitempty"` // before each test block that counts
+	Rule   string             `json:"rule"`
+	Kind   crossfit.Kind      `json:"kind"`
+	Tuned  bool               `json:"tuned"`
+	Scores map[string]float64 `json:"scores"` // mean over the rows of the test blocks, by measure
+	// The verdict rests on the intervals of forgetting, window and last against equal weights, which hold together, and on
+	// those of the rules with omega against forgetting, which hold together, too. The others hold one by one.
+	AgainstUniform    Interval `json:"against-uniform"`
+	AgainstForgetting Interval `json:"against-forgetting"`
+	HalfLife          float64  `json:"half-life"`        // chosen after the last test block
+	Window            int      `json:"window,omitempty"` // chosen after the last test block, in blocks
+	Chosen            []string `json:"chosen,omitempty"` // before each test block that counts
 }
 
 // BlockResult is a test block that counts.
@@ -68,7 +70,7 @@ type Verdict struct {
 func tuning(tests int) int { return max(2, tests/5) }
 
 // newResult summarises the stored rows.
-func newResult(p *Prepared, rows []runs.Row) *Result {
+func newResult(p *Prepared, rows []runs.Row, notes []string) *Result {
 	type key struct {
 		t      int
 		metric string
@@ -132,7 +134,7 @@ func newResult(p *Prepared, rows []runs.Row) *Result {
 		}
 		r.Blocks = append(r.Blocks, b)
 	}
-	r.Verdict, r.Note = r.judge(), r.idle()
+	r.Verdict, r.Notes = r.judge(), append(notes, r.idle()...)
 	return r
 }
 
@@ -143,51 +145,63 @@ func endsUniform(list []Weighting) []Weighting {
 
 // compare fills in the intervals of the differences to uniform weights and to forgetting.
 func (r *Result) compare(losses [][]float64, rows []int, seed int64) {
-	differences := func(base string) (out [][]float64) {
+	against := func(base string, of func(*RuleResult) *Interval, together func(RuleResult) bool) {
 		b := losses[r.index(base)]
-		for _, l := range losses {
+		var all, family [][]float64
+		for i, l := range losses {
 			d := make([]float64, len(l))
-			for i := range d {
-				d[i] = l[i] - b[i]
+			floats.SubTo(d, l, b)
+			all = append(all, d)
+			if together(r.Rules[i]) {
+				family = append(family, d)
 			}
-			out = append(out, d)
 		}
-		return out
-	}
-	uniform, _ := blockBootstrap(differences(Uniform), rows, seed)
-	forgetting, _ := blockBootstrap(differences(Forgetting), rows, seed)
-	var omega []int
-	var series [][]float64
-	for i, d := range differences(Forgetting) {
-		r.Rules[i].AgainstUniform, r.Rules[i].AgainstForgetting = uniform[i], forgetting[i]
-		if r.Rules[i].Kind != "" {
-			omega, series = append(omega, i), append(series, d)
+		alone, _ := blockBootstrap(all, rows, seed)
+		_, both := blockBootstrap(family, rows, seed)
+		for i := range r.Rules {
+			found := alone[i]
+			if together(r.Rules[i]) {
+				found, both = both[0], both[1:]
+			}
+			*of(&r.Rules[i]) = found
 		}
 	}
-	_, together := blockBootstrap(series, rows, seed)
-	for j, i := range omega {
-		r.Rules[i].Together = &together[j]
-	}
+	against(Uniform, func(x *RuleResult) *Interval { return &x.AgainstUniform },
+		func(x RuleResult) bool { return slices.Contains(simple, x.Rule) })
+	against(Forgetting, func(x *RuleResult) *Interval { return &x.AgainstForgetting },
+		func(x RuleResult) bool { return x.Kind != "" })
 }
 
 func (r *Result) index(rule string) int {
 	return slices.IndexFunc(r.Rules, func(x RuleResult) bool { return x.Rule == rule })
 }
 
-// simple lists the rules of which one is advised where omega is not, the simplest first.
-var simple = []string{Uniform, Forgetting, Window, Last}
+// simple lists the rules of which one is advised where omega is not and equal weights are not.
+var simple = []string{Forgetting, Window, Last}
 
-// judge says what to do. Omega is advised only if its best rule is better than tuned forgetting by the interval that
-// holds for all rules with omega together, and no simpler rule has a lower loss. Otherwise it is the simple rule with
-// the lowest loss.
+// slight is the gain, relative to the loss of equal weights, below which a rule is not advised unless its interval
+// excludes 0.
+const slight = .01
+
+// judge says what to do. Omega is advised only if its best rule is better than tuned forgetting and than equal weights
+// by their intervals, and has a lower loss than all simple rules. Otherwise it is the simple rule with the lowest loss
+// of those that are better than equal weights by their intervals. If there is none, the one with the lowest loss is
+// advised as what may be chance, but equal weights if its gain is slight.
 func (r *Result) judge() Verdict {
 	score := func(i int) float64 { return r.Rules[i].Scores[r.Metric] }
 	loss := func(i int) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", score(i)), "0") }
 	uniform, best := r.index(Uniform), -1
-	base := uniform
+	lowest, certain := uniform, uniform // of the simple rules
 	for _, name := range simple {
-		if i := r.index(name); i >= 0 && score(i) < score(base) {
-			base = i
+		i := r.index(name)
+		if i < 0 {
+			continue
+		}
+		if score(i) < score(lowest) {
+			lowest = i
+		}
+		if r.Rules[i].AgainstUniform.High < 0 && score(i) < score(certain) {
+			certain = i
 		}
 	}
 	for i, rule := range r.Rules {
@@ -195,7 +209,8 @@ func (r *Result) judge() Verdict {
 			best = i
 		}
 	}
-	if best >= 0 && r.Rules[best].Together.High < 0 && score(best) < score(base) {
+	better := best >= 0 && score(best) < score(lowest) && r.Rules[best].AgainstForgetting.Mean < 0
+	if better && r.Rules[best].AgainstForgetting.High < 0 && r.Rules[best].AgainstUniform.High < 0 {
 		rule := r.Rules[best]
 		use := "--kind " + string(rule.Kind)
 		if rule.HalfLife > 0 {
@@ -205,37 +220,47 @@ func (r *Result) judge() Verdict {
 			Sentence: fmt.Sprintf("Use weights by %s%s (%s): %s %s instead of %s with the best tuned forgetting.",
 				drifts[rule.Kind], r.life(" with", rule.HalfLife), use, r.words(), loss(best), loss(r.index(Forgetting)))}
 	}
+	base, maybe := certain, ""
+	if base == uniform && score(uniform)-score(lowest) >= slight*score(uniform) {
+		base, maybe = lowest, ", which may be chance"
+	}
 	rule := r.Rules[base]
 	v := Verdict{Rule: rule.Rule, HalfLife: rule.HalfLife, Window: rule.Window}
-	take := "all of the past alike"
+	v.Sentence = fmt.Sprintf("Use %s: %s %s", r.take(rule), r.words(), loss(base))
 	switch {
-	case v.HalfLife > 0:
-		take = "forgetting" + r.life(" with", v.HalfLife)
-	case v.Window > 0:
-		block := "block"
-		if r.Bin+"s" == r.unit {
-			block = r.Bin
-		}
-		take = "the last " + strings.TrimPrefix(runs.Plural(v.Window, block), "1 ") + " only"
-	}
-	v.Sentence = fmt.Sprintf("Use %s: %s %s", take, r.words(), loss(base))
-	if base != uniform {
-		v.Sentence += fmt.Sprintf(" instead of %s%s", loss(uniform), chance[rule.AgainstUniform.High >= 0])
+	case base != uniform:
+		v.Sentence += fmt.Sprintf(" instead of %s%s", loss(uniform), maybe)
+	case lowest != uniform:
+		v.Sentence += fmt.Sprintf(". Nothing beats equal weights here: %s differs by %s", r.Rules[lowest].Rule,
+			r.Rules[lowest].AgainstUniform)
+	default:
+		v.Sentence += ". Nothing beats equal weights here"
 	}
 	switch {
 	case best < 0:
 		v.Sentence += ". No omega was tested."
-	case r.Rules[best].Together.Mean < 0 && score(best) < score(base):
-		v.Sentence += fmt.Sprintf(". Weights by %s reach %s%s.", drifts[r.Rules[best].Kind], loss(best),
-			chance[r.Rules[best].Together.High >= 0])
+	case better:
+		v.Sentence += fmt.Sprintf(". Weights by %s reach %s, which may be chance.", drifts[r.Rules[best].Kind], loss(best))
 	default:
 		v.Sentence += ". Weights by omega do not help here."
 	}
 	return v
 }
 
-// chance qualifies a gain whose interval covers 0.
-var chance = map[bool]string{true: ", which may be chance"}
+// take is what the weights of a simple rule take of the past, in words.
+func (r *Result) take(rule RuleResult) string {
+	switch {
+	case rule.HalfLife > 0:
+		return "forgetting" + r.life(" with", rule.HalfLife)
+	case rule.Window > 0:
+		block := "block"
+		if r.Bin+"s" == r.unit {
+			block = r.Bin
+		}
+		return "the last " + strings.TrimPrefix(runs.Plural(rule.Window, block), "1 ") + " only"
+	}
+	return "all of the past alike"
+}
 
 // drifts says what a kind of omega weights by.
 var drifts = map[crossfit.Kind]string{
@@ -275,8 +300,16 @@ func (p *Prepared) timeUnit() string {
 // String is the interval as "-0.0140 [-0.0290, -0.0020]".
 func (i Interval) String() string { return fmt.Sprintf("%+.4f [%+.4f, %+.4f]", i.Mean, i.Low, i.High) }
 
-// idle is a note if a prediction without a model is better than all models; empty otherwise.
-func (r *Result) idle() string {
+// Cell is the interval in a table, empty for a rule against itself.
+func (i Interval) Cell() string {
+	if i == (Interval{}) {
+		return ""
+	}
+	return i.String()
+}
+
+// idle is a note if a prediction without a model is better than all models; none otherwise.
+func (r *Result) idle() []string {
 	best := 0
 	for i, rule := range r.Rules {
 		if rule.Scores[r.Metric] < r.Rules[best].Scores[r.Metric] {
@@ -284,10 +317,10 @@ func (r *Result) idle() string {
 		}
 	}
 	if name := r.Rules[best].Rule; name == NoChange || name == Majority {
-		return fmt.Sprintf("%s, a prediction without a model, has the lowest %s: the features do not help this model",
-			name, r.words())
+		return []string{fmt.Sprintf("%s, a prediction without a model, has the lowest %s: the features do not help this model",
+			name, r.words())}
 	}
-	return ""
+	return nil
 }
 
 // words is the metric in sentences.
@@ -321,23 +354,57 @@ func (r *Result) chosen(rule RuleResult) string {
 	return strings.TrimSpace(r.life("", rule.HalfLife))
 }
 
-// String is the summary for a terminal: a table of the rules, and the verdict as its last line.
+// mostRules is the number of rules in the summary.
+const mostRules = 8
+
+// shown are the rules of the summary, the lowest loss first, and how many others there are. It leaves out a rule that
+// is the same as equal weights in all test blocks, and those with the highest loss.
+func (r *Result) shown() (rules []RuleResult, others int) {
+	for _, rule := range r.Rules {
+		if rule.Rule == Uniform || rule.AgainstUniform != (Interval{}) {
+			rules = append(rules, rule)
+		}
+	}
+	slices.SortStableFunc(rules, func(a, b RuleResult) int { return cmp.Compare(a.Scores[r.Metric], b.Scores[r.Metric]) })
+	for len(rules) > mostRules {
+		worst := len(rules) - 1
+		for slices.Contains([]string{Uniform, Forgetting, r.Verdict.Rule}, rules[worst].Rule) {
+			worst--
+		}
+		rules = slices.Delete(rules, worst, worst+1)
+	}
+	return rules, len(r.Rules) - len(rules)
+}
+
+// date is the name of a block: that of its time, or where it begins.
+func date(name string) string {
+	if _, from, ok := strings.Cut(name, " (from "); ok {
+		return strings.TrimSuffix(from, ")")
+	}
+	return name
+}
+
+// String is the summary for a terminal: the verdict, and a table of the rules.
 func (r *Result) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d test blocks, %s to %s, after %d that only tune; model %s\n\n", r.Tested,
-		own.ShortName(r.Blocks[0].Time), own.ShortName(r.Blocks[len(r.Blocks)-1].Time), r.Tuning, r.Model)
+	fmt.Fprintf(&b, "%s\n\n%d test blocks, %s to %s, after %d that only tune; model %s\n", r.Verdict.Sentence, r.Tested,
+		date(r.Blocks[0].Time), date(r.Blocks[len(r.Blocks)-1].Time), r.Tuning, r.shortModel())
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "rule\t%s\tagainst equal weights\tagainst tuned forgetting\tchosen at last\n",
 		strings.Join(r.measures(), "\t"))
-	for _, rule := range r.Rules {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", rule.Rule, strings.Join(r.values(rule), "\t"), rule.AgainstUniform,
-			rule.AgainstForgetting, r.chosen(rule))
+	rules, others := r.shown()
+	for _, rule := range rules {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", rule.Rule, strings.Join(r.values(rule), "\t"), rule.AgainstUniform.Cell(),
+			rule.AgainstForgetting.Cell(), r.chosen(rule))
 	}
 	_ = w.Flush() // to a strings.Builder
-	b.WriteString("\nIntervals: 95%, over test blocks. Choices are made on earlier blocks alone.\n")
-	if r.Note != "" {
-		fmt.Fprintf(&b, "note: %s\n", r.Note)
+	if others > 0 {
+		fmt.Fprintf(&b, "%s more with higher loss, or the same as equal weights: see the page\n", runs.Plural(others, "rule"))
 	}
-	fmt.Fprintf(&b, "%s\n", r.Verdict.Sentence)
+	b.WriteString("Intervals: 95%, by test blocks; those that decide hold for all rules that are compared. " +
+		"Choices are made on earlier blocks alone.\n")
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
 	return b.String()
 }

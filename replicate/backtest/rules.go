@@ -100,20 +100,18 @@ func weightings(rules []Rule) []Weighting {
 // negligible is the weight, relative to the largest, below which a row is left out of a training.
 const negligible = 1e-6
 
-// weights are those of rows of the past, mean 1. block: place of each row's time; age: T minus its time, smallest 0;
-// omega: of the kind, nil for none.
-func (w Weighting) weights(block []int, T int, age, omega []float64) []float64 {
-	out := make([]float64, len(block))
+// weights are those of the rows of train with a weighting, mean 1. omega: of its kind, nil for none.
+func (t *task) weights(w Weighting, omega []float64) []float64 {
+	out := t.equal()
 	for i := range out {
-		out[i] = 1
 		if omega != nil {
-			out[i] = omega[i]
+			out[i] *= omega[i]
 		}
-		if w.Window > 0 && block[i] <= T-w.Window {
+		if w.Window > 0 && t.block[i] < t.step-w.Window {
 			out[i] = 0
 		}
 		if w.HalfLife > 0 {
-			out[i] *= math.Exp2(-age[i] / w.HalfLife)
+			out[i] *= math.Exp2(-t.age[i] / w.HalfLife)
 		}
 	}
 	least, sum := negligible*slices.Max(out), 0.

@@ -1,12 +1,17 @@
 package backtest
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/own"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -14,7 +19,8 @@ import (
 
 // TestWeights: windows, forgetting and omega multiply, the mean is 1, negligible rows have no weight.
 func TestWeights(t *testing.T) {
-	block, age, omega := []int{0, 1, 2, 3}, []float64{30, 20, 10, 0}, []float64{1, .5, 1, .25}
+	k := &task{step: 4, train: make([]int, 4), block: []int{0, 1, 2, 3}, age: []float64{30, 20, 10, 0}}
+	omega := []float64{1, .5, 1, .25}
 	for _, c := range []struct {
 		w    Weighting
 		want []float64 // up to a factor
@@ -30,11 +36,69 @@ func TestWeights(t *testing.T) {
 		if c.w.Kind != "" {
 			o = omega
 		}
-		got := c.w.weights(block, 3, age, o)
+		got := k.weights(c.w, o)
 		floats.Scale(4/floats.Sum(c.want), c.want)
 		if !floats.EqualApprox(got, c.want, 1e-12) {
 			t.Errorf("%s: weights %v, want %v", c.w, got, c.want)
 		}
+	}
+}
+
+// TestSample: a large past is sampled, all of its newest rows and each window of time with about as many rows as
+// another, with weights that make up for it; g of a user's own trainer is fitted on the same rows.
+func TestSample(t *testing.T) {
+	const n, blocks = 100000, 50
+	text := strings.Builder{}
+	text.WriteString("t,x,y\n")
+	for i := range n {
+		fmt.Fprintf(&text, "%d,%d,%v\n", (i*31%n)*blocks/n, i%7, i%3 == 0)
+	}
+	file := filepath.Join(t.TempDir(), "t.csv")
+	if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := own.Open(own.Source{File: file, Time: "t", Label: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := newTask(s, blocks-1, true, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got/want-1) > .05 {
+			t.Errorf("%s: %v, want about %v", what, got, want)
+		}
+	}
+	past := float64(n * (blocks - 1) / blocks)
+	near("rows", float64(len(k.train)), mostRows)
+	near("rows that they stand for", floats.Sum(k.equal()), past)
+	near("the last block", floats.Sum(k.weights(Weighting{Window: 1}, nil))/float64(len(k.train)), 1)
+	counts := make([]float64, blocks)
+	for i, at := range k.block {
+		counts[at] += k.scale[i]
+	}
+	near("rows of the first 20 blocks", floats.Sum(counts[:20]), 20*n/blocks)
+	near("rows of the newest block", counts[blocks-2], n/blocks)
+	for _, w := range []Weighting{{}, {Window: 8}, {Window: 32}} {
+		weight := k.weights(w, nil)
+		sum := floats.Sum(weight)
+		if size := sum * sum / floats.Dot(weight, weight); size < 9000 { // of 5,800 rows that are certain, twice as many
+			t.Errorf("%s: the effective number of rows is %.0f", w, size)
+		}
+	}
+	if slices.Max(k.train) >= n || slices.ContainsFunc(k.train, func(row int) bool { return s.Times.Index[row] >= blocks-1 }) {
+		t.Error("a row of the test block, or a later one")
+	}
+	whole, err := newTask(s, blocks-1, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := whole.sampled()
+	if len(whole.train) != int(past) || whole.scale != nil || !slices.Equal(g.Time, k.data.Time) ||
+		!slices.Equal(g.Label, k.data.Label) || len(g.X) != len(k.data.X) {
+		t.Errorf("a trainer gets %d rows, g %d", len(whole.train), len(g.Time))
 	}
 }
 

@@ -3,8 +3,11 @@ package backtest
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"sync"
 
+	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/own"
@@ -15,16 +18,36 @@ type task struct {
 	stream  *own.Stream
 	step    int // place of the test block's time
 	train   []int
+	labels  []int // rows whose label those of train have instead of their own; nil: their own
 	test    []int
 	data    crossfit.Table // the rows of train, encoded
 	encoder *table.Encoder // fitted on train alone
 	testX   []float32      // the rows of test, encoded
 	block   []int          // place of the time of each row of train
-	age     []float64      // T minus the time of each row of train, where T is the last time before the test block
+	scale   []float64      // the rows of the past that each row of train stands for; nil: one
+	sample  []int          // rows of train, by place, that g is fitted on; nil: all
+	once    sync.Once
+	sparse  sparse    // of nonzero
+	age     []float64 // T minus the time of each row of train, where T is the last time before the test block
 }
 
-func newTask(s *own.Stream, step int) (*task, error) {
+// mostRows is about the number of rows of the past that a built-in model and g learn from.
+const mostRows = 20000
+
+// newTask returns the task of a test block. If sampled, its training rows are about mostRows of those of the past.
+func newTask(s *own.Stream, step int, sampled bool, seed int64) (*task, error) {
 	t := &task{stream: s, step: step, train: s.Rows(0, step), test: s.Rows(step, step+1)}
+	if len(t.train) > mostRows {
+		t.sample, t.scale = sample(s, t.train, random.New(seed, "sample of the past", step))
+		if sampled {
+			for i, at := range t.sample {
+				t.train[i], t.scale[i] = t.train[at], t.scale[at]
+			}
+			t.train, t.scale, t.sample = t.train[:len(t.sample)], t.scale[:len(t.sample)], nil
+		} else {
+			t.scale = nil
+		}
+	}
 	var err error
 	if t.data, t.encoder, err = s.Data(t.train); err != nil {
 		return nil, err
@@ -39,11 +62,39 @@ func newTask(s *own.Stream, step int) (*task, error) {
 	return t, nil
 }
 
+// sample draws about mostRows of rows, by place, ascending. It takes all of the newest ones and each older one with a
+// probability inversely proportional to its rank from the newest, so that each window of time has as many as another.
+// scale is, for all rows, the inverse of the probability. The oldest row is always taken.
+func sample(s *own.Stream, rows []int, rng *rand.Rand) (places []int, scale []float64) {
+	n := float64(len(rows))
+	whole := float64(mostRows) // rows that are taken for certain: whole (1 + log(n / whole)) = mostRows
+	for range 50 {
+		whole = mostRows / (1 + math.Log(n/whole))
+	}
+	order := slices.Clone(rows)
+	s.Sort(order)
+	scale = make([]float64, len(rows))
+	for i, row := range order {
+		at, _ := slices.BinarySearch(rows, row)
+		scale[at] = max(1, (n-float64(i))/whole)
+		if i == 0 || rng.Float64()*scale[at] < 1 {
+			places = append(places, at)
+		}
+	}
+	slices.Sort(places)
+	return places, scale
+}
+
 // outputs is the number of values in a prediction: the classes, or 1 for a number.
 func (t *task) outputs() int { return max(1, t.data.Classes) }
 
-// equal are equal weights of the rows of train.
-func (t *task) equal() []float64 { return slices.Repeat([]float64{1}, len(t.train)) }
+// equal are equal weights of the rows of the past, for those of train.
+func (t *task) equal() []float64 {
+	if t.scale != nil {
+		return slices.Clone(t.scale)
+	}
+	return slices.Repeat([]float64{1}, len(t.train))
+}
 
 // past is the weighted distribution of the outcome in the rows of train: the share of each class, with one more row
 // of each, or the mean of a number.
@@ -187,17 +238,41 @@ func (t *task) score(prediction []float64) []float64 {
 // omega is the weight of each row of train for T, by kind.
 func (t *task) omega(ctx context.Context, f *crossfit.Fitter, cfg crossfit.Config, seed int64) (
 	map[crossfit.Kind][]float64, *crossfit.Fitted, error) {
-	o, err := f.Fit(ctx, t.data, cfg, seed)
+	o, err := f.Fit(ctx, t.sampled(), cfg, seed)
 	if err != nil {
 		return nil, nil, err
 	}
+	of := o.Weights
+	if t.sample != nil {
+		of = func(ctx context.Context, T float64, options crossfit.WeightOptions) (*crossfit.Weights, error) {
+			return o.WeightsOf(ctx, t.data, T, options)
+		}
+	}
 	out := map[crossfit.Kind][]float64{}
 	for _, kind := range cfg.Kinds {
-		w, err := o.Weights(ctx, t.stream.Times.Values[t.step-1], crossfit.WeightOptions{Kind: kind})
+		w, err := of(ctx, t.stream.Times.Values[t.step-1], crossfit.WeightOptions{Kind: kind})
 		if err != nil {
 			return nil, nil, err
 		}
 		out[kind] = w.Weight
 	}
 	return out, o, nil
+}
+
+// sampled are the rows that g is fitted on.
+func (t *task) sampled() crossfit.Table {
+	if t.sample == nil {
+		return t.data
+	}
+	d := crossfit.Table{Dim: t.data.Dim, Classes: t.data.Classes}
+	for _, i := range t.sample {
+		d.X = append(d.X, t.data.X[i*d.Dim:(i+1)*d.Dim]...)
+		d.Time, d.Order = append(d.Time, t.data.Time[i]), append(d.Order, t.data.Order[i])
+		if t.data.Target != nil {
+			d.Target = append(d.Target, t.data.Target[i])
+		} else {
+			d.Label = append(d.Label, t.data.Label[i])
+		}
+	}
+	return d
 }

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
@@ -47,11 +48,12 @@ func CheckModel(text string) error {
 	return nil
 }
 
-// newTrainer returns the trainer of a model that CheckModel accepts. At most workers models train at the same time.
-func newTrainer(text string, backend compute.Backend, workers int, seed int64) (trainer, error) {
+// newTrainer returns the trainer of a model that CheckModel accepts. At most workers models train at the same time. log
+// gets the warnings of a command.
+func newTrainer(text string, backend compute.Backend, workers int, seed int64, log io.Writer) (trainer, error) {
 	for _, prefix := range []string{execPrefix, servePrefix} {
 		if command, ok := strings.CutPrefix(text, prefix); ok {
-			return newCommand(command, prefix == servePrefix, workers)
+			return newCommand(command, prefix == servePrefix, workers, log)
 		}
 	}
 	if text == "mlp" {

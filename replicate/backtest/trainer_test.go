@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -8,11 +9,13 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"tvps/data/random"
 	"tvps/data/table"
@@ -32,6 +35,13 @@ func TestMain(m *testing.M) {
 	switch {
 	case action == "":
 		os.Exit(m.Run())
+	case action == "parent": // of a trainer that is a child of its shell
+		c, err := newCommand("echo started; sleep 98765; true #", false, 1, os.Stdout)
+		if err == nil {
+			_, err = c.begin(c.command(&task{stream: &own.Stream{Label: &table.Label{}}}))
+		}
+		fmt.Println("parent", err)
+		time.Sleep(time.Minute)
 	case action == "fail":
 		fmt.Fprintln(os.Stderr, "no trainer today")
 		os.Exit(3)
@@ -44,6 +54,10 @@ func TestMain(m *testing.M) {
 				os.Exit(0)
 			}
 			answer(action, train, test, out)
+			if action == "leave" {
+				fmt.Println("ok")
+				os.Exit(4)
+			}
 			fmt.Println(map[bool]string{true: "ok", false: "what?"}[action != "babble"])
 		}
 	}
@@ -84,8 +98,21 @@ func answer(action, train, test, out string) {
 		}
 	}
 	rows := b.Rows()
-	if action == "short" {
+	switch action {
+	case "short":
 		rows--
+	case "helper": // a probability, and a number of rows that it does not learn from
+		text, err := os.ReadFile(os.Getenv(trainerVariable + "_HELPER"))
+		must(err)
+		bad := 0
+		_, err = fmt.Sscan(string(text), &share, &bad)
+		must(err)
+		if fmt.Fprintln(os.Stderr, "the share is", share); a.Rows() == bad {
+			must(errors.New("such a table"))
+		}
+	case "text":
+		must(os.WriteFile(out, []byte("\x00\x01"), 0o644))
+		return
 	}
 	p, q := slices.Repeat([]float64{share}, rows), slices.Repeat([]float64{1 - share}, rows)
 	switch action {
@@ -129,7 +156,7 @@ func newTestTask(t *testing.T, source own.Source, step int) *task {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := newTask(s, step)
+	k, err := newTask(s, step, true, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +238,7 @@ func TestMLP(t *testing.T) {
 	m := newMLP(backendtest.Open(t, "").Backend, 0)
 	t.Cleanup(func() { _ = m.close() })
 	k := newTestTask(t, drifting(t, 16), 15)
-	old, recent := Weighting{}.weights(k.block, 14, k.age, nil), Weighting{Window: 4}.weights(k.block, 14, k.age, nil)
+	old, recent := k.equal(), k.weights(Weighting{Window: 4}, nil)
 	for i, w := range recent {
 		if w > 0 {
 			old[i] = 0
@@ -246,8 +273,9 @@ func TestCommand(t *testing.T) {
 	}{
 		{action: "share"}, {action: "share", serve: true}, {action: "names"}, {action: "names", serve: true},
 		{action: "numbers"},
-		{"fail", false, "no trainer today"}, {"fail", true, "no trainer today"}, {"babble", true, `answered "what?"`},
-		{"short", false, "39 rows for 40 test rows"}, {"sum", false, "sum to 1"}, {"other", false, "no such column"},
+		{"fail", false, "no trainer today"}, {"fail", true, "(exit status 3) before its answer:\nno trainer today"},
+		{"babble", true, `answered "what?"`}, {"short", false, "39 rows for 40 test rows"}, {"sum", false, "sum to 1"},
+		{"other", false, "no such column"}, {"text", false, "the trainer's predictions: "},
 	} {
 		t.Setenv(trainerVariable, c.action)
 		source := drifting(t, 16)
@@ -255,18 +283,18 @@ func TestCommand(t *testing.T) {
 			source.Label, source.Read.Drop = "n", []string{"y", "z"}
 		}
 		k := newTestTask(t, source, 12)
-		m, err := newCommand("'"+binary+"'", c.serve, 2)
+		m, err := newCommand("'"+binary+"'", c.serve, 2, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
-		weights := [][]float64{k.equal(), Weighting{HalfLife: 2}.weights(k.block, 11, k.age, nil),
-			Weighting{Window: 3}.weights(k.block, 11, k.age, nil)}
+		weights := [][]float64{k.equal(), k.weights(Weighting{HalfLife: 2}, nil), k.weights(Weighting{Window: 3}, nil)}
 		p, err := m.predict(context.Background(), k, weights)
 		if closing := m.close(); c.want == "" && closing != nil {
 			t.Errorf("%+v: %v", c, closing)
 		}
 		if c.want != "" {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
+			var mistake *table.Error // of the user's table: exit code 2
+			if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &mistake) {
 				t.Errorf("%+v: error %v", c, err)
 			}
 			continue
@@ -287,13 +315,250 @@ func TestCommand(t *testing.T) {
 	}
 	t.Setenv(trainerVariable, "share")
 	n := newTestTask(t, number(t), 8)
-	m, err := newCommand("'"+binary+"'", false, 1)
+	m, err := newCommand("'"+binary+"'", false, 1, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, err := m.predict(context.Background(), n, [][]float64{n.equal()})
 	if want := floats.Sum(n.data.Target) / float64(len(n.train)); err != nil || math.Abs(p[0][0]-want) > 1e-9 {
 		t.Errorf("%v, %v; want %v", p, err, want)
+	}
+}
+
+// TestLoose: a trainer's children that keep its output open, endless answers, and a failure at its end.
+func TestLoose(t *testing.T) {
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := newTestTask(t, drifting(t, 16), 12)
+	for _, c := range []struct {
+		action, text string
+		serve        bool
+		want, end    string // of the error, and of that at the end
+	}{
+		{action: "share", text: "sleep 100 & '%s'"},
+		{action: "share", text: "sleep 100 & '%s'", serve: true},
+		{action: "share", text: "setsid sleep 7 & '%s'"}, // in another group
+		{action: "share", text: "tr '\\0' x < /dev/zero #%s", serve: true, want: "a line of more than 64 KB instead of ok"},
+		{action: "leave", text: "'%s'", serve: true, end: "failed at its end (exit status 4)"},
+		{action: "share", text: "setsid sleep 7 & exit 5 #%s", serve: true, want: "ended (exit status 5) before its answer"},
+	} {
+		t.Setenv(trainerVariable, c.action)
+		m, err := newCommand(fmt.Sprintf(c.text, binary), c.serve, 1, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		_, err = m.predict(context.Background(), k, [][]float64{k.equal()})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: error %v", c, err)
+		}
+		if err := m.close(); c.end == "" && err != nil || c.end != "" && (err == nil || !strings.Contains(err.Error(), c.end)) {
+			t.Errorf("%+v: error at the end %v", c, err)
+		}
+		if took := time.Since(start); took > time.Minute {
+			t.Errorf("%+v took %v", c, took)
+		}
+	}
+}
+
+// TestTrainerEndsWithUs: what a trainer's shell has started does not run on after this process was killed.
+func TestTrainerEndsWithUs(t *testing.T) {
+	running := func() bool {
+		files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil || len(files) == 0 {
+			t.Skip("there is no /proc")
+		}
+		return slices.ContainsFunc(files, func(file string) bool {
+			text, err := os.ReadFile(file)
+			return err == nil && string(text) == "sleep\x0098765\x00"
+		})
+	}
+	parent := exec.Command(os.Args[0])
+	parent.Env = append(os.Environ(), trainerVariable+"=parent")
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	await := func(want bool) bool {
+		for range 200 {
+			if running() == want {
+				return true
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		return false
+	}
+	started := await(true)
+	parent.Process.Kill()
+	parent.Wait()
+	if !started {
+		t.Fatalf("the trainer did not start: %q", line)
+	}
+	if !await(false) {
+		t.Error("the trainer is still running")
+	}
+}
+
+// TestShownLines: each line of trainers is shown once, without control characters, and not for ever.
+func TestShownLines(t *testing.T) {
+	var out strings.Builder
+	s := &shown{out: &out}
+	for i := range 3 {
+		l := &lines{shown: s}
+		fmt.Fprintf(l, "Warning: \x1b[2Jcold\nhalf")
+		fmt.Fprintf(l, " a line %d\n\n", i)
+	}
+	want := "trainer: Warning: ?[2Jcold\ntrainer: half a line 0\ntrainer: half a line 1\ntrainer: half a line 2\n"
+	if out.String() != want {
+		t.Errorf("shown is\n%s, want\n%s", &out, want)
+	}
+	for i := range 200 {
+		fmt.Fprintf(&lines{shown: s}, "%d\n", i)
+	}
+	if n := strings.Count(out.String(), "\n"); n != mostShown+1 {
+		t.Errorf("%d lines are shown", n)
+	}
+}
+
+// weighing is a trainer that learns with the weights as use turns them, or with a last layer alone that does.
+type weighing struct {
+	linear
+	use  func(w float64) float64
+	last bool
+}
+
+func (m *weighing) predict(ctx context.Context, t *task, weights [][]float64) ([][]float64, error) {
+	data, encoder, err := t.stream.Data(t.train)
+	if err != nil {
+		return nil, err
+	}
+	test, err := encoder.Encode(t.stream.Table, t.test)
+	if err != nil {
+		return nil, err
+	}
+	data.Label, data.Target = t.data.Label, t.data.Target
+	var out [][]float64
+	for _, w := range weights {
+		used := slices.Clone(w)
+		for i := range used {
+			if used[i] > 0 {
+				used[i] = m.use(used[i])
+			}
+		}
+		k := &task{train: t.train, test: t.test, data: data, testX: test}
+		p, err := m.linear.predict(ctx, k, [][]float64{used})
+		if err != nil {
+			return nil, err
+		}
+		if m.last { // calibrates the score of the first layer with the weights
+			all := &task{train: t.train, test: t.train, data: data, testX: data.X}
+			score, err := m.linear.predict(ctx, all, [][]float64{used})
+			if err != nil {
+				return nil, err
+			}
+			k = &task{train: t.train, test: t.test, data: data}
+			k.data.Dim, k.data.X = 1, nil
+			for i := range t.train {
+				k.data.X = append(k.data.X, float32(score[0][2*i]))
+			}
+			for i := range t.test {
+				k.testX = append(k.testX, float32(p[0][2*i]))
+			}
+			if p, err = m.linear.predict(ctx, k, [][]float64{w}); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, p[0])
+	}
+	return out, nil
+}
+
+// TestCheckWeights: a trainer that does not learn with the weights, or whose last layer alone does, is found.
+func TestCheckWeights(t *testing.T) {
+	same, none := func(w float64) float64 { return w }, func(float64) float64 { return 1 }
+	for _, c := range []struct {
+		name   string
+		source own.Source
+		model  *weighing
+		found  bool
+	}{
+		{"weights", drifting(t, 16), &weighing{use: same}, false},
+		{"no weights", drifting(t, 16), &weighing{use: none}, true},
+		{"last layer", drifting(t, 16), &weighing{use: none, last: true}, true},
+		{"square roots", drifting(t, 16), &weighing{use: math.Sqrt}, false},
+		{"number", number(t), &weighing{use: same}, false},
+		{"number without weights", number(t), &weighing{use: none}, true},
+	} {
+		p, err := Prepare(Request{Source: c.source, Model: "exec:mine", Fit: quick()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.checkWeights(context.Background(), c.model)
+		if (err != nil) != c.found || err != nil && !strings.Contains(err.Error(), "does not learn with the weights") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestReuse: a finished back test of a trainer is computed again, as a file that its text does not name may have
+// changed; an interrupted one continues and says so; Reuse takes a finished one and says so.
+func TestReuse(t *testing.T) {
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(trainerVariable, "helper")
+	helper, dir := filepath.Join(t.TempDir(), "helper"), t.TempDir()
+	t.Setenv(trainerVariable+"_HELPER", helper)
+	q := Request{Source: drifting(t, 16), Model: "exec:'" + binary + "'", Fit: quick(), Kinds: []crossfit.Kind{},
+		Baselines: []string{}, Last: 5}
+	var log strings.Builder
+	losses := func(text string, reuse bool) (out []float64) {
+		t.Helper()
+		if err := os.WriteFile(helper, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		h := host(t, dir)
+		log.Reset()
+		h.Log, q.Reuse = &log, reuse
+		r, err := runOn(context.Background(), h, q)
+		if err != nil {
+			if !strings.Contains(err.Error(), "such a table") {
+				t.Fatal(err)
+			}
+			return nil
+		}
+		if taken := strings.Join(r.Notes, "; "); strings.Contains(taken, "taken from") != strings.Contains(log.String(), "note: ") {
+			t.Errorf("notes %s, log %s", taken, &log)
+		}
+		for _, b := range r.Blocks {
+			out = append(out, b.Scores[Uniform])
+		}
+		return out
+	}
+	first, second := losses(".5 0", false), losses(".9 0", false)
+	if slices.Equal(first, second) || math.Abs(first[0]-math.Ln2) > 1e-9 || strings.Contains(log.String(), "note: ") {
+		t.Errorf("with the helper changed: %v after %v; %s", second, first, &log)
+	}
+	if !strings.Contains(log.String(), "trainer: the share is 0.9\n") {
+		t.Errorf("the trainer's standard error is not shown: %s", &log)
+	}
+	if got := losses(".2 0", true); !slices.Equal(got, second) || !strings.Contains(log.String(), "note: 5 test blocks are "+
+		"taken from a back test that began on 2") {
+		t.Errorf("with reuse: %v, %s", got, &log)
+	}
+	if got := losses(".5 600", false); got != nil { // at the last block
+		t.Errorf("losses %v of a trainer that fails", got)
+	}
+	if got := losses(".9 0", false); got[0] != first[0] || got[2] != second[2] ||
+		!strings.Contains(log.String(), "note: 4 test blocks are taken") {
+		t.Errorf("continued: %v after %v; %s", got, first, &log)
 	}
 }
 
@@ -326,7 +591,7 @@ func TestIdentity(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		c, err := newCommand("python "+path, false, 1)
+		c, err := newCommand("python "+path, false, 1, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}

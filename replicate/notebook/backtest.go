@@ -7,6 +7,7 @@ import (
 	"html"
 	"os"
 	"runtime"
+	"strings"
 
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
@@ -60,7 +61,7 @@ func showBacktest(out sink, r *backtest.Result) {
 		values["backtest/"+rule.Rule+"/minus-"+backtest.Forgetting] = rule.AgainstForgetting.Mean
 	}
 	tested := fmt.Sprintf("%d test blocks, %s to %s, model %s. Brackets: 95%% intervals. %s", r.Tested,
-		r.Blocks[0].Time, r.Blocks[len(r.Blocks)-1].Time, r.Model, r.Note)
+		r.Blocks[0].Time, r.Blocks[len(r.Blocks)-1].Time, r.Model, strings.Join(r.Notes, ". "))
 	show(out, fmt.Sprintf("%s\n<p>%s</p>\n<p><b>%s</b></p>", table(rows), html.EscapeString(tested),
 		html.EscapeString(r.Verdict.Sentence)), r.String(), values)
 }

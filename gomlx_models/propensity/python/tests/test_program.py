@@ -69,7 +69,7 @@ class Program(unittest.TestCase):
             tests = [tvps.backtest(frame, model=model, **request) for model in ("logistic", LogisticRegression())]
             stderr = io.StringIO()
             with contextlib.redirect_stderr(stderr):
-                again = tvps.backtest(frame, model=LogisticRegression(), **{**request, "quiet": False})
+                again = tvps.backtest(frame, model=LogisticRegression(), **{**request, "quiet": False, "reuse": True})
         for test in tests:
             loss = dict(zip(test.rules["rule"].tolist(), test.rules["log_loss"]))
             self.assertLess(loss["last"], loss["uniform"] - 0.1)
@@ -77,6 +77,7 @@ class Program(unittest.TestCase):
             self.assertIn(test.verdict, test.json["verdict"]["sentence"])
         self.assertEqual(again.json["rules"], tests[1].json["rules"])
         self.assertIn(again.verdict, stderr.getvalue())
+        self.assertIn("taken from a back test that began on", stderr.getvalue())
 
     @unittest.skipUnless(all(map(importlib.util.find_spec, ("sklearn", "pyarrow"))), "not all are installed")
     def test_failing_estimator(self):

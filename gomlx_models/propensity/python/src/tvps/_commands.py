@@ -133,8 +133,9 @@ def backtest(
     kinds: of omega, as ["conditional"], or "none"; None: all.
     at: the last test block, as text or date; None: the last one. last: number of test blocks.
     workers: number of models that train at the same time; None: one for each processor.
-    results: folder of the finished blocks, where a back test that was interrupted continues and a repeated one finds
-        its results; None: in the cache folder. out: folder for the page with the charts; None: it is not kept.
+    results: folder of the finished blocks, where a back test that was interrupted continues and, with reuse=True, a
+        repeated one finds its results; None: in the cache folder. out: folder for the page with the charts; None: it is
+        not kept.
     Other arguments and errors as for `weights`.
     """
     model, environment = _training.served(model)
