@@ -18,11 +18,11 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"tvps/data/artifact"
 	"tvps/data/process"
 	"tvps/data/table"
+	"tvps/replicate/usage"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -348,17 +348,7 @@ func (t *tail) quote() string {
 	if len(text) == 0 {
 		return ""
 	}
-	return ":\n" + printable(string(text[max(0, len(text)-tailBytes):]))
-}
-
-// printable replaces control characters, which a terminal would obey.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, text)
+	return ":\n" + usage.Shown(string(text[max(0, len(text)-tailBytes):]))
 }
 
 // shown shows lines of trainers, such as warnings, each text once.
@@ -376,7 +366,7 @@ const (
 func (s *shown) show(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if line = printable(strings.TrimSpace(line)); line == "" || s.seen[line] || len(s.seen) > mostShown {
+	if line = usage.Shown(strings.TrimSpace(line)); line == "" || s.seen[line] || len(s.seen) > mostShown {
 		return
 	}
 	if s.seen == nil {

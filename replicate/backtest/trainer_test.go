@@ -414,7 +414,7 @@ func TestShownLines(t *testing.T) {
 		fmt.Fprintf(l, "Warning: \x1b[2Jcold\nhalf")
 		fmt.Fprintf(l, " a line %d\n\n", i)
 	}
-	want := "trainer: Warning: ?[2Jcold\ntrainer: half a line 0\ntrainer: half a line 1\ntrainer: half a line 2\n"
+	want := "trainer: Warning: \\x1b[2Jcold\ntrainer: half a line 0\ntrainer: half a line 1\ntrainer: half a line 2\n"
 	if out.String() != want {
 		t.Errorf("shown is\n%s, want\n%s", &out, want)
 	}
