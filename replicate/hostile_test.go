@@ -337,6 +337,7 @@ func hostileRequests() []hostile {
 		ofWeights("no output", "--out is empty", "--out="),
 		ofWeights("output is a folder", "is a folder|name a file", "--out", "DIR"),
 		ofWeights("two outputs in one file", "named for two outputs", "--out", "DIR/w", "--json", "DIR/w"),
+		ofWeights("a name that is too long", "is too long", "--out", "DIR/"+strings.Repeat("w", 250)),
 		ofWeights("kind unknown", "--kind", "--kind", "joined"),
 		ofWeights("conditional without a label", "--kind|--label", "--kind", "conditional", "--label="),
 		ofWeights("clip", "--clip", "--clip", "2"),

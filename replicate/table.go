@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	_ "time/tzdata" // for --zone on machines without a time zone database
 
@@ -167,7 +168,9 @@ func checkOutputs(file string, paths ...string) error {
 			return usage.Errorf("the output %s is the table itself; name another file", path)
 		}
 		seen = append(seen, filepath.Clean(path))
-		if err := artifact.TryWrite(filepath.Dir(path)); err != nil {
+		if err := artifact.TryCreate(path); errors.Is(err, syscall.ENAMETOOLONG) {
+			return usage.Errorf("the name of the output %s is too long: give a shorter one", path)
+		} else if err != nil {
 			return fmt.Errorf("cannot write %s: %w", path, err)
 		}
 	}

@@ -147,7 +147,7 @@ func (f *figureFlags) reader(ctx context.Context) (*lab.Lab, lab.Options, error)
 	if err := usage.File(f.out); err != nil {
 		return nil, lab.Options{}, err
 	}
-	if err := artifact.TryWrite(filepath.Dir(f.out)); err != nil {
+	if err := artifact.TryCreate(f.out); err != nil {
 		return nil, lab.Options{}, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
 	}
 	if f.tables != "" {

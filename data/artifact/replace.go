@@ -102,11 +102,14 @@ func bare(err error) error {
 
 // TryWrite makes the folder if needed, then writes and removes a file in it. It fails before anything is computed that
 // could not be stored.
-func TryWrite(folder string) error {
-	if err := MakeFolder(folder); err != nil {
+func TryWrite(folder string) error { return TryCreate(filepath.Join(folder, "probe")) }
+
+// TryCreate does so with the name of the file that will be written: it may be too long.
+func TryCreate(path string) error {
+	if err := MakeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
-	probe, err := Create(filepath.Join(folder, "probe"), 0o644)
+	probe, err := Create(path, 0o644)
 	if err != nil {
 		return err
 	}
