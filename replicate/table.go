@@ -47,9 +47,10 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 	flags.StringToStringVar(&f.kinds, "type", nil,
 		"types of columns instead of the inferred ones, as zip=category; one of number, category, boolean, time, text")
 	flags.StringToStringVar(&f.layouts, "layout", nil,
-		"how times are written, as day=%d.%m.%Y: a strftime format, a Go layout, unix or unixms")
+		"how times are written, as day=%d.%m.%Y: Python's directives, a Go layout, or of numbers unix, unixms, unixus, "+
+			"unixns, excel, year, year12 or yyyymmdd")
 	flags.StringSliceVar(&f.missing, "missing", nil,
-		"texts that mean a missing value (default: empty, NA, null and the like)")
+		"texts that mean a missing value, apart from an empty one (default: NA, null and the like); NaN and inf are added")
 	flags.StringVar(&f.delimiter, "delimiter", "", "delimiter of a CSV file; tab for a tab (default: found)")
 	flags.StringVar(&f.decimal, "decimal", ".", "decimal mark of a CSV file's numbers: . or ,")
 	flags.StringVar(&f.zone, "zone", "UTC", "time zone of times without one, and of bins, as Europe/Paris")

@@ -203,11 +203,12 @@ func (in *input) header(s *scanner) ([]string, error) {
 // setLayout gives a column the layout of its times.
 func (in *input) setLayout(g *guess) error {
 	layout := in.o.Layouts[g.name]
+	g.dates.given = layout
 	if layout == "" {
 		return nil
 	}
 	var err error
-	if g.dates.layout, err = goLayout(layout); err != nil {
+	if g.dates.layout, err = compile(layout); err != nil {
 		return &Error{Column: g.name, Problem: err.Error()}
 	}
 	return nil
@@ -274,14 +275,14 @@ func (in *input) resolve(guesses []*guess, rows int) ([]*builder, error) {
 }
 
 func (in *input) resolveOne(g *guess, rows int) (*builder, error) {
-	kind, note, later, err := g.resolve(in.o.Kinds[g.name])
+	v, err := g.resolve(in.o.Kinds[g.name])
 	if err != nil {
 		return nil, err
 	}
-	b := in.newBuilder(g.name, kind, rows)
-	b.decimal, b.dates, b.note, b.given = g.decimal, g.dates, note, in.o.Kinds[g.name] != ""
-	if b.problem = later; later != nil {
-		later.File = in.name
+	b := in.newBuilder(g.name, v.kind, rows)
+	b.decimal, b.dates, b.note, b.notes = g.decimal, g.dates, v.note, v.notes
+	if b.problem = v.later; v.later != nil {
+		v.later.File = in.name
 	}
 	return b, nil
 }

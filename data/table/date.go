@@ -1,27 +1,11 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strings"
 	"time"
-	"unsafe"
-)
-
-// dates says how the times of a column are written: one layout, or the families that are still possible.
-type dates struct {
-	families uint8          // of those that parse all values so far
-	layout   string         // given by Options.Layouts; "" if it is found
-	location *time.Location // of times without a zone
-}
-
-// Families of layouts. A column has the first one that reads all its values.
-const (
-	iso      uint8 = 1 << iota // 2006-01-02, 2006-01-02 15:04[:05[.000]][Z|+01:00], 2006-01, 2006-W05
-	dayFirst                   // 02.01.2006, 02/01/2006, 02-01-2006, with or without a time of day
-	monthFirst
-	named       // 2 Jan 2006, Jan 2, 2006, and similar
-	allFamilies = iso | dayFirst | monthFirst | named
 )
 
 const (
@@ -29,62 +13,85 @@ const (
 	microsPerDay    = 86400 * microsPerSecond
 )
 
-// namedLayouts are those of family named.
-var namedLayouts = []string{"2 Jan 2006", "2-Jan-2006", "2-Jan-06", "Jan 2, 2006", "2 January 2006", "January 2, 2006",
-	"2 Jan 2006 15:04", "2 Jan 2006 15:04:05", "2-Jan-2006 15:04:05", "Jan 2, 2006 15:04:05", "Jan 2006", "January 2006",
-	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate}
+// dates says how the times of a column are written: one layout, or the families that are still possible.
+type dates struct {
+	possible uint8          // bits of families that parse all values so far
+	layout   string         // given by Options.Layouts, with codes; "" if it is found
+	given    string         // the layout as it was given
+	location *time.Location // of times without a zone
+}
+
+// families are the layouts that are found. A column has the first family that reads all its values.
+var families = [...]struct {
+	name    string
+	layouts []string
+}{
+	yearFirst: {"year first", []string{"%Y-%m-%d" + clock, "%Y/%m/%d" + clock, "%Y-%0m", "%Y/%0m", "%G-W%V",
+		"%Y%m%dT%H%M[%S[.%f]][%Z]"}},
+	dayFirst:   {"day first", []string{"%d/%m/%Y" + clock, "%d.%m.%Y" + clock, "%d-%m-%Y" + clock, "%d/%m/%y" + clock}},
+	monthFirst: {"month first", []string{"%m/%d/%Y" + clock, "%m-%d-%Y" + clock, "%m/%d/%y" + clock}},
+	named: {"names of months", []string{"[%a[,] ]%d %b %Y" + clock, "[%a[,] ]%d-%b-%Y" + clock,
+		"[%a[,] ]%d-%b-%y" + clock, "%d%b%Y" + clock, "[%a[,] ]%b %d[,] %Y" + clock, "%b %Y", "%b-%Y",
+		"%a %b %d %H:%M:%S [%Z ]%Y"}},
+}
+
+const (
+	yearFirst = iota
+	dayFirst
+	monthFirst
+	named
+	allFamilies = 1<<(named+1) - 1
+)
+
+// clock is the rest of a layout: nothing, or T or spaces and a time of day, with AM or PM and a zone.
+const clock = "[%t%H:%M[:%S[%.%f]][ ][%p][ ][%Z]]"
 
 // String is the layout for a note.
 func (d dates) String() string {
 	if d.layout != "" {
-		return "layout " + d.layout
+		return "layout " + d.given
 	}
-	switch {
-	case d.families&iso != 0:
-		return "year first"
-	case d.families&dayFirst != 0:
-		return "day first"
-	case d.families&monthFirst != 0:
-		return "month first"
+	for i, f := range families {
+		if d.possible>>i&1 != 0 {
+			return f.name
+		}
 	}
-	return "names of months"
+	return "no layout"
 }
 
 // ambiguous says that day and month cannot be told apart.
-func (d dates) ambiguous() bool {
-	return d.layout == "" && d.families&(iso|named) == 0 && d.families&dayFirst != 0 && d.families&monthFirst != 0
-}
+func (d dates) ambiguous() bool { return d.layout == "" && d.possible == 1<<dayFirst|1<<monthFirst }
 
-// parse parses a time by the column's layout. zoned says that it has a zone.
-func (d dates) parse(b []byte) (micro int64, zoned, ok bool) {
+// parse parses a time by the column's layout.
+func (d dates) parse(b []byte) (t moment, ok bool) {
 	if d.layout != "" {
 		return d.parseLayout(b)
 	}
-	for family := uint8(1); family <= allFamilies; family <<= 1 {
-		if d.families&family != 0 {
-			if micro, zoned, ok := parseFamily(b, family, d.location); ok {
-				return micro, zoned, true
+	for i := range families {
+		if d.possible>>i&1 != 0 {
+			if t, ok := parseFamily(b, i, d.location); ok {
+				return t, true
 			}
 		}
 	}
-	return 0, false, false
+	return t, false
 }
 
 // matching lists the families that parse b.
-func (d dates) matching(b []byte) (families uint8, zoned bool) {
+func (d dates) matching(b []byte) (possible uint8, t moment) {
 	if !maybeTime(b) {
-		return 0, false
+		return 0, t
 	}
-	for family := uint8(1); family <= allFamilies; family <<= 1 {
-		if _, zone, ok := parseFamily(b, family, d.location); ok {
-			families |= family
-			zoned = zoned || zone
+	for i := range families {
+		if read, ok := parseFamily(b, i, d.location); ok {
+			possible |= 1 << i
+			t = read
 		}
 	}
-	return families, zoned
+	return possible, t
 }
 
-// maybeTime is a quick test that rejects most texts: a time has at least two digits and is short.
+// maybeTime is a quick test that rejects most texts: a time has at least four digits and is short.
 func maybeTime(b []byte) bool {
 	if len(b) < 6 || len(b) > 40 {
 		return false
@@ -100,189 +107,278 @@ func maybeTime(b []byte) bool {
 	return digits >= 4
 }
 
-func parseFamily(b []byte, family uint8, location *time.Location) (micro int64, zoned, ok bool) {
-	switch family {
-	case iso:
-		return parseISO(b, location)
-	case dayFirst, monthFirst:
-		return parseDayMonth(b, family, location)
-	}
-	if c := b[0] | 0x20; (c < 'a' || c > 'z') && !strings.ContainsAny(string(b), "JFMASONDjfmasond") {
-		return 0, false, false
-	}
-	for _, layout := range namedLayouts {
-		t, err := time.ParseInLocation(layout, string(b), location)
-		if err == nil && inRange(t.Year()) {
-			// Zones by name alone, as MST, have no offset that time knows: they are taken as UTC if unknown.
-			return t.UnixMicro(), strings.Contains(layout, "MST") || strings.Contains(layout, "-0700"), true
+func parseFamily(b []byte, family int, location *time.Location) (t moment, ok bool) {
+	for _, layout := range families[family].layouts {
+		if t, ok := strptime(b, layout, location); ok {
+			return t, true
 		}
 	}
-	return 0, false, false
+	return t, false
 }
 
 // inRange says whether a year can be meant.
 func inRange(year int) bool { return year >= 1 && year <= 9999 }
 
-// digitsAt parses n digits at the beginning of b.
-func digitsAt(b []byte, n int) (v int, rest []byte, ok bool) {
-	if len(b) < n {
-		return 0, b, false
+// moment is a time that was parsed.
+type moment struct {
+	micro int64
+	zoned bool   // it has a zone
+	zone  string // the name of its zone, if nobody can know which one is meant: EST is one in America and in Australia
+}
+
+// codes have the directives of numbers: how many digits they have at most, and the numbers that they may be. Years have
+// all their digits.
+var codes = [128]struct{ digits, least, greatest int }{
+	'Y': {4, 1, 9999}, 'G': {4, 1, 9999}, 'y': {2, 0, 99}, 'm': {2, 1, 12}, 'd': {2, 1, 31},
+	'H': {2, 0, 23}, 'I': {2, 1, 12}, 'M': {2, 0, 59}, 'S': {2, 0, 60},
+	'j': {3, 1, 366}, 'V': {2, 1, 53}, 'u': {1, 1, 7}, 'q': {1, 1, 4}}
+
+// compounds are directives that stand for several, or for others.
+var compounds = strings.NewReplacer("%%", "%%", "%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%R", "%H:%M", "%D", "%m/%d/%y",
+	"%e", "%d", "%k", "%H", "%l", "%I", "%h", "%b", "%B", "%b", "%A", "%a", "%z", "%Z", ".%f", "%.%f", ",%f", "%.%f",
+	"%-", "%", "[", "%[", "]", "%]")
+
+// goCodes has the directives of Go's layouts.
+var goCodes = strings.NewReplacer("2006", "%Y", "January", "%b", "Jan", "%b", "Monday", "%a", "Mon", "%a", "MST", "%Z",
+	"Z07:00", "%Z", "Z0700", "%Z", "-07:00", "%Z", "-0700", "%Z", "-07", "%Z", ".000000000", "%.%f", ".000000", "%.%f",
+	".000", "%.%f", ".999999999", "[%.%f]", ".999999", "[%.%f]", ".999", "[%.%f]", "002", "%j", "01", "%m", "02", "%d",
+	"_2", "%d", "03", "%I", "04", "%M", "05", "%S", "06", "%y", "15", "%H", "PM", "%p", "1", "%m", "2", "%d", "3", "%I",
+	"4", "%M", "5", "%S", "[", "%[", "]", "%]")
+
+// compile is the layout of an option, as strptime has it: Python's and C's directives, or those of a Go layout.
+func compile(layout string) (string, error) {
+	if scaleOf(layout) != nil {
+		return layout, nil
 	}
-	for _, c := range b[:n] {
-		if c-'0' > 9 {
-			return 0, b, false
+	out := goCodes.Replace(layout)
+	if strings.Contains(layout, "%") {
+		out = compounds.Replace(layout)
+	}
+	// Seconds may have a fraction.
+	out = strings.ReplaceAll(strings.ReplaceAll(out, "%S", "%S[%.%f]"), "%S[%.%f]%.%f", "%S%.%f")
+	for i := 0; i < len(out); i++ {
+		if out[i] != '%' {
+			continue
 		}
-		v = v*10 + int(c-'0')
-	}
-	return v, b[n:], true
-}
-
-// upTo2 parses one or two digits.
-func upTo2(b []byte) (v int, rest []byte, ok bool) {
-	if v, rest, ok = digitsAt(b, 2); ok {
-		return v, rest, true
-	}
-	return digitsAt(b, 1)
-}
-
-// parseISO parses the family iso, and the same with slashes: 2006/01/02.
-func parseISO(b []byte, location *time.Location) (micro int64, zoned, ok bool) {
-	year, rest, ok := digitsAt(b, 4)
-	if !ok || !inRange(year) || len(rest) < 2 || (rest[0] != '-' && rest[0] != '/') {
-		return 0, false, false
-	}
-	separator := rest[0]
-	rest = rest[1:]
-	if rest[0] == 'W' {
-		week, rest, ok := digitsAt(rest[1:], 2)
-		if !ok || len(rest) > 0 || separator != '-' || week < 1 || week > isoWeeks(year) {
-			return 0, false, false
+		if i++; i == len(out) || out[i] >= 128 || codes[out[i]].digits == 0 && !strings.ContainsRune("%bafpZ.[]",
+			rune(out[i])) {
+			return "", fmt.Errorf("layout %s has a directive after %% that is not one of strftime's", quote(layout))
 		}
-		monday := isoMonday(year).AddDate(0, 0, 7*(week-1))
-		return time.Date(monday.Year(), monday.Month(), monday.Day(), 0, 0, 0, 0, location).UnixMicro(), false, true
 	}
-	month, rest, ok := digitsAt(rest, 2)
-	if !ok || month < 1 || month > 12 {
-		return 0, false, false
+	if !strings.Contains(out, "%Y") && !strings.Contains(out, "%y") && !strings.Contains(out, "%G") {
+		return "", fmt.Errorf("layout %s has no year; write it as %%Y-%%m-%%d, or for Mon Jan 2 15:04:05 2006",
+			quote(layout))
 	}
-	if len(rest) == 0 {
-		return time.Date(year, time.Month(month), 1, 0, 0, 0, 0, location).UnixMicro(), false, true
-	}
-	if rest[0] != separator {
-		return 0, false, false
-	}
-	day, rest, ok := digitsAt(rest[1:], 2)
-	if !ok {
-		return 0, false, false
-	}
-	return timeOfDay(year, month, day, rest, location)
+	return out, nil
 }
 
-// parseDayMonth parses the families dayFirst and monthFirst. Points always have the day first.
-func parseDayMonth(b []byte, family uint8, location *time.Location) (micro int64, zoned, ok bool) {
-	first, rest, ok := upTo2(b)
-	if !ok || len(rest) == 0 || (rest[0] != '.' && rest[0] != '/' && rest[0] != '-') ||
-		(rest[0] == '.' && family == monthFirst) {
-		return 0, false, false
-	}
-	separator := rest[0]
-	second, rest, ok := upTo2(rest[1:])
-	if !ok || len(rest) == 0 || rest[0] != separator {
-		return 0, false, false
-	}
-	year, rest, ok := digitsAt(rest[1:], 4)
-	if !ok || !inRange(year) {
-		return 0, false, false
-	}
-	if family == monthFirst {
-		first, second = second, first
-	}
-	return timeOfDay(year, second, first, rest, location)
+// fields are what strptime has read: the numbers of its directives, and a zone.
+type fields struct {
+	number [128]int16
+	micro  int
+	offset int    // of the zone, in seconds
+	zone   string // its name, if it has no offset
+	zoned  bool
 }
 
-// timeOfDay parses what follows a date: nothing, or T or spaces, a time of day, and a zone.
-func timeOfDay(year, month, day int, b []byte, location *time.Location) (micro int64, zoned, ok bool) {
-	if month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
-		return 0, false, false
+// strptime parses a time as Python's function of this name does: numbers may lack leading zeros unless another
+// directive follows at once, names are those of English in any case. Directives that Python lacks: %q is a quarter, %0
+// requires the zeros of the next one, %t is T or spaces, %. a mark before a fraction, and [...] may be missing.
+func strptime(b []byte, layout string, location *time.Location) (t moment, ok bool) {
+	var f fields
+	if rest, ok := f.scan(b, layout); !ok || len(rest) > 0 {
+		return t, false
 	}
-	if len(b) == 0 {
-		return time.Date(year, time.Month(month), day, 0, 0, 0, 0, location).UnixMicro(), false, true
-	}
-	if b[0] != 'T' && b[0] != 't' && b[0] != ' ' {
-		return 0, false, false
-	}
-	hour, rest, ok := upTo2(b[1:])
-	if !ok || len(rest) < 3 || rest[0] != ':' || hour > 23 {
-		return 0, false, false
-	}
-	minute, rest, ok := digitsAt(rest[1:], 2)
-	if !ok || minute > 59 {
-		return 0, false, false
-	}
-	second, fraction := 0, 0
-	if len(rest) > 0 && rest[0] == ':' {
-		if second, rest, ok = digitsAt(rest[1:], 2); !ok || second > 60 {
-			return 0, false, false
-		}
-		if len(rest) > 1 && (rest[0] == '.' || rest[0] == ',') {
-			scale := 100_000
-			rest = rest[1:]
-			n := 0
-			for ; n < len(rest) && rest[n]-'0' <= 9; n++ {
-				fraction += int(rest[n]-'0') * scale
-				scale /= 10
+	return f.moment(location)
+}
+
+// scan reads the fields of a layout, and returns what follows.
+func (f *fields) scan(b []byte, layout string) (rest []byte, ok bool) {
+	for len(layout) > 0 {
+		c := layout[0]
+		layout = layout[1:]
+		switch {
+		case c == '[':
+			end := closing(layout)
+			before := *f
+			if rest, ok := f.scan(b, layout[:end]); ok {
+				b = rest
+			} else {
+				*f = before
 			}
-			if n == 0 || n > 9 {
-				return 0, false, false
+			layout = layout[end+1:]
+		case c == '%':
+			zeros := layout[0] == '0'
+			if zeros {
+				layout = layout[1:]
 			}
-			rest = rest[n:]
+			c, layout = layout[0], layout[1:]
+			if b, ok = f.directive(b, c, zeros || len(layout) > 1 && layout[0] == '%' && codes[layout[1]].digits > 0); !ok {
+				return b, false
+			}
+		case c == ' ':
+			n := len(b) - len(bytes.TrimLeft(b, " \t"))
+			if n == 0 {
+				return b, false
+			}
+			b = b[n:]
+		default:
+			if len(b) == 0 || b[0] != c {
+				return b, false
+			}
+			b = b[1:]
 		}
 	}
-	zone := location
-	if len(rest) > 0 {
-		offset, ok := parseOffset(trim(rest))
-		if !ok {
-			return 0, false, false
-		}
-		zone, zoned = time.FixedZone("", offset), true
-		if offset == 0 {
-			zone = time.UTC
-		}
-	}
-	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, zone)
-	return t.UnixMicro() + int64(fraction), zoned, true
+	return b, true
 }
 
-// parseOffset parses Z, UTC, +01:00, +0100 and +01, in seconds.
-func parseOffset(b []byte) (seconds int, ok bool) {
-	if len(b) == 1 && b[0]|0x20 == 'z' || foldEqual(b, "utc") {
-		return 0, true
-	}
-	if len(b) < 3 || (b[0] != '+' && b[0] != '-') {
-		return 0, false
-	}
-	hours, rest, ok := digitsAt(b[1:], 2)
-	if !ok || hours > 15 {
-		return 0, false
-	}
-	minutes := 0
-	if len(rest) > 0 {
-		if rest[0] == ':' {
-			rest = rest[1:]
-		}
-		if minutes, rest, ok = digitsAt(rest, 2); !ok || len(rest) > 0 || minutes > 59 {
-			return 0, false
+// closing is the place of the bracket that closes the one before the layout.
+func closing(layout string) int {
+	depth := 1
+	for i := range len(layout) {
+		switch escaped := i > 0 && layout[i-1] == '%'; {
+		case layout[i] == '[' && !escaped:
+			depth++
+		case layout[i] == ']' && !escaped:
+			if depth--; depth == 0 {
+				return i
+			}
 		}
 	}
-	seconds = hours*3600 + minutes*60
-	if b[0] == '-' {
-		seconds = -seconds
-	}
-	return seconds, true
+	panic("table: a bracket of a layout is not closed")
 }
 
-func daysIn(year, month int) int {
-	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+// directive reads the field of one directive. zeros says that it has its leading zeros.
+func (f *fields) directive(b []byte, c byte, zeros bool) (rest []byte, ok bool) {
+	if code := codes[c]; code.digits > 0 {
+		n, v := 0, 0
+		for ; n < len(b) && n < code.digits && b[n]-'0' <= 9; n++ {
+			v = v*10 + int(b[n]-'0')
+		}
+		f.number[c] = int16(v)
+		short := n < code.digits && (zeros || c == 'Y' || c == 'G' || c == 'y')
+		return b[n:], n > 0 && !short && v >= code.least && v <= code.greatest
+	}
+	word := b[:len(b)-len(bytes.TrimLeftFunc(b, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }))]
+	switch c {
+	case 'b':
+		f.number['m'] = nameOf(word, months)
+		return b[len(word):], f.number['m'] > 0
+	case 'a':
+		return b[len(word):], nameOf(word, weekdays) > 0
+	case 'p':
+		f.number['p'] = 1
+		if foldEqual(word, "pm") {
+			f.number['p'] = 2
+		}
+		return b[len(word):], f.number['p'] == 2 || foldEqual(word, "am")
+	case 't':
+		rest = bytes.TrimLeft(bytes.TrimPrefix(b, []byte{','}), " ")
+		if len(b) > 0 && b[0]|0x20 == 't' {
+			rest = b[1:]
+		}
+		return rest, len(rest) < len(b)
+	case 'f':
+		n, scale := 0, 100_000
+		for ; n < len(b) && b[n]-'0' <= 9; n++ {
+			f.micro += int(b[n]-'0') * scale
+			scale /= 10
+		}
+		return b[n:], n > 0 && n <= 9
+	case '.':
+		return b[min(1, len(b)):], len(b) > 0 && (b[0] == '.' || b[0] == ',')
+	case 'Z':
+		return f.readZone(b, word)
+	}
+	return b[min(1, len(b)):], len(b) > 0 && b[0] == c // %%, and brackets
+}
+
+var (
+	months   = strings.Fields("january february march april may june july august september october november december")
+	weekdays = strings.Fields("monday tuesday wednesday thursday friday saturday sunday")
+)
+
+// nameOf is the place of a name in a list, from 1, in full or by three or four letters; 0 if it is none of them.
+func nameOf(word []byte, list []string) int16 {
+	for i, name := range list {
+		if n := len(word); n == len(name) || n == 3 || n == 4 && n < len(name) {
+			if foldEqual(word, name[:n]) {
+				return int16(i + 1)
+			}
+		}
+	}
+	return 0
+}
+
+// readZone reads Z, UTC, GMT, +01:00, +0100, +01, or the name of another zone.
+func (f *fields) readZone(b, word []byte) (rest []byte, ok bool) {
+	f.zoned = true
+	if len(word) > 0 {
+		if !foldEqual(word, "z") && !foldEqual(word, "utc") && !foldEqual(word, "gmt") {
+			f.zone = string(word)
+		}
+		return b[len(word):], len(word) <= 5 && (f.zone == "" || f.zone == strings.ToUpper(f.zone) && len(word) > 1)
+	}
+	if len(b) == 0 || b[0] != '+' && b[0] != '-' {
+		return b, false
+	}
+	var of fields
+	if rest, ok = of.scan(b[1:], "%0H[:][%0M]"); !ok {
+		return b, false
+	}
+	if f.offset = int(of.number['H'])*3600 + int(of.number['M'])*60; b[0] == '-' {
+		f.offset = -f.offset
+	}
+	return rest, of.number['H'] <= 15
+}
+
+// moment is the time of the fields.
+func (f *fields) moment(location *time.Location) (t moment, ok bool) {
+	n := func(code byte) int { return int(f.number[code]) }
+	year, month, day := n('Y'), max(1, n('m'), 3*n('q')-2), max(1, n('d'))
+	if year == 0 {
+		if year = 2000 + n('y'); n('y') > 68 { // as C and Python have it
+			year -= 100
+		}
+	}
+	hour := n('H') + n('I')
+	switch half := n('p'); {
+	case half == 1 && hour > 12:
+		return t, false
+	case half > 0 && hour <= 12:
+		hour = hour%12 + 12*(half-1)
+	}
+	switch {
+	case n('G') > 0:
+		if year = n('G'); n('V') == 0 || n('V') > isoWeeks(year) {
+			return t, false
+		}
+		monday := isoMonday(year).AddDate(0, 0, 7*(n('V')-1)+max(0, n('u')-1))
+		year, month, day = monday.Year(), int(monday.Month()), monday.Day()
+	case n('j') > 0:
+		month, day = 1, n('j')
+		ok = day <= time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC).YearDay()
+	default:
+		ok = day <= time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	}
+	if !ok && n('G') == 0 {
+		return t, false
+	}
+	if f.zoned && f.zone == "" {
+		if location = time.UTC; f.offset != 0 {
+			location = time.FixedZone("", f.offset)
+		}
+	}
+	at := time.Date(year, time.Month(month), day, hour, n('M'), n('S'), 0, location)
+	t.zoned = f.zoned
+	if name, _ := at.Zone(); f.zone != "" && name != f.zone {
+		// It may be the name an hour later, when clocks are set back.
+		if at = at.Add(time.Hour); at.Hour() != hour || at.Format("MST") != f.zone {
+			t.zone = f.zone
+		}
+	}
+	t.micro = at.UnixMicro() + int64(f.micro)
+	return t, true
 }
 
 // isoMonday is the Monday of the first ISO week of a year, in UTC.
@@ -298,69 +394,87 @@ func isoWeeks(year int) int {
 }
 
 // parseLayout parses by the given layout.
-func (d dates) parseLayout(b []byte) (micro int64, zoned, ok bool) {
-	if scale := unixScale(d.layout); scale > 0 {
+func (d dates) parseLayout(b []byte) (t moment, ok bool) {
+	if s := scaleOf(d.layout); s != nil {
 		v, _, result := parseNumber(b, '.')
-		micro, ok := unixMicros(v, scale)
-		return micro, true, ok && result == isNumber
+		micro, ok := s.micro(v, d.location)
+		return moment{micro: micro, zoned: !s.naive}, ok && result == isNumber
 	}
-	text := unsafe.String(unsafe.SliceData(b), len(b))
-	t, err := time.ParseInLocation(d.layout, text, d.location)
-	if err != nil || !inRange(t.Year()) {
-		return 0, false, false
-	}
-	return t.UnixMicro(), hasZone(d.layout), true
+	return strptime(b, d.layout, d.location)
 }
 
-// hasZone says whether a Go layout has a zone.
-func hasZone(layout string) bool {
-	return strings.Contains(layout, "07") || strings.Contains(layout, "MST")
+// scale is a way in which numbers mean times.
+type scale struct {
+	layout          string
+	least, greatest float64                 // of a column of times that is taken for such; 0: only as a layout
+	naive           bool                    // without a zone
+	convert         func(v float64) float64 // to microseconds; NaN if v means no time
 }
 
-// unixScale is the number of microseconds of a layout's unit, 0 if it is not one of the Unix layouts.
-func unixScale(layout string) float64 {
-	switch layout {
-	case "unix":
-		return 1e6
-	case "unixms":
-		return 1e3
+// scales are those that are known. The ranges, 1980 to 2099 for Unix times, tell them apart.
+var scales = []scale{
+	{"year12", 1700, 2200, true, yearAndMonth},
+	{"year", 1700, 2200, true, yearAndDay},
+	{"yyyymmdd", 17000101, 21991231, true, compactDate},
+	{"unix", 3.15e8, 4.1e9, false, func(v float64) float64 { return v * 1e6 }},
+	{"unixms", 3.15e11, 4.1e12, false, func(v float64) float64 { return v * 1e3 }},
+	{"unixus", 3.15e14, 4.1e15, false, func(v float64) float64 { return v }},
+	{"unixns", 3.15e17, 4.1e18, false, func(v float64) float64 { return math.Floor(v / 1e3) }},
+	// Days since 1899-12-30, in milliseconds, which is how exact they are.
+	{"excel", 0, 0, true, func(v float64) float64 { return math.Round((v-25569)*86400e3) * 1e3 }},
+}
+
+// scaleOf is the scale of a layout, nil if it is none.
+func scaleOf(layout string) *scale {
+	for i := range scales {
+		if scales[i].layout == layout {
+			return &scales[i]
+		}
 	}
-	return 0
+	return nil
 }
 
-// unixMicros converts a Unix time. ok says that its year can be meant.
-func unixMicros(v, scale float64) (micro int64, ok bool) {
-	v = math.Floor(v * scale)
+// micro converts a number. ok says that its year can be meant.
+func (s *scale) micro(v float64, location *time.Location) (micro int64, ok bool) {
+	v = math.Round(s.convert(v))
 	if !(math.Abs(v) < 253402300800e6) { // year 10,000
 		return 0, false
 	}
-	return int64(v), inRange(time.UnixMicro(int64(v)).UTC().Year())
+	t := time.UnixMicro(int64(v)).UTC()
+	if s.naive {
+		t = inZone(t, location)
+	}
+	return t.UnixMicro(), inRange(t.Year())
 }
 
-// strftime has the directives of Python's and C's formats.
-var strftime = map[byte]string{'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03",
-	'M': "04",
-	'S': "05", 'f': "000000", 'p': "PM", 'b': "Jan", 'h': "Jan", 'B': "January", 'a': "Mon", 'A': "Monday", 'z': "-0700",
-	'Z': "MST", 'j': "002", 'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04", 'D': "01/02/06", '%': "%"}
+// inZone is the time that the clocks of a location show as UTC's show t.
+func inZone(t time.Time, location *time.Location) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), location)
+}
 
-// goLayout is the Go layout of a layout option.
-func goLayout(layout string) (string, error) {
-	var b strings.Builder
-	for i := 0; i < len(layout); i++ {
-		if layout[i] != '%' {
-			b.WriteByte(layout[i])
-			continue
-		}
-		i++
-		if i == len(layout) || strftime[layout[i]] == "" {
-			return "", fmt.Errorf("layout %s has a directive after %% that is not one of strftime's", quote(layout))
-		}
-		b.WriteString(strftime[layout[i]])
+// yearAndMonth converts a year with months as twelfths, up to the third decimal place: R writes February of 2010 as
+// 2010.083.
+func yearAndMonth(v float64) float64 {
+	year, fraction := math.Modf(v)
+	month := math.Round(fraction * 12)
+	if math.Abs(fraction-month/12) > .0006 {
+		return math.NaN()
 	}
-	text := b.String()
-	if unixScale(text) == 0 && !strings.Contains(text, "06") {
-		return "", fmt.Errorf("layout %s has no year; write it for Mon Jan 2 15:04:05 2006, or as %%Y-%%m-%%d",
-			quote(layout))
+	return float64(time.Date(int(year), 1+time.Month(month), 1, 0, 0, 0, 0, time.UTC).UnixMicro())
+}
+
+// yearAndDay converts a year with days as its fraction.
+func yearAndDay(v float64) float64 {
+	first := yearAndMonth(math.Floor(v))
+	return first + math.Round((v-math.Floor(v))*(yearAndMonth(math.Floor(v)+1)-first)/1e3)*1e3 // as exact as a float64 is
+}
+
+// compactDate converts a date such as 20240131.
+func compactDate(v float64) float64 {
+	n := int(v)
+	t := time.Date(n/10000, time.Month(n/100%100), n%100, 0, 0, 0, 0, time.UTC)
+	if v != math.Trunc(v) || t.Year() != n/10000 || int(t.Month()) != n/100%100 || t.Day() != n%100 {
+		return math.NaN()
 	}
-	return text, nil
+	return float64(t.UnixMicro())
 }

@@ -1,11 +1,16 @@
 // Package table reads a table with a time column, from CSV or Parquet, and encodes it for a model.
 //
 // Open reads the file and infers what each column is: a number, a category, a boolean, a time, or text that is
-// ignored. [Table.Schema] shows it; [Options] override it. [Table.Times] groups the rows by time, [Table.Label] reads
-// the label, and [Table.Fit] fits an [Encoder] on some rows that turns any rows into features.
+// ignored. [Table.Schema] shows it; [Options] override it. [Table.Usable] leaves out rows without a label and those far
+// from all others in time, [Table.Times] groups the rows by time, [Table.Label] reads the label, and [Table.Fit] fits
+// an [Encoder] on some rows that turns any rows into features.
 //
 //   - CSV: the delimiter (comma, semicolon, tab, bar), the encoding (UTF-8, UTF-16 with a byte order mark, otherwise
-//     Latin-1, which a note says) and quotes are found. A decimal comma is not guessed.
+//     Latin-1, which a note says) and quotes are found.
+//   - Numbers may have separators of thousands, a sign of currency or percent: 1,100 is eleven hundred, and a note says
+//     so if it could be 1.1. A decimal comma is not guessed.
+//   - Times: year first, day first or month first, with names of months, with AM and PM, with offsets. The order of day
+//     and month is decided by all values of the column, or refused.
 //   - gzip and zstd: a CSV file may be compressed with either. The first bytes of a file decide, not its name.
 //   - Parquet: flat columns of the usual types, encodings and codecs. Lists, structs, decimals
 //     and encryption are refused.
@@ -21,7 +26,7 @@
 // itself: parquet-go, with which it writes, allocates what a file states.
 //
 // A NaN or infinite number is an error: it is often the result of a failed computation. Missing values are empty
-// fields, nulls, and the texts of [DefaultMissing].
+// fields, nulls, and the texts of [DefaultMissing]; [Table.Notes] counts the latter.
 //
 // # No look ahead
 //

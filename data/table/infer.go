@@ -1,9 +1,12 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -27,19 +30,27 @@ type guess struct {
 	dates   dates
 
 	values, missing          int
-	numbers, booleans, times int // how many values are one
-	naive, zoned             spot
-	badNumber, badBoolean    spot // first value that is not one
-	badTime, badFamily       spot
-	endless                  spot // first NaN or infinity
-	commas                   int  // decimal commas
+	numbers, booleans, times int  // how many values are one
+	signed                   int  // numbers with a sign of currency or percent, which do not count as numbers
 	padded                   bool // a number has a leading zero
 	length                   int  // of all values; -1 if they differ
+	badNumber, badBoolean    spot // first value that is not one
+	badTime, badFamily       spot
+	naive, zoned, zone       spot // first time without a zone, with one, and with one of which nobody knows the offset
+	endless                  spot // first NaN or infinity
+
+	sign              rune // of the first signed number
+	unsigned, badSign spot // first number without a sign, apart from 0, and with another one
+	commas            int  // numbers if the decimal mark is the other one, comma or point
+	comma             spot
+	twoWays           spot // first number that is another one if the decimal mark is the other one
+	oneWay            bool // a number with separators of thousands can be read in no other way
+	marked            spot // first number with any marks
 }
 
 func (in *input) newGuess(name string) *guess {
 	g := &guess{in: in, name: name, decimal: '.'}
-	g.dates = dates{families: allFamilies, location: in.o.Location}
+	g.dates = dates{possible: allFamilies, location: in.o.Location}
 	if in.o.Decimal != 0 {
 		g.decimal = in.o.Decimal
 	}
@@ -60,18 +71,17 @@ func (g *guess) add(b []byte, row, line int) {
 		g.length = -1
 	}
 	if g.dates.layout != "" {
-		if _, zoned, ok := g.dates.parse(b); ok {
-			g.times++
-			g.zone(zoned, b, row, line)
-		} else {
-			g.badTime.set(row, line, b)
-		}
+		t, ok := g.dates.parse(b)
+		g.addTime(t, ok, b, row, line)
 	}
 	v, padded, result := parseNumber(b, g.decimal)
-	switch result {
-	case isNumber:
+	switch {
+	case result == isNumber:
 		g.numbers++
 		g.padded = g.padded || padded
+		if v != 0 {
+			g.unsigned.set(row, line, b)
+		}
 		if v != 0 && v != 1 {
 			g.badBoolean.set(row, line, b)
 		}
@@ -79,14 +89,11 @@ func (g *guess) add(b []byte, row, line int) {
 			g.badTime.set(row, line, b)
 		}
 		return
-	case notFinite:
+	case result == notFinite:
 		g.numbers++
 		g.endless.set(row, line, b)
-	default:
+	case !g.addMarked(b, row, line):
 		g.badNumber.set(row, line, b)
-		if isDecimalComma(b) {
-			g.commas++
-		}
 	}
 	if _, ok := parseBoolean(b); ok {
 		g.booleans++
@@ -96,24 +103,69 @@ func (g *guess) add(b []byte, row, line int) {
 	if g.dates.layout != "" {
 		return
 	}
-	families, zoned := g.dates.matching(b)
-	if families == 0 {
-		g.badTime.set(row, line, b)
-		return
-	}
-	g.times++
-	g.zone(zoned, b, row, line)
-	if left := g.dates.families & families; left != 0 {
-		g.dates.families = left
-	} else {
+	possible, t := g.dates.matching(b)
+	g.addTime(t, possible != 0, b, row, line)
+	if left := g.dates.possible & possible; left != 0 {
+		g.dates.possible = left
+	} else if possible != 0 {
 		g.badFamily.set(row, line, b)
 	}
 }
 
-func (g *guess) zone(zoned bool, b []byte, row, line int) {
-	if zoned {
+// addMarked adds a number with other marks than a decimal one. It returns false if it is none.
+func (g *guess) addMarked(b []byte, row, line int) bool {
+	v, sign, ok := parseMarked(b, g.decimal)
+	other, otherSign, otherOK := g.otherwise(b)
+	switch {
+	case !ok && otherOK && otherSign == 0 && bytes.IndexByte(b, g.otherMark()) >= 0:
+		g.commas++
+		g.comma.set(row, line, b)
+		return false
+	case !ok:
+		return false
+	case otherOK && other != v:
+		g.twoWays.set(row, line, b)
+	case !otherOK:
+		g.oneWay = true
+	}
+	g.marked.set(row, line, b)
+	if sign == 0 {
+		g.numbers++
+		g.unsigned.set(row, line, b)
+		return true
+	}
+	if g.signed++; g.signed == 1 {
+		g.sign = sign
+	} else if g.sign != sign {
+		g.badSign.set(row, line, b)
+	}
+	return true
+}
+
+// otherMark is the decimal mark that the column does not have.
+func (g *guess) otherMark() byte { return '.' + ',' - g.decimal }
+
+// otherwise is the number that a text means with the other decimal mark.
+func (g *guess) otherwise(b []byte) (v float64, sign rune, ok bool) {
+	if v, _, result := parseNumber(b, g.otherMark()); result == isNumber {
+		return v, 0, true
+	}
+	return parseMarked(b, g.otherMark())
+}
+
+// addTime adds a time, or a text that is none.
+func (g *guess) addTime(t moment, ok bool, b []byte, row, line int) {
+	if !ok {
+		g.badTime.set(row, line, b)
+		return
+	}
+	g.times++
+	switch {
+	case t.zone != "":
+		g.zone.set(row, line, b)
+	case t.zoned:
 		g.zoned.set(row, line, b)
-	} else {
+	default:
 		g.naive.set(row, line, b)
 	}
 }
@@ -123,20 +175,54 @@ func (g *guess) at(s spot, fix, problem string, args ...any) *Error {
 	return &Error{Row: s.row, Line: s.line, Column: g.name, Problem: fmt.Sprintf(problem, args...), Fix: fix}
 }
 
-// number refuses a column that is not of finite numbers.
+// number refuses a column that is not of finite numbers in one unit.
 func (g *guess) number() *Error {
-	switch {
-	case g.commas > g.values/2:
-		return g.at(g.badNumber, "set the decimal mark to a comma, or the kind to category",
-			"%s has a decimal comma, which is not guessed", quote(g.badNumber.text))
+	switch mark := map[byte]string{',': "comma", '.': "point"}[g.otherMark()]; {
+	case g.commas > g.values/2 || g.commas > 0 && g.commas+g.numbers == g.values:
+		return g.at(g.comma, fmt.Sprintf("if it is one, give --decimal %c, otherwise mend it or set the type to category",
+			g.otherMark()), "%s seems to have a decimal %s, which is not guessed", quote(g.comma.text), mark)
 	case g.badNumber.row > 0:
 		return g.at(g.badNumber, "mend it, leave it empty if it is missing, or set the kind to category",
 			"%s is not a number%s", quote(g.badNumber.text), g.share(g.numbers))
 	case g.endless.row > 0:
-		return g.at(g.endless, "leave it empty if the value is missing, or name it as a text of missing values",
-			"%s is not a finite number", quote(g.endless.text))
+		fix := "leave it empty if the value is missing"
+		if text := strings.TrimLeft(g.endless.text, "+-"); isInfinite([]byte(text)) {
+			fix += ", or give --missing inf"
+		} else if isNotFinite([]byte(text)) {
+			fix += ", or give --missing NaN"
+		}
+		return g.at(g.endless, fix, "%s is not a finite number", quote(g.endless.text))
+	case g.badSign.row > 0:
+		return g.at(g.badSign, "write all in one unit, or set the kind to category", "%s has another sign than %s before",
+			quote(g.badSign.text), quote(g.marked.text))
+	case g.sign == '%' && g.unsigned.row > 0:
+		return g.at(g.unsigned, "write all with a percent sign or none, or set the kind to category",
+			"%s has no percent sign, unlike %s", quote(g.unsigned.text), quote(g.marked.text))
 	}
 	return nil
+}
+
+// numberNotes say how numbers with marks are read.
+func (g *guess) numberNotes() []string {
+	at, doubt := g.marked, ""
+	if g.twoWays.row > 0 && !g.oneWay {
+		at = g.twoWays
+		other, _, _ := g.otherwise([]byte(at.text))
+		doubt = fmt.Sprintf(" (with --decimal %c it would be %s)", g.otherMark(), short(other))
+	}
+	if at.row == 0 {
+		return nil
+	}
+	v, _, _ := parseMarked([]byte(at.text), g.decimal)
+	return []string{fmt.Sprintf("%s is read as %s%s", quote(at.text), short(v), doubt)}
+}
+
+// short is a number for a sentence.
+func short(v float64) string {
+	if math.Abs(v) < 1e21 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // share is ", as 3 of 4 other values are".
@@ -151,86 +237,82 @@ func (g *guess) share(n int) string {
 	}
 }
 
-// time refuses a column that is not of times, all written in one way.
-func (g *guess) time() *Error {
+// time refuses a column that is not of times, all written in one way. later is a problem only if the column is asked
+// for times.
+func (g *guess) time() (later, err *Error) {
 	switch {
 	case g.badTime.row > 0 && g.dates.layout != "":
-		return g.at(g.badTime, "mend it or the layout, or leave it empty", "%s is not a time of %s", quote(g.badTime.text),
-			g.dates)
+		return nil, g.at(g.badTime, "mend it or the layout, or leave it empty", "%s is not a time of %s",
+			quote(g.badTime.text), g.dates)
 	case g.badTime.row > 0:
-		return g.at(g.badTime, "write it as 2006-01-02, give a layout, or set the kind to category",
+		return nil, g.at(g.badTime, "write it as 2006-01-02, give a layout, or set the kind to category",
 			"%s is not a date or time%s", quote(g.badTime.text), g.share(g.times))
 	case g.badFamily.row > 0:
-		return g.at(g.badFamily, "write all in the same way, or give a layout",
+		return nil, g.at(g.badFamily, "write all in the same way, or give a layout",
 			"%s is not written as the times before (%s)", quote(g.badFamily.text), g.dates)
+	case g.zone.row > 0:
+		return g.at(g.zone, "give --zone, as America/New_York, if all times are of one, or write offsets as -05:00",
+			"the name of the time zone in %s does not tell its offset", quote(g.zone.text)), nil
 	case g.naive.row > 0 && g.zoned.row > 0:
 		late := g.naive
 		if g.zoned.row > g.naive.row {
 			late = g.zoned
 		}
-		return g.at(late, "write all with a time zone, or all without", "%s is a time %s, unlike those before",
+		return nil, g.at(late, "write all with a time zone, or all without", "%s is a time %s, unlike those before",
 			quote(late.text), map[bool]string{true: "with a zone", false: "without a zone"}[late == g.zoned])
+	case g.dates.ambiguous():
+		return g.at(g.naive, "give a layout, %d/%m/%Y or %m/%d/%Y", "day and month cannot be told apart, as in %s",
+			quote(g.naive.text)), nil
 	}
-	return nil
+	return nil, nil
 }
 
-// ambiguity is the error of dates whose day and month cannot be told apart.
-func (g *guess) ambiguity() *Error {
-	return g.at(g.naive, "give a layout, %d/%m/%Y or %m/%d/%Y", "day and month cannot be told apart, as in %s",
-		quote(g.naive.text))
+// verdict is what a column is.
+type verdict struct {
+	kind  Kind
+	note  string   // how it is written, or why it is ignored
+	notes []string // on values that are changed
+	later *Error   // of Times
 }
 
 // resolve decides the kind. want is the user's, or "".
-func (g *guess) resolve(want Kind) (kind Kind, note string, later, err *Error) {
-	if want == "" && g.dates.layout != "" {
-		want = Time
-	}
-	switch want {
-	case Number:
-		return Number, "", nil, g.number()
-	case Category, Text:
-		return want, "", nil, nil
-	case Boolean:
-		if g.badBoolean.row > 0 {
-			return "", "", nil, g.at(g.badBoolean, "mend it, or set the kind to category", "%s is neither true nor false",
-				quote(g.badBoolean.text))
-		}
-		return Boolean, "", nil, nil
-	case Time:
-		if err := g.time(); err != nil {
-			return "", "", nil, err
-		}
-		if g.dates.ambiguous() {
-			return "", "", nil, g.ambiguity()
-		}
-		return Time, g.dates.String(), nil, nil
-	}
+func (g *guess) resolve(want Kind) (v verdict, err *Error) {
 	half := g.values / 2
 	switch {
+	case want != "":
+	case g.dates.layout != "":
+		want = Time
 	case g.values == 0:
-		return Text, "no values", nil, nil
-	case g.commas > half:
-		return "", "", nil, g.number()
-	case g.numbers > half:
-		if err := g.number(); err != nil {
-			return "", "", nil, err
+		return verdict{kind: Text, note: "no values"}, nil
+	case g.commas > half, g.numbers > half, g.numbers+g.signed == g.values && g.number() == nil:
+		if want = Number; g.padded && g.length > 0 && g.number() == nil {
+			return verdict{kind: Category, note: "numbers with leading zeros"}, nil
 		}
-		if g.padded && g.length > 0 {
-			return Category, "numbers with leading zeros", nil, nil
-		}
-		return Number, "", nil, nil
 	case g.booleans == g.values:
-		return Boolean, "", nil, nil
+		want = Boolean
 	case g.times > half:
-		if err := g.time(); err != nil {
-			return "", "", nil, err
+		if v.later, err = g.time(); v.later != nil {
+			return verdict{kind: Text, note: "dates that are not clear: " + v.later.Problem, later: v.later}, nil
 		}
-		if g.dates.ambiguous() {
-			return Text, "dates with day and month that cannot be told apart; give a layout", g.ambiguity(), nil
-		}
-		return Time, g.dates.String(), nil, nil
+		want = Time
+	default:
+		want = Category
 	}
-	return Category, "", nil, nil
+	switch v.kind = want; want {
+	case Number:
+		v.notes, err = g.numberNotes(), g.number()
+	case Boolean:
+		if g.badBoolean.row > 0 {
+			err = g.at(g.badBoolean, "mend it, or set the kind to category", "%s is neither true nor false",
+				quote(g.badBoolean.text))
+		}
+	case Time:
+		v.note = g.dates.String()
+		if v.later, err = g.time(); err == nil {
+			err = v.later
+		}
+	}
+	return v, err
 }
 
 // builder stores the values of a column.
@@ -240,7 +322,6 @@ type builder struct {
 	decimal byte
 	index   map[string]uint32
 	bytes   int // of all levels
-	given   bool
 }
 
 // Limits of the levels of a category. A column with more is text, if its kind was not given.
@@ -251,7 +332,7 @@ const (
 
 // newBuilder prepares a column for rows values.
 func (in *input) newBuilder(name string, kind Kind, rows int) *builder {
-	b := &builder{column: &column{name: name, kind: kind}, in: in}
+	b := &builder{column: &column{name: name, kind: kind, given: in.o.Kinds[name] != "", texts: map[string]int{}}, in: in}
 	switch kind {
 	case Number, Boolean, Time:
 		b.values = make([]float64, rows)
@@ -272,15 +353,23 @@ func (b *builder) setMissing(i int) {
 
 // set stores a trimmed text. ok is false if it is not of the column's kind: the file has changed.
 func (b *builder) set(i int, text []byte) (ok bool) {
-	if b.in.isMissing(text) {
+	// Whether a text of a category means a missing value is decided at the end, by all of its levels.
+	if (len(text) == 0 || b.kind != Category) && b.in.isMissing(text) {
+		if len(text) > 0 {
+			b.texts[string(text)]++
+		}
 		b.setMissing(i)
 		return true
 	}
 	switch b.kind {
 	case Number:
 		v, _, result := parseNumber(text, b.decimal)
+		ok = result == isNumber
+		if !ok {
+			v, _, ok = parseMarked(text, b.decimal)
+		}
 		b.values[i] = v
-		return result == isNumber
+		return ok
 	case Category:
 		return b.setLevel(i, text)
 	case Boolean:
@@ -294,8 +383,8 @@ func (b *builder) set(i int, text []byte) (ok bool) {
 		}
 		return ok
 	case Time:
-		micro, _, ok := b.dates.parse(text)
-		b.values[i] = float64(micro)
+		t, ok := b.dates.parse(text)
+		b.values[i] = float64(t.micro)
 		return ok
 	}
 	return true
@@ -330,30 +419,66 @@ func (b *builder) ignore() {
 // finish sorts the levels and returns the column.
 func (b *builder) finish() *column {
 	if b.kind == Category {
-		values := len(b.code) - b.missing
-		if n := len(b.levels); n > 20 && n > values/2 && !b.given {
+		b.sortLevels()
+		if n := len(b.levels); n > 20 && n > (len(b.code)-b.missing)/2 && !b.given {
 			b.ignore()
-		} else {
-			b.sortLevels()
 		}
 		b.index = nil
 	}
 	return b.column
 }
 
-// sortLevels sorts the levels: they do not depend on the order of the rows.
+// sortLevels sorts the levels, so that they do not depend on the order of the rows, and makes missing those that mean
+// it.
 func (b *builder) sortLevels() {
-	order := make([]int, len(b.levels))
-	for i := range order {
-		order[i] = i
+	counts := make([]int, len(b.levels)+1)
+	for _, code := range b.code {
+		counts[code]++
 	}
-	slices.SortFunc(order, func(i, j int) int { return strings.Compare(b.levels[i], b.levels[j]) })
-	sorted, to := make([]string, len(order)), make([]uint32, len(order)+1)
-	for at, i := range order {
-		sorted[at], to[i+1] = b.levels[i], uint32(at+1)
+	to := make([]uint32, len(b.levels)+1)
+	var sorted []string
+	for _, level := range slices.Sorted(maps.Keys(b.index)) {
+		code := b.index[level]
+		if n := counts[code]; b.in.isMissing([]byte(level)) && !b.isLevel(level, counts) {
+			b.texts[level], b.missing = n, b.missing+n
+			continue
+		}
+		sorted = append(sorted, level)
+		to[code] = uint32(len(sorted))
 	}
 	b.levels = sorted
 	for i, code := range b.code {
 		b.code[i] = to[code]
 	}
+}
+
+// isLevel says whether a text that usually means a missing value is a level of this column: None, if no other level has
+// as many rows, and NA among codes of two letters, such as those of countries. counts: the rows of each code.
+func (b *builder) isLevel(text string, counts []int) bool {
+	if b.in.o.Missing != nil {
+		return false
+	}
+	n, others, pairs, largest := counts[b.index[text]], 0, 0, 0
+	for i, level := range b.levels {
+		if b.in.isMissing([]byte(level)) {
+			continue
+		}
+		others++
+		largest = max(largest, counts[i+1])
+		if len(level) == 2 && strings.Trim(level, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+			pairs++
+		}
+	}
+	const codes = 5 // fewer may be anything
+	switch {
+	case text == "None" && others > 0 && n > largest:
+		b.notes = append(b.notes, fmt.Sprintf("%s is a level, the most frequent one, in %s; if it means a missing value, "+
+			"give --missing None", quote(text), plural(n, "row")))
+	case text == "NA" && pairs >= codes && 10*pairs >= 9*others:
+		b.notes = append(b.notes, fmt.Sprintf("%s is a level in %s, as the others are codes of two letters; if it means a "+
+			"missing value, give --missing NA", quote(text), plural(n, "row")))
+	default:
+		return false
+	}
+	return true
 }

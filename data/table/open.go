@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -65,6 +66,8 @@ type input struct {
 	o       Options
 	limits  Limits
 	missing [][]byte
+	nan     bool // NaN is missing
+	inf     bool // an infinite number is missing
 	notes   []string
 }
 
@@ -82,12 +85,22 @@ func (in *input) check() error {
 	if o.Delim == '"' || o.Delim == '\n' || o.Delim == '\r' || o.Delim >= 0x80 {
 		return &Error{Problem: fmt.Sprintf("delimiter %q cannot be one", o.Delim)}
 	}
-	missing := o.Missing
-	if missing == nil {
+	var missing []string
+	for _, text := range o.Missing {
+		switch text = strings.TrimSpace(text); {
+		case isInfinite([]byte(text)):
+			in.inf = true
+		case isNotFinite([]byte(text)):
+			in.nan = true
+		default:
+			missing = append(missing, text)
+		}
+	}
+	if in.o.Missing = missing; missing == nil {
 		missing = DefaultMissing
 	}
 	for _, text := range missing {
-		in.missing = append(in.missing, []byte(strings.TrimSpace(text)))
+		in.missing = append(in.missing, []byte(text))
 	}
 	if o.Location == nil {
 		in.o.Location = time.UTC
@@ -213,12 +226,19 @@ func cause(err error) string {
 
 // isMissing says whether a trimmed text means a missing value.
 func (in *input) isMissing(text []byte) bool {
+	if len(text) == 0 {
+		return true
+	}
 	for _, m := range in.missing {
 		if string(m) == string(text) {
 			return true
 		}
 	}
-	return false
+	if !in.inf && !in.nan {
+		return false
+	}
+	text = bytes.TrimLeft(text, "+-")
+	return in.inf && isInfinite(text) || in.nan && foldEqual(text, "nan")
 }
 
 // wanted says which columns are read, and refuses options about columns that the file does not have.
@@ -291,11 +311,16 @@ func (in *input) checkNames(names []string, line int) error {
 // finish makes the table of its columns.
 func (in *input) finish(format string, rows int, columns []*column) *Table {
 	t := &Table{file: in.name, format: format, rows: rows, columns: columns, notes: in.notes, location: in.o.Location}
-	t.byName = make(map[string]*column, len(columns))
-	for _, c := range columns {
+	t.index()
+	return t
+}
+
+// index finds the columns by their names.
+func (t *Table) index() {
+	t.byName = make(map[string]*column, len(t.columns))
+	for _, c := range t.columns {
 		t.byName[c.name] = c
 	}
-	return t
 }
 
 // checkRows refuses a table that is too small or too large.

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -26,13 +27,17 @@ var Kinds = []Kind{Number, Category, Boolean, Time, Text}
 
 // Options change how a file is read. The zero value infers everything.
 type Options struct {
-	Kinds   map[string]Kind   // kinds of columns, instead of the inferred ones
-	Layouts map[string]string // how times are written: a Go layout, a strftime format, "unix" or "unixms"
-	Drop    []string          // columns to leave out
-	Keep    []string          // columns to read; empty: all
-	Missing []string          // texts that mean a missing value; nil: DefaultMissing
-	Decimal byte              // decimal mark of a CSV file's numbers, '.' or ','; 0: '.'
-	Delim   byte              // delimiter of a CSV file; 0: found
+	Kinds map[string]Kind // kinds of columns, instead of the inferred ones
+	// Layouts say how times are written: directives of strptime as Python has them, a Go layout, or what numbers mean:
+	// unix, unixms, unixus, unixns, excel (days), year (with a fraction), year12 (with months), yyyymmdd.
+	Layouts map[string]string
+	Drop    []string // columns to leave out
+	Keep    []string // columns to read; empty: all
+	// Missing are the texts that mean a missing value, apart from the empty one; nil: DefaultMissing, unless a category's
+	// other levels show that it is one. NaN and inf may be added: they replace none of the others.
+	Missing []string
+	Decimal byte // decimal mark of a CSV file's numbers, '.' or ','; 0: '.'
+	Delim   byte // delimiter of a CSV file; 0: found
 	// NumericNames accepts a CSV file whose columns are all named by numbers. Without it, such a first line is taken for a
 	// missing header, which is an error.
 	NumericNames bool
@@ -42,7 +47,7 @@ type Options struct {
 
 // DefaultMissing lists the texts that mean a missing value. NaN is not one of them, since it is often the result of a
 // failed computation: add it with Options.Missing. Texts are compared after surrounding spaces are removed.
-var DefaultMissing = []string{"", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None", "NaT", "?"}
+var DefaultMissing = []string{"NA", "N/A", "n/a", "#N/A", "null", "NULL", "None", "NaT", "?"}
 
 // Limits bounds what a file may use. A field that is 0 has its default.
 type Limits struct {
@@ -86,6 +91,7 @@ type Table struct {
 	rows     int
 	lines    []int32 // CSV: line of each row, nil if row i is at line i + firstLine
 	first    int     // CSV: line of the first row; 0 if rows have no lines
+	from     []int32 // row of the file of each row; nil: all rows
 	columns  []*column
 	byName   map[string]*column
 	notes    []string
@@ -100,9 +106,12 @@ type column struct {
 	code    []uint32  // Category: 0 is missing, i + 1 is levels[i]
 	levels  []string  // sorted
 	missing int
-	dates   dates  // Time: how its values are written
-	note    string // why it is Text, and other remarks
-	problem *Error // of Times, if a column is Text because its dates cannot be read
+	dates   dates          // Time: how its values are written
+	note    string         // how it is written, or why it is Text
+	notes   []string       // on values that were changed
+	texts   map[string]int // that made values missing
+	given   bool           // its kind was given
+	problem *Error         // of Times, if a column is Text because its dates cannot be read
 }
 
 // number returns the value of row i as a number, NaN if it is missing. Times are in days since 1970.
@@ -132,7 +141,7 @@ func (t *Table) Rows() int { return t.rows }
 
 // Schema describes the columns.
 func (t *Table) Schema() Schema {
-	s := Schema{File: t.file, Format: t.format, Rows: t.rows, Notes: slices.Clone(t.notes)}
+	s := Schema{File: t.file, Format: t.format, Rows: t.rows, Notes: t.Notes()}
 	for _, c := range t.columns {
 		s.Columns = append(s.Columns, ColumnSchema{
 			Name: c.name, Kind: c.kind, Missing: c.missing, Levels: slices.Clone(c.levels), Note: c.note,
@@ -140,6 +149,41 @@ func (t *Table) Schema() Schema {
 	}
 	return s
 }
+
+// Notes are what the user should know about how the file was read: of the file, of columns whose values were changed,
+// and how many values the texts of missing values made missing.
+func (t *Table) Notes() []string {
+	notes := slices.Clone(t.notes)
+	var columns, missing []string
+	for _, c := range t.columns {
+		for _, note := range c.notes {
+			columns = append(columns, "column "+c.text()+": "+note)
+		}
+		if len(c.texts) > 0 && c.kind != Text {
+			text := c.text()
+			for i, key := range slices.Sorted(maps.Keys(c.texts)) {
+				text += fmt.Sprintf("%s %s %d", strings.Repeat(",", min(i, 1)), quote(key), c.texts[key])
+			}
+			missing = append(missing, text)
+		}
+	}
+	if notes = append(notes, shown(columns, "more notes on columns")...); missing != nil {
+		notes = append(notes, "values that are missing by their texts: "+strings.Join(shown(missing, "more columns"), "; "))
+	}
+	return notes
+}
+
+// shown are the first of many parts of a sentence.
+func shown(parts []string, what string) []string {
+	const most = 8
+	if len(parts) <= most {
+		return parts
+	}
+	return append(slices.Clip(parts[:most]), fmt.Sprintf("%d %s", len(parts)-most, what))
+}
+
+// text is the name of a column in a sentence.
+func (c *column) text() string { return strings.Trim(quote(c.name), `"`) }
 
 // Schema is what a table consists of.
 type Schema struct {
@@ -204,12 +248,12 @@ func (c ColumnSchema) detail() string {
 func (t *Table) errorf(row int, column, fix, problem string, args ...any) *Error {
 	e := &Error{File: t.file, Column: column, Problem: fmt.Sprintf(problem, args...), Fix: fix}
 	if row >= 0 {
-		e.Row, e.Line = row+1, t.line(row)
+		e.Row, e.Line = t.Row(row)+1, t.line(t.Row(row))
 	}
 	return e
 }
 
-// line is the line of a row of a CSV file, 0 for Parquet.
+// line is the line of a row of the file, 0 for Parquet.
 func (t *Table) line(row int) int {
 	switch {
 	case t.lines != nil:

@@ -365,29 +365,16 @@ func (t *Times) parse(text string) (float64, error) {
 		}
 		return v, nil
 	}
-	if year, rest, ok := digitsAt(b, 4); ok && inRange(year) {
-		first := func(month int) float64 {
-			return t.key(time.Date(year, time.Month(month), 1, 0, 0, 0, 0, t.zone).UnixMicro())
-		}
-		if len(rest) == 0 {
-			return first(1), nil
-		}
-		if len(rest) == 3 && rest[0] == '-' && rest[1] == 'Q' && rest[2] >= '1' && rest[2] <= '4' {
-			return first(int(rest[2]-'1')*3 + 1), nil
+	for _, layout := range []string{"%Y", "%Y-Q%q"} {
+		if m, ok := strptime(b, layout, t.zone); ok {
+			return t.key(m.micro), nil
 		}
 	}
 	d := t.column.dates
-	d.location = t.zone
-	if micro, _, ok := d.parse(b); ok && d.families+uint8(min(len(d.layout), 1)) > 0 {
-		return t.key(micro), nil
-	}
-	d.layout = ""
-	for _, family := range []uint8{iso, dayFirst, named} {
-		if d.families = family; len(b) == 0 {
-			break
-		}
-		if micro, _, ok := d.parse(b); ok {
-			return t.key(micro), nil
+	for _, d := range []dates{d, {possible: 1<<yearFirst | 1<<dayFirst | 1<<named}} {
+		d.location = t.zone
+		if m, ok := d.parse(b); ok {
+			return t.key(m.micro), nil
 		}
 	}
 	return 0, fail

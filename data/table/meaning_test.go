@@ -1,0 +1,497 @@
+package table_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tvps/data/table"
+)
+
+// columnOf makes a CSV file of one column of texts, in quotes.
+func columnOf(values ...string) string {
+	var b strings.Builder
+	b.WriteString("v,row\n")
+	for i, v := range values {
+		fmt.Fprintf(&b, "\"%s\",%d\n", v, i)
+	}
+	return b.String()
+}
+
+// values are those of a column.
+func values(t *testing.T, tab *table.Table, column string) any {
+	t.Helper()
+	columns, err := tab.Columns([]string{column}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, whole := columns[0].Values.([]int64); whole {
+		var out []float64
+		for _, v := range v {
+			out = append(out, float64(v))
+		}
+		return out
+	}
+	return columns[0].Values
+}
+
+// TestNumbers: separators of thousands, signs of currency and percent are read, and a note says how if there are two
+// ways.
+func TestNumbers(t *testing.T) {
+	for _, test := range []struct {
+		texts   []string
+		decimal byte
+		want    []float64
+		note    string // "" for none
+	}{
+		{[]string{"1,100", "900", "2,500"}, 0, []float64{1100, 900, 2500},
+			`"1,100" is read as 1100 (with --decimal , it would be 1.1)`},
+		{[]string{"-1,100", "+2,500"}, 0, []float64{-1100, 2500}, "-1.1)"},
+		{[]string{"1,234,567", "1,000"}, 0, []float64{1234567, 1000}, `"1,234,567" is read as 1234567`},
+		{[]string{"1,000", "1,234.5"}, 0, []float64{1000, 1234.5}, `"1,000" is read as 1000`},
+		{[]string{"5.840,72", "12,5", "7"}, ',', []float64{5840.72, 12.5, 7}, `"5.840,72" is read as 5840.72`},
+		{[]string{"1.100", "900"}, ',', []float64{1100, 900}, "(with --decimal . it would be 1.1)"},
+		{[]string{"$1,234.50", "$3", "-$7.25", "$-1"}, 0, []float64{1234.5, 3, -7.25, -1}, `"$1,234.50" is read as 1234.5`},
+		{[]string{"€ 12", "3 €", "£0"}, 0, nil, ""}, // two currencies
+		{[]string{"5,50 €", "1.000,00 €"}, ',', []float64{5.5, 1000}, "is read as 5.5"},
+		{[]string{"12 %", "7.5%", "0"}, 0, []float64{12, 7.5, 0}, `"12 %" is read as 12`},
+		{[]string{"1e3", "2.5E-1", ".5", "5."}, 0, []float64{1000, .25, .5, 5}, ""},
+		{[]string{"1'234'567", "12"}, 0, []float64{1234567, 12}, "is read as 1234567"},
+		{[]string{"1\u00a0234", "1\u202f000\u202f000"}, 0, []float64{1234, 1e6}, "is read as 1234"},
+		{[]string{"12,34,567", "1"}, 0, nil, ""}, // no groups of three
+		{[]string{"0,123,456", "1"}, 0, nil, ""}, // no number begins so
+		{[]string{"1,1000", "1,000,00"}, 0, nil, ""},
+		{[]string{"10%", "20%", "other"}, 0, nil, ""}, // a category, as ever
+		{[]string{"12%", "15", "7%", "8%"}, 0, nil, ""},
+		{[]string{"555-1234", "555-9876"}, 0, nil, ""},
+		{[]string{"1.2.3", "1.10.0"}, 0, nil, ""},
+		{[]string{"1.100.200", "1.200.300"}, 0, nil, ""},
+	} {
+		t.Run(strings.Join(test.texts, "; "), func(t *testing.T) {
+			tab := read(t, columnOf(test.texts...), table.Options{Decimal: test.decimal})
+			notes := strings.Join(tab.Notes(), "\n")
+			if test.want == nil {
+				if kind := tab.Schema().Columns[0].Kind; kind != table.Category || notes != "" {
+					t.Errorf("is a %s, %s", kind, notes)
+				}
+				return
+			}
+			if got := values(t, tab, "v"); !slices.Equal(got.([]float64), test.want) {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+			if (test.note == "") != (notes == "") || !strings.Contains(notes, test.note) {
+				t.Errorf("notes %q, want %q", notes, test.note)
+			}
+		})
+	}
+	for _, test := range []struct {
+		texts []string
+		want  string
+	}{
+		{[]string{"1,5", "2,5", "3"},
+			`"1,5" seems to have a decimal comma, which is not guessed; if it is one, give --decimal ,`},
+		{[]string{"5.840,72", "1.000,00"}, `"5.840,72" seems to have a decimal comma`},
+		{[]string{"0,123", "0,456"}, `"0,123" seems to have a decimal comma`},
+		{[]string{"1,234", "2,500", "x", "7"}, `"x" is not a number`},
+		{[]string{"5", "6", "7", "8%"}, `"5" has no percent sign, unlike "8%"`},
+		{[]string{"1", "inf", "2"}, `row 2 (line 3), column "v": "inf" is not a finite number; leave it empty ` +
+			`if the value is missing, or give --missing inf`},
+	} {
+		content := columnOf(test.texts...)
+		_, err := table.Read("x.csv", strings.NewReader(content), int64(len(content)), table.Options{})
+		checkSentence(t, err, test.want)
+	}
+}
+
+// TestTimes: times are read however people and programs write them.
+func TestTimes(t *testing.T) {
+	york, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Skip(err)
+	}
+	at := func(year, month, day int, clock ...int) time.Time {
+		clock = append(clock, 0, 0, 0, 0)
+		return time.Date(year, time.Month(month), day, clock[0], clock[1], clock[2], clock[3]*1000, time.UTC)
+	}
+	for _, test := range []struct {
+		text, layout string
+		zone         *time.Location
+		want         time.Time
+	}{
+		{"2024-1-3", "", nil, at(2024, 1, 3)},
+		{"2024-1-3 4:05", "", nil, at(2024, 1, 3, 4, 5)},
+		{"1/31/24", "", nil, at(2024, 1, 31)},
+		{"31/1/68", "", nil, at(2068, 1, 31)},
+		{"31/1/69 23:59", "", nil, at(1969, 1, 31, 23, 59)},
+		{"01/31/2024 1:05:00 PM", "", nil, at(2024, 1, 31, 13, 5)},
+		{"01/31/2024 12:05:00 AM", "", nil, at(2024, 1, 31, 0, 5)},
+		{"01/31/2024 12:05 pm", "", nil, at(2024, 1, 31, 12, 5)},
+		{"1/31/24, 9:05 AM", "", nil, at(2024, 1, 31, 9, 5)},
+		{"20240101T000000Z", "", nil, at(2024, 1, 1)},
+		{"20240131T235959.25+0130", "", nil, at(2024, 1, 31, 22, 29, 59, 250000)},
+		{"Mar-2018", "", nil, at(2018, 3, 1)},
+		{"March 2018", "", nil, at(2018, 3, 1)},
+		{"Sept 5, 2018", "", nil, at(2018, 9, 5)},
+		{"5 Sep 2018 17:00:01", "", nil, at(2018, 9, 5, 17, 0, 1)},
+		{"01JAN2024", "", nil, at(2024, 1, 1)},
+		{"Mon, 02 Jan 2006 15:04:05 -0700", "", nil, at(2006, 1, 2, 22, 4, 5)},
+		{"Mon, 02 Jan 2006 15:04:05 GMT", "", nil, at(2006, 1, 2, 15, 4, 5)},
+		{"Mon Jan  2 15:04:05 2006", "", nil, at(2006, 1, 2, 15, 4, 5)},
+		{"Mon Jan  2 15:04:05 UTC 2006", "", nil, at(2006, 1, 2, 15, 4, 5)},
+		{"2024-07-01 12:00 EDT", "", york, at(2024, 7, 1, 16)},
+		{"2024-01-01 12:00 EST", "", york, at(2024, 1, 1, 17)},
+		{"2024-11-03 01:30 EDT", "", york, at(2024, 11, 3, 5, 30)},
+		{"2024-11-03 01:30 EST", "", york, at(2024, 11, 3, 6, 30)},
+		{"2024-07-01T12:00:00.123456789Z", "", nil, at(2024, 7, 1, 12, 0, 0, 123456)},
+		{"2024-02-29T24:00", "%Y-%m-%dT24:%M", nil, at(2024, 2, 29)},
+		{"3.1.2024", "%d.%m.%Y", nil, at(2024, 1, 3)},
+		{"03.01.2024", "%-d.%-m.%Y", nil, at(2024, 1, 3)},
+		{"24060", "%y%j", nil, at(2024, 2, 29)},
+		{"Wed 31 JANUARY 99 01:02:03.5 am", "%a %d %B %y %I:%M:%S.%f %p", nil, at(1999, 1, 31, 1, 2, 3, 500000)},
+		{"20240131 120000 +05:30", "%Y%m%d %H%M%S %z", nil, at(2024, 1, 31, 6, 30)},
+		{"[31/Jan/2024:10:00:00 -0100]", "[%d/%b/%Y:%H:%M:%S %z]", nil, at(2024, 1, 31, 11)},
+		{"2024-W05-3", "%G-W%V-%u", nil, at(2024, 1, 31)},
+		{"2024Q3", "%YQ%q", nil, at(2024, 7, 1)},
+		{"100%2024", "100%%%Y", nil, at(2024, 1, 1)},
+		{"31/01/2024 14h05", "02/01/2006 15h04", nil, at(2024, 1, 31, 14, 5)},
+		{"Jan 31 2024 2:05PM", "Jan 2 2006 3:04PM", nil, at(2024, 1, 31, 14, 5)},
+		{"45322.25", "excel", nil, at(2024, 1, 31, 6)},
+		{"45322.1", "excel", nil, at(2024, 1, 31, 2, 24)},
+		{"45322.25", "excel", york, at(2024, 1, 31, 11)},
+		{"1706659200", "unix", nil, at(2024, 1, 31)},
+		{"1706659200123456", "unixus", nil, at(2024, 1, 31, 0, 0, 0, 123456)},
+		{"1706659200123456789", "unixns", nil, at(2024, 1, 31, 0, 0, 0, 123456)},
+		{"2024.5", "year", nil, at(2024, 7, 2)},
+		{"2024.083", "year12", nil, at(2024, 2, 1)},
+	} {
+		o := table.Options{Location: test.zone}
+		if test.layout != "" {
+			o.Layouts = map[string]string{"v": test.layout}
+		}
+		tab := read(t, columnOf(test.text, test.text), o)
+		got, isTime := values(t, tab, "v").([]time.Time)
+		if !isTime || !got[0].Equal(test.want) {
+			t.Errorf("%q with layout %q is %v, want %v", test.text, test.layout, got, test.want)
+		}
+	}
+	for _, text := range []string{"2024-13-01", "2023-02-29", "31/31/2024", "2024-01-01 25:00", "2024-01-01 13:00 AM",
+		"20241301T000000Z", "Foo-2018", "2024-1", "1-3-24", "1.3.24", "2024-W54", "2024-01-01 10:00 +25:00"} {
+		if kind := read(t, columnOf(text, text), table.Options{}).Schema().Columns[0].Kind; kind != table.Category {
+			t.Errorf("%q is a %s", text, kind)
+		}
+	}
+	for _, zone := range []string{"EST", "IST", "CST"} {
+		tab := read(t, columnOf("2024-01-01 10:00 "+zone, "2024-01-02 10:00 "+zone), table.Options{})
+		_, err := tab.Times("v", table.Bin{})
+		checkSentence(t, err, "give --zone, as America/New_York")
+	}
+	for _, layout := range []string{"%Y %E", "%Y %", "%m", "Jan 2"} {
+		content := columnOf("2024", "2025")
+		_, err := table.Read("x.csv", strings.NewReader(content), int64(len(content)),
+			table.Options{Layouts: map[string]string{"v": layout}})
+		checkSentence(t, err, "layout")
+	}
+}
+
+// TestNumbersAsTimes: a time column of numbers has the times that they mean, told apart by their size.
+func TestNumbersAsTimes(t *testing.T) {
+	for _, test := range []struct {
+		texts []string
+		names string
+	}{
+		{[]string{"1704067200", "1706659200.5"}, "2024-01-01 2024-01-31 00:00:00.5"},
+		{[]string{"1704067200000", "1706659200000"}, "2024-01-01 2024-01-31"},
+		{[]string{"1704067200000000", "1706659200000000"}, "2024-01-01 2024-01-31"},
+		{[]string{"1704067200000000000", "1706659200000000000"}, "2024-01-01 2024-01-31"},
+		{[]string{"2010", "2010.083", "2010.167", "2010.917"}, "2010-01-01 2010-02-01 2010-03-01 2010-12-01"},
+		{[]string{"2010", "2010.25", "2010.75"}, "2010-01-01 2010-04-01 2010-10-01"},
+		{[]string{"2011.5", "2011.123"}, "2011-02-14 21:28:48 2011-07-02 12:00:00"},
+		{[]string{"20240131", "20240201"}, "2024-01-31 2024-02-01"},
+		{[]string{"2011", "2012"}, "2011 2012"},
+		{[]string{"1", "2.5"}, "1 2.5"},
+		{[]string{"20240131", "20240132"}, "2.0240131e+07 2.0240132e+07"},
+		{[]string{"45000", "45001"}, "45000 45001"},
+	} {
+		tab := read(t, columnOf(test.texts...), table.Options{})
+		usable := tab.Usable("v", "")
+		times, err := usable.Times("v", table.Bin{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(times.Names, " "); got != test.names {
+			t.Errorf("%v are %s, want %s", test.texts, got, test.names)
+		}
+		if read := strings.Contains(strings.Join(usable.Notes(), ""), "the numbers are times"); read !=
+			strings.Contains(test.names, "-") {
+			t.Errorf("%v: notes %q", test.texts, usable.Notes())
+		}
+		if len(tab.Notes()) > 0 || tab.Schema().Columns[0].Kind != table.Number {
+			t.Errorf("%v: the table itself changed", test.texts)
+		}
+		kept := read(t, columnOf(test.texts...), table.Options{Kinds: map[string]table.Kind{"v": table.Number}})
+		if kind := kept.Usable("v", "").Schema().Columns[0].Kind; kind != table.Number {
+			t.Errorf("%v: the type was given, but is %s", test.texts, kind)
+		}
+	}
+}
+
+// TestMissing: a note counts the cells that each text makes missing, and texts that mean a level stay one.
+func TestMissing(t *testing.T) {
+	tab := read(t, "a,b,c,d\nNA,x,1,NA\n?,None,2,\nNA,y,,z\n3,x,4,z\n", table.Options{})
+	want := []string{`values that are missing by their texts: a "?" 1, "NA" 2; b "None" 1; d "NA" 1`}
+	if got := tab.Notes(); !slices.Equal(got, want) {
+		t.Errorf("notes %q, want %q", got, want)
+	}
+	for i, n := range []int{3, 1, 1, 2} {
+		if c := tab.Schema().Columns[i]; c.Missing != n {
+			t.Errorf("column %s has %d missing values, want %d", c.Name, c.Missing, n)
+		}
+	}
+
+	countries := append(slices.Repeat([]string{"DE", "FR", "IT", "US", "ZA"}, 3), "NA")
+	for _, test := range []struct {
+		name   string
+		texts  []string
+		give   []string
+		levels string
+		note   string
+	}{
+		{"NA among codes", countries, nil, "DE FR IT NA US ZA", `"NA" is a level in 1 row`},
+		{"NA among codes, as asked", countries, []string{"NA"}, "DE FR IT US ZA", `"NA" 1`},
+		{"NA among few codes", []string{"DE", "FR", "NA", "DE"}, nil, "DE FR", `"NA" 1`},
+		{"NA among words", append(slices.Repeat([]string{"one", "two", "DE", "IT", "US", "ZA"}, 2), "NA"), nil,
+			"DE IT US ZA one two", `"NA" 1`},
+		{"None, the most frequent", []string{"None", "None", "Minor", "None", "Major", "?"}, nil, "Major Minor None",
+			`"None" is a level, the most frequent one, in 3 rows; if it means a missing value, give --missing None`},
+		{"None, as asked", []string{"None", "None", "Minor", "None", "Major"}, []string{"None"}, "Major Minor", `"None" 3`},
+		{"None, as frequent as another", []string{"None", "None", "Minor", "Minor", "Major"}, nil, "Major Minor", `"None" 2`},
+		{"null, the most frequent", []string{"null", "null", "Minor", "Major"}, nil, "Major Minor", `"null" 2`},
+	} {
+		tab := read(t, columnOf(test.texts...), table.Options{Missing: test.give})
+		c := tab.Schema().Columns[0]
+		if got, notes := strings.Join(c.Levels, " "), strings.Join(tab.Notes(), "\n"); got != test.levels ||
+			!strings.Contains(notes, test.note) {
+			t.Errorf("%s: levels %s, want %s; notes %q, want %q", test.name, got, test.levels, notes, test.note)
+		}
+		present := 0
+		for _, missing := range append([]bool{}, missingOf(t, tab)...) {
+			if !missing {
+				present++
+			}
+		}
+		if len(test.texts)-present != c.Missing {
+			t.Errorf("%s: %d values, %d missing", test.name, present, c.Missing)
+		}
+	}
+
+	// An empty cell is missing whatever texts are given, and inf and NaN replace no other text.
+	tab = read(t, "a,b\n1,\n-inf,x\nNA,y\n+Infinity,NA\n", table.Options{Missing: []string{"inf"}})
+	if s := tab.Schema().Columns; s[0].Missing != 3 || s[1].Missing != 2 || s[0].Kind != table.Number {
+		t.Errorf("%v", s)
+	}
+	tab = read(t, "a,b\nx,\n-,x\nx,NA\ny,NA\n", table.Options{Missing: []string{"-", "nan"}})
+	if s := tab.Schema().Columns; s[0].Missing != 1 || s[1].Missing != 1 ||
+		!slices.Equal(s[1].Levels, []string{"NA", "x"}) {
+		t.Errorf("%v", s)
+	}
+
+	var wide, row strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&wide, "c%d,", i)
+		row.WriteString("NA,")
+	}
+	tab = read(t, wide.String()+"y\n"+strings.Repeat(row.String()+"1\n", 2)+strings.ReplaceAll(row.String(), "NA",
+		"2")+"3\n", table.Options{})
+	if notes := tab.Notes(); len(notes) != 1 || len(notes[0]) > 200 || !strings.HasSuffix(notes[0], "92 more columns") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// missingOf says which values of the first column are missing.
+func missingOf(t *testing.T, tab *table.Table) []bool {
+	columns, err := tab.Columns([]string{"v"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if columns[0].Missing == nil {
+		return make([]bool, tab.Rows())
+	}
+	return columns[0].Missing
+}
+
+// dated makes a table of n rows, ten of a day, with a label that the rows from row unlabelled on lack.
+func dated(n, unlabelled int) string {
+	var b strings.Builder
+	b.WriteString("t,x,g,y\n")
+	first := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range n {
+		label := fmt.Sprint(i % 2)
+		if i >= unlabelled {
+			label = ""
+		}
+		fmt.Fprintf(&b, "%s,%.3f,%s,%s\n", first.AddDate(0, 0, i/10).Format("2006-01-02"), math.Sin(float64(i)),
+			[]string{"a", "b"}[i/3%2], label)
+	}
+	return b.String()
+}
+
+// TestFarRows: a few rows far from all others in time change nothing that models learn from, and a note names them.
+func TestFarRows(t *testing.T) {
+	plain := dated(300, 300)
+	week := table.Bin{Unit: "week"}
+	want := read(t, plain, table.Options{}).Usable("t", "y")
+	wantTimes, _ := want.Times("t", week)
+	for _, test := range []struct{ before, after, note string }{
+		{"", "9999-12-31,7,new,1\n", "left out: 1 row far from all others in time, first row 301 (9999-12-31)"},
+		{"1970-01-01,7,new,0\n", "", "first row 1 (1970-01-01)"},
+		{"0001-01-01,7,new,0\n1900-01-01,7,b,0\n", "2100-01-01,1,a,1\n9999-12-31,7,new,1\n", "left out: 4 rows far"},
+		{"1900-01-01,7,b,0\n", "2150-01-01,1,a,1\n", "left out: 2 rows far"},
+	} {
+		header, rows, _ := strings.Cut(plain, "\n")
+		got := read(t, header+"\n"+test.before+rows+test.after, table.Options{}).Usable("t", "y")
+		times, err := got.Times("t", week)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(times.Names, wantTimes.Names) || !slices.Equal(times.Counts, wantTimes.Counts) ||
+			!slices.Equal(times.Index, wantTimes.Index) {
+			t.Errorf("times %v with rows %v, want %v %v", times.Names, times.Counts, wantTimes.Names, wantTimes.Counts)
+		}
+		if !slices.Equal(encoded(t, got, "x", "g"), encoded(t, want, "x", "g")) ||
+			got.Row(0) != strings.Count(test.before, "\n") {
+			t.Errorf("other features with %q and %q", test.before, test.after)
+		}
+		label, err := got.Label("y", "")
+		if wantLabel, _ := want.Label("y", ""); err != nil || !slices.Equal(label.Class, wantLabel.Class) {
+			t.Errorf("other labels (%v)", err)
+		}
+		if levels := got.Schema().Columns[2].Levels; !slices.Equal(levels, []string{"a", "b"}) {
+			t.Errorf("levels %q", levels)
+		}
+		if notes := strings.Join(got.Notes(), "\n"); !strings.Contains(notes, test.note) ||
+			!strings.Contains(notes, "2024-01-01 to 2024-01-30") {
+			t.Errorf("notes %q, want %q", notes, test.note)
+		}
+	}
+
+	// What is sparse is no placeholder.
+	sequence := func(times ...float64) string {
+		var b strings.Builder
+		b.WriteString("t,x\n")
+		for i, v := range times {
+			fmt.Fprintf(&b, "%v,%d\n", v, i)
+		}
+		return b.String()
+	}
+	var yearly, split, growing, late []float64
+	for i := range 200 {
+		yearly = append(yearly, float64(i))
+		split = append(split, float64(i%100)+float64(i/100)*1e6)
+		growing = append(growing, math.Pow(1.05, float64(i)))
+		late = append(late, float64(i)+float64(i/196*580))
+	}
+	for name, times := range map[string][]float64{"yearly": yearly, "a long gap in the middle": split, "growing": growing,
+		"a gap of three spans": late, "few rows": {1, 2, 3, 4, 1e6}, "two times": append(make([]float64, 199), 1)} {
+		tab := read(t, sequence(times...), table.Options{})
+		if got := tab.Usable("t", ""); got.Rows() != len(times) || len(got.Notes()) > 0 {
+			t.Errorf("%s: %d of %d rows, %q", name, got.Rows(), len(times), got.Notes())
+		}
+	}
+}
+
+// TestUnlabelled: rows without a label are left out with a count, if the label is asked for.
+func TestUnlabelled(t *testing.T) {
+	tab := read(t, dated(300, 290), table.Options{})
+	if got := tab.Usable("t", ""); got.Rows() != 300 {
+		t.Errorf("%d rows", got.Rows())
+	}
+	got := tab.Usable("t", "y")
+	label, err := got.Label("y", "")
+	if err != nil || got.Rows() != 290 || len(label.Class) != 290 || label.Class[289] != 1 || len(label.Names) != 2 {
+		t.Errorf("%d rows, label %v (%v)", got.Rows(), label, err)
+	}
+	if notes := got.Notes(); len(notes) != 1 || notes[0] !=
+		"left out: 10 rows without a label in column y, first row 291" {
+		t.Errorf("notes %q", notes)
+	}
+	_, err = tab.Label("y", "")
+	checkSentence(t, err, `row 291 (line 292), column "y": the label is missing`)
+	// A row of the selection is named by its place in the file.
+	_, err = tab.Select([]int{1, 5, 299}).Label("y", "")
+	checkSentence(t, err, `row 300 (line 301), column "y": the label is missing`)
+}
+
+// TestRealisticColumns: columns of real tables have the kinds that they always had.
+func TestRealisticColumns(t *testing.T) {
+	for _, test := range []struct {
+		kind  table.Kind
+		texts string // separated by bars
+	}{
+		{table.Number, "3.5|-2|1e-7|0"},
+		{table.Number, "2019|2020|2021"},
+		{table.Number, "20190101|20190102"},
+		{table.Number, "1546300800|1546304400"},
+		{table.Number, "0|1|1|0"},
+		{table.Number, "43.65107|-79.347015"},
+		{table.Number, "7||NA|12"},
+		{table.Category, "00501|10001|94105"},
+		{table.Category, "A12|B7|C990"},
+		{table.Category, "M5V 3L9|K1A 0B1"},
+		{table.Category, "1-10|11-50|51-200"},
+		{table.Category, "<1|1-2|>2"},
+		{table.Category, "10:30|11:45|23:05"},
+		{table.Category, "1:05:00|2:10:59"},
+		{table.Category, "192.168.0.1|10.0.0.7"},
+		{table.Category, "1.2.3|1.10.0|2.0.0"},
+		{table.Category, "v1.2|v1.3"},
+		{table.Category, "555-123-4567|555-987-6543"},
+		{table.Category, "(555) 123-4567|(555) 987-6543"},
+		{table.Category, "+1 555 123 4567|+44 20 7946 0958"},
+		{table.Category, "978-3-16-148410-0|978-0-306-40615-7"},
+		{table.Category, "4111-1111-1111-1111|5500-0000-0000-0004"},
+		{table.Category, "12-05-33|13-06-34"},
+		{table.Category, "#1|#2|#3"},
+		{table.Category, "Q1|Q2|Q3|Q4"},
+		{table.Category, "2019-20|2020-21"},
+		{table.Category, "2019/20|2020/21"},
+		{table.Category, "3/4|1/2"},
+		{table.Category, "5'11|6'02"},
+		{table.Category, "1,2,3|2,3"},
+		{table.Category, "12 km|7 km"},
+		{table.Category, "10 mg|5 mg"},
+		{table.Category, "12 EUR|7 USD"},
+		{table.Category, "-|--|n.a."},
+		{table.Category, "yes|no|yes"},
+		{table.Category, "Mon|Tue|Wed"},
+		{table.Category, "Jan|Feb|Mar"},
+		{table.Category, "E10|F32|G40"},
+		{table.Category, "0x1F|0x2A"},
+		{table.Category, "1_000|2_000"},
+		{table.Category, "3rd Ave 2019|5th Ave 2020"},
+		{table.Category, "Order 2024-001|Order 2024-002"},
+		{table.Category, "May 4|May 5"},
+		{table.Category, "N/A|low|high"},
+		{table.Category, "50%|other|20%"},
+		{table.Category, "AA-11-BB|CC-22-DD"},
+		{table.Boolean, "TRUE|False|true"},
+		{table.Time, "2019-01-31|2019-02-28"},
+		{table.Time, "2019-01-31 10:00:00|2019-02-28 11:30:59"},
+		{table.Time, "2019-01-31T10:00:00.123Z|2019-02-28T11:30:59Z"},
+		{table.Time, "31.01.2019|28.02.2019"},
+		{table.Time, "01/31/2019|02/28/2019"},
+		{table.Time, "2019/01/31|2019/02/28"},
+		{table.Time, "31 Jan 2019|28 Feb 2019"},
+		{table.Time, "2019-01|2019-02"},
+		{table.Time, "2019-W05|2019-W06"},
+		{table.Text, "|NA|"},
+	} {
+		texts := strings.Split(test.texts, "|")
+		c := read(t, columnOf(slices.Repeat(texts, 12)...), table.Options{}).Schema().Columns[0]
+		if c.Kind != test.kind {
+			t.Errorf("%s is a %s (%s), want a %s", test.texts, c.Kind, c.Note, test.kind)
+		}
+	}
+}

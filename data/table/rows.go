@@ -1,0 +1,176 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Select returns the table of some rows. Row still says which rows of the file they are.
+func (t *Table) Select(rows []int) *Table {
+	out := *t
+	out.rows, out.from, out.columns = len(rows), make([]int32, len(rows)), nil
+	for k, i := range rows {
+		out.from[k] = int32(t.Row(i))
+	}
+	out.notes = slices.Clone(t.notes)
+	for _, c := range t.columns {
+		out.columns = append(out.columns, c.selected(rows))
+	}
+	out.index()
+	return &out
+}
+
+// selected is the column of some rows, with the levels that they have.
+func (c *column) selected(rows []int) *column {
+	out := *c
+	switch {
+	case c.values != nil:
+		out.values = make([]float64, len(rows))
+		c.each(rows, func(k, i int) { out.values[k] = c.values[i] })
+	case c.code != nil:
+		to := make([]uint32, len(c.levels)+1)
+		c.each(rows, func(_, i int) { to[c.code[i]] = 1 })
+		out.levels, to[0] = nil, 0
+		for i, level := range c.levels {
+			if to[i+1] > 0 {
+				out.levels = append(out.levels, level)
+				to[i+1] = uint32(len(out.levels))
+			}
+		}
+		out.code = make([]uint32, len(rows))
+		c.each(rows, func(k, i int) { out.code[k] = to[c.code[i]] })
+	}
+	out.missing = 0
+	for i := range rows {
+		if out.isMissing(i) {
+			out.missing++
+		}
+	}
+	return &out
+}
+
+// Row is the number of a row in the file, from 0. Rows that Usable or Select left out have none.
+func (t *Table) Row(i int) int {
+	if t.from != nil {
+		return int(t.from[i])
+	}
+	return i
+}
+
+// Usable returns the table of the rows that models can learn from: without rows that have no label, and without a few
+// rows far from all others in time: placeholders such as 9999-12-31. A column of numbers that mean times, such
+// as 1704067200, becomes one of times. The table's notes say so. time and label may be empty; Times and Label find
+// mistakes in them.
+func (t *Table) Usable(time, label string) *Table {
+	t = t.readTimes(time)
+	keep := make([]bool, t.rows)
+	for i := range keep {
+		keep[i] = true
+	}
+	var notes []string
+	if c := t.byName[label]; c != nil && c.missing > 0 && c.missing < t.rows {
+		first := -1
+		for i := range keep {
+			if keep[i] = !c.isMissing(i); !keep[i] && first < 0 {
+				first = i
+			}
+		}
+		notes = append(notes, fmt.Sprintf("left out: %s without a label in column %s, first row %d", plural(c.missing, "row"),
+			c.text(), t.Row(first)+1))
+	}
+	if c := t.byName[time]; c != nil && c.values != nil && c.missing == 0 && (c.kind == Time || c.kind == Number) {
+		least, greatest := near(c.values)
+		n, first := 0, -1
+		for i, v := range c.values {
+			if v < least || v > greatest {
+				if keep[i] = false; n == 0 {
+					first = i
+				}
+				n++
+			}
+		}
+		if n > 0 {
+			name := (&Times{column: c, zone: t.location}).name
+			notes = append(notes, fmt.Sprintf("left out: %s far from all others in time, first row %d (%s); the others are "+
+				"from %s to %s", plural(n, "row"), t.Row(first)+1, name(c.values[first]), name(least), name(greatest)))
+		}
+	}
+	if notes == nil {
+		return t
+	}
+	var rows []int
+	for i, k := range keep {
+		if k {
+			rows = append(rows, i)
+		}
+	}
+	out := t.Select(rows)
+	out.notes = append(out.notes, notes...)
+	return out
+}
+
+// Which rows are far from all others: at most one in fewRows at either end of the time, behind a gap that is longer
+// than farSpans times the span of the rest.
+const (
+	fewRows  = 50
+	farSpans = 3
+)
+
+// near are the least and the greatest value that are not far from the others. From the values without the few at the
+// ends it walks outwards until a gap.
+func near(values []float64) (least, greatest float64) {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	low, high := n/fewRows, n-1-n/fewRows
+	if len(runs(sorted[low:high+1])) < 3 { // their span says nothing
+		return sorted[0], sorted[n-1]
+	}
+	for moved := true; moved; {
+		moved = false
+		reach := farSpans * (sorted[high] - sorted[low])
+		if low > 0 && sorted[low]-sorted[low-1] <= reach {
+			low--
+			moved = true
+		}
+		if high < n-1 && sorted[high+1]-sorted[high] <= reach {
+			high++
+			moved = true
+		}
+	}
+	return sorted[low], sorted[high]
+}
+
+// readTimes returns the table with numbers of a column as the times that they mean, if it is one of numbers that mean
+// times and its type was not given.
+func (t *Table) readTimes(name string) *Table {
+	c := t.byName[name]
+	if c == nil || c.kind != Number || c.given || c.missing > 0 {
+		return t
+	}
+	for _, s := range scales {
+		times, whole := make([]float64, t.rows), true
+		for i, v := range c.values {
+			micro, ok := s.micro(v, t.location)
+			if !ok || v < s.least || v > s.greatest {
+				times = nil
+				break
+			}
+			times[i] = float64(micro)
+			whole = whole && v == math.Trunc(v)
+		}
+		if times == nil || whole && s.greatest < 10_000 { // years are well as they are
+			continue
+		}
+		out, read := *t, *c
+		read.kind, read.values, read.note, read.dates = Time, times, "layout "+s.layout, dates{}
+		out.columns = slices.Clone(t.columns)
+		out.columns[slices.Index(t.columns, c)] = &read
+		out.index()
+		first := (&Times{column: &read, zone: t.location}).name(times[0])
+		read.notes = append(slices.Clone(c.notes), fmt.Sprintf("the numbers are times, %s is %s (layout %s); --type "+
+			"%s=number keeps them", short(c.values[0]), first, s.layout, name))
+		return &out
+	}
+	return t
+}
