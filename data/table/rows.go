@@ -58,6 +58,18 @@ func (t *Table) Row(i int) int {
 	return i
 }
 
+// Unlabelled lists the rows that have no value of a label, as the last weeks often do. There are none of "".
+func (t *Table) Unlabelled(label string) (rows []int) {
+	if c := t.byName[label]; c != nil && c.missing > 0 {
+		for i := range t.rows {
+			if c.isMissing(i) {
+				rows = append(rows, i)
+			}
+		}
+	}
+	return rows
+}
+
 // Usable returns the table of the rows that models can learn from: without rows that have no label, and without a few
 // rows far from all others in time: placeholders such as 9999-12-31. A column of numbers that mean times, such
 // as 1704067200, becomes one of times. The table's notes say so. time and label may be empty; Times and Label find
@@ -69,15 +81,12 @@ func (t *Table) Usable(time, label string) *Table {
 		keep[i] = true
 	}
 	var notes []string
-	if c := t.byName[label]; c != nil && c.missing > 0 && c.missing < t.rows {
-		first := -1
-		for i := range keep {
-			if keep[i] = !c.isMissing(i); !keep[i] && first < 0 {
-				first = i
-			}
+	if without := t.Unlabelled(label); len(without) > 0 && len(without) < t.rows {
+		for _, i := range without {
+			keep[i] = false
 		}
-		notes = append(notes, fmt.Sprintf("left out: %s without a label in column %s, first row %d", plural(c.missing, "row"),
-			c.text(), t.Row(first)+1))
+		notes = append(notes, fmt.Sprintf("left out: %s without a label in column %s, first row %d",
+			plural(len(without), "row"), t.byName[label].text(), t.Row(without[0])+1))
 	}
 	if c := t.byName[time]; c != nil && c.values != nil && c.missing == 0 && (c.kind == Time || c.kind == Number) {
 		least, greatest := near(c.values)

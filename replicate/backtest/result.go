@@ -403,7 +403,7 @@ func (r *Result) String() string {
 	}
 	b.WriteString("Intervals: 95%, by test blocks; those that decide hold for all rules that are compared. " +
 		"Choices are made on earlier blocks alone.\n")
-	for _, note := range r.Notes {
+	for _, note := range slices.Concat(r.Schema.Notes, r.Notes) {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	return b.String()

@@ -140,7 +140,7 @@ func (r *Result) String() string {
 	w.Flush()
 	fmt.Fprintf(&b, "most like the present: %s; least: %s\n", r.worthText(r.alike()[:min(3, len(r.Blocks)-1)]),
 		r.worthText(r.alike()[len(r.Blocks)-2:]))
-	for _, note := range r.Notes {
+	for _, note := range slices.Concat(r.Schema.Notes, r.Notes) {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	return b.String() + r.Verdict.Sentence + "\n"

@@ -82,6 +82,7 @@ type Prepared struct {
 // Prepare reads the table and encodes the rows up to T. It finds all that the user can mend in the table or the
 // request, as *table.Error, before anything is fitted.
 func Prepare(q Request) (*Prepared, error) {
+	q.Source.OnlyFeatures = q.Weights.Kind == crossfit.Covariate
 	p := &Prepared{Request: q}
 	var err error
 	if p.stream, err = Open(q.Source); err != nil {
@@ -137,7 +138,10 @@ func (p *Prepared) Weigh(ctx context.Context, backend compute.Backend) (*Result,
 	times := p.stream.Times
 	r := &Result{File: p.File, Schema: p.stream.Table.Schema(), At: times.Names[p.at], First: times.Names[0],
 		Times: p.at + 1, Rows: len(p.rows), Settings: p.Fit, Window: p.Window, Seed: p.Seed, Encoder: p.encoder,
-		Features: p.encoder.Names(), table: p.stream.String(), row: p.rows}
+		Features: p.encoder.Names(), table: p.stream.String()}
+	for _, row := range p.rows {
+		r.row = append(r.row, p.stream.Table.Row(row))
+	}
 	T, later := times.Values[p.at], p.later()
 	if p.Window > 0 {
 		r.from = times.Values[max(0, p.at-p.Window+1)]
@@ -251,7 +255,7 @@ func (r *Result) String() string {
 		kind += fmt.Sprintf(" (window: the last %d times)", r.Window)
 	}
 	fmt.Fprintf(&b, "%s weights for %s: effective share %.3f of the rows\n", kind, r.At, r.Share)
-	for _, note := range r.Notes {
+	for _, note := range slices.Concat(r.Schema.Notes, r.Notes) {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	return b.String()

@@ -101,6 +101,48 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
+// TestLeftOut: a row far from all others in time and rows without a label change no weight of the others; the latter
+// are weighted if only their features are needed. Rows keep their numbers in the file.
+func TestLeftOut(t *testing.T) {
+	source := func(extra string) Source {
+		return Source{File: drifting(t, extra), Time: "month", Label: "y", Bin: table.Bin{Unit: "month"},
+			Read: table.Options{Drop: []string{"row"}}}
+	}
+	fit := quick()
+	fit.Candidates[0].Updates = 20
+	for _, test := range []struct {
+		extra string
+		kind  crossfit.Kind
+		rows  int
+		notes string
+	}{
+		{"1970-01;1;0;0;no\n2024-12;1;0;0;\n2024-12;1;0;0;yes\n", crossfit.Conditional, 2401,
+			"left out: 1 row without a label in column y, first row 2402"},
+		{"9999-12;1;0;0;new\n", crossfit.Conditional, 2400, "left out: 1 row far from all others in time, first row 2401"},
+		{"2024-12;1;0;0;\n", crossfit.Covariate, 2401, ""},
+		{"2024-12;1;0;0;\n", NoOmega, 2400, "without a label"},
+	} {
+		q := Request{Source: source(test.extra), Fit: fit}
+		q.Weights.Kind = test.kind
+		r := weigh(t, q)
+		notes := strings.Join(r.Schema.Notes, "; ")
+		if r.Rows != test.rows || r.Times != 12 || (notes == "") != (test.notes == "") ||
+			!strings.Contains(notes, test.notes) || !strings.Contains(r.String(), notes[:min(len(notes), 30)]) {
+			t.Errorf("%q: %d rows of %d times, notes %s", test.extra, r.Rows, r.Times, notes)
+		}
+		if last := r.row[r.Rows-1]; test.rows == 2401 && last != 2400+2*strings.Count(test.extra, "no") {
+			t.Errorf("%q: the last row is %d of the file", test.extra, last+1)
+		}
+		if test.rows > 2400 {
+			continue
+		}
+		q.File = drifting(t, "")
+		if want := weigh(t, q); !slices.Equal(r.weights.Weight, want.weights.Weight) {
+			t.Errorf("%q: other weights than without the row", test.extra)
+		}
+	}
+}
+
 func mean(v []float64) float64 {
 	sum := 0.
 	for _, x := range v {

@@ -20,8 +20,10 @@ type Source struct {
 	Label string // column of the outcome; empty: none
 	// LabelKind says whether the label is a class or a number; empty: found.
 	LabelKind table.LabelKind
-	Bin       table.Bin
-	Read      table.Options
+	// OnlyFeatures says that rows without a label take part, since only their features are needed.
+	OnlyFeatures bool
+	Bin          table.Bin
+	Read         table.Options
 }
 
 // Stream is a table whose rows have times. It does not change.
@@ -58,6 +60,11 @@ func Open(source Source) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	label := source.Label
+	if source.OnlyFeatures && len(t.Unlabelled(label)) > 0 {
+		label = ""
+	}
+	t = t.Usable(source.Time, label)
 	s := &Stream{Source: source, Table: t}
 	if s.Times, err = t.Times(source.Time, source.Bin); err != nil {
 		return nil, err
@@ -69,7 +76,7 @@ func Open(source Source) (*Stream, error) {
 	if s.order, err = s.ordered(); err != nil {
 		return nil, err
 	}
-	if source.Label != "" {
+	if label != "" {
 		s.Label, err = t.Label(source.Label, source.LabelKind)
 	}
 	if err != nil {
