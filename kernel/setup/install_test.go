@@ -22,6 +22,13 @@ func TestInstall(t *testing.T) {
 	l, builds := tempLayout(t), 0
 	demand.Write(t, filepath.Join(l.Data, ".build", "gonb"), "half a program")
 	t.Setenv("TVPS_DATA", "/data/$HOME cifar")
+	cache := filepath.Join(t.TempDir(), "cache")
+	t.Setenv("XDG_CACHE_HOME", cache)
+	for _, name := range []string{"TVPS_CACHE", "GOPATH", "GOMODCACHE", "GOCACHE"} { // each of these has a default
+		if value := os.Getenv(name); value != "" {
+			t.Setenv(name, "")
+		}
+	}
 	out, err := install(t, l, fakeParts(&builds))
 	if err != nil {
 		t.Fatal(err)
@@ -37,11 +44,15 @@ func TestInstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	modules, err := runGo(t.Context(), l.Root, "env", "GOMODCACHE")
+	if err != nil {
+		t.Fatal(err)
+	}
 	bin := filepath.Join(l.Prefix, "share", "tvps", "kernel", "bin")
 	gopls := filepath.Join(l.Prefix, "share", "tvps", "kernel", "gopls")
 	want := map[string]any{
 		"argv": []any{filepath.Join(bin, "tvps-kernel"), "{connection_file}",
-			filepath.Join(bin, "gonb"), "--kernel", "{connection_file}", "-go_work=" + l.Root},
+			filepath.Join(bin, "gonb"), "--kernel", "{connection_file}", "-go_work=" + l.Root, "--raw_error"},
 		"display_name":   "Go (tvps)",
 		"language":       "go",
 		"interrupt_mode": "message",
@@ -53,6 +64,8 @@ func TestInstall(t *testing.T) {
 			"TVPS_ROOT":    l.Root,
 			"TVPS_RESULTS": filepath.Join(l.Root, "results"),
 			"TVPS_DATA":    "/data/$$HOME cifar",
+			"TVPS_CACHE":   filepath.Join(cache, "tvps"),
+			"GOMODCACHE":   strings.TrimSpace(modules),
 		},
 		"metadata": map[string]any{"written_by": "tvps kernel install"},
 	}

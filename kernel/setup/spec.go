@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 
+	"tvps/data/artifact"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 )
@@ -22,8 +24,8 @@ var logo []byte
 // writer marks the kernelspecs that this program wrote.
 const writer = "tvps kernel install"
 
-// inherited lists the environment variables that install copies into the kernelspec. A later change of them does not
-// make the kernelspec out of date.
+// inherited lists the environment variables that install copies into the kernelspec, or sets to their defaults. A later
+// change of them does not make the kernelspec out of date.
 var inherited = []string{
 	"TVPS_DATA", "TVPS_CACHE", "TVPS_RESULTS", "PJRT_PLUGIN_LIBRARY_PATH", "GOPATH", "GOMODCACHE", "GOCACHE",
 }
@@ -37,8 +39,15 @@ func newSpec(l Layout, t toolchain) jupyter.Spec {
 		"TVPS_ROOT":    l.Root,
 		"TVPS_RESULTS": filepath.Join(l.Root, "results"),
 	}
+	// Some starters of kernels have no HOME, from which the folders follow otherwise. The users of a --prefix share the
+	// modules and what this project loads, but not Go's build cache: each writes into one of his own.
+	folders := map[string]string{"GOMODCACHE": t.modules}
+	folders["TVPS_CACHE"], _ = artifact.CacheDir() // installing needs it, and says so
+	if l.Prefix == "" {
+		folders["GOCACHE"] = t.compiledCache
+	}
 	for _, name := range inherited {
-		if value := os.Getenv(name); value != "" {
+		if value := cmp.Or(os.Getenv(name), folders[name]); value != "" {
 			env[name] = absolute(name, value)
 		}
 	}
@@ -51,6 +60,7 @@ func newSpec(l Layout, t toolchain) jupyter.Spec {
 		Name: KernelName, Dir: l.specDir(),
 		Argv: []string{
 			l.program(relay), "{connection_file}", l.program(tools[0]), "--kernel", "{connection_file}", "-go_work=" + l.Root,
+			"--raw_error", // compile errors as text: HTML reaches no console, nbclient or papermill
 		},
 		DisplayName:   "Go (tvps)",
 		Language:      "go",

@@ -39,8 +39,9 @@ const goplsModule = "kernel/setup/gopls"
 
 // toolchain is the Go installation that compiles the cells, with the tool versions of go.mod.
 type toolchain struct {
-	root, version string
-	wanted        map[string]string // versions of the tools, by module path
+	root, version          string
+	modules, compiledCache string            // GOMODCACHE and GOCACHE
+	wanted                 map[string]string // versions of the tools, by module path
 }
 
 // findGo describes the go command on PATH.
@@ -48,15 +49,15 @@ func findGo(ctx context.Context, root string) (toolchain, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return toolchain{}, errors.New("the program go is not on PATH: install Go from https://go.dev/dl/")
 	}
-	text, err := runGo(ctx, root, "env", "-json", "GOROOT", "GOVERSION")
+	text, err := runGo(ctx, root, "env", "-json", "GOROOT", "GOVERSION", "GOMODCACHE", "GOCACHE")
 	if err != nil {
 		return toolchain{}, err
 	}
-	var env struct{ GOROOT, GOVERSION string }
+	var env struct{ GOROOT, GOVERSION, GOMODCACHE, GOCACHE string }
 	if err := json.Unmarshal([]byte(text), &env); err != nil {
 		return toolchain{}, fmt.Errorf("`go env` printed %q: %w", text, err)
 	}
-	t := toolchain{root: env.GOROOT, version: env.GOVERSION, wanted: map[string]string{}}
+	t := toolchain{env.GOROOT, env.GOVERSION, env.GOMODCACHE, env.GOCACHE, map[string]string{}}
 	args := []string{"list", "-m", "-f", "{{.Path}} {{.Version}}"}
 	for _, p := range tools {
 		args = append(args, p.module)
