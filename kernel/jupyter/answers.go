@@ -7,16 +7,83 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf16"
 )
 
-// answers are the requests that Relay answers, because GoNB does not.
-var answers = map[string]func(r *relay, m message) (msgType string, content any){
-	"is_complete_request": func(_ *relay, m message) (string, any) {
-		var c struct{ Code string }
-		_ = json.Unmarshal(m.content, &c) // missing fields stay empty, also below
-		return "is_complete_reply", isComplete(c.Code)
+// answers are the requests that Relay answers, because GoNB does not, or not yet. nil is none: GoNB answers.
+var answers = map[string]func(r *relay, m message) (content any){
+	"is_complete_request": func(_ *relay, m message) any { return isComplete(cursorAt(m).Code) },
+	"history_request":     func(r *relay, m message) any { return r.history.find(m.content) },
+	"comm_info_request":   func(*relay, message) any { return map[string]any{"status": "ok", "comms": struct{}{}} },
+	"inspect_request": func(r *relay, m message) any {
+		if at := cursorAt(m); r.explains.Load() && names(at.Code, at.Pos) {
+			return nil
+		}
+		return notFound
 	},
-	"history_request": func(r *relay, m message) (string, any) { return "history_reply", r.history.find(m.content) },
+	"complete_request": func(r *relay, m message) any {
+		if r.explains.Load() {
+			return nil
+		}
+		pos := cursorAt(m).Pos
+		return map[string]any{"status": "ok", "matches": []string{}, "cursor_start": pos, "cursor_end": pos,
+			"metadata": struct{}{}}
+	},
+}
+
+// notFound is the content of inspect_reply where there is nothing to explain.
+var notFound = map[string]any{"status": "ok", "found": false, "data": struct{}{}, "metadata": struct{}{}}
+
+// cursor is the content of the requests about code.
+type cursor struct {
+	Code string `json:"code"`
+	Pos  int    `json:"cursor_pos"`
+}
+
+func cursorAt(m message) (c cursor) {
+	_ = json.Unmarshal(m.content, &c) // missing fields stay empty, also below
+	return c
+}
+
+// names says whether GoNB finds a name to explain. It walks back from the cursor, in UTF-16, over blanks and brackets,
+// and before a comma or a closing bracket to the opening one. It does not notice the begin of the cell: there it runs
+// on for ever.
+func names(code string, pos int) bool {
+	units := utf16.Encode([]rune(code))
+	pos = min(max(pos, 0), len(units))
+	text := func(n int) string { return string(utf16.Decode(units[:min(n, len(units))])) }
+	commands := commandLines(strings.Split(code, "\n"))
+	if commands[strings.Count(text(pos), "\n")] {
+		return true // GoNB shows its help
+	}
+	lines := strings.SplitAfter(text(pos+1), "\n")
+	for i := range lines {
+		if i < len(commands) && commands[i] {
+			lines[i] = ""
+		}
+	}
+	inside := false
+	for _, r := range slices.Backward([]rune(strings.Join(lines, ""))) {
+		switch {
+		case inside:
+			inside = r != '(' && r != '{'
+		case r == ',' || r == ')':
+			inside = true
+		case !strings.ContainsRune(" \t\r\n(){}[]\"`'", r):
+			return true
+		}
+	}
+	return false
+}
+
+// commandLines says which lines of a cell are commands of GoNB, with the lines that a backslash continues.
+func commandLines(lines []string) []bool {
+	is := make([]bool, len(lines))
+	for i, line := range lines {
+		line = strings.TrimPrefix(line, "//gonb:")
+		is[i] = len(line) > 1 && (line[0] == '%' || line[0] == '!') || i > 0 && is[i-1] && strings.HasSuffix(lines[i-1], "\\")
+	}
+	return is
 }
 
 // completeReply is the content of is_complete_reply.
@@ -163,4 +230,11 @@ func (h *history) find(content json.RawMessage) historyReply {
 		reply.History = append(reply.History, [3]any{0, p.number, entry})
 	}
 	return reply
+}
+
+// len is the kernel's execution count.
+func (h *history) len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.count
 }

@@ -129,6 +129,14 @@ func (f *fake) serve(start string) {
 			f.info(r, start)
 		case "execute_request":
 			f.execute(r)
+		case "inspect_request": // the code is in the answer
+			data := map[string]string{"text/markdown": "explains " + r.code}
+			if strings.Contains(r.code, "Nonsense") {
+				data = map[string]string{"text/plain": "no identifier found"}
+			}
+			f.status(r, "busy")
+			f.send(f.shell, r.identity, r, "inspect_reply", map[string]any{"status": "ok", "found": true, "data": data})
+			f.status(r, "idle")
 		}
 	})
 }
@@ -215,6 +223,10 @@ func (f *fake) info(r request, start string) {
 
 // execute answers execute_request. The first word of the code is the command.
 func (f *fake) execute(r request) {
+	if bytes.Contains(r.content, []byte(`"silent":true`)) { // the relay's own: see prepare
+		f.reply(r, "ok")
+		return
+	}
 	f.count++
 	f.status(r, "busy")
 	f.publish(r, "execute_input", map[string]any{"code": r.code})
@@ -246,6 +258,10 @@ var plain = map[string]func(f *fake, r request, rest string){
 	"child":   func(f *fake, r request, _ string) { f.child(false) },
 	"daemon":  func(f *fake, r request, _ string) { f.child(true) },
 	"shows":   func(f *fake, r request, _ string) { f.shows(r) },
+	"stderr":  func(f *fake, r request, rest string) { f.stderr(r, rest) },
+	"clears": func(f *fake, r request, _ string) {
+		f.publish(r, "display_data", map[string]any{"data": map[string]any{clearType: true}})
+	},
 	"flood": func(f *fake, r request, rest string) {
 		n, _ := strconv.Atoi(rest)
 		line := strings.Repeat("x", 1<<20-1) + "\n"
@@ -286,8 +302,36 @@ var plain = map[string]func(f *fake, r request, rest string){
 	},
 }
 
+func (f *fake) stderr(r request, text string) {
+	f.publish(r, "stream", map[string]any{"name": "stderr", "text": text})
+}
+
+// fails answers as GoNB does for a program that printed texts to stderr and failed.
+func (f *fake) fails(r request, evalue string, trace, printed []string) {
+	for _, text := range append(printed, evalue+"\n") {
+		f.stderr(r, text)
+	}
+	content := map[string]any{"status": "error", "ename": "ERROR", "evalue": evalue, "traceback": trace}
+	f.publish(r, "error", content)
+	f.send(f.shell, r.identity, r, "execute_reply", content)
+	f.status(r, "idle")
+}
+
 // odd commands send their own, faulty answers.
 var odd = map[string]func(f *fake, r request, rest string){
+	"panic": func(f *fake, r request, _ string) {
+		f.fails(r, "exit status 2", []string{"exit status 2"}, []string{"warned\npanic: boom\n\n", "goroutine 1\n"})
+	},
+	"fails": func(f *fake, r request, _ string) {
+		f.fails(r, "exit status 3", []string{"exit status 3"}, []string{"warned\n"})
+	},
+	"compile": func(f *fake, r request, _ string) {
+		content := map[string]any{"status": "error", "ename": "ERROR", "evalue": "# gonb_12345678\n./main.go:11:13: bad\n",
+			"traceback": []string{"# gonb_12345678", "Cell[1]: Line 2\n\nfunc main() {\nbad", ""}}
+		f.publish(r, "error", content)
+		f.send(f.shell, r.identity, r, "execute_reply", content)
+		f.status(r, "idle")
+	},
 	"reply-first": func(f *fake, r request, _ string) { f.replyFirst(r) },
 	"idle-first":  func(f *fake, r request, _ string) { f.idleFirst(r) },
 	"no-idle":     func(f *fake, r request, _ string) { f.print(r, "out"); f.reply(r, "ok") },

@@ -23,6 +23,7 @@ func init() {
 }
 
 func TestMain(m *testing.M) {
+	sendTime = 2 * time.Second
 	if len(os.Args) > 2 && os.Args[1] == relayArgument {
 		argv := os.Args[3:]
 		if len(argv) == 0 {
@@ -50,7 +51,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// client starts a fake kernel, prints a message, and waits until it is killed.
+// client starts a fake kernel, behind a relay with a process in a group of its own, prints a message, and waits until
+// it is killed. Then nobody reads the relay's log.
 func client() {
 	spec := Spec{
 		Name: "fake",
@@ -58,8 +60,12 @@ func client() {
 		Env:  map[string]string{"FAKE_START": "well"},
 	}
 	spec.Argv = append(strings.Fields(os.Getenv("FAKE_BEFORE")), spec.Argv...)
-	_, err := Start(context.Background(), spec, Options{})
+	k, err := Start(context.Background(), spec, Options{})
 	check(err)
+	if os.Getenv("FAKE_BEFORE") != "" {
+		_, err = k.Execute(context.Background(), "daemon", nil)
+		check(err)
+	}
 	fmt.Print("started")
 	time.Sleep(longTime)
 }

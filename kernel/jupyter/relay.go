@@ -1,6 +1,7 @@
 package jupyter
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,9 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,27 +26,38 @@ import (
 
 const (
 	acceptPause = 100 * time.Millisecond // after a client that could not be accepted
-	parentEvery = time.Second            // between two looks at the parent process
 	termTime    = time.Second            // for a kernel to end after SIGTERM, before it is killed
 )
 
 // Relay runs a GoNB kernel as its child, for the clients of a connection file. In argv it replaces the name of that
 // file by that of another one, with other ports, and passes all messages. It adds what GoNB lacks:
 //
-//   - it answers is_complete_request and history_request;
+//   - it answers what GoNB does not (see answers), and corrects messages (see request and publication);
 //   - it drops messages that are malformed, too large or have a wrong signature: they would end GoNB. It answers
 //     heartbeats, which have no signature, and GoNB listens in a folder of this user only;
-//   - it ends the kernel and all processes that the kernel started when the process that started Relay is gone, and
-//     at SIGTERM.
+//   - it ends the kernel and all processes that the kernel started when the process that started Relay is gone, when
+//     Relay's own process is killed, and at SIGTERM and SIGHUP.
 //
 // The kernel's own messages and those of Relay go to w. Relay returns the kernel's exit code. An error means that
 // the kernel was not started. It must be called by the main goroutine, locked to its thread.
 func Relay(connectionFile string, argv []string, w io.Writer) (code int, err error) {
-	gone := parentGone()
-	adopt()
+	signal.Ignore(syscall.SIGPIPE) // whoever reads our log may end before us
+	if u, err := user.Current(); err == nil && os.Getenv("HOME") == "" {
+		_ = os.Setenv("HOME", u.HomeDir) // Go needs it, and kernel gateways may not have it
+	}
 	signals := make(chan os.Signal, 10)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer signal.Stop(signals)
+	if os.Getenv(guarded) == "" {
+		return guardRelay(signals, &log{to: w, name: "tvps-kernel"})
+	}
+	_ = os.Unsetenv(guarded)
+	gone := make(chan struct{})
+	go func() { // the guard writes nothing: its end closes the pipe
+		_, _ = io.Copy(io.Discard, os.NewFile(guardPipe, "guard"))
+		close(gone)
+	}()
+	adopt()
 	outer, err := readConnection(connectionFile)
 	if err != nil {
 		return 0, err
@@ -53,7 +67,8 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 		return 0, err
 	}
 	defer closeAll(listeners)
-	r := &relay{session: session{id: randomID(), key: []byte(outer.Key)}, log: &log{to: w, name: "tvps-kernel"}}
+	r := &relay{session: session{id: randomID(), key: []byte(outer.Key)}, log: &log{to: w, name: "tvps-kernel"},
+		pages: map[string]bool{}, failed: map[string]failure{}}
 	dir, remove, err := artifact.TempFolder("tvps-relay-")
 	if err != nil {
 		return 0, fmt.Errorf("cannot create a temporary folder: %w", err)
@@ -78,6 +93,8 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	r.clients.Go(func() { r.broadcast(ctx) })
+	go r.prepare(ctx, dir)
 	for i, ch := range channels {
 		go r.accept(ctx, listeners[i], ch, *r.inner.ports()[i])
 	}
@@ -89,13 +106,11 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	return p.code(), nil
 }
 
-// wait returns when the kernel has ended. It ends the kernel at SIGTERM or SIGHUP, and when its parent is gone. An
-// interrupt is not for the relay: the kernel gets it, too.
-func (r *relay) wait(p *running, signals <-chan os.Signal, gone func() bool) {
-	look := time.NewTicker(parentEvery)
-	defer look.Stop()
+// wait returns when the kernel has ended. It ends the kernel at SIGTERM, and when the guard is gone. An interrupt is
+// not for the relay: the kernel gets it, too.
+func (r *relay) wait(p *running, signals <-chan os.Signal, gone <-chan struct{}) {
 	for {
-		why := ""
+		why := "the process that started it is gone"
 		select {
 		case <-p.exited:
 			if p.code() != 0 {
@@ -103,19 +118,15 @@ func (r *relay) wait(p *running, signals <-chan os.Signal, gone func() bool) {
 			}
 			return
 		case s := <-signals:
-			if s != os.Interrupt {
-				why = s.String()
+			if s == os.Interrupt {
+				continue
 			}
-		case <-look.C:
-			if gone() {
-				why = "the process that started it is gone"
-			}
+			why = s.String()
+		case <-gone:
 		}
-		if why != "" {
-			r.log.note("ending the kernel: " + why)
-			p.end(termTime)
-			return
-		}
+		r.log.note("ending the kernel: " + why)
+		p.end(termTime)
+		return
 	}
 }
 
@@ -140,8 +151,15 @@ type relay struct {
 
 	mu          sync.Mutex
 	subscribers []*socket // the clients' iopub connections
+	ended       bool      // the kernel's iopub connection
 	clients     sync.WaitGroup
-	rejected    bool // a message was dropped
+	rejected    bool               // a message was dropped
+	pages       map[string]bool    // requests for a page about a name, by id
+	failed      map[string]failure // why cells failed, by the id of the request
+
+	publishing sync.Mutex  // held while a message goes to all subscribers
+	crash      crash       // of the running cell
+	explains   atomic.Bool // GoNB is connected with gopls
 }
 
 // accept serves all clients of one channel until its listener is closed. After another error, such as too many open
@@ -170,39 +188,42 @@ func (r *relay) accept(ctx context.Context, l net.Listener, ch channel, port int
 
 // serve connects a client with a channel of the kernel until one of them closes the connection. The kernel sees the
 // client's ZeroMQ identity, by which it finds the client on its other channels. An error of a connection is its end.
-// Heartbeats have no signature, so they do not get to the kernel: they are sent back until it ends.
+// Heartbeats have no signature, so they do not get to the kernel: they are sent back until it ends. The messages of
+// iopub come to all clients from one connection: see broadcast.
 func (r *relay) serve(ctx context.Context, conn net.Conn, ch channel, port int) {
 	client, err := open(ch.name, conn, ch.kernel, "")
 	if err != nil {
 		r.reject(err)
 		return
 	}
+	client.in.limit = requestLimit
 	if ch.kernel != "ROUTER" {
 		client.in.limit = handshakeLimit // nothing that comes here is signed
 	}
-	if ch.kernel == "REP" {
+	switch ch.kernel {
+	case "REP":
 		client.receive(func(frames [][]byte) { _ = client.send(frames...) })
+		return
+	case "PUB":
+		client.receive(func(frames [][]byte) {
+			if len(frames) == 1 && bytes.HasPrefix(frames[0], []byte{1}) {
+				r.subscribe(client, string(frames[0][1:]))
+			}
+		})
+		r.unsubscribe(client)
 		return
 	}
 	kernel, err := dial(ctx, ch.name, r.inner, port, ch.client, client.zmtp.Peer.Meta["Identity"])
 	if err != nil {
 		return
 	}
-	client.patient = true // a kernel waits for a slow client
-	if ch.kernel == "PUB" {
-		r.subscribe(client)
-		defer r.unsubscribe(client)
-	}
+	client.patient = true
 	go func() {
-		kernel.receive(func(frames [][]byte) { _ = client.send(frames...) })
+		kernel.receive(func(frames [][]byte) { _ = client.send(r.reply(frames)...) })
 		conn.Close()
 	}()
-	pass := subscribes
-	if ch.kernel == "ROUTER" {
-		pass = func(frames [][]byte) bool { return r.forward(client, frames) }
-	}
 	client.receive(func(frames [][]byte) {
-		if pass(frames) {
+		if frames = r.request(client, frames); frames != nil {
 			_ = kernel.send(frames...)
 		}
 	})
@@ -210,52 +231,57 @@ func (r *relay) serve(ctx context.Context, conn net.Conn, ch channel, port int) 
 	<-kernel.done
 }
 
-// subscribes says whether a client of iopub sends a subscription or its end. Nothing else is for the kernel.
-func subscribes(frames [][]byte) bool {
-	return len(frames) == 1 && len(frames[0]) > 0 && frames[0][0] <= 1
+// broadcast passes what the kernel publishes to all clients, until the kernel closes its connection.
+func (r *relay) broadcast(ctx context.Context) {
+	if kernel, err := dial(ctx, "iopub", r.inner, r.inner.IOPub, zmq4.Sub, ""); err == nil {
+		_ = kernel.send([]byte{1}) // subscribe to everything
+		kernel.receive(r.publication)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.subscribers {
+		s.conn.Close()
+	}
+	r.ended = true
 }
 
-// forward says whether a client's message is for the kernel. Relay's own requests are answered here.
-func (r *relay) forward(client *socket, frames [][]byte) bool {
-	m, err := r.session.decode(frames)
-	if err != nil {
-		r.reject(err)
-		return false
-	}
-	answer := answers[m.header.Type]
-	if answer == nil {
-		r.history.add(m)
-		return true
-	}
-	msgType, content := answer(r, m)
-	r.clients.Go(func() { // a client that does not read must not hold up its own requests
-		r.publish(m.header, "status", map[string]string{"execution_state": "busy"})
-		if answer, err := r.session.encode(r.session.newHeader(msgType), &m.header, content); err == nil {
-			_ = client.send(append(slices.Clone(routing(frames)), answer...)...)
-		}
-		r.publish(m.header, "status", map[string]string{"execution_state": "idle"})
-	})
-	return false
-}
-
-// publish sends a message to the iopub connections of all clients.
+// publish sends a message of the relay to the iopub connections of all clients.
 func (r *relay) publish(parent header, msgType string, content any) {
-	frames, err := r.session.encode(r.session.newHeader(msgType), &parent, content)
-	if err != nil {
-		return
+	if frames, err := r.session.encode(r.session.newHeader(msgType), &parent, content); err == nil {
+		r.publishing.Lock()
+		defer r.publishing.Unlock()
+		r.toAll(append([][]byte{[]byte(msgType)}, frames...))
 	}
+}
+
+// toAll sends a message to the iopub connections of all clients. A client that does not read holds up the kernel, as
+// its messages must not be lost. If there are others, its connection is closed after sendTime: it can come back.
+func (r *relay) toAll(frames [][]byte) {
 	r.mu.Lock()
 	subscribers := slices.Clone(r.subscribers)
 	r.mu.Unlock()
 	for _, s := range subscribers {
-		_ = s.send(append([][]byte{[]byte(msgType)}, frames...)...)
+		if s.patient = len(subscribers) == 1; s.send(frames...) != nil {
+			s.conn.Close()
+		}
 	}
 }
 
-func (r *relay) subscribe(s *socket) {
+// subscribe adds a client of iopub and welcomes it, as JEP 65 demands. From now on no other client may hold up the
+// kernel for more than sendTime.
+func (r *relay) subscribe(s *socket, topic string) {
+	content := map[string]string{"subscription": topic}
+	if frames, err := r.session.encode(r.session.newHeader("iopub_welcome"), nil, content); err == nil {
+		_ = s.send(append([][]byte{[]byte(topic)}, frames...)...)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.subscribers = append(r.subscribers, s)
+	for _, other := range r.subscribers {
+		other.conn.SetWriteDeadline(time.Now().Add(sendTime))
+	}
+	if r.subscribers = append(r.subscribers, s); r.ended {
+		s.conn.Close()
+	}
 }
 
 func (r *relay) unsubscribe(s *socket) {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -116,8 +117,8 @@ func TestRelayEnds(t *testing.T) {
 			k := startFake(t, relaySpec(t, "well"), Options{})
 			execute(t, k, "daemon")
 			execute(t, k, "child")
-			if n := len(fakeProcesses(t)); n != 4 {
-				t.Fatalf("%d processes instead of 4", n)
+			if n := len(fakeProcesses(t)); n != 5 {
+				t.Fatalf("%d processes instead of 5", n)
 			}
 			end(k)
 			select {
@@ -141,14 +142,19 @@ func TestClientKilled(t *testing.T) {
 		t.Skip("only Linux kills the children of a killed process")
 	}
 	relay := os.Args[0] + " " + relayArgument + " {connection_file}"
+	script := filepath.Join(t.TempDir(), "script") // it is killed with the client, the relay is not
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n\"$@\" &\nwait\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		before    string
 		processes int
 	}{
 		"without a relay": {"", 2},
-		"named":           {relay, 3},
-		"not named":       {"env -u JPY_PARENT_PID " + relay, 3},
-		"no such":         {"env JPY_PARENT_PID=999999999 " + relay, 3},
+		"named":           {relay, 5},
+		"not named":       {"env -u JPY_PARENT_PID " + relay, 5},
+		"a script's":      {script + " " + relay, 6},
+		"no such":         {"env JPY_PARENT_PID=999999999 " + relay, 5},
 	} {
 		t.Run(name, func(t *testing.T) { clientKilled(t, c.before, c.processes) })
 	}

@@ -14,8 +14,10 @@ import (
 const (
 	redialEvery   = 10 * time.Millisecond // while the kernel does not listen yet
 	handshakeTime = 5 * time.Second       // for ZeroMQ's handshake after connecting
-	sendTime      = 30 * time.Second      // for handing a message to the operating system
 )
+
+// sendTime is the limit for handing a message to the operating system. Tests shorten it.
+var sendTime = 30 * time.Second
 
 // socket is one ZeroMQ connection to a kernel. It uses zmq4's connections instead of its sockets: a connection
 // reports that the peer closed it, has no queue (so a slow reader slows the kernel, and memory stays bounded) and
@@ -79,9 +81,11 @@ func guard(read func() error) (err error) {
 func (s *socket) send(frames ...[]byte) error {
 	s.sending.Lock()
 	defer s.sending.Unlock()
+	limit := time.Time{} // none
 	if !s.patient {
-		s.conn.SetWriteDeadline(time.Now().Add(sendTime))
+		limit = time.Now().Add(sendTime)
 	}
+	s.conn.SetWriteDeadline(limit)
 	if err := s.zmtp.SendMsg(zmq4.NewMsgFrom(frames...)); err != nil {
 		return fmt.Errorf("cannot send on the %s socket: %w", s.name, err)
 	}

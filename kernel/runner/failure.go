@@ -72,8 +72,9 @@ func reason(s *step, reply jupyter.Reply) string {
 	case reply.Ename == gonbError && trace == value:
 		printed := strings.TrimSuffix(lastLines(stderr(s)), value) // GoNB prints the value to stderr, too
 		return strings.TrimSpace(value + "\n" + printed)
-	case reply.Ename == gonbError && trace != "": // the traceback includes the value
+	case reply.Ename == gonbError && strings.Contains(trace, value):
 		return trace
+	case reply.Ename == gonbError: // a long traceback, or the lines of a compile error
 	case reply.Ename != "" && reply.Ename != gonbError:
 		value = reply.Ename + ": " + value
 	}
