@@ -71,6 +71,9 @@ func clean(file string, write bool) (changed bool, err error) {
 	if err != nil {
 		return false, usage.Errorf("%s %w", file, err)
 	}
+	if note := nb.Note(); note != "" {
+		fmt.Fprintln(os.Stderr, file, note)
+	}
 	nb.Clean()
 	after, err := nb.Bytes()
 	if err != nil || bytes.Equal(before, after) {

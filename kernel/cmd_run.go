@@ -29,6 +29,7 @@ type runFlags struct {
 	jobs         int
 	timeout      time.Duration
 	quiet        bool
+	allowErrors  bool
 }
 
 func runCommand() *cobra.Command {
@@ -57,6 +58,7 @@ func runCommand() *cobra.Command {
 	flags.StringVar(&f.kernel, "kernel", "", "name of an installed kernel (default: the notebook's own)")
 	flags.IntVar(&f.jobs, "jobs", 1, "number of parallel notebooks")
 	flags.DurationVar(&f.timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
+	flags.BoolVar(&f.allowErrors, "allow-errors", false, "run all cells, also after one that fails; exit code 0")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only errors")
 	return cmd
 }
@@ -75,6 +77,9 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 		}
 		if prepared[i], err = jobs[i].Prepare(); err != nil {
 			return err
+		}
+		if note := prepared[i].Note(); note != "" {
+			fmt.Fprintln(os.Stderr, jobs[i].File, note)
 		}
 	}
 	errs := runner.Each(cmd.Context(), len(jobs), f.jobs, func(i int) error {
@@ -140,7 +145,7 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	for _, file := range files {
 		j := runner.Job{
 			File: file, Kernel: f.kernel, Parameters: parameters, Timeout: f.timeout,
-			Dir:    f.cwd,
+			Dir: f.cwd, AllowErrors: f.allowErrors,
 			Output: target(f.output, file, ".ipynb", len(files)),
 			HTML:   target(f.html, file, ".html", len(files)),
 		}
@@ -179,9 +184,16 @@ func readParameters(file string) (map[string]string, error) {
 		return nil, usage.Errorf("%s is not a YAML file of names and values: %w", file, err)
 	}
 	for name, value := range values {
-		if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
-			return nil, usage.Errorf("%s, line %d: the parameter %s must be a text, a number or a truth value",
-				file, value.Line, name)
+		if value.Kind != yaml.ScalarNode {
+			value.Style = yaml.FlowStyle
+			text, err := yaml.Marshal(&value)
+			if err != nil {
+				return nil, usage.Errorf("%s, line %d: the parameter %s: %w", file, value.Line, name, err)
+			}
+			value.Value = strings.TrimSpace(string(text))
+		}
+		if value.Tag == "!!null" {
+			return nil, usage.Errorf("%s, line %d: the parameter %s has no value", file, value.Line, name)
 		}
 		parameters[name] = value.Value
 	}

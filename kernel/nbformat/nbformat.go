@@ -26,7 +26,17 @@ type Notebook struct {
 	Minor    int // nbformat_minor; from 5 on, cells have ids
 	Cells    []*Cell
 	Metadata map[string]any
+	Replaced int            // values that JSON does not have, as Parse found them
 	rest     map[string]any // top-level fields that this package does not know
+}
+
+// Note says that the notebook had values that JSON does not have; empty if it had none.
+func (nb *Notebook) Note() string {
+	if nb.Replaced == 0 {
+		return ""
+	}
+	return fmt.Sprintf("had %d values that JSON does not have: NaN and Infinity are written as null, "+
+		"half of a surrogate pair as U+FFFD", nb.Replaced)
 }
 
 // Cell is a cell of a notebook.

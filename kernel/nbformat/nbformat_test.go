@@ -1,6 +1,7 @@
 package nbformat
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,5 +159,29 @@ func TestWriteKeepsTheOldFileOrHasTheNew(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
 		t.Errorf("temporary files were left: %v", left)
+	}
+}
+
+// What Python's programs write and JSON does not have is null, and the notebook says so.
+func TestLooseJSON(t *testing.T) {
+	const text = `{"nbformat": 4, "nbformat_minor": 5, "metadata": {"a": NaN, "b": [-Infinity, Infinity, 1]},
+	"cells": [{"cell_type": "code", "id": "x", "metadata": {}, "execution_count": null, "outputs": [],
+	"source": "NaN \" -Infinity \ud83d b \udc00 \ud83d\ude00 \ufffd"}]}`
+	nb, err := Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]any{"a": nil, "b": []any{nil, nil, json.Number("1")}}, nb.Metadata); diff != "" {
+		t.Errorf("metadata (-want +got):\n%s", diff)
+	}
+	if want := "NaN \" -Infinity \uFFFD b \uFFFD 😀 \uFFFD"; nb.Cells[0].Source != want || nb.Replaced != 5 {
+		t.Errorf("source %q, %d replaced; want %q, 5", nb.Cells[0].Source, nb.Replaced, want)
+	}
+	data, err := nb.Bytes()
+	if err != nil || !json.Valid(data) {
+		t.Errorf("written as %s, %v", data, err)
+	}
+	if again, err := Parse(data); err != nil || again.Note() != "" || !strings.Contains(nb.Note(), "had 5 values") {
+		t.Errorf("read again: %v; the note was %q", err, nb.Note())
 	}
 }

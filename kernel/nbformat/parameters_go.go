@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gopkg.in/yaml.v3"
 )
 
 // goHeader turns the declarations of a cell into a Go file.
@@ -101,6 +103,9 @@ var goTypes = map[string]string{
 // goType is a parameter's type: the declared one, or that of its literal. It is empty if the value is not a literal
 // or the declared type is not in goTypes.
 func goType(declared, literal string) string {
+	if m := goComposite.FindStringSubmatch(literal); m != nil && (declared == "" || declared == m[1]) {
+		return m[1]
+	}
 	for _, l := range goLiterals {
 		if !l.match.MatchString(literal) {
 			continue
@@ -112,6 +117,9 @@ func goType(declared, literal string) string {
 	}
 	return ""
 }
+
+// goComposite matches a list or a map of literals.
+var goComposite = regexp.MustCompile(`^((?:\[\]|map\[string\])(?:string|bool|int|float64))\{[^{}]*\}$`)
 
 // goLiterals are the forms of literals. A unit of package time, and a number times a unit, count as literals.
 var goLiterals = []struct {
@@ -151,6 +159,15 @@ var units = []unit{
 
 // goLiteral writes a value as a Go literal of the given type.
 func goLiteral(kind, value string) (string, error) {
+	if _, element, ok := strings.Cut(kind, "]"); ok {
+		items, err := composite(value, strings.HasPrefix(kind, "map"), func(item *yaml.Node) (string, error) {
+			if item.Kind != yaml.ScalarNode {
+				return "", errors.New("has lists or maps within")
+			}
+			return goLiteral(element, item.Value)
+		})
+		return kind + "{" + items + "}", err
+	}
 	switch kind {
 	case "string":
 		return strconv.Quote(value), nil

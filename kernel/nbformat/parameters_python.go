@@ -4,11 +4,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 )
 
 // pythonLine matches an assignment of a literal: a name, an optional annotation, the literal and an optional comment.
 var pythonLine = regexp.MustCompile(`(?m)^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*` +
-	`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|True|False|` +
+	`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|True|False|\[[^\n]*\]|\{[^\n]*\}|` +
 	`[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+)?)` +
 	`[ \t]*(?:#[ \t]*([^\r\n]*))?\r?$`)
 
@@ -32,6 +34,10 @@ func pythonType(literal string) string {
 		return "bool"
 	case strings.ContainsAny(literal[:1], `"'`):
 		return "str"
+	case literal[0] == '[':
+		return "list"
+	case literal[0] == '{':
+		return "dict"
 	case strings.ContainsAny(literal, ".eE"):
 		return "float"
 	}
@@ -45,8 +51,28 @@ func pythonLiteral(kind, value string) (string, error) {
 		return strconv.Quote(value), nil // Python understands all of Go's escapes
 	case "bool":
 		return boolean(value, "True", "False")
+	case "list":
+		items, err := composite(value, false, pythonItem)
+		return "[" + items + "]", err
+	case "dict":
+		items, err := composite(value, true, pythonItem)
+		return "{" + items + "}", err
 	case "float":
 		return floating(value)
 	}
 	return integer(value)
+}
+
+// pythonItem is a value within a list or dict, whose type is that of YAML.
+func pythonItem(item *yaml.Node) (string, error) {
+	kinds := map[string]string{"!!str": "str", "!!int": "int", "!!float": "float", "!!bool": "bool", "!!seq": "list",
+		"!!map": "dict"}
+	value, err := yaml.Marshal(item)
+	if err != nil || item.Tag == "!!null" {
+		return "None", err
+	}
+	if item.Kind == yaml.ScalarNode {
+		value = []byte(item.Value)
+	}
+	return pythonLiteral(kinds[item.Tag], string(value))
 }

@@ -22,18 +22,20 @@ var (
 	whole float64 = 1
 	small int8 = -1
 	raw = ` + "`a\\b`" + `
+	lags = []int{1, 2} // steps
+	of map[string]float64 = map[string]float64{"a": 1}
 )
 
 const verbose = true
 var computed, alias, exponent = f(), fade, e5
-var list = []int{1}
+var list = [][]int{{1}}
 func f() int { return 1 }
 %%
 scale = "not a declaration"
 `
 
 const pythonCell = "scale = \"tiny\"  # how large\r\nn: int = 3\nrate = 1e-3\non = True\n" +
-	"computed = f(3)\nif n:\n    x = 1\nlist = [1]\n"
+	"computed = f(3)\nif n:\n    x = 1\nlags = [1]  # steps\nof = {\"a\": 1}\n"
 
 // withCell is a notebook of one cell with parameters.
 func withCell(language, source string) *Notebook {
@@ -56,11 +58,15 @@ wait (duration, default 90 * time.Second): how long
 whole (float64, default 1)
 small (int, default -1)
 raw (string, default ` + "`a\\b`" + `)
+lags ([]int, default []int{1, 2}): steps
+of (map[string]float64, default map[string]float64{"a": 1})
 verbose (bool, default true)`},
 		"python": {pythonCell, `scale (str, default "tiny"): how large
 n (int, default 3)
 rate (float, default 1e-3)
-on (bool, default True)`},
+on (bool, default True)
+lags (list, default [1]): steps
+of (dict, default {"a": 1})`},
 	} {
 		all, err := withCell(language, c.source).Parameters()
 		if err != nil {
@@ -89,6 +95,12 @@ func TestSetParameters(t *testing.T) {
 		{"go", goCell, "small", "-128", "small int8 = -128"},
 		{"go", goCell, "raw", "ω\n", `raw = "ω\n"`},
 		{"go", goCell, "verbose", "False", "const verbose = false"},
+		{"go", goCell, "lags", "[4, 0x10]", "lags = []int{4, 16} // steps"},
+		{"go", goCell, "lags", "[]", "lags = []int{} // steps"},
+		{"go", goCell, "of", "{b: 2, c d: 1e-9}", `map[string]float64{"b": 2.0, "c d": 1e-09}`},
+		{"python", pythonCell, "lags", `[1, a, "1", 2.5, true, null, [3, {k: v}]]`,
+			`lags = [1, "a", "1", 2.5, True, None, [3, {"k": "v"}]]  # steps`},
+		{"python", pythonCell, "of", "{b: [1]}", `of = {"b": [1]}`},
 		{"python", pythonCell, "scale", "it's", "scale = \"it's\"  # how large\r\n"},
 		{"python", pythonCell, "n", "-4", "n: int = -4\n"},
 		{"python", pythonCell, "rate", "3", "rate = 3.0\n"},
@@ -132,6 +144,10 @@ func TestParametersRefused(t *testing.T) {
 		{"go", goCell, "n", "1.5", "is not a whole number", true},
 		{"go", goCell, "rate", "NaN", "is not a finite number", true},
 		{"go", goCell, "verbose", "maybe", "is neither true nor false", true},
+		{"go", goCell, "lags", "1", "is not a list such as [1, 2]", true},
+		{"go", goCell, "lags", "[1, b]", `has "b", which is not a whole number`, true},
+		{"go", goCell, "of", "[1]", "is not a map such as {a: 1}", true},
+		{"go", goCell, "of", "{a: [1]}", "has lists or maps within", true},
 		{"go", goCell, "wait", "90", `is not a duration such as "90s"`, true},
 		{"go", "%%\nx := 1", "x", "2", "there is no cell with the tag", true},
 		{"go", "var a = 1\nvar b 2", "a", "2", "cell 2) that cannot be read: line 2:", false},

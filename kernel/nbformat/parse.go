@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,6 +19,7 @@ func Parse(data []byte) (*Notebook, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("is damaged: it is not UTF-8")
 	}
+	data, replaced := strict(data)
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(data, new(json.RawMessage)); errors.As(err, &syntax) {
 		return nil, fmt.Errorf("is damaged at line %d: %w", 1+bytes.Count(data[:syntax.Offset], []byte("\n")), err)
@@ -28,8 +30,39 @@ func Parse(data []byte) (*Notebook, error) {
 	if d.Decode(&top) != nil {
 		return nil, errors.New("is not a notebook: its JSON value is not an object")
 	}
-	return fromJSON(top)
+	nb, err := fromJSON(top)
+	if nb != nil {
+		nb.Replaced = replaced
+	}
+	return nb, err
 }
+
+// strict replaces NaN, Infinity and -Infinity, which Python's programs write into JSON, by null. It counts them, and
+// the halves of surrogate pairs in strings, which package json replaces.
+func strict(data []byte) (valid []byte, replaced int) {
+	if !suspect.Match(data) {
+		return data, 0
+	}
+	valid = loose.ReplaceAllFunc(data, func(found []byte) []byte {
+		if found[0] != '"' {
+			replaced++
+			return []byte("null")
+		}
+		var text string
+		if suspect.Match(found) && json.Unmarshal(found, &text) == nil {
+			written := bytes.Count(found, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(found), []byte(`\ufffd`))
+			replaced += strings.Count(text, "\uFFFD") - written
+		}
+		return found
+	})
+	return valid, replaced
+}
+
+// suspect matches what strict looks for. loose matches strings and the words that JSON does not have.
+var (
+	suspect = regexp.MustCompile(`NaN|Infinity|\\u[dD][89a-fA-F]`)
+	loose   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
+)
 
 // object is a JSON object that is being decoded. The take functions remove known fields from it; unknown fields
 // remain. err is the first error.

@@ -16,6 +16,8 @@ var (
 	on           = true
 	f            = 1e-3
 	other        = call()
+	lags         = []int{1, 2} // steps
+	of map[string]float64 = map[string]float64{"a": 1}
 )
 const limit uint8 = 7
 var raw = `a"b`
@@ -43,6 +45,8 @@ class TestTranslator(unittest.TestCase):
             ("on", "bool", "true", ""),
             ("f", "float64", "1e-3", ""),
             ("other", "", "call()", ""),
+            ("lags", "[]int", "[]int{1, 2}", "steps"),
+            ("of", "map[string]float64", 'map[string]float64{"a": 1}', ""),
             ("limit", "uint8", "7", ""),
             ("raw", "string", '`a"b`', ""),
         ])
@@ -54,6 +58,16 @@ class TestTranslator(unittest.TestCase):
              "var n int = 4.0", "var d time.Duration = time.Duration(5401500000000)", "var on bool = false",
              "const limit uint8 = 9", 'var new = "x"'])
 
+    def test_composites(self):
+        self.assertEqual(
+            self.codify(lags=[3, 4.0], of={"b": 2, "c d": 0.5}, new=["a", "b"], mixed=[1, 0.5], scale=True),
+            ["var lags []int = []int{3, 4.0}", 'var of map[string]float64 = map[string]float64{"b": 2, "c d": 0.5}',
+             'var new = []string{"a", "b"}', "var mixed = []float64{1, 0.5}", 'var scale string = "True"'])
+        for values in ({"lags": {"a": 1}}, {"lags": ["a"]}, {"lags": [[1]]}, {"new": [1, "a"]}, {"scale": [1]},
+                       {"new": []}):
+            with self.assertRaises(PapermillException, msg=values):
+                self.codify(**values)
+
     def test_forgets(self):
         """The types of one notebook are not those of the next."""
         self.codify(rate=1)
@@ -61,7 +75,7 @@ class TestTranslator(unittest.TestCase):
 
     def test_refuses(self):
         for name, value in [("n", 2.5), ("n", "x"), ("on", 1), ("d", "1 hour"), ("rate", float("nan")), ("rate", True),
-                            ("a b", 1), ("func", 1), ("new", None), ("new", [1]), ("scale", None), ("scale", "\ud800")]:
+                            ("a b", 1), ("func", 1), ("new", None), ("new", [None]), ("scale", None), ("scale", "\ud800")]:
             with self.assertRaises(PapermillException, msg=f"{name}={value!r}"):
                 self.codify(**{name: value})
 

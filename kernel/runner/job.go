@@ -32,6 +32,8 @@ type Job struct {
 	Log        io.Writer         // gets what the kernel itself writes; nil: discarded
 	Env        []string          // NAME=value, for the kernel; overrides its kernelspec
 	Dir        string            // working directory of the kernel; empty: the folder of File
+
+	AllowErrors bool // run all cells, also after one that fails
 }
 
 // Run runs the notebook. It returns the notebook with its outputs even if a cell failed, and nil if Prepare fails.
@@ -49,6 +51,9 @@ type Prepared struct {
 	nb   *nbformat.Notebook
 	spec jupyter.Spec
 }
+
+// Note is the notebook's: see nbformat.Notebook.Note.
+func (p *Prepared) Note() string { return p.nb.Note() }
 
 // Prepare reads the notebook and finds its kernel. Nothing runs, and nothing is written.
 func (j Job) Prepare() (*Prepared, error) {
@@ -108,7 +113,7 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 		return nil, Result{}, fmt.Errorf("cannot resolve the folder of %s: %w", j.File, err)
 	}
 	o := Options{
-		Timeout: j.Timeout, Live: j.Live,
+		Timeout: j.Timeout, Live: j.Live, AllowErrors: j.AllowErrors,
 		Start: func(ctx context.Context) (Kernel, error) {
 			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: cmp.Or(j.Dir, dir), Log: j.Log, Env: j.Env})
 			if err != nil {
@@ -131,12 +136,17 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 }
 
 // headless makes GoNB report compiler errors as text instead of HTML, which shows details only under the mouse. It
-// takes the folder gopls of `kernel install` off PATH, because nothing is completed without a browser.
+// takes the folder gopls of `kernel install` off PATH, because nothing is completed without a browser. IPython keeps no
+// history of what was not typed.
 func headless(spec jupyter.Spec) jupyter.Spec {
+	spec.Argv = slices.Clone(spec.Argv)
+	if slices.ContainsFunc(spec.Argv, func(arg string) bool { return strings.HasPrefix(arg, "ipykernel") }) {
+		spec.Argv = append(spec.Argv, "--HistoryManager.hist_file=:memory:")
+	}
 	if !slices.ContainsFunc(spec.Argv, func(arg string) bool { return filepath.Base(arg) == "gonb" }) {
 		return spec
 	}
-	spec.Argv = append(slices.Clone(spec.Argv), "--raw_error")
+	spec.Argv = append(spec.Argv, "--raw_error")
 	if path, ok := spec.Env["PATH"]; ok {
 		dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return filepath.Base(dir) == "gopls" })
 		spec.Env = maps.Clone(spec.Env)

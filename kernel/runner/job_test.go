@@ -105,6 +105,10 @@ func TestHeadless(t *testing.T) {
 	if diff := cmp.Diff(python, headless(python)); diff != "" {
 		t.Error(diff)
 	}
+	python.Argv = []string{"python", "-m", "ipykernel_launcher"}
+	if got := headless(python).Argv; len(got) != 4 || got[3] != "--HistoryManager.hist_file=:memory:" {
+		t.Errorf("IPython would write its history: %q", got)
+	}
 }
 
 func TestEach(t *testing.T) {

@@ -44,6 +44,8 @@ type Options struct {
 	Live    io.Writer                             // gets the outputs as text when they arrive; nil: discarded
 	Limit   int                                   // bytes kept of each stream of a cell; 0: DefaultLimit
 	Every   time.Duration                         // between two saves of a running cell; 0: DefaultEvery
+
+	AllowErrors bool // run all cells, also after one that fails
 }
 
 // Result counts the code cells that ran, or were skipped by their tag.
@@ -137,7 +139,7 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	s.ExecutionCount = s.number
 	r.result.Ran++
 	saved := errors.Join(saveError, r.save())
-	if err == nil && (reply.Status == "ok" || s.HasTag(RaisesTag)) {
+	if err == nil && (reply.Status == "ok" || s.HasTag(RaisesTag) || r.o.AllowErrors) {
 		return saved
 	}
 	return errors.Join(failure(ctx, s, reply, err, r.o.Timeout), saved)

@@ -71,6 +71,24 @@ func TestFailingCell(t *testing.T) {
 	}
 }
 
+// With AllowErrors all cells run, but not without a kernel.
+func TestAllowErrors(t *testing.T) {
+	b := newFixture(t)
+	b.AllowErrors = true
+	nb := newNotebook("fail x", "print two")
+	if result, err := Run(context.Background(), nb, b.Options); err != nil || result.Ran != 2 {
+		t.Errorf("%d cells ran, %v", result.Ran, err)
+	}
+	if got, want := outputs(b.saved(t)), "stderr:why it failed~~|x / stdout:two~"; got != want {
+		t.Errorf("outputs %s, want %s", got, want)
+	}
+	b = newFixture(t)
+	b.AllowErrors = true
+	if _, err := Run(context.Background(), newNotebook("die"), b.Options); !errors.Is(err, jupyter.ErrKernelDied) {
+		t.Errorf("the kernel died: %v", err)
+	}
+}
+
 // GoNB prints the exit status to stderr as well; the error must show it only once.
 func TestReason(t *testing.T) {
 	s := &step{
@@ -80,6 +98,11 @@ func TestReason(t *testing.T) {
 	}
 	reply := jupyter.Reply{Ename: gonbError, Evalue: "exit status 4", Traceback: []string{"exit status 4"}}
 	if got := reason(s, reply); got != "exit status 4\nwhy" {
+		t.Errorf("%q", got)
+	}
+	long := append([]string{"panic: boom"}, strings.Split(strings.Repeat("main.go ", 30), " ")...)
+	reply = jupyter.Reply{Ename: gonbError, Evalue: "panic: boom", Traceback: long}
+	if got := reason(s, reply); !strings.HasPrefix(got, "panic: boom\n...\nmain.go") {
 		t.Errorf("%q", got)
 	}
 	reply = jupyter.Reply{Ename: "ValueError", Evalue: "no", Traceback: []string{"\x1b[31mline 1\x1b[0m", "", "line 2"}}
