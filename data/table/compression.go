@@ -1,138 +1,68 @@
 package table
 
 import (
-	"bytes"
 	"encoding/binary"
-	"fmt"
-	"io"
+	"errors"
 
-	"github.com/klauspost/compress/gzip"
+	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
-// decompress decompresses a page of size bytes.
-func (d *pageDecoder) decompress(b []byte, size int64) ([]byte, error) {
-	bad := func(err error) error {
-		if err == nil {
-			return torn("a page has another size than it states")
-		}
-		return torn("a page cannot be decompressed (%s)", cause(err))
-	}
-	switch d.codec {
-	case 0:
-		if int64(len(b)) != size {
-			return nil, bad(nil)
-		}
-		return b, nil
-	case 1:
-		if n, err := snappy.DecodedLen(b); err != nil || int64(n) != size {
-			return nil, bad(err)
-		}
-		out, err := snappy.Decode(nil, b)
-		if err != nil {
-			return nil, bad(err)
-		}
-		return out, nil
-	case 2:
-		var err error
-		if d.gzip == nil {
-			d.gzip, err = gzip.NewReader(bytes.NewReader(b))
-		} else {
-			err = d.gzip.Reset(bytes.NewReader(b))
-		}
-		if err != nil {
-			d.gzip = nil
-			return nil, bad(err)
-		}
-		return exactly(d.gzip, size, bad)
-	case 6:
-		if d.zstd == nil {
-			var err error
-			if d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-				zstd.WithDecoderMaxWindow(128<<20)); err != nil {
-				return nil, bad(err)
-			}
-		}
-		if err := d.zstd.Reset(bytes.NewReader(b)); err != nil {
-			return nil, bad(err)
-		}
-		return exactly(d.zstd, size, bad)
-	case 7:
-		out, ok := unlz4(b, int(size))
-		if !ok {
-			return nil, bad(nil)
-		}
-		return out, nil
-	}
-	name := map[int64]string{3: "LZO", 4: "Brotli", 5: "the deprecated LZ4"}[d.codec]
-	if name == "" {
-		name = fmt.Sprintf("codec %d", d.codec)
-	}
-	return nil, &Error{Problem: "the column is compressed with " + name + ", which is not read",
-		Fix: "write the file with zstd or snappy"}
+// codec decompresses pages. It takes no memory that compressed bytes ask for: dst has the size that the page's header
+// states, which was checked.
+type codec struct {
+	compress.Codec // compresses
+	decode         func(dst, src []byte) ([]byte, error)
 }
 
-// exactly reads size bytes, then the end.
-func exactly(r io.Reader, size int64, bad func(error) error) ([]byte, error) {
-	out := make([]byte, size)
-	if _, err := io.ReadFull(r, out); err != nil {
-		return nil, bad(err)
+// DecodeWithError decompresses a page. A page of nulls alone may have no bytes.
+func (c codec) DecodeWithError(dst, src []byte) ([]byte, error) {
+	if len(src) == 0 {
+		return dst[:0], nil
 	}
-	var more [1]byte
-	if n, err := io.ReadFull(r, more[:]); n > 0 || err != io.EOF {
-		if err == io.EOF {
-			err = nil
-		}
-		return nil, bad(err)
-	}
-	return out, nil
+	return c.decode(dst, src)
 }
 
-// unlz4 decompresses a block of LZ4 of size bytes.
-func unlz4(b []byte, size int) (out []byte, ok bool) {
-	if size > 255*len(b) {
-		return nil, false
-	}
-	out = make([]byte, 0, size)
-	length := func(n int) (int, bool) {
-		if n < 15 {
-			return n, true
-		}
-		for len(b) > 0 {
-			c := b[0]
-			b = b[1:]
-			if n += int(c); n > size+15 {
-				return 0, false
+// Arrow-go lacks LZ4 as Hadoop frames it, and its snappy and zstd take the memory that compressed bytes ask for.
+func init() {
+	unzstd, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true)) // no error
+	for kind, decode := range map[compress.Compression]func(dst, src []byte) ([]byte, error){
+		compress.Codecs.Zstd: func(dst, src []byte) ([]byte, error) { return unzstd.DecodeAll(src, dst[:0]) },
+		compress.Codecs.Snappy: func(dst, src []byte) ([]byte, error) {
+			if n, err := snappy.DecodedLen(src); err != nil || n > len(dst) {
+				return nil, errors.Join(err, errors.New("more bytes than the page states"))
 			}
-			if c < 255 {
-				return n, true
-			}
-		}
-		return 0, false
+			return snappy.Decode(dst, src)
+		},
+		compress.Codecs.Lz4: unlz4,
+	} {
+		encode, _ := compress.GetCodec(kind) // none for LZ4, which is not written
+		compress.RegisterCodec(kind, codec{encode, decode})
 	}
-	for len(b) > 0 {
-		token := b[0]
-		b = b[1:]
-		n, ok := length(int(token >> 4))
-		if !ok || n > len(b) || len(out)+n > size {
-			return nil, false
+}
+
+// unlz4 decompresses the deprecated LZ4: blocks, each after its two sizes, as Hadoop writes them, or one bare block.
+func unlz4(dst, src []byte) ([]byte, error) {
+	n := 0
+	for rest := src; ; {
+		if len(rest) == 0 {
+			return dst[:n], nil
 		}
-		out, b = append(out, b[:n]...), b[n:]
-		if len(b) == 0 {
+		if len(rest) < 8 {
 			break
 		}
-		if len(b) < 2 {
-			return nil, false
+		size, compressed := binary.BigEndian.Uint32(rest), binary.BigEndian.Uint32(rest[4:])
+		if rest = rest[8:]; int64(compressed) > int64(len(rest)) || int64(size) > int64(len(dst)-n) {
+			break
 		}
-		offset := int(binary.LittleEndian.Uint16(b))
-		b = b[2:]
-		if n, ok = length(int(token & 15)); !ok || offset == 0 || offset > len(out) || len(out)+n+4 > size {
-			return nil, false
+		got, err := lz4.UncompressBlock(rest[:compressed], dst[n:n+int(size)])
+		if err != nil || got != int(size) {
+			break
 		}
-		for range n + 4 {
-			out = append(out, out[len(out)-offset])
-		}
+		n, rest = n+got, rest[compressed:]
 	}
-	return out, len(out) == size
+	n, err := lz4.UncompressBlock(src, dst)
+	return dst[:max(n, 0)], err
 }

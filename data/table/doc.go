@@ -12,8 +12,9 @@
 //   - Times: year first, day first or month first, with names of months, with AM and PM, with offsets. The order of day
 //     and month is decided by all values of the column, or refused.
 //   - gzip and zstd: a CSV file may be compressed with either. The first bytes of a file decide, not its name.
-//   - Parquet: flat columns of the usual types, encodings and codecs. Lists, structs, decimals
-//     and encryption are refused.
+//   - Parquet: columns of numbers, decimals, booleans, times and texts, in all encodings and codecs but LZO. Times of
+//     day and UUIDs are categories. Nested columns and bytes that are not text are ignored, which a note says.
+//     Integers beyond 2^53 that repeat are identifiers and become a category. Encrypted files are refused.
 //
 // The same table gives the same features from CSV and from Parquet, byte for byte. A float32 of a Parquet file counts
 // as the shortest decimal that means it, as in a CSV file.
@@ -22,8 +23,7 @@
 //
 // What the user can mend is an [*Error]: one sentence with file, row and column, and what to do. Damaged and hostile
 // files are such errors, too, never panics. Sizes that a file states are checked before memory is allocated for them,
-// and [Limits] bounds what a small compressed file may expand to. For this reason the package decodes Parquet's pages
-// itself: parquet-go, with which it writes, allocates what a file states.
+// and [Limits] bounds what a small compressed file may expand to. Parquet is read by arrow-go, one column after another.
 //
 // A NaN or infinite number is an error: it is often the result of a failed computation. Missing values are empty
 // fields, nulls, and the texts of [DefaultMissing]; [Table.Notes] counts the latter.

@@ -9,7 +9,9 @@ import (
 
 	"tvps/data/table"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
 // fuzz reads a file and asks everything of its table. All errors must be sentences, all features finite.
@@ -101,25 +103,22 @@ func FuzzCSV(f *testing.F) {
 
 // FuzzParquet reads any bytes between the marks of a Parquet file.
 func FuzzParquet(f *testing.F) {
-	type row struct {
-		A int64    `parquet:"a,delta"`
-		B float32  `parquet:"b"`
-		C *string  `parquet:"c,dict"`
-		D bool     `parquet:"d"`
-		E string   `parquet:"e,delta"`
-		G *float64 `parquet:"g,split"`
-		H int32    `parquet:"h,date"`
-		I int64    `parquet:"i,timestamp(millisecond)"`
-		J uint32   `parquet:"j,dict"`
-	}
-	text, number := "x", 2.5
-	rows := []row{{A: 1, B: 2, C: &text, D: true, E: "abc", H: 3, I: 4}, {A: 2, E: "abd", G: &number}, {A: -3, C: &text}}
-	for _, options := range [][]parquet.WriterOption{
-		{}, {parquet.Compression(&parquet.Snappy)}, {parquet.Compression(&parquet.Gzip)},
-		{parquet.Compression(&parquet.Zstd)},
-		{parquet.Compression(&parquet.Lz4Raw)}, {parquet.DataPageVersion(1)},
-	} {
-		f.Add([]byte(parquetOf(f, rows, options...)))
+	columns := []cells{{name: "a", values: []int64{1, 2, -3}}, {name: "b", values: []float32{2, 0, .5}},
+		{name: "c", logical: schema.StringLogicalType{}, values: byteArrays[parquet.ByteArray]("x", "", "x"),
+			missing: []bool{false, true, false}},
+		{name: "d", values: []bool{true, false, true}}, {name: "e", values: byteArrays[parquet.ByteArray]("abc", "abd", "")},
+		{name: "f", values: []float64{1, 2.5, 3}, missing: []bool{true, false, true}},
+		{name: "g", logical: schema.DateLogicalType{}, values: []int32{3, 4, 5}},
+		{name: "h", logical: schema.NewTimestampLogicalType(true, schema.TimeUnitMillis), values: []int64{3, 4, 5}},
+		{name: "i", logical: schema.NewDecimalLogicalType(5, 2), values: byteArrays[parquet.ByteArray]("1", "2", "3")},
+		{name: "j[]", values: []int32{1, 2, 3}}}
+	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy,
+		compress.Codecs.Gzip, compress.Codecs.Zstd, compress.Codecs.Lz4Raw, compress.Codecs.Brotli} {
+		for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
+			f.Add([]byte(parquetOf(f, columns, parquet.WithCompression(codec), parquet.WithDataPageVersion(version),
+				parquet.WithDictionaryFor("a", false), parquet.WithEncodingFor("a", parquet.Encodings.DeltaBinaryPacked),
+				parquet.WithDictionaryFor("e", false), parquet.WithEncodingFor("e", parquet.Encodings.DeltaByteArray))))
+		}
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if len(content) < 12 {

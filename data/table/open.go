@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,15 +61,16 @@ func Read(name string, r io.ReaderAt, size int64, o Options) (*Table, error) {
 
 // input is a file to read, and how.
 type input struct {
-	name    string
-	r       io.ReaderAt
-	size    int64
-	o       Options
-	limits  Limits
-	missing [][]byte
-	nan     bool // NaN is missing
-	inf     bool // an infinite number is missing
-	notes   []string
+	name           string
+	r              io.ReaderAt
+	size           int64
+	o              Options
+	limits         Limits
+	missing        [][]byte
+	missingNumbers []float64 // those of them that are numbers
+	nan            bool      // NaN is missing
+	inf            bool      // an infinite number is missing
+	notes          []string
 }
 
 // check refuses impossible options.
@@ -101,6 +103,9 @@ func (in *input) check() error {
 	}
 	for _, text := range missing {
 		in.missing = append(in.missing, []byte(text))
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			in.missingNumbers = append(in.missingNumbers, v)
+		}
 	}
 	if o.Location == nil {
 		in.o.Location = time.UTC
@@ -323,12 +328,15 @@ func (t *Table) index() {
 	}
 }
 
+// leastRows is the smallest number of rows of a table.
+var leastRows int64 = 2
+
 // checkRows refuses a table that is too small or too large.
 func (in *input) checkRows(rows int64, columns int) error {
 	switch {
 	case rows == 0:
 		return &Error{Problem: "the table has a header, but no rows", Fix: "a table needs at least two rows"}
-	case rows == 1:
+	case rows < leastRows:
 		return &Error{Problem: "the table has one row", Fix: "a table needs at least two rows"}
 	case rows > in.limits.Cells/int64(max(columns, 1)) || rows > 1<<31-2:
 		return &Error{Problem: fmt.Sprintf("the table has more than %d rows of %s", rows-1, plural(columns, "column")),

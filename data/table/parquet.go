@@ -1,92 +1,63 @@
 package table
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
-	"runtime"
-	"sync/atomic"
+	"slices"
+	"unicode/utf8"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// Physical types of Parquet.
-const (
-	typeBoolean = iota
-	typeInt32
-	typeInt64
-	typeInt96
-	typeFloat
-	typeDouble
-	typeBytes
-	typeFixed
-)
-
-// Meanings of a Parquet column, of its logical and converted types.
-const (
-	meansPlain = iota // as the physical type says
-	meansText
-	meansDate
-	meansTime      // of day
-	meansTimestamp // in micros per unit, below
-	meansUnsigned
-	meansDecimal
-	meansNull
-	meansOther
-)
-
-// leaf is a column of a Parquet file's schema.
-type leaf struct {
-	name     string
-	physical int64
-	length   int64 // of typeFixed
-	optional bool
-	means    int
-	nanos    int64  // meansTimestamp: nanoseconds per unit
-	utc      bool   // meansTimestamp: not a local time
-	refused  string // why it cannot be read; "" if it can
-	leaves   int    // 1, or the number of leaves of a group, which is refused
+// parquetReader reads a Parquet file, column by column in one goroutine: arrow-go panics on some damaged files, and a
+// panic of another goroutine cannot be recovered.
+type parquetReader struct {
+	*input
+	file *file.Reader
+	rows int
+	left int64 // bytes that pages may still expand to
 }
 
-// chunk is a column of a row group.
-type chunk struct {
-	physical, codec          int64
-	values, compressed       int64
-	dataOffset, dictOffset   int64
-	elsewhere, encryptedMeta bool
-}
-
-type rowGroup struct {
-	rows   int64
-	chunks []chunk
-}
-
-// metadata is the footer of a Parquet file.
-type metadata struct {
-	rows      int64
-	leaves    []leaf
-	groups    []rowGroup
-	encrypted bool
-}
-
-// torn is the error of a Parquet file that is damaged.
+// torn is the error of a Parquet file that is damaged. The cause may be arrow-go's.
 func torn(what string, args ...any) *Error {
-	return &Error{Problem: "the Parquet file is damaged or truncated: " + fmt.Sprintf(what, args...),
-		Fix: "write it again"}
+	what = cause(fmt.Errorf(what, args...))
+	for len(what) > 160 || len(what) > 0 && what[len(what)-1] == '.' {
+		_, size := utf8.DecodeLastRuneInString(what)
+		what = what[:len(what)-size]
+	}
+	return &Error{Problem: "the Parquet file is damaged, truncated, or has what is not read: " + what, Fix: "write it again"}
 }
 
-// mostFooter is the largest footer that is read.
-const mostFooter = 256 << 20
+// Limits of Parquet files.
+const (
+	mostFooter  = 256 << 20
+	mostPage    = 1 << 30
+	batchValues = 1 << 13 // rows that are decoded at once
+)
 
 // readParquet reads a Parquet file.
-func (in *input) readParquet() (*Table, error) {
-	meta, err := in.parquetFooter()
+func (in *input) readParquet() (t *Table, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			t, err = nil, torn("%v", problem)
+		}
+	}()
+	r, err := in.openParquet()
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(meta.leaves))
-	for i, l := range meta.leaves {
+	leaves, err := r.leaves()
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(leaves))
+	for i, l := range leaves {
 		names[i] = l.name
 	}
 	if err := in.checkNames(names, 0); err != nil {
@@ -96,59 +67,39 @@ func (in *input) readParquet() (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &parquetReader{input: in, meta: meta}
-	r.left.Store(2 * in.limits.expanded(in.size)) // texts are read twice
-	var leaves, first []int                       // of wanted columns: in the schema, and in a row group
-	at := 0
-	for i, l := range meta.leaves {
-		if want[i] && l.refused != "" && in.o.Kinds[l.name] != Text {
-			return nil, &Error{Column: l.name, Problem: l.refused, Fix: "convert it, or drop the column"}
-		}
+	n := 0
+	for i, l := range leaves {
 		if want[i] {
-			leaves, first = append(leaves, i), append(first, at)
+			leaves[n] = l
+			n++
 		}
-		at += l.leaves
 	}
-	if err := in.checkRows(meta.rows, len(leaves)); err != nil {
+	leaves = leaves[:n]
+	if err := r.check(leaves); err != nil {
 		return nil, err
 	}
-	if err := meta.check(in.size, at); err != nil {
-		return nil, err
-	}
-	// What a few bytes of run lengths can stand for is bounded, too.
-	if need := meta.rows * int64(len(leaves)) * 4; need > max(in.limits.Free, in.size*in.limits.Ratio) {
-		return nil, &Error{Problem: fmt.Sprintf("the file states %d rows of %s, too many for its size", meta.rows,
-			plural(len(leaves), "column")), Fix: "leave columns out if you trust it, or raise the limit"}
-	}
-	columns := make([]*column, len(leaves))
-	failed := make([]error, len(leaves))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	var worst atomic.Int64 // the first column that failed: those after it need not be read
-	worst.Store(math.MaxInt64)
-	for k := range leaves {
-		group.Go(func() error {
-			if int64(k) > worst.Load() {
-				return nil
-			}
-			if columns[k], failed[k] = r.column(&meta.leaves[leaves[k]], first[k]); failed[k] != nil {
-				for now := worst.Load(); int64(k) < now && !worst.CompareAndSwap(now, int64(k)); now = worst.Load() {
-				}
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // the errors are in failed
-	for _, err := range failed {
+	var columns []*column
+	for _, l := range leaves {
+		c, err := r.column(l)
 		if err != nil {
+			var e *Error
+			if errors.As(err, &e) && e.Column == "" {
+				e.Column = l.name
+			}
 			return nil, err
 		}
+		columns = append(columns, c)
 	}
-	return in.finish("Parquet", int(meta.rows), columns), nil
+	return in.finish("Parquet", r.rows, columns), nil
 }
 
-// parquetFooter reads and checks the metadata.
-func (in *input) parquetFooter() (*metadata, error) {
+// encrypted is the error of an encrypted file.
+func encrypted() *Error {
+	return &Error{Problem: "the file is an encrypted Parquet file", Fix: "write it without encryption"}
+}
+
+// openParquet reads the footer.
+func (in *input) openParquet() (*parquetReader, error) {
 	if in.size < 12 {
 		return nil, torn("it has %d bytes", in.size)
 	}
@@ -158,17 +109,265 @@ func (in *input) parquetFooter() (*metadata, error) {
 	}
 	switch magic := string(tail[4:]); {
 	case magic == "PARE":
-		return nil, &Error{Problem: "the file is an encrypted Parquet file", Fix: "write it without encryption"}
+		return nil, encrypted()
 	case magic != "PAR1":
 		return nil, torn("it does not end with PAR1")
 	}
-	n := int64(binary.LittleEndian.Uint32(tail[:]))
-	if n > in.size-12 || n > mostFooter {
+	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > in.size-12 || n > mostFooter {
 		return nil, torn("its footer would have %s", bytesText(n))
 	}
-	footer := make([]byte, n)
-	if _, err := in.r.ReadAt(footer, in.size-8-n); err != nil && err != io.EOF {
-		return nil, &Error{Problem: "cannot be read: " + cause(err), Err: err}
+	properties := parquet.NewReaderProperties(nil)
+	properties.BufferedStreamEnabled = true // reads page by page
+	properties.MaxCompressedPageSize = min(in.size, mostPage)
+	properties.MaxUncompressedPageSize = min(in.limits.expanded(in.size), mostPage)
+	f, err := file.NewParquetReader(io.NewSectionReader(in.r, 0, in.size), file.WithReadProps(properties))
+	if err != nil {
+		return nil, torn("%w", err)
 	}
-	return parseFooter(footer, in.limits.Columns)
+	if f.MetaData().IsSetEncryptionAlgorithm() {
+		return nil, encrypted()
+	}
+	// Texts, and integers that may be identifiers, are read twice.
+	return &parquetReader{input: in, file: f, left: 2 * in.limits.expanded(in.size)}, nil
+}
+
+// check compares the row groups with the schema, the file's size and the limits, before memory is taken for them.
+func (r *parquetReader) check(leaves []*leaf) error {
+	rows := int64(0)
+	for g := range r.file.NumRowGroups() {
+		group := r.file.MetaData().RowGroup(g)
+		if n := group.NumRows(); n < 0 || n > math.MaxInt64-rows {
+			return torn("row group %d has %d rows", g, n)
+		}
+		rows += group.NumRows()
+		if n := group.NumColumns(); n != r.file.MetaData().NumColumns() {
+			return torn("row group %d has %s of %d", g, plural(n, "column"), r.file.MetaData().NumColumns())
+		}
+		for _, l := range leaves {
+			c, err := group.ColumnChunk(l.at)
+			if err != nil {
+				return torn("%w", err)
+			}
+			start := c.DataPageOffset()
+			if c.HasDictionaryPage() && c.DictionaryPageOffset() > 0 {
+				start = min(start, c.DictionaryPageOffset())
+			}
+			switch size := c.TotalCompressedSize(); {
+			case c.CryptoMetadata() != nil:
+				return encrypted()
+			case c.FilePath() != "":
+				return &Error{Problem: "the Parquet file refers to other files", Fix: "write it as one file"}
+			case start < 0 || size < 0 || start > r.size || size > r.size-start:
+				return torn("row group %d has data outside the file", g)
+			case c.Type() != l.PhysicalType():
+				return torn("row group %d has another type", g)
+			case c.Type() == parquet.Types.FixedLenByteArray &&
+				slices.Contains(c.Encodings(), parquet.Encodings.DeltaByteArray):
+				l.kind, l.why = Text, "bytes in encoding DELTA_BYTE_ARRAY"
+			}
+		}
+	}
+	if err := r.checkRows(rows, len(leaves)); err != nil {
+		return err
+	}
+	// What a few bytes of run lengths can stand for is bounded, too.
+	if need := rows * int64(len(leaves)) * 4; need > max(r.limits.Free, r.size*r.limits.Ratio) {
+		return &Error{Problem: fmt.Sprintf("the file states %d rows of %s, too many for its size", rows,
+			plural(len(leaves), "column")), Fix: "leave columns out if you trust it, or raise the limit"}
+	}
+	r.rows = int(rows)
+	return nil
+}
+
+// page has some rows of a column, and the values of those that have one: in ints, floats or bytes, by the physical
+// type. It is valid until the next one is read.
+type page struct {
+	levels  []int16 // 0: the row has no value; nil: all rows have one
+	ints    []int64 // also booleans, and INT96 in microseconds since 1970
+	floats  []float64
+	bytes   [][]byte
+	scratch any // values as arrow-go gives them
+}
+
+// each calls use for every row of a column. Its value is number k of the page; -1: it has none.
+func (r *parquetReader) each(l *leaf, use func(row int, p *page, k int) error) error {
+	var p page
+	if l.MaxDefinitionLevel() > 0 {
+		p.levels = make([]int16, batchValues)
+	}
+	row := 0
+	for g := range r.file.NumRowGroups() {
+		group := r.file.RowGroup(g)
+		read, err := group.GetColumnPageReader(l.at)
+		if err != nil {
+			return torn("%w", err)
+		}
+		chunk := file.NewColumnReader(l.Column, &pageReader{PageReader: read, of: r}, nil, r.file.BufferPool())
+		for left := int(group.NumRows()); left > 0; {
+			n, err := p.read(chunk, min(left, batchValues))
+			var e *Error
+			switch {
+			case errors.As(err, &e):
+				return e
+			case err != nil:
+				return torn("%w", err)
+			case n == 0:
+				return torn("row group %d has fewer values than rows", g)
+			}
+			k := 0
+			for i := range n {
+				if p.levels != nil && p.levels[i] == 0 {
+					err = use(row+i, &p, -1)
+				} else {
+					err = use(row+i, &p, k)
+					k++
+				}
+				if err != nil {
+					return err
+				}
+			}
+			row += n
+			left -= n
+		}
+		if err := chunk.Close(); err != nil {
+			return torn("%w", err)
+		}
+	}
+	return nil
+}
+
+// read reads the next rows of a column, at most n, all of one page of the file. 0 rows: there are no more.
+func (p *page) read(chunk file.ColumnChunkReader, n int) (rows int, err error) {
+	switch c := chunk.(type) {
+	case *file.BooleanColumnChunkReader:
+		p.ints, rows, err = values(p, n, p.ints, c.ReadBatchInPage, func(v bool) int64 {
+			if v {
+				return 1
+			}
+			return 0
+		})
+	case *file.Int32ColumnChunkReader:
+		p.ints, rows, err = values(p, n, p.ints, c.ReadBatchInPage, func(v int32) int64 { return int64(v) })
+	case *file.Int64ColumnChunkReader:
+		p.ints, rows, err = values(p, n, p.ints, c.ReadBatchInPage, func(v int64) int64 { return v })
+	case *file.Int96ColumnChunkReader: // nanoseconds of the day, Julian day
+		p.ints, rows, err = values(p, n, p.ints, c.ReadBatchInPage, func(v parquet.Int96) int64 {
+			const unix = 2440588
+			day := int64(binary.LittleEndian.Uint32(v[8:])) - unix
+			if day > 1e7 {
+				return math.MaxInt64
+			}
+			return day*microsPerDay + floorDiv(int64(binary.LittleEndian.Uint64(v[:])), 1000)
+		})
+	case *file.Float32ColumnChunkReader:
+		p.floats, rows, err = values(p, n, p.floats, c.ReadBatchInPage, func(v float32) float64 { return float64(v) })
+	case *file.Float64ColumnChunkReader:
+		p.floats, rows, err = values(p, n, p.floats, c.ReadBatchInPage, func(v float64) float64 { return v })
+	case *file.ByteArrayColumnChunkReader:
+		p.bytes, rows, err = values(p, n, p.bytes, c.ReadBatchInPage, func(v parquet.ByteArray) []byte { return v })
+	case *file.FixedLenByteArrayColumnChunkReader:
+		p.bytes, rows, err = values(p, n, p.bytes, c.ReadBatchInPage,
+			func(v parquet.FixedLenByteArray) []byte { return v })
+	}
+	return rows, err
+}
+
+// values reads values of a physical type into dst.
+func values[T, V any](p *page, n int, dst []V, read func(int64, []T, []int16, []int16) (int64, int, error),
+	convert func(T) V) ([]V, int, error) {
+	from, ok := p.scratch.([]T)
+	if !ok {
+		from, dst = make([]T, batchValues), make([]V, batchValues)
+		p.scratch = from
+	}
+	rows, present, err := read(int64(n), from, p.levels, nil)
+	if err != nil {
+		return dst, 0, err
+	}
+	want := int(rows)
+	for _, level := range p.levels[:min(int(rows), len(p.levels))] {
+		want -= 1 - int(level)
+	}
+	if want != present {
+		return dst, 0, fmt.Errorf("a page has %d values of %d", present, want)
+	}
+	for i, v := range from[:present] {
+		dst[i] = convert(v)
+	}
+	return dst, int(rows), nil
+}
+
+// pageReader reads the pages of a column chunk, and checks what they state.
+type pageReader struct {
+	file.PageReader
+	of  *parquetReader
+	err error
+}
+
+// Next reads the next page that has values.
+func (r *pageReader) Next() bool {
+	for r.err == nil && r.PageReader.Next() {
+		page := r.PageReader.Page()
+		size := int64(len(page.Data()))
+		if r.of.left -= max(size, 1); r.of.left < 0 {
+			r.err = &Error{Problem: fmt.Sprintf("the pages expand to more than %s, too much for the file's size",
+				bytesText(r.of.limits.expanded(r.of.size))), Fix: "raise the limit if you trust the file"}
+			return false
+		}
+		if _, dictionary := page.(*file.DictionaryPage); dictionary && int64(page.NumValues()) > size {
+			r.err = fmt.Errorf("a dictionary of %s would have %d values", bytesText(size), page.NumValues())
+			return false
+		} else if dictionary || page.NumValues() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Err is why Next returned false; nil at the end.
+func (r *pageReader) Err() error {
+	if r.err != nil {
+		return r.err
+	}
+	return r.PageReader.Err()
+}
+
+// GetDictionaryPage would read a dictionary without a check. Next has read it where a file has one.
+func (r *pageReader) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
+
+// leaves lists the columns of the schema. A nested one is one column, whatever it consists of.
+func (r *parquetReader) leaves() ([]*leaf, error) {
+	var leaves []*leaf
+	s := r.file.MetaData().Schema
+	var last schema.Node
+	for i := range s.NumColumns() {
+		root := s.ColumnRoot(i)
+		if root == last {
+			continue
+		}
+		last = root
+		l := &leaf{Column: s.Column(i), name: string(trim([]byte(root.Name()))), at: i}
+		l.interpret(root)
+		leaves = append(leaves, l)
+	}
+	if len(leaves) == 0 {
+		return nil, &Error{Problem: "the table has no columns"}
+	}
+	return leaves, nil
+}
+
+// checkText refuses bytes that are not text.
+func checkText(b []byte) *Error {
+	if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
+		return &Error{Problem: "bytes that are not UTF-8 text", Fix: "convert the column to text, or drop it"}
+	}
+	return nil
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
 }

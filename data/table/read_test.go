@@ -10,14 +10,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"tvps/data/table"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // read reads a table from a text.
@@ -579,103 +576,6 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestParquetEncodings: pages of all encodings, codecs and versions that parquet-go writes are read.
-func TestParquetEncodings(t *testing.T) {
-	type row struct {
-		I32   int32      `parquet:"i32,delta"`
-		I64   int64      `parquet:"i64,delta"`
-		P32   int32      `parquet:"p32"`
-		U32   uint32     `parquet:"u32"`
-		U64   uint64     `parquet:"u64"`
-		F32   float32    `parquet:"f32,split"`
-		F64   float64    `parquet:"f64,split"`
-		Dict  int64      `parquet:"dict,dict"`
-		Real  float64    `parquet:"real,dict"`
-		Text  string     `parquet:"text,dict"`
-		Delta string     `parquet:"delta,delta"`
-		Plain string     `parquet:"plain,plain"`
-		Bool  bool       `parquet:"bool"`
-		Null  *float64   `parquet:"null"`
-		Word  *string    `parquet:"word,dict"`
-		Time  time.Time  `parquet:"time,timestamp(millisecond)"`
-		Nano  time.Time  `parquet:"nano,timestamp(nanosecond)"`
-		Date  int32      `parquet:"date,date"`
-		When  *time.Time `parquet:"when,timestamp(microsecond)"`
-	}
-	const n = 5000
-	rng := rand.New(rand.NewPCG(5, 6))
-	rows := make([]row, n)
-	words := []string{"one", "two", "three", "four"}
-	at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	for i := range rows {
-		r := &rows[i]
-		*r = row{I32: int32(rng.Uint32()), I64: int64(rng.Uint64() >> 8), P32: -int32(i), U32: 1<<31 + uint32(i),
-			U64: 1<<40 + uint64(i), F32: rng.Float32(), F64: rng.NormFloat64(), Dict: int64(i % 7), Real: float64(i%300) / 8,
-			Text: words[i%4], Delta: words[i%3] + words[i%4], Plain: words[i/2%4], Bool: i%3 == 0,
-			Time: at.Add(time.Duration(i) * time.Hour), Nano: at.Add(time.Duration(i) * time.Second), Date: int32(i)}
-		if i%5 > 0 {
-			v := float64(i)
-			r.Null, r.Word, r.When = &v, &words[i%4], &r.Time
-		}
-	}
-	for _, options := range [][]parquet.WriterOption{
-		{}, {parquet.Compression(&parquet.Snappy)}, {parquet.Compression(&parquet.Gzip)},
-		{parquet.Compression(&parquet.Zstd)},
-		{parquet.Compression(&parquet.Lz4Raw)}, {parquet.DataPageVersion(1)},
-		{parquet.DataPageVersion(1), parquet.Compression(&parquet.Snappy)},
-		{parquet.PageBufferSize(500), parquet.MaxRowsPerRowGroup(777)},
-	} {
-		content := parquetOf(t, rows, options...)
-		tab := read(t, content, table.Options{})
-		columns, err := tab.Columns(nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(columns) != 19 {
-			t.Fatalf("%d columns: %s", len(columns), tab.Schema())
-		}
-		for _, c := range columns {
-			for i := range rows {
-				got, want := reflect.ValueOf(c.Values).Index(i).Interface(), any(nil)
-				field, _ := reflect.TypeFor[row]().FieldByNameFunc(func(s string) bool { return strings.EqualFold(s, c.Name) })
-				v := reflect.ValueOf(rows[i]).FieldByIndex(field.Index)
-				if v.Kind() == reflect.Pointer {
-					number, isNumber := got.(float64)
-					if missing := v.IsNil(); missing != (c.Missing != nil && c.Missing[i] || isNumber && number != number) {
-						t.Fatalf("%s, row %d: %v, want missing %v", c.Name, i, got, missing)
-					} else if missing {
-						continue
-					}
-					v = v.Elem()
-				}
-				switch want = v.Interface(); w := want.(type) {
-				case time.Time:
-					want = w.UTC()
-				case string, bool:
-				default:
-					switch {
-					case c.Name == "date":
-						want = time.Unix(int64(i)*86400, 0).UTC()
-					case c.Name == "f32":
-						want, _ = strconv.ParseFloat(fmt.Sprint(v.Interface()), 64)
-					case v.CanFloat():
-						want = v.Float()
-					case v.CanInt() && c.Name == "i64":
-						want, got = float64(v.Int()), reflect.ValueOf(got).Convert(reflect.TypeFor[float64]()).Float()
-					case v.CanInt():
-						want = v.Int()
-					case v.CanUint():
-						want = int64(v.Uint())
-					}
-				}
-				if got != want {
-					t.Fatalf("%s, row %d: %v, want %v", c.Name, i, got, want)
-				}
-			}
-		}
-	}
-}
-
 // TestSchemaText: the schema as a user sees it.
 func TestSchemaText(t *testing.T) {
 	tab := read(t, "day,n,city,id,empty\n2024-01-01,1,Rome,0007,\n2024-01-02,,Paris,0008,\n", table.Options{})
@@ -703,7 +603,7 @@ func TestOptions(t *testing.T) {
 	if s := tab.Schema(); len(s.Columns) != 1 || s.Columns[0].Name != "b" {
 		t.Errorf("schema %s", s)
 	}
-	content := parquetOf(t, []numbers{{math.NaN(), 1}, {2, 2}, {3, 2}})
+	content := numbers(t, []float64{math.NaN(), 2, 3}, []int64{1, 2, 2})
 	tab = read(t, content, table.Options{Missing: []string{"NaN"}, Kinds: map[string]table.Kind{"b": table.Category}})
 	if s := tab.Schema().Columns; s[0].Missing != 1 || s[1].Kind != table.Category || !slices.Equal(s[1].Levels,
 		[]string{"1", "2"}) {
