@@ -1,44 +1,59 @@
-"""Finds or builds the program, and runs it."""
+"""Finds the program, and runs it."""
 
 import collections
-import importlib.metadata
-import json
+import grp
 import os
+import pwd
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
-import tempfile
 import threading
-import urllib.parse
-import urllib.request
 from pathlib import Path
 
 GRACE = 10  # seconds that an interrupted program has to end
 
 
-def binary(quiet=False):
-    """Return the path of the program.
+def binary():
+    """Return the path of the program: TVPS_BINARY, or the one that the wheel contains, or `tvps` on PATH.
 
-    It is TVPS_BINARY, or `tvps` on PATH, or it is built with Go from the checkout that this package was installed from
-    (TVPS_SOURCE names another one) and kept in the cache folder, by commit. Raise RuntimeError if there is none.
+    Raise RuntimeError if there is none, or if others than its owner may write it or its folder.
     """
     if named := os.environ.get("TVPS_BINARY"):
         if found := shutil.which(named):
-            return found
+            return _safe(found)
         raise RuntimeError(f"TVPS_BINARY is {named}, which is not a program: set it to the path of tvps, or unset it")
-    if found := shutil.which("tvps"):
-        return found
-    source = _checkout()
-    go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
-    if not source or not go:
-        lack = "Go is not installed (https://go.dev/dl/)" if source else "its source is not found (set TVPS_SOURCE)"
-        raise RuntimeError(
-            f"the program tvps is not on PATH and cannot be built, because {lack}: "
-            "`go build -o tvps ./replicate` in a checkout makes it; put it on PATH, or set TVPS_BINARY to it"
-        )
-    return _build(go, source, quiet)
+    if found := shutil.which(str(Path(__file__).with_name("tvps"))) or shutil.which("tvps"):
+        return _safe(found)
+    raise RuntimeError(
+        "the program tvps is missing, as this installation is editable: `go build -o tvps ./replicate` in a checkout "
+        "makes it; put it on PATH, or set TVPS_BINARY to it"
+    )
+
+
+def _safe(program):
+    """Return the path of a program that only this user, the owner of this package or root can have written."""
+    trusted = {0, os.geteuid(), os.stat(__file__).st_uid}
+    path = Path(program).resolve()
+    for place in (path, path.parent):
+        status = place.stat()
+        shared = status.st_mode & stat.S_IWGRP and not _private(status)
+        if status.st_uid not in trusted or status.st_mode & stat.S_IWOTH or shared:
+            raise RuntimeError(
+                f"{program} is not run, because other users may write {place}: `chmod go-w` it, or copy the program to "
+                "a folder of yours and set TVPS_BINARY to it"
+            )
+    return str(program)
+
+
+def _private(status):
+    """Tell whether the group of a file is root's, or has the name of its owner, as many systems give each user one."""
+    try:
+        return status.st_gid == 0 or grp.getgrgid(status.st_gid).gr_name == pwd.getpwuid(status.st_uid).pw_name
+    except KeyError:
+        return False
 
 
 def cache():
@@ -50,59 +65,9 @@ def cache():
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tvps", "python")
 
 
-def _checkout():
-    """Return the folder of the Go module: TVPS_SOURCE, or the one that pip installed from, or around this file."""
-    if named := os.environ.get("TVPS_SOURCE"):
-        if _is_checkout(Path(named)):
-            return Path(named)
-        raise RuntimeError(f"TVPS_SOURCE is {named}, which is not a checkout of tvps: set it to the folder with go.mod")
-    starts = [Path(__file__)]
-    try:
-        record = importlib.metadata.distribution("tvps").read_text("direct_url.json")  # PEP 610
-        url = urllib.parse.urlparse(json.loads(record or "{}").get("url", ""))
-        if url.scheme == "file":
-            starts.insert(0, Path(urllib.request.url2pathname(url.path), "pyproject.toml"))
-    except importlib.metadata.PackageNotFoundError:
-        pass
-    return next((folder for start in starts for folder in start.parents if _is_checkout(folder)), None)
-
-
-def _is_checkout(folder):
-    module = folder / "go.mod"
-    return module.is_file() and re.search(r"^module tvps$", module.read_text(), re.MULTILINE) is not None
-
-
-def _build(go, source, quiet):
-    """Build the program, unless that of the checkout's commit is in the cache. A checkout with changes, or without
-    Git, is built at each call: Go's cache makes that a matter of seconds."""
-    commit = _git(source, "rev-parse", "--short=12", "HEAD")
-    clean = commit and _git(source, "status", "--porcelain") == ""
-    folder = cache() / f"tvps-{commit if clean else 'changed'}"
-    program = folder / "tvps"
-    if clean and program.is_file():
-        return str(program)
-    folder.mkdir(parents=True, exist_ok=True)
-    if not quiet:
-        print(f"tvps: building {program} from {source}", file=sys.stderr)
-    with tempfile.TemporaryDirectory(dir=folder) as work:
-        new = Path(work, "tvps")
-        stamp = [] if commit else ["-buildvcs=false"]
-        done = subprocess.run(
-            [go, "build", *stamp, "-o", str(new), "./replicate"], cwd=source, capture_output=True, text=True
-        )
-        if done.returncode:
-            raise RuntimeError(f"`go build ./replicate` in {source} failed: {done.stderr.strip()[-2000:]}")
-        new.replace(program)
-    return str(program)
-
-
-def _git(source, *arguments):
-    """Return the output of a Git command, or None if it fails."""
-    try:
-        done = subprocess.run(["git", "-C", str(source), *arguments], capture_output=True, text=True)
-    except OSError:
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
+def output(arguments):
+    """Run the program, and return what it prints."""
+    return subprocess.run([binary(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
 
 
 ERROR = re.compile(r"^(?:tvps|replicate): ")  # of the line that says why the program failed
@@ -115,7 +80,7 @@ def run(arguments, table, quiet=False, environment=None):
     Raise ValueError with the program's sentence if the table or the request has a mistake (exit code 2), RuntimeError
     if it fails otherwise. If this process is interrupted, so is the program, which then is awaited.
     """
-    command = [binary(quiet), *arguments]
+    command = [binary(), *arguments]
     child = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -159,6 +124,7 @@ def run(arguments, table, quiet=False, environment=None):
     first = next((i for i, line in enumerate(lines) if ERROR.match(line)), None)
     text = ERROR.sub("", "".join(lines[first:]).strip())
     text = re.sub(r" \(line \d+\)", "", text.replace(str(table), "frame"))
+    text = re.sub(r"`(?:tvps|replicate) (\w+) --help`", r"help(tvps.\1)", text)
     if child.returncode == 2 and first is not None:
         raise ValueError(text)
     raise RuntimeError(text or f"`{' '.join(command[:2])}` ended with exit code {child.returncode}")

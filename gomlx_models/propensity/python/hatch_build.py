@@ -1,0 +1,68 @@
+"""Builds the program tvps into the wheel, and puts the Go module into the sdist. Both need Go."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+LICENCES = "LICENSE", "THIRD_PARTY.md"
+MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}  # Go's name: Linux's
+
+# The files of a package that Go builds a program from, on any system.
+FILES = "{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}\n{{end}}{{range $.IgnoredGoFiles}}\
+{{$.Dir}}/{{.}}\n{{end}}{{range $.EmbedFiles}}{{$.Dir}}/{{.}}\n{{end}}{{end}}{{end}}"
+
+
+class Program(BuildHookInterface):
+    def initialize(self, version, build_data):
+        """Build for the wheel, or list the module's files for the sdist. An editable installation gets no program."""
+        if version == "editable":
+            return
+        if not (go := shutil.which("go") or shutil.which("/usr/local/go/bin/go")):
+            raise SystemExit("building tvps needs Go, which is not on PATH: https://go.dev/dl/")
+        folders = Path(self.root, "go"), Path(self.root).parents[2]  # in an sdist, in a checkout
+        module = next((folder for folder in folders if (folder / "go.mod").is_file()), None)
+        if not module:
+            raise SystemExit(f"{self.root} is not in a checkout of tvps, with go.mod: build it there")
+
+        def run(*arguments, **environment):
+            environment = {**os.environ, "GOWORK": "off", **environment}
+            done = subprocess.run([go, *arguments], cwd=module, env=environment, stdout=subprocess.PIPE, text=True)
+            if done.returncode:
+                raise SystemExit(f"`go {' '.join(arguments)}` in {module} failed")
+            return done.stdout
+
+        if self.target_name == "sdist":
+            lists = [run("list", "-deps", *tags, "-f", FILES, "./replicate") for tags in ([], ["-tags=noxla"])]
+            files = {module / name for name in ("go.mod", "go.sum", *LICENCES)} | set(map(Path, "".join(lists).splitlines()))
+            build_data["force_include"].update({str(file): f"go/{file.relative_to(module)}" for file in files})
+            return
+        go_env = json.loads(run("env", "-json", "GOOS", "GOARCH", "CGO_ENABLED"))
+        tags = []
+        if go_env["CGO_ENABLED"] == "0":
+            tags = ["-tags=noxla"]
+            self.app.display_warning("no C compiler: this wheel has the Go backend, 10 to 30 times slower than XLA")
+        self.work = tempfile.TemporaryDirectory()
+        program = Path(self.work.name, "tvps")
+        run("build", "-trimpath", "-ldflags=-s -w", *tags, "-o", str(program), "./replicate")
+        build_data["force_include"][str(program)] = "tvps/tvps"
+        build_data["force_include"].update({str(module / name): f"tvps/{name}" for name in LICENCES})
+        build_data["pure_python"], build_data["tag"] = False, f"py3-none-{platform(go_env, program)}"
+
+    def finalize(self, version, build_data, artifact_path):
+        if hasattr(self, "work"):
+            self.work.cleanup()
+
+
+def platform(go_env, program):
+    """Return the platform of a program in the words of wheels: on Linux the oldest glibc that has all it links."""
+    if go_env["GOOS"] != "linux":
+        return re.sub(r"\W", "_", sysconfig.get_platform())
+    versions = re.findall(rb"\0GLIBC_2\.(\d+)", program.read_bytes())
+    return f"manylinux_2_{max(map(int, versions), default=17)}_{MACHINES[go_env['GOARCH']]}"
