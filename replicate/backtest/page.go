@@ -97,8 +97,11 @@ func (r *Result) panel() figures.Panel {
 	return p
 }
 
-// shortModel is the model without the folders of its files.
+// shortModel is the name that a comment gives a command, or the model without the folders of its files.
 func (r *Result) shortModel() string {
+	if _, name, ok := strings.Cut(r.Model, " # "); ok {
+		return name
+	}
 	words := strings.Fields(r.Model)
 	for i, w := range words {
 		path := strings.Index(w, ":") + 1
