@@ -12,6 +12,11 @@ from pathlib import Path
 FAKE = '''#!{python}
 import json, os, shutil, signal, sys, time
 record = os.environ["FAKE_RECORD"]
+if sys.argv[2] == "--help":
+    sys.exit(print("  --half-life float   half-life"))
+if any(f.startswith("--half-live") for f in sys.argv):
+    print("replicate: unknown flag: --half-live (see `replicate weights --help`)", file=sys.stderr)
+    sys.exit(2)
 command, table, *rest = sys.argv[1:]
 flags = [f[2:].split("=", 1) for f in rest]
 with open(record, "w") as f:
@@ -23,6 +28,8 @@ if mode == "mistake":
     sys.exit(2)
 if mode == "failure":
     sys.exit("replicate: the trainer failed:\\nTraceback\\nKeyError")
+if mode == "model":
+    sys.exit('replicate: the trainer "python -m tvps._serve" answered "KeyError: \\\\"x\\\\" is missing" instead of ok')
 if mode == "crash":
     print("panic: a bug", file=sys.stderr)
     sys.exit(2)
@@ -49,6 +56,7 @@ else:
     result = {{
         "file": table,
         "metric": "log-loss",
+        "model": "serve:python -m tvps._serve x.pickle # Ridge",
         "rules": [
             {{"rule": "uniform", "kind": "", "tuned": False, "scores": {{"log-loss": .5, "accuracy": .8}}}},
             {{"rule": "forgetting", "kind": "joint", "tuned": True, "scores": {{"log-loss": .4, "accuracy": .9}},

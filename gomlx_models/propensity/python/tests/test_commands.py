@@ -80,6 +80,19 @@ class Weights(WithFake):
             self.assertEqual(str(caught.exception), sentence)
             self.assertEqual(stderr.getvalue(), "panic: a bug\n" if mode == "crash" else "")
 
+    def test_misspelt(self):
+        """A keyword that is no flag is a TypeError that names the nearest one."""
+        with self.assertRaisesRegex(TypeError, r"^weights\(\) got an unexpected .* 'half_live': did you mean half_life\?$"):
+            tvps.weights(COLUMNS, "day", half_live=2, quiet=True)
+
+    def test_failing_model(self):
+        """A model's error is a ValueError with one sentence, without the command that served it."""
+        self.setenv(FAKE="model")
+        with self.assertRaisesRegex(ValueError, '^the model failed: KeyError: "x" is missing$'):
+            tvps.backtest(COLUMNS, "day", "y", model=max, quiet=True)
+        with self.assertRaisesRegex(RuntimeError, "answered"):
+            tvps.backtest(COLUMNS, "day", "y", model="serve:python x.py", quiet=True)
+
 
 class Interrupt(WithFake):
     def test_interrupt(self):
@@ -120,6 +133,7 @@ class Backtest(WithFake):
         self.assertIn(["model", "logistic"], self.flags)
         self.assertIn(["last", "3"], self.flags)
         self.assertIn(["results", str(self.folder / "cache" / "python" / "results")], self.flags)
+        self.assertEqual(result.json["model"], "Ridge")
         self.assertNotIn("chosen", result.rules)
         self.assertEqual(os.path.dirname(dict(self.call["flags"])["out"]), os.path.dirname(self.call["table"]))
 
@@ -135,11 +149,12 @@ class Backtest(WithFake):
     def test_callable(self):
         tvps.backtest(COLUMNS, "day", "y", model=max, quiet=True)
         first = dict(self.flags)["model"]
-        self.assertRegex(first, r"^serve:\S+ -m tvps._serve \S+\.pickle$")
+        self.assertRegex(first, r"^serve:\S+ -m tvps._serve \S+\.pickle # max$")
         self.assertIn(str(Path(tvps.__file__).parents[1]), self.call["PYTHONPATH"].split(os.pathsep))
         tvps.backtest(COLUMNS, "day", "y", model=max, quiet=True)
         self.assertEqual(dict(self.flags)["model"], first)
-        for wrong, sentence in ((3, "neither"), (threading.Lock().acquire, "cannot be pickled")):
+        mistakes = (3, "neither"), (threading.Lock().acquire, "cannot be pickled"), (dict, "give an estimator, as dict..")
+        for wrong, sentence in mistakes:
             with self.assertRaisesRegex(ValueError, sentence):
                 tvps.backtest(COLUMNS, "day", "y", model=wrong)
 

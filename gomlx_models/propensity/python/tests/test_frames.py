@@ -116,6 +116,7 @@ class Frames(WithFake):
     @has("pandas", "pyarrow")
     def test_pandas(self):
         self.check_typed(self.pandas_frame())
+        self.check_typed(dict(self.pandas_frame().items()))
 
     @has("pandas")
     def test_pandas_csv(self):
@@ -128,9 +129,11 @@ class Frames(WithFake):
 
         frame = polars.from_pandas(self.pandas_frame())
         self.check_typed(frame)
+        self.check_typed(frame.lazy())
         self.check_typed(frame.to_arrow())
         frame = frame.with_columns(polars.Series("gap", [1.0, float("nan"), 3.0]))
         self.check_typed(frame)
+        self.check_typed({name: frame[name] for name in frame.columns})
         self.without_pyarrow()
         self.check_typed(frame)
 

@@ -5,6 +5,8 @@ drift     whether a frame has drifted, when, and in which columns
 backtest  whether weights would have helped, and which
 trainer   makes a function a trainer for `tvps backtest --model exec:...` or serve:...
 
+TimeWeights, TimeWeighted and TemporalSplit are for scikit-learn, which need not be installed for the rest.
+
 A frame is a pandas or polars DataFrame, an Arrow table, or a dict of columns (numpy arrays or lists).
 """
 
@@ -13,3 +15,13 @@ from ._commands import Backtest, Details, backtest, drift, weights
 from ._training import trainer
 
 __all__ = ["Backtest", "Details", "backtest", "binary", "drift", "trainer", "weights"]
+
+
+def __getattr__(name):
+    if name not in ("TemporalSplit", "TimeWeighted", "TimeWeights"):
+        raise AttributeError(f"module 'tvps' has no attribute {name!r}")
+    try:
+        from . import _estimators
+    except ImportError as error:
+        raise ImportError(f"tvps.{name} needs scikit-learn 1.6 or later: pip install -U scikit-learn") from error
+    return getattr(_estimators, name)

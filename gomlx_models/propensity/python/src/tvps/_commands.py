@@ -1,7 +1,10 @@
 """The program's commands on a frame."""
 
+import ast
 import datetime
+import difflib
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -9,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _binary, _frames, _training
+from . import _binary, _frames, _plot, _training
 
 
 class Details(NamedTuple):
@@ -18,6 +21,15 @@ class Details(NamedTuple):
     log_omega: np.ndarray  # of every row of the frame; NaN for rows after T
     spread: np.ndarray  # of log omega over the ensemble; NaN for rows after T
     json: dict  # settings, schema and diagnostics: held-out loss, test for drift, effective share, notes
+    weight: np.ndarray  # of every row of the frame; 0 for rows after T
+    time: object  # the column of the time; None without
+
+    def plot(self, ax=None):
+        """Plot the weights of the rows up to T over time: their mean, and a band with 80% of them. Return matplotlib's
+        axes: ax, or new ones."""
+        rows = np.flatnonzero(~np.isnan(self.log_omega))
+        time = np.arange(len(self.weight)) if self.time is None else _frames.moments(self.time)
+        return _plot.weights(ax, time[rows], self.weight[rows])
 
 
 class Backtest:
@@ -38,6 +50,11 @@ class Backtest:
 
     def __repr__(self):
         return f"{self.rules}\n{self.verdict}"
+
+    def plot(self, ax=None):
+        """Plot the loss of each rule, with the 95% interval of its difference from equal weights. Return matplotlib's
+        axes: ax, or new ones."""
+        return _plot.losses(ax, self.json["rules"], self.json["metric"])
 
 
 def weights(
@@ -74,20 +91,22 @@ def weights(
     details: return (weights, Details) instead. quiet: print nothing.
     flags: other flags of the command, with _ for -: permutations=0, zone="Europe/Paris", type={"zip": "category"}.
 
-    Raise ValueError if the frame or the request has a mistake, RuntimeError if the program fails.
+    Raise ValueError if the frame, the model or the request has a mistake, TypeError if there is no such flag, RuntimeError
+    if the program fails.
     """
     test_model, environment = _training.served(test_model)
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         out, report = Path(folder, "weights.csv"), Path(folder, "weights.json")
         given = dict(at=at, kind=kind, bin=bin, drop=drop, half_life=half_life, floor=floor, clip=clip, seed=seed)
         given.update({"results": _results(), **flags}, test_model=test_model, out=out, json=report)
-        rows, _ = _run("weights", frame, time, label, given, Path(folder), quiet, environment)
+        written = _run("weights", frame, time, label, given, Path(folder), quiet, environment)
         table = np.loadtxt(out, delimiter=",", skiprows=1, ndmin=2)
         result = _read(report)
-    weight, log_omega, spread = np.zeros(rows), np.full(rows, np.nan), np.full(rows, np.nan)
+    weight, log_omega, spread = np.zeros(written.rows), *np.full((2, written.rows), np.nan)
     row = table[:, 0].astype(int) - 1
     weight[row], log_omega[row], spread[row] = table[:, 1:].T
-    return (weight, Details(log_omega, spread, result)) if details else weight
+    times = written.columns.get(time if time is None else str(time))
+    return (weight, Details(log_omega, spread, result, weight, times)) if details else weight
 
 
 def drift(frame, time=None, label=None, *, bin=None, drop=None, seed=None, out=None, quiet=False, **flags):
@@ -144,8 +163,8 @@ def backtest(
         given = dict(flags, model=model, baselines=baselines, kinds=kinds, at=at, last=last, bin=bin, drop=drop)
         given.update(workers=workers, seed=seed, json=report)
         given.update(results=results or _results(), out=out or Path(folder, "page"))
-        _, kind = _run("backtest", frame, time, label, given, Path(folder), quiet, environment)
-        return Backtest(_read(report), sys.modules["pandas"].DataFrame if kind == "pandas" else _arrays)
+        written = _run("backtest", frame, time, label, given, Path(folder), quiet, environment)
+        return Backtest(_read(report), sys.modules["pandas"].DataFrame if written.kind == "pandas" else _arrays)
 
 
 def _results():
@@ -154,7 +173,7 @@ def _results():
 
 
 def _run(command, frame, time, label, flags, folder, quiet, environment=None):
-    """Run a command on a frame. Return the frame's number of rows and its kind."""
+    """Run a command on a frame, which is returned as it was written."""
     time, label = (None if name is None else str(name) for name in (time, label))
     written = _frames.Written(frame, folder, [name for name in (time, label) if name])
     kinds = {name: "category" for name in written.categories if name != time}
@@ -163,8 +182,25 @@ def _run(command, frame, time, label, flags, folder, quiet, environment=None):
     if zone == "UTC" or "/" in zone:  # not an offset such as +02:00
         flags.setdefault("zone", zone)
     arguments = [command, str(written.path), *_flags({"time": time, "label": label, **flags})]
-    _binary.run(arguments, written.path, quiet, environment)
-    return written.rows, written.kind
+    try:
+        _binary.run(arguments, written.path, quiet, environment)
+    except ValueError as error:
+        if unknown := re.match("unknown flag: --(\\S+)", str(error)):
+            raise TypeError(_unexpected(command, unknown[1])) from None
+        raise
+    except RuntimeError as error:
+        if environment and (answer := re.search(r'answered ("(?:[^"\\]|\\.)*")', str(error))):
+            raise ValueError(f"the model failed: {ast.literal_eval(answer[1])}") from None
+        raise
+    return written
+
+
+def _unexpected(command, flag):
+    """Say that a command has no keyword, and which it has."""
+    known = re.findall(r"--([a-z-]+)", _binary.output([command, "--help"]))
+    near = difflib.get_close_matches(flag, known, 1)
+    meant = f": did you mean {near[0].replace('-', '_')}?" if near else ""
+    return f"{command}() got an unexpected keyword argument {flag.replace('-', '_')!r}{meant}"
 
 
 def _flags(given):
@@ -196,11 +232,13 @@ def _quoted(entry):
 
 
 def _read(report):
-    """Read a JSON file of the program, without the path of the temporary file."""
+    """Read a JSON file of the program, without the paths of temporary files."""
     result = json.loads(report.read_text(encoding="utf-8"))
     for part in (result, result.get("schema")):
         if isinstance(part, dict) and "file" in part:
             part["file"] = "frame"
+    if "model" in result:
+        result["model"] = result["model"].split(" # ")[-1]  # the name of an estimator
     return result
 
 

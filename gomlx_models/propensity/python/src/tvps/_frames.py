@@ -21,7 +21,7 @@ except ImportError:
 
 
 class Written:
-    """A file with a frame: path, number of rows, columns that are categories, and the zone of its times by column."""
+    """A file with a frame: path, number of rows, columns, which are categories, and the zone of their times by column."""
 
     def __init__(self, frame, folder, index=()):
         """Write a frame. index: names of levels of a pandas index that count as columns."""
@@ -30,29 +30,32 @@ class Written:
             levels = [name for name in index if name in frame.index.names and name not in frame.columns]
             frame = frame.reset_index(level=levels) if levels else frame
         self.categories, self.zones = [], {}
-        names, columns = zip(*_columns(frame, self.kind)) or ((), ())
-        lengths = {len(column) for column in columns}
+        names, contents = zip(*columns(frame))
+        lengths = {len(column) for column in contents}
         if len(lengths) > 1:
             raise ValueError(f"the columns have different lengths: {', '.join(map(str, sorted(lengths)))}")
         self.rows = lengths.pop()
         names = [str(name) for name in names]
+        self.columns = dict(zip(names, contents))
         if pyarrow:
             self.path = folder / "frame.parquet"
-            columns = [self._arrow(name, column) for name, column in zip(names, columns)]
-            pyarrow.parquet.write_table(pyarrow.Table.from_arrays(columns, names), self.path)
+            contents = [self._arrow(name, column) for name, column in zip(names, contents)]
+            pyarrow.parquet.write_table(pyarrow.Table.from_arrays(contents, names), self.path)
         else:
             self.path = folder / "frame.csv"
-            columns = [self._texts(name, column) for name, column in zip(names, columns)]
+            contents = [self._texts(name, column) for name, column in zip(names, contents)]
             with open(self.path, "w", encoding="utf-8", newline="") as file:
                 writer = csv.writer(file)
                 writer.writerow(names)
-                writer.writerows(zip(*columns))
+                writer.writerows(zip(*contents))
 
     def _arrow(self, name, column):
         """Return a column as an Arrow array of a type that the program reads."""
         if isinstance(column, np.ndarray) and column.dtype.kind == "M":
             unit = np.datetime_data(column.dtype)[0]
             column = column if unit in ("D", "s", "ms", "us", "ns") else column.astype("datetime64[us]")
+        if hasattr(column, "to_arrow"):  # polars
+            column = column.to_arrow()
         if not isinstance(column, (pyarrow.Array, pyarrow.ChunkedArray)):
             try:
                 column = pyarrow.array(column, from_pandas=True)
@@ -120,7 +123,7 @@ def _text(value):
 def _kind(frame):
     """Say what a frame is, without importing what it may be of."""
     package = type(frame).__module__.split(".")[0]
-    if package in ("pandas", "polars") and type(frame).__name__ == "DataFrame":
+    if package in ("pandas", "polars") and type(frame).__name__ in ("DataFrame", "LazyFrame"):
         return package
     if pyarrow and isinstance(frame, (pyarrow.Table, pyarrow.RecordBatch)):
         return "arrow"
@@ -134,22 +137,70 @@ def _kind(frame):
     )
 
 
-def _columns(frame, kind):
-    """List the names and columns of a frame."""
+def columns(frame):
+    """List the names and columns of a frame. A polars LazyFrame is collected."""
+    kind = _kind(frame)
+    if kind == "polars" and type(frame).__name__ == "LazyFrame":
+        frame = frame.collect()
     if kind == "pandas":
-        period = sys.modules["pandas"].PeriodDtype
-        columns = [(name, frame.iloc[:, i]) for i, name in enumerate(frame.columns)]
-        columns = [(name, c.dt.to_timestamp() if isinstance(c.dtype, period) else c) for name, c in columns]
-    elif kind == "polars" and not pyarrow:
-        columns = [(c.name, c) for c in frame.get_columns()]
+        out = [(name, _timestamps(frame.iloc[:, i])) for i, name in enumerate(frame.columns)]
+    elif kind == "polars":
+        out = [(c.name, c) for c in frame.get_columns()]
     elif kind == "dict":
-        columns = [(name, c if isinstance(c, (list, tuple)) else np.asarray(c)) for name, c in frame.items()]
-        for name, column in columns:
-            if np.ndim(column) != 1 and isinstance(column, np.ndarray):
+        out = [(name, _timestamps(c if _is_column(c) else np.asarray(c))) for name, c in frame.items()]
+        for name, column in out:
+            if isinstance(column, np.ndarray) and column.ndim != 1:
                 raise ValueError(f'column "{name}" has {column.ndim} dimensions: give each of its columns a name')
     else:
-        table = frame.to_arrow() if kind == "polars" else pyarrow.table(frame) if kind == "stream" else frame
-        columns = list(zip(table.schema.names, table.columns))
-    if not columns:
+        table = pyarrow.table(frame) if kind == "stream" else frame
+        out = list(zip(table.schema.names, table.columns))
+    if not out:
         raise ValueError("the frame has no columns")
-    return columns
+    return out
+
+
+def _is_column(value):
+    """Tell a list, or a Series of pandas or polars, or an Arrow array, from what NumPy must make an array."""
+    return isinstance(value, (list, tuple)) or type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
+
+
+def _timestamps(column):
+    """Turn a pandas Series or index of periods into their first moments."""
+    pandas = sys.modules.get("pandas")
+    if pandas and isinstance(column, pandas.Index):
+        column = column.to_series()
+    if pandas and isinstance(getattr(column, "dtype", None), pandas.PeriodDtype):
+        return column.dt.to_timestamp()
+    return column
+
+
+def moments(times):
+    """Return times as an array that sorts in time: dates and times as datetime64 (in UTC), numbers as they are.
+
+    Raise ValueError for texts that are not written year first, as 2024-01-31.
+    """
+    times = _timestamps(times)
+    if hasattr(times, "to_numpy"):
+        times = times.to_numpy()
+    times = np.asarray(times)
+    if times.ndim != 1:
+        raise ValueError(f"the times have {times.ndim} dimensions: give one time a row")
+    if times.dtype.kind in "Miuf":
+        return times
+    return np.array([_moment(value) for value in times], dtype="datetime64[us]")
+
+
+def _moment(value):
+    """Return a time as datetime64 in UTC."""
+    if value is None or value != value:
+        return np.datetime64("NaT")
+    if getattr(value, "tzinfo", None):
+        return np.datetime64(value.astimezone(datetime.timezone.utc).replace(tzinfo=None))
+    if isinstance(value, str):
+        try:
+            return _moment(datetime.datetime.fromisoformat(value))
+        except ValueError:
+            pass
+    elif isinstance(value, (datetime.date, np.datetime64)):
+        return np.datetime64(value)
+    raise ValueError(f"the time {str(value)!r} does not sort: make it a date first, as pandas.to_datetime does")

@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import inspect
 import json
 import os
 import pickle
@@ -54,7 +55,8 @@ def _answer(fit_predict, train, test, out):
             x[name], test[name] = _days(x[name]), _days(test[name])
         elif not pandas.api.types.is_numeric_dtype(x[name]):
             x[name] = x[name].astype("category")
-            test[name] = test[name].astype(x[name].dtype)
+            known = test[name].isin(x[name].cat.categories)
+            test[name] = test[name].where(known).astype(x[name].dtype)
     predictions = fit_predict(x, y, weight, test)
     if not isinstance(predictions, pandas.DataFrame):
         predictions = np.asarray(predictions)
@@ -83,7 +85,11 @@ def served(model):
     to the cache folder under a name of its content, so that a repeated back test finds its runs again."""
     if model is None or isinstance(model, str):
         return model, None
-    if not hasattr(model, "fit") and not callable(model):
+    if isinstance(model, type):
+        raise ValueError(f"the model is the class {model.__name__}: give an estimator, as {model.__name__}()")
+    if hasattr(model, "fit"):
+        weight_keyword(model)
+    elif not callable(model):
         raise ValueError(f"the model {model!r} is neither a text nor an estimator nor a function")
     try:
         import cloudpickle as pickler  # also takes what is defined in a notebook
@@ -104,7 +110,28 @@ def served(model):
     command = shlex.join([sys.executable, "-m", "tvps._serve", str(path)])
     path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
     threads = os.environ.get("OMP_NUM_THREADS", "1")  # workers are parallel
-    return f"serve:{command}", {"PYTHONPATH": path, "OMP_NUM_THREADS": threads}
+    return f"serve:{command} # {_name(model)}", {"PYTHONPATH": path, "OMP_NUM_THREADS": threads}
+
+
+def _name(model):
+    """Return the name of a model in reports: the classes of an estimator, or the name of a function."""
+    if hasattr(model, "fit"):
+        steps = [step for _, step in getattr(model, "steps", ())] or [model]
+        return " + ".join(step if isinstance(step, str) else type(step).__name__ for step in steps)
+    return getattr(model, "__name__", type(model).__name__)
+
+
+def weight_keyword(model):
+    """Return the keyword of an estimator's fit that takes the weights: of a Pipeline that of its last step.
+
+    Raise ValueError if fit takes none.
+    """
+    if steps := getattr(model, "steps", None):
+        return f"{steps[-1][0]}__{weight_keyword(steps[-1][1])}"
+    parameters = inspect.signature(model.fit).parameters.values()
+    if not any(p.name == "sample_weight" or p.kind == p.VAR_KEYWORD for p in parameters):
+        raise ValueError(f"{type(model).__name__}.fit takes no sample_weight, so weights cannot change the model")
+    return "sample_weight"
 
 
 def of_estimator(estimator):
@@ -117,8 +144,7 @@ def of_estimator(estimator):
         if not number and y.nunique() == 1:  # no classifier learns from one class
             return _probabilities(pandas, np.ones((len(test), 1)), y.unique())
         model = copy.deepcopy(estimator)
-        steps = getattr(model, "steps", None)  # of a Pipeline
-        model.fit(x, y, **{f"{steps[-1][0]}__sample_weight" if steps else "sample_weight": weight})
+        model.fit(x, y, **{weight_keyword(model): weight})
         if number:
             return model.predict(test)
         return _probabilities(pandas, model.predict_proba(test), model.classes_)

@@ -1,0 +1,210 @@
+"""The estimators and the splitter for scikit-learn."""
+
+import importlib.util
+import pickle
+import unittest
+from unittest import mock
+
+import numpy as np
+from support import WithFake
+
+import tvps
+from tvps import _frames
+
+HAS = importlib.util.find_spec("sklearn")
+if HAS:
+    import sklearn
+    from sklearn.base import BaseEstimator, ClassifierMixin, clone
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.model_selection import cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.utils.estimator_checks import check_estimator
+
+    class Recorder(ClassifierMixin, BaseEstimator):
+        """A classifier that knows what it was fitted on."""
+
+        def fit(self, X, y, sample_weight=None):
+            self.x_, self.y_, self.weight_ = np.asarray(X), np.asarray(y), sample_weight
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.classes_[0])
+
+
+X = np.array([[1.0, 10], [2, 20], [3, 30]])
+Y = np.array(["a", "b", "a"])
+TIME = np.array(["2024-01-01", "2024-01-03", "2024-01-02"], "datetime64[D]")
+
+
+@unittest.skipUnless(HAS, "scikit-learn is not installed")
+class Weights(WithFake):
+    def columns(self):
+        """The columns that the program read."""
+        path = self.folder / self.call["table"].split("/")[-1]
+        if path.suffix == ".parquet":
+            return _frames.pyarrow.parquet.read_table(path).column_names
+        return path.read_text().split("\n")[0].split(",")
+
+    def test_conventions(self):
+        """Parameters are read, set and cloned; a fitted one is pickled; a misspelt keyword is a TypeError."""
+        weights = tvps.TimeWeights(kind="joint", bin="day", flags={"permutations": 0})
+        self.assertEqual(tvps.TimeWeights().kind, "auto")
+        self.assertEqual(clone(weights.set_params(half_life=2)).get_params()["half_life"], 2)
+        with self.assertRaises(TypeError):
+            tvps.TimeWeights(half_live=2)
+        with self.assertRaises(sklearn.exceptions.NotFittedError):
+            weights.weights()
+        copy = pickle.loads(pickle.dumps(weights.fit(X, Y, time=TIME)))
+        np.testing.assert_array_equal(copy.sample_weight_, [0.5, 0, 1.5])
+        np.testing.assert_array_equal(copy.weights(at="2024-01-02"), [0.5, 0, 1.5])
+        want = dict(time="time", label="label", at="2024-01-02", kind="joint", bin="day", permutations="0")
+        self.assertLessEqual({**want, "half-life": "2"}.items(), dict(self.flags).items())
+
+    def test_table(self):
+        """The program gets the features by name, the time and the outcome, under names that X does not have."""
+        weights = tvps.TimeWeights(kind="covariate").fit(X, time=TIME)
+        self.assertEqual(self.columns(), ["x0", "x1", "time"])
+        self.assertNotIn("label", dict(self.flags))
+        frame = {"time": [1, 2, 3], "label": ["u", "v", "w"]}
+        weights.fit(frame, Y, time=TIME)
+        self.assertEqual(self.columns(), ["time", "label", "_time", "_label"])
+        self.assertEqual(weights.feature_names_in_.tolist(), ["time", "label"])
+        self.assertEqual((dict(self.flags)["time"], dict(self.flags)["label"]), ("_time", "_label"))
+
+    def test_auto(self):
+        """auto back-tests the given model where there is an outcome, and is covariate without."""
+        tvps.TimeWeights(test_model="mlp").fit(X, Y, time=TIME)
+        self.assertLessEqual({"kind": "auto", "test-model": "mlp"}.items(), dict(self.flags).items())
+        tvps.TimeWeights(test_model="mlp").fit(X, time=TIME)
+        self.assertFalse({"kind", "test-model"} & set(dict(self.flags)))
+
+    def test_mistakes(self):
+        for arguments, sentence in (
+            (dict(X=X), "^time is None: give the time of each row"),
+            (dict(X=X, time="day"), "^time is 'day': give the time of each row"),
+            (dict(X=X, time=TIME[:2]), "different lengths"),
+            (dict(X=X[0], time=TIME), "1D array"),
+        ):
+            with self.assertRaisesRegex(ValueError, sentence):
+                tvps.TimeWeights().fit(**arguments)
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")
+    def test_pandas(self):
+        """Types of a DataFrame and the zone of the times reach the program."""
+        import pandas
+
+        frame = pandas.DataFrame({"zip": pandas.Categorical(["1", "2", "1"]), "x": [1, 2, 3]}, index=[5, 5, 6])
+        time = pandas.Series(pandas.DatetimeIndex(TIME).tz_localize("Europe/Paris"), index=[9, 8, 7])
+        model = tvps.TimeWeighted(Recorder(), "joint").fit(frame, pandas.Series(Y), time=time)
+        flags = dict(self.flags)
+        self.assertEqual((flags["type"], flags["zone"]), ("zip=category", "Europe/Paris"))
+        self.assertEqual(model.x_.tolist(), [["1", 1], ["1", 3]])
+
+
+@unittest.skipUnless(HAS, "scikit-learn is not installed")
+class Weighted(WithFake):
+    def test_check_estimator(self):
+        """Without times it is the estimator, and follows scikit-learn's conventions."""
+        for estimator in (LogisticRegression(), Ridge(), DecisionTreeClassifier(random_state=0)):
+            check_estimator(tvps.TimeWeighted(estimator), on_skip=None)
+
+    def test_weights(self):
+        """The estimator learns from the rows with weight, with their weights; sample_weight is multiplied by them."""
+        model = tvps.TimeWeighted(Recorder(), "joint", bin="day").fit(X, Y, time=TIME)
+        self.assertLessEqual({"kind": "joint", "bin": "day", "label-kind": "class"}.items(), dict(self.flags).items())
+        np.testing.assert_array_equal(model.x_, X[[0, 2]])
+        self.assertEqual(model.y_.tolist(), ["a", "a"])
+        self.assertEqual(model.weight_.tolist(), [0.5, 1.5])
+        self.assertEqual(model.weights_.sample_weight_.tolist(), [0.5, 0, 1.5])
+        model.fit(X, Y, sample_weight=[2, 3, 4], time=TIME)
+        self.assertEqual(model.weight_.tolist(), [1, 6])
+        self.assertEqual(model.predict(X).tolist(), ["a"] * 3)
+        self.assertIsNone(model.fit(X, Y).weight_)
+        self.assertFalse(hasattr(tvps.TimeWeighted(Recorder()), "predict_proba"))
+
+    def test_auto(self):
+        """The back test of auto is of the estimator itself."""
+        tvps.TimeWeighted(make_pipeline(StandardScaler(), Ridge())).fit(X, [1.0, 2, 3], time=TIME)
+        flags = dict(self.flags)
+        self.assertRegex(flags["test-model"], "^serve:.* # StandardScaler . Ridge$")
+        self.assertEqual(flags["label-kind"], "number")
+
+    def test_no_weights(self):
+        from sklearn.neighbors import KNeighborsClassifier
+
+        with self.assertRaisesRegex(ValueError, "^KNeighborsClassifier.fit takes no sample_weight"):
+            tvps.TimeWeighted(make_pipeline(StandardScaler(), KNeighborsClassifier())).fit(X, Y, time=TIME)
+        self.assertFalse((self.folder / "record").exists())
+
+    def test_cross_validation(self):
+        """Each fold's training rows come with their times: by params alone, and by metadata routing."""
+        x, day = np.arange(12.0)[:, None], np.arange(12)[::-1].copy()  # the last row is the first day
+        y, seen = np.resize(["a", "b"], 12), []
+
+        def weights(frame, time, *_, **__):
+            seen.append(sorted(frame[time].tolist()))
+            return np.ones(len(frame[time])), None
+
+        split = tvps.TemporalSplit(2)
+        for enable in (False, True):
+            model = make_pipeline(StandardScaler(), LogisticRegression())
+            arguments = dict(params={"time": day}) if enable else dict(params={"time": day}, groups=day)
+            with mock.patch.object(tvps._commands, "weights", weights):
+                with sklearn.config_context(enable_metadata_routing=enable):
+                    scores = cross_val_score(tvps.TimeWeighted(model, "joint"), x, y, cv=split, **arguments)
+            self.assertEqual(len(scores), 2)
+            self.assertTrue(np.isfinite(scores).all())
+        self.assertEqual(seen, [list(range(4)), list(range(8))] * 2)
+
+
+@unittest.skipUnless(HAS, "scikit-learn is not installed")
+class Split(unittest.TestCase):
+    def test_blocks(self):
+        """Rows in any order; the past trains, the next block tests; no time is on both sides; blocks are of like size."""
+        time = np.random.default_rng(0).integers(0, 50, 600)
+        splits = list(tvps.TemporalSplit(4).split(np.zeros((600, 1)), groups=time))
+        tested = np.concatenate([test for _, test in splits])
+        self.assertEqual(len(splits), 4)
+        self.assertEqual(len(set(tested)), len(tested))
+        for train, test in splits:
+            self.assertLess(time[train].max(), time[test].min())
+            self.assertTrue(100 < len(test) < 140, len(test))
+            self.assertEqual(set(train), set(np.flatnonzero(time < time[test].min())))
+        self.assertEqual(set(tested) | set(splits[0][0]), set(range(600)))
+
+    def test_uneven(self):
+        """Each block has a time, also where one time has most rows."""
+        for time in ([0] * 97 + [1, 2, 3], [0, 1, 2] + [3] * 97, [0, 1] + [2] * 97 + [3]):
+            got = [sorted(set(np.array(time)[test])) for _, test in tvps.TemporalSplit(3).split(time, groups=time)]
+            self.assertEqual(got, [[1], [2], [3]])
+
+    def test_kinds_of_time(self):
+        """Texts sort as dates, not as texts; zones are minded; months of pandas are times."""
+        want = [([0, 2], [1])]
+        times = [["2024-09-30", "2024-10-02", "2024-09-30"], np.array([1.5, 3, 1.5]), TIME[[0, 1, 0]].astype(object)]
+        if importlib.util.find_spec("pandas"):
+            import pandas
+
+            times += [pandas.PeriodIndex(["2024-09", "2024-10", "2024-09"], freq="M"), pandas.Series(TIME[[0, 1, 0]])]
+            zoned = ["2024-01-01T23:00:00+02:00", "2024-01-01T22:00:00+00:00", "2024-01-01T23:00:00+02:00"]
+            times += [zoned, pandas.Series(list(map(pandas.Timestamp, zoned)))]
+        for time in times:
+            got = [(a.tolist(), b.tolist()) for a, b in tvps.TemporalSplit(1).split(X, time=time)]
+            self.assertEqual(got, want, time)
+
+    def test_mistakes(self):
+        for time, sentence in (
+            (None, "needs the time of each row"),
+            (["2024-1", "2024-10", "2024-2"], "the time '2024-1' does not sort"),
+            ([1.0, np.nan, 2], "row 2 has no time"),
+            (TIME[[0, 0, 1]], "n_splits is 3: 2 different times allow 1 to 1"),
+        ):
+            with self.assertRaisesRegex(ValueError, sentence):
+                list(tvps.TemporalSplit(3).split(X, groups=time))
+
+
+if __name__ == "__main__":
+    unittest.main()
