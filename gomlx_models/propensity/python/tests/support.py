@@ -30,6 +30,8 @@ if mode == "failure":
     sys.exit("replicate: the trainer failed:\\nTraceback\\nKeyError")
 if mode == "model":
     sys.exit('replicate: the trainer "python -m tvps._serve" answered "KeyError: \\\\"x\\\\" is missing" instead of ok')
+if mode == "weights":
+    sys.exit(f'replicate: the model "{{dict(flags)["model"]}}" does not learn with the weights')
 if mode == "crash":
     print("panic: a bug", file=sys.stderr)
     sys.exit(2)

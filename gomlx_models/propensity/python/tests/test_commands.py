@@ -90,6 +90,10 @@ class Weights(WithFake):
         self.setenv(FAKE="model")
         with self.assertRaisesRegex(ValueError, '^the model failed: KeyError: "x" is missing$'):
             tvps.backtest(COLUMNS, "day", "y", model=max, quiet=True)
+        self.setenv(FAKE="weights")
+        with self.assertRaisesRegex(ValueError, "^the model max does not learn with the weights$"):
+            tvps.backtest(COLUMNS, "day", "y", model=max, quiet=True)
+        self.setenv(FAKE="model")
         with self.assertRaisesRegex(RuntimeError, "answered"):
             tvps.backtest(COLUMNS, "day", "y", model="serve:python x.py", quiet=True)
 

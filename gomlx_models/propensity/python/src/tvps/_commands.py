@@ -191,6 +191,9 @@ def _run(command, frame, time, label, flags, folder, quiet, environment=None):
     except RuntimeError as error:
         if environment and (answer := re.search(r'answered ("(?:[^"\\]|\\.)*")', str(error))):
             raise ValueError(f"the model failed: {ast.literal_eval(answer[1])}") from None
+        model = flags.get("model") or flags.get("test_model")
+        if environment and str(model) in str(error):
+            raise ValueError(str(error).replace(f'"{model}"', model.split(" # ")[-1])) from None
         raise
     return written
 
