@@ -18,6 +18,10 @@ import (
 // describe makes charts, tables and the record of what can be drawn of a judged figure, and of a draft if there is one.
 func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*Result, error) {
 	f, e := judged.Figure, judged.Evidence
+	seen := e                       // what pictures and notes show
+	if o.Scale == experiment.Tiny { // nothing is judged, so they do not depend on what else is stored
+		seen = claims.AsDrawn(judged.Panels)
+	}
 	r := &Result{Figure: figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption, Compact: o.Compact, Draft: draft}}
 	var drawn []claims.Collected
 	for _, c := range judged.Panels {
@@ -25,7 +29,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		if !ok {
 			continue
 		}
-		shown := e.Deciding(c)
+		shown := seen.Deciding(c)
 		rows := shown.Written(shown.Rows())
 		summary, err := figures.Table(rows, c.Key, c.Shown().String(), c.Series[0])
 		if err != nil {
@@ -41,7 +45,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		}
 		panel.Judged, panel.Metrics = c.Written(e.Larger(c.Panel)), otherMetrics(c)
 		panel.Notes = slices.Concat(notes(shown.Panel, absent), ends(shown, f.Claims), noted(shown),
-			e.Notes(c.Panel, len(c.Spans) > 0), spans(c.Panel, e))
+			seen.Notes(c.Panel, len(c.Spans) > 0), spans(c.Panel, seen))
 		if panel.Films, err = l.films(f, c.Panel); err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/supervised"
@@ -53,6 +54,29 @@ func newSamples(t *testing.T) (*testLab, []claims.Size) {
 	return l, sizes
 }
 
+// drawSmall draws a figure from its stored runs as at the small scale: pictures of tiny runs show no larger sample.
+func (l *testLab) drawSmall(t *testing.T, f paper.Figure) *Result {
+	t.Helper()
+	panels, _, err := l.stored(f, l.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged, err := l.judge(f, l.options, panels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := l.options
+	o.Scale = experiment.Small
+	r, err := l.describe(o, judged, nil)
+	if err == nil {
+		err = l.write(o, r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // TestEvidenceByPart: each part of a claim is judged by the largest sample that its own series have whole, the three
 // seeds of Figure 12a by all steps that are stored of them. The tables of the drawn figures give the same verdicts.
 func TestEvidenceByPart(t *testing.T) {
@@ -61,10 +85,7 @@ func TestEvidenceByPart(t *testing.T) {
 	drawn := map[string]*Result{}
 	for _, f := range []paper.Figure{paper.Fig4(), paper.Fig12(), paper.Fig1()} {
 		l.options.Out = filepath.Join(dir, f.Name())
-		var err error
-		if drawn[f.Name()], err = l.Draw(f, l.options); err != nil {
-			t.Fatal(err)
-		}
+		drawn[f.Name()] = l.drawSmall(t, f)
 	}
 	v := l.verify(t)
 	for _, c := range []struct {
@@ -208,10 +229,7 @@ func meanOf(points []figures.Point) float64 {
 // drawn, there is no such file, and that of an earlier drawing is removed.
 func TestJudgedFiles(t *testing.T) {
 	l, _ := newSamples(t)
-	r, err := l.Draw(paper.Fig1(), l.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := l.drawSmall(t, paper.Fig1())
 	compared := 0
 	for _, c := range r.Claims {
 		for _, p := range c.Parts {
@@ -245,6 +263,16 @@ func TestJudgedFiles(t *testing.T) {
 	e := m.Interval(.975)
 	contains(t, "the notes", strings.Join(r.Figure.Panels[0].Notes, "\n"), fmt.Sprintf(
 		"Ours at t = 50 to 86 minus, at 97.5%%: Everything %s %s, ", claims.Signed(e.Mean), claims.Bounds(e)))
+
+	tiny, err := l.Draw(paper.Fig1(), l.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range tiny.Figure.Panels {
+		if at := p.Series[0].Points; at[0].N != 3 || strings.Contains(strings.Join(p.Notes, " "), "97.5%") {
+			t.Errorf("panel %s at tiny draws %d seeds, want its own 3 whatever is stored; notes %q", p.Key, at[0].N, p.Notes)
+		}
+	}
 
 	l.options.Seeds = []int64{0, 1}
 	if _, err := l.Draw(paper.Fig1(), l.options); err != nil {
