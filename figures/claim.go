@@ -151,14 +151,14 @@ func conjunction[T any](words []T) string {
 
 // text is the effect with its interval.
 func (p ClaimPart) text() string {
-	text := Short(p.Effect.Mean, p.Unit)
+	mean, low, high := p.Effect.Short(p.Unit)
 	switch p.Effect.N {
 	case 0:
 		return "not measured"
 	case 1:
-		return text + string(p.Unit) + " (one seed, so no interval)"
+		return mean + string(p.Unit) + " (one seed, so no interval)"
 	}
-	return fmt.Sprintf("%s [%s, %s]%s", text, Short(p.Effect.Low, p.Unit), Short(p.Effect.High, p.Unit), p.Unit)
+	return fmt.Sprintf("%s [%s, %s]%s", mean, low, high, p.Unit)
 }
 
 // Unit says in what a number is printed.
@@ -170,31 +170,56 @@ const (
 	Percent Unit = "%"       // hundredths, of a share
 )
 
-// Short prints a number in a unit, without its name, to as many digits as a line needs.
-func Short(v float64, unit Unit) string {
-	switch unit {
-	case Points:
-		return Signed(1, 100*v)
-	case Percent:
-		return fmt.Sprintf("%.1f", 100*v)
+// Short writes the mean and the ends of the interval in a unit, without its name, to as many digits as a line needs.
+func (e Estimate) Short(unit Unit) (mean, low, high string) {
+	usual := 2
+	if unit != "" {
+		e.Mean, e.Low, e.High, usual = 100*e.Mean, 100*e.Low, 100*e.High, 1
 	}
-	switch {
-	case math.Abs(v) >= 100:
-		return Signed(0, v)
-	case math.Abs(v) >= 1:
-		return Signed(1, v)
+	more := e.decimals(usual) - usual
+	write := func(v float64) string {
+		decimals := 1
+		switch size := math.Abs(v); {
+		case unit != "":
+		case size < 1:
+			decimals = 2
+		case size >= 100:
+			decimals = 0
+		}
+		text := Signed(decimals+more, v)
+		if unit == Percent {
+			return strings.TrimPrefix(text, "+")
+		}
+		return text
 	}
-	return Signed(2, v)
+	return write(e.Mean), write(e.Low), write(e.High)
 }
 
-// String is the estimate with its interval and number of seeds, to three decimals.
+// decimals is the usual number of decimals, or more where an interval that excludes 0 would seem to touch it.
+func (e Estimate) decimals(usual int) int {
+	nearest := min(math.Abs(e.Low), math.Abs(e.High))
+	for most := usual + 3; usual < most && e.N > 1 && e.Low*e.High > 0 && nearest < math.Pow10(-usual)/2; {
+		usual++
+	}
+	return usual
+}
+
+// Bounds are the ends of the interval, to three decimals or more.
+func (e Estimate) Bounds() string {
+	decimals := e.decimals(3)
+	return fmt.Sprintf("[%s, %s]", Signed(decimals, e.Low), Signed(decimals, e.High))
+}
+
+// Text is the mean with its interval, to three decimals or more.
+func (e Estimate) Text() string { return Signed(e.decimals(3), e.Mean) + " " + e.Bounds() }
+
+// String is Text with the number of seeds.
 func (e Estimate) String() string {
 	switch e.N {
 	case 0:
 		return "not measured"
 	case 1:
-		return fmt.Sprintf("%s (one seed, so no interval)", Signed(3, e.Mean))
+		return Signed(3, e.Mean) + " (one seed, so no interval)"
 	}
-	const format = "%s [%s, %s], n\u00a0=\u00a0%d" // no line break within "n = 3"
-	return fmt.Sprintf(format, Signed(3, e.Mean), Signed(3, e.Low), Signed(3, e.High), e.N)
+	return fmt.Sprintf("%s, n = %d", e.Text(), e.N)
 }

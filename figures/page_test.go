@@ -162,7 +162,7 @@ func TestPageShowsTheClaims(t *testing.T) {
 		`<span class="verdict contradicted">does not hold</span>`, `<span class="verdict open">undecided</span>`,
 		`<span class="verdict missing">not run</span>`, "&lt;much&gt; better", "(Section 9)", "<code>go run ./make 2</code>",
 		`<span class="gallery">gallery: holds (8 seeds)</span>`, "parts as in claim 1<")
-	shown := strings.ReplaceAll(body(list), "\u00a0", " ")
+	shown := body(list)
 	demand.Words(t, shown,
 		"partly Ours is better Ours minus Everything: a +12.5 [+10.0, +15.0] points, holds"+
 			"b (made up) +0.0 [-20.0, +20.0] points, undecided\n", // never minus zero
@@ -179,13 +179,29 @@ func TestPageShowsTheClaims(t *testing.T) {
 	}
 }
 
-// TestShort: a number has the digits that a line needs, in hundredths where it is a share.
+// TestShort: a number has the digits that a line needs, in hundredths where it is a share, and more where an interval
+// that excludes 0 would seem to touch it.
 func TestShort(t *testing.T) {
-	for want, got := range map[string]string{"+28.4": Short(.28402, Points), "96.0": Short(.96035, Percent),
-		"+0.0": Short(-.0001, Points), "-142": Short(-141.6, ""), "+6.8": Short(6.75, ""), "-0.41": Short(-.413, "")} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
+	for _, c := range []struct {
+		e    Estimate
+		unit Unit
+		want string
+	}{
+		{Estimate{.28402, .27, .3, 3}, Points, "+28.4 [+27.0, +30.0] points"},
+		{Estimate{.96035, .95, .97, 3}, Percent, "96.0 [95.0, 97.0]%"},
+		{Estimate{-.0001, -.01, .0099, 3}, Points, "+0.0 [-1.0, +1.0] points"},
+		{Estimate{-141.6, -200, -99.96, 3}, "", "-142 [-200, -100.0]"},
+		{Estimate{-.413, -1.5, .2, 3}, "", "-0.41 [-1.5, +0.20]"},
+		{Estimate{.0008, .0001, .0014, 8}, Points, "+0.08 [+0.01, +0.14] points"},
+		{Estimate{-.3, -.6, -.0007, 8}, "", "-0.300 [-0.600, -0.001]"},
+		{Estimate{1e-9, 1e-9, 1e-9, 2}, "", "+0.00000 [+0.00000, +0.00000]"},
+	} {
+		if got := (ClaimPart{Effect: c.e, Unit: c.unit}).text(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.e, got, c.want)
 		}
+	}
+	if e := (Estimate{.0009, .0002, .0016, 8}); e.String() != "+0.0009 [+0.0002, +0.0016], n = 8" {
+		t.Errorf("%s", e)
 	}
 }
 

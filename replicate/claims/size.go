@@ -117,7 +117,7 @@ func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, wanted
 			sample, half := cheapest(p, figures.VariancesOf(m.grid), len(m.grid[0]) > 1, sized.Aim)
 			if sized.Later = half; half > sized.Aim {
 				unreachable = append(unreachable, fmt.Sprintf("%s, panel %s: %s is %s +- %.4f; +- %.4f would decide it, and %d seeds at "+
-					"every step give +- %.4f", c.ID, p.Key, sized.What, Signed(sized.Mean), sized.Half, sized.Aim,
+					"every step give +- %.4f", c.ID, p.Key, sized.What, figures.Signed(3, sized.Mean), sized.Half, sized.Aim,
 					mostSeeds, half))
 				continue
 			}
@@ -298,7 +298,7 @@ func (s Size) String() string {
 	text += fmt.Sprintf(", about %.0f min", s.Minutes)
 	for _, p := range s.Parts {
 		text += fmt.Sprintf("\n  %s: %s is %s +- %.4f, then about +- %.4f (%.4f would do)",
-			p.Claim, p.What, Signed(p.Mean), p.Half, p.Later, p.Aim)
+			p.Claim, p.What, figures.Signed(3, p.Mean), p.Half, p.Later, p.Aim)
 	}
 	return text
 }

@@ -38,32 +38,16 @@ func (p JudgedPart) String() string {
 	if p.Verdict == NotRun {
 		return fmt.Sprintf("panel %s: %s: not run", p.panel(), what(p.Part))
 	}
-	return fmt.Sprintf("panel %s: %s %s: %s", p.panel(), p.What(), p.Interval(), p.Result())
+	return fmt.Sprintf("panel %s: %s is %s%s: %s", p.panel(), what(p.Part), p.Effect, p.remarks(), p.Result())
 }
 
 // panel returns the panel's letter, with the stand-in for its data if there is one.
 func (p JudgedPart) panel() string { return p.Panel + inParentheses(p.Metric.StandIn) }
 
-// What names the statistic with its series, its claimed bound and its mean.
-func (p JudgedPart) What() string {
-	if p.Verdict == NotRun {
-		return what(p.Part)
-	}
-	return fmt.Sprintf("%s is %s", what(p.Part), Signed(p.Effect.Mean))
-}
-
-// Interval returns the effect's interval, the number of seeds, and which steps were measured, if they are a sample.
-func (p JudgedPart) Interval() string {
-	if p.Effect.N < 2 {
-		return "(one seed, so no interval)"
-	}
-	return fmt.Sprintf("%s, n = %d%s", Bounds(p.Effect), p.Effect.N, p.remarks())
-}
-
 // remarks says which steps were measured, and the level of the interval if it is another one.
 func (p JudgedPart) remarks() string {
 	if p.Level > 0 {
-		return fmt.Sprintf("%s, %g%% for a second look", p.steps(), 100*p.Level)
+		return fmt.Sprintf("%s, %g%% interval (runs were added after a first verdict)", p.steps(), 100*p.Level)
 	}
 	return p.steps()
 }
@@ -96,20 +80,16 @@ func (p JudgedPart) steps() string {
 	case p.OverSeeds == nil:
 		return ", every step"
 	}
-	text := fmt.Sprintf(", every %s step (these alone: %s", experiment.Ordinal(p.Stride), Bounds(*p.OverSeeds))
+	text := fmt.Sprintf(", every %s step (measured steps alone: %s", experiment.Ordinal(p.Stride), p.OverSeeds.Bounds())
 	if alone := verdictOf(p.Part, *p.OverSeeds); alone != p.Verdict && p.Verdict != NotJudged {
-		text += ", " + string(alone) + ": more steps would tell"
+		text += ", " + string(alone) + ": further steps may decide it"
 	}
 	return text + ")"
 }
 
-// Bounds writes the two ends of an interval.
-func Bounds(e figures.Estimate) string { return fmt.Sprintf("[%s, %s]", Signed(e.Low), Signed(e.High)) }
-
 // Result is the verdict in short, with its margin, and a remark on a stand-in.
 func (p JudgedPart) Result() string {
-	word := p.Verdict.Short()
-	text := p.withMargin(word)
+	text := p.withMargin(p.Verdict.Short())
 	if p.onStandIn() {
 		text += " (not counted)"
 	}
@@ -126,9 +106,6 @@ func (p JudgedPart) withMargin(verdict string) string {
 	}
 	return verdict
 }
-
-// Signed formats a number with its sign and three decimals, never as minus zero.
-func Signed(v float64) string { return figures.Signed(3, v) }
 
 // name is the statistic with its series.
 func name(p paper.Part) string {
@@ -265,23 +242,26 @@ func (j Judged) Effects() string {
 	if j.Verdict == NotRun {
 		return ""
 	}
-	var effects []float64
+	var effects []figures.Estimate
 	var unit figures.Unit
 	for _, p := range j.Parts {
 		if p.Effect.N > 0 && (!p.onStandIn() || j.Verdict == OnStandIn) {
 			unit = p.unit()
-			effects = append(effects, p.Effect.Mean)
+			effects = append(effects, p.Effect)
 		}
 	}
-	if len(effects) > 3 {
-		return fmt.Sprintf("%s to %s%s", figures.Short(slices.Min(effects), unit), figures.Short(slices.Max(effects), unit), unit)
+	between := ", "
+	if last := len(effects) - 1; last > 2 {
+		slices.SortFunc(effects, func(a, b figures.Estimate) int { return cmp.Compare(a.Mean, b.Mean) })
+		effects, between = []figures.Estimate{effects[0], effects[last]}, " to "
 	}
 	var means []string
 	for _, e := range effects {
-		means = append(means, figures.Short(e, unit))
+		mean, _, _ := e.Short(unit)
+		means = append(means, mean)
 	}
 	if len(means) == 0 {
 		return ""
 	}
-	return strings.Join(slices.Compact(means), ", ") + string(unit)
+	return strings.Join(slices.Compact(means), between) + string(unit)
 }

@@ -262,7 +262,7 @@ func TestJudgedFiles(t *testing.T) {
 	}
 	e := m.Interval(.975)
 	contains(t, "the notes", strings.Join(r.Figure.Panels[0].Notes, "\n"), fmt.Sprintf(
-		"Ours at t = 50 to 86 minus, at 97.5%%: Everything %s %s, ", claims.Signed(e.Mean), claims.Bounds(e)))
+		"Ours at t = 50 to 86 minus, at 97.5%%: Everything %s, ", e.Text()))
 
 	tiny, err := l.Draw(paper.Fig1(), l.options)
 	if err != nil {

@@ -116,8 +116,8 @@ func trueWeights(p claims.Panel, rows []figures.Row) []string {
 	case gain.High < 0:
 		found = "So an omega that follows the tasks would lose here."
 	}
-	return []string{fmt.Sprintf("Weights by the true similarity of tasks, over the last quarter, %s minus %s: %s %s. %s",
-		names[0], names[1], claims.Signed(gain.Mean), claims.Bounds(gain), found)}
+	return []string{fmt.Sprintf("Weights by the true similarity of tasks, over the last quarter, %s minus %s: %s. %s",
+		names[0], names[1], gain.Text(), found)}
 }
 
 // noted tells, for the panel's metrics that are not drawn, each learner's mean over the last quarter with its interval
@@ -156,8 +156,7 @@ func spans(p claims.Panel, e claims.Evidence) []string {
 				continue
 			}
 			gain := m.Interval(cmp.Or(level, figures.Level))
-			gains[level] = append(gains[level], fmt.Sprintf("%s %s %s", claims.SeriesLabels(base)[0], claims.Signed(gain.Mean),
-				claims.Bounds(gain)))
+			gains[level] = append(gains[level], claims.SeriesLabels(base)[0]+" "+gain.Text())
 		}
 		for _, level := range slices.Sorted(maps.Keys(gains)) {
 			minus := "minus"

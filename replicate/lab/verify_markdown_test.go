@@ -71,8 +71,7 @@ func TestReadme(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range append(committed(t, gallery).Claims, committed(t, medium).Claims...) {
 		for _, p := range c.Parts {
-			known[fmt.Sprintf("%s [%s, %s]", claims.Signed(p.Effect.Mean), claims.Signed(p.Effect.Low),
-				claims.Signed(p.Effect.High))] = true
+			known[p.Effect.Text()] = true
 		}
 	}
 	quoted := regexp.MustCompile(`[+-]\d*\.\d+ \[[+-]?\d*\.\d+, [+-]?\d*\.\d+\]`).FindAllString(string(readme), -1)
