@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ const packed = ".gz"
 // by other rows, <name>-<key>-judged.csv, then provenance.json (provenance as JSON),
 // [ScriptFile], index.html and [SumsFile]. If the figure is Compact, the folder has no .png,
 // .pdf and script, and tables and provenance are compressed (.gz). Files of an earlier drawing
-// that this one does not have are removed.
+// that this one does not have are removed, also those of panels that are not drawn again.
 //
 // Everything is drawn before anything is written. Each file is written under a temporary
 // name, and the files get their names only when all are complete: a reader never sees a
@@ -84,32 +85,28 @@ func Write(fig Figure, rows []Row, provenance any, dir string) error {
 	return removeStale(fig, files, dir)
 }
 
-// removeStale removes the files of an earlier drawing of the panels that are not among the present ones.
+// removeStale removes the files of an earlier drawing that are not among the present ones, of other panels, too.
 func removeStale(fig Figure, files []file, dir string) error {
-	names := []string{ProvenanceFile, ScriptFile}
-	for _, p := range fig.Panels {
-		for _, extension := range panelFiles {
-			names = append(names, fig.FileStem(p)+extension)
-		}
-		for _, t := range fig.notDrawn(p) {
-			names = append(names, t.name)
+	drawn := regexp.MustCompile(`^(` + regexp.QuoteMeta(fig.Name) + `-[a-z](-judged|-metrics|-.+-film)?\.(csv|svg|png|pdf)|` +
+		ProvenanceFile + `|` + ScriptFile + `)(\.gz)?$`)
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		name := entry.Name()
+		if drawn.MatchString(name) && !slices.ContainsFunc(files, func(f file) bool { return f.name == name }) {
+			err = errors.Join(err, named(os.Remove(filepath.Join(dir, name)), name))
 		}
 	}
-	for _, name := range names {
-		for _, name := range []string{name, name + packed} {
-			if slices.ContainsFunc(files, func(f file) bool { return f.name == name }) {
-				continue
-			}
-			if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return unwritable(fig, dir, named(err, name))
-			}
-		}
+	if err != nil {
+		return unwritable(fig, dir, err)
 	}
 	return nil
 }
 
 // named is an error with the file's own name instead of the temporary one.
 func named(err error, name string) error {
+	if err == nil {
+		return nil
+	}
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		err = at.Err

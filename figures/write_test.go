@@ -90,7 +90,7 @@ func TestSums(t *testing.T) {
 }
 
 // TestCompact: a compact folder has one picture a panel and compressed tables, which read as the others do; what an
-// earlier drawing of the other form left is gone, and the page links to what is there.
+// earlier drawing of the other form or of other panels left is gone, and the page links to what is there.
 func TestCompact(t *testing.T) {
 	fig, dir := sampleFigure(t), t.TempDir()
 	fig.Panels[0].Judged = []Row{{"a", "ours", 9, 1, "accuracy", 1}}
@@ -105,14 +105,17 @@ func TestCompact(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
+	for _, name := range []string{"fig01-b.csv.gz", "fig01-b.png", "fig01-b-judged.csv", "fig01-b-sac-film.svg", "fig01-notes.csv"} {
+		demand.Write(t, filepath.Join(dir, name), "old") // the last one is the user's
+	}
 	var tables []string
 	for _, c := range []struct {
 		compact bool
 		names   string
 	}{
-		{false, "SHA256SUMS echarts.min.js fig01-a-judged.csv fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"},
-		{true, "SHA256SUMS fig01-a-judged.csv.gz fig01-a.csv.gz fig01-a.svg index.html provenance.json.gz"},
-		{false, "SHA256SUMS echarts.min.js fig01-a-judged.csv fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"},
+		{false, "SHA256SUMS echarts.min.js fig01-a-judged.csv fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg fig01-notes.csv index.html provenance.json"},
+		{true, "SHA256SUMS fig01-a-judged.csv.gz fig01-a.csv.gz fig01-a.svg fig01-notes.csv index.html provenance.json.gz"},
+		{false, "SHA256SUMS echarts.min.js fig01-a-judged.csv fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg fig01-notes.csv index.html provenance.json"},
 	} {
 		fig.Compact = c.compact
 		if err := Write(fig, sampleRows(), "origin", dir); err != nil {
