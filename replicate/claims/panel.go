@@ -134,9 +134,30 @@ func (p Panel) Written(rows []figures.Row) []figures.Row {
 	return out
 }
 
-// Drawable returns the panel without the series that lack runs, and their names. ok is false if the first series, with
-// which the others are compared, or all others lack some.
+// Complete returns the panel with the seeds of which no run is missing.
+func (c Collected) Complete() Collected {
+	p := c.Panel
+	p.Seeds = slices.DeleteFunc(slices.Clone(p.Seeds), func(seed int64) bool {
+		return slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool {
+			return job.Spec.Seed == seed && c.Results[job.Spec.ID()] == nil
+		})
+	})
+	p.Jobs = slices.DeleteFunc(slices.Clone(p.Jobs), func(job runs.Wanted) bool {
+		return !slices.Contains(p.Seeds, job.Spec.Seed)
+	})
+	return Collect(p, c.Results)
+}
+
+// Drawable returns the panel without the series that lack runs, and their names. If the first series, with which the
+// others are compared, or all others lack some, it is the panel with its complete seeds; ok is false without any.
 func (c Collected) Drawable() (drawn Collected, absent []string, ok bool) {
+	if drawn, absent, ok = c.drawable(); !ok {
+		return c.Complete().drawable()
+	}
+	return drawn, absent, ok
+}
+
+func (c Collected) drawable() (drawn Collected, absent []string, ok bool) {
 	drawn = c
 	rows := c.Rows()
 	drawn.Series = slices.DeleteFunc(slices.Clone(c.Series), func(name string) bool {

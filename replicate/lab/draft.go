@@ -106,8 +106,11 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 	seeds := 0
 	for _, c := range collect(d.plan, report) {
 		key, all := c.Key, ended(c, report.Failed)
-		if !all {
-			c = d.begun(c)
+		switch {
+		case !all && d.whole:
+			c.Seeds = nil
+		case !all:
+			c = c.Complete()
 		}
 		switch {
 		case len(c.Seeds) == 0:
@@ -162,20 +165,6 @@ func (d *draft) end() {
 	if page, err := figures.Page(d.drawn.Figure); err == nil {
 		_ = artifact.Replace(d.page(), page, 0o644)
 	}
-}
-
-// begun returns a panel with the seeds that have finished with every series alone.
-func (d *draft) begun(c claims.Collected) claims.Collected {
-	p := c.Panel
-	p.Seeds = slices.DeleteFunc(slices.Clone(p.Seeds), func(seed int64) bool {
-		return d.whole || slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool {
-			return job.Spec.Seed == seed && c.Results[job.Spec.ID()] == nil
-		})
-	})
-	p.Jobs = slices.DeleteFunc(slices.Clone(p.Jobs), func(job runs.Wanted) bool {
-		return !slices.Contains(p.Seeds, job.Spec.Seed)
-	})
-	return claims.Collect(p, c.Results)
 }
 
 // ended tells whether every run of the panel has finished or failed.

@@ -135,6 +135,31 @@ func TestVerifyMissing(t *testing.T) {
 	}
 }
 
+// TestDrawWithoutSeedOfBase: where the series with which all are compared lacks a seed, the others are drawn.
+func TestDrawWithoutSeedOfBase(t *testing.T) {
+	l := newLab(t)
+	l.options.Panels = []string{"a"}
+	l.lacking = func(job runs.Wanted) int {
+		if job.Series == "everything" && job.Spec.Seed == 1 {
+			return 1
+		}
+		return 0
+	}
+	l.fill(t, 1)
+	r, err := l.Draw(paper.Fig1(), l.options)
+	demand.Error(t, err, "1 of 12 runs not stored: panel a: Everything, seeds 1")
+	drawn := map[int64]bool{}
+	for _, row := range l.csvRows(t, "fig01-a.csv") {
+		drawn[row.Seed] = true
+	}
+	if p := r.Figure.Panels[0]; len(drawn) != 2 || drawn[1] || len(p.Series) != 3 || p.Series[0].Points[0].N != 2 {
+		t.Errorf("seeds %v, %d series, %d seeds at a point", drawn, len(p.Series), p.Series[0].Points[0].N)
+	}
+	if c := r.Claims[0]; c.Verdict != claims.NotRun {
+		t.Errorf("judged without a run: %s", c)
+	}
+}
+
 // TestVerifyWithoutCheckpoints: at the paper's scale the checkpoint of each split is missing, then the data, too.
 // Panels that need neither are still planned, and no path is printed.
 func TestVerifyWithoutCheckpoints(t *testing.T) {
