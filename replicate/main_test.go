@@ -18,9 +18,9 @@ func TestErrors(t *testing.T) {
 	const huge = "9223372036854775807"
 	s := newSandbox(t)
 	file := filepath.Join(t.TempDir(), "file")
-	demand.Write(t, file, "")
-	belowFile := filepath.Join(file, "folder")
-	noRun := []string{"--scale", "tiny", "--backend", "go", "--results", s.results, "--out", belowFile}
+	demand.Write(t, file, "the user's")
+	belowFile, none := filepath.Join(file, "folder"), filepath.Join(s.tmp, "none")
+	noRun := []string{"--scale", "tiny", "--backend", "go", "--results", s.tmp, "--out", belowFile}
 	for _, c := range []struct {
 		args  []string
 		code  int
@@ -69,6 +69,11 @@ func TestErrors(t *testing.T) {
 		{[]string{"verify", "--gallery", s.tmp}, 2, []string{"--gallery", "README.md"}},
 		{slices.Concat([]string{"verify"}, noRun), 1, []string{belowFile, "--out"}},
 		{slices.Concat([]string{"report"}, noRun), 1, []string{belowFile, "--out"}},
+		{[]string{"verify", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
+		{[]string{"report", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
+		{[]string{"export", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
+		{[]string{"verify", "--out", file}, 2, []string{file, "not written by `replicate verify`", "--out"}},
+		{[]string{"report", "--out", file}, 2, []string{file, "not written by `replicate report`", "--out"}},
 		{[]string{"all", "--set", "epohcs=3"}, 2, []string{"fig01", `did you mean "epochs"`}},
 		{slices.Concat([]string{"all"}, noRun[2:]), 1, []string{belowFile, "--out"}},
 	} {

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -80,7 +80,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	if err := f.checkTables(f.budget == 0, "leave out --run"); err != nil {
 		return err
 	}
-	l, o, err := f.reader(cmd.Context())
+	l, o, err := f.reader(cmd, `"command": "go run ./replicate verify`)
 	if err != nil {
 		return err
 	}
@@ -135,17 +135,26 @@ func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) erro
 	return err
 }
 
-// reader opens the lab for a command that reads the stored runs of all figures and writes one file, f.out.
-func (f *figureFlags) reader(ctx context.Context) (*lab.Lab, lab.Options, error) {
+// reader opens the lab for a command that reads the stored runs of all figures and writes one file, f.out. A file that
+// is there must be one that the command wrote: those have the mark.
+func (f *figureFlags) reader(cmd *cobra.Command, mark string) (*lab.Lab, lab.Options, error) {
 	o, err := f.options("")
 	if err == nil {
 		err = f.catalog.CheckAll(o)
 	}
+	if err == nil {
+		err = checkResults(cmd)
+	}
+	if err == nil {
+		err = usage.File(f.out)
+	}
 	if err != nil {
 		return nil, lab.Options{}, err
 	}
-	if err := usage.File(f.out); err != nil {
-		return nil, lab.Options{}, err
+	if text, err := artifact.ReadFile(f.out, mostOfReport); err == nil && len(text) > 0 &&
+		!strings.Contains(string(text), mark) {
+		return nil, lab.Options{}, usage.Errorf("%s was not written by `%s`, so it is kept: name another file with --out",
+			f.out, cmd.CommandPath())
 	}
 	if err := artifact.TryCreate(f.out); err != nil {
 		return nil, lab.Options{}, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
@@ -154,8 +163,20 @@ func (f *figureFlags) reader(ctx context.Context) (*lab.Lab, lab.Options, error)
 		l, err := f.openStored()
 		return l, o, err
 	}
-	l, err := f.lab(ctx, backend.Options{NoFetch: true})
+	l, err := f.lab(cmd.Context(), backend.Options{NoFetch: true})
 	return l, o, err
+}
+
+// mostOfReport limits what is read of a file to find out whose it is, in bytes: a report has a few megabytes.
+const mostOfReport = 64 << 20
+
+// checkResults returns a usage error if the user named a folder of runs that does not exist.
+func checkResults(cmd *cobra.Command) error {
+	flag := cmd.Flags().Lookup("results")
+	if _, err := os.Stat(flag.Value.String()); flag.Changed && os.IsNotExist(err) {
+		return usage.Errorf("there is no results folder %s: name another with --results", flag.Value)
+	}
+	return nil
 }
 
 // print writes the table as text, or as JSON if the flag says so.
@@ -200,7 +221,7 @@ func reportCommand(c lab.Catalog) *cobra.Command {
 		Short: "Write one self-contained page of all figures that are stored; computes nothing",
 		Args:  usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, o, err := flags.reader(cmd.Context())
+			l, o, err := flags.reader(cmd, "<title>"+lab.ReportTitle)
 			if err != nil {
 				return err
 			}

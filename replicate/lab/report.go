@@ -32,6 +32,9 @@ var (
 	reportTemplate = template.Must(figures.Parts().New("report").Parse(reportText))
 )
 
+// ReportTitle is the title of the page of a report.
+const ReportTitle = "Time-varying propensity scores: the figures of the paper, replicated"
+
 // reportPage is what report.html shows.
 type reportPage struct {
 	Title, Counts string
@@ -67,7 +70,7 @@ type fact struct{ Name, Value string }
 // settings, provenance. The page is one file of HTML that loads nothing, runs no script and names no host, path or
 // time: the same runs give the same bytes. Errors are those of Verify.
 func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
-	page := reportPage{Title: "Time-varying propensity scores: the paper's figures, replicated", BibTeX: BibTeX}
+	page := reportPage{Title: ReportTitle, BibTeX: BibTeX}
 	v, all, err := l.verify(ctx, o)
 	if err != nil {
 		return nil, err
