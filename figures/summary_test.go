@@ -104,10 +104,10 @@ func TestPrintTable(t *testing.T) {
 	}
 	want := strings.Join([]string{
 		"Panel a, accuracy",
-		"  series        mean  minus Everything        95% interval  n  steps above",
-		"  Everything  0.5500                                        3",
-		"  Recent      0.5000           -0.0500  [-0.4226, +0.3226]  3     50% of 2",
-		"  Ours        0.6000           +0.0500  [-0.3226, +0.4226]  3     50% of 2",
+		"  series      mean    minus Everything  95% interval        n  steps above",
+		"  Everything  0.5500                                        3  ",
+		"  Recent      0.5000  -0.0500           [-0.4226, +0.3226]  3  50% of 2",
+		"  Ours        0.6000  +0.0500           [-0.3226, +0.4226]  3  50% of 2",
 		""}, "\n")
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)

@@ -4,14 +4,18 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 )
 
 // PrintTable writes the summary as an aligned table for a terminal: series, mean, difference
 // to the base with its interval over seeds, number of seeds, share of steps above the base.
-func PrintTable(w io.Writer, s Summary) error {
-	_, err := fmt.Fprintf(w, "Panel %s, %s\n%s", s.Panel, s.Metric, align(s.Cells()))
-	return err
+func PrintTable(out io.Writer, s Summary) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "Panel %s, %s\n", s.Panel, s.Metric)
+	for _, line := range s.Cells() {
+		fmt.Fprintf(w, "  %s\n", strings.Join(line, "\t"))
+	}
+	return w.Flush()
 }
 
 // Cells returns the table as text: a line of headings, then one for each series.
@@ -38,30 +42,6 @@ func tableLine(r SummaryRow, base string) []string {
 	}
 	line[5] = fmt.Sprintf("%.0f%% of %d", 100*r.ShareAbove, r.Steps)
 	return line
-}
-
-// align pads the columns to equal width: the first to the left, the others to the right.
-func align(lines [][]string) string {
-	width := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, cell := range line {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
-	var b strings.Builder
-	for _, line := range lines {
-		text := ""
-		for i, cell := range line {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				text += "  " + cell + pad
-			} else {
-				text += "  " + pad + cell
-			}
-		}
-		b.WriteString(strings.TrimRight(text, " ") + "\n")
-	}
-	return b.String()
 }
 
 // Signed formats a number with its sign to so many decimals, never as minus zero.

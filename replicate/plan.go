@@ -124,29 +124,8 @@ func (f *planFlags) request(cmd *cobra.Command, args []string) (cluster.Request,
 	if err != nil {
 		return cluster.Request{}, err
 	}
-	return cluster.Request{Options: o, Figures: chosen, Arguments: f.arguments(), TaskSeconds: f.taskTime.Seconds(),
+	return cluster.Request{Options: o, Figures: chosen, Arguments: o.Arguments(), TaskSeconds: f.taskTime.Seconds(),
 		GPUFor: f.gpuFor, Backend: f.backend, GPUBackend: f.gpuBackend, CacheDir: cache}, nil
-}
-
-// arguments are the flags that choose runs, as the command that draws the figures takes them.
-func (f *planFlags) arguments() []string {
-	out := []string{}
-	if f.seeds != "" {
-		out = append(out, "--seeds", f.seeds)
-	}
-	for _, set := range f.sets {
-		out = append(out, "--set", set)
-	}
-	if len(f.panels) > 0 {
-		out = append(out, "--panel", strings.Join(f.panels, ","))
-	}
-	if len(f.series) > 0 {
-		out = append(out, "--series", strings.Join(f.series, ","))
-	}
-	if f.stride != 0 {
-		out = append(out, "--stride", fmt.Sprint(f.stride))
-	}
-	return out
 }
 
 // index lists the stored runs; nil if there is no results folder.

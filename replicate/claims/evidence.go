@@ -216,23 +216,16 @@ func (e Evidence) Deciding(c Collected) Collected {
 	return c
 }
 
-// Notes says by which larger samples than the drawn one the claims about a panel are judged, if by any, and the
-// differences in its notes, if it has some.
-func (e Evidence) Notes(drawn Panel, differences bool) []string {
+// Notes says by which larger samples than the drawn one the claims about a panel are judged, if by any.
+func (e Evidence) Notes(drawn Panel) []string {
 	var out []string
 	for _, s := range e.samples[drawn.Key] {
 		if contains(s.compared, drawn.Series) {
 			continue
 		}
 		what := "The claims"
-		switch {
-		case len(s.about) == 0 && differences:
-			what += " and the differences in these notes"
-		case len(s.about) > 0:
+		if len(s.about) > 0 {
 			what += " about " + strings.Join(s.about, ", ")
-			if differences {
-				what += ", with their differences in these notes,"
-			}
 		}
 		out = append(out, fmt.Sprintf("%s are judged by %s, which are more than are drawn.", what, s.Sample()))
 	}

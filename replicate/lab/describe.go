@@ -45,7 +45,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		}
 		panel.Judged, panel.Metrics = c.Written(e.Larger(c.Panel)), otherMetrics(c)
 		panel.Notes = slices.Concat(notes(shown.Panel, absent), ends(shown, f.Claims), noted(shown),
-			seen.Notes(c.Panel, len(c.Spans) > 0), spans(c.Panel, seen))
+			seen.Notes(c.Panel), spans(c.Panel, seen))
 		if panel.Films, err = l.films(f, c.Panel); err != nil {
 			return nil, err
 		}
@@ -187,31 +187,34 @@ func links(panels []claims.Collected, e claims.Evidence, draft *figures.Draft) [
 
 // Command returns the command line of a command with these options, without folders, which differ between machines.
 func (o Options) Command(name string) string {
-	words := []string{"go run ./replicate", name, "--scale", string(o.Scale)}
+	return strings.Join(append([]string{"go run ./replicate", name, "--scale", string(o.Scale)}, o.Arguments()...), " ")
+}
+
+// Arguments are the flags that choose runs at a scale.
+func (o Options) Arguments() []string {
+	out := []string{}
 	if len(o.Seeds) > 0 {
-		words = append(words, "--seeds", claims.FormatSeeds(o.Seeds, ","))
+		out = append(out, "--seeds", claims.FormatSeeds(o.Seeds, ","))
 	}
 	for _, override := range o.Overrides {
-		words = append(words, "--set", override)
+		out = append(out, "--set", override)
 	}
-	return strings.Join(words, " ")
+	if len(o.Panels) > 0 {
+		out = append(out, "--panel", strings.Join(o.Panels, ","))
+	}
+	if len(o.Learners) > 0 {
+		out = append(out, "--series", strings.Join(o.Learners, ","))
+	}
+	return out
 }
 
 // pageCommand is the command that makes the figure with these options. Options given for several figures may not all
 // apply to this one: then it is the command for all figures.
 func (o Options) pageCommand(f paper.Figure) string {
-	name := f.Command()
 	if o.AllFigures && len(o.Overrides) > 0 {
-		name = "all"
+		return o.Command("all")
 	}
-	command := o.Command(name)
-	if len(o.Panels) > 0 {
-		command += " --panel " + strings.Join(o.Panels, ",")
-	}
-	if len(o.Learners) > 0 {
-		command += " --series " + strings.Join(o.Learners, ",")
-	}
-	return command
+	return o.Command(f.Command())
 }
 
 // WriteJSON writes v to a file as indented JSON, atomically.

@@ -109,8 +109,8 @@ func TestEvidenceByPart(t *testing.T) {
 		}
 	}
 	for figure, want := range map[string][]string{
-		"fig01": {"The claims about Ours and Everything, Ours and Recent, Recent and Everything, Recent, with " +
-			"their differences in these notes, are judged by 9 seeds, every step, which are more than are drawn."},
+		"fig01": {"The claims about Ours and Everything, Ours and Recent, Recent and Everything, Recent are judged by " +
+			"9 seeds, every step, which are more than are drawn."},
 		"fig04": {"The claims about Ours and Everything are judged by 9 seeds, every step, which are more than are drawn."},
 		"fig12": {},
 	} {

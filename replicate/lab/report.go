@@ -79,7 +79,7 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 	var drawn []figures.Figure
 	for i, f := range all {
 		f.Claims = v.Of(f.Name())
-		section, figure, err := l.section(o, v.Figures[i], f)
+		section, figure, err := l.section(o, v, v.Figures[i], f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
@@ -104,16 +104,10 @@ func (l *Lab) Report(ctx context.Context, o Options) ([]byte, error) {
 }
 
 // section is a figure's part of the report, with what is drawn in it.
-func (l *Lab) section(o Options, s claims.State, f claims.Figure) (reportFigure, figures.Figure, error) {
-	out := reportFigure{State: s, Answer: claims.Answer(f.Claims), Tally: claims.CountVerdicts(f.Claims),
-		Caption: f.Caption}
-	for _, c := range f.Claims {
-		shown := c.OnPage()
-		if c.Verdict == claims.NotRun {
-			shown.Command = s.Command
-		}
-		out.Claims = append(out.Claims, shown)
-	}
+func (l *Lab) section(o Options, v claims.Verification, s claims.State, f claims.Figure) (reportFigure, figures.Figure,
+	error) {
+	shown := v.Shown(f.Figure, s.Command)
+	out := reportFigure{State: s, Answer: shown.Answer, Tally: shown.Tally, Caption: shown.Caption, Claims: shown.Claims}
 	r, err := l.describe(o, f, nil)
 	if err != nil || len(r.Figure.Panels) == 0 {
 		return out, figures.Figure{}, err

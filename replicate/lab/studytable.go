@@ -134,6 +134,7 @@ func studyCommand(o StudyOptions, keys []string, key string, byRow bool) string 
 		part, _, _ := strings.Cut(set, ".")
 		return part != key && slices.Contains(keys, part)
 	})
+	o.Panels = nil // the scenarios
 	command := o.Command(name) + " --scenario " + key
 	if len(o.Rows) > 0 {
 		command += " --row " + strings.Join(o.Rows, ",")

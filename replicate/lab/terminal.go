@@ -10,7 +10,6 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/claims"
-	"tvps/replicate/experiment"
 )
 
 // TinyNote stands where verdicts would: at the scale tiny nothing is judged.
@@ -19,17 +18,26 @@ const TinyNote = "The scale tiny checks the program, not the paper: no claim is 
 // print writes a figure to the terminal: a line for each panel with the means of its series, a line for each claim, and
 // where the page is. With o.Verbose it writes whole tables and all parts of claims.
 func (l *Lab) print(o Options, r *Result) error {
+	write := l.printLines
 	if o.Verbose {
-		return l.printAll(o, r)
+		write = l.printAll
 	}
+	if err := write(r); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(l.Stdout, "Page: %s\n", filepath.Join(o.Out, "index.html"))
+	return err
+}
+
+// printLines writes panels and claims, a line each.
+func (l *Lab) printLines(r *Result) error {
 	width := l.width()
 	line := func(text string) { fmt.Fprintln(l.Stdout, cut(text, width)) }
 	line(r.Figure.Title)
 	for i, t := range r.Figure.Tables {
 		var means []string
 		for _, row := range t.Rows {
-			look, _ := figures.LookUp(row.Series)
-			means = append(means, fmt.Sprintf("%s %.3f", look.Label, row.Mean.Mean))
+			means = append(means, fmt.Sprintf("%s %.3f", claims.SeriesLabels(row.Series)[0], row.Mean.Mean))
 		}
 		p := r.Figure.Panels[i]
 		fmt.Fprintf(l.Stdout, "  %s  %s: %s\n", p.Key, p.Title, strings.Join(means, ", "))
@@ -42,8 +50,7 @@ func (l *Lab) print(o Options, r *Result) error {
 		}
 		line(fmt.Sprintf("  %s %-13s  %-24s  %s", signs[c.Verdict.Short()], c.Verdict.Short(), c.Effects(), text))
 	}
-	_, err := fmt.Fprintf(l.Stdout, "Page: %s\n", filepath.Join(o.Out, "index.html"))
-	return err
+	return nil
 }
 
 // signs show a verdict at a glance.
@@ -53,22 +60,17 @@ var signs = map[string]string{
 }
 
 // printAll writes tables and verdicts.
-func (l *Lab) printAll(o Options, r *Result) error {
+func (l *Lab) printAll(r *Result) error {
 	for _, t := range r.Figure.Tables {
 		if err := figures.PrintTable(l.Stdout, t); err != nil {
 			return err
 		}
 	}
-	if o.Scale == experiment.Tiny {
-		fmt.Fprintln(l.Stdout, TinyNote)
-	} else {
-		fmt.Fprintln(l.Stdout, "Claims of the paper, here:")
-		for _, c := range r.Claims {
-			fmt.Fprintln(l.Stdout, c)
-		}
+	fmt.Fprintln(l.Stdout, r.Figure.Tally)
+	for _, c := range r.Claims[:len(r.Figure.Claims)] { // none at the scale tiny
+		fmt.Fprintln(l.Stdout, c)
 	}
-	_, err := fmt.Fprintf(l.Stdout, "Page: %s\n", filepath.Join(o.Out, "index.html"))
-	return err
+	return nil
 }
 
 // width is that of the terminal, or 120 where the output is none.

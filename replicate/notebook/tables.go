@@ -27,35 +27,17 @@ func summary(out sink, figure string, t figures.Summary) error {
 	if err := figures.PrintTable(&text, t); err != nil {
 		return err
 	}
-	base, _ := figures.LookUp(t.Base)
-	rows := [][]string{{"series", "mean", "minus " + base.Label, "95% interval", "seeds", "steps above"}}
 	values := map[string]float64{}
 	for _, r := range t.Rows {
 		name := fmt.Sprintf("%s/%s/%s", figure, t.Panel, r.Series)
 		values[name+"/"+t.Metric] = r.Mean.Mean
-		row := []string{label(r.Series), fmt.Sprintf("%.4f", r.Mean.Mean), "", "", fmt.Sprint(r.Mean.N), ""}
 		if r.Series != t.Base {
 			values[name+"/minus-"+t.Base] = r.Difference.Mean
-			row[2], row[3] = fmt.Sprintf("%+.4f", r.Difference.Mean), interval(r.Difference)
-			row[5] = fmt.Sprintf("%.0f%% of %d", 100*r.ShareAbove, r.Steps)
 		}
-		rows = append(rows, row)
 	}
 	head := fmt.Sprintf("<p><b>Panel %s, %s</b></p>\n", html.EscapeString(t.Panel), t.Metric)
-	show(out, head+table(rows), text.String(), values)
+	show(out, head+table(t.Cells()), text.String(), values)
 	return nil
-}
-
-func label(series string) string {
-	look, _ := figures.LookUp(series)
-	return look.Label
-}
-
-func interval(e figures.Estimate) string {
-	if e.N < 2 {
-		return "none (one seed)"
-	}
-	return fmt.Sprintf("[%+.4f, %+.4f]", e.Low, e.High)
 }
 
 // Claims shows each claim of the paper with its verdict and what was measured, as the figure's page does. At the tiny
