@@ -226,11 +226,14 @@ var allFaults = []func(*sandbox, *testing.T, *faulty, *rand.Rand) (did string, o
 	signals(syscall.SIGTERM),
 	signals(syscall.SIGINT),
 	signals(syscall.SIGINT, syscall.SIGINT),
+	signals(syscall.SIGHUP),
 	signals(syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGKILL),
 	alter("cut", func(r *rand.Rand, b []byte) []byte { return b[:r.IntN(len(b))] }),
 	alter("flipped", func(r *rand.Rand, b []byte) []byte { b[r.IntN(len(b))] ^= 1 << r.IntN(8); return b }),
 	(*sandbox).fill,
 	(*sandbox).killAtCall,
+	(*sandbox).hangUp,
+	(*sandbox).link,
 }
 
 // signals returns the fault of a call that gets signals, the first one at a random time.
@@ -321,4 +324,48 @@ func (s *sandbox) killAtCall(t *testing.T, k *faulty, r *rand.Rand) (string, []b
 		return "no strace", nil
 	}
 	return at, out
+}
+
+// hangUp makes a call whose output nobody reads: it dies of SIGPIPE at its first line, wherever it is.
+func (s *sandbox) hangUp(t *testing.T, k *faulty, _ *rand.Rand) (string, []byte) {
+	cmd := s.faulty(k)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader.Close()
+	defer writer.Close()
+	cmd.Stdout, cmd.Stderr = writer, writer
+	cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != 0 && code != 1 && code != -1 {
+		t.Errorf("%s without a reader: exit code %d", k.name, code)
+	}
+	return "no reader", nil
+}
+
+// link puts a link to a user's file in the place of a file of the results, or of one that a run makes. The call may
+// fail; what the link leads to stays as it was.
+func (s *sandbox) link(t *testing.T, k *faulty, r *rand.Rand) (string, []byte) {
+	paths, _ := filepath.Glob(filepath.Join(s.results, "*", "[^.]*"))
+	if len(paths) == 0 {
+		return "linked no file", nil
+	}
+	path := paths[r.IntN(len(paths))]
+	if id, _, _ := strings.Cut(filepath.Base(path), "."); r.IntN(2) == 0 {
+		path = filepath.Join(filepath.Dir(path), id+[]string{".lock", ".partial.jsonl"}[r.IntN(2)])
+	}
+	precious := filepath.Join(t.TempDir(), "precious")
+	demand.Write(t, precious, "mine")
+	os.Remove(path)
+	if err := os.Symlink(precious, path); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := s.faulty(k).CombinedOutput()
+	if text := demand.Read(t, precious); string(text) != "mine" {
+		t.Errorf("%s: the target of the link %s is %q", k.name, path, text)
+	}
+	if at, err := os.Lstat(path); err == nil && at.Mode().Type() == fs.ModeSymlink {
+		os.Remove(path)
+	}
+	return "linked " + filepath.Base(path), out
 }
