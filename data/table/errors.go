@@ -57,8 +57,11 @@ func fileName(name string) string {
 	return name
 }
 
-// quote quotes a text from a file for a sentence: on one line, printable, and short.
-func quote(s string) string {
+// quote quotes a text from a file for a sentence.
+func quote(s string) string { return `"` + printable(s) + `"` }
+
+// printable is a text from a file on one line, printable, and short.
+func printable(s string) string {
 	const most = 40
 	var b strings.Builder
 	n := 0
@@ -74,7 +77,7 @@ func quote(s string) string {
 			b.WriteRune(r)
 		}
 	}
-	return `"` + b.String() + `"`
+	return b.String()
 }
 
 // plural returns "1 row" or "2 rows".

@@ -209,7 +209,7 @@ func (s Schema) String() string {
 	fmt.Fprintf(&b, "%s: %s, %s, %s\n", s.File, s.Format, plural(s.Rows, "row"), plural(len(s.Columns), "column"))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, c := range s.Columns {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", strings.Trim(quote(c.Name), `"`), c.Kind, c.detail())
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", printable(c.Name), c.Kind, c.detail())
 	}
 	w.Flush()
 	for _, note := range s.Notes {
@@ -222,15 +222,15 @@ func (s Schema) String() string {
 func (c ColumnSchema) detail() string {
 	var parts []string
 	if n := len(c.Levels); n > 0 {
-		shown := c.Levels[:min(n, 4)]
+		first := c.Levels[:min(n, 4)]
 		text := plural(n, "level") + ": "
-		for i, level := range shown {
+		for i, level := range first {
 			if i > 0 {
 				text += ", "
 			}
-			text += strings.Trim(quote(level), `"`)
+			text += printable(level)
 		}
-		if n > len(shown) {
+		if n > len(first) {
 			text += ", ..."
 		}
 		parts = append(parts, text)
@@ -277,7 +277,7 @@ func (t *Table) list() string {
 	const most = 12
 	var names []string
 	for _, c := range t.columns[:min(len(t.columns), most)] {
-		names = append(names, strings.Trim(quote(c.name), `"`))
+		names = append(names, printable(c.name))
 	}
 	if len(t.columns) > most {
 		names = append(names, fmt.Sprintf("and %d more", len(t.columns)-most))
