@@ -2,92 +2,113 @@ package table
 
 import (
 	"bufio"
-	"encoding/binary"
+	"bytes"
+	"errors"
 	"io"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
-// latin1Reader decodes Latin-1.
-type latin1Reader struct {
-	r    io.Reader
-	buf  [1 << 14]byte
-	text []byte
-	left []byte // of text, not yet read
-}
+// errNotUTF8 says that a file is to be read again as Windows-1252.
+var errNotUTF8 = errors.New("not UTF-8")
 
-func (l *latin1Reader) Read(p []byte) (int, error) {
-	if len(l.left) == 0 {
-		n, err := l.r.Read(l.buf[:])
-		if n == 0 {
-			return 0, err
-		}
-		l.text = l.text[:0]
-		for _, c := range l.buf[:n] {
-			l.text = utf8.AppendRune(l.text, rune(c))
-		}
-		l.left = l.text
+// decode finds the encoding of a text. It is UTF-8 without a byte order mark where the name is "".
+func decode(file io.Reader, windows bool) (text io.Reader, encoding string) {
+	r := bufio.NewReaderSize(file, 1<<16)
+	head, _ := r.Peek(3)
+	var utf16 unicode.Endianness
+	switch {
+	case bytes.HasPrefix(head, []byte("\xEF\xBB\xBF")):
+		_, _ = r.Discard(3)
+		return r, "UTF-8 with a byte order mark"
+	case bytes.HasPrefix(head, []byte("\xFF\xFE")):
+		utf16 = unicode.LittleEndian
+	case bytes.HasPrefix(head, []byte("\xFE\xFF")):
+		utf16 = unicode.BigEndian
+	case windows:
+		return transform.NewReader(r, charmap.Windows1252.NewDecoder()), "Windows-1252"
+	default:
+		return r, ""
 	}
-	n := copy(p, l.left)
-	l.left = l.left[n:]
-	return n, nil
+	_, _ = r.Discard(2)
+	return transform.NewReader(r, unicode.UTF16(utf16, unicode.IgnoreBOM).NewDecoder()), "UTF-16"
 }
 
-// utf16Reader decodes UTF-16.
-type utf16Reader struct {
-	r     *bufio.Reader
-	order binary.ByteOrder
-	high  rune // first half of a surrogate pair
-	text  []byte
-	left  []byte // of text, not yet read
+// cleaner is a transformer that does what encoding/csv does not: lines end in \n alone, bytes that are not UTF-8 become
+// U+FFFD and are counted, and a NUL byte is an error. Without quotes, a quote becomes a NUL byte, which no text has.
+type cleaner struct {
+	transform.NopResetter
+	special [256]bool // bytes that are looked at
+	known   bool      // the encoding is certain: a byte order mark names it, or it is Windows-1252
+	line    int
+	good    int // characters of several bytes
+	bad     int // bytes that were replaced
+	badLine int // line of the first
 }
 
-func (u *utf16Reader) Read(p []byte) (int, error) {
-	if len(u.left) == 0 {
-		if err := u.decode(); err != nil {
-			return 0, err
-		}
+func newCleaner(known, noQuotes bool) *cleaner {
+	c := &cleaner{known: known, line: 1}
+	c.special[0], c.special['\r'], c.special['\n'], c.special['"'] = true, true, true, noQuotes
+	for i := utf8.RuneSelf; i < len(c.special); i++ {
+		c.special[i] = true
 	}
-	n := copy(p, u.left)
-	u.left = u.left[n:]
-	return n, nil
+	return c
 }
 
-// decode decodes the next part of the text.
-func (u *utf16Reader) decode() error {
-	u.text = u.text[:0]
-	for len(u.text) < 1<<14 {
-		var unit [2]byte
-		if _, err := io.ReadFull(u.r, unit[:]); err == io.ErrUnexpectedEOF {
-			return &Error{Problem: "the UTF-16 text has an odd number of bytes", Fix: "make the file again"}
-		} else if err == io.EOF && len(u.text) > 0 {
-			break
-		} else if err != nil {
-			return err
+// notUTF8 says that what was read so far is rather Windows-1252 than UTF-8 with some bad bytes.
+func (c *cleaner) notUTF8() bool { return !c.known && c.bad > c.good }
+
+func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	for nSrc < len(src) {
+		rest, room := src[nSrc:], dst[nDst:]
+		if len(room) < utf8.UTFMax {
+			return nDst, nSrc, transform.ErrShortDst
 		}
-		r := rune(u.order.Uint16(unit[:]))
-		if u.high != 0 {
-			r = utf16.DecodeRune(u.high, r)
-			u.high = 0
-		} else if utf16.IsSurrogate(r) {
-			u.high = r
+		n := 0
+		for most := min(len(rest), len(room)); n < most && !c.special[rest[n]]; n++ {
+		}
+		if n > 0 {
+			nDst += copy(room, rest[:n])
+			nSrc += n
 			continue
 		}
-		u.text = utf8.AppendRune(u.text, r)
-	}
-	u.left = u.text
-	return nil
-}
-
-// returnReader replaces carriage returns by newlines.
-type returnReader struct{ r io.Reader }
-
-func (c *returnReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	for i := range p[:n] {
-		if p[i] == '\r' {
-			p[i] = '\n'
+		if !atEOF && (!utf8.FullRune(rest) || rest[0] == '\r' && (len(rest) == 1 || len(rest) == 2 && rest[1] == '\r')) {
+			return nDst, nSrc, transform.ErrShortSrc
 		}
+		r, size := utf8.DecodeRune(rest)
+		switch {
+		case r == utf8.RuneError && (size == 1 || c.known): // a decoder writes it in full
+			if c.bad++; c.bad == 1 {
+				c.badLine = c.line
+			}
+			if c.notUTF8() && c.bad > c.good+100 {
+				return nDst, nSrc, errNotUTF8
+			}
+		case r >= utf8.RuneSelf:
+			c.good++
+		case r == 0:
+			return nDst, nSrc, &Error{Line: c.line, Problem: "a NUL byte, which text does not have",
+				Fix: "give CSV or Parquet; UTF-16 needs a byte order mark"}
+		case r == '"':
+			r = 0
+		case bytes.HasPrefix(rest, []byte("\r\n")):
+			r, size = '\n', 2
+		case bytes.HasPrefix(rest, []byte("\r\r\n")): // of a text file written twice on Windows
+			r, size = '\n', 3
+		case r == '\r': // of an old Macintosh
+			r = '\n'
+		}
+		if r == '\n' {
+			c.line++
+		}
+		nDst += utf8.EncodeRune(room, r)
+		nSrc += size
 	}
-	return n, err
+	if atEOF && c.notUTF8() {
+		return nDst, nSrc, errNotUTF8
+	}
+	return nDst, nSrc, nil
 }

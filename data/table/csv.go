@@ -1,168 +1,56 @@
 package table
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
-	"strings"
 )
 
-// text opens the text of a CSV file: decompressed, as UTF-8, without a byte order mark. encoding says what was found.
-func (in *input) text(compression string, latin1 bool) (s *scanner, close func() error, encoding string, err error) {
-	file, err := in.open(compression)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	r := bufio.NewReaderSize(file, 1<<16)
-	head, _ := r.Peek(3)
-	var decoded io.Reader = r
-	switch {
-	case bytes.HasPrefix(head, []byte("\xEF\xBB\xBF")):
-		r.Discard(3)
-		encoding = "UTF-8 with a byte order mark"
-	case bytes.HasPrefix(head, []byte("\xFF\xFE")):
-		r.Discard(2)
-		decoded, encoding = &utf16Reader{r: r, order: binary.LittleEndian}, "UTF-16"
-	case bytes.HasPrefix(head, []byte("\xFE\xFF")):
-		r.Discard(2)
-		decoded, encoding = &utf16Reader{r: r, order: binary.BigEndian}, "UTF-16"
-	}
-	if latin1 && encoding != "UTF-16" {
-		decoded, encoding = &latin1Reader{r: r}, "Latin-1"
-	}
-	text := bufio.NewReaderSize(decoded, 1<<18)
-	start, err := text.Peek(1 << 18)
-	if err != nil && err != io.EOF {
-		file.Close()
-		return nil, nil, "", (&scanner{line: 1}).wrap(err)
-	}
-	s = &scanner{r: text, line: 1, limit: in.limits.Record, delim: in.o.Delim, anyUTF8: encoding == "UTF-16"}
-	if bytes.IndexByte(start, '\n') < 0 && bytes.IndexByte(start, '\r') >= 0 {
-		s.r = &returnReader{text} // lines of an old Macintosh
-		start = bytes.ReplaceAll(start, []byte{'\r'}, []byte{'\n'})
-	}
-	if first, _, found := bytes.Cut(start, []byte{'\n'}); found && len(first) < 8 && bytes.HasPrefix(first,
-		[]byte("sep=")) {
-		if first = endless(first); len(first) == 5 && s.delim == 0 { // Excel's own way to name a delimiter
-			s.delim = first[4]
-		}
-		n := bytes.IndexByte(start, '\n') + 1
-		io.CopyN(io.Discard, s.r, int64(n))
-		start = start[n:]
-		s.line = 2
-	}
-	if s.delim == 0 {
-		s.delim = sniff(start)
-	}
-	return s, file.Close, encoding, nil
-}
-
-// sniff finds the delimiter that splits most rows into as many fields as the header, and, of those, the one with more
-// fields. A table of one column has a comma.
-func sniff(start []byte) byte {
-	best, bestShare, bestFields := byte(','), 0., 1
-	for _, delim := range []byte(delimiters) {
-		s := &scanner{r: bytes.NewReader(start), line: 1, delim: delim, limit: len(start) + 1, anyUTF8: true}
-		header, rows, same := 0, 0., 0.
-		for rows < 200 {
-			fields, _, err := s.next()
-			if err != nil || rows > 0 && s.start == len(s.buf) && s.end != nil && len(start) == 1<<18 {
-				break
-			}
-			if header == 0 {
-				header = len(fields)
-			}
-			if rows++; len(fields) == header {
-				same++
-			}
-		}
-		if header < 2 || rows == 0 {
-			continue
-		}
-		if share := same / rows; share > bestShare || share == bestShare && header > bestFields {
-			best, bestShare, bestFields = delim, share, header
-		}
-	}
-	return best
-}
-
-// readCSV reads a CSV file, as Latin-1 if it is not UTF-8.
+// readCSV reads a CSV file, as Windows-1252 if it is not UTF-8.
 func (in *input) readCSV(compression string) (*Table, error) {
 	t, err := in.csv(compression, false)
 	if err == errNotUTF8 {
-		in.notes = append(in.notes, "the file is not UTF-8; it was read as Latin-1")
+		in.notes = []string{"the file is not UTF-8; it was read as Windows-1252"}
 		t, err = in.csv(compression, true)
 	}
 	return t, err
 }
 
 // csv reads the file twice: for the kinds of the columns, and for their values.
-func (in *input) csv(compression string, latin1 bool) (*Table, error) {
-	s, close, encoding, err := in.text(compression, latin1)
+func (in *input) csv(compression string, windows bool) (*Table, error) {
+	s, err := in.records(compression, windows)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = close() }()
-	names, err := in.header(s)
-	if err != nil {
-		return nil, err
+	defer func() { _ = s.file.Close() }()
+	builders, err := in.infer(s)
+	if err != nil && s.cleaner.notUTF8() {
+		return nil, errNotUTF8
+	} else if err != nil {
+		return nil, in.advise(s, err)
 	}
-	want, err := in.wanted(names)
-	if err != nil {
-		return nil, err
+	if c := s.cleaner; c.bad > 0 {
+		in.notes = append(in.notes, fmt.Sprintf("U+FFFD stands for %s that cannot be decoded, the first in line %d",
+			plural(c.bad, "byte"), c.badLine))
 	}
-	var guesses []*guess
-	var at []int // the field of each guess
-	for i, name := range names {
-		if !want[i] {
-			continue
-		}
-		g := in.newGuess(name)
-		if err := in.setLayout(g); err != nil {
-			return nil, err
-		}
-		guesses, at = append(guesses, g), append(at, i)
+	if s.trailing {
+		in.notes = append(in.notes, "each row ends with a delimiter, unlike the header; the empty last field is left out")
 	}
-	rows, lines, err := in.infer(s, guesses, at, len(names))
-	if err != nil {
-		return nil, err
-	}
-	if err := in.checkRows(int64(rows), len(guesses)); err != nil {
-		return nil, err
-	}
-	builders, err := in.resolve(guesses, rows)
-	if err != nil {
-		return nil, err
-	}
-	delim := s.delim
-	_ = close()
-	if s, close, _, err = in.text(compression, latin1); err != nil {
-		close = func() error { return nil }
-		return nil, err
-	}
-	if _, _, err := s.next(); err != nil {
-		return nil, changed()
-	}
-	if err := in.fill(s, builders, at, len(names), rows); err != nil {
+	rows := s.row - 1
+	if err := in.fill(s, builders, rows); err != nil {
 		return nil, err
 	}
 	columns := make([]*column, len(builders))
 	for i, b := range builders {
 		columns[i] = b.finish()
 	}
-	format := "CSV, delimiter " + map[byte]string{'\t': "tab", ' ': "space"}[delim]
-	if strings.HasSuffix(format, " ") {
-		format += string(rune(delim))
-	}
-	for _, part := range []string{encoding, compression} {
+	format := "CSV, delimiter " + s.delimiter()
+	for _, part := range []string{s.encoding, compression} {
 		if part != "" {
 			format += ", " + part
 		}
 	}
 	t := in.finish(format, rows, columns)
-	t.first, t.lines = lines.first, lines.list
+	t.first, t.lines = s.lines.first, s.lines.list
 	return t, nil
 }
 
@@ -172,15 +60,15 @@ func changed() error {
 }
 
 // header reads the names of the columns.
-func (in *input) header(s *scanner) ([]string, error) {
+func (in *input) header(s *records) error {
 	fields, line, err := s.next()
 	if err == io.EOF {
-		return nil, &Error{Problem: "the file has no text", Fix: "a table needs a header and at least two rows"}
+		return &Error{Problem: "the file has no text", Fix: "a table needs a header and at least two rows"}
 	} else if err != nil {
-		return nil, err
+		return err
 	}
 	if len(fields) > in.limits.Columns {
-		return nil, in.checkNames(make([]string, len(fields)), line)
+		return in.checkNames(make([]string, len(fields)), line)
 	}
 	names := make([]string, len(fields))
 	numbers := 0
@@ -193,11 +81,11 @@ func (in *input) header(s *scanner) ([]string, error) {
 			names[i] = fmt.Sprintf("column %d", i+1)
 		}
 	}
-	if numbers == len(fields) && !in.o.NumericNames {
-		return nil, &Error{Line: line, Problem: "the first line has numbers instead of the columns' names",
+	if s.names = names; numbers == len(fields) && !in.o.NumericNames {
+		return &Error{Line: line, Problem: "the first line has numbers instead of the columns' names",
 			Fix: "put a header above it"}
 	}
-	return names, in.checkNames(names, line)
+	return in.checkNames(names, line)
 }
 
 // setLayout gives a column the layout of its times.
@@ -236,29 +124,67 @@ func (l *lines) add(i, line int) {
 	}
 }
 
-// infer reads all rows for the kinds of the columns.
-func (in *input) infer(s *scanner, guesses []*guess, at []int, fieldsPerRow int) (rows int, l lines, err error) {
-	most := in.limits.Cells / int64(len(guesses))
+// infer reads the header and all rows for the kinds of the columns.
+func (in *input) infer(s *records) ([]*builder, error) {
+	if err := in.header(s); err != nil {
+		return nil, err
+	}
+	want, err := in.wanted(s.names)
+	if err != nil {
+		return nil, err
+	}
+	var guesses []*guess
+	for i, name := range s.names {
+		if !want[i] {
+			continue
+		}
+		g := in.newGuess(name)
+		if err := in.setLayout(g); err != nil {
+			return nil, err
+		}
+		guesses, s.at = append(guesses, g), append(s.at, i)
+	}
+	rows, most := 0, in.limits.Cells/int64(len(guesses))
 	for {
 		fields, line, err := s.next()
 		if err == io.EOF {
-			return rows, l, nil
+			break
 		} else if err != nil {
-			return 0, l, err
+			return nil, err
 		}
-		l.add(rows, line)
+		s.lines.add(rows, line)
 		if rows++; int64(rows) > most {
-			return 0, l, in.checkRows(int64(rows), len(guesses))
+			break
 		}
-		if len(fields) != fieldsPerRow {
-			return 0, l, &Error{Row: rows, Line: line, Problem: fmt.Sprintf("%s, but the header has %d",
-				plural(len(fields), "field"), fieldsPerRow),
-				Fix: fmt.Sprintf("quote fields that contain the delimiter %s", quote(string(rune(s.delim))))}
+		if n := len(s.names); rows == 1 && len(fields) == n+1 && len(fields[n]) == 0 {
+			s.trailing = true
+		}
+		if !s.fits(fields) {
+			return nil, s.ragged(fields, line)
 		}
 		for k, g := range guesses {
-			g.add(fields[at[k]], rows, line)
+			g.add(fields[s.at[k]], rows, line)
 		}
 	}
+	if err := in.checkRows(int64(rows), len(guesses)); err != nil {
+		return nil, err
+	}
+	return in.resolve(guesses, rows)
+}
+
+// ragged is the error of a row with a wrong number of fields.
+func (s *records) ragged(fields [][]byte, line int) error {
+	e := &Error{Row: s.row - 1, Line: line, Problem: fmt.Sprintf("%s, but the header has %d",
+		plural(len(fields), "field"), len(s.names)), Fix: "complete the row, or take it out"}
+	switch {
+	case s.comment == 0 && len(fields[0]) > 0 && fields[0][0] == '#':
+		e.Fix = "give --comment '#' if lines with # are comments"
+	case s.trailing && len(fields) == len(s.names):
+		e.Problem = "the row has no delimiter at its end, unlike those above"
+	case len(fields) > len(s.names):
+		e.Fix = "quote fields that contain the delimiter " + s.delimiter()
+	}
+	return e
 }
 
 // resolve decides the kinds and prepares the columns.
@@ -287,18 +213,27 @@ func (in *input) resolveOne(g *guess, rows int) (*builder, error) {
 	return b, nil
 }
 
-// fill reads all rows for their values.
-func (in *input) fill(s *scanner, builders []*builder, at []int, fieldsPerRow, rows int) error {
+// fill reads all rows again, for their values.
+func (in *input) fill(first *records, builders []*builder, rows int) error {
+	s, err := in.records(first.compression, first.windows)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.file.Close() }()
+	if _, _, err := s.next(); err != nil {
+		return changed()
+	}
+	s.names, s.trailing = first.names, first.trailing
 	for i := 0; ; i++ {
 		fields, _, err := s.next()
 		if err == io.EOF && i == rows {
 			return nil
 		}
-		if err != nil || i == rows || len(fields) != fieldsPerRow {
+		if err != nil || i == rows || !s.fits(fields) {
 			return changed()
 		}
 		for k, b := range builders {
-			if !b.set(i, fields[at[k]]) {
+			if !b.set(i, fields[first.at[k]]) {
 				return changed()
 			}
 		}

@@ -5,8 +5,9 @@
 // from all others in time, [Table.Times] groups the rows by time, [Table.Label] reads the label, and [Table.Fit] fits
 // an [Encoder] on some rows that turns any rows into features.
 //
-//   - CSV: the delimiter (comma, semicolon, tab, bar), the encoding (UTF-8, UTF-16 with a byte order mark, otherwise
-//     Latin-1, which a note says) and quotes are found.
+//   - CSV: by encoding/csv, which refuses a misplaced quote. In front of it the delimiter (comma, semicolon, tab, bar),
+//     the ends of lines and the encoding are found: UTF-8, with a note on bytes that are not, UTF-16 with a byte order
+//     mark, otherwise Windows-1252, which a note says.
 //   - Numbers may have separators of thousands, a sign of currency or percent: 1,100 is eleven hundred, and a note says
 //     so if it could be 1.1. A decimal comma is not guessed.
 //   - Times: year first, day first or month first, with names of months, with AM and PM, with offsets. The order of day

@@ -15,9 +15,9 @@ import (
 )
 
 // fuzz reads a file and asks everything of its table. All errors must be sentences, all features finite.
-func fuzz(t *testing.T, content []byte) {
-	limits := table.Limits{Cells: 1 << 16, Free: 1 << 20, Ratio: 50, Record: 1 << 16}
-	tab, err := table.Read("x", bytes.NewReader(content), int64(len(content)), table.Options{Limits: limits})
+func fuzz(t *testing.T, content []byte, o table.Options) {
+	o.Limits = table.Limits{Cells: 1 << 16, Free: 1 << 20, Ratio: 50, Record: 1 << 16}
+	tab, err := table.Read("x", bytes.NewReader(content), int64(len(content)), o)
 	sentence := func(err error) {
 		var e *table.Error
 		if err != nil && (!errors.As(err, &e) || strings.ContainsAny(err.Error(), "\n\r\x00")) {
@@ -83,22 +83,26 @@ func fuzz(t *testing.T, content []byte) {
 	}
 }
 
-// FuzzCSV reads any bytes as a file.
+// FuzzCSV reads any bytes as a file, also with raw quotes, comments, and lines to skip.
 func FuzzCSV(f *testing.F) {
 	for _, h := range hostileFiles(f) {
 		if len(h.content) < 2000 && !strings.HasPrefix(h.content, "PAR1") {
-			f.Add([]byte(h.content))
+			f.Add([]byte(h.content), h.options.NoQuotes, h.options.Comment, uint8(h.options.Skip))
 		}
 	}
 	for _, seed := range []string{
 		"day,n,city,y\n2024-01-01,1,Rome,true\n2024-01-02,,Paris,false\n",
 		"a;b\n\"x\ny\";1,5\n\"\"\"\";2,5\n", "sep=|\na|b\n1|2\n3|4\n", "t,x\n02.01.2006 15:04,1\n13.01.2006,2\n",
 		"t,x\n2 Jan 2006,1e99\n3 Jan 2006,-1e99\n", "t\n2006-W05\n2006-W52\n", "a\rb\rc\r", "caf\xe9,b\n1,2\n3,4\n",
+		"title\n#\na,b\n1,\"2\n3,4\n", "a,b\r\r\n1,2,\r\r\n3,4,\n", "a,b\n1,\xe9\n2,é\n",
 	} {
-		f.Add([]byte(seed))
-		f.Add([]byte(utf16le(seed)))
+		f.Add([]byte(seed), false, byte(0), uint8(0))
+		f.Add([]byte(seed), true, byte('#'), uint8(1))
+		f.Add([]byte(utf16le(seed)), false, byte(0), uint8(0))
 	}
-	f.Fuzz(fuzz)
+	f.Fuzz(func(t *testing.T, content []byte, noQuotes bool, comment byte, skip uint8) {
+		fuzz(t, content, table.Options{NoQuotes: noQuotes, Comment: comment, Skip: int(skip)})
+	})
 }
 
 // FuzzParquet reads any bytes between the marks of a Parquet file.
@@ -127,6 +131,6 @@ func FuzzParquet(f *testing.F) {
 		content = bytes.Clone(content) // the input itself must stay as it is
 		copy(content, "PAR1")
 		copy(content[len(content)-4:], "PAR1")
-		fuzz(t, content)
+		fuzz(t, content, table.Options{})
 	})
 }

@@ -45,9 +45,6 @@ func unopened(path string, err error) error {
 // Read reads a table of size bytes from r, as Open does. The name is for errors.
 func Read(name string, r io.ReaderAt, size int64, o Options) (*Table, error) {
 	in := &input{name: name, r: r, size: size, o: o, limits: o.Limits.withDefaults()}
-	if err := in.check(); err != nil {
-		return nil, err
-	}
 	t, err := in.read()
 	if err != nil {
 		var e *Error
@@ -84,8 +81,13 @@ func (in *input) check() error {
 	if o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',' {
 		return &Error{Problem: fmt.Sprintf("decimal mark %q is neither a point nor a comma", o.Decimal)}
 	}
-	if o.Delim == '"' || o.Delim == '\n' || o.Delim == '\r' || o.Delim >= 0x80 {
-		return &Error{Problem: fmt.Sprintf("delimiter %q cannot be one", o.Delim)}
+	for what, c := range map[string]byte{"delimiter": o.Delim, "sign of comments": o.Comment} {
+		if c == '"' || c == '\n' || c == '\r' || c >= 0x80 {
+			return &Error{Problem: fmt.Sprintf("%s %q cannot be one", what, c)}
+		}
+	}
+	if o.Delim != 0 && o.Delim == o.Comment {
+		return &Error{Problem: fmt.Sprintf("%q is the delimiter and the sign of comments", o.Delim)}
 	}
 	var missing []string
 	for _, text := range o.Missing {
@@ -126,12 +128,16 @@ var magics = []struct{ bytes, what, fix string }{
 	{"BZh", "is compressed with bzip2", "unpack it, or use gzip or zstd"},
 	{"\xFD7zXZ\x00", "is compressed with xz", "unpack it, or use gzip or zstd"},
 	{"7z\xBC\xAF", "is a 7z archive", "unpack it"},
+	{"version https://", "is a pointer of Git LFS, not the table", "fetch it with git lfs pull"},
 	{"%PDF", "is a PDF document", "export the table as CSV"},
 	{"\xFF\xFE\x00\x00", "is UTF-32", "write it as UTF-8"},
 }
 
 // read finds the format and reads the table.
 func (in *input) read() (*Table, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
 	if in.size == 0 {
 		return nil, &Error{Problem: "the file is empty", Fix: "a table needs a header and at least two rows"}
 	}

@@ -75,15 +75,16 @@ func TestCSV(t *testing.T) {
 		{"byte order mark", "\xEF\xBB\xBF" + want, "CSV, delimiter ,, UTF-8 with a byte order mark"},
 		{"UTF-16", utf16le(want), "CSV, delimiter ,, UTF-16"},
 		{"UTF-16, high byte first", big(want), "CSV, delimiter ,, UTF-16"},
-		{"Latin-1", latin(want), "CSV, delimiter ,, Latin-1"},
+		{"Windows-1252", latin(want), "CSV, delimiter ,, Windows-1252"},
 		{"carriage returns and newlines", strings.ReplaceAll(want, "\n", "\r\n"), "CSV, delimiter ,"},
+		{"two carriage returns and newlines", strings.ReplaceAll(want, "\n", "\r\r\n"), "CSV, delimiter ,"},
 		{"carriage returns", strings.ReplaceAll(want, "\n", "\r"), "CSV, delimiter ,"},
 		{"no last newline", strings.TrimSuffix(want, "\n"), "CSV, delimiter ,"},
 		{"blank lines", strings.ReplaceAll(want, "\n", "\n\n"), "CSV, delimiter ,"},
 		{"spaces", strings.ReplaceAll(want, ",", " , ")[:len("name , n , city")] + want[len("name,n,city"):],
 			"CSV, delimiter ,"},
 		{"all in quotes",
-			"\"name\",\"n\",\"city\"\n\"x\",\"1.5\",\"Zürich\"\n\"y\", \"2\" ,\"Bern, CH\"\n\"x\",\"-3e2\",\"a \"\"b\"\"\"\n",
+			"\"name\",\"n\",\"city\"\n\"x\",\"1.5\",\"Zürich\"\n\"y\", \"2\",\"Bern, CH\"\n\"x\",\"-3e2\",\"a \"\"b\"\"\"\n",
 			"CSV, delimiter ,"},
 		{"Excel's sep", "sep=;\n" + with(";"), "CSV, delimiter ;"},
 		{"gzip", zipped(want), "CSV, delimiter ,, gzip"},
@@ -95,7 +96,7 @@ func TestCSV(t *testing.T) {
 			if s.Format != test.format {
 				t.Errorf("format %q, want %q", s.Format, test.format)
 			}
-			if (len(s.Notes) > 0) != (test.name == "Latin-1") {
+			if (len(s.Notes) > 0) != (test.name == "Windows-1252") {
 				t.Errorf("notes %q", s.Notes)
 			}
 			columns, err := tab.Columns(nil, nil)
@@ -114,6 +115,104 @@ func TestCSV(t *testing.T) {
 				t.Errorf("%q, want %q", values, want)
 			}
 		})
+	}
+}
+
+// TestText: lines above the header, comments, raw quotes, ends of rows and bytes of other encodings.
+func TestText(t *testing.T) {
+	rows := "1,x\n2,y\n"
+	for _, test := range []struct {
+		name, content string
+		options       table.Options
+		columns       []string
+		texts         []string // of the second column
+		note          string   // a part of the only note, "" if there is none
+	}{
+		{"title", "Sales, 2024, all\n\na,b\n" + rows, table.Options{Skip: 1}, []string{"a", "b"}, []string{"x", "y"}, ""},
+		{"sep= and title", "sep=;\nSales\na;b\n1;x\n2;y\n", table.Options{Skip: 2}, []string{"a", "b"},
+			[]string{"x", "y"}, ""},
+		{"comments", "# made, today\na,b\n#\"\n1,x\n# 3,z\n2,y\n", table.Options{Comment: '#'}, []string{"a", "b"},
+			[]string{"x", "y"}, ""},
+		{"other comments", "a#,b\n1,#x\n%\n2,y\n", table.Options{Comment: '%'}, []string{"a#", "b"}, []string{"#x", "y"}, ""},
+		{"raw quotes", "a\tb\n1\t\"Weird\" title\n2\t5\" pipe\n", table.Options{NoQuotes: true}, []string{"a", "b"},
+			[]string{`"Weird" title`, `5" pipe`}, ""},
+		{"delimiters at the ends of rows", "a,b\n1,x,\n2,y,\n", table.Options{}, []string{"a", "b"}, []string{"x", "y"},
+			"each row ends with a delimiter, unlike the header"},
+		{"delimiters at the ends of all lines", "a,b,\n1,x,\n2,y,\n", table.Options{}, []string{"a", "b", "column 3"},
+			[]string{"x", "y"}, ""},
+		{"one column", "\nb\n\nx\n\"\"\n", table.Options{}, []string{"b"}, []string{"x", ""}, ""},
+		{"lines of spaces", "a,b\n  \n1,x\n\t\n2,y\n", table.Options{}, []string{"a", "b"}, []string{"x", "y"}, ""},
+		{"empty cells between tabs", "a\tb\tc\n\t x\t\n\ty\t\n", table.Options{}, []string{"a", "b", "c"},
+			[]string{"x", "y"}, ""},
+		{"Windows-1252", "a,b\n1,\x80 5\x969\n2,\x93a\x94\n", table.Options{}, []string{"a", "b"},
+			[]string{"€ 5–9", "“a”"}, "read as Windows-1252"},
+		{"Windows-1252 in a name", "a,gr\xF6\xDFe\n" + rows, table.Options{Keep: []string{"a", "größe"}}, []string{"a", "größe"},
+			[]string{"x", "y"}, "read as Windows-1252"},
+		{"one bad byte", "a,b\n1,Zürich\n2,Z\xFCrich\n", table.Options{}, []string{"a", "b"},
+			[]string{"Zürich", "Z\uFFFDrich"}, "U+FFFD stands for 1 byte that cannot be decoded, the first in line 3"},
+		{"bad bytes after a mark", "\xEF\xBB\xBFa,b\n1,\xFC\xFC\n2,y\n", table.Options{}, []string{"a", "b"},
+			[]string{"\uFFFD\uFFFD", "y"}, "2 bytes that cannot be decoded, the first in line 2"},
+		{"U+FFFD itself", "a,b\n1,\uFFFD\n2,y\n", table.Options{}, []string{"a", "b"}, []string{"\uFFFD", "y"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.options.Kinds == nil {
+				test.options.Kinds = map[string]table.Kind{test.columns[min(1, len(test.columns)-1)]: table.Category}
+			}
+			tab := read(t, test.content, test.options)
+			s := tab.Schema()
+			var names []string
+			for _, c := range s.Columns {
+				names = append(names, c.Name)
+			}
+			if !slices.Equal(names, test.columns) {
+				t.Fatalf("columns %q, want %q", names, test.columns)
+			}
+			if len(s.Notes) > 1 || (len(s.Notes) == 1) != (test.note != "") || len(s.Notes) == 1 &&
+				!strings.Contains(s.Notes[0], test.note) {
+				t.Errorf("notes %q, want %q", s.Notes, test.note)
+			}
+			columns, err := tab.Columns([]string{test.columns[min(1, len(test.columns)-1)]}, nil)
+			if err != nil || !reflect.DeepEqual(columns[0].Values, test.texts) {
+				t.Errorf("%v (%v), want %q", columns, err, test.texts)
+			}
+			for _, text := range test.texts {
+				if !strings.Contains(s.String(), text) {
+					t.Errorf("%q is not in the schema:\n%s", text, s)
+				}
+			}
+		})
+	}
+}
+
+// endless is a file of 1 TiB that repeats a byte, and counts how far it was read.
+type endless struct {
+	head string
+	byte byte
+	read int64
+}
+
+func (e *endless) ReadAt(p []byte, at int64) (int, error) {
+	for i := range p {
+		p[i] = e.byte
+	}
+	if at < int64(len(e.head)) {
+		copy(p, e.head[at:])
+	}
+	e.read = max(e.read, at+int64(len(p)))
+	return len(p), nil
+}
+
+// TestEndlessRow: a row without an end is refused soon after the limit, in or out of quotes.
+func TestEndlessRow(t *testing.T) {
+	for _, file := range []*endless{
+		{head: "a,b\n1,2\n", byte: 'x'}, {head: "a,b\n1,2\n\"", byte: '\n'}, {head: "a,b\n1,2\n\"", byte: ','},
+		{head: "\"", byte: '\r'}, {head: "a,b\n1,2\n", byte: '\xFF'}, {byte: 'x'}, {head: "\xFF\xFE", byte: 'x'},
+	} {
+		_, err := table.Read("x", file, 1<<40, table.Options{Limits: table.Limits{Record: 1 << 20}})
+		checkSentence(t, err, "a row is longer than 1024 KiB")
+		if file.read > 4<<20 {
+			t.Errorf("%q, then %q: %d bytes were read", file.head, file.byte, file.read)
+		}
 	}
 }
 

@@ -38,6 +38,10 @@ type Options struct {
 	Missing []string
 	Decimal byte // decimal mark of a CSV file's numbers, '.' or ','; 0: '.'
 	Delim   byte // delimiter of a CSV file; 0: found
+	Skip    int  // lines of a CSV file above its header
+	Comment byte // a line of a CSV file that begins with it is left out; 0: none
+	// NoQuotes says that quotes of a CSV file are text like other characters.
+	NoQuotes bool
 	// NumericNames accepts a CSV file whose columns are all named by numbers. Without it, such a first line is taken for a
 	// missing header, which is an error.
 	NumericNames bool
@@ -183,12 +187,12 @@ func shown(parts []string, what string) []string {
 }
 
 // text is the name of a column in a sentence.
-func (c *column) text() string { return strings.Trim(quote(c.name), `"`) }
+func (c *column) text() string { return printable(c.name) }
 
 // Schema is what a table consists of.
 type Schema struct {
 	File    string         `json:"file"`
-	Format  string         `json:"format"` // as found: "CSV, delimiter ;, Latin-1, gzip"
+	Format  string         `json:"format"` // as found: "CSV, delimiter ;, Windows-1252, gzip"
 	Rows    int            `json:"rows"`
 	Columns []ColumnSchema `json:"columns"`
 	Notes   []string       `json:"notes,omitempty"` // what the user should know about the file

@@ -1,0 +1,332 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/text/transform"
+)
+
+// delimiters are those that are found, the preferred one first.
+const delimiters = ",;\t|"
+
+// sample is the size of the text at the beginning by which delimiter and header are judged.
+const sample = 1 << 18
+
+// records reads the rows of a CSV file, the header first.
+type records struct {
+	csv         *csv.Reader
+	text        *bufio.Reader
+	cleaner     *cleaner
+	limit       *rowLimit
+	file        io.ReadCloser
+	compression string
+	encoding    string
+	windows     bool // it is Windows-1252
+	delim       byte
+	comment     byte
+	noQuotes    bool
+	above       int      // lines before the text of csv
+	start       []byte   // the beginning of the text
+	names       []string // of the columns, when the header was read
+	at          []int    // field of each column that is read
+	trailing    bool     // each row has an empty field more than the header
+	lines       lines
+	row         int // number of the next row; the header is 0
+	fields      [][]byte
+}
+
+// records opens the text of a CSV file.
+func (in *input) records(compression string, windows bool) (*records, error) {
+	file, err := in.open(compression)
+	if err != nil {
+		return nil, err
+	}
+	s := &records{file: file, compression: compression, windows: windows, delim: in.o.Delim, comment: in.o.Comment,
+		noQuotes: in.o.NoQuotes}
+	if err := s.begin(in.o.Skip, in.limits.Record); err != nil {
+		file.Close()
+		return nil, s.failed(nil, err)
+	}
+	return s, nil
+}
+
+// begin decodes the text, skips lines, and finds the delimiter.
+func (s *records) begin(skip, limit int) error {
+	var decoded io.Reader
+	decoded, s.encoding = decode(s.file, s.windows)
+	s.cleaner = newCleaner(s.encoding != "", s.noQuotes)
+	s.limit = &rowLimit{r: transform.NewReader(decoded, s.cleaner), limit: limit, left: math.MaxInt, fields: math.MaxInt}
+	s.text = bufio.NewReaderSize(s.limit, sample)
+	first, _ := s.text.Peek(len("sep=;\n")) // Excel's own way to name a delimiter
+	if skip == 0 && bytes.HasPrefix(first, []byte("sep=")) && bytes.HasSuffix(first, []byte("\n")) {
+		if skip = 1; s.delim == 0 {
+			s.delim = first[len("sep=")]
+		}
+	}
+	for s.above < skip {
+		_, err := s.text.ReadSlice('\n')
+		if err == io.EOF {
+			return &Error{Problem: fmt.Sprintf("the file has fewer than %s", plural(skip+1, "line")), Fix: "skip fewer"}
+		} else if err == nil {
+			s.above++
+		} else if err != bufio.ErrBufferFull {
+			return err
+		}
+	}
+	start, err := s.text.Peek(sample)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	s.start = bytes.Clone(start)
+	if s.delim == 0 {
+		s.delim = s.sniff()
+	}
+	s.limit.delim = s.delim
+	s.csv = newCSV(s.text, s.delim, s.comment)
+	s.csv.ReuseRecord = true
+	return nil
+}
+
+// newCSV is a reader of rows of any numbers of fields, strict about quotes.
+func newCSV(r io.Reader, delim, comment byte) *csv.Reader {
+	c := csv.NewReader(r)
+	c.Comma, c.Comment, c.FieldsPerRecord = rune(delim), rune(comment), -1
+	c.TrimLeadingSpace = delim != ' ' && delim != '\t' // a quote may follow a space
+	return c
+}
+
+// next returns the fields of the next row, and its line. They are valid until the next call, and must not be changed.
+// Fields have no surrounding spaces.
+func (s *records) next() (fields [][]byte, line int, err error) {
+	for {
+		s.limit.reset()
+		record, err := s.csv.Read()
+		if err != nil {
+			return nil, 0, s.failed(record, err)
+		}
+		s.fields = s.fields[:0]
+		for _, text := range record {
+			field := trim(unsafe.Slice(unsafe.StringData(text), len(text)))
+			if s.noQuotes && bytes.IndexByte(field, 0) >= 0 {
+				field = bytes.ReplaceAll(field, []byte{0}, []byte{'"'})
+			}
+			s.fields = append(s.fields, field)
+		}
+		if len(record) == 1 && len(s.fields[0]) == 0 && len(s.names) != 1 {
+			continue // a line of spaces; in a table of one column it may also be a quoted empty text
+		}
+		s.row++
+		line, _ := s.csv.FieldPos(0)
+		return s.fields, line + s.above, nil
+	}
+}
+
+// delimiter is the delimiter in words.
+func (s *records) delimiter() string {
+	switch s.delim {
+	case '\t':
+		return "tab"
+	case ' ':
+		return "space"
+	}
+	return string(rune(s.delim))
+}
+
+// fits says whether a row has the right number of fields.
+func (s *records) fits(fields [][]byte) bool {
+	n := len(s.names)
+	if s.trailing {
+		return len(fields) == n+1 && len(fields[n]) == 0
+	}
+	return len(fields) == n
+}
+
+// failed is the error of reading a row. record has the fields before a misplaced quote.
+func (s *records) failed(record []string, err error) error {
+	var e *Error
+	var p *csv.ParseError
+	switch {
+	case err == io.EOF, err == errNotUTF8, errors.As(err, &e):
+		return err
+	case err == errLongRow:
+		return &Error{Row: s.row, Problem: fmt.Sprintf("a row is longer than %s, or has more than %d delimiters",
+			bytesText(int64(s.limit.limit)), s.limit.limit/fieldSize), Fix: "check the ends of lines and the quotes"}
+	case !errors.As(err, &p):
+		return &Error{Problem: "the file cannot be read: " + cause(err), Err: err}
+	}
+	e = &Error{Row: s.row, Line: p.StartLine + s.above, Err: err, Fix: `a quote inside quotes is written ""`}
+	if len(record) < len(s.names) {
+		e.Column = s.names[len(record)]
+	}
+	place := fmt.Sprintf(" (byte %d of line %d)", p.Column, p.Line+s.above)
+	_, end := s.text.Peek(1)
+	switch {
+	case p.Err == csv.ErrBareQuote:
+		e.Problem = "a quote in a field that does not begin with one" + place
+	case end == io.EOF:
+		e.Problem = "a quote is not closed before the end of the file"
+	default:
+		e.Problem = "a closing quote is followed by text" + place
+	}
+	return e
+}
+
+// head reads the first rows of the text's beginning, as far as they can be read, and the line of each.
+func (s *records) head(delim byte) (rows [][]string, lines []int) {
+	r := newCSV(bytes.NewReader(s.start), delim, s.comment)
+	for len(rows) < 200 {
+		fields, err := r.Read()
+		if err != nil || len(rows) > 0 && len(s.start) == sample && r.InputOffset() == sample {
+			break
+		}
+		line, _ := r.FieldPos(0)
+		if len(fields) > 1 || strings.Trim(fields[0], " \t") != "" {
+			rows, lines = append(rows, fields), append(lines, line+s.above)
+		}
+	}
+	return rows, lines
+}
+
+// sniff finds the delimiter that splits most rows into as many fields as the header, and, of those, the one with more
+// fields. If less than half of the rows are like the header, one with which lines stand above the header is better. A
+// table of one column has a comma.
+func (s *records) sniff() byte {
+	best, bestShare, bestFields := byte(','), 0., 1
+	var titled byte
+	for _, delim := range []byte(delimiters) {
+		rows, _ := s.head(delim)
+		if titled == 0 && headerBelow(rows) > 0 {
+			titled = delim
+		}
+		if len(rows) == 0 || len(rows[0]) < 2 {
+			continue
+		}
+		same, fields := 0., len(rows[0])
+		for _, row := range rows {
+			if len(row) == fields {
+				same++
+			}
+		}
+		share := same / float64(len(rows))
+		if share > bestShare || share == bestShare && fields > bestFields {
+			best, bestShare, bestFields = delim, share, fields
+		}
+	}
+	if bestShare < .5 && titled != 0 {
+		return titled
+	}
+	return best
+}
+
+// headerBelow finds the header if it is not the first row: below titles, which fill at most half of the fields, or
+// below other names: at least two of its columns have numbers or dates in all rows below. It is 0 if the first row
+// seems to be the header.
+func headerBelow(rows [][]string) int {
+	typed := func(text string) bool { return text != "" && strings.IndexByte("0123456789+-.", text[0]) >= 0 }
+	for k := 1; k < len(rows)-1; k++ {
+		fields := len(rows[k])
+		ragged := func(row []string) bool { return len(row) != fields }
+		if fields < 2 || slices.ContainsFunc(rows[k], typed) || slices.ContainsFunc(rows[k:], ragged) {
+			continue
+		}
+		names := func(row []string) bool {
+			filled := 0
+			for _, text := range row {
+				if strings.Trim(text, " \t") != "" {
+					filled++
+				}
+			}
+			return len(row) >= fields && 2*filled > fields
+		}
+		columns := 0
+		for c, name := range rows[k] {
+			text := func(row []string) bool { return !typed(row[c]) && row[c] != "" }
+			if name != "" && !slices.ContainsFunc(rows[k+1:], text) {
+				columns++
+			}
+		}
+		if columns >= 2 || names(rows[k]) && !slices.ContainsFunc(rows[:k], names) {
+			return k
+		}
+	}
+	return 0
+}
+
+// advise names the flag that helps against an error of infer, if one does.
+func (in *input) advise(s *records, err error) error {
+	var e *Error
+	var p *csv.ParseError
+	if !errors.As(err, &e) {
+		return err
+	}
+	rows, lines := s.head(s.delim)
+	k := headerBelow(rows)
+	switch {
+	case errors.As(e.Err, &p):
+		if in.unquoted(s) {
+			e.Fix += ", or give --quote none if quotes are part of the text"
+		}
+	case k == 0 || e.Row > k || e.Err != nil:
+	case s.comment == 0 && strings.HasPrefix(rows[0][0], "#"):
+		e.Fix = "give --comment '#' if lines with # are comments"
+	default:
+		e.Fix = fmt.Sprintf("give --skip %d if the header is below line %d", lines[k-1], lines[k-1])
+	}
+	return err
+}
+
+// unquoted says whether all rows have as many fields as the header if quotes are text.
+func (in *input) unquoted(s *records) bool {
+	raw := *in
+	raw.o.NoQuotes, raw.o.Delim = true, s.delim
+	s, err := raw.records(s.compression, s.windows)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = s.file.Close() }()
+	for width := 0; ; {
+		fields, _, err := s.next()
+		if err != nil || width > 0 && len(fields) != width {
+			return err == io.EOF
+		}
+		width = len(fields)
+	}
+}
+
+// rowLimit fails if a row is longer than limit, or has so many fields that they take much more memory than its text.
+// What is left is set anew for each row.
+type rowLimit struct {
+	r            io.Reader
+	delim        byte
+	limit        int
+	left, fields int
+}
+
+// fieldSize is the least mean size of a field of a row as long as its limit.
+const fieldSize = 16
+
+var errLongRow = errors.New("long row")
+
+// reset allows the next row, a byte to see the end of the file, and the delimiters of rows that are read ahead.
+func (l *rowLimit) reset() {
+	l.left, l.fields = min(l.limit, math.MaxInt-1)+1, l.limit/fieldSize+sample
+}
+
+func (l *rowLimit) Read(p []byte) (int, error) {
+	if l.left == 0 || l.fields < 0 {
+		return 0, errLongRow
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	l.fields -= bytes.Count(p[:n], []byte{l.delim})
+	return n, err
+}
