@@ -30,6 +30,8 @@ type tableFlags struct {
 	drop, missing               []string
 	kinds, layouts              map[string]string
 	delimiter, decimal, zone    string
+	quote, comment              string
+	skip                        int
 	seed                        int64
 	updates                     int
 	json, backend               string
@@ -53,6 +55,9 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 		"texts that mean a missing value, apart from an empty one (default: NA, null and the like); NaN and inf are added")
 	flags.StringVar(&f.delimiter, "delimiter", "", "delimiter of a CSV file; tab for a tab (default: found)")
 	flags.StringVar(&f.decimal, "decimal", ".", "decimal mark of a CSV file's numbers: . or ,")
+	flags.StringVar(&f.quote, "quote", `"`, `quotes of a CSV file's fields: " or none, if quotes are part of the text`)
+	flags.StringVar(&f.comment, "comment", "", "first character of lines of a CSV file that are left out, such as #")
+	flags.IntVar(&f.skip, "skip", 0, "number of lines of a CSV file above its header")
 	flags.StringVar(&f.zone, "zone", "UTC", "time zone of times without one, and of bins, as Europe/Paris")
 	flags.Int64Var(&f.seed, "seed", 0, "seed of all random numbers")
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
@@ -93,7 +98,8 @@ func (f *tableFlags) source(file string) (own.Source, error) {
 
 // reading says how the file is read. All its errors are usage errors.
 func (f *tableFlags) reading() (table.Options, error) {
-	o := table.Options{Drop: f.drop, Missing: f.missing, Layouts: f.layouts, Kinds: map[string]table.Kind{}}
+	o := table.Options{Drop: f.drop, Missing: f.missing, Layouts: f.layouts, Kinds: map[string]table.Kind{},
+		Skip: f.skip, NoQuotes: f.quote == "none"}
 	for column, kind := range f.kinds {
 		o.Kinds[column] = table.Kind(kind)
 		if !slices.Contains(table.Kinds, o.Kinds[column]) {
@@ -116,6 +122,16 @@ func (f *tableFlags) reading() (table.Options, error) {
 	}
 	if f.decimal == "," {
 		o.Decimal = ','
+	}
+	switch {
+	case f.quote != `"` && f.quote != "none":
+		return o, usage.Errorf(`--quote %q is neither " nor none`, f.quote)
+	case f.skip < 0:
+		return o, usage.Errorf("--skip %d: give at least 0", f.skip)
+	case len(f.comment) > 1:
+		return o, usage.Errorf("--comment %q cannot begin a comment; give one character such as #", f.comment)
+	case f.comment != "":
+		o.Comment = f.comment[0]
 	}
 	var err error
 	if o.Location, err = time.LoadLocation(f.zone); err != nil {
