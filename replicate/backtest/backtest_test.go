@@ -156,6 +156,7 @@ func TestVerdict(t *testing.T) {
 			Window: window, AgainstUniform: uniform, AgainstForgetting: forgetting}
 	}
 	sure, maybe, worse := Interval{-.014, -.029, -.002}, Interval{-.014, -.029, .002}, Interval{.014, .01, .02}
+	var unsure Interval // stands for an omega that is better than forgetting, but perhaps not than equal weights
 	for _, c := range []struct {
 		uniform, window, last, halfLife float64
 		forgetting                      Interval // against equal weights
@@ -183,13 +184,20 @@ func TestVerdict(t *testing.T) {
 		{.7, .65, .9, 1, sure, nil, Verdict{Rule: Forgetting, HalfLife: 1}, "a half-life of 1 week: "},
 		{.7, .65, .3, 4, maybe, nil, Verdict{Rule: Last, Window: 1},
 			"Use the last block only: log loss .300 instead of .700, which may be chance. No omega was tested."},
+		{.592, .65, .9, 4, worse, &unsure, Verdict{Rule: Uniform}, "Weights by the drift of y given x reach .590, which may be"},
+		{.7, .65, .9, 4, sure, &unsure, Verdict{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
+			Helps: true}, "Use weights by"},
 	} {
+		uniform := sure
+		if c.omega == &unsure { // against equal weights
+			uniform, c.omega = maybe, &sure
+		}
 		r := &Result{Metric: "log-loss", unit: "weeks", Rules: []RuleResult{
 			rule(Uniform, "", c.uniform, 0, 0, Interval{}, worse), rule(Window, "", c.window, 0, 16, maybe, maybe),
 			rule(Forgetting, "", .6, c.halfLife, 0, c.forgetting, Interval{}), rule(Last, "", c.last, 0, 1, maybe, maybe)}}
 		if c.omega != nil {
 			r.Rules = append(r.Rules, rule("joint", crossfit.Joint, .65, 0, 0, sure, sure),
-				rule("conditional-forgetting", crossfit.Conditional, .59, 8, 0, sure, *c.omega))
+				rule("conditional-forgetting", crossfit.Conditional, .59, 8, 0, uniform, *c.omega))
 		}
 		got := r.judge()
 		if !strings.Contains(got.Sentence, c.says) {

@@ -183,10 +183,11 @@ var simple = []string{Forgetting, Window, Last}
 // excludes 0.
 const slight = .01
 
-// judge says what to do. Omega is advised only if its best rule is better than tuned forgetting and than equal weights
-// by their intervals, and has a lower loss than all simple rules. Otherwise it is the simple rule with the lowest loss
-// of those that are better than equal weights by their intervals. If there is none, the one with the lowest loss is
-// advised as what may be chance, but equal weights if its gain is slight.
+// judge says what to do. Omega is advised only if its best rule is better than tuned forgetting by its interval, has a
+// lower loss than all simple rules, and is better than equal weights by its interval or by more than a slight gain.
+// Otherwise it is the simple rule with the lowest loss of those that are better than equal weights by their intervals.
+// If there is none, the one with the lowest loss is advised as what may be chance, but equal weights if its gain is
+// slight.
 func (r *Result) judge() Verdict {
 	score := func(i int) float64 { return r.Rules[i].Scores[r.Metric] }
 	loss := func(i int) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", score(i)), "0") }
@@ -209,8 +210,9 @@ func (r *Result) judge() Verdict {
 			best = i
 		}
 	}
+	gains := func(i int) bool { return score(uniform)-score(i) >= slight*score(uniform) }
 	better := best >= 0 && score(best) < score(lowest) && r.Rules[best].AgainstForgetting.Mean < 0
-	if better && r.Rules[best].AgainstForgetting.High < 0 && r.Rules[best].AgainstUniform.High < 0 {
+	if better && r.Rules[best].AgainstForgetting.High < 0 && (r.Rules[best].AgainstUniform.High < 0 || gains(best)) {
 		rule := r.Rules[best]
 		use := "--kind " + string(rule.Kind)
 		if rule.HalfLife > 0 {
@@ -221,7 +223,7 @@ func (r *Result) judge() Verdict {
 				drifts[rule.Kind], r.life(" with", rule.HalfLife), use, r.words(), loss(best), loss(r.index(Forgetting)))}
 	}
 	base, maybe := certain, ""
-	if base == uniform && score(uniform)-score(lowest) >= slight*score(uniform) {
+	if base == uniform && gains(lowest) {
 		base, maybe = lowest, ", which may be chance"
 	}
 	rule := r.Rules[base]
@@ -399,7 +401,7 @@ func (r *Result) String() string {
 	}
 	_ = w.Flush() // to a strings.Builder
 	if others > 0 {
-		fmt.Fprintf(&b, "%s more with higher loss, or the same as equal weights: see the page\n", runs.Plural(others, "rule"))
+		fmt.Fprintf(&b, "%s with a higher loss, or the same as equal weights, on the page\n", runs.Plural(others, "other rule"))
 	}
 	b.WriteString("Intervals: 95%, by test blocks; those that decide hold for all rules that are compared. " +
 		"Choices are made on earlier blocks alone.\n")
