@@ -33,7 +33,7 @@ type Request struct {
 	Baselines []string
 	Kinds     []crossfit.Kind // of omega, each alone and with forgetting; nil: all
 	Until     string          // the last block, as the table has its times; empty: the last one
-	Last      int             // test blocks: the last so many; 0: all but the first fifth of the blocks, see mostWork
+	Last      int             // test blocks: the last so many; 0: all but the first fifth, at most mostLarge of a large table
 	// Reuse takes a finished back test of the user's own command from the store. Otherwise it is computed again: the
 	// command may have changed in a file that its text does not name.
 	Reuse bool
@@ -63,9 +63,9 @@ func Open(b *backend.Backend, results string, workers int, log io.Writer) (Host,
 }
 
 const (
-	leastBlocks = 8       // of a table
-	mostTests   = 300     // test blocks
-	mostWork    = 1000000 // rows of the past, of all test blocks together, if their number is not given
+	leastBlocks = 8   // of a table
+	mostTests   = 300 // test blocks
+	mostLarge   = 24  // test blocks of more than mostRows rows, if their number is not given
 )
 
 // Prepared is a request whose table was read and checked.
@@ -132,7 +132,9 @@ func Prepare(q Request) (*Prepared, error) {
 	p := &Prepared{Request: q, stream: s}
 	tests := q.Last
 	if all := blocks - max(2, blocks/5); tests == 0 {
-		tests = min(all, mostTests, mostWork/min(mostRows, len(s.Rows(0, blocks))))
+		if tests = min(all, mostTests); len(s.Rows(0, last)) > mostRows {
+			tests = min(tests, mostLarge)
+		}
 		if tests < all {
 			p.notes = append(p.notes, fmt.Sprintf("the last %d blocks are tested; --last %d tests all but the first fifth",
 				tests, all))

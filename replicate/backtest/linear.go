@@ -170,8 +170,12 @@ func softmax(ctx context.Context, t *task, weight, start []float64) ([]float64, 
 			return optimize.NotTerminated, nil
 		},
 	}
-	settings := &optimize.Settings{GradientThreshold: 1e-5, MajorIterations: 300,
-		Converger: &optimize.FunctionConverge{Absolute: 1e-7, Iterations: 5}}
+	slope, tolerance := 1e-5, 1e-7
+	if t.scale != nil { // much less than what a sample of rows changes
+		slope, tolerance = 1e-4, 1e-6
+	}
+	settings := &optimize.Settings{GradientThreshold: slope, MajorIterations: 300,
+		Converger: &optimize.FunctionConverge{Absolute: tolerance, Iterations: 5}}
 	result, err := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

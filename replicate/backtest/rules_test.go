@@ -57,10 +57,14 @@ func TestSample(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := own.Open(own.Source{File: file, Time: "t", Label: "y"})
+	p, err := Prepare(Request{Source: own.Source{File: file, Time: "t", Label: "y"}, Model: "logistic", Fit: quick()})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(p.steps) != mostLarge || p.steps[mostLarge-1] != blocks-1 || len(p.notes) != 2 {
+		t.Errorf("test blocks %v, notes %v", p.steps, p.notes)
+	}
+	s := p.stream
 	k, err := newTask(s, blocks-1, true, 0)
 	if err != nil {
 		t.Fatal(err)
