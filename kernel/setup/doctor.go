@@ -2,11 +2,13 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,7 +33,7 @@ func Diagnose(ctx context.Context, l Layout) []backend.Check {
 	for _, p := range append(slices.Clone(tools), gopls) {
 		checks = append(checks, checkTool(l, t, p))
 	}
-	checks = append(checks, checkSpec(l, t), checkECharts(l), checkLab(ctx, l))
+	checks = append(checks, checkSpec(l, t), checkECharts(l), checkLab(ctx, l), checkClients(ctx, l))
 	for _, c := range backend.Diagnose(ctx, backend.Default) {
 		if slices.Contains([]string{"backend", "plugin", "cache"}, c.Name) {
 			checks = append(checks, c)
@@ -73,7 +75,8 @@ func checkTool(l Layout, t toolchain, p tool) backend.Check {
 	if problem != "" && p == gopls {
 		problem, bad = problem+": cells are not completed", backend.Warn
 	}
-	return judge(p.name, t.wanted[p.module]+" in "+l.program(p), problem, bad, l.command("install"))
+	version := cmp.Or(t.wanted[p.module], "of this checkout")
+	return judge(p.name, version+", built by "+t.version+", in "+l.program(p), problem, bad, l.command("install"))
 }
 
 // checkSpec checks that the kernelspec is up to date and that Jupyter finds it before others of the same name.
@@ -118,6 +121,31 @@ func checkLab(ctx context.Context, l Layout) backend.Check {
 		problem = err.Error()
 	}
 	return judge("jupyterlab", lab.version+" in "+lab.where, problem, backend.Warn, labFix(l))
+}
+
+// clientVersions is a program of Python that prints the versions of itself and of what may run notebooks.
+const clientVersions = `import sys
+from importlib.metadata import PackageNotFoundError, version
+print("Python", sys.version.split()[0], end="")
+for name in ("jupyter_client", "jupyter_server", "ipykernel", "ipywidgets", "nbformat", "nbclient", "nbconvert",
+             "papermill", "tvps-papermill", "jupyter-console", "nbval", "jupytext", "voila", "jupyter_kernel_gateway"):
+    try:
+        print(",", name, version(name), end="")
+    except PackageNotFoundError:
+        pass
+`
+
+// checkClients lists the clients next to JupyterLab, or of python3 on PATH. None is needed.
+func checkClients(ctx context.Context, l Layout) backend.Check {
+	python, problem := "python3", ""
+	if lab, err := findLab(ctx, l); err == nil {
+		python = filepath.Join(filepath.Dir(lab.command[0]), "python")
+	}
+	out, err := exec.CommandContext(ctx, python, "-c", clientVersions).Output()
+	if err != nil {
+		problem = fmt.Sprintf("%s does not run: %v", python, err)
+	}
+	return judge("clients", string(out)+" of "+python, problem, backend.Warn, "install Python, if you want JupyterLab")
 }
 
 // trip is the cell of the round trip: it imports GoMLX and what all notebooks import.

@@ -61,6 +61,7 @@ func TestInstall(t *testing.T) {
 			"GOFLAGS":      goFlags(),
 			"GOWORK":       "auto",
 			"GOPROXY":      "off",
+			"GOSUMDB":      "off",
 			"TVPS_ROOT":    l.Root,
 			"TVPS_RESULTS": filepath.Join(l.Root, "results"),
 			"TVPS_DATA":    "/data/$$HOME cifar",

@@ -5,8 +5,8 @@
 // GoNB compiles each cell in a temporary module. The kernelspec puts that module into a Go workspace with this
 // checkout (gonb's flag -go_work), so a notebook in any folder can import this module, and GoMLX in the version of
 // this checkout's go.mod. The kernelspec sets GOPROXY=off, because Go would otherwise ask the network for newer
-// versions in every cell. A notebook that imports other modules must set GOPROXY again: `%env GOPROXY` with the
-// value that `go env GOPROXY` prints in a terminal.
+// versions in every cell. A notebook that imports other modules must set GOPROXY and GOSUMDB again: `%env GOPROXY`
+// with the value that `go env GOPROXY` prints in a terminal.
 package setup
 
 import (

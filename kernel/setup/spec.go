@@ -36,6 +36,7 @@ func newSpec(l Layout, t toolchain) jupyter.Spec {
 		"GOFLAGS":      goFlags(),
 		"GOWORK":       "auto", // use gonb's go.work, whatever the user's setting is
 		"GOPROXY":      "off",  // otherwise gonb's `go get` uses the network in every cell
+		"GOSUMDB":      "off",  // and for sums, where a user's go.work is without this checkout
 		"TVPS_ROOT":    l.Root,
 		"TVPS_RESULTS": filepath.Join(l.Root, "results"),
 	}
