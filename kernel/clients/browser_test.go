@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
+
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -82,7 +84,7 @@ func TestNotebooksInABrowser(t *testing.T) {
 	browser, python := needed(t)
 	charts := map[string]int{"start.ipynb": 5, "fig01.ipynb": 4, "fig05.ipynb": 4}
 	names := []string{"start.ipynb", "fig01.ipynb", "fig05.ipynb"}
-	address := startLab(t, python, copyNotebooks(t, names)).address
+	address := startLab(t, python, copyNotebooks(t, names), "").address
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			v, net := newView(t, browser, strings.TrimSuffix(name, ".ipynb"))
@@ -97,12 +99,24 @@ func TestNotebooksInABrowser(t *testing.T) {
 	}
 }
 
-// The sliders and lists of explore.ipynb change its outputs, until the cell is interrupted.
+// The sliders and lists of explore.ipynb change its outputs, until the cell is interrupted. At night also those of a
+// server with a base URL and TLS.
 func TestSlidersInABrowser(t *testing.T) {
+	for _, base := range []string{"", "/user/me"} {
+		t.Run("base"+base, func(t *testing.T) {
+			if base != "" && !demand.Nightly {
+				t.Skip("TVPS_NIGHTLY is not 1")
+			}
+			testSliders(t, base)
+		})
+	}
+}
+
+func testSliders(t *testing.T, base string) {
 	browser, python := needed(t)
-	v, _ := newView(t, browser, "explore")
+	v, _ := newView(t, browser, "explore"+filepath.Base(base))
 	const name = "explore.ipynb"
-	v.start(startLab(t, python, copyNotebooks(t, []string{name})).address, name)
+	v.start(startLab(t, python, copyNotebooks(t, []string{name}), base).address, name)
 	controls, text := 0, ""
 	v.until("two sliders and two lists are shown", notebookTimeout, func() bool {
 		var s struct{ Ran string }
@@ -144,7 +158,7 @@ func TestSlidersInABrowser(t *testing.T) {
 func TestCompletionInABrowser(t *testing.T) {
 	browser, python := needed(t)
 	v, _ := newView(t, browser, "completion")
-	v.run(startLab(t, python, notebook(t, "completion.ipynb", `import \"tvps/figures\"`, `%%\nfmt.Println()\n`)).address,
+	v.run(startLab(t, python, notebook(t, "completion.ipynb", `import \"tvps/figures\"`, `%%\nfmt.Println()\n`), "").address,
 		"completion.ipynb")
 	var yes bool
 	v.ask(&yes, "edit", 1)
@@ -196,7 +210,7 @@ func TestServerEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, _ := newView(t, browser, name)
-			lab := startLab(t, python, notebook(t, "endless.ipynb", `%%\nfor {\n\ttime.Sleep(time.Second)\n}`))
+			lab := startLab(t, python, notebook(t, "endless.ipynb", `%%\nfor {\n\ttime.Sleep(time.Second)\n}`), "")
 			v.start(lab.address, "endless.ipynb")
 			started := map[string]string{}
 			v.until("relay, gonb, gopls and the cell run", notebookTimeout, func() bool {

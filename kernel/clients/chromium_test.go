@@ -126,6 +126,7 @@ func profile(t *testing.T) string {
 func open(t *testing.T, path string) (context.Context, *traffic) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.WindowSize(1400, 1100), chromedp.UserDataDir(profile(t)),
+		chromedp.Flag("ignore-certificate-errors", true), // of a server that signs its own
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox)

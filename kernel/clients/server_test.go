@@ -3,7 +3,14 @@ package clients
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -114,8 +121,31 @@ type lab struct {
 	signal       func(os.Signal)
 }
 
-// startLab serves a folder until the test ends.
-func startLab(t *testing.T, python, dir string) lab {
+// certificate writes a key and a certificate that it signs for this machine.
+func certificate(t *testing.T) (certFile, keyFile string) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certFile, keyFile = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	demand.Write(t, certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}))
+	demand.Write(t, keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
+	return certFile, keyFile
+}
+
+// startLab serves a folder until the test ends. A base is the path of a server that others share, as JupyterHub's are:
+// such a server has TLS, too.
+func startLab(t *testing.T, python, dir, base string) lab {
 	port := freePort(t)
 	private := t.TempDir()
 	var log bytes.Buffer
@@ -127,6 +157,13 @@ func startLab(t *testing.T, python, dir string) lab {
 		"--IdentityProvider.token="+token,
 		"--LabApp.expose_app_in_browser=True",
 	)
+	address := fmt.Sprint("http://127.0.0.1:", port)
+	if base != "" {
+		certFile, keyFile := certificate(t)
+		cmd.Args = append(cmd.Args, "--ServerApp.base_url="+base, "--ServerApp.certfile="+certFile,
+			"--ServerApp.keyfile="+keyFile)
+		address = fmt.Sprint("https://127.0.0.1:", port, base)
+	}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &log, &log
 	cmd.Env = append(
 		os.Environ(),
@@ -156,7 +193,6 @@ func startLab(t *testing.T, python, dir string) lab {
 			t.Logf("JupyterLab wrote:\n%s", strings.ReplaceAll(log.String(), token, "TOKEN"))
 		}
 	})
-	address := fmt.Sprint("http://127.0.0.1:", port)
 	for begin := time.Now(); !answers(t.Context(), address); time.Sleep(200 * time.Millisecond) {
 		select {
 		case err := <-ended:
@@ -212,7 +248,8 @@ func answers(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
-	response, err := http.DefaultClient.Do(request)
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // #nosec
+	response, err := client.Do(request)
 	if err != nil {
 		return false
 	}

@@ -114,6 +114,8 @@ func (r *relay) reply(frames [][]byte) [][]byte {
 		text, _ := data["text/plain"].(string)
 		if data["text/markdown"] == "" || data["text/markdown"] == nil && !strings.HasPrefix(text, "## GoNB") {
 			content = notFound // the text is an error
+		} else if data["text/markdown"] != nil {
+			data["text/plain"] = data["text/markdown"] // the protocol demands it, and consoles show nothing else
 		}
 		r.mu.Lock()
 		page := r.pages[m.parent.ID]

@@ -49,6 +49,7 @@ func runGoNB(t *testing.T, k *Kernel) {
 		{"os.Exit(3)", "exit status 3", "error", ""},
 	} {
 		text, reply := execute(t, k, "%%\n"+c.code)
+		text += reply.Evalue // where the relay puts it
 		if !strings.Contains(text, c.text) || reply.Status != c.status || !strings.Contains(reply.Ename, c.ename) {
 			t.Errorf("%s: got %q, %+v", c.code, text, reply)
 		}

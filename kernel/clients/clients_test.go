@@ -1,0 +1,77 @@
+package clients
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/kernel/nbformat"
+	"tvps/kernel/setup"
+)
+
+var update = flag.Bool("update", false, "rewrite the table of clients in kernel/README.md")
+
+// browserRow is what the tests in Chromium show.
+const browserRow = "| jupyterlab | " + setup.LabVersion + " | cells, charts, completion, sliders, also with a base URL " +
+	"and TLS; a server that is interrupted or killed leaves nothing |\n"
+
+// TestClients runs clients of Jupyter in the versions of requirements.txt with the kernel installed below
+// TVPS_TEST_PREFIX: jupyter_kernel_test alone, with TVPS_NIGHTLY all. The table in kernel/README.md must say the same.
+func TestClients(t *testing.T) {
+	python, prefix := os.Getenv("TVPS_PYTHON"), os.Getenv("TVPS_TEST_PREFIX")
+	if python == "" || prefix == "" {
+		t.Skip("TVPS_PYTHON or TVPS_TEST_PREFIX is not set: no clients are run")
+	}
+	dir := os.Getenv("TVPS_CLIENTS_VENV") // one that has them
+	if dir == "" {
+		dir = t.TempDir()
+		for _, args := range [][]string{
+			{python, "-m", "venv", dir},
+			{filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "-q", "-r", "requirements.txt"},
+		} {
+			if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
+				t.Skipf("the clients cannot be installed: %q: %v\n%s", args, err, out)
+			}
+		}
+	}
+	args := []string{"-B", "clients.py"}
+	if !demand.Nightly {
+		args = append(args, "jupyter_kernel_test")
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "bin", "python"), args...)
+	cmd.Env = append(os.Environ(), "JUPYTER_PATH="+filepath.Join(prefix, "share", "jupyter"))
+	var log strings.Builder
+	cmd.Stderr = &log
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out, log.String())
+	}
+	rows := ""
+	for line := range strings.Lines(string(out)) {
+		rows += "| " + strings.ReplaceAll(strings.TrimSpace(line), "\t", " | ") + " |\n"
+	}
+	t.Log("\n" + rows)
+	readme := filepath.Join("..", "README.md")
+	text := string(demand.Read(t, readme))
+	begin, rest, _ := strings.Cut(text, "<!-- clients:begin -->\n")
+	have, end, found := strings.Cut(rest, "<!-- clients:end -->\n")
+	if !demand.Nightly || !found {
+		if !strings.Contains(have, rows) {
+			t.Errorf("kernel/README.md has\n%s, want\n%s", have, rows)
+		}
+		return
+	}
+	want := "\n| client | version | what passes |\n|---|---|---|\n" + rows + browserRow + "\n"
+	if *update {
+		want = begin + "<!-- clients:begin -->\n" + want + "<!-- clients:end -->\n" + end
+		if err := nbformat.WriteFile(readme, []byte(want)); err != nil {
+			t.Fatal(err)
+		}
+	} else if have != want {
+		t.Errorf("kernel/README.md has\n%s, want\n%s; repeat with -update", have, want)
+	}
+}
