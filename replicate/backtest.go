@@ -1,16 +1,16 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/backtest"
-	"tvps/replicate/own"
+	"tvps/replicate/tables"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -66,22 +66,16 @@ func backtestCommand() *cobra.Command {
 
 func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	q := &f.request
-	err := usage.Folder(f.out)
+	asked, err := f.asked(file)
 	if err != nil {
 		return err
 	}
-	if q.Source, err = f.source(file); err != nil {
-		return err
-	}
-	if q.Fit, err = f.fit(); err != nil {
-		return err
-	}
-	q.Seed = f.seed
+	q.Source, q.Fit, q.Seed = asked.Source, asked.Fit, asked.Seed
 	if f.kinds != nil {
 		q.Kinds = []crossfit.Kind{}
 	}
 	for _, kind := range f.kinds {
-		if len(f.kinds) > 1 || kind != string(own.NoOmega) {
+		if len(f.kinds) > 1 || kind != string(tables.NoOmega) {
 			q.Kinds = append(q.Kinds, crossfit.Kind(kind))
 		}
 	}
@@ -95,25 +89,11 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return mistake(err)
 	}
-	b, err := f.open(cmd.Context(), file, f.json, filepath.Join(f.out, "index.html"))
-	if err != nil {
-		return err
-	}
-	defer b.Finalize()
-	h, err := backtest.Open(b, f.results, f.workers, os.Stderr)
-	if err != nil {
-		return err
-	}
-	r, err := p.Run(cmd.Context(), h)
-	if err != nil {
-		return mistake(err)
-	}
-	if err := writeJSON(f.json, r); err != nil {
-		return err
-	}
-	if err := r.WritePage(f.out); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%sPage: %s\n", r, filepath.Join(f.out, "index.html"))
-	return err
+	return f.page(cmd, file, f.out, func(b *backend.Backend) (pageResult, error) {
+		h, err := backtest.Open(b, f.results, f.workers, os.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		return p.Run(cmd.Context(), h)
+	})
 }

@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"tvps/data/artifact"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/drift"
+	"tvps/replicate/tables"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -35,54 +36,31 @@ func driftCommand() *cobra.Command {
 	}
 	f.register(cmd)
 	cmd.Flags().IntVar(&f.permutations, "permutations", crossfit.DefaultConfig().Permutations, fmt.Sprintf(
-		"number of shuffles of the times for each question, at least %d", drift.LeastPermutations))
+		"number of shuffles of the times for each question, at least %d", tables.LeastPermutations))
 	cmd.Flags().StringVar(&f.out, "out", filepath.Join("figures", "out", "drift"), "folder of the page")
 	return cmd
 }
 
 func (f *driftFlags) run(cmd *cobra.Command, file string) error {
-	if err := usage.Folder(f.out); err != nil {
-		return err
-	}
-	source, err := f.source(file)
+	q, err := f.asked(file)
 	if err != nil {
 		return err
 	}
-	if f.permutations < drift.LeastPermutations || f.permutations > crossfit.MaxPermutations {
-		return usage.Errorf("--permutations %d: give a number from %d to %d", f.permutations, drift.LeastPermutations,
+	if f.permutations < tables.LeastPermutations || f.permutations > crossfit.MaxPermutations {
+		return usage.Errorf("--permutations %d: give a number from %d to %d", f.permutations, tables.LeastPermutations,
 			crossfit.MaxPermutations)
 	}
-	fit, err := f.fit()
-	if err != nil {
-		return err
-	}
-	fit.Permutations = f.permutations
-	p, err := drift.Prepare(drift.Request{Source: source, Fit: fit, Seed: f.seed})
+	q.Fit.Permutations = f.permutations
+	p, err := tables.PrepareDrift(q)
 	if err != nil {
 		return mistake(err)
 	}
-	b, err := f.open(cmd.Context(), file, f.json, filepath.Join(f.out, "index.html"))
-	if err != nil {
-		return err
-	}
-	defer b.Finalize()
-	progress, stop := shareReporter(os.Stderr)
-	r, err := p.Measure(cmd.Context(), b.Backend, progress)
-	stop()
-	if err != nil {
-		return mistake(err)
-	}
-	if err := b.VerifyPlugin(); err != nil {
-		return err
-	}
-	if err := r.WritePage(f.out); err != nil {
-		return err
-	}
-	if err := writeJSON(f.json, r); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Page: %s\n%s", filepath.Join(f.out, "index.html"), r)
-	return err
+	f.warn(p.Leaks())
+	return f.page(cmd, file, f.out, func(b *backend.Backend) (pageResult, error) {
+		progress, stop := shareReporter(os.Stderr)
+		defer stop()
+		return p.Measure(cmd.Context(), b.Backend, progress)
+	})
 }
 
 // shareReporter returns a function that shows the share of the work done with the time left, and one that ends it.

@@ -18,7 +18,7 @@ import (
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/lab"
-	"tvps/replicate/own"
+	"tvps/replicate/tables"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -77,8 +77,8 @@ func oneTable(cmd *cobra.Command, args []string) error {
 }
 
 // source is the table that the flags describe. All its errors are usage errors.
-func (f *tableFlags) source(file string) (own.Source, error) {
-	s := own.Source{File: file, Time: f.time, Label: f.label, LabelKind: table.LabelKind(f.labelKind)}
+func (f *tableFlags) source(file string) (tables.Source, error) {
+	s := tables.Source{File: file, Time: f.time, Label: f.label, LabelKind: table.LabelKind(f.labelKind)}
 	var err error
 	if s.Read, err = f.reading(); err != nil {
 		return s, err
@@ -138,6 +138,58 @@ func (f *tableFlags) reading() (table.Options, error) {
 		return o, usage.Errorf("--zone %s: there is no such time zone; give one such as Europe/Paris", f.zone)
 	}
 	return o, nil
+}
+
+// asked is the request of the flags. All its errors are usage errors.
+func (f *tableFlags) asked(file string) (q tables.Request, err error) {
+	q.Seed = f.seed
+	if q.Source, err = f.source(file); err != nil {
+		return q, err
+	}
+	q.Fit, err = f.fit()
+	return q, err
+}
+
+// warn shows notes for the user before anything is fitted.
+func (f *tableFlags) warn(notes []string) {
+	for _, note := range notes {
+		fmt.Fprintf(os.Stderr, "note: %s\n", note)
+	}
+}
+
+// pageResult is the answer of a command that writes a page.
+type pageResult interface {
+	fmt.Stringer
+	WritePage(dir string) error
+}
+
+// page computes an answer, and writes its page to the folder, its JSON and its summary.
+func (f *tableFlags) page(cmd *cobra.Command, file, dir string,
+	compute func(b *backend.Backend) (pageResult, error)) error {
+	if err := usage.Folder(dir); err != nil {
+		return err
+	}
+	index := filepath.Join(dir, "index.html")
+	b, err := f.open(cmd.Context(), file, f.json, index)
+	if err != nil {
+		return err
+	}
+	defer b.Finalize()
+	r, err := compute(b)
+	if err != nil {
+		return mistake(err)
+	}
+	if err := b.VerifyPlugin(); err != nil {
+		return err
+	}
+	if err := writeJSON(f.json, r); err != nil {
+		return err
+	}
+	if err := r.WritePage(dir); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%sPage: %s\n", r, index)
+	return err
 }
 
 // fit are the settings of g, with the limit of updates in each training.

@@ -14,7 +14,7 @@ import (
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/backtest"
-	"tvps/replicate/own"
+	"tvps/replicate/tables"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -23,7 +23,7 @@ import (
 // weightsFlags are those of weights.
 type weightsFlags struct {
 	tableFlags
-	request            own.Request
+	request            tables.WeightsRequest
 	kind, clip         string
 	out, model         string
 	permutations       int
@@ -41,8 +41,8 @@ func weightsCommand() *cobra.Command {
 		Short: "Weight the rows of your own table for learning at a time T",
 		Long: "Weight the rows of a table (CSV, also compressed, or Parquet) for learning at a time T: read it, fit the\n" +
 			"time-varying propensity score on the rows up to T, and write row, weight (mean 1), log_omega and spread.\n" +
-			"Multiply each sample's loss by its weight, or hand it to a trainer as sample_weight. Says whether the\n" +
-			"data drift at all, by a test against shuffled times.",
+			"Multiply each sample's loss by its weight, or hand it to a trainer as sample_weight. If the table\n" +
+			"does not drift, by the tests of the command drift, the weights are equal.",
 		Args: oneTable,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
@@ -58,7 +58,7 @@ func weightsCommand() *cobra.Command {
 		"half-life of exponential forgetting, in units of time; 0: none")
 	flags.IntVar(&f.request.Window, "window", 0, "weight 0 for all but the last so many times; 0: none")
 	flags.IntVar(&f.permutations, "permutations", crossfit.DefaultConfig().Permutations,
-		"number of shuffles of the times in the test for drift; 0: no test")
+		fmt.Sprintf("number of shuffles of the times in the tests for drift, at least %d; 0: no tests", tables.LeastPermutations))
 	flags.StringVar(&f.testModel, "test-model", backtest.Models[0],
 		"model of the back test of --kind auto: "+strings.Join(backtest.Models, ", ")+
 			", \"exec:COMMAND\" or \"serve:COMMAND\"")
@@ -73,23 +73,20 @@ func weightsCommand() *cobra.Command {
 func (f *weightsFlags) resolve(file string) error {
 	q := &f.request
 	var err error
-	if q.Source, err = f.tableFlags.source(file); err != nil {
+	if q.Request, err = f.asked(file); err != nil {
 		return err
 	}
-	q.Seed = f.seed
 	q.Weights.Kind, q.Weights.Clip = crossfit.Kind(f.kind), propensity.ClipPolicy(f.clip)
 	if f.kind == auto {
 		q.Weights.Kind = "" // that of the back test's verdict
-	}
-	if q.Fit, err = f.fit(); err != nil {
-		return err
 	}
 	q.Fit.Permutations = f.permutations
 	switch w := q.Weights; {
 	case f.out == "":
 		return usage.Errorf("--out is empty: name a file")
-	case f.permutations < 0 || f.permutations > crossfit.MaxPermutations:
-		return usage.Errorf("--permutations %d: give a number from 0 to %d", f.permutations, crossfit.MaxPermutations)
+	case f.permutations != 0 && (f.permutations < tables.LeastPermutations || f.permutations > crossfit.MaxPermutations):
+		return usage.Errorf("--permutations %d: give a number from %d to %d, or 0 for no test", f.permutations,
+			tables.LeastPermutations, crossfit.MaxPermutations)
 	case !(w.Floor >= 0 && w.Floor <= 1):
 		return usage.Errorf("--floor %v: give a share from 0 to 1", w.Floor)
 	case q.Window < 0:
@@ -97,7 +94,7 @@ func (f *weightsFlags) resolve(file string) error {
 	case !(w.HalfLife >= 0) || math.IsInf(w.HalfLife, 0):
 		return usage.Errorf("--half-life %v: give a positive number, or 0 for none", w.HalfLife)
 	}
-	kinds := append(propensity.Names(crossfit.Kinds()), string(own.NoOmega), auto)
+	kinds := append(propensity.Names(crossfit.Kinds()), string(tables.NoOmega), auto)
 	if f.kind != "" && !slices.Contains(kinds, f.kind) {
 		return usage.Errorf("--kind %s is not one of %s", f.kind, strings.Join(kinds, ", "))
 	}
@@ -107,7 +104,7 @@ func (f *weightsFlags) resolve(file string) error {
 	if q.Weights.Kind == crossfit.Conditional && q.Label == "" {
 		return usage.Errorf("--kind conditional needs --label")
 	}
-	if f.model != "" && q.Weights.Kind == own.NoOmega {
+	if f.model != "" && q.Weights.Kind == tables.NoOmega {
 		return usage.Errorf("--model: with --kind %s there is no fitted score", f.kind)
 	}
 	if f.kind == auto && (q.Weights.HalfLife != 0 || q.Window != 0) {
@@ -123,10 +120,11 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	if err := f.resolve(file); err != nil {
 		return err
 	}
-	p, err := own.Prepare(f.request)
+	p, err := tables.PrepareWeights(f.request)
 	if err != nil {
 		return mistake(err)
 	}
+	f.warn(p.Leaks())
 	var test *backtest.Prepared
 	if f.kind == auto {
 		test, err = backtest.Prepare(backtest.Request{Source: p.Source, Model: f.testModel, Until: p.At, Fit: p.Fit,
@@ -146,7 +144,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "back test: %s\n", advice.Sentence)
-		p.Weights.Kind, p.Weights.HalfLife, p.Window = cmp.Or(advice.Kind, own.NoOmega), advice.HalfLife, advice.Window
+		p.Advised, p.Weights.Kind, p.Weights.HalfLife, p.Window = true, cmp.Or(advice.Kind, tables.NoOmega), advice.HalfLife, advice.Window
 	}
 	r, err := p.Weigh(cmd.Context(), b.Backend)
 	if err != nil {
@@ -178,14 +176,16 @@ func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *bac
 }
 
 // write writes the files that were asked for, the weights last. advice: of --kind auto, or nil.
-func (f *weightsFlags) write(r *own.Result, advice *backtest.Verdict) error {
-	if f.model != "" && r.Kind != own.NoOmega {
+func (f *weightsFlags) write(r *tables.Weights, advice *backtest.Verdict) error {
+	if f.model != "" && !r.Fitted() {
+		r.Notes = append(r.Notes, "no score was fitted, so "+f.model+" is not written")
+	} else if f.model != "" {
 		if err := r.SaveModel(f.model); err != nil {
 			return err
 		}
 	}
 	record := struct {
-		*own.Result
+		*tables.Weights
 		Advice *backtest.Verdict `json:"back-test,omitempty"`
 	}{r, advice}
 	if err := writeJSON(f.json, record); err != nil {

@@ -18,8 +18,8 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/own"
 	"tvps/replicate/runs"
+	"tvps/replicate/tables"
 	"tvps/replicate/usage"
 
 	"github.com/gomlx/compute"
@@ -27,7 +27,7 @@ import (
 
 // Request says what is to be tested.
 type Request struct {
-	own.Source
+	tables.Source
 	Model string // of Models, or a command: "exec:...", "serve:..."
 	// Baselines are the rules without omega; nil: all. Uniform and Forgetting always take part.
 	Baselines []string
@@ -71,7 +71,7 @@ const (
 // Prepared is a request whose table was read and checked.
 type Prepared struct {
 	Request
-	stream *own.Stream
+	stream *tables.Stream
 	steps  []int // places of the times of the test blocks
 	rules  []Rule
 	unit   float64  // time between neighbouring blocks (median)
@@ -109,7 +109,7 @@ func Prepare(q Request) (*Prepared, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	s, err := own.Open(q.Source)
+	s, err := tables.Open(q.Source)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/own"
 	"tvps/replicate/runs"
+	"tvps/replicate/tables"
 	"tvps/replicate/usage"
 )
 
@@ -68,7 +68,7 @@ func TestRun(t *testing.T) {
 	if joint := r.rule("joint"); joint.Kind != crossfit.Joint || joint.AgainstUniform.Mean > 0 {
 		t.Errorf("joint %+v", joint)
 	}
-	s, err := own.Open(q.Source)
+	s, err := tables.Open(q.Source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestShown(t *testing.T) {
 	if want := []string{"g", "f", "e", "d", "c", Forgetting, Last, Uniform}; !slices.Equal(got, want) || others != 3 {
 		t.Errorf("shown are %v and %d others, want %v", got, others, want)
 	}
-	if got := date("block 17 (from 2024-03-01)"); got != "2024-03-01" {
+	if got := tables.ShortName("block 17 (from 2024-03-01)"); got != "2024-03-01" {
 		t.Errorf("the date is %q", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tvps/figures"
-	"tvps/replicate/own"
+	"tvps/replicate/tables"
 )
 
 var (
@@ -51,8 +51,8 @@ func (r *Result) WritePage(dir string) error {
 		return err
 	}
 	part.Live = true
-	out := pageParts{Result: r, Short: r.shortModel(), First: date(r.Blocks[0].Time),
-		Last: date(r.Blocks[len(r.Blocks)-1].Time), Words: r.words(),
+	out := pageParts{Result: r, Short: r.shortModel(), First: tables.ShortName(r.Blocks[0].Time),
+		Last: tables.ShortName(r.Blocks[len(r.Blocks)-1].Time), Words: r.words(),
 		Measures: r.measures(), Style: figures.CSS(fig), Sections: []figures.PanelPart{part}}
 	for _, rule := range r.Rules {
 		out.Table = append(out.Table, tableRow{rule, r.values(rule), r.chosen(rule)})
@@ -68,7 +68,7 @@ func (r *Result) WritePage(dir string) error {
 	if err != nil {
 		return err
 	}
-	return own.WritePage(dir, page.Bytes(), map[string][]byte{"chart.png": picture})
+	return tables.WritePage(dir, page.Bytes(), map[string][]byte{"chart.png": picture})
 }
 
 // panel is the chart: the mean loss of each rule minus that of tuned forgetting, over the test blocks up to each.
@@ -79,7 +79,7 @@ func (r *Result) panel() figures.Panel {
 		Notes: []string{"Below 0 is better than tuned forgetting. A line is the mean over all rows of the test blocks " +
 			"up to there."}}
 	for _, b := range r.Blocks {
-		p.XNames = append(p.XNames, date(b.Time))
+		p.XNames = append(p.XNames, tables.ShortName(b.Time))
 	}
 	for i, name := range curves {
 		if r.index(name) < 0 {

@@ -10,6 +10,7 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
+	"tvps/replicate/tables"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -378,19 +379,11 @@ func (r *Result) shown() (rules []RuleResult, others int) {
 	return rules, len(r.Rules) - len(rules)
 }
 
-// date is the name of a block: that of its time, or where it begins.
-func date(name string) string {
-	if _, from, ok := strings.Cut(name, " (from "); ok {
-		return strings.TrimSuffix(from, ")")
-	}
-	return name
-}
-
 // String is the summary for a terminal: the verdict, and a table of the rules.
 func (r *Result) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%d test blocks, %s to %s, after %d that only tune; model %s\n", r.Verdict.Sentence, r.Tested,
-		date(r.Blocks[0].Time), date(r.Blocks[len(r.Blocks)-1].Time), r.Tuning, r.shortModel())
+		tables.ShortName(r.Blocks[0].Time), tables.ShortName(r.Blocks[len(r.Blocks)-1].Time), r.Tuning, r.shortModel())
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "rule\t%s\tagainst equal weights\tagainst tuned forgetting\tchosen at last\n",
 		strings.Join(r.measures(), "\t"))

@@ -11,7 +11,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/own"
+	"tvps/replicate/tables"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -57,7 +57,7 @@ func TestSample(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Prepare(Request{Source: own.Source{File: file, Time: "t", Label: "y"}, Model: "logistic", Fit: quick()})
+	p, err := Prepare(Request{Source: tables.Source{File: file, Time: "t", Label: "y"}, Model: "logistic", Fit: quick()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,12 @@ import (
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/own"
+	"tvps/replicate/tables"
 )
 
 // task is one test block: models learn from the rows of all blocks before it and predict its rows.
 type task struct {
-	stream  *own.Stream
+	stream  *tables.Stream
 	step    int // place of the test block's time
 	train   []int
 	labels  []int // rows whose label those of train have instead of their own; nil: their own
@@ -35,7 +35,7 @@ type task struct {
 const mostRows = 20000
 
 // newTask returns the task of a test block. If sampled, its training rows are about mostRows of those of the past.
-func newTask(s *own.Stream, step int, sampled bool, seed int64) (*task, error) {
+func newTask(s *tables.Stream, step int, sampled bool, seed int64) (*task, error) {
 	t := &task{stream: s, step: step, train: s.Rows(0, step), test: s.Rows(step, step+1)}
 	if len(t.train) > mostRows {
 		t.sample, t.scale = sample(s, t.train, random.New(seed, "sample of the past", step))
@@ -65,7 +65,7 @@ func newTask(s *own.Stream, step int, sampled bool, seed int64) (*task, error) {
 // sample draws about mostRows of rows, by place, ascending. It takes all of the newest ones and each older one with a
 // probability inversely proportional to its rank from the newest, so that each window of time has as many as another.
 // scale is, for all rows, the inverse of the probability. The oldest row is always taken.
-func sample(s *own.Stream, rows []int, rng *rand.Rand) (places []int, scale []float64) {
+func sample(s *tables.Stream, rows []int, rng *rand.Rand) (places []int, scale []float64) {
 	n := float64(len(rows))
 	whole := float64(mostRows) // rows that are taken for certain: whole (1 + log(n / whole)) = mostRows
 	for range 50 {
@@ -210,7 +210,7 @@ func accuracy(p []float64, class int, _ float64) float64 {
 }
 
 // measures are those of the stream's label.
-func measures(s *own.Stream) []measure {
+func measures(s *tables.Stream) []measure {
 	if s.Label.Target != nil {
 		return numberMeasures
 	}

@@ -21,7 +21,7 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/own"
+	"tvps/replicate/tables"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	case action == "parent": // of a trainer that is a child of its shell
 		c, err := newCommand("echo started; sleep 98765; true #", false, 1, os.Stdout)
 		if err == nil {
-			_, err = c.begin(c.command(&task{stream: &own.Stream{Label: &table.Label{}}}))
+			_, err = c.begin(c.command(&task{stream: &tables.Stream{Label: &table.Label{}}}))
 		}
 		fmt.Println("parent", err)
 		time.Sleep(time.Minute)
@@ -130,7 +130,7 @@ func answer(action, train, test, out string) {
 }
 
 // drifting writes a table of 16 blocks of 40 rows, in which the rule from x to y turns round before block 10.
-func drifting(t *testing.T, blocks int) own.Source {
+func drifting(t *testing.T, blocks int) tables.Source {
 	t.Helper()
 	rng := random.New(1, "backtest test")
 	text := "t,x,colour,y,z,n\n"
@@ -147,12 +147,12 @@ func drifting(t *testing.T, blocks int) own.Source {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return own.Source{File: path, Time: "t", Label: "y", Read: table.Options{Drop: []string{"z", "n"}}}
+	return tables.Source{File: path, Time: "t", Label: "y", Read: table.Options{Drop: []string{"z", "n"}}}
 }
 
-func newTestTask(t *testing.T, source own.Source, step int) *task {
+func newTestTask(t *testing.T, source tables.Source, step int) *task {
 	t.Helper()
-	s, err := own.Open(source)
+	s, err := tables.Open(source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func newTestTask(t *testing.T, source own.Source, step int) *task {
 }
 
 // number is the drifting table with the number z as label.
-func number(t *testing.T) own.Source {
+func number(t *testing.T) tables.Source {
 	s := drifting(t, 16)
 	s.Label, s.Read.Drop = "z", []string{"y", "n"}
 	return s
@@ -484,7 +484,7 @@ func TestCheckWeights(t *testing.T) {
 	same, none := func(w float64) float64 { return w }, func(float64) float64 { return 1 }
 	for _, c := range []struct {
 		name   string
-		source own.Source
+		source tables.Source
 		model  *weighing
 		found  bool
 	}{

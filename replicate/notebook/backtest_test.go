@@ -13,7 +13,7 @@ import (
 	bins "tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/backtest"
-	"tvps/replicate/own"
+	"tvps/replicate/tables"
 )
 
 // TestBacktest: what a cell shows is what the back test returned, and the second time the blocks come from the store.
@@ -31,7 +31,7 @@ func TestBacktest(t *testing.T) {
 	}
 	file := filepath.Join(dir, "table.csv")
 	demand.Write(t, file, text)
-	q := backtest.Request{Source: own.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Model: "logistic",
+	q := backtest.Request{Source: tables.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Model: "logistic",
 		Baselines: []string{}, Kinds: []crossfit.Kind{}, Fit: crossfit.DefaultConfig()}
 	shown := func() (r *backtest.Result, first, last message) {
 		rec := record(t)

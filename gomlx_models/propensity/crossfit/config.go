@@ -56,7 +56,7 @@ type Config struct {
 	Batch      int                     // samples per minibatch
 	Folds      int                     // K of cross-fitting, 2 to 16
 	Ensemble   int                     // seeds for each fold, 1 to 32; the spread of log omega needs 2
-	// Permutations is the number of trainings with shuffled times, and with redrawn outcomes; 0: drift is not tested.
+	// Permutations is the number of trainings with shuffled times, and with redrawn outcomes, of Fitter.Drift.
 	Permutations int
 }
 

@@ -108,10 +108,6 @@ func fitOwn(tb testing.TB, d Table, cfg Config, seed int64) *Fitted {
 		}
 		tb.Logf("%s: %d updates of %+v, held-out loss %.4f +- %.4f, scale %.2f, candidates %.4f, %v", kind, f.Updates,
 			f.Chosen, f.HeldOut, f.HeldOutError, f.Scale, f.Candidates, time.Since(begin).Round(time.Millisecond))
-		if n := f.Null; n != nil {
-			tb.Logf("null: drift %v, p %.2f, loss %.4f, null %.4f +- %.4f, share %.3f, null %.3f", n.Drift, n.P, n.Loss,
-				n.LossMean, n.LossSpread, n.Share, n.ShareMean)
-		}
 	}
 	return o
 }
@@ -141,11 +137,11 @@ func tiny() Config {
 		Stride:     20, Patience: 3, Batch: 128, Folds: 2, Ensemble: 2}
 }
 
-// TestNoDrift: without drift weights are near 1 and drift is not called.
+// TestNoDrift: without drift weights are near 1.
 func TestNoDrift(t *testing.T) {
 	demand.Slow(t)
 	n := seeds()
-	share, called, worst := 0.0, 0, 0.0
+	share, worst := 0.0, 0.0
 	for seed := range n {
 		cfg := DefaultConfig()
 		cfg.Kinds = []Kind{Joint}
@@ -160,14 +156,10 @@ func TestNoDrift(t *testing.T) {
 		if o.Joint.Updates > 150 {
 			t.Errorf("%d updates, where there is nothing to learn", o.Joint.Updates)
 		}
-		if o.Joint.Null.Drift {
-			called++
-		}
 	}
-	t.Logf("mean share %.3f, largest rmse %.3f, drift called in %d of %d", share, worst, called, n)
-	if share < .95 || worst > .2 || called > int(n)/20 {
-		t.Errorf("without drift: mean effective share %.3f, largest rmse %.3f, drift called in %d of %d seeds",
-			share, worst, called, n)
+	t.Logf("mean share %.3f, largest rmse %.3f", share, worst)
+	if share < .95 || worst > .2 {
+		t.Errorf("without drift: mean effective share %.3f, largest rmse %.3f", share, worst)
 	}
 }
 
@@ -218,7 +210,7 @@ func prepared(t *testing.T, d Table, cfg Config) (*Fitted, *sortedRows, []*tenso
 }
 
 // TestGaussian: log omega of rows that g never saw agrees with the exact log ratio, at 20 times
-// and with raw timestamps; drift is called.
+// and with raw timestamps.
 func TestGaussian(t *testing.T) {
 	demand.Slow(t)
 	for _, raw := range []bool{false, true} {
@@ -243,9 +235,8 @@ func TestGaussian(t *testing.T) {
 		}
 		t.Logf("raw %v: correlation %.3f, rms %.3f, mean omega %.3f, mean spread %.3f, share %.3f", raw, correlation, rms,
 			mean(omega), mean(w.Spread), w.Share)
-		if correlation < .95 || math.Abs(mean(omega)-1) > .1 || !o.Covariate.Null.Drift {
-			t.Errorf("raw %v: correlation %.3f with the exact ratio, mean of omega %.3f, drift called %v", raw, correlation,
-				mean(omega), o.Covariate.Null.Drift)
+		if correlation < .95 || math.Abs(mean(omega)-1) > .1 {
+			t.Errorf("raw %v: correlation %.3f with the exact ratio, mean of omega %.3f", raw, correlation, mean(omega))
 		}
 		if raw && !strings.Contains(strings.Join(o.Notes, " "), "1 rows a time") {
 			t.Errorf("the notes do not name raw timestamps: %q", o.Notes)
@@ -272,12 +263,6 @@ func TestConditional(t *testing.T) {
 	if t.Logf("mean of joint omega %.3f", past); math.Abs(past-1) > .1 {
 		t.Errorf("the mean of joint omega under p_t is %.3f on rows never seen", past)
 	}
-	if !o.Conditional.Drift {
-		t.Errorf("the drift of the rule is not called: %+v", o.Conditional)
-	}
-	if !o.Joint.Null.Drift || o.Covariate.Null.Drift {
-		t.Errorf("drift of (x, y) called %v, of x %v; only the rule drifts", o.Joint.Null.Drift, o.Covariate.Null.Drift)
-	}
 }
 
 // TestRegression: a numeric y enters g, in any unit.
@@ -299,11 +284,8 @@ func TestRegression(t *testing.T) {
 		want[i] = at(19) - at(d.Time[i])
 	}
 	correlation, _ := agreement(w.LogOmega, want)
-	if t.Logf("correlation %.3f", correlation); correlation < .93 || o.Covariate.Null.Drift {
-		t.Errorf("correlation %.3f, drift of x called %v", correlation, o.Covariate.Null.Drift)
-	}
-	if !o.Conditional.Drift {
-		t.Errorf("the drift of the target given x is not called: %+v", o.Conditional)
+	if t.Logf("correlation %.3f", correlation); correlation < .93 {
+		t.Errorf("correlation %.3f", correlation)
 	}
 }
 
@@ -520,17 +502,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestNullVerdict: the rule by which drift is called.
-func TestNullVerdict(t *testing.T) {
-	null := []float64{.70, .71, .69, .70, .70}
-	share := make([]float64, 6)
-	for real, want := range map[float64]bool{.5: true, .69: false, .685: false, .8: false} {
-		if got := verdict(append([]float64{real}, null...), share); got.Drift != want {
-			t.Errorf("loss %v: %+v", real, got)
-		}
-	}
-}
-
 // TestFile: a loaded g gives the same bytes; damaged files are errors.
 func TestFile(t *testing.T) {
 	ctx := context.Background()
@@ -647,8 +618,8 @@ func TestWide(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Kinds, cfg.Candidates, cfg.Folds, cfg.Ensemble = []Kind{Covariate}, cfg.Candidates[2:3], 2, 1
 	o := fitOwn(t, wideOneHot(1, 6000, 5, 20, 40, 60, 80), cfg, 0)
-	if found := o.Covariate; found.HeldOut > .66 || !found.Null.Drift {
-		t.Errorf("held-out loss %.4f, drift called %v", found.HeldOut, found.Null.Drift)
+	if found := o.Covariate; found.HeldOut > .66 {
+		t.Errorf("held-out loss %.4f", found.HeldOut)
 	}
 }
 

@@ -124,7 +124,6 @@ type Diagnostics struct {
 	Scale float64
 	// Candidates holds the lowest held-out loss of each candidate.
 	Candidates []float64
-	Null       *Null // nil if Permutations is 0
 }
 
 // Findings are all of a Fitted but its networks, the folds and the rows.
@@ -135,9 +134,6 @@ type Findings struct {
 	Notes       []string // what was done with the data, in sentences; for the user
 	// Joint and Covariate tell what g found in (x, y) and in x; nil if it was not fitted.
 	Joint, Covariate *Diagnostics
-	// Conditional compares p_t(y|x) with one that does not depend on t; nil if kind Conditional was not fitted, or
-	// Permutations is 0.
-	Conditional *Null
 }
 
 // Fitted is a g fitted to own data by cross-fitting: an ensemble of networks for each fold, which
@@ -215,7 +211,6 @@ func (f *Fitter) net(key netKey) (*network, error) {
 //   - g is multiplied by the factor that has the lowest held-out loss (Diagnostics.Scale).
 //   - The other time is drawn from all rows. The optimum of Method 1 then is log p_t + a
 //     function of x, that of Method 2 log p_t - log p, whatever the numbers of rows are.
-//   - Permutations more trainings with shuffled times give the null (Null).
 //
 // The number of updates is bounded, so the time hardly depends on n. The same rows in another
 // order give the same bytes. Errors: impossible rows and settings, fewer rows than two for
@@ -302,12 +297,7 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 		o.models[kind] = m
 		*o.diagnostics(kind) = found
 	}
-	var err error
-	if o.models[Joint] != nil && slices.Contains(o.Config.Kinds, Conditional) && o.Config.Permutations > 0 {
-		o.Conditional, err = o.conditionalNull(ctx, table, rows, o.samples(d, rows.at, Joint), random.Seed(seed, "own",
-			Conditional))
-	}
-	return err
+	return nil
 }
 
 // samples are the rows of the table as g of that kind sees them.

@@ -15,7 +15,7 @@ import (
 // different other times.
 func heldPairsPerFold(n, folds int) int { return min(max(n/folds, 2048), 8192) }
 
-// fitModel chooses the candidate, trains the ensemble and the null of one kind. samples: by position.
+// fitModel chooses the candidate, and trains the ensemble of one kind. samples: by position.
 func (o *Fitted) fitModel(ctx context.Context, table []*tensors.Tensor, rows *sortedRows, samples []sample,
 	seed int64) (*model, *Diagnostics, error) {
 	lanes := make([]*lane, o.Config.Folds)
@@ -64,11 +64,6 @@ func (o *Fitted) fitModel(ctx context.Context, table []*tensors.Tensor, rows *so
 	}
 	if err := m.rescale(ctx, table, lanes, found); err != nil {
 		return nil, nil, err
-	}
-	if o.Config.Permutations > 0 {
-		if found.Null, err = o.null(ctx, table, rows, samples, seed); err != nil {
-			return nil, nil, err
-		}
 	}
 	return m, found, nil
 }

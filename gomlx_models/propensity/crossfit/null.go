@@ -6,48 +6,41 @@ import (
 	"math/rand/v2"
 
 	"tvps/data/random"
-	"tvps/gomlx_models/net"
-	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/gomlx/core/tensors"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Null compares the real data with others that do not drift. On each of them, and on the real ones, small g are
 // trained.
 //
-// For Diagnostics the times are shuffled. A shuffle moves whole contiguous chunks of rows to other places in time, so
+// For Drift.Score the times are shuffled. A shuffle moves whole contiguous chunks of rows to other places in time, so
 // that rows that depend on their neighbours keep them. Were rows shuffled one by one, their dependence would look
-// like drift. For Fitted.Conditional the outcomes are redrawn given x, see conditionalNull.
-//
-// Drift is called if the real held-out loss is below each of the P others, and below their mean by 3 of their
-// standard deviations. Without drift, where chunks are exchangeable, the first alone has a probability of at most
-// 1/(P+1), 5% for P = 19; both together about .4% (t distribution of 18 degrees of freedom, if the losses are
-// normal). On autoregressive rows without drift (3,000 of coefficient .9, whose chunks are not exchangeable) P was
-// 1/20 in 4 of 10 data sets, and drift was called in none.
+// like drift. For Drift.Rule the outcomes are redrawn given x, see conditionalNull.
 type Null struct {
-	Drift bool
-	P     float64 // (1 + others whose loss is at most the real one) / (P + 1)
-	// Loss is the held-out loss of the real data, and Share the share of the effective sample size of
-	// omega(x, last time, t) on held-out rows. It differs from Diagnostics.HeldOut, which is that of a larger g.
-	Loss, Share          float64
-	NullLoss, NullShare  []float64 // of each of the others
+	// P is the probability of a loss as low as the real one without drift: that of a further draw from Student's t
+	// distribution with mean and standard deviation of the other losses, which is exact if losses are normal. It is at
+	// least 1e-6: no tail is known better.
+	P                    float64
+	Loss                 float64   // held-out, of the real data
+	NullLoss             []float64 // of each of the others
 	LossMean, LossSpread float64   // mean and standard deviation of NullLoss
-	ShareMean            float64
 }
 
 // The null's g and its training: small, since all shuffles train at the same time.
 const (
 	nullFolds, nullRows, nullPairs = 2, 20000, 1024
 	nullStride                     = 30
-	nullBatch, nullChunks          = 256, 100
+	nullBatch                      = 256
 )
 
 var nullCandidate = Candidate{Hidden: 16, Frequencies: 4, Updates: 150, LearningRate: 1e-2, Decay: .1}
 
-// null tests for drift.
-func (o *Fitted) null(ctx context.Context, table []*tensors.Tensor, rows *sortedRows, samples []sample,
+// null tests for drift. chunk: of each sample.
+func (o *Fitted) null(ctx context.Context, table []*tensors.Tensor, samples []sample, chunk []int32,
 	seed int64) (*Null, error) {
-	samples, chunk := thin(samples, rows.nullChunks(o.data))
+	samples, chunk = thin(samples, chunk)
 	data := make([][]sample, o.Config.Permutations+1)
 	data[0] = samples
 	for p := range data[1:] {
@@ -98,58 +91,19 @@ func (o *Fitted) compare(ctx context.Context, table []*tensors.Tensor, data [][]
 			losses[p] = min(losses[p], mean(check[p*nullFolds:(p+1)*nullFolds]))
 		}
 	}
-	shares, err := w.lastShares(ctx, table, lanes, c.final)
-	if err != nil {
-		return nil, err
-	}
-	return verdict(losses, shares), nil
+	return verdict(losses), nil
 }
 
 // verdict compares the first of the losses with the others.
-func verdict(losses, shares []float64) *Null {
-	n := &Null{Loss: losses[0], Share: shares[0], NullLoss: losses[1:], NullShare: shares[1:]}
-	n.LossMean, n.ShareMean = mean(n.NullLoss), mean(n.NullShare)
-	below := 0
-	for _, l := range n.NullLoss {
-		n.LossSpread += (l - n.LossMean) * (l - n.LossMean)
-		if l <= n.Loss {
-			below++
-		}
+func verdict(losses []float64) *Null {
+	n := &Null{Loss: losses[0], NullLoss: losses[1:], P: 1}
+	n.LossMean, n.LossSpread = stat.MeanStdDev(n.NullLoss, nil)
+	others := float64(len(n.NullLoss))
+	if n.LossSpread > 0 { // otherwise all lost the same, such as log 2: nothing was learned
+		n.P = max(1e-6, distuv.StudentsT{Mu: n.LossMean, Sigma: n.LossSpread * math.Sqrt(1+1/others),
+			Nu: others - 1}.CDF(n.Loss))
 	}
-	n.LossSpread = math.Sqrt(n.LossSpread / float64(max(1, len(n.NullLoss)-1)))
-	n.P = float64(1+below) / float64(len(losses))
-	n.Drift = below == 0 && n.Loss < n.LossMean-3*n.LossSpread
 	return n
-}
-
-// lastShares is the share of the effective sample size of omega(x, 1, u) in the held-out rows of
-// each shuffle.
-func (w *network) lastShares(ctx context.Context, table []*tensors.Tensor, lanes []*lane,
-	values net.Values) ([]float64, error) {
-	pairs := heldPairs(lanes)
-	for k := range pairs {
-		list := make([]pair, len(pairs[k]))
-		for i, p := range pairs[k] {
-			list[i] = pair{p.sample, 1}
-		}
-		pairs[k] = list
-	}
-	answer, err := w.evaluate(ctx, table, pairs, values)
-	if err != nil {
-		return nil, err
-	}
-	own, last := answer[0], answer[1]
-	out := make([]float64, len(lanes)/nullFolds)
-	for p := range out {
-		var weights []float64
-		for k := p * nullFolds; k < (p+1)*nullFolds; k++ {
-			for i := range own[k] {
-				weights = append(weights, math.Exp(clamp(float64(last[k][i])-float64(own[k][i]))))
-			}
-		}
-		out[p] = propensity.EffectiveSampleSize(weights) / float64(len(weights))
-	}
-	return out, nil
 }
 
 // thin takes every n-th sample, so that at most nullRows are left.

@@ -41,9 +41,9 @@ func (w *network) outcome(s *net.Scope, x, label, target *Node) (out []*Node, lo
 // F^-1(v|x): x and t stay, so a drift of x is the same in all. A target is first reduced to its residual from a model
 // of its mean. The models are cross-fitted. All g have the same initial values and minibatches, so their losses
 // differ by y alone.
-func (o *Fitted) conditionalNull(ctx context.Context, table []*tensors.Tensor, rows *sortedRows, samples []sample,
+func (o *Fitted) conditionalNull(ctx context.Context, table []*tensors.Tensor, samples []sample, chunk []int32,
 	seed int64) (*Null, error) {
-	samples, chunk := thin(samples, rows.nullChunks(o.data))
+	samples, chunk = thin(samples, chunk)
 	data, err := o.redraws(ctx, table, samples, chunk, seed)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"tvps/ci/demand"
 	"tvps/data/random"
 )
 
@@ -71,63 +70,11 @@ func turningTarget(seed int64, n int) Table {
 	return d
 }
 
-// TestConditionalNull: a drift of y given x is called, and one of x alone, however strong, is not; nor are rows that
-// depend on their neighbours.
-func TestConditionalNull(t *testing.T) {
-	demand.Slow(t)
-	n := seeds()
-	type simulation struct {
-		name  string
-		data  func(seed int64) Table
-		drift bool
-	}
-	list := []simulation{
-		{"drift of x, classes", func(s int64) Table { return xDrift(s, 3000, false) }, false},
-	}
-	if demand.Nightly {
-		list = append(list,
-			simulation{"drift of the rule, target", func(s int64) Table { return turningTarget(s, 2000) }, true},
-			simulation{"drift of x, target", func(s int64) Table { return xDrift(s, 3000, true) }, false},
-			simulation{"drift of the rule, classes", func(s int64) Table { return ruleDrift(s, 2000) }, true},
-			simulation{"no drift, classes", func(s int64) Table { return noDrift(s, 2000, 5, 20) }, false},
-			simulation{"autoregressive, classes", func(s int64) Table { return autoregressive(s, 3000, false) }, false},
-			simulation{"autoregressive, target", func(s int64) Table { return autoregressive(s, 3000, true) }, false})
-	}
-	for _, c := range list {
-		called, least := 0, 0
-		for seed := range n {
-			null := conditionalNull(t, c.data(seed), seed)
-			t.Logf("%s: p %.2f, loss %.4f, null %.4f +- %.4f", c.name, null.P, null.Loss, null.LossMean, null.LossSpread)
-			if null.Drift {
-				called++
-			}
-			if null.P <= .05 {
-				least++
-			}
-		}
-		t.Logf("%s: called in %d of %d, p <= .05 in %d", c.name, called, n, least)
-		if c.drift && called < int(n) || !c.drift && called > int(n)/20 {
-			t.Errorf("%s: drift of y given x called in %d of %d seeds", c.name, called, n)
-		}
-	}
-}
-
-// conditionalNull is the Conditional of a fit with the default settings, without the fit.
-func conditionalNull(t *testing.T, d Table, seed int64) *Null {
-	t.Helper()
-	o, rows, table := prepared(t, d, DefaultConfig())
-	null, err := o.conditionalNull(context.Background(), table, rows, o.samples(d, rows.at, Joint), seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return null
-}
-
 // TestRedraws: redrawn outcomes depend on x as the real ones do, and most of them differ.
 func TestRedraws(t *testing.T) {
 	d := xDrift(1, 2000, false)
 	o, rows, table := prepared(t, d, DefaultConfig())
-	samples, chunk := thin(o.samples(d, rows.at, Joint), rows.nullChunks(d))
+	samples, chunk := thin(o.samples(d, rows.at, Joint), chunksOf(cutEvenly(2000, 100), 2000))
 	data, err := o.redraws(context.Background(), table, samples, chunk, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -144,16 +144,6 @@ func chunksOf(cuts []int, n int) []int32 {
 	return out
 }
 
-// nullChunks are the chunks that a shuffle of the null moves, by position: about 100 or more, of
-// one time each if there are few times. With fewer, a shuffle could be close to the real order.
-func (r *sortedRows) nullChunks(d Table) []int32 {
-	cuts := cutEvenly(len(r.at), nullChunks)
-	if r.times < nullChunks {
-		cuts = r.cutTimes(d, max(2, (nullChunks+r.times-1)/r.times))
-	}
-	return chunksOf(cuts, len(r.at))
-}
-
 // folds maps each row's hash to its fold.
 func (r *sortedRows) folds() map[uint64]uint8 {
 	out := make(map[uint64]uint8, len(r.hash))

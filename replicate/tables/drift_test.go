@@ -1,4 +1,4 @@
-package drift
+package tables
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/own"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -45,13 +44,13 @@ func write(t testing.TB, columns string, blocks, rows int,
 }
 
 // measure measures a table with a fit of seconds.
-func measure(t *testing.T, file, label string, drop ...string) *Result {
+func measure(t *testing.T, file, label string, drop ...string) *Drift {
 	t.Helper()
 	fit := crossfit.DefaultConfig()
 	fit.Candidates, fit.Folds, fit.Ensemble, fit.Permutations = fit.Candidates[:1], 2, 1, LeastPermutations
 	fit.Candidates[0].Updates = 150
-	p, err := Prepare(Request{Fit: fit,
-		Source: own.Source{File: file, Time: "block", Label: label, Read: table.Options{Drop: drop}}})
+	p, err := PrepareDrift(Request{Fit: fit,
+		Source: Source{File: file, Time: "block", Label: label, Read: table.Options{Drop: drop}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +88,7 @@ func TestPeriod(t *testing.T) {
 		x[2] += mean(block)
 		return x, "0"
 	}), "", "y")
-	if len(r.Questions) != 1 || strings.Join(r.Verdict.Drift, ", ") != InX {
+	if len(r.Finding.Questions) != 1 || strings.Join(r.Verdict.Drift, ", ") != InX {
 		t.Errorf("drift in %v: %s", r.Verdict.Drift, r.Verdict.Sentence)
 	}
 	if c := r.Columns.List[0]; c.Column != "moves" || c.Share < .6 {
@@ -156,8 +155,8 @@ func TestRule(t *testing.T) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(r.String()), "\n")
-	if lines[len(lines)-1] != r.Verdict.Sentence || len(lines) < 10 || len(lines) > 25 {
-		t.Errorf("a summary of %d lines that ends in %q", len(lines), lines[len(lines)-1])
+	if lines[0] != r.Verdict.Sentence || len(lines) < 5 || len(lines) > 17 {
+		t.Errorf("a summary of %d lines that begins with %q", len(lines), lines[0])
 	}
 }
 
@@ -172,7 +171,7 @@ func TestBlocks(t *testing.T) {
 			times.Values, times.Names = append(times.Values, float64(i)), append(times.Names, fmt.Sprint(i))
 			times.Counts = append(times.Counts, c.each)
 		}
-		b := blocksOf(times)
+		b := blocksOf(times, c.times)
 		rows := 0
 		for _, block := range b.list {
 			rows += block.Rows
@@ -186,17 +185,17 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestMistakes are *table.Error, which the command line answers with exit code 2.
-func TestMistakes(t *testing.T) {
+// TestDriftMistakes are *table.Error, which the command line answers with exit code 2.
+func TestDriftMistakes(t *testing.T) {
 	file := write(t, "x", 2, 3, func(rng *rand.Rand, _ int) ([]float64, string) {
 		return []float64{rng.NormFloat64()}, "a"
 	})
 	fit := crossfit.DefaultConfig()
-	for want, source := range map[string]own.Source{
+	for want, source := range map[string]Source{
 		`no column "date"`: {File: file, Time: "date"},
 		`the label is "a"`: {File: file, Time: "block", Label: "y"},
 	} {
-		_, err := Prepare(Request{Source: source, Fit: fit})
+		_, err := PrepareDrift(Request{Source: source, Fit: fit})
 		var mistake *table.Error
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want a *table.Error with %q", err, want)

@@ -1,4 +1,4 @@
-package drift
+package tables
 
 import (
 	"bytes"
@@ -9,20 +9,20 @@ import (
 	"slices"
 
 	"tvps/figures"
-	"tvps/replicate/own"
 )
 
 var (
-	//go:embed page.html
+	//go:embed drift.html
 	pageText     string
 	pageTemplate = template.Must(figures.Parts().New("drift").Funcs(template.FuncMap{
 		"percent": func(share float64) string { return fmt.Sprintf("%.1f", 100*share) }, "p": pText, "base": filepath.Base,
+		"few": func(list []string) string { return few(list, 20) },
 	}).Parse(pageText))
 )
 
-// pageParts is what page.html shows.
+// pageParts is what drift.html shows.
 type pageParts struct {
-	*Result
+	*Drift
 	About    string
 	Style    template.CSS
 	Sections []figures.PanelPart
@@ -50,21 +50,21 @@ type foundTest struct {
 var looks = map[string]string{InX: "#0072b2", InY: "#e69f00", InBoth: "#d62728"}
 
 // WritePage writes index.html and echarts.min.js to the folder, which it makes if needed.
-func (r *Result) WritePage(dir string) error {
+func (r *Drift) WritePage(dir string) error {
 	page, err := r.page()
 	if err != nil {
 		return err
 	}
-	return own.WritePage(dir, page, nil)
+	return WritePage(dir, page, nil)
 }
 
 // page is index.html.
-func (r *Result) page() ([]byte, error) {
+func (r *Drift) page() ([]byte, error) {
 	fig := figures.Figure{Name: "drift"}
 	fig.Panels = slices.DeleteFunc([]figures.Panel{r.panel("before", "Against the stretch before", Before),
 		r.panel("present", "Against the present, the last stretch", Present)},
 		func(p figures.Panel) bool { return len(p.Series) == 0 }) // stretches of too few rows are not tested
-	out := pageParts{Result: r, About: r.about, Style: figures.CSS(fig)}
+	out := pageParts{Drift: r, About: r.columns, Style: figures.CSS(fig)}
 	for _, p := range fig.Panels {
 		part, err := figures.NewPanelPart(fig, p)
 		if err != nil {
@@ -87,7 +87,7 @@ func (r *Result) page() ([]byte, error) {
 	}
 	for _, t := range r.Tests.List {
 		if t.Drift {
-			out.Found = append(out.Found, foundTest{t, own.ShortName(r.Tests.Stretches[t.Stretch].Name)})
+			out.Found = append(out.Found, foundTest{t, ShortName(r.Tests.Stretches[t.Stretch].Name)})
 		}
 	}
 	var err error
@@ -102,11 +102,11 @@ func (r *Result) page() ([]byte, error) {
 }
 
 // panel is the chart of the tests against one reference.
-func (r *Result) panel(key, title, against string) figures.Panel {
+func (r *Drift) panel(key, title, against string) figures.Panel {
 	p := figures.Panel{Key: key, Title: title, XLabel: "stretch, by its first time", YLabel: "MMD² (0: no difference)",
 		Reference: &figures.Reference{Value: 0, Label: "no difference", Color: "#777777"}}
 	for _, s := range r.Tests.Stretches {
-		p.XNames = append(p.XNames, own.ShortName(s.Name))
+		p.XNames = append(p.XNames, ShortName(s.Name))
 	}
 	for _, in := range r.Tests.subjects() {
 		s := figures.Series{Name: in, Label: in, Color: looks[in]}
@@ -122,10 +122,10 @@ func (r *Result) panel(key, title, against string) figures.Panel {
 	return p
 }
 
-func (r *Result) heatMaps() (maps []figures.HeatMap) {
+func (r *Drift) heatMaps() (maps []figures.HeatMap) {
 	names := make([]string, len(r.Blocks))
 	for i, b := range r.Blocks {
-		names[i] = own.ShortName(b.Name)
+		names[i] = ShortName(b.Name)
 	}
 	densities := map[string]string{InX: "p_T(x) and p_t(x)", InBoth: "p_T(x, y) and p_t(x, y)",
 		InRule: "p_T(y | x) and p_t(y | x), averaged over x"}

@@ -1,4 +1,4 @@
-package drift
+package tables
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"tvps/data/random"
-	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/stat"
@@ -33,7 +32,7 @@ type Contribution struct {
 }
 
 // hasY tells whether the rows have an outcome.
-func (m *measurement) hasY() bool { return m.d.Label != nil || m.d.Target != nil }
+func (m *measurement) hasY() bool { return m.data.Label != nil || m.data.Target != nil }
 
 // kind is the kind of omega whose columns are permuted.
 func (m *measurement) kind() crossfit.Kind {
@@ -44,12 +43,13 @@ func (m *measurement) kind() crossfit.Kind {
 }
 
 // columns permutes each column.
-func (m *measurement) columns(encoder *table.Encoder, progress func(share float64)) (*Columns, error) {
-	all := make([]int, len(m.d.Time))
+func (m *measurement) columns(progress func(share float64)) error {
+	encoder := m.encoder
+	all := make([]int, len(m.data.Time))
 	for i := range all {
 		all[i] = i
 	}
-	d := pick(m.d, thin(all, columnRows))
+	d := pick(m.data, thin(all, columnRows))
 	d.Order = nil // so that no row equals a fitted one: all are weighted by the networks of all folds
 	logs := func(d crossfit.Table) ([]float64, error) {
 		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Value, crossfit.WeightOptions{Kind: m.kind()})
@@ -60,7 +60,7 @@ func (m *measurement) columns(encoder *table.Encoder, progress func(share float6
 	}
 	base, err := logs(d)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	variance := stat.Variance(base, nil)
 	out := &Columns{Spread: math.Sqrt(variance)}
@@ -97,15 +97,15 @@ func (m *measurement) columns(encoder *table.Encoder, progress func(share float6
 			}
 		}
 		if err := permute(name, false, changed); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if m.hasY() {
 		perm := random.New(m.q.Seed, "drift", "label").Perm(n)
 		changed, y := d, pick(d, perm)
 		changed.Label, changed.Target = y.Label, y.Target
-		if err := permute(m.Label, true, changed); err != nil {
-			return nil, err
+		if err := permute(m.q.Label, true, changed); err != nil {
+			return err
 		}
 	}
 	sum := 0.
@@ -118,7 +118,8 @@ func (m *measurement) columns(encoder *table.Encoder, progress func(share float6
 		}
 	}
 	slices.SortStableFunc(out.List, func(a, b Contribution) int { return cmp.Compare(b.Share, a.Share) })
-	return out, nil
+	m.Columns = out
+	return nil
 }
 
 // screen lists the columns to permute: all, or those mostColumns whose features correlate most with log omega.

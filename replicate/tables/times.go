@@ -1,11 +1,10 @@
-package drift
+package tables
 
 import (
 	"cmp"
 	"slices"
 
 	"tvps/data/random"
-	"tvps/figures"
 )
 
 // Tests are two-sample tests over time: of each stretch of blocks against the one before it, and against the last one,
@@ -53,10 +52,10 @@ const (
 )
 
 // overTime makes the tests.
-func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
-	k, err := newKernels(m.ctx, m.backend, m.d)
+func (m *measurement) overTime(progress func(share float64)) error {
+	k, err := newKernels(m.ctx, m.backend, m.data)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer k.close()
 	names := make([]string, len(m.Blocks))
@@ -65,7 +64,7 @@ func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
 	}
 	t, parts, merged, err := k.stretches(names, m.of)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if merged > 1 {
 		m.note("the tests over time compare stretches of %d blocks, since rows depend on their neighbours (autocorrelation "+
@@ -86,7 +85,7 @@ func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
 			}
 			found, err := k.compare(parts[min(i, other)], parts[max(i, other)], m.q.Seed)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			for _, test := range found {
 				test.Stretch, test.Against = i, name
@@ -95,7 +94,8 @@ func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
 		}
 	}
 	benjaminiHochberg(t.List)
-	return t, nil
+	m.Tests = t
+	return nil
 }
 
 // part is what is tested of a stretch.
@@ -283,17 +283,6 @@ func benjaminiHochberg(tests []Test) {
 		t := &tests[order[rank-1]]
 		least = min(least, t.P*float64(len(order))/float64(rank))
 		t.Adjusted, t.Drift = least, least <= level
-	}
-}
-
-// holm fills in the p-values adjusted by Holm's procedure.
-func holm(questions []Question) {
-	p := make([]float64, len(questions))
-	for i, q := range questions {
-		p[i] = q.P
-	}
-	for i, adjusted := range figures.Holm(p, len(p)) {
-		questions[i].Holm = adjusted
 	}
 }
 

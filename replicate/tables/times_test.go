@@ -1,4 +1,4 @@
-package drift
+package tables
 
 import (
 	"context"
@@ -9,17 +9,14 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/gomlx_models/propensity/crossfit"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // series draws n rows of dim values in blocks: each value is an autoregressive process of coefficient phi and
 // variance 1 plus shift(row).
 func series(seed int64, n, dim, blocks int, phi float64, shift func(row int) float64) *measurement {
 	rng := random.New(seed, "drift test")
-	m := &measurement{Result: &Result{}, ctx: context.Background()}
-	m.d.Dim = dim
+	m := &measurement{Drift: &Drift{}, sample: &sample{}, ctx: context.Background()}
+	m.data.Dim = dim
 	last := make([]float64, dim)
 	for j := range last {
 		last[j] = rng.NormFloat64()
@@ -27,25 +24,24 @@ func series(seed int64, n, dim, blocks int, phi float64, shift func(row int) flo
 	for i := range n {
 		for j := range last {
 			last[j] = phi*last[j] + math.Sqrt(1-phi*phi)*rng.NormFloat64()
-			m.d.X = append(m.d.X, float32(last[j]+shift(i)))
+			m.data.X = append(m.data.X, float32(last[j]+shift(i)))
 		}
 		m.of = append(m.of, i*blocks/n)
 	}
 	for i := range blocks {
 		m.Blocks = append(m.Blocks, Block{Name: string(rune('A' + i)), Value: float64(i), Rows: n / blocks})
 	}
-	m.d.Time = make([]float64, n)
+	m.data.Time = make([]float64, n)
 	return m
 }
 
 func test(t *testing.T, m *measurement) *Tests {
 	t.Helper()
 	m.backend = backendtest.Open(t, "").Backend
-	found, err := m.overTime(func(float64) {})
-	if err != nil {
+	if err := m.overTime(func(float64) {}); err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return m.Tests
 }
 
 func still(int) float64 { return 0 }
@@ -106,7 +102,7 @@ func TestDependence(t *testing.T) {
 	k := func(phi float64, shift func(int) float64) float64 {
 		m := series(3, 250, 1, 1, phi, shift)
 		m.backend = backendtest.Open(t, "").Backend
-		kernels, err := newKernels(m.ctx, m.backend, m.d)
+		kernels, err := newKernels(m.ctx, m.backend, m.data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,38 +126,18 @@ func TestDependence(t *testing.T) {
 func TestCorrections(t *testing.T) {
 	p := []float64{.01, .04, .03, .005}
 	var tests []Test
-	var questions []Question
+	var f Finding
 	for _, v := range p {
-		tests, questions = append(tests, Test{P: v}), append(questions, Question{P: v})
+		tests = append(tests, Test{P: v})
+		f.Questions = append(f.Questions, Question{Tests: []QuestionTest{{P: v}}})
 	}
 	benjaminiHochberg(tests)
-	holm(questions)
+	f.correct()
 	for i, want := range []struct{ bh, holm float64 }{{.02, .03}, {.04, .06}, {.04, .06}, {.02, .02}} {
-		if math.Abs(tests[i].Adjusted-want.bh) > 1e-12 || !tests[i].Drift || math.Abs(questions[i].Holm-want.holm) > 1e-12 {
-			t.Errorf("p = %v: %v and %v, want %v and %v", p[i], tests[i].Adjusted, questions[i].Holm, want.bh, want.holm)
+		if math.Abs(tests[i].Adjusted-want.bh) > 1e-12 || !tests[i].Drift || math.Abs(f.Questions[i].P-want.holm) > 1e-12 ||
+			f.Questions[i].Drift != (want.holm <= .05) {
+			t.Errorf("p = %v: %v and %v, want %v and %v", p[i], tests[i].Adjusted, f.Questions[i].P, want.bh, want.holm)
 		}
-	}
-}
-
-// TestTailP: the p-value of a further draw is uniform, so below .05 in 5% of 20,000 draws.
-func TestTailP(t *testing.T) {
-	rng := random.New(1, "tail")
-	below := 0.
-	for range 20000 {
-		n := &crossfit.Null{Loss: rng.NormFloat64()}
-		for range 19 {
-			n.NullLoss = append(n.NullLoss, rng.NormFloat64())
-		}
-		n.LossMean, n.LossSpread = stat.MeanStdDev(n.NullLoss, nil)
-		if tailP(n) <= .05 {
-			below += 1. / 20000
-		}
-	}
-	if math.Abs(below-.05) > .006 {
-		t.Errorf("p <= .05 in %.4f of the draws", below)
-	}
-	if p := tailP(&crossfit.Null{Loss: .5, NullLoss: []float64{1, 1}, LossMean: 1}); p != 1 {
-		t.Errorf("p = %v of shuffles that lost the same", p)
 	}
 }
 
@@ -225,6 +201,7 @@ func TestFewRows(t *testing.T) {
 	if len(m.Tests.List) != 0 {
 		t.Errorf("%d tests of one row", len(m.Tests.List))
 	}
+	m.Finding = &Finding{}
 	m.Columns, m.Maps = &Columns{}, []Map{{In: InX, Worth: [][]float64{{1, 1}, {1, 1}}}}
 	if page, err := m.page(); err != nil || !strings.Contains(string(page), "0 of 0 tests") {
 		t.Error(err)

@@ -1,16 +1,13 @@
-package own
+package tables
 
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Source says which table is meant, and which of its columns are time and label.
@@ -163,28 +160,9 @@ func (s *Stream) Data(rows []int) (crossfit.Table, *table.Encoder, error) {
 	return d, encoder, nil
 }
 
-// Clocks is a note that names the features that tell the time by themselves, such as a row number or the year: with
-// them no row of the past resembles the present. It is empty without such features. names: the encoder's.
-func Clocks(names []string, d crossfit.Table) []string {
-	var found []string
-	column := make([]float64, len(d.Time))
-	for j, name := range names {
-		for i := range column {
-			column[i] = float64(d.X[i*d.Dim+j])
-		}
-		if c := math.Abs(stat.Correlation(column, d.Time, nil)); c > clock {
-			found = append(found, name)
-		}
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s follow the time almost exactly: leave out with --drop what no model may learn from",
-		strings.Join(found, ", "))}
-}
-
-// clock is the correlation with time above which a feature is taken for a clock.
-const clock = .95
+// many are the kinds of columns, for several of them.
+var many = map[table.Kind]string{table.Number: "numbers", table.Category: "categories", table.Boolean: "booleans",
+	table.Time: "times", table.Text: "texts"}
 
 // String names the columns that a model learns from by their kinds, and those that it does not see.
 func (s *Stream) String() string {
@@ -200,10 +178,10 @@ func (s *Stream) String() string {
 			}
 		}
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d of type %s", n, kind))
+			parts = append(parts, plural(n, string(kind), many[kind]))
 		}
 	}
-	text := fmt.Sprintf("%d columns: %s", len(s.Features), strings.Join(parts, ", "))
+	text := fmt.Sprintf("%s: %s", plural(len(s.Features), "feature", "features"), strings.Join(parts, ", "))
 	if len(ignored) > 0 {
 		text += "; not used: " + strings.Join(ignored, ", ")
 	}

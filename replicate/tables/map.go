@@ -1,4 +1,4 @@
-package drift
+package tables
 
 import (
 	"math"
@@ -29,7 +29,7 @@ func (m *measurement) maps(progress func(share float64)) error {
 			rows, of = append(rows, row), append(of, b)
 		}
 	}
-	d := pick(m.d, rows)
+	d := pick(m.data, rows)
 	kinds := []crossfit.Kind{crossfit.Covariate}
 	m.Maps = []Map{{In: InX}}
 	if m.hasY() {
@@ -59,12 +59,12 @@ func (m *measurement) maps(progress func(share float64)) error {
 }
 
 // mapOf is the map of a subject.
-func (r *Result) mapOf(in string) *Map {
+func (r *Drift) mapOf(in string) *Map {
 	return &r.Maps[slices.IndexFunc(r.Maps, func(m Map) bool { return m.In == in })]
 }
 
 // whole is the map of all that a row has: x, and y if there is a label.
-func (r *Result) whole() *Map { return &r.Maps[min(1, len(r.Maps)-1)] }
+func (r *Drift) whole() *Map { return &r.Maps[min(1, len(r.Maps)-1)] }
 
 // add appends the row of a T. logs: log omega of rows, of: their blocks.
 func (m *Map) add(logs []float64, of []int, blocks int) {

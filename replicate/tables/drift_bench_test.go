@@ -1,4 +1,4 @@
-package drift
+package tables
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/own"
 )
 
 // BenchmarkMeasure measures a Parquet file of 50 columns: a time of 120 values, a label, 40 numbers, of which one
@@ -55,7 +54,7 @@ func BenchmarkMeasure(b *testing.B) {
 		b.Fatal(err)
 	}
 	columns = nil
-	q := Request{Source: own.Source{File: file, Time: "day", Label: "y"}, Fit: crossfit.DefaultConfig()}
+	q := Request{Source: Source{File: file, Time: "day", Label: "y"}, Fit: crossfit.DefaultConfig()}
 	shown := ""
 	begin := time.Now()
 	progress := func(share float64, next string) {
@@ -66,7 +65,7 @@ func BenchmarkMeasure(b *testing.B) {
 	}
 	backend := backendtest.Open(b, "").Backend
 	for b.Loop() {
-		p, err := Prepare(q)
+		p, err := PrepareDrift(q)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package own
+package tables
 
 import (
 	"bytes"
@@ -49,9 +49,9 @@ func drifting(t *testing.T, extra string) string {
 	return path
 }
 
-func weigh(t *testing.T, q Request) *Result {
+func weigh(t *testing.T, q WeightsRequest) *Weights {
 	t.Helper()
-	p, err := Prepare(q)
+	p, err := PrepareWeights(q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +66,8 @@ func weigh(t *testing.T, q Request) *Result {
 // TestWeigh: rows whose label follows the rule of December weigh more than those that contradict it; rows after T
 // have no weight and change none.
 func TestWeigh(t *testing.T) {
-	q := Request{Source: Source{File: drifting(t, ""), Time: "month", Label: "y", Bin: table.Bin{Unit: "month"},
-		Read: table.Options{Drop: []string{"row"}}}, Fit: quick()}
+	q := WeightsRequest{Request: Request{Source: Source{File: drifting(t, ""), Time: "month", Label: "y",
+		Bin: table.Bin{Unit: "month"}, Read: table.Options{Drop: []string{"row"}}}, Fit: quick()}}
 	r := weigh(t, q)
 	if r.Kind != crossfit.Conditional || r.At != "2024-12" || r.Times != 12 || r.Rows != 2400 {
 		t.Errorf("%s weights for %s of %d rows of %d times", r.Kind, r.At, r.Rows, r.Times)
@@ -122,7 +122,7 @@ func TestLeftOut(t *testing.T) {
 		{"2024-12;1;0;0;\n", crossfit.Covariate, 2401, ""},
 		{"2024-12;1;0;0;\n", NoOmega, 2400, "without a label"},
 	} {
-		q := Request{Source: source(test.extra), Fit: fit}
+		q := WeightsRequest{Request: Request{Source: source(test.extra), Fit: fit}}
 		q.Weights.Kind = test.kind
 		r := weigh(t, q)
 		notes := strings.Join(r.Schema.Notes, "; ")
@@ -153,9 +153,10 @@ func mean(v []float64) float64 {
 
 // TestFiles: the weights can be read again, one line a row; a row number among the features is named.
 func TestFiles(t *testing.T) {
-	r := weigh(t, Request{Source: Source{File: drifting(t, ""), Time: "month", Bin: table.Bin{Unit: "month"}}, Fit: quick()})
-	if r.Kind != crossfit.Covariate || len(r.Notes) == 0 || !strings.HasPrefix(r.Notes[0], "row follow") {
-		t.Errorf("%s, notes %q", r.Kind, r.Notes)
+	r := weigh(t, WeightsRequest{Request: Request{Source: Source{File: drifting(t, ""), Time: "month",
+		Bin: table.Bin{Unit: "month"}}, Fit: quick()}})
+	if r.Kind != crossfit.Covariate || len(r.Leaks) != 1 || !strings.HasPrefix(r.Leaks[0], "row follows the time") {
+		t.Errorf("%s, leaks %q", r.Kind, r.Leaks)
 	}
 	for _, name := range []string{"w.parquet", "w.csv"} {
 		path := filepath.Join(t.TempDir(), name)
@@ -197,7 +198,8 @@ func TestFormats(t *testing.T) {
 		{Name: "count", Values: count}, {Name: "place", Values: place}, {Name: "y", Values: y}}
 	moved := []table.Column{columns[3], columns[4], columns[2], columns[0], columns[1]}
 	folder := t.TempDir()
-	q := Request{Source: Source{Time: "day", Label: "y", Bin: table.Bin{Unit: "month"}}, Fit: quick()}
+	q := WeightsRequest{Request: Request{Source: Source{Time: "day", Label: "y", Bin: table.Bin{Unit: "month"}},
+		Fit: quick()}}
 	var files [][]byte
 	var logs [][]float64
 	for name, list := range map[string][]table.Column{"a.csv": columns, "a.parquet": columns, "moved.parquet": moved} {
@@ -207,7 +209,7 @@ func TestFormats(t *testing.T) {
 		}
 		q.Fit.Permutations = 0
 		if name == "a.csv" {
-			q.Fit.Permutations = 1
+			q.Fit.Permutations = LeastPermutations
 		}
 		r := weigh(t, q)
 		out := filepath.Join(folder, "weights.parquet")
@@ -222,7 +224,7 @@ func TestFormats(t *testing.T) {
 		if name != "moved.parquet" {
 			files = append(files, content)
 		}
-		if strings.Contains(r.String(), "\ny given x: held-out loss ") != (name == "a.csv") {
+		if strings.Contains(r.String(), "\ny given x: p ") != (name == "a.csv") {
 			t.Errorf("%s: the line of y given x in %s", name, r)
 		}
 	}
@@ -239,18 +241,20 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestMistakes are *table.Error: the command line answers them with exit code 2.
-func TestMistakes(t *testing.T) {
+// TestWeightsMistakes are *table.Error: the command line answers them with exit code 2.
+func TestWeightsMistakes(t *testing.T) {
 	file := drifting(t, "")
-	for want, q := range map[string]Request{
+	for want, c := range map[string]struct {
+		Source
+		at string
+	}{
 		`no column "date"`: {Source: Source{File: file, Time: "date"}},
-		"first time":       {Source: Source{File: file, Time: "month"}, At: "2024-01"},
-		"2023":             {Source: Source{File: file, Time: "month"}, At: "2023-01"},
+		"first time":       {Source: Source{File: file, Time: "month"}, at: "2024-01"},
+		"2023":             {Source: Source{File: file, Time: "month"}, at: "2023-01"},
 		`no column "z"`:    {Source: Source{File: file, Time: "month", Label: "z"}},
 		"none.csv":         {Source: Source{File: filepath.Join(t.TempDir(), "none.csv"), Time: "month"}},
 	} {
-		q.Fit = quick()
-		_, err := Prepare(q)
+		_, err := PrepareWeights(WeightsRequest{Request: Request{Source: c.Source, Fit: quick()}, At: c.at})
 		var mistake *table.Error
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want a *table.Error with %q", err, want)

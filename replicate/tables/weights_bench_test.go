@@ -1,4 +1,4 @@
-package own
+package tables
 
 import (
 	"fmt"
@@ -97,8 +97,8 @@ func BenchmarkWeigh(b *testing.B) {
 			for b.Loop() {
 				begin := time.Now()
 				before, _ := usage(b)
-				p, err := Prepare(Request{Source: Source{File: path, Time: "day", Label: "y"},
-					Fit: crossfit.DefaultConfig(), Weights: crossfit.WeightOptions{Kind: kind}})
+				p, err := PrepareWeights(WeightsRequest{Weights: crossfit.WeightOptions{Kind: kind},
+					Request: Request{Source: Source{File: path, Time: "day", Label: "y"}, Fit: crossfit.DefaultConfig()}})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -1,0 +1,330 @@
+package crossfit
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/net"
+)
+
+// Drift says whether rows drift, by tests against data that do not. Each P is that of one test alone: who asks several
+// questions corrects for their number, as by Holm's procedure.
+type Drift struct {
+	// Columns tests each column of x by itself, which finds a weak drift of one among many.
+	Columns *ColumnTest
+	// Score tests x by g, which finds what no column shows by itself, such as a correlation that changes.
+	Score *Null
+	// Outcome tests y by itself: its classes, or the number. Rule tests y given x. Both are nil without y.
+	Outcome *ColumnTest
+	Rule    *Null
+	// Dependence is the autocorrelation time of the rows in time order: 1 if they do not depend on their neighbours.
+	Dependence float64
+	Chunks     int // of contiguous rows, which shuffles move: fewer, the larger Dependence is
+}
+
+// ColumnTest tests columns for drift.
+type ColumnTest struct {
+	P      float64   // that of the strongest column, corrected for their number
+	Column []float64 // of each column, likewise
+	Size   []float64 // the statistic of each
+}
+
+// Shuffles move at most mostChunks chunks of at least chunkTimes times as many rows as the autocorrelation time less
+// one.
+const mostChunks, chunkTimes = 100, 8
+
+// Drift tests for drift. Settings: Method, Time and Permutations, the trainings with shuffled times and with redrawn
+// outcomes, at least 2. Errors: those of Fit.
+func (f *Fitter) Drift(ctx context.Context, d Table, cfg Config, seed int64) (*Drift, error) {
+	o, rows, err := f.prepare(d, cfg)
+	if err != nil {
+		return nil, err
+	}
+	found := &Drift{}
+	n := len(rows.at)
+	found.testColumns(d, rows.at, seed)
+	table := deviceTable(d, o.Shape)
+	defer net.Free(table...)
+	chunk := chunksOf(cutEvenly(n, found.Chunks), n)
+	if found.Score, err = o.null(ctx, table, o.samples(d, rows.at, Covariate), chunk, seed); err != nil {
+		return nil, err
+	}
+	if d.hasY() {
+		found.Rule, err = o.conditionalNull(ctx, table, o.samples(d, rows.at, Joint), chunk, seed)
+	}
+	return found, err
+}
+
+// testColumns makes the tests without networks. at: the rows in time order.
+func (f *Drift) testColumns(d Table, at []int, seed int64) {
+	columns, outcome := columnScores(d, at), outcomeScores(d, at)
+	f.Dependence = 1
+	for _, s := range slices.Concat(columns, outcome) {
+		f.Dependence = max(f.Dependence, s.dependence(len(columns)+len(outcome)))
+	}
+	n := float64(len(at))
+	f.Chunks = max(2, int(n/max(1, chunkTimes*(f.Dependence-1), n/mostChunks)))
+	f.Columns = testColumns(columns, d.Dim, f.Chunks, random.Seed(seed, "columns"))
+	if d.hasY() {
+		f.Outcome = testColumns(outcome, max(1, d.Classes), f.Chunks, random.Seed(seed, "outcome"))
+	}
+}
+
+// score is a number for each row in time order, of mean 0, condensed to what tests need.
+type score struct {
+	column  int
+	fine    []float64   // means of mostParts contiguous parts of the rows, or all rows if they are fewer
+	stretch [][]float64 // a dozen of contiguous values, of mean 0
+	every   float64     // rows of the table for each value
+}
+
+// Bounds of the column tests: parts of rows, values that are ranked, shuffles, and products in all shuffles.
+const mostParts, leastRanked, mostRanked, mostShuffles, leastShuffles, mostProducts = 6000, 5000, 4 << 20, 999, 199, 3e8
+
+// columnScores are the scores of the columns of x. at: the rows in time order.
+func columnScores(d Table, at []int) []score {
+	every := max(1, min(len(at)/leastRanked, len(at)*d.Dim/mostRanked))
+	var out []score
+	value := make([]float64, 0, len(at)/every+1)
+	for j := range d.Dim {
+		value = value[:0]
+		for i := 0; i < len(at); i += every {
+			value = append(value, float64(d.X[at[i]*d.Dim+j]))
+		}
+		out = append(out, scoresOf(j, value, float64(every))...)
+	}
+	return out
+}
+
+// outcomeScores are those of y: of each class, or of the number.
+func outcomeScores(d Table, at []int) (out []score) {
+	value := make([]float64, len(at))
+	switch {
+	case d.Target != nil:
+		for i, row := range at {
+			value[i] = d.Target[row]
+		}
+		return scoresOf(0, value, 1)
+	case d.Label != nil:
+		for k := range d.Classes {
+			for i, row := range at {
+				value[i] = 0
+				if int(d.Label[row]) == k {
+					value[i] = 1
+				}
+			}
+			out = append(out, scoresOf(k, value, 1)...)
+		}
+	}
+	return out
+}
+
+// scoresOf are the ranks of a column, and their squared distances from the middle, which tell a change of spread; of
+// two values only the first, and of one none. every: rows of the table for each value.
+func scoresOf(column int, value []float64, every float64) (out []score) {
+	rank, distinct := ranks(value)
+	if distinct < 2 {
+		return nil
+	}
+	add := func(v []float64) {
+		s := score{column: column, every: every, fine: partMeans(v, min(mostParts, len(v)))}
+		slow := slowWaves(s.fine)
+		for k := range stretches {
+			from := len(v) * k / stretches
+			part := slices.Clone(v[from:][:min(mostStretch, len(v)/stretches)])
+			for i := range part {
+				part[i] -= slow((float64(from+i) + .5) / float64(len(v)))
+			}
+			centre(part)
+			s.stretch = append(s.stretch, part)
+		}
+		out = append(out, s)
+	}
+	centre(rank)
+	add(rank)
+	if distinct > 2 {
+		for i, v := range rank {
+			rank[i] = v * v
+		}
+		centre(rank)
+		add(rank)
+	}
+	return out
+}
+
+func centre(v []float64) {
+	m := mean(v)
+	for i := range v {
+		v[i] -= m
+	}
+}
+
+// ranks are the mean ranks of the values, from 0 to 1, and how many values differ. Two values are not sorted.
+func ranks(value []float64) (rank []float64, distinct int) {
+	rank = make([]float64, len(value))
+	low, high := slices.Min(value), slices.Max(value)
+	if !slices.ContainsFunc(value, func(v float64) bool { return v != low && v != high }) {
+		for i, v := range value {
+			if v != low {
+				rank[i] = 1
+			}
+		}
+		return rank, min(2, 1+int(math.Ceil(high-low)))
+	}
+	order := positions(len(value))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(value[a], value[b]) })
+	for from := 0; from < len(order); distinct++ {
+		to := from + 1
+		for to < len(order) && value[order[to]] == value[order[from]] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			rank[i] = float64(from+to-1) / 2 / float64(len(order))
+		}
+		from = to
+	}
+	return rank, distinct
+}
+
+// partMeans are the means of so many contiguous parts.
+func partMeans(v []float64, parts int) []float64 {
+	out := make([]float64, parts)
+	for k := range out {
+		from, to := len(v)*k/parts, len(v)*(k+1)/parts
+		for _, x := range v[from:to] {
+			out[k] += x / float64(to-from)
+		}
+	}
+	return out
+}
+
+// slowWaves are the cosines of 1/2 to 4 periods over the time, from 0 to 1, that fit a score best.
+func slowWaves(fine []float64) func(u float64) float64 {
+	var size [waves / 2]float64
+	for k := range size {
+		for i, v := range fine {
+			u := (float64(i) + .5) / float64(len(fine))
+			size[k] += 2 * v * math.Cos(math.Pi*float64(k+1)*u) / float64(len(fine))
+		}
+	}
+	return func(u float64) (sum float64) {
+		for k, s := range size {
+			sum += s * math.Cos(math.Pi*float64(k+1)*u)
+		}
+		return sum
+	}
+}
+
+// Stretches of a score, in which the autocorrelation is measured, and their largest number of values.
+const stretches, mostStretch = 12, 500
+
+// dependence is the autocorrelation time of one of so many scores: 1 + 2 sum_h rho(h). rho(h) is the median over
+// stretches of the autocorrelation inside of a stretch, without slow waves: a slow drift, or a sudden one in one of
+// them, is no dependence. The sum ends where rho falls below what the largest of so many scores without dependence has.
+func (s *score) dependence(scores int) float64 {
+	n := len(s.stretch[0])
+	noise := 1.25 / math.Sqrt(float64(stretches*n)) * math.Sqrt(2*math.Log(1+float64(scores)))
+	time := 1.
+	for h := 1; h <= n/3; h++ {
+		var rho []float64
+		for _, v := range s.stretch {
+			product, square := 0., 0.
+			for i, x := range v {
+				square += x * x
+				if i >= h {
+					product += x * v[i-h]
+				}
+			}
+			if square > 0 {
+				rho = append(rho, product/square*float64(n)/float64(n-h)+time/float64(n)) // as the mean was subtracted
+			}
+		}
+		slices.Sort(rho)
+		if len(rho) == 0 || rho[len(rho)/2] < max(.02, noise) {
+			break
+		}
+		time += 2 * rho[len(rho)/2]
+	}
+	return 1 + s.every*(time-1)
+}
+
+// waves is the number of cosines, of 1/2 to 8 periods over the time, to which columns are compared.
+const waves = 16
+
+// testColumns tests scores for drift. The statistic of a score is
+//
+//	sum_k (sum_c m_c cos(pi k (c + 1/2) / C))^2 / (k s^2 C / 2),
+//
+// where m_c is its mean in chunk c of C and s^2 the variance of the m_c; that of a column is the largest of its scores.
+// A shuffle moves the chunks of all scores alike, so the largest statistic of all columns in each shuffle corrects for
+// their number, however they depend on each other (Westfall and Young 1993).
+func testColumns(scores []score, columns, chunks int, seed int64) *ColumnTest {
+	t := &ColumnTest{Column: make([]float64, columns), Size: make([]float64, columns)}
+	k := min(waves, chunks-1)
+	wave := make([][]float64, k)
+	means := make([][]float64, len(scores))
+	for i, s := range scores {
+		m := partMeans(s.fine, min(chunks, len(s.fine)))
+		centre(m)
+		square := 0.
+		for _, v := range m {
+			square += v * v
+		}
+		for c := range m {
+			if square > 0 {
+				m[c] /= math.Sqrt(square / float64(len(m)-1) * float64(len(m)) / 2)
+			}
+		}
+		means[i] = m
+	}
+	if len(scores) == 0 {
+		for j := range t.Column {
+			t.Column[j] = 1
+		}
+		t.P = 1
+		return t
+	}
+	chunks = len(means[0])
+	for i := range wave {
+		wave[i] = make([]float64, chunks)
+	}
+	rng := random.New(seed, "shuffles")
+	size := func(order []int) (out []float64) {
+		for i := range wave {
+			for c, from := range order {
+				wave[i][from] = math.Cos(math.Pi * float64(i+1) * (float64(c) + .5) / float64(chunks))
+			}
+		}
+		for _, m := range means {
+			sum := 0.
+			for i, w := range wave {
+				product := 0.
+				for c, v := range m {
+					product += v * w[c]
+				}
+				sum += product * product / float64(i+1)
+			}
+			out = append(out, sum)
+		}
+		return out
+	}
+	for i, v := range size(positions(chunks)) {
+		t.Size[scores[i].column] = max(t.Size[scores[i].column], v)
+	}
+	shuffles := max(leastShuffles, min(mostShuffles, int(mostProducts/float64(len(scores)*chunks*waves))))
+	largest := make([]float64, shuffles)
+	for i := range largest {
+		largest[i] = slices.Max(size(rng.Perm(chunks)))
+	}
+	slices.Sort(largest)
+	t.P = 1
+	for j, v := range t.Size {
+		below, _ := slices.BinarySearch(largest, v*(1-1e-9))
+		t.Column[j] = float64(1+shuffles-below) / float64(1+shuffles)
+		t.P = min(t.P, t.Column[j])
+	}
+	return t
+}

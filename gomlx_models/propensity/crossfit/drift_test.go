@@ -1,0 +1,171 @@
+package crossfit
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/random"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// independent draws n rows of dim values at 60 times; what: one that moves by so many standard deviations over the
+// time, or one whose standard deviation grows by that factor less 1.
+func independent(seed int64, n, dim int, moves, grows float64) Table {
+	rng := random.New(seed, "own test", "independent", fmt.Sprint(n, dim))
+	d := Table{Dim: dim}
+	for i := range n {
+		u := float64(i) / float64(n)
+		for j := range dim {
+			v := rng.NormFloat64()
+			if j == 1 {
+				v = v*(1+grows*u) + moves*u
+			}
+			d.X = append(d.X, float32(v))
+		}
+		d.Time, d.Order = append(d.Time, math.Floor(60*u)), append(d.Order, float64(i))
+	}
+	return d
+}
+
+// smooth draws n rows of autoregressive values of coefficient phi.
+func smooth(seed int64, n, dim int, phi float64) Table {
+	rng := random.New(seed, "own test", "smooth", fmt.Sprint(n, dim, phi))
+	d := independent(seed, n, dim, 0, 0)
+	state := make([]float64, dim)
+	for i := range d.X {
+		j := i % dim
+		if state[j] = phi*state[j] + math.Sqrt(1-phi*phi)*rng.NormFloat64(); i < dim {
+			state[j] = rng.NormFloat64()
+		}
+		d.X[i] = float32(state[j])
+	}
+	return d
+}
+
+// columnTests are the tests without networks.
+func columnTests(d Table, seed int64) *Drift {
+	f := &Drift{}
+	f.testColumns(d, positions(len(d.Time)), seed)
+	return f
+}
+
+// TestColumnNull: of tables without drift, of independent and of autoregressive rows, about 5% have P <= .05.
+func TestColumnNull(t *testing.T) {
+	tables := 40
+	if demand.Nightly {
+		tables = 400
+	}
+	for _, c := range []struct {
+		n, dim int
+		phi    float64
+	}{{200, 5, 0}, {3000, 3, .5}, {3000, 3, .9}, {2000, 40, 0}, {10000, 3, .97}} {
+		if c.dim*c.n > 20000 && !demand.Nightly {
+			continue
+		}
+		below, chunks, dependence := 0, 0, 0.
+		for seed := range int64(tables) {
+			found := columnTests(smooth(seed, c.n, c.dim, c.phi), seed)
+			if found.Columns.P <= .05 {
+				below++
+			}
+			chunks, dependence = chunks+found.Chunks, dependence+found.Dependence/float64(tables)
+		}
+		t.Logf("%+v: P <= .05 in %d of %d; %.0f chunks, autocorrelation time %.2f (%.2f)", c, below, tables,
+			float64(chunks)/float64(tables), dependence, (1+c.phi)/(1-c.phi))
+		expected := .05 * float64(tables)
+		if float64(below) > expected+3*math.Sqrt(expected*.95) {
+			t.Errorf("%+v: P <= .05 in %d of %d tables without drift", c, below, tables)
+		}
+	}
+}
+
+// TestWeakColumn: one of 50 columns that moves by half a standard deviation, or whose spread grows, is found, and it
+// alone; one hidden in fewer rows than tell it is not.
+func TestWeakColumn(t *testing.T) {
+	for _, c := range []struct{ moves, grows float64 }{{.5, 0}, {0, .5}} {
+		found := columnTests(independent(1, 20000, 50, c.moves, c.grows), 1).Columns
+		for j, p := range found.Column {
+			if (p <= .005) != (j == 1) && p <= .05 {
+				t.Errorf("%+v: column %d has p = %v", c, j, p)
+			}
+		}
+		if found.P > .005 {
+			t.Errorf("%+v: p = %v", c, found.P)
+		}
+	}
+	if found := columnTests(independent(2, 20000, 50, 0, 0), 1).Columns; found.P <= .05 {
+		t.Errorf("no column moves: p = %v", found.P)
+	}
+}
+
+// TestTailP: the p-value of a further draw is uniform, so below .05 in 5% of 20,000 draws.
+func TestTailP(t *testing.T) {
+	rng := random.New(1, "tail")
+	below := 0.
+	for range 20000 {
+		losses := make([]float64, 20)
+		for i := range losses {
+			losses[i] = rng.NormFloat64()
+		}
+		if verdict(losses).P <= .05 {
+			below += 1. / 20000
+		}
+	}
+	if math.Abs(below-.05) > .006 {
+		t.Errorf("p <= .05 in %.4f of the draws", below)
+	}
+	if n := verdict([]float64{.5, 1, 1}); n.P != 1 || n.LossMean != 1 || n.Loss != .5 {
+		t.Errorf("p = %v of shuffles that lost the same", n.P)
+	}
+	if n := verdict([]float64{-1, 0, 1}); n.LossMean != .5 || stat.StdDev(n.NullLoss, nil) != n.LossSpread {
+		t.Errorf("mean %v, standard deviation %v of 0 and 1", n.LossMean, n.LossSpread)
+	}
+}
+
+// TestDrift: a drift of y given x is found, and one of x alone, however strong, is not taken for one; nor are rows that
+// depend on their neighbours. TVPS_NIGHTLY=1 takes more data and counts false answers.
+func TestDrift(t *testing.T) {
+	demand.Slow(t)
+	type simulation struct {
+		name    string
+		data    func(seed int64) Table
+		x, rule bool
+	}
+	list := []simulation{
+		{"drift of x, classes", func(s int64) Table { return xDrift(s, 3000, false) }, true, false},
+		{"drift of the rule, classes", func(s int64) Table { return ruleDrift(s, 2000) }, false, true},
+	}
+	if demand.Nightly {
+		list = append(list,
+			simulation{"drift of the rule, target", func(s int64) Table { return turningTarget(s, 2000) }, false, true},
+			simulation{"drift of x, target", func(s int64) Table { return xDrift(s, 3000, true) }, true, false},
+			simulation{"no drift, classes", func(s int64) Table { return noDrift(s, 2000, 5, 20) }, false, false},
+			simulation{"autoregressive, classes", func(s int64) Table { return autoregressive(s, 3000, false) }, false, false},
+			simulation{"autoregressive, target", func(s int64) Table { return autoregressive(s, 3000, true) }, false, false})
+	}
+	for _, c := range list {
+		n, found := seeds(), map[string]int{}
+		for seed := range n {
+			d, err := fitter(t).Drift(t.Context(), c.data(seed), DefaultConfig(), seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, p := range map[string]float64{"columns": d.Columns.P, "score": d.Score.P, "outcome": d.Outcome.P,
+				"rule": d.Rule.P} {
+				if p <= .05/4 {
+					found[name]++
+				}
+			}
+			t.Logf("%s: columns %.4f, score %.4f, outcome %.4f, rule %.4f; %d chunks, autocorrelation time %.2f", c.name,
+				d.Columns.P, d.Score.P, d.Outcome.P, d.Rule.P, d.Chunks, d.Dependence)
+		}
+		t.Logf("%s: p <= .0125 of %d: %v", c.name, n, found)
+		wrong := func(p int, drift bool) bool { return drift && p < int(n) || !drift && p > int(n)/10 }
+		if wrong(found["columns"], c.x) || !c.x && wrong(found["score"], false) || wrong(found["rule"], c.rule) {
+			t.Errorf("%s: %v of %d", c.name, found, n)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package tables
+
+import (
+	"fmt"
+	"slices"
+
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity/crossfit"
+)
+
+// Block is a time, or several neighbouring times of a table that has more than mostBlocks.
+type Block struct {
+	Name  string  `json:"name"` // its first time
+	Value float64 `json:"time"` // mean of its times, as table.Times has them
+	Rows  int     `json:"rows"`
+}
+
+// Bounds of the work, whatever the size of the table.
+const (
+	mostBlocks = 60    // of time
+	leastRows  = 30    // of a block, on average
+	mostRows   = 60000 // that are tested for drift
+)
+
+// blocks groups the first n times of a table: at most mostBlocks, of leastRows on average. All have per times, but the
+// first one may have fewer, so that the present is complete.
+type blocks struct {
+	list []Block
+	per  int
+	of   []int // block of each row that is used, ascending
+}
+
+func blocksOf(t *table.Times, n int) *blocks {
+	rows := 0
+	for _, count := range t.Counts[:n] {
+		rows += count
+	}
+	most := min(n, max(2, min(mostBlocks, rows/leastRows)))
+	b := &blocks{per: (n + most - 1) / most}
+	for to := n; to > 0; to -= b.per {
+		from := max(0, to-b.per)
+		block := Block{Name: t.Names[from]}
+		for at := from; at < to; at++ {
+			block.Value += t.Values[at] / float64(to-from)
+			block.Rows += t.Counts[at]
+		}
+		b.list = append(b.list, block)
+	}
+	slices.Reverse(b.list)
+	return b
+}
+
+// sample holds the rows that answer whether the table drifts: in order of time, with the times of their blocks.
+type sample struct {
+	blocks
+	data    crossfit.Table // Time is that of the block, Order the place
+	encoder *table.Encoder
+	times   int  // of the table
+	rows    int  // of the table
+	thinned bool // some were left out
+}
+
+// sample chooses rows of the first n times.
+func (s *Stream) sample(n int) (*sample, error) {
+	out := &sample{blocks: *blocksOf(s.Times, n), times: n}
+	limit := mostRows / len(out.list)
+	all := s.Rows(0, n)
+	s.Sort(all)
+	out.rows = len(all)
+	var rows []int
+	for i, block := range out.list {
+		kept := thin(all[:block.Rows], limit)
+		all = all[block.Rows:]
+		rows = append(rows, kept...)
+		out.of = append(out.of, slices.Repeat([]int{i}, len(kept))...)
+	}
+	out.thinned = len(rows) < out.rows
+	var err error
+	if out.data, out.encoder, err = s.Data(rows); err != nil {
+		return nil, err
+	}
+	for i, block := range out.of {
+		out.data.Time[i], out.data.Order[i] = out.list[block].Value, float64(i)
+	}
+	return out, nil
+}
+
+// notes say what was merged and left out.
+func (s *sample) notes() (notes []string) {
+	if s.per > 1 {
+		notes = append(notes, fmt.Sprintf("%d times were merged to %d blocks of %d", s.times, len(s.list), s.per))
+	}
+	if s.thinned {
+		notes = append(notes, fmt.Sprintf("drift was tested on %d of %d rows: every n-th in time order, at most %d of a block",
+			len(s.of), s.rows, mostRows/len(s.list)))
+	}
+	return notes
+}
+
+// thin keeps n of the values, or all if they are fewer, at regular distances.
+func thin[T any](list []T, n int) []T {
+	if len(list) <= n {
+		return list
+	}
+	out := make([]T, n)
+	for i := range out {
+		out[i] = list[i*len(list)/n]
+	}
+	return out
+}
+
+// pick returns rows of a table in the given order; Order is left out if it is nil.
+func pick(d crossfit.Table, rows []int) crossfit.Table {
+	out := crossfit.Table{Dim: d.Dim, Classes: d.Classes}
+	for _, i := range rows {
+		out.X = append(out.X, d.X[i*d.Dim:(i+1)*d.Dim]...)
+		out.Time = append(out.Time, d.Time[i])
+		if d.Label != nil {
+			out.Label = append(out.Label, d.Label[i])
+		}
+		if d.Target != nil {
+			out.Target = append(out.Target, d.Target[i])
+		}
+		if d.Order != nil {
+			out.Order = append(out.Order, d.Order[i])
+		}
+	}
+	return out
+}

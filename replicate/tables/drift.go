@@ -1,0 +1,131 @@
+package tables
+
+import (
+	"context"
+	"slices"
+
+	"tvps/gomlx_models/propensity/crossfit"
+
+	"github.com/gomlx/compute"
+)
+
+// Bounds of the work, whatever the size of the table.
+const (
+	testRows     = 250  // of a stretch in a test over time
+	columnRows   = 3000 // whose columns are permuted
+	mostColumns  = 200  // that are permuted
+	mapRows      = 100  // of a block in the map
+	shuffles     = 9999 // of a test over time
+	leastTested  = 4    // rows of a stretch in a test over time
+	mostChunks   = 10   // of a stretch in a test over time
+	leastChunks  = 8    // of a typical stretch; otherwise stretches are merged
+	leastStretch = 3    // stretches that are not merged further
+	chunkTimes   = 6    // autocorrelation times of a chunk
+)
+
+// Drift is what was found.
+type Drift struct {
+	About
+	Used int `json:"rows-used"` // by g; the others were left out at regular distances
+
+	Blocks  []Block  `json:"blocks"`
+	Tests   *Tests   `json:"tests"`
+	Columns *Columns `json:"columns"`
+	Maps    []Map    `json:"maps"` // of x; with a label also of x and y, and of y given x
+	Verdict Verdict  `json:"verdict"`
+}
+
+// DriftJob is a request whose table was read and checked.
+type DriftJob struct {
+	Request
+	*sample
+	result *Drift
+}
+
+// PrepareDrift reads the table. It finds all that the user can mend in the table or the request, as *table.Error,
+// before anything is computed.
+func PrepareDrift(q Request) (*DriftJob, error) {
+	s, err := Open(q.Source)
+	if err != nil {
+		return nil, err
+	}
+	p := &DriftJob{Request: q}
+	if err := q.enough(s.Table.Rows(), "", "give more rows"); err != nil {
+		return nil, err
+	}
+	if p.sample, err = s.sample(len(s.Times.Values)); err != nil {
+		return nil, err
+	}
+	p.result = &Drift{Used: len(p.of), Blocks: p.list}
+	if p.result.About, err = q.about(s, s.Rows(0, p.times)); err != nil {
+		return nil, err
+	}
+	p.result.Notes = p.notes()
+	return p, nil
+}
+
+// Leaks are notes for the user before anything is fitted.
+func (p *DriftJob) Leaks() []string { return p.result.Leaks }
+
+// Measure answers. progress, if not nil, is called with the share of the work done and what is done next. Errors: a
+// *table.Error if the rows differ too little, and those of package propensity.
+func (p *DriftJob) Measure(ctx context.Context, backend compute.Backend, progress func(share float64, next string)) (
+	*Drift, error) {
+	m := &measurement{Drift: p.result, sample: p.sample, q: p.Request, ctx: ctx, backend: backend, show: progress}
+	if err := m.run(); err != nil {
+		return nil, p.mendable(err, "the rows", "give more rows")
+	}
+	return m.Drift, nil
+}
+
+// measurement is a Drift in the making.
+type measurement struct {
+	*Drift
+	*sample
+	q       Request
+	ctx     context.Context
+	backend compute.Backend
+	show    func(share float64, next string) // may be nil
+	fitter  *crossfit.Fitter
+	g       *crossfit.Fitted
+}
+
+func (m *measurement) run() error {
+	m.fitter = crossfit.NewFitter(m.backend)
+	defer m.fitter.Close()
+	cfg := m.q.Fit
+	cfg.Kinds = []crossfit.Kind{crossfit.Covariate}
+	if m.hasY() {
+		cfg.Kinds = crossfit.Kinds()
+	}
+	done := 0.
+	for _, part := range []struct {
+		name  string
+		share float64 // of the work, as it was timed on tables of 1e5 rows
+		run   func(progress func(share float64)) error
+	}{
+		{"tests for drift", .3, func(func(float64)) (err error) {
+			m.Finding, err = m.find(m.ctx, m.fitter, m.q)
+			return err
+		}},
+		{"propensity score", .3, func(func(float64)) (err error) {
+			m.g, err = m.fitter.Fit(m.ctx, m.data, cfg, m.q.Seed)
+			return err
+		}},
+		{"tests over time", .2, m.overTime}, {"columns", .1, m.columns}, {"map", .1, m.maps},
+	} {
+		progress := func(share float64) {
+			if m.show != nil {
+				m.show(done+share*part.share, part.name)
+			}
+		}
+		progress(0)
+		if err := part.run(progress); err != nil {
+			return err
+		}
+		done += part.share
+	}
+	m.Notes = slices.Concat(m.Notes, m.g.Notes, m.Finding.notes())
+	m.Verdict = m.judge()
+	return nil
+}

@@ -1,0 +1,172 @@
+package tables
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tvps/figures"
+	"tvps/gomlx_models/propensity/crossfit"
+)
+
+// Finding says whether a table drifts. All commands answer by it: a question is answered with yes if the p-value of one
+// of its tests is at most level, after Holm's correction for all tests of the table.
+type Finding struct {
+	Sentence  string     `json:"sentence"`
+	Questions []Question `json:"questions"`
+	Columns   []string   `json:"columns,omitempty"` // that drift by themselves, the strongest first
+	Chunks    int        `json:"chunks"`            // of neighbouring rows, which shuffles of the times move
+	// Dependence is the autocorrelation time of the rows in time order, 1 if they are independent.
+	Dependence float64 `json:"autocorrelation-rows"`
+}
+
+// Question is one of the three: whether x, y, or y given x drifts.
+type Question struct {
+	Name  string         `json:"name"`
+	P     float64        `json:"p"` // the smallest of its tests, corrected
+	Drift bool           `json:"drift"`
+	Tests []QuestionTest `json:"tests"`
+}
+
+// QuestionTest is one test of a question.
+type QuestionTest struct {
+	By string  `json:"by"`
+	P  float64 `json:"p"` // corrected for all tests of the table
+	// Loss is the held-out loss of a small g on the real rows, and Null its mean on rows without drift; 0 for tests of
+	// columns.
+	Loss float64 `json:"loss,omitempty"`
+	Null float64 `json:"null-loss,omitempty"`
+}
+
+// Names of what may drift. InBoth is that of tests over time and maps.
+const (
+	InX, InY, InRule, InBoth = "x", "y", "y given x", "x and y"
+)
+
+// level of all decisions, after correction.
+const level = .05
+
+// LeastPermutations is the least number of permutations: the standard deviation of fewer losses is too uncertain.
+const LeastPermutations = 10
+
+// find tests the rows for drift.
+func (s *sample) find(ctx context.Context, fitter *crossfit.Fitter, q Request) (*Finding, error) {
+	if n := q.Fit.Permutations; n < LeastPermutations {
+		return nil, fmt.Errorf("tables: %d permutations; at least %d are needed", n, LeastPermutations)
+	}
+	d, err := fitter.Drift(ctx, s.data, q.Fit, q.Seed)
+	if err != nil {
+		return nil, err
+	}
+	f := &Finding{Chunks: d.Chunks, Dependence: d.Dependence}
+	score := func(by string, n *crossfit.Null) QuestionTest { return QuestionTest{by, n.P, n.Loss, n.LossMean} }
+	f.Questions = []Question{{Name: InX, Tests: []QuestionTest{{By: "columns", P: d.Columns.P}, score("g", d.Score)}}}
+	if d.Outcome != nil {
+		f.Questions = append(f.Questions, Question{Name: InY, Tests: []QuestionTest{{By: "column", P: d.Outcome.P}}},
+			Question{Name: InRule, Tests: []QuestionTest{score("g", d.Rule)}})
+	}
+	f.correct()
+	for feature, column := range s.encoder.Of() {
+		name := s.encoder.Columns[column].Name
+		if d.Columns.Column[feature] <= level && !slices.Contains(f.Columns, name) {
+			f.Columns = append(f.Columns, name)
+		}
+	}
+	size := map[string]float64{}
+	for feature, column := range s.encoder.Of() {
+		name := s.encoder.Columns[column].Name
+		size[name] = max(size[name], d.Columns.Size[feature])
+	}
+	slices.SortStableFunc(f.Columns, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
+	f.Sentence = f.sentence()
+	return f, nil
+}
+
+// correct replaces the p-values of all tests by those that Holm's procedure adjusts, and answers.
+func (f *Finding) correct() {
+	var p []float64
+	for _, q := range f.Questions {
+		for _, t := range q.Tests {
+			p = append(p, t.P)
+		}
+	}
+	p = figures.Holm(p, len(p))
+	for i := range f.Questions {
+		q := &f.Questions[i]
+		q.P = 1
+		for j := range q.Tests {
+			q.Tests[j].P, p = p[0], p[1:]
+			q.P = min(q.P, q.Tests[j].P)
+		}
+		q.Drift = q.P <= level
+	}
+}
+
+// drifting lists the questions answered with yes.
+func (f *Finding) drifting() (yes []string) {
+	for _, q := range f.Questions {
+		if q.Drift {
+			yes = append(yes, q.Name)
+		}
+	}
+	return yes
+}
+
+// sentence is the answer in plain words, without a full stop.
+func (f *Finding) sentence() string {
+	var yes, no []string
+	least := 1.
+	for _, q := range f.Questions {
+		least = min(least, q.P)
+		if q.Drift {
+			yes = append(yes, fmt.Sprintf("%s (p %s)", q.Name, pIs(q.P)))
+		} else {
+			no = append(no, q.Name)
+		}
+	}
+	if len(yes) == 0 {
+		return fmt.Sprintf("No drift is found in %s (smallest p %s)", joined(no, "or"), pIs(least))
+	}
+	text := "The table drifts in " + joined(yes, "and")
+	if len(no) > 0 {
+		text += "; no drift is found in " + joined(no, "or")
+	}
+	return text
+}
+
+// lines are the answers in detail, for a summary.
+func (f *Finding) lines() string {
+	var b strings.Builder
+	tests := 0
+	for _, q := range f.Questions {
+		var parts []string
+		for _, t := range q.Tests {
+			tests++
+			part := fmt.Sprintf("p %s", pIs(t.P))
+			if len(q.Tests) > 1 {
+				part = fmt.Sprintf("p %s by %s", pIs(t.P), t.By)
+			}
+			switch {
+			case t.Loss != 0:
+				part += fmt.Sprintf(" (held-out loss %.4f, %.4f without drift)", t.Loss, t.Null)
+			case q.Name == InX && len(f.Columns) > 0:
+				part += fmt.Sprintf(" (%s)", few(f.Columns, 4))
+			}
+			parts = append(parts, part)
+		}
+		fmt.Fprintf(&b, "%s: %s\n", q.Name, strings.Join(parts, ", "))
+	}
+	fmt.Fprintf(&b, "Drift is called up to p = .05; p is corrected for %d tests (Holm), against shuffled times.\n", tests)
+	return b.String()
+}
+
+// notes tell what limits the tests.
+func (f *Finding) notes() []string {
+	if f.Chunks >= 20 {
+		return nil
+	}
+	return []string{fmt.Sprintf("rows depend on their neighbours (autocorrelation time %.3g rows), so that the tests have "+
+		"%s and find strong drift only", f.Dependence, plural(f.Chunks, "independent stretch", "independent stretches"))}
+}

@@ -1,0 +1,160 @@
+package tables
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/random"
+	"tvps/data/table"
+	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/propensity/crossfit"
+)
+
+// findings are those of drift and weights on the same file, and the weights.
+func findings(t *testing.T, file, label string) (a, b *Finding, w *Weights) {
+	t.Helper()
+	q := Request{Source: Source{File: file, Time: "block", Label: label}, Fit: quick()}
+	q.Fit.Permutations = LeastPermutations
+	p, err := PrepareDrift(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Measure(context.Background(), backendtest.Open(t, "").Backend, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w = weigh(t, WeightsRequest{Request: q})
+	return r.Finding, w.Finding, w
+}
+
+// TestOneRule: drift and weights give one answer. Where nothing drifts, all weights are 1; one column of 50 that moves
+// by half a standard deviation is found.
+func TestOneRule(t *testing.T) {
+	names := make([]string, 50)
+	for j := range names {
+		names[j] = fmt.Sprint("c", j)
+	}
+	for _, moves := range []float64{0, .5} {
+		file := write(t, strings.Join(names, ","), 40, 200, func(rng *rand.Rand, block int) ([]float64, string) {
+			x := make([]float64, len(names))
+			for j := range x {
+				x[j] = rng.NormFloat64()
+			}
+			x[7] += moves * float64(block) / 39
+			return x, fmt.Sprint(rng.IntN(2))
+		})
+		drift, weights, w := findings(t, file, "y")
+		a, _ := json.Marshal(drift)
+		b, _ := json.Marshal(weights)
+		if string(a) != string(b) || !strings.HasPrefix(w.String(), drift.Sentence) {
+			t.Errorf("drift finds %s, weights %s", a, b)
+		}
+		if moves == 0 {
+			if len(drift.drifting()) > 0 || w.Share != 1 || !w.Equal {
+				t.Errorf("no drift: %s, effective share %v", drift.Sentence, w.Share)
+			}
+			for i, v := range w.weights.Weight {
+				if v != 1 {
+					t.Fatalf("row %d of a table without drift has weight %v", i, v)
+				}
+			}
+			continue
+		}
+		if strings.Join(drift.drifting(), ", ") != InX || strings.Join(drift.Columns, " ") != "c7" {
+			t.Errorf("one column moves: %s, %v", a, drift.Columns)
+		}
+	}
+}
+
+// TestFalseDrift counts the tables without drift in which any question is answered with yes.
+func TestFalseDrift(t *testing.T) {
+	if !demand.Nightly {
+		t.Skip("a simulation of minutes: TVPS_NIGHTLY=1 runs it")
+	}
+	const tables = 100
+	fitter := crossfit.NewFitter(backendtest.Open(t, "").Backend)
+	defer fitter.Close()
+	for _, phi := range []float64{0, .5, .9} {
+		called, by := 0, map[string]int{}
+		for seed := range int64(tables) {
+			m := series(seed, 3000, 3, 30, phi, still)
+			rng := random.New(seed, "label")
+			m.data.Classes = 2
+			for i := range m.of {
+				m.data.Time[i], m.data.Order = float64(m.of[i]), append(m.data.Order, float64(i))
+				y := int32(0)
+				if float64(m.data.X[3*i])+rng.NormFloat64() > 0 {
+					y = 1
+				}
+				m.data.Label = append(m.data.Label, y)
+			}
+			m.encoder = &table.Encoder{}
+			f, err := m.find(t.Context(), fitter, Request{Fit: crossfit.DefaultConfig(), Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(f.drifting()) > 0 {
+				called++
+			}
+			for _, q := range f.Questions {
+				for _, test := range q.Tests {
+					if test.P <= level {
+						by[q.Name+" by "+test.By]++
+					}
+				}
+			}
+		}
+		t.Logf("coefficient %.1f: drift called in %d of %d tables without drift: %v", phi, called, tables, by)
+		if float64(called) > tables*level+3*math.Sqrt(tables*level*(1-level)) {
+			t.Errorf("coefficient %.1f: drift is called in %d of %d tables without drift", phi, called, tables)
+		}
+	}
+}
+
+// TestLeaks: what tells the time or the label by itself is named, and nothing else.
+func TestLeaks(t *testing.T) {
+	rng := random.New(1, "leaks")
+	var b strings.Builder
+	b.WriteString("t,y,noise,curve,year,month,since,half,copy,status,shop,wave\n")
+	for i := range 3000 {
+		y := map[bool]string{true: "yes", false: "no"}[rng.IntN(3) == 0]
+		status := fmt.Sprint("s", 2*rng.IntN(4)) // even levels are yes
+		if y == "no" {
+			status = fmt.Sprint("s", 2*rng.IntN(4)+1)
+		}
+		curve := fmt.Sprint(math.Exp(float64(i) / 100)) // not linear in time
+		if rng.IntN(3) == 0 {
+			curve = ""
+		}
+		half := i < 1400
+		if rng.IntN(200) == 0 {
+			half = !half
+		}
+		fmt.Fprintf(&b, "%d,%s,%.4f,%s,%d,%s,%v,%s,%s,%s,p%d,%.3f\n", i/100, y, rng.NormFloat64(), curve, 2020+i/1000,
+			fmt.Sprint("m", i/250*7%12), half, fmt.Sprint("h", rng.IntN(2)), map[string]string{"yes": "1", "no": "0"}[y], status,
+			rng.IntN(9), math.Sin(float64(i)/200)+rng.NormFloat64()/10)
+	}
+	file := filepath.Join(t.TempDir(), "leaks.csv")
+	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(Source{File: file, Time: "t", Label: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := s.Rows(0, 30)
+	s.Sort(rows)
+	notes, err := s.Leaks(rows)
+	if err != nil || len(notes) != 2 || !strings.HasPrefix(notes[0], "curve, year, month and since follow the time") ||
+		!strings.HasPrefix(notes[1], "copy and status tell the label") {
+		t.Errorf("%q, %v", notes, err)
+	}
+}

@@ -1,0 +1,176 @@
+package tables
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tvps/data/table"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// clock is the rank correlation with time above which a feature is taken for a clock, such as a row number or the year:
+// with it no row of the past resembles the present. leak is that with the label (2 AUC - 1 of a class, or the
+// correlation whose square is .98 of a number) above which a feature is taken for the label by another name.
+const clock, leak, leakOfNumber = .95, .96, .99
+
+// leakCells bounds the values that are looked at, and leakRows the rows.
+const leakRows, leakCells = 20000, 20 << 20
+
+// Leaks names the features that tell the time, and those that tell the label, by themselves. rows: in time order.
+func (s *Stream) Leaks(rows []int) ([]string, error) {
+	rows = thin(rows, max(1000, min(leakRows, leakCells/len(s.Features))))
+	time := make([]float64, len(rows))
+	for i := range time {
+		time[i] = float64(i)
+	}
+	var clocks, labels []string
+	for _, name := range s.Features {
+		columns, err := s.Table.Columns([]string{name}, rows)
+		if err != nil {
+			return nil, err
+		}
+		c := newFeature(columns[0])
+		if c.follows(time) > clock {
+			clocks = append(clocks, name)
+		}
+		if s.Label != nil && s.tells(c, rows) {
+			labels = append(labels, name)
+		}
+	}
+	var notes []string
+	say := func(list []string, one, many, rest string) {
+		if len(list) > 0 {
+			notes = append(notes, fmt.Sprintf("%s %s %s", few(list, 5), map[bool]string{true: one, false: many}[len(list) == 1], rest))
+		}
+	}
+	say(clocks, "follows", "follow", "the time almost exactly: leave out with --drop what no model may learn from")
+	say(labels, "tells", "tell", "the label almost exactly: leave out with --drop what is known only after the label")
+	return notes, nil
+}
+
+// tells tells whether a feature determines the label of the rows, or of most of them by their classes.
+func (s *Stream) tells(c feature, rows []int) bool {
+	if s.Label.Target != nil {
+		target := make([]float64, len(rows))
+		for i, row := range rows {
+			target[i] = s.Label.Target[row]
+		}
+		return c.follows(target) > leakOfNumber
+	}
+	told := 0
+	for k := range s.Label.Names {
+		is, n := make([]float64, len(rows)), 0
+		for i, row := range rows {
+			if int(s.Label.Class[row]) == k {
+				is[i] = 1
+				n++
+			}
+		}
+		if n > 1 && n < len(rows)-1 && c.separates(is) > leak {
+			told += n
+		}
+	}
+	return 2*told > len(rows)
+}
+
+// feature is a column's values: numbers, or levels.
+type feature struct {
+	number  []float64
+	level   []string
+	missing []bool
+}
+
+func newFeature(c table.Column) feature {
+	f := feature{missing: c.Missing}
+	switch v := c.Values.(type) {
+	case []float64:
+		f.number = v
+	case []int64:
+		for _, x := range v {
+			f.number = append(f.number, float64(x))
+		}
+	case []bool:
+		for _, x := range v {
+			f.number = append(f.number, map[bool]float64{true: 1}[x])
+		}
+	case []string:
+		f.level = v
+	}
+	return f
+}
+
+// pairs are the values that are not missing, as numbers, with those of y. A level's number is the mean of y in every
+// other row of it; the remaining rows are compared.
+func (f feature) pairs(y []float64) (x, of []float64) {
+	sum, count := map[string]float64{}, map[string]float64{}
+	for i, level := range f.level {
+		if i%2 == 0 {
+			sum[level] += y[i]
+			count[level]++
+		}
+	}
+	for i, v := range y {
+		switch {
+		case f.missing != nil && f.missing[i]:
+		case f.number != nil && f.number[i] == f.number[i]: // not NaN
+			x, of = append(x, f.number[i]), append(of, v)
+		case f.level != nil && i%2 == 1 && count[f.level[i]] > 0:
+			x, of = append(x, sum[f.level[i]]/count[f.level[i]]), append(of, v)
+		}
+	}
+	return x, of
+}
+
+// follows is the absolute rank correlation of the feature with y, relative to the largest that its ties allow; for two
+// values it is |2 AUC - 1|.
+func (f feature) follows(y []float64) float64 { return slope(f.pairs(y)) }
+
+// separates is |2 AUC - 1| of the feature for a class of indicator y.
+func (f feature) separates(y []float64) float64 {
+	x, of := f.pairs(y)
+	return slope(of, x)
+}
+
+// slope is the absolute slope of the ranks of y on those of x.
+func slope(x, y []float64) float64 {
+	if len(x) < 30 {
+		return 0
+	}
+	x, y = midranks(x), midranks(y)
+	variance := stat.Variance(x, nil)
+	if variance == 0 {
+		return 0
+	}
+	return max(stat.Covariance(x, y, nil), -stat.Covariance(x, y, nil)) / variance
+}
+
+// midranks are the ranks of values; equal ones share their mean.
+func midranks(v []float64) []float64 {
+	place, rank := make([]int, len(v)), make([]float64, len(v))
+	for i := range place {
+		place[i] = i
+	}
+	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
+	for from := 0; from < len(place); {
+		to := from + 1
+		for to < len(place) && v[place[to]] == v[place[from]] {
+			to++
+		}
+		for _, i := range place[from:to] {
+			rank[i] = float64(from+to-1) / 2
+		}
+		from = to
+	}
+	return rank
+}
+
+// few lists names, at most so many.
+func few(list []string, most int) string {
+	if len(list) <= most {
+		return joined(list, "and")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+}

@@ -1,0 +1,157 @@
+package tables
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Verdict is the answer in one sentence, and what it is made of.
+type Verdict struct {
+	Sentence string   `json:"sentence"`
+	Drift    []string `json:"drift"`             // questions answered with yes
+	Turn     string   `json:"turn,omitempty"`    // the block at whose begin it changed most; empty: gradually
+	Columns  []string `json:"columns,omitempty"` // that carry most of the drift
+	Share    float64  `json:"share,omitempty"`   // of these columns in log omega
+}
+
+// judge puts the verdict together.
+func (m *measurement) judge() Verdict {
+	v := Verdict{Sentence: m.Finding.Sentence, Drift: m.Finding.drifting()}
+	if len(v.Drift) == 0 {
+		if t := m.Tests.strongest(); t != nil {
+			against := "the present"
+			if t.Against == Before {
+				against = "the time before"
+			}
+			v.Sentence += fmt.Sprintf(". But one stretch stands out: look at the rows from %s on, whose %s differs from %s (p %s)",
+				ShortName(m.Tests.Stretches[t.Stretch].Name), t.In, against, pIs(t.Adjusted))
+		}
+		v.Sentence += "."
+		return v
+	}
+	what, turns := "x", m.mapOf(InX)
+	switch {
+	case slices.Contains(v.Drift, InRule):
+		what, turns = "the rule from x to y", m.mapOf(InRule)
+	case !slices.Contains(v.Drift, InX):
+		what, turns = "y", m.mapOf(InBoth)
+	}
+	if at, sharp := turns.turn(); sharp {
+		v.Turn = m.Blocks[at].Name
+		v.Sentence += fmt.Sprintf(". Of it %s changed most around %s", what, ShortName(v.Turn))
+	} else {
+		v.Sentence += fmt.Sprintf(". Of it %s changed gradually", what)
+	}
+	for _, c := range m.Columns.List[:min(3, len(m.Columns.List))] {
+		if v.Share >= 2./3 {
+			break
+		}
+		v.Columns, v.Share = append(v.Columns, c.Column), v.Share+c.Share
+	}
+	switch {
+	case v.Share == 0 && len(m.Finding.Columns) > 0: // too weak for g
+		v.Columns = m.Finding.Columns
+		v.Sentence += "; it is in " + few(v.Columns, 3)
+	case v.Share > 0:
+		verb := map[bool]string{true: "carries", false: "carry"}[len(v.Columns) == 1]
+		v.Sentence += fmt.Sprintf("; %s %s %.0f%% of log omega", joined(v.Columns, "and"), verb, 100*v.Share)
+	}
+	v.Sentence += "."
+	return v
+}
+
+// String is the summary for a terminal. It opens with the verdict.
+func (r *Drift) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%d rows, %s in %s; %s\n", r.Verdict.Sentence, r.Rows, r.span(),
+		plural(len(r.Blocks), "block", "blocks"), r.columns)
+	b.WriteString(r.Finding.lines())
+	for _, line := range r.timeLines() {
+		fmt.Fprintf(&b, "%s\n", line)
+	}
+	var shares []string
+	for _, c := range r.Columns.List[:min(5, len(r.Columns.List))] {
+		if share := math.Round(100 * c.Share); share > 0 {
+			shares = append(shares, fmt.Sprintf("%s %.0f%%", c.title(), share))
+		}
+	}
+	if len(shares) > 0 {
+		fmt.Fprintf(&b, "columns by their share of log omega at %s: %s\n", ShortName(r.present().Name), strings.Join(shares, ", "))
+		fmt.Fprintf(&b, "most like the present: %s; least: %s\n", r.worthText(r.alike()[:min(3, len(r.Blocks)-1)]),
+			r.worthText(r.alike()[max(0, len(r.Blocks)-3):]))
+	}
+	return b.String() + r.noteLines()
+}
+
+// span is the time of the blocks.
+func (r *Drift) span() string {
+	return ShortName(r.Blocks[0].Name) + " to " + ShortName(r.present().Name)
+}
+
+// title is the column's name; that of the label is marked.
+func (c Contribution) title() string {
+	if c.Label {
+		return c.Column + " (label)"
+	}
+	return c.Column
+}
+
+// timeLines says in how many places the tests over time found a difference; nothing for none.
+func (r *Drift) timeLines() []string {
+	var lines []string
+	for _, in := range r.Tests.subjects() {
+		found := map[string]int{}
+		for _, t := range r.Tests.List {
+			if t.In == in && t.Drift {
+				found[t.Against]++
+			}
+		}
+		if len(found) == 0 {
+			continue
+		}
+		line := fmt.Sprintf("over time, in %s: of %d stretches %d differ from the one before, %d from the present", in,
+			len(r.Tests.Stretches), found[Before], found[Present])
+		if t := r.Tests.when(in); t.Against == Before {
+			line += fmt.Sprintf("; most: %s", ShortName(r.Tests.Stretches[t.Stretch].Name))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// subjects lists what was tested.
+func (t *Tests) subjects() []string {
+	var out []string
+	for _, test := range t.List {
+		if !slices.Contains(out, test.In) {
+			out = append(out, test.In)
+		}
+	}
+	return out
+}
+
+// present is the last block.
+func (r *Drift) present() Block { return r.Blocks[len(r.Blocks)-1] }
+
+// alike lists the blocks of the past by falling worth at the present.
+func (r *Drift) alike() []int {
+	worth := r.whole().Worth[len(r.Blocks)-1]
+	order := make([]int, len(r.Blocks)-1)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
+	return order
+}
+
+// worthText lists blocks with their worth at the present.
+func (r *Drift) worthText(blocks []int) string {
+	var parts []string
+	for _, b := range blocks {
+		parts = append(parts, fmt.Sprintf("%s %.2f", ShortName(r.Blocks[b].Name), r.whole().Worth[len(r.Blocks)-1][b]))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,269 @@
+package tables
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
+
+	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/floats"
+)
+
+// NoOmega is the kind of weights without omega: exponential forgetting alone, or equal weights. No g is fitted.
+const NoOmega crossfit.Kind = "none"
+
+// WeightsRequest says how rows are weighted.
+type WeightsRequest struct {
+	Request
+	At      string                 // T, as the table has its times; empty: the last one
+	Weights crossfit.WeightOptions // Kind empty: Conditional with a label, else Covariate
+	Window  int                    // weight 0 for all but the last so many times; 0: none
+}
+
+// Weights has the weight of every row up to T. Rows after T take no part in anything.
+type Weights struct {
+	About
+	At    string `json:"at"`
+	First string `json:"first"` // the first time
+	Times int    `json:"times"` // number of times up to T
+
+	Features []string               `json:"features"` // what g sees of x
+	Kind     crossfit.Kind          `json:"kind"`
+	Options  crossfit.WeightOptions `json:"weights"`
+	Settings crossfit.Config        `json:"settings"`
+	Window   int                    `json:"window"` // times with weight; 0: all
+	Share    float64                `json:"effective-share"`
+	Shrink   float64                `json:"shrink"`
+	Equal    bool                   `json:"equal,omitempty"`     // nothing drifts, so there is no omega
+	Joint    *crossfit.Diagnostics  `json:"joint,omitempty"`     // of g that sees (x, y)
+	Covar    *crossfit.Diagnostics  `json:"covariate,omitempty"` // of g that sees x
+	Encoder  *table.Encoder         `json:"encoder"`
+	from     float64                // first time of the window
+	row      []int                  // in the file, from 0
+	weights  *crossfit.Weights      // in the order of row
+	own      *crossfit.Fitted
+	fitter   *crossfit.Fitter
+}
+
+// Close frees the compiled programs.
+func (r *Weights) Close() {
+	if r.fitter != nil {
+		r.fitter.Close()
+	}
+}
+
+// WeightsJob is a request whose table was read and checked.
+type WeightsJob struct {
+	WeightsRequest
+	Advised bool // a back test advised the weights: they are not made equal where no drift is found
+	stream  *Stream
+	at      int   // place of T in the times
+	rows    []int // up to T
+	data    crossfit.Table
+	encoder *table.Encoder
+	tested  *sample
+	about   About
+}
+
+// PrepareWeights reads the table and encodes the rows up to T. It finds all that the user can mend in the table or the
+// request, as *table.Error, before anything is fitted.
+func PrepareWeights(q WeightsRequest) (*WeightsJob, error) {
+	q.Source.OnlyFeatures = q.Weights.Kind == crossfit.Covariate
+	p := &WeightsJob{WeightsRequest: q}
+	var err error
+	if p.stream, err = Open(q.Source); err != nil {
+		return nil, err
+	}
+	if p.at, err = p.stream.At(q.At); err != nil {
+		return nil, err
+	}
+	p.rows = p.stream.Rows(0, p.at+1)
+	if p.data, p.encoder, err = p.stream.Data(p.rows); err != nil {
+		return nil, err
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if p.about, err = q.about(p.stream, slices.Clone(p.rows)); err != nil {
+		return nil, err
+	}
+	if q.Fit.Permutations > 0 && q.Weights.Kind != NoOmega {
+		p.tested, err = p.stream.sample(p.at + 1)
+	}
+	return p, err
+}
+
+// Leaks are notes for the user before anything is fitted.
+func (p *WeightsJob) Leaks() []string { return p.about.Leaks }
+
+// check returns an error for rows up to T that g cannot be fitted to.
+func (p *WeightsJob) check() error {
+	name := p.stream.Times.Names[p.at]
+	if err := p.enough(len(p.rows), " up to "+name, p.later()); err != nil {
+		return err
+	}
+	if value, constant := p.constant(); constant {
+		return &table.Error{File: p.File, Column: p.Label, Fix: p.later(),
+			Problem: fmt.Sprintf("the label is %q in all rows up to %s", value, name)}
+	}
+	return nil
+}
+
+// constant is the label of all rows up to T, if it is the same.
+func (p *WeightsJob) constant() (value string, ok bool) {
+	label, target := slices.Compact(slices.Clone(p.data.Label)), slices.Compact(slices.Clone(p.data.Target))
+	switch {
+	case len(label) == 1:
+		return p.stream.Label.Names[label[0]], true
+	case len(target) == 1:
+		return fmt.Sprint(target[0]), true
+	}
+	return "", false
+}
+
+// later says how there can be more rows up to T.
+func (p *WeightsJob) later() string {
+	if p.at < len(p.stream.Times.Names)-1 {
+		return "name a later time with --at"
+	}
+	return "give more rows"
+}
+
+// Weigh fits g on the rows up to T and weights them. Errors: a *table.Error if the rows differ too little, and those of
+// package propensity. Close the result after its last use.
+func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend) (*Weights, error) {
+	times := p.stream.Times
+	r := &Weights{About: p.about, At: times.Names[p.at], First: times.Names[0], Times: p.at + 1,
+		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names()}
+	for _, row := range p.rows {
+		r.row = append(r.row, p.stream.Table.Row(row))
+	}
+	T, later := times.Values[p.at], p.later()
+	if p.Window > 0 {
+		r.from = times.Values[max(0, p.at-p.Window+1)]
+	}
+	p.stream = nil // the encoded rows are enough: the table may be freed
+	r.choose(&p.WeightsRequest, p.data)
+	r.fitter = crossfit.NewFitter(backend)
+	if err := r.weigh(ctx, p, T); err != nil {
+		r.Close()
+		return nil, p.mendable(err, "the rows up to "+r.At, later)
+	}
+	r.cut(p.data.Time)
+	return r, nil
+}
+
+// weigh tests for drift, fits g where it is needed, and weights the rows.
+func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64) (err error) {
+	if p.tested != nil && r.Kind != NoOmega {
+		if r.Finding, err = p.tested.find(ctx, r.fitter, p.Request); err != nil {
+			return err
+		}
+		r.Notes = slices.Concat(p.tested.notes(), r.Finding.notes())
+		r.Equal = len(r.Finding.drifting()) == 0 && !p.Advised
+	}
+	if r.Kind == NoOmega || r.Equal {
+		r.weights = crossfit.Forgetting(p.data.Time, T, r.Options.HalfLife)
+		return nil
+	}
+	if r.own, err = r.fitter.Fit(ctx, p.data, r.Settings, p.Seed); err != nil {
+		return err
+	}
+	r.Joint, r.Covar = r.own.Joint, r.own.Covariate
+	if r.weights, err = r.own.Weights(ctx, T, r.Options); err != nil {
+		return err
+	}
+	r.Notes = slices.Concat(r.Notes, r.own.Notes, r.weights.Notes)
+	return nil
+}
+
+// cut gives rows before the window no weight.
+func (r *Weights) cut(times []float64) {
+	w := r.weights
+	if r.Share, r.Shrink = w.Share, w.Shrink; r.Window == 0 {
+		return
+	}
+	for i, t := range times {
+		if t < r.from {
+			w.Weight[i] = 0
+		}
+	}
+	floats.Scale(float64(len(times))/floats.Sum(w.Weight), w.Weight)
+	r.Share = propensity.EffectiveSampleSize(w.Weight) / float64(len(times))
+}
+
+// choose fills in the kind of weight, and has only those g fitted that it needs.
+func (r *Weights) choose(q *WeightsRequest, d crossfit.Table) {
+	kind := crossfit.Covariate
+	if d.Label != nil || d.Target != nil {
+		kind = crossfit.Conditional
+	}
+	r.Options = q.Weights
+	r.Options.Kind = cmp.Or(q.Weights.Kind, kind)
+	r.Options.Clip = cmp.Or(q.Weights.Clip, propensity.ClipOne)
+	r.Kind = r.Options.Kind
+	r.Settings.Kinds = []crossfit.Kind{r.Kind}
+}
+
+// WriteWeights writes row (from 1, without the header), weight (mean 1), log_omega and spread of every row up to T, as
+// Parquet, or as CSV if the name ends so.
+func (r *Weights) WriteWeights(path string) error {
+	row := make([]int64, len(r.row))
+	for i, at := range r.row {
+		row[i] = int64(at) + 1
+	}
+	return table.Write(path, table.Column{Name: "row", Values: row}, table.Column{Name: "weight", Values: r.weights.Weight},
+		table.Column{Name: "log_omega", Values: r.weights.LogOmega}, table.Column{Name: "spread", Values: r.weights.Spread})
+}
+
+// Fitted tells whether there is a fitted g: there is none for weights without omega.
+func (r *Weights) Fitted() bool { return r.own != nil }
+
+// SaveModel writes the fitted g, for crossfit.Fitter.Load.
+func (r *Weights) SaveModel(path string) error {
+	if r.own == nil {
+		return errors.New("there is no fitted score: these weights are without omega")
+	}
+	return r.own.Save(path)
+}
+
+// String is the summary for a terminal. It opens with the verdict.
+func (r *Weights) String() string {
+	var b strings.Builder
+	if r.Finding != nil {
+		fmt.Fprintf(&b, "%s.\n\n", r.Finding.Sentence)
+	}
+	fmt.Fprintf(&b, "%d rows, %s to %s in %s; %s\n", r.Rows, ShortName(r.First), ShortName(r.At),
+		plural(r.Times, "time", "times"), r.columns)
+	if r.Finding != nil {
+		b.WriteString(r.Finding.lines())
+	}
+	kind := string(r.Kind)
+	switch {
+	case r.Kind != NoOmega && !r.Equal:
+	case r.Options.HalfLife > 0:
+		kind = fmt.Sprintf("forgetting (half-life %g)", r.Options.HalfLife)
+	default:
+		kind = "equal"
+	}
+	if r.Window > 0 {
+		kind += fmt.Sprintf(" (window: the last %s)", plural(r.Window, "time", "times"))
+	}
+	fmt.Fprintf(&b, "%s weights for %s", kind, ShortName(r.At))
+	if r.Equal {
+		b.WriteString(", as no drift is found")
+	}
+	fmt.Fprintf(&b, ": effective share %.3f of the rows", r.Share)
+	if d := cmp.Or(r.Joint, r.Covar); d != nil {
+		fmt.Fprintf(&b, "; g: held-out loss %.4f, %.4f without drift", d.HeldOut, math.Ln2)
+	}
+	return b.String() + "\n" + r.noteLines()
+}
