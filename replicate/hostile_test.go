@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,10 +17,10 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/table"
 	"tvps/replicate/usage"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/parquet-go/parquet-go"
 )
 
 // onTables are the commands on a user's own table, each with flags for a quick run and its output files.
@@ -253,17 +254,15 @@ func gzipped(text []byte) []byte {
 
 // hostileFiles are compressed, Parquet, or no files of tables.
 func hostileFiles(t *testing.T) []hostile {
-	type row struct {
-		Day int64   `parquet:"day,plain"`
-		X   float64 `parquet:"x,plain"`
-		Y   int64   `parquet:"y,plain"`
-	}
 	var b bytes.Buffer
-	if err := parquet.Write(&b, make([]row, 60), parquet.Compression(&parquet.Uncompressed)); err != nil {
+	w := table.NewParquetWriter(&b)
+	if err := errors.Join(w.Write(table.Column{Name: "day", Values: make([]int64, 60)},
+		table.Column{Name: "x", Values: make([]float64, 60)}, table.Column{Name: "y", Values: make([]int64, 60)}),
+		w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	// The header of the first page: field 1, its type; field 2, its size, as a varint of two bytes.
-	const header = "PAR1\x15\x06\x15"
+	const header = "PAR1\x15\x00\x15"
 	pages, found := strings.CutPrefix(b.String(), header)
 	if !found {
 		t.Fatalf("the file begins with %q", b.String()[:16])

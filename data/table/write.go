@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,7 +13,10 @@ import (
 
 	"tvps/data/artifact"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
 // Column is a column to write. Values is one of []float64, []float32, []int64, []int32, []int, []bool, []string and
@@ -26,11 +30,12 @@ type Column struct {
 // cells is a column to write, by type.
 type cells struct {
 	Column
-	rows  int
-	node  parquet.Node
-	value func(i int) parquet.Value
-	text  func(buf []byte, i int) []byte
-	null  func(i int) bool // nil if no value can be missing
+	rows     int
+	physical parquet.Type
+	logical  schema.LogicalType
+	write    func(w file.ColumnChunkWriter, from, to int) error
+	text     func(buf []byte, i int) []byte
+	null     func(i int) bool // nil if no value can be missing
 }
 
 // prepare checks a column.
@@ -39,15 +44,13 @@ func (c Column) prepare() (*cells, error) {
 	var nan func(i int) bool
 	switch v := c.Values.(type) {
 	case []float64:
-		out.rows, out.node = len(v), parquet.Leaf(parquet.DoubleType)
-		out.value = func(i int) parquet.Value { return parquet.DoubleValue(v[i]) }
+		as(out, v, parquet.Types.Double, func(v float64) float64 { return v })
 		out.text = func(b []byte, i int) []byte { return strconv.AppendFloat(b, v[i], 'g', -1, 64) }
 		if slices.ContainsFunc(v, func(v float64) bool { return v != v }) {
 			nan = func(i int) bool { return v[i] != v[i] }
 		}
 	case []float32:
-		out.rows, out.node = len(v), parquet.Leaf(parquet.FloatType)
-		out.value = func(i int) parquet.Value { return parquet.FloatValue(v[i]) }
+		as(out, v, parquet.Types.Float, func(v float32) float32 { return v })
 		out.text = func(b []byte, i int) []byte { return strconv.AppendFloat(b, float64(v[i]), 'g', -1, 32) }
 		if slices.ContainsFunc(v, func(v float32) bool { return v != v }) {
 			nan = func(i int) bool { return v[i] != v[i] }
@@ -59,16 +62,15 @@ func (c Column) prepare() (*cells, error) {
 	case []int:
 		integers(out, v)
 	case []bool:
-		out.rows, out.node = len(v), parquet.Leaf(parquet.BooleanType)
-		out.value = func(i int) parquet.Value { return parquet.BooleanValue(v[i]) }
+		as(out, v, parquet.Types.Boolean, func(v bool) bool { return v })
 		out.text = func(b []byte, i int) []byte { return strconv.AppendBool(b, v[i]) }
 	case []string:
-		out.rows, out.node = len(v), parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
-		out.value = func(i int) parquet.Value { return parquet.ByteArrayValue([]byte(v[i])) }
+		as(out, v, parquet.Types.ByteArray, func(v string) parquet.ByteArray { return parquet.ByteArray(v) })
+		out.logical = schema.StringLogicalType{}
 		out.text = func(b []byte, i int) []byte { return appendField(b, v[i]) }
 	case []time.Time:
-		out.rows, out.node = len(v), parquet.Timestamp(parquet.Microsecond)
-		out.value = func(i int) parquet.Value { return parquet.Int64Value(v[i].UnixMicro()) }
+		as(out, v, parquet.Types.Int64, time.Time.UnixMicro)
+		out.logical = schema.NewTimestampLogicalType(true, schema.TimeUnitMicros)
 		out.text = func(b []byte, i int) []byte { return v[i].UTC().AppendFormat(b, "2006-01-02T15:04:05.999999Z07:00") }
 	default:
 		return nil, fmt.Errorf("table: column %s has values of type %T", quote(c.Name), c.Values)
@@ -85,16 +87,34 @@ func (c Column) prepare() (*cells, error) {
 	default:
 		out.null = nan
 	}
-	if out.null != nil {
-		out.node = parquet.Optional(out.node)
-	}
 	return out, nil
+}
+
+// as prepares a column whose values are written as arrow-go's type T.
+func as[V, T any](c *cells, v []V, physical parquet.Type, convert func(V) T) {
+	c.rows, c.physical = len(v), physical
+	c.write = func(w file.ColumnChunkWriter, from, to int) error {
+		values := make([]T, 0, to-from)
+		var levels []int16 // 1 for a row that has a value
+		for i, v := range v[from:to] {
+			if c.null != nil {
+				if levels = append(levels, 0); c.null(from + i) {
+					continue
+				}
+				levels[i] = 1
+			}
+			values = append(values, convert(v))
+		}
+		_, err := w.(interface {
+			WriteBatch(values []T, levels, repetitions []int16) (int64, error)
+		}).WriteBatch(values, levels, nil)
+		return err
+	}
 }
 
 // integers are written as INT64.
 func integers[T int | int32 | int64](c *cells, v []T) {
-	c.rows, c.node = len(v), parquet.Leaf(parquet.Int64Type)
-	c.value = func(i int) parquet.Value { return parquet.Int64Value(int64(v[i])) }
+	as(c, v, parquet.Types.Int64, func(v T) int64 { return int64(v) })
 	c.text = func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(v[i]), 10) }
 }
 
@@ -135,7 +155,13 @@ func WriteParquet(path string, columns ...Column) error {
 	if err != nil {
 		return err
 	}
-	return atomically(path, func(w io.Writer) error { return writeParquet(w, list, rows) })
+	return atomically(path, func(w io.Writer) error {
+		p := ParquetWriter{w: w}
+		if err := p.write(list, rows); err != nil {
+			return err
+		}
+		return p.Close()
+	})
 }
 
 // WriteCSV writes a CSV file in UTF-8 with a header, as WriteParquet does. Numbers have all their digits, times are in
@@ -168,58 +194,93 @@ func atomically(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// inOrder is a group whose fields keep their order. parquet.Group sorts them.
-type inOrder struct {
-	parquet.Group
-	fields []parquet.Field
-}
-
-func (o inOrder) Fields() []parquet.Field { return o.fields }
-
 // rowsPerGroup bounds the rows of a row group.
 const rowsPerGroup = 1 << 18
 
-func writeParquet(w io.Writer, columns []*cells, rows int) error {
-	group := parquet.Group{}
+// ParquetWriter writes a table as a Parquet file in parts: INT64, DOUBLE, FLOAT, BOOLEAN, dictionaries of texts and
+// timestamps of microseconds in UTC, compressed with zstd. Equal calls write equal bytes.
+type ParquetWriter struct {
+	w       io.Writer
+	out     *file.Writer
+	columns []*cells // of the first part
+}
+
+// NewParquetWriter returns a writer to w.
+func NewParquetWriter(w io.Writer) *ParquetWriter { return &ParquetWriter{w: w} }
+
+// Write writes rows. All parts have the same columns; one that Missing is given for in the first may have missing values
+// in all. Errors: columns that do not fit, and those of the writer below.
+func (p *ParquetWriter) Write(columns ...Column) error {
+	list, rows, err := prepare(columns)
+	if err != nil {
+		return err
+	}
+	return p.write(list, rows)
+}
+
+// Close writes the footer. At least one part, which may have no rows, must have been written.
+func (p *ParquetWriter) Close() error { return p.out.Close() }
+
+// start writes the schema.
+func (p *ParquetWriter) start(columns []*cells) error {
+	properties := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd),
+		parquet.WithCreatedBy("tvps version 1"), parquet.WithDictionaryDefault(false)}
+	var fields schema.FieldList
 	for _, c := range columns {
-		group[c.Name] = c.node
-	}
-	root := inOrder{Group: group}
-	byName := map[string]parquet.Field{}
-	for _, field := range group.Fields() {
-		byName[field.Name()] = field
-	}
-	for _, c := range columns {
-		root.fields = append(root.fields, byName[c.Name])
-	}
-	out := parquet.NewWriter(w, parquet.NewSchema("table", root), parquet.Compression(&parquet.Zstd),
-		parquet.CreatedBy("tvps", "1", ""))
-	values := make([]parquet.Value, 0, 1<<12)
-	for from := 0; from < rows; from += rowsPerGroup {
-		to := min(from+rowsPerGroup, rows)
-		for k, writer := range out.ColumnWriters() {
-			c := columns[k]
-			for i := from; i < to; i++ {
-				v, level := parquet.Value{}, 0
-				if c.null == nil || !c.null(i) {
-					v = c.value(i)
-					if c.null != nil {
-						level = 1
-					}
-				}
-				if values = append(values, v.Level(0, level, k)); len(values) == cap(values) || i == to-1 {
-					if _, err := writer.WriteRowValues(values); err != nil {
-						return err
-					}
-					values = values[:0]
-				}
-			}
+		repetition := parquet.Repetitions.Required
+		if c.null != nil {
+			repetition = parquet.Repetitions.Optional
 		}
-		if err := out.Flush(); err != nil {
+		if c.physical == parquet.Types.ByteArray {
+			properties = append(properties, parquet.WithDictionaryPath(parquet.ColumnPath{c.Name}, true))
+		}
+		node, err := schema.NewPrimitiveNodeLogical(c.Name, repetition, c.logical, c.physical, -1, -1)
+		if err != nil {
+			return err
+		}
+		fields = append(fields, node)
+	}
+	root, err := schema.NewGroupNode("table", parquet.Repetitions.Required, fields, -1)
+	if err != nil {
+		return err
+	}
+	p.columns = columns
+	p.out, err = file.NewParquetWriterWithError(struct{ io.Writer }{p.w}, root, // which it cannot close
+		file.WithWriterProps(parquet.NewWriterProperties(properties...)))
+	return err
+}
+
+func (p *ParquetWriter) write(columns []*cells, rows int) error {
+	if p.out == nil {
+		if err := p.start(columns); err != nil {
 			return err
 		}
 	}
-	return out.Close()
+	for k, c := range columns {
+		if len(columns) != len(p.columns) || c.Name != p.columns[k].Name || c.physical != p.columns[k].physical ||
+			(c.null == nil) != (p.columns[k].null == nil) {
+			return fmt.Errorf("table: column %s is not that of the first part", quote(c.Name))
+		}
+	}
+	for from := 0; from < rows; from += rowsPerGroup {
+		group, err := p.out.AppendRowGroupChecked()
+		if err != nil {
+			return err
+		}
+		for _, c := range columns {
+			w, err := group.NextColumn()
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(c.write(w, from, min(from+rowsPerGroup, rows)), w.Close()); err != nil {
+				return err
+			}
+		}
+		if err := group.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeCSV(w io.Writer, columns []*cells, rows int) error {

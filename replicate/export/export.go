@@ -14,9 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"tvps/data/table"
 	"tvps/replicate/runs"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // Formats of a table.
@@ -28,22 +27,23 @@ const (
 // Formats lists them.
 var Formats = []string{CSV, Parquet}
 
-// measurement is one line of the table. The tags are the columns of both formats; an empty optional value is unknown.
+// measurement is one line of the table. The tags are the columns of both formats; an optional value that is empty is
+// unknown.
 type measurement struct {
-	Experiment string    `parquet:"experiment,dict"`
-	Learner    string    `parquet:"learner,dict"`
-	Seed       int64     `parquet:"seed"`
-	T          int64     `parquet:"t"`
-	Metric     string    `parquet:"metric,dict"`
-	Value      float64   `parquet:"value"`
-	Run        string    `parquet:"run,dict"`      // the run's ID
-	Settings   string    `parquet:"settings,dict"` // a JSON object of texts, sorted by name
-	Backend    string    `parquet:"backend,dict,optional"`
-	Plugin     string    `parquet:"plugin,dict,optional"` // its release
-	Commit     string    `parquet:"commit,dict,optional"` // of the last session
-	Dirty      bool      `parquet:"dirty"`                // whether files differed from the commit
-	Started    time.Time `parquet:"started,timestamp(microsecond)"`
-	Seconds    float64   `parquet:"seconds"` // of the whole run
+	Experiment string    `column:"experiment"`
+	Learner    string    `column:"learner"`
+	Seed       int64     `column:"seed"`
+	T          int64     `column:"t"`
+	Metric     string    `column:"metric"`
+	Value      float64   `column:"value"`
+	Run        string    `column:"run"`      // the run's ID
+	Settings   string    `column:"settings"` // a JSON object of texts, sorted by name
+	Backend    string    `column:"backend,optional"`
+	Plugin     string    `column:"plugin,optional"` // its release
+	Commit     string    `column:"commit,optional"` // of the last session
+	Dirty      bool      `column:"dirty"`           // whether files differed from the commit
+	Started    time.Time `column:"started"`
+	Seconds    float64   `column:"seconds"` // of the whole run
 }
 
 // rowGroup is the number of rows that a Parquet writer holds in memory.
@@ -78,7 +78,7 @@ func Export(ctx context.Context, store *runs.Store, w io.Writer, format string) 
 			continue
 		}
 		rows := measurements(result)
-		if _, err := table.Write(rows); err != nil {
+		if err := table.Write(rows); err != nil {
 			return out, err
 		}
 		finished[spec.ID()] = true
@@ -112,25 +112,74 @@ func measurements(result *runs.Result) []measurement {
 
 // tableWriter writes lines of the table.
 type tableWriter interface {
-	Write([]measurement) (int, error)
+	Write([]measurement) error
 	Close() error
 }
 
 func newTable(w io.Writer, format string) tableWriter {
 	if format == Parquet {
-		return parquet.NewGenericWriter[measurement](w, parquet.Compression(&parquet.Zstd),
-			parquet.MaxRowsPerRowGroup(rowGroup))
+		return &parquetTable{out: table.NewParquetWriter(w)}
 	}
 	table := csvTable{csv.NewWriter(w)}
 	_ = table.out.Write(Columns()) // an error here returns in Close
 	return table
 }
 
+// parquetTable holds the lines of a row group.
+type parquetTable struct {
+	out     *table.ParquetWriter
+	rows    []measurement
+	written bool
+}
+
+func (p *parquetTable) Write(rows []measurement) error {
+	for len(p.rows)+len(rows) >= rowGroup {
+		n := rowGroup - len(p.rows)
+		p.rows = append(p.rows, rows[:n]...)
+		rows = rows[n:]
+		if err := p.flush(); err != nil {
+			return err
+		}
+	}
+	p.rows = append(p.rows, rows...)
+	return nil
+}
+
+func (p *parquetTable) Close() error {
+	if len(p.rows) > 0 || !p.written { // a table without lines has columns, too
+		if err := p.flush(); err != nil {
+			return err
+		}
+	}
+	return p.out.Close()
+}
+
+func (p *parquetTable) flush() error {
+	var columns []table.Column
+	for field := range reflect.TypeFor[measurement]().Fields() {
+		name, optional, _ := strings.Cut(field.Tag.Get("column"), ",")
+		values := reflect.MakeSlice(reflect.SliceOf(field.Type), len(p.rows), len(p.rows))
+		c := table.Column{Name: name, Values: values.Interface()}
+		if optional != "" {
+			c.Missing = make([]bool, len(p.rows))
+		}
+		for i := range p.rows {
+			v := reflect.ValueOf(&p.rows[i]).Elem().FieldByIndex(field.Index)
+			if values.Index(i).Set(v); c.Missing != nil {
+				c.Missing[i] = v.IsZero()
+			}
+		}
+		columns = append(columns, c)
+	}
+	p.rows, p.written = p.rows[:0], true
+	return p.out.Write(columns...)
+}
+
 // Columns are the names of the table's columns, in their order.
 func Columns() []string {
 	var names []string
 	for field := range reflect.TypeFor[measurement]().Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+		name, _, _ := strings.Cut(field.Tag.Get("column"), ",")
 		names = append(names, name)
 	}
 	return names
@@ -138,7 +187,7 @@ func Columns() []string {
 
 type csvTable struct{ out *csv.Writer }
 
-func (c csvTable) Write(rows []measurement) (int, error) {
+func (c csvTable) Write(rows []measurement) error {
 	for i := range rows {
 		v := reflect.ValueOf(&rows[i]).Elem()
 		record := make([]string, v.NumField())
@@ -146,10 +195,10 @@ func (c csvTable) Write(rows []measurement) (int, error) {
 			record[j] = text(v.Field(j).Interface())
 		}
 		if err := c.out.Write(record); err != nil {
-			return i, err
+			return err
 		}
 	}
-	return len(rows), nil
+	return nil
 }
 
 func (c csvTable) Close() error {
