@@ -40,7 +40,8 @@ class Program(BuildHookInterface):
 
         if self.target_name == "sdist":
             lists = [run("list", "-deps", *tags, "-f", FILES, "./replicate") for tags in ([], ["-tags=noxla"])]
-            files = {module / name for name in ("go.mod", "go.sum", *LICENCES)} | set(map(Path, "".join(lists).splitlines()))
+            files = {module / name for name in ("go.mod", "go.sum", *LICENCES)}
+            files.update(map(Path, "".join(lists).splitlines()))
             build_data["force_include"].update({str(file): f"go/{file.relative_to(module)}" for file in files})
             return
         go_env = json.loads(run("env", "-json", "GOOS", "GOARCH", "CGO_ENABLED"))

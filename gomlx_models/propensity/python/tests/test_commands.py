@@ -82,7 +82,7 @@ class Weights(WithFake):
 
     def test_misspelt(self):
         """A keyword that is no flag is a TypeError that names the nearest one."""
-        with self.assertRaisesRegex(TypeError, r"^weights\(\) got an unexpected .* 'half_live': did you mean half_life\?$"):
+        with self.assertRaisesRegex(TypeError, r"^weights\(\) got an .* 'half_live': did you mean half_life\?$"):
             tvps.weights(COLUMNS, "day", half_live=2, quiet=True)
 
     def test_failing_model(self):
@@ -157,8 +157,8 @@ class Backtest(WithFake):
         self.assertIn(str(Path(tvps.__file__).parents[1]), self.call["PYTHONPATH"].split(os.pathsep))
         tvps.backtest(COLUMNS, "day", "y", model=max, quiet=True)
         self.assertEqual(dict(self.flags)["model"], first)
-        mistakes = (3, "neither"), (threading.Lock().acquire, "cannot be pickled"), (dict, "give an estimator, as dict..")
-        for wrong, sentence in mistakes:
+        lock = threading.Lock().acquire
+        for wrong, sentence in ((3, "neither"), (lock, "cannot be pickled"), (dict, "give an estimator, as dict..")):
             with self.assertRaisesRegex(ValueError, sentence):
                 tvps.backtest(COLUMNS, "day", "y", model=wrong)
 

@@ -163,7 +163,7 @@ class Weighted(WithFake):
 @unittest.skipUnless(HAS, "scikit-learn is not installed")
 class Split(unittest.TestCase):
     def test_blocks(self):
-        """Rows in any order; the past trains, the next block tests; no time is on both sides; blocks are of like size."""
+        """Rows in any order; the past trains, the next block tests; no time is on both sides; sizes are alike."""
         time = np.random.default_rng(0).integers(0, 50, 600)
         splits = list(tvps.TemporalSplit(4).split(np.zeros((600, 1)), groups=time))
         tested = np.concatenate([test for _, test in splits])

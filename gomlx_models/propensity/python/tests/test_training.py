@@ -90,7 +90,11 @@ class Training(unittest.TestCase):
     def serve(self, command):
         """Return a function that trains through one process, as serve: does."""
         child = subprocess.Popen(
-            shlex.split(command, comments=True), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            shlex.split(command, comments=True),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
         def end():

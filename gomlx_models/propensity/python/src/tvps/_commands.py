@@ -91,8 +91,8 @@ def weights(
     details: return (weights, Details) instead. quiet: print nothing.
     flags: other flags of the command, with _ for -: permutations=0, zone="Europe/Paris", type={"zip": "category"}.
 
-    Raise ValueError if the frame, the model or the request has a mistake, TypeError if there is no such flag, RuntimeError
-    if the program fails.
+    Raise ValueError if the frame, the model or the request has a mistake, TypeError if there is no such flag,
+    RuntimeError if the program fails.
     """
     test_model, environment = _training.served(test_model)
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:

@@ -95,8 +95,8 @@ class TimeWeighted(BaseEstimator):
     __metadata_request__fit = {"time": True}
 
     def __init__(
-        self, estimator, kind="auto", *, bin=None, at=None, half_life=None, floor=None, clip=None, seed=None, flags=None,
-        quiet=True,
+        self, estimator, kind="auto", *, bin=None, at=None, half_life=None, floor=None, clip=None, seed=None,
+        flags=None, quiet=True,
     ):
         self.estimator = estimator
         self.kind = kind

@@ -21,7 +21,7 @@ except ImportError:
 
 
 class Written:
-    """A file with a frame: path, number of rows, columns, which are categories, and the zone of their times by column."""
+    """A file with a frame: path, number of rows, columns, those of categories, and the zones of those of times."""
 
     def __init__(self, frame, folder, index=()):
         """Write a frame. index: names of levels of a pandas index that count as columns."""
