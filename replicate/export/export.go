@@ -206,9 +206,15 @@ func (c csvTable) Close() error {
 	return c.out.Error()
 }
 
-// text writes a value without loss; times are in UTC.
+// text writes a value without loss; times are in UTC. A name that a spreadsheet would run as a formula begins with an
+// apostrophe.
 func text(value any) string {
 	switch v := value.(type) {
+	case string:
+		if v != "" && strings.Contains("=+-@\t\r", v[:1]) {
+			return "'" + v
+		}
+		return v
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case time.Time:

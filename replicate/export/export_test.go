@@ -86,6 +86,16 @@ func TestCSV(t *testing.T) {
 	}
 }
 
+// TestFormula: a spreadsheet shows a name from a stranger's folder, and does not run it.
+func TestFormula(t *testing.T) {
+	f := newFolder(t)
+	f.run(spec(`=HYPERLINK("http://a")`, 0), map[int][]runs.Row{1: {{T: 1, Metric: "@SUM(A1)", Value: -1}}})
+	got, _ := export(t, f, CSV)
+	if want := `"'=HYPERLINK(""http://a"")",0,1,'@SUM(A1),-1,`; !strings.Contains(string(got), want) {
+		t.Errorf("got\n%s\nwant %s", got, want)
+	}
+}
+
 // parquetRows reads a Parquet file: the columns with their types, the rows of each row group, and the values of each
 // column, nil for a null.
 func parquetRows(t *testing.T, data []byte) (columns []string, groups []int64, values [][]any) {
