@@ -35,15 +35,15 @@ func (m *measurement) judge() Verdict {
 	what, turns := "x", m.mapOf(InX)
 	switch {
 	case slices.Contains(v.Drift, InRule):
-		what, turns = "the rule from x to y", m.mapOf(InRule)
+		what, turns = "y given x", m.mapOf(InRule)
 	case !slices.Contains(v.Drift, InX):
 		what, turns = "y", m.mapOf(InBoth)
 	}
 	if at, sharp := turns.turn(); sharp {
 		v.Turn = m.Blocks[at].Name
-		v.Sentence += fmt.Sprintf(". Of it %s changed most around %s", what, ShortName(v.Turn))
+		v.Sentence += fmt.Sprintf(". The change of %s is strongest around %s", what, ShortName(v.Turn))
 	} else {
-		v.Sentence += fmt.Sprintf(". Of it %s changed gradually", what)
+		v.Sentence += fmt.Sprintf(". The change of %s is gradual", what)
 	}
 	for _, c := range m.Columns.List[:min(3, len(m.Columns.List))] {
 		if v.Share >= 2./3 {
@@ -112,7 +112,7 @@ func (r *Drift) timeLines() []string {
 		if len(found) == 0 {
 			continue
 		}
-		line := fmt.Sprintf("over time, in %s: of %d stretches %d differ from the one before, %d from the present", in,
+		line := fmt.Sprintf("over time, in %s: of %d stretches %d are unlike the one before, %d unlike the present", in,
 			len(r.Tests.Stretches), found[Before], found[Present])
 		if t := r.Tests.when(in); t.Against == Before {
 			line += fmt.Sprintf("; most: %s", ShortName(r.Tests.Stretches[t.Stretch].Name))

@@ -21,9 +21,7 @@ import (
 // probability of any is at most level, as with Holm's correction.
 type Tests struct {
 	Stretches []Stretch `json:"stretches"`
-	// Dependence is the autocorrelation time of the rows in time order, 1 if they are independent.
-	Dependence float64 `json:"autocorrelation-rows"`
-	List       []Test  `json:"list"`
+	List      []Test    `json:"list"`
 }
 
 // Stretch is one or several neighbouring blocks.
@@ -58,21 +56,9 @@ func (m *measurement) overTime(progress func(share float64)) error {
 		return err
 	}
 	defer k.close()
-	names := make([]string, len(m.Blocks))
-	for i, b := range m.Blocks {
-		names[i] = b.Name
-	}
-	t, parts, merged, err := k.stretches(names, m.of)
-	if err != nil {
-		return err
-	}
+	t, parts, merged := m.stretches()
 	if merged > 1 {
-		m.note("the tests over time compare stretches of %d blocks, since rows depend on their neighbours (autocorrelation "+
-			"time %.3g rows)", merged, t.Dependence)
-	}
-	if t.typicalChunks() < leastChunks {
-		m.note("rows depend on their neighbours for so long (autocorrelation time %.3g rows) that the tests over time have "+
-			"few chunks and find strong changes only", t.Dependence)
+		m.note("the tests over time compare stretches of %d blocks, since rows depend on their neighbours", merged)
 	}
 	last := len(parts) - 1
 	for i := range parts {
@@ -106,49 +92,31 @@ type part struct {
 }
 
 // stretches merges blocks until a typical stretch has leastChunks chunks, and returns the number of blocks of one.
-func (k *kernels) stretches(names []string, of []int) (*Tests, []part, int, error) {
+func (m *measurement) stretches() (*Tests, []part, int) {
+	n := len(m.Blocks)
 	for per := 1; ; per *= 2 {
 		t := &Tests{}
 		var parts []part
-		var dependence []float64
-		for from := len(names) % per; from < len(names); from += per {
-			start := from
+		for to := n; to > 0; to -= per {
+			from := to - per
 			if from < per {
-				start = 0
+				from = 0
 			}
-			row := between(of, start, from+per)
+			row := between(m.of, from, to)
 			p := part{row: thin(row, testRows)}
-			factor := float64(len(row)) / float64(max(1, len(p.row)))
-			if len(p.row) >= 2*leastChunks {
-				time, err := k.dependence(p.row)
-				if err != nil {
-					return nil, nil, 0, err
-				}
-				dependence = append(dependence, time*factor)
-			}
-			t.Stretches = append(t.Stretches, Stretch{Name: names[start], Rows: len(p.row), from: start})
+			p.cut(len(row), m.Finding.Dependence)
+			t.Stretches = append(t.Stretches, Stretch{Name: m.Blocks[from].Name, Rows: len(p.row), Chunks: p.count, from: from})
 			parts = append(parts, p)
+			if from == 0 {
+				break
+			}
 		}
-		if len(dependence) > 0 {
-			slices.Sort(dependence)
-			t.Dependence = dependence[len(dependence)/2]
-		}
-		for i := range parts {
-			parts[i].cut(len(between(of, t.Stretches[i].from, end(t, i, len(names)))), t.Dependence)
-			t.Stretches[i].Chunks = parts[i].count
-		}
-		if t.typicalChunks() >= leastChunks || len(names)/(2*per) < leastStretch {
-			return t, parts, per, nil
+		slices.Reverse(t.Stretches)
+		slices.Reverse(parts)
+		if t.typicalChunks() >= leastChunks || n/(2*per) < leastStretch {
+			return t, parts, per
 		}
 	}
-}
-
-// end is the block after stretch i.
-func end(t *Tests, i, blocks int) int {
-	if i+1 < len(t.Stretches) {
-		return t.Stretches[i+1].from
-	}
-	return blocks
 }
 
 // between lists the rows of blocks from..to-1. of: ascending.
@@ -181,72 +149,6 @@ func (p *part) cut(rows int, dependence float64) {
 	for i := range p.chunk {
 		p.chunk[i] = i * p.count / n
 	}
-}
-
-// dependence is the autocorrelation time of rows in time order: 1 + 2 sum_h rho(h), with rho the autocorrelation of the
-// kernel's features, in the sum over all features, after their mean and linear trend are subtracted. The sum ends
-// where rho falls below .02. The largest of x, y and both is taken.
-func (k *kernels) dependence(rows []int) (float64, error) {
-	kernel, err := k.gram(rows)
-	if err != nil {
-		return 0, err
-	}
-	longest := 1.
-	for _, at := range kernel {
-		rho := autocorrelation(at, len(rows))
-		time := 1.
-		for _, r := range rho[1 : len(rows)/4+1] {
-			if r < .02 {
-				break
-			}
-			time += 2 * r
-		}
-		longest = max(longest, time)
-	}
-	return longest, nil
-}
-
-// autocorrelation of n rows by lag: rho(h) = mean_i K(i, i+h) / mean_i K(i, i) of the kernel K without mean and trend.
-func autocorrelation(at func(a, b int) float64, n int) []float64 {
-	k := make([][]float64, n)
-	for i := range k {
-		k[i] = make([]float64, n)
-		for j := range k[i] {
-			k[i][j] = at(i, j)
-		}
-	}
-	centre := float64(n-1) / 2
-	squares := float64(n) * (float64(n)*float64(n) - 1) / 12
-	detrend := func(value func(i int) *float64) {
-		mean, slope := 0., 0.
-		for i := range n {
-			mean += *value(i) / float64(n)
-			slope += *value(i) * (float64(i) - centre) / squares
-		}
-		for i := range n {
-			*value(i) -= mean + slope*(float64(i)-centre)
-		}
-	}
-	for i := range n {
-		detrend(func(j int) *float64 { return &k[i][j] })
-	}
-	for j := range n {
-		detrend(func(i int) *float64 { return &k[i][j] })
-	}
-	rho := make([]float64, n)
-	for h := range n {
-		for i := range n - h {
-			rho[h] += k[i][i+h] / float64(n-h)
-		}
-	}
-	for h := n - 1; h >= 0; h-- {
-		if rho[0] <= 1e-12 { // all rows are equal
-			rho[h] = 0
-			continue
-		}
-		rho[h] /= rho[0]
-	}
-	return rho
 }
 
 // compare tests one stretch against another.
