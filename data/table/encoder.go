@@ -130,10 +130,11 @@ func (t *Table) Fit(columns []string, rows []int, o EncoderOptions) (*Encoder, e
 	if len(columns) == 0 {
 		return nil, &Error{File: t.file, Problem: "no columns to encode"}
 	}
-	if err := t.checkIndices(rows); err != nil {
+	rows, err := t.indices(rows)
+	if err != nil {
 		return nil, err
 	}
-	if rows != nil && len(rows) == 0 {
+	if len(rows) == 0 {
 		return nil, &Error{File: t.file, Problem: "no rows to fit the encoding on"}
 	}
 	list := make([]*column, len(columns))
@@ -172,27 +173,20 @@ func parallel(n int, f func(i int)) {
 	_ = group.Wait() // f returns no error
 }
 
-// checkIndices refuses rows that the table does not have.
-func (t *Table) checkIndices(rows []int) error {
+// indices are rows that the table has; nil are all.
+func (t *Table) indices(rows []int) ([]int, error) {
+	if rows == nil {
+		rows = make([]int, t.rows)
+		for i := range rows {
+			rows[i] = i
+		}
+	}
 	for _, i := range rows {
 		if i < 0 || i >= t.rows {
-			return &Error{File: t.file, Problem: fmt.Sprintf("there is no row %d; the table has %d", i+1, t.rows)}
+			return nil, &Error{File: t.file, Problem: fmt.Sprintf("there is no row %d; the table has %d", i+1, t.rows)}
 		}
 	}
-	return nil
-}
-
-// each calls f for the rows; nil are all.
-func (c *column) each(rows []int, f func(k, i int)) {
-	if rows != nil {
-		for k, i := range rows {
-			f(k, i)
-		}
-		return
-	}
-	for i := range len(c.values) + len(c.code) {
-		f(i, i)
-	}
+	return rows, nil
 }
 
 // fit fits the encoding of a column.
@@ -200,34 +194,31 @@ func (c *column) fit(rows []int, o EncoderOptions) Encoded {
 	e := Encoded{Name: c.name, Kind: c.kind}
 	if c.kind == Category {
 		counts := make([]int, len(c.levels)+1)
-		c.each(rows, func(_, i int) { counts[c.code[i]]++ })
+		for _, i := range rows {
+			counts[c.code[i]]++
+		}
 		e.Indicator = counts[0] > 0
 		var seen []int
 		for level, n := range counts[1:] {
 			if n > 0 {
 				seen = append(seen, level)
+				e.Levels = append(e.Levels, c.levels[level])
 			}
 		}
-		own := seen
 		if len(seen) > o.Levels {
-			byCount := slices.Clone(seen)
-			slices.SortStableFunc(byCount, func(a, b int) int { return cmp.Compare(counts[b+1], counts[a+1]) })
-			own = byCount[:o.Levels-1]
-			joined := byCount[o.Levels-1:]
-			slices.Sort(own)
-			slices.Sort(joined)
-			for _, level := range joined {
-				e.Joined = append(e.Joined, c.levels[level])
+			slices.SortStableFunc(seen, func(a, b int) int { return cmp.Compare(counts[b+1], counts[a+1]) })
+			for i, level := range seen {
+				e.Levels[i] = c.levels[level]
 			}
-		}
-		for _, level := range own {
-			e.Levels = append(e.Levels, c.levels[level])
+			e.Levels, e.Joined = e.Levels[:o.Levels-1], slices.Clone(e.Levels[o.Levels-1:])
+			slices.Sort(e.Levels)
+			slices.Sort(e.Joined)
 		}
 		return e
 	}
 	// In two passes, so that a large mean costs no digits. The first value is subtracted for the same reason.
 	origin, sum, n := math.NaN(), 0., 0.
-	c.each(rows, func(_, i int) {
+	for _, i := range rows {
 		if v := c.number(i); !math.IsNaN(v) {
 			if math.IsNaN(origin) {
 				origin = v
@@ -237,18 +228,18 @@ func (c *column) fit(rows []int, o EncoderOptions) Encoded {
 		} else {
 			e.Indicator = true
 		}
-	})
+	}
 	if n == 0 {
 		return e
 	}
 	e.Mean = origin + sum/n
 	squares, same := 0., true
-	c.each(rows, func(_, i int) {
+	for _, i := range rows {
 		if v := c.number(i); !math.IsNaN(v) {
 			squares += (v - e.Mean) * (v - e.Mean)
 			same = same && v == origin
 		}
-	})
+	}
 	if same {
 		e.Mean = origin
 	} else {
@@ -262,26 +253,24 @@ func (c *column) fit(rows []int, o EncoderOptions) Encoded {
 // indicator if there is one. Standardised values are bounded by a million. Errors: a table that lacks a column, or has
 // it as another kind.
 func (e *Encoder) Encode(t *Table, rows []int) ([]float32, error) {
-	if err := t.checkIndices(rows); err != nil {
+	rows, err := t.indices(rows)
+	if err != nil {
 		return nil, err
 	}
-	list := make([]*column, len(e.Columns))
+	list, features, offsets := make([]*column, len(e.Columns)), make([][]int32, len(e.Columns)), []int{0}
 	for i := range e.Columns {
-		c, err := t.column(e.Columns[i].Name)
+		want := &e.Columns[i]
+		c, err := t.column(want.Name)
 		if err != nil {
 			return nil, err
 		}
-		empty := c.missing == t.rows
-		if want := e.Columns[i].Kind; c.kind != want && !empty {
-			return nil, t.errorf(-1, c.name, fmt.Sprintf("set its kind to %s", want),
-				"the column is a %s; it was a %s when the encoding was fitted", c.kind, want)
+		if c.kind != want.Kind && c.missing < t.rows {
+			return nil, t.errorf(-1, c.name, fmt.Sprintf("set its kind to %s", want.Kind),
+				"the column is a %s; it was a %s when the encoding was fitted", c.kind, want.Kind)
 		}
-		list[i] = c
+		list[i], features[i], offsets = c, want.features(c), append(offsets, offsets[i]+want.width())
 	}
-	n, dim := t.rows, e.Dim()
-	if rows != nil {
-		n = len(rows)
-	}
+	n, dim := len(rows), e.Dim()
 	if dim == 0 {
 		return nil, &Error{File: t.file, Problem: "the encoding has no features"}
 	}
@@ -290,20 +279,12 @@ func (e *Encoder) Encode(t *Table, rows []int) ([]float32, error) {
 			Fix: "encode fewer columns or levels"}
 	}
 	x := make([]float32, n*dim)
-	offsets := make([]int, len(list)+1)
-	for i := range e.Columns {
-		offsets[i+1] = offsets[i] + e.Columns[i].width()
-	}
-	features := make([][]int32, len(list))
-	for i, c := range list {
-		features[i] = e.Columns[i].features(c)
-	}
 	// Blocks of rows, so that a block's features stay in the cache.
 	const block = 4096
 	parallel((n+block-1)/block, func(b int) {
 		from, to := b*block, min((b+1)*block, n)
 		for i, c := range list {
-			e.Columns[i].encode(c, features[i], rows, from, to, x[offsets[i]:], dim)
+			e.Columns[i].encode(c, features[i], rows[from:to], x[from*dim+offsets[i]:], dim)
 		}
 	})
 	return x, nil
@@ -311,9 +292,6 @@ func (e *Encoder) Encode(t *Table, rows []int) ([]float32, error) {
 
 // features lists, for every code of a category, its feature in the column; -1 for none.
 func (e *Encoded) features(c *column) []int32 {
-	if e.Kind != Category || c.kind != Category {
-		return nil
-	}
 	features := make([]int32, len(c.levels)+1)
 	for i := range features {
 		features[i] = -1
@@ -331,42 +309,32 @@ func (e *Encoded) features(c *column) []int32 {
 	return features
 }
 
-// encode encodes rows from..to-1 of the list into x, where rows are dim apart.
-func (e *Encoded) encode(c *column, features []int32, rows []int, from, to int, x []float32, dim int) {
-	at := func(k int) int {
-		if rows != nil {
-			return rows[k]
-		}
-		return k
+// encode encodes rows into x, where they are dim apart.
+func (e *Encoded) encode(c *column, features []int32, rows []int, x []float32, dim int) {
+	scale, mean := e.Scale, e.Mean
+	if e.Kind == Boolean {
+		scale, mean = 1, 0
 	}
 	last := e.width() - 1 // the indicator
-	if e.Kind != Category {
-		scale, mean := e.Scale, e.Mean
-		if e.Kind == Boolean {
-			scale, mean = 1, 0
-		}
-		for k := from; k < to; k++ {
-			v := c.number(at(k))
-			if math.IsNaN(v) {
-				if v = e.Mean; e.Indicator {
-					x[k*dim+last] = 1
-				}
+	for k, i := range rows {
+		if e.Kind == Category {
+			code := uint32(0)
+			if c.code != nil { // otherwise a column without values
+				code = c.code[i]
 			}
-			if scale > 0 {
-				x[k*dim] = float32(max(-outlier, min(outlier, (v-mean)/scale)))
+			if f := features[code]; f >= 0 {
+				x[k*dim+int(f)] = 1
+			}
+			continue
+		}
+		v := c.number(i)
+		if math.IsNaN(v) {
+			if v = e.Mean; e.Indicator {
+				x[k*dim+last] = 1
 			}
 		}
-		return
-	}
-	if features == nil { // a column without values
-		for k := from; k < to && e.Indicator; k++ {
-			x[k*dim+last] = 1
-		}
-		return
-	}
-	for k := from; k < to; k++ {
-		if f := features[c.code[at(k)]]; f >= 0 {
-			x[k*dim+int(f)] = 1
+		if scale > 0 {
+			x[k*dim] = float32(max(-outlier, min(outlier, (v-mean)/scale)))
 		}
 	}
 }

@@ -419,7 +419,7 @@ func (b *builder) ignore() {
 // finish sorts the levels and returns the column.
 func (b *builder) finish() *column {
 	if b.kind == Category {
-		b.sortLevels()
+		b.settle()
 		if n := len(b.levels); n > 20 && n > (len(b.code)-b.missing)/2 && !b.given {
 			b.ignore()
 		}
@@ -428,57 +428,72 @@ func (b *builder) finish() *column {
 	return b.column
 }
 
-// sortLevels sorts the levels, so that they do not depend on the order of the rows, and makes missing those that mean
-// it.
-func (b *builder) sortLevels() {
-	counts := make([]int, len(b.levels)+1)
-	for _, code := range b.code {
+// settle sorts the levels, so that they do not depend on the order of the rows, and makes missing those that mean it.
+func (b *builder) settle() {
+	counts := map[string]int{}
+	b.recode(func(level string, n int) bool {
+		counts[level] = n
+		return true
+	})
+	b.recode(func(level string, n int) bool {
+		keep := !b.in.isMissing([]byte(level)) || b.isLevel(level, counts)
+		if !keep {
+			b.texts[level], b.missing = n, b.missing+n
+		}
+		return keep
+	})
+}
+
+// recode sorts the levels and drops those that are not to be kept; their rows have no value then. n: the rows of a level.
+func (c *column) recode(keep func(level string, n int) bool) {
+	counts, to := make([]int, len(c.levels)+1), make([]uint32, len(c.levels)+1)
+	for _, code := range c.code {
 		counts[code]++
 	}
-	to := make([]uint32, len(b.levels)+1)
-	var sorted []string
-	for _, level := range slices.Sorted(maps.Keys(b.index)) {
-		code := b.index[level]
-		if n := counts[code]; b.in.isMissing([]byte(level)) && !b.isLevel(level, counts) {
-			b.texts[level], b.missing = n, b.missing+n
-			continue
-		}
-		sorted = append(sorted, level)
-		to[code] = uint32(len(sorted))
+	codes := make(map[string]int, len(c.levels))
+	for i, level := range c.levels {
+		codes[level] = i + 1
 	}
-	b.levels = sorted
-	for i, code := range b.code {
-		b.code[i] = to[code]
+	c.levels = nil
+	for _, level := range slices.Sorted(maps.Keys(codes)) {
+		if code := codes[level]; keep(level, counts[code]) {
+			c.levels = append(c.levels, level)
+			to[code] = uint32(len(c.levels))
+		}
+	}
+	for i, code := range c.code {
+		c.code[i] = to[code]
 	}
 }
 
 // isLevel says whether a text that usually means a missing value is a level of this column: None, if no other level has
-// as many rows, and NA among codes of two letters, such as those of countries. counts: the rows of each code.
-func (b *builder) isLevel(text string, counts []int) bool {
+// as many rows, and NA among codes of two letters, such as those of countries. counts: the rows of each level.
+func (b *builder) isLevel(text string, counts map[string]int) bool {
 	if b.in.o.Missing != nil {
 		return false
 	}
-	n, others, pairs, largest := counts[b.index[text]], 0, 0, 0
-	for i, level := range b.levels {
+	others, pairs, largest := 0, 0, 0
+	for level, n := range counts {
 		if b.in.isMissing([]byte(level)) {
 			continue
 		}
 		others++
-		largest = max(largest, counts[i+1])
+		largest = max(largest, n)
 		if len(level) == 2 && strings.Trim(level, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
 			pairs++
 		}
 	}
 	const codes = 5 // fewer may be anything
+	why := ""
 	switch {
-	case text == "None" && others > 0 && n > largest:
-		b.notes = append(b.notes, fmt.Sprintf("%s is a level, the most frequent one, in %s; if it means a missing value, "+
-			"give --missing None", quote(text), plural(n, "row")))
+	case text == "None" && others > 0 && counts[text] > largest:
+		why = "the most frequent one"
 	case text == "NA" && pairs >= codes && 10*pairs >= 9*others:
-		b.notes = append(b.notes, fmt.Sprintf("%s is a level in %s, as the others are codes of two letters; if it means a "+
-			"missing value, give --missing NA", quote(text), plural(n, "row")))
+		why = "as others are codes of two letters"
 	default:
 		return false
 	}
+	b.notes = append(b.notes, fmt.Sprintf("%s is a level, %s, in %s; if it means a missing value, give --missing %s",
+		quote(text), why, plural(counts[text], "row"), text))
 	return true
 }

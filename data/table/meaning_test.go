@@ -259,7 +259,7 @@ func TestMissing(t *testing.T) {
 		levels string
 		note   string
 	}{
-		{"NA among codes", countries, nil, "DE FR IT NA US ZA", `"NA" is a level in 1 row`},
+		{"NA among codes", countries, nil, "DE FR IT NA US ZA", `"NA" is a level, as others are codes of two letters, in 1 row`},
 		{"NA among codes, as asked", countries, []string{"NA"}, "DE FR IT US ZA", `"NA" 1`},
 		{"NA among few codes", []string{"DE", "FR", "NA", "DE"}, nil, "DE FR", `"NA" 1`},
 		{"NA among words", append(slices.Repeat([]string{"one", "two", "DE", "IT", "US", "ZA"}, 2), "NA"), nil,

@@ -24,22 +24,12 @@ func (t *Table) Select(rows []int) *Table {
 // selected is the column of some rows, with the levels that they have.
 func (c *column) selected(rows []int) *column {
 	out := *c
-	switch {
-	case c.values != nil:
-		out.values = make([]float64, len(rows))
-		c.each(rows, func(k, i int) { out.values[k] = c.values[i] })
-	case c.code != nil:
-		to := make([]uint32, len(c.levels)+1)
-		c.each(rows, func(_, i int) { to[c.code[i]] = 1 })
-		out.levels, to[0] = nil, 0
-		for i, level := range c.levels {
-			if to[i+1] > 0 {
-				out.levels = append(out.levels, level)
-				to[i+1] = uint32(len(out.levels))
-			}
-		}
-		out.code = make([]uint32, len(rows))
-		c.each(rows, func(k, i int) { out.code[k] = to[c.code[i]] })
+	if c.values != nil {
+		out.values = collect(rows, func(i int) float64 { return c.values[i] })
+	}
+	if c.code != nil {
+		out.code = collect(rows, func(i int) uint32 { return c.code[i] })
+		out.recode(func(_ string, n int) bool { return n > 0 })
 	}
 	out.missing = 0
 	for i := range rows {

@@ -334,7 +334,8 @@ func (t *Table) Columns(names []string, rows []int) ([]Column, error) {
 			}
 		}
 	}
-	if err := t.checkIndices(rows); err != nil {
+	rows, err := t.indices(rows)
+	if err != nil {
 		return nil, err
 	}
 	var out []Column
@@ -354,51 +355,45 @@ func (t *Table) Columns(names []string, rows []int) ([]Column, error) {
 // export copies rows of a column.
 func (c *column) export(rows []int) Column {
 	out := Column{Name: c.name}
-	n := len(c.values) + len(c.code)
-	if rows != nil {
-		n = len(rows)
+	whole := c.missing == 0
+	for _, v := range c.values { // of all rows, so that all parts of a table have one type
+		whole = whole && v == math.Trunc(v) && math.Abs(v) <= 1<<53
 	}
-	switch c.kind {
-	case Number:
-		values := make([]float64, n)
-		c.each(rows, func(k, i int) { values[k] = c.number(i) })
-		whole := c.missing == 0
-		c.each(nil, func(_, i int) { // of all rows, so that all parts of a table have one type
-			v := c.number(i)
-			whole = whole && v == math.Trunc(v) && math.Abs(v) <= 1<<53
-		})
-		if out.Values = values; whole { // an integer stays one
-			integers := make([]int64, n)
-			for k, v := range values {
-				integers[k] = int64(v)
+	switch {
+	case c.kind == Category:
+		out.Values = collect(rows, func(i int) string {
+			if c.code[i] == 0 {
+				return ""
 			}
-			out.Values = integers
-		}
+			return c.levels[c.code[i]-1]
+		})
+	case c.kind == Boolean:
+		out.Values = collect(rows, func(i int) bool { return c.values[i] == 1 })
+	case c.kind == Time:
+		out.Values = collect(rows, func(i int) time.Time {
+			if math.IsNaN(c.values[i]) {
+				return time.Time{}
+			}
+			return time.UnixMicro(int64(c.values[i])).UTC()
+		})
+	case whole: // an integer stays one
+		out.Values = collect(rows, func(i int) int64 { return int64(c.values[i]) })
 		return out
-	case Category:
-		values := make([]string, n)
-		c.each(rows, func(k, i int) {
-			if code := c.code[i]; code > 0 {
-				values[k] = c.levels[code-1]
-			}
-		})
-		out.Values = values
-	case Boolean:
-		values := make([]bool, n)
-		c.each(rows, func(k, i int) { values[k] = c.values[i] == 1 })
-		out.Values = values
-	case Time:
-		values := make([]time.Time, n)
-		c.each(rows, func(k, i int) {
-			if v := c.values[i]; !math.IsNaN(v) {
-				values[k] = time.UnixMicro(int64(v)).UTC()
-			}
-		})
-		out.Values = values
+	default:
+		out.Values = collect(rows, c.number)
+		return out
 	}
 	if c.missing > 0 {
-		out.Missing = make([]bool, n)
-		c.each(rows, func(k, i int) { out.Missing[k] = c.isMissing(i) })
+		out.Missing = collect(rows, c.isMissing)
+	}
+	return out
+}
+
+// collect lists a value of each row.
+func collect[T any](rows []int, of func(i int) T) []T {
+	out := make([]T, len(rows))
+	for k, i := range rows {
+		out[k] = of(i)
 	}
 	return out
 }
