@@ -225,9 +225,9 @@ func (r *parquetReader) column(l *leaf) (*column, error) {
 				return nil
 			}
 			if !(math.Abs(v) <= most) {
-				return &Error{Row: i + 1, Problem: fmt.Sprintf("%q is not a finite number",
-					strconv.FormatFloat(v, 'g', -1, 64)),
-					Fix: "write null if the value is missing, or name it as a text of missing values"}
+				text := strconv.FormatFloat(v, 'g', -1, 64)
+				return &Error{Row: i + 1, Problem: fmt.Sprintf("%q is not a finite number", text),
+					Fix: "write null if the value is missing" + mended([]byte(text))}
 			}
 			if p.floats == nil && (decimal || math.Abs(v) > 1<<53) {
 				if buf = l.text(buf[:0], p, k); losesDigits(buf, v) {
@@ -283,8 +283,7 @@ func (l *leaf) micro(v int64, location *time.Location) (micro int64, ok bool) {
 		return 0, false
 	}
 	if !l.instant && location != time.UTC {
-		t = time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), location)
-		micro = t.UnixMicro()
+		micro = inZone(t, location).UnixMicro()
 	}
 	return micro, true
 }

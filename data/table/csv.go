@@ -206,6 +206,9 @@ func (in *input) resolveOne(g *guess, rows int) (*builder, error) {
 		return nil, err
 	}
 	b := in.newBuilder(g.name, v.kind, rows)
+	if v.number {
+		b.values = make([]float64, rows)
+	}
 	b.decimal, b.dates, b.note, b.notes = g.decimal, g.dates, v.note, v.notes
 	if b.problem = v.later; v.later != nil {
 		v.later.File = in.name

@@ -350,18 +350,17 @@ func (f *fields) moment(location *time.Location) (t moment, ok bool) {
 	}
 	switch {
 	case n('G') > 0:
-		if year = n('G'); n('V') == 0 || n('V') > isoWeeks(year) {
-			return t, false
-		}
-		monday := isoMonday(year).AddDate(0, 0, 7*(n('V')-1)+max(0, n('u')-1))
-		year, month, day = monday.Year(), int(monday.Month()), monday.Day()
+		fourth := time.Date(n('G'), 1, 4, 0, 0, 0, 0, time.UTC) // always in week 1
+		date := fourth.AddDate(0, 0, 7*(n('V')-1)+max(1, n('u'))-(int(fourth.Weekday())+6)%7-1)
+		_, week := date.ISOWeek()
+		year, month, day, ok = date.Year(), int(date.Month()), date.Day(), week == n('V')
 	case n('j') > 0:
 		month, day = 1, n('j')
-		ok = day <= time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC).YearDay()
+		ok = time.Date(year, 1, day, 0, 0, 0, 0, time.UTC).Year() == year
 	default:
-		ok = day <= time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+		ok = time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Day() == day
 	}
-	if !ok && n('G') == 0 {
+	if !ok {
 		return t, false
 	}
 	if f.zoned && f.zone == "" {
@@ -379,18 +378,6 @@ func (f *fields) moment(location *time.Location) (t moment, ok bool) {
 	}
 	t.micro = at.UnixMicro() + int64(f.micro)
 	return t, true
-}
-
-// isoMonday is the Monday of the first ISO week of a year, in UTC.
-func isoMonday(year int) time.Time {
-	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // always in week 1
-	return fourth.AddDate(0, 0, -int(fourth.Weekday()+6)%7)
-}
-
-// isoWeeks is the number of ISO weeks of a year.
-func isoWeeks(year int) int {
-	_, week := time.Date(year, 12, 28, 0, 0, 0, 0, time.UTC).ISOWeek()
-	return week
 }
 
 // parseLayout parses by the given layout.

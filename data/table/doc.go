@@ -24,7 +24,7 @@
 //
 // What the user can mend is an [*Error]: one sentence with file, row and column, and what to do. Damaged and hostile
 // files are such errors, too, never panics. Sizes that a file states are checked before memory is allocated for them,
-// and [Limits] bounds what a small compressed file may expand to. Parquet is read by arrow-go, one column after another.
+// and [Limits] bounds what a small compressed file may expand to. Parquet is read by arrow-go, a column after another.
 //
 // A NaN or infinite number is an error: it is often the result of a failed computation. Missing values are empty
 // fields, nulls, and the texts of [DefaultMissing]; [Table.Notes] counts the latter.

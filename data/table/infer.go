@@ -33,6 +33,7 @@ type guess struct {
 	numbers, booleans, times int  // how many values are one
 	signed                   int  // numbers with a sign of currency or percent, which do not count as numbers
 	padded                   bool // a number has a leading zero
+	identifiers              bool // a whole number has more digits than a float64
 	length                   int  // of all values; -1 if they differ
 	badNumber, badBoolean    spot // first value that is not one
 	badTime, badFamily       spot
@@ -79,6 +80,7 @@ func (g *guess) add(b []byte, row, line int) {
 	case result == isNumber:
 		g.numbers++
 		g.padded = g.padded || padded
+		g.identifiers = g.identifiers || math.Abs(v) > 1<<53 && !bytes.ContainsAny(b, ".,eE") && losesDigits(b, v)
 		if v != 0 {
 			g.unsigned.set(row, line, b)
 		}
@@ -185,13 +187,8 @@ func (g *guess) number() *Error {
 		return g.at(g.badNumber, "mend it, leave it empty if it is missing, or set the kind to category",
 			"%s is not a number%s", quote(g.badNumber.text), g.share(g.numbers))
 	case g.endless.row > 0:
-		fix := "leave it empty if the value is missing"
-		if text := strings.TrimLeft(g.endless.text, "+-"); isInfinite([]byte(text)) {
-			fix += ", or give --missing inf"
-		} else if isNotFinite([]byte(text)) {
-			fix += ", or give --missing NaN"
-		}
-		return g.at(g.endless, fix, "%s is not a finite number", quote(g.endless.text))
+		return g.at(g.endless, "leave it empty if the value is missing"+mended([]byte(g.endless.text)),
+			"%s is not a finite number", quote(g.endless.text))
 	case g.badSign.row > 0:
 		return g.at(g.badSign, "write all in one unit, or set the kind to category", "%s has another sign than %s before",
 			quote(g.badSign.text), quote(g.marked.text))
@@ -200,6 +197,17 @@ func (g *guess) number() *Error {
 			"%s has no percent sign, unlike %s", quote(g.unsigned.text), quote(g.marked.text))
 	}
 	return nil
+}
+
+// mended says which flag makes a number that is not finite missing. There is none for numbers that are too large.
+func mended(text []byte) string {
+	switch text = bytes.TrimLeft(text, "+-"); {
+	case isInfinite(text):
+		return ", or give --missing inf"
+	case isNotFinite(text):
+		return ", or give --missing NaN"
+	}
+	return ""
 }
 
 // numberNotes say how numbers with marks are read.
@@ -269,10 +277,11 @@ func (g *guess) time() (later, err *Error) {
 
 // verdict is what a column is.
 type verdict struct {
-	kind  Kind
-	note  string   // how it is written, or why it is ignored
-	notes []string // on values that are changed
-	later *Error   // of Times
+	kind   Kind
+	number bool     // of a category: it is a number if it has too many levels
+	note   string   // how it is written, or why it is ignored
+	notes  []string // on values that are changed
+	later  *Error   // of Times
 }
 
 // resolve decides the kind. want is the user's, or "".
@@ -285,8 +294,12 @@ func (g *guess) resolve(want Kind) (v verdict, err *Error) {
 	case g.values == 0:
 		return verdict{kind: Text, note: "no values"}, nil
 	case g.commas > half, g.numbers > half, g.numbers+g.signed == g.values && g.number() == nil:
-		if want = Number; g.padded && g.length > 0 && g.number() == nil {
+		switch want = Number; {
+		case g.number() != nil:
+		case g.padded && g.length > 0:
 			return verdict{kind: Category, note: "numbers with leading zeros"}, nil
+		case g.identifiers:
+			return verdict{kind: Category, note: "identifiers: integers beyond 2^53", number: true}, nil
 		}
 	case g.booleans == g.values:
 		want = Boolean
@@ -371,6 +384,13 @@ func (b *builder) set(i int, text []byte) (ok bool) {
 		b.values[i] = v
 		return ok
 	case Category:
+		if b.values != nil {
+			if v, _, result := parseNumber(text, b.decimal); result == isNumber {
+				b.values[i] = v
+			} else {
+				b.values[i] = math.NaN()
+			}
+		}
 		return b.setLevel(i, text)
 	case Boolean:
 		value, ok := parseBoolean(text)
@@ -410,10 +430,17 @@ func (b *builder) setLevel(i int, text []byte) bool {
 	return true
 }
 
-// ignore makes a category a text.
+// ignore makes a category a text, or a number if it is one.
 func (b *builder) ignore() {
 	b.kind, b.code, b.levels, b.index = Text, nil, nil, nil
-	b.note = "too many different texts for a category"
+	if b.note = "too many different texts for a category"; b.values != nil {
+		b.kind, b.note, b.missing = Number, "rounded: more digits than a float64 has", 0
+		for _, v := range b.values {
+			if math.IsNaN(v) {
+				b.missing++
+			}
+		}
+	}
 }
 
 // finish sorts the levels and returns the column.
@@ -422,6 +449,8 @@ func (b *builder) finish() *column {
 		b.settle()
 		if n := len(b.levels); n > 20 && n > (len(b.code)-b.missing)/2 && !b.given {
 			b.ignore()
+		} else {
+			b.values = nil
 		}
 		b.index = nil
 	}
@@ -444,7 +473,8 @@ func (b *builder) settle() {
 	})
 }
 
-// recode sorts the levels and drops those that are not to be kept; their rows have no value then. n: the rows of a level.
+// recode sorts the levels and drops those that are not to be kept; their rows have no value then. n: the rows of a
+// level.
 func (c *column) recode(keep func(level string, n int) bool) {
 	counts, to := make([]int, len(c.levels)+1), make([]uint32, len(c.levels)+1)
 	for _, code := range c.code {

@@ -80,7 +80,7 @@ func (t *Table) Label(name string, kind LabelKind) (*Label, error) {
 		target[i] = c.number(i)
 		whole = whole && target[i] == math.Trunc(target[i])
 	}
-	values := distinctUpTo(target, mostClasses)
+	values := slices.Compact(slices.Sorted(slices.Values(target)))
 	if len(values) == 1 {
 		return nil, constant(strconv.FormatFloat(values[0], 'g', -1, 64))
 	}
@@ -105,22 +105,4 @@ func (t *Table) Label(name string, kind LabelKind) (*Label, error) {
 		l.Names = append(l.Names, text)
 	}
 	return l, nil
-}
-
-// distinctUpTo lists the different values, sorted: all, or n + 1 of them if there are more.
-func distinctUpTo(values []float64, n int) []float64 {
-	seen := map[float64]bool{}
-	for _, v := range values {
-		if !seen[v] {
-			if seen[v] = true; len(seen) > n {
-				break
-			}
-		}
-	}
-	out := make([]float64, 0, len(seen))
-	for v := range seen {
-		out = append(out, v)
-	}
-	slices.Sort(out)
-	return out
 }

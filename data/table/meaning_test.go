@@ -310,6 +310,26 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// TestIdentifiers: whole numbers with more digits than a float64 are a category if they repeat, otherwise a number.
+func TestIdentifiers(t *testing.T) {
+	repeated := []string{"9007199254740995", "9007199254740996", "NA", "9007199254740995"}
+	tab := read(t, columnOf(repeated...), table.Options{})
+	if c := tab.Schema().Columns[0]; c.Kind != table.Category || len(c.Levels) != 2 || c.Missing != 1 {
+		t.Errorf("%v", c)
+	}
+	unique := []string{"", "NA"}
+	for i := range 50 {
+		unique = append(unique, fmt.Sprint(9007199254740995+int64(i)))
+	}
+	tab = read(t, columnOf(unique...), table.Options{})
+	if c := tab.Schema().Columns[0]; c.Kind != table.Number || c.Missing != 2 || !strings.Contains(c.Note, "rounded") {
+		t.Errorf("%v", c)
+	}
+	if got := values(t, tab, "v").([]float64); !math.IsNaN(got[1]) || got[2] != 9007199254740996 {
+		t.Errorf("%v", got[:3])
+	}
+}
+
 // missingOf says which values of the first column are missing.
 func missingOf(t *testing.T, tab *table.Table) []bool {
 	columns, err := tab.Columns([]string{"v"}, nil)
