@@ -24,6 +24,7 @@ import (
 	"tvps/data/artifact"
 	"tvps/data/env/mujoco"
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/experiment"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -263,14 +264,15 @@ func signals(list ...syscall.Signal) func(*sandbox, *testing.T, *faulty, *rand.R
 	}
 }
 
-// alter returns the fault of a random file of the results or of the cache that changes.
+// alter returns the fault of a random file of the results or of the cache that changes, but for films: a picture that
+// is damaged is seen, and has no checksum.
 func alter(did string, change func(*rand.Rand, []byte) []byte) func(*sandbox, *testing.T, *faulty, *rand.Rand) (string,
 	[]byte) {
 	return func(s *sandbox, t *testing.T, _ *faulty, r *rand.Rand) (string, []byte) {
 		var paths []string
 		for _, dir := range []string{s.results, s.cache} {
 			filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-				if err != nil || !d.Type().IsRegular() {
+				if err != nil || !d.Type().IsRegular() || strings.HasSuffix(path, experiment.Film) {
 					return nil
 				}
 				if info, err := d.Info(); err == nil && info.Size() > 0 {
