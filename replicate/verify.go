@@ -39,9 +39,8 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 			"not hold: that is a result.\n\n" +
 			"Nothing is computed, but with --run: it fixes the numbers of seeds and steps that --plan shows, as many\n" +
 			"as the budget allows, computes them, and judges by them. The sizes come from the runs that were stored\n" +
-			"before, are kept in sizes.json in the folder of --results, and never change (--plan says what would be\n" +
-			"needed now, which is not computed); after this second look intervals are of 97.5% instead of 95%. An\n" +
-			"interrupted command continues.",
+			"before, are kept in sizes.json in the folder of --results, and never change; claims that are judged with runs\n" +
+			"that were added in this way have intervals of 97.5% instead of 95%. An interrupted command continues.",
 		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
@@ -111,16 +110,13 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 
 // extend shows the sizes that would decide claims, and computes those that the budget allows.
 func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) error {
-	sizes, extended, unreachable, err := l.Sizes(cmd.Context(), o, f.budget)
+	sizes, unreachable, err := l.Sizes(cmd.Context(), o, f.budget)
 	if err != nil {
 		return err
 	}
 	w := cmd.ErrOrStderr()
 	for _, s := range sizes {
 		fmt.Fprintln(w, s)
-	}
-	for _, s := range extended {
-		fmt.Fprintf(w, "not extended, as its size is fixed: %s\n", s)
 	}
 	for _, text := range unreachable {
 		fmt.Fprintln(w, "out of reach:", text)

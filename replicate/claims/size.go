@@ -50,25 +50,11 @@ const (
 )
 
 // Sizes returns, for each panel of figures with undecided parts of claims, the cheapest size that should decide all of
-// those for which one of at most 20 seeds does; cheapest for each part first. It computes nothing. unreachable are
-// parts that no such size decides, or none within the budget (0 for any), a sentence each. extended are the sizes of
-// those parts whose size is among the fixed ones already: they say what would be needed now and are not to be computed.
-func (a Archive) Sizes(judged []Figure, fixed []Size, empty Size, budget time.Duration) (sizes, extended []Size,
+// those for which one of at most 20 seeds does; cheapest for each part first, each an enlarged copy of an empty one. It
+// computes nothing. unreachable are parts that no such size decides, none within the budget (0 for any), or whose size
+// is among the fixed ones already, a sentence each.
+func (a Archive) Sizes(judged []Figure, fixed []Size, empty Size, budget time.Duration) (sizes []Size,
 	unreachable []string, err error) {
-	isFixed := func(p Panel, part paper.Part) bool {
-		return slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, needs(part)) })
-	}
-	sizes, unreachable, err = a.needed(judged, empty, budget, func(p Panel, part paper.Part) bool { return !isFixed(p, part) })
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	extended, more, err := a.needed(judged, empty, 0, isFixed)
-	return sizes, extended, append(unreachable, more...), err
-}
-
-// needed returns the sizes for the undecided parts that are wanted, each an enlarged copy of an empty one.
-func (a Archive) needed(judged []Figure, empty Size, budget time.Duration,
-	wanted func(Panel, paper.Part) bool) (sizes []Size, unreachable []string, err error) {
 	for _, f := range judged {
 		for _, p := range f.Panels {
 			if p.Take > 0 || !p.Sampled() {
@@ -78,7 +64,7 @@ func (a Archive) needed(judged []Figure, empty Size, budget time.Duration,
 			if i < 0 {
 				i, sizes = len(sizes), append(sizes, empty)
 			}
-			more, err := a.extend(&sizes[i], p.Panel, f, budget, wanted)
+			more, err := a.extend(&sizes[i], p.Panel, f, budget, fixed)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -97,14 +83,17 @@ func (a Archive) needed(judged []Figure, empty Size, budget time.Duration,
 	return sizes, unreachable, nil
 }
 
-// extend enlarges the size by what the undecided parts about a panel need, those that are wanted. It returns a sentence
-// for each part that no size within the budget decides.
-func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, wanted func(Panel, paper.Part) bool) (
-	unreachable []string, err error) {
+// extend enlarges the size by what the undecided parts about a panel need. It returns a sentence for each part that no
+// size within the budget decides, or whose size is fixed.
+func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, fixed []Size) (unreachable []string, err error) {
 	for _, c := range f.Claims {
 		for _, part := range c.Parts {
-			if part.Panel != p.Key || part.Verdict != Undecided || part.onStandIn() || part.Effect.N < 2 ||
-				!wanted(p, part.Part) {
+			if part.Panel != p.Key || part.Verdict != Undecided || part.onStandIn() || part.Effect.N < 2 {
+				continue
+			}
+			if slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, needs(part.Part)) }) {
+				unreachable = append(unreachable, fmt.Sprintf("%s, panel %s: %s: its size is fixed and not extended", c.ID, p.Key,
+					what(part.Part)))
 				continue
 			}
 			rows, _ := f.Evidence.of(part.Part)

@@ -46,10 +46,6 @@ func Open(ctx context.Context, c Catalog, o OpenOptions) (*Lab, error) {
 	if err := CheckBackend(o.Backend); err != nil {
 		return nil, err
 	}
-	cache, err := artifact.CacheDir()
-	if err != nil {
-		return nil, err
-	}
 	b, err := backend.Open(ctx, o.Backend, o.Open)
 	if err != nil {
 		return nil, err
@@ -58,41 +54,39 @@ func Open(ctx context.Context, c Catalog, o OpenOptions) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := &experiment.Host{Backend: b, CacheDir: cache, Log: o.Stderr}
-	return &Lab{Catalog: c, Archive: claims.Archive{Host: host, Store: store}, Stdout: o.Stdout, Stderr: o.Stderr}, nil
+	return c.lab(o, b, claims.Archive{Store: store})
+}
+
+// lab is a lab with a backend and the stored runs.
+func (c Catalog) lab(o OpenOptions, b *backend.Backend, stored claims.Archive) (*Lab, error) {
+	cache, err := artifact.CacheDir()
+	stored.Host = &experiment.Host{Backend: b, CacheDir: cache, Log: o.Stderr}
+	return &Lab{Catalog: c, Archive: stored, Stdout: o.Stdout, Stderr: o.Stderr}, err
 }
 
 // OpenStored opens a lab that draws and judges the stored runs of a folder, whichever machine computed them, and those
 // of tables. It opens no backend, and its methods that compute runs must not be called. Errors: a folder that is not
 // there or cannot be listed (with tables it is made), and those of claims.ReadTables.
 func OpenStored(c Catalog, o OpenOptions) (*Lab, error) {
-	cache, err := artifact.CacheDir()
-	if err != nil {
-		return nil, err
-	}
-	view := runs.View
-	var tables *claims.Tables
+	view, a := runs.View, claims.Archive{}
+	var err error
 	if o.Tables != "" {
-		if tables, err = claims.ReadTables(c.Figures, o.Tables); err != nil {
+		if a.Tables, err = claims.ReadTables(c.Figures, o.Tables); err != nil {
 			return nil, err
 		}
 		view = runs.Open // no run need be stored
 	}
-	store, err := view(o.Results)
-	if err != nil {
+	if a.Store, err = view(o.Results); err != nil {
 		return nil, err
 	}
-	index, err := claims.NewRunIndex(store)
-	if err != nil {
+	if a.Index, err = claims.NewRunIndex(a.Store); err != nil {
 		return nil, err
 	}
-	index.Add(tables.Specs()...)
+	a.Index.Add(a.Tables.Specs()...)
 	if o.Backend != backend.Default {
-		index.Backends = []string{o.Backend}
+		a.Index.Backends = []string{o.Backend}
 	}
-	host := &experiment.Host{Backend: &backend.Backend{}, CacheDir: cache, Log: o.Stderr}
-	return &Lab{Catalog: c, Archive: claims.Archive{Host: host, Store: store, Index: index, Tables: tables},
-		Stdout: o.Stdout, Stderr: o.Stderr}, nil
+	return c.lab(o, &backend.Backend{}, a)
 }
 
 // CheckBackend returns a usage error if name is neither a backend nor the path of a file.

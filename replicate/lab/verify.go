@@ -89,15 +89,15 @@ const sizesName = "sizes.json"
 func (l *Lab) sizesFile() string { return filepath.Join(l.Store.Dir(), sizesName) }
 
 // Sizes is [claims.Archive.Sizes] of all figures. sizes are what the plan of these options would compute.
-func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes, extended []claims.Size,
-	unreachable []string, err error) {
+func (l *Lab) Sizes(ctx context.Context, o Options, budget time.Duration) (sizes []claims.Size, unreachable []string,
+	err error) {
 	_, all, err := l.verify(ctx, o)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	fixed, err := l.fixedSizes()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	return l.Archive.Sizes(all, fixed, claims.Size{Scale: o.Scale, Set: o.Overrides}, budget)
 }
