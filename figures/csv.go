@@ -57,10 +57,7 @@ func ReadCSV(r io.Reader) ([]Row, error) {
 	in := csv.NewReader(r)
 	in.FieldsPerRecord = -1 // checked below, with a clearer message
 	header, err := in.Read()
-	if err == io.EOF {
-		return nil, fmt.Errorf("figures: line 1: the file is empty, expected the header %s", strings.Join(Header, ","))
-	}
-	if err != nil {
+	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("figures: line 1: %w", err)
 	}
 	if !slices.Equal(header, Header) {

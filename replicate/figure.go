@@ -288,8 +288,8 @@ func allCommand(c lab.Catalog) *cobra.Command {
 		},
 	}
 	flags.registerSettings(cmd)
-	cmd.Flags().StringVar(&flags.out, "out", "", "parent folder of the figures' folders (default figures/out)")
-	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs")
+	flags.registerMaking(cmd, "")
+	cmd.Flags().Lookup("out").Usage = "parent folder of the figures' folders (default figures/out)"
 	flags.registerStored(cmd)
 	return cmd
 }

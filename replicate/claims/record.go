@@ -21,14 +21,7 @@ type Record struct {
 // Where parts are judged by several samples it is that with the most runs.
 type JudgedSample struct {
 	Sample
-	Compared []ComparedSample `json:"compared,omitempty"` // where there are several
-	Runs     []RunRecord      `json:"runs"`
-}
-
-// ComparedSample is what the parts of claims with some sets of series are judged by.
-type ComparedSample struct {
-	Series [][]string `json:"series"`
-	Sample
+	Runs []RunRecord `json:"runs"`
 }
 
 // RunRecord is one run of a figure.
@@ -77,9 +70,6 @@ func judgedRecord(samples []judgedSample, drawn []RunRecord) JudgedSample {
 	for _, s := range samples {
 		if len(s.Jobs) > most {
 			out.Sample, most = s.Sample(), len(s.Jobs)
-		}
-		if len(samples) > 1 {
-			out.Compared = append(out.Compared, ComparedSample{s.compared, s.Sample()})
 		}
 		for _, run := range s.records() {
 			if same := func(r RunRecord) bool { return r.ID == run.ID }; !slices.ContainsFunc(drawn, same) &&
