@@ -251,13 +251,13 @@ func (r *parquetReader) column(l *leaf) (*column, error) {
 	case identifiers && r.o.Kinds[l.name] == "":
 		// Numbers that repeat and whose last digits count, such as hashes.
 		named := r.newBuilder(l.name, Category, r.rows)
-		named.note = "identifiers: integers beyond 2^53"
+		named.changed(identifiersNote)
 		if c, err := r.fill(l, named); err != nil || c.kind == Category {
 			return c, err
 		}
 		fallthrough
 	case loss:
-		b.note = "rounded: more digits than a float64 has"
+		b.changed(roundedNote)
 	case l.kind == Time:
 		b.note = map[bool]string{true: "date", false: "timestamp"}[l.day]
 	}

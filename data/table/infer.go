@@ -299,7 +299,7 @@ func (g *guess) resolve(want Kind) (v verdict, err *Error) {
 		case g.padded && g.length > 0:
 			return verdict{kind: Category, note: "numbers with leading zeros"}, nil
 		case g.identifiers:
-			return verdict{kind: Category, note: "identifiers: integers beyond 2^53", number: true}, nil
+			return verdict{kind: Category, note: identifiersNote, notes: []string{identifiersNote}, number: true}, nil
 		}
 	case g.booleans == g.values:
 		want = Boolean
@@ -430,11 +430,21 @@ func (b *builder) setLevel(i int, text []byte) bool {
 	return true
 }
 
+// Notes on numbers that have more digits than float64.
+const (
+	identifiersNote = "identifiers: integers beyond 2^53"
+	roundedNote     = "rounded: more digits than a float64 has"
+)
+
+// changed notes how the values differ from those of the file.
+func (c *column) changed(note string) { c.note, c.notes = note, append(c.notes, note) }
+
 // ignore makes a category a text, or a number if it is one.
 func (b *builder) ignore() {
 	b.kind, b.code, b.levels, b.index = Text, nil, nil, nil
 	if b.note = "too many different texts for a category"; b.values != nil {
-		b.kind, b.note, b.missing = Number, "rounded: more digits than a float64 has", 0
+		b.kind, b.notes, b.missing = Number, nil, 0
+		b.changed(roundedNote)
 		for _, v := range b.values {
 			if math.IsNaN(v) {
 				b.missing++

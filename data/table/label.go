@@ -49,12 +49,8 @@ func (t *Table) Label(name string, kind LabelKind) (*Label, error) {
 	case kind == Regression && c.kind == Category:
 		return nil, t.errorf(-1, name, "predict classes, or convert it", "the label is a category, not a number")
 	}
-	if c.missing > 0 {
-		for i := range t.rows {
-			if c.isMissing(i) {
-				return nil, t.errorf(i, name, "fill it in, or remove the row", "the label is missing")
-			}
-		}
+	if rows := t.Missing(name); rows != nil {
+		return nil, t.errorf(rows[0], name, "fill it in, or remove the row", "the label is missing")
 	}
 	constant := func(value string) error {
 		return t.errorf(-1, name, "name another column", "the label is %s in all rows", quote(value))

@@ -328,7 +328,8 @@ func TestIdentifiers(t *testing.T) {
 		unique = append(unique, fmt.Sprint(9007199254740995+int64(i)))
 	}
 	tab = read(t, columnOf(unique...), table.Options{})
-	if c := tab.Schema().Columns[0]; c.Kind != table.Number || c.Missing != 2 || !strings.Contains(c.Note, "rounded") {
+	if c := tab.Schema().Columns[0]; c.Kind != table.Number || c.Missing != 2 || !strings.Contains(c.Note, "rounded") ||
+		!slices.Equal(tab.Notes()[:1], []string{"column v: " + c.Note}) {
 		t.Errorf("%v", c)
 	}
 	if got := values(t, tab, "v").([]float64); !math.IsNaN(got[1]) || got[2] != 9007199254740996 {

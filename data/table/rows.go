@@ -48,9 +48,9 @@ func (t *Table) Row(i int) int {
 	return i
 }
 
-// Unlabelled lists the rows that have no value of a label, as the last weeks often do. There are none of "".
-func (t *Table) Unlabelled(label string) (rows []int) {
-	if c := t.byName[label]; c != nil && c.missing > 0 {
+// Missing lists the rows that have no value in a column. There are none of "".
+func (t *Table) Missing(name string) (rows []int) {
+	if c := t.byName[name]; c != nil && c.missing > 0 {
 		for i := range t.rows {
 			if c.isMissing(i) {
 				rows = append(rows, i)
@@ -71,7 +71,7 @@ func (t *Table) Usable(time, label string) *Table {
 		keep[i] = true
 	}
 	var notes []string
-	if without := t.Unlabelled(label); len(without) > 0 && len(without) < t.rows {
+	if without := t.Missing(label); len(without) > 0 && len(without) < t.rows {
 		for _, i := range without {
 			keep[i] = false
 		}

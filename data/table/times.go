@@ -166,12 +166,8 @@ func (t *Table) checkTime(c *column, bin Bin) error {
 		return t.errorf(-1, c.name, `take blocks of rows, or give layout "unix" or "%Y%m%d"`,
 			"the column has numbers, and a bin of %s needs dates", bin.Unit)
 	}
-	if c.missing > 0 {
-		for i := range t.rows {
-			if c.isMissing(i) {
-				return t.errorf(i, c.name, "fill it in, or remove the row", "the time is missing")
-			}
-		}
+	if rows := t.Missing(c.name); rows != nil {
+		return t.errorf(rows[0], c.name, "fill it in, or remove the row", "the time is missing")
 	}
 	return nil
 }

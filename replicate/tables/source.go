@@ -58,7 +58,7 @@ func Open(source Source) (*Stream, error) {
 		return nil, err
 	}
 	label := source.Label
-	if source.OnlyFeatures && len(t.Unlabelled(label)) > 0 {
+	if source.OnlyFeatures && len(t.Missing(label)) > 0 {
 		label = ""
 	}
 	t = t.Usable(source.Time, label)
