@@ -305,15 +305,15 @@ func (r *parquetReader) textColumn(l *leaf) (*column, error) {
 			return time.UnixMicro(micro).In(r.o.Location).AppendFormat(b, time.RFC3339Nano)
 		}
 	}
-	g := r.newGuess(l.name)
+	g, err := r.newGuess(l.name)
+	if err != nil {
+		return nil, err
+	}
 	if l.kind != Category {
 		g.decimal = '.'
 	}
-	if err := r.setLayout(g); err != nil {
-		return nil, err
-	}
 	var bad *Error
-	err := r.texts(l, func(row int, text []byte, null bool) error {
+	err = r.texts(l, func(row int, text []byte, null bool) error {
 		if null {
 			g.missing++
 			return nil
@@ -331,7 +331,7 @@ func (r *parquetReader) textColumn(l *leaf) (*column, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.resolveOne(g, r.rows)
+	b, err := r.resolve(g, r.rows)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (in *input) csv(compression string, windows bool) (*Table, error) {
 		}
 	}
 	t := in.finish(format, rows, columns)
-	t.first, t.lines = s.lines.first, s.lines.list
+	t.lines = s.lines
 	return t, nil
 }
 
@@ -88,42 +88,6 @@ func (in *input) header(s *records) error {
 	return in.checkNames(names, line)
 }
 
-// setLayout gives a column the layout of its times.
-func (in *input) setLayout(g *guess) error {
-	layout := in.o.Layouts[g.name]
-	g.dates.given = layout
-	if layout == "" {
-		return nil
-	}
-	var err error
-	if g.dates.layout, err = compile(layout); err != nil {
-		return &Error{Column: g.name, Problem: err.Error()}
-	}
-	return nil
-}
-
-// lines are the lines of the rows.
-type lines struct {
-	first int
-	list  []int32 // nil if row i is at line first + i
-}
-
-// add adds the line of row i.
-func (l *lines) add(i, line int) {
-	switch {
-	case i == 0:
-		l.first = line
-	case l.list != nil:
-		l.list = append(l.list, int32(line))
-	case line != l.first+i:
-		l.list = make([]int32, i, 2*i+64)
-		for k := range l.list {
-			l.list[k] = int32(l.first + k)
-		}
-		l.list = append(l.list, int32(line))
-	}
-}
-
 // infer reads the header and all rows for the kinds of the columns.
 func (in *input) infer(s *records) ([]*builder, error) {
 	if err := in.header(s); err != nil {
@@ -138,8 +102,8 @@ func (in *input) infer(s *records) ([]*builder, error) {
 		if !want[i] {
 			continue
 		}
-		g := in.newGuess(name)
-		if err := in.setLayout(g); err != nil {
+		g, err := in.newGuess(name)
+		if err != nil {
 			return nil, err
 		}
 		guesses, s.at = append(guesses, g), append(s.at, i)
@@ -152,7 +116,7 @@ func (in *input) infer(s *records) ([]*builder, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		s.lines.add(rows, line)
+		s.lines = append(s.lines, int32(line))
 		if rows++; int64(rows) > most {
 			break
 		}
@@ -169,7 +133,13 @@ func (in *input) infer(s *records) ([]*builder, error) {
 	if err := in.checkRows(int64(rows), len(guesses)); err != nil {
 		return nil, err
 	}
-	return in.resolve(guesses, rows)
+	builders := make([]*builder, len(guesses))
+	for i, g := range guesses {
+		if builders[i], err = in.resolve(g, rows); err != nil {
+			return nil, err
+		}
+	}
+	return builders, nil
 }
 
 // ragged is the error of a row with a wrong number of fields.
@@ -185,35 +155,6 @@ func (s *records) ragged(fields [][]byte, line int) error {
 		e.Fix = "quote fields that contain the delimiter " + s.delimiter()
 	}
 	return e
-}
-
-// resolve decides the kinds and prepares the columns.
-func (in *input) resolve(guesses []*guess, rows int) ([]*builder, error) {
-	builders := make([]*builder, len(guesses))
-	for i, g := range guesses {
-		b, err := in.resolveOne(g, rows)
-		if err != nil {
-			return nil, err
-		}
-		builders[i] = b
-	}
-	return builders, nil
-}
-
-func (in *input) resolveOne(g *guess, rows int) (*builder, error) {
-	v, err := g.resolve(in.o.Kinds[g.name])
-	if err != nil {
-		return nil, err
-	}
-	b := in.newBuilder(g.name, v.kind, rows)
-	if v.number {
-		b.values = make([]float64, rows)
-	}
-	b.decimal, b.dates, b.note, b.notes = g.decimal, g.dates, v.note, v.notes
-	if b.problem = v.later; v.later != nil {
-		v.later.File = in.name
-	}
-	return b, nil
 }
 
 // fill reads all rows again, for their values.

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -49,13 +50,16 @@ type guess struct {
 	marked            spot // first number with any marks
 }
 
-func (in *input) newGuess(name string) *guess {
-	g := &guess{in: in, name: name, decimal: '.'}
-	g.dates = dates{possible: allFamilies, location: in.o.Location}
-	if in.o.Decimal != 0 {
-		g.decimal = in.o.Decimal
+func (in *input) newGuess(name string) (g *guess, err error) {
+	g = &guess{in: in, name: name, decimal: cmp.Or(in.o.Decimal, '.')}
+	g.dates = dates{possible: allFamilies, location: in.o.Location, given: in.o.Layouts[name]}
+	if g.dates.given == "" {
+		return g, nil
 	}
-	return g
+	if g.dates.layout, err = compile(g.dates.given); err != nil {
+		return nil, &Error{Column: name, Problem: err.Error()}
+	}
+	return g, nil
 }
 
 // add adds a trimmed text.
@@ -326,6 +330,23 @@ func (g *guess) resolve(want Kind) (v verdict, err *Error) {
 		}
 	}
 	return v, err
+}
+
+// resolve decides the kind and prepares the column.
+func (in *input) resolve(g *guess, rows int) (*builder, error) {
+	v, err := g.resolve(in.o.Kinds[g.name])
+	if err != nil {
+		return nil, err
+	}
+	b := in.newBuilder(g.name, v.kind, rows)
+	if v.number {
+		b.values = make([]float64, rows)
+	}
+	b.decimal, b.dates, b.note, b.notes = g.decimal, g.dates, v.note, v.notes
+	if b.problem = v.later; v.later != nil {
+		v.later.File = in.name
+	}
+	return b, nil
 }
 
 // builder stores the values of a column.

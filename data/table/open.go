@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -167,21 +168,24 @@ func (in *input) read() (*Table, error) {
 func (in *input) open(compression string) (io.ReadCloser, error) {
 	raw := io.NewSectionReader(in.r, 0, in.size)
 	limit := in.limits.expanded(in.size)
+	e := &expanding{left: limit, limit: limit, what: compression}
 	switch compression {
 	case "gzip":
 		z, err := gzip.NewReader(raw)
 		if err != nil {
 			return nil, damaged(compression, err)
 		}
-		return &expanding{r: z, close: func() { z.Close() }, left: limit, limit: limit, what: compression}, nil
+		e.ReadCloser = z
 	case "zstd":
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
 			return nil, damaged(compression, err)
 		}
-		return &expanding{r: z, close: z.Close, left: limit, limit: limit, what: compression}, nil
+		e.ReadCloser = z.IOReadCloser()
+	default:
+		return io.NopCloser(raw), nil
 	}
-	return io.NopCloser(raw), nil
+	return e, nil
 }
 
 // damaged is the error of a compressed file that cannot be decompressed.
@@ -192,14 +196,13 @@ func damaged(what string, err error) error {
 
 // expanding reads decompressed bytes up to a limit.
 type expanding struct {
-	r           io.Reader
-	close       func()
+	io.ReadCloser
 	left, limit int64
 	what        string
 }
 
 func (e *expanding) Read(p []byte) (int, error) {
-	n, err := e.r.Read(p)
+	n, err := e.ReadCloser.Read(p)
 	if e.left -= int64(n); e.left < 0 {
 		return 0, &Error{Problem: fmt.Sprintf("the %s data expand to more than %s, too much for the file's size",
 			e.what, bytesText(e.limit)), Fix: "unpack the file if you trust it, or raise the limit"}
@@ -208,11 +211,6 @@ func (e *expanding) Read(p []byte) (int, error) {
 		err = damaged(e.what, err)
 	}
 	return n, err
-}
-
-func (e *expanding) Close() error {
-	e.close()
-	return nil
 }
 
 // bytesText is a size for a sentence.
@@ -254,38 +252,19 @@ func (in *input) isMissing(text []byte) bool {
 
 // wanted says which columns are read, and refuses options about columns that the file does not have.
 func (in *input) wanted(names []string) ([]bool, error) {
-	has := func(name, purpose string) error {
-		if slices.Contains(names, name) {
-			return nil
-		}
-		t := Table{file: in.name}
-		for _, name := range names {
-			t.columns = append(t.columns, &column{name: name})
-		}
-		return &Error{Problem: fmt.Sprintf("there is no column %s to %s; %s", quote(name), purpose, t.list())}
-	}
-	check := func(purpose string, list []string) error {
-		slices.Sort(list)
-		for _, name := range list {
-			if err := has(name, purpose); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var kinds, layouts []string
-	for name := range in.o.Kinds {
-		kinds = append(kinds, name)
-	}
-	for name := range in.o.Layouts {
-		layouts = append(layouts, name)
-	}
-	for _, err := range []error{
-		check("leave out", slices.Clone(in.o.Drop)), check("keep", slices.Clone(in.o.Keep)),
-		check("set the type of", kinds), check("read with a layout", layouts),
+	for _, named := range []struct {
+		purpose string
+		columns []string
+	}{
+		{"leave out", in.o.Drop}, {"keep", in.o.Keep},
+		{"set the type of", slices.Sorted(maps.Keys(in.o.Kinds))},
+		{"read with a layout", slices.Sorted(maps.Keys(in.o.Layouts))},
 	} {
-		if err != nil {
-			return nil, err
+		for _, name := range named.columns {
+			if !slices.Contains(names, name) {
+				return nil, &Error{Problem: fmt.Sprintf("there is no column %s to %s; %s", quote(name), named.purpose,
+					list(names))}
+			}
 		}
 	}
 	want := make([]bool, len(names))

@@ -3,6 +3,7 @@ package table
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -39,8 +40,8 @@ type records struct {
 	names       []string // of the columns, when the header was read
 	at          []int    // field of each column that is read
 	trailing    bool     // each row has an empty field more than the header
-	lines       lines
-	row         int // number of the next row; the header is 0
+	lines       []int32  // of each row
+	row         int      // number of the next row; the header is 0
 	fields      [][]byte
 }
 
@@ -132,13 +133,7 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 
 // delimiter is the delimiter in words.
 func (s *records) delimiter() string {
-	switch s.delim {
-	case '\t':
-		return "tab"
-	case ' ':
-		return "space"
-	}
-	return string(rune(s.delim))
+	return cmp.Or(map[byte]string{'\t': "tab", ' ': "space"}[s.delim], string(rune(s.delim)))
 }
 
 // fits says whether a row has the right number of fields.

@@ -93,8 +93,7 @@ type Table struct {
 	file     string
 	format   string
 	rows     int
-	lines    []int32 // CSV: line of each row, nil if row i is at line i + firstLine
-	first    int     // CSV: line of the first row; 0 if rows have no lines
+	lines    []int32 // CSV: line of each row
 	from     []int32 // row of the file of each row; nil: all rows
 	columns  []*column
 	byName   map[string]*column
@@ -259,13 +258,10 @@ func (t *Table) errorf(row int, column, fix, problem string, args ...any) *Error
 
 // line is the line of a row of the file, 0 for Parquet.
 func (t *Table) line(row int) int {
-	switch {
-	case t.lines != nil:
-		return int(t.lines[row])
-	case t.first > 0:
-		return t.first + row
+	if t.lines == nil {
+		return 0
 	}
-	return 0
+	return int(t.lines[row])
 }
 
 // column finds a column by its name.
@@ -273,18 +269,22 @@ func (t *Table) column(name string) (*column, error) {
 	if c, ok := t.byName[name]; ok {
 		return c, nil
 	}
-	return nil, t.errorf(-1, "", "", "there is no column %s; %s", quote(name), t.list())
+	var names []string
+	for _, c := range t.columns {
+		names = append(names, c.name)
+	}
+	return nil, t.errorf(-1, "", "", "there is no column %s; %s", quote(name), list(names))
 }
 
-// list names the columns for a sentence.
-func (t *Table) list() string {
+// list names columns for a sentence.
+func list(names []string) string {
 	const most = 12
-	var names []string
-	for _, c := range t.columns[:min(len(t.columns), most)] {
-		names = append(names, printable(c.name))
+	var first []string
+	for _, name := range names[:min(len(names), most)] {
+		first = append(first, printable(name))
 	}
-	if len(t.columns) > most {
-		names = append(names, fmt.Sprintf("and %d more", len(t.columns)-most))
+	if len(names) > most {
+		first = append(first, fmt.Sprintf("and %d more", len(names)-most))
 	}
-	return "the columns are " + strings.Join(names, ", ")
+	return "the columns are " + strings.Join(first, ", ")
 }
