@@ -184,16 +184,9 @@ func readParameters(file string) (map[string]string, error) {
 		return nil, usage.Errorf("%s is not a YAML file of names and values: %w", file, err)
 	}
 	for name, value := range values {
-		if value.Kind != yaml.ScalarNode {
-			value.Style = yaml.FlowStyle
-			text, err := yaml.Marshal(&value)
-			if err != nil {
-				return nil, usage.Errorf("%s, line %d: the parameter %s: %w", file, value.Line, name, err)
-			}
-			value.Value = strings.TrimSpace(string(text))
-		}
-		if value.Tag == "!!null" {
-			return nil, usage.Errorf("%s, line %d: the parameter %s has no value", file, value.Line, name)
+		if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
+			return nil, usage.Errorf("%s, line %d: the parameter %s must be a text, a number or a truth value",
+				file, value.Line, name)
 		}
 		parameters[name] = value.Value
 	}

@@ -145,7 +145,7 @@ func TestExitCodes(t *testing.T) {
 		{"run missing.ipynb", 2, "missing.ipynb"},
 		{"run a.ipynb --cwd missing", 2, "--cwd missing is not a folder"},
 		{"run a.ipynb --params missing.yaml", 2, "missing.yaml"},
-		{"run a.ipynb --params list.yaml", 2, `"[1]" is not a whole number`},
+		{"run a.ipynb --params list.yaml", 2, "list.yaml, line 2: the parameter n must be a text"},
 		{"run a.ipynb --params text.ipynb", 2, "text.ipynb is not a YAML file of names and values"},
 		{"run a.ipynb --params other.yaml", 2, `no parameter "m"`},
 		{"run a.ipynb --params real.yaml", 2, `"1.5" is not a whole number`},

@@ -4,6 +4,7 @@ For each it prints the client, its version and what passes, separated by tabs, o
 clients_test.go runs it; requirements.txt has the versions.
 """
 
+import glob
 import json
 import os
 import subprocess
@@ -43,15 +44,22 @@ def has(text, *words):
         assert word in text, f"no {word!r} in:\n{text}"
 
 
-def processes():
-    out = subprocess.run(["ps", "-A", "-o", "pid=,stat=,args="], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(None, 2) for line in out.splitlines()]
-    return {row[0]: row[2] for row in rows if len(row) == 3 and not row[1].startswith("Z")}
+def processes(mark):
+    """Commands of the processes that have the mark in their environment: none where the system does not tell it."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(f"{path}/environ", "rb") as environ, open(f"{path}/cmdline", "rb") as command:
+                if mark.encode() in environ.read():
+                    found.append(command.read().decode().replace("\0", " "))
+        except OSError:
+            pass
+    return found
 
 
 def jupyter_client():
-    before = processes()
-    km, kc = start_new_kernel(kernel_name="tvps")
+    mark = f"TVPS_CLIENTS={os.getpid()}"
+    km, kc = start_new_kernel(kernel_name="tvps", env={**os.environ, "TVPS_CLIENTS": str(os.getpid())})
 
     def ask(method, *args, limit=60, **options):
         """Sends a request and returns its reply and what is published."""
@@ -90,15 +98,13 @@ def jupyter_client():
         time.sleep(1)
     assert ask("inspect", "%%\nfmt.Nonsense()", 10)[0]["found"] is False
     kc.execute("%%\nfor { time.Sleep(time.Second) }")
-    new = {}
-    while not any("/gonb_" in command and "gopls" not in command for command in new.values()):
-        new = {pid: command for pid, command in processes().items() if pid not in before}
+    while sys.platform == "linux" and not any("/gonb_" in command and "gopls" not in command for command in processes(mark)):
         time.sleep(0.1)
     kc.stop_channels()
     km.shutdown_kernel(now=True)
     end = time.time() + 20
-    while left := [pid for pid, command in processes().items() if new.get(pid) == command and "tvps" in command]:
-        assert time.time() < end, f"left after a kill: {[new[pid] for pid in left]}"
+    while left := processes(mark):
+        assert time.time() < end, f"left after a kill: {left}"
         time.sleep(0.1)
     return "errors, standard input, inspection, completion, pages; nothing is left after `shutdown_kernel(now=True)`"
 

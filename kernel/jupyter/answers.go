@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"go/scanner"
 	"go/token"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -52,18 +53,13 @@ func names(code string, pos int) bool {
 	units := utf16.Encode([]rune(code))
 	pos = min(max(pos, 0), len(units))
 	text := func(n int) string { return string(utf16.Decode(units[:min(n, len(units))])) }
-	commands := commandLines(strings.Split(code, "\n"))
-	if commands[strings.Count(text(pos), "\n")] {
-		return true // GoNB shows its help
-	}
-	lines := strings.SplitAfter(text(pos+1), "\n")
-	for i := range lines {
-		if i < len(commands) && commands[i] {
-			lines[i] = ""
+	for _, at := range commands.FindAllStringIndex(code, -1) {
+		if n := len(text(pos)); at[0] <= n && n <= at[1] {
+			return true // GoNB shows its help
 		}
 	}
 	inside := false
-	for _, r := range slices.Backward([]rune(strings.Join(lines, ""))) {
+	for _, r := range slices.Backward([]rune(commands.ReplaceAllString(text(pos+1), ""))) {
 		switch {
 		case inside:
 			inside = r != '(' && r != '{'
@@ -76,15 +72,8 @@ func names(code string, pos int) bool {
 	return false
 }
 
-// commandLines says which lines of a cell are commands of GoNB, with the lines that a backslash continues.
-func commandLines(lines []string) []bool {
-	is := make([]bool, len(lines))
-	for i, line := range lines {
-		line = strings.TrimPrefix(line, "//gonb:")
-		is[i] = len(line) > 1 && (line[0] == '%' || line[0] == '!') || i > 0 && is[i-1] && strings.HasSuffix(lines[i-1], "\\")
-	}
-	return is
-}
+// commands matches the commands of GoNB in a cell, with the lines that a backslash continues.
+var commands = regexp.MustCompile(`(?m)^(?://gonb:)?[%!](?:.*\\\n)*.+$`)
 
 // completeReply is the content of is_complete_reply.
 type completeReply struct {

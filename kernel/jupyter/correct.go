@@ -35,6 +35,9 @@ func (r *relay) request(client *socket, frames [][]byte) [][]byte {
 	return frames
 }
 
+// pageUser marks a request for a page: GoNB copies the name of the user to the reply.
+const pageUser = "tvps-page"
+
 // asked matches a cell that asks for a page about a name, as in IPython.
 var asked = regexp.MustCompile(`^\s*(?:\?\s*([\w.]+)|([\w.]+)\?)\s*$`)
 
@@ -48,11 +51,8 @@ func (r *relay) execution(m message, frames [][]byte) [][]byte {
 		return nil // GoNB would end
 	}
 	if name := asked.FindStringSubmatch(code); name != nil {
-		r.mu.Lock()
-		r.pages[m.header.ID] = true
-		r.mu.Unlock()
 		code = "%%\n" + name[1] + name[2]
-		m.header.Type = "inspect_request"
+		m.header.Type, m.header.Username = "inspect_request", pageUser
 		return r.session.changed(frames, m.header, map[string]any{
 			"code": code, "cursor_pos": len(code) - 1, "detail_level": 0})
 	}
@@ -68,20 +68,20 @@ var (
 	shellCommand = regexp.MustCompile(`^(?://gonb:)?!\s*\*?`)
 	asksInput    = regexp.MustCompile(`\bRequestInput\b|(?m:^(?://gonb:)?%with_(inputs|password)\b)`)
 	readsInput   = regexp.MustCompile(`\bos\.Stdin\b|\bfmt\.Scan`)
+	notGo        = regexp.MustCompile(`^(?://gonb:)?%%[a-z]`)
 )
 
 func withoutInput(code string) string {
-	lines := strings.Split(code, "\n")
-	if first := strings.TrimPrefix(lines[0], "//gonb:"); asksInput.MatchString(code) ||
-		strings.HasPrefix(first, "%%") && strings.TrimRight(first, " ") != "%%" {
+	if asksInput.MatchString(code) || notGo.MatchString(code) {
 		return code
 	}
-	for i, line := range lines {
-		if at := shellCommand.FindStringIndex(line); at != nil && !(i > 0 && strings.HasSuffix(lines[i-1], "\\")) {
-			lines[i] = line[:at[1]] + noInput + line[at[1]:]
+	return commands.ReplaceAllStringFunc(code, func(command string) string {
+		begin := shellCommand.FindString(command)
+		if begin == "" {
+			return command
 		}
-	}
-	return strings.Join(lines, "\n")
+		return begin + noInput + command[len(begin):]
+	})
 }
 
 // changed is a message with another header and content. A content that cannot be encoded leaves it as it was.
@@ -113,16 +113,14 @@ func (r *relay) reply(frames [][]byte) [][]byte {
 		data, _ := content["data"].(map[string]any)
 		text, _ := data["text/plain"].(string)
 		if data["text/markdown"] == "" || data["text/markdown"] == nil && !strings.HasPrefix(text, "## GoNB") {
-			content = notFound // the text is an error
+			content, data = notFound, unknown // the text is an error
 		} else if data["text/markdown"] != nil {
 			data["text/plain"] = data["text/markdown"] // the protocol demands it, and consoles show nothing else
 		}
-		r.mu.Lock()
-		page := r.pages[m.parent.ID]
-		delete(r.pages, m.parent.ID)
-		r.mu.Unlock()
-		if page {
-			m.header.Type, content = "execute_reply", r.page(content["data"])
+		if m.parent.Username == pageUser {
+			m.header.Type = "execute_reply"
+			content = map[string]any{"status": "ok", "execution_count": r.history.len(), "user_expressions": struct{}{},
+				"payload": []any{map[string]any{"source": "page", "start": 0, "data": data}}}
 		}
 	case "execute_reply":
 		if content["status"] != "error" {
@@ -137,14 +135,8 @@ func (r *relay) reply(frames [][]byte) [][]byte {
 	return r.session.changed(frames, m.header, content)
 }
 
-// page is the reply to a cell that asks for a page.
-func (r *relay) page(data any) map[string]any {
-	if found, ok := data.(map[string]any); !ok || len(found) == 0 {
-		data = map[string]any{"text/plain": "gopls knows nothing of this name, or has not yet loaded its package.\n"}
-	}
-	return map[string]any{"status": "ok", "execution_count": r.history.len(), "user_expressions": struct{}{},
-		"payload": []any{map[string]any{"source": "page", "start": 0, "data": data}}}
-}
+// unknown is the page about a name that gopls does not explain.
+var unknown = map[string]any{"text/plain": "gopls knows nothing of this name, or has not yet loaded its package.\n"}
 
 // failure is why a cell failed, for the fields ename, evalue and traceback of error and execute_reply.
 type failure = map[string]any
@@ -167,16 +159,12 @@ func (r *relay) failure(id string) failure {
 type crash struct {
 	frames [][][]byte
 	text   string
-	timer  *time.Timer // after which it was no end of the program
 }
 
 var (
 	panics = regexp.MustCompile(`(?m)^(panic: |fatal error: |runtime: )`)
 	exits  = regexp.MustCompile(`^(\^C\n)?(exit status \d+|signal: [a-z ]+)( \(core dumped\))?\n$`)
 )
-
-// crashTime is from a panic to the end of the program.
-const crashTime = 2 * time.Second
 
 // clearType is the MIME type of an output that clears the others: the message clear_output, which GoNB lacks. Its value
 // says whether to wait for the next output.
@@ -210,10 +198,7 @@ func (r *relay) publication(frames [][]byte) {
 			frames = r.session.changed(frames, m.header, content)
 		}
 		if r.crash.text != "" || panics.MatchString(text) || exits.MatchString(text) {
-			if r.crash.frames = append(r.crash.frames, frames); r.crash.timer == nil {
-				r.crash.timer = time.AfterFunc(crashTime, r.flush)
-			}
-			r.crash.text += text
+			r.crash.frames, r.crash.text = append(r.crash.frames, frames), r.crash.text+text
 			return
 		}
 	case "error":
@@ -223,8 +208,11 @@ func (r *relay) publication(frames [][]byte) {
 		r.failed[m.parent.ID] = content
 		r.mu.Unlock()
 		frames = r.session.changed(frames, m.header, content)
-	case "status":
-		r.crash.flush(r)
+	case "status": // no error follows
+		for _, held := range r.crash.frames {
+			r.toAll(held)
+		}
+		r.crash = crash{}
 	case "display_data", "update_display_data":
 		if wait, ok := data[clearType]; ok {
 			m.header.Type, content = "clear_output", map[string]any{"wait": wait == true}
@@ -250,26 +238,9 @@ func (r *relay) publication(frames [][]byte) {
 	r.toAll(frames)
 }
 
-// flush publishes what was held back, as no error follows.
-func (r *relay) flush() {
-	r.publishing.Lock()
-	defer r.publishing.Unlock()
-	r.crash.flush(r)
-}
-
-func (c *crash) flush(r *relay) {
-	for _, frames := range c.frames {
-		r.toAll(frames)
-	}
-	*c = crash{}
-}
-
 // explain makes GoNB's error that of the program: a panic's first line, and all that it printed. For the compiler's
 // errors, GoNB gives their lines in its own file; the lines of the cell are in the traceback.
 func (c *crash) explain(content failure) failure {
-	if c.timer != nil {
-		c.timer.Stop()
-	}
 	if panics.MatchString(c.text) {
 		content["evalue"], _, _ = strings.Cut(c.text, "\n")
 		content["traceback"] = strings.Split(strings.TrimRight(c.text, "\n"), "\n")

@@ -5,16 +5,12 @@ import (
 	"os/exec"
 	"strconv"
 	"syscall"
-	"time"
 
 	"tvps/data/process"
 )
 
-const (
-	parentEvery = time.Second         // between two looks at the parent process
-	guarded     = "TVPS_KERNEL_GUARD" // set in the environment of a guarded relay
-	guardPipe   = 3                   // its file that ends with the guard
-)
+// guarded names the variable with the process id of a relay's guard.
+const guarded = "TVPS_KERNEL_GUARD"
 
 // guardRelay runs this program again, as the relay, in a process group of its own, and returns its exit code. A client
 // may kill the guard at any time: then the relay, which nobody kills, ends the kernel and its processes. The guard ends
@@ -25,42 +21,14 @@ func guardRelay(signals <-chan os.Signal, l *log) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		return 0, err
-	}
 	cmd := exec.Command(program, os.Args[1:]...)
-	cmd.Env = append(os.Environ(), guarded+"=1")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdin, os.Stdout, os.Stderr, []*os.File{read}
-	wait, err := process.Start(cmd, process.OwnGroup)
-	read.Close()
+	cmd.Env = append(os.Environ(), guarded+"="+strconv.Itoa(os.Getpid()))
+	p, err := launch(cmd, l, process.OwnGroup)
 	if err != nil {
 		return 0, err
 	}
-	p := &running{cmd: cmd, log: l, exited: make(chan struct{})}
-	go func() {
-		_ = wait()
-		close(p.exited)
-	}()
-	look := time.NewTicker(parentEvery)
-	defer look.Stop()
-	for {
-		select {
-		case <-p.exited:
-			write.Close() // only now
-			return p.code(), nil
-		case s := <-signals:
-			if s == os.Interrupt {
-				_ = p.interrupt()
-			} else {
-				_ = cmd.Process.Signal(s)
-			}
-		case <-look.C:
-			if gone() {
-				_ = cmd.Process.Signal(syscall.SIGTERM)
-			}
-		}
-	}
+	p.wait(signals, gone, 5*termTime, p.interrupt)
+	return p.code(), nil
 }
 
 // parentGone returns a function that says whether the client that started this process has ended. JPY_PARENT_PID

@@ -1,18 +1,13 @@
 package jupyter
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/textproto"
-	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -59,50 +54,16 @@ func (r *relay) prepare(ctx context.Context, dir string) {
 	}
 }
 
-// loadPackages asks the gopls that GoNB started in dir for a name, as an editor, and waits for the answer: gopls has
-// then loaded the module and this checkout. Without gopls it returns after a while.
+// loadPackages asks the gopls that GoNB started in dir for a name: then it has loaded the module and this checkout. It
+// listens some time after its start. Without gopls there is nothing to wait for.
 func loadPackages(ctx context.Context, dir string) {
-	var conn net.Conn
 	for range 100 {
-		var err error
-		if conn, err = (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, "gopls_socket")); err == nil {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	if conn == nil {
-		return
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	send := func(message string) {
-		fmt.Fprintf(conn, "Content-Length: %d\r\n\r\n%s", len(message), message)
-	}
-	folder := (&url.URL{Scheme: "file", Path: dir}).String()
-	send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"rootUri":%q}}`, folder))
-	send(`{"jsonrpc":"2.0","method":"initialized","params":{}}`)
-	send(`{"jsonrpc":"2.0","id":2,"method":"workspace/symbol","params":{"query":"main"}}`)
-	in := bufio.NewReader(conn)
-	for {
-		head, err := textproto.NewReader(in).ReadMIMEHeader()
-		size, _ := strconv.Atoi(head.Get("Content-Length"))
-		body := make([]byte, size)
-		if err == nil {
-			_, err = io.ReadFull(in, body)
-		}
-		var message struct {
-			ID     int
-			Method string
-		}
-		if err != nil || json.Unmarshal(body, &message) == nil && message.ID == 2 && message.Method == "" {
+		socket := filepath.Join(dir, "gopls_socket")
+		cmd := exec.CommandContext(ctx, "gopls", "-remote=unix;"+socket, "workspace_symbol", "main")
+		cmd.Dir = dir
+		if err := cmd.Run(); err == nil || errors.Is(err, exec.ErrNotFound) || ctx.Err() != nil {
 			return
 		}
-		if message.Method != "" && message.ID != 0 {
-			send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":null}`, message.ID))
-		}
+		time.Sleep(100 * time.Millisecond)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -26,6 +27,7 @@ import (
 
 const (
 	acceptPause = 100 * time.Millisecond // after a client that could not be accepted
+	parentEvery = time.Second            // between two looks at the parent process
 	termTime    = time.Second            // for a kernel to end after SIGTERM, before it is killed
 )
 
@@ -48,15 +50,12 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	signals := make(chan os.Signal, 10)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer signal.Stop(signals)
-	if os.Getenv(guarded) == "" {
-		return guardRelay(signals, &log{to: w, name: "tvps-kernel"})
+	l, guard := &log{to: w, name: "tvps-kernel"}, os.Getenv(guarded)
+	if guard == "" {
+		return guardRelay(signals, l)
 	}
 	_ = os.Unsetenv(guarded)
-	gone := make(chan struct{})
-	go func() { // the guard writes nothing: its end closes the pipe
-		_, _ = io.Copy(io.Discard, os.NewFile(guardPipe, "guard"))
-		close(gone)
-	}()
+	gone := func() bool { return strconv.Itoa(os.Getppid()) != guard }
 	adopt()
 	outer, err := readConnection(connectionFile)
 	if err != nil {
@@ -67,8 +66,7 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 		return 0, err
 	}
 	defer closeAll(listeners)
-	r := &relay{session: session{id: randomID(), key: []byte(outer.Key)}, log: &log{to: w, name: "tvps-kernel"},
-		pages: map[string]bool{}, failed: map[string]failure{}}
+	r := &relay{session: session{id: randomID(), key: []byte(outer.Key)}, log: l, failed: map[string]failure{}}
 	dir, remove, err := artifact.TempFolder("tvps-relay-")
 	if err != nil {
 		return 0, fmt.Errorf("cannot create a temporary folder: %w", err)
@@ -98,7 +96,7 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	for i, ch := range channels {
 		go r.accept(ctx, listeners[i], ch, *r.inner.ports()[i])
 	}
-	r.wait(p, signals, gone)
+	p.wait(signals, gone, termTime, func() error { return nil }) // the kernel gets interrupts, too
 	cancel()
 	closeAll(listeners)
 	r.finish()
@@ -106,27 +104,33 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	return p.code(), nil
 }
 
-// wait returns when the kernel has ended. It ends the kernel at SIGTERM, and when the guard is gone. An interrupt is
-// not for the relay: the kernel gets it, too.
-func (r *relay) wait(p *running, signals <-chan os.Signal, gone <-chan struct{}) {
+// wait returns when the process has ended. It ends it at SIGTERM or SIGHUP, and when the client is gone.
+func (p *running) wait(signals <-chan os.Signal, gone func() bool, patience time.Duration, interrupt func() error) {
+	look := time.NewTicker(parentEvery)
+	defer look.Stop()
 	for {
-		why := "the process that started it is gone"
+		why := ""
 		select {
 		case <-p.exited:
 			if p.code() != 0 {
-				r.log.note("the kernel ended: " + p.state())
+				p.log.note("the kernel ended: " + p.state())
 			}
 			return
 		case s := <-signals:
-			if s == os.Interrupt {
-				continue
+			if why = s.String(); s == os.Interrupt {
+				why = ""
+				_ = interrupt()
 			}
-			why = s.String()
-		case <-gone:
+		case <-look.C:
+			if gone() {
+				why = "the process that started it is gone"
+			}
 		}
-		r.log.note("ending the kernel: " + why)
-		p.end(termTime)
-		return
+		if why != "" {
+			p.log.note("ending the kernel: " + why)
+			p.end(patience)
+			return
+		}
 	}
 }
 
@@ -154,7 +158,6 @@ type relay struct {
 	ended       bool      // the kernel's iopub connection
 	clients     sync.WaitGroup
 	rejected    bool               // a message was dropped
-	pages       map[string]bool    // requests for a page about a name, by id
 	failed      map[string]failure // why cells failed, by the id of the request
 
 	publishing sync.Mutex  // held while a message goes to all subscribers

@@ -26,17 +26,16 @@ type Notebook struct {
 	Minor    int // nbformat_minor; from 5 on, cells have ids
 	Cells    []*Cell
 	Metadata map[string]any
-	Replaced int            // values that JSON does not have, as Parse found them
+	Replaced int            // values NaN and Infinity that Parse read as null
 	rest     map[string]any // top-level fields that this package does not know
 }
 
-// Note says that the notebook had values that JSON does not have; empty if it had none.
+// Note says that Parse read values as null; empty if it did not.
 func (nb *Notebook) Note() string {
 	if nb.Replaced == 0 {
 		return ""
 	}
-	return fmt.Sprintf("had %d values that JSON does not have: NaN and Infinity are written as null, "+
-		"half of a surrogate pair as U+FFFD", nb.Replaced)
+	return fmt.Sprintf("had %d values NaN or Infinity, which JSON does not have: they are written as null", nb.Replaced)
 }
 
 // Cell is a cell of a notebook.

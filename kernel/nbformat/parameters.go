@@ -1,15 +1,11 @@
 package nbformat
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tvps/replicate/usage"
-
-	"gopkg.in/yaml.v3"
 )
 
 // ParametersTag marks the cells whose declarations are the notebook's parameters.
@@ -128,32 +124,4 @@ func list(all []Parameter) string {
 		lines[i] = "  " + p.String()
 	}
 	return strings.Join(lines, "\n")
-}
-
-// composite is the inside of a list or map: a YAML text such as [1, 2] or {a: 1}, whose items a language writes.
-func composite(value string, isMap bool, item func(*yaml.Node) (string, error)) (string, error) {
-	var doc yaml.Node
-	err := yaml.Unmarshal([]byte(value), &doc)
-	switch {
-	case err == nil && len(doc.Content) == 1 && isMap == (doc.Content[0].Kind == yaml.MappingNode) &&
-		isMap != (doc.Content[0].Kind == yaml.SequenceNode):
-	case isMap:
-		return "", errors.New("is not a map such as {a: 1}")
-	default:
-		return "", errors.New("is not a list such as [1, 2]")
-	}
-	var items []string
-	key := ""
-	for i, node := range doc.Content[0].Content {
-		if isMap && i%2 == 0 {
-			key = strconv.Quote(node.Value) + ": "
-			continue
-		}
-		literal, err := item(node)
-		if err != nil {
-			return "", fmt.Errorf("has %q, which %w", node.Value, err)
-		}
-		items = append(items, key+literal)
-	}
-	return strings.Join(items, ", "), nil
 }

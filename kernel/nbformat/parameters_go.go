@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"gopkg.in/yaml.v3"
 )
 
 // goHeader turns the declarations of a cell into a Go file.
@@ -159,14 +157,11 @@ var units = []unit{
 
 // goLiteral writes a value as a Go literal of the given type.
 func goLiteral(kind, value string) (string, error) {
-	if _, element, ok := strings.Cut(kind, "]"); ok {
-		items, err := composite(value, strings.HasPrefix(kind, "map"), func(item *yaml.Node) (string, error) {
-			if item.Kind != yaml.ScalarNode {
-				return "", errors.New("has lists or maps within")
-			}
-			return goLiteral(element, item.Value)
-		})
-		return kind + "{" + items + "}", err
+	if strings.Contains(kind, "]") {
+		if goType("", value) != kind {
+			return "", errors.New("is not of the form " + kind + "{...}")
+		}
+		return value, nil
 	}
 	switch kind {
 	case "string":

@@ -1,11 +1,10 @@
 package nbformat
 
 import (
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 )
 
 // pythonLine matches an assignment of a literal: a name, an optional annotation, the literal and an optional comment.
@@ -51,28 +50,13 @@ func pythonLiteral(kind, value string) (string, error) {
 		return strconv.Quote(value), nil // Python understands all of Go's escapes
 	case "bool":
 		return boolean(value, "True", "False")
-	case "list":
-		items, err := composite(value, false, pythonItem)
-		return "[" + items + "]", err
-	case "dict":
-		items, err := composite(value, true, pythonItem)
-		return "{" + items + "}", err
+	case "list", "dict":
+		if pythonType(value+" ") != kind {
+			return "", errors.New("is not a " + kind + " of Python")
+		}
+		return value, nil
 	case "float":
 		return floating(value)
 	}
 	return integer(value)
-}
-
-// pythonItem is a value within a list or dict, whose type is that of YAML.
-func pythonItem(item *yaml.Node) (string, error) {
-	kinds := map[string]string{"!!str": "str", "!!int": "int", "!!float": "float", "!!bool": "bool", "!!seq": "list",
-		"!!map": "dict"}
-	value, err := yaml.Marshal(item)
-	if err != nil || item.Tag == "!!null" {
-		return "None", err
-	}
-	if item.Kind == yaml.ScalarNode {
-		value = []byte(item.Value)
-	}
-	return pythonLiteral(kinds[item.Tag], string(value))
 }

@@ -37,32 +37,23 @@ func Parse(data []byte) (*Notebook, error) {
 	return nb, err
 }
 
-// strict replaces NaN, Infinity and -Infinity, which Python's programs write into JSON, by null. It counts them, and
-// the halves of surrogate pairs in strings, which package json replaces.
+// loose matches strings, and the words that Python's programs write into JSON and that it does not have.
+var loose = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
+
+// strict replaces NaN, Infinity and -Infinity by null, and counts them.
 func strict(data []byte) (valid []byte, replaced int) {
-	if !suspect.Match(data) {
+	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return data, 0
 	}
 	valid = loose.ReplaceAllFunc(data, func(found []byte) []byte {
-		if found[0] != '"' {
-			replaced++
-			return []byte("null")
+		if found[0] == '"' {
+			return found
 		}
-		var text string
-		if suspect.Match(found) && json.Unmarshal(found, &text) == nil {
-			written := bytes.Count(found, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(found), []byte(`\ufffd`))
-			replaced += strings.Count(text, "\uFFFD") - written
-		}
-		return found
+		replaced++
+		return []byte("null")
 	})
 	return valid, replaced
 }
-
-// suspect matches what strict looks for. loose matches strings and the words that JSON does not have.
-var (
-	suspect = regexp.MustCompile(`NaN|Infinity|\\u[dD][89a-fA-F]`)
-	loose   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
-)
 
 // object is a JSON object that is being decoded. The take functions remove known fields from it; unknown fields
 // remain. err is the first error.

@@ -124,16 +124,10 @@ func checkLab(ctx context.Context, l Layout) backend.Check {
 }
 
 // clientVersions is a program of Python that prints the versions of itself and of what may run notebooks.
-const clientVersions = `import sys
-from importlib.metadata import PackageNotFoundError, version
-print("Python", sys.version.split()[0], end="")
-for name in ("jupyter_client", "jupyter_server", "ipykernel", "ipywidgets", "nbformat", "nbclient", "nbconvert",
-             "papermill", "tvps-papermill", "jupyter-console", "nbval", "jupytext", "voila", "jupyter_kernel_gateway"):
-    try:
-        print(",", name, version(name), end="")
-    except PackageNotFoundError:
-        pass
-`
+const clientVersions = `import importlib.metadata as m, sys
+names = "ipykernel|ipywidgets|jupyte.*|nb.*|papermill|tvps-papermill|voila"
+found = sorted({f"{d.name} {d.version}" for d in m.distributions() if __import__("re").fullmatch(names, d.name)})
+print("Python", sys.version.split()[0] + ":", ", ".join(found), end="")`
 
 // checkClients lists the clients next to JupyterLab, or of python3 on PATH. None is needed.
 func checkClients(ctx context.Context, l Layout) backend.Check {
