@@ -61,7 +61,6 @@ var otherWrites = map[string]string{
 	"replicate/cluster/slurmtest/slurmtest.go": "writes settings of tests",
 	"replicate/cluster/submit.go":              "makes an empty file",
 	"replicate/figure.go":                      "streams a trace, which no program reads back",
-	"replicate/runs/lock.go":                   "writes into a lock's file, which must stay the same file",
 	"replicate/runs/store.go":                  "moves a damaged file and writes the reason next to it",
 }
 

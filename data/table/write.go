@@ -208,8 +208,8 @@ type ParquetWriter struct {
 // NewParquetWriter returns a writer to w.
 func NewParquetWriter(w io.Writer) *ParquetWriter { return &ParquetWriter{w: w} }
 
-// Write writes rows. All parts have the same columns; one that Missing is given for in the first may have missing values
-// in all. Errors: columns that do not fit, and those of the writer below.
+// Write writes rows. All parts have the same columns; one that Missing is given for in the first may have missing
+// values in all. Errors: columns that do not fit, and those of the writer below.
 func (p *ParquetWriter) Write(columns ...Column) error {
 	list, rows, err := prepare(columns)
 	if err != nil {

@@ -23,11 +23,12 @@ const (
 // readFile reads a whole file.
 func readFile(path string) ([]byte, error) { return artifact.ReadFile(path, maxFile) }
 
-// openOwn opens a file of the store, whose mode is 0644 if it is made. It must be a regular file: a pipe would block, and
-// a link must not lead what is written to a file that is not the store's.
+// openOwn opens a file of the store, whose mode is 0644 if it is made. It must be a regular file: a pipe would block,
+// and a link must not lead what is written to a file that is not the store's.
 func openOwn(path string, flag int) (*os.File, error) {
 	refuse := func(what string) error {
-		return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%s is %s; remove it", filepath.Base(path), what)}
+		err := fmt.Errorf("%s is %s; remove it", filepath.Base(path), what)
+		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
 		flag |= unix.O_NOFOLLOW
