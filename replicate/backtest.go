@@ -9,7 +9,6 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/backtest"
 	"tvps/replicate/tables"
 	"tvps/replicate/usage"
 
@@ -19,7 +18,7 @@ import (
 // backtestFlags are those of backtest.
 type backtestFlags struct {
 	tableFlags
-	request      backtest.Request
+	request      tables.BacktestRequest
 	kinds        []string
 	results, out string
 	workers      int
@@ -47,10 +46,10 @@ func backtestCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	f.register(cmd)
-	flags.StringVar(&f.request.Model, "model", backtest.Models[0],
-		strings.Join(backtest.Models, ", ")+", \"exec:COMMAND\" or \"serve:COMMAND\"")
+	flags.StringVar(&f.request.Model, "model", tables.Models[0],
+		strings.Join(tables.Models, ", ")+", \"exec:COMMAND\" or \"serve:COMMAND\"")
 	flags.StringSliceVar(&f.request.Baselines, "baselines", nil, "rules without omega: "+
-		strings.Join(backtest.Baselines(), ", ")+" (default: all; the first and the last always take part)")
+		strings.Join(tables.Baselines(), ", ")+" (default: all; the first and the last always take part)")
 	flags.StringSliceVar(&f.kinds, "kinds", nil, "kinds of omega, each alone and with forgetting: "+
 		strings.Join(propensity.Names(crossfit.Kinds()), ", ")+", or none (default: all)")
 	flags.StringVar(&f.request.Until, "at", "",
@@ -66,11 +65,10 @@ func backtestCommand() *cobra.Command {
 
 func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	q := &f.request
-	asked, err := f.asked(file)
-	if err != nil {
+	var err error
+	if q.Request, err = f.asked(file); err != nil {
 		return err
 	}
-	q.Source, q.Fit, q.Seed = asked.Source, asked.Fit, asked.Seed
 	if f.kinds != nil {
 		q.Kinds = []crossfit.Kind{}
 	}
@@ -85,12 +83,13 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err := checkWorkers(f.workers); err != nil {
 		return err
 	}
-	p, err := backtest.Prepare(*q)
+	p, err := tables.PrepareBacktest(*q)
 	if err != nil {
 		return mistake(err)
 	}
+	f.warn(p.Leaks())
 	return f.page(cmd, file, f.out, func(b *backend.Backend) (pageResult, error) {
-		h, err := backtest.Open(b, f.results, f.workers, os.Stderr)
+		h, err := tables.OpenHost(b, f.results, f.workers, os.Stderr)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,6 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/backtest"
 	"tvps/replicate/tables"
 	"tvps/replicate/usage"
 
@@ -59,8 +58,8 @@ func weightsCommand() *cobra.Command {
 	flags.IntVar(&f.request.Window, "window", 0, "weight 0 for all but the last so many times; 0: none")
 	flags.IntVar(&f.permutations, "permutations", crossfit.DefaultConfig().Permutations,
 		fmt.Sprintf("number of shuffles of the times in the tests for drift, at least %d; 0: no tests", tables.LeastPermutations))
-	flags.StringVar(&f.testModel, "test-model", backtest.Models[0],
-		"model of the back test of --kind auto: "+strings.Join(backtest.Models, ", ")+
+	flags.StringVar(&f.testModel, "test-model", tables.Models[0],
+		"model of the back test of --kind auto: "+strings.Join(tables.Models, ", ")+
 			", \"exec:COMMAND\" or \"serve:COMMAND\"")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs of --kind auto")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "models that train at the same time, with --kind auto")
@@ -125,10 +124,9 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		return mistake(err)
 	}
 	f.warn(p.Leaks())
-	var test *backtest.Prepared
+	var test *tables.BacktestJob
 	if f.kind == auto {
-		test, err = backtest.Prepare(backtest.Request{Source: p.Source, Model: f.testModel, Until: p.At, Fit: p.Fit,
-			Seed: p.Seed})
+		test, err = tables.PrepareBacktest(tables.BacktestRequest{Request: p.Request, Model: f.testModel, Until: p.At})
 		if err != nil {
 			return mistake(err)
 		}
@@ -138,7 +136,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	defer b.Finalize()
-	var advice *backtest.Verdict
+	var advice *tables.Advice
 	if test != nil {
 		if advice, err = f.advise(cmd.Context(), b, test); err != nil {
 			return err
@@ -162,9 +160,9 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 }
 
 // advise runs the back test of --kind auto.
-func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *backtest.Prepared) (
-	*backtest.Verdict, error) {
-	h, err := backtest.Open(b, f.results, f.workers, os.Stderr)
+func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *tables.BacktestJob) (
+	*tables.Advice, error) {
+	h, err := tables.OpenHost(b, f.results, f.workers, os.Stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +174,7 @@ func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *bac
 }
 
 // write writes the files that were asked for, the weights last. advice: of --kind auto, or nil.
-func (f *weightsFlags) write(r *tables.Weights, advice *backtest.Verdict) error {
+func (f *weightsFlags) write(r *tables.Weights, advice *tables.Advice) error {
 	if f.model != "" && !r.Fitted() {
 		r.Notes = append(r.Notes, "no score was fitted, so "+f.model+" is not written")
 	} else if f.model != "" {
@@ -186,7 +184,7 @@ func (f *weightsFlags) write(r *tables.Weights, advice *backtest.Verdict) error 
 	}
 	record := struct {
 		*tables.Weights
-		Advice *backtest.Verdict `json:"back-test,omitempty"`
+		Advice *tables.Advice `json:"back-test,omitempty"`
 	}{r, advice}
 	if err := writeJSON(f.json, record); err != nil {
 		return err

@@ -11,20 +11,20 @@ import (
 
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/backtest"
+	"tvps/replicate/tables"
 )
 
 // Backtest runs a back test of a user's own table, with a progress bar, and shows its rules and its verdict. Finished
 // test blocks are in the same store as the runs of figures ($TVPS_RESULTS, or results). If it fails or is interrupted,
 // it ends the cell.
-func Backtest(q backtest.Request) *backtest.Result {
+func Backtest(q tables.BacktestRequest) *tables.Backtest {
 	r := Must(backTest(Context(), q))
 	showBacktest(output, r)
 	return r
 }
 
-func backTest(ctx context.Context, q backtest.Request) (*backtest.Result, error) {
-	p, err := backtest.Prepare(q)
+func backTest(ctx context.Context, q tables.BacktestRequest) (*tables.Backtest, error) {
+	p, err := tables.PrepareBacktest(q)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func backTest(ctx context.Context, q backtest.Request) (*backtest.Result, error)
 	}
 	defer b.Finalize()
 	bar := newProgress(output)
-	host, err := backtest.Open(b, cmp.Or(os.Getenv("TVPS_RESULTS"), "results"), runtime.NumCPU(), bar)
+	host, err := tables.OpenHost(b, cmp.Or(os.Getenv("TVPS_RESULTS"), "results"), runtime.NumCPU(), bar)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func backTest(ctx context.Context, q backtest.Request) (*backtest.Result, error)
 }
 
 // showBacktest shows the rules with their scores, and emits these numbers.
-func showBacktest(out sink, r *backtest.Result) {
+func showBacktest(out sink, r *tables.Backtest) {
 	rows := [][]string{{"rule", r.Metric, "minus equal weights", "minus tuned forgetting", "chosen at last"}}
 	values := map[string]float64{}
 	for _, rule := range r.Rules {
@@ -58,7 +58,7 @@ func showBacktest(out sink, r *backtest.Result) {
 		rows = append(rows, []string{rule.Rule, fmt.Sprintf("%.4f", rule.Scores[r.Metric]), rule.AgainstUniform.String(),
 			rule.AgainstForgetting.String(), chosen})
 		values["backtest/"+rule.Rule+"/"+r.Metric] = rule.Scores[r.Metric]
-		values["backtest/"+rule.Rule+"/minus-"+backtest.Forgetting] = rule.AgainstForgetting.Mean
+		values["backtest/"+rule.Rule+"/minus-"+tables.Forgetting] = rule.AgainstForgetting.Mean
 	}
 	tested := fmt.Sprintf("%d test blocks, %s to %s, model %s. Brackets: 95%% intervals. %s", r.Tested,
 		r.Blocks[0].Time, r.Blocks[len(r.Blocks)-1].Time, r.Model, strings.Join(r.Notes, ". "))
@@ -67,7 +67,7 @@ func showBacktest(out sink, r *backtest.Result) {
 }
 
 // Losses returns a line for [Plot] through the loss of a rule at each test block of a back test.
-func Losses(r *backtest.Result, rule string) figures.Series {
+func Losses(r *tables.Backtest, rule string) figures.Series {
 	var x, loss []float64
 	for i, b := range r.Blocks {
 		x, loss = append(x, float64(i+1)), append(loss, b.Scores[rule])

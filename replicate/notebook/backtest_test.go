@@ -12,7 +12,6 @@ import (
 	"tvps/data/random"
 	bins "tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/backtest"
 	"tvps/replicate/tables"
 )
 
@@ -31,9 +30,9 @@ func TestBacktest(t *testing.T) {
 	}
 	file := filepath.Join(dir, "table.csv")
 	demand.Write(t, file, text)
-	q := backtest.Request{Source: tables.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Model: "logistic",
-		Baselines: []string{}, Kinds: []crossfit.Kind{}, Fit: crossfit.DefaultConfig()}
-	shown := func() (r *backtest.Result, first, last message) {
+	q := tables.BacktestRequest{Request: tables.Request{Source: tables.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Fit: crossfit.DefaultConfig()}, Model: "logistic",
+		Baselines: []string{}, Kinds: []crossfit.Kind{}}
+	shown := func() (r *tables.Backtest, first, last message) {
 		rec := record(t)
 		r, err := backTest(context.Background(), q)
 		if err != nil {
@@ -44,9 +43,9 @@ func TestBacktest(t *testing.T) {
 	}
 	r, _, m := shown()
 	values := m.data[ValuesMIME].(map[string]any)["values"].(map[string]float64)
-	var uniform backtest.RuleResult
+	var uniform tables.RuleResult
 	for _, rule := range r.Rules {
-		if rule.Rule == backtest.Uniform {
+		if rule.Rule == tables.Uniform {
 			uniform = rule
 		}
 	}
@@ -58,8 +57,8 @@ func TestBacktest(t *testing.T) {
 	if !strings.Contains(html, r.Verdict.Sentence) || !strings.Contains(html, uniform.AgainstForgetting.String()) {
 		t.Errorf("the cell shows %s", html)
 	}
-	line := Losses(r, backtest.Uniform)
-	if len(line.Points) != len(r.Blocks) || line.Points[1].Mean != r.Blocks[1].Scores[backtest.Uniform] {
+	line := Losses(r, tables.Uniform)
+	if len(line.Points) != len(r.Blocks) || line.Points[1].Mean != r.Blocks[1].Scores[tables.Uniform] {
 		t.Errorf("a line of %d points for %d blocks", len(line.Points), len(r.Blocks))
 	}
 	again, _, other := shown()

@@ -1,7 +1,7 @@
 // Package tables answers the questions about a user's own table: whether it has drifted, when and by which columns
-// (Drift), and what each row of the past counts for today (Weights). All answers come about in one way: Open reads the
-// table, a Prepare function finds what the user can mend, the job that it returns computes, and the result is a summary
-// (String), a page or a file, and JSON.
+// (Drift), what each row of the past counts for today (Weights), and whether such weights would have helped (Backtest).
+// All answers come about in one way: Open reads the table, a Prepare function finds what the user can mend, the job
+// that it returns computes, and the result is a summary (String), a page or a file, and JSON.
 package tables
 
 import (

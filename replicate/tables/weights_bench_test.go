@@ -76,7 +76,7 @@ func reference() time.Duration {
 }
 
 // usage is the processor time of the process so far, and its largest resident memory in MiB.
-func usage(b *testing.B) (cpu time.Duration, peak float64) {
+func rusage(b *testing.B) (cpu time.Duration, peak float64) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		b.Fatal(err)
@@ -96,7 +96,7 @@ func BenchmarkWeigh(b *testing.B) {
 			unit := reference()
 			for b.Loop() {
 				begin := time.Now()
-				before, _ := usage(b)
+				before, _ := rusage(b)
 				p, err := PrepareWeights(WeightsRequest{Weights: crossfit.WeightOptions{Kind: kind},
 					Request: Request{Source: Source{File: path, Time: "day", Label: "y"}, Fit: crossfit.DefaultConfig()}})
 				if err != nil {
@@ -110,11 +110,11 @@ func BenchmarkWeigh(b *testing.B) {
 					b.Fatal(err)
 				}
 				r.Close()
-				after, _ := usage(b)
+				after, _ := rusage(b)
 				cpu, wall = cpu+after-before, wall+time.Since(begin)
 			}
 			unit = (unit + reference()) / 2
-			_, peak := usage(b)
+			_, peak := rusage(b)
 			n := float64(b.N)
 			b.ReportMetric(cpu.Seconds()/n, "cpu-s/op")
 			b.ReportMetric(wall.Seconds()/n/unit.Seconds(), "refs/op")

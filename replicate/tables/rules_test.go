@@ -1,4 +1,4 @@
-package backtest
+package tables
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/tables"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -57,12 +56,12 @@ func TestSample(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Prepare(Request{Source: tables.Source{File: file, Time: "t", Label: "y"}, Model: "logistic", Fit: quick()})
+	p, err := PrepareBacktest(BacktestRequest{Request: Request{Source: Source{File: file, Time: "t", Label: "y"}, Fit: quicker()}, Model: "logistic"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.steps) != mostLarge || p.steps[mostLarge-1] != blocks-1 || len(p.notes) != 2 {
-		t.Errorf("test blocks %v, notes %v", p.steps, p.notes)
+	if len(p.steps) != mostLarge || p.steps[mostLarge-1] != blocks-1 || len(p.about.Notes) != 2 {
+		t.Errorf("test blocks %v, notes %v", p.steps, p.about.Notes)
 	}
 	s := p.stream
 	k, err := newTask(s, blocks-1, true, 0)
@@ -76,7 +75,7 @@ func TestSample(t *testing.T) {
 		}
 	}
 	past := float64(n * (blocks - 1) / blocks)
-	near("rows", float64(len(k.train)), mostRows)
+	near("rows", float64(len(k.train)), mostPast)
 	near("rows that they stand for", floats.Sum(k.equal()), past)
 	near("the last block", floats.Sum(k.weights(Weighting{Window: 1}, nil))/float64(len(k.train)), 1)
 	counts := make([]float64, blocks)

@@ -1,4 +1,4 @@
-package backtest
+package tables
 
 import (
 	"bytes"
@@ -9,19 +9,18 @@ import (
 	"strings"
 
 	"tvps/figures"
-	"tvps/replicate/tables"
 )
 
 var (
-	//go:embed page.html
-	pageText     string
-	pageTemplate = template.Must(figures.Parts().New("backtest").Funcs(
-		template.FuncMap{"base": filepath.Base}).Parse(pageText))
+	//go:embed backtest.html
+	backtestText     string
+	backtestTemplate = template.Must(figures.Parts().New("backtest").Funcs(
+		template.FuncMap{"base": filepath.Base}).Parse(backtestText))
 )
 
-// pageParts is what page.html shows.
-type pageParts struct {
-	*Result
+// backtestParts is what backtest.html shows.
+type backtestParts struct {
+	*Backtest
 	First, Last string
 	Short       string // the model
 	Words       string // the metric
@@ -43,7 +42,7 @@ var curves = []string{Uniform, Window, "joint", "joint-forgetting", "covariate-f
 	"conditional-forgetting"}
 
 // WritePage writes index.html, chart.png and echarts.min.js to the folder, which it makes if needed.
-func (r *Result) WritePage(dir string) error {
+func (r *Backtest) WritePage(dir string) error {
 	fig := figures.Figure{Name: "backtest", Title: "Back test", Panels: []figures.Panel{r.panel()},
 		Source: []string{fmt.Sprintf("%s, model %s.", filepath.Base(r.File), r.shortModel())}}
 	part, err := figures.NewPanelPart(fig, fig.Panels[0])
@@ -51,8 +50,8 @@ func (r *Result) WritePage(dir string) error {
 		return err
 	}
 	part.Live = true
-	out := pageParts{Result: r, Short: r.shortModel(), First: tables.ShortName(r.Blocks[0].Time),
-		Last: tables.ShortName(r.Blocks[len(r.Blocks)-1].Time), Words: r.words(),
+	out := backtestParts{Backtest: r, Short: r.shortModel(), First: ShortName(r.Blocks[0].Time),
+		Last: ShortName(r.Blocks[len(r.Blocks)-1].Time), Words: r.words(),
 		Measures: r.measures(), Style: figures.CSS(fig), Sections: []figures.PanelPart{part}}
 	for _, rule := range r.Rules {
 		out.Table = append(out.Table, tableRow{rule, r.values(rule), r.chosen(rule)})
@@ -61,25 +60,25 @@ func (r *Result) WritePage(dir string) error {
 		return err
 	}
 	var page bytes.Buffer
-	if err := pageTemplate.Execute(&page, out); err != nil {
+	if err := backtestTemplate.Execute(&page, out); err != nil {
 		return fmt.Errorf("the page cannot be written: %w", err)
 	}
 	picture, err := figures.PNG(fig, fig.Panels[0])
 	if err != nil {
 		return err
 	}
-	return tables.WritePage(dir, page.Bytes(), map[string][]byte{"chart.png": picture})
+	return WritePage(dir, page.Bytes(), map[string][]byte{"chart.png": picture})
 }
 
 // panel is the chart: the mean loss of each rule minus that of tuned forgetting, over the test blocks up to each.
-func (r *Result) panel() figures.Panel {
+func (r *Backtest) panel() figures.Panel {
 	p := figures.Panel{Key: "a", Title: "Mean " + r.words() + " up to each test block, minus that of tuned forgetting",
 		XLabel: "test block", YLabel: r.words() + " minus tuned forgetting",
 		Reference: &figures.Reference{Value: 0, Label: "tuned forgetting", Color: "#777777"},
 		Notes: []string{"Below 0 is better than tuned forgetting. A line is the mean over all rows of the test blocks " +
 			"up to there."}}
 	for _, b := range r.Blocks {
-		p.XNames = append(p.XNames, tables.ShortName(b.Time))
+		p.XNames = append(p.XNames, ShortName(b.Time))
 	}
 	for i, name := range curves {
 		if r.index(name) < 0 {
@@ -98,7 +97,7 @@ func (r *Result) panel() figures.Panel {
 }
 
 // shortModel is the name that a comment gives a command, or the model without the folders of its files.
-func (r *Result) shortModel() string {
+func (r *Backtest) shortModel() string {
 	if _, name, ok := strings.Cut(r.Model, " # "); ok {
 		return name
 	}

@@ -1,6 +1,6 @@
 // Package backtest finds out whether weights of the past would have helped on a user's own table: for each time T a
 // model learns from the rows up to T with each weighting and predicts the next block.
-package backtest
+package tables
 
 import (
 	"context"
@@ -19,15 +19,14 @@ import (
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
-	"tvps/replicate/tables"
 	"tvps/replicate/usage"
 
 	"github.com/gomlx/compute"
 )
 
-// Request says what is to be tested.
-type Request struct {
-	tables.Source
+// BacktestRequest says what is to be tested.
+type BacktestRequest struct {
+	Request
 	Model string // of Models, or a command: "exec:...", "serve:..."
 	// Baselines are the rules without omega; nil: all. Uniform and Forgetting always take part.
 	Baselines []string
@@ -37,8 +36,6 @@ type Request struct {
 	// Reuse takes a finished back test of the user's own command from the store. Otherwise it is computed again: the
 	// command may have changed in a file that its text does not name.
 	Reuse bool
-	Fit   crossfit.Config
-	Seed  int64
 }
 
 // Host is what a back test runs on.
@@ -51,8 +48,8 @@ type Host struct {
 	Verify     func() error // that of runs.Options
 }
 
-// Open returns a host with the store in the folder results.
-func Open(b *backend.Backend, results string, workers int, log io.Writer) (Host, error) {
+// OpenHost returns a host with the store in the folder results.
+func OpenHost(b *backend.Backend, results string, workers int, log io.Writer) (Host, error) {
 	store, err := runs.Open(results)
 	if err != nil {
 		return Host{}, err
@@ -65,21 +62,21 @@ func Open(b *backend.Backend, results string, workers int, log io.Writer) (Host,
 const (
 	leastBlocks = 8   // of a table
 	mostTests   = 300 // test blocks
-	mostLarge   = 24  // test blocks of more than mostRows rows, if their number is not given
+	mostLarge   = 24  // test blocks of more than mostPast rows, if their number is not given
 )
 
-// Prepared is a request whose table was read and checked.
-type Prepared struct {
-	Request
-	stream *tables.Stream
+// BacktestJob is a request whose table was read and checked.
+type BacktestJob struct {
+	BacktestRequest
+	stream *Stream
 	steps  []int // places of the times of the test blocks
 	rules  []Rule
-	unit   float64  // time between neighbouring blocks (median)
-	notes  []string // what was left out
+	unit   float64 // time between neighbouring blocks (median)
+	about  About
 }
 
 // check returns a usage error for an impossible request, before its table is read.
-func (q Request) check() error {
+func (q BacktestRequest) check() error {
 	if q.Label == "" {
 		return usage.Errorf("the label is missing: a back test needs an outcome that models predict")
 	}
@@ -105,11 +102,11 @@ func (q Request) check() error {
 
 // Prepare reads the table and chooses rules and test blocks. It finds all that the user can mend in the table or the
 // request, as usage errors and *table.Error, before anything is computed.
-func Prepare(q Request) (*Prepared, error) {
+func PrepareBacktest(q BacktestRequest) (*BacktestJob, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	s, err := tables.Open(q.Source)
+	s, err := Open(q.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -129,15 +126,17 @@ func Prepare(q Request) (*Prepared, error) {
 		return nil, &table.Error{File: q.File, Column: weightColumn, Problem: "the weights for a trainer have this name",
 			Fix: "rename the column, or leave it out with --drop"}
 	}
-	p := &Prepared{Request: q, stream: s}
+	p := &BacktestJob{BacktestRequest: q, stream: s}
+	if p.about, err = q.about(s, s.Rows(0, blocks)); err != nil {
+		return nil, err
+	}
 	tests := q.Last
 	if all := blocks - max(2, blocks/5); tests == 0 {
-		if tests = min(all, mostTests); len(s.Rows(0, last)) > mostRows {
+		if tests = min(all, mostTests); len(s.Rows(0, last)) > mostPast {
 			tests = min(tests, mostLarge)
 		}
 		if tests < all {
-			p.notes = append(p.notes, fmt.Sprintf("the last %d blocks are tested; --last %d tests all but the first fifth",
-				tests, all))
+			p.about.note("the last %d blocks are tested; --last %d tests all but the first fifth", tests, all)
 		}
 	}
 	if tests > blocks-2 || tests < 4 {
@@ -148,13 +147,13 @@ func Prepare(q Request) (*Prepared, error) {
 		return nil, bad(fmt.Sprintf("there are %d test blocks", tests),
 			fmt.Sprintf("choose a coarser --bin, or the last %d with --last", mostTests))
 	}
-	if n := len(s.Rows(0, last)); n > mostRows {
+	if n := len(s.Rows(0, last)); n > mostPast {
 		who := "g and the model learn"
 		if q.own() {
 			who = "g learns"
 		}
-		p.notes = append(p.notes, fmt.Sprintf("%s from about %d of up to %d rows of the past: from all of the newest, from the "+
-			"fewer the older they are, with weights that make up for it", who, mostRows, n))
+		p.about.note("%s from about %d of up to %d rows of the past: from all of the newest, from the fewer the older they "+
+			"are, with weights that make up for it", who, mostPast, n)
 	}
 	for t := blocks - tests; t < blocks; t++ {
 		p.steps = append(p.steps, t)
@@ -168,8 +167,11 @@ func Prepare(q Request) (*Prepared, error) {
 	return p, nil
 }
 
+// Leaks are notes for the user before anything is fitted.
+func (p *BacktestJob) Leaks() []string { return p.about.Leaks }
+
 // has tells whether a rule takes part.
-func (q Request) has(rule Rule) bool {
+func (q BacktestRequest) has(rule Rule) bool {
 	switch {
 	case rule.Kind != "":
 		return q.Kinds == nil || slices.Contains(q.Kinds, rule.Kind)
@@ -190,11 +192,11 @@ func unit(times []float64) float64 {
 }
 
 // own tells whether the model is the user's own command.
-func (q Request) own() bool { return !slices.Contains(Models, q.Model) }
+func (q BacktestRequest) own() bool { return !slices.Contains(Models, q.Model) }
 
-// Run tests. Test blocks that the store has are not computed again, but see Request.Reuse. Errors:
+// Run tests. Test blocks that the store has are not computed again, but see BacktestRequest.Reuse. Errors:
 // *runs.InterruptedError, and those of the models.
-func (p *Prepared) Run(ctx context.Context, h Host) (*Result, error) {
+func (p *BacktestJob) Run(ctx context.Context, h Host) (*Backtest, error) {
 	log := newConsole(h.Log)
 	model, err := newTrainer(p.Model, h.Backend, h.Workers, p.Seed, log)
 	if err != nil {
@@ -204,11 +206,12 @@ func (p *Prepared) Run(ctx context.Context, h Host) (*Result, error) {
 	if err != nil {
 		return nil, errors.Join(err, model.close())
 	}
-	notes := slices.Clone(p.notes)
+	about := p.about
+	about.Notes = slices.Clone(about.Notes)
 	if start, steps := h.Store.Begun(job.Spec, p.Reuse); p.own() && steps > 0 {
-		notes = append(notes, fmt.Sprintf("%d test blocks are taken from a back test that began on %s; for others, as after a "+
-			"change of the trainer, name another folder with --results", steps, start.Format("2006-01-02 15:04 MST")))
-		fmt.Fprintf(log, "note: %s\n", notes[len(notes)-1])
+		about.note("%d test blocks are taken from a back test that began on %s; for others, as after a change of the trainer, "+
+			"name another folder with --results", steps, start.Format("2006-01-02 15:04 MST"))
+		fmt.Fprintf(log, "note: %s\n", about.Notes[len(about.Notes)-1])
 	} else if p.own() {
 		if err := p.checkWeights(ctx, model); err != nil {
 			return nil, errors.Join(err, model.close())
@@ -217,7 +220,7 @@ func (p *Prepared) Run(ctx context.Context, h Host) (*Result, error) {
 	report, err := runs.Execute(ctx, h.Store, []runs.Job{job}, runs.Options{Workers: 1, Out: log, Provenance: h.Provenance,
 		Verify: h.Verify})
 	if ended := model.close(); ended != nil { // all its answers are stored
-		notes = append(notes, ended.Error())
+		about.note("%v", ended)
 		fmt.Fprintf(log, "note: %v\n", ended)
 	}
 	switch {
@@ -228,19 +231,19 @@ func (p *Prepared) Run(ctx context.Context, h Host) (*Result, error) {
 	case report.Err() != nil:
 		return nil, report.Err()
 	}
-	return newResult(p, report.Results[job.Spec.ID()].Rows, notes), nil
+	return newResult(p, about, report.Results[job.Spec.ID()].Rows), nil
 }
 
 // job is the run of all weightings, with the predictions that need no model.
-func (p *Prepared) job(h Host, model trainer) (runs.Job, error) {
+func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
 	hash, err := artifact.SHA256(p.File)
 	if err != nil {
 		return runs.Job{}, err
 	}
-	c := &computation{Prepared: p, model: model, backend: h.Backend, weightings: weightings(p.rules)}
+	c := &computation{BacktestJob: p, model: model, backend: h.Backend, weightings: weightings(p.rules)}
 	spec := runs.Spec{Experiment: "backtest", Learner: "rules", Seed: p.Seed, Settings: map[string]string{"table": hash,
 		"source": p.identity(), "model": model.identity(), "weightings": fmt.Sprint(c.weightings),
-		"most-rows": fmt.Sprint(mostRows)}}
+		"most-rows": fmt.Sprint(mostPast)}}
 	c.fit = p.Fit
 	c.fit.Permutations, c.fit.Kinds = 0, nil
 	for _, w := range c.weightings {
@@ -266,7 +269,7 @@ func (p *Prepared) job(h Host, model trainer) (runs.Job, error) {
 }
 
 // identity is how the table is read, as text.
-func (p *Prepared) identity() string {
+func (p *BacktestJob) identity() string {
 	zone := ""
 	if p.Read.Location != nil {
 		zone = p.Read.Location.String()
@@ -287,7 +290,7 @@ func canonical(value any) string {
 
 // computation computes one run.
 type computation struct {
-	*Prepared
+	*BacktestJob
 	model      trainer
 	backend    compute.Backend
 	weightings []Weighting
@@ -301,7 +304,7 @@ func (c *computation) start(context.Context) (runs.StepFunc, func(), error) {
 }
 
 // task is the one of a test block, with a sample of the past for a built-in model.
-func (p *Prepared) task(step int) (*task, error) { return newTask(p.stream, step, !p.own(), p.Seed) }
+func (p *BacktestJob) task(step int) (*task, error) { return newTask(p.stream, step, !p.own(), p.Seed) }
 
 // metric is the name of a row: a measure of a weighting, or of a prediction without a model.
 func metric(measure, of string) string { return measure + ": " + of }

@@ -1,4 +1,4 @@
-package backtest
+package tables
 
 import (
 	"context"
@@ -10,12 +10,11 @@ import (
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/tables"
 )
 
 // task is one test block: models learn from the rows of all blocks before it and predict its rows.
 type task struct {
-	stream  *tables.Stream
+	stream  *Stream
 	step    int // place of the test block's time
 	train   []int
 	labels  []int // rows whose label those of train have instead of their own; nil: their own
@@ -31,14 +30,14 @@ type task struct {
 	age     []float64 // T minus the time of each row of train, where T is the last time before the test block
 }
 
-// mostRows is about the number of rows of the past that a built-in model and g learn from.
-const mostRows = 20000
+// mostPast is about the number of rows of the past that a built-in model and g learn from.
+const mostPast = 20000
 
-// newTask returns the task of a test block. If sampled, its training rows are about mostRows of those of the past.
-func newTask(s *tables.Stream, step int, sampled bool, seed int64) (*task, error) {
+// newTask returns the task of a test block. If sampled, its training rows are about mostPast of those of the past.
+func newTask(s *Stream, step int, sampled bool, seed int64) (*task, error) {
 	t := &task{stream: s, step: step, train: s.Rows(0, step), test: s.Rows(step, step+1)}
-	if len(t.train) > mostRows {
-		t.sample, t.scale = sample(s, t.train, random.New(seed, "sample of the past", step))
+	if len(t.train) > mostPast {
+		t.sample, t.scale = samplePast(s, t.train, random.New(seed, "sample of the past", step))
 		if sampled {
 			for i, at := range t.sample {
 				t.train[i], t.scale[i] = t.train[at], t.scale[at]
@@ -62,14 +61,14 @@ func newTask(s *tables.Stream, step int, sampled bool, seed int64) (*task, error
 	return t, nil
 }
 
-// sample draws about mostRows of rows, by place, ascending. It takes all of the newest ones and each older one with a
+// samplePast draws about mostPast of rows, by place, ascending. It takes all of the newest ones and each older one with a
 // probability inversely proportional to its rank from the newest, so that each window of time has as many as another.
 // scale is, for all rows, the inverse of the probability. The oldest row is always taken.
-func sample(s *tables.Stream, rows []int, rng *rand.Rand) (places []int, scale []float64) {
+func samplePast(s *Stream, rows []int, rng *rand.Rand) (places []int, scale []float64) {
 	n := float64(len(rows))
-	whole := float64(mostRows) // rows that are taken for certain: whole (1 + log(n / whole)) = mostRows
+	whole := float64(mostPast) // rows that are taken for certain: whole (1 + log(n / whole)) = mostPast
 	for range 50 {
-		whole = mostRows / (1 + math.Log(n/whole))
+		whole = mostPast / (1 + math.Log(n/whole))
 	}
 	order := slices.Clone(rows)
 	s.Sort(order)
@@ -157,8 +156,8 @@ func (t *task) same(values []float64) []float64 {
 	return out
 }
 
-// measure is a mean over test rows. of: prediction and outcome of one row.
-type measure struct {
+// scoring is a mean over test rows. of: prediction and outcome of one row.
+type scoring struct {
 	name string
 	of   func(p []float64, class int, target float64) float64
 }
@@ -168,12 +167,12 @@ const unlikely = 1e-6
 
 // The measures of classes and of numbers; the first one chooses and compares.
 var (
-	classMeasures = []measure{
+	classMeasures = []scoring{
 		{"log-loss", func(p []float64, class int, _ float64) float64 { return -math.Log(max(p[class], unlikely)) }},
 		{"brier", brier},
 		{"accuracy", accuracy},
 	}
-	numberMeasures = []measure{
+	numberMeasures = []scoring{
 		{"squared-error", func(p []float64, _ int, y float64) float64 { return (p[0] - y) * (p[0] - y) }},
 		{"absolute-error", func(p []float64, _ int, y float64) float64 { return math.Abs(p[0] - y) }},
 	}
@@ -210,7 +209,7 @@ func accuracy(p []float64, class int, _ float64) float64 {
 }
 
 // measures are those of the stream's label.
-func measures(s *tables.Stream) []measure {
+func measures(s *Stream) []scoring {
 	if s.Label.Target != nil {
 		return numberMeasures
 	}
@@ -264,15 +263,5 @@ func (t *task) sampled() crossfit.Table {
 	if t.sample == nil {
 		return t.data
 	}
-	d := crossfit.Table{Dim: t.data.Dim, Classes: t.data.Classes}
-	for _, i := range t.sample {
-		d.X = append(d.X, t.data.X[i*d.Dim:(i+1)*d.Dim]...)
-		d.Time, d.Order = append(d.Time, t.data.Time[i]), append(d.Order, t.data.Order[i])
-		if t.data.Target != nil {
-			d.Target = append(d.Target, t.data.Target[i])
-		} else {
-			d.Label = append(d.Label, t.data.Label[i])
-		}
-	}
-	return d
+	return pick(t.data, t.sample)
 }

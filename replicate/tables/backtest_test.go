@@ -1,4 +1,4 @@
-package backtest
+package tables
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
-	"tvps/replicate/tables"
 	"tvps/replicate/usage"
 )
 
@@ -29,15 +28,15 @@ func host(t *testing.T, dir string) Host {
 }
 
 // runOn prepares and runs.
-func runOn(ctx context.Context, h Host, q Request) (*Result, error) {
-	p, err := Prepare(q)
+func runOn(ctx context.Context, h Host, q BacktestRequest) (*Backtest, error) {
+	p, err := PrepareBacktest(q)
 	if err != nil {
 		return nil, err
 	}
 	return p.Run(ctx, h)
 }
 
-func run(t *testing.T, dir string, q Request) *Result {
+func run(t *testing.T, dir string, q BacktestRequest) *Backtest {
 	t.Helper()
 	r, err := runOn(context.Background(), host(t, dir), q)
 	if err != nil {
@@ -46,13 +45,13 @@ func run(t *testing.T, dir string, q Request) *Result {
 	return r
 }
 
-func (r *Result) rule(name string) RuleResult { return r.Rules[r.index(name)] }
+func (r *Backtest) rule(name string) RuleResult { return r.Rules[r.index(name)] }
 
 // TestRun: where the rule turns round, recent rows are worth more; the scores of models that need no training are
 // computed again here; a second run takes all from the store.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
-	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Kinds: []crossfit.Kind{crossfit.Joint}}
+	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quicker()}, Model: "logistic", Kinds: []crossfit.Kind{crossfit.Joint}}
 	r := run(t, dir, q)
 	if r.Tuning != 2 || r.Tested != 11 || len(r.Blocks) != 11 || r.Blocks[0].Time != "5" || r.Metric != "log-loss" {
 		t.Errorf("%d blocks tune, %d count from %s, %s", r.Tuning, r.Tested, r.Blocks[0].Time, r.Metric)
@@ -68,7 +67,7 @@ func TestRun(t *testing.T) {
 	if joint := r.rule("joint"); joint.Kind != crossfit.Joint || joint.AgainstUniform.Mean > 0 {
 		t.Errorf("joint %+v", joint)
 	}
-	s, err := tables.Open(q.Source)
+	s, err := Open(q.Source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,15 +104,15 @@ func TestRun(t *testing.T) {
 
 // TestNoLookAhead: later blocks change no score of an earlier one, and no choice made before it.
 func TestNoLookAhead(t *testing.T) {
-	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Until: "11", Last: 6,
+	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quicker()}, Model: "logistic", Until: "11", Last: 6,
 		Kinds: []crossfit.Kind{crossfit.Conditional}}
 	whole := run(t, t.TempDir(), q)
-	q.Source = drifting(t, 12)
+	q.Source = turning(t, 12)
 	short := run(t, t.TempDir(), q)
 	if !reflect.DeepEqual(whole.Blocks, short.Blocks) || !reflect.DeepEqual(whole.Verdict, short.Verdict) {
 		t.Errorf("later blocks change %v to %v", short.Blocks, whole.Blocks)
 	}
-	q.Source, q.Until, q.Last = drifting(t, 16), "", 10
+	q.Source, q.Until, q.Last = turning(t, 16), "", 10
 	longer := run(t, t.TempDir(), q)
 	chosen := longer.rule(Forgetting).Chosen
 	if !slices.Equal(chosen[:4], whole.rule(Forgetting).Chosen) {
@@ -123,7 +122,7 @@ func TestNoLookAhead(t *testing.T) {
 
 // TestInterrupted: a back test that is interrupted and continued equals one that is not.
 func TestInterrupted(t *testing.T) {
-	q := Request{Source: drifting(t, 16), Model: "logistic", Fit: quick(), Kinds: []crossfit.Kind{}}
+	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quicker()}, Model: "logistic", Kinds: []crossfit.Kind{}}
 	want := run(t, t.TempDir(), q)
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -161,38 +160,38 @@ func TestVerdict(t *testing.T) {
 		uniform, window, last, halfLife float64
 		forgetting                      Interval // against equal weights
 		omega                           *Interval
-		want                            Verdict
+		want                            Advice
 		says                            string
 	}{
-		{.7, .65, .9, 4, sure, &sure, Verdict{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
+		{.7, .65, .9, 4, sure, &sure, Advice{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
 			Helps: true}, "Use weights by the drift of y given x with a half-life of 8 weeks (--kind " +
 			"conditional --half-life 8): log loss .590 instead of .600 with the best tuned forgetting."},
-		{.7, .65, .9, 4, sure, &maybe, Verdict{Rule: Forgetting, HalfLife: 4},
+		{.7, .65, .9, 4, sure, &maybe, Advice{Rule: Forgetting, HalfLife: 4},
 			"instead of .700. Weights by the drift of y given x reach .590, which may be chance."},
-		{.7, .55, .9, 4, sure, &sure, Verdict{Rule: Forgetting, HalfLife: 4},
+		{.7, .55, .9, 4, sure, &sure, Advice{Rule: Forgetting, HalfLife: 4},
 			"Use forgetting with a half-life of 4 weeks: log loss .600 instead of .700. Weights by omega do not help here."},
-		{.7, .55, .9, 4, maybe, &sure, Verdict{Rule: Window, Window: 16},
+		{.7, .55, .9, 4, maybe, &sure, Advice{Rule: Window, Window: 16},
 			"Use the last 16 blocks only: log loss .550 instead of .700, which may be chance. Weights by omega do not help here."},
-		{.7, .65, .9, 4, maybe, &worse, Verdict{Rule: Forgetting, HalfLife: 4},
+		{.7, .65, .9, 4, maybe, &worse, Advice{Rule: Forgetting, HalfLife: 4},
 			"Use forgetting with a half-life of 4 weeks: log loss .600 instead of .700, which may be chance."},
-		{.6002, .65, .9, 4, Interval{-.0002, -.0007, .0004}, &worse, Verdict{Rule: Uniform}, "Use all of the past alike: log " +
+		{.6002, .65, .9, 4, Interval{-.0002, -.0007, .0004}, &worse, Advice{Rule: Uniform}, "Use all of the past alike: log " +
 			"loss .600. Nothing beats equal weights here: forgetting differs by -0.0002 [-0.0007, +0.0004]. Weights by omega"},
-		{.6002, .65, .9, 4, Interval{-.0002, -.0003, -.0001}, nil, Verdict{Rule: Forgetting, HalfLife: 4}, "Use forgetting"},
-		{.5, .65, .9, 4, worse, &worse, Verdict{Rule: Uniform},
+		{.6002, .65, .9, 4, Interval{-.0002, -.0003, -.0001}, nil, Advice{Rule: Forgetting, HalfLife: 4}, "Use forgetting"},
+		{.5, .65, .9, 4, worse, &worse, Advice{Rule: Uniform},
 			"Use all of the past alike: log loss .500. Nothing beats equal weights here. Weights by omega do not help here."},
-		{.7, .65, .9, 0, maybe, &worse, Verdict{Rule: Forgetting}, "Use all of the past alike: log loss .600"},
-		{.7, .65, .9, 1, sure, nil, Verdict{Rule: Forgetting, HalfLife: 1}, "a half-life of 1 week: "},
-		{.7, .65, .3, 4, maybe, nil, Verdict{Rule: Last, Window: 1},
+		{.7, .65, .9, 0, maybe, &worse, Advice{Rule: Forgetting}, "Use all of the past alike: log loss .600"},
+		{.7, .65, .9, 1, sure, nil, Advice{Rule: Forgetting, HalfLife: 1}, "a half-life of 1 week: "},
+		{.7, .65, .3, 4, maybe, nil, Advice{Rule: Last, Window: 1},
 			"Use the last block only: log loss .300 instead of .700, which may be chance. No omega was tested."},
-		{.592, .65, .9, 4, worse, &unsure, Verdict{Rule: Uniform}, "Weights by the drift of y given x reach .590, which may be"},
-		{.7, .65, .9, 4, sure, &unsure, Verdict{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
+		{.592, .65, .9, 4, worse, &unsure, Advice{Rule: Uniform}, "Weights by the drift of y given x reach .590, which may be"},
+		{.7, .65, .9, 4, sure, &unsure, Advice{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
 			Helps: true}, "Use weights by"},
 	} {
 		uniform := sure
 		if c.omega == &unsure { // against equal weights
 			uniform, c.omega = maybe, &sure
 		}
-		r := &Result{Metric: "log-loss", unit: "weeks", Rules: []RuleResult{
+		r := &Backtest{Metric: "log-loss", unit: "weeks", Rules: []RuleResult{
 			rule(Uniform, "", c.uniform, 0, 0, Interval{}, worse), rule(Window, "", c.window, 0, 16, maybe, maybe),
 			rule(Forgetting, "", .6, c.halfLife, 0, c.forgetting, Interval{}), rule(Last, "", c.last, 0, 1, maybe, maybe)}}
 		if c.omega != nil {
@@ -213,7 +212,7 @@ func TestVerdict(t *testing.T) {
 func TestIntervals(t *testing.T) {
 	rng := random.New(1, "intervals")
 	names := []string{Uniform, Last, Window, Forgetting, "joint", "covariate", Majority}
-	r, losses := &Result{}, make([][]float64, len(names))
+	r, losses := &Backtest{}, make([][]float64, len(names))
 	for i, name := range names {
 		r.Rules = append(r.Rules, RuleResult{Rule: name, Kind: map[string]crossfit.Kind{"joint": "joint",
 			"covariate": "covariate"}[name]})
@@ -251,7 +250,7 @@ func TestIntervals(t *testing.T) {
 // TestShown: the summary has the rules with the lowest losses, equal weights and what is advised, but none that is the
 // same as equal weights.
 func TestShown(t *testing.T) {
-	r := &Result{Metric: "log-loss", Verdict: Verdict{Rule: Last}}
+	r := &Backtest{Metric: "log-loss", Verdict: Advice{Rule: Last}}
 	for i, name := range []string{Uniform, Last, Forgetting, "a", "b", "c", "d", "e", "f", "g", Window} {
 		x := RuleResult{Rule: name, Scores: map[string]float64{"log-loss": 9 - float64(i)}, AgainstUniform: Interval{1, 0, 2}}
 		if name == Uniform || name == Window {
@@ -267,7 +266,7 @@ func TestShown(t *testing.T) {
 	if want := []string{"g", "f", "e", "d", "c", Forgetting, Last, Uniform}; !slices.Equal(got, want) || others != 3 {
 		t.Errorf("shown are %v and %d others, want %v", got, others, want)
 	}
-	if got := tables.ShortName("block 17 (from 2024-03-01)"); got != "2024-03-01" {
+	if got := ShortName("block 17 (from 2024-03-01)"); got != "2024-03-01" {
 		t.Errorf("the date is %q", got)
 	}
 }
@@ -277,7 +276,7 @@ func TestIdle(t *testing.T) {
 	score := func(name string, loss float64) RuleResult {
 		return RuleResult{Rule: name, Scores: map[string]float64{"log-loss": loss}}
 	}
-	r := &Result{Metric: "log-loss", Rules: []RuleResult{score(Uniform, .7), score(NoChange, .8), score(Majority, .6)}}
+	r := &Backtest{Metric: "log-loss", Rules: []RuleResult{score(Uniform, .7), score(NoChange, .8), score(Majority, .6)}}
 	if note := r.idle(); len(note) != 1 || !strings.HasPrefix(note[0], "majority, ") {
 		t.Errorf("note %q", note)
 	}
@@ -288,21 +287,21 @@ func TestIdle(t *testing.T) {
 
 // TestMistakes are usage errors or *table.Error.
 func TestMistakes(t *testing.T) {
-	source := drifting(t, 16)
-	good := Request{Source: source, Model: "logistic", Fit: quick()}
-	for want, change := range map[string]func(q *Request){
-		"the label is missing": func(q *Request) { q.Label = "" },
-		"no baseline":          func(q *Request) { q.Baselines = []string{"jont"} },
-		"no kind":              func(q *Request) { q.Kinds = []crossfit.Kind{"jont"} },
-		"neither logistic":     func(q *Request) { q.Model = "tree" },
-		"needs at least 8":     func(q *Request) { q.Until = "6" },
-		"cannot be test":       func(q *Request) { q.Last = 15 },
-		"no column":            func(q *Request) { q.Label = "w" },
-		"none.csv":             func(q *Request) { q.File = filepath.Join(t.TempDir(), "none.csv") },
+	source := turning(t, 16)
+	good := BacktestRequest{Request: Request{Source: source, Fit: quicker()}, Model: "logistic"}
+	for want, change := range map[string]func(q *BacktestRequest){
+		"the label is missing": func(q *BacktestRequest) { q.Label = "" },
+		"no baseline":          func(q *BacktestRequest) { q.Baselines = []string{"jont"} },
+		"no kind":              func(q *BacktestRequest) { q.Kinds = []crossfit.Kind{"jont"} },
+		"neither logistic":     func(q *BacktestRequest) { q.Model = "tree" },
+		"needs at least 8":     func(q *BacktestRequest) { q.Until = "6" },
+		"cannot be test":       func(q *BacktestRequest) { q.Last = 15 },
+		"no column":            func(q *BacktestRequest) { q.Label = "w" },
+		"none.csv":             func(q *BacktestRequest) { q.File = filepath.Join(t.TempDir(), "none.csv") },
 	} {
 		q := good
 		change(&q)
-		_, err := Prepare(q)
+		_, err := PrepareBacktest(q)
 		var mistake *table.Error
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &mistake) && !errors.Is(err, usage.Err) {
 			t.Errorf("error %v, want %q", err, want)

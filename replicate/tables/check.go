@@ -1,4 +1,4 @@
-package backtest
+package tables
 
 import (
 	"context"
@@ -112,7 +112,7 @@ func (t *task) fourParts() (best [4][]int) {
 		for b := range a {
 			var n [4]int
 			for i := range values {
-				n[part(large[a][i], large[b][i])]++
+				n[partOf(large[a][i], large[b][i])]++
 			}
 			if least := slices.Min(n[:]); least > smallest {
 				smallest, pair = least, [2]int{a, b}
@@ -121,14 +121,15 @@ func (t *task) fourParts() (best [4][]int) {
 	}
 	if smallest > 0 {
 		for i := range values {
-			p := part(large[pair[0]][i], large[pair[1]][i])
+			p := partOf(large[pair[0]][i], large[pair[1]][i])
 			best[p] = append(best[p], i)
 		}
 	}
 	return best
 }
 
-func part(a, b bool) (p int) {
+// partOf numbers the four parts.
+func partOf(a, b bool) (p int) {
 	if a {
 		p = 1
 	}
@@ -188,7 +189,7 @@ func (c *contradiction) follows(prediction []float64) float64 {
 }
 
 // checkWeights returns an error if a trainer does not learn with the weights.
-func (p *Prepared) checkWeights(ctx context.Context, model trainer) error {
+func (p *BacktestJob) checkWeights(ctx context.Context, model trainer) error {
 	first, err := p.task(p.steps[0])
 	if err != nil {
 		return err

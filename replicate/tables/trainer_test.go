@@ -1,4 +1,4 @@
-package backtest
+package tables
 
 import (
 	"bufio"
@@ -21,7 +21,6 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/tables"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -38,7 +37,7 @@ func TestMain(m *testing.M) {
 	case action == "parent": // of a trainer that is a child of its shell
 		c, err := newCommand("echo started; sleep 98765; true #", false, 1, os.Stdout)
 		if err == nil {
-			_, err = c.begin(c.command(&task{stream: &tables.Stream{Label: &table.Label{}}}))
+			_, err = c.begin(c.command(&task{stream: &Stream{Label: &table.Label{}}}))
 		}
 		fmt.Println("parent", err)
 		time.Sleep(time.Minute)
@@ -129,8 +128,8 @@ func answer(action, train, test, out string) {
 	}
 }
 
-// drifting writes a table of 16 blocks of 40 rows, in which the rule from x to y turns round before block 10.
-func drifting(t *testing.T, blocks int) tables.Source {
+// turning writes a table of 16 blocks of 40 rows, in which the rule from x to y turns round before block 10.
+func turning(t *testing.T, blocks int) Source {
 	t.Helper()
 	rng := random.New(1, "backtest test")
 	text := "t,x,colour,y,z,n\n"
@@ -147,12 +146,12 @@ func drifting(t *testing.T, blocks int) tables.Source {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return tables.Source{File: path, Time: "t", Label: "y", Read: table.Options{Drop: []string{"z", "n"}}}
+	return Source{File: path, Time: "t", Label: "y", Read: table.Options{Drop: []string{"z", "n"}}}
 }
 
-func newTestTask(t *testing.T, source tables.Source, step int) *task {
+func newTestTask(t *testing.T, source Source, step int) *task {
 	t.Helper()
-	s, err := tables.Open(source)
+	s, err := Open(source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,8 +163,8 @@ func newTestTask(t *testing.T, source tables.Source, step int) *task {
 }
 
 // number is the drifting table with the number z as label.
-func number(t *testing.T) tables.Source {
-	s := drifting(t, 16)
+func number(t *testing.T) Source {
+	s := turning(t, 16)
 	s.Label, s.Read.Drop = "z", []string{"y", "n"}
 	return s
 }
@@ -173,7 +172,7 @@ func number(t *testing.T) tables.Source {
 // TestLinear: the gradient of the stated loss is 0 at the coefficients, by differences; a row of weight 2 counts as
 // two rows.
 func TestLinear(t *testing.T) {
-	k := newTestTask(t, drifting(t, 16), 5)
+	k := newTestTask(t, turning(t, 16), 5)
 	weight := make([]float64, len(k.train))
 	for i := range weight {
 		weight[i] = float64(i % 3)
@@ -237,7 +236,7 @@ func TestRidge(t *testing.T) {
 func TestMLP(t *testing.T) {
 	m := newMLP(backendtest.Open(t, "").Backend, 0)
 	t.Cleanup(func() { _ = m.close() })
-	k := newTestTask(t, drifting(t, 16), 15)
+	k := newTestTask(t, turning(t, 16), 15)
 	old, recent := k.equal(), k.weights(Weighting{Window: 4}, nil)
 	for i, w := range recent {
 		if w > 0 {
@@ -278,7 +277,7 @@ func TestCommand(t *testing.T) {
 		{"other", false, "no such column"}, {"text", false, "the trainer's predictions: "},
 	} {
 		t.Setenv(trainerVariable, c.action)
-		source := drifting(t, 16)
+		source := turning(t, 16)
 		if c.action == "numbers" {
 			source.Label, source.Read.Drop = "n", []string{"y", "z"}
 		}
@@ -331,7 +330,7 @@ func TestLoose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newTestTask(t, drifting(t, 16), 12)
+	k := newTestTask(t, turning(t, 16), 12)
 	for _, c := range []struct {
 		action, text string
 		serve        bool
@@ -484,18 +483,18 @@ func TestCheckWeights(t *testing.T) {
 	same, none := func(w float64) float64 { return w }, func(float64) float64 { return 1 }
 	for _, c := range []struct {
 		name   string
-		source tables.Source
+		source Source
 		model  *weighing
 		found  bool
 	}{
-		{"weights", drifting(t, 16), &weighing{use: same}, false},
-		{"no weights", drifting(t, 16), &weighing{use: none}, true},
-		{"last layer", drifting(t, 16), &weighing{use: none, last: true}, true},
-		{"square roots", drifting(t, 16), &weighing{use: math.Sqrt}, false},
+		{"weights", turning(t, 16), &weighing{use: same}, false},
+		{"no weights", turning(t, 16), &weighing{use: none}, true},
+		{"last layer", turning(t, 16), &weighing{use: none, last: true}, true},
+		{"square roots", turning(t, 16), &weighing{use: math.Sqrt}, false},
 		{"number", number(t), &weighing{use: same}, false},
 		{"number without weights", number(t), &weighing{use: none}, true},
 	} {
-		p, err := Prepare(Request{Source: c.source, Model: "exec:mine", Fit: quick()})
+		p, err := PrepareBacktest(BacktestRequest{Request: Request{Source: c.source, Fit: quicker()}, Model: "exec:mine"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -516,7 +515,7 @@ func TestReuse(t *testing.T) {
 	t.Setenv(trainerVariable, "helper")
 	helper, dir := filepath.Join(t.TempDir(), "helper"), t.TempDir()
 	t.Setenv(trainerVariable+"_HELPER", helper)
-	q := Request{Source: drifting(t, 16), Model: "exec:'" + binary + "'", Fit: quick(), Kinds: []crossfit.Kind{},
+	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quicker()}, Model: "exec:'" + binary + "'", Kinds: []crossfit.Kind{},
 		Baselines: []string{}, Last: 5}
 	var log strings.Builder
 	losses := func(text string, reuse bool) (out []float64) {
@@ -564,7 +563,7 @@ func TestReuse(t *testing.T) {
 
 // TestAbsentClass: a class without a row of weight may be missing from the predictions, another may not.
 func TestAbsentClass(t *testing.T) {
-	k := newTestTask(t, drifting(t, 16), 12)
+	k := newTestTask(t, turning(t, 16), 12)
 	weight := k.equal()
 	for i, y := range k.data.Label {
 		if y == 1 {
@@ -621,8 +620,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// quick is a fit of g of less than a second.
-func quick() crossfit.Config {
+// quicker is a fit of g of less than a second.
+func quicker() crossfit.Config {
 	c := crossfit.DefaultConfig()
 	c.Candidates, c.Folds, c.Ensemble = c.Candidates[:1], 2, 1
 	c.Candidates[0].Updates = 60

@@ -1,4 +1,4 @@
-package backtest
+package tables
 
 import (
 	"cmp"
@@ -10,27 +10,20 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
-	"tvps/replicate/tables"
 
 	"gonum.org/v1/gonum/floats"
 )
 
-// Result is a back test.
-type Result struct {
-	File    string        `json:"file"`
-	Schema  table.Schema  `json:"schema"`
-	Time    string        `json:"time"`
-	Label   string        `json:"label"`
-	Bin     string        `json:"bin"`
+// Backtest is a back test.
+type Backtest struct {
+	About
 	Model   string        `json:"model"`
 	Metric  string        `json:"metric"` // that chooses and compares: "log-loss" or "squared-error"
-	Seed    int64         `json:"seed"`
 	Tuning  int           `json:"tuning"` // test blocks before those that count: choices are made on them, too
 	Tested  int           `json:"tested"` // test blocks that count
 	Rules   []RuleResult  `json:"rules"`
 	Blocks  []BlockResult `json:"blocks"`
-	Verdict Verdict       `json:"verdict"`
-	Notes   []string      `json:"notes,omitempty"`
+	Verdict Advice        `json:"verdict"`
 
 	unit string // of half-lives, for people
 }
@@ -57,8 +50,8 @@ type BlockResult struct {
 	Scores map[string]float64 `json:"scores"` // Metric by rule
 }
 
-// Verdict is what to do.
-type Verdict struct {
+// Advice is what to do.
+type Advice struct {
 	Sentence string        `json:"sentence"`
 	Rule     string        `json:"rule"`
 	Kind     crossfit.Kind `json:"kind"`      // "" for no omega
@@ -71,7 +64,7 @@ type Verdict struct {
 func tuning(tests int) int { return max(2, tests/5) }
 
 // newResult summarises the stored rows.
-func newResult(p *Prepared, rows []runs.Row, notes []string) *Result {
+func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 	type key struct {
 		t      int
 		metric string
@@ -81,8 +74,7 @@ func newResult(p *Prepared, rows []runs.Row, notes []string) *Result {
 		value[key{r.T, r.Metric}] = r.Value
 	}
 	list := measures(p.stream)
-	r := &Result{File: p.File, Schema: p.stream.Table.Schema(), Time: p.Time, Label: p.Label, Bin: p.Bin.String(),
-		Model: p.Model, Metric: list[0].name, Seed: p.Seed, Tuning: tuning(len(p.steps)), unit: p.timeUnit()}
+	r := &Backtest{About: about, Model: p.Model, Metric: list[0].name, Tuning: tuning(len(p.steps)), unit: p.timeUnit()}
 	all := make([]int, len(p.steps)) // rows of the test blocks
 	for i, t := range p.steps {
 		all[i] = p.stream.Times.Counts[t]
@@ -135,7 +127,7 @@ func newResult(p *Prepared, rows []runs.Row, notes []string) *Result {
 		}
 		r.Blocks = append(r.Blocks, b)
 	}
-	r.Verdict, r.Notes = r.judge(), append(notes, r.idle()...)
+	r.Verdict, r.Notes = r.judge(), append(r.Notes, r.idle()...)
 	return r
 }
 
@@ -145,7 +137,7 @@ func endsUniform(list []Weighting) []Weighting {
 }
 
 // compare fills in the intervals of the differences to uniform weights and to forgetting.
-func (r *Result) compare(losses [][]float64, rows []int, seed int64) {
+func (r *Backtest) compare(losses [][]float64, rows []int, seed int64) {
 	against := func(base string, of func(*RuleResult) *Interval, together func(RuleResult) bool) {
 		b := losses[r.index(base)]
 		var all, family [][]float64
@@ -173,7 +165,7 @@ func (r *Result) compare(losses [][]float64, rows []int, seed int64) {
 		func(x RuleResult) bool { return x.Kind != "" })
 }
 
-func (r *Result) index(rule string) int {
+func (r *Backtest) index(rule string) int {
 	return slices.IndexFunc(r.Rules, func(x RuleResult) bool { return x.Rule == rule })
 }
 
@@ -189,7 +181,7 @@ const slight = .01
 // Otherwise it is the simple rule with the lowest loss of those that are better than equal weights by their intervals.
 // If there is none, the one with the lowest loss is advised as what may be chance, but equal weights if its gain is
 // slight.
-func (r *Result) judge() Verdict {
+func (r *Backtest) judge() Advice {
 	score := func(i int) float64 { return r.Rules[i].Scores[r.Metric] }
 	loss := func(i int) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", score(i)), "0") }
 	uniform, best := r.index(Uniform), -1
@@ -219,7 +211,7 @@ func (r *Result) judge() Verdict {
 		if rule.HalfLife > 0 {
 			use += fmt.Sprintf(" --half-life %g", rule.HalfLife)
 		}
-		return Verdict{Rule: rule.Rule, Kind: rule.Kind, HalfLife: rule.HalfLife, Helps: true,
+		return Advice{Rule: rule.Rule, Kind: rule.Kind, HalfLife: rule.HalfLife, Helps: true,
 			Sentence: fmt.Sprintf("Use weights by %s%s (%s): %s %s instead of %s with the best tuned forgetting.",
 				drifts[rule.Kind], r.life(" with", rule.HalfLife), use, r.words(), loss(best), loss(r.index(Forgetting)))}
 	}
@@ -228,7 +220,7 @@ func (r *Result) judge() Verdict {
 		base, maybe = lowest, ", which may be chance"
 	}
 	rule := r.Rules[base]
-	v := Verdict{Rule: rule.Rule, HalfLife: rule.HalfLife, Window: rule.Window}
+	v := Advice{Rule: rule.Rule, HalfLife: rule.HalfLife, Window: rule.Window}
 	v.Sentence = fmt.Sprintf("Use %s: %s %s", r.take(rule), r.words(), loss(base))
 	switch {
 	case base != uniform:
@@ -251,7 +243,7 @@ func (r *Result) judge() Verdict {
 }
 
 // take is what the weights of a simple rule take of the past, in words.
-func (r *Result) take(rule RuleResult) string {
+func (r *Backtest) take(rule RuleResult) string {
 	switch {
 	case rule.HalfLife > 0:
 		return "forgetting" + r.life(" with", rule.HalfLife)
@@ -273,7 +265,7 @@ var drifts = map[crossfit.Kind]string{
 }
 
 // life is a half-life for people, empty for none.
-func (r *Result) life(before string, halfLife float64) string {
+func (r *Backtest) life(before string, halfLife float64) string {
 	if halfLife == 0 {
 		return ""
 	}
@@ -285,7 +277,7 @@ func (r *Result) life(before string, halfLife float64) string {
 }
 
 // timeUnit names the unit of half-lives.
-func (p *Prepared) timeUnit() string {
+func (p *BacktestJob) timeUnit() string {
 	switch {
 	case p.Bin.Unit != "":
 		return p.Bin.Unit + "s"
@@ -312,7 +304,7 @@ func (i Interval) Cell() string {
 }
 
 // idle is a note if a prediction without a model is better than all models; none otherwise.
-func (r *Result) idle() []string {
+func (r *Backtest) idle() []string {
 	best := 0
 	for i, rule := range r.Rules {
 		if rule.Scores[r.Metric] < r.Rules[best].Scores[r.Metric] {
@@ -327,10 +319,10 @@ func (r *Result) idle() []string {
 }
 
 // words is the metric in sentences.
-func (r *Result) words() string { return strings.ReplaceAll(r.Metric, "-", " ") }
+func (r *Backtest) words() string { return strings.ReplaceAll(r.Metric, "-", " ") }
 
 // measures lists the measures, that which compares first.
-func (r *Result) measures() []string {
+func (r *Backtest) measures() []string {
 	var names []string
 	for name := range r.Rules[0].Scores {
 		if name != r.Metric {
@@ -342,7 +334,7 @@ func (r *Result) measures() []string {
 }
 
 // values are the scores of a rule as text, in the order of measures.
-func (r *Result) values(rule RuleResult) (out []string) {
+func (r *Backtest) values(rule RuleResult) (out []string) {
 	for _, name := range r.measures() {
 		out = append(out, fmt.Sprintf("%.4f", rule.Scores[name]))
 	}
@@ -350,7 +342,7 @@ func (r *Result) values(rule RuleResult) (out []string) {
 }
 
 // chosen is what a tuned rule chose at last, as text.
-func (r *Result) chosen(rule RuleResult) string {
+func (r *Backtest) chosen(rule RuleResult) string {
 	if rule.Window > 0 && rule.Tuned {
 		return runs.Plural(rule.Window, "block")
 	}
@@ -362,7 +354,7 @@ const mostRules = 8
 
 // shown are the rules of the summary, the lowest loss first, and how many others there are. It leaves out a rule that
 // is the same as equal weights in all test blocks, and those with the highest loss.
-func (r *Result) shown() (rules []RuleResult, others int) {
+func (r *Backtest) shown() (rules []RuleResult, others int) {
 	for _, rule := range r.Rules {
 		if rule.Rule == Uniform || rule.AgainstUniform != (Interval{}) {
 			rules = append(rules, rule)
@@ -380,10 +372,10 @@ func (r *Result) shown() (rules []RuleResult, others int) {
 }
 
 // String is the summary for a terminal: the verdict, and a table of the rules.
-func (r *Result) String() string {
+func (r *Backtest) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%d test blocks, %s to %s, after %d that only tune; model %s\n", r.Verdict.Sentence, r.Tested,
-		tables.ShortName(r.Blocks[0].Time), tables.ShortName(r.Blocks[len(r.Blocks)-1].Time), r.Tuning, r.shortModel())
+		ShortName(r.Blocks[0].Time), ShortName(r.Blocks[len(r.Blocks)-1].Time), r.Tuning, r.shortModel())
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "rule\t%s\tagainst equal weights\tagainst tuned forgetting\tchosen at last\n",
 		strings.Join(r.measures(), "\t"))
@@ -398,8 +390,5 @@ func (r *Result) String() string {
 	}
 	b.WriteString("Intervals: 95%, by test blocks; those that decide hold for all rules that are compared. " +
 		"Choices are made on earlier blocks alone.\n")
-	for _, note := range slices.Concat(r.Schema.Notes, r.Notes) {
-		fmt.Fprintf(&b, "note: %s\n", note)
-	}
-	return b.String()
+	return b.String() + r.noteLines()
 }
