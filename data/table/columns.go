@@ -31,6 +31,9 @@ type leaf struct {
 	day     bool // a date
 }
 
+// noValues is why a column of nulls is ignored.
+const noValues = "no values"
+
 // interpret finds what the values mean. root is the top of the column's tree.
 func (l *leaf) interpret(root schema.Node) {
 	ignore := func(why string) { l.kind, l.why = Text, why }
@@ -45,7 +48,7 @@ func (l *leaf) interpret(root schema.Node) {
 	bytesText := func(_ []byte, p *page, k int) []byte { return p.bytes[k] }
 	switch t := l.LogicalType().(type) {
 	case schema.NullLogicalType, schema.UnknownLogicalType:
-		ignore("no values")
+		ignore(noValues)
 	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
 		l.kind, l.text = Category, bytesText
 	case schema.DecimalLogicalType:
@@ -185,19 +188,27 @@ func losesDigits(text []byte, v float64) bool {
 	return strconv.FormatFloat(v, 'f', -1, 64) != s && strconv.FormatFloat(v, 'f', 0, 64) != s
 }
 
+// ignored is a column whose values are not read, and why.
+func (r *parquetReader) ignored(l *leaf, why string) *column {
+	c := &column{name: l.name, kind: Text, missing: r.rows, note: why}
+	if why != "" && why != noValues {
+		c.changed("ignored: " + why)
+		c.problem = &Error{File: r.name, Column: l.name, Problem: "the column is ignored: " + why,
+			Fix: "convert it, or name another column"}
+	}
+	return c
+}
+
 // column reads a column.
 func (r *parquetReader) column(l *leaf) (*column, error) {
-	ignored := func(why string) (*column, error) {
-		return &column{name: l.name, kind: Text, missing: r.rows, note: why}, nil
-	}
 	switch want := r.o.Kinds[l.name]; {
 	case want == Text:
-		return ignored("")
+		return r.ignored(l, ""), nil
 	case l.kind == Text && want != "":
 		return nil, &Error{Problem: "the column is " + l.why + ", which has no kind but text",
 			Fix: "convert it, or drop the column"}
 	case l.kind == Text:
-		return ignored(l.why)
+		return r.ignored(l, l.why), nil
 	case l.kind == Category, want != "" && want != l.kind, r.o.Layouts[l.name] != "" && l.kind != Time:
 		return r.textColumn(l)
 	}
@@ -243,11 +254,11 @@ func (r *parquetReader) column(l *leaf) (*column, error) {
 	case err != nil:
 		return nil, err
 	case b.problem != nil:
-		c, _ := ignored(fmt.Sprintf("row %d has %s", b.problem.Row, b.problem.Problem))
+		c := r.ignored(l, fmt.Sprintf("row %d has %s", b.problem.Row, b.problem.Problem))
 		c.problem = b.problem
 		return c, nil
 	case b.missing == r.rows:
-		return ignored("no values")
+		return r.ignored(l, noValues), nil
 	case identifiers && r.o.Kinds[l.name] == "":
 		// Numbers that repeat and whose last digits count, such as hashes.
 		named := r.newBuilder(l.name, Category, r.rows)
@@ -326,7 +337,7 @@ func (r *parquetReader) textColumn(l *leaf) (*column, error) {
 		return nil
 	})
 	if bad != nil && want == "" {
-		return &column{name: l.name, kind: Text, missing: r.rows, note: fmt.Sprintf("row %d has %s", bad.Row, bad.Problem)}, nil
+		return r.ignored(l, fmt.Sprintf("row %d has %s", bad.Row, bad.Problem)), nil
 	}
 	if err != nil {
 		return nil, err

@@ -44,6 +44,8 @@ func (t *Table) Label(name string, kind LabelKind) (*Label, error) {
 		return nil, &Error{File: t.file, Problem: "label kind " + quote(string(kind)) + " is neither class nor number"}
 	}
 	switch {
+	case c.problem != nil:
+		return nil, c.problem
 	case c.kind == Text || c.kind == Time:
 		return nil, t.errorf(-1, name, "name another column, or set its kind", "the label is a %s", c.kind)
 	case kind == Regression && c.kind == Category:

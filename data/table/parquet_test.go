@@ -203,7 +203,7 @@ func TestParquetTypes(t *testing.T) {
 			{0, 0xE4, 0x0B, 0x54, 2, 0, 0, 0, 0x8D, 0x3D, 0x25}, {0, 0, 0, 0, 0, 0, 0, 0, 0x8B, 0x3D, 0x25}}, nil}, "time",
 			"timestamp", []time.Time{day(0), day(86410e6), day(-86400e6)}},
 		{cells{"far", schema.NewTimestampLogicalType(true, micros), []int64{0, 1 << 60, 1}, nil}, "text",
-			"row 2 has a time outside the years 1 to 9999", nil},
+			"ignored: row 2 has a time outside the years 1 to 9999", nil},
 		{cells{"clock", schema.NewTimeLogicalType(true, micros), []int64{3661e6, 0, 1500}, nil}, "category", "",
 			[]string{"01:01:01", "00:00:00", "00:00:00.0015"}},
 		{cells{"uuid", schema.UUIDLogicalType{}, byteArrays[parquet.FixedLenByteArray]("0123456789abcdef", "0123456789abcdef",
@@ -217,11 +217,11 @@ func TestParquetTypes(t *testing.T) {
 		{cells{"text of dates", schema.StringLogicalType{}, byteArrays[parquet.ByteArray]("1970-01-01", "1970-01-02",
 			"1970-01-01"), nil}, "time", "year first", []time.Time{day(0), day(86400e6), day(0)}},
 		{cells{"bytes", nil, byteArrays[parquet.ByteArray]("b", "\xFF", "b"), nil}, "text",
-			"row 2 has bytes that are not UTF-8 text", nil},
-		{cells{"BSON", schema.BSONLogicalType{}, byteArrays[parquet.ByteArray]("b", "c", "b"), nil}, "text", "of type bson", nil},
+			"ignored: row 2 has bytes that are not UTF-8 text", nil},
+		{cells{"BSON", schema.BSONLogicalType{}, byteArrays[parquet.ByteArray]("b", "c", "b"), nil}, "text", "ignored: of type bson", nil},
 		{cells{"null", schema.NullLogicalType{}, []int32{0, 0, 0}, []bool{true, true, true}}, "text", "no values", nil},
-		{cells{"a list[]", nil, []int32{1, 2, 3}, nil}, "text", "a list", nil},
-		{cells{"a.struct", nil, []int32{1, 2, 3}, nil}, "text", "nested (a list, map or struct)", nil},
+		{cells{"a list[]", nil, []int32{1, 2, 3}, nil}, "text", "ignored: a list", nil},
+		{cells{"a.struct", nil, []int32{1, 2, 3}, nil}, "text", "ignored: nested (a list, map or struct)", nil},
 	} {
 		// Another column before it: its chunks are found by the schema's leaves.
 		content := parquetOf(t, []cells{{name: "first[]", values: []int64{7, 8, 9}}, test.cells})
@@ -233,6 +233,15 @@ func TestParquetTypes(t *testing.T) {
 			continue
 		}
 		if test.want == nil {
+			if test.note != "no values" { // what is ignored is printed, and neither a time nor a label
+				if notes := strings.Join(tab.Notes(), "\n"); !strings.Contains(notes, "column "+name+": "+test.note) {
+					t.Errorf("%s: the notes are %q", test.name, notes)
+				}
+				_, err := tab.Times(name, table.Bin{Unit: "week"})
+				checkSentence(t, err, strings.TrimPrefix(strings.TrimPrefix(test.note, "ignored: "), "row 2 has "))
+				_, err = tab.Label(name, table.AnyLabel)
+				checkSentence(t, err, strings.TrimPrefix(strings.TrimPrefix(test.note, "ignored: "), "row 2 has "))
+			}
 			continue
 		}
 		columns, err := tab.Columns(nil, nil)

@@ -114,7 +114,7 @@ type column struct {
 	notes   []string       // on values that were changed
 	texts   map[string]int // that made values missing
 	given   bool           // its kind was given
-	problem *Error         // of Times, if a column is Text because its dates cannot be read
+	problem *Error         // of Times and Label, if a column is Text because it cannot be read
 }
 
 // number returns the value of row i as a number, NaN if it is missing. Times are in days since 1970.
