@@ -43,12 +43,6 @@ func (s *sandbox) succeeds(t *testing.T, found any, args ...string) (stdout, std
 	return stdout, stderr
 }
 
-// lastLine is the last line of a text.
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
-}
-
 // TestWeightsCommand: a table in; a file of weights, one of diagnostics and a summary out.
 func TestWeightsCommand(t *testing.T) {
 	file := tableOf(t, "day,x,y", 120, func(i int) string {
