@@ -2,7 +2,10 @@ package table_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -449,6 +452,47 @@ func TestUnlabelled(t *testing.T) {
 	// A row of the selection is named by its place in the file.
 	_, err = tab.Select([]int{1, 5, 299}).Label("y", "")
 	checkSentence(t, err, `row 300 (line 301), column "y": the label is missing`)
+}
+
+// TestSameMeaning: texts mean the same in CSV and in Parquet: kinds, levels, notes and features.
+func TestSameMeaning(t *testing.T) {
+	texts := map[string][]string{
+		"price":  {"1,100", "900", "$2,500", "NA"},
+		"share":  {"12 %", "7.5%", "3%", "?"},
+		"day":    {"1/31/24", "1/30/24", "2/1/24", "12/31/23"},
+		"clock":  {"2024-1-3 1:05 PM", "2024-01-04 11:00 AM", "2024-1-5 12:00 AM", "None"},
+		"land":   {"DE", "FR", "IT", "US", "ZA", "NA", "DE", "FR"},
+		"damage": {"None", "None", "Minor", "None", "Major", "None", "Minor", "N/A"},
+		"id":     {"9007199254740995", "9007199254740999", "9007199254740995", "NA"},
+		"zip":    {"00501", "10001", "94105", "00501"},
+	}
+	var columns []table.Column
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		columns = append(columns, table.Column{Name: name, Values: slices.Repeat(texts[name], 8/len(texts[name]))})
+	}
+	var want table.Schema
+	var features []float32
+	for i, name := range []string{"x.csv", "x.parquet"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := table.Write(path, columns...); err != nil {
+			t.Fatal(err)
+		}
+		tab, err := table.Open(path, table.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, x := tab.Schema(), encoded(t, tab)
+		if i == 0 {
+			want, features = got, x
+			if len(got.Notes) < 5 {
+				t.Errorf("notes %q", got.Notes)
+			}
+		}
+		if !reflect.DeepEqual(got.Columns, want.Columns) || !slices.Equal(got.Notes, want.Notes) ||
+			!slices.Equal(x, features) {
+			t.Errorf("%s: %v\n%q, want %v\n%q", name, got, got.Notes, want, want.Notes)
+		}
+	}
 }
 
 // TestRealisticColumns: columns of real tables have the kinds that they always had.
