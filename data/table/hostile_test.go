@@ -179,6 +179,8 @@ func hostileFiles(t testing.TB) []hostile {
 		{"time zones", "a,b\n2024-01-02T10:00:00Z,2\n2024-01-02 11:00,1\n", table.Options{}, nil, "without a zone"},
 		{"dates that are ambiguous", "a,b\n01/02/2024,2\n03/04/2024,1\n", table.Options{}, times("a", week),
 			"day and month cannot be told apart"},
+		{"dates with zones that are ambiguous", "a,b\n01/02/2024 1:00Z,2\n03/04/2024 1:00Z,1\n", table.Options{},
+			times("a", week), `row 1 (line 2), column "a": day and month cannot be told apart, as in "01/02/2024 1:00Z"`},
 		{"one time", "a,b\n2024-01-02,2\n2024-01-02,1\n", table.Options{}, times("a", table.Bin{}),
 			"all rows have one time, 2024-01-02"},
 		{"one bin", "a,b\n2024-01-02,2\n2024-01-30,1\n", table.Options{}, times("a", month), "2024-01 in bins of month"},

@@ -273,8 +273,8 @@ func (g *guess) time() (later, err *Error) {
 		return nil, g.at(late, "write all with a time zone, or all without", "%s is a time %s, unlike those before",
 			quote(late.text), map[bool]string{true: "with a zone", false: "without a zone"}[late == g.zoned])
 	case g.dates.ambiguous():
-		return g.at(g.naive, "give a layout, %d/%m/%Y or %m/%d/%Y", "day and month cannot be told apart, as in %s",
-			quote(g.naive.text)), nil
+		return g.at(cmp.Or(g.naive, g.zoned), "give a layout, %d/%m/%Y or %m/%d/%Y", "day and month cannot be told apart, as in %s",
+			quote(cmp.Or(g.naive, g.zoned).text)), nil
 	}
 	return nil, nil
 }
