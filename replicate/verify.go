@@ -147,10 +147,12 @@ func (f *figureFlags) reader(cmd *cobra.Command, mark string) (*lab.Lab, lab.Opt
 	if err != nil {
 		return nil, lab.Options{}, err
 	}
-	if text, err := artifact.ReadFile(f.out, mostOfReport); err == nil && len(text) > 0 &&
-		!strings.Contains(string(text), mark) {
-		return nil, lab.Options{}, usage.Errorf("%s was not written by `%s`, so it is kept: name another file with --out",
-			f.out, cmd.CommandPath())
+	if info, err := os.Stat(f.out); err == nil && info.Size() > 0 {
+		text, err := artifact.ReadFile(f.out, 64<<20) // a report has a few megabytes
+		if err != nil || !strings.Contains(string(text), mark) {
+			return nil, lab.Options{}, usage.Errorf("%s was not written by `%s`, so it is kept: name another file with --out",
+				f.out, cmd.CommandPath())
+		}
 	}
 	if err := artifact.TryCreate(f.out); err != nil {
 		return nil, lab.Options{}, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
@@ -162,9 +164,6 @@ func (f *figureFlags) reader(cmd *cobra.Command, mark string) (*lab.Lab, lab.Opt
 	l, err := f.lab(cmd.Context(), backend.Options{NoFetch: true})
 	return l, o, err
 }
-
-// mostOfReport limits what is read of a file to find out whose it is, in bytes: a report has a few megabytes.
-const mostOfReport = 64 << 20
 
 // checkResults returns a usage error if the user named a folder of runs that does not exist.
 func checkResults(cmd *cobra.Command) error {
