@@ -33,7 +33,11 @@ func ends(c claims.Collected, declared []paper.Claim) []string {
 	shown := c.Shown().Name
 	rows, metrics, over := c.RowsOf(c.Protocol.IsTask), []string{shown}, "the seeds"
 	if len(rows) > 0 {
-		metrics = metricsOf(rows)
+		names := map[string]bool{}
+		for _, r := range rows {
+			names[r.Metric] = true
+		}
+		metrics = slices.Sorted(maps.Keys(names))
 		over = fmt.Sprintf("%s and the seeds", runs.Plural(len(metrics), "task"))
 	}
 	rows = append(rows, c.Rows()...)
@@ -168,14 +172,4 @@ func spans(p claims.Panel, e claims.Evidence) []string {
 		}
 	}
 	return out
-}
-
-// metricsOf lists the metrics of rows, sorted.
-func metricsOf(rows []figures.Row) []string {
-	var out []string
-	for _, r := range rows {
-		out = append(out, r.Metric)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }

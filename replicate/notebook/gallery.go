@@ -11,6 +11,8 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/claims"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // galleryFolder has the figures at the small scale that the repository contains: figures/gallery in $TVPS_ROOT.
@@ -96,7 +98,7 @@ func (m Measurements) Steps() []int {
 // Mean is the mean of a series over its seeds, each of which is averaged over the steps from first to last. It ends
 // the cell if there is no such measurement.
 func (m Measurements) Mean(series string, first, last int) float64 {
-	return average(m.bySeed(series, first, last))
+	return stat.Mean(m.bySeed(series, first, last), nil)
 }
 
 // Difference is the mean of series minus that of base.
@@ -121,7 +123,7 @@ func (m Measurements) bySeed(series string, first, last int) []float64 {
 	}
 	var means []float64
 	for _, seed := range slices.Sorted(maps.Keys(values)) {
-		means = append(means, average(values[seed]))
+		means = append(means, stat.Mean(values[seed], nil))
 	}
 	return means
 }
@@ -147,12 +149,4 @@ func (m Measurements) Above(series, base string) float64 {
 		Exit(fmt.Errorf("%q and %q have no seed and step in common", series, base))
 	}
 	return above / all
-}
-
-func average(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
 }
