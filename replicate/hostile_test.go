@@ -216,8 +216,6 @@ func hostileTexts() []hostile {
 		{name: "a file of one row of 100 MB", make: func(path string) error {
 			return os.WriteFile(path, bytes.Repeat([]byte("x"), 100<<20), 0o644)
 		}, want: []string{"longer than"}},
-		{name: "missing label", table: good("yes\n", "\n"),
-			want: []string{`column "y"`, "label is missing", "fill it in"}},
 		{name: "label without values", table: timed("day,x,y", "D,I,"), want: []string{`column "y"`}},
 		{name: "label of 60 texts", table: timed("day,x,y", "D,I,text I"),
 			want: []string{`column "y"`, "the label is a text"}},
