@@ -7,6 +7,7 @@ clients_test.go runs it; requirements.txt has the versions.
 import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,7 +60,8 @@ def processes(mark):
 
 def jupyter_client():
     mark = f"TVPS_CLIENTS={os.getpid()}"
-    km, kc = start_new_kernel(kernel_name="tvps", env={**os.environ, "TVPS_CLIENTS": str(os.getpid())})
+    tmp = tempfile.mkdtemp()
+    km, kc = start_new_kernel(kernel_name="tvps", env={**os.environ, "TVPS_CLIENTS": str(os.getpid()), "TMPDIR": tmp})
 
     def ask(method, *args, limit=60, **options):
         """Sends a request and returns its reply and what is published."""
@@ -103,9 +105,10 @@ def jupyter_client():
     kc.stop_channels()
     km.shutdown_kernel(now=True)
     end = time.time() + 20
-    while left := processes(mark):
+    while left := processes(mark) + glob.glob(f"{tmp}/gonb_*") + glob.glob(f"{tmp}/tvps-*"):
         assert time.time() < end, f"left after a kill: {left}"
         time.sleep(0.1)
+    shutil.rmtree(tmp)  # a compiler that was killed leaves its folder
     return "errors, standard input, inspection, completion, pages; nothing is left after `shutdown_kernel(now=True)`"
 
 

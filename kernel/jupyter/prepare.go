@@ -20,6 +20,9 @@ import (
 //go:embed stdin.txt
 var stdinFile string
 
+// gonbFolder is a file of the relay with the path of GoNB's folder.
+const gonbFolder = "gonb-folder"
+
 // connectTime is GoNB's wait until it connects with gopls, with a second for the connection. A request for gopls that
 // comes earlier would hold up all cells until then.
 const connectTime = 13 * time.Second
@@ -33,7 +36,7 @@ func (r *relay) prepare(ctx context.Context, dir string) {
 		return
 	}
 	defer kernel.conn.Close()
-	where := filepath.Join(dir, "where")
+	where := filepath.Join(dir, gonbFolder)
 	code := fmt.Sprintf("!*printf '%s' >a_tvps_stdin.go && pwd >'%s'", strings.ReplaceAll(stdinFile, "\n", `\n`),
 		strings.ReplaceAll(where, "'", `'\''`))
 	request, err := r.session.encode(r.session.newHeader("execute_request"), nil, executeRequest{Code: code, Silent: true})

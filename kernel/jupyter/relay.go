@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -101,6 +102,10 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	closeAll(listeners)
 	r.finish()
 	killAdopted()
+	// A GoNB that was killed leaves its folder, with the program of the last cell.
+	if folder, err := os.ReadFile(filepath.Join(dir, gonbFolder)); err == nil && bytes.Contains(folder, []byte("/gonb_")) {
+		_ = os.RemoveAll(strings.TrimSpace(string(folder)))
+	}
 	return p.code(), nil
 }
 
