@@ -273,8 +273,9 @@ func (g *guess) time() (later, err *Error) {
 		return nil, g.at(late, "write all with a time zone, or all without", "%s is a time %s, unlike those before",
 			quote(late.text), map[bool]string{true: "with a zone", false: "without a zone"}[late == g.zoned])
 	case g.dates.ambiguous():
-		return g.at(cmp.Or(g.naive, g.zoned), "give a layout, %d/%m/%Y or %m/%d/%Y", "day and month cannot be told apart, as in %s",
-			quote(cmp.Or(g.naive, g.zoned).text)), nil
+		first := cmp.Or(g.naive, g.zoned)
+		return g.at(first, "give a layout, %d/%m/%Y or %m/%d/%Y", "day and month cannot be told apart, as in %s",
+			quote(first.text)), nil
 	}
 	return nil, nil
 }
