@@ -61,7 +61,9 @@ func TestCorpus(t *testing.T) {
 		if err := lines.Decode(&file); err != nil {
 			t.Fatal(err)
 		}
-		options := table.Options{Kinds: map[string]table.Kind{}, Missing: []string{"NaN", "inf", "-inf"}}
+		_, first := table.Open(file.File, table.Options{})
+		// The last of the texts occurs nowhere: texts such as NA are values.
+		options := table.Options{Kinds: map[string]table.Kind{}, Missing: []string{"NaN", "inf", "\x01"}}
 		kind := "flat"
 		for _, c := range file.Columns {
 			if c.Kind == "text" {
@@ -76,7 +78,6 @@ func TestCorpus(t *testing.T) {
 		} else if file.Rows == 0 || len(file.Columns) == 0 {
 			kind = "no rows, or no columns"
 		}
-		_, first := table.Open(file.File, table.Options{})
 		tab, err := table.Open(file.File, options)
 		counts[kind]++
 		if first == nil {
@@ -133,7 +134,12 @@ func differ(t *testing.T, file string, tab *table.Table, c corpusColumn, counts 
 		case []bool:
 			same = want == nil && missing || want != nil && !missing && *want == strconv.FormatBool(v[i])
 		case []string:
-			same = want == nil && missing || want != nil && !missing && strings.Trim(*want, " \t") == v[i]
+			if want != nil {
+				text := strings.Trim(*want, " \t")
+				same = missing && text == "" || !missing && text == v[i] // an empty text is missing, as in CSV
+			} else {
+				same = missing
+			}
 		case []time.Time:
 			same = want == nil && missing || want != nil && !missing && *want == strconv.FormatInt(v[i].UnixMicro(), 10)
 		}
