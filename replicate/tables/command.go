@@ -271,7 +271,7 @@ func (c *command) start(t *task) (*server, error) {
 	}
 	go func() {
 		<-s.ended
-		write.Close()
+		_ = write.Close() // a pipe in memory
 	}()
 	return s, nil
 }
