@@ -180,7 +180,7 @@ func atomically(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}
 	}
-	defer f.Cleanup()
+	defer func() { _ = f.Cleanup() }()
 	w := bufio.NewWriterSize(f, 1<<18)
 	if err := write(w); err != nil {
 		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}
