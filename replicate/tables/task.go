@@ -61,8 +61,8 @@ func newTask(s *Stream, step int, sampled bool, seed int64) (*task, error) {
 	return t, nil
 }
 
-// samplePast draws about mostPast of rows, by place, ascending. It takes all of the newest ones and each older one with a
-// probability inversely proportional to its rank from the newest, so that each window of time has as many as another.
+// samplePast draws about mostPast of rows, by place, ascending. It takes all of the newest ones and each older one with
+// a probability inversely proportional to its rank from the newest, so that each window of time has as many as another.
 // scale is, for all rows, the inverse of the probability. The oldest row is always taken.
 func samplePast(s *Stream, rows []int, rng *rand.Rand) (places []int, scale []float64) {
 	n := float64(len(rows))
