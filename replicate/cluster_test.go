@@ -100,6 +100,9 @@ func TestPlanWorkAndStored(t *testing.T) {
 func TestWorkOnAHeldRun(t *testing.T) {
 	s := newSandbox(t)
 	path, _ := s.plan(t, miniature)
+	if err := os.Mkdir(s.results, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	code, stdout, stderr := s.run(t, append([]string{"status", "fig1"}, miniature...)...)
 	found := regexp.MustCompile(`gaussian/recent seed 0 +(\w+)`).FindStringSubmatch(stdout)
 	if code != 0 || found == nil {

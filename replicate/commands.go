@@ -145,6 +145,9 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 				return printPlanStatus(cmd, args, plan)
 			}
 			chosen, err := chosenFigures(cmd, c, args)
+			if err == nil {
+				err = checkResults(cmd)
+			}
 			if err != nil {
 				return err
 			}

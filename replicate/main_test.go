@@ -71,6 +71,7 @@ func TestErrors(t *testing.T) {
 		{slices.Concat([]string{"report"}, noRun), 1, []string{belowFile, "--out"}},
 		{[]string{"verify", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"report", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
+		{[]string{"status", "fig1", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"export", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"verify", "--out", file}, 2, []string{file, "not written by `replicate verify`", "--out"}},
 		{[]string{"report", "--out", file}, 2, []string{file, "not written by `replicate report`", "--out"}},
@@ -176,6 +177,9 @@ func TestShowConfig(t *testing.T) {
 // TestStatus: runs are missing before the figure is made and done after it.
 func TestStatus(t *testing.T) {
 	s := newSandbox(t)
+	if err := os.Mkdir(s.results, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	status := append([]string{"status", "fig1"}, miniature...)
 	code, stdout, stderr := s.run(t, status...)
 	if code != 0 || stderr != "" || !strings.Contains(stdout, "4 missing") ||
