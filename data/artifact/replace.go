@@ -61,7 +61,7 @@ func removeDead(path string) {
 
 // Cleanup ends a file that was not committed.
 func (p *Pending) Cleanup() error {
-	defer p.alive.Close()
+	defer func() { _ = p.alive.Close() }()
 	return p.PendingFile.Cleanup()
 }
 
