@@ -79,7 +79,7 @@ func TestFalseDrift(t *testing.T) {
 	if !demand.Nightly {
 		t.Skip("a simulation of minutes: TVPS_NIGHTLY=1 runs it")
 	}
-	const tables = 100
+	const tables = 40
 	fitter := crossfit.NewFitter(backendtest.Open(t, "").Backend)
 	defer fitter.Close()
 	for _, phi := range []float64{0, .5, .9} {
