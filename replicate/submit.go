@@ -148,13 +148,12 @@ func (s *submitFlags) lock(ctx context.Context) (unlock func(), err error) {
 	if err := artifact.MakeFolder(folder); err != nil {
 		return nil, fmt.Errorf("cannot make the folder of the plan: %w", err)
 	}
-	soon, stop := context.WithTimeout(ctx, time.Second)
-	defer stop()
-	unlock, err = artifact.Lock(soon, filepath.Join(folder, "submit.lock"), "submitting "+s.slurm.Plan, io.Discard)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("another submit is at work in %s: wait for it, or name another --folder", folder)
+	unlock, err = lockSoon(ctx, filepath.Join(folder, "submit.lock"), "submitting "+s.slurm.Plan,
+		fmt.Errorf("another submit is at work in %s: wait for it, or name another --folder", folder))
+	if err != nil {
+		return nil, err
 	}
-	return sync.OnceFunc(unlock), err
+	return sync.OnceFunc(unlock), nil
 }
 
 // makePlan reads the plan that the user names, or makes one.

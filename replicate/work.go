@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -168,12 +167,18 @@ func pretrainTask(ctx context.Context, t cluster.Pretrain, name string) error {
 
 // lockAtOnce locks the training of a checkpoint, or returns a *runs.HeldError if another process has it.
 func lockAtOnce(ctx context.Context, checkpoint string) (unlock func(), err error) {
+	spec := runs.Spec{Experiment: "pretrain", Learner: filepath.Base(checkpoint)}
+	return lockSoon(ctx, checkpoint+".lock", "the training of "+checkpoint,
+		&runs.HeldError{Held: []runs.Held{{Spec: spec}}, Total: 1})
+}
+
+// lockSoon locks the file at path within a second, or returns held if another process has it.
+func lockSoon(ctx context.Context, path, what string, held error) (unlock func(), err error) {
 	soon, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	unlock, err = artifact.Lock(soon, checkpoint+".lock", "the training of "+checkpoint, os.Stderr)
+	unlock, err = artifact.Lock(soon, path, what, io.Discard)
 	if errors.Is(err, context.DeadlineExceeded) {
-		spec := runs.Spec{Experiment: "pretrain", Learner: filepath.Base(checkpoint)}
-		err = &runs.HeldError{Held: []runs.Held{{Spec: spec}}, Total: 1}
+		err = held
 	}
 	return unlock, err
 }
