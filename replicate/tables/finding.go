@@ -68,15 +68,12 @@ func (s *sample) find(ctx context.Context, fitter *crossfit.Fitter, q Request) (
 			Question{Name: InRule, Tests: []QuestionTest{score("g", d.Rule)}})
 	}
 	f.correct()
+	size := map[string]float64{}
 	for feature, column := range s.encoder.Of() {
 		name := s.encoder.Columns[column].Name
 		if d.Columns.Column[feature] <= level && !slices.Contains(f.Columns, name) {
 			f.Columns = append(f.Columns, name)
 		}
-	}
-	size := map[string]float64{}
-	for feature, column := range s.encoder.Of() {
-		name := s.encoder.Columns[column].Name
 		size[name] = max(size[name], d.Columns.Size[feature])
 	}
 	slices.SortStableFunc(f.Columns, func(a, b string) int { return cmp.Compare(size[b], size[a]) })

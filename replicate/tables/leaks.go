@@ -1,12 +1,11 @@
 package tables
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"tvps/data/table"
+	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -147,32 +146,13 @@ func slope(x, y []float64) float64 {
 	if len(x) < 30 {
 		return 0
 	}
-	x, y = midranks(x), midranks(y)
+	x, _ = crossfit.MeanRanks(x)
+	y, _ = crossfit.MeanRanks(y)
 	variance := stat.Variance(x, nil)
 	if variance == 0 {
 		return 0
 	}
 	return max(stat.Covariance(x, y, nil), -stat.Covariance(x, y, nil)) / variance
-}
-
-// midranks are the ranks of values; equal ones share their mean.
-func midranks(v []float64) []float64 {
-	place, rank := make([]int, len(v)), make([]float64, len(v))
-	for i := range place {
-		place[i] = i
-	}
-	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
-	for from := 0; from < len(place); {
-		to := from + 1
-		for to < len(place) && v[place[to]] == v[place[from]] {
-			to++
-		}
-		for _, i := range place[from:to] {
-			rank[i] = float64(from+to-1) / 2
-		}
-		from = to
-	}
-	return rank
 }
 
 // few lists names, at most so many.

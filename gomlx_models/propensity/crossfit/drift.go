@@ -164,9 +164,9 @@ func centre(v []float64) {
 
 // ranks are the mean ranks of the values, from 0 to 1, and how many values differ. Two values are not sorted.
 func ranks(value []float64) (rank []float64, distinct int) {
-	rank = make([]float64, len(value))
 	low, high := slices.Min(value), slices.Max(value)
 	if !slices.ContainsFunc(value, func(v float64) bool { return v != low && v != high }) {
+		rank = make([]float64, len(value))
 		for i, v := range value {
 			if v != low {
 				rank[i] = 1
@@ -174,6 +174,16 @@ func ranks(value []float64) (rank []float64, distinct int) {
 		}
 		return rank, min(2, 1+int(math.Ceil(high-low)))
 	}
+	rank, distinct = MeanRanks(value)
+	for i := range rank {
+		rank[i] /= float64(len(rank))
+	}
+	return rank, distinct
+}
+
+// MeanRanks are the ranks of the values, from 0, and how many values differ. Equal ones share their mean rank.
+func MeanRanks(value []float64) (rank []float64, distinct int) {
+	rank = make([]float64, len(value))
 	order := positions(len(value))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(value[a], value[b]) })
 	for from := 0; from < len(order); distinct++ {
@@ -182,7 +192,7 @@ func ranks(value []float64) (rank []float64, distinct int) {
 			to++
 		}
 		for _, i := range order[from:to] {
-			rank[i] = float64(from+to-1) / 2 / float64(len(order))
+			rank[i] = float64(from+to-1) / 2
 		}
 		from = to
 	}
