@@ -88,7 +88,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 		return mistake(err)
 	}
 	f.warn(p.Leaks())
-	return f.page(cmd, file, f.out, func(b *backend.Backend) (pageResult, error) {
+	return f.page(cmd, file, f.out, "Back test of ", func(b *backend.Backend) (pageResult, error) {
 		h, err := tables.OpenHost(b, f.results, f.workers, os.Stderr)
 		if err != nil {
 			return nil, err

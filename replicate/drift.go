@@ -56,7 +56,7 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 		return mistake(err)
 	}
 	f.warn(p.Leaks())
-	return f.page(cmd, file, f.out, func(b *backend.Backend) (pageResult, error) {
+	return f.page(cmd, file, f.out, "Drift of ", func(b *backend.Backend) (pageResult, error) {
 		progress, stop := shareReporter(os.Stderr)
 		defer stop()
 		return p.Measure(cmd.Context(), b.Backend, progress)

@@ -163,13 +163,17 @@ type pageResult interface {
 	WritePage(dir string) error
 }
 
-// page computes an answer, and writes its page to the folder, its JSON and its summary.
-func (f *tableFlags) page(cmd *cobra.Command, file, dir string,
+// page computes an answer, and writes its page to the folder, its JSON and its summary. mark: how the page's title
+// begins.
+func (f *tableFlags) page(cmd *cobra.Command, file, dir, mark string,
 	compute func(b *backend.Backend) (pageResult, error)) error {
 	if err := usage.Folder(dir); err != nil {
 		return err
 	}
 	index := filepath.Join(dir, "index.html")
+	if err := keepForeign(cmd, index, "<title>"+mark); err != nil {
+		return err
+	}
 	b, err := f.open(cmd.Context(), file, f.json, index)
 	if err != nil {
 		return err

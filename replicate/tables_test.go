@@ -87,6 +87,21 @@ func TestDriftCommand(t *testing.T) {
 	}
 }
 
+// TestForeignPage: a page that another program wrote, or another command, is kept.
+func TestForeignPage(t *testing.T) {
+	file := tableOf(t, "day,x,y", 200, func(i int) string { return fmt.Sprintf("%d,%d,%d", i/20, i*37%11, i%2) })
+	for command, text := range map[string]string{"drift": "<title>Back test of t.csv</title>", "backtest": "my page"} {
+		s := newSandbox(t)
+		index := filepath.Join(s.out, "index.html")
+		demand.Write(t, index, text)
+		code, _, stderr := s.run(t, command, file, "--time", "day", "--label", "y", "--out", s.out, "--updates", "1")
+		if kept, err := os.ReadFile(index); code != 2 || err != nil || string(kept) != text ||
+			!strings.Contains(stderr, "was not written by") {
+			t.Errorf("%s: exit code %d, %s, the page is %q", command, code, stderr, kept)
+		}
+	}
+}
+
 // TestBacktestCommand: the verdict is the first line, --json has it, a second call computes nothing, and weights takes
 // the verdict's kind with --kind auto.
 func TestBacktestCommand(t *testing.T) {

@@ -147,12 +147,8 @@ func (f *figureFlags) reader(cmd *cobra.Command, mark string) (*lab.Lab, lab.Opt
 	if err != nil {
 		return nil, lab.Options{}, err
 	}
-	if info, err := os.Stat(f.out); err == nil && info.Size() > 0 {
-		text, err := artifact.ReadFile(f.out, 64<<20) // a report has a few megabytes
-		if err != nil || !strings.Contains(string(text), mark) {
-			return nil, lab.Options{}, usage.Errorf("%s was not written by `%s`, so it is kept: name another file with --out",
-				f.out, cmd.CommandPath())
-		}
+	if err := keepForeign(cmd, f.out, mark); err != nil {
+		return nil, lab.Options{}, err
 	}
 	if err := artifact.TryCreate(f.out); err != nil {
 		return nil, lab.Options{}, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
@@ -163,6 +159,20 @@ func (f *figureFlags) reader(cmd *cobra.Command, mark string) (*lab.Lab, lab.Opt
 	}
 	l, err := f.lab(cmd.Context(), backend.Options{NoFetch: true})
 	return l, o, err
+}
+
+// keepForeign returns a usage error if the file of an answer is there, has a content, and was not written by the
+// command: then it lacks the mark.
+func keepForeign(cmd *cobra.Command, file, mark string) error {
+	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
+		return nil
+	}
+	text, err := artifact.ReadFile(file, 64<<20) // a report has a few megabytes
+	if err != nil || !strings.Contains(string(text), mark) {
+		return usage.Errorf("%s was not written by `%s`, so it is kept: name another place with --out", file,
+			cmd.CommandPath())
+	}
+	return nil
 }
 
 // checkResults returns a usage error if the user named a folder of runs that does not exist.

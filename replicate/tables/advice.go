@@ -213,7 +213,7 @@ func (r *Backtest) judge() Advice {
 		}
 		return Advice{Rule: rule.Rule, Kind: rule.Kind, HalfLife: rule.HalfLife, Helps: true,
 			Sentence: fmt.Sprintf("Use weights by %s%s (%s): %s %s instead of %s with the best tuned forgetting.",
-				drifts[rule.Kind], r.life(" with", rule.HalfLife), use, r.words(), loss(best), loss(r.index(Forgetting)))}
+				drifts[rule.Kind], r.life(" with", rule.HalfLife), use, r.Words(), loss(best), loss(r.index(Forgetting)))}
 	}
 	base, maybe := certain, ""
 	if base == uniform && gains(lowest) {
@@ -221,7 +221,7 @@ func (r *Backtest) judge() Advice {
 	}
 	rule := r.Rules[base]
 	v := Advice{Rule: rule.Rule, HalfLife: rule.HalfLife, Window: rule.Window}
-	v.Sentence = fmt.Sprintf("Use %s: %s %s", r.take(rule), r.words(), loss(base))
+	v.Sentence = fmt.Sprintf("Use %s: %s %s", r.take(rule), r.Words(), loss(base))
 	switch {
 	case base != uniform:
 		v.Sentence += fmt.Sprintf(" instead of %s%s", loss(uniform), maybe)
@@ -313,16 +313,16 @@ func (r *Backtest) idle() []string {
 	}
 	if name := r.Rules[best].Rule; name == NoChange || name == Majority {
 		return []string{fmt.Sprintf("%s, a prediction without a model, has the lowest %s: the features do not help this model",
-			name, r.words())}
+			name, r.Words())}
 	}
 	return nil
 }
 
-// words is the metric in sentences.
-func (r *Backtest) words() string { return strings.ReplaceAll(r.Metric, "-", " ") }
+// Words is the metric in sentences.
+func (r *Backtest) Words() string { return strings.ReplaceAll(r.Metric, "-", " ") }
 
-// measures lists the measures, that which compares first.
-func (r *Backtest) measures() []string {
+// Measures lists the measures, that which compares first.
+func (r *Backtest) Measures() []string {
 	var names []string
 	for name := range r.Rules[0].Scores {
 		if name != r.Metric {
@@ -333,20 +333,26 @@ func (r *Backtest) measures() []string {
 	return append([]string{r.Metric}, names...)
 }
 
-// values are the scores of a rule as text, in the order of measures.
-func (r *Backtest) values(rule RuleResult) (out []string) {
-	for _, name := range r.measures() {
+// Values are the scores of a rule as text, in the order of Measures.
+func (r *Backtest) Values(rule RuleResult) (out []string) {
+	for _, name := range r.Measures() {
 		out = append(out, fmt.Sprintf("%.4f", rule.Scores[name]))
 	}
 	return out
 }
 
-// chosen is what a tuned rule chose at last, as text.
-func (r *Backtest) chosen(rule RuleResult) string {
+// ChosenLast is what a tuned rule chose at last, as text.
+func (r *Backtest) ChosenLast(rule RuleResult) string {
 	if rule.Window > 0 && rule.Tuned {
 		return runs.Plural(rule.Window, "block")
 	}
 	return strings.TrimSpace(r.life("", rule.HalfLife))
+}
+
+// Span says which blocks were tested.
+func (r *Backtest) Span() string {
+	return fmt.Sprintf("%d test blocks, %s to %s, after %d that only tune", r.Tested, ShortName(r.Blocks[0].Time),
+		ShortName(r.Blocks[len(r.Blocks)-1].Time), r.Tuning)
 }
 
 // mostRules is the number of rules in the summary.
@@ -374,15 +380,14 @@ func (r *Backtest) shown() (rules []RuleResult, others int) {
 // String is the summary for a terminal: the verdict, and a table of the rules.
 func (r *Backtest) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%d test blocks, %s to %s, after %d that only tune; model %s\n", r.Verdict.Sentence, r.Tested,
-		ShortName(r.Blocks[0].Time), ShortName(r.Blocks[len(r.Blocks)-1].Time), r.Tuning, r.shortModel())
+	fmt.Fprintf(&b, "%s\n\n%s; model %s\n", r.Verdict.Sentence, r.Span(), r.ShortModel())
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "rule\t%s\tagainst equal weights\tagainst tuned forgetting\tchosen at last\n",
-		strings.Join(r.measures(), "\t"))
+		strings.Join(r.Measures(), "\t"))
 	rules, others := r.shown()
 	for _, rule := range rules {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", rule.Rule, strings.Join(r.values(rule), "\t"), rule.AgainstUniform.Cell(),
-			rule.AgainstForgetting.Cell(), r.chosen(rule))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", rule.Rule, strings.Join(r.Values(rule), "\t"), rule.AgainstUniform.Cell(),
+			rule.AgainstForgetting.Cell(), r.ChosenLast(rule))
 	}
 	_ = w.Flush() // to a strings.Builder
 	if others > 0 {

@@ -68,11 +68,10 @@ const (
 // BacktestJob is a request whose table was read and checked.
 type BacktestJob struct {
 	BacktestRequest
-	stream *Stream
-	steps  []int // places of the times of the test blocks
-	rules  []Rule
-	unit   float64 // time between neighbouring blocks (median)
-	about  About
+	opened
+	steps []int // places of the times of the test blocks
+	rules []Rule
+	unit  float64 // time between neighbouring blocks (median)
 }
 
 // check returns a usage error for an impossible request, before its table is read.
@@ -106,18 +105,15 @@ func PrepareBacktest(q BacktestRequest) (*BacktestJob, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	s, err := Open(q.Source)
+	o, err := q.open(q.Until)
 	if err != nil {
 		return nil, err
 	}
+	p := &BacktestJob{BacktestRequest: q, opened: o}
+	s, last, blocks := o.stream, o.at, o.at+1
 	bad := func(problem, fix string) error {
 		return &table.Error{File: q.File, Column: q.Time, Problem: problem, Fix: fix}
 	}
-	last, err := s.At(q.Until)
-	if err != nil {
-		return nil, err
-	}
-	blocks := last + 1
 	if blocks < leastBlocks {
 		return nil, bad(fmt.Sprintf("there are %d blocks of time", blocks),
 			fmt.Sprintf("a back test needs at least %d: choose a finer --bin", leastBlocks))
@@ -125,10 +121,6 @@ func PrepareBacktest(q BacktestRequest) (*BacktestJob, error) {
 	if slices.Contains(s.Features, weightColumn) || q.Label == weightColumn {
 		return nil, &table.Error{File: q.File, Column: weightColumn, Problem: "the weights for a trainer have this name",
 			Fix: "rename the column, or leave it out with --drop"}
-	}
-	p := &BacktestJob{BacktestRequest: q, stream: s}
-	if p.about, err = q.about(s, s.Rows(0, blocks)); err != nil {
-		return nil, err
 	}
 	tests := q.Last
 	if all := blocks - max(2, blocks/5); tests == 0 {
@@ -166,9 +158,6 @@ func PrepareBacktest(q BacktestRequest) (*BacktestJob, error) {
 	}
 	return p, nil
 }
-
-// Leaks are notes for the user before anything is fitted.
-func (p *BacktestJob) Leaks() []string { return p.about.Leaks }
 
 // has tells whether a rule takes part.
 func (q BacktestRequest) has(rule Rule) bool {

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"slices"
 
 	"tvps/gomlx_models/propensity/crossfit"
 
@@ -38,42 +37,25 @@ type Drift struct {
 // DriftJob is a request whose table was read and checked.
 type DriftJob struct {
 	Request
-	*sample
-	result *Drift
+	opened
 }
 
 // PrepareDrift reads the table. It finds all that the user can mend in the table or the request, as *table.Error,
 // before anything is computed.
 func PrepareDrift(q Request) (*DriftJob, error) {
-	s, err := Open(q.Source)
-	if err != nil {
-		return nil, err
-	}
-	p := &DriftJob{Request: q}
-	if err := q.enough(s.Table.Rows(), "", "give more rows"); err != nil {
-		return nil, err
-	}
-	if p.sample, err = s.sample(len(s.Times.Values)); err != nil {
-		return nil, err
-	}
-	p.result = &Drift{Used: len(p.of), Blocks: p.list}
-	if p.result.About, err = q.about(s, s.Rows(0, p.times)); err != nil {
-		return nil, err
-	}
-	p.result.Notes = p.notes()
-	return p, nil
+	o, err := q.open("")
+	return &DriftJob{q, o}, err
 }
-
-// Leaks are notes for the user before anything is fitted.
-func (p *DriftJob) Leaks() []string { return p.result.Leaks }
 
 // Measure answers. progress, if not nil, is called with the share of the work done and what is done next. Errors: a
 // *table.Error if the rows differ too little, and those of package propensity.
 func (p *DriftJob) Measure(ctx context.Context, backend compute.Backend, progress func(share float64, next string)) (
 	*Drift, error) {
-	m := &measurement{Drift: p.result, sample: p.sample, q: p.Request, ctx: ctx, backend: backend, show: progress}
+	s := p.tested
+	m := &measurement{Drift: &Drift{About: p.about, Used: len(s.of), Blocks: s.list}, sample: s, q: p.Request, ctx: ctx,
+		backend: backend, show: progress}
 	if err := m.run(); err != nil {
-		return nil, p.mendable(err, "the rows", "give more rows")
+		return nil, p.mendable(err)
 	}
 	return m.Drift, nil
 }
@@ -104,10 +86,7 @@ func (m *measurement) run() error {
 		share float64 // of the work, as it was timed on tables of 1e5 rows
 		run   func(progress func(share float64)) error
 	}{
-		{"tests for drift", .3, func(func(float64)) (err error) {
-			m.Finding, err = m.find(m.ctx, m.fitter, m.q)
-			return err
-		}},
+		{"tests for drift", .3, func(func(float64)) error { return m.test(m.ctx, m.fitter, m.q, m.sample) }},
 		{"propensity score", .3, func(func(float64)) (err error) {
 			m.g, err = m.fitter.Fit(m.ctx, m.data, cfg, m.q.Seed)
 			return err
@@ -125,7 +104,7 @@ func (m *measurement) run() error {
 		}
 		done += part.share
 	}
-	m.Notes = slices.Concat(m.Notes, m.g.Notes, m.Finding.notes())
+	m.Notes = append(m.Notes, m.g.Notes...)
 	m.Verdict = m.judge()
 	return nil
 }

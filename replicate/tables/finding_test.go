@@ -28,7 +28,7 @@ func findings(t *testing.T, file string) (a, b *Finding, w *Weights) {
 	}
 	fitter := crossfit.NewFitter(backendtest.Open(t, "").Backend)
 	defer fitter.Close()
-	if a, err = p.find(t.Context(), fitter, q); err != nil {
+	if a, err = p.tested.find(t.Context(), fitter, q); err != nil {
 		t.Fatal(err)
 	}
 	w = weigh(t, WeightsRequest{Request: q})

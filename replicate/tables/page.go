@@ -7,47 +7,76 @@ import (
 	"html/template"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"tvps/data/artifact"
 	"tvps/figures"
 )
 
 var (
 	//go:embed drift.html
-	pageText     string
-	pageTemplate = template.Must(figures.Parts().New("drift").Funcs(template.FuncMap{
-		"percent": func(share float64) string { return fmt.Sprintf("%.1f", 100*share) }, "p": pText, "base": filepath.Base,
-		"few": func(list []string) string { return few(list, 20) },
-	}).Parse(pageText))
+	driftText string
+	//go:embed backtest.html
+	backtestText string
+	pageFuncs    = template.FuncMap{"percent": func(share float64) string { return fmt.Sprintf("%.1f", 100*share) },
+		"p": pText, "base": filepath.Base, "short": ShortName, "few": func(list []string) string { return few(list, 20) }}
+	driftPage    = template.Must(figures.Parts().New("drift").Funcs(pageFuncs).Parse(driftText))
+	backtestPage = template.Must(figures.Parts().New("backtest").Funcs(pageFuncs).Parse(backtestText))
 )
 
-// pageParts is what drift.html shows.
-type pageParts struct {
-	*Drift
-	About    string
-	Style    template.CSS
-	Sections []figures.PanelPart
-	Maps     []figures.PanelPart
-	Titled   []titled
-	Found    []foundTest
-	Script   template.JS
+// pageParts is what a page shows of an answer.
+type pageParts[T any] struct {
+	Answer         T
+	Style          template.CSS
+	Sections, Maps []figures.PanelPart
+	Script         template.JS
 }
 
-// shownColumns bounds the columns on the page.
-const shownColumns = 40
-
-type titled struct {
-	Contribution
-	Title string
+// fill makes a page with live charts of an answer.
+func fill[T any](page *template.Template, answer T, fig figures.Figure, maps []figures.HeatMap) ([]byte, error) {
+	out := pageParts[T]{Answer: answer, Style: figures.CSS(fig)}
+	live := func(to *[]figures.PanelPart, part figures.PanelPart, err error) error {
+		part.Live = true
+		*to = append(*to, part)
+		return err
+	}
+	for _, p := range fig.Panels {
+		part, err := figures.NewPanelPart(fig, p)
+		if err := live(&out.Sections, part, err); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range maps {
+		part, err := m.Part(fig)
+		if err := live(&out.Maps, part, err); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if out.Script, err = figures.Script(fig, maps); err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := page.Execute(&text, out); err != nil {
+		return nil, fmt.Errorf("the page cannot be written: %w", err)
+	}
+	return text.Bytes(), nil
 }
 
-// foundTest is a test that found drift.
-type foundTest struct {
-	Test
-	At string
+// writePage writes index.html, echarts.min.js and other files by name to the folder, which it makes if needed.
+func writePage(dir string, page []byte, files map[string][]byte) error {
+	files["index.html"], files[figures.ScriptFile] = page, figures.ECharts
+	err := artifact.MakeFolder(dir)
+	for name, content := range files {
+		if err == nil {
+			err = artifact.Replace(filepath.Join(dir, name), content, 0o644)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the page: %w", err)
+	}
+	return nil
 }
-
-// looks of what is tested over time.
-var looks = map[string]string{InX: "#0072b2", InY: "#e69f00", InBoth: "#d62728"}
 
 // WritePage writes index.html and echarts.min.js to the folder, which it makes if needed.
 func (r *Drift) WritePage(dir string) error {
@@ -55,7 +84,7 @@ func (r *Drift) WritePage(dir string) error {
 	if err != nil {
 		return err
 	}
-	return WritePage(dir, page, nil)
+	return writePage(dir, page, map[string][]byte{})
 }
 
 // page is index.html.
@@ -64,42 +93,32 @@ func (r *Drift) page() ([]byte, error) {
 	fig.Panels = slices.DeleteFunc([]figures.Panel{r.panel("before", "Against the stretch before", Before),
 		r.panel("present", "Against the present, the last stretch", Present)},
 		func(p figures.Panel) bool { return len(p.Series) == 0 }) // stretches of too few rows are not tested
-	out := pageParts{Drift: r, About: r.columns, Style: figures.CSS(fig)}
-	for _, p := range fig.Panels {
-		part, err := figures.NewPanelPart(fig, p)
-		if err != nil {
-			return nil, err
-		}
-		part.Live = true
-		out.Sections = append(out.Sections, part)
-	}
-	maps := r.heatMaps()
-	for _, m := range maps {
-		part, err := m.Part(fig)
-		if err != nil {
-			return nil, err
-		}
-		part.Live = true
-		out.Maps = append(out.Maps, part)
-	}
-	for _, c := range r.Columns.List[:min(shownColumns, len(r.Columns.List))] {
-		out.Titled = append(out.Titled, titled{c, c.title()})
-	}
+	return fill(driftPage, r, fig, r.heatMaps())
+}
+
+// shownColumns bounds the columns on the page.
+const shownColumns = 40
+
+// Titled are the columns that the page shows.
+func (r *Drift) Titled() []Contribution {
+	return r.Columns.List[:min(shownColumns, len(r.Columns.List))]
+}
+
+// Found are the tests that found drift.
+func (r *Drift) Found() (found []Test) {
 	for _, t := range r.Tests.List {
 		if t.Drift {
-			out.Found = append(out.Found, foundTest{t, ShortName(r.Tests.Stretches[t.Stretch].Name)})
+			found = append(found, t)
 		}
 	}
-	var err error
-	if out.Script, err = figures.Script(fig, maps); err != nil {
-		return nil, err
-	}
-	var page bytes.Buffer
-	if err := pageTemplate.Execute(&page, out); err != nil {
-		return nil, fmt.Errorf("the page cannot be written: %w", err)
-	}
-	return page.Bytes(), nil
+	return found
 }
+
+// Contents names the columns of the table, by kind.
+func (a *About) Contents() string { return a.columns }
+
+// looks of what is tested over time.
+var looks = map[string]string{InX: "#0072b2", InY: "#e69f00", InBoth: "#d62728"}
 
 // panel is the chart of the tests against one reference.
 func (r *Drift) panel(key, title, against string) figures.Panel {
@@ -138,4 +157,62 @@ func (r *Drift) heatMaps() (maps []figures.HeatMap) {
 				densities[m.In] + ": 1 if nothing has changed."}})
 	}
 	return maps
+}
+
+// curves are the rules that the chart shows, besides forgetting, which is its zero line.
+var curves = []string{Uniform, Window, "joint", "joint-forgetting", "covariate-forgetting", "conditional",
+	"conditional-forgetting"}
+
+// WritePage writes index.html, chart.png and echarts.min.js to the folder, which it makes if needed.
+func (r *Backtest) WritePage(dir string) error {
+	fig := figures.Figure{Name: "backtest", Title: "Back test", Panels: []figures.Panel{r.panel()},
+		Source: []string{fmt.Sprintf("%s, model %s.", filepath.Base(r.File), r.ShortModel())}}
+	page, err := fill(backtestPage, r, fig, nil)
+	if err != nil {
+		return err
+	}
+	picture, err := figures.PNG(fig, fig.Panels[0])
+	if err != nil {
+		return err
+	}
+	return writePage(dir, page, map[string][]byte{"chart.png": picture})
+}
+
+// panel is the chart: the mean loss of each rule minus that of tuned forgetting, over the test blocks up to each.
+func (r *Backtest) panel() figures.Panel {
+	p := figures.Panel{Key: "a", Title: "Mean " + r.Words() + " up to each test block, minus that of tuned forgetting",
+		XLabel: "test block", YLabel: r.Words() + " minus tuned forgetting",
+		Reference: &figures.Reference{Value: 0, Label: "tuned forgetting", Color: "#777777"},
+		Notes: []string{"Below 0 is better than tuned forgetting. A line is the mean over all rows of the test blocks " +
+			"up to there."}}
+	for _, b := range r.Blocks {
+		p.XNames = append(p.XNames, ShortName(b.Time))
+	}
+	for i, name := range curves {
+		if r.index(name) < 0 {
+			continue
+		}
+		s := figures.Series{Name: name, Label: name, Color: figures.Others[i]}
+		sum, rows := 0., 0.
+		for t, b := range r.Blocks {
+			sum += float64(b.Rows) * (b.Scores[name] - b.Scores[Forgetting])
+			rows += float64(b.Rows)
+			s.Points = append(s.Points, figures.Point{X: float64(t), Mean: sum / rows, Low: sum / rows, High: sum / rows})
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p
+}
+
+// ShortModel is the name that a comment gives a command, or the model without the folders of its files.
+func (r *Backtest) ShortModel() string {
+	if _, name, ok := strings.Cut(r.Model, " # "); ok {
+		return name
+	}
+	words := strings.Fields(r.Model)
+	for i, w := range words {
+		path := strings.Index(w, ":") + 1
+		words[i] = w[:path] + filepath.Base(w[path:])
+	}
+	return strings.Join(words, " ")
 }

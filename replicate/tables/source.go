@@ -110,9 +110,12 @@ func (s *Stream) At(text string) (int, error) {
 		}
 	}
 	if at == 0 {
-		return 0, &table.Error{File: s.Source.File, Column: s.Source.Time,
-			Problem: fmt.Sprintf("%s is the first time", s.Times.Names[0]),
-			Fix:     "there is no past to weight; name a later time with --at"}
+		fix := "name a later time with --at"
+		if text == "" {
+			fix = "choose a finer --bin"
+		}
+		return 0, &table.Error{File: s.Source.File, Column: s.Source.Time, Fix: fix,
+			Problem: fmt.Sprintf("%s is the first time, which has no past", s.Times.Names[0])}
 	}
 	return at, nil
 }

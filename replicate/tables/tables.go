@@ -5,15 +5,13 @@
 package tables
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"tvps/data/artifact"
 	"tvps/data/table"
-	"tvps/figures"
 	"tvps/gomlx_models/propensity/crossfit"
 )
 
@@ -39,14 +37,77 @@ type About struct {
 	columns string       // of the table, by kind
 }
 
-// about describes a table of which so many rows are used, in time order.
-func (q Request) about(s *Stream, rows []int) (About, error) {
-	a := About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
-		Rows: len(rows), columns: s.String()}
-	var err error
-	s.Sort(rows)
-	a.Leaks, err = s.Leaks(rows)
-	return a, err
+// opened is a request whose table was read and checked: what all answers begin with.
+type opened struct {
+	stream *Stream
+	at     int     // place of T, the last time that takes part
+	rows   []int   // up to T, as in the file
+	tested *sample // rows that are tested for drift; nil: none are
+	about  About
+}
+
+// open reads the table up to T: until, as the table has its times, or the last time if it is empty.
+func (q Request) open(until string) (o opened, err error) {
+	if o.stream, err = Open(q.Source); err != nil {
+		return o, err
+	}
+	s := o.stream
+	if o.at, err = s.At(until); err != nil {
+		return o, err
+	}
+	o.rows = s.Rows(0, o.at+1)
+	if least := q.Fit.LeastRows(); len(o.rows) < least {
+		return o, o.mistake("%d rows%s are too few; g needs at least %d", len(o.rows), o.upTo(), least)
+	}
+	if q.Fit.Permutations > 0 {
+		if o.tested, err = s.sample(o.at + 1); err != nil {
+			return o, err
+		}
+	}
+	o.about = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
+		Rows: len(o.rows), columns: s.String()}
+	sorted := slices.Clone(o.rows)
+	s.Sort(sorted)
+	o.about.Leaks, err = s.Leaks(sorted)
+	return o, err
+}
+
+// Leaks are notes for the user before anything is fitted.
+func (o *opened) Leaks() []string { return o.about.Leaks }
+
+// upTo names T where later rows take no part.
+func (o *opened) upTo() string {
+	if o.at == len(o.stream.Times.Names)-1 {
+		return ""
+	}
+	return " up to " + o.stream.Times.Names[o.at]
+}
+
+// mistake is an error about the rows up to T.
+func (o *opened) mistake(problem string, args ...any) *table.Error {
+	fix := "give more rows"
+	if o.upTo() != "" {
+		fix = "name a later time with --at"
+	}
+	return &table.Error{File: o.stream.Source.File, Problem: fmt.Sprintf(problem, args...), Fix: fix}
+}
+
+// mendable makes an error about rows that differ too little a *table.Error.
+func (o *opened) mendable(err error) error {
+	if !errors.Is(err, crossfit.ErrFewRows) {
+		return err
+	}
+	mistake := o.mistake("the rows%s have too few different values", o.upTo())
+	mistake.Err = err
+	return mistake
+}
+
+// test answers whether the rows drift.
+func (a *About) test(ctx context.Context, fitter *crossfit.Fitter, q Request, s *sample) (err error) {
+	if a.Finding, err = s.find(ctx, fitter, q); err == nil {
+		a.Notes = slices.Concat(a.Notes, s.notes(), a.Finding.notes())
+	}
+	return err
 }
 
 func (a *About) note(text string, args ...any) { a.Notes = append(a.Notes, fmt.Sprintf(text, args...)) }
@@ -61,40 +122,6 @@ func (a *About) noteLines() string {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	return b.String()
-}
-
-// enough returns an error if g cannot be fitted to so many rows. up: " up to T", or empty.
-func (q Request) enough(rows int, up, fix string) error {
-	if least := q.Fit.LeastRows(); rows < least {
-		return &table.Error{File: q.File, Fix: fix,
-			Problem: fmt.Sprintf("%d rows%s are too few; g needs at least %d", rows, up, least)}
-	}
-	return nil
-}
-
-// mendable makes an error about rows that differ too little a *table.Error.
-func (q Request) mendable(err error, rows, fix string) error {
-	if errors.Is(err, crossfit.ErrFewRows) {
-		return &table.Error{File: q.File, Problem: rows + " have too few different values", Fix: fix, Err: err}
-	}
-	return err
-}
-
-// WritePage writes index.html, echarts.min.js and other files by name to the folder, which it makes if needed.
-func WritePage(dir string, page []byte, others map[string][]byte) error {
-	if err := artifact.MakeFolder(dir); err != nil {
-		return fmt.Errorf("cannot write the page: %w", err)
-	}
-	files := map[string][]byte{"index.html": page, figures.ScriptFile: figures.ECharts}
-	for name, content := range others {
-		files[name] = content
-	}
-	for name, content := range files {
-		if err := artifact.Replace(filepath.Join(dir, name), content, 0o644); err != nil {
-			return fmt.Errorf("cannot write the page: %w", err)
-		}
-	}
-	return nil
 }
 
 // ShortName is the name of a time; that of a block of rows is where it begins.

@@ -75,7 +75,7 @@ func (r *Drift) String() string {
 	var shares []string
 	for _, c := range r.Columns.List[:min(5, len(r.Columns.List))] {
 		if share := math.Round(100 * c.Share); share > 0 {
-			shares = append(shares, fmt.Sprintf("%s %.0f%%", c.title(), share))
+			shares = append(shares, fmt.Sprintf("%s %.0f%%", c.Title(), share))
 		}
 	}
 	if len(shares) > 0 {
@@ -91,8 +91,8 @@ func (r *Drift) span() string {
 	return ShortName(r.Blocks[0].Name) + " to " + ShortName(r.present().Name)
 }
 
-// title is the column's name; that of the label is marked.
-func (c Contribution) title() string {
+// Title is the column's name; that of the label is marked.
+func (c Contribution) Title() string {
 	if c.Label {
 		return c.Column + " (label)"
 	}

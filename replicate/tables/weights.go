@@ -63,58 +63,33 @@ func (r *Weights) Close() {
 // WeightsJob is a request whose table was read and checked.
 type WeightsJob struct {
 	WeightsRequest
+	opened
 	Advised bool // a back test advised the weights: they are not made equal where no drift is found
-	stream  *Stream
-	at      int   // place of T in the times
-	rows    []int // up to T
 	data    crossfit.Table
 	encoder *table.Encoder
-	tested  *sample
-	about   About
 }
 
 // PrepareWeights reads the table and encodes the rows up to T. It finds all that the user can mend in the table or the
 // request, as *table.Error, before anything is fitted.
 func PrepareWeights(q WeightsRequest) (*WeightsJob, error) {
 	q.Source.OnlyFeatures = q.Weights.Kind == crossfit.Covariate
+	if q.Weights.Kind == NoOmega {
+		q.Fit.Permutations = 0
+	}
 	p := &WeightsJob{WeightsRequest: q}
 	var err error
-	if p.stream, err = Open(q.Source); err != nil {
+	if p.opened, err = q.open(q.At); err != nil {
 		return nil, err
 	}
-	if p.at, err = p.stream.At(q.At); err != nil {
-		return nil, err
-	}
-	p.rows = p.stream.Rows(0, p.at+1)
 	if p.data, p.encoder, err = p.stream.Data(p.rows); err != nil {
 		return nil, err
 	}
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	if p.about, err = q.about(p.stream, slices.Clone(p.rows)); err != nil {
-		return nil, err
-	}
-	if q.Fit.Permutations > 0 && q.Weights.Kind != NoOmega {
-		p.tested, err = p.stream.sample(p.at + 1)
-	}
-	return p, err
-}
-
-// Leaks are notes for the user before anything is fitted.
-func (p *WeightsJob) Leaks() []string { return p.about.Leaks }
-
-// check returns an error for rows up to T that g cannot be fitted to.
-func (p *WeightsJob) check() error {
-	name := p.stream.Times.Names[p.at]
-	if err := p.enough(len(p.rows), " up to "+name, p.later()); err != nil {
-		return err
-	}
 	if value, constant := p.constant(); constant {
-		return &table.Error{File: p.File, Column: p.Label, Fix: p.later(),
-			Problem: fmt.Sprintf("the label is %q in all rows up to %s", value, name)}
+		mistake := p.mistake("the label is %q in all rows%s", value, p.upTo())
+		mistake.Column = p.Label
+		return nil, mistake
 	}
-	return nil
+	return p, nil
 }
 
 // constant is the label of all rows up to T, if it is the same.
@@ -129,14 +104,6 @@ func (p *WeightsJob) constant() (value string, ok bool) {
 	return "", false
 }
 
-// later says how there can be more rows up to T.
-func (p *WeightsJob) later() string {
-	if p.at < len(p.stream.Times.Names)-1 {
-		return "name a later time with --at"
-	}
-	return "give more rows"
-}
-
 // Weigh fits g on the rows up to T and weights them. Errors: a *table.Error if the rows differ too little, and those of
 // package propensity. Close the result after its last use.
 func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend) (*Weights, error) {
@@ -146,16 +113,16 @@ func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend) (*Weigh
 	for _, row := range p.rows {
 		r.row = append(r.row, p.stream.Table.Row(row))
 	}
-	T, later := times.Values[p.at], p.later()
+	T := times.Values[p.at]
 	if p.Window > 0 {
 		r.from = times.Values[max(0, p.at-p.Window+1)]
 	}
-	p.stream = nil // the encoded rows are enough: the table may be freed
+	p.stream = &Stream{Source: p.stream.Source, Times: times} // the encoded rows are enough: the table may be freed
 	r.choose(&p.WeightsRequest, p.data)
 	r.fitter = crossfit.NewFitter(backend)
 	if err := r.weigh(ctx, p, T); err != nil {
 		r.Close()
-		return nil, p.mendable(err, "the rows up to "+r.At, later)
+		return nil, p.mendable(err)
 	}
 	r.cut(p.data.Time)
 	return r, nil
@@ -164,10 +131,9 @@ func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend) (*Weigh
 // weigh tests for drift, fits g where it is needed, and weights the rows.
 func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64) (err error) {
 	if p.tested != nil && r.Kind != NoOmega {
-		if r.Finding, err = p.tested.find(ctx, r.fitter, p.Request); err != nil {
+		if err = r.test(ctx, r.fitter, p.Request, p.tested); err != nil {
 			return err
 		}
-		r.Notes = slices.Concat(p.tested.notes(), r.Finding.notes())
 		r.Equal = len(r.Finding.drifting()) == 0 && !p.Advised
 	}
 	if r.Kind == NoOmega || r.Equal {

@@ -9,7 +9,7 @@ func TestShortModel(t *testing.T) {
 		"exec:/usr/bin/python3 a/trainer.py": "exec:python3 trainer.py",
 		"serve:/usr/bin/python3 -m tvps._serve /cache/1f.pickle # StandardScaler + Ridge": "StandardScaler + Ridge",
 	} {
-		if got := (&Backtest{Model: model}).shortModel(); got != want {
+		if got := (&Backtest{Model: model}).ShortModel(); got != want {
 			t.Errorf("%s is named %q, want %q", model, got, want)
 		}
 	}
