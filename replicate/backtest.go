@@ -48,8 +48,9 @@ func backtestCommand() *cobra.Command {
 	f.register(cmd)
 	flags.StringVar(&f.request.Model, "model", tables.Models[0],
 		strings.Join(tables.Models, ", ")+", \"exec:COMMAND\" or \"serve:COMMAND\"")
-	flags.StringSliceVar(&f.request.Baselines, "baselines", nil, "rules without omega: "+
-		strings.Join(tables.Baselines(), ", ")+" (default: all; the first and the last always take part)")
+	flags.StringSliceVar(&f.request.Rules, "rules", nil, "rules besides those of --kinds: "+
+		strings.Join(tables.Rules(), ", ")+" (default: "+strings.Join(tables.DefaultRules(), ", ")+"; "+tables.Uniform+
+		" and "+tables.Forgetting+" always take part)")
 	flags.StringSliceVar(&f.kinds, "kinds", nil, "kinds of omega, each alone and with forgetting: "+
 		strings.Join(propensity.Names(crossfit.Kinds()), ", ")+", or none (default: all)")
 	flags.StringVar(&f.request.Until, "at", "",

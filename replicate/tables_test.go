@@ -121,7 +121,7 @@ func TestBacktestCommand(t *testing.T) {
 	}
 	common := []string{file, "--time", "t", "--label", "y", "--results", s.results, "--updates", "1"}
 	args := slices.Concat([]string{"backtest"}, common,
-		[]string{"--out", s.out, "--baselines", "last", "--kinds", "covariate", "--last", "6"})
+		[]string{"--out", s.out, "--rules", "last", "--kinds", "covariate", "--last", "6"})
 	stdout, _ := s.succeeds(t, &found, args...)
 	if found.Tested != 4 || found.Verdict.Rule != "last" || !strings.HasPrefix(stdout, found.Verdict.Sentence+"\n") {
 		t.Errorf("%+v; %s", found, stdout)

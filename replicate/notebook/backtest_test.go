@@ -31,7 +31,7 @@ func TestBacktest(t *testing.T) {
 	file := filepath.Join(dir, "table.csv")
 	demand.Write(t, file, text)
 	q := tables.BacktestRequest{Request: tables.Request{Source: tables.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Fit: crossfit.DefaultConfig()}, Model: "logistic",
-		Baselines: []string{}, Kinds: []crossfit.Kind{}}
+		Rules: []string{}, Kinds: []crossfit.Kind{}}
 	shown := func() (r *tables.Backtest, first, last message) {
 		rec := record(t)
 		r, err := backTest(context.Background(), q)

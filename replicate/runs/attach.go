@@ -11,7 +11,7 @@ import (
 	"tvps/data/artifact"
 )
 
-// Files are what a group may write in addition to the rows of its runs.
+// Files are what a group may write in addition to the rows of its runs, and what it may read of them.
 type Files struct {
 	store    *Store
 	verified func() error // see Options.Verify
@@ -22,6 +22,9 @@ type Files struct {
 func (f Files) State(first Spec) (path string, err error) {
 	return f.store.path(first, stateSuffix), f.verified()
 }
+
+// Rows are those of a run's stored steps, for steps that depend on earlier ones.
+func (f Files) Rows(spec Spec) (map[int][]Row, error) { return f.store.known(spec) }
 
 // attachmentPath is the path of an attachment. The run's own files have a dot behind the ID instead of a dash.
 func (s *Store) attachmentPath(spec Spec, name string) string { return s.path(spec, "-"+name) }

@@ -76,7 +76,8 @@ func (s *Store) State(spec Spec, steps []int) State {
 	return state
 }
 
-// known returns the rows of all stored steps, of a finished and of an unfinished run's file. It moves no file.
+// known returns the rows of all stored steps, of a finished and of an unfinished run's file; the latter come first, as
+// they are newer where a finished run is computed again. It moves no file.
 func (s *Store) known(spec Spec) (map[int][]Row, error) {
 	part, err := s.unfinished(spec) // before the finished one, which may replace it meanwhile
 	rows := part.rows
@@ -88,7 +89,9 @@ func (s *Store) known(spec Spec) (map[int][]Row, error) {
 		return rows, err
 	}
 	for t, stepRows := range result.byStep() {
-		rows[t] = stepRows
+		if rows[t] == nil {
+			rows[t] = stepRows
+		}
 	}
 	return rows, err
 }

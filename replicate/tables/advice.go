@@ -104,6 +104,11 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 	rules := slices.Clone(p.rules)
 	rules = append(rules, Rule{Name: BestSoFar, Weightings: endsUniform(weightings(p.rules))})
 	for _, rule := range rules {
+		if rule.own() {
+			found, l := rowsOf(rule.Name, func(int) string { return rule.Name })
+			r.Rules, losses = append(r.Rules, found), append(losses, l)
+			continue
+		}
 		chosen := rule.choose(len(p.steps), loss)
 		found, l := rowsOf(rule.Name, func(i int) string { return chosen[r.Tuning+i].String() })
 		last := chosen[len(chosen)-1]

@@ -28,11 +28,11 @@ import (
 type BacktestRequest struct {
 	Request
 	Model string // of Models, or a command: "exec:...", "serve:..."
-	// Baselines are the rules without omega; nil: all. Uniform and Forgetting always take part.
-	Baselines []string
-	Kinds     []crossfit.Kind // of omega, each alone and with forgetting; nil: all
-	Until     string          // the last block, as the table has its times; empty: the last one
-	Last      int             // test blocks: the last so many; 0: all but the first fifth, at most mostLarge of a large table
+	// Rules are of Rules; nil: DefaultRules. Uniform and Forgetting always take part.
+	Rules []string
+	Kinds []crossfit.Kind // of omega, each alone and with forgetting; nil: all
+	Until string          // the last block, as the table has its times; empty: the last one
+	Last  int             // test blocks: the last so many; 0: all but the first fifth, at most mostLarge of a large table
 	// Reuse takes a finished back test of the user's own command from the store. Otherwise it is computed again: the
 	// command may have changed in a file that its text does not name.
 	Reuse bool
@@ -79,9 +79,9 @@ func (q BacktestRequest) check() error {
 	if q.Label == "" {
 		return usage.Errorf("the label is missing: a back test needs an outcome that models predict")
 	}
-	for _, name := range q.Baselines {
-		if !slices.Contains(Baselines(), name) {
-			return usage.Errorf("there is no baseline %q; the baselines are %s", name, strings.Join(Baselines(), ", "))
+	for _, name := range q.Rules {
+		if !slices.Contains(Rules(), name) {
+			return usage.Errorf("there is no rule %q; the rules are %s", name, strings.Join(Rules(), ", "))
 		}
 	}
 	for _, kind := range q.Kinds {
@@ -166,8 +166,10 @@ func (q BacktestRequest) has(rule Rule) bool {
 		return q.Kinds == nil || slices.Contains(q.Kinds, rule.Kind)
 	case rule.Name == Uniform || rule.Name == Forgetting:
 		return true
+	case q.Rules == nil:
+		return !rule.Extra
 	}
-	return q.Baselines == nil || slices.Contains(q.Baselines, rule.Name)
+	return slices.Contains(q.Rules, rule.Name)
 }
 
 // unit is the median distance of neighbouring times.
@@ -233,6 +235,11 @@ func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
 	spec := runs.Spec{Experiment: "backtest", Learner: "rules", Seed: p.Seed, Settings: map[string]string{"table": hash,
 		"source": p.identity(), "model": model.identity(), "weightings": fmt.Sprint(c.weightings),
 		"most-rows": fmt.Sprint(mostPast)}}
+	for _, rule := range p.rules {
+		if rule.own() { // its predictions depend on the losses of earlier test blocks
+			spec.Settings["rule: "+rule.Name] = fmt.Sprintf("%v, from block %d", rule.Weightings, p.steps[0])
+		}
+	}
 	c.fit = p.Fit
 	c.fit.Permutations, c.fit.Kinds = 0, nil
 	for _, w := range c.weightings {
@@ -243,7 +250,7 @@ func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
 	if len(c.fit.Kinds) > 0 {
 		spec.Settings["g"] = canonical(c.fit)
 	}
-	job := runs.Job{Spec: spec, Steps: p.steps, Batch: runs.Alone(p.Seed, c.start), Again: p.own() && !p.Reuse}
+	job := runs.Job{Spec: spec, Steps: p.steps, Batch: c.batch(), Again: p.own() && !p.Reuse}
 	job.Rows = func(step int) int {
 		n := 0
 		for _, rows := range p.stream.Times.Counts[:step] {
@@ -285,11 +292,32 @@ type computation struct {
 	weightings []Weighting
 	fit        crossfit.Config // of g; without kinds where no weighting needs it
 	fitter     *crossfit.Fitter
+	known      map[int][]runs.Row // by step
 }
 
-func (c *computation) start(context.Context) (runs.StepFunc, func(), error) {
-	c.fitter = crossfit.NewFitter(c.backend)
-	return c.step, c.fitter.Close, nil
+// batch is the run by itself.
+func (c *computation) batch() *runs.Batch {
+	return &runs.Batch{Seeds: []int64{c.Seed}, GroupSize: 1,
+		Start: func(_ context.Context, _ []int64, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
+			known, err := files.Rows(members[0])
+			c.known, c.fitter = known, crossfit.NewFitter(c.backend)
+			return func(ctx context.Context, t int) ([][]runs.Row, error) {
+				rows, err := c.step(ctx, t)
+				c.known[t] = rows
+				return [][]runs.Row{rows}, err
+			}, c.fitter.Close, err
+		}}
+}
+
+// past has the test blocks before a step.
+func (c *computation) past(step int) *past {
+	p := &past{measure: measures(c.stream)[0].name}
+	for _, t := range c.steps {
+		if t < step {
+			p.add(c.known[t], c.stream.Times.Counts[t])
+		}
+	}
+	return p
 }
 
 // task is the one of a test block, with a sample of the past for a built-in model.
@@ -330,29 +358,68 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 			}
 		}
 	}
-	predictions, err := c.predict(ctx, t, omega)
+	p := c.past(step)
+	var models []weighted
+	for _, w := range c.weightings {
+		models = append(models, weighted{w.String(), t.weights(w, omega[w.Kind])})
+	}
+	trained := map[string]int{} // models of a rule's own
+	for _, rule := range c.rules {
+		if rule.train != nil {
+			for _, weights := range rule.train(rule, t, p, c.Seed) {
+				models = append(models, weighted{rule.Name, weights})
+				trained[rule.Name]++
+			}
+		}
+	}
+	predictions, err := c.predict(ctx, t, models)
 	if err != nil {
 		return nil, err
 	}
+	of := map[Weighting][]float64{}
 	for i, w := range c.weightings {
+		of[w] = predictions[i]
 		add(w.String(), predictions[i])
+	}
+	predictions = predictions[len(c.weightings):]
+	for _, rule := range c.rules {
+		if rule.mix != nil {
+			var members [][]float64
+			for _, w := range rule.Weightings {
+				members = append(members, of[w])
+			}
+			mixture := mixed(members, rule.mix(rule, p))
+			add(rule.Name, mixture)
+			for i, w := range rule.Weightings {
+				rows = append(rows, runs.Row{T: step, Metric: slopeOf(rule, w), Value: t.slope(mixture, members[i])})
+			}
+		}
+		if n := trained[rule.Name]; n > 0 {
+			add(rule.Name, mixed(predictions[:n], nil))
+			predictions = predictions[n:]
+		}
 	}
 	return rows, nil
 }
 
-// predict predicts the test rows with each weighting. Where all rows that a weighting leaves have one outcome, no
-// model is trained.
-func (c *computation) predict(ctx context.Context, t *task, omega map[crossfit.Kind][]float64) ([][]float64, error) {
-	out := make([][]float64, len(c.weightings))
+// weighted is a model to train: weights of the rows, and their name.
+type weighted struct {
+	name    string
+	weights []float64
+}
+
+// predict predicts the test rows with each model. Where all rows that have weight have one outcome, no model is
+// trained.
+func (c *computation) predict(ctx context.Context, t *task, models []weighted) ([][]float64, error) {
+	out := make([][]float64, len(models))
 	var at []int
 	var weights [][]float64
-	for i, w := range c.weightings {
-		weight := t.weights(w, omega[w.Kind])
-		if t.single(weight) {
-			out[i] = t.same(t.past(weight))
+	for i, m := range models {
+		if t.single(m.weights) {
+			out[i] = t.same(t.past(m.weights))
 			continue
 		}
-		at, weights = append(at, i), append(weights, weight)
+		at, weights = append(at, i), append(weights, m.weights)
 	}
 	if len(weights) == 0 {
 		return out, nil
@@ -365,7 +432,7 @@ func (c *computation) predict(ctx context.Context, t *task, omega map[crossfit.K
 		for k, v := range predictions[j] {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return nil, fmt.Errorf("the model %s predicts %v for row %d of %s (weights: %s)", c.Model, v, k/t.outputs()+1,
-					t.stream.Times.Names[t.step], c.weightings[i])
+					t.stream.Times.Names[t.step], models[i].name)
 			}
 		}
 		out[i] = predictions[j]

@@ -291,7 +291,7 @@ func TestMistakes(t *testing.T) {
 	good := BacktestRequest{Request: Request{Source: source, Fit: quicker()}, Model: "logistic"}
 	for want, change := range map[string]func(q *BacktestRequest){
 		"the label is missing": func(q *BacktestRequest) { q.Label = "" },
-		"no baseline":          func(q *BacktestRequest) { q.Baselines = []string{"jont"} },
+		"no rule":              func(q *BacktestRequest) { q.Rules = []string{"jont"} },
 		"no kind":              func(q *BacktestRequest) { q.Kinds = []crossfit.Kind{"jont"} },
 		"neither logistic":     func(q *BacktestRequest) { q.Model = "tree" },
 		"needs at least 8":     func(q *BacktestRequest) { q.Until = "6" },

@@ -7,21 +7,35 @@ import (
 	"strings"
 
 	"tvps/gomlx_models/propensity/crossfit"
+
+	"gonum.org/v1/gonum/floats"
 )
 
-// Weighting is one way to weight the rows of the past for time T: a kind of omega, or none, times exponential
-// forgetting or a window, or neither.
+// Weighting is one way to weight the rows of the past for time T: a kind of omega, or none, times a function of age, or
+// none.
 type Weighting struct {
 	Kind     crossfit.Kind // of omega, clipped at 1; "" for none
+	Part     Part          // of omega
 	Window   int           // the last so many blocks; 0 for all
 	HalfLife float64       // of exponential forgetting, in units of time; 0 for none
+	Power    float64       // the weight is (1 + age)^-Power, with the age in blocks; 0 for none
 }
+
+// Part is a factor of omega.
+type Part string
+
+// Omega is the product of two factors: its mean over the rows of each block, and what is left, which compares the rows
+// of a block with each other. Without a Part the weight is the whole.
+const (
+	Age    Part = "age"
+	Within Part = "within blocks"
+)
 
 // String is the weighting's name, as "conditional, half-life 4".
 func (w Weighting) String() string {
 	var parts []string
 	if w.Kind != "" {
-		parts = append(parts, string(w.Kind))
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s", w.Kind, w.Part)))
 	}
 	if w.Window > 0 {
 		parts = append(parts, fmt.Sprintf("last %d", w.Window))
@@ -29,19 +43,31 @@ func (w Weighting) String() string {
 	if w.HalfLife > 0 {
 		parts = append(parts, fmt.Sprintf("half-life %g", w.HalfLife))
 	}
+	if w.Power > 0 {
+		parts = append(parts, fmt.Sprintf("power %g", w.Power))
+	}
 	if len(parts) == 0 {
 		return "uniform"
 	}
 	return strings.Join(parts, ", ")
 }
 
-// Rule is a list of weightings from which one is chosen before each test block: that with the lowest loss on the
-// earlier test blocks. A rule of one weighting has nothing to choose.
+// Rule says what predicts a test block: the model of one of its weightings, chosen by its losses on the earlier test
+// blocks, unless it has mix or train. A rule of one weighting has nothing to choose.
 type Rule struct {
 	Name       string
-	Kind       crossfit.Kind // of omega, if all weightings have it
-	Weightings []Weighting
+	Kind       crossfit.Kind // of omega, of the rules that are advised for it
+	Weightings []Weighting   // a model is trained with each
+	Extra      bool          // takes part only if it is named
+	// mix gives the share of each weighting's model in the prediction; nil: one is chosen.
+	mix func(r Rule, p *past) []float64
+	// train gives weights of the rows of t.train, [models][rows], for models of the rule's own, whose mean is the
+	// prediction; nil: it has none.
+	train func(r Rule, t *task, p *past, seed int64) [][]float64
 }
+
+// own tells whether a rule's predictions are not those of one of its weightings.
+func (r Rule) own() bool { return r.mix != nil || r.train != nil }
 
 // Names of rules that others are compared with.
 const (
@@ -49,6 +75,7 @@ const (
 	Last       = "last"
 	Window     = "window"
 	Forgetting = "forgetting"
+	Committee  = "committee"
 	BestSoFar  = "best-so-far"
 	NoChange   = "no-change"
 	Majority   = "majority"
@@ -57,31 +84,68 @@ const (
 // withForgetting is the name of the rule of a kind of omega times exponential forgetting.
 func withForgetting(k crossfit.Kind) string { return string(k) + "-forgetting" }
 
-// Baselines lists the rules without omega that train a model.
-func Baselines() []string { return []string{Uniform, Last, Window, Forgetting} }
+// Rules lists the rules that train a model, without those of the kinds of omega: those of which the request takes its
+// choice.
+func Rules() (names []string) {
+	for _, r := range allRules(leastBlocks, 1) {
+		if r.Kind == "" {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// DefaultRules lists those of Rules that take part if none is named.
+func DefaultRules() (names []string) {
+	for _, r := range allRules(leastBlocks, 1) {
+		if r.Kind == "" && !r.Extra {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
 
 // allRules are the rules for a number of blocks that lie unit apart in time. Half-lives are 1, 2, 4, ... blocks, and
-// windows 2, 4, 8, ..., up to half of the blocks; 64 and 32 at most. Forgetting includes none, which is uniform.
+// windows 2, 4, 8, ..., up to half of the blocks; 64 and 32 at most. Forgetting includes none, which is uniform. The
+// members of a committee are the models that windows, forgetting and equal weights train anyway.
 func allRules(blocks int, unit float64) []Rule {
-	var windows, lives []Weighting
+	equal := []Weighting{{}}
+	var windows, lives, powers []Weighting
 	for k := 2; k <= min(32, blocks/2); k *= 2 {
 		windows = append(windows, Weighting{Window: k})
 	}
 	for k := 1; k <= min(64, max(1, blocks/2)); k *= 2 {
 		lives = append(lives, Weighting{HalfLife: float64(k) * unit})
 	}
-	rules := []Rule{{Name: Uniform, Weightings: []Weighting{{}}}, {Name: Last, Weightings: []Weighting{{Window: 1}}},
-		{Name: Window, Weightings: windows}, {Name: Forgetting, Weightings: append(slices.Clone(lives), Weighting{})}}
+	for _, a := range []float64{4, 2, 1, .5, .25} {
+		powers = append(powers, Weighting{Power: a})
+	}
+	members := slices.Concat(windows, lives, equal)
+	rules := []Rule{
+		{Name: Uniform, Weightings: equal},
+		{Name: Last, Weightings: []Weighting{{Window: 1}}},
+		{Name: Window, Weightings: windows},
+		{Name: Forgetting, Weightings: slices.Concat(lives, equal)},
+		{Name: Committee, Weightings: members, mix: adaHedge},
+		{Name: "bagged", Weightings: slices.Concat(lives, equal), Extra: true, train: bagged(len(members))},
+		{Name: "power-law", Weightings: slices.Concat(powers, equal), Extra: true},
+		{Name: "omega-age", Weightings: []Weighting{{Kind: crossfit.Joint, Part: Age}}, Extra: true},
+		{Name: "omega-x", Weightings: times(crossfit.Covariate, Within, lives), Extra: true},
+		{Name: "omega-y-given-x", Weightings: times(crossfit.Conditional, Within, lives), Extra: true},
+	}
 	for _, kind := range crossfit.Kinds() {
-		alone := Weighting{Kind: kind}
-		var both []Weighting
-		for _, w := range lives {
-			both = append(both, Weighting{Kind: kind, HalfLife: w.HalfLife})
-		}
-		both = append(both, alone)
-		rules = append(rules, Rule{string(kind), kind, []Weighting{alone}}, Rule{withForgetting(kind), kind, both})
+		rules = append(rules, Rule{Name: string(kind), Kind: kind, Weightings: []Weighting{{Kind: kind}}},
+			Rule{Name: withForgetting(kind), Kind: kind, Weightings: times(kind, "", lives)})
 	}
 	return slices.DeleteFunc(rules, func(r Rule) bool { return len(r.Weightings) == 0 })
+}
+
+// times are the weightings of a part of omega with each half-life, and alone.
+func times(kind crossfit.Kind, part Part, lives []Weighting) (out []Weighting) {
+	for _, w := range lives {
+		out = append(out, Weighting{Kind: kind, Part: part, HalfLife: w.HalfLife})
+	}
+	return append(out, Weighting{Kind: kind, Part: part})
 }
 
 // weightings lists the different weightings of rules.
@@ -103,8 +167,17 @@ const negligible = 1e-6
 // weights are those of the rows of train with a weighting, mean 1. omega: of its kind, nil for none.
 func (t *task) weights(w Weighting, omega []float64) []float64 {
 	out := t.equal()
+	var mean []float64 // of omega, by block
+	if w.Part != "" {
+		mean = t.byBlock(omega)
+	}
 	for i := range out {
-		if omega != nil {
+		switch {
+		case w.Part == Age:
+			out[i] *= mean[t.block[i]]
+		case w.Part == Within:
+			out[i] *= omega[i] / mean[t.block[i]]
+		case omega != nil:
 			out[i] *= omega[i]
 		}
 		if w.Window > 0 && t.block[i] < t.step-w.Window {
@@ -113,7 +186,26 @@ func (t *task) weights(w Weighting, omega []float64) []float64 {
 		if w.HalfLife > 0 {
 			out[i] *= math.Exp2(-t.age[i] / w.HalfLife)
 		}
+		if w.Power > 0 {
+			out[i] *= math.Pow(float64(t.step-t.block[i]), -w.Power) // 1 + the age of the newest block, which is 0
+		}
 	}
+	return scaledWeights(out)
+}
+
+// byBlock is the mean of values over the rows of the past, by the place of their block.
+func (t *task) byBlock(values []float64) []float64 {
+	sum, rows := make([]float64, t.step), make([]float64, t.step)
+	for i, scale := range t.equal() {
+		sum[t.block[i]] += scale * values[i]
+		rows[t.block[i]] += scale
+	}
+	floats.Div(sum, rows)
+	return sum
+}
+
+// scaledWeights gives weights the mean 1, and negligible ones none, in place.
+func scaledWeights(out []float64) []float64 {
 	least, sum := negligible*slices.Max(out), 0.
 	for i, v := range out {
 		if v < least {
@@ -121,9 +213,7 @@ func (t *task) weights(w Weighting, omega []float64) []float64 {
 		}
 		sum += out[i]
 	}
-	for i := range out {
-		out[i] *= float64(len(out)) / sum
-	}
+	floats.Scale(float64(len(out))/sum, out)
 	return out
 }
 

@@ -110,6 +110,9 @@ func TestAllRules(t *testing.T) {
 	rules := allRules(20, 7)
 	var names []string
 	for _, r := range rules {
+		if r.Extra {
+			continue
+		}
 		names = append(names, r.Name)
 		for _, w := range r.Weightings {
 			if w.Kind != r.Kind || w.Window > 10 || w.HalfLife > 70 {
@@ -117,10 +120,11 @@ func TestAllRules(t *testing.T) {
 			}
 		}
 	}
-	if want := append(Baselines(), "joint", "joint-forgetting", "covariate", "covariate-forgetting", "conditional",
+	if want := append(DefaultRules(), "joint", "joint-forgetting", "covariate", "covariate-forgetting", "conditional",
 		"conditional-forgetting"); !slices.Equal(names, want) {
 		t.Errorf("rules %v, want %v", names, want)
 	}
+	rules = slices.DeleteFunc(rules, func(r Rule) bool { return r.Extra })
 	if n := len(weightings(rules)); n != 1+1+3+4+3*(1+4) {
 		t.Errorf("%d weightings of 20 blocks", n)
 	}

@@ -216,6 +216,21 @@ func measures(s *Stream) []scoring {
 	return classMeasures
 }
 
+// slope is the derivative of the first measure's mean by the share of a member in a mixed prediction. It takes a
+// probability that counts as unlikely as that.
+func (t *task) slope(mixture, member []float64) float64 {
+	sum, k := 0., t.outputs()
+	for i, row := range t.test {
+		if label := t.stream.Label; label.Target != nil {
+			sum += 2 * (mixture[i] - label.Target[row]) * member[i]
+		} else {
+			at := i*k + int(label.Class[row])
+			sum -= member[at] / max(mixture[at], unlikely)
+		}
+	}
+	return sum / float64(len(t.test))
+}
+
 // score is the mean of each measure over the test rows. prediction: [rows, outputs].
 func (t *task) score(prediction []float64) []float64 {
 	list, k := measures(t.stream), t.outputs()

@@ -516,7 +516,7 @@ func TestReuse(t *testing.T) {
 	helper, dir := filepath.Join(t.TempDir(), "helper"), t.TempDir()
 	t.Setenv(trainerVariable+"_HELPER", helper)
 	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quicker()}, Model: "exec:'" + binary + "'", Kinds: []crossfit.Kind{},
-		Baselines: []string{}, Last: 5}
+		Rules: []string{}, Last: 5}
 	var log strings.Builder
 	losses := func(text string, reuse bool) (out []float64) {
 		t.Helper()

@@ -68,7 +68,7 @@ class Program(unittest.TestCase):
         from sklearn.linear_model import LogisticRegression
 
         frame = columns()
-        request = dict(time="month", label="y", at="2024-10", last=4, baselines=["last"], kinds="none",
+        request = dict(time="month", label="y", at="2024-10", last=4, rules=["last"], kinds="none",
                        drop=["small", "when", "text"])
         with tempfile.TemporaryDirectory() as folder:
             request.update(results=folder, quiet=True)

@@ -127,7 +127,7 @@ def backtest(
     label=None,
     *,
     model=None,
-    baselines=None,
+    rules=None,
     kinds=None,
     at=None,
     last=None,
@@ -148,7 +148,7 @@ def backtest(
         classifier with predict_proba, a regressor, or a Pipeline whose last step takes sample_weight), or a function
         fit_predict as in `trainer`. An estimator or a function must be picklable: it is fitted in other processes, one
         a worker, which need pandas and pyarrow.
-    baselines: rules without omega, as ["last", "window"]; None: all.
+    rules: rules besides those of kinds, as ["last", "committee"]; None: the defaults.
     kinds: of omega, as ["conditional"], or "none"; None: all.
     at: the last test block, as text or date; None: the last one. last: number of test blocks.
     workers: number of models that train at the same time; None: one for each processor.
@@ -160,7 +160,7 @@ def backtest(
     model, environment = _training.served(model)
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         report = Path(folder, "backtest.json")
-        given = dict(flags, model=model, baselines=baselines, kinds=kinds, at=at, last=last, bin=bin, drop=drop)
+        given = dict(flags, model=model, rules=rules, kinds=kinds, at=at, last=last, bin=bin, drop=drop)
         given.update(workers=workers, seed=seed, json=report)
         given.update(results=results or _results(), out=out or Path(folder, "page"))
         written = _run("backtest", frame, time, label, given, Path(folder), quiet, environment)

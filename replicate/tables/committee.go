@@ -1,0 +1,149 @@
+package tables
+
+import (
+	"math"
+	"slices"
+
+	"tvps/data/random"
+	"tvps/replicate/runs"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// past is what the test blocks before one have given.
+type past struct {
+	measure string               // that compares
+	blocks  []map[string]float64 // value of each metric, by test block
+	rows    []float64            // of each test block
+}
+
+// add appends a test block.
+func (p *past) add(of []runs.Row, rows int) {
+	values := map[string]float64{}
+	for _, r := range of {
+		values[r.Metric] = r.Value
+	}
+	p.blocks, p.rows = append(p.blocks, values), append(p.rows, float64(rows))
+}
+
+// loss is that of a weighting on a test block, summed over its rows.
+func (p *past) loss(block int, w Weighting) float64 {
+	return p.blocks[block][metric(p.measure, w.String())] * p.rows[block]
+}
+
+// next is the weighting that a rule chooses for the next block.
+func (p *past) next(r Rule) Weighting {
+	chosen := r.choose(len(p.blocks), p.loss)
+	return chosen[len(chosen)-1]
+}
+
+// adaHedge gives each model of a rule its share in the prediction of the next test block: exponential weights
+//
+//	share_i ~ exp(-eta G_i),  G_i the sum over the earlier blocks of the slope g_i, d loss / d share_i,
+//
+// where the loss is that of the mixed prediction, summed over the rows of a block. A model that adds to the others has a
+// low slope, even if its own loss is not the lowest. The learning rate is that of AdaHedge (de Rooij, van Erven, Grunwald
+// and Koolen, JMLR 2014), which needs neither the number of blocks nor the range of the slopes: eta = ln(K) / gap, where
+// the gap is the sum, over the earlier blocks, of sum_i share_i g_i less the mix loss -ln(sum_i share_i exp(-eta g_i)) /
+// eta. The log loss and the squared error are convex in the shares, so the loss is at most that of the best fixed
+// mixture in hindsight, and hence of the best model, plus
+//
+//	2 sqrt(V ln K) + S (4/3 ln K + 2),
+//
+// with V the sum over the blocks of the variance of the slopes under the shares, and S the largest range of the K slopes
+// on a block.
+func adaHedge(r Rule, p *past) []float64 {
+	h := hedge{total: make([]float64, len(r.Weightings))}
+	for block := range p.blocks {
+		slopes := make([]float64, len(r.Weightings))
+		for i, w := range r.Weightings {
+			slopes[i] = p.blocks[block][slopeOf(r, w)] * p.rows[block]
+		}
+		h.learn(slopes)
+	}
+	return h.shares()
+}
+
+// slopeOf names the row of a slope, per row of the test block.
+func slopeOf(r Rule, w Weighting) string { return metric("slope of "+r.Name, w.String()) }
+
+// hedge is the state of AdaHedge.
+type hedge struct {
+	total []float64 // of each model's slopes
+	gap   float64
+}
+
+// rate is eta, infinite before models differ.
+func (h *hedge) rate() float64 { return math.Log(float64(len(h.total))) / h.gap }
+
+// shares sum to 1. With an infinite rate the best models share alike.
+func (h *hedge) shares() []float64 {
+	out, least := make([]float64, len(h.total)), floats.Min(h.total)
+	for i, v := range h.total {
+		switch {
+		case h.gap > 0:
+			out[i] = math.Exp(-h.rate() * (v - least))
+		case v == least:
+			out[i] = 1
+		}
+	}
+	floats.Scale(1/floats.Sum(out), out)
+	return out
+}
+
+// learn takes the slopes of a block.
+func (h *hedge) learn(slopes []float64) {
+	shares, least := h.shares(), math.Inf(1)
+	for i, v := range slopes {
+		if shares[i] > 0 {
+			least = min(least, v)
+		}
+	}
+	mix := least // with an infinite rate
+	if h.gap > 0 {
+		sum := 0.
+		for i, v := range slopes {
+			if shares[i] > 0 {
+				sum += shares[i] * math.Exp(-h.rate()*(v-least))
+			}
+		}
+		mix -= math.Log(sum) / h.rate()
+	}
+	h.gap += max(0, floats.Dot(shares, slopes)-mix)
+	floats.Add(h.total, slopes)
+}
+
+// bagged trains so many models with the weights of tuned forgetting, each on a bootstrap sample of the rows: the control
+// of a committee of as many.
+func bagged(models int) func(r Rule, t *task, p *past, seed int64) [][]float64 {
+	return func(r Rule, t *task, p *past, seed int64) [][]float64 {
+		weights := t.weights(p.next(r), nil)
+		out := make([][]float64, models)
+		for k := range out {
+			rng := random.New(seed, "bagged", t.step, k)
+			out[k] = make([]float64, len(weights))
+			for range weights {
+				i := rng.IntN(len(weights))
+				out[k][i] += weights[i]
+			}
+			if floats.Sum(out[k]) == 0 { // only rows without weight were drawn
+				out[k] = slices.Clone(weights)
+			}
+			scaledWeights(out[k])
+		}
+		return out
+	}
+}
+
+// mixed is the mean of predictions with shares that sum to 1; nil: alike.
+func mixed(predictions [][]float64, shares []float64) []float64 {
+	out := make([]float64, len(predictions[0]))
+	for i, p := range predictions {
+		share := 1 / float64(len(predictions))
+		if shares != nil {
+			share = shares[i]
+		}
+		floats.AddScaled(out, share, p)
+	}
+	return out
+}
