@@ -10,9 +10,12 @@ import (
 )
 
 // everything is an agent with all parts of a checkpoint and a small replay, which wraps.
-func everything(t *testing.T) *Agent {
+func everything(t *testing.T, use Use) *Agent {
 	cfg := tiny(tinyContext, learnAlpha, tinyOmega)
 	cfg.Capacity = 17
+	if cfg.Omega.Use = use; use != UseTransition {
+		cfg.Omega.Every = 2 // so that episodes end between two fits
+	}
 	return open(t, backend.Go, cfg, 3, 4)
 }
 
@@ -59,8 +62,12 @@ func load(a *Agent, file []byte) error {
 // replay, and compares what follows: actions, arrays, and the next checkpoint's bytes. One of the agents records omega,
 // which changes nothing.
 func TestLoadContinuesWithTheSameBits(t *testing.T) {
-	for _, transitions := range []int{0, 9, 17, 38} {
-		a, b := everything(t), everything(t)
+	for _, c := range []struct {
+		transitions int
+		use         Use
+	}{{0, ""}, {9, ""}, {17, ""}, {38, ""}, {24, UseEpisode}, {24, UseGeometric}} {
+		transitions := c.transitions
+		a, b := everything(t, c.use), everything(t, c.use)
 		fill(t, a, transitions, 7)
 		if transitions > 0 {
 			live(t, a)
@@ -87,7 +94,7 @@ func TestLoadContinuesWithTheSameBits(t *testing.T) {
 
 // TestLoadRejects: what is not a whole checkpoint of these settings and seeds is an error of one sentence.
 func TestLoadRejects(t *testing.T) {
-	a := everything(t)
+	a := everything(t, UseTransition)
 	fill(t, a, 20, 7)
 	live(t, a)
 	good := saved(t, a)

@@ -113,7 +113,7 @@ func (a *Agent) FitOmega() error {
 			return err
 		}
 	}
-	return nil
+	return a.measure()
 }
 
 // omegaFit is what g was last fitted for: the time T, -1 before the first fit, and mean and scale
@@ -199,15 +199,18 @@ func (a *Agent) lastFitTensors() []*tensors.Tensor {
 		tensors.FromFlatDataAndDimensions(mean, n, 1, width), tensors.FromFlatDataAndDimensions(scale, n, 1, width)}
 }
 
-// weights returns omega of a minibatch of the replay, [seeds, batch]; 1 for plain SAC and
-// before the first fit. It runs a separate program, so that the update's program is the same
-// with and without omega.
+// weights returns the weights of a minibatch of the replay, [seeds, batch]; 1 for plain SAC,
+// before the first fit, and where omega is used to draw the minibatch. It runs a separate
+// program, so that the update's program is the same with and without omega.
 func (a *Agent) weights(steps *tensors.Tensor, at [][]int) (*tensors.Tensor, error) {
 	if a.weigh != nil {
 		return a.taskWeights(at), nil
 	}
-	if a.cfg.Omega == nil || a.gUpdates == 0 {
+	switch {
+	case a.cfg.Omega == nil || a.gUpdates == 0 || a.cfg.Omega.Use == UseGeometric:
 		return tensors.FromScalarAndDimensions(float32(1), len(at), a.cfg.Batch), nil
+	case a.cfg.Omega.Use == UseEpisode:
+		return a.episodeWeights(at)
 	}
 	times := a.times(at)
 	defer net.Free(times)

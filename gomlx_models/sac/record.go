@@ -18,7 +18,7 @@ import (
 // OmegaRecord says what omega of one seed does at present. Before the first fit every omega is 1.
 type OmegaRecord struct {
 	Mean   float64 // of omega, over the drawn transitions
-	Share  float64 // effective share: (sum omega)^2 / (n sum omega^2)
+	Share  float64 // effective share: (sum omega)^2 / (n sum omega^2); under UseEpisode of the episodes' means
 	Spread float64 // standard deviation of log omega, without a clip
 	// Loss is g's mean logistic loss on new episodes before it is fitted to them (testNew);
 	// log 2, which is that of g = 0, if there was none.
@@ -26,6 +26,7 @@ type OmegaRecord struct {
 	Last     int       // T, the episode that g was last fitted for; -1 before the first fit
 	Episodes []int     // numbers of the finished episodes in the replay
 	Means    []float64 // mean of omega of each of them
+	Age      float64   // their mean age under these weights, as a share of the largest; 1/2 for equal weights
 }
 
 // recordSteps is how many transitions of each episode a record draws, with replacement.
@@ -37,7 +38,16 @@ func (a *Agent) RecordOmega(since int) ([]OmegaRecord, error) {
 	if a.cfg.Omega == nil {
 		return nil, errors.New("sac: this agent has no omega; set Config.Omega")
 	}
-	logs, err := a.logOmega()
+	at := make([][]int, len(a.seeds))
+	for i, r := range a.replay {
+		rng := random.New(a.seeds[i], "sac", "record of omega", a.gUpdates)
+		for _, e := range r.eligible(false) {
+			for range recordSteps {
+				at[i] = append(at[i], r.stepOf(rng, e))
+			}
+		}
+	}
+	logs, err := a.logOmega(at, scoreRows)
 	if err != nil {
 		return nil, err
 	}
@@ -51,56 +61,55 @@ func (a *Agent) RecordOmega(since int) ([]OmegaRecord, error) {
 
 // record summarises log omega of recordSteps transitions of each episode.
 func (a *Agent) record(episodes []episode, logs []float64) OmegaRecord {
-	logs = logs[:len(episodes)*recordSteps]
-	r := OmegaRecord{Mean: 1, Share: 1}
+	r := OmegaRecord{Mean: 1, Share: 1, Age: .5}
 	if len(logs) == 0 {
 		return r
 	}
 	omega := a.cfg.Omega.Clip.Weights(logs)
 	r.Mean, r.Spread = stat.Mean(omega, nil), math.Sqrt(stat.PopVariance(logs, nil))
-	r.Share = propensity.EffectiveSampleSize(omega) / float64(len(omega))
 	for e, episode := range episodes {
 		r.Episodes = append(r.Episodes, episode.Number)
 		r.Means = append(r.Means, stat.Mean(omega[e*recordSteps:(e+1)*recordSteps], nil))
 	}
+	if a.cfg.Omega.Use == UseEpisode {
+		omega = r.Means
+	}
+	r.Share, r.Age = propensity.EffectiveSampleSize(omega)/float64(len(omega)), meanAge(r.Means)
 	return r
 }
 
-// scoreRows is how many transitions of each seed one call scores.
-const scoreRows = 2048
+// scoreRows is how many transitions of each seed one call scores, fewRows where about an episode is scored.
+const scoreRows, fewRows = 2048, 256
 
-// logOmega is log omega of recordSteps transitions of each finished episode, drawn from its
-// steps: [seeds][at least episodes*recordSteps], 0 before the first fit.
-func (a *Agent) logOmega() ([][]float64, error) {
+// logOmega is log omega without a clip of the given transitions of each seed; 0 before the first fit. A
+// call scores so many rows of each seed.
+func (a *Agent) logOmega(wanted [][]int, rows int) ([][]float64, error) {
 	at, size := make([][]int, len(a.seeds)), 0
-	for i, r := range a.replay {
-		rng := random.New(a.seeds[i], "sac", "record of omega", a.gUpdates)
-		for _, e := range r.eligible(false) {
-			for range recordSteps {
-				at[i] = append(at[i], r.stepOf(rng, e))
-			}
-		}
-		size = max(size, (len(at[i])+scoreRows-1)/scoreRows*scoreRows)
+	for i := range a.seeds {
+		size = max(size, (len(wanted[i])+rows-1)/rows*rows)
 	}
 	out := make([][]float64, len(a.seeds))
 	for i, r := range a.replay {
-		at[i] = append(at[i], slices.Repeat([]int{r.oldest()}, size-len(at[i]))...)
+		at[i] = slices.Concat(wanted[i], slices.Repeat([]int{r.oldest()}, size-len(wanted[i])))
 		out[i] = make([]float64, size)
 	}
-	for first := 0; first < size && a.gUpdates > 0; first += scoreRows {
+	for first := 0; first < size && a.gUpdates > 0; first += rows {
 		chunk := make([][]int, len(at))
 		for i := range at {
-			chunk[i] = at[i][first:][:scoreRows]
+			chunk[i] = at[i][first:][:rows]
 		}
 		logs, err := a.valuesOfG(a.programs.scoring, a.steps(chunk), a.times(chunk))
 		if err != nil {
 			return nil, err
 		}
 		for i := range out {
-			for k, v := range logs[i*scoreRows:][:scoreRows] {
+			for k, v := range logs[i*rows:][:rows] {
 				out[i][first+k] = float64(v)
 			}
 		}
+	}
+	for i := range out {
+		out[i] = out[i][:len(wanted[i])]
 	}
 	return out, nil
 }

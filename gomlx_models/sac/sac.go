@@ -49,6 +49,7 @@ type Agent struct {
 	g        []*tensors.Tensor // parameters and moments of g
 	lastFit  []omegaFit        // of each seed
 	fresh    [][]freshLoss     // of each seed, at every fit for a new episode
+	means    []map[int]float64 // of each seed, see measure
 	weigh    TaskWeight        // nil unless SetTaskWeight was called
 	updates  int               // updates of the critic so far
 	gUpdates int               // updates of g so far
@@ -68,7 +69,8 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{cfg: cfg, seeds: seeds, programs: p, fresh: make([][]freshLoss, len(seeds))}
+	a := &Agent{cfg: cfg, seeds: seeds, programs: p, fresh: make([][]freshLoss, len(seeds)),
+		means: make([]map[int]float64, len(seeds))}
 	for range seeds {
 		r := newReplay(cfg)
 		a.replay = append(a.replay, r)
@@ -186,7 +188,11 @@ func (a *Agent) draw() (drawn []*tensors.Tensor, at [][]int) {
 	var samples, windows []float32
 	for i, r := range a.replay {
 		rng := random.New(a.seeds[i], "sac", "update", a.updates)
-		at = append(at, r.uniform(rng, c.Batch, c.Recent))
+		if c.Omega != nil && c.Omega.Use == UseGeometric {
+			at = append(at, r.geometric(rng, c.Batch, a.means[i]))
+		} else {
+			at = append(at, r.uniform(rng, c.Batch, c.Recent))
+		}
 		for _, from := range []int{i * half, (n + i) * half} {
 			for j := range half {
 				noise[from+j] = float32(rng.NormFloat64())

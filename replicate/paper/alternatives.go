@@ -209,6 +209,10 @@ var ofRobots = []Alternative{
 		Set: []string{"clip=exp1"}, Text: "omega at most e", Slow: "a quarter of an hour"},
 	{Name: "clip-none", About: "I2", Set: []string{"clip=none"}, Slow: "a quarter of an hour"},
 	{Name: "method1", About: "I13", Set: []string{"method=method1"}, Slow: "a quarter of an hour"},
+	{Name: "age", About: "I25", Text: "`sac-age`: each transition has the mean omega of its episode",
+		Series: []string{"sac-age"}, Column: "sac-omega", Slow: "a quarter of an hour"},
+	{Name: "geometric", About: "I25", Text: "`sac-geometric`: episodes drawn with omega's mean age, without weights",
+		Series: []string{"sac-geometric"}, Column: "sac-omega", Slow: "a quarter of an hour"},
 }
 
 // The rows of each table.

@@ -5,22 +5,25 @@ import (
 	"slices"
 
 	"tvps/figures"
+	"tvps/gomlx_models/sac"
 )
 
 // Learner is a variant of Soft Actor-Critic, or a reference that does not learn. The name of its look is the learner's.
 type Learner struct {
 	figures.Look
-	Context bool // whether actor and critics also read a recurrent context of the last steps
-	Omega   bool // whether the critics' loss is weighted by omega
-	Task    bool // whether it is weighted by the true similarity of tasks instead (env.Similar)
-	Recent  bool // whether minibatches are drawn from the latest episodes alone
+	Context bool    // whether actor and critics also read a recurrent context of the last steps
+	Omega   bool    // whether the critics' loss is weighted by omega
+	Use     sac.Use // with Omega: another use of omega than weighting each transition
+	Task    bool    // whether it is weighted by the true similarity of tasks instead (env.Similar)
+	Recent  bool    // whether minibatches are drawn from the latest episodes alone
 
 	Reference Reference // plays episodes instead of an agent; nil for agents
 	Scenario  string    // the only scenario that it fits; "" for all
 }
 
-// learners are those of Figures 2, 10 and 11, four that are trained by --series alone, and what else is declared. The
+// learners are those of Figures 2, 10 and 11, eight that are trained by --series alone, and what else is declared. The
 // true weights are the true similarity of tasks, which no agent knows; the latest episodes are omega's simple rival.
+// The last four take omega's mean age of the past and nothing of single transitions: they tell whether age alone helps.
 var learners []Learner
 
 var (
@@ -37,6 +40,14 @@ var (
 		Color: "#17becf"}, Context: true, Task: true})
 	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-recent", Label: "SAC with context, latest episodes",
 		Color: "#7f7f7f"}, Context: true, Recent: true})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-age", Label: "SAC, ω of the episode", Color: "#e377c2"},
+		Omega: true, Use: sac.UseEpisode})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-age", Label: "SAC with context, ω of the episode",
+		Color: "#56b4e9"}, Context: true, Omega: true, Use: sac.UseEpisode})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-geometric", Label: "SAC, geometric replay", Color: "#a6761d"},
+		Omega: true, Use: sac.UseGeometric})
+	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-geometric", Label: "SAC with context, geometric replay",
+		Color: "#4d4d4d"}, Context: true, Omega: true, Use: sac.UseGeometric})
 )
 
 // Declare adds a learner and its look, and returns it. Call it from a package's initialisation: the tables are read

@@ -27,6 +27,8 @@ const (
 	// OmegaRecency is the correlation, over the same episodes, of the mean of omega with the number of the episode; 0 if
 	// omega does not vary.
 	OmegaRecency = "omega-recency"
+	// OmegaAge is the mean age of the episodes under omega, as a share of the largest one; 1/2 if omega is 1.
+	OmegaAge = "omega-age"
 )
 
 // addOmega appends what omega does to the rows of an evaluation, by seed.
@@ -53,6 +55,7 @@ func (t *training) addOmega(rows [][]runs.Row) error {
 			add(OmegaWind, correlation(r, robot.WindSimilarity))
 		}
 		add(OmegaRecency, correlation(r, recency))
+		add(OmegaAge, r.Age)
 	}
 	return nil
 }

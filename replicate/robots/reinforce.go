@@ -13,6 +13,7 @@ import (
 
 	"tvps/data/env"
 	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/sac"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
@@ -139,7 +140,10 @@ func (e config) cost() float64 {
 		waits = .4
 	}
 	update += waits
-	if e.learner.Omega {
+	switch {
+	case e.learner.Use != sac.UseTransition: // omega of ten transitions of each episode after each fit
+		update *= 1.4
+	case e.learner.Omega:
 		update *= 1.15
 	}
 	training := float64(s.Every*s.Horizon) * (e.scenario.StepCost + update/float64(s.UpdateEvery))

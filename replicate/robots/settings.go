@@ -231,7 +231,7 @@ func (s Settings) agent(l Learner, observations, actions int) sac.Config {
 	if l.Omega {
 		c.Omega = &sac.Omega{Method: s.Method, Clip: s.Clip,
 			Hidden: s.GHidden, Layers: s.GLayers, Rate: s.GRate, Updates: s.GUpdates, Batch: s.GBatch, Every: s.GEvery,
-			Time: s.GTime, Waves: s.Waves}
+			Time: s.GTime, Waves: s.Waves, Use: l.Use}
 	}
 	return c
 }
