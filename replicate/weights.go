@@ -61,7 +61,7 @@ func weightsCommand() *cobra.Command {
 	flags.StringVar(&f.testModel, "test-model", tables.Models[0],
 		"model of the back test of --kind auto: "+strings.Join(tables.Models, ", ")+
 			", \"exec:COMMAND\" or \"serve:COMMAND\"")
-	flags.StringVar(&f.results, "results", "results", "folder of the runs of --kind auto")
+	flags.StringVar(&f.results, "results", "results", "folder of back tests: of --kind auto, and of the last one, whose verdict is quoted")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "models that train at the same time, with --kind auto")
 	flags.StringVarP(&f.out, "out", "o", "weights.parquet", "file of the weights: Parquet, or CSV if it ends so")
 	flags.StringVar(&f.model, "model", "", "file for the fitted score (default: not kept)")
@@ -124,9 +124,14 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		return mistake(err)
 	}
 	f.warn(p.Leaks())
+	if last := tables.LastVerdict(f.results, f.request.Source); f.kind != auto && last != "" {
+		p.Note(last)
+	}
 	var test *tables.BacktestJob
 	if f.kind == auto {
-		test, err = tables.PrepareBacktest(tables.BacktestRequest{Request: p.Request, Model: f.testModel, Until: p.At})
+		q := tables.BacktestRequest{Request: p.Request, Model: f.testModel, Until: p.At}
+		q.Fit.Permutations = 0 // the weights test for drift
+		test, err = tables.PrepareBacktest(q)
 		if err != nil {
 			return mistake(err)
 		}

@@ -62,8 +62,12 @@ func showBacktest(out sink, r *tables.Backtest) {
 	}
 	tested := fmt.Sprintf("%d test blocks, %s to %s, model %s. Brackets: 95%% intervals. %s", r.Tested,
 		r.Blocks[0].Time, r.Blocks[len(r.Blocks)-1].Time, r.Model, strings.Join(r.Notes, ". "))
-	show(out, fmt.Sprintf("%s\n<p>%s</p>\n<p><b>%s</b></p>", table(rows), html.EscapeString(tested),
-		html.EscapeString(r.Verdict.Sentence)), r.String(), values)
+	verdict := html.EscapeString(r.Verdict.Sentence)
+	if r.Finding != nil {
+		verdict += " " + html.EscapeString(r.Finding.Sentence) + "."
+	}
+	show(out, fmt.Sprintf("%s\n<p>%s</p>\n<p><b>%s</b></p>", table(rows), html.EscapeString(tested), verdict), r.String(),
+		values)
 }
 
 // Losses returns a line for [Plot] through the loss of a rule at each test block of a back test.

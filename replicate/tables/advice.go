@@ -385,7 +385,11 @@ func (r *Backtest) shown() (rules []RuleResult, others int) {
 // String is the summary for a terminal: the verdict, and a table of the rules.
 func (r *Backtest) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s; model %s\n", r.Verdict.Sentence, r.Span(), r.ShortModel())
+	fmt.Fprintf(&b, "%s\n", r.Verdict.Sentence)
+	if r.Finding != nil {
+		fmt.Fprintf(&b, "%s.\n", r.Finding.Sentence)
+	}
+	fmt.Fprintf(&b, "\n%s; model %s\n", r.Span(), r.ShortModel())
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "rule\t%s\tagainst equal weights\tagainst tuned forgetting\tchosen at last\n",
 		strings.Join(r.Measures(), "\t"))

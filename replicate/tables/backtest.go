@@ -222,7 +222,8 @@ func (p *BacktestJob) Run(ctx context.Context, h Host) (*Backtest, error) {
 	case report.Err() != nil:
 		return nil, report.Err()
 	}
-	return newResult(p, about, report.Results[job.Spec.ID()].Rows), nil
+	r := newResult(p, about, report.Results[job.Spec.ID()].Rows)
+	return r, p.record(ctx, h, r, job.Spec)
 }
 
 // job is the run of all weightings, with the predictions that need no model.
@@ -232,7 +233,7 @@ func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
 		return runs.Job{}, err
 	}
 	c := &computation{BacktestJob: p, model: model, backend: h.Backend, weightings: weightings(p.rules)}
-	spec := runs.Spec{Experiment: "backtest", Learner: "rules", Seed: p.Seed, Settings: map[string]string{"table": hash,
+	spec := runs.Spec{Experiment: experiment, Learner: "rules", Seed: p.Seed, Settings: map[string]string{"table": hash,
 		"source": p.identity(), "model": model.identity(), "weightings": fmt.Sprint(c.weightings),
 		"most-rows": fmt.Sprint(mostPast)}}
 	for _, rule := range p.rules {

@@ -75,6 +75,9 @@ func (q Request) open(until string) (o opened, err error) {
 // Leaks are notes for the user before anything is fitted.
 func (o *opened) Leaks() []string { return o.about.Leaks }
 
+// Note adds a note to the answer.
+func (o *opened) Note(text string) { o.about.note("%s", text) }
+
 // upTo names T where later rows take no part.
 func (o *opened) upTo() string {
 	if o.at == len(o.stream.Times.Names)-1 {

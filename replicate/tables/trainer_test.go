@@ -623,7 +623,7 @@ func TestIdentity(t *testing.T) {
 // quicker is a fit of g of less than a second.
 func quicker() crossfit.Config {
 	c := crossfit.DefaultConfig()
-	c.Candidates, c.Folds, c.Ensemble = c.Candidates[:1], 2, 1
+	c.Candidates, c.Folds, c.Ensemble, c.Permutations = c.Candidates[:1], 2, 1, 0
 	c.Candidates[0].Updates = 60
 	return c
 }
