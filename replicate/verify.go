@@ -40,7 +40,7 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 			"Nothing is computed, but with --run: it fixes the numbers of seeds and steps that --plan shows, as many\n" +
 			"as the budget allows, computes them, and judges by them. The sizes come from the runs that were stored\n" +
 			"before, are kept in sizes.json in the folder of --results, and never change; claims that are judged with runs\n" +
-			"that were added in this way have intervals of 97.5% instead of 95%. An interrupted command continues.",
+			"that were added in this way have intervals of 97.5% or more instead of 95%. An interrupted command continues.",
 		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}

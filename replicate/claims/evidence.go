@@ -49,7 +49,7 @@ func AsDrawn(panels []Collected) Evidence {
 // Evidence returns what the claims about panels of a figure are judged by. Each part of a claim is judged by the
 // largest sample of which the runs of its own series are stored whole and whose size was declared before it was run:
 // the panel's own, one that another figure declares for these series under the same settings, or one that was fixed for
-// them (Size). No size follows from a verdict, but those of planned second looks, which have intervals at secondLook.
+// them (Size). No size follows from a verdict, but those of planned further looks, which have intervals at lookLevel.
 // Errors: files that cannot be read.
 func (a Archive) Evidence(f paper.Figure, panels []Collected, declared []Panel, fixed []Size) (Evidence, error) {
 	e := AsDrawn(panels)
@@ -263,12 +263,16 @@ func samples(p Panel, series []string, declared []Panel, fixed []Size) []Sample 
 			out = append(out, Sample{Seeds: q.Seeds})
 		}
 	}
-	// After a second look every further one is at its level, a size that the user wrote, too.
-	looked := slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, series) && len(s.Parts) > 0 })
+	looks := 1 // the most that were taken at these runs: the level is that of the last, of a size that the user wrote, too
+	for _, s := range fixed {
+		if s.looksAt(p, series) {
+			looks = max(looks, s.look())
+		}
+	}
 	for _, s := range fixed {
 		if s.serves(p, series) {
-			if looked {
-				s.level = secondLook
+			if looks > 1 {
+				s.level = lookLevel(looks)
 			}
 			out = append(out, s.Sample)
 		}

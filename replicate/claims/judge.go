@@ -139,10 +139,10 @@ func judgeFloors(key string, panel shownPanel, e Evidence) []JudgedPart {
 	return out
 }
 
-// secondLook is the level of intervals from runs that were computed because a first look, at [figures.Level], had left
-// something undecided: half the errors of the first look (Bonferroni). The two looks together err in at most 7.5%
-// (TestTwoLooks).
-const secondLook = .975
+// lookLevel is the level of intervals at the n-th look at runs of a panel, each of which was taken because those before
+// had left something undecided: an n-th of the errors of the first look, which has [figures.Level]. Two looks together
+// err in at most 7.5%, three in at most 9% (TestLooks).
+func lookLevel(n int) float64 { return 1 - (1-figures.Level)/float64(n) }
 
 // judgePart judges one part, about the metric that its panel shows.
 func judgePart(p paper.Part, panel shownPanel, e Evidence) JudgedPart {

@@ -161,12 +161,35 @@ func TestSecondLook(t *testing.T) {
 	accuracy := shownPanel{metric: Metric{Name: "accuracy"}}
 	first := judgePart(p, accuracy, Evidence{drawn: rows})
 	second := judgePart(p, accuracy, Evidence{samples: map[string][]judgedSample{
-		"a": {{compared: [][]string{needs(p)}, rows: rows, level: secondLook}}}})
+		"a": {{compared: [][]string{needs(p)}, rows: rows, level: lookLevel(2)}}}})
 	// Student's quantiles for 2 degrees of freedom: 4.302653 of 95%, 6.205347 of 97.5%.
 	width := (second.Effect.High - second.Effect.Low) / (first.Effect.High - first.Effect.Low)
 	if math.Abs(width-6.205347/4.302653) > 1e-6 || math.Abs(second.P-2*first.P) > 1e-9 || second.Verdict != Holds ||
 		!strings.Contains(second.String(), ", 97.5% interval (") || first.Level != 0 {
 		t.Errorf("%s, p = %v; at first %s, p = %v", second, second.P, first, first.P)
+	}
+}
+
+// TestLookLevel: the looks that sizes count give the level of the last one, whether a size has parts or was written.
+func TestLookLevel(t *testing.T) {
+	p := fig14(t)
+	series := p.Series
+	size := func(seeds, looks int, parts ...SizedPart) Size {
+		return Size{Sample: Sample{Seeds: firstSeeds(seeds)}, Looks: looks, Parts: parts, Plan: p}
+	}
+	for _, c := range []struct {
+		fixed []Size
+		want  float64
+	}{
+		{[]Size{size(9, 0)}, 0},                                  // declared before any look
+		{[]Size{size(9, 0, SizedPart{})}, .975},                  // planned after the first
+		{[]Size{size(8, 0, SizedPart{}), size(9, 0)}, .975},      // written after the second
+		{[]Size{size(8, 0, SizedPart{}), size(9, 3)}, 1 - .05/3}, // counted as the third
+		{[]Size{size(9, 2)}, .975}, {[]Size{size(9, 1)}, 0},
+	} {
+		if got := samples(p, series, nil, c.fixed)[0]; len(got.Seeds) != 9 || math.Abs(got.level-c.want) > 1e-12 {
+			t.Errorf("%+v: level %v of %d seeds, want %v", c.fixed, got.level, len(got.Seeds), c.want)
+		}
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 
 // Size is the sample that would decide claims about a panel. Its first stage is what is stored: mean and spread of
 // these runs give the size, which is fixed before the rest is run and not changed afterwards. Then the panel is judged
-// by the runs of both stages, with intervals at secondLook. The user may write another size into the file; it has no
-// parts. It is judged at figures.Level unless there was a second look at the panel.
+// by the runs of both stages, with intervals at the level of a second look. The user may write another size into the
+// file; it has no parts. It is judged at figures.Level unless there were several looks at the panel.
 type Size struct {
 	Scale  experiment.Scale `json:"scale"`
 	Figure string           `json:"figure"`
@@ -30,6 +30,9 @@ type Size struct {
 	Series  []string    `json:"series,omitempty"` // of the panel, those that its parts compare; empty for all
 	Parts   []SizedPart `json:"parts"`
 	Minutes float64     `json:"minutes"` // of the missing steps, by the time that stored ones took
+
+	// Looks counts the looks at the panel's runs up to the one with this size. 0: two with parts, one without.
+	Looks int `json:"looks,omitempty"`
 
 	Plan Panel `json:"-"` // the panel of the figure, without runs
 }
@@ -158,7 +161,7 @@ func cheapest(p Panel, v figures.Variances, steps bool, wanted float64) (best Sa
 				continue
 			}
 			k := len(q.Settings.PlannedSteps())
-			width := v.Half(secondLook, n, k, 1-1/float64(stride))
+			width := v.Half(lookLevel(2), n, k, 1-1/float64(stride))
 			switch cells := n * k; {
 			case width <= wanted && (half > wanted || fewest == 0 || cells < fewest):
 				best, half, fewest = s, width, cells
@@ -192,6 +195,14 @@ func (a Sample) joined(b Sample) Sample {
 // shares tells whether a panel has the same runs as that of the size, but for their learners.
 func (s Size) shares(p Panel) bool {
 	return s.Plan.Settings == p.Settings && s.Plan.Measure == p.Measure
+}
+
+// look is Looks with its default.
+func (s Size) look() int {
+	if len(s.Parts) > 0 {
+		return max(2, s.Looks)
+	}
+	return max(1, s.Looks)
 }
 
 // looksAt tells whether the size follows from a look at the panel's runs of some series.

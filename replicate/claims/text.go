@@ -47,7 +47,7 @@ func (p JudgedPart) panel() string { return p.Panel + inParentheses(p.Metric.Sta
 // remarks says which steps were measured, and the level of the interval if it is another one.
 func (p JudgedPart) remarks() string {
 	if p.Level > 0 {
-		return fmt.Sprintf("%s, %g%% interval (runs were added after a first verdict)", p.steps(), 100*p.Level)
+		return fmt.Sprintf("%s, %.3g%% interval (runs were added after a first verdict)", p.steps(), 100*p.Level)
 	}
 	return p.steps()
 }

@@ -165,7 +165,7 @@ func spans(p claims.Panel, e claims.Evidence) []string {
 		for _, level := range slices.Sorted(maps.Keys(gains)) {
 			minus := "minus"
 			if level > 0 {
-				minus = fmt.Sprintf("minus, at %g%%", 100*level)
+				minus = fmt.Sprintf("minus, at %.3g%%", 100*level)
 			}
 			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", claims.SeriesLabels(last)[0], span.From, span.To, minus,
 				strings.Join(gains[level], ", ")))
