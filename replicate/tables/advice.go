@@ -65,22 +65,17 @@ func tuning(tests int) int { return max(2, tests/5) }
 
 // newResult summarises the stored rows.
 func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
-	type key struct {
-		t      int
-		metric string
-	}
-	value := map[key]float64{}
+	byStep := map[int][]runs.Row{}
 	for _, r := range rows {
-		value[key{r.T, r.Metric}] = r.Value
+		byStep[r.T] = append(byStep[r.T], r)
 	}
 	list := measures(p.stream)
 	r := &Backtest{About: about, Model: p.Model, Metric: list[0].name, Tuning: tuning(len(p.steps)), unit: p.timeUnit()}
 	all := make([]int, len(p.steps)) // rows of the test blocks
+	history := &past{measure: r.Metric}
 	for i, t := range p.steps {
 		all[i] = p.stream.Times.Counts[t]
-	}
-	loss := func(i int, w Weighting) float64 {
-		return value[key{p.steps[i], metric(r.Metric, w.String())}] * float64(all[i])
+		history.add(byStep[t], all[i])
 	}
 	scored := p.steps[r.Tuning:]
 	counts := all[r.Tuning:]
@@ -88,10 +83,10 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 	rowsOf := func(name string, of func(i int) string) (found RuleResult, losses []float64) {
 		found = RuleResult{Rule: name, Scores: map[string]float64{}}
 		total := 0.
-		for i, t := range scored {
-			losses = append(losses, value[key{t, metric(r.Metric, of(i))}])
+		for i := range scored {
+			losses = append(losses, history.blocks[r.Tuning+i][metric(r.Metric, of(i))])
 			for _, m := range list {
-				found.Scores[m.name] += value[key{t, metric(m.name, of(i))}] * float64(counts[i])
+				found.Scores[m.name] += history.blocks[r.Tuning+i][metric(m.name, of(i))] * float64(counts[i])
 			}
 			total += float64(counts[i])
 		}
@@ -109,7 +104,7 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 			r.Rules, losses = append(r.Rules, found), append(losses, l)
 			continue
 		}
-		chosen := rule.choose(len(p.steps), loss)
+		chosen := rule.chosen(history)
 		found, l := rowsOf(rule.Name, func(i int) string { return chosen[r.Tuning+i].String() })
 		last := chosen[len(chosen)-1]
 		found.Kind, found.HalfLife, found.Window = rule.Kind, last.HalfLife, last.Window

@@ -22,6 +22,7 @@ import (
 	"tvps/replicate/usage"
 
 	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/floats"
 )
 
 // BacktestRequest says what is to be tested.
@@ -237,7 +238,7 @@ func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
 		"source": p.identity(), "model": model.identity(), "weightings": fmt.Sprint(c.weightings),
 		"most-rows": fmt.Sprint(mostPast)}}
 	for _, rule := range p.rules {
-		if rule.own() { // its predictions depend on the losses of earlier test blocks
+		if rule.own() || rule.pairs { // it has rows of its own, which depend on the first test block
 			spec.Settings["rule: "+rule.Name] = fmt.Sprintf("%v, from block %d", rule.Weightings, p.steps[0])
 		}
 	}
@@ -384,6 +385,15 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 	}
 	predictions = predictions[len(c.weightings):]
 	for _, rule := range c.rules {
+		for i, a := range rule.Weightings {
+			for _, b := range rule.Weightings[i+1:] {
+				if rule.pairs {
+					d := t.each(measures(c.stream)[0], of[a])
+					floats.Sub(d, t.each(measures(c.stream)[0], of[b]))
+					rows = append(rows, runs.Row{T: step, Metric: squareOf(a, b), Value: floats.Dot(d, d) / float64(len(d))})
+				}
+			}
+		}
 		if rule.mix != nil {
 			var members [][]float64
 			for _, w := range rule.Weightings {

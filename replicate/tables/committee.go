@@ -26,16 +26,20 @@ func (p *past) add(of []runs.Row, rows int) {
 	p.blocks, p.rows = append(p.blocks, values), append(p.rows, float64(rows))
 }
 
-// loss is that of a weighting on a test block, summed over its rows.
-func (p *past) loss(block int, w Weighting) float64 {
-	return p.blocks[block][metric(p.measure, w.String())] * p.rows[block]
+// first has the first n test blocks.
+func (p *past) first(n int) *past { return &past{p.measure, p.blocks[:n], p.rows[:n]} }
+
+// sums has a metric of each test block, summed over its rows.
+func (p *past) sums(metric string) []float64 {
+	out := make([]float64, len(p.blocks))
+	for i, values := range p.blocks {
+		out[i] = values[metric] * p.rows[i]
+	}
+	return out
 }
 
-// next is the weighting that a rule chooses for the next block.
-func (p *past) next(r Rule) Weighting {
-	chosen := r.choose(len(p.blocks), p.loss)
-	return chosen[len(chosen)-1]
-}
+// losses are those of a weighting on each test block, summed over its rows.
+func (p *past) losses(w Weighting) []float64 { return p.sums(metric(p.measure, w.String())) }
 
 // adaHedge gives each model of a rule its share in the prediction of the next test block: exponential weights
 //
@@ -54,10 +58,14 @@ func (p *past) next(r Rule) Weighting {
 // on a block.
 func adaHedge(r Rule, p *past) []float64 {
 	h := hedge{total: make([]float64, len(r.Weightings))}
+	of := make([][]float64, len(r.Weightings))
+	for i, w := range r.Weightings {
+		of[i] = p.sums(slopeOf(r, w))
+	}
 	for block := range p.blocks {
-		slopes := make([]float64, len(r.Weightings))
-		for i, w := range r.Weightings {
-			slopes[i] = p.blocks[block][slopeOf(r, w)] * p.rows[block]
+		slopes := make([]float64, len(of))
+		for i := range of {
+			slopes[i] = of[i][block]
 		}
 		h.learn(slopes)
 	}
@@ -117,7 +125,7 @@ func (h *hedge) learn(slopes []float64) {
 // of a committee of as many.
 func bagged(models int) func(r Rule, t *task, p *past, seed int64) [][]float64 {
 	return func(r Rule, t *task, p *past, seed int64) [][]float64 {
-		weights := t.weights(p.next(r), nil)
+		weights := t.weights(lowest(r, p), nil)
 		out := make([][]float64, models)
 		for k := range out {
 			rng := random.New(seed, "bagged", t.step, k)

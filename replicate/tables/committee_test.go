@@ -87,7 +87,7 @@ func (shares) close() error     { return nil }
 // weights that are computed here again from the predictions.
 func TestCommittee(t *testing.T) {
 	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quicker()}, Model: "logistic", Kinds: []crossfit.Kind{},
-		Rules: []string{Committee, "bagged"}}
+		Rules: []string{Committee, "bagged", "tournament"}}
 	p, err := PrepareBacktest(q)
 	if err != nil {
 		t.Fatal(err)
@@ -131,6 +131,15 @@ func TestCommittee(t *testing.T) {
 		now := k.score(k.same(prediction))[0]
 		if math.Abs(got["log-loss: committee"][i]-now) > 1e-7 {
 			t.Errorf("block %d: the committee's loss is %v, want %v", step, got["log-loss: committee"][i], now)
+		}
+		a, b := k.past(k.weights(members[0], nil)), k.past(k.weights(members[len(members)-1], nil))
+		square := 0.
+		for _, row := range k.test {
+			d := math.Log(a[k.stream.Label.Class[row]] / b[k.stream.Label.Class[row]])
+			square += d * d / float64(len(k.test))
+		}
+		if found := got["squared difference: last 2 | uniform"][i]; math.Abs(found-square) > 1e-9 {
+			t.Errorf("block %d: the squared difference of last 2 and uniform is %v, want %v", step, found, square)
 		}
 		for m, w := range members { // by differences
 			const h = 1e-6

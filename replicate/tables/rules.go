@@ -59,6 +59,9 @@ type Rule struct {
 	Kind       crossfit.Kind // of omega, of the rules that are advised for it
 	Weightings []Weighting   // a model is trained with each
 	Extra      bool          // takes part only if it is named
+	// choose gives the weighting for the next test block; nil: that with the lowest loss so far.
+	choose func(r Rule, p *past) Weighting
+	pairs  bool // choose compares weightings two by two, so a block has squares of the differences of their losses
 	// mix gives the share of each weighting's model in the prediction; nil: one is chosen.
 	mix func(r Rule, p *past) []float64
 	// train gives weights of the rows of t.train, [models][rows], for models of the rule's own, whose mean is the
@@ -127,6 +130,7 @@ func allRules(blocks int, unit float64) []Rule {
 		{Name: Window, Weightings: windows},
 		{Name: Forgetting, Weightings: slices.Concat(lives, equal)},
 		{Name: Committee, Weightings: members, mix: adaHedge},
+		{Name: "tournament", Weightings: members, Extra: true, choose: tournament, pairs: true},
 		{Name: "bagged", Weightings: slices.Concat(lives, equal), Extra: true, train: bagged(len(members))},
 		{Name: "power-law", Weightings: slices.Concat(powers, equal), Extra: true},
 		{Name: "omega-age", Weightings: []Weighting{{Kind: crossfit.Joint, Part: Age}}, Extra: true},
@@ -217,23 +221,36 @@ func scaledWeights(out []float64) []float64 {
 	return out
 }
 
-// choose returns the weighting that the rule takes before each of so many steps, and after the last: that with the
-// lowest loss over the earlier steps. loss: of a step with a weighting, summed over rows. Before the first step it is
-// the last weighting of the list.
-func (r Rule) choose(steps int, loss func(step int, w Weighting) float64) []Weighting {
-	sums := make([]float64, len(r.Weightings))
+// chosen lists the weighting that the rule takes before each block, and after the last.
+func (r Rule) chosen(p *past) []Weighting {
+	pick := r.choose
+	if pick == nil {
+		pick = lowest
+	}
+	var out []Weighting
+	for n := range len(p.blocks) + 1 {
+		out = append(out, pick(r, p.first(n)))
+	}
+	return out
+}
+
+// lowest is the weighting with the lowest loss over all blocks, of several the one that was it before. Before the first
+// block it is the last of the list.
+func lowest(r Rule, p *past) Weighting {
+	losses, sums := make([][]float64, len(r.Weightings)), make([]float64, len(r.Weightings))
+	for i, w := range r.Weightings {
+		losses[i] = p.losses(w)
+	}
 	best := len(sums) - 1
-	out := []Weighting{r.Weightings[best]}
-	for t := range steps {
-		for i, w := range r.Weightings {
-			sums[i] += loss(t, w)
+	for block := range p.blocks {
+		for i := range sums {
+			sums[i] += losses[i][block]
 		}
 		for i, s := range sums {
 			if s < sums[best] {
 				best = i
 			}
 		}
-		out = append(out, r.Weightings[best])
 	}
-	return out
+	return r.Weightings[best]
 }

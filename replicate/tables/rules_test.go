@@ -11,6 +11,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -134,7 +135,15 @@ func TestAllRules(t *testing.T) {
 func TestChoose(t *testing.T) {
 	r := Rule{Weightings: []Weighting{{HalfLife: 1}, {HalfLife: 2}, {}}}
 	loss := map[float64][]float64{1: {3, 0, 0, 9}, 2: {2, 2, 0, 0}, 0: {1, 3, 3, 0}}
-	got := r.choose(4, func(step int, w Weighting) float64 { return loss[w.HalfLife][step] })
+	p := &past{measure: "loss"}
+	for step := range 4 {
+		var rows []runs.Row
+		for _, w := range r.Weightings {
+			rows = append(rows, runs.Row{Metric: metric("loss", w.String()), Value: loss[w.HalfLife][step]})
+		}
+		p.add(rows, 1)
+	}
+	got := r.chosen(p)
 	want := []Weighting{{}, {}, {HalfLife: 1}, {HalfLife: 1}, {HalfLife: 2}}
 	if !slices.Equal(got, want) {
 		t.Errorf("chosen %v, want %v", got, want)

@@ -233,17 +233,24 @@ func (t *task) slope(mixture, member []float64) float64 {
 
 // score is the mean of each measure over the test rows. prediction: [rows, outputs].
 func (t *task) score(prediction []float64) []float64 {
-	list, k := measures(t.stream), t.outputs()
+	list := measures(t.stream)
 	out := make([]float64, len(list))
-	for i, row := range t.test {
-		class, target := 0, 0.
-		if label := t.stream.Label; label.Target != nil {
-			target = label.Target[row]
-		} else {
-			class = int(label.Class[row])
+	for m := range list {
+		for _, v := range t.each(list[m], prediction) {
+			out[m] += v / float64(len(t.test))
 		}
-		for m := range list {
-			out[m] += list[m].of(prediction[i*k:(i+1)*k], class, target) / float64(len(t.test))
+	}
+	return out
+}
+
+// each is a measure of each test row.
+func (t *task) each(m scoring, prediction []float64) []float64 {
+	out, k, label := make([]float64, len(t.test)), t.outputs(), t.stream.Label
+	for i, row := range t.test {
+		if p := prediction[i*k : (i+1)*k]; label.Target != nil {
+			out[i] = m.of(p, 0, label.Target[row])
+		} else {
+			out[i] = m.of(p, int(label.Class[row]), 0)
 		}
 	}
 	return out
