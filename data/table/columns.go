@@ -342,7 +342,7 @@ func (r *parquetReader) textColumn(l *leaf) (*column, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.resolve(g, r.rows)
+	b, err := g.resolve(r.rows)
 	if err != nil {
 		return nil, err
 	}
@@ -370,8 +370,9 @@ func (r *parquetReader) fill(l *leaf, b *builder) (*column, error) {
 	err := r.texts(l, func(row int, text []byte, null bool) error {
 		if null {
 			b.setMissing(row)
-		} else if !b.set(row, text) {
-			return changed()
+		} else if e := b.set(row, text); e != nil {
+			e.Row = row + 1
+			return e
 		}
 		return nil
 	})

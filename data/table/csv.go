@@ -37,7 +37,7 @@ func (in *input) csv(compression string, windows bool) (*Table, error) {
 	}
 	rows := s.row - 1
 	if err := in.fill(s, builders, rows); err != nil {
-		return nil, err
+		return nil, in.advise(s, err)
 	}
 	columns := make([]*column, len(builders))
 	for i, b := range builders {
@@ -135,7 +135,7 @@ func (in *input) infer(s *records) ([]*builder, error) {
 	}
 	builders := make([]*builder, len(guesses))
 	for i, g := range guesses {
-		if builders[i], err = in.resolve(g, rows); err != nil {
+		if builders[i], err = g.resolve(rows); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +169,7 @@ func (in *input) fill(first *records, builders []*builder, rows int) error {
 	}
 	s.names, s.trailing = first.names, first.trailing
 	for i := 0; ; i++ {
-		fields, _, err := s.next()
+		fields, line, err := s.next()
 		if err == io.EOF && i == rows {
 			return nil
 		}
@@ -177,8 +177,9 @@ func (in *input) fill(first *records, builders []*builder, rows int) error {
 			return changed()
 		}
 		for k, b := range builders {
-			if !b.set(i, fields[first.at[k]]) {
-				return changed()
+			if e := b.set(i, fields[first.at[k]]); e != nil {
+				e.Row, e.Line, e.Column = i+1, line, b.name
+				return e
 			}
 		}
 	}
