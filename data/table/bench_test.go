@@ -96,7 +96,7 @@ func BenchmarkOpen(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				e, err := tab.Fit(names, nil, table.EncoderOptions{})
+				e, err := tab.Fit(names, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

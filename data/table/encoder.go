@@ -10,14 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// EncoderOptions say how an Encoder encodes.
-type EncoderOptions struct {
-	Levels int // most features of a category; rarer levels share the last one; 0: 32
-}
-
-// mostFeatures bounds the features of an encoder, and outlier the standardised values.
+// mostFeatures is the number of features of a category at most, and outlier bounds the standardised values.
 const (
-	mostFeatures = 1 << 20
+	mostFeatures = 32
 	outlier      = 1e6
 )
 
@@ -39,58 +34,38 @@ type Encoded struct {
 	Indicator bool     `json:"indicator"`        // values were missing
 }
 
-// width is the number of features of a column.
-func (e *Encoded) width() int {
-	n := 1
-	if e.Kind == Category {
-		n = len(e.Levels)
-		if len(e.Joined) > 0 {
-			n++
-		}
+// names are those of the features of a column.
+func (e *Encoded) names() (names []string) {
+	if e.Kind != Category {
+		names = append(names, e.Name)
+	}
+	for _, level := range e.Levels {
+		names = append(names, e.Name+"="+level)
+	}
+	if len(e.Joined) > 0 {
+		names = append(names, e.Name+" (other)")
 	}
 	if e.Indicator {
-		n++
+		names = append(names, e.Name+" (missing)")
 	}
-	return n
+	return names
 }
 
 // Dim is the number of features.
-func (e *Encoder) Dim() int {
-	n := 0
-	for i := range e.Columns {
-		n += e.Columns[i].width()
-	}
-	return n
-}
+func (e *Encoder) Dim() int { return len(e.Of()) }
 
 // Names are the names of the features: "temperature", "city=Rome", "city (other)", "temperature (missing)".
-func (e *Encoder) Names() []string {
-	names := make([]string, 0, e.Dim())
-	for _, c := range e.Columns {
-		if c.Kind == Category {
-			for _, level := range c.Levels {
-				names = append(names, c.Name+"="+level)
-			}
-			if len(c.Joined) > 0 {
-				names = append(names, c.Name+" (other)")
-			}
-		} else {
-			names = append(names, c.Name)
-		}
-		if c.Indicator {
-			names = append(names, c.Name+" (missing)")
-		}
+func (e *Encoder) Names() (names []string) {
+	for i := range e.Columns {
+		names = append(names, e.Columns[i].names()...)
 	}
 	return names
 }
 
 // Of lists, for every feature, its column's place in Columns.
-func (e *Encoder) Of() []int {
-	var of []int
+func (e *Encoder) Of() (of []int) {
 	for i := range e.Columns {
-		for range e.Columns[i].width() {
-			of = append(of, i)
-		}
+		of = append(of, slices.Repeat([]int{i}, len(e.Columns[i].names()))...)
 	}
 	return of
 }
@@ -99,10 +74,7 @@ func (e *Encoder) Of() []int {
 // belong to the latter.
 func (t *Table) Features(leaveOut ...string) ([]string, error) {
 	for _, name := range leaveOut {
-		if name == "" {
-			continue
-		}
-		if _, err := t.column(name); err != nil {
+		if _, err := t.column(name); name != "" && err != nil {
 			return nil, err
 		}
 	}
@@ -118,45 +90,15 @@ func (t *Table) Features(leaveOut ...string) ([]string, error) {
 	return names, nil
 }
 
-// Fit fits an encoder of the given columns on the given rows; nil are all rows. Errors: no such column, one that is
-// text, no rows, and more than 2^20 features.
-func (t *Table) Fit(columns []string, rows []int, o EncoderOptions) (*Encoder, error) {
-	if o.Levels == 0 {
-		o.Levels = 32
-	}
-	if o.Levels < 2 {
-		return nil, &Error{File: t.file, Problem: fmt.Sprintf("%d levels of a category; at least 2 are needed", o.Levels)}
-	}
-	if len(columns) == 0 {
-		return nil, &Error{File: t.file, Problem: "no columns to encode"}
-	}
-	rows, err := t.indices(rows)
+// Fit fits an encoder of the given columns on the given rows; nil are all rows. A category has at most 32 features: its
+// rarer levels share the last one. Errors: no such column or row, and a column that is text.
+func (t *Table) Fit(columns []string, rows []int) (*Encoder, error) {
+	rows, list, err := t.part(columns, rows)
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) == 0 {
-		return nil, &Error{File: t.file, Problem: "no rows to fit the encoding on"}
-	}
-	list := make([]*column, len(columns))
-	for i, name := range columns {
-		c, err := t.column(name)
-		if err != nil {
-			return nil, err
-		}
-		if c.kind == Text {
-			return nil, t.errorf(-1, name, "leave it out, or set its kind", "the column is text and cannot be a feature")
-		}
-		if slices.Contains(columns[:i], name) {
-			return nil, t.errorf(-1, name, "name it once", "the column is named twice")
-		}
-		list[i] = c
-	}
 	e := &Encoder{Columns: make([]Encoded, len(columns))}
-	parallel(len(columns), func(i int) { e.Columns[i] = list[i].fit(rows, o) })
-	if e.Dim() > mostFeatures {
-		return nil, &Error{File: t.file, Problem: fmt.Sprintf("the columns make %d features; at most %d are encoded",
-			e.Dim(), mostFeatures), Fix: "leave columns out"}
-	}
+	parallel(len(columns), func(i int) { e.Columns[i] = list[i].fit(rows) })
 	return e, nil
 }
 
@@ -173,8 +115,8 @@ func parallel(n int, f func(i int)) {
 	_ = group.Wait() // f returns no error
 }
 
-// indices are rows that the table has; nil are all.
-func (t *Table) indices(rows []int) ([]int, error) {
+// part finds rows, of which nil are all, and columns, which may not be text.
+func (t *Table) part(names []string, rows []int) ([]int, []*column, error) {
 	if rows == nil {
 		rows = make([]int, t.rows)
 		for i := range rows {
@@ -183,14 +125,25 @@ func (t *Table) indices(rows []int) ([]int, error) {
 	}
 	for _, i := range rows {
 		if i < 0 || i >= t.rows {
-			return nil, &Error{File: t.file, Problem: fmt.Sprintf("there is no row %d; the table has %d", i+1, t.rows)}
+			return nil, nil, t.errorf(-1, "", "", "there is no row %d; the table has %d", i+1, t.rows)
 		}
 	}
-	return rows, nil
+	var columns []*column
+	for _, name := range names {
+		c, err := t.column(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if c.kind == Text {
+			return nil, nil, t.errorf(-1, name, "leave it out, or set its type", "the column is text, which is not kept")
+		}
+		columns = append(columns, c)
+	}
+	return rows, columns, nil
 }
 
 // fit fits the encoding of a column.
-func (c *column) fit(rows []int, o EncoderOptions) Encoded {
+func (c *column) fit(rows []int) Encoded {
 	e := Encoded{Name: c.name, Kind: c.kind}
 	if c.kind == Category {
 		counts := make([]int, len(c.levels)+1)
@@ -202,50 +155,45 @@ func (c *column) fit(rows []int, o EncoderOptions) Encoded {
 		for level, n := range counts[1:] {
 			if n > 0 {
 				seen = append(seen, level)
-				e.Levels = append(e.Levels, c.levels[level])
 			}
 		}
-		if len(seen) > o.Levels {
+		if len(seen) > mostFeatures {
 			slices.SortStableFunc(seen, func(a, b int) int { return cmp.Compare(counts[b+1], counts[a+1]) })
-			for i, level := range seen {
-				e.Levels[i] = c.levels[level]
-			}
-			e.Levels, e.Joined = e.Levels[:o.Levels-1], slices.Clone(e.Levels[o.Levels-1:])
-			slices.Sort(e.Levels)
-			slices.Sort(e.Joined)
+			e.Joined = c.sorted(seen[mostFeatures-1:])
+			seen = seen[:mostFeatures-1]
 		}
+		e.Levels = c.sorted(seen)
+		return e
+	}
+	var values []float64
+	for _, i := range rows {
+		if v := c.number(i); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	if e.Indicator = len(values) < len(rows); len(values) == 0 {
 		return e
 	}
 	// In two passes, so that a large mean costs no digits. The first value is subtracted for the same reason.
-	origin, sum, n := math.NaN(), 0., 0.
-	for _, i := range rows {
-		if v := c.number(i); !math.IsNaN(v) {
-			if math.IsNaN(origin) {
-				origin = v
-			}
-			sum += v - origin
-			n++
-		} else {
-			e.Indicator = true
-		}
+	sum, squares, n := 0., 0., float64(len(values))
+	for _, v := range values {
+		sum += v - values[0]
 	}
-	if n == 0 {
-		return e
+	e.Mean = values[0] + sum/n
+	for _, v := range values {
+		squares += (v - e.Mean) * (v - e.Mean)
 	}
-	e.Mean = origin + sum/n
-	squares, same := 0., true
-	for _, i := range rows {
-		if v := c.number(i); !math.IsNaN(v) {
-			squares += (v - e.Mean) * (v - e.Mean)
-			same = same && v == origin
-		}
-	}
-	if same {
-		e.Mean = origin
-	} else {
-		e.Scale = math.Sqrt(squares / n)
+	if e.Scale = math.Sqrt(squares / n); slices.Min(values) == slices.Max(values) {
+		e.Mean, e.Scale = values[0], 0
 	}
 	return e
+}
+
+// sorted are some levels.
+func (c *column) sorted(levels []int) []string {
+	names := collect(levels, func(i int) string { return c.levels[i] })
+	slices.Sort(names)
+	return names
 }
 
 // Encode encodes rows of a table, one after another: row k has features [k*Dim, (k+1)*Dim). nil are all rows. A level
@@ -253,7 +201,7 @@ func (c *column) fit(rows []int, o EncoderOptions) Encoded {
 // indicator if there is one. Standardised values are bounded by a million. Errors: a table that lacks a column, or has
 // it as another kind.
 func (e *Encoder) Encode(t *Table, rows []int) ([]float32, error) {
-	rows, err := t.indices(rows)
+	rows, _, err := t.part(nil, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -265,19 +213,12 @@ func (e *Encoder) Encode(t *Table, rows []int) ([]float32, error) {
 			return nil, err
 		}
 		if c.kind != want.Kind && c.missing < t.rows {
-			return nil, t.errorf(-1, c.name, fmt.Sprintf("set its kind to %s", want.Kind),
+			return nil, t.errorf(-1, c.name, fmt.Sprintf("set its type to %s", want.Kind),
 				"the column is a %s; it was a %s when the encoding was fitted", c.kind, want.Kind)
 		}
-		list[i], features[i], offsets = c, want.features(c), append(offsets, offsets[i]+want.width())
+		list[i], features[i], offsets = c, want.features(c), append(offsets, offsets[i]+len(want.names()))
 	}
-	n, dim := len(rows), e.Dim()
-	if dim == 0 {
-		return nil, &Error{File: t.file, Problem: "the encoding has no features"}
-	}
-	if n > math.MaxInt/4/dim || int64(n)*int64(dim) > 1<<35 {
-		return nil, &Error{File: t.file, Problem: fmt.Sprintf("%d rows of %d features are too many", n, dim),
-			Fix: "encode fewer columns or levels"}
-	}
+	n, dim := len(rows), offsets[len(e.Columns)]
 	x := make([]float32, n*dim)
 	// Blocks of rows, so that a block's features stay in the cache.
 	const block = 4096
@@ -290,14 +231,11 @@ func (e *Encoder) Encode(t *Table, rows []int) ([]float32, error) {
 	return x, nil
 }
 
-// features lists, for every code of a category, its feature in the column; -1 for none.
+// features lists, for every code of a category, its feature in the column; -1 for none. The first is the indicator's.
 func (e *Encoded) features(c *column) []int32 {
-	features := make([]int32, len(c.levels)+1)
-	for i := range features {
-		features[i] = -1
-	}
+	features := slices.Repeat([]int32{-1}, len(c.levels)+1)
 	if e.Indicator {
-		features[0] = int32(e.width() - 1)
+		features[0] = int32(len(e.names()) - 1)
 	}
 	for i, level := range c.levels {
 		if k, found := slices.BinarySearch(e.Levels, level); found {
@@ -315,7 +253,6 @@ func (e *Encoded) encode(c *column, features []int32, rows []int, x []float32, d
 	if e.Kind == Boolean {
 		scale, mean = 1, 0
 	}
-	last := e.width() - 1 // the indicator
 	for k, i := range rows {
 		if e.Kind == Category {
 			code := uint32(0)
@@ -330,7 +267,7 @@ func (e *Encoded) encode(c *column, features []int32, rows []int, x []float32, d
 		v := c.number(i)
 		if math.IsNaN(v) {
 			if v = e.Mean; e.Indicator {
-				x[k*dim+last] = 1
+				x[k*dim+1] = 1
 			}
 		}
 		if scale > 0 {

@@ -43,7 +43,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	encoder, err := t.Fit(columns, weeks.Rows(0, 2), table.EncoderOptions{})
+	encoder, err := t.Fit(columns, weeks.Rows(0, 2))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func fuzz(t *testing.T, content []byte, o table.Options) {
 		sentence(err)
 		return
 	}
-	e, err := tab.Fit(names, []int{0, 1}, table.EncoderOptions{Levels: 4})
+	e, err := tab.Fit(names, []int{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}

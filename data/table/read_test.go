@@ -36,7 +36,7 @@ func encoded(t testing.TB, tab *table.Table, columns ...string) []float32 {
 			t.Fatal(err)
 		}
 	}
-	e, err := tab.Fit(columns, nil, table.EncoderOptions{})
+	e, err := tab.Fit(columns, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +431,7 @@ func TestEncoder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := tab.Fit(columns, []int{0, 1, 2, 3}, table.EncoderOptions{})
+	e, err := tab.Fit(columns, []int{0, 1, 2, 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -481,19 +481,25 @@ func TestEncoder(t *testing.T) {
 	checkSentence(t, err, `there is no column "n"`)
 }
 
-// TestRareLevels: the rarest levels share a feature.
+// TestRareLevels: a category has 32 features, of which the rarest levels share the last.
 func TestRareLevels(t *testing.T) {
-	tab := read(t, "c,x\na,1\nb,1\nb,2\nc,1\nc,1\nc,1\nd,1\n", table.Options{})
-	e, err := tab.Fit([]string{"c"}, nil, table.EncoderOptions{Levels: 3})
+	var content strings.Builder
+	content.WriteString("c,x\n")
+	for level := range 40 { // level 39 has most rows
+		content.WriteString(strings.Repeat(fmt.Sprintf("L%02d,1\n", level), level+1))
+	}
+	tab := read(t, content.String(), table.Options{})
+	e, err := tab.Fit([]string{"c"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"c=b", "c=c", "c (other)"}; !slices.Equal(e.Names(), want) {
-		t.Errorf("features %v, want %v", e.Names(), want)
+	if names := e.Names(); len(names) != 32 || names[0] != "c=L09" || names[30] != "c=L39" || names[31] != "c (other)" {
+		t.Errorf("features %v", names)
 	}
-	x, _ := e.Encode(tab, []int{0, 1, 6})
-	if want := []float32{0, 0, 1, 1, 0, 0, 0, 0, 1}; !slices.Equal(x, want) {
-		t.Errorf("%v, want %v", x, want)
+	last := tab.Rows() - 1
+	x, _ := e.Encode(tab, []int{0, last})
+	if x[31] != 1 || x[32+30] != 1 || x[30] != 0 || x[63] != 0 {
+		t.Errorf("%v", x)
 	}
 }
 
@@ -641,7 +647,7 @@ func TestNoLookAhead(t *testing.T) {
 	var want []float32
 	for i, future := range []string{"4,1,a\n", "4,1e9,zzz\n5,,\n", "4,,new\n5,0.1,\n6,7,newer\n"} {
 		tab := read(t, past+future, table.Options{})
-		e, err := tab.Fit([]string{"t", "n", "c"}, rows, table.EncoderOptions{})
+		e, err := tab.Fit([]string{"t", "n", "c"}, rows)
 		if err != nil {
 			t.Fatal(err)
 		}

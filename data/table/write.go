@@ -2,12 +2,12 @@ package table
 
 import (
 	"bufio"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,86 +19,78 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// Column is a column to write. Values is one of []float64, []float32, []int64, []int32, []int, []bool, []string and
-// []time.Time. NaN, and values where Missing is true, become null in Parquet and an empty field in CSV.
+// Column is a column to write. Values is one of []float64, []float32, []int64, []int, []bool, []string and []time.Time.
+// NaN, and values where Missing is true, become null in Parquet and an empty field in CSV.
 type Column struct {
 	Name    string
 	Values  any
 	Missing []bool // nil if no value is missing, apart from NaN
 }
 
-// cells is a column to write, by type.
+// cells is a column to write, by type. Missing is true for NaN, too.
 type cells struct {
 	Column
 	rows     int
 	physical parquet.Type
 	logical  schema.LogicalType
 	write    func(w file.ColumnChunkWriter, from, to int) error
-	text     func(buf []byte, i int) []byte
-	null     func(i int) bool // nil if no value can be missing
+	text     func(i int) string
 }
 
-// prepare checks a column.
-func (c Column) prepare() (*cells, error) {
-	out := &cells{Column: c}
-	var nan func(i int) bool
-	switch v := c.Values.(type) {
-	case []float64:
-		as(out, v, parquet.Types.Double, func(v float64) float64 { return v })
-		out.text = func(b []byte, i int) []byte { return strconv.AppendFloat(b, v[i], 'g', -1, 64) }
-		if slices.ContainsFunc(v, func(v float64) bool { return v != v }) {
-			nan = func(i int) bool { return v[i] != v[i] }
+// prepare checks columns: at least one, with different names, of the same length.
+func prepare(columns []Column) ([]*cells, error) {
+	var list []*cells
+	for i, c := range columns {
+		p, types := &cells{Column: c}, parquet.Types
+		switch v := c.Values.(type) {
+		case []float64:
+			as(p, v, types.Double, nil, func(v float64) float64 { return v })
+		case []float32:
+			as(p, v, types.Float, nil, func(v float32) float32 { return v })
+		case []int64:
+			as(p, v, types.Int64, nil, func(v int64) int64 { return v })
+		case []int:
+			as(p, v, types.Int64, nil, func(v int) int64 { return int64(v) })
+		case []bool:
+			as(p, v, types.Boolean, nil, func(v bool) bool { return v })
+		case []string:
+			as(p, v, types.ByteArray, schema.StringLogicalType{}, func(v string) parquet.ByteArray { return []byte(v) })
+		case []time.Time:
+			as(p, v, types.Int64, schema.NewTimestampLogicalType(true, schema.TimeUnitMicros), time.Time.UnixMicro)
+		default:
+			return nil, fmt.Errorf("table: column %s has values of type %T", quote(c.Name), c.Values)
 		}
-	case []float32:
-		as(out, v, parquet.Types.Float, func(v float32) float32 { return v })
-		out.text = func(b []byte, i int) []byte { return strconv.AppendFloat(b, float64(v[i]), 'g', -1, 32) }
-		if slices.ContainsFunc(v, func(v float32) bool { return v != v }) {
-			nan = func(i int) bool { return v[i] != v[i] }
+		if list = append(list, p); p.rows != list[0].rows || p.Missing != nil && len(p.Missing) != p.rows {
+			return nil, fmt.Errorf("table: column %s has %d values and %d in Missing, but the first column has %d rows",
+				quote(c.Name), p.rows, len(p.Missing), list[0].rows)
 		}
-	case []int64:
-		integers(out, v)
-	case []int32:
-		integers(out, v)
-	case []int:
-		integers(out, v)
-	case []bool:
-		as(out, v, parquet.Types.Boolean, func(v bool) bool { return v })
-		out.text = func(b []byte, i int) []byte { return strconv.AppendBool(b, v[i]) }
-	case []string:
-		as(out, v, parquet.Types.ByteArray, func(v string) parquet.ByteArray { return parquet.ByteArray(v) })
-		out.logical = schema.StringLogicalType{}
-		out.text = func(b []byte, i int) []byte { return appendField(b, v[i]) }
-	case []time.Time:
-		as(out, v, parquet.Types.Int64, time.Time.UnixMicro)
-		out.logical = schema.NewTimestampLogicalType(true, schema.TimeUnitMicros)
-		out.text = func(b []byte, i int) []byte { return v[i].UTC().AppendFormat(b, "2006-01-02T15:04:05.999999Z07:00") }
-	default:
-		return nil, fmt.Errorf("table: column %s has values of type %T", quote(c.Name), c.Values)
+		if c.Name == "" || slices.ContainsFunc(columns[:i], func(o Column) bool { return o.Name == c.Name }) {
+			return nil, fmt.Errorf("table: column %d has no name of its own (%s)", i+1, quote(c.Name))
+		}
 	}
-	if c.Missing != nil && len(c.Missing) != out.rows {
-		return nil, fmt.Errorf("table: column %s has %d values, but Missing has %d", quote(c.Name), out.rows,
-			len(c.Missing))
+	if len(list) == 0 {
+		return nil, errors.New("table: no columns to write")
 	}
-	switch missing := c.Missing; {
-	case missing != nil && nan != nil:
-		out.null = func(i int) bool { return missing[i] || nan(i) }
-	case missing != nil:
-		out.null = func(i int) bool { return missing[i] }
-	default:
-		out.null = nan
-	}
-	return out, nil
+	return list, nil
 }
 
 // as prepares a column whose values are written as arrow-go's type T.
-func as[V, T any](c *cells, v []V, physical parquet.Type, convert func(V) T) {
-	c.rows, c.physical = len(v), physical
+func as[V comparable, T any](c *cells, v []V, physical parquet.Type, logical schema.LogicalType, convert func(V) T) {
+	c.rows, c.physical, c.logical = len(v), physical, logical
+	if isNaN := func(v V) bool { return v != v }; len(c.Missing) == len(v) || c.Missing == nil {
+		for i := slices.IndexFunc(v, isNaN); i >= 0 && i < len(v); i++ {
+			if c.Missing == nil {
+				c.Missing = make([]bool, len(v))
+			}
+			c.Missing[i] = c.Missing[i] || isNaN(v[i])
+		}
+	}
 	c.write = func(w file.ColumnChunkWriter, from, to int) error {
 		values := make([]T, 0, to-from)
 		var levels []int16 // 1 for a row that has a value
 		for i, v := range v[from:to] {
-			if c.null != nil {
-				if levels = append(levels, 0); c.null(from + i) {
+			if c.Missing != nil {
+				if levels = append(levels, 0); c.Missing[from+i] {
 					continue
 				}
 				levels[i] = 1
@@ -110,34 +102,12 @@ func as[V, T any](c *cells, v []V, physical parquet.Type, convert func(V) T) {
 		}).WriteBatch(values, levels, nil)
 		return err
 	}
-}
-
-// integers are written as INT64.
-func integers[T int | int32 | int64](c *cells, v []T) {
-	as(c, v, parquet.Types.Int64, func(v T) int64 { return int64(v) })
-	c.text = func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(v[i]), 10) }
-}
-
-// prepare checks columns: at least one, with different names, of the same length.
-func prepare(columns []Column) ([]*cells, int, error) {
-	var list []*cells
-	for i, c := range columns {
-		p, err := c.prepare()
-		if err != nil {
-			return nil, 0, err
+	c.text = func(i int) string {
+		if t, ok := any(v[i]).(time.Time); ok {
+			return t.UTC().Format("2006-01-02T15:04:05.999999Z07:00")
 		}
-		if c.Name == "" || slices.ContainsFunc(columns[:i], func(o Column) bool { return o.Name == c.Name }) {
-			return nil, 0, fmt.Errorf("table: column %d has no name of its own (%s)", i+1, quote(c.Name))
-		}
-		if list = append(list, p); p.rows != list[0].rows {
-			return nil, 0, fmt.Errorf("table: column %s has %d rows, but %s has %d", quote(c.Name), p.rows,
-				quote(list[0].Name), list[0].rows)
-		}
+		return fmt.Sprint(v[i])
 	}
-	if len(list) == 0 {
-		return nil, 0, fmt.Errorf("table: no columns to write")
-	}
-	return list, list[0].rows, nil
 }
 
 // Write writes a Parquet file, or a CSV file if the name ends with .csv. See WriteParquet and WriteCSV.
@@ -151,13 +121,9 @@ func Write(path string, columns ...Column) error {
 // WriteParquet writes a Parquet file, compressed with zstd. The file appears when it is complete; if an error occurs,
 // one that was there stays.
 func WriteParquet(path string, columns ...Column) error {
-	list, rows, err := prepare(columns)
-	if err != nil {
-		return err
-	}
-	return atomically(path, func(w io.Writer) error {
-		p := ParquetWriter{w: w}
-		if err := p.write(list, rows); err != nil {
+	return atomically(path, columns, func(w io.Writer, columns []*cells) error {
+		p := NewParquetWriter(w)
+		if err := p.write(columns); err != nil {
 			return err
 		}
 		return p.Close()
@@ -167,28 +133,43 @@ func WriteParquet(path string, columns ...Column) error {
 // WriteCSV writes a CSV file in UTF-8 with a header, as WriteParquet does. Numbers have all their digits, times are in
 // UTC.
 func WriteCSV(path string, columns ...Column) error {
-	list, rows, err := prepare(columns)
-	if err != nil {
-		return err
-	}
-	return atomically(path, func(w io.Writer) error { return writeCSV(w, list, rows) })
+	return atomically(path, columns, func(w io.Writer, columns []*cells) error {
+		out, record := csv.NewWriter(w), make([]string, len(columns))
+		for i := -1; i < columns[0].rows; i++ {
+			for k, c := range columns {
+				switch record[k] = ""; {
+				case i < 0:
+					record[k] = c.Name
+				case c.Missing == nil || !c.Missing[i]:
+					record[k] = c.text(i)
+				}
+			}
+			if len(record) == 1 && record[0] == "" { // a blank line would be no row
+				out.Flush()
+				_, _ = io.WriteString(w, `""`)
+			}
+			_ = out.Write(record) // Error returns the first one
+		}
+		out.Flush()
+		return out.Error()
+	})
 }
 
 // atomically writes a file under a temporary name, and renames it.
-func atomically(path string, write func(io.Writer) error) error {
-	f, err := artifact.Create(path, 0o644)
+func atomically(path string, columns []Column, write func(io.Writer, []*cells) error) error {
+	list, err := prepare(columns)
 	if err != nil {
-		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}
+		return err
 	}
-	defer func() { _ = f.Cleanup() }()
-	w := bufio.NewWriterSize(f, 1<<18)
-	if err := write(w); err != nil {
-		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}
+	f, err := artifact.Create(path, 0o644)
+	if err == nil {
+		defer func() { _ = f.Cleanup() }()
+		w := bufio.NewWriterSize(f, 1<<18)
+		if err = errors.Join(write(w, list), w.Flush()); err == nil {
+			err = artifact.Commit(f)
+		}
 	}
-	if err := w.Flush(); err != nil {
-		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}
-	}
-	if err := artifact.Commit(f); err != nil {
+	if err != nil {
 		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}
 	}
 	return nil
@@ -211,11 +192,11 @@ func NewParquetWriter(w io.Writer) *ParquetWriter { return &ParquetWriter{w: w} 
 // Write writes rows. All parts have the same columns; one that Missing is given for in the first may have missing
 // values in all. Errors: columns that do not fit, and those of the writer below.
 func (p *ParquetWriter) Write(columns ...Column) error {
-	list, rows, err := prepare(columns)
+	list, err := prepare(columns)
 	if err != nil {
 		return err
 	}
-	return p.write(list, rows)
+	return p.write(list)
 }
 
 // Close writes the footer. At least one part, which may have no rows, must have been written.
@@ -228,7 +209,7 @@ func (p *ParquetWriter) start(columns []*cells) error {
 	var fields schema.FieldList
 	for _, c := range columns {
 		repetition := parquet.Repetitions.Required
-		if c.null != nil {
+		if c.Missing != nil {
 			repetition = parquet.Repetitions.Optional
 		}
 		if c.physical == parquet.Types.ByteArray {
@@ -250,19 +231,19 @@ func (p *ParquetWriter) start(columns []*cells) error {
 	return err
 }
 
-func (p *ParquetWriter) write(columns []*cells, rows int) error {
+func (p *ParquetWriter) write(columns []*cells) error {
 	if p.out == nil {
 		if err := p.start(columns); err != nil {
 			return err
 		}
 	}
-	for k, c := range columns {
-		if len(columns) != len(p.columns) || c.Name != p.columns[k].Name || c.physical != p.columns[k].physical ||
-			(c.null == nil) != (p.columns[k].null == nil) {
-			return fmt.Errorf("table: column %s is not that of the first part", quote(c.Name))
-		}
+	fits := func(a, b *cells) bool {
+		return a.Name == b.Name && a.physical == b.physical && (a.Missing == nil) == (b.Missing == nil)
 	}
-	for from := 0; from < rows; from += rowsPerGroup {
+	if !slices.EqualFunc(columns, p.columns, fits) {
+		return errors.New("table: the columns are not those of the first part")
+	}
+	for from := 0; from < columns[0].rows; from += rowsPerGroup {
 		group, err := p.out.AppendRowGroupChecked()
 		if err != nil {
 			return err
@@ -272,7 +253,7 @@ func (p *ParquetWriter) write(columns []*cells, rows int) error {
 			if err != nil {
 				return err
 			}
-			if err := errors.Join(c.write(w, from, min(from+rowsPerGroup, rows)), w.Close()); err != nil {
+			if err := errors.Join(c.write(w, from, min(from+rowsPerGroup, c.rows)), w.Close()); err != nil {
 				return err
 			}
 		}
@@ -281,47 +262,6 @@ func (p *ParquetWriter) write(columns []*cells, rows int) error {
 		}
 	}
 	return nil
-}
-
-func writeCSV(w io.Writer, columns []*cells, rows int) error {
-	var line []byte
-	for k, c := range columns {
-		if k > 0 {
-			line = append(line, ',')
-		}
-		line = appendField(line, c.Name)
-	}
-	for i := range rows + 1 {
-		if i > 0 {
-			line = line[:0]
-			for k, c := range columns {
-				if k > 0 {
-					line = append(line, ',')
-				}
-				if c.null == nil || !c.null(i-1) {
-					line = c.text(line, i-1)
-				}
-			}
-			if len(line) == 0 {
-				line = append(line, `""`...) // a blank line would be no row
-			}
-		}
-		line = append(line, '\n')
-		if _, err := w.Write(line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// appendField appends a text, in quotes if it needs them.
-func appendField(b []byte, text string) []byte {
-	if !strings.ContainsAny(text, ",\"\n\r") && text == strings.TrimSpace(text) {
-		return append(b, text...)
-	}
-	b = append(b, '"')
-	b = append(b, strings.ReplaceAll(text, `"`, `""`)...)
-	return append(b, '"')
 }
 
 // Columns returns columns of the table as they were read, to write some rows of them: for a trainer of the user. nil
@@ -334,22 +274,11 @@ func (t *Table) Columns(names []string, rows []int) ([]Column, error) {
 			}
 		}
 	}
-	rows, err := t.indices(rows)
+	rows, columns, err := t.part(names, rows)
 	if err != nil {
 		return nil, err
 	}
-	var out []Column
-	for _, name := range names {
-		c, err := t.column(name)
-		if err != nil {
-			return nil, err
-		}
-		if c.kind == Text {
-			return nil, t.errorf(-1, name, "leave it out, or set its kind", "the column is text, which is not kept")
-		}
-		out = append(out, c.export(rows))
-	}
-	return out, nil
+	return collect(columns, func(c *column) Column { return c.export(rows) }), nil
 }
 
 // export copies rows of a column.
@@ -389,11 +318,11 @@ func (c *column) export(rows []int) Column {
 	return out
 }
 
-// collect lists a value of each row.
-func collect[T any](rows []int, of func(i int) T) []T {
-	out := make([]T, len(rows))
-	for k, i := range rows {
-		out[k] = of(i)
+// collect lists a value of each element.
+func collect[S, T any](list []S, of func(S) T) []T {
+	out := make([]T, len(list))
+	for k, v := range list {
+		out[k] = of(v)
 	}
 	return out
 }

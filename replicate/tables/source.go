@@ -137,7 +137,7 @@ func (s *Stream) Sort(rows []int) {
 // Data encodes rows as g sees them, with an encoder that is fitted on these rows alone.
 func (s *Stream) Data(rows []int) (crossfit.Table, *table.Encoder, error) {
 	var d crossfit.Table
-	encoder, err := s.Table.Fit(s.Features, rows, table.EncoderOptions{})
+	encoder, err := s.Table.Fit(s.Features, rows)
 	if err != nil {
 		return d, nil, err
 	}
