@@ -188,7 +188,7 @@ func hostileFiles(t testing.TB) []hostile {
 		{"time of no column", "a,b\n1,2\n2,1\n", table.Options{}, times("c", week), `no column "c"; the columns are a, b`},
 		{"time is text", "a,b\nx,2\ny,1\n", table.Options{}, times("a", week), "is a category, not a time"},
 		{"bins of numbers", "a,b\n1,2\n2,1\n", table.Options{}, times("a", week), "a bin of week needs dates"},
-		{"bin unknown", "a,b\n1,2\n2,1\n", table.Options{}, times("a", table.Bin{Unit: "era"}), "is not a unit"},
+		{"bin unknown", "a,b\n1,2\n2,1\n", table.Options{}, times("a", table.Bin{Unit: "era"}), "is not a unit of time"},
 		{"bins of nothing", "a,b\n1,2\n2,1\n", table.Options{}, times("", table.Bin{}), "there is no time column"},
 		{"missing time", "a,b\n2024-01-02,2\n,1\n2024-01-03,1\n", table.Options{}, times("a", week),
 			`row 2 (line 3), column "a": the time is missing`},

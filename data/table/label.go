@@ -40,9 +40,6 @@ func (t *Table) Label(name string, kind LabelKind) (*Label, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind != AnyLabel && kind != Classes && kind != Regression {
-		return nil, &Error{File: t.file, Problem: "label kind " + quote(string(kind)) + " is neither class nor number"}
-	}
 	switch {
 	case c.problem != nil:
 		return nil, c.problem
@@ -54,53 +51,33 @@ func (t *Table) Label(name string, kind LabelKind) (*Label, error) {
 	if rows := t.Missing(name); rows != nil {
 		return nil, t.errorf(rows[0], name, "fill it in, or remove the row", "the label is missing")
 	}
-	constant := func(value string) error {
-		return t.errorf(-1, name, "name another column", "the label is %s in all rows", quote(value))
-	}
-	l := &Label{Column: name}
-	if c.kind == Category {
-		if len(c.levels) == 1 {
-			return nil, constant(c.levels[0])
-		}
-		if len(c.levels) > mostClasses {
-			return nil, t.errorf(-1, name, "name another column, or join classes", "the label has %d classes; at most %d "+
-				"are read", len(c.levels), mostClasses)
-		}
-		l.Names, l.Class = slices.Clone(c.levels), make([]int32, t.rows)
-		for i, code := range c.code {
-			l.Class[i] = int32(code) - 1
-		}
-		return l, nil
-	}
-	target := make([]float64, t.rows)
-	whole := true
-	for i := range target {
-		target[i] = c.number(i)
-		whole = whole && target[i] == math.Trunc(target[i])
-	}
-	values := slices.Compact(slices.Sorted(slices.Values(target)))
-	if len(values) == 1 {
-		return nil, constant(strconv.FormatFloat(values[0], 'g', -1, 64))
-	}
-	if kind == Regression || kind == AnyLabel && c.kind == Number && (!whole || len(values) > autoClasses) {
-		l.Target = target
-		return l, nil
-	}
-	if len(values) > mostClasses {
-		return nil, t.errorf(-1, name, "predict a number, or join classes", "the label has more than %d classes",
-			mostClasses)
-	}
-	l.Class = make([]int32, t.rows)
-	for i, v := range target {
-		at, _ := slices.BinarySearch(values, v)
-		l.Class[i] = int32(at)
-	}
+	l := &Label{Column: name, Names: slices.Clone(c.levels)}
+	values := slices.Compact(slices.Sorted(slices.Values(c.values)))
 	for _, v := range values {
 		text := strconv.FormatFloat(v, 'g', -1, 64)
 		if c.kind == Boolean {
 			text = strconv.FormatBool(v != 0)
 		}
 		l.Names = append(l.Names, text)
+	}
+	fraction := func(v float64) bool { return v != math.Trunc(v) }
+	classes := len(l.Names)
+	switch {
+	case classes == 1:
+		return nil, t.errorf(-1, name, "name another column", "the label is %s in all rows", quote(l.Names[0]))
+	case kind == Regression, kind == AnyLabel && c.kind == Number &&
+		(classes > autoClasses || slices.ContainsFunc(values, fraction)):
+		l.Names, l.Target = nil, slices.Clone(c.values)
+	case classes > mostClasses:
+		return nil, t.errorf(-1, name, "predict a number, name another column, or join classes",
+			"the label has %d classes; at most %d are read", classes, mostClasses)
+	case c.kind == Category:
+		l.Class = collect(c.code, func(code uint32) int32 { return int32(code) - 1 })
+	default:
+		l.Class = collect(c.values, func(v float64) int32 {
+			at, _ := slices.BinarySearch(values, v)
+			return int32(at)
+		})
 	}
 	return l, nil
 }

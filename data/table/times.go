@@ -1,9 +1,7 @@
 package table
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,8 +15,45 @@ type Bin struct {
 	Blocks int    // instead: so many blocks of equal numbers of rows
 }
 
-// Units lists the units of Bin.
-var Units = []string{"hour", "day", "week", "month", "quarter", "year"}
+// units are those of Bin.
+var units = []unit{
+	{"hour", func(t time.Time) int { return int(floorDiv(t.Unix(), 3600)) }, // of elapsed time: clocks may be set back
+		func(n int, zone *time.Location) string {
+			return time.Unix(int64(n)*3600, 0).In(zone).Format("2006-01-02 15:04")
+		}},
+	{"day", dayOf, func(n int, _ *time.Location) string { return date(1970, 1, 1+n).Format(time.DateOnly) }},
+	{"week", func(t time.Time) int { return int(floorDiv(int64(dayOf(t)+3), 7)) }, // 1970-01-01 was a Thursday
+		func(n int, _ *time.Location) string {
+			year, week := date(1970, 1, 7*n-2).ISOWeek()
+			return fmt.Sprintf("%04d-W%02d", year, week)
+		}},
+	{"month", func(t time.Time) int { return (t.Year()-1970)*12 + int(t.Month()) - 1 },
+		func(n int, _ *time.Location) string { return date(1970, 1+n, 1).Format("2006-01") }},
+	{"quarter", func(t time.Time) int { return (t.Year()-1970)*4 + (int(t.Month())-1)/3 },
+		func(n int, _ *time.Location) string {
+			first := date(1970, 1+3*n, 1)
+			return fmt.Sprintf("%04d-Q%d", first.Year(), (first.Month()+2)/3)
+		}},
+	{"year", func(t time.Time) int { return t.Year() - 1970 },
+		func(n int, _ *time.Location) string { return fmt.Sprintf("%04d", 1970+n) }},
+}
+
+// unit numbers the bins of a unit since 1970, and names them.
+type unit struct {
+	name string
+	of   func(t time.Time) int
+	text func(n int, zone *time.Location) string
+}
+
+// date is a day at midnight in UTC. Months and days may be out of their ranges.
+func date(year, month, day int) time.Time {
+	return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+}
+
+// dayOf is the number of days since 1970 of a date.
+func dayOf(t time.Time) int {
+	return int(floorDiv(date(t.Year(), int(t.Month()), t.Day()).Unix(), 86400))
+}
 
 // ParseBin parses "none", a unit, "365 rows", or "20 blocks".
 func ParseBin(text string) (Bin, error) {
@@ -26,20 +61,21 @@ func ParseBin(text string) (Bin, error) {
 	if text == "" || text == "none" {
 		return Bin{}, nil
 	}
-	if slices.Contains(Units, text) {
+	names := collect(units, func(u unit) string { return u.name })
+	if slices.Contains(names, text) {
 		return Bin{Unit: text}, nil
 	}
 	number, what, _ := strings.Cut(text, " ")
 	if n, err := strconv.Atoi(number); err == nil && n > 0 {
-		switch what = strings.TrimSpace(what); what {
-		case "rows", "row":
+		switch strings.TrimSuffix(strings.TrimSpace(what), "s") {
+		case "row":
 			return Bin{Rows: n}, nil
-		case "blocks", "block":
+		case "block":
 			return Bin{Blocks: n}, nil
 		}
 	}
 	return Bin{}, &Error{Problem: fmt.Sprintf("bin %s is not none, one of %s, \"365 rows\" or \"20 blocks\"", quote(text),
-		strings.Join(Units, ", "))}
+		strings.Join(names, ", "))}
 }
 
 // String is the text that ParseBin parses.
@@ -67,54 +103,41 @@ type Times struct {
 
 	table  string
 	column *column
+	unit   *unit
 	starts []float64 // blocks: the first time of each, as a number of the column
 	zone   *time.Location
 }
 
 // Of lists the time of every row, as propensity.Data has it.
 func (t *Times) Of() []float64 {
-	out := make([]float64, len(t.Index))
-	for i, at := range t.Index {
-		out[i] = t.Values[at]
-	}
-	return out
+	return collect(t.Index, func(at int32) float64 { return t.Values[at] })
 }
 
 // Rows lists the rows of the times from..to-1, in the order of the file.
-func (t *Times) Rows(from, to int) []int {
-	n := 0
-	for at := max(from, 0); at < min(to, len(t.Counts)); at++ {
-		n += t.Counts[at]
-	}
-	out := make([]int, 0, n)
+func (t *Times) Rows(from, to int) (rows []int) {
 	for i, at := range t.Index {
 		if int(at) >= from && int(at) < to {
-			out = append(out, i)
+			rows = append(rows, i)
 		}
 	}
-	return out
+	return rows
 }
 
 // Times groups the rows by a column of kind Time or Number. Column "" is the order of the rows; it needs blocks. Rows
 // of equal time are always in one block. Errors: no such column, a column that is neither, a bin that needs dates where
 // there are numbers, a row without a time, and only one time.
 func (t *Table) Times(name string, bin Bin) (*Times, error) {
-	set := 0
-	for _, is := range []bool{bin.Unit != "", bin.Rows != 0, bin.Blocks != 0} {
-		if is {
-			set++
-		}
+	out := &Times{Column: name, Bin: bin, table: t.file, zone: t.location}
+	if at := slices.IndexFunc(units, func(u unit) bool { return u.name == bin.Unit }); at >= 0 {
+		out.unit = &units[at]
+	} else if bin.Unit != "" {
+		return nil, t.errorf(-1, name, "", "%s is not a unit of time", quote(bin.Unit))
 	}
-	if set > 1 || bin.Rows < 0 || bin.Blocks < 0 || bin.Unit != "" && !slices.Contains(Units, bin.Unit) {
-		return nil, &Error{File: t.file, Problem: fmt.Sprintf("bin %+v is not a unit, rows or blocks", bin)}
-	}
-	out := &Times{Column: name, Bin: bin, Index: make([]int32, t.rows), table: t.file, zone: t.location}
-	if name == "" {
-		if bin.Rows == 0 && bin.Blocks == 0 {
-			return nil, &Error{File: t.file, Problem: "there is no time column",
-				Fix: `name one, or take blocks of rows in the order of the file, as "365 rows"`}
-		}
-	} else {
+	blocks := bin.Rows > 0 || bin.Blocks > 0
+	if name == "" && !blocks {
+		return nil, t.errorf(-1, "", `name one, or take blocks of rows in the order of the file, as "365 rows"`,
+			"there is no time column")
+	} else if name != "" {
 		c, err := t.column(name)
 		if err != nil {
 			return nil, err
@@ -126,23 +149,17 @@ func (t *Table) Times(name string, bin Bin) (*Times, error) {
 	}
 	keys := out.keys(t.rows)
 	out.Sorted = slices.IsSorted(keys)
-	distinct := slices.Clone(keys)
-	slices.Sort(distinct)
-	counts := runs(distinct)
+	distinct := slices.Sorted(slices.Values(keys))
+	out.Counts = runs(distinct)
 	distinct = slices.Compact(distinct)
-	if bin.Rows > 0 || bin.Blocks > 0 {
-		out.blocks(keys, distinct, counts)
+	out.Index = collect(keys, func(key float64) int32 {
+		at, _ := slices.BinarySearch(distinct, key)
+		return int32(at)
+	})
+	if blocks {
+		out.blocks(distinct)
 	} else {
-		for i, key := range keys {
-			at, _ := slices.BinarySearch(distinct, key)
-			out.Index[i] = int32(at)
-		}
-		out.Values = make([]float64, len(distinct))
-		for i, key := range distinct {
-			out.Values[i] = out.value(key)
-			out.Names = append(out.Names, out.name(key))
-		}
-		out.Counts = counts
+		out.Values, out.Names = collect(distinct, out.value), collect(distinct, out.name)
 	}
 	if len(out.Values) < 2 {
 		what := "all rows have one time, " + out.Names[0]
@@ -173,7 +190,7 @@ func (t *Table) checkTime(c *column, bin Bin) error {
 }
 
 // runs counts the equal neighbours of sorted keys.
-func runs[T cmp.Ordered](sorted []T) (counts []int) {
+func runs(sorted []float64) (counts []int) {
 	for i, v := range sorted {
 		if i == 0 || v != sorted[i-1] {
 			counts = append(counts, 0)
@@ -186,16 +203,14 @@ func runs[T cmp.Ordered](sorted []T) (counts []int) {
 // keys are numbers that order the rows by time and are equal for equal times: bins, microseconds, numbers, or the order
 // of the rows.
 func (t *Times) keys(rows int) []float64 {
+	if t.column != nil && t.column.kind == Time {
+		return collect(t.column.values, func(v float64) float64 { return t.key(int64(v)) })
+	} else if t.column != nil {
+		return slices.Clone(t.column.values)
+	}
 	keys := make([]float64, rows)
 	for i := range keys {
-		switch {
-		case t.column == nil:
-			keys[i] = float64(i)
-		case t.column.kind == Time:
-			keys[i] = t.key(int64(t.column.values[i]))
-		default:
-			keys[i] = t.column.number(i)
-		}
+		keys[i] = float64(i)
 	}
 	return keys
 }
@@ -203,35 +218,15 @@ func (t *Times) keys(rows int) []float64 {
 // key is the key of a time: the bin since 1970, or microseconds. Microseconds between 1684 and 2255 are exact; further
 // away, times within two microseconds may be one.
 func (t *Times) key(micro int64) float64 {
-	if t.Bin.Unit == "" {
+	if t.unit == nil {
 		return float64(micro)
 	}
-	when := time.UnixMicro(micro).In(t.zone)
-	switch t.Bin.Unit {
-	case "hour":
-		return math.Floor(float64(micro) / (3600 * microsPerSecond)) // of elapsed time: clocks may be set back
-	case "month":
-		return float64((when.Year()-1970)*12 + int(when.Month()) - 1)
-	case "quarter":
-		return float64((when.Year()-1970)*4 + (int(when.Month())-1)/3)
-	case "year":
-		return float64(when.Year() - 1970)
-	}
-	day := civilDay(when)
-	if t.Bin.Unit == "week" {
-		return float64(floorDiv(day+3, 7)) // 1970-01-01 was a Thursday
-	}
-	return float64(day)
-}
-
-// civilDay is the number of days since 1970 of a date.
-func civilDay(when time.Time) int64 {
-	return floorDiv(time.Date(when.Year(), when.Month(), when.Day(), 0, 0, 0, 0, time.UTC).Unix(), 86400)
+	return float64(t.unit.of(time.UnixMicro(micro).In(t.zone)))
 }
 
 // value is the time of a key.
 func (t *Times) value(key float64) float64 {
-	if t.column.kind == Time && t.Bin.Unit == "" {
+	if t.column.kind == Time && t.unit == nil {
 		return key / microsPerDay
 	}
 	return key
@@ -239,70 +234,38 @@ func (t *Times) value(key float64) float64 {
 
 // name is the text of a key.
 func (t *Times) name(key float64) string {
-	if t.column == nil {
+	switch {
+	case t.column == nil:
 		return "row " + strconv.Itoa(int(key)+1)
-	}
-	if t.column.kind != Time {
+	case t.column.kind != Time:
 		return strconv.FormatFloat(key, 'g', -1, 64)
+	case t.unit != nil:
+		return t.unit.text(int(key), t.zone)
 	}
-	n := int(key)
-	switch t.Bin.Unit {
-	case "hour":
-		return time.Unix(int64(key)*3600, 0).In(t.zone).Format("2006-01-02 15:04")
-	case "day":
-		return time.Unix(int64(key)*86400, 0).UTC().Format("2006-01-02")
-	case "week":
-		year, week := time.Unix((int64(key)*7-3)*86400, 0).UTC().ISOWeek()
-		return fmt.Sprintf("%04d-W%02d", year, week)
-	case "month":
-		year := floorDiv(int64(n), 12)
-		return fmt.Sprintf("%04d-%02d", year+1970, int64(n)-year*12+1)
-	case "quarter":
-		year := floorDiv(int64(n), 4)
-		return fmt.Sprintf("%04d-Q%d", year+1970, int64(n)-year*4+1)
-	case "year":
-		return fmt.Sprintf("%04d", n+1970)
-	}
-	when := time.UnixMicro(int64(key)).In(t.zone)
-	layout := "2006-01-02"
-	if when.Hour() != 0 || when.Minute() != 0 || when.Second() != 0 || when.Nanosecond() != 0 {
-		layout = "2006-01-02 15:04:05.999999"
-	}
-	return when.Format(layout)
+	return strings.TrimSuffix(time.UnixMicro(int64(key)).In(t.zone).Format("2006-01-02 15:04:05.999999"), " 00:00:00")
 }
 
-// blocks groups the rows into blocks in time order.
-func (t *Times) blocks(keys, distinct []float64, counts []int) {
-	rows, of := len(keys), make([]int32, len(distinct))
-	blocks := min(t.Bin.Blocks, rows) // further blocks would be empty
-	limit := func(block int) int {    // number of rows up to the end of a block
+// blocks groups the times, and with them the rows, into blocks. A time belongs to the block of its first row; blocks
+// that get no time are left out.
+func (t *Times) blocks(distinct []float64) {
+	rows, counts, of := len(t.Index), t.Counts, make([]int32, len(distinct))
+	t.Counts = nil
+	for i, done, last := 0, 0, -1; i < len(counts); i++ {
+		block := ((done+1)*min(t.Bin.Blocks, rows) - 1) / rows
 		if t.Bin.Rows > 0 {
-			return (block + 1) * t.Bin.Rows
+			block = done / t.Bin.Rows
 		}
-		return int(int64(rows) * int64(block+1) / int64(blocks))
-	}
-	done, block, nominal := 0, -1, -1
-	for i, n := range counts {
-		// A time belongs to the block of its first row.
-		for nominal < 0 || done >= limit(nominal) {
-			nominal++
-			if done < limit(nominal) {
-				block++
-				t.starts = append(t.starts, distinct[i])
-				t.Counts = append(t.Counts, 0)
-			}
+		if block != last {
+			t.Values = append(t.Values, float64(len(t.Values)))
+			t.Names = append(t.Names, fmt.Sprintf("block %d (from %s)", len(t.Values), t.name(distinct[i])))
+			t.starts, t.Counts = append(t.starts, distinct[i]), append(t.Counts, 0)
 		}
-		of[i] = int32(block)
-		t.Counts[block] += n
-		done += n
+		of[i] = int32(len(t.starts) - 1)
+		t.Counts[of[i]] += counts[i]
+		done, last = done+counts[i], block
 	}
-	for i, key := range keys {
-		at, _ := slices.BinarySearch(distinct, key)
+	for i, at := range t.Index {
 		t.Index[i] = of[at]
-	}
-	for i, start := range t.starts {
-		t.Values = append(t.Values, float64(i))
-		t.Names = append(t.Names, fmt.Sprintf("block %d (from %s)", i+1, t.name(start)))
 	}
 }
 
@@ -316,62 +279,50 @@ func (t *Times) At(text string) (int, error) {
 			return i, nil
 		}
 	}
-	key, err := t.parse(text)
-	if err != nil {
-		return 0, err
+	fail := &Error{File: t.table, Column: t.Column}
+	key, ok := t.parse(text)
+	if !ok {
+		fail.Problem = fmt.Sprintf("%s is not a time; times are written as %s", quote(text), t.Names[len(t.Names)-1])
+		return 0, fail
 	}
 	if t.starts != nil {
 		at, found := slices.BinarySearch(t.starts, key)
-		if !found {
-			at--
+		if found {
+			return at, nil
+		} else if at > 0 {
+			return at - 1, nil
 		}
-		if at < 0 {
-			return 0, &Error{File: t.table, Column: t.Column, Problem: fmt.Sprintf("time %s is before all rows; the first "+
-				"is %s", quote(text), t.Names[0])}
-		}
-		return at, nil
+		fail.Problem = fmt.Sprintf("time %s is before all rows; the first is %s", quote(text), t.Names[0])
+		return 0, fail
 	}
 	at, found := slices.BinarySearch(t.Values, t.value(key))
 	if found {
 		return at, nil
 	}
-	var near []string
-	if at > 0 {
-		near = append(near, t.Names[at-1])
-	}
-	if at < len(t.Names) {
-		near = append(near, t.Names[at])
-	}
-	return 0, &Error{File: t.table, Column: t.Column, Problem: fmt.Sprintf("no row has time %s; the nearest: %s",
-		quote(text), strings.Join(near, " and "))}
+	fail.Problem = fmt.Sprintf("no row has time %s; the nearest: %s", quote(text),
+		strings.Join(t.Names[max(at-1, 0):min(at+1, len(t.Names))], " and "))
+	return 0, fail
 }
 
 // parse is the key of a text.
-func (t *Times) parse(text string) (float64, error) {
-	fail := &Error{File: t.table, Column: t.Column, Problem: fmt.Sprintf("%s is not a time; times are written as %s",
-		quote(text), t.Names[len(t.Names)-1])}
-	b := []byte(text)
+func (t *Times) parse(text string) (key float64, ok bool) {
 	switch {
 	case t.column == nil:
-		return 0, fail
+		return 0, false
 	case t.column.kind == Number:
-		v, _, result := parseNumber(b, '.')
-		if result != isNumber {
-			return 0, fail
-		}
-		return v, nil
+		v, _, result := parseNumber([]byte(text), '.')
+		return v, result == isNumber
 	}
 	for _, layout := range []string{"%Y", "%Y-Q%q"} {
-		if m, ok := strptime(b, layout, t.zone); ok {
-			return t.key(m.micro), nil
+		if m, ok := strptime([]byte(text), layout, t.zone); ok {
+			return t.key(m.micro), true
 		}
 	}
-	d := t.column.dates
-	for _, d := range []dates{d, {possible: 1<<yearFirst | 1<<dayFirst | 1<<named}} {
+	for _, d := range []dates{t.column.dates, {possible: 1<<yearFirst | 1<<dayFirst | 1<<named}} {
 		d.location = t.zone
-		if m, ok := d.parse(b); ok {
-			return t.key(m.micro), nil
+		if m, ok := d.parse([]byte(text)); ok {
+			return t.key(m.micro), true
 		}
 	}
-	return 0, fail
+	return 0, false
 }
