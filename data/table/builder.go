@@ -254,7 +254,7 @@ func (c *column) recode(keep func(level string, n int) bool) {
 // isLevel says whether a text that usually means a missing value is a level of this column: None, if no other level has
 // as many rows, and NA among codes of two letters, such as those of countries. counts: the rows of each level.
 func (b *builder) isLevel(text string, counts map[string]int) bool {
-	if b.in.o.Missing != nil {
+	if b.in.given {
 		return false
 	}
 	others, pairs, largest := 0, 0, 0

@@ -21,12 +21,15 @@ func (in *input) csv(compression string, windows bool) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = s.file.Close() }()
 	builders, err := in.infer(s)
-	if err != nil && s.cleaner.notUTF8() {
-		return nil, errNotUTF8
-	} else if err != nil {
-		return nil, in.advise(s, err)
+	switch {
+	case err == nil:
+		err = in.fill(s, builders)
+	case s.cleaner.notUTF8():
+		err = errNotUTF8
+	}
+	if err != nil {
+		return nil, s.advise(err)
 	}
 	if c := s.cleaner; c.bad > 0 {
 		in.notes = append(in.notes, fmt.Sprintf("U+FFFD stands for %s that cannot be decoded, the first in line %d",
@@ -35,28 +38,15 @@ func (in *input) csv(compression string, windows bool) (*Table, error) {
 	if s.trailing {
 		in.notes = append(in.notes, "each row ends with a delimiter, unlike the header; the empty last field is left out")
 	}
-	rows := s.row - 1
-	if err := in.fill(s, builders, rows); err != nil {
-		return nil, in.advise(s, err)
-	}
-	columns := make([]*column, len(builders))
-	for i, b := range builders {
-		columns[i] = b.finish()
-	}
 	format := "CSV, delimiter " + s.delimiter()
 	for _, part := range []string{s.encoding, compression} {
 		if part != "" {
 			format += ", " + part
 		}
 	}
-	t := in.finish(format, rows, columns)
+	t := in.finish(format, len(s.lines), collect(builders, (*builder).finish))
 	t.lines = s.lines
 	return t, nil
-}
-
-// changed is the error of a file that is not the same when it is read again.
-func changed() error {
-	return &Error{Problem: "the file changed while it was read", Fix: "read it again when it is complete"}
 }
 
 // header reads the names of the columns.
@@ -67,25 +57,23 @@ func (in *input) header(s *records) error {
 	} else if err != nil {
 		return err
 	}
-	if len(fields) > in.limits.Columns {
-		return in.checkNames(make([]string, len(fields)), line)
-	}
-	names := make([]string, len(fields))
 	numbers := 0
 	for i, field := range fields {
-		names[i] = string(field)
+		name := string(field)
 		if _, _, result := parseNumber(field, '.'); result == isNumber {
 			numbers++
 		}
-		if len(field) == 0 {
-			names[i] = fmt.Sprintf("column %d", i+1)
+		if name == "" {
+			name = fmt.Sprintf("column %d", i+1)
 		}
+		s.names = append(s.names, name)
 	}
-	if s.names = names; numbers == len(fields) && !in.o.NumericNames {
+	if numbers == len(fields) && !in.o.NumericNames {
 		return &Error{Line: line, Problem: "the first line has numbers instead of the columns' names",
 			Fix: "put a header above it"}
 	}
-	return in.checkNames(names, line)
+	s.want, err = in.wanted(s.names, line)
+	return err
 }
 
 // infer reads the header and all rows for the kinds of the columns.
@@ -93,94 +81,60 @@ func (in *input) infer(s *records) ([]*builder, error) {
 	if err := in.header(s); err != nil {
 		return nil, err
 	}
-	want, err := in.wanted(s.names)
-	if err != nil {
-		return nil, err
-	}
 	var guesses []*guess
-	for i, name := range s.names {
-		if !want[i] {
-			continue
-		}
-		g, err := in.newGuess(name)
+	for _, i := range s.want {
+		g, err := in.newGuess(s.names[i])
 		if err != nil {
 			return nil, err
 		}
-		guesses, s.at = append(guesses, g), append(s.at, i)
+		guesses = append(guesses, g)
 	}
-	rows, most := 0, in.limits.Cells/int64(len(guesses))
-	for {
-		fields, line, err := s.next()
-		if err == io.EOF {
-			break
-		} else if err != nil {
-			return nil, err
-		}
-		s.lines = append(s.lines, int32(line))
-		if rows++; int64(rows) > most {
-			break
-		}
-		if n := len(s.names); rows == 1 && len(fields) == n+1 && len(fields[n]) == 0 {
-			s.trailing = true
-		}
-		if !s.fits(fields) {
-			return nil, s.ragged(fields, line)
-		}
+	if err := s.rows(in.limits.Cells/int64(len(guesses)), func(line int, fields [][]byte) error {
 		for k, g := range guesses {
-			g.add(fields[s.at[k]], rows, line)
+			g.add(fields[s.want[k]], len(s.lines), line)
 		}
-	}
-	if err := in.checkRows(int64(rows), len(guesses)); err != nil {
+		return nil
+	}); err != nil {
 		return nil, err
 	}
-	builders := make([]*builder, len(guesses))
-	for i, g := range guesses {
-		if builders[i], err = g.resolve(rows); err != nil {
+	if err := in.checkRows(int64(len(s.lines)), len(guesses)); err != nil {
+		return nil, err
+	}
+	var builders []*builder
+	for _, g := range guesses {
+		b, err := g.resolve(len(s.lines))
+		if err != nil {
 			return nil, err
 		}
+		builders = append(builders, b)
 	}
 	return builders, nil
 }
 
-// ragged is the error of a row with a wrong number of fields.
-func (s *records) ragged(fields [][]byte, line int) error {
-	e := &Error{Row: s.row - 1, Line: line, Problem: fmt.Sprintf("%s, but the header has %d",
-		plural(len(fields), "field"), len(s.names)), Fix: "complete the row, or take it out"}
-	switch {
-	case s.comment == 0 && len(fields[0]) > 0 && fields[0][0] == '#':
-		e.Fix = "give --comment '#' if lines with # are comments"
-	case s.trailing && len(fields) == len(s.names):
-		e.Problem = "the row has no delimiter at its end, unlike those above"
-	case len(fields) > len(s.names):
-		e.Fix = "quote fields that contain the delimiter " + s.delimiter()
-	}
-	return e
-}
-
 // fill reads all rows again, for their values.
-func (in *input) fill(first *records, builders []*builder, rows int) error {
+func (in *input) fill(first *records, builders []*builder) error {
 	s, err := in.records(first.compression, first.windows)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.file.Close() }()
-	if _, _, err := s.next(); err != nil {
-		return changed()
-	}
+	_, _, err = s.next()
 	s.names, s.trailing = first.names, first.trailing
-	for i := 0; ; i++ {
-		fields, line, err := s.next()
-		if err == io.EOF && i == rows {
-			return nil
-		}
-		if err != nil || i == rows || !s.fits(fields) {
-			return changed()
-		}
-		for k, b := range builders {
-			if e := b.set(i, fields[first.at[k]]); e != nil {
-				e.Row, e.Line, e.Column = i+1, line, b.name
-				return e
+	if err == nil {
+		err = s.rows(int64(len(first.lines)), func(line int, fields [][]byte) error {
+			if len(s.lines) > len(first.lines) {
+				return nil
 			}
-		}
+			for k, b := range builders {
+				if e := b.set(len(s.lines)-1, fields[first.want[k]]); e != nil {
+					e.Row, e.Line, e.Column = len(s.lines), line, b.name
+					return e
+				}
+			}
+			return nil
+		})
 	}
+	if err == nil && len(s.lines) != len(first.lines) {
+		err = &Error{Problem: "the file changed while it was read", Fix: "read it again when it is complete"}
+	}
+	return err
 }

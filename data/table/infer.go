@@ -43,7 +43,9 @@ type spot struct {
 func (s spot) kept() spot { return spot{s.row, s.line, bytes.Clone(s.text)} }
 
 func (in *input) newGuess(name string) (g *guess, err error) {
-	g = &guess{in: in, name: name, decimal: cmp.Or(in.o.Decimal, '.')}
+	if g = (&guess{in: in, name: name, decimal: '.'}); in.o.Decimal == ',' {
+		g.decimal = ','
+	}
 	g.dates = dates{possible: allFamilies, location: in.o.Location, given: in.o.Layouts[name]}
 	if g.dates.given != "" {
 		if g.dates.layout, err = compile(g.dates.given); err != nil {

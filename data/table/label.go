@@ -51,29 +51,30 @@ func (t *Table) Label(name string, kind LabelKind) (*Label, error) {
 	if rows := t.Missing(name); rows != nil {
 		return nil, t.errorf(rows[0], name, "fill it in, or remove the row", "the label is missing")
 	}
-	l := &Label{Column: name, Names: slices.Clone(c.levels)}
 	values := slices.Compact(slices.Sorted(slices.Values(c.values)))
-	for _, v := range values {
-		text := strconv.FormatFloat(v, 'g', -1, 64)
+	text := func(v float64) string {
 		if c.kind == Boolean {
-			text = strconv.FormatBool(v != 0)
+			return strconv.FormatBool(v != 0)
 		}
-		l.Names = append(l.Names, text)
+		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	fraction := func(v float64) bool { return v != math.Trunc(v) }
-	classes := len(l.Names)
+	l, classes := &Label{Column: name}, len(c.levels)+len(values)
 	switch {
 	case classes == 1:
-		return nil, t.errorf(-1, name, "name another column", "the label is %s in all rows", quote(l.Names[0]))
+		only := append(slices.Clone(c.levels), collect(values, text)...)[0]
+		return nil, t.errorf(-1, name, "name another column", "the label is %s in all rows", quote(only))
 	case kind == Regression, kind == AnyLabel && c.kind == Number &&
 		(classes > autoClasses || slices.ContainsFunc(values, fraction)):
-		l.Names, l.Target = nil, slices.Clone(c.values)
+		l.Target = slices.Clone(c.values)
 	case classes > mostClasses:
 		return nil, t.errorf(-1, name, "predict a number, name another column, or join classes",
 			"the label has %d classes; at most %d are read", classes, mostClasses)
 	case c.kind == Category:
+		l.Names = slices.Clone(c.levels)
 		l.Class = collect(c.code, func(code uint32) int32 { return int32(code) - 1 })
 	default:
+		l.Names = collect(values, text)
 		l.Class = collect(c.values, func(v float64) int32 {
 			at, _ := slices.BinarySearch(values, v)
 			return int32(at)

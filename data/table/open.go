@@ -45,7 +45,7 @@ func unopened(path string, err error) error {
 
 // Read reads a table of size bytes from r, as Open does. The name is for errors.
 func Read(name string, r io.ReaderAt, size int64, o Options) (*Table, error) {
-	in := &input{name: name, r: r, size: size, o: o, limits: o.Limits.withDefaults()}
+	in := &input{name: name, r: r, size: size, o: o}
 	t, err := in.read()
 	if err != nil {
 		var e *Error
@@ -63,55 +63,45 @@ type input struct {
 	r              io.ReaderAt
 	size           int64
 	o              Options
-	limits         Limits
-	missing        [][]byte
+	limits         *limits
+	missing        []string
+	given          bool      // they were given
 	missingNumbers []float64 // those of them that are numbers
 	nan            bool      // NaN is missing
 	inf            bool      // an infinite number is missing
 	notes          []string
 }
 
-// check refuses impossible options.
-func (in *input) check() error {
-	o := in.o
-	for name, kind := range o.Kinds {
+// prepare sets what the options leave out, and refuses kinds that there are not.
+func (in *input) prepare() error {
+	for name, kind := range in.o.Kinds {
 		if !slices.Contains(Kinds, kind) {
 			return &Error{Column: name, Problem: fmt.Sprintf("kind %s is not one of %s", quote(string(kind)), Kinds)}
 		}
 	}
-	if o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',' {
-		return &Error{Problem: fmt.Sprintf("decimal mark %q is neither a point nor a comma", o.Decimal)}
+	if in.o.Location == nil {
+		in.o.Location = time.UTC
 	}
-	for what, c := range map[string]byte{"delimiter": o.Delim, "sign of comments": o.Comment} {
-		if c == '"' || c == '\n' || c == '\r' || c >= 0x80 {
-			return &Error{Problem: fmt.Sprintf("%s %q cannot be one", what, c)}
-		}
+	if in.limits = in.o.limits; in.limits == nil {
+		in.limits = &limits{Columns: 10_000, Cells: 1 << 31, Free: 256 << 20, Ratio: 200, Record: 8 << 20}
 	}
-	if o.Delim != 0 && o.Delim == o.Comment {
-		return &Error{Problem: fmt.Sprintf("%q is the delimiter and the sign of comments", o.Delim)}
-	}
-	var missing []string
-	for _, text := range o.Missing {
+	for _, text := range in.o.Missing {
 		switch text = strings.TrimSpace(text); {
 		case isInfinite([]byte(text)):
 			in.inf = true
 		case isNotFinite([]byte(text)):
 			in.nan = true
 		default:
-			missing = append(missing, text)
+			in.missing = append(in.missing, text)
 		}
 	}
-	if in.o.Missing = missing; missing == nil {
-		missing = DefaultMissing
+	if in.given = in.missing != nil; !in.given {
+		in.missing = DefaultMissing
 	}
-	for _, text := range missing {
-		in.missing = append(in.missing, []byte(text))
+	for _, text := range in.missing {
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
 			in.missingNumbers = append(in.missingNumbers, v)
 		}
-	}
-	if o.Location == nil {
-		in.o.Location = time.UTC
 	}
 	return nil
 }
@@ -136,7 +126,7 @@ var magics = []struct{ bytes, what, fix string }{
 
 // read finds the format and reads the table.
 func (in *input) read() (*Table, error) {
-	if err := in.check(); err != nil {
+	if err := in.prepare(); err != nil {
 		return nil, err
 	}
 	if in.size == 0 {
@@ -165,50 +155,33 @@ func (in *input) read() (*Table, error) {
 }
 
 // open returns the decompressed content of a text file.
-func (in *input) open(compression string) (io.ReadCloser, error) {
-	raw := io.NewSectionReader(in.r, 0, in.size)
-	limit := in.limits.expanded(in.size)
-	e := &expanding{left: limit, limit: limit, what: compression}
+func (in *input) open(compression string) (io.Reader, error) {
+	raw, limit := io.NewSectionReader(in.r, 0, in.size), in.limits.expanded(in.size)
+	out := &expanding{io.LimitedReader{N: limit}, &Error{Problem: fmt.Sprintf(
+		"the %s data expand to more than %s, too much for the file's size", compression, bytesText(limit)),
+		Fix: "unpack the file if you trust it"}}
+	var err error
 	switch compression {
 	case "gzip":
-		z, err := gzip.NewReader(raw)
-		if err != nil {
-			return nil, damaged(compression, err)
-		}
-		e.ReadCloser = z
+		out.R, err = gzip.NewReader(raw)
 	case "zstd":
-		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
-		if err != nil {
-			return nil, damaged(compression, err)
-		}
-		e.ReadCloser = z.IOReadCloser()
+		out.R, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	default:
-		return io.NopCloser(raw), nil
+		return raw, nil
 	}
-	return e, nil
-}
-
-// damaged is the error of a compressed file that cannot be decompressed.
-func damaged(what string, err error) error {
-	return &Error{Problem: fmt.Sprintf("the %s data are damaged or truncated (%s)", what, cause(err)),
-		Fix: "make the file again", Err: err}
+	return out, err
 }
 
 // expanding reads decompressed bytes up to a limit.
 type expanding struct {
-	io.ReadCloser
-	left, limit int64
-	what        string
+	io.LimitedReader
+	problem *Error
 }
 
 func (e *expanding) Read(p []byte) (int, error) {
-	n, err := e.ReadCloser.Read(p)
-	if e.left -= int64(n); e.left < 0 {
-		return 0, &Error{Problem: fmt.Sprintf("the %s data expand to more than %s, too much for the file's size",
-			e.what, bytesText(e.limit)), Fix: "unpack the file if you trust it, or raise the limit"}
-	}
-	if err != nil && err != io.EOF {
-		err = damaged(e.what, err)
+	n, err := e.LimitedReader.Read(p)
+	if err == io.EOF && e.N <= 0 {
+		err = e.problem
 	}
 	return n, err
 }
@@ -239,7 +212,7 @@ func (in *input) isMissing(text []byte) bool {
 		return true
 	}
 	for _, m := range in.missing {
-		if string(m) == string(text) {
+		if m == string(text) {
 			return true
 		}
 	}
@@ -250,8 +223,21 @@ func (in *input) isMissing(text []byte) bool {
 	return in.inf && isInfinite(text) || in.nan && foldEqual(text, "nan")
 }
 
-// wanted says which columns are read, and refuses options about columns that the file does not have.
-func (in *input) wanted(names []string) ([]bool, error) {
+// wanted lists the columns that are read. It refuses too many, names that are not unique, and options about columns
+// that the file does not have.
+func (in *input) wanted(names []string, line int) ([]int, error) {
+	if len(names) > in.limits.Columns {
+		return nil, &Error{Line: line, Problem: fmt.Sprintf("the table has %d columns; at most %d are read", len(names),
+			in.limits.Columns), Fix: "leave some out"}
+	}
+	at := make(map[string]int, len(names))
+	for i, name := range names {
+		if first, twice := at[name]; twice {
+			return nil, &Error{Line: line, Column: name,
+				Problem: fmt.Sprintf("columns %d and %d have the same name", first+1, i+1), Fix: "rename one"}
+		}
+		at[name] = i
+	}
 	for _, named := range []struct {
 		purpose string
 		columns []string
@@ -261,41 +247,22 @@ func (in *input) wanted(names []string) ([]bool, error) {
 		{"read with a layout", slices.Sorted(maps.Keys(in.o.Layouts))},
 	} {
 		for _, name := range named.columns {
-			if !slices.Contains(names, name) {
+			if _, is := at[name]; !is {
 				return nil, &Error{Problem: fmt.Sprintf("there is no column %s to %s; %s", quote(name), named.purpose,
 					list(names))}
 			}
 		}
 	}
-	want := make([]bool, len(names))
-	n := 0
+	var want []int
 	for i, name := range names {
-		want[i] = (len(in.o.Keep) == 0 || slices.Contains(in.o.Keep, name)) && !slices.Contains(in.o.Drop, name)
-		if want[i] {
-			n++
+		if (len(in.o.Keep) == 0 || slices.Contains(in.o.Keep, name)) && !slices.Contains(in.o.Drop, name) {
+			want = append(want, i)
 		}
 	}
-	if n == 0 {
+	if want == nil {
 		return nil, &Error{Problem: "no column is left to read", Fix: "drop fewer columns"}
 	}
 	return want, nil
-}
-
-// checkNames refuses names that are not unique. at says where the header is.
-func (in *input) checkNames(names []string, line int) error {
-	if len(names) > in.limits.Columns {
-		return &Error{Line: line, Problem: fmt.Sprintf("the table has %d columns; at most %d are read", len(names),
-			in.limits.Columns), Fix: "leave some out"}
-	}
-	at := make(map[string]int, len(names))
-	for i, name := range names {
-		if first, twice := at[name]; twice {
-			return &Error{Line: line, Column: name,
-				Problem: fmt.Sprintf("columns %d and %d have the same name", first+1, i+1), Fix: "rename one"}
-		}
-		at[name] = i
-	}
-	return nil
 }
 
 // finish makes the table of its columns.
@@ -325,7 +292,7 @@ func (in *input) checkRows(rows int64, columns int) error {
 		return &Error{Problem: "the table has one row", Fix: "a table needs at least two rows"}
 	case rows > in.limits.Cells/int64(max(columns, 1)) || rows > 1<<31-2:
 		return &Error{Problem: fmt.Sprintf("the table has more than %d rows of %s", rows-1, plural(columns, "column")),
-			Fix: "leave columns or rows out, or raise the limit"}
+			Fix: "leave columns or rows out"}
 	}
 	return nil
 }

@@ -56,25 +56,11 @@ func (in *input) readParquet() (t *Table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(leaves))
-	for i, l := range leaves {
-		names[i] = l.name
-	}
-	if err := in.checkNames(names, 0); err != nil {
-		return nil, err
-	}
-	want, err := in.wanted(names)
+	want, err := in.wanted(collect(leaves, func(l *leaf) string { return l.name }), 0)
 	if err != nil {
 		return nil, err
 	}
-	n := 0
-	for i, l := range leaves {
-		if want[i] {
-			leaves[n] = l
-			n++
-		}
-	}
-	leaves = leaves[:n]
+	leaves = collect(want, func(i int) *leaf { return leaves[i] })
 	if err := r.check(leaves); err != nil {
 		return nil, err
 	}
@@ -171,9 +157,9 @@ func (r *parquetReader) check(leaves []*leaf) error {
 		return err
 	}
 	// What a few bytes of run lengths can stand for is bounded, too.
-	if need := rows * int64(len(leaves)) * 4; need > max(r.limits.Free, r.size*r.limits.Ratio) {
+	if need := rows * int64(len(leaves)) * 4; need > r.limits.expanded(r.size) {
 		return &Error{Problem: fmt.Sprintf("the file states %d rows of %s, too many for its size", rows,
-			plural(len(leaves), "column")), Fix: "leave columns out if you trust it, or raise the limit"}
+			plural(len(leaves), "column")), Fix: "leave columns out if you trust it"}
 	}
 	r.rows = int(rows)
 	return nil
@@ -311,7 +297,7 @@ func (r *pageReader) Next() bool {
 		size := int64(len(page.Data()))
 		if r.of.left -= max(size, 1); r.of.left < 0 {
 			r.err = &Error{Problem: fmt.Sprintf("the pages expand to more than %s, too much for the file's size",
-				bytesText(r.of.limits.expanded(r.of.size))), Fix: "raise the limit if you trust the file"}
+				bytesText(r.of.limits.expanded(r.of.size))), Fix: "read fewer columns"}
 			return false
 		}
 		if _, dictionary := page.(*file.DictionaryPage); dictionary && int64(page.NumValues()) > size {

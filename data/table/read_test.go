@@ -208,7 +208,7 @@ func TestEndlessRow(t *testing.T) {
 		{head: "a,b\n1,2\n", byte: 'x'}, {head: "a,b\n1,2\n\"", byte: '\n'}, {head: "a,b\n1,2\n\"", byte: ','},
 		{head: "\"", byte: '\r'}, {head: "a,b\n1,2\n", byte: '\xFF'}, {byte: 'x'}, {head: "\xFF\xFE", byte: 'x'},
 	} {
-		_, err := table.Read("x", file, 1<<40, table.Options{Limits: table.Limits{Record: 1 << 20}})
+		_, err := table.Read("x", file, 1<<40, table.Limited(table.Options{}, func(l *table.Limits) { l.Record = 1 << 20 }))
 		checkSentence(t, err, "a row is longer than 1024 KiB")
 		if file.read > 4<<20 {
 			t.Errorf("%q, then %q: %d bytes were read", file.head, file.byte, file.read)

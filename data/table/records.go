@@ -28,7 +28,6 @@ type records struct {
 	text        *bufio.Reader
 	cleaner     *cleaner
 	limit       *rowLimit
-	file        io.ReadCloser
 	compression string
 	encoding    string
 	windows     bool // it is Windows-1252
@@ -38,40 +37,36 @@ type records struct {
 	above       int      // lines before the text of csv
 	start       []byte   // the beginning of the text
 	names       []string // of the columns, when the header was read
-	at          []int    // field of each column that is read
+	want        []int    // those that are read
 	trailing    bool     // each row has an empty field more than the header
 	lines       []int32  // of each row
-	row         int      // number of the next row; the header is 0
 	fields      [][]byte
 }
 
 // records opens the text of a CSV file.
 func (in *input) records(compression string, windows bool) (*records, error) {
-	file, err := in.open(compression)
-	if err != nil {
-		return nil, err
-	}
-	s := &records{file: file, compression: compression, windows: windows, delim: in.o.Delim, comment: in.o.Comment,
+	s := &records{compression: compression, windows: windows, delim: in.o.Delim, comment: in.o.Comment,
 		noQuotes: in.o.NoQuotes}
-	if err := s.begin(in.o.Skip, in.limits.Record); err != nil {
-		file.Close()
+	file, err := in.open(compression)
+	if err == nil {
+		err = s.begin(file, in.o.Skip, in.limits.Record)
+	}
+	if err != nil {
 		return nil, s.failed(nil, err)
 	}
 	return s, nil
 }
 
 // begin decodes the text, skips lines, and finds the delimiter.
-func (s *records) begin(skip, limit int) error {
+func (s *records) begin(file io.Reader, skip, limit int) error {
 	var decoded io.Reader
-	decoded, s.encoding = decode(s.file, s.windows)
+	decoded, s.encoding = decode(file, s.windows)
 	s.cleaner = newCleaner(s.encoding != "", s.noQuotes)
-	s.limit = &rowLimit{r: transform.NewReader(decoded, s.cleaner), limit: limit, left: math.MaxInt, fields: math.MaxInt}
+	s.limit = &rowLimit{r: transform.NewReader(decoded, s.cleaner), limit: limit, left: math.MaxInt}
 	s.text = bufio.NewReaderSize(s.limit, sample)
 	first, _ := s.text.Peek(len("sep=;\n")) // Excel's own way to name a delimiter
 	if skip == 0 && bytes.HasPrefix(first, []byte("sep=")) && bytes.HasSuffix(first, []byte("\n")) {
-		if skip = 1; s.delim == 0 {
-			s.delim = first[len("sep=")]
-		}
+		skip, s.delim = 1, cmp.Or(s.delim, first[len("sep=")])
 	}
 	for s.above < skip {
 		_, err := s.text.ReadSlice('\n')
@@ -87,11 +82,9 @@ func (s *records) begin(skip, limit int) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	s.start = bytes.Clone(start)
-	if s.delim == 0 {
+	if s.start = bytes.Clone(start); s.delim == 0 {
 		s.delim = s.sniff()
 	}
-	s.limit.delim = s.delim
 	s.csv = newCSV(s.text, s.delim, s.comment)
 	s.csv.ReuseRecord = true
 	return nil
@@ -125,10 +118,33 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 		if len(record) == 1 && len(s.fields[0]) == 0 && len(s.names) != 1 {
 			continue // a line of spaces; in a table of one column it may also be a quoted empty text
 		}
-		s.row++
 		line, _ := s.csv.FieldPos(0)
 		return s.fields, line + s.above, nil
 	}
+}
+
+// rows calls use for all rows that follow, as many as the header has fields; it stops when there are more than most.
+func (s *records) rows(most int64, use func(line int, fields [][]byte) error) error {
+	for int64(len(s.lines)) <= most {
+		fields, line, err := s.next()
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		s.lines = append(s.lines, int32(line))
+		n := len(s.names)
+		if len(s.lines) == 1 && len(fields) == n+1 && len(fields[n]) == 0 {
+			s.trailing = true
+		}
+		if !s.fits(fields) {
+			return s.ragged(fields, line)
+		}
+		if err := use(line, fields); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // delimiter is the delimiter in words.
@@ -145,20 +161,43 @@ func (s *records) fits(fields [][]byte) bool {
 	return len(fields) == n
 }
 
+// ragged is the error of a row with a wrong number of fields.
+func (s *records) ragged(fields [][]byte, line int) error {
+	e := &Error{Row: len(s.lines), Line: line, Problem: fmt.Sprintf("%s, but the header has %d",
+		plural(len(fields), "field"), len(s.names)), Fix: "complete the row, or take it out"}
+	switch {
+	case s.comment == 0 && len(fields[0]) > 0 && fields[0][0] == '#':
+		e.Fix = "give --comment '#' if lines with # are comments"
+	case s.trailing && len(fields) == len(s.names):
+		e.Problem = "the row has no delimiter at its end, unlike those above"
+	case len(fields) > len(s.names):
+		e.Fix = "quote fields that contain the delimiter " + s.delimiter()
+	}
+	return e
+}
+
 // failed is the error of reading a row. record has the fields before a misplaced quote.
 func (s *records) failed(record []string, err error) error {
 	var e *Error
 	var p *csv.ParseError
+	row := len(s.lines)
+	if s.names != nil {
+		row++
+	}
 	switch {
 	case err == io.EOF, err == errNotUTF8, errors.As(err, &e):
 		return err
 	case err == errLongRow:
-		return &Error{Row: s.row, Problem: fmt.Sprintf("a row is longer than %s, or has more than %d delimiters",
-			bytesText(int64(s.limit.limit)), s.limit.limit/fieldSize), Fix: "check the ends of lines and the quotes"}
+		return &Error{Row: row, Problem: "a row is longer than " + bytesText(int64(s.limit.limit)),
+			Fix: "check the ends of lines and the quotes"}
+	case !errors.As(err, &p) && s.compression != "":
+		return &Error{Problem: fmt.Sprintf("the %s data are damaged or truncated (%s)", s.compression, cause(err)),
+			Fix: "make the file again", Err: err}
 	case !errors.As(err, &p):
 		return &Error{Problem: "the file cannot be read: " + cause(err), Err: err}
 	}
-	e = &Error{Row: s.row, Line: p.StartLine + s.above, Err: err, Fix: `a quote inside quotes is written ""`}
+	e = &Error{Row: row, Line: p.StartLine + s.above, Err: err,
+		Fix: `a quote inside quotes is written "", or give --quote none if quotes are part of the text`}
 	if len(record) < len(s.names) {
 		e.Column = s.names[len(record)]
 	}
@@ -256,20 +295,15 @@ func headerBelow(rows [][]string) int {
 	return 0
 }
 
-// advise names the flag that helps against an error of infer, if one does.
-func (in *input) advise(s *records, err error) error {
+// advise names the flag that helps against an error of a table whose header is not the first row.
+func (s *records) advise(err error) error {
 	var e *Error
-	var p *csv.ParseError
 	if !errors.As(err, &e) {
 		return err
 	}
 	rows, lines := s.head(s.delim)
 	k := headerBelow(rows)
 	switch {
-	case errors.As(e.Err, &p):
-		if in.unquoted(s) {
-			e.Fix += ", or give --quote none if quotes are part of the text"
-		}
 	case k == 0 || e.Row > k || e.Err != nil:
 	case s.comment == 0 && strings.HasPrefix(rows[0][0], "#"):
 		e.Fix = "give --comment '#' if lines with # are comments"
@@ -279,49 +313,22 @@ func (in *input) advise(s *records, err error) error {
 	return err
 }
 
-// unquoted says whether all rows have as many fields as the header if quotes are text.
-func (in *input) unquoted(s *records) bool {
-	raw := *in
-	raw.o.NoQuotes, raw.o.Delim = true, s.delim
-	s, err := raw.records(s.compression, s.windows)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = s.file.Close() }()
-	for width := 0; ; {
-		fields, _, err := s.next()
-		if err != nil || width > 0 && len(fields) != width {
-			return err == io.EOF
-		}
-		width = len(fields)
-	}
-}
-
-// rowLimit fails if a row is longer than limit, or has so many fields that they take much more memory than its text.
-// What is left is set anew for each row.
+// rowLimit fails if a row is longer than limit. What is left is set anew for each row.
 type rowLimit struct {
-	r            io.Reader
-	delim        byte
-	limit        int
-	left, fields int
+	r           io.Reader
+	limit, left int
 }
-
-// fieldSize is the least mean size of a field of a row as long as its limit.
-const fieldSize = 16
 
 var errLongRow = errors.New("long row")
 
-// reset allows the next row, a byte to see the end of the file, and the delimiters of rows that are read ahead.
-func (l *rowLimit) reset() {
-	l.left, l.fields = min(l.limit, math.MaxInt-1)+1, l.limit/fieldSize+sample
-}
+// reset allows the next row, and a byte to see the end of the file.
+func (l *rowLimit) reset() { l.left = min(l.limit, math.MaxInt-1) + 1 }
 
 func (l *rowLimit) Read(p []byte) (int, error) {
-	if l.left == 0 || l.fields < 0 {
+	if l.left == 0 {
 		return 0, errLongRow
 	}
 	n, err := l.r.Read(p[:min(len(p), l.left)])
 	l.left -= n
-	l.fields -= bytes.Count(p[:n], []byte{l.delim})
 	return n, err
 }

@@ -46,47 +46,24 @@ type Options struct {
 	// missing header, which is an error.
 	NumericNames bool
 	Location     *time.Location // zone of times without one, and of bins; nil: UTC
-	Limits       Limits
+	limits       *limits
 }
 
 // DefaultMissing lists the texts that mean a missing value. NaN is not one of them, since it is often the result of a
 // failed computation: add it with Options.Missing. Texts are compared after surrounding spaces are removed.
 var DefaultMissing = []string{"NA", "N/A", "n/a", "#N/A", "null", "NULL", "None", "NaT", "?"}
 
-// Limits bounds what a file may use. A field that is 0 has its default.
-type Limits struct {
-	Columns int   // number of columns; 10,000
-	Cells   int64 // rows times columns; 2^31
-	Bytes   int64 // size after decompression; 64 GiB
-	Free    int64 // size after decompression that Ratio does not limit; 256 MiB
-	Ratio   int64 // size after decompression, relative to the file's; 200
-	Record  int   // size of one row of a CSV file; 16 MiB
-}
-
-func (l Limits) withDefaults() Limits {
-	def := func(v *int64, d int64) {
-		if *v <= 0 {
-			*v = d
-		}
-	}
-	columns, record := int64(l.Columns), int64(l.Record)
-	def(&columns, 10_000)
-	def(&record, 16<<20)
-	l.Columns, l.Record = int(columns), int(record)
-	def(&l.Cells, 1<<31)
-	def(&l.Bytes, 64<<30)
-	def(&l.Free, 256<<20)
-	def(&l.Ratio, 200)
-	return l
+// limits bounds what a file may use.
+type limits struct {
+	Columns int
+	Cells   int64 // rows times columns
+	Free    int64 // size after decompression that Ratio does not limit
+	Ratio   int64 // size after decompression, relative to the file's
+	Record  int   // size of one row of a CSV file
 }
 
 // expanded is the number of bytes that a file of the given size may decompress to.
-func (l Limits) expanded(size int64) int64 {
-	if size > math.MaxInt64/l.Ratio {
-		return l.Bytes
-	}
-	return min(l.Bytes, max(l.Free, size*l.Ratio))
-}
+func (l *limits) expanded(size int64) int64 { return max(l.Free, size*l.Ratio) }
 
 // Table is a table in memory. It does not change; its methods may be called concurrently.
 type Table struct {
