@@ -23,6 +23,7 @@ type guess struct {
 	length                   int    // of all values; -1 if they differ
 	padded                   bool   // a number has a leading zero
 	identifiers              bool   // a whole number has more digits than a float64
+	exact, rounded           bool   // the numbers are of a Parquet file; one has more digits than a float64
 	sign                     rune   // of the first signed number
 	unsigned                 bool   // a number apart from 0 has no sign
 	mixed                    bool   // a number has another sign than the first one
@@ -77,6 +78,7 @@ func (g *guess) add(b []byte, row, line int) {
 		g.numbers++
 		g.padded = g.padded || padded
 		g.identifiers = g.identifiers || math.Abs(v) > 1<<53 && !bytes.ContainsAny(b, ".,eE") && losesDigits(b, v)
+		g.rounded = g.rounded || g.exact && losesDigits(b, v)
 		g.unsigned = g.unsigned || v != 0
 		return
 	case result == notFinite:
@@ -209,6 +211,8 @@ func (g *guess) resolve(rows int) (*builder, error) {
 		return nil, unclear
 	case kind == Time:
 		b.note, b.dates = g.dates.String(), g.dates
+	case kind == Number && g.rounded:
+		b.changed(roundedNote)
 	case kind == Number && g.twoWays != "" && !g.oneWay:
 		other, _, _ := g.otherwise([]byte(g.twoWays))
 		b.notes = []string{fmt.Sprintf("%s (with --decimal %c it would be %s)", g.readAs(g.twoWays), g.otherMark(),

@@ -1,14 +1,13 @@
 package table
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -24,19 +23,8 @@ type parquetReader struct {
 	left int64 // bytes that pages may still expand to
 }
 
-// torn is the error of a Parquet file that is damaged. The cause may be arrow-go's.
-func torn(what string, args ...any) *Error {
-	what = cause(fmt.Errorf(what, args...))
-	for len(what) > 160 || len(what) > 0 && what[len(what)-1] == '.' {
-		_, size := utf8.DecodeLastRuneInString(what)
-		what = what[:len(what)-size]
-	}
-	return &Error{Problem: "the Parquet file is damaged, truncated, or has what is not read: " + what, Fix: "write it again"}
-}
-
 // Limits of Parquet files.
 const (
-	mostFooter  = 256 << 20
 	mostPage    = 1 << 30
 	batchValues = 1 << 13 // rows that are decoded at once
 )
@@ -45,17 +33,27 @@ const (
 func (in *input) readParquet() (t *Table, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
-			t, err = nil, torn("%v", problem)
+			t, err = nil, fmt.Errorf("%v", problem)
 		}
+		var e *Error
+		if err == nil || errors.As(err, &e) {
+			return
+		}
+		what := strings.TrimRight(cause(err), ".")
+		err = &Error{Problem: "the Parquet file is damaged, truncated, or has what is not read: " +
+			strings.ToValidUTF8(what[:min(len(what), 160)], ""), Fix: "write it again", Err: err}
 	}()
-	r, err := in.openParquet()
+	properties := parquet.NewReaderProperties(nil)
+	properties.BufferedStreamEnabled = true // reads page by page
+	properties.MaxCompressedPageSize = min(in.size, mostPage)
+	properties.MaxUncompressedPageSize = min(in.limits.expanded(in.size), mostPage)
+	f, err := file.NewParquetReader(io.NewSectionReader(in.r, 0, in.size), file.WithReadProps(properties))
 	if err != nil {
 		return nil, err
 	}
-	leaves, err := r.leaves()
-	if err != nil {
-		return nil, err
-	}
+	// Texts, and integers that may be identifiers, are read twice.
+	r := &parquetReader{input: in, file: f, left: 2 * in.limits.expanded(in.size)}
+	leaves := r.leaves()
 	want, err := in.wanted(collect(leaves, func(l *leaf) string { return l.name }), 0)
 	if err != nil {
 		return nil, err
@@ -67,11 +65,11 @@ func (in *input) readParquet() (t *Table, err error) {
 	var columns []*column
 	for _, l := range leaves {
 		c, err := r.column(l)
+		var e *Error
+		if errors.As(err, &e) {
+			e.Column = l.name
+		}
 		if err != nil {
-			var e *Error
-			if errors.As(err, &e) && e.Column == "" {
-				e.Column = l.name
-			}
 			return nil, err
 		}
 		columns = append(columns, c)
@@ -79,77 +77,25 @@ func (in *input) readParquet() (t *Table, err error) {
 	return in.finish("Parquet", r.rows, columns), nil
 }
 
-// encrypted is the error of an encrypted file.
-func encrypted() *Error {
-	return &Error{Problem: "the file is an encrypted Parquet file", Fix: "write it without encryption"}
-}
-
-// openParquet reads the footer.
-func (in *input) openParquet() (*parquetReader, error) {
-	if in.size < 12 {
-		return nil, torn("it has %d bytes", in.size)
-	}
-	var tail [8]byte
-	if _, err := in.r.ReadAt(tail[:], in.size-8); err != nil && err != io.EOF {
-		return nil, &Error{Problem: "cannot be read: " + cause(err), Err: err}
-	}
-	switch magic := string(tail[4:]); {
-	case magic == "PARE":
-		return nil, encrypted()
-	case magic != "PAR1":
-		return nil, torn("it does not end with PAR1")
-	}
-	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > in.size-12 || n > mostFooter {
-		return nil, torn("its footer would have %s", bytesText(n))
-	}
-	properties := parquet.NewReaderProperties(nil)
-	properties.BufferedStreamEnabled = true // reads page by page
-	properties.MaxCompressedPageSize = min(in.size, mostPage)
-	properties.MaxUncompressedPageSize = min(in.limits.expanded(in.size), mostPage)
-	f, err := file.NewParquetReader(io.NewSectionReader(in.r, 0, in.size), file.WithReadProps(properties))
-	if err != nil {
-		return nil, torn("%w", err)
-	}
-	if f.MetaData().IsSetEncryptionAlgorithm() {
-		return nil, encrypted()
-	}
-	// Texts, and integers that may be identifiers, are read twice.
-	return &parquetReader{input: in, file: f, left: 2 * in.limits.expanded(in.size)}, nil
-}
-
-// check compares the row groups with the schema, the file's size and the limits, before memory is taken for them.
+// check compares the row groups with the file's size and the limits, before memory is taken for them.
 func (r *parquetReader) check(leaves []*leaf) error {
+	if r.file.MetaData().IsSetEncryptionAlgorithm() {
+		return &Error{Problem: "the file is an encrypted Parquet file", Fix: "write it without encryption"}
+	}
 	rows := int64(0)
 	for g := range r.file.NumRowGroups() {
 		group := r.file.MetaData().RowGroup(g)
-		if n := group.NumRows(); n < 0 || n > math.MaxInt64-rows {
-			return torn("row group %d has %d rows", g, n)
-		}
 		rows += group.NumRows()
-		if n := group.NumColumns(); n != r.file.MetaData().NumColumns() {
-			return torn("row group %d has %s of %d", g, plural(n, "column"), r.file.MetaData().NumColumns())
-		}
 		for _, l := range leaves {
 			c, err := group.ColumnChunk(l.at)
-			if err != nil {
-				return torn("%w", err)
-			}
-			start := c.DataPageOffset()
-			if c.HasDictionaryPage() && c.DictionaryPageOffset() > 0 {
-				start = min(start, c.DictionaryPageOffset())
-			}
-			switch size := c.TotalCompressedSize(); {
-			case c.CryptoMetadata() != nil:
-				return encrypted()
+			switch {
+			case err != nil:
+				return err
 			case c.FilePath() != "":
 				return &Error{Problem: "the Parquet file refers to other files", Fix: "write it as one file"}
-			case start < 0 || size < 0 || start > r.size || size > r.size-start:
-				return torn("row group %d has data outside the file", g)
-			case c.Type() != l.PhysicalType():
-				return torn("row group %d has another type", g)
 			case c.Type() == parquet.Types.FixedLenByteArray &&
 				slices.Contains(c.Encodings(), parquet.Encodings.DeltaByteArray):
-				l.kind, l.why = Text, "bytes in encoding DELTA_BYTE_ARRAY"
+				l.why = "bytes in encoding DELTA_BYTE_ARRAY"
 			}
 		}
 	}
@@ -186,22 +132,17 @@ func (r *parquetReader) each(l *leaf, use func(row int, p *page, k int) error) e
 		group := r.file.RowGroup(g)
 		read, err := group.GetColumnPageReader(l.at)
 		if err != nil {
-			return torn("%w", err)
+			return err
 		}
 		chunk := file.NewColumnReader(l.Column, &pageReader{PageReader: read, of: r}, nil, r.file.BufferPool())
 		for left := int(group.NumRows()); left > 0; {
 			n, err := p.read(chunk, min(left, batchValues))
-			var e *Error
-			switch {
-			case errors.As(err, &e):
-				return e
-			case err != nil:
-				return torn("%w", err)
-			case n == 0:
-				return torn("row group %d has fewer values than rows", g)
+			if err != nil {
+				return err
+			} else if n == 0 {
+				return fmt.Errorf("row group %d has fewer values than rows", g)
 			}
-			k := 0
-			for i := range n {
+			for i, k := 0, 0; i < n; i++ {
 				if p.levels != nil && p.levels[i] == 0 {
 					err = use(row+i, &p, -1)
 				} else {
@@ -216,7 +157,7 @@ func (r *parquetReader) each(l *leaf, use func(row int, p *page, k int) error) e
 			left -= n
 		}
 		if err := chunk.Close(); err != nil {
-			return torn("%w", err)
+			return err
 		}
 	}
 	return nil
@@ -322,32 +263,18 @@ func (r *pageReader) Err() error {
 func (r *pageReader) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
 
 // leaves lists the columns of the schema. A nested one is one column, whatever it consists of.
-func (r *parquetReader) leaves() ([]*leaf, error) {
-	var leaves []*leaf
+func (r *parquetReader) leaves() (leaves []*leaf) {
 	s := r.file.MetaData().Schema
 	var last schema.Node
 	for i := range s.NumColumns() {
-		root := s.ColumnRoot(i)
-		if root == last {
-			continue
+		if root := s.ColumnRoot(i); root != last {
+			last = root
+			l := &leaf{Column: s.Column(i), name: string(trim([]byte(root.Name()))), at: i}
+			l.interpret(root)
+			leaves = append(leaves, l)
 		}
-		last = root
-		l := &leaf{Column: s.Column(i), name: string(trim([]byte(root.Name()))), at: i}
-		l.interpret(root)
-		leaves = append(leaves, l)
 	}
-	if len(leaves) == 0 {
-		return nil, &Error{Problem: "the table has no columns"}
-	}
-	return leaves, nil
-}
-
-// checkText refuses bytes that are not text.
-func checkText(b []byte) *Error {
-	if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
-		return &Error{Problem: "bytes that are not UTF-8 text", Fix: "convert the column to text, or drop it"}
-	}
-	return nil
+	return leaves
 }
 
 func floorDiv(a, b int64) int64 {

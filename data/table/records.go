@@ -133,9 +133,9 @@ func (s *records) rows(most int64, use func(line int, fields [][]byte) error) er
 			return err
 		}
 		s.lines = append(s.lines, int32(line))
-		n := len(s.names)
-		if len(s.lines) == 1 && len(fields) == n+1 && len(fields[n]) == 0 {
+		if len(s.lines) == 1 {
 			s.trailing = true
+			s.trailing = s.fits(fields)
 		}
 		if !s.fits(fields) {
 			return s.ragged(fields, line)
