@@ -42,7 +42,7 @@ func Readings() []Reading {
 			"g-rate=3e-3", "g-schedule=constant", "g-join=first"),
 		reading("literal-updates", "I1", "Table 2 literally, M = 200 minibatches", most,
 			slices.Concat(literal, minibatches)...),
-		reading("literal-passes", "I1", "Table 2 literally, M = 200 passes over the samples", both,
+		reading("literal-passes", "I1", "Table 2 literally, M = 200 passes over the samples", most,
 			slices.Concat(literal, passes)...),
 		reading("no-label", "I2", "g does not see the label", most, "g-label=false"),
 		reading("finetune", "I7", "Fine-tune has 5 epochs on the last step", []string{"gaussian", "cifar10a", "cifar10b"},
