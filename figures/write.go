@@ -60,6 +60,33 @@ func Write(fig Figure, rows []Row, provenance any, dir string) error {
 	if err != nil {
 		return err
 	}
+	if err := writeFiles(fig, files, dir); err != nil {
+		return err
+	}
+	return removeStale(fig, files, dir)
+}
+
+// WriteTable writes rows and their provenance into the folder dir, compressed, as [OpenFolder] reads them: NAME.csv.gz,
+// provenance.json.gz and [SumsFile].
+func WriteTable(name string, rows []Row, provenance any, dir string) error {
+	fig := Figure{Name: name, Compact: true}
+	table, err := tableFile(name+".csv", rows)
+	if err != nil {
+		return err
+	}
+	origin, err := json.Marshal(provenance)
+	if err != nil {
+		return fmt.Errorf("figures: the provenance of %s cannot be written as JSON: %w", name, err)
+	}
+	files, err := store(fig, []file{table, {ProvenanceFile, append(origin, '\n')}})
+	if err != nil {
+		return err
+	}
+	return writeFiles(fig, append(files, sumsOf(files)), dir)
+}
+
+// writeFiles writes all files of a folder, or none.
+func writeFiles(fig Figure, files []file, dir string) error {
 	if err := artifact.MakeFolder(dir); err != nil {
 		return unwritable(fig, dir, err)
 	}
@@ -82,7 +109,7 @@ func Write(fig Figure, rows []Row, provenance any, dir string) error {
 	if err := artifact.Commit(pending...); err != nil {
 		return unwritable(fig, dir, err)
 	}
-	return removeStale(fig, files, dir)
+	return nil
 }
 
 // removeStale removes the files of an earlier drawing that are not among the present ones, of other panels, too.

@@ -16,11 +16,14 @@ type studyFlags struct {
 	rows   []string
 	update string
 	loss   bool
+
+	verdicts bool
 }
 
 // studyCommand is the command that makes the tables of the interpretations.
 func studyCommand(c lab.Catalog) *cobra.Command {
 	flags := &studyFlags{figureFlags: figureFlags{catalog: c}}
+	names, _ := lab.ReadingNames(paper.Readings())
 	cmd := &cobra.Command{
 		Use:   "study",
 		Short: "Compare the alternatives to the interpretations with the defaults",
@@ -42,6 +45,10 @@ func studyCommand(c lab.Catalog) *cobra.Command {
 	f.BoolVar(&flags.loss, "loss", false,
 		"compare trainings of g by its loss on validation samples, without classifiers: scenarios "+
 			strings.Join(lab.StudyKeys(paper.StudyOfG()), ", "))
+	f.BoolVar(&flags.verdicts, "verdicts", false,
+		"judge the claims under other readings instead: rows "+strings.Join(names, ", "))
+	f.BoolVar(&flags.stored, "stored", false, "with --verdicts: compute nothing, leave out what is missing")
+	flags.registerTables(cmd)
 	f.StringVar(&flags.update, "update", "",
 		"file whose tables are rewritten, between lines such as <!-- study:gaussian:begin --> and its end")
 	return cmd
@@ -57,6 +64,12 @@ func (f *studyFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	o := lab.StudyOptions{Options: options, Rows: f.rows, Update: f.update}
+	if f.verdicts {
+		return f.judge(cmd, o)
+	}
+	if f.stored || f.tables != "" {
+		return usage.Errorf("the study computes its runs: --stored and --tables are for --verdicts")
+	}
 	_, planned := f.catalog.StudyPlans(tables, o)
 	l, err := f.begin(cmd.Context(), o.Options, planned)
 	if err != nil {
@@ -64,4 +77,26 @@ func (f *studyFlags) run(cmd *cobra.Command) error {
 	}
 	_, err = l.Study(cmd.Context(), tables, o)
 	return err
+}
+
+// judge makes the verdicts by reading. Unlike elsewhere, --tables stands in for runs while others are computed.
+func (f *studyFlags) judge(cmd *cobra.Command, o lab.StudyOptions) error {
+	if f.loss || f.update != "" {
+		return usage.Errorf("--verdicts makes a page of its own: leave out --loss and --update")
+	}
+	_, planned := f.catalog.ReadingPlans(paper.Readings(), o)
+	tables := f.tables
+	if !f.stored {
+		f.tables = ""
+	}
+	l, err := f.begin(cmd.Context(), o.Options, planned)
+	if err != nil {
+		return err
+	}
+	if tables != "" {
+		if err := l.AddReadings(tables); err != nil {
+			return err
+		}
+	}
+	return l.Readings(cmd.Context(), paper.Readings(), o)
 }

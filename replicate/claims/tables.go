@@ -29,6 +29,7 @@ type tableRun struct {
 	spec       runs.Spec
 	provenance runs.Provenance
 	values     map[string]map[int]float64
+	drawn      bool // in a figure
 }
 
 // ReadTables reads the figures that have a folder of their name in dir. Runs of an identity that is not
@@ -40,7 +41,7 @@ func ReadTables(declared []paper.Figure, dir string) (*Tables, error) {
 		return nil, fmt.Errorf("there is no folder %s: name one such as figures/gallery", dir)
 	}
 	for _, f := range declared {
-		err := t.add(f, filepath.Join(dir, f.Name()))
+		err := t.AddFigure(f, filepath.Join(dir, f.Name()))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, f.Name()), err)
 		}
@@ -51,8 +52,27 @@ func ReadTables(declared []paper.Figure, dir string) (*Tables, error) {
 	return t, nil
 }
 
-// add adds the runs of a figure.
-func (t *Tables) add(f paper.Figure, dir string) error {
+// AddFigure adds the runs of a folder with a drawn figure; dir may have any name. Without one it is fs.ErrNotExist.
+func (t *Tables) AddFigure(f paper.Figure, dir string) error {
+	var names []string
+	drawn := figures.Figure{Name: f.Name()}
+	for _, p := range f.Panels {
+		panel := figures.Panel{Key: p.Key}
+		names = append(names, drawn.FileStem(panel)+".csv", drawn.JudgedFile(panel), drawn.MetricsFile(panel))
+	}
+	return t.add(dir, true, names...)
+}
+
+// Add adds the runs of the table NAME.csv in a folder that [figures.WriteTable] wrote. A folder without it adds none.
+func (t *Tables) Add(dir, name string) error {
+	if err := t.add(dir, false, name+".csv"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	return nil
+}
+
+// add adds the runs of a folder's provenance with the rows of those of its tables that it has.
+func (t *Tables) add(dir string, drawn bool, names ...string) error {
 	folder, err := figures.OpenFolder(dir)
 	if err != nil {
 		return err
@@ -65,36 +85,35 @@ func (t *Tables) add(f paper.Figure, dir string) error {
 	if err := json.Unmarshal(text, &record); err != nil {
 		return fmt.Errorf("%s cannot be read: %w", figures.ProvenanceFile, err)
 	}
-	drawn := figures.Figure{Name: f.Name()}
-	for _, p := range f.Panels {
-		known := map[seriesSeed]*tableRun{}
-		for _, r := range slices.Concat(record.Runs, record.Judged[p.Key].Runs) {
-			if r.Panel != p.Key {
-				continue
-			}
-			known[seriesSeed{r.Series, r.Provenance.Seed}] = t.run(r)
+	known := map[seriesSeed]*tableRun{}
+	all := record.Runs
+	for _, judged := range record.Judged {
+		all = slices.Concat(all, judged.Runs)
+	}
+	for _, r := range all {
+		run := t.run(r)
+		run.drawn = run.drawn || drawn
+		known[seriesSeed{r.Panel, r.Series, r.Provenance.Seed}] = run
+	}
+	for _, name := range names {
+		text, err := folder.Read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-		panel := figures.Panel{Key: p.Key}
-		for _, name := range []string{drawn.FileStem(panel) + ".csv", drawn.JudgedFile(panel), drawn.MetricsFile(panel)} {
-			text, err := folder.Read(name)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if err := addRows(known, text); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
+		if err != nil {
+			return err
+		}
+		if err := addRows(known, text); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// seriesSeed is a run within a panel.
+// seriesSeed is a run of a panel.
 type seriesSeed struct {
-	series string
-	seed   int64
+	panel, series string
+	seed          int64
 }
 
 // run returns the run of a record, without rows if it is new. A run whose identity is not that of its settings does not
@@ -113,14 +132,14 @@ func (t *Tables) run(r RunRecord) *tableRun {
 	return one
 }
 
-// addRows adds the rows of a CSV text to the runs of its panel.
+// addRows adds the rows of a CSV text to the runs of their panels.
 func addRows(known map[seriesSeed]*tableRun, text []byte) error {
 	rows, err := figures.ReadCSV(bytes.NewReader(text))
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
-		r := known[seriesSeed{row.Series, row.Seed}]
+		r := known[seriesSeed{row.Panel, row.Series, row.Seed}]
 		if r == nil {
 			return fmt.Errorf("%s of seed %d is no run of %s", row.Series, row.Seed, figures.ProvenanceFile)
 		}
@@ -148,6 +167,24 @@ func (t *Tables) Specs() []runs.Spec {
 	}
 	return out
 }
+
+// Has tells whether the tables have a run with all of some steps.
+func (t *Tables) Has(spec runs.Spec, steps []int) bool {
+	if t == nil || t.byID[spec.ID()] == nil {
+		return false
+	}
+	return !slices.ContainsFunc(steps, func(step int) bool {
+		for _, values := range t.byID[spec.ID()].values {
+			if _, ok := values[step]; ok {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Drawn tells whether a drawn figure has the run of this identity.
+func (t *Tables) Drawn(id string) bool { return t != nil && t.byID[id] != nil && t.byID[id].drawn }
 
 // read returns the run with all its rows, and the steps that have one of the metric. ok is false if there is none.
 func (t *Tables) read(spec runs.Spec, metric string) (result *runs.Result, ok bool) {

@@ -1,0 +1,409 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tvps/data/artifact"
+	"tvps/figures"
+	"tvps/replicate/claims"
+	"tvps/replicate/paper"
+	"tvps/replicate/runs"
+	"tvps/replicate/usage"
+)
+
+// The verdicts by reading: claims of the paper, judged under each of its readings by the same seeds and steps. Package
+// paper declares the readings.
+
+// verdictsByReading is what the study says of claims.
+type verdictsByReading struct {
+	Readings []judgedReading // the default is the first, by all that is stored, then by the seeds and steps of the others
+	claims   []paper.Claim   // those that a reading can change and whose runs are stored under one that does
+}
+
+// judgedReading are the verdicts under one reading.
+type judgedReading struct {
+	paper.Alternative
+	Seeds  string
+	Claims map[string]claims.Judged // by ID, without those whose runs are the default's
+	panels []claims.Panel           // those of which runs are made, with the series of claims alone
+}
+
+// defaults is the number of readings that are the default.
+const defaults = 2
+
+// readingName is the stem of the files.
+const readingName = "readings"
+
+// ReadingNames lists the names and the scenarios of readings.
+func ReadingNames(readings []paper.Reading) (names, scenarios []string) {
+	for _, r := range readings {
+		names, scenarios = append(names, r.Name), append(scenarios, r.Scenarios...)
+	}
+	slices.Sort(scenarios)
+	return names, slices.Compact(scenarios)
+}
+
+// ReadingPlans resolves the options into the default and the chosen readings, without runs. All its errors are usage
+// errors.
+func (c Catalog) ReadingPlans(readings []paper.Reading, o StudyOptions) ([]judgedReading, error) {
+	names, scenarios := ReadingNames(readings)
+	if err := errors.Join(usage.Known("there is no reading", o.Rows, names),
+		usage.Known("no reading has the scenario", o.Panels, scenarios)); err != nil {
+		return nil, err
+	}
+	var all, same paper.Reading
+	all.Name, same.Name, same.Scenarios = nameOfDefault, "same seeds", scenarios
+	var out []judgedReading
+	for i, r := range slices.Concat([]paper.Reading{all, same}, readings) {
+		if len(o.Rows) > 0 && i >= defaults && !slices.Contains(o.Rows, r.Name) {
+			continue
+		}
+		j := judgedReading{Alternative: r.Alternative, Seeds: cmp.Or(r.Seeds, paper.DefaultSeeds)}
+		if len(o.Seeds) > 0 {
+			j.Seeds = claims.FormatSeeds(o.Seeds, ",")
+		}
+		if i == 0 {
+			j.Seeds = ""
+		}
+		for _, f := range c.readingFigures() {
+			panels, err := c.Panels(f, j.options(o))
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range panels {
+				if p.Series = claimed(f, p); len(p.Series) > 0 && slices.Contains(r.Scenarios, p.Scenario) &&
+					(len(o.Panels) == 0 || slices.Contains(o.Panels, p.Scenario)) {
+					p.Key = strings.Join([]string{r.Name, f.Name(), p.Key}, " ")
+					j.panels = append(j.panels, p)
+				}
+			}
+		}
+		out = append(out, j)
+	}
+	return out, nil
+}
+
+// readingFigures lists the figures whose claims are judged.
+func (c Catalog) readingFigures() []paper.Figure {
+	return slices.DeleteFunc(slices.Clone(c.Figures), func(f paper.Figure) bool {
+		return !slices.Contains(paper.ReadingFigures, f.Number)
+	})
+}
+
+// options are those of the figures under the reading.
+func (r judgedReading) options(o StudyOptions) Options {
+	var seeds []int64
+	if r.Seeds != "" {
+		seeds, _ = ParseSeeds(r.Seeds) // declared, or formatted from a list
+	}
+	return Options{Scale: o.Scale, Seeds: seeds, Overrides: slices.Concat(r.Set, o.Overrides), AllFigures: true}
+}
+
+// claimed lists the series of a panel that claims are about.
+func claimed(f paper.Figure, p claims.Panel) []string {
+	return slices.DeleteFunc(slices.Clone(p.Series), func(name string) bool {
+		return !slices.ContainsFunc(f.Claims, func(c paper.Claim) bool {
+			return slices.ContainsFunc(c.Parts, func(part paper.Part) bool {
+				return part.Panel == p.Key && slices.Contains([]string{part.Series, part.Base, part.Truth}, name)
+			})
+		})
+	})
+}
+
+// AddReadings adds the runs in a folder of drawn figures to those that stand in for missing ones: those of figures,
+// also under other settings, in folders such as fig01-reinit, and those of readings, in the folder readings.
+func (l *Lab) AddReadings(dir string) (err error) {
+	if l.Tables == nil {
+		if l.Tables, err = claims.ReadTables(l.Figures, dir); err != nil {
+			return usage.Error(err)
+		}
+	}
+	err = l.Tables.Add(filepath.Join(dir, readingName), readingName)
+	for _, f := range l.readingFigures() {
+		others, _ := filepath.Glob(filepath.Join(dir, f.Name()+"-*")) // the pattern is well-formed
+		for _, other := range others {
+			err = errors.Join(err, l.Tables.AddFigure(f, other))
+		}
+	}
+	if l.Index != nil {
+		l.Index.Add(l.Tables.Specs()...)
+	}
+	return err
+}
+
+// Readings computes the runs of the readings that neither the store nor tables have, unless the lab only reads. It
+// judges the claims, and writes page, picture and runs into the folder o.Out. Where runs are missing there is no verdict.
+func (l *Lab) Readings(ctx context.Context, readings []paper.Reading, o StudyOptions) error {
+	plans, err := l.ReadingPlans(readings, o)
+	if err != nil {
+		return err
+	}
+	if err := o.CheckOut(); err != nil {
+		return err
+	}
+	if l.Index == nil {
+		var lacking []claims.Panel
+		for _, r := range plans {
+			for _, p := range r.panels {
+				if err := l.AddJobs(&p); err != nil {
+					return err
+				}
+				p.Jobs = slices.DeleteFunc(p.Jobs, func(job runs.Wanted) bool {
+					return l.Tables.Has(job.Spec, job.Steps)
+				})
+				lacking = append(lacking, p)
+			}
+		}
+		report, err := l.execute(ctx, ranked(lacking, false), o.Workers, nil)
+		if err == nil {
+			err = report.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	v := verdictsByReading{Readings: plans}
+	for i := range v.Readings {
+		if err := l.judgeReading(&v.Readings[i], o); err != nil {
+			return err
+		}
+	}
+	v.chooseClaims(l.readingFigures())
+	return l.writeReadings(v, o)
+}
+
+// judgeReading judges the claims under a reading by its own seeds and steps; without seeds, by all that is stored.
+func (l *Lab) judgeReading(r *judgedReading, o StudyOptions) error {
+	r.Claims = map[string]claims.Judged{}
+	for _, f := range l.readingFigures() {
+		panels, _, err := l.stored(f, r.options(o))
+		if err != nil {
+			return err
+		}
+		as, err := l.Panels(f, judgedReading{Seeds: r.Seeds}.options(o))
+		if err != nil {
+			return err
+		}
+		changed := map[string]bool{} // panel and series with other runs than the default's
+		for _, c := range panels {
+			p := as[slices.IndexFunc(as, func(p claims.Panel) bool { return p.Key == c.Key })]
+			if err := l.AddJobs(&p); err != nil {
+				return err
+			}
+			known := idsOf(p)
+			for _, job := range c.Jobs {
+				if !known[job.Spec.ID()] {
+					changed[c.Key+" "+job.Series] = true
+				}
+			}
+		}
+		judged, err := l.judge(f, r.options(o), panels)
+		if err != nil {
+			return err
+		}
+		for _, j := range judged.Claims {
+			if len(r.Set) == 0 || slices.ContainsFunc(j.Parts, func(p claims.JudgedPart) bool {
+				return changed[p.Panel+" "+p.Series] || changed[p.Panel+" "+p.Base]
+			}) {
+				r.Claims[j.ID] = j
+			}
+		}
+	}
+	return nil
+}
+
+// verdict is that on a claim; "" if the reading does not change its runs.
+func (r judgedReading) verdict(id string) claims.Verdict { return r.Claims[id].Verdict }
+
+// chooseClaims leaves the claims that a reading other than the default judges.
+func (v *verdictsByReading) chooseClaims(of []paper.Figure) {
+	for _, f := range of {
+		for _, c := range f.Claims {
+			if slices.ContainsFunc(v.Readings[defaults:], func(r judgedReading) bool {
+				verdict := r.verdict(c.ID)
+				return verdict != "" && verdict != claims.NotRun && verdict != claims.OnStandIn
+			}) {
+				v.claims = append(v.claims, c)
+			}
+		}
+	}
+}
+
+// verdictLook is how table and picture show a verdict.
+type verdictLook struct {
+	Verdict          claims.Verdict
+	Mark, Color, Ink string
+	Text             string
+}
+
+// verdictLooks can be told apart with red- and green-blindness, and by their marks alone.
+var verdictLooks = []verdictLook{
+	{claims.Holds, "+", "#0072b2", "#ffffff", "holds"},
+	{claims.Partly, "+/-", "#56b4e9", "#000000", "holds partly"},
+	{claims.NoDifference, "=", "#f0e442", "#000000", "no difference above the margin"},
+	{claims.DoesNotHold, "-", "#d55e00", "#ffffff", "does not hold"},
+	{claims.Undecided, "?", "#d9d9d9", "#000000", "undecided"},
+	{claims.NotRun, "", "#ffffff", "#000000", "not run"},
+	{"", ".", "#ffffff", "#595959", "the reading cannot change it"},
+}
+
+func lookOf(v claims.Verdict) verdictLook {
+	i := slices.IndexFunc(verdictLooks, func(l verdictLook) bool { return l.Verdict == v })
+	if i < 0 {
+		i = slices.IndexFunc(verdictLooks, func(l verdictLook) bool { return l.Verdict == claims.NotRun })
+	}
+	return verdictLooks[i]
+}
+
+// under lists the readings with a verdict on a claim, the default as "default", with the means of its parts.
+func (v verdictsByReading) under(id string, verdict claims.Verdict) []string {
+	var out []string
+	for _, r := range v.Readings {
+		if r.verdict(id) == verdict {
+			out = append(out, fmt.Sprintf("%s (%s)", r.Name, r.Claims[id].Effects()))
+		}
+	}
+	return out
+}
+
+// readingsAre says what the page is about.
+const readingsAre = "How the verdicts on claims depend on how the paper is read, where it leaves a point open\n" +
+	"([interpretations](../../../replicate/paper/INTERPRETATIONS.md)). A reading changes its settings alone. The column\n" +
+	"*default* has the gallery's verdicts, *same seeds* those by the seeds and steps of the readings. " +
+	"`study --verdicts`\nmakes this page, with runs in `readings.csv.gz`."
+
+// markdown is the page: what depends on the reading, all verdicts, and what the readings are.
+func (v verdictsByReading) markdown() string {
+	var b strings.Builder
+	dependent, moved := v.dependent(), 0
+	for _, c := range v.claims {
+		if slices.ContainsFunc(v.Readings[defaults:], func(r judgedReading) bool {
+			now := r.verdict(c.ID)
+			return lookOf(now).Mark != "" && now != "" && now != v.Readings[defaults-1].verdict(c.ID)
+		}) {
+			moved++
+		}
+	}
+	b.WriteString("# Verdicts by reading\n\n" + readingsAre + "\n\n")
+	fmt.Fprintf(&b, "**Of %s, %d hold under one reading and do not hold under another; the verdicts on %d differ "+
+		"under some reading from the default's.**\n\n![Verdicts by claim and reading](%s.svg)\n",
+		runs.Plural(len(v.claims), "claim"), len(dependent), moved, readingName)
+	b.WriteString("\n| claim | holds | does not hold |\n|---|---|---|\n")
+	for _, c := range dependent {
+		fmt.Fprintf(&b, "| `%s`: %s | %s | %s |\n", c.ID, c.Text, strings.Join(v.under(c.ID, claims.Holds), ", "),
+			strings.Join(v.under(c.ID, claims.DoesNotHold), ", "))
+	}
+	var marks []string
+	for _, look := range verdictLooks {
+		marks = append(marks, fmt.Sprintf("%s %s", cmp.Or(look.Mark, "(empty)"), look.Text))
+	}
+	fmt.Fprintf(&b, "\nAll verdicts: %s.\n\n| claim |", strings.Join(marks, ", "))
+	for _, r := range v.Readings {
+		fmt.Fprintf(&b, " %s |", r.Name)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(v.Readings)) + "\n")
+	for _, c := range v.claims {
+		fmt.Fprintf(&b, "| `%s` |", c.ID)
+		for _, r := range v.Readings {
+			b.WriteString(strings.TrimRight(" "+lookOf(r.verdict(c.ID)).Mark, " ") + " |")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n| reading | about | settings | seeds |\n|---|---|---|---|\n")
+	for _, r := range v.Readings[defaults:] {
+		fmt.Fprintf(&b, "| %s: %s | %s | `%s` | %s |\n", r.Name, r.Text, r.About, strings.Join(r.Set, " "), r.Seeds)
+	}
+	return b.String()
+}
+
+// dependent lists the claims that hold under one reading and do not hold under another.
+func (v verdictsByReading) dependent() []paper.Claim {
+	return slices.DeleteFunc(slices.Clone(v.claims), func(c paper.Claim) bool {
+		return len(v.under(c.ID, claims.Holds)) == 0 || len(v.under(c.ID, claims.DoesNotHold)) == 0
+	})
+}
+
+// svg is the picture: a row for each claim, a column for each reading.
+func (v verdictsByReading) svg() []byte {
+	const left, top, cell, row = 190, 110, 40, 22
+	width, height := left+cell*len(v.Readings)+70, top+row*len(v.claims)+40
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" `+
+		`font-family="sans-serif" font-size="12"><title>Verdicts by claim and reading</title>`+
+		`<rect width="100%%" height="100%%" fill="#ffffff"/>`+"\n", width, height, width, height)
+	for i, r := range v.Readings {
+		x := left + cell*i + cell/2
+		fmt.Fprintf(&b, `<text transform="translate(%d %d) rotate(-45)">%s</text>`+"\n", x, top-8,
+			r.Name)
+	}
+	for k, c := range v.claims {
+		y := top + row*k
+		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", left-8, y+15, html.EscapeString(c.ID))
+		for i, r := range v.Readings {
+			verdict := r.verdict(c.ID)
+			look := lookOf(verdict)
+			fmt.Fprintf(&b, `<g><title>%s, %s: %s %s</title><rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+
+				`<text x="%d" y="%d" text-anchor="middle" fill="%s">%s</text></g>`+"\n", html.EscapeString(c.Text),
+				r.Name, look.Text, r.Claims[c.ID].Effects(), left+cell*i+1, y+1, cell-2, row-2, look.Color,
+				left+cell*i+cell/2, y+15, look.Ink, look.Mark)
+		}
+	}
+	x := left
+	for _, look := range verdictLooks {
+		if look.Mark == "" {
+			continue
+		}
+		fmt.Fprintf(&b, `<text x="%d" y="%d"><tspan font-weight="bold">%s</tspan> %s</text>`+"\n", x, height-12, look.Mark,
+			look.Verdict.Short())
+		x += 34 + 7*len(look.Verdict.Short())
+	}
+	b.WriteString("</svg>\n")
+	return []byte(b.String())
+}
+
+// writeReadings prints and writes the verdicts, and the runs that no figure of the tables has.
+func (l *Lab) writeReadings(v verdictsByReading, o StudyOptions) error {
+	var rows []figures.Row
+	var panels []claims.Collected
+	written := map[string]bool{}
+	for _, r := range v.Readings {
+		for _, p := range r.panels {
+			if err := l.AddJobs(&p); err != nil {
+				return err
+			}
+			p.Jobs = slices.DeleteFunc(p.Jobs, func(job runs.Wanted) bool {
+				id := job.Spec.ID()
+				known := written[id] || l.Tables.Drawn(id)
+				written[id] = true
+				return known
+			})
+			c, err := l.Load(p)
+			if err != nil {
+				return err
+			}
+			panels, rows = append(panels, c), append(rows, c.Written(c.RowsOf(func(metric string) bool {
+				return metric == c.Shown().Name
+			}))...)
+		}
+	}
+	record := claims.NewRecord(o.Scale, l.Provenance(), panels, claims.Evidence{})
+	record.Settings = nil // each run has its own
+	if err := figures.WriteTable(readingName, rows, record, o.Out); err != nil {
+		return err
+	}
+	page := v.markdown()
+	for name, text := range map[string][]byte{"README.md": []byte(page), readingName + ".svg": v.svg()} {
+		if err := artifact.Replace(filepath.Join(o.Out, name), text, 0o644); err != nil {
+			return fmt.Errorf("cannot write %s: %w", name, err)
+		}
+	}
+	_, err := fmt.Fprintf(l.Stdout, "%s\nVerdicts: %s\n", page, filepath.Join(o.Out, "README.md"))
+	return err
+}

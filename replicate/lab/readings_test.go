@@ -1,0 +1,145 @@
+package lab
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/replicate/claims"
+	"tvps/replicate/paper"
+)
+
+// TestDeclaredReadings: each reading has valid settings at the scales of its scenarios, of which those that it names
+// differ from the default's and no others, and is about interpretations that exist.
+func TestDeclaredReadings(t *testing.T) {
+	document := demand.Read(t, interpretations)
+	readings := paper.Readings()
+	plans, err := testCatalog.ReadingPlans(readings, StudyOptions{Options: Options{Scale: "small"}})
+	if err != nil || len(plans) != defaults+len(readings) {
+		t.Fatalf("%d readings, %v", len(plans), err)
+	}
+	for i, r := range plans[defaults:] {
+		if !regexp.MustCompile(`(?m)^## ` + r.About + ` `).Match(document) {
+			t.Errorf("%s is about %q, which is no interpretation", r.Name, r.About)
+		}
+		if len(r.panels) == 0 {
+			t.Errorf("%s has no panel", r.Name)
+		}
+		for _, p := range r.panels {
+			if !slices.Contains(readings[i].Scenarios, p.Scenario) {
+				t.Errorf("%s is run on %s", p.Key, p.Scenario)
+			}
+			was, err := testCatalog.Setup(p.Scenario, "small", p.Set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, after := fieldsOf(was), fieldsOf(p.Settings)
+			for name := range before {
+				named := slices.ContainsFunc(r.Set, func(set string) bool { return strings.HasPrefix(set, name+"=") })
+				if before[name] != after[name] && !named {
+					t.Errorf("%s: %s is %s instead of %s", p.Key, name, after[name], before[name])
+				}
+			}
+		}
+	}
+	_, err = testCatalog.ReadingPlans(readings, StudyOptions{Options: Options{Scale: "small"}, Rows: []string{"clip-non"}})
+	demand.Error(t, err, `"clip-non"`, `did you mean "clip-none"`)
+}
+
+// TestReadings: runs of figures are not computed again, a reading changes only claims about learners that it can
+// change, and the runs that are written make the same page on a machine that has none.
+func TestReadings(t *testing.T) {
+	w, gallery := newMiniature(t), t.TempDir()
+	w.only(1)
+	settings := slices.Clone(w.options.Overrides)
+	parent := w.options
+	parent.Out = filepath.Join(gallery, "fig01")
+	if _, err := w.Make(t.Context(), paper.Fig1(), parent); err != nil {
+		t.Fatal(err)
+	}
+	gaussian := func(name, set string) paper.Reading {
+		return paper.Reading{Alternative: paper.Alternative{Name: name, Set: []string{set}}, Scenarios: []string{"gaussian"}}
+	}
+	readings := []paper.Reading{gaussian("clip", "clip=none"), gaussian("tune", "finetune-epochs=0")}
+	o := StudyOptions{Options: w.options}
+	o.Panels, o.Out = nil, filepath.Join(gallery, readingName)
+	if err := w.AddReadings(gallery); err != nil {
+		t.Fatal(err)
+	}
+	before := len(stored(t, w))
+	if err := w.Readings(t.Context(), readings, o); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(stored(t, w)) - before; n != 2*2 { // one learner for each reading and seed
+		t.Errorf("%d runs were computed", n)
+	}
+	page := string(demand.Read(t, filepath.Join(o.Out, "README.md")))
+	lines := map[string][]string{}
+	for line := range strings.Lines(page) {
+		if cells := strings.Split(strings.TrimSpace(line), " |"); len(cells) == 1+2+len(readings)+1 {
+			lines[strings.Trim(cells[0], "| `")] = cells[3 : len(cells)-1]
+		}
+	}
+	for claim, want := range map[string]string{"fig1a-ours-everything": "changed same",
+		"fig1a-ours-others": "changed changed", "fig1a-oracle": "same changed"} {
+		var got []string
+		for _, cell := range lines[claim] {
+			got = append(got, map[bool]string{true: "same", false: "changed"}[cell == " ."])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %s\n%s", claim, lines[claim], want, page)
+		}
+	}
+
+	l := fromTables(t, w.Catalog, gallery)
+	var printed strings.Builder
+	l.Stdout, o.Overrides = &printed, settings
+	if err := l.AddReadings(gallery); err != nil {
+		t.Fatal(err)
+	}
+	o.Out = filepath.Join(t.TempDir(), "again")
+	if err := l.Readings(t.Context(), readings, o); err != nil {
+		t.Fatal(err)
+	}
+	if again := string(demand.Read(t, filepath.Join(o.Out, "README.md"))); again != page {
+		t.Errorf("from the written runs the page is\n%s\ninstead of\n%s", again, page)
+	}
+}
+
+// stored lists the finished runs of a lab.
+func stored(t *testing.T, l *testLab) []os.DirEntry {
+	t.Helper()
+	files, err := os.ReadDir(filepath.Join(l.results, "gaussian"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(files, func(f os.DirEntry) bool { return !strings.HasSuffix(f.Name(), ".jsonl.zst") })
+}
+
+// TestDependentClaims: a claim depends on the reading if it holds under one and does not hold under another.
+func TestDependentClaims(t *testing.T) {
+	verdicts := func(v ...claims.Verdict) verdictsByReading {
+		out := verdictsByReading{claims: []paper.Claim{{ID: "c"}}}
+		for _, verdict := range v {
+			out.Readings = append(out.Readings, judgedReading{Claims: map[string]claims.Judged{"c": {Verdict: verdict}}})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		verdicts []claims.Verdict
+		want     int
+	}{
+		{[]claims.Verdict{claims.Holds, claims.Holds, claims.DoesNotHold}, 1},
+		{[]claims.Verdict{claims.Undecided, claims.DoesNotHold, claims.Holds}, 1},
+		{[]claims.Verdict{claims.Holds, claims.Undecided, claims.NotRun}, 0},
+		{[]claims.Verdict{claims.Partly, claims.NoDifference, claims.Holds}, 0},
+	} {
+		if got := len(verdicts(c.verdicts...).dependent()); got != c.want {
+			t.Errorf("%v: %d claims depend on it", c.verdicts, got)
+		}
+	}
+}
