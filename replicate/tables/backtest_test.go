@@ -105,14 +105,14 @@ func TestRun(t *testing.T) {
 // TestNoLookAhead: later blocks change no score of an earlier one, and no choice made before it.
 func TestNoLookAhead(t *testing.T) {
 	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quicker()}, Model: "logistic", Until: "11", Last: 6,
-		Kinds: []crossfit.Kind{crossfit.Conditional}}
+		Kinds: []crossfit.Kind{crossfit.Joint}}
 	whole := run(t, t.TempDir(), q)
 	q.Source = turning(t, 12)
 	short := run(t, t.TempDir(), q)
 	if !reflect.DeepEqual(whole.Blocks, short.Blocks) || !reflect.DeepEqual(whole.Verdict, short.Verdict) {
 		t.Errorf("later blocks change %v to %v", short.Blocks, whole.Blocks)
 	}
-	q.Source, q.Until, q.Last = turning(t, 16), "", 10
+	q.Source, q.Until, q.Last, q.Kinds = turning(t, 16), "", 10, []crossfit.Kind{}
 	longer := run(t, t.TempDir(), q)
 	chosen := longer.rule(Forgetting).Chosen
 	if !slices.Equal(chosen[:4], whole.rule(Forgetting).Chosen) {

@@ -169,7 +169,7 @@ exec 3<&-
 
 // outputDelay is how long the output of a command is awaited after its end: a child that it left behind may keep it
 // open for ever.
-const outputDelay = 2 * time.Second
+var outputDelay = 2 * time.Second // less in tests
 
 // started is a running command. It leads a process group.
 type started struct {

@@ -1,12 +1,12 @@
 package tables
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -17,26 +17,8 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 )
 
-// findings are those of drift and weights on the same file, and the weights.
-func findings(t *testing.T, file string) (a, b *Finding, w *Weights) {
-	t.Helper()
-	q := Request{Source: Source{File: file, Time: "block", Read: table.Options{Drop: []string{"y"}}}, Fit: quick()}
-	q.Fit.Permutations = 19
-	p, err := PrepareDrift(q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fitter := crossfit.NewFitter(backendtest.Open(t, "").Backend)
-	defer fitter.Close()
-	if a, err = p.tested.find(t.Context(), fitter, q); err != nil {
-		t.Fatal(err)
-	}
-	w = weigh(t, WeightsRequest{Request: q})
-	return a, w.Finding, w
-}
-
-// TestOneRule: drift and weights give one answer. Where nothing drifts, all weights are 1; one column of 20 that moves
-// by half a standard deviation is found.
+// TestOneRule: drift and weights test the same rows with the same settings. Where nothing drifts, all weights are 1; one
+// column of 20 that moves by half a standard deviation is found.
 func TestOneRule(t *testing.T) {
 	names := make([]string, 20)
 	for j := range names {
@@ -51,11 +33,24 @@ func TestOneRule(t *testing.T) {
 			x[7] += moves * float64(block) / 39
 			return x, "0"
 		})
-		drift, weights, w := findings(t, file)
-		a, _ := json.Marshal(drift)
-		b, _ := json.Marshal(weights)
-		if string(a) != string(b) || !strings.HasPrefix(w.String(), drift.Sentence) {
-			t.Errorf("drift finds %s, weights %s", a, b)
+		q := Request{Source: Source{File: file, Time: "block", Read: table.Options{Drop: []string{"y"}}}, Fit: quick()}
+		q.Fit.Permutations = LeastPermutations
+		a, err := PrepareDrift(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := PrepareWeights(WeightsRequest{Request: q})
+		if err != nil || !reflect.DeepEqual(a.tested, b.tested) || !reflect.DeepEqual(a.Request, b.Request) {
+			t.Errorf("weights tests other rows than drift: %v", err)
+		}
+		w, err := b.Weigh(t.Context(), backendtest.Open(t, "").Backend)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		drift := w.Finding
+		if !strings.HasPrefix(w.String(), drift.Sentence+".\n") || !strings.Contains(w.String(), "\nx: p ") {
+			t.Errorf("the summary is %s", w)
 		}
 		if moves == 0 {
 			if len(drift.drifting()) > 0 || w.Share != 1 || !w.Equal {
@@ -69,7 +64,7 @@ func TestOneRule(t *testing.T) {
 			continue
 		}
 		if strings.Join(drift.drifting(), ", ") != InX || strings.Join(drift.Columns, " ") != "c7" {
-			t.Errorf("one column moves: %s, %v", a, drift.Columns)
+			t.Errorf("one column moves: %+v", drift)
 		}
 	}
 }

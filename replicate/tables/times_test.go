@@ -50,7 +50,7 @@ func still(int) float64 { return 0 }
 // TestFalsePositives: of tables without drift, of independent and of autoregressive rows, no more than a few have a
 // test that finds drift. DRIFT_TABLES=200 gives the numbers of the README.
 func TestFalsePositives(t *testing.T) {
-	tables, allowed := 8, 2 // P(more than 2 of 8) is .6% if each has 5%
+	tables, allowed := 5, 1 // P(more than 1 of 5) is 2.3% if each has 5%, and the draws do not change
 	if os.Getenv("DRIFT_TABLES") == "200" {
 		tables, allowed = 200, 20
 	}

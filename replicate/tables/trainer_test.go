@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	case action == "":
 		os.Exit(m.Run())
 	case action == "parent": // of a trainer that is a child of its shell
-		c, err := newCommand("echo started; sleep 98765; true #", false, 1, os.Stdout)
+		c, err := newCommand("echo started; sleep "+os.Getenv(trainerVariable+"_SLEEP")+"; true #", false, 1, os.Stdout)
 		if err == nil {
 			_, err = c.begin(c.command(&task{stream: &Stream{Label: &table.Label{}}}))
 		}
@@ -331,6 +331,8 @@ func TestLoose(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := newTestTask(t, turning(t, 16), 12)
+	defer func(delay time.Duration) { outputDelay = delay }(outputDelay)
+	outputDelay /= 4
 	for _, c := range []struct {
 		action, text string
 		serve        bool
@@ -338,10 +340,10 @@ func TestLoose(t *testing.T) {
 	}{
 		{action: "share", text: "sleep 100 & '%s'"},
 		{action: "share", text: "sleep 100 & '%s'", serve: true},
-		{action: "share", text: "setsid sleep 7 & '%s'"}, // in another group
+		{action: "share", text: "setsid sleep 3 & '%s'"}, // in another group
 		{action: "share", text: "tr '\\0' x < /dev/zero #%s", serve: true, want: "a line of more than 64 KB instead of ok"},
 		{action: "leave", text: "'%s'", serve: true, end: "failed at its end (exit status 4)"},
-		{action: "share", text: "setsid sleep 7 & exit 5 #%s", serve: true, want: "ended (exit status 5) before its answer"},
+		{action: "share", text: "setsid sleep 3 & exit 5 #%s", serve: true, want: "ended (exit status 5) before its answer"},
 	} {
 		t.Setenv(trainerVariable, c.action)
 		m, err := newCommand(fmt.Sprintf(c.text, binary), c.serve, 1, io.Discard)
@@ -364,6 +366,7 @@ func TestLoose(t *testing.T) {
 
 // TestTrainerEndsWithUs: what a trainer's shell has started does not run on after this process was killed.
 func TestTrainerEndsWithUs(t *testing.T) {
+	seconds := fmt.Sprint(90_000_000 + os.Getpid()) // that no other process sleeps
 	running := func() bool {
 		files, err := filepath.Glob("/proc/[0-9]*/cmdline")
 		if err != nil || len(files) == 0 {
@@ -371,11 +374,11 @@ func TestTrainerEndsWithUs(t *testing.T) {
 		}
 		return slices.ContainsFunc(files, func(file string) bool {
 			text, err := os.ReadFile(file)
-			return err == nil && string(text) == "sleep\x0098765\x00"
+			return err == nil && string(text) == "sleep\x00"+seconds+"\x00"
 		})
 	}
 	parent := exec.Command(os.Args[0])
-	parent.Env = append(os.Environ(), trainerVariable+"=parent")
+	parent.Env = append(os.Environ(), trainerVariable+"=parent", trainerVariable+"_SLEEP="+seconds)
 	out, err := parent.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
