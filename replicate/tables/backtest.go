@@ -367,12 +367,17 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 	}
 	trained := map[string]int{} // models of a rule's own
 	for _, rule := range c.rules {
-		if rule.train != nil {
-			for _, weights := range rule.train(rule, t, p, c.Seed) {
-				models = append(models, weighted{rule.Name, weights})
-				trained[rule.Name]++
-			}
+		if rule.train == nil {
+			continue
 		}
+		lists, err := rule.train(rule, t, p, c.Seed)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", rule.Name, err)
+		}
+		for _, weights := range lists {
+			models = append(models, weighted{rule.Name, weights})
+		}
+		trained[rule.Name] = len(lists)
 	}
 	predictions, err := c.predict(ctx, t, models)
 	if err != nil {

@@ -123,8 +123,8 @@ func (h *hedge) learn(slopes []float64) {
 
 // bagged trains so many models with the weights of tuned forgetting, each on a bootstrap sample of the rows: the control
 // of a committee of as many.
-func bagged(models int) func(r Rule, t *task, p *past, seed int64) [][]float64 {
-	return func(r Rule, t *task, p *past, seed int64) [][]float64 {
+func bagged(models int) func(r Rule, t *task, p *past, seed int64) ([][]float64, error) {
+	return func(r Rule, t *task, p *past, seed int64) ([][]float64, error) {
 		weights := t.weights(lowest(r, p), nil)
 		out := make([][]float64, models)
 		for k := range out {
@@ -139,7 +139,7 @@ func bagged(models int) func(r Rule, t *task, p *past, seed int64) [][]float64 {
 			}
 			scaledWeights(out[k])
 		}
-		return out
+		return out, nil
 	}
 }
 

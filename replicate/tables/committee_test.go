@@ -87,7 +87,7 @@ func (shares) close() error     { return nil }
 // weights that are computed here again from the predictions.
 func TestCommittee(t *testing.T) {
 	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quicker()}, Model: "logistic", Kinds: []crossfit.Kind{},
-		Rules: []string{Committee, "bagged", "tournament"}}
+		Rules: []string{Committee, "bagged", "tournament", "rider"}}
 	p, err := PrepareBacktest(q)
 	if err != nil {
 		t.Fatal(err)
@@ -152,6 +152,13 @@ func TestCommittee(t *testing.T) {
 			mean += share[m] * slope[m]
 			mix += share[m] * math.Exp(-math.Log(float64(len(members)))*(slope[m]-slope[0])/gap)
 		}
+		lists, err := rider(Rule{}, k, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found, want := got["log-loss: rider"][i], k.score(k.same(k.past(lists[0])))[0]; math.Abs(found-want) > 1e-9 {
+			t.Errorf("block %d: the loss of rider is %v, want %v", step, found, want)
+		}
 		chosen := len(members) - 1 // equal, before anything is known
 		for m, w := range members {
 			if w.Window == 0 && i > 0 && tuned[m] < tuned[chosen] {
@@ -183,9 +190,9 @@ func TestBagged(t *testing.T) {
 		k.block[i] = i * 4 / n
 	}
 	r := Rule{Weightings: []Weighting{{Window: 2}}, train: bagged(3)}
-	lists := r.train(r, k, &past{}, 0)
-	if len(lists) != 3 || slices.Equal(lists[0], lists[1]) || slices.Equal(lists[1], lists[2]) {
-		t.Fatalf("%d models", len(lists))
+	lists, err := r.train(r, k, &past{}, 0)
+	if err != nil || len(lists) != 3 || slices.Equal(lists[0], lists[1]) || slices.Equal(lists[1], lists[2]) {
+		t.Fatalf("%d models, error %v", len(lists), err)
 	}
 	for _, w := range lists {
 		none, drawn, unit := 0., 0., slices.Min(slices.DeleteFunc(slices.Clone(w), func(v float64) bool { return v == 0 }))

@@ -186,10 +186,30 @@ func softmax(ctx context.Context, t *task, weight, start []float64) ([]float64, 
 	return result.X, nil
 }
 
-// ridge solves the normal equations of ridge regression, and predicts the test rows.
+// ridge predicts the test rows by ridge regression of the standardised number.
 func ridge(t *task, weight []float64) ([]float64, error) {
-	d := t.data.Dim
 	mean, spread := moments(t.data.Target, weight)
+	target := make([]float64, len(weight))
+	for i, y := range t.data.Target {
+		target[i] = (y - mean) / spread
+	}
+	beta, err := t.regression(weight, target)
+	if err != nil {
+		return nil, err
+	}
+	d := t.data.Dim
+	out := make([]float64, len(t.test))
+	for i := range t.test {
+		logits(beta, t.testX[i*d:(i+1)*d], out[i:i+1])
+		out[i] = mean + spread*out[i]
+	}
+	return out, nil
+}
+
+// regression solves the normal equations of the ridge regression of a target on the rows of train: [dim + 1], the
+// intercept last.
+func (t *task) regression(weight, target []float64) ([]float64, error) {
+	d := t.data.Dim
 	a, b := mat.NewSymDense(d+1, nil), mat.NewVecDense(d+1, nil)
 	row := mat.NewVecDense(d+1, nil)
 	for i, w := range weight {
@@ -201,7 +221,7 @@ func ridge(t *task, weight []float64) ([]float64, error) {
 		}
 		row.SetVec(d, 1)
 		a.SymRankOne(a, w, row)
-		b.AddScaledVec(b, w*(t.data.Target[i]-mean)/spread, row)
+		b.AddScaledVec(b, w*target[i], row)
 	}
 	for j := range d {
 		a.SetSym(j, j, a.At(j, j)+1)
@@ -212,12 +232,7 @@ func ridge(t *task, weight []float64) ([]float64, error) {
 	if !chol.Factorize(a) || chol.SolveVecTo(&beta, b) != nil {
 		return nil, errors.New("ridge regression: the normal equations have no stable solution")
 	}
-	out := make([]float64, len(t.test))
-	for i := range t.test {
-		logits(beta.RawVector().Data, t.testX[i*d:(i+1)*d], out[i:i+1])
-		out[i] = mean + spread*out[i]
-	}
-	return out, nil
+	return beta.RawVector().Data, nil
 }
 
 // moments are the weighted mean and standard deviation; 1 for that of equal values.
