@@ -11,12 +11,16 @@ from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-LICENCES = "LICENSE", "THIRD_PARTY.md"
+LICENCES = "LICENSE", "THIRD_PARTY.md", "figures/echarts/LICENSE", "figures/echarts/NOTICE"
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}  # Go's name: Linux's
 
 # The files of a package that Go builds a program from, on any system.
 FILES = "{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}\n{{end}}{{range $.IgnoredGoFiles}}\
 {{$.Dir}}/{{.}}\n{{end}}{{range $.EmbedFiles}}{{$.Dir}}/{{.}}\n{{end}}{{end}}{{end}}"
+
+# The module of a package, the module's folder and that of the package; nothing for packages of this module and of Go.
+PACKAGES = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}"
+TEXTS = re.compile(r"(licen[cs]es?|copying|copyright|notice|patents|authors|contributors)\b", re.IGNORECASE)
 
 
 class Program(BuildHookInterface):
@@ -44,7 +48,7 @@ class Program(BuildHookInterface):
             files.update(map(Path, "".join(lists).splitlines()))
             build_data["force_include"].update({str(file): f"go/{file.relative_to(module)}" for file in files})
             return
-        go_env = json.loads(run("env", "-json", "GOOS", "GOARCH", "CGO_ENABLED"))
+        go_env = json.loads(run("env", "-json", "GOOS", "GOARCH", "GOROOT", "CGO_ENABLED"))
         tags = []
         if go_env["CGO_ENABLED"] == "0":
             tags = ["-tags=noxla"]
@@ -54,11 +58,29 @@ class Program(BuildHookInterface):
         run("build", "-trimpath", "-ldflags=-s -w", *tags, "-o", str(program), "./replicate")
         build_data["force_include"][str(program)] = "tvps/tvps"
         build_data["force_include"].update({str(module / name): f"tvps/{name}" for name in LICENCES})
+        packages = run("list", "-deps", *tags, "-f", PACKAGES, "./replicate").splitlines()
+        packages = [line.split("\t") for line in packages if line]
+        texts = licences([*packages, ["go", go_env["GOROOT"], go_env["GOROOT"]]])
+        build_data["force_include"].update({str(text): f"tvps/licences/{name}" for text, name in texts.items()})
         build_data["pure_python"], build_data["tag"] = False, f"py3-none-{platform(go_env, program)}"
 
     def finalize(self, version, build_data, artifact_path):
         if hasattr(self, "work"):
             self.work.cleanup()
+
+
+def licences(packages):
+    """Return the licence texts in the folders of Go packages, up to those of their modules, and names for them."""
+    found = {}
+    for module, root, folder in packages:
+        folders = [Path(folder), *Path(folder).parents]
+        for folder in folders[: folders.index(Path(root)) + 1]:
+            for entry in filter(lambda entry: TEXTS.match(entry.name), folder.iterdir()):
+                texts = entry.iterdir() if entry.is_dir() else [entry]
+                found.update({text: f"{module}/{text.relative_to(root)}" for text in texts if text.suffix != ".go"})
+        if not any(name.startswith(f"{module}/") for name in found.values()):
+            raise SystemExit(f"the Go module {module} in {root} has no licence")
+    return found
 
 
 def platform(go_env, program):

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"archive/zip"
 	"errors"
 	"io/fs"
 	"os"
@@ -59,10 +60,21 @@ func TestPython(t *testing.T) {
 	if err != nil || len(wheels) != 1 {
 		t.Fatalf("wheels %q, error %v", wheels, err)
 	}
+	archive, err := zip.OpenReader(wheels[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
 	if runtime.GOOS == "linux" {
 		_, platform, _ := strings.Cut(strings.TrimSuffix(filepath.Base(wheels[0]), ".whl"), "-none-")
 		if out := must(nil, inside, "-m", "auditwheel", "show", wheels[0]); !strings.Contains(out, `"`+platform+`"`) {
 			t.Errorf("the wheel is for %s, but auditwheel says: %s", platform, out)
+		}
+	}
+	for _, member := range []string{"tvps/LICENSE", "tvps/licences/go/LICENSE", "tvps/licences/gonum.org/v1/gonum/LICENSE",
+		"tvps/licences/github.com/apache/arrow-go/v18/NOTICE.txt", "tvps/figures/echarts/NOTICE"} {
+		if _, err := archive.Open(member); err != nil {
+			t.Errorf("the wheel has no %s", member)
 		}
 	}
 	sh, err := exec.LookPath("sh") // for trainers; nothing else is on PATH
