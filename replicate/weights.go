@@ -149,7 +149,9 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "back test: %s\n", advice.Sentence)
 		p.Advised, p.Weights.Kind, p.Weights.HalfLife, p.Window = true, cmp.Or(advice.Kind, tables.NoOmega), advice.HalfLife, advice.Window
 	}
-	r, err := p.Weigh(cmd.Context(), b.Backend)
+	progress, stop := shareReporter(os.Stderr)
+	r, err := p.Weigh(cmd.Context(), b.Backend, progress)
+	stop()
 	if err != nil {
 		return mistake(err)
 	}

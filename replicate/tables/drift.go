@@ -93,12 +93,9 @@ func (m *measurement) run() error {
 		}},
 		{"tests over time", .2, m.overTime}, {"columns", .1, m.columns}, {"map", .1, m.maps},
 	} {
-		progress := func(share float64) {
-			if m.show != nil {
-				m.show(done+share*part.share, part.name)
-			}
-		}
+		progress := phase(m.show, done, part.share, part.name)
 		progress(0)
+		m.fitter.Progress = progress
 		if err := part.run(progress); err != nil {
 			return err
 		}
@@ -107,4 +104,13 @@ func (m *measurement) run() error {
 	m.Notes = append(m.Notes, m.g.Notes...)
 	m.Verdict = m.judge()
 	return nil
+}
+
+// phase is the progress of a part of the work: from is the share of the work before it, of its own. show may be nil.
+func phase(show func(share float64, doing string), from, of float64, doing string) func(share float64) {
+	return func(share float64) {
+		if show != nil {
+			show(from+share*of, doing)
+		}
+	}
 }

@@ -43,7 +43,7 @@ func TestOneRule(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(a.tested, b.tested) || !reflect.DeepEqual(a.Request, b.Request) {
 			t.Errorf("weights tests other rows than drift: %v", err)
 		}
-		w, err := b.Weigh(t.Context(), backendtest.Open(t, "").Backend)
+		w, err := b.Weigh(t.Context(), backendtest.Open(t, "").Backend, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -105,8 +105,10 @@ func (p *WeightsJob) constant() (value string, ok bool) {
 }
 
 // Weigh fits g on the rows up to T and weights them. Errors: a *table.Error if the rows differ too little, and those of
-// package propensity. Close the result after its last use.
-func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend) (*Weights, error) {
+// package propensity. progress, if not nil, is called with the share of the work done and what is done. Close the result
+// after its last use.
+func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend, progress func(share float64, doing string)) (
+	*Weights, error) {
 	times := p.stream.Times
 	r := &Weights{About: p.about, At: times.Names[p.at], First: times.Names[0], Times: p.at + 1,
 		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names()}
@@ -120,7 +122,7 @@ func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend) (*Weigh
 	p.stream = &Stream{Source: p.stream.Source, Times: times} // the encoded rows are enough: the table may be freed
 	r.choose(&p.WeightsRequest, p.data)
 	r.fitter = crossfit.NewFitter(backend)
-	if err := r.weigh(ctx, p, T); err != nil {
+	if err := r.weigh(ctx, p, T, progress); err != nil {
 		r.Close()
 		return nil, p.mendable(err)
 	}
@@ -129,8 +131,12 @@ func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend) (*Weigh
 }
 
 // weigh tests for drift, fits g where it is needed, and weights the rows.
-func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64) (err error) {
+func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64, show func(share float64, doing string)) (
+	err error) {
+	begin := 0.
 	if p.tested != nil && r.Kind != NoOmega {
+		begin = .3
+		r.fitter.Progress = phase(show, 0, begin, "tests for drift")
 		if err = r.test(ctx, r.fitter, p.Request, p.tested); err != nil {
 			return err
 		}
@@ -140,6 +146,7 @@ func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64) (err erro
 		r.weights = crossfit.Forgetting(p.data.Time, T, r.Options.HalfLife)
 		return nil
 	}
+	r.fitter.Progress = phase(show, begin, 1-begin, "propensity score")
 	if r.own, err = r.fitter.Fit(ctx, p.data, r.Settings, p.Seed); err != nil {
 		return err
 	}

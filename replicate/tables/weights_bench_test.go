@@ -102,7 +102,7 @@ func BenchmarkWeigh(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				r, err := p.Weigh(b.Context(), engine.Backend)
+				r, err := p.Weigh(b.Context(), engine.Backend, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

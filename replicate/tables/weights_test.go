@@ -55,7 +55,7 @@ func weigh(t *testing.T, q WeightsRequest) *Weights {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.Weigh(context.Background(), backendtest.Open(t, "").Backend)
+	r, err := p.Weigh(context.Background(), backendtest.Open(t, "").Backend, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -183,7 +183,7 @@ func TestEarlyStop(t *testing.T) {
 		l.start, l.draws = int64(k), random.New(1, "draws", k)
 		lanes = append(lanes, l)
 	}
-	got, err := w.train(t.Context(), table, lanes, c, patience, c.Updates)
+	got, err := w.train(t.Context(), table, lanes, c, patience, c.Updates, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

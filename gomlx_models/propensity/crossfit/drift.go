@@ -46,9 +46,16 @@ func (f *Fitter) Drift(ctx context.Context, d Table, cfg Config, seed int64) (*D
 	found := &Drift{}
 	n := len(rows.at)
 	found.testColumns(d, rows.at, seed)
-	table := deviceTable(d, o.Shape)
+	table := o.table(d)
 	defer net.Free(table...)
 	chunk := chunksOf(cutEvenly(n, found.Chunks), n)
+	o.work.planned = nullCandidate.Updates
+	if d.hasY() {
+		o.work.planned += nullCandidate.Updates + outcomeCandidate.Updates
+	}
+	if d.Target != nil {
+		o.work.planned += outcomeCandidate.Updates
+	}
 	if found.Score, err = o.null(ctx, table, o.samples(d, rows.at, Covariate), chunk, seed); err != nil {
 		return nil, err
 	}

@@ -145,6 +145,8 @@ type Fitted struct {
 	models map[Kind]*model // Joint and Covariate
 	fold   map[uint64]uint8
 	data   Table // nil after Fitter.Load
+	turn   *turn // of a wide table, for trainings; otherwise nil
+	work   *work
 }
 
 // shape is what rows must have to be given to g, and how they are standardised.
@@ -164,6 +166,10 @@ func (s shape) fits(d Table) bool {
 // Fitter holds the compiled programs of Fit, which take longer to compile than to run. One
 // serves many fits: other rows, other T, other seeds. It is safe for concurrent use.
 type Fitter struct {
+	// Progress, if not nil, is called with the share of the updates done by a Fit or a Drift. Who sets it calls one of
+	// them at a time.
+	Progress func(share float64)
+
 	backend compute.Backend
 	mu      sync.Mutex
 	nets    map[netKey]*network
@@ -235,7 +241,8 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	if err := d.check(); err != nil {
 		return nil, nil, err
 	}
-	o := &Fitted{Findings: Findings{Config: cfg}, fitter: f, models: map[Kind]*model{}, data: d}
+	o := &Fitted{Findings: Findings{Config: cfg}, fitter: f, models: map[Kind]*model{}, data: d,
+		work: &work{show: f.Progress}}
 	o.Config.Kinds, o.Config.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
 	o.First, o.Last = slices.Min(d.Time), slices.Max(d.Time)
 	if o.First == o.Last {
@@ -253,6 +260,7 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	rows.deal(d, cfg.Folds)
 	o.fold = rows.folds()
 	o.Shape = shapeOfRows(d, columns, rows.at)
+	o.turn = turned(d, o.Shape, rows.at)
 	o.note(d, rows)
 	return o, rows, nil
 }
@@ -287,8 +295,12 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 		}
 		o.Config.Kinds = []Kind{Covariate}
 	}
-	table := deviceTable(d, o.Shape)
+	table := o.table(d)
 	defer net.Free(table...)
+	for _, c := range o.Config.Candidates {
+		o.work.planned += len(o.needs()) * c.Updates
+	}
+	o.work.planned += len(o.needs()) * (o.Config.Ensemble - 1) * o.Config.Candidates[0].Updates
 	for _, kind := range o.needs() {
 		m, found, err := o.fitModel(ctx, table, rows, o.samples(d, rows.at, kind), random.Seed(seed, "own", kind))
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -35,7 +36,7 @@ func (o *Fitted) fitModel(ctx context.Context, table []*tensors.Tensor, rows *so
 		for k, l := range lanes {
 			l.start, l.draws = random.Seed(seed, "start", member, k), random.New(seed, "draws", member, k)
 		}
-		return w.train(ctx, table, lanes, c, patience, stopAt)
+		return w.train(ctx, table, lanes, c, patience, stopAt, o.work.training(stopAt))
 	}
 	found := &Diagnostics{Candidates: make([]float64, len(o.Config.Candidates))}
 	m, best, chosen := &model{scale: 1}, (*curve)(nil), 0
@@ -65,14 +66,45 @@ func (o *Fitted) fitModel(ctx context.Context, table []*tensors.Tensor, rows *so
 	if err := m.rescale(ctx, table, lanes, found); err != nil {
 		return nil, nil, err
 	}
-	return m, found, nil
+	return m, found, o.turnBack(m)
+}
+
+// turnBack makes a model of a rotated table that of its columns.
+func (o *Fitted) turnBack(m *model) (err error) {
+	if o.turn == nil {
+		return nil
+	}
+	at := slices.IndexFunc(m.net.params, func(p net.Param) bool { return p.Name == "layer1/weights" })
+	for _, values := range m.values {
+		values[at] = o.turn.back(values[at], m.net.lanes, m.net.g.Hidden)
+	}
+	key := m.net.netKey
+	key.dim = o.Shape.Dim
+	m.net, err = o.fitter.net(key)
+	return err
+}
+
+// width is the number of values of x that networks see in training.
+func (o *Fitted) width() int {
+	if o.turn != nil {
+		return o.turn.rank()
+	}
+	return o.Shape.Dim
+}
+
+// table copies x to the device as networks see it in training.
+func (o *Fitted) table(d Table) []*tensors.Tensor {
+	if o.turn != nil {
+		return o.turn.device()
+	}
+	return deviceTable(d, o.Shape)
 }
 
 // key names the programs of a candidate.
 func (o *Fitted) key(c Candidate, lanes, batch, stride int) netKey {
 	g := propensity.Config{Method: o.Config.Method, Hidden: c.Hidden, Time: o.Config.Time, Frequencies: c.Frequencies,
 		Classes: o.Shape.Classes}
-	return netKey{g: g, dim: o.Shape.Dim, target: o.Shape.Target, lanes: lanes, batch: batch, stride: stride}
+	return netKey{g: g, dim: o.width(), target: o.Shape.Target, lanes: lanes, batch: batch, stride: stride}
 }
 
 // foldNet returns the programs that train a candidate, with a lane for each fold.

@@ -79,7 +79,7 @@ func (o *Fitted) compare(ctx context.Context, table []*tensors.Tensor, data [][]
 		return nil, err
 	}
 	updates := nullCandidate.Updates // without an early stop
-	c, err := w.train(ctx, table, lanes, nullCandidate, updates, updates)
+	c, err := w.train(ctx, table, lanes, nullCandidate, updates, updates, o.work.training(updates))
 	if err != nil {
 		return nil, err
 	}

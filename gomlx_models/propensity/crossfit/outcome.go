@@ -119,13 +119,14 @@ func (o *Fitted) predict(ctx context.Context, table []*tensors.Tensor, samples [
 	for i, s := range samples {
 		asked[fold[i]] = append(asked[fold[i]], pair{sample: s})
 	}
-	key := netKey{g: propensity.Config{Hidden: outcomeCandidate.Hidden}, dim: o.Shape.Dim, outputs: outputs,
+	key := netKey{g: propensity.Config{Hidden: outcomeCandidate.Hidden}, dim: o.width(), outputs: outputs,
 		lanes: outcomeFolds, batch: nullBatch, stride: nullStride}
 	w, err := o.fitter.net(key)
 	if err != nil {
 		return nil, err
 	}
-	c, err := w.train(ctx, table, lanes, outcomeCandidate, outcomePatience, outcomeCandidate.Updates)
+	c, err := w.train(ctx, table, lanes, outcomeCandidate, outcomePatience, outcomeCandidate.Updates,
+		o.work.training(outcomeCandidate.Updates))
 	if err != nil {
 		return nil, err
 	}

@@ -98,16 +98,33 @@ type curve struct {
 	final   net.Values  // the networks after the last update
 }
 
+// work is what a Fit or a Drift has to do, in updates.
+type work struct {
+	show          func(share float64) // may be nil
+	planned, done int
+}
+
+// training returns a function that tells of the updates of a training which has at most so many.
+func (w *work) training(most int) func(done int) {
+	w.done += most
+	return func(done int) {
+		if w.show != nil {
+			w.show(min(1, float64(w.done-most+done)/float64(w.planned)))
+		}
+	}
+}
+
 // train trains all lanes for stopAt of the candidate's updates. With patience it looks at the held-out loss after every
-// stride updates, and stops when the mean over the lanes did not fall for so many looks.
+// stride updates, and stops when the mean over the lanes did not fall for so many looks. tell: of work.training.
 func (w *network) train(ctx context.Context, table []*tensors.Tensor, lanes []*lane, c Candidate, patience,
-	stopAt int) (*curve, error) {
+	stopAt int, tell func(done int)) (*curve, error) {
 	next, starts := make([]func() pair, len(lanes)), make([]int64, len(lanes))
 	for k, l := range lanes {
 		next[k], starts[k] = l.pairs(), l.start
 	}
 	out, start := &curve{}, net.InitSeeds(w.params, starts, "propensity")
 	look := func(done int, _ float64, values func() (net.Values, error)) (stop bool, err error) {
+		tell(done)
 		if patience == 0 || done%w.stride != 0 && done != stopAt {
 			return false, nil
 		}

@@ -1,0 +1,100 @@
+package crossfit
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"gonum.org/v1/gonum/mat"
+)
+
+// A table is turned if it has more columns than rows and leastTurned, below which that gains little time, and at most
+// mostTurned rows: principal components take the third power of their number.
+const leastTurned, mostTurned = 1000, 2000
+
+// turn is a rotation of a table with more columns than rows onto its principal components. Its standardised rows span
+// no more dimensions than there are rows, so a first layer, which is linear, can tell them apart by so many numbers:
+// trained on these, g takes the time that they do, and not that of all columns. A layer with normal initial values has
+// in the rotated space the same distribution as before, as the components are scaled by sqrt(rank / columns).
+type turn struct {
+	axes  mat.Matrix // [columns, rank], with columns in canonical order
+	table []float32  // the rotated rows [rows, rank]
+}
+
+// turned returns the rotation of a wide table, or nil if there are enough rows, or too many. at: the rows in canonical
+// order.
+func turned(d Table, s shape, at []int) *turn {
+	n := len(at)
+	if d.Dim <= max(n, leastTurned) || n > mostTurned {
+		return nil
+	}
+	x := mat.NewDense(n, d.Dim, nil)
+	for i, row := range at {
+		for k, j := range s.Columns {
+			x.Set(i, k, float64((d.X[row*d.Dim+j]-s.Mean[k])/s.Scale[k]))
+		}
+	}
+	var gram mat.SymDense
+	gram.SymOuterK(1, x)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(&gram, true) {
+		return nil
+	}
+	value := eigen.Values(nil) // ascending
+	first := slices.IndexFunc(value, func(v float64) bool { return v > 1e-10*value[n-1] })
+	if first < 0 {
+		return nil // all columns are constant
+	}
+	rank := n - first
+	var vectors, axes, z mat.Dense
+	eigen.VectorsTo(&vectors)
+	parts := mat.DenseCopyOf(vectors.Slice(0, n, first, n))
+	scale := math.Sqrt(float64(rank) / float64(d.Dim))
+	axes.Mul(x.T(), parts)
+	axes.Apply(func(_, j int, v float64) float64 { return v * scale / math.Sqrt(value[first+j]) }, &axes)
+	z.Mul(x, &axes)
+	t := &turn{axes: &axes, table: make([]float32, n*rank)}
+	for i, row := range at {
+		for j := range rank {
+			t.table[row*rank+j] = float32(z.At(i, j))
+		}
+	}
+	return t
+}
+
+func (t *turn) rank() int {
+	_, rank := t.axes.Dims()
+	return rank
+}
+
+// device copies the rotated table to the device, as deviceTable does.
+func (t *turn) device() []*tensors.Tensor {
+	rank := t.rank()
+	s := shape{Dim: rank, Columns: positions(rank), Mean: make([]float32, rank), Scale: slices.Repeat([]float32{1}, rank)}
+	return deviceTable(Table{Dim: rank, X: t.table, Time: make([]float64, len(t.table)/rank)}, s)
+}
+
+// back replaces the weights of a first layer [lanes, rank + more, hidden] by those for the columns of the table. The
+// inputs after the components stay.
+func (t *turn) back(weights []float32, lanes, hidden int) []float32 {
+	columns, rank := t.axes.Dims()
+	in := len(weights) / lanes / hidden
+	var out []float32
+	for lane := range slices.Chunk(weights, in*hidden) {
+		w := mat.NewDense(rank, hidden, nil)
+		for i := range rank {
+			for j := range hidden {
+				w.Set(i, j, float64(lane[i*hidden+j]))
+			}
+		}
+		var product mat.Dense
+		product.Mul(t.axes, w)
+		for i := range columns {
+			for j := range hidden {
+				out = append(out, float32(product.At(i, j)))
+			}
+		}
+		out = append(out, lane[rank*hidden:]...)
+	}
+	return out
+}
