@@ -109,6 +109,15 @@ func thin[T any](list []T, n int) []T {
 	return out
 }
 
+// positions are 0..n-1.
+func positions(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
 // pick returns rows of a table in the given order; Order is left out if it is nil.
 func pick(d crossfit.Table, rows []int) crossfit.Table {
 	out := crossfit.Table{Dim: d.Dim, Classes: d.Classes}

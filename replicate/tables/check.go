@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -30,23 +31,20 @@ const (
 type contradiction struct {
 	*task
 	first     []bool  // the label of each test row in the first half
-	low, high float64 // a number: what the label is
+	low, high float64 // the two labels: numbers, or classes
 	weights   [][]float64
 }
 
 // newContradiction returns nil if there is none, see checkLeast.
 func newContradiction(t *task) *contradiction {
 	parts := t.fourParts()
-	per := checkRows
-	for _, part := range parts {
-		per = min(per, len(part))
-	}
+	per := min(checkRows, smallest(parts))
 	low, high := t.twoLabels()
-	if per < checkLeast || low < 0 {
+	c := &contradiction{task: &task{stream: t.stream, step: t.step}, low: t.label(low), high: t.label(high)}
+	if per < checkLeast || c.low == c.high {
 		return nil
 	}
-	c := &contradiction{task: &task{stream: t.stream, step: t.step}}
-	c.data.Dim, c.data.Classes = t.data.Dim, t.data.Classes
+	var labels []int // places
 	for half := range 2 {
 		for p, part := range parts { // p: bit 0 tells whether the first feature is large, bit 1 the second
 			for k := range per {
@@ -55,12 +53,7 @@ func newContradiction(t *task) *contradiction {
 					at = high
 				}
 				for range checkCopies {
-					c.train, c.labels = append(c.train, row), append(c.labels, t.train[at])
-					if t.data.Target != nil {
-						c.data.Target = append(c.data.Target, t.data.Target[at])
-					} else {
-						c.data.Label = append(c.data.Label, t.data.Label[at])
-					}
+					c.train, c.labels, labels = append(c.train, row), append(c.labels, t.train[at]), append(labels, at)
 				}
 				if half == 0 && (p == 1 || p == 2) {
 					c.test, c.first = append(c.test, row), append(c.first, p == 1)
@@ -68,117 +61,99 @@ func newContradiction(t *task) *contradiction {
 			}
 		}
 	}
-	if t.data.Target != nil {
-		c.low, c.high = t.data.Target[low], t.data.Target[high]
-	} else {
-		c.low, c.high = float64(t.data.Label[low]), float64(t.data.Label[high])
-	}
+	c.data = pick(t.data, labels) // of which only the labels are used
+	n := len(c.train) / 2
 	for _, other := range []float64{unpreferred, 0} {
-		for half := range 2 {
-			weight := slices.Repeat([]float64{1}, len(c.train))
-			n := len(weight) / 2
-			for i := (1 - half) * n; i < (2-half)*n; i++ {
-				weight[i] = other
-			}
-			c.weights = append(c.weights, weight)
-		}
+		preferred, others := slices.Repeat([]float64{1}, n), slices.Repeat([]float64{other}, n)
+		c.weights = append(c.weights, slices.Concat(preferred, others), slices.Concat(others, preferred))
 	}
 	return c
 }
 
-// fourParts divides the rows of train, by places, by whether two features are large. The two are those of which the
+// label is the number or the class of a row of train.
+func (t *task) label(place int) float64 {
+	if t.data.Target != nil {
+		return t.data.Target[place]
+	}
+	return float64(t.data.Label[place])
+}
+
+// fourParts divides rows of train, by places, by whether two features are large. The two are those of which the
 // smallest part has the most rows.
 func (t *task) fourParts() (best [4][]int) {
-	const most = 60 // features that are tried
+	const most, mostRows = 60, 2000 // features and rows that are tried
+	rows := thin(positions(len(t.train)), mostRows)
+	values := make([]float32, len(rows))
 	var large [][]bool
-	values := make([]float32, len(t.train))
 	for j := range min(t.data.Dim, most) {
-		for i := range values {
-			values[i] = t.data.X[i*t.data.Dim+j]
+		for i, row := range rows {
+			values[i] = t.data.X[row*t.data.Dim+j]
 		}
 		sorted := slices.Sorted(slices.Values(values))
 		cut := sorted[len(sorted)/2]
 		if cut == sorted[0] { // a level that most rows do not have
 			cut = math.Nextafter32(cut, sorted[len(sorted)-1])
 		}
-		column := make([]bool, len(values))
+		column := make([]bool, len(rows))
 		for i, v := range values {
 			column[i] = v >= cut
 		}
+		for _, other := range large {
+			var parts [4][]int
+			for i, row := range rows {
+				p := 0
+				if column[i] {
+					p = 1
+				}
+				if other[i] {
+					p += 2
+				}
+				parts[p] = append(parts[p], row)
+			}
+			if smallest(parts) > smallest(best) {
+				best = parts
+			}
+		}
 		large = append(large, column)
-	}
-	smallest, pair := 0, [2]int{}
-	for a := range large {
-		for b := range a {
-			var n [4]int
-			for i := range values {
-				n[partOf(large[a][i], large[b][i])]++
-			}
-			if least := slices.Min(n[:]); least > smallest {
-				smallest, pair = least, [2]int{a, b}
-			}
-		}
-	}
-	if smallest > 0 {
-		for i := range values {
-			p := partOf(large[pair[0]][i], large[pair[1]][i])
-			best[p] = append(best[p], i)
-		}
 	}
 	return best
 }
 
-// partOf numbers the four parts.
-func partOf(a, b bool) (p int) {
-	if a {
-		p = 1
-	}
-	if b {
-		p += 2
-	}
-	return p
+// smallest is the number of rows of the smallest part.
+func smallest(parts [4][]int) int {
+	return min(len(parts[0]), len(parts[1]), len(parts[2]), len(parts[3]))
 }
 
-// twoLabels are places of train with different labels: the two most frequent classes, or a small and a large number;
-// -1 if all labels are the same.
+// twoLabels are places of train with different labels, if there are any: a small and a large number, or the two most
+// frequent classes.
 func (t *task) twoLabels() (low, high int) {
-	order := make([]int, len(t.train))
-	for i := range order {
-		order[i] = i
+	count := map[float64]int{}
+	for _, y := range t.data.Label {
+		count[float64(y)]--
 	}
-	if y := t.data.Target; y != nil {
-		slices.SortStableFunc(order, func(a, b int) int { return int(math.Copysign(1, y[a]-y[b])) })
-		low, high = order[len(order)/10], order[len(order)-1-len(order)/10]
-		if y[low] == y[high] {
-			return -1, -1
+	order := positions(len(t.train))
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(count[t.label(a)], count[t.label(b)]), cmp.Compare(t.label(a), t.label(b)))
+	})
+	if t.data.Target != nil {
+		return order[len(order)/10], order[len(order)-1-len(order)/10]
+	}
+	for _, at := range order {
+		if t.label(at) != t.label(order[0]) {
+			return order[0], at
 		}
-		return low, high
 	}
-	count, at := make([]int, t.data.Classes), make([]int, t.data.Classes)
-	for i, y := range t.data.Label {
-		count[y]++
-		at[y] = i
-	}
-	classes := make([]int, len(count))
-	for k := range classes {
-		classes[k] = k
-	}
-	slices.SortStableFunc(classes, func(a, b int) int { return count[b] - count[a] })
-	if len(classes) < 2 || count[classes[1]] == 0 {
-		return -1, -1
-	}
-	return at[classes[0]], at[classes[1]]
+	return order[0], order[0]
 }
 
 // follows is the mean probability of the first half's label in a prediction of the test rows.
-func (c *contradiction) follows(prediction []float64) float64 {
-	sum, k := 0., c.outputs()
+func (c *contradiction) follows(prediction []float64) (sum float64) {
 	for i, first := range c.first {
 		p := 0.
 		if c.data.Target != nil {
 			p = min(1, max(0, (prediction[i]-c.low)/(c.high-c.low)))
 		} else {
-			p = prediction[i*k+int(c.high)]
+			p = prediction[i*c.outputs()+int(c.high)]
 		}
 		if !first {
 			p = 1 - p

@@ -8,6 +8,7 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity/crossfit"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -34,25 +35,16 @@ type Contribution struct {
 // hasY tells whether the rows have an outcome.
 func (m *measurement) hasY() bool { return m.data.Label != nil || m.data.Target != nil }
 
-// kind is the kind of omega whose columns are permuted.
-func (m *measurement) kind() crossfit.Kind {
-	if m.hasY() {
-		return crossfit.Joint
-	}
-	return crossfit.Covariate
-}
-
 // columns permutes each column.
 func (m *measurement) columns(progress func(share float64)) error {
-	encoder := m.encoder
-	all := make([]int, len(m.data.Time))
-	for i := range all {
-		all[i] = i
+	encoder, kind := m.encoder, crossfit.Covariate
+	if m.hasY() {
+		kind = crossfit.Joint
 	}
-	d := pick(m.data, thin(all, columnRows))
+	d := pick(m.data, thin(positions(len(m.data.Time)), columnRows))
 	d.Order = nil // so that no row equals a fitted one: all are weighted by the networks of all folds
 	logs := func(d crossfit.Table) ([]float64, error) {
-		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Value, crossfit.WeightOptions{Kind: m.kind()})
+		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Value, crossfit.WeightOptions{Kind: kind})
 		if err != nil {
 			return nil, err
 		}
@@ -72,10 +64,7 @@ func (m *measurement) columns(progress func(share float64)) error {
 		if err != nil {
 			return err
 		}
-		c := Contribution{Column: name, Label: label}
-		for i := range base {
-			c.Change += (after[i] - base[i]) * (after[i] - base[i]) / float64(n)
-		}
+		c := Contribution{Column: name, Label: label, Change: math.Pow(floats.Distance(after, base, 2), 2) / float64(n)}
 		if variance > 0 {
 			c.Change /= variance
 		}
@@ -89,11 +78,10 @@ func (m *measurement) columns(progress func(share float64)) error {
 		changed := d
 		changed.X = slices.Clone(d.X)
 		for j, c := range of {
-			if c != column {
-				continue
-			}
 			for i, from := range perm {
-				changed.X[i*d.Dim+j] = d.X[from*d.Dim+j]
+				if c == column {
+					changed.X[i*d.Dim+j] = d.X[from*d.Dim+j]
+				}
 			}
 		}
 		if err := permute(name, false, changed); err != nil {
@@ -124,10 +112,7 @@ func (m *measurement) columns(progress func(share float64)) error {
 
 // screen lists the columns to permute: all, or those mostColumns whose features correlate most with log omega.
 func (m *measurement) screen(d crossfit.Table, of []int, columns int, logs []float64) []int {
-	chosen := make([]int, columns)
-	for i := range chosen {
-		chosen[i] = i
-	}
+	chosen := positions(columns)
 	if columns <= mostColumns {
 		return chosen
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -124,13 +123,7 @@ func writeTraining(path string, t *task, weight []float64) error {
 			rows, labels, w = append(rows, t.train[i]), append(labels, of[i]), append(w, v)
 		}
 	}
-	mean := 0.
-	for _, v := range w {
-		mean += v / float64(len(w))
-	}
-	for i := range w {
-		w[i] /= mean
-	}
+	floats.Scale(float64(len(w))/floats.Sum(w), w)
 	columns, err := t.stream.Table.Columns(t.stream.Features, rows)
 	if err != nil {
 		return err
@@ -173,25 +166,47 @@ var outputDelay = 2 * time.Second // less in tests
 
 // started is a running command. It leads a process group.
 type started struct {
-	cmd   *exec.Cmd
-	ended chan struct{} // closed at its end
-	err   error         // then: why it failed
+	cmd    *exec.Cmd
+	text   string // as the user gave it
+	stdin  io.WriteCloser
+	output tail
+	ended  chan struct{} // closed at its end
+	err    error         // then: why it failed
 }
 
-// begin starts the command for the shell. Nothing of its group runs on after its end.
-func (c *command) begin(cmd *exec.Cmd) (*started, error) {
+// begin starts the command for the shell. What it writes to its standard error is shown; stdout: nil for nowhere. Nothing
+// of its group runs on after its end.
+func (c *command) begin(t *task, stdout io.Writer, args ...string) (*started, error) {
+	s := &started{text: c.text, ended: make(chan struct{})}
+	s.cmd = exec.Command("sh", append([]string{"-c", fmt.Sprintf(watched, c.text), "sh"}, args...)...)
+	names, kind := []string{}, table.Regression
+	if t.data.Target == nil {
+		names, kind = t.stream.Label.Names, table.Classes
+	}
+	s.cmd.Env = append(os.Environ(), "TVPS_LABEL="+t.stream.Source.Label, "TVPS_TASK="+string(kind),
+		"TVPS_CLASSES="+canonical(names))
+	if os.Getenv(threads) == "" { // the workers share the processors
+		s.cmd.Env = append(s.cmd.Env, fmt.Sprintf("%s=%d", threads, max(1, runtime.NumCPU()/c.workers)))
+	}
+	if stdout == nil {
+		stdout = &s.output
+	}
+	s.cmd.Stdout, s.cmd.Stderr = stdout, io.MultiWriter(&s.output, &lines{shown: c.shown})
+	var err error
+	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	cmd.ExtraFiles, cmd.WaitDelay = []*os.File{read}, outputDelay
-	wait, err := process.Start(cmd, process.OwnGroup)
+	s.cmd.ExtraFiles, s.cmd.WaitDelay = []*os.File{read}, outputDelay
+	wait, err := process.Start(s.cmd, process.OwnGroup)
 	read.Close()
 	if err != nil {
 		write.Close()
 		return nil, fmt.Errorf("cannot start the trainer %q: %w", c.text, err)
 	}
-	s := &started{cmd: cmd, ended: make(chan struct{})}
 	go func() {
 		if s.err = wait(); errors.Is(s.err, exec.ErrWaitDelay) {
 			s.err = nil
@@ -205,51 +220,27 @@ func (c *command) begin(cmd *exec.Cmd) (*started, error) {
 
 func (s *started) kill() { process.KillGroup(s.cmd.Process.Pid) }
 
-// command prepares the shell's command.
-func (c *command) command(t *task, args ...string) *exec.Cmd {
-	cmd := exec.Command("sh", append([]string{"-c", fmt.Sprintf(watched, c.text), "sh"}, args...)...)
-	names, kind := []string{}, table.Regression
-	if t.data.Target == nil {
-		names, kind = t.stream.Label.Names, table.Classes
-	}
-	classes, _ := json.Marshal(names) // strings always marshal
-	cmd.Env = append(os.Environ(), "TVPS_LABEL="+t.stream.Source.Label, "TVPS_TASK="+string(kind),
-		"TVPS_CLASSES="+string(classes))
-	if os.Getenv(threads) == "" { // the workers share the processors
-		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", threads, max(1, runtime.NumCPU()/c.workers)))
-	}
-	return cmd
-}
-
 // once runs the command for one model.
 func (c *command) once(ctx context.Context, t *task, args ...string) error {
-	cmd := c.command(t, args...)
-	var output tail
-	cmd.Stdout, cmd.Stderr = &output, io.MultiWriter(&output, &lines{shown: c.shown})
-	s, err := c.begin(cmd)
+	s, err := c.begin(t, nil, args...)
 	if err != nil {
 		return err
 	}
+	_ = s.stdin.Close()
 	stop := context.AfterFunc(ctx, s.kill)
 	<-s.ended
 	stop()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if s.err != nil {
+	if s.err != nil && ctx.Err() == nil {
 		return fmt.Errorf("the trainer %q failed (%w) on %d rows before %s%s", c.text, s.err, len(t.train),
-			t.stream.Times.Names[t.step], output.quote())
+			t.stream.Times.Names[t.step], s.output.quote())
 	}
-	return nil
+	return ctx.Err()
 }
 
 // server is a command that trains one model for each line.
 type server struct {
 	*started
-	text   string
-	stdin  io.WriteCloser
 	stdout *bufio.Reader
-	stderr tail
 }
 
 // mostAnswer is the longest answer of a server, in bytes.
@@ -257,23 +248,16 @@ const mostAnswer = 64 << 10
 
 // start starts the command as a server.
 func (c *command) start(t *task) (*server, error) {
-	s := &server{text: c.text}
-	cmd := c.command(t)
 	read, write := io.Pipe()
-	s.stdout = bufio.NewReaderSize(read, mostAnswer)
-	cmd.Stdout, cmd.Stderr = write, io.MultiWriter(&s.stderr, &lines{shown: c.shown})
-	var err error
-	if s.stdin, err = cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	if s.started, err = c.begin(cmd); err != nil {
+	begun, err := c.begin(t, write)
+	if err != nil {
 		return nil, err
 	}
 	go func() {
-		<-s.ended
+		<-begun.ended
 		_ = write.Close() // a pipe in memory
 	}()
-	return s, nil
+	return &server{begun, bufio.NewReaderSize(read, mostAnswer)}, nil
 }
 
 // ask has one model trained: one line to the command, one answer.
@@ -293,9 +277,9 @@ func (s *server) ask(ctx context.Context, train, test, answer string) error {
 			s.text, mostAnswer>>10, line[:60])
 	case err != nil:
 		s.end(outputDelay)
-		return fmt.Errorf("the trainer %q ended (%s) before its answer%s", s.text, s.cmd.ProcessState, s.stderr.quote())
+		return fmt.Errorf("the trainer %q ended (%s) before its answer%s", s.text, s.cmd.ProcessState, s.output.quote())
 	case text != "ok":
-		return fmt.Errorf("the trainer %q answered %q instead of ok%s", s.text, text, s.stderr.quote())
+		return fmt.Errorf("the trainer %q answered %q instead of ok%s", s.text, text, s.output.quote())
 	}
 	return nil
 }
@@ -317,7 +301,7 @@ func (s *server) close() error {
 	s.end(10 * time.Second)
 	if s.err != nil {
 		return fmt.Errorf("the trainer %q failed at its end (%w), after all its predictions%s", s.text, s.err,
-			s.stderr.quote())
+			s.output.quote())
 	}
 	return nil
 }
@@ -334,9 +318,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, p...)
-	if len(t.text) > 2*tailBytes {
-		t.text = append([]byte(nil), t.text[len(t.text)-tailBytes:]...)
-	}
+	t.text = append(t.text[:0], t.text[max(0, len(t.text)-tailBytes):]...)
 	return len(p), nil
 }
 
@@ -344,11 +326,10 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) quote() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := bytes.TrimSpace(t.text)
-	if len(text) == 0 {
-		return ""
+	if text := bytes.TrimSpace(t.text); len(text) > 0 {
+		return ":\n" + usage.Shown(string(text))
 	}
-	return ":\n" + usage.Shown(string(text[max(0, len(text)-tailBytes):]))
+	return ""
 }
 
 // shown shows lines of trainers, such as warnings, each text once.
@@ -406,12 +387,12 @@ func readPredictions(path string, t *task, weight []float64) ([]float64, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %v", file, err)
 	}
-	if read.Rows() != len(t.test) {
-		return nil, bad("", "there are %d rows for %d test rows", read.Rows(), len(t.test))
-	}
 	columns, err := read.Columns(nil, nil)
 	if err != nil {
 		return nil, err
+	}
+	if read.Rows() != len(t.test) {
+		return nil, bad("", "there are %d rows for %d test rows", read.Rows(), len(t.test))
 	}
 	k, names := t.outputs(), []string{"prediction"}
 	if t.data.Target == nil && !(k == 2 && len(columns) == 1 && columns[0].Name == names[0]) {
@@ -454,31 +435,25 @@ var errNoColumn = errors.New("there is no such column")
 
 // predicted finds the column of a class, whose name a trainer may write in another way: True for true, 1.0 for 1.
 func predicted(columns []table.Column, name string) ([]float64, error) {
-	same := func(other string) bool {
-		a, errA := strconv.ParseFloat(name, 64)
-		b, errB := strconv.ParseFloat(other, 64)
-		return strings.EqualFold(name, other) || errA == nil && errB == nil && a == b
-	}
 	at := slices.IndexFunc(columns, func(c table.Column) bool { return c.Name == name })
 	if at < 0 {
-		at = slices.IndexFunc(columns, func(c table.Column) bool { return same(c.Name) })
+		at = slices.IndexFunc(columns, func(c table.Column) bool {
+			a, errA := strconv.ParseFloat(name, 64)
+			b, errB := strconv.ParseFloat(c.Name, 64)
+			return strings.EqualFold(name, c.Name) || errA == nil && errB == nil && a == b
+		})
 	}
 	if at < 0 {
 		return nil, errNoColumn
 	}
-	var out []float64
-	switch values := columns[at].Values.(type) {
-	case []float64:
-		out = values
-	case []int64:
-		for _, v := range values {
-			out = append(out, float64(v))
-		}
+	f := newFeature(columns[at])
+	switch columns[at].Values.(type) {
+	case []float64, []int64:
 	default:
 		return nil, errors.New("its values are not numbers")
 	}
-	if floats.HasNaN(out) {
+	if floats.HasNaN(f.number) {
 		return nil, errors.New("values are missing")
 	}
-	return out, nil
+	return f.number, nil
 }

@@ -139,10 +139,7 @@ func (r *Drift) present() Block { return r.Blocks[len(r.Blocks)-1] }
 // alike lists the blocks of the past by falling worth at the present.
 func (r *Drift) alike() []int {
 	worth := r.whole().Worth[len(r.Blocks)-1]
-	order := make([]int, len(r.Blocks)-1)
-	for i := range order {
-		order[i] = i
-	}
+	order := positions(len(r.Blocks) - 1)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 	return order
 }

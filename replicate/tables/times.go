@@ -175,10 +175,7 @@ func (k *kernels) compare(a, b part, seed int64) ([]Test, error) {
 // benjaminiHochberg fills in the adjusted p-values, min over larger p of p n / rank, and whether they are at most
 // level.
 func benjaminiHochberg(tests []Test) {
-	order := make([]int, len(tests))
-	for i := range order {
-		order[i] = i
-	}
+	order := positions(len(tests))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(tests[a].P, tests[b].P) })
 	least := 1.
 	for rank := len(order); rank > 0; rank-- {

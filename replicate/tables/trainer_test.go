@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	case action == "parent": // of a trainer that is a child of its shell
 		c, err := newCommand("echo started; sleep "+os.Getenv(trainerVariable+"_SLEEP")+"; true #", false, 1, os.Stdout)
 		if err == nil {
-			_, err = c.begin(c.command(&task{stream: &Stream{Label: &table.Label{}}}))
+			_, err = c.begin(&task{stream: &Stream{Label: &table.Label{}}}, os.Stdout)
 		}
 		fmt.Println("parent", err)
 		time.Sleep(time.Minute)
@@ -79,7 +79,7 @@ func answer(action, train, test, out string) {
 	}
 	columns, err := a.Columns([]string{os.Getenv("TVPS_LABEL"), weightColumn}, nil)
 	must(err)
-	weight := columns[1].Values.([]float64)
+	weight := newFeature(columns[1]).number
 	if mean := floats.Sum(weight) / float64(len(weight)); math.Abs(mean-1) > 1e-9 || slices.Min(weight) <= 0 {
 		must(fmt.Errorf("weights of mean %v from %v", mean, slices.Min(weight)))
 	}
