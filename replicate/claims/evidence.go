@@ -41,7 +41,7 @@ type judgedSample struct {
 func AsDrawn(panels []Collected) Evidence {
 	var e Evidence
 	for _, c := range panels {
-		e.drawn = append(e.drawn, c.Rows()...)
+		e.drawn = append(e.drawn, c.judging()...)
 	}
 	return e
 }
@@ -87,8 +87,19 @@ func seriesSets(f paper.Figure, p Panel) (claimed, noted [][]string) {
 	}
 	n := len(sets)
 	add(p.Series...)
-	for _, floor := range p.floors() {
-		add(p.Series[0], floor)
+	for _, c := range f.Claims {
+		for _, part := range c.Parts {
+			if part.Panel != p.Key {
+				continue
+			}
+			for _, floor := range p.floors() {
+				add(cmp.Or(part.Base, part.Series), floor)
+			}
+			if p.Single != "" {
+				add(part.Series, p.Single)
+				add(cmp.Or(part.Base, part.Series), p.Single)
+			}
+		}
 	}
 	if last := len(p.Series) - 1; len(p.Spans) > 0 {
 		for _, base := range p.Series[:last] {
@@ -157,7 +168,7 @@ func (s *judgedSample) keep(p Panel, claimed [][]string) bool {
 	s.Series = among(p.Series, slices.Concat(s.compared...))
 	s.Jobs = slices.DeleteFunc(s.Jobs, func(job runs.Wanted) bool { return !slices.Contains(s.Series, job.Series) })
 	s.Collected = Collect(s.Panel, s.Results)
-	s.rows = s.Rows()
+	s.rows = s.judging()
 	return true
 }
 

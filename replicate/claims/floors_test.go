@@ -1,6 +1,8 @@
 package claims
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +35,7 @@ func agentRows(end, spread, random float64) []figures.Row {
 func TestFloors(t *testing.T) {
 	c := paper.Claim{ID: "x", Text: "Omega is better", Place: "here", Parts: []paper.Part{
 		{Panel: "a", Series: "sac-omega", Base: "sac"}}}
-	shown := map[string]shownPanel{"a": {metric: Metric{Name: "return"}, base: "sac", floors: []string{"nothing", "random"}}}
+	shown := map[string]shownPanel{"a": {metric: Metric{Name: "return"}, floors: []string{"nothing", "random"}}}
 	without := func(name string) []figures.Row {
 		return slices.DeleteFunc(agentRows(-40, 1, -90), func(r figures.Row) bool { return r.Series == name })
 	}
@@ -69,5 +71,98 @@ func TestFloors(t *testing.T) {
 	shown["a"] = shownPanel{metric: Metric{Name: "return"}}
 	if j := judgeClaim(paper.Figure{}, c, shown, below); j.Verdict != Holds {
 		t.Errorf("a panel without floors: %s", j)
+	}
+}
+
+// A part is gated by its own base: SAC, whose runs are the first of the panel, does not count for others.
+func TestFloorsOfTheBase(t *testing.T) {
+	rows := agentRows(-40, 1, -90) // SAC is above the floors
+	for _, r := range agentRows(-85, 1, -90) {
+		r.Series = map[string]string{"sac": "sac-context", "sac-omega": "sac-context-omega"}[r.Series]
+		if r.Series != "" {
+			rows = append(rows, r)
+		}
+	}
+	shown := map[string]shownPanel{"a": {metric: Metric{Name: "return"}, floors: []string{"nothing", "random"}}}
+	parts := []paper.Part{{Panel: "a", Series: "sac-omega", Base: "sac"},
+		{Panel: "a", Series: "sac-context-omega", Base: "sac-context"},
+		{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.EndGain}}
+	j := judgeClaim(paper.Figure{}, paper.Claim{Parts: parts}, shown, Evidence{drawn: rows})
+	if j.Parts[0].Verdict != Holds || j.Parts[1].Verdict != NotJudged || j.Parts[2].Verdict != Holds || len(j.Floors) != 4 {
+		t.Errorf("%s, with %d comparisons", j, len(j.Floors))
+	}
+}
+
+// speedRows returns the returns of agents in three tasks whose targets are 0, 1 and 3, by -|v - target|. The policy of a
+// single speed has 1, so it earns least with the last target: -2, where its mean is -1. A learner has the speed for each
+// target that speeds gives, with a spread of .1 between seeds.
+func speedRows(speeds map[string][3]float64) []figures.Row {
+	var rows []figures.Row
+	for seed := range int64(3) {
+		for t := 1; t <= 4; t++ {
+			for series, speed := range speeds {
+				mean := 0.
+				for i, target := range []float64{0, 1, 3} {
+					earned := -math.Abs(speed[i]-target) - .05*float64(seed)*map[bool]float64{true: 1}[series != "single"]
+					mean += earned / 3
+					rows = append(rows, figures.Row{Panel: "a", Series: series, Seed: seed, T: t, Metric: fmt.Sprint("return-", target),
+						Value: earned})
+				}
+				rows = append(rows, figures.Row{Panel: "a", Series: series, Seed: seed, T: t, Metric: "return", Value: mean})
+			}
+		}
+	}
+	return rows
+}
+
+// Agents that do the same in every task are not compared, however much they earn; that one of the two adapts is enough.
+func TestAdapts(t *testing.T) {
+	c := paper.Claim{Parts: []paper.Part{{Panel: "a", Series: "sac-omega", Base: "sac"}}}
+	shown := map[string]shownPanel{"a": {metric: Metric{Name: "return"}, single: "single"}}
+	for what, c2 := range map[string]struct {
+		sac, omega [3]float64
+		want       Verdict
+	}{
+		"both adapt":           {[3]float64{.5, 1, 2}, [3]float64{0, 1, 3}, Holds},
+		"omega adapts":         {[3]float64{1, 1, 1}, [3]float64{.5, 1, 2}, Holds},
+		"the base adapts":      {[3]float64{0, 1, 3}, [3]float64{1, 1, 1}, DoesNotHold},
+		"neither, omega above": {[3]float64{0, 0, 0}, [3]float64{1, 1, 1}, NotAdapted},
+		"better in the middle": {[3]float64{1, 0, 1}, [3]float64{0, 1, .9}, NotAdapted},
+	} {
+		rows := speedRows(map[string][3]float64{"single": {1, 1, 1}, "sac": c2.sac, "sac-omega": c2.omega})
+		j := judgeClaim(paper.Figure{}, c, shown, Evidence{drawn: rows})
+		if j.Verdict != c2.want {
+			t.Errorf("%s: %s, want %s", what, j, c2.want)
+		}
+		if c2.want == NotAdapted && !strings.Contains(j.String(), "in the tasks where single earns least") {
+			t.Errorf("%s: %s", what, j)
+		}
+	}
+	one := speedRows(map[string][3]float64{"single": {1, 1, 1}, "sac": {0, 1, 2.5}})
+	p := paper.Part{Panel: "a", Series: "sac", Base: "single", Statistic: paper.Adapts}
+	// 1.5 with the last target: -.5 against -2, less .05 on average over the seeds.
+	if part := judgePart(p, shown["a"], Evidence{drawn: one}); math.Abs(part.Effect.Mean-1.45) > 1e-9 {
+		t.Errorf("the gain with the last target is %v, want 1.45", part.Effect.Mean)
+	}
+	without := slices.DeleteFunc(one, func(r figures.Row) bool { return r.Metric != "return" })
+	if part := judgePart(p, shown["a"], Evidence{drawn: without}); part.Verdict != NotRun {
+		t.Errorf("without returns of tasks: %s", part)
+	}
+}
+
+// An uncounted part is judged and shown, and changes nothing of its claim.
+func TestUncounted(t *testing.T) {
+	parts := []paper.Part{{Panel: "a", Series: "ours", Base: "everything"},
+		{Panel: "a", Series: "ours", Base: "everything", Bound: 1, Uncounted: true}}
+	c := paper.Claim{Parts: parts}
+	shown := map[string]shownPanel{"a": {metric: Metric{Name: "accuracy"}}}
+	j := judgeClaim(paper.Figure{Number: 1}, c, shown, Evidence{drawn: threeSeeds(.1)})
+	alone := judgeClaim(paper.Figure{Number: 1}, paper.Claim{Parts: parts[:1]}, shown, Evidence{drawn: threeSeeds(.1)})
+	if j.Verdict != Holds || j.Parts[1].Verdict != DoesNotHold || j.P != alone.P || j.Effects() != alone.Effects() {
+		t.Errorf("%s: p %v and effects %q, alone %v and %q", j, j.P, j.Effects(), alone.P, alone.Effects())
+	}
+	if page := j.OnPage(); page.Parts[1].Verdict.Outcome != figures.Missing ||
+		page.Parts[1].Verdict.Word != "does not hold (not counted)" {
+		t.Errorf("the page shows %+v", page.Parts[1])
 	}
 }

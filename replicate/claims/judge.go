@@ -24,9 +24,12 @@ const (
 	// smaller than the claim's margin.
 	NoDifference Verdict = "no difference"
 
-	// NotJudged is the verdict on a comparison of learners that is not made: the first one of the panel is not above
-	// the protocol's floors. It is no evidence, neither for a claim nor of an effect that is too small to be seen.
+	// NotJudged is the verdict on a comparison of learners that is not made: the base is not above the protocol's floors.
+	// It is no evidence, neither for a claim nor of an effect that is too small to be seen.
 	NotJudged Verdict = "not judged: agents are not trained at this scale"
+
+	// NotAdapted is the same where neither of the two does more in its tasks than the panel's policy for all of them.
+	NotAdapted Verdict = "not judged: no agent adapts to its task"
 
 	// OnStandIn is the verdict on a claim all of whose parts are about data that a stand-in replaces.
 	OnStandIn Verdict = "not judged: a stand-in replaces the paper's data"
@@ -79,7 +82,7 @@ func Judge(f paper.Figure, panels []Collected, e Evidence) Figure {
 	out := Figure{Figure: f, Panels: panels, Evidence: e}
 	shown := map[string]shownPanel{}
 	for _, p := range panels {
-		shown[p.Key] = shownPanel{metric: p.Shown(), base: p.Series[0], sample: p.Sampled(), floors: p.floors()}
+		shown[p.Key] = shownPanel{p.Shown(), p.Sampled(), p.floors(), p.Single}
 	}
 	for _, c := range f.Claims {
 		out.Claims = append(out.Claims, judgeClaim(f, c, shown, e))
@@ -90,37 +93,32 @@ func Judge(f paper.Figure, panels []Collected, e Evidence) Figure {
 // shownPanel is what a panel shows.
 type shownPanel struct {
 	metric Metric
-	base   string   // its first series
 	sample bool     // whether its steps stand for those between them
-	floors []string // series that the base must exceed, or no part of the panel is judged
+	floors []string // series that a part's base must exceed, or the part is not judged
+	single string   // that one of a part's series must exceed where this one earns least; "" for none
 }
 
-// onStandIn tells whether a stand-in replaces the data of the part's panel. Such a part decides nothing about a claim
-// that has others.
+// counts tells whether the part decides about its claim: not if a stand-in replaces the data of its panel, unless the
+// claim has no others.
+func (p JudgedPart) counts() bool { return !p.onStandIn() && !p.Uncounted }
+
+// onStandIn tells whether a stand-in replaces the data of the part's panel.
 func (p JudgedPart) onStandIn() bool { return p.Metric.StandIn != "" }
 
-// judgeClaim judges one claim; shown is what each panel shows. A part without values is not run. A part of a panel
-// whose base does not exceed every floor is not judged.
+// judgeClaim judges one claim; shown is what each panel shows. A part without values is not run. A part whose learners
+// do not pass the gate of its panel is not judged.
 func judgeClaim(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e Evidence) Judged {
 	j := Judged{Claim: c, Figure: f.Name()}
-	trained := map[string]Verdict{} // by panel: holds if its base exceeds every floor
 	for _, p := range c.Parts {
 		panel := shown[p.Panel]
-		if _, known := trained[p.Panel]; !known {
-			floors := judgeFloors(p.Panel, panel, e)
-			j.Floors = append(j.Floors, floors...)
-			trained[p.Panel] = Holds
-			if len(floors) > 0 {
-				trained[p.Panel] = combine(floors)
-			}
-		}
 		part := judgePart(p, panel, e)
+		gate := j.gate(p, panel, e)
 		switch {
 		case part.Verdict == NotRun || part.Effect.N < 2:
-		case trained[p.Panel] == NotRun:
+		case gate == NotRun:
 			part = JudgedPart{Part: part.Part, Metric: part.Metric, Verdict: NotRun}
-		case trained[p.Panel] != Holds:
-			part.Verdict = NotJudged
+		case gate != Holds:
+			part.Verdict = gate
 		}
 		j.Parts = append(j.Parts, part)
 	}
@@ -129,14 +127,40 @@ func judgeClaim(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e Ev
 	return j
 }
 
-// judgeFloors compares the base of a panel with each of its floors, where the steps end.
-func judgeFloors(key string, panel shownPanel, e Evidence) []JudgedPart {
-	var out []JudgedPart
-	for _, floor := range panel.floors {
-		p := paper.Part{Panel: key, Series: panel.base, Base: floor, Statistic: paper.EndGain}
-		out = append(out, judgePart(p, panel, e))
+// gate returns Holds if the base of a part exceeds every floor of the panel where the steps end, and if one of its two
+// series adapts to its tasks, where the panel asks for it. It adds the comparisons to the claim's floors, each once.
+func (j *Judged) gate(p paper.Part, panel shownPanel, e Evidence) Verdict {
+	compare := func(part paper.Part) JudgedPart {
+		i := slices.IndexFunc(j.Floors, func(f JudgedPart) bool { return f.Part == part })
+		if i < 0 {
+			i, j.Floors = len(j.Floors), append(j.Floors, judgePart(part, panel, e))
+		}
+		return j.Floors[i]
 	}
-	return out
+	base := cmp.Or(p.Base, p.Series)
+	var floors, adapts []Verdict
+	for _, floor := range panel.floors {
+		part := paper.Part{Panel: p.Panel, Series: base, Base: floor, Statistic: paper.EndGain, Test: paper.Above}
+		floors = append(floors, compare(part).Verdict)
+	}
+	if panel.single != "" {
+		for _, series := range slices.Compact([]string{p.Series, base}) {
+			part := paper.Part{Panel: p.Panel, Series: series, Base: panel.single, Statistic: paper.Adapts, Test: paper.Above}
+			adapts = append(adapts, compare(part).Verdict)
+		}
+	}
+	not := func(v Verdict) bool { return v != Holds }
+	switch {
+	case slices.Contains(floors, NotRun):
+		return NotRun
+	case slices.ContainsFunc(floors, not):
+		return NotJudged
+	case len(adapts) == 0 || slices.Contains(adapts, Holds):
+		return Holds
+	case slices.Contains(adapts, NotRun):
+		return NotRun
+	}
+	return NotAdapted
 }
 
 // lookLevel is the level of intervals at the n-th look at runs of a panel, each of which was taken because those before
@@ -149,7 +173,11 @@ func judgePart(p paper.Part, panel shownPanel, e Evidence) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
 	part := JudgedPart{Part: p, Metric: panel.metric, Verdict: NotRun}
 	rows, again := e.of(p)
-	m, err := NewEffect(rows, p, panel.metric.Name, panel.sample)
+	metric := panel.metric.Name
+	if p.Statistic == paper.Adapts {
+		rows, metric = hardest(rows, p, metric), hardestTasks
+	}
+	m, err := NewEffect(rows, p, metric, panel.sample)
 	if err != nil {
 		return part
 	}
@@ -191,15 +219,15 @@ func verdictOf(p paper.Part, e figures.Estimate) Verdict {
 	return Undecided
 }
 
-// combine returns the verdict on a claim with these parts. Parts on a stand-in count only if there are no others, and
-// then nothing is judged. A claim is undecided if one of its parts is and none contradicts it, however many hold. Parts
+// combine returns the verdict on a claim with these parts, of those that count. Parts on a stand-in count only if there
+// are no others, and then nothing is judged. A claim is undecided if one of its parts is and none contradicts it, however many hold. Parts
 // that are not judged decide nothing; the claim is not judged if the others do not decide it either and none of them is
 // undecided.
 func combine(parts []JudgedPart) Verdict {
 	count := map[Verdict]int{}
 	counted, run := 0, 0
 	for _, p := range parts {
-		if !p.onStandIn() {
+		if p.counts() {
 			count[p.Verdict]++
 			counted++
 		}
@@ -226,6 +254,8 @@ func combine(parts []JudgedPart) Verdict {
 		return NoDifference
 	case count[NotJudged] > 0 && count[NoDifference] == 0:
 		return NotJudged
+	case count[NotAdapted] > 0 && count[NoDifference] == 0:
+		return NotAdapted
 	}
 	return Undecided
 }
@@ -237,7 +267,7 @@ func pValue(j Judged) float64 {
 	var values []float64
 	parts := 0
 	for _, p := range j.Parts {
-		if p.onStandIn() {
+		if !p.counts() {
 			continue
 		}
 		parts++
@@ -280,9 +310,17 @@ func Correct(claims []Judged) {
 	}
 }
 
+// kind is the verdict, whatever the reason why agents are not compared.
+func (v Verdict) kind() Verdict {
+	if v == NotAdapted {
+		return NotJudged
+	}
+	return v
+}
+
 // Shown returns the parts, and the floors where one of them is the reason of a verdict.
 func (j Judged) Shown() []JudgedPart {
-	if slices.ContainsFunc(j.Parts, func(p JudgedPart) bool { return p.Verdict == NotJudged }) {
+	if slices.ContainsFunc(j.Parts, func(p JudgedPart) bool { return p.Verdict.kind() == NotJudged }) {
 		return slices.Concat(j.Parts, j.Floors)
 	}
 	return j.Parts

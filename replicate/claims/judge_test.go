@@ -50,7 +50,7 @@ func TestVerdict(t *testing.T) {
 
 func TestCombine(t *testing.T) {
 	verdicts := map[rune]Verdict{'h': Holds, 'd': DoesNotHold, 'u': Undecided, 'n': NotRun, '-': NotJudged,
-		'0': NoDifference}
+		'0': NoDifference, 'a': NotAdapted}
 	for _, c := range []struct {
 		parts string // h holds, d does not, u undecided, n not run, - not judged, 0 no difference, * on a stand-in
 		want  Verdict
@@ -59,6 +59,7 @@ func TestCombine(t *testing.T) {
 		{"d", DoesNotHold}, {"dd", DoesNotHold}, {"du", DoesNotHold}, {"u", Undecided}, {"uu", Undecided},
 		{"n", NotRun}, {"hn", NotRun}, {"dn", NotRun},
 		{"-", NotJudged}, {"--", NotJudged}, {"-u", Undecided}, {"-h", NotJudged}, {"-d", DoesNotHold}, {"-n", NotRun},
+		{"a", NotAdapted}, {"a-", NotJudged}, {"ah", NotAdapted}, {"au", Undecided}, {"ad", DoesNotHold},
 		{"0", NoDifference}, {"00", NoDifference}, {"0h", Partly}, {"0d", DoesNotHold}, {"0u", Undecided},
 		{"0-", Undecided}, {"0n", NotRun},
 		{"hh*", Holds}, {"hd*", Holds}, {"dh*", DoesNotHold}, {"uh*", Undecided}, {"0u*", NoDifference},

@@ -10,6 +10,8 @@ import (
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Panel is a panel of a figure with its settings and runs.
@@ -105,6 +107,52 @@ func (c Collected) Whole(series ...string) bool {
 func (c Collected) Rows() []figures.Row {
 	rows := c.RowsOf(func(metric string) bool { return metric == c.Shown().Name })
 	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !c.Whole(r.Series) })
+}
+
+// judging are Rows with the returns in single tasks, where claims ask for those.
+func (c Collected) judging() []figures.Row {
+	if c.Single == "" {
+		return c.Rows()
+	}
+	rows := c.RowsOf(func(metric string) bool { return metric == c.Shown().Name || c.Protocol.IsTask(metric) })
+	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !c.Whole(r.Series) })
+}
+
+// hardestTasks is the metric of hardest.
+const hardestTasks = "hardest tasks"
+
+// hardest returns, for the series of a part about tasks, the mean at each step over the tasks in which the part's base
+// earns less than in the mean over all of them. shown is the metric of that mean.
+func hardest(rows []figures.Row, p paper.Part, shown string) []figures.Row {
+	type place struct {
+		series string
+		seed   int64
+		t      int
+	}
+	earned := map[string][]float64{} // by the base, of each task
+	var all []float64
+	for _, r := range rows {
+		if r.Panel == p.Panel && r.Series == p.Base && r.Metric != shown {
+			earned[r.Metric], all = append(earned[r.Metric], r.Value), append(all, r.Value)
+		}
+	}
+	values := map[place][]float64{}
+	var order []place
+	for _, r := range rows {
+		if of := earned[r.Metric]; r.Panel == p.Panel && len(of) > 0 && stat.Mean(of, nil) < stat.Mean(all, nil) {
+			at := place{r.Series, r.Seed, r.T}
+			if values[at] == nil {
+				order = append(order, at)
+			}
+			values[at] = append(values[at], r.Value)
+		}
+	}
+	var out []figures.Row
+	for _, at := range order {
+		out = append(out, figures.Row{Panel: p.Panel, Series: at.series, Seed: at.seed, T: at.t, Metric: hardestTasks,
+			Value: stat.Mean(values[at], nil)})
+	}
+	return out
 }
 
 // RowsOf returns what the runs measured of some metrics.

@@ -40,10 +40,9 @@ var statistics = map[paper.Statistic]statistic{
 	paper.Level: {words: "mean of SERIES", of: func(c curve) float64 { return stat.Mean(c.series, nil) }},
 	paper.Difference: {words: "SERIES minus BASE",
 		of: func(c curve) float64 { return stat.Mean(c.series, nil) - stat.Mean(c.base, nil) }},
-	paper.EndGain: {words: "SERIES minus BASE over the last quarter",
-		of: func(c curve) float64 {
-			return stat.Mean(lastQuarter(c.series), nil) - stat.Mean(lastQuarter(c.base), nil)
-		}},
+	paper.EndGain: {words: "SERIES minus BASE over the last quarter", of: endGain},
+	paper.Adapts: {words: "SERIES minus BASE in the tasks where BASE earns least, over the last quarter",
+		of: endGain},
 	paper.Share:    {words: "share of steps at which SERIES is above BASE", hit: above},
 	paper.Rejected: {words: "share of steps at which the p-value of SERIES is below 0.05", hit: rejected},
 	paper.Slope:    {words: "rise of SERIES in 100 steps", of: slope},
@@ -131,6 +130,10 @@ func sooner(c curve) float64 {
 		return 2*c.t[last] - c.t[max(0, last-1)]
 	}
 	return reach(c.base) - reach(c.series)
+}
+
+func endGain(c curve) float64 {
+	return stat.Mean(lastQuarter(c.series), nil) - stat.Mean(lastQuarter(c.base), nil)
 }
 
 func lastQuarter(values []float64) []float64 { return values[len(values)-max(1, len(values)/4):] }

@@ -18,7 +18,7 @@ func TestStatistics(t *testing.T) {
 	for name, want := range map[paper.Statistic]float64{
 		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Rejected: 0, paper.Slope: 100, paper.Correlation: 0,
 		paper.CorrelationGain: -1, paper.Ratio: 1, paper.End: 7,
-		paper.EndGain: 5,
+		paper.EndGain: 5, paper.Adapts: 5,
 		paper.Sooner:  -2,
 	} {
 		grid, err := statistics[name].grid([]curve{c}, false)
@@ -42,8 +42,8 @@ func TestStatistics(t *testing.T) {
 			}
 		}
 	}
-	if len(statistics) != 14 {
-		t.Errorf("there are %d statistics, 11, Spread, Highest and Further are tested", len(statistics))
+	if len(statistics) != 15 {
+		t.Errorf("there are %d statistics, 12, Spread, Highest and Further are tested", len(statistics))
 	}
 }
 

@@ -15,13 +15,18 @@ import (
 // correction does not keep it.
 func (j Judged) Result() string {
 	text := string(j.Verdict)
-	if len(j.Parts) == 1 && j.Parts[0].Verdict == j.Verdict {
-		text = j.Parts[0].withMargin(text)
+	if counted := j.counted(); len(counted) == 1 && counted[0].Verdict == j.Verdict {
+		text = counted[0].withMargin(text)
 	}
 	if j.Holm == Lost {
 		text += ", but not with Holm's correction"
 	}
 	return text
+}
+
+// counted are the parts that decide about the claim, or all of them if no data are those of the paper.
+func (j Judged) counted() []JudgedPart {
+	return slices.DeleteFunc(slices.Clone(j.Parts), func(p JudgedPart) bool { return p.Uncounted })
 }
 
 // String returns a line for the terminal, followed by one for each part.
@@ -81,7 +86,7 @@ func (p JudgedPart) steps() string {
 		return ", every step"
 	}
 	text := fmt.Sprintf(", every %s step (measured steps alone: %s", experiment.Ordinal(p.Stride), p.OverSeeds.Bounds())
-	if alone := verdictOf(p.Part, *p.OverSeeds); alone != p.Verdict && p.Verdict != NotJudged {
+	if alone := verdictOf(p.Part, *p.OverSeeds); alone != p.Verdict && p.Verdict.kind() != NotJudged {
 		text += ", " + string(alone) + ": further steps may decide it"
 	}
 	return text + ")"
@@ -90,7 +95,7 @@ func (p JudgedPart) steps() string {
 // Result is the verdict in short, with its margin, and a remark on a stand-in.
 func (p JudgedPart) Result() string {
 	text := p.withMargin(p.Verdict.Short())
-	if p.onStandIn() {
+	if !p.counts() {
 		text += " (not counted)"
 	}
 	return text
@@ -158,7 +163,7 @@ func CountVerdicts(claims []Judged) string {
 func tally(claims []Judged) string {
 	count := map[Verdict]int{}
 	for _, c := range claims {
-		count[c.Verdict]++
+		count[c.Verdict.kind()]++
 	}
 	var parts []string
 	for _, v := range []struct {
@@ -188,12 +193,12 @@ func tally(claims []Judged) string {
 var outcomes = map[Verdict]figures.Outcome{
 	Holds: figures.Confirmed, Partly: figures.Mixed, DoesNotHold: figures.Contradicted,
 	NoDifference: figures.Contradicted, Undecided: figures.Open,
-	NotRun: figures.Missing, NotJudged: figures.Missing, OnStandIn: figures.Missing,
+	NotRun: figures.Missing, NotJudged: figures.Missing, NotAdapted: figures.Missing, OnStandIn: figures.Missing,
 }
 
 // outcome gives the part's verdict its look; one on a stand-in counts as none.
 func (p JudgedPart) outcome() figures.Outcome {
-	if p.onStandIn() {
+	if !p.counts() {
 		return figures.Missing
 	}
 	return outcomes[p.Verdict]
@@ -224,7 +229,7 @@ func Answer(judged []Judged) []figures.Answer {
 	for _, v := range []Verdict{Holds, Partly, DoesNotHold, NoDifference, Undecided, NotJudged, NotRun} {
 		var texts []string
 		for _, c := range judged {
-			if c.Short != "" && c.Verdict == v {
+			if c.Short != "" && c.Verdict.kind() == v {
 				texts = append(texts, c.Short+inParentheses(c.Effects()))
 			}
 		}
@@ -245,7 +250,7 @@ func (j Judged) Effects() string {
 	var effects []figures.Estimate
 	var unit figures.Unit
 	for _, p := range j.Parts {
-		if p.Effect.N > 0 && (!p.onStandIn() || j.Verdict == OnStandIn) {
+		if p.Effect.N > 0 && (p.counts() || p.onStandIn() && j.Verdict == OnStandIn) {
 			unit = p.unit()
 			effects = append(effects, p.Effect)
 		}

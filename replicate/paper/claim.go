@@ -24,6 +24,8 @@ type Part struct {
 	// Margin is the largest distance from Bound that counts as none: an undecided part whose interval is nearer than
 	// this to Bound shows that there is no difference above the margin. 0 for no such verdict.
 	Margin float64 `json:"margin,omitempty"`
+
+	Uncounted bool `json:"uncounted,omitempty"` // judged and shown, but no part of the claim's verdict
 }
 
 // inPanels returns the part for each of these panels, as "abc".
@@ -78,6 +80,7 @@ const (
 	Highest     Statistic = "highest"     // lowest value 15, 20, 25, 30 steps before the end minus the highest off phase
 	Sooner      Statistic = "sooner"      // steps by which the series reaches the final level of the base earlier
 	Spread      Statistic = "spread"      // log of the variance of the series over seeds, divided by the base's
+	Adapts      Statistic = "adapts"      // end-gain where the base, a policy of Panel.Single, earns less than on average
 	Further     Statistic = "further"     // difference with the first three seeds minus that with all others
 
 	// CorrelationGain is the correlation of the series with Part.Truth minus that of the base.

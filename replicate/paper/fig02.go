@@ -16,7 +16,7 @@ package paper
 func Fig2() Figure {
 	claw := clawPanel("a", "D'Claw, each task 2 times", "repeat=2", "sac", "sac-omega")
 	cheetah := returnPanel("b", "Half-Cheetah WindVel", "cheetah", "sac", "sac-context", "sac-context-omega", "sac-omega")
-	cheetah.References = []string{"nothing", "random", "constant"}
+	cheetah.References, cheetah.Single = []string{"nothing", "random", "constant"}, "constant"
 	return Figure{
 		Number:  2,
 		Time:    "about 25 min",
@@ -42,10 +42,10 @@ func Fig2() Figure {
 			},
 			{
 				ID:    "fig2a-sooner",
-				Text:  "On D'Claw, SAC with omega comes sooner to the return that SAC ends with",
+				Text:  "On D'Claw, SAC with omega needs fewer episodes than SAC (area under the curve)",
 				Place: "caption of Fig. 2",
 				Says:  `"outperforms other methods in terms of sample complexity"`,
-				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: Sooner, Margin: soonerMargin}},
+				Parts: fewerEpisodes("a", "sac-omega", "sac", clawMargin),
 			},
 			{
 				ID: "fig2b-omega-context",
@@ -58,21 +58,18 @@ func Fig2() Figure {
 			},
 			{
 				ID: "fig2b-sooner",
-				Text: "On Half-Cheetah WindVel, SAC with context and omega comes sooner to the return that " +
-					"SAC with context ends with",
+				Text: "On Half-Cheetah WindVel, SAC with context and omega needs fewer episodes than SAC with context " +
+					"(area under the curve)",
 				Place: "caption of Fig. 2",
 				Says:  `"outperforms other methods in terms of sample complexity"`,
-				Parts: []Part{
-					{Panel: "b", Series: "sac-context-omega", Base: "sac-context", Statistic: Sooner,
-						Margin: soonerMargin},
-				},
+				Parts: fewerEpisodes("b", "sac-context-omega", "sac-context", cheetahMargin),
 			},
 			{
 				ID:    "fig2b-sooner-sac",
-				Text:  "On Half-Cheetah WindVel, SAC with omega comes sooner to the return that SAC ends with",
+				Text:  "On Half-Cheetah WindVel, SAC with omega needs fewer episodes than SAC (area under the curve)",
 				Place: "caption of Fig. 2",
 				Says:  `"outperforms other methods in terms of sample complexity across all environments"`,
-				Parts: []Part{{Panel: "b", Series: "sac-omega", Base: "sac", Statistic: Sooner, Margin: soonerMargin}},
+				Parts: fewerEpisodes("b", "sac-omega", "sac", cheetahMargin),
 			},
 			{
 				ID: "fig2b-omega-sac",

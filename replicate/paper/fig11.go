@@ -34,13 +34,10 @@ func Fig11() Figure {
 			},
 			{
 				ID:    "fig11-sooner",
-				Text:  "SAC with context and omega comes sooner to the return that SAC with context ends with",
+				Text:  "SAC with context and omega needs fewer episodes than SAC with context (area under the curve)",
 				Place: "caption of Fig. 11",
 				Says:  `"performs better than SAC + Context in terms of both sample complexity and stability"`,
-				Parts: []Part{
-					{Panel: "a", Series: "sac-context-omega", Base: "sac-context", Statistic: Sooner,
-						Margin: soonerMargin},
-				},
+				Parts: fewerEpisodes("a", "sac-context-omega", "sac-context", clawMargin),
 			},
 			{
 				ID: "fig11-stable",

@@ -51,6 +51,7 @@ type Panel struct {
 	Absolute             bool        // draw the values, not the differences to the first series
 	MeanLines            []string    // series that the paper draws as a dashed line at their mean
 	References           []string    // series that do not learn, as horizontal lines; shown with any choice of learners
+	Single               string      // of References, the best policy that does the same in every task; empty for none
 	Noted                []Noted     // reported metrics that are told in notes instead of drawn
 	Spans                []Span      // of steps, for each of which the learners are compared
 	Take                 int         // how many of the figure's seeds are used, the first ones; 0 for all
