@@ -220,9 +220,9 @@ func verdictOf(p paper.Part, e figures.Estimate) Verdict {
 }
 
 // combine returns the verdict on a claim with these parts, of those that count. Parts on a stand-in count only if there
-// are no others, and then nothing is judged. A claim is undecided if one of its parts is and none contradicts it, however many hold. Parts
-// that are not judged decide nothing; the claim is not judged if the others do not decide it either and none of them is
-// undecided.
+// are no others, and then nothing is judged. A claim is undecided if one of its parts is and none contradicts it,
+// however many hold. Parts that are not judged decide nothing; the claim is not judged if the others do not decide it
+// either and none of them is undecided.
 func combine(parts []JudgedPart) Verdict {
 	count := map[Verdict]int{}
 	counted, run := 0, 0

@@ -105,17 +105,19 @@ func (c Collected) Whole(series ...string) bool {
 // Rows returns what the runs of the whole series measured of the metric that the panel shows: a series is judged and
 // drawn by all its seeds or not at all.
 func (c Collected) Rows() []figures.Row {
-	rows := c.RowsOf(func(metric string) bool { return metric == c.Shown().Name })
-	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !c.Whole(r.Series) })
+	return c.whole(func(metric string) bool { return metric == c.Shown().Name })
 }
 
-// judging are Rows with the returns in single tasks, where claims ask for those.
+// judging are Rows, with the returns in single tasks where claims ask for those.
 func (c Collected) judging() []figures.Row {
-	if c.Single == "" {
-		return c.Rows()
-	}
-	rows := c.RowsOf(func(metric string) bool { return metric == c.Shown().Name || c.Protocol.IsTask(metric) })
-	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !c.Whole(r.Series) })
+	return c.whole(func(metric string) bool {
+		return metric == c.Shown().Name || c.Single != "" && c.Protocol.IsTask(metric)
+	})
+}
+
+// whole returns what the runs of the whole series measured of some metrics.
+func (c Collected) whole(wanted func(metric string) bool) []figures.Row {
+	return slices.DeleteFunc(c.RowsOf(wanted), func(r figures.Row) bool { return !c.Whole(r.Series) })
 }
 
 // hardestTasks is the metric of hardest.

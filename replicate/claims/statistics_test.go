@@ -19,7 +19,7 @@ func TestStatistics(t *testing.T) {
 		paper.Level: 4, paper.Difference: 2, paper.Share: 5.5 / 7, paper.Rejected: 0, paper.Slope: 100, paper.Correlation: 0,
 		paper.CorrelationGain: -1, paper.Ratio: 1, paper.End: 7,
 		paper.EndGain: 5, paper.Adapts: 5,
-		paper.Sooner:  -2,
+		paper.Sooner: -2,
 	} {
 		grid, err := statistics[name].grid([]curve{c}, false)
 		if err != nil {

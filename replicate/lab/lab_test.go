@@ -84,7 +84,14 @@ func (l *testLab) compute(t *testing.T, p claims.Panel, value func(job runs.Want
 	var jobs []runs.Job
 	for _, job := range p.Jobs {
 		step := func(_ context.Context, t int) ([]runs.Row, error) {
-			return []runs.Row{{T: t, Metric: p.Shown().Name, Value: value(job, t)}}, nil
+			v := value(job, t)
+			rows := []runs.Row{{T: t, Metric: p.Shown().Name, Value: v}}
+			if p.Single != "" { // two tasks, which differ for the policy of all tasks alone
+				apart := map[bool]float64{true: 50}[job.Series == p.Single]
+				rows = append(rows, runs.Row{T: t, Metric: "return-easy", Value: v + apart},
+					runs.Row{T: t, Metric: "return-hard", Value: v - apart})
+			}
+			return rows, nil
 		}
 		if lacks := l.lacking(job); lacks < len(job.Steps) {
 			jobs = append(jobs, stepJob(job.Spec, job.Steps[:len(job.Steps)-lacks], step))
