@@ -295,6 +295,14 @@ type computation struct {
 	fit        crossfit.Config // of g; without kinds where no weighting needs it
 	fitter     *crossfit.Fitter
 	known      map[int][]runs.Row // by step
+	scorer     *scorer            // of timescales; nil before its first use
+}
+
+func (c *computation) close() {
+	c.fitter.Close()
+	if c.scorer != nil {
+		c.scorer.close()
+	}
 }
 
 // batch is the run by itself.
@@ -307,7 +315,7 @@ func (c *computation) batch() *runs.Batch {
 				rows, err := c.step(ctx, t)
 				c.known[t] = rows
 				return [][]runs.Row{rows}, err
-			}, c.fitter.Close, err
+			}, c.close, err
 		}}
 }
 
@@ -370,7 +378,7 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 		if rule.train == nil {
 			continue
 		}
-		lists, err := rule.train(rule, t, p, c.Seed)
+		lists, err := rule.train(ctx, c, rule, t, p)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", rule.Name, err)
 		}

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -123,12 +124,12 @@ func (h *hedge) learn(slopes []float64) {
 
 // bagged trains so many models with the weights of tuned forgetting, each on a bootstrap sample of the rows: the control
 // of a committee of as many.
-func bagged(models int) func(r Rule, t *task, p *past, seed int64) ([][]float64, error) {
-	return func(r Rule, t *task, p *past, seed int64) ([][]float64, error) {
+func bagged(models int) func(context.Context, *computation, Rule, *task, *past) ([][]float64, error) {
+	return func(_ context.Context, c *computation, r Rule, t *task, p *past) ([][]float64, error) {
 		weights := t.weights(lowest(r, p), nil)
 		out := make([][]float64, models)
 		for k := range out {
-			rng := random.New(seed, "bagged", t.step, k)
+			rng := random.New(c.Seed, "bagged", t.step, k)
 			out[k] = make([]float64, len(weights))
 			for range weights {
 				i := rng.IntN(len(weights))

@@ -152,7 +152,7 @@ func TestCommittee(t *testing.T) {
 			mean += share[m] * slope[m]
 			mix += share[m] * math.Exp(-math.Log(float64(len(members)))*(slope[m]-slope[0])/gap)
 		}
-		lists, err := rider(Rule{}, k, nil, 0)
+		lists, err := rider(t.Context(), nil, Rule{}, k, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestBagged(t *testing.T) {
 		k.block[i] = i * 4 / n
 	}
 	r := Rule{Weightings: []Weighting{{Window: 2}}, train: bagged(3)}
-	lists, err := r.train(r, k, &past{}, 0)
+	lists, err := r.train(t.Context(), &computation{BacktestJob: &BacktestJob{}}, r, k, &past{})
 	if err != nil || len(lists) != 3 || slices.Equal(lists[0], lists[1]) || slices.Equal(lists[1], lists[2]) {
 		t.Fatalf("%d models, error %v", len(lists), err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sort"
 	"sync"
@@ -168,27 +169,34 @@ func mlpData(t *task) (data []*tensors.Tensor, mean, spread float64) {
 		tensors.FromFlatDataAndDimensions(class, capacity), tensors.FromFlatDataAndDimensions(number, capacity)}, mean, spread
 }
 
+// mlpUpdates is the number of updates for so many rows.
+func mlpUpdates(rows int) int { return min(mlpMost, max(mlpLeast, mlpEpochs*rows/mlpBatch)) }
+
+// drawer returns a function that draws numbers in proportion to weights.
+func drawer(weights []float64, rng *rand.Rand) func() int {
+	sums := make([]float64, len(weights))
+	total := 0.
+	for i, w := range weights {
+		total += w
+		sums[i] = total
+	}
+	return func() int {
+		u := rng.Float64() * total
+		return min(len(sums)-1, sort.Search(len(sums), func(i int) bool { return sums[i] > u }))
+	}
+}
+
 // train trains one model for each lane; lanes that are not needed repeat the first.
 func (n *mlpNet) train(ctx context.Context, t *task, data []*tensors.Tensor, weights [][]float64,
 	seed int64) (net.Values, error) {
-	draw := make([]func() int32, mlpLanes)
+	draw := make([]func() int, mlpLanes)
 	seeds := make([]int64, mlpLanes)
 	for lane := range draw {
 		// All models start from the same network and draw with the same numbers: they differ by their weights alone.
 		seeds[lane] = random.Seed(seed, "mlp", t.step)
-		sums := make([]float64, len(t.train))
-		total := 0.
-		for i, w := range weights[min(lane, len(weights)-1)] {
-			total += w
-			sums[i] = total
-		}
-		rng := random.New(seed, "mlp rows", t.step)
-		draw[lane] = func() int32 {
-			u := rng.Float64() * total
-			return int32(min(len(sums)-1, sort.Search(len(sums), func(i int) bool { return sums[i] > u })))
-		}
+		draw[lane] = drawer(weights[min(lane, len(weights)-1)], random.New(seed, "mlp rows", t.step))
 	}
-	updates := min(mlpMost, max(mlpLeast, mlpEpochs*len(t.train)/mlpBatch))
+	updates := mlpUpdates(len(t.train))
 	feed := func(first, count int) []*tensors.Tensor {
 		chunk := n.trainer.Chunk()
 		row := make([]int32, chunk*mlpLanes*mlpBatch)
@@ -196,7 +204,7 @@ func (n *mlpNet) train(ctx context.Context, t *task, data []*tensors.Tensor, wei
 		for i := range count {
 			for lane := range mlpLanes {
 				for b := range mlpBatch {
-					row[(i*mlpLanes+lane)*mlpBatch+b] = draw[lane]()
+					row[(i*mlpLanes+lane)*mlpBatch+b] = int32(draw[lane]())
 				}
 			}
 			rate[i] = float32(mlpRate * (1 + math.Cos(math.Pi*float64(first+i)/float64(updates))) / 2)

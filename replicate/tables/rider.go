@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -19,7 +20,7 @@ import (
 // hand. What is our own: the functions (gradients), the covariance (a first-order autoregressive process plus
 // independent shifts plus the sampling error of a mean) and its estimation (a variogram, by least squares). Equal weights,
 // exponential forgetting and the last block alone are special cases.
-func rider(_ Rule, t *task, _ *past, _ int64) ([][]float64, error) {
+func rider(_ context.Context, _ *computation, _ Rule, t *task, _ *past) ([][]float64, error) {
 	m, err := t.gradients()
 	if err != nil {
 		return nil, err

@@ -146,7 +146,7 @@ func TestRider(t *testing.T) {
 			k.block, k.data.X, k.data.Label = append(k.block, block), append(k.data.X, float32(x), rng.Float32()),
 				append(k.data.Label, y)
 		}
-		lists, err := rider(Rule{}, k, nil, 0)
+		lists, err := rider(t.Context(), nil, Rule{}, k, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -66,7 +67,7 @@ type Rule struct {
 	mix func(r Rule, p *past) []float64
 	// train gives weights of the rows of t.train, [models][rows], for models of the rule's own, whose mean is the
 	// prediction; nil: it has none.
-	train func(r Rule, t *task, p *past, seed int64) ([][]float64, error)
+	train func(ctx context.Context, c *computation, r Rule, t *task, p *past) ([][]float64, error)
 }
 
 // own tells whether a rule's predictions are not those of one of its weightings.
@@ -132,6 +133,7 @@ func allRules(blocks int, unit float64) []Rule {
 		{Name: Committee, Weightings: members, mix: adaHedge},
 		{Name: "tournament", Weightings: members, Extra: true, choose: tournament, pairs: true},
 		{Name: "rider", Weightings: equal, Extra: true, train: rider},
+		{Name: "timescales", Weightings: equal, Extra: true, train: timescales},
 		{Name: "bagged", Weightings: slices.Concat(lives, equal), Extra: true, train: bagged(len(members))},
 		{Name: "power-law", Weightings: slices.Concat(powers, equal), Extra: true},
 		{Name: "omega-age", Weightings: []Weighting{{Kind: crossfit.Joint, Part: Age}}, Extra: true},

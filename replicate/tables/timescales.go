@@ -1,0 +1,249 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/loop"
+	"tvps/gomlx_models/net"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Settings of timescales.
+const (
+	scorerHidden = 32
+	scorerRate   = 3e-3 // of Adam, for both networks
+	trialRate    = .1   // of the trial step
+	leastTrusted = 200  // rows that the scorer predicts
+)
+
+// halfLives are the time scales, in blocks; the last one does not decay.
+var halfLives = []float64{1, 2, 4, 8, 16, 32, 64, math.Inf(1)}
+
+// timescales weights a row by a mixture of decays, which depends on the row (Jain and Shenoy, AAAI 2024):
+//
+//	w(x, a) = sum_k s_k(x) 2^(-a / halfLives[k]),
+//
+// with a the age in blocks and s a network with one hidden layer and a softmax, the scorer. It is trained together with
+// the built-in MLP on the nested objective of the paper, so that a step of the MLP on weighted older rows lowers its loss
+// on the newest blocks, at least leastTrusted rows of them, or half of the past. An update consists of
+//
+//  1. a trial step of the MLP by gradient descent on a batch of older rows, weighted, with the mean weight 1;
+//  2. a step of the scorer by Adam on the loss of a batch of the newest rows after the trial step;
+//  3. a step of the MLP by Adam on the batch of older rows, with the new weights.
+//
+// All rows of the past are then weighted by their age at the test block, and any model learns with these weights: the
+// paper takes the network that was trained on the way. Number and lengths of the time scales and the settings are ours, as
+// only the first pages of the paper were at hand.
+func timescales(ctx context.Context, c *computation, _ Rule, t *task, _ *past) ([][]float64, error) {
+	older, newest := t.trusted()
+	if len(older) == 0 || t.single(t.equal()) {
+		return [][]float64{scaledWeights(t.equal())}, nil
+	}
+	if c.scorer == nil || c.scorer.mlpKey != (mlpKey{t.data.Dim, t.data.Classes}) {
+		if c.scorer != nil {
+			c.scorer.close()
+		}
+		var err error
+		if c.scorer, err = newScorer(c.backend, mlpKey{t.data.Dim, t.data.Classes}); err != nil {
+			return nil, err
+		}
+	}
+	values, err := c.scorer.train(ctx, t, older, newest, c.Seed)
+	if err != nil {
+		return nil, fmt.Errorf("scorer: %w", err)
+	}
+	out, err := c.scorer.weights(t, values)
+	if err != nil {
+		return nil, fmt.Errorf("scorer: %w", err)
+	}
+	for i, scale := range t.equal() {
+		out[i] *= scale
+	}
+	return [][]float64{scaledWeights(out)}, nil
+}
+
+// trusted divides the rows of train: newest are those of the last blocks. older is empty where there is only one block.
+func (t *task) trusted() (older, newest []int) {
+	order := make([]int, len(t.block))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return t.block[a] - t.block[b] })
+	cut := max(0, len(order)-min(leastTrusted, len(order)/2))
+	for cut > 0 && t.block[order[cut-1]] == t.block[order[cut]] {
+		cut--
+	}
+	return order[:cut], order[cut:]
+}
+
+// scorer holds the compiled programs of timescales for tables of one shape.
+type scorer struct {
+	mlpKey
+	model, scores []net.Param
+	trainer       *loop.Trainer
+	eval          *Exec
+}
+
+func newScorer(backend compute.Backend, key mlpKey) (*scorer, error) {
+	n := &scorer{mlpKey: key}
+	in := []shapes.Shape{shapes.Make(dtypes.Float32, mlpBatch, key.dim)}
+	mlp := mlpNet{mlpKey: key}
+	var err error
+	n.model, err = net.Declare(backend, in, func(s *net.Scope, in []*Node) { mlp.logits(s, in[0]) })
+	if err == nil {
+		n.scores, err = net.Declare(backend, in, func(s *net.Scope, in []*Node) { mixture(s, in[0]) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	problem := loop.Problem{Name: "timescales", Step: n.step, Data: 4, Feeds: 2,
+		Params: slices.Concat(n.model, n.scores), Slots: slices.Concat(n.model, n.model, n.scores, n.scores)}
+	if n.trainer, err = loop.New(backend, problem, mlpChunk); err != nil {
+		return nil, err
+	}
+	n.eval, err = NewExec(backend, func(in []*Node) *Node {
+		return mixture(net.Bind(in[0].Graph(), n.scores, in[1:], false), in[0])
+	})
+	if err != nil {
+		n.trainer.Close()
+		return nil, err
+	}
+	return n, nil
+}
+
+func (n *scorer) close() {
+	n.trainer.Close()
+	n.eval.Finalize()
+}
+
+// mixture is s(x): [batch, dim] -> [batch, time scales].
+func mixture(s *net.Scope, x *Node) *Node {
+	x = net.Relu(net.Dense(s.In("layer1"), x, scorerHidden, net.He))
+	return Softmax(net.Dense(s.In("last"), x, len(halfLives), net.Lecun), -1)
+}
+
+// step builds one update. state: the MLP, the scorer, and both moments of each. data: x, class and number of each row,
+// and its decays [rows, time scales]; feeds: rows of an older and of a newest batch.
+func (n *scorer) step(state, data, feeds []*Node, step, rate *Node) (loss *Node, next []*Node) {
+	k, p := len(n.model), len(n.scores)
+	take := func(count int) (part []*Node) { part, state = state[:count], state[count:]; return part }
+	theta, scores := take(k), take(p)
+	m, u, sm, su := take(k), take(k), take(p), take(p)
+	losses := func(theta []*Node, feed *Node) *Node {
+		mlp, row := mlpNet{mlpKey: n.mlpKey}, ExpandAxes(feed, -1)
+		out := mlp.logits(net.Bind(feed.Graph(), n.model, theta, true), Gather(data[0], row))
+		if n.classes > 0 {
+			return net.CrossEntropy(out, Gather(data[1], row))
+		}
+		return MulScalar(Square(Sub(Squeeze(out, -1), Gather(data[2], row))), .5)
+	}
+	weighted := func(scores, theta []*Node) *Node {
+		row := ExpandAxes(feeds[0], -1)
+		s := mixture(net.Bind(row.Graph(), n.scores, scores, true), Gather(data[0], row))
+		w := ReduceSum(Mul(s, Gather(data[3], row)), -1)
+		w = Div(w, AddScalar(ReduceAllMean(w), 1e-12))
+		return ReduceAllMean(Mul(w, losses(theta, feeds[0])))
+	}
+	trial := make([]*Node, k)
+	for i, grad := range Gradient(weighted(scores, theta), theta...) {
+		trial[i] = Sub(theta[i], MulScalar(grad, trialRate))
+	}
+	grads := Gradient(ReduceAllMean(losses(trial, feeds[1])), scores...)
+	scores, sm, su = loop.Adam(scores, grads, sm, su, step, rate)
+	fixed := make([]*Node, p)
+	for i, v := range scores { // they depend on theta through their update
+		fixed[i] = StopGradient(v)
+	}
+	loss = weighted(fixed, theta)
+	theta, m, u = loop.Adam(theta, Gradient(loss, theta...), m, u, step, rate)
+	return loss, slices.Concat(theta, scores, m, u, sm, su)
+}
+
+// decays are those of a row of an age in blocks.
+func decays(age int) []float32 {
+	out := make([]float32, len(halfLives))
+	for k, h := range halfLives {
+		out[k] = float32(math.Exp2(-float64(age) / h))
+	}
+	return out
+}
+
+// train returns the values of the scorer.
+func (n *scorer) train(ctx context.Context, t *task, older, newest []int, seed int64) (net.Values, error) {
+	data, _, _ := mlpData(t)
+	first := t.block[newest[0]]
+	capacity := data[0].Shape().Dim(0)
+	decay := make([]float32, 0, capacity*len(halfLives))
+	for _, block := range t.block {
+		decay = append(decay, decays(max(0, first-block))...)
+	}
+	decay = append(decay, make([]float32, capacity*len(halfLives)-len(decay))...)
+	data = append(data, tensors.FromFlatDataAndDimensions(decay, capacity, len(halfLives)))
+	defer net.Free(data...)
+	scale := t.equal()
+	draw := func(rows []int, purpose string) func(chunk, count int) *tensors.Tensor {
+		rng, weights := random.New(seed, "timescales", purpose, t.step), make([]float64, len(rows))
+		for i, row := range rows {
+			weights[i] = scale[row]
+		}
+		one := drawer(weights, rng)
+		return func(chunk, count int) *tensors.Tensor {
+			out := make([]int32, chunk*mlpBatch)
+			for i := range count * mlpBatch {
+				out[i] = int32(rows[one()])
+			}
+			return tensors.FromFlatDataAndDimensions(out, chunk, mlpBatch)
+		}
+	}
+	a, b := draw(older, "older"), draw(newest, "newest")
+	feed := func(_, count int) []*tensors.Tensor {
+		return []*tensors.Tensor{a(n.trainer.Chunk(), count), b(n.trainer.Chunk(), count)}
+	}
+	start := slices.Concat(net.Init(n.model, random.Seed(seed, "timescales", t.step), "model"),
+		net.Init(n.scores, random.Seed(seed, "timescales", t.step), "scores"))
+	values, _, err := n.trainer.Fit(ctx, start, data, scorerRate, mlpUpdates(len(t.train)), feed)
+	if err != nil {
+		return nil, err
+	}
+	return values[len(n.model):], nil
+}
+
+// weights are those of all rows of train at the test block.
+func (n *scorer) weights(t *task, values net.Values) ([]float64, error) {
+	params := values.Tensors(n.scores)
+	defer net.Free(params...)
+	var out []float64
+	for from := 0; from < len(t.train); from += mlpRows {
+		rows := min(mlpRows, len(t.train)-from)
+		x := make([]float32, mlpRows*n.dim)
+		copy(x, t.data.X[from*n.dim:(from+rows)*n.dim])
+		input := tensors.FromFlatDataAndDimensions(x, mlpRows, n.dim)
+		result, err := net.Run(n.eval, input, params)
+		net.Free(input)
+		if err != nil {
+			return nil, err
+		}
+		flat, err := net.FromTensors(result)
+		net.Free(result...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			w := 0.
+			for k, d := range decays(t.step - t.block[from+i]) {
+				w += float64(flat[0][i*len(halfLives)+k]) * float64(d)
+			}
+			out = append(out, w)
+		}
+	}
+	return out, nil
+}
