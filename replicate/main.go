@@ -44,7 +44,8 @@ func listed(c lab.Catalog) []group {
 	return []group{
 		{"Figures", append(figureCommands(c), allCommand(c))},
 		{"Verdicts", []*cobra.Command{verifyCommand(c), reportCommand(c), studyCommand(c)}},
-		{"Your own tables", []*cobra.Command{driftCommand(), weightsCommand(), backtestCommand()}},
+		{"Your own tables", []*cobra.Command{driftCommand(), weightsCommand(), backtestCommand(),
+			naturalCommand()}},
 		{"Runs on disk", []*cobra.Command{statusCommand(c), exportCommand(), mergeCommand()}},
 		{"Cluster", []*cobra.Command{planCommand(c), submitCommand(c), workCommand(c), cancelCommand()}},
 		{"Set-up", []*cobra.Command{doctorCommand(), dataCommand(), pretrainCommand()}},

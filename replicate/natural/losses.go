@@ -1,0 +1,150 @@
+package natural
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"tvps/data/artifact"
+	"tvps/replicate/tables"
+)
+
+// Losses are what the rules lost on a table in a suite: all that the report rests on.
+type Losses struct {
+	Table  Table
+	Suite  Suite
+	Metric string
+	Times  []string    // of the test blocks that count
+	Rows   []int       // of each
+	Rules  []string    // that train a model
+	Values [][]float64 // [rule][test block]
+}
+
+// lossesOf takes them from a back test.
+func lossesOf(b *tables.Backtest) *Losses {
+	l := &Losses{Metric: b.Metric}
+	for _, r := range b.Rules {
+		if r.Rule != tables.NoChange && r.Rule != tables.Majority {
+			l.Rules = append(l.Rules, r.Rule)
+		}
+	}
+	l.Values = make([][]float64, len(l.Rules))
+	for _, block := range b.Blocks {
+		l.Times, l.Rows = append(l.Times, tables.ShortName(block.Time)), append(l.Rows, block.Rows)
+		for i, rule := range l.Rules {
+			l.Values[i] = append(l.Values[i], block.Scores[rule])
+		}
+	}
+	return l
+}
+
+// lossFile is where they are stored: CSV with the columns METRIC (the time of a test block), rows, and each rule.
+func lossFile(folder string, t Table, s Suite) string {
+	return filepath.Join(folder, t.Name, s.Name+".csv")
+}
+
+func (l *Losses) write(folder string, t Table, s Suite) error {
+	records := [][]string{append([]string{l.Metric, "rows"}, l.Rules...)}
+	for b, time := range l.Times {
+		record := []string{time, strconv.Itoa(l.Rows[b])}
+		for _, v := range l.Values {
+			record = append(record, strconv.FormatFloat(v[b], 'g', 6, 64))
+		}
+		records = append(records, record)
+	}
+	var text bytes.Buffer
+	if err := csv.NewWriter(&text).WriteAll(records); err != nil {
+		return err
+	}
+	path := lossFile(folder, t, s)
+	if err := artifact.MakeFolder(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return artifact.Replace(path, text.Bytes(), 0o644)
+}
+
+// Read reads what is stored of all tables and suites, in their order.
+func Read(folder string) (all []*Losses, err error) {
+	for _, s := range Suites {
+		for _, t := range Tables {
+			l, err := read(lossFile(folder, t, s))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			l.Table, l.Suite = t, s
+			all = append(all, l)
+		}
+	}
+	return all, nil
+}
+
+func read(path string) (*Losses, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(records) < 2 || len(records[0]) < 3 {
+		return nil, errors.Join(fmt.Errorf("%s has no losses: compute it again", path), err)
+	}
+	l := &Losses{Metric: records[0][0], Rules: records[0][2:], Values: make([][]float64, len(records[0])-2)}
+	if !slices.Contains(l.Rules, tables.Uniform) || !slices.Contains(l.Rules, tables.Forgetting) {
+		return nil, fmt.Errorf("%s: there are no columns %s and %s: compute it again", path, tables.Uniform, tables.Forgetting)
+	}
+	for _, record := range records[1:] {
+		rows, err := strconv.Atoi(record[1])
+		l.Times, l.Rows = append(l.Times, record[0]), append(l.Rows, rows)
+		for i, cell := range record[2:] {
+			v, failed := strconv.ParseFloat(cell, 64)
+			l.Values[i], err = append(l.Values[i], v), errors.Join(err, failed)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: compute it again", path, err)
+		}
+	}
+	return l, nil
+}
+
+// of are the losses of a rule, nil if it took no part.
+func (l *Losses) of(rule string) []float64 {
+	if i := slices.Index(l.Rules, rule); i >= 0 {
+		return l.Values[i]
+	}
+	return nil
+}
+
+// mean is the loss of a rule over all rows.
+func (l *Losses) mean(rule string) float64 {
+	sum, rows := 0., 0.
+	for b, v := range l.of(rule) {
+		sum, rows = sum+v*float64(l.Rows[b]), rows+float64(l.Rows[b])
+	}
+	return sum / rows
+}
+
+// best is the rule with the lowest loss: the best in hindsight.
+func (l *Losses) best() string {
+	return slices.MinFunc(l.Rules, func(a, b string) int { return compare(l.mean(a), l.mean(b)) })
+}
+
+// regret is the loss of a rule above that of the best in hindsight, relative to that of equal weights.
+func (l *Losses) regret(rule string) float64 {
+	return (l.mean(rule) - l.mean(l.best())) / l.mean(tables.Uniform)
+}
+
+// against is the loss of a rule minus that of another, relative to the other's, with its 95% interval over runs of
+// consecutive test blocks.
+func (l *Losses) against(rule, other string) tables.Interval {
+	d := tables.Difference(l.of(rule), l.of(other), l.Rows, seed)
+	scale := 1 / l.mean(other)
+	return tables.Interval{Mean: d.Mean * scale, Low: d.Low * scale, High: d.High * scale}
+}

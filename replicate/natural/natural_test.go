@@ -1,0 +1,108 @@
+package natural
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/replicate/runs"
+	"tvps/replicate/tables"
+)
+
+const gallery = "../../figures/gallery/natural-drift"
+
+// TestStored: the table in the repository gives the stored losses again.
+func TestStored(t *testing.T) {
+	rush, logistic := Tables[0], Suites[1]
+	folder := t.TempDir()
+	demand.Write(t, filepath.Join(folder, "tables", rush.File()),
+		demand.Read(t, filepath.Join(gallery, "tables", rush.File())))
+	store, err := runs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Run(context.Background(), tables.Host{Store: store, Workers: 2}, logistic, rush, folder); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(lossFile(folder, rush, logistic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := read(lossFile(gallery, rush, logistic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Rules, want.Rules) || !slices.Equal(got.Times, want.Times) || !slices.Equal(got.Rows, want.Rows) {
+		t.Fatalf("rules %v at %v, want %v at %v", got.Rules, got.Times, want.Rules, want.Times)
+	}
+	for i, rule := range want.Rules {
+		for b, v := range want.Values[i] {
+			if math.Abs(got.Values[i][b]-v) > 1e-4*v {
+				t.Errorf("%s loses %g on %s, stored %g", rule, got.Values[i][b], want.Times[b], v)
+			}
+		}
+	}
+}
+
+// TestAdvise: a rule is chosen on the one half and judged on the other, whose losses choose nothing.
+func TestAdvise(t *testing.T) {
+	losses := func(name string, uniform, forgetting, committee float64) *Losses {
+		l := &Losses{Table: Table{Name: name}, Suite: Suites[0], Rules: []string{tables.Uniform, tables.Forgetting, tables.Committee}}
+		l.Values = make([][]float64, 3)
+		for b := range 40 {
+			l.Rows = append(l.Rows, 1+b%3)
+			noise := .01 * float64(b*7%5-2)
+			for i, v := range []float64{uniform, forgetting, committee} {
+				l.Values[i] = append(l.Values[i], v+noise)
+			}
+		}
+		return l
+	}
+	chooses, quoted := losses("nyse", 1, .9, .8), losses("bikes", 1, .5, .6)
+	if chooses.Table.Quoted() || !quoted.Table.Quoted() {
+		t.Fatal("the halves have changed")
+	}
+	if r := chooses.regret(tables.Forgetting); math.Abs(r-.1) > .001 {
+		t.Errorf("the regret of .9 to .8 is %g of a loss of 1, want .1", r)
+	}
+	a := Advise([]*Losses{chooses, quoted}, Suites[0].Name)
+	if a.Rule != tables.Committee || a.Quoted != 1 || a.Ahead != 0 || a.Behind != 1 || a.Safe || a.Better || a.Third {
+		t.Errorf("advice %+v: want the committee, which is behind on the quoted table", a)
+	}
+	if math.Abs(a.Regret-.1) > .001 || a.Forgetting != 0 {
+		t.Errorf("mean regrets %g and %g on the quoted table, want .1 and 0", a.Regret, a.Forgetting)
+	}
+	null := losses("census", 1, 2, .1)
+	null.Table.Null = true
+	if b := Advise([]*Losses{chooses, quoted, null}, Suites[0].Name); b != a {
+		t.Errorf("a table without drift changes the advice to %+v", b)
+	}
+}
+
+// TestReport: every table and every rule stands in the text and on the pages.
+func TestReport(t *testing.T) {
+	all, err := Read(gallery)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	text, err := Report(folder, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range all {
+		page := string(demand.Read(t, filepath.Join(folder, l.Table.Name, "README.md")))
+		for _, rule := range l.Rules {
+			if !l.Table.Test && !l.Table.Null && !strings.Contains(text, "| "+rule+" |") || !strings.Contains(page, "| "+rule+" |") {
+				t.Errorf("%s, %s: %s is missing", l.Table.Name, l.Suite.Name, rule)
+			}
+		}
+	}
+	if stored := string(demand.Read(t, filepath.Join(gallery, "README.md"))); !strings.Contains(stored, text) {
+		t.Error("the page is not that of the stored losses: go run ./replicate naturaldrift --stored")
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/lab"
+	"tvps/replicate/natural"
+	"tvps/replicate/tables"
+	"tvps/replicate/usage"
+
+	"github.com/spf13/cobra"
+)
+
+// naturalFlags are those of naturaldrift.
+type naturalFlags struct {
+	tables, suites           []string
+	folder, results, backend string
+	workers                  int
+	stored                   bool
+}
+
+func naturalCommand() *cobra.Command {
+	f := &naturalFlags{}
+	cmd := &cobra.Command{
+		Use:   "naturaldrift",
+		Short: "Compare rules that weight the past on real tables, and draw the page",
+		Long: "Back-test all rules of weighting on the tables of the benchmark, write the losses of each test block, and draw\n" +
+			"pages and pictures from all losses that are stored. Finished test blocks are kept: after an interruption the same\n" +
+			"command continues. tables.py in the folder makes the tables that are not in the repository; a table that is\n" +
+			"not there is left out. Trainers run by python3, or what TVPS_PYTHON names, with pandas, pyarrow and lightgbm.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.tables, "table", nil, "tables to compute (default: all)")
+	flags.StringSliceVar(&f.suites, "suite", nil, "models with their rules: "+strings.Join(suiteNames(), ", ")+" (default: all)")
+	flags.StringVar(&f.folder, "folder", filepath.Join("figures", "gallery", "natural-drift"), "folder of tables, losses and pages")
+	flags.StringVar(&f.results, "results", "results", "folder of the runs")
+	flags.IntVar(&f.workers, "workers", 1, "models that train at the same time")
+	flags.BoolVar(&f.stored, "stored", false, "compute nothing, draw the stored losses")
+	flags.StringVar(&f.backend, "backend", "", backendHelp)
+	return cmd
+}
+
+func suiteNames() (names []string) {
+	for _, s := range natural.Suites {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func (f *naturalFlags) run(cmd *cobra.Command) error {
+	var known []string
+	for _, t := range natural.Tables {
+		known = append(known, t.Name)
+	}
+	for flag, given := range map[string][2][]string{"table": {f.tables, known}, "suite": {f.suites, suiteNames()}} {
+		for _, name := range given[0] {
+			if !slices.Contains(given[1], name) {
+				return usage.Errorf("--%s %q: there is none of this name; give one of %s", flag, name, strings.Join(given[1], ", "))
+			}
+		}
+	}
+	if err := errors.Join(checkWorkers(f.workers), lab.CheckBackend(f.backend)); err != nil {
+		return err
+	}
+	if info, err := os.Stat(f.folder); err != nil || !info.IsDir() {
+		return usage.Errorf("--folder %s: there is no such folder", f.folder)
+	}
+	if !f.stored {
+		if err := f.compute(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	all, err := natural.Read(f.folder)
+	if err != nil {
+		return err
+	}
+	text, err := natural.Report(f.folder, all)
+	if err != nil {
+		return err
+	}
+	page := filepath.Join(f.folder, "README.md")
+	if err := lab.RewriteBlock(page, "results", text); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\nPage: %s\n", natural.Advise(all, natural.Suites[0].Name), page)
+	return err
+}
+
+// compute runs what is missing.
+func (f *naturalFlags) compute(ctx context.Context) error {
+	b, err := backend.Open(ctx, f.backend, backend.Options{Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	defer b.Finalize()
+	h, err := tables.OpenHost(b, f.results, f.workers, os.Stderr)
+	if err != nil {
+		return err
+	}
+	for _, s := range natural.Suites {
+		for _, t := range natural.Tables {
+			if f.tables != nil && !slices.Contains(f.tables, t.Name) || f.suites != nil && !slices.Contains(f.suites, s.Name) {
+				continue
+			}
+			fmt.Fprintf(os.Stderr, "%s, %s\n", t.Name, s.Name)
+			err := natural.Run(ctx, h, s, t, f.folder)
+			if errors.Is(err, fs.ErrNotExist) && f.tables == nil {
+				fmt.Fprintf(os.Stderr, "%s is left out: %v\n", t.Name, err)
+				continue
+			}
+			if err != nil {
+				return mistake(err)
+			}
+		}
+	}
+	return nil
+}
