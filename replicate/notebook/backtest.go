@@ -48,25 +48,17 @@ func backTest(ctx context.Context, q tables.BacktestRequest) (*tables.Backtest, 
 
 // showBacktest shows the rules with their scores, and emits these numbers.
 func showBacktest(out sink, r *tables.Backtest) {
-	rows := [][]string{{"rule", r.Metric, "minus equal weights", "minus tuned forgetting", "chosen at last"}}
 	values := map[string]float64{}
 	for _, rule := range r.Rules {
-		chosen := ""
-		if rule.Tuned && len(rule.Chosen) > 0 {
-			chosen = rule.Chosen[len(rule.Chosen)-1]
-		}
-		rows = append(rows, []string{rule.Rule, fmt.Sprintf("%.4f", rule.Scores[r.Metric]), rule.AgainstUniform.String(),
-			rule.AgainstForgetting.String(), chosen})
 		values["backtest/"+rule.Rule+"/"+r.Metric] = rule.Scores[r.Metric]
 		values["backtest/"+rule.Rule+"/minus-"+tables.Forgetting] = rule.AgainstForgetting.Mean
 	}
-	tested := fmt.Sprintf("%d test blocks, %s to %s, model %s. Brackets: 95%% intervals. %s", r.Tested,
-		r.Blocks[0].Time, r.Blocks[len(r.Blocks)-1].Time, r.Model, strings.Join(r.Notes, ". "))
+	tested := fmt.Sprintf("%s; model %s. Brackets: 95%% intervals. %s", r.Span(), r.ShortModel(), strings.Join(r.Notes, ". "))
 	verdict := html.EscapeString(r.Verdict.Sentence)
 	if r.Finding != nil {
 		verdict += " " + html.EscapeString(r.Finding.Sentence) + "."
 	}
-	show(out, fmt.Sprintf("%s\n<p>%s</p>\n<p><b>%s</b></p>", table(rows), html.EscapeString(tested), verdict), r.String(),
+	show(out, fmt.Sprintf("%s\n<p>%s</p>\n<p><b>%s</b></p>", table(r.Table(r.Rules)), html.EscapeString(tested), verdict), r.String(),
 		values)
 }
 

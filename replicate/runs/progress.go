@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -170,8 +171,14 @@ func round(d time.Duration) time.Duration {
 
 // Plural is "1 run", "2 runs".
 func Plural(n int, word string) string {
-	if n == 1 {
-		return fmt.Sprintf("%d %s", n, word)
+	stem, y := strings.CutSuffix(word, "y")
+	switch {
+	case n == 1:
+		return "1 " + word
+	case y && !strings.HasSuffix(stem, "a"): // category, not day
+		word = stem + "ie"
+	case strings.HasSuffix(word, "ch"):
+		word += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, word)
 }

@@ -3,6 +3,7 @@ package tables
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -10,8 +11,6 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 // Backtest is a back test.
@@ -71,41 +70,38 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 	}
 	list := measures(p.stream)
 	r := &Backtest{About: about, Model: p.Model, Metric: list[0].name, Tuning: tuning(len(p.steps)), unit: p.timeUnit()}
-	all := make([]int, len(p.steps)) // rows of the test blocks
 	history := &past{measure: r.Metric}
-	for i, t := range p.steps {
-		all[i] = p.stream.Times.Counts[t]
-		history.add(byStep[t], all[i])
+	for _, t := range p.steps {
+		rows := p.stream.Times.Counts[t]
+		if len(history.rows) >= r.Tuning {
+			r.Blocks = append(r.Blocks, BlockResult{p.stream.Times.Names[t], rows, map[string]float64{}})
+		}
+		history.add(byStep[t], rows)
 	}
-	scored := p.steps[r.Tuning:]
-	counts := all[r.Tuning:]
-	r.Tested = len(scored)
-	rowsOf := func(name string, of func(i int) string) (found RuleResult, losses []float64) {
-		found = RuleResult{Rule: name, Scores: map[string]float64{}}
-		total := 0.
-		for i := range scored {
-			losses = append(losses, history.blocks[r.Tuning+i][metric(r.Metric, of(i))])
-			for _, m := range list {
-				found.Scores[m.name] += history.blocks[r.Tuning+i][metric(m.name, of(i))] * float64(counts[i])
+	r.Tested = len(r.Blocks)
+	add := func(found RuleResult, of func(i int) string) { // names of its predictions of the test blocks
+		found.Scores = map[string]float64{}
+		for _, m := range list {
+			sum, rows := 0., 0.
+			for i, b := range r.Blocks {
+				v := history.blocks[r.Tuning+i][metric(m.name, of(r.Tuning+i))]
+				if m.name == r.Metric {
+					b.Scores[found.Rule] = v
+				}
+				sum, rows = sum+v*float64(b.Rows), rows+float64(b.Rows)
 			}
-			total += float64(counts[i])
+			found.Scores[m.name] = sum / rows
 		}
-		for name := range found.Scores {
-			found.Scores[name] /= total
-		}
-		return found, losses
+		r.Rules = append(r.Rules, found)
 	}
-	var losses [][]float64
-	rules := slices.Clone(p.rules)
-	rules = append(rules, Rule{Name: BestSoFar, Weightings: endsUniform(weightings(p.rules))})
-	for _, rule := range rules {
-		if rule.own() {
-			found, l := rowsOf(rule.Name, func(int) string { return rule.Name })
-			r.Rules, losses = append(r.Rules, found), append(losses, l)
+	for _, rule := range slices.Concat(p.rules, []Rule{{Name: BestSoFar, Weightings: endsUniform(weightings(p.rules))},
+		{Name: NoChange}, {Name: Majority}}) {
+		found := RuleResult{Rule: rule.Name}
+		if rule.own() || rule.Weightings == nil {
+			add(found, func(int) string { return rule.Name })
 			continue
 		}
 		chosen := rule.chosen(history)
-		found, l := rowsOf(rule.Name, func(i int) string { return chosen[r.Tuning+i].String() })
 		last := chosen[len(chosen)-1]
 		found.Kind, found.HalfLife, found.Window = rule.Kind, last.HalfLife, last.Window
 		if found.Tuned = len(rule.Weightings) > 1; found.Tuned {
@@ -113,20 +109,9 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 				found.Chosen = append(found.Chosen, w.String())
 			}
 		}
-		r.Rules, losses = append(r.Rules, found), append(losses, l)
+		add(found, func(i int) string { return chosen[i].String() })
 	}
-	for _, name := range []string{NoChange, Majority} {
-		found, l := rowsOf(name, func(int) string { return name })
-		r.Rules, losses = append(r.Rules, found), append(losses, l)
-	}
-	r.compare(losses, counts, p.Seed)
-	for i, t := range scored {
-		b := BlockResult{Time: p.stream.Times.Names[t], Rows: counts[i], Scores: map[string]float64{}}
-		for k, rule := range r.Rules {
-			b.Scores[rule.Rule] = losses[k][i]
-		}
-		r.Blocks = append(r.Blocks, b)
-	}
+	r.compare(p.Seed)
 	r.Verdict, r.Notes = r.judge(), append(r.Notes, r.idle()...)
 	return r
 }
@@ -137,15 +122,20 @@ func endsUniform(list []Weighting) []Weighting {
 }
 
 // compare fills in the intervals of the differences to uniform weights and to forgetting.
-func (r *Backtest) compare(losses [][]float64, rows []int, seed int64) {
+func (r *Backtest) compare(seed int64) {
+	var rows []int
+	for _, b := range r.Blocks {
+		rows = append(rows, b.Rows)
+	}
 	against := func(base string, of func(*RuleResult) *Interval, together func(RuleResult) bool) {
-		b := losses[r.index(base)]
 		var all, family [][]float64
-		for i, l := range losses {
-			d := make([]float64, len(l))
-			floats.SubTo(d, l, b)
+		for _, rule := range r.Rules {
+			var d []float64
+			for _, b := range r.Blocks {
+				d = append(d, b.Scores[rule.Rule]-b.Scores[base])
+			}
 			all = append(all, d)
-			if together(r.Rules[i]) {
+			if together(rule) {
 				family = append(family, d)
 			}
 		}
@@ -295,14 +285,6 @@ func (p *BacktestJob) timeUnit() string {
 // String is the interval as "-0.0140 [-0.0290, -0.0020]".
 func (i Interval) String() string { return fmt.Sprintf("%+.4f [%+.4f, %+.4f]", i.Mean, i.Low, i.High) }
 
-// Cell is the interval in a table, empty for a rule against itself.
-func (i Interval) Cell() string {
-	if i == (Interval{}) {
-		return ""
-	}
-	return i.String()
-}
-
 // idle is a note if a prediction without a model is better than all models; none otherwise.
 func (r *Backtest) idle() []string {
 	best := 0
@@ -321,32 +303,31 @@ func (r *Backtest) idle() []string {
 // Words is the metric in sentences.
 func (r *Backtest) Words() string { return strings.ReplaceAll(r.Metric, "-", " ") }
 
-// Measures lists the measures, that which compares first.
-func (r *Backtest) Measures() []string {
-	var names []string
-	for name := range r.Rules[0].Scores {
+// Table is what terminals, pages and cells show of rules: a header, and a line for each.
+func (r *Backtest) Table(rules []RuleResult) [][]string {
+	measures := []string{r.Metric}
+	for _, name := range slices.Sorted(maps.Keys(r.Rules[0].Scores)) {
 		if name != r.Metric {
-			names = append(names, name)
+			measures = append(measures, name)
 		}
 	}
-	slices.Sort(names)
-	return append([]string{r.Metric}, names...)
-}
-
-// Values are the scores of a rule as text, in the order of Measures.
-func (r *Backtest) Values(rule RuleResult) (out []string) {
-	for _, name := range r.Measures() {
-		out = append(out, fmt.Sprintf("%.4f", rule.Scores[name]))
+	table := [][]string{slices.Concat([]string{"rule"}, measures,
+		[]string{"against equal weights", "against tuned forgetting", "chosen at last"})}
+	for _, rule := range rules {
+		line := []string{rule.Rule}
+		for _, name := range measures {
+			line = append(line, fmt.Sprintf("%.4f", rule.Scores[name]))
+		}
+		for _, i := range []Interval{rule.AgainstUniform, rule.AgainstForgetting} {
+			line = append(line, strings.TrimSuffix(i.String(), Interval{}.String())) // empty for a rule against itself
+		}
+		chosen := strings.TrimSpace(r.life("", rule.HalfLife))
+		if rule.Window > 0 && rule.Tuned {
+			chosen = runs.Plural(rule.Window, "block")
+		}
+		table = append(table, append(line, chosen))
 	}
-	return out
-}
-
-// ChosenLast is what a tuned rule chose at last, as text.
-func (r *Backtest) ChosenLast(rule RuleResult) string {
-	if rule.Window > 0 && rule.Tuned {
-		return runs.Plural(rule.Window, "block")
-	}
-	return strings.TrimSpace(r.life("", rule.HalfLife))
+	return table
 }
 
 // Span says which blocks were tested.
@@ -386,12 +367,9 @@ func (r *Backtest) String() string {
 	}
 	fmt.Fprintf(&b, "\n%s; model %s\n", r.Span(), r.ShortModel())
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "rule\t%s\tagainst equal weights\tagainst tuned forgetting\tchosen at last\n",
-		strings.Join(r.Measures(), "\t"))
 	rules, others := r.shown()
-	for _, rule := range rules {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", rule.Rule, strings.Join(r.Values(rule), "\t"), rule.AgainstUniform.Cell(),
-			rule.AgainstForgetting.Cell(), r.ChosenLast(rule))
+	for _, line := range r.Table(rules) {
+		fmt.Fprintln(w, strings.Join(line, "\t"))
 	}
 	_ = w.Flush() // to a strings.Builder
 	if others > 0 {

@@ -221,7 +221,14 @@ func TestIntervals(t *testing.T) {
 		}
 	}
 	rows := slices.Repeat([]int{10}, 30)
-	r.compare(losses, rows, 0)
+	for t := range rows {
+		b := BlockResult{Rows: 10, Scores: map[string]float64{}}
+		for i, name := range names {
+			b.Scores[name] = losses[i][t]
+		}
+		r.Blocks = append(r.Blocks, b)
+	}
+	r.compare(0)
 	minus := func(of []int, base int) (out [][]float64) {
 		for _, i := range of {
 			var d []float64

@@ -9,6 +9,7 @@ import (
 
 	"tvps/figures"
 	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
 )
 
 // Finding says whether a table drifts. All commands answer by it: a question is answered with yes if the p-value of one
@@ -165,5 +166,5 @@ func (f *Finding) notes() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("rows depend on their neighbours (autocorrelation time %.3g rows), so that the tests have "+
-		"%s and find strong drift only", f.Dependence, plural(f.Chunks, "independent stretch", "independent stretches"))}
+		"%s and find strong drift only", f.Dependence, runs.Plural(f.Chunks, "independent stretch"))}
 }

@@ -8,6 +8,7 @@ import (
 
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
 )
 
 // Source says which table is meant, and which of its columns are time and label.
@@ -163,10 +164,6 @@ func (s *Stream) Data(rows []int) (crossfit.Table, *table.Encoder, error) {
 	return d, encoder, nil
 }
 
-// many are the kinds of columns, for several of them.
-var many = map[table.Kind]string{table.Number: "numbers", table.Category: "categories", table.Boolean: "booleans",
-	table.Time: "times", table.Text: "texts"}
-
 // String names the columns that a model learns from by their kinds, and those that it does not see.
 func (s *Stream) String() string {
 	var parts, ignored []string
@@ -181,10 +178,10 @@ func (s *Stream) String() string {
 			}
 		}
 		if n > 0 {
-			parts = append(parts, plural(n, string(kind), many[kind]))
+			parts = append(parts, runs.Plural(n, string(kind)))
 		}
 	}
-	text := fmt.Sprintf("%s: %s", plural(len(s.Features), "feature", "features"), strings.Join(parts, ", "))
+	text := fmt.Sprintf("%s: %s", runs.Plural(len(s.Features), "feature"), strings.Join(parts, ", "))
 	if len(ignored) > 0 {
 		text += "; not used: " + strings.Join(ignored, ", ")
 	}

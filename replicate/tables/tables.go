@@ -135,14 +135,6 @@ func ShortName(time string) string {
 	return time
 }
 
-// plural is a number with its noun.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // joined is "a", "a and b" or "a, b and c".
 func joined(list []string, and string) string {
 	if len(list) < 2 {

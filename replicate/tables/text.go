@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"tvps/replicate/runs"
 )
 
 // Verdict is the answer in one sentence, and what it is made of.
@@ -21,7 +23,7 @@ type Verdict struct {
 func (m *measurement) judge() Verdict {
 	v := Verdict{Sentence: m.Finding.Sentence, Drift: m.Finding.drifting()}
 	if len(v.Drift) == 0 {
-		if t := m.Tests.strongest(); t != nil {
+		if t := m.Tests.when(""); t != nil {
 			against := "the present"
 			if t.Against == Before {
 				against = "the time before"
@@ -67,7 +69,7 @@ func (m *measurement) judge() Verdict {
 func (r *Drift) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%d rows, %s in %s; %s\n", r.Verdict.Sentence, r.Rows, r.span(),
-		plural(len(r.Blocks), "block", "blocks"), r.columns)
+		runs.Plural(len(r.Blocks), "block"), r.columns)
 	b.WriteString(r.Finding.lines())
 	for _, line := range r.timeLines() {
 		fmt.Fprintf(&b, "%s\n", line)

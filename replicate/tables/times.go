@@ -185,24 +185,13 @@ func benjaminiHochberg(tests []Test) {
 	}
 }
 
-// strongest is the test with the largest discrepancy of those that found drift; nil: none did.
-func (t *Tests) strongest() *Test {
-	var out *Test
-	for i := range t.List {
-		if test := &t.List[i]; test.Drift && (out == nil || test.MMD2 > out.MMD2) {
-			out = test
-		}
-	}
-	return out
-}
-
-// when names the strongest change of a subject: against the stretch before it if one is found, otherwise against the
-// present, which is slow drift. nil: no test found any.
+// when names the strongest change of a subject, or of any if it is empty: against the stretch before it if one is
+// found, otherwise against the present, which is slow drift. nil: no test found any.
 func (t *Tests) when(in string) *Test {
 	var strongest *Test
 	for i := range t.List {
 		test := &t.List[i]
-		if test.In != in || !test.Drift {
+		if in != "" && test.In != in || !test.Drift {
 			continue
 		}
 		better := strongest == nil || test.Against == strongest.Against && test.MMD2 > strongest.MMD2 ||

@@ -12,6 +12,7 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
 
 	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/floats"
@@ -215,7 +216,7 @@ func (r *Weights) String() string {
 		fmt.Fprintf(&b, "%s.\n\n", r.Finding.Sentence)
 	}
 	fmt.Fprintf(&b, "%d rows, %s to %s in %s; %s\n", r.Rows, ShortName(r.First), ShortName(r.At),
-		plural(r.Times, "time", "times"), r.columns)
+		runs.Plural(r.Times, "time"), r.columns)
 	if r.Finding != nil {
 		b.WriteString(r.Finding.lines())
 	}
@@ -228,7 +229,7 @@ func (r *Weights) String() string {
 		kind = "equal"
 	}
 	if r.Window > 0 {
-		kind += fmt.Sprintf(" (window: the last %s)", plural(r.Window, "time", "times"))
+		kind += fmt.Sprintf(" (window: the last %s)", runs.Plural(r.Window, "time"))
 	}
 	fmt.Fprintf(&b, "%s weights for %s", kind, ShortName(r.At))
 	if r.Equal {
