@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -11,7 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"tvps/ci/demand"
 	"tvps/data/artifact"
@@ -74,6 +77,56 @@ func TestInterruption(t *testing.T) {
 			}
 			if want := "kernel: interrupted; start the same command again to continue"; last != want {
 				t.Errorf("the last line is %q, want %q", last, want)
+			}
+		})
+	}
+}
+
+// TestHangup: when the terminal of a run is closed, the run ends and leaves no file in $TMPDIR; under nohup it goes on.
+func TestHangup(t *testing.T) {
+	write(t, "n.ipynb")
+	demand.Write(t, filepath.Join(os.Getenv("JUPYTER_PATH"), "kernels", "silent", "kernel.json"),
+		`{"argv": ["sleep", "100"], "display_name": "Silent", "language": "go"}`)
+	for name, signals := range map[string][]os.Signal{
+		"": {syscall.SIGHUP}, "nohup": {syscall.SIGHUP, syscall.SIGTERM},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tmp := t.TempDir()
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", `[ "$0" = run ] || trap "" HUP; exec "$@"`, cmp.Or(name, "run"),
+				os.Args[0], "run", "n.ipynb", "--kernel", "silent")
+			cmd.Env = append(os.Environ(), envMain+"=1", "TMPDIR="+tmp)
+			var log bytes.Buffer
+			cmd.Stderr = &log
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			files := func() int {
+				entries, err := os.ReadDir(tmp)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return len(entries)
+			}
+			for begin := time.Now(); files() == 0 && time.Since(begin) < time.Minute; {
+				time.Sleep(10 * time.Millisecond)
+			}
+			for i, s := range signals {
+				if i > 0 {
+					select {
+					case <-ended:
+						t.Fatalf("it ended, after %v: %s", signals[:i], log.String())
+					case <-time.After(300 * time.Millisecond):
+					}
+				}
+				if err := cmd.Process.Signal(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			<-ended
+			if code := cmd.ProcessState.ExitCode(); code != 130 || files() > 0 {
+				t.Errorf("exit code %d, %d files: %s", code, files(), log.String())
 			}
 		})
 	}

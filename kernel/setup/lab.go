@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -111,8 +110,6 @@ func labArgs(notebooks string, o LabOptions) []string {
 // Ctrl-C. When ctx ends, it gets SIGTERM, which makes it stop its kernels and end. After 20 seconds it and its group
 // are killed. If this process is killed, so is JupyterLab, and its kernels end as their server is gone.
 func runLab(ctx context.Context, l Layout, notebooks string, command []string, log io.Writer) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // sent when the terminal is closed
-	defer stop()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = notebooks // gonb treats it as the folder that Jupyter serves
 	path := l.Jupyter
