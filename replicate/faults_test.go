@@ -47,26 +47,34 @@ type faulty struct {
 //
 //	TVPS_FAULTS=100 TVPS_FAULTS_SEED=1 go test ./replicate -run Faults -v -timeout 1h
 //
-// The seed chooses kinds and faults; when exactly a signal arrives is up to the machine. The default is a dozen faults
-// of three kinds with a new seed, which is printed.
+// The seed chooses kinds and the order of the faults; when exactly a signal arrives is up to the machine. The default is
+// each fault once, for three kinds of run, with a new seed, which is printed.
 func TestFaults(t *testing.T) {
 	if os.Getenv("TVPS_NIGHTLY") != "1" && os.Getenv("TVPS_FAULTS") == "" {
 		t.Skip("starts dozens of programs: set TVPS_NIGHTLY=1")
 	}
 	seed := uint64(number(t, "TVPS_FAULTS_SEED", int(time.Now().Unix())))
-	faults := number(t, "TVPS_FAULTS", 12)
+	faults := number(t, "TVPS_FAULTS", len(allFaults))
 	t.Logf("TVPS_FAULTS_SEED=%d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	kinds := faultyKinds(t)
 	rng.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 	kinds = kinds[:min(len(kinds), max(1, faults/4))]
+	var list []fault
+	for len(list) < faults {
+		for _, i := range rng.Perm(len(allFaults)) {
+			list = append(list, allFaults[i])
+		}
+	}
 	for i, k := range kinds {
-		t.Run(k.name, func(t *testing.T) { k.disturb(t, rng, (i+1)*faults/len(kinds)-i*faults/len(kinds)) })
+		t.Run(k.name, func(t *testing.T) {
+			k.disturb(t, rng, list[i*faults/len(kinds):(i+1)*faults/len(kinds)])
+		})
 	}
 }
 
-// disturb compares an undisturbed run with runs that suffered some of so many faults.
-func (k *faulty) disturb(t *testing.T, rng *rand.Rand, faults int) {
+// disturb compares an undisturbed run with runs that suffered some of the faults.
+func (k *faulty) disturb(t *testing.T, rng *rand.Rand, faults []fault) {
 	s, begin := newSandbox(t), time.Now()
 	if out, err := s.faulty(k).CombinedOutput(); err != nil {
 		t.Fatalf("undisturbed: %v\n%s", err, out)
@@ -76,16 +84,15 @@ func (k *faulty) disturb(t *testing.T, rng *rand.Rand, faults int) {
 		t.Errorf("undisturbed: $TMPDIR has %v, error %v", left, err)
 	}
 	t.Logf("undisturbed: %d files in %v", len(k.want), k.took.Round(time.Millisecond))
-	for done := 0; done < faults; {
+	for len(faults) > 0 {
 		s := newSandbox(t)
 		var log []string
-		for range min(1+rng.IntN(4), faults-done) {
-			did, out := allFaults[rng.IntN(len(allFaults))](s, t, k, rng)
-			log = append(log, did)
+		for range min(1+rng.IntN(4), len(faults)) {
+			did, out := faults[0](s, t, k, rng)
+			log, faults = append(log, did), faults[1:]
 			if bytes.Contains(out, []byte("goroutine ")) {
 				t.Errorf("after %q: it crashed:\n%s", log, out)
 			}
-			done++
 		}
 		out, err := s.faulty(k).CombinedOutput()
 		if err != nil && k.reports {
@@ -141,7 +148,7 @@ func faultyKinds(t *testing.T) []*faulty {
 			"--out", "OUT/w.csv", "--model", "OUT/w.model"})},
 		{name: "merge", reports: true, args: []string{"merge", "RESULTS", source.results}},
 	}
-	if number(t, "TVPS_FAULTS", 12) < 50 {
+	if number(t, "TVPS_FAULTS", len(allFaults)) < 50 {
 		return kinds // without those that take minutes
 	}
 	b, err := backend.Open(t.Context(), backend.XLACPU, backend.Options{NoFetch: true})
@@ -208,7 +215,8 @@ func (s *sandbox) left(t *testing.T) map[string]string {
 				if text, err = decoder.DecodeAll(text, nil); err == nil {
 					_, text, _ = bytes.Cut(text, []byte("\n"))
 				}
-			} else if dir == s.out && !slices.Contains([]string{".csv", ".model"}, filepath.Ext(name)) {
+			} else if strings.HasSuffix(name, ".verdict.json") ||
+				dir == s.out && !slices.Contains([]string{".csv", ".model"}, filepath.Ext(name)) {
 				text = nil // it tells the time or the commit
 			}
 			out[name] = string(text)
@@ -221,8 +229,10 @@ func (s *sandbox) left(t *testing.T) map[string]string {
 	return out
 }
 
-// allFaults disturb a sandbox. They say what they did, and return the output of the call that was disturbed.
-var allFaults = []func(*sandbox, *testing.T, *faulty, *rand.Rand) (did string, out []byte){
+// fault disturbs a sandbox. It says what it did, and returns the output of the call that was disturbed.
+type fault func(*sandbox, *testing.T, *faulty, *rand.Rand) (did string, out []byte)
+
+var allFaults = []fault{
 	signals(syscall.SIGKILL),
 	signals(syscall.SIGTERM),
 	signals(syscall.SIGINT),
@@ -235,10 +245,11 @@ var allFaults = []func(*sandbox, *testing.T, *faulty, *rand.Rand) (did string, o
 	(*sandbox).killAtCall,
 	(*sandbox).hangUp,
 	(*sandbox).link,
+	(*sandbox).hang,
 }
 
 // signals returns the fault of a call that gets signals, the first one at a random time.
-func signals(list ...syscall.Signal) func(*sandbox, *testing.T, *faulty, *rand.Rand) (string, []byte) {
+func signals(list ...syscall.Signal) fault {
 	return func(s *sandbox, t *testing.T, k *faulty, r *rand.Rand) (string, []byte) {
 		cmd := s.faulty(k)
 		var out bytes.Buffer
@@ -266,8 +277,7 @@ func signals(list ...syscall.Signal) func(*sandbox, *testing.T, *faulty, *rand.R
 
 // alter returns the fault of a random file of the results or of the cache that changes, but for films: a picture that
 // is damaged is seen, and has no checksum.
-func alter(did string, change func(*rand.Rand, []byte) []byte) func(*sandbox, *testing.T, *faulty, *rand.Rand) (string,
-	[]byte) {
+func alter(did string, change func(*rand.Rand, []byte) []byte) fault {
 	return func(s *sandbox, t *testing.T, _ *faulty, r *rand.Rand) (string, []byte) {
 		var paths []string
 		for _, dir := range []string{s.results, s.cache} {
@@ -370,4 +380,46 @@ func (s *sandbox) link(t *testing.T, k *faulty, r *rand.Rand) (string, []byte) {
 		os.Remove(path)
 	}
 	return "linked " + filepath.Base(path), out
+}
+
+// hang ends a back test whose trainer has a child that hangs and ignores signals: no process and no file may be left.
+// Nothing is computed, so the results stay as they were.
+func (s *sandbox) hang(t *testing.T, _ *faulty, r *rand.Rand) (string, []byte) {
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		return "no /proc", nil
+	}
+	dir := t.TempDir()
+	table, seconds := filepath.Join(dir, "table.csv"), strconv.Itoa(80_000_000+r.IntN(1_000_000)) // nobody else sleeps so long
+	demand.Write(t, table, good("", ""))
+	hung := func() bool {
+		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		return slices.ContainsFunc(files, func(file string) bool {
+			text, err := os.ReadFile(file)
+			return err == nil && string(text) == "sleep\x00"+seconds+"\x00"
+		})
+	}
+	until := func(want bool) bool {
+		for begin := time.Now(); hung() != want; time.Sleep(20 * time.Millisecond) {
+			if time.Since(begin) > time.Minute {
+				return false
+			}
+		}
+		return true
+	}
+	cmd, _, _ := s.command("backtest", table, "--time", "day", "--label", "y", "--backend", "go", "--results",
+		filepath.Join(dir, "results"), "--out", filepath.Join(dir, "out"), "--kinds", "none", "--model",
+		`exec:trap "" INT TERM HUP; sleep `+seconds+` & wait; :`)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	started := until(true)
+	signal := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[r.IntN(3)]
+	cmd.Process.Signal(signal)
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); !started || code != 130 || !until(false) {
+		t.Errorf("a hung child, %v: started %v, exit code %d, running %v\n%s", signal, started, code, hung(), out.String())
+	}
+	return "a hung child, " + signal.String(), out.Bytes()
 }
