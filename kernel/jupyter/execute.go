@@ -10,10 +10,11 @@ import (
 
 // Reply is a kernel's reply to an execute_request: how the cell ended.
 type Reply struct {
-	Status         string // ok, error or aborted
-	ExecutionCount int
-	Ename, Evalue  string // if Status is error
-	Traceback      []string
+	Status         string   `json:"status"` // ok, error or aborted
+	ExecutionCount int      `json:"execution_count"`
+	Ename          string   `json:"ename"` // if Status is error
+	Evalue         string   `json:"evalue"`
+	Traceback      []string `json:"traceback"`
 }
 
 // errInput is the reason for interrupting a cell that asks for input.
@@ -158,8 +159,9 @@ func (c *cell) take(m message) {
 	var err error
 	switch m.header.Type {
 	case "execute_reply":
-		if c.reply, err = parseReply(m.content); err == nil {
-			c.replied = true
+		var r Reply
+		if err = json.Unmarshal(m.content, &r); err == nil {
+			c.reply, c.replied = r, true
 		}
 	case "status":
 		var s struct {
@@ -177,21 +179,6 @@ func (c *cell) take(m message) {
 	if err != nil {
 		c.k.reject(fmt.Errorf("%w: content of %s: %w", errMalformed, m.header.Type, err))
 	}
-}
-
-// parseReply reads the content of execute_reply.
-func parseReply(content json.RawMessage) (Reply, error) {
-	var r struct {
-		Status         string   `json:"status"`
-		ExecutionCount int      `json:"execution_count"`
-		Ename          string   `json:"ename"`
-		Evalue         string   `json:"evalue"`
-		Traceback      []string `json:"traceback"`
-	}
-	if err := json.Unmarshal(content, &r); err != nil {
-		return Reply{}, err
-	}
-	return Reply(r), nil
 }
 
 // stopped returns a timer that does not run yet.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 )
 
 // Cell types and output types of nbformat 4.
@@ -27,15 +28,22 @@ type Notebook struct {
 	Cells    []*Cell
 	Metadata map[string]any
 	Replaced int            // values NaN and Infinity that Parse read as null
+	Halves   int            // halves of UTF-16 pairs without the other, which Parse read as U+FFFD
 	rest     map[string]any // top-level fields that this package does not know
 }
 
-// Note says that Parse read values as null; empty if it did not.
+// Note says what Parse read as another value; empty if there is no such.
 func (nb *Notebook) Note() string {
-	if nb.Replaced == 0 {
-		return ""
+	var notes []string
+	if nb.Replaced > 0 {
+		notes = append(notes, fmt.Sprintf("had %d values NaN or Infinity, which JSON does not have: they are written as null",
+			nb.Replaced))
 	}
-	return fmt.Sprintf("had %d values NaN or Infinity, which JSON does not have: they are written as null", nb.Replaced)
+	if nb.Halves > 0 {
+		notes = append(notes, fmt.Sprintf("had %d halves of characters, such as \\ud800, which UTF-8 does not have: they are "+
+			"written as U+FFFD", nb.Halves))
+	}
+	return strings.Join(notes, "; ")
 }
 
 // Cell is a cell of a notebook.

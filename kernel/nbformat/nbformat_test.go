@@ -174,14 +174,15 @@ func TestLooseJSON(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"a": nil, "b": []any{nil, nil, json.Number("1")}}, nb.Metadata); diff != "" {
 		t.Errorf("metadata (-want +got):\n%s", diff)
 	}
-	if want := "NaN \" -Infinity \uFFFD b \uFFFD 😀 \uFFFD"; nb.Cells[0].Source != want || nb.Replaced != 3 {
+	if want := "NaN \" -Infinity \uFFFD b \uFFFD 😀 \uFFFD"; nb.Cells[0].Source != want || nb.Replaced != 3 || nb.Halves != 2 {
 		t.Errorf("source %q, %d replaced; want %q, 3", nb.Cells[0].Source, nb.Replaced, want)
 	}
 	data, err := nb.Bytes()
 	if err != nil || !json.Valid(data) {
 		t.Errorf("written as %s, %v", data, err)
 	}
-	if again, err := Parse(data); err != nil || again.Note() != "" || !strings.Contains(nb.Note(), "had 3 values") {
+	if again, err := Parse(data); err != nil || again.Note() != "" || !strings.Contains(nb.Note(), "had 3 values") ||
+		!strings.Contains(nb.Note(), "had 2 halves") {
 		t.Errorf("read again: %v; the note was %q", err, nb.Note())
 	}
 }

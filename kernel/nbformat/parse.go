@@ -32,7 +32,7 @@ func Parse(data []byte) (*Notebook, error) {
 	}
 	nb, err := fromJSON(top)
 	if nb != nil {
-		nb.Replaced = replaced
+		nb.Replaced, nb.Halves = replaced, halves(data)
 	}
 	return nb, err
 }
@@ -53,6 +53,19 @@ func strict(data []byte) (valid []byte, replaced int) {
 		return []byte("null")
 	})
 	return valid, replaced
+}
+
+// surrogates matches escapes of JSON: of a backslash, of a UTF-16 pair, or of half a pair.
+var surrogates = regexp.MustCompile(`(?i)\\\\|\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f]..`)
+
+// halves counts the halves of pairs that stand alone, which encoding/json reads as U+FFFD.
+func halves(data []byte) (n int) {
+	for _, found := range surrogates.FindAll(data, -1) {
+		if len(found) == len(`\ud800`) {
+			n++
+		}
+	}
+	return n
 }
 
 // object is a JSON object that is being decoded. The take functions remove known fields from it; unknown fields
