@@ -15,6 +15,7 @@ type Claim struct {
 	Says    string // the source's own words
 	Verdict Verdict
 	Parts   []ClaimPart
+	Note    string // more about the claim, shown next to what was measured; empty for nothing
 	Gallery string // what the gallery's larger sample says; empty for nothing more
 	Command string // computes what is missing, and is shown instead of Parts; empty for none
 }
@@ -27,7 +28,8 @@ type ClaimPart struct {
 	Panel   string   // key of the panel, with a remark if its data need one
 	Effect  Estimate // N is 0 if it was not measured
 	Verdict Verdict
-	Steps   string // what is added to the interval about the steps that were measured
+	Steps   string   // what is added to the interval about the steps that were measured
+	Beside  Estimate // what was measured next to a closed form; N is 0 for nothing
 }
 
 // Verdict is a judgement as the page shows it: always its word, never its colour alone.
@@ -86,8 +88,10 @@ func (l ClaimLine) String() string {
 		}
 		out = append(out, text)
 	}
-	if l.Before != "" {
-		out = append(out, l.Before)
+	for _, more := range []string{l.Before, l.Note} {
+		if more != "" {
+			out = append(out, more)
+		}
 	}
 	return strings.Join(out, "; ")
 }
@@ -152,10 +156,16 @@ func conjunction[T any](words []T) string {
 // text is the effect with its interval.
 func (p ClaimPart) text() string {
 	mean, low, high := p.Effect.Short(p.Unit)
-	switch p.Effect.N {
-	case 0:
+	switch {
+	case p.Effect.Exact:
+		text := fmt.Sprintf("%g%s by its closed form", p.Effect.Mean, p.Unit)
+		if p.Beside.N > 0 {
+			text += ", measured " + ClaimPart{Effect: p.Beside, Unit: p.Unit}.text()
+		}
+		return text
+	case p.Effect.N == 0:
 		return "not measured"
-	case 1:
+	case p.Effect.N == 1:
 		return mean + string(p.Unit) + " (one seed, so no interval)"
 	}
 	return fmt.Sprintf("%s [%s, %s]%s", mean, low, high, p.Unit)
@@ -215,10 +225,12 @@ func (e Estimate) Text() string { return Signed(e.decimals(3), e.Mean) + " " + e
 
 // String is Text with the number of seeds.
 func (e Estimate) String() string {
-	switch e.N {
-	case 0:
+	switch {
+	case e.Exact:
+		return fmt.Sprintf("%g by its closed form", e.Mean)
+	case e.N == 0:
 		return "not measured"
-	case 1:
+	case e.N == 1:
 		return Signed(3, e.Mean) + " (one seed, so no interval)"
 	}
 	return fmt.Sprintf("%s, n = %d", e.Text(), e.N)

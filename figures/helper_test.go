@@ -76,15 +76,15 @@ func fullFigure(t *testing.T) Figure {
 	fig.Claims = []Claim{
 		{ID: "1", Text: "Ours is better", Place: "Section 9", Says: `"<much> better"`, Verdict: Verdict{"partly", Mixed},
 			Parts: []ClaimPart{
-				{above, "Ours minus Everything", Points, "a", Estimate{Mean: .125, Low: .1, High: .15, N: 3}, holds, ", every 2nd step"},
-				{above, "Ours minus Everything", Points, "b (made up)", Estimate{Mean: -.0001, Low: -.2, High: .2, N: 3}, open, ""},
+				{above, "Ours minus Everything", Points, "a", Estimate{Mean: .125, Low: .1, High: .15, N: 3}, holds, ", every 2nd step", Estimate{}},
+				{above, "Ours minus Everything", Points, "b (made up)", Estimate{Mean: -.0001, Low: -.2, High: .2, N: 3}, open, "", Estimate{}},
 			}},
 		{ID: "2", Text: "It does not take long", Place: "Section 8", Says: "a curve", Verdict: no,
-			Parts: []ClaimPart{{"Ours is fast", "steps of Ours", "", "a", Estimate{Mean: 7, Low: 7, High: 7, N: 1}, no, ""}}},
+			Parts: []ClaimPart{{"Ours is fast", "steps of Ours", "", "a", Estimate{Mean: 7, Low: 7, High: 7, N: 1}, no, "", Estimate{}}}},
 		{ID: "3", Text: "It is easy", Place: "Section 7", Says: "nothing", Verdict: none, Command: "go run ./make 2",
-			Parts: []ClaimPart{{"Ours is easy", "", "", "b", Estimate{}, none, ""}}},
+			Parts: []ClaimPart{{"Ours is easy", "", "", "b", Estimate{}, none, "", Estimate{}}}},
 		{ID: "4", Text: "It is short", Place: "Section 6", Says: "a page", Verdict: none,
-			Parts: []ClaimPart{{"Ours is short", "time of Ours", "", "b", Estimate{}, none, ""}}},
+			Parts: []ClaimPart{{"Ours is short", "time of Ours", "", "b", Estimate{}, none, "", Estimate{}}}},
 	}
 	return fig
 }

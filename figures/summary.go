@@ -15,6 +15,7 @@ type Estimate struct {
 	Mean      float64
 	Low, High float64 // both equal Mean when N < 2: one seed has no spread
 	N         int     // number of seeds
+	Exact     bool    `json:",omitempty"` // from a closed form: Mean is the number, whatever N is
 }
 
 // MeanInterval returns the mean of the values, one for each seed, and its interval

@@ -27,7 +27,7 @@ func TestMeanInterval(t *testing.T) {
 			t.Errorf("n = %d, want %d", e.N, len(c.values))
 		}
 	}
-	if e := MeanInterval([]float64{0.3}); e != (Estimate{0.3, 0.3, 0.3, 1}) {
+	if e := MeanInterval([]float64{0.3}); e != (Estimate{0.3, 0.3, 0.3, 1, false}) {
 		t.Errorf("one seed: %+v, want no interval and N = 1", e)
 	}
 	if e := MeanInterval(nil); e != (Estimate{}) {

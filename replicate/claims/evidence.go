@@ -174,8 +174,13 @@ func (s *judgedSample) keep(p Panel, claimed [][]string) bool {
 
 // of returns the rows by which a part is judged, and the level of its intervals, 0 for figures.Level.
 func (e Evidence) of(p paper.Part) (rows []figures.Row, level float64) {
-	for _, s := range e.samples[p.Panel] {
-		if contains(s.compared, needs(p)) {
+	return e.ofAll(p.Panel, needs(p))
+}
+
+// ofAll returns the rows by which series of a panel are judged together, and the level of their intervals.
+func (e Evidence) ofAll(key string, series []string) (rows []figures.Row, level float64) {
+	for _, s := range e.samples[key] {
+		if contains(s.compared, series) {
 			return s.rows, s.level
 		}
 	}

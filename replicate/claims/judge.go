@@ -4,6 +4,7 @@ package claims
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"tvps/figures"
@@ -44,6 +45,14 @@ type Judged struct {
 	Floors  []JudgedPart `json:"floors,omitempty"` // the comparisons that decide whether the parts are judged
 	P       float64      `json:"p,omitempty"`      // p-value of the verdict; 0 if nothing is decided
 	Holm    Holm         `json:"holm,omitempty"`   // set where all claims are judged together
+	Was     *Earlier     `json:"was,omitempty"`
+}
+
+// Earlier is the claim as it was worded at first, with its verdict.
+type Earlier struct {
+	paper.Wording
+	Verdict Verdict `json:"verdict"`
+	Effects string  `json:"effects"` // what was measured, in a line
 }
 
 // Holm tells what Holm's correction for all judged claims makes of a verdict.
@@ -64,9 +73,10 @@ type JudgedPart struct {
 	P         float64           `json:"p,omitempty"` // p-value of a verdict that the interval decides
 	Effect    figures.Estimate  `json:"effect"`
 	OverSeeds *figures.Estimate `json:"over-seeds,omitempty"`
-	Steps     int               `json:"steps,omitempty"`  // number of measured steps
-	Stride    int               `json:"stride,omitempty"` // distance between them; 0 if they stand for no others
-	Level     float64           `json:"level,omitempty"`  // of the intervals, if it is not figures.Level
+	Measured  *figures.Estimate `json:"measured,omitempty"` // next to a closed form, which Effect then is
+	Steps     int               `json:"steps,omitempty"`    // number of measured steps
+	Stride    int               `json:"stride,omitempty"`   // distance between them; 0 if they stand for no others
+	Level     float64           `json:"level,omitempty"`    // of the intervals, if it is not figures.Level
 }
 
 // Figure is a figure of the paper with its runs, what its claims are judged by, and the verdicts on them.
@@ -82,17 +92,29 @@ func Judge(f paper.Figure, panels []Collected, e Evidence) Figure {
 	out := Figure{Figure: f, Panels: panels, Evidence: e}
 	shown := map[string]shownPanel{}
 	for _, p := range panels {
-		shown[p.Key] = shownPanel{p.Shown(), p.Sampled(), p.floors(), p.Single}
+		shown[p.Key] = shownPanel{p.Shown(), p.Series, p.Sampled(), p.floors(), p.Single}
 	}
 	for _, c := range f.Claims {
-		out.Claims = append(out.Claims, judgeClaim(f, c, shown, e))
+		j := judgeClaim(f, c, shown, e)
+		j.Was = wasJudged(f, c, shown, e)
+		out.Claims = append(out.Claims, j)
 	}
 	return out
+}
+
+// wasJudged judges the earlier wording of a claim, nil if there is none.
+func wasJudged(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e Evidence) *Earlier {
+	if c.Was == nil {
+		return nil
+	}
+	j := judgeClaim(f, paper.Claim{Parts: c.Was.Parts}, shown, e)
+	return &Earlier{*c.Was, j.Verdict, j.Effects()}
 }
 
 // shownPanel is what a panel shows.
 type shownPanel struct {
 	metric Metric
+	series []string
 	sample bool     // whether its steps stand for those between them
 	floors []string // series that a part's base must exceed, or the part is not judged
 	single string   // that one of a part's series must exceed where this one earns least; "" for none
@@ -111,8 +133,11 @@ func judgeClaim(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e Ev
 	j := Judged{Claim: c, Figure: f.Name()}
 	for _, p := range c.Parts {
 		panel := shown[p.Panel]
-		part := judgePart(p, panel, e)
-		gate := j.gate(p, panel, e)
+		judge := func(p paper.Part) JudgedPart { return judgePart(p, panel, e) }
+		if p.Statistic == paper.Regret {
+			judge = func(p paper.Part) JudgedPart { return judgeRegret(p, shown, e) }
+		}
+		part, gate := judge(p), j.gate(p, panel, e)
 		switch {
 		case part.Verdict == NotRun || part.Effect.N < 2:
 		case gate == NotRun:
@@ -172,8 +197,9 @@ func lookLevel(n int) float64 { return 1 - (1-figures.Level)/float64(n) }
 func judgePart(p paper.Part, panel shownPanel, e Evidence) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
 	part := JudgedPart{Part: p, Metric: panel.metric, Verdict: NotRun}
+	part.Metric.Name = cmp.Or(p.Of, part.Metric.Name)
 	rows, again := e.of(p)
-	metric := panel.metric.Name
+	metric := part.Metric.Name
 	if p.Statistic == paper.Adapts {
 		rows, metric = hardest(rows, p, metric), hardestTasks
 	}
@@ -181,19 +207,75 @@ func judgePart(p paper.Part, panel shownPanel, e Evidence) JudgedPart {
 	if err != nil {
 		return part
 	}
-	level := cmp.Or(again, figures.Level)
-	part.Effect, part.Steps, part.Level = m.Interval(level), m.steps, again
 	if panel.sample {
 		part.Stride = m.stride
 	}
+	part.decide(m, again)
+	return part
+}
+
+// decide sets effect and verdict by a measurement at the level of a further look, 0 for none; or by the closed form, if
+// there is one, which has no p-value.
+func (part *JudgedPart) decide(m Effect, again float64) {
+	level := cmp.Or(again, figures.Level)
+	part.Effect, part.Steps, part.Level = m.Interval(level), m.steps, again
 	if m.stride > 1 {
 		alone := m.overSeeds(level)
 		part.OverSeeds = &alone
 	}
-	if part.Verdict = verdictOf(p, part.Effect); part.Verdict != Undecided {
+	if known := part.Known; known != 0 {
+		measured := part.Effect
+		part.Effect = figures.Estimate{Mean: known, Low: known, High: known, N: measured.N, Exact: true}
+		if part.OverSeeds, part.Measured = nil, &measured; part.Statistic == paper.Variation {
+			part.Measured = nil
+		}
+	}
+	part.Verdict = verdictOf(part.Part, part.Effect)
+	if part.Verdict != Undecided && part.Known == 0 {
 		p := m.Interval.PValue(func(e figures.Estimate) bool { return verdictOf(part.Part, e) == part.Verdict })
 		part.P = min(1, p*(1-figures.Level)/(1-level))
 	}
+}
+
+// judgeRegret judges a part with the statistic Regret. The distances of both learners from their rivals, in all panels,
+// have simultaneous intervals (Bonferroni). The largest distance lies between the largest of their lower ends and the
+// largest of their upper ends; the interval of the difference has the ends of both.
+func judgeRegret(p paper.Part, shown map[string]shownPanel, e Evidence) JudgedPart {
+	p.Test = cmp.Or(p.Test, paper.Above)
+	part := JudgedPart{Part: p, Metric: shown[p.Panel].metric, Verdict: NotRun}
+	var again float64
+	behind := map[string][]figures.Interval{} // by learner
+	for _, key := range p.Panels {
+		panel := shown[string(key)]
+		rows, level := e.ofAll(string(key), panel.series)
+		again = max(again, level)
+		for _, learner := range []string{p.Series, p.Base} {
+			for _, rival := range shown[p.Panel].series {
+				if rival == learner {
+					continue
+				}
+				m, err := NewEffect(rows, paper.Part{Panel: string(key), Series: rival, Base: learner}, panel.metric.Name, panel.sample)
+				if err != nil {
+					return part
+				}
+				behind[learner] = append(behind[learner], m.Interval)
+			}
+		}
+	}
+	worst := func(of []figures.Interval, level float64) figures.Estimate {
+		out := of[0](level)
+		for _, interval := range of[1:] {
+			e := interval(level)
+			out = figures.Estimate{Mean: max(out.Mean, e.Mean), Low: max(out.Low, e.Low), High: max(out.High, e.High), N: min(out.N, e.N)}
+		}
+		return out
+	}
+	all := float64(2 * len(behind[p.Series]))
+	part.decide(Effect{stride: 1, Interval: func(level float64) figures.Estimate {
+		level = 1 - (1-level)/all
+		a, b := worst(behind[p.Series], level), worst(behind[p.Base], level)
+		return figures.Estimate{Mean: a.Mean - b.Mean, Low: a.Low - b.High, High: a.High - b.Low, N: min(a.N, b.N)}
+	}}, again)
 	return part
 }
 
@@ -204,11 +286,14 @@ func verdictOf(p paper.Part, e figures.Estimate) Verdict {
 	case paper.Below:
 		holds, fails = fails, holds
 	case paper.Within:
-		holds, fails = e.Low > -p.Bound && e.High < p.Bound, e.Low > p.Bound || e.High < -p.Bound
+		low, high := p.Around-p.Bound, p.Around+p.Bound
+		holds, fails = e.Low > low && e.High < high, e.Low > high || e.High < low
 	}
 	switch {
-	case e.N < 2:
+	case e.N < 2 && !e.Exact:
 		return Undecided
+	case e.Exact && math.Abs(e.Mean-p.Bound) < p.Margin: // its sign is always known
+		return NoDifference
 	case holds:
 		return Holds
 	case fails:
@@ -287,13 +372,25 @@ func pValue(j Judged) float64 {
 }
 
 // Correct sets Holm of all decided claims: the step-down procedure of Holm (1979) at the level of the intervals, over
-// the claims that could be judged.
+// the claims that could be judged. New claims are a family of their own. A claim with a Twin has what that one has.
 func Correct(claims []Judged) {
+	correct(claims, false)
+	correct(claims, true)
+	for i, c := range claims {
+		if at := slices.IndexFunc(claims, func(d Judged) bool { return d.ID == c.Twin }); c.Twin != "" && at >= 0 {
+			claims[i].Holm = claims[at].Holm
+		}
+	}
+}
+
+// correct is Correct of the claims that were added later, or of the others.
+func correct(claims []Judged, added bool) {
 	var decided []int
 	var p []float64
 	family := 0
 	for i, c := range claims {
 		switch {
+		case c.Twin != "" || c.New != added:
 		case c.P > 0:
 			decided, p = append(decided, i), append(p, c.P)
 			family++

@@ -30,7 +30,7 @@ func (v Verification) Summary() string {
 		for _, f := range row {
 			_, subject, _ := strings.Cut(f.Title, ": ")
 			fmt.Fprintf(&b, `| [<img src="figures/gallery/%s/%s-a.svg" width="190" alt="">`+"<br>%d: %s](figures/gallery/README.md#%s)<br>%s ",
-				f.Name, f.Name, f.Number, cell(subject), anchor(f.Title), tally(v.Of(f.Name)))
+				f.Name, f.Name, f.Number, cell(subject), anchor(f.Title), verdicts(counted(v.Of(f.Name), false)))
 		}
 		b.WriteString("|\n")
 	}

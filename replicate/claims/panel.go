@@ -108,10 +108,11 @@ func (c Collected) Rows() []figures.Row {
 	return c.whole(func(metric string) bool { return metric == c.Shown().Name })
 }
 
-// judging are Rows, with the returns in single tasks where claims ask for those.
+// judging are Rows, with the metrics that notes tell, and the returns in single tasks where claims ask for those.
 func (c Collected) judging() []figures.Row {
 	return c.whole(func(metric string) bool {
-		return metric == c.Shown().Name || c.Single != "" && c.Protocol.IsTask(metric)
+		return metric == c.Shown().Name || c.Single != "" && c.Protocol.IsTask(metric) ||
+			slices.ContainsFunc(c.Noted, func(n paper.Noted) bool { return n.Name == metric })
 	})
 }
 

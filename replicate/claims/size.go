@@ -140,7 +140,7 @@ func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, fixed 
 func aim(p JudgedPart) float64 {
 	distance := math.Abs(p.Effect.Mean - p.Bound)
 	if p.Test == paper.Within {
-		distance = math.Abs(math.Abs(p.Effect.Mean) - p.Bound)
+		distance = math.Abs(math.Abs(p.Effect.Mean-p.Around) - p.Bound)
 	}
 	return max(distance, p.Margin-distance)
 }

@@ -42,8 +42,8 @@ func TestStatistics(t *testing.T) {
 			}
 		}
 	}
-	if len(statistics) != 15 {
-		t.Errorf("there are %d statistics, 12, Spread, Highest and Further are tested", len(statistics))
+	if len(statistics) != 17 {
+		t.Errorf("there are %d statistics, 12, Spread, Highest, Further, Regret and Variation are tested", len(statistics))
 	}
 }
 

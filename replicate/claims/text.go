@@ -15,8 +15,14 @@ import (
 // correction does not keep it.
 func (j Judged) Result() string {
 	text := string(j.Verdict)
-	if counted := j.counted(); len(counted) == 1 && counted[0].Verdict == j.Verdict {
+	counted := j.counted()
+	decided := slices.DeleteFunc(slices.Clone(counted), JudgedPart.onStandIn)
+	switch {
+	case len(counted) == 1 && counted[0].Verdict == j.Verdict:
 		text = counted[0].withMargin(text)
+	case len(decided) > 0 && (j.Verdict == Holds || j.Verdict == DoesNotHold) &&
+		!slices.ContainsFunc(decided, func(p JudgedPart) bool { return !p.negligible() && p.Verdict != NoDifference }):
+		text += ", " + decided[0].noDifference()
 	}
 	if j.Holm == Lost {
 		text += ", but not with Holm's correction"
@@ -29,11 +35,32 @@ func (j Judged) counted() []JudgedPart {
 	return slices.DeleteFunc(slices.Clone(j.Parts), func(p JudgedPart) bool { return p.Uncounted })
 }
 
+// Remarks says what else there is about a claim: numbers of other runs, an earlier wording, and how it is counted.
+func (j Judged) Remarks() string {
+	var out []string
+	if j.Note != "" {
+		out = append(out, j.Note)
+	}
+	if j.Was != nil {
+		out = append(out, fmt.Sprintf(`as first worded, "%s"%s: %s`, j.Was.Text, inParentheses(j.Was.Effects), j.Was.Verdict))
+	}
+	if j.Twin != "" {
+		out = append(out, "the numbers of "+j.Twin+", and counted there")
+	}
+	if j.New {
+		out = append(out, "added later and counted apart")
+	}
+	return strings.Join(out, "; ")
+}
+
 // String returns a line for the terminal, followed by one for each part.
 func (j Judged) String() string {
 	text := fmt.Sprintf("  %-13s  %s (%s)", j.Result(), j.Text, j.Place)
 	for _, p := range j.Shown() {
 		text += fmt.Sprintf("\n  %13s    %s", "", p)
+	}
+	if remarks := j.Remarks(); remarks != "" {
+		text += fmt.Sprintf("\n  %13s    %s", "", remarks)
 	}
 	return text
 }
@@ -47,10 +74,22 @@ func (p JudgedPart) String() string {
 }
 
 // panel returns the panel's letter, with the stand-in for its data if there is one.
-func (p JudgedPart) panel() string { return p.Panel + inParentheses(p.Metric.StandIn) }
+func (p JudgedPart) panel() string {
+	key := p.Panel
+	if p.Panels != "" {
+		key = strings.Join(strings.Split(p.Panels, ""), ", ")
+	}
+	return key + inParentheses(p.Metric.StandIn)
+}
 
 // remarks says which steps were measured, and the level of the interval if it is another one.
 func (p JudgedPart) remarks() string {
+	switch {
+	case p.Measured != nil:
+		return ", measured " + p.Measured.String()
+	case p.Effect.Exact:
+		return ""
+	}
 	if p.Level > 0 {
 		return fmt.Sprintf("%s, %.3g%% interval (runs were added after a first verdict)", p.steps(), 100*p.Level)
 	}
@@ -101,21 +140,42 @@ func (p JudgedPart) Result() string {
 	return text
 }
 
-// withMargin adds the margin to the words of the part's verdict if it takes part in it.
+// withMargin adds the margin to the words of the part's verdict if it takes part in it, or if a sign is known of a
+// difference that counts as none.
 func (p JudgedPart) withMargin(verdict string) string {
 	switch {
 	case p.Verdict == NoDifference:
-		return fmt.Sprintf("%s above %g", verdict, p.Margin)
+		return fmt.Sprintf("%s above %s", verdict, p.margin())
 	case p.Verdict == Undecided && p.Margin > 0:
-		return fmt.Sprintf("%s (margin %g)", verdict, p.Margin)
+		return fmt.Sprintf("%s (margin %s)", verdict, p.margin())
+	case p.negligible():
+		return verdict + ", " + p.noDifference()
 	}
 	return verdict
+}
+
+// negligible tells whether the part's sign is known but its whole interval lies within the margin.
+func (p JudgedPart) negligible() bool {
+	return p.Effect.N > 0 && (p.Verdict == Holds || p.Verdict == DoesNotHold) && p.Effect.Low > p.Bound-p.Margin && p.Effect.High < p.Bound+p.Margin
+}
+
+func (p JudgedPart) noDifference() string { return string(NoDifference) + " above " + p.margin() }
+
+// margin is the margin in the unit of the effect.
+func (p JudgedPart) margin() string {
+	if p.unit() == figures.Points {
+		return fmt.Sprintf("%.3g points", 100*p.Margin)
+	}
+	return fmt.Sprintf("%g", p.Margin)
 }
 
 // name is the statistic with its series.
 func name(p paper.Part) string {
 	labels := SeriesLabels(p.Series, p.Base)
 	words := statistics[cmp.Or(p.Statistic, paper.Difference)].words
+	if p.Of != "" {
+		words = strings.Replace(words, "mean of", "mean "+p.Of+" of", 1)
+	}
 	return strings.NewReplacer("SERIES", labels[0], "BASE", labels[1]).Replace(words)
 }
 
@@ -128,7 +188,7 @@ func (p JudgedPart) unit() figures.Unit {
 		if p.Metric.Name == "accuracy" {
 			return figures.Percent
 		}
-	case paper.Difference, paper.EndGain, paper.Further:
+	case paper.Difference, paper.EndGain, paper.Further, paper.Regret:
 		if p.Metric.Name == "accuracy" {
 			return figures.Points
 		}
@@ -140,27 +200,40 @@ func (p JudgedPart) unit() figures.Unit {
 func what(p paper.Part) string {
 	text := name(p)
 	switch {
+	case p.Test == paper.Within && p.Around != 0:
+		return fmt.Sprintf("%s (claimed within ±%g of %g)", text, p.Bound, p.Around)
 	case p.Test == paper.Within:
 		return fmt.Sprintf("%s (claimed within ±%g)", text, p.Bound)
 	case p.Test == paper.Below:
-		return fmt.Sprintf("%s (claimed below %g)", text, p.Bound)
+		return fmt.Sprintf("%s (claimed below %.4g)", text, p.Bound)
 	}
 	return fmt.Sprintf("%s (claimed above %g)", text, p.Bound)
 }
 
-// CountVerdicts counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided".
+// CountVerdicts counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided". Claims that were
+// added later are counted apart: "; added later: 1 holds". Those with a Twin are not counted.
 func CountVerdicts(claims []Judged) string {
-	switch len(claims) {
+	text := "no claim"
+	switch once := counted(claims, false); len(once) {
 	case 0:
-		return "no claim"
 	case 1:
-		return "1 claim " + strings.TrimPrefix(tally(claims), "1 ")
+		text = "1 claim " + strings.TrimPrefix(verdicts(once), "1 ")
+	default:
+		text = fmt.Sprintf("%d claims: %s", len(once), verdicts(once))
 	}
-	return fmt.Sprintf("%d claims: %s", len(claims), tally(claims))
+	if added := counted(claims, true); len(added) > 0 {
+		text += "; added later: " + verdicts(added)
+	}
+	return text
 }
 
-// tally is CountVerdicts without its head: "2 hold, 1 is undecided".
-func tally(claims []Judged) string {
+// counted are the claims that were added later, or the others, without those that are counted elsewhere.
+func counted(claims []Judged, added bool) []Judged {
+	return slices.DeleteFunc(slices.Clone(claims), func(c Judged) bool { return c.Twin != "" || c.New != added })
+}
+
+// verdicts counts the verdicts: "2 hold, 1 is undecided".
+func verdicts(claims []Judged) string {
 	count := map[Verdict]int{}
 	for _, c := range claims {
 		count[c.Verdict.kind()]++
@@ -206,12 +279,16 @@ func (p JudgedPart) outcome() figures.Outcome {
 
 // OnPage is the claim as a page shows it.
 func (j Judged) OnPage() figures.Claim {
-	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
+	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Note: j.Remarks(), Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
 	for _, p := range j.Shown() {
-		c.Parts = append(c.Parts, figures.ClaimPart{
+		part := figures.ClaimPart{
 			What: what(p.Part), Short: name(p.Part), Unit: p.unit(), Panel: p.panel(), Effect: p.Effect, Steps: p.remarks() + p.pText(),
 			Verdict: figures.Verdict{Word: p.Result(), Outcome: p.outcome()},
-		})
+		}
+		if p.Measured != nil {
+			part.Beside = *p.Measured
+		}
+		c.Parts = append(c.Parts, part)
 	}
 	return c
 }

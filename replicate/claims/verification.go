@@ -95,7 +95,7 @@ func (v Verification) Basis() []string {
 		out = append(out, note+".")
 	}
 	decided, stay := 0, 0
-	for _, c := range v.Claims {
+	for _, c := range counted(v.Claims, false) {
 		if c.P > 0 {
 			decided++
 		}

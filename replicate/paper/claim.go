@@ -8,6 +8,17 @@ type Claim struct {
 	Place string `json:"place"` // where the paper says so
 	Says  string `json:"says"`  // what the paper says, as a quotation or a description of its curves
 	Parts []Part `json:"parts"`
+
+	Was  *Wording `json:"was,omitempty"`  // how it was worded and judged at first, if otherwise
+	Note string   `json:"note,omitempty"` // numbers of other runs, with their source, next to the measured ones
+	Twin string   `json:"twin,omitempty"` // a claim of another figure that the same numbers decide: counted there alone
+	New  bool     `json:"new,omitempty"`  // added when the other claims had been judged: counted apart
+}
+
+// Wording is an earlier form of a claim.
+type Wording struct {
+	Text  string `json:"claim"`
+	Parts []Part `json:"-"`
 }
 
 // Part is one number with what is claimed about it: a statistic of one or two series of a panel lies above a bound,
@@ -20,6 +31,16 @@ type Part struct {
 	Statistic Statistic `json:"statistic"`      // Difference if empty
 	Test      Test      `json:"test"`           // Above if empty
 	Bound     float64   `json:"bound"`
+	Around    float64   `json:"around,omitempty"` // the centre of Within
+
+	Panels string `json:"panels,omitempty"` // those of Regret, Panel first
+
+	// Of is a metric that the panel's notes tell; that which the panel shows if empty.
+	Of string `json:"of,omitempty"`
+
+	// Known is the statistic by its closed form for the scenario's own settings. It decides instead of the measured one,
+	// which is shown next to it. 0 for none.
+	Known float64 `json:"known,omitempty"`
 
 	// Margin is the largest distance from Bound that counts as none: an undecided part whose interval is nearer than
 	// this to Bound shows that there is no difference above the margin. 0 for no such verdict.
@@ -60,11 +81,11 @@ type Test string
 const (
 	Above  Test = "above"
 	Below  Test = "below"
-	Within Test = "within" // between -bound and +bound
+	Within Test = "within" // nearer to Around than Bound
 )
 
 // Statistic names a number that is computed within each seed, over its steps, with an interval over seeds and the steps
-// that were left out; Spread and Further are computed over all seeds. Package lab does it.
+// that were left out; Spread and Further are computed over all seeds, Regret over panels. Package claims does it.
 type Statistic string
 
 const (
@@ -82,6 +103,8 @@ const (
 	Spread      Statistic = "spread"      // log of the variance of the series over seeds, divided by the base's
 	Adapts      Statistic = "adapts"      // end-gain where the base, a policy of Panel.Single, earns less than on average
 	Further     Statistic = "further"     // difference with the first three seeds minus that with all others
+	Variation   Statistic = "variation"   // total variation from one step to the next, at most; only Known
+	Regret      Statistic = "regret"      // largest distance from the best of the learners of Panel over Panels, of series minus base
 
 	// CorrelationGain is the correlation of the series with Part.Truth minus that of the base.
 	CorrelationGain Statistic = "correlation-gain"

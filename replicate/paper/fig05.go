@@ -83,8 +83,10 @@ func Fig5() Figure {
 				Short: "Ours beats the standard score on the drifting Gaussian",
 				Place: "caption of Fig. 5",
 				Says: `"the superior performance of our method compared to that of standard propensity score" ` +
-					"(panel c is ours; the paper draws none)",
+					"(panel c is ours; the paper has none)",
 				Parts: better("c", "ours", "standard"),
+				Note: "with its best window, of one step. With windows of 1, 5 and 20 steps it gains 29.0, 21.5 and 4.1 points " +
+					"over Everything, and Ours 28.2 (three seeds, study)",
 			},
 		},
 	}

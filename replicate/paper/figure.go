@@ -49,7 +49,7 @@ type Panel struct {
 	YLabel               string      // the metric's meaning; not needed for accuracy
 	YRange               *[2]float64 // limits of the y axis; nil fits them to the data
 	Absolute             bool        // draw the values, not the differences to the first series
-	MeanLines            []string    // series that the paper draws as a dashed line at their mean
+	MeanLines            []string    // series whose mean is a dashed line in the paper
 	References           []string    // series that do not learn, as horizontal lines; shown with any choice of learners
 	Single               string      // of References, the best policy that does the same in every task; empty for none
 	Noted                []Noted     // reported metrics that are told in notes instead of drawn

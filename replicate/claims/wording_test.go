@@ -1,0 +1,153 @@
+package claims
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"tvps/figures"
+	"tvps/replicate/paper"
+)
+
+// ofAccuracy is a panel a that shows accuracies.
+var ofAccuracy = map[string]shownPanel{"a": {metric: Metric{Name: "accuracy"}}}
+
+// TestRegret: in three panels of three seeds each, by hand. Ours is .029 behind Recent in panel a, Fine-tune .009
+// behind Ours in panel c; there they differ from seed to seed by 0, 1 and 2 thousandths.
+func TestRegret(t *testing.T) {
+	var rows []figures.Row
+	shown := map[string]shownPanel{}
+	learners := []string{"everything", "recent", "finetune", "ours"}
+	for panel, means := range map[string][]float64{"a": {.5, .9, .9, .87}, "b": {.7, .705, .705, .71}, "c": {.7, .7, .71, .72}} {
+		shown[panel] = shownPanel{metric: Metric{Name: "accuracy"}, series: learners}
+		for i, name := range learners {
+			for seed := range int64(3) {
+				value := means[i]
+				if panel == "a" && name == "ours" || panel == "c" && name == "finetune" {
+					value += .001 * float64(seed)
+				}
+				rows = append(rows, figures.Row{Panel: panel, Series: name, Seed: seed, T: 1, Metric: "accuracy", Value: value})
+			}
+		}
+	}
+	p := paper.Part{Panel: "a", Panels: "abc", Series: "ours", Base: "finetune", Statistic: paper.Regret, Test: paper.Below}
+	judged := func(rows []figures.Row) JudgedPart {
+		return judgeClaim(paper.Figure{}, paper.Claim{Parts: []paper.Part{p}}, shown, Evidence{drawn: rows}).Parts[0]
+	}
+	got := judged(rows)
+	// Upper end of Ours minus lower end of Fine-tune: each a half width of the interval of 0, 1, 2 thousandths at
+	// 1 - .05/18. Fine-tune's lower end is at least that of its distance 0 from Recent in panel b.
+	half := figures.OverSeeds([]float64{0, .001, .002})(1-.05/18).High - .001
+	if math.Abs(got.Effect.Mean-.02) > 1e-9 || math.Abs(got.Effect.High-(.029+half-max(.005, .009-half))) > 1e-9 ||
+		math.Abs(got.Effect.Low-(.029-half-.009-half)) > 1e-9 || got.Effect.N != 3 || got.Verdict != Undecided {
+		t.Errorf("%s: %+v, half width %g", got.Verdict, got.Effect, half)
+	}
+	if text := got.String(); !strings.Contains(text, "panel a, b, c: worst distance from the best learner") {
+		t.Error(text)
+	}
+	if got := judged(rows[:20]); got.Verdict != NotRun {
+		t.Errorf("without the runs of a panel: %s", got.Verdict)
+	}
+}
+
+// TestClosedForm: a closed form decides instead of the measurement, which stays next to it: by the margin, as its sign
+// is always known. Without the runs the claim is not run.
+func TestClosedForm(t *testing.T) {
+	for _, c := range []struct {
+		part paper.Part
+		want Verdict
+		text string
+	}{
+		{paper.Part{Statistic: paper.Slope, Margin: .003, Known: .0015}, NoDifference, "0.0015 by its closed form, measured +"},
+		{paper.Part{Statistic: paper.Slope, Margin: .001, Known: .0015}, Holds, "0.0015 by its closed form, measured +"},
+		{paper.Part{Statistic: paper.Variation, Test: paper.Below, Bound: .25, Known: .1}, Holds, "0.1 by its closed form: holds"},
+		{paper.Part{Statistic: paper.Variation, Test: paper.Below, Bound: .05, Known: .1}, DoesNotHold, ""},
+	} {
+		c.part.Panel, c.part.Series = "a", "ours"
+		j := judgeOne(c.part, threeSeeds(.1))
+		line := figures.Lines([]figures.Claim{j.OnPage()})[0].String()
+		if j.Verdict != c.want || j.P != 0 || !strings.Contains(j.String(), c.text) || !strings.Contains(line, "by its closed form") {
+			t.Errorf("%+v: %s\n%s", c.part, j, line)
+		}
+		if j := judgeOne(c.part, nil); j.Verdict != NotRun {
+			t.Errorf("without runs: %s", j)
+		}
+	}
+}
+
+// TestSignWithinMargin: a sign that is known of a difference that counts as none is a verdict, with that remark.
+func TestSignWithinMargin(t *testing.T) {
+	part := func(margin float64) paper.Part {
+		return paper.Part{Panel: "a", Series: "ours", Base: "everything", Test: paper.Below, Margin: margin}
+	}
+	const remark = "does not hold, no difference above 0.3 points"
+	for _, c := range []struct {
+		parts []paper.Part
+		want  string
+	}{
+		{[]paper.Part{part(.003)}, remark}, {[]paper.Part{part(.003), part(.003)}, remark},
+		{[]paper.Part{part(.003), part(1e-4)}, "does not hold"}, {[]paper.Part{part(0)}, "does not hold"},
+	} {
+		j := judgeClaim(paper.Figure{}, paper.Claim{Parts: c.parts}, ofAccuracy, Evidence{drawn: threeSeeds(.001)})
+		if j.Verdict != DoesNotHold || j.Result() != c.want {
+			t.Errorf("%+v: %s", c.parts, j)
+		}
+	}
+}
+
+// TestAround: Within is about a number other than 0, on both sides.
+func TestAround(t *testing.T) {
+	p := paper.Part{Test: paper.Within, Around: .96, Bound: .01}
+	for _, c := range []struct {
+		low, high float64
+		want      Verdict
+	}{{.955, .965, Holds}, {.945, .955, Undecided}, {.965, .975, Undecided}, {.971, .98, DoesNotHold},
+		{.93, .949, DoesNotHold}, {-.001, .001, DoesNotHold}} {
+		if got := verdictOf(p, figures.Estimate{Low: c.low, High: c.high, N: 3}); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	if got := aim(JudgedPart{Part: p, Effect: figures.Estimate{Mean: .953}}); math.Abs(got-.003) > 1e-12 {
+		t.Errorf("half width that decides: %g", got)
+	}
+}
+
+// TestCountedOnce: a claim with a twin is counted with it, also by Holm, and has what it has; new claims are counted
+// apart and are a family of their own.
+func TestCountedOnce(t *testing.T) {
+	claim := func(id string, v Verdict, p float64) Judged {
+		return Judged{Claim: paper.Claim{ID: id}, Verdict: v, P: p}
+	}
+	all := []Judged{claim("a", Holds, .02), claim("b", Holds, .03), claim("c", Holds, .02), claim("d", Holds, .04),
+		claim("e", Undecided, 0)}
+	all[2].Twin, all[3].New = "a", true
+	if got := CountVerdicts(all); got != "3 claims: 2 hold, 1 is undecided; added later: 1 holds" {
+		t.Error(got)
+	}
+	if got := CountVerdicts(all[2:3]); got != "no claim" {
+		t.Error(got)
+	}
+	for first, want := range map[float64][]Holm{.02: {Lost, Lost, Lost, Kept, ""}, .001: {Kept, Lost, Kept, Kept, ""}} {
+		all[0].P = first // .02 > .05/3 of a, b, e; .04 is alone
+		Correct(all)
+		for i, holm := range want {
+			if all[i].Holm != holm {
+				t.Errorf("p = %g, claim %s: %q, want %q", first, all[i].ID, all[i].Holm, holm)
+			}
+		}
+	}
+}
+
+// TestFirstWording: a claim that was worded anew shows the verdict on the first wording.
+func TestFirstWording(t *testing.T) {
+	within := func(bound float64) []paper.Part {
+		return []paper.Part{{Panel: "a", Series: "ours", Base: "everything", Test: paper.Within, Bound: bound}}
+	}
+	c := paper.Claim{Parts: within(.05), Was: &paper.Wording{Text: "within 20 points", Parts: within(.2)}}
+	e := Evidence{drawn: threeSeeds(.1)}
+	j := judgeClaim(paper.Figure{}, c, ofAccuracy, e)
+	j.Was = wasJudged(paper.Figure{}, c, ofAccuracy, e)
+	if j.Verdict != DoesNotHold || !strings.Contains(j.String(), `as first worded, "within 20 points" (+10.0 points): holds`) {
+		t.Errorf("%s", j)
+	}
+}
