@@ -87,6 +87,8 @@ def birdstrikes():  # did the strike change the flight? The remarks tell it
     time = pd.to_datetime(d.date, format="%m/%d/%Y %H:%M:%S")
     keep = ["atype", "phase_of_flt", "ac_mass", "num_engs", "time_of_day", "state", "height", "speed", "sky", "species",
             "birds_seen", "birds_struck"]
+    words = {"0": "none", "1": "one", "2-10": "two to ten", "11-100": "to a hundred", "Over 100": "more"}
+    d = d.replace({"birds_seen": words, "birds_struck": words})
     return d[keep].assign(time=time, label=np.where(d.effect.isna(), "none", "effect"))
 
 

@@ -30,7 +30,7 @@ def coded(a, b):
     for c in a.columns:
         if not pd.api.types.is_numeric_dtype(a[c]):
             levels = a[c].value_counts().index[:254].sort_values()
-            a[c], b[c] = (d[c].astype(pd.CategoricalDtype(levels)) for d in (a, b))
+            a[c], b[c] = (d[c].where(d[c].isin(levels)).astype(pd.CategoricalDtype(levels)) for d in (a, b))
         else:
             a[c], b[c] = (d[c].astype(float) for d in (a, b))
 
