@@ -37,9 +37,19 @@ type RuleResult struct {
 	// those of the rules with omega against forgetting, which hold together, too. The others hold one by one.
 	AgainstUniform    Interval `json:"against-uniform"`
 	AgainstForgetting Interval `json:"against-forgetting"`
-	HalfLife          float64  `json:"half-life"`        // chosen after the last test block
-	Window            int      `json:"window,omitempty"` // chosen after the last test block, in blocks
-	Chosen            []string `json:"chosen,omitempty"` // before each test block that counts
+	HalfLife          float64  `json:"half-life"`         // chosen after the last test block
+	Window            int      `json:"window,omitempty"`  // chosen after the last test block, in blocks
+	Power             float64  `json:"power,omitempty"`   // chosen after the last test block
+	Chosen            []string `json:"chosen,omitempty"`  // before each test block that counts
+	Members           []Member `json:"members,omitempty"` // of a committee after the last test block, by falling share
+}
+
+// Member is a model whose prediction is mixed with those of others.
+type Member struct {
+	Weighting string  `json:"weighting"`
+	HalfLife  float64 `json:"half-life"`
+	Window    int     `json:"window"`
+	Share     float64 `json:"share"`
 }
 
 // BlockResult is a test block that counts.
@@ -96,14 +106,14 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 	}
 	for _, rule := range slices.Concat(p.rules, []Rule{{Name: BestSoFar, Weightings: endsUniform(weightings(p.rules))},
 		{Name: NoChange}, {Name: Majority}}) {
-		found := RuleResult{Rule: rule.Name}
+		found := RuleResult{Rule: rule.Name, Members: rule.members(history)}
 		if rule.own() || rule.Weightings == nil {
 			add(found, func(int) string { return rule.Name })
 			continue
 		}
 		chosen := rule.chosen(history)
 		last := chosen[len(chosen)-1]
-		found.Kind, found.HalfLife, found.Window = rule.Kind, last.HalfLife, last.Window
+		found.Kind, found.HalfLife, found.Window, found.Power = rule.Kind, last.HalfLife, last.Window, last.Power
 		if found.Tuned = len(rule.Weightings) > 1; found.Tuned {
 			for _, w := range chosen[r.Tuning:len(p.steps)] {
 				found.Chosen = append(found.Chosen, w.String())
@@ -322,7 +332,13 @@ func (r *Backtest) Table(rules []RuleResult) [][]string {
 			line = append(line, strings.TrimSuffix(i.String(), Interval{}.String())) // empty for a rule against itself
 		}
 		chosen := strings.TrimSpace(r.life("", rule.HalfLife))
-		if rule.Window > 0 && rule.Tuned {
+		switch {
+		case len(rule.Members) > 1: // the two largest shares
+			a, b := rule.Members[0], rule.Members[1]
+			chosen = fmt.Sprintf("%.0f%% %s, %.0f%% %s", 100*a.Share, a.Weighting, 100*b.Share, b.Weighting)
+		case rule.Power > 0:
+			chosen = fmt.Sprintf("power %g", rule.Power)
+		case rule.Window > 0 && rule.Tuned:
 			chosen = runs.Plural(rule.Window, "block")
 		}
 		table = append(table, append(line, chosen))

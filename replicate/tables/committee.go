@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -73,6 +74,19 @@ func adaHedge(r Rule, p *past) []float64 {
 	return h.shares()
 }
 
+// members are the weightings of a rule that mixes predictions, with their shares in the next test block.
+func (r Rule) members(p *past) (out []Member) {
+	if r.mix == nil {
+		return nil
+	}
+	for i, share := range r.mix(r, p) {
+		w := r.Weightings[i]
+		out = append(out, Member{w.String(), w.HalfLife, w.Window, share})
+	}
+	slices.SortStableFunc(out, func(a, b Member) int { return cmp.Compare(b.Share, a.Share) })
+	return out
+}
+
 // slopeOf names the row of a slope, per row of the test block.
 func slopeOf(r Rule, w Weighting) string { return metric("slope of "+r.Name, w.String()) }
 
@@ -122,8 +136,8 @@ func (h *hedge) learn(slopes []float64) {
 	floats.Add(h.total, slopes)
 }
 
-// bagged trains so many models with the weights of tuned forgetting, each on a bootstrap sample of the rows: the control
-// of a committee of as many.
+// bagged trains so many models with the weights of tuned forgetting, each on a bootstrap sample of the rows: the
+// control of a committee of as many.
 func bagged(models int) func(context.Context, *computation, Rule, *task, *past) ([][]float64, error) {
 	return func(_ context.Context, c *computation, r Rule, t *task, p *past) ([][]float64, error) {
 		weights := t.weights(lowest(r, p), nil)

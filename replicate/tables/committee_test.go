@@ -181,6 +181,27 @@ func TestCommittee(t *testing.T) {
 	}
 }
 
+// TestMembers: the members are listed with the shares that they have after the last block.
+func TestMembers(t *testing.T) {
+	r := Rule{Name: "c", Weightings: []Weighting{{HalfLife: 2}, {Window: 4}, {}}, mix: adaHedge}
+	p := &past{}
+	p.add([]runs.Row{{Metric: slopeOf(r, r.Weightings[0]), Value: -1}, {Metric: slopeOf(r, r.Weightings[1]), Value: -3},
+		{Metric: slopeOf(r, r.Weightings[2]), Value: -2}}, 1)
+	got := r.members(p) // gap 1, eta ln 3
+	want := []Member{{"last 4", 0, 4, 9. / 13}, {"uniform", 0, 0, 3. / 13}, {"half-life 2", 2, 0, 1. / 13}}
+	for i := range want {
+		if math.Abs(got[i].Share-want[i].Share) > 1e-12 {
+			t.Errorf("member %v, want %v", got[i], want[i])
+		}
+		got[i].Share = want[i].Share
+	}
+	rules := []RuleResult{{Members: got}}
+	line := (&Backtest{Rules: rules}).Table(rules)[1]
+	if text := line[len(line)-1]; !slices.Equal(got, want) || text != "69% last 4, 23% uniform" {
+		t.Errorf("members %v, want %v, shown as %q", got, want, text)
+	}
+}
+
 // TestBagged: a bootstrap sample repeats rows so often that their number is that of all rows, and leaves out 1/e of them;
 // a row without weight stays without.
 func TestBagged(t *testing.T) {

@@ -63,7 +63,11 @@ else:
             {{"rule": "uniform", "kind": "", "tuned": False, "scores": {{"log-loss": .5, "accuracy": .8}}}},
             {{"rule": "forgetting", "kind": "joint", "tuned": True, "scores": {{"log-loss": .4, "accuracy": .9}},
              "against-uniform": {{"mean": -.1, "low": -.2, "high": -.05}}, "half-life": 4, "chosen": ["none", "4"]}},
-        ],
+        ] + [{{"rule": "committee", "kind": "", "tuned": False, "scores": {{"log-loss": .3}}, "members": [
+            {{"weighting": "half-life 4", "half-life": 4, "window": 0, "share": .6}},
+            {{"weighting": "last 2", "half-life": 0, "window": 2, "share": .395}},
+            {{"weighting": "uniform", "half-life": 0, "window": 0, "share": .005}},
+        ]}}] * (flags.get("rules") == "committee"),
         "blocks": [{{"time": "2024-02", "rows": 3, "scores": {{"uniform": .5, "forgetting": .4}}}}],
         "verdict": {{"sentence": "forgetting is enough", "rule": "forgetting", "kind": "", "half-life": 4}},
     }}

@@ -161,6 +161,67 @@ class Weighted(WithFake):
 
 
 @unittest.skipUnless(HAS, "scikit-learn is not installed")
+class Committees(WithFake):
+    def test_check_estimator(self):
+        """Without times it is the estimator, and follows scikit-learn's conventions."""
+        for estimator in (LogisticRegression(), Ridge(), DecisionTreeClassifier(random_state=0)):
+            check_estimator(tvps.Committee(estimator), on_skip=None)
+
+    def fit(self, estimator, X, y, weights):
+        """Fit with the members of the fake program's back test: half-life 4 and last 2. The flags of each weighting."""
+        asked = []
+
+        def weigh(frame, time, label=None, **flags):
+            asked.append((flags.get("half_life"), flags.get("window"), flags["kind"], flags["at"]))
+            return np.array(weights[flags.get("half_life"), flags.get("window")], dtype=float), None
+
+        with mock.patch.object(tvps._commands, "weights", weigh):
+            model = tvps.Committee(estimator, bin="day", at="2024-01-03").fit(X, y, time=TIME)
+        self.assertEqual(asked, [(None, None, "none", "2024-01-03"), (4, None, "none", "2024-01-03"),
+                                 (None, 2, "none", "2024-01-03")])
+        self.assertEqual(model.weightings_, ["half-life 4", "last 2"])
+        np.testing.assert_allclose(model.shares_, [0.6 / 0.995, 0.395 / 0.995])
+        model_kind = "class" if hasattr(model, "predict_proba") else "number"
+        want = {"rules": "committee", "kinds": "none", "at": "2024-01-03", "bin": "day", "label-kind": model_kind}
+        self.assertLessEqual(want.items(), dict(self.flags).items())
+        return model
+
+    def test_regressor(self):
+        """The mean of what the members predict, which learn with the weights of their time scales."""
+        weights = {(None, None): [1, 1, 1], (4, None): [0.5, 1.5, 1], (None, 2): [0, 2, 1]}
+        y = np.array([1.0, 5, 2])
+        model = self.fit(Ridge(), X, y, weights)
+        a = Ridge().fit(X, y, [0.5, 1.5, 1]).predict(X)
+        b = Ridge().fit(X[1:], y[1:], [2, 1]).predict(X)
+        np.testing.assert_allclose(model.predict(X), (0.6 * a + 0.395 * b) / 0.995)
+        self.assertFalse(hasattr(model, "predict_proba"))
+        self.assertAlmostEqual(model.score(X, model.predict(X)), 1)
+        self.assertEqual(model.n_features_in_, 2)
+        copy = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+
+    def test_classifier(self):
+        """Classes that a member has not seen have probability 0 there; one that has seen a single class predicts it."""
+        weights = {(None, None): [1, 1, 1], (4, None): [1, 1, 1], (None, 2): [0, 3, 0]}
+        y = np.array(["c", "b", "a"])
+        model = self.fit(LogisticRegression(), X, y, weights)
+        first = LogisticRegression().fit(X, y).predict_proba(X)
+        self.assertEqual(model.classes_.tolist(), ["a", "b", "c"])
+        want = (0.6 * first + 0.395 * np.array([0, 1, 0])) / 0.995
+        np.testing.assert_allclose(model.predict_proba(X), want)
+        self.assertEqual(model.predict(X).tolist(), model.classes_[want.argmax(axis=1)].tolist())
+        self.assertEqual(model.score(X, model.predict(X)), 1)
+        self.assertEqual(model.n_features_in_, 2)
+
+    def test_no_weights(self):
+        from sklearn.neighbors import KNeighborsClassifier
+
+        with self.assertRaisesRegex(ValueError, "^KNeighborsClassifier.fit takes no sample_weight"):
+            tvps.Committee(KNeighborsClassifier()).fit(X, Y, time=TIME)
+        self.assertFalse((self.folder / "record").exists())
+
+
+@unittest.skipUnless(HAS, "scikit-learn is not installed")
 class Split(unittest.TestCase):
     def test_blocks(self):
         """Rows in any order; the past trains, the next block tests; no time is on both sides; sizes are alike."""

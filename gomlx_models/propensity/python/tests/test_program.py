@@ -85,6 +85,24 @@ class Program(unittest.TestCase):
         self.assertIn(again.verdict, stderr.getvalue())
         self.assertIn("taken from a back test that began on", stderr.getvalue())
 
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("sklearn", "pandas", "pyarrow"))), "not all are installed")
+    def test_committee(self):
+        """The members that learn from recent months have most of the shares, and predict by the new rule."""
+        import pandas
+        from sklearn.linear_model import LogisticRegression
+
+        frame = columns()
+        x, month = pandas.DataFrame({"x": frame["x"]}), frame["month"]
+        model = tvps.Committee(LogisticRegression(), at="2024-10", flags={"updates": 30}).fit(x, frame["y"], time=month)
+        self.assertAlmostEqual(model.shares_.sum(), 1)
+        self.assertNotEqual(model.weightings_[0], "uniform")
+        want = sum(s * m.predict_proba(x) for s, m in zip(model.shares_, model.members_))
+        np.testing.assert_allclose(model.predict_proba(x), want)
+        self.assertGreater(model.score(x[200:], frame["y"][200:]), 0.9)
+        self.assertLess(model.score(x[:100], frame["y"][:100]), 0.1)
+        loss = dict(zip(model.backtest_.rules["rule"], model.backtest_.rules["log_loss"]))
+        self.assertLess(loss["committee"], loss["uniform"])
+
     @unittest.skipUnless(all(map(importlib.util.find_spec, ("sklearn", "pyarrow"))), "not all are installed")
     def test_failing_estimator(self):
         from sklearn.svm import LinearSVC

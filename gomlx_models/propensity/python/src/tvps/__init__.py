@@ -5,7 +5,7 @@ drift     whether a frame has drifted, when, and in which columns
 backtest  whether weights would have helped, and which
 trainer   makes a function a trainer for `tvps backtest --model exec:...` or serve:...
 
-TimeWeights, TimeWeighted and TemporalSplit are for scikit-learn, which need not be installed for the rest.
+TimeWeights, TimeWeighted, Committee and TemporalSplit are for scikit-learn, which need not be installed for the rest.
 
 A frame is a pandas or polars DataFrame, an Arrow table, or a dict of columns (numpy arrays or lists).
 """
@@ -18,7 +18,7 @@ __all__ = ["Backtest", "Details", "backtest", "binary", "drift", "trainer", "wei
 
 
 def __getattr__(name):
-    if name not in ("TemporalSplit", "TimeWeighted", "TimeWeights"):
+    if name not in ("Committee", "TemporalSplit", "TimeWeighted", "TimeWeights"):
         raise AttributeError(f"module 'tvps' has no attribute {name!r}")
     try:
         from . import _estimators

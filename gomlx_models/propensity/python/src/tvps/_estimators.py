@@ -3,8 +3,11 @@
 import numpy as np
 from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import _safe_indexing, check_array, column_or_1d, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _commands, _frames, _training
@@ -118,28 +121,130 @@ class TimeWeighted(BaseEstimator):
             given["test_model"] = given.pop("estimator")
             given["flags"] = {"label_kind": "class" if is_classifier(estimator) else "number", **(self.flags or {})}
             self.weights_ = TimeWeights(**given).fit(X, y, time=time)
-            weight = self.weights_.sample_weight_
-            sample_weight = weight if sample_weight is None else weight * np.asarray(sample_weight)
-            if not weight.all():
-                rows = np.flatnonzero(weight)
-                X, y = _safe_indexing(X, rows), _safe_indexing(y, rows)
-                sample_weight = sample_weight[rows]
-        keywords = {} if sample_weight is None else {_training.weight_keyword(estimator): sample_weight}
-        routing = get_config()["enable_metadata_routing"] and not any("__" in name for name in keywords)
-        with config_context(enable_metadata_routing=routing):  # a Pipeline that routes takes no keyword of a step
-            self.estimator_ = estimator.fit(X, y, **keywords)
+            X, y, sample_weight = _weighted(X, y, sample_weight, self.weights_.sample_weight_)
+        self.estimator_ = _fit(estimator, X, y, sample_weight)
         return self
 
     def __getattr__(self, name):
         """Return a method or a fitted attribute of the estimator. A clone's method says that it is not fitted."""
         methods = "predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score"
         if name not in methods and (not name.endswith("_") or name.startswith("_")):
-            raise AttributeError(f"TimeWeighted has no attribute {name!r}")
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         fitted = self.__dict__.get("estimator_")
         return getattr(clone(self.estimator) if fitted is None else fitted, name)
 
     def __sklearn_tags__(self):
         return get_tags(self.estimator)
+
+
+def _weighted(X, y, sample_weight, weight):
+    """Return the rows with weight, and their weights times sample_weight."""
+    sample_weight = weight if sample_weight is None else weight * np.asarray(sample_weight)
+    if weight.all():
+        return X, y, sample_weight
+    rows = np.flatnonzero(weight)
+    return _safe_indexing(X, rows), _safe_indexing(y, rows), sample_weight[rows]
+
+
+def _fit(estimator, X, y, sample_weight):
+    """Fit an estimator, or a Pipeline whose last step alone gets the weights; None: without weights."""
+    keywords = {} if sample_weight is None else {_training.weight_keyword(estimator): sample_weight}
+    routing = get_config()["enable_metadata_routing"] and not any("__" in name for name in keywords)
+    with config_context(enable_metadata_routing=routing):  # a Pipeline that routes takes no keyword of a step
+        return estimator.fit(X, y, **keywords)
+
+
+class Committee(TimeWeighted):
+    """Copies of an estimator that learn from the past on several time scales, and whose predictions are mixed.
+
+    A back test of the estimator says with which half-lives and windows, and with which shares: the rule `committee` of
+    `backtest`, which is to be preferred to a single weighting where that says so. It takes minutes. Members whose share
+    is below least_share are left out, and not trained.
+
+    estimator: a classifier with predict_proba, or a regressor, as of TimeWeighted.
+    bin, at, seed, quiet: as of TimeWeights; T is the last time that is learned from.
+    flags: a dict of other flags that both `weights` and `backtest` have, as {"drop": ["id"]}.
+    workers: models that train at the same time in the back test; None: one for each processor.
+
+    Without time it is the estimator, as TimeWeighted. Fitted with time it has members_ (fitted estimators), shares_ (sum
+    1), weightings_ (their names) and backtest_ (a Backtest), next to classes_ of a classifier.
+    """
+
+    def __init__(
+        self, estimator, *, bin=None, at=None, least_share=0.01, workers=None, seed=None, flags=None, quiet=True,
+    ):
+        self.estimator = estimator
+        self.bin = bin
+        self.at = at
+        self.least_share = least_share
+        self.workers = workers
+        self.seed = seed
+        self.flags = flags
+        self.quiet = quiet
+
+    def fit(self, X, y=None, sample_weight=None, time=None):
+        """Find the shares, and fit the members. time: the time of each row; None: fit the estimator alone."""
+        if time is None:
+            self.estimator_ = _fit(clone(self.estimator), X, y, sample_weight)
+            return self
+        _training.weight_keyword(self.estimator)  # before the back test
+        flags = {"label_kind": "class" if is_classifier(self.estimator) else "number", **(self.flags or {})}
+        weights = TimeWeights("none", bin=self.bin, at=self.at, seed=self.seed, flags=flags, quiet=self.quiet)
+        weights.fit(X, y, time=time)
+        self.backtest_ = _commands.backtest(
+            weights._frame, weights._time, weights._label, model=self.estimator, rules=["committee"], kinds="none",
+            at=self.at, bin=self.bin, workers=self.workers, seed=self.seed, quiet=self.quiet, **flags,
+        )
+        rule = next(rule for rule in self.backtest_.json["rules"] if rule["rule"] == "committee")
+        kept = [member for member in rule["members"] if member["share"] >= self.least_share] or rule["members"][:1]
+        self.weightings_ = [member["weighting"] for member in kept]
+        self.shares_ = np.array([member["share"] for member in kept])
+        self.shares_ /= self.shares_.sum()
+        self.members_ = []
+        for member in kept:
+            scale = {"window": member["window"] or None}
+            weights.set_params(half_life=member["half-life"] or None, flags={**flags, **scale})
+            rows, outcomes, weight = _weighted(X, y, sample_weight, weights._weigh(self.at)[0])
+            estimator = clone(self.estimator)
+            if is_classifier(estimator) and len(np.unique(outcomes)) == 1:
+                estimator = DummyClassifier()  # few estimators learn from one class
+            self.members_.append(_fit(estimator, rows, outcomes, weight))
+        self.estimator_ = _Mixture(self.members_, self.shares_)
+        return self
+
+
+class _Mixture:
+    """The mean prediction of fitted estimators."""
+
+    def __init__(self, members, shares):
+        self.members, self.shares = members, shares
+        for name in ("n_features_in_", "feature_names_in_"):
+            if found := [getattr(member, name) for member in members if hasattr(member, name)]:
+                setattr(self, name, found[0])
+        if is_classifier(members[0]):
+            self.classes_ = np.unique(np.concatenate([member.classes_ for member in members]))
+
+    def predict(self, X):
+        """Return the most probable classes, or the mean of the numbers."""
+        if hasattr(self, "classes_"):
+            return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return sum(share * member.predict(X) for member, share in zip(self.members, self.shares))
+
+    @available_if(lambda self: hasattr(self, "classes_"))
+    def predict_proba(self, X):
+        """Return the mean probability of each of classes_. A class that a member has not seen has 0 there."""
+        total = 0
+        for member, share in zip(self.members, self.shares):
+            found = share * member.predict_proba(X)
+            table = np.zeros((len(found), len(self.classes_)))
+            table[:, np.searchsorted(self.classes_, member.classes_)] = found
+            total = total + table
+        return total
+
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy, or R2 of a regressor."""
+        score = accuracy_score if hasattr(self, "classes_") else r2_score
+        return score(y, self.predict(X), sample_weight=sample_weight)
 
 
 class TemporalSplit(BaseCrossValidator):
