@@ -1,0 +1,253 @@
+package tables
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"tvps/data/artifact"
+	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
+
+	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/floats"
+)
+
+// job is the run of all weightings, with the predictions that need no model.
+func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
+	hash, err := artifact.SHA256(p.File)
+	if err != nil {
+		return runs.Job{}, err
+	}
+	c := &computation{BacktestJob: p, model: model, backend: h.Backend, weightings: weightings(p.rules)}
+	spec := runs.Spec{Experiment: experiment, Learner: "rules", Seed: p.Seed, Settings: map[string]string{"table": hash,
+		"source": p.identity(), "model": model.identity(), "weightings": fmt.Sprint(c.weightings),
+		"most-rows": fmt.Sprint(mostPast)}}
+	for _, rule := range p.rules {
+		if rule.own() || rule.pairs { // it has rows of its own, which depend on the first test block
+			spec.Settings["rule: "+rule.Name] = fmt.Sprintf("%v, from block %d", rule.Weightings, p.steps[0])
+		}
+	}
+	c.fit = p.Fit
+	c.fit.Permutations, c.fit.Kinds = 0, nil
+	for _, w := range c.weightings {
+		if w.Kind != "" && !slices.Contains(c.fit.Kinds, w.Kind) {
+			c.fit.Kinds = append(c.fit.Kinds, w.Kind)
+		}
+	}
+	if len(c.fit.Kinds) > 0 {
+		spec.Settings["g"] = canonical(c.fit)
+	}
+	job := runs.Job{Spec: spec, Steps: p.steps, Batch: c.batch(), Again: p.own() && !p.Reuse}
+	job.Rows = func(step int) int {
+		n := 0
+		for _, rows := range p.stream.Times.Counts[:step] {
+			n += rows
+		}
+		return n
+	}
+	if !p.own() { // g and bounds make all steps cost about the same
+		job.Cost = 1
+	}
+	return job, nil
+}
+
+// identity is how the table is read, as text.
+func (p *BacktestJob) identity() string {
+	zone := ""
+	if p.Read.Location != nil {
+		zone = p.Read.Location.String()
+	}
+	read := p.Read
+	read.Location = nil
+	return canonical([]any{p.Time, p.Label, p.LabelKind, p.Bin, read, zone})
+}
+
+// canonical is a value as JSON. All its callers' types can be marshalled.
+func canonical(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// computation computes one run.
+type computation struct {
+	*BacktestJob
+	model      trainer
+	backend    compute.Backend
+	weightings []Weighting
+	fit        crossfit.Config // of g; without kinds where no weighting needs it
+	fitter     *crossfit.Fitter
+	known      map[int][]runs.Row // by step
+	scorer     *scorer            // of timescales; nil before its first use
+}
+
+func (c *computation) close() {
+	c.fitter.Close()
+	if c.scorer != nil {
+		c.scorer.close()
+	}
+}
+
+// batch is the run by itself.
+func (c *computation) batch() *runs.Batch {
+	return &runs.Batch{Seeds: []int64{c.Seed}, GroupSize: 1,
+		Start: func(_ context.Context, _ []int64, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
+			known, err := files.Rows(members[0])
+			c.known, c.fitter = known, crossfit.NewFitter(c.backend)
+			return func(ctx context.Context, t int) ([][]runs.Row, error) {
+				rows, err := c.step(ctx, t)
+				c.known[t] = rows
+				return [][]runs.Row{rows}, err
+			}, c.close, err
+		}}
+}
+
+// past has the test blocks before a step.
+func (c *computation) past(step int) *past {
+	p := &past{measure: measures(c.stream)[0].name}
+	for _, t := range c.steps {
+		if t < step {
+			p.add(c.known[t], c.stream.Times.Counts[t])
+		}
+	}
+	return p
+}
+
+// task is the one of a test block, with a sample of the past for a built-in model.
+func (p *BacktestJob) task(step int) (*task, error) { return newTask(p.stream, step, !p.own(), p.Seed) }
+
+// metric is the name of a row: a measure of a weighting, or of a prediction without a model.
+func metric(measure, of string) string { return measure + ": " + of }
+
+// heldOut is the name of the row of g's held-out loss.
+func heldOut(k crossfit.Kind) string { return metric("held-out loss of g", string(k)) }
+
+// step trains a model with each weighting on the blocks before t, and predicts block t.
+func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
+	t, err := c.task(step)
+	if err != nil {
+		return nil, err
+	}
+	var rows []runs.Row
+	add := func(name string, prediction []float64) {
+		for m, v := range t.score(prediction) {
+			rows = append(rows, runs.Row{T: step, Metric: metric(measures(c.stream)[m].name, name), Value: v})
+		}
+	}
+	add(NoChange, t.same(t.past(t.weights(Weighting{Window: 1}, nil))))
+	add(Majority, t.same(t.past(t.equal())))
+	omega := map[crossfit.Kind][]float64{}
+	if len(c.fit.Kinds) > 0 {
+		var g *crossfit.Fitted
+		if omega, g, err = t.omega(ctx, c.fitter, c.fit, c.Seed); err != nil {
+			return nil, err
+		}
+		for _, found := range []struct {
+			kind crossfit.Kind
+			*crossfit.Diagnostics
+		}{{crossfit.Joint, g.Joint}, {crossfit.Covariate, g.Covariate}} {
+			if found.Diagnostics != nil {
+				rows = append(rows, runs.Row{T: step, Metric: heldOut(found.kind), Value: found.HeldOut})
+			}
+		}
+	}
+	p := c.past(step)
+	var models []weighted
+	for _, w := range c.weightings {
+		models = append(models, weighted{w.String(), t.weights(w, omega[w.Kind])})
+	}
+	trained := map[string]int{} // models of a rule's own
+	for _, rule := range c.rules {
+		if rule.train == nil {
+			continue
+		}
+		lists, err := rule.train(ctx, c, rule, t, p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", rule.Name, err)
+		}
+		for _, weights := range lists {
+			models = append(models, weighted{rule.Name, weights})
+		}
+		trained[rule.Name] = len(lists)
+	}
+	predictions, err := c.predict(ctx, t, models)
+	if err != nil {
+		return nil, err
+	}
+	of := map[Weighting][]float64{}
+	for i, w := range c.weightings {
+		of[w] = predictions[i]
+		add(w.String(), predictions[i])
+	}
+	predictions = predictions[len(c.weightings):]
+	for _, rule := range c.rules {
+		for i, a := range rule.Weightings {
+			for _, b := range rule.Weightings[i+1:] {
+				if rule.pairs {
+					d := t.each(measures(c.stream)[0], of[a])
+					floats.Sub(d, t.each(measures(c.stream)[0], of[b]))
+					rows = append(rows, runs.Row{T: step, Metric: squareOf(a, b), Value: floats.Dot(d, d) / float64(len(d))})
+				}
+			}
+		}
+		if rule.mix != nil {
+			var members [][]float64
+			for _, w := range rule.Weightings {
+				members = append(members, of[w])
+			}
+			mixture := mixed(members, rule.mix(rule, p))
+			add(rule.Name, mixture)
+			for i, w := range rule.Weightings {
+				rows = append(rows, runs.Row{T: step, Metric: slopeOf(rule, w), Value: t.slope(mixture, members[i])})
+			}
+		}
+		if n := trained[rule.Name]; n > 0 {
+			add(rule.Name, mixed(predictions[:n], nil))
+			predictions = predictions[n:]
+		}
+	}
+	return rows, nil
+}
+
+// weighted is a model to train: weights of the rows, and their name.
+type weighted struct {
+	name    string
+	weights []float64
+}
+
+// predict predicts the test rows with each model. Where all rows that have weight have one outcome, no model is
+// trained.
+func (c *computation) predict(ctx context.Context, t *task, models []weighted) ([][]float64, error) {
+	out := make([][]float64, len(models))
+	var at []int
+	var weights [][]float64
+	for i, m := range models {
+		if t.single(m.weights) {
+			out[i] = t.same(t.past(m.weights))
+			continue
+		}
+		at, weights = append(at, i), append(weights, m.weights)
+	}
+	if len(weights) == 0 {
+		return out, nil
+	}
+	predictions, err := c.model.predict(ctx, t, weights)
+	if err != nil {
+		return nil, err
+	}
+	for j, i := range at {
+		for k, v := range predictions[j] {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("the model %s predicts %v for row %d of %s (weights: %s)", c.Model, v, k/t.outputs()+1,
+					t.stream.Times.Names[t.step], models[i].name)
+			}
+		}
+		out[i] = predictions[j]
+	}
+	return out, nil
+}
