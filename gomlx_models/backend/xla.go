@@ -145,6 +145,9 @@ func newXLA(path, config string, threads int) (compute.Backend, error) {
 	if isKind(path, "cpu") {
 		options["cpu_device_count"] = int64(cmp.Or(threads, defaultThreads(os.Getenv(processorsEnv))))
 	}
+	if isKind(path, "cuda") {
+		options["preallocate"] = false // or each client takes three quarters of what is free: runs share a GPU
+	}
 	if config != "" {
 		path += "," + config
 	}
