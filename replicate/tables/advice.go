@@ -67,6 +67,9 @@ type Advice struct {
 	HalfLife float64       `json:"half-life"` // in units of time; 0 for none
 	Window   int           `json:"window"`    // the last so many blocks; 0 for all
 	Helps    bool          `json:"helps"`     // omega is better than tuned forgetting, by an interval
+	// Committee says that a committee is better than equal weights and tuned forgetting, by an interval each, and has a
+	// lower loss than the rule.
+	Committee bool `json:"committee"`
 }
 
 // tuning is the number of the first test blocks on which choices are made, but which do not count: a fifth, at least 2.
@@ -122,7 +125,7 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 		add(found, func(i int) string { return chosen[i].String() })
 	}
 	r.compare(p.Seed)
-	r.Verdict, r.Notes = r.judge(), append(r.Notes, r.idle()...)
+	r.Verdict, r.Notes = r.nameCommittee(r.judge()), append(r.Notes, r.idle()...)
 	return r
 }
 

@@ -3,8 +3,10 @@ package tables
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"tvps/data/random"
 	"tvps/replicate/runs"
@@ -85,6 +87,21 @@ func (r Rule) members(p *past) (out []Member) {
 	}
 	slices.SortStableFunc(out, func(a, b Member) int { return cmp.Compare(b.Share, a.Share) })
 	return out
+}
+
+// nameCommittee adds to the advice of a single weighting that a committee is better, where it is.
+func (r *Backtest) nameCommittee(v Advice) Advice {
+	i, advised := r.index(Committee), r.index(v.Rule)
+	if i < 0 {
+		return v
+	}
+	c, loss := r.Rules[i], r.Rules[i].Scores[r.Metric]
+	v.Committee = c.AgainstUniform.High < 0 && c.AgainstForgetting.High < 0 && loss < r.Rules[advised].Scores[r.Metric]
+	if v.Committee {
+		v.Sentence += fmt.Sprintf(" A committee of models on several time scales is better: %s %s.", r.Words(),
+			strings.TrimPrefix(fmt.Sprintf("%.3f", loss), "0"))
+	}
+	return v
 }
 
 // slopeOf names the row of a slope, per row of the test block.

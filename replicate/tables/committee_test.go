@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"tvps/data/random"
@@ -199,6 +200,31 @@ func TestMembers(t *testing.T) {
 	line := (&Backtest{Rules: rules}).Table(rules)[1]
 	if text := line[len(line)-1]; !slices.Equal(got, want) || text != "69% last 4, 23% uniform" {
 		t.Errorf("members %v, want %v, shown as %q", got, want, text)
+	}
+}
+
+// TestNameCommittee: the advice names a committee only if it is better than equal weights and tuned forgetting by the
+// intervals, and than what is advised by its loss.
+func TestNameCommittee(t *testing.T) {
+	sure, maybe := Interval{-.02, -.03, -.01}, Interval{-.02, -.05, .01}
+	for _, c := range []struct {
+		loss                float64
+		uniform, forgetting Interval
+		want                bool
+	}{{.5, sure, sure, true}, {.5, maybe, sure, false}, {.5, sure, maybe, false}, {.61, sure, sure, false}} {
+		rule := func(name string, loss float64) RuleResult {
+			return RuleResult{Rule: name, Scores: map[string]float64{"log-loss": loss}}
+		}
+		r := &Backtest{Metric: "log-loss", Rules: []RuleResult{rule(Uniform, .7), rule(Window, .6), rule(Committee, c.loss)}}
+		r.Rules[2].AgainstUniform, r.Rules[2].AgainstForgetting = c.uniform, c.forgetting
+		got := r.nameCommittee(Advice{Rule: Window, Sentence: "Use it."})
+		if got.Committee != c.want || strings.HasSuffix(got.Sentence, "is better: log loss .500.") != c.want || got.Rule != Window {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+	r := &Backtest{Rules: []RuleResult{{Rule: Uniform}}}
+	if got := r.nameCommittee(Advice{Rule: Uniform}); got.Committee {
+		t.Error("a committee that was not tested is better")
 	}
 }
 
