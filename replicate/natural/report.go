@@ -22,6 +22,7 @@ func compare(a, b float64) int { return cmp.Compare(a, b) }
 type Leader struct {
 	Rule   string
 	Regret float64 // mean over tables
+	Median float64 // of the regrets
 	// Won and Lost are the shares of tables where its interval against tuned forgetting excludes 0.
 	Won, Lost float64
 	Worst     tables.Interval // against tuned forgetting, of the table with the highest lower end
@@ -39,7 +40,9 @@ func Leaders(all []*Losses) (leaders []Leader) {
 			continue
 		}
 		x := Leader{Rule: rule}
+		var regrets []float64
 		for i, l := range all {
+			regrets = append(regrets, l.regret(rule))
 			x.Regret += l.regret(rule) / n
 			d := l.against(rule, tables.Forgetting)
 			if d.High < 0 {
@@ -52,6 +55,8 @@ func Leaders(all []*Losses) (leaders []Leader) {
 				x.Worst, x.WorstAt = d, l.Table.Name
 			}
 		}
+		slices.Sort(regrets)
+		x.Median = (regrets[len(regrets)/2] + regrets[(len(regrets)-1)/2]) / 2
 		leaders = append(leaders, x)
 	}
 	slices.SortStableFunc(leaders, func(a, b Leader) int { return compare(a.Regret, b.Regret) })
@@ -154,7 +159,9 @@ func Report(folder string, all []*Losses) (string, error) {
 		fmt.Fprintf(&b, "\n### %s, %d tables\n\n", s.Name, len(found))
 		fmt.Fprintf(&b, "![Regrets of all rules on all tables](%s.svg)\n\n", name)
 		if i == 0 {
-			fmt.Fprintf(&b, "%s\n\n", wrapped(Advise(all, s.Name).String()))
+			fresh := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool { return l.Table.Seen && l.Table.Quoted() })
+			fmt.Fprintf(&b, "%s\n\n%s\n\n", wrapped(Advise(all, s.Name).String()),
+				wrapped("Without the quoted tables that were seen before: "+Advise(fresh, s.Name).String()))
 		}
 		b.WriteString(board(leaders) + "\n" + nulls(Of(all, s.Name, null)))
 		fmt.Fprintf(&b, "![Share of tables by regret](profile-%s.png)\n", s.Name)
@@ -174,34 +181,34 @@ func Report(folder string, all []*Losses) (string, error) {
 // board is the table of the leaders.
 func board(leaders []Leader) string {
 	var b strings.Builder
-	b.WriteString("| rule | mean regret | won | lost | against tuned forgetting, worst table |\n|---|---|---|---|---|\n")
+	b.WriteString("| rule | mean regret | median | won | lost | against tuned forgetting, worst table |\n|---|---|---|---|---|---|\n")
 	for _, x := range leaders {
 		worst := ""
 		if x.Rule != tables.Forgetting {
 			worst = fmt.Sprintf("%s, %s", relative(x.Worst), x.WorstAt)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %.0f%% | %.0f%% | %s |\n", x.Rule, percent(x.Regret), 100*x.Won, 100*x.Lost, worst)
+		fmt.Fprintf(&b, "| %s | %s | %s | %.0f%% | %.0f%% | %s |\n", x.Rule, percent(x.Regret), percent(x.Median), 100*x.Won, 100*x.Lost, worst)
 	}
 	return b.String()
 }
 
-// nulls says what the rules do where there is no drift.
+// nulls says which rules are better than equal weights where there is no drift.
 func nulls(all []*Losses) string {
 	var b strings.Builder
 	for _, l := range all {
-		if b.Len() == 0 {
-			b.WriteString("| without drift | rule | against equal weights |\n|---|---|---|\n")
-		}
+		var better []string
 		for _, rule := range l.Rules {
 			if d := l.against(rule, tables.Uniform); rule != tables.Uniform && d.High < 0 {
-				fmt.Fprintf(&b, "| %s | %s | %s |\n", l.Table.Name, rule, relative(d))
+				better = append(better, rule+" "+relative(d))
 			}
 		}
+		if better == nil {
+			better = []string{"none"}
+		}
+		fmt.Fprintf(&b, "Without drift, %s: better than equal weights by an interval: %s.\n\n", l.Table.Name,
+			strings.Join(better, "; "))
 	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return b.String() + "\n"
+	return b.String()
 }
 
 // list is the table of the tables.
@@ -238,18 +245,16 @@ func page(folder string, t Table, all []*Losses) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n", t.Name, wrapped(t.What+" Source: "+t.Source+". Licence: "+t.Licence+". Blocks: "+t.Bin+
 		"."+sentence(" Left out: ", t.Without)))
+	picture, err := figures.PNG(course(all[0]))
+	if err != nil {
+		return err
+	}
+	if err := artifact.Replace(filepath.Join(folder, t.Name, "chart.png"), picture, 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintf(&b, "![Loss over time, %s](chart.png)\n\n", all[0].Suite.Name)
 	for _, l := range all {
-		fig, panel := course(l)
-		picture, err := figures.PNG(fig, panel)
-		if err != nil {
-			return err
-		}
-		name := l.Suite.Name + ".png"
-		if err := artifact.Replace(filepath.Join(folder, t.Name, name), picture, 0o644); err != nil {
-			return err
-		}
-		fmt.Fprintf(&b, "## %s\n\n![Loss over time](%s)\n\n%d test blocks, %s to %s.\n\n", l.Suite.Name, name, len(l.Times),
-			l.Times[0], l.Times[len(l.Times)-1])
+		fmt.Fprintf(&b, "## %s\n\n%d test blocks, %s to %s.\n\n", l.Suite.Name, len(l.Times), l.Times[0], l.Times[len(l.Times)-1])
 		fmt.Fprintf(&b, "| rule | %s | regret | against equal weights | against tuned forgetting |\n|---|---|---|---|---|\n", l.Metric)
 		for _, x := range Leaders([]*Losses{l}) {
 			fmt.Fprintf(&b, "| %s | %.5g | %s | %s | %s |\n", x.Rule, l.mean(x.Rule), percent(x.Regret),
