@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 )
@@ -131,6 +133,29 @@ func TestAnswers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestGalleryNumbers: what the gallery's README says of runs that no claim has follows from their tables.
+func TestGalleryNumbers(t *testing.T) {
+	folder, err := figures.OpenFolder(filepath.Join(gallery, "fig14-recent"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := folder.Read("fig14-a.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := figures.ReadCSV(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := claims.NewEffect(rows, paper.Part{Panel: "a", Series: "recent", Base: "everything"}, "accuracy", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, low, high := m.Interval(figures.Level).Short(figures.Points)
+	contains(t, "the gallery's README", string(demand.Read(t, filepath.Join(gallery, "README.md"))),
+		fmt.Sprintf("%s [%s, %s] points of", mean, low, high))
 }
 
 // TestFigureHeads: the comment at the head of each figure's file states the result of the committed gallery and the
