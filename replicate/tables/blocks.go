@@ -120,19 +120,22 @@ func positions(n int) []int {
 
 // pick returns rows of a table in the given order; Order is left out if it is nil.
 func pick(d crossfit.Table, rows []int) crossfit.Table {
-	out := crossfit.Table{Dim: d.Dim, Classes: d.Classes}
+	out := crossfit.Table{Dim: d.Dim, Classes: d.Classes, Time: take(d.Time, rows), Label: take(d.Label, rows),
+		Target: take(d.Target, rows), Order: take(d.Order, rows)}
 	for _, i := range rows {
 		out.X = append(out.X, d.X[i*d.Dim:(i+1)*d.Dim]...)
-		out.Time = append(out.Time, d.Time[i])
-		if d.Label != nil {
-			out.Label = append(out.Label, d.Label[i])
-		}
-		if d.Target != nil {
-			out.Target = append(out.Target, d.Target[i])
-		}
-		if d.Order != nil {
-			out.Order = append(out.Order, d.Order[i])
-		}
+	}
+	return out
+}
+
+// take returns the values of rows; nil if there are none.
+func take[T any](list []T, rows []int) []T {
+	if list == nil {
+		return nil
+	}
+	out := make([]T, len(rows))
+	for i, row := range rows {
+		out[i] = list[row]
 	}
 	return out
 }

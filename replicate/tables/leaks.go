@@ -53,11 +53,7 @@ func (s *Stream) Leaks(rows []int) ([]string, error) {
 // tells tells whether a feature determines the label of the rows, or of most of them by their classes.
 func (s *Stream) tells(c feature, rows []int) bool {
 	if s.Label.Target != nil {
-		target := make([]float64, len(rows))
-		for i, row := range rows {
-			target[i] = s.Label.Target[row]
-		}
-		return c.follows(target) > leakOfNumber
+		return c.follows(take(s.Label.Target, rows)) > leakOfNumber
 	}
 	names := len(s.Label.Names)
 	if names == 2 {

@@ -145,21 +145,9 @@ func (s *Stream) Data(rows []int) (crossfit.Table, *table.Encoder, error) {
 	if d.X, err = encoder.Encode(s.Table, rows); err != nil {
 		return d, nil, err
 	}
-	d.Dim = encoder.Dim()
-	all := s.Times.Of()
-	for _, row := range rows {
-		d.Time, d.Order = append(d.Time, all[row]), append(d.Order, s.order[row])
-	}
-	if s.Label == nil {
-		return d, encoder, nil
-	}
-	d.Classes = s.Label.Classes()
-	for _, row := range rows {
-		if s.Label.Target != nil {
-			d.Target = append(d.Target, s.Label.Target[row])
-		} else {
-			d.Label = append(d.Label, s.Label.Class[row])
-		}
+	d.Dim, d.Time, d.Order = encoder.Dim(), take(s.Times.Of(), rows), take(s.order, rows)
+	if s.Label != nil {
+		d.Classes, d.Target, d.Label = s.Label.Classes(), take(s.Label.Target, rows), take(s.Label.Class, rows)
 	}
 	return d, encoder, nil
 }

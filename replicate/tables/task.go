@@ -10,6 +10,8 @@ import (
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // task is one test block: models learn from the rows of all blocks before it and predict its rows.
@@ -108,29 +110,20 @@ func (t *task) past(weight []float64) []float64 {
 		}
 		sum += w
 	}
-	if t.data.Target == nil {
-		for k := range out {
+	for k := range out {
+		if t.data.Target == nil {
 			out[k]++
 		}
-		sum += float64(len(out))
-	}
-	for k := range out {
-		out[k] /= sum
+		out[k] /= sum + float64(t.data.Classes)
 	}
 	return out
 }
 
 // single tells whether all rows with weight have the same outcome, from which no model can learn.
 func (t *task) single(weight []float64) bool {
-	first := -1
+	first := slices.IndexFunc(weight, func(w float64) bool { return w > 0 })
 	for i, w := range weight {
-		switch {
-		case w == 0:
-		case first < 0:
-			first = i
-		case t.data.Target != nil && t.data.Target[i] != t.data.Target[first]:
-			return false
-		case t.data.Target == nil && t.data.Label[i] != t.data.Label[first]:
+		if w > 0 && t.label(i) != t.label(first) {
 			return false
 		}
 	}
@@ -149,17 +142,13 @@ func (t *task) has(class int, weight []float64) bool {
 
 // same predicts the same values for all test rows: [rows, outputs].
 func (t *task) same(values []float64) []float64 {
-	var out []float64
-	for range t.test {
-		out = append(out, values...)
-	}
-	return out
+	return slices.Repeat(values, len(t.test))
 }
 
-// scoring is a mean over test rows. of: prediction and outcome of one row.
+// scoring is a mean over test rows. of: prediction and outcome of one row, a number or a class.
 type scoring struct {
 	name string
-	of   func(p []float64, class int, target float64) float64
+	of   func(p []float64, y float64) float64
 }
 
 // unlikely is the least probability that counts in the log loss.
@@ -168,22 +157,22 @@ const unlikely = 1e-6
 // The measures of classes and of numbers; the first one chooses and compares.
 var (
 	classMeasures = []scoring{
-		{"log-loss", func(p []float64, class int, _ float64) float64 { return -math.Log(max(p[class], unlikely)) }},
+		{"log-loss", func(p []float64, y float64) float64 { return -math.Log(max(p[int(y)], unlikely)) }},
 		{"brier", brier},
 		{"accuracy", accuracy},
 	}
 	numberMeasures = []scoring{
-		{"squared-error", func(p []float64, _ int, y float64) float64 { return (p[0] - y) * (p[0] - y) }},
-		{"absolute-error", func(p []float64, _ int, y float64) float64 { return math.Abs(p[0] - y) }},
+		{"squared-error", func(p []float64, y float64) float64 { return (p[0] - y) * (p[0] - y) }},
+		{"absolute-error", func(p []float64, y float64) float64 { return math.Abs(p[0] - y) }},
 	}
 )
 
 // brier is the sum over classes of the squared error of the probability; half of it for two classes, as Brier's score
 // of an event.
-func brier(p []float64, class int, _ float64) float64 {
+func brier(p []float64, y float64) float64 {
 	sum := 0.
 	for k, v := range p {
-		if k == class {
+		if k == int(y) {
 			v--
 		}
 		sum += v * v
@@ -195,17 +184,11 @@ func brier(p []float64, class int, _ float64) float64 {
 }
 
 // accuracy is 1 if the most probable class is right; of several as probable ones, each counts its share.
-func accuracy(p []float64, class int, _ float64) float64 {
-	ties := 0
-	for _, v := range p {
-		if v > p[class] {
-			return 0
-		}
-		if v == p[class] {
-			ties++
-		}
+func accuracy(p []float64, y float64) float64 {
+	if right := p[int(y)]; right == floats.Max(p) {
+		return 1 / float64(floats.Count(func(v float64) bool { return v == right }, p))
 	}
-	return 1 / float64(ties)
+	return 0
 }
 
 // measures are those of the stream's label.
@@ -243,15 +226,19 @@ func (t *task) score(prediction []float64) []float64 {
 	return out
 }
 
+// outcome is the number or the class of a row.
+func outcome(label *table.Label, row int) float64 {
+	if label.Target != nil {
+		return label.Target[row]
+	}
+	return float64(label.Class[row])
+}
+
 // each is a measure of each test row.
 func (t *task) each(m scoring, prediction []float64) []float64 {
-	out, k, label := make([]float64, len(t.test)), t.outputs(), t.stream.Label
+	out, k := make([]float64, len(t.test)), t.outputs()
 	for i, row := range t.test {
-		if p := prediction[i*k : (i+1)*k]; label.Target != nil {
-			out[i] = m.of(p, 0, label.Target[row])
-		} else {
-			out[i] = m.of(p, int(label.Class[row]), 0)
-		}
+		out[i] = m.of(prediction[i*k:(i+1)*k], outcome(t.stream.Label, row))
 	}
 	return out
 }
