@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -84,6 +85,9 @@ func TestInterruption(t *testing.T) {
 
 // TestHangup: when the terminal of a run is closed, the run ends and leaves no file in $TMPDIR; under nohup it goes on.
 func TestHangup(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("nohup ignores SIGHUP for this test, too")
+	}
 	write(t, "n.ipynb")
 	demand.Write(t, filepath.Join(os.Getenv("JUPYTER_PATH"), "kernels", "silent", "kernel.json"),
 		`{"argv": ["sleep", "100"], "display_name": "Silent", "language": "go"}`)
