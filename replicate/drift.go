@@ -68,7 +68,7 @@ func shareReporter(out *os.File) (show func(share float64, next string), stop fu
 	begin := time.Now()
 	bar := artifact.NewDisplay(out)
 	show = func(share float64, next string) {
-		if share > 0 {
+		if share >= .1 { // before, programs are compiled, which tells nothing of the rest
 			left := time.Duration(float64(time.Since(begin)) * (1 - share) / share)
 			next += fmt.Sprintf(", about %s left", left.Round(time.Second))
 		}

@@ -33,7 +33,7 @@ type ColumnTest struct {
 }
 
 // Shuffles move at most mostChunks chunks of at least chunkTimes times as many rows as the autocorrelation time less
-// one.
+// one, but at least outcomeFolds chunks, as each fold of the model of the outcome needs one.
 const mostChunks, chunkTimes = 100, 8
 
 // Drift tests for drift. Settings: Method, Time and Permutations, the trainings with shuffled times and with redrawn
@@ -73,7 +73,7 @@ func (f *Drift) testColumns(d Table, at []int, seed int64) {
 		f.Dependence = max(f.Dependence, s.dependence(len(columns)+len(outcome)))
 	}
 	n := float64(len(at))
-	f.Chunks = max(2, int(n/max(1, chunkTimes*(f.Dependence-1), n/mostChunks)))
+	f.Chunks = max(outcomeFolds, int(n/max(1, chunkTimes*(f.Dependence-1), n/mostChunks)))
 	f.Columns = testColumns(columns, d.Dim, f.Chunks, random.Seed(seed, "columns"))
 	if d.hasY() {
 		f.Outcome = testColumns(outcome, max(1, d.Classes), f.Chunks, random.Seed(seed, "outcome"))

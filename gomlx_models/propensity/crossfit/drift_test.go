@@ -169,3 +169,19 @@ func TestDrift(t *testing.T) {
 		}
 	}
 }
+
+// TestFewChunks: a column that numbers the rows leaves few independent chunks; all tests have an answer.
+func TestFewChunks(t *testing.T) {
+	d := noDrift(1, 600, 2, 600)
+	for i := range d.Time {
+		d.X[2*i] = float32(i)
+	}
+	f := NewFitter(open(t, ""))
+	defer f.Close()
+	cfg := DefaultConfig()
+	cfg.Permutations = 3
+	found, err := f.Drift(t.Context(), d, cfg, 0)
+	if err != nil || found.Chunks != outcomeFolds || found.Rule == nil {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
