@@ -61,7 +61,7 @@ const nameOfDefault = "default"
 // newStudyTable summarises the runs of a plan. rows are their measurements.
 func newStudyTable(keys []string, o StudyOptions, plan studyPlan, report runs.Report) (t studyTable, rows []figures.Row) {
 	d := claims.Collect(plan.Default, report.Results)
-	t = studyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, keys, plan.Key, plan.Table.ByRow),
+	t = studyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, keys, plan.Key, plan.Table.Flag),
 		Columns: d.Series, Steps: d.Settings.PlannedSteps(), Left: plan.Left,
 		factor: plan.Table.Factor, unit: plan.Table.Unit, byRow: plan.Table.ByRow}
 	t.Notes = append(t.Notes, fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length()))
@@ -125,11 +125,8 @@ func (r studyRow) column(series string) string {
 }
 
 // studyCommand returns the command that makes one table again.
-func studyCommand(o StudyOptions, keys []string, key string, byRow bool) string {
-	name := "study"
-	if byRow {
-		name += " --loss"
-	}
+func studyCommand(o StudyOptions, keys []string, key, flag string) string {
+	name := strings.TrimSpace("study " + flag)
 	o.Overrides = slices.DeleteFunc(slices.Clone(o.Overrides), func(set string) bool {
 		part, _, _ := strings.Cut(set, ".")
 		return part != key && slices.Contains(keys, part)

@@ -15,6 +15,7 @@ type Table struct {
 	Unit         string        // followed by this unit
 	Alternatives []Alternative // the rows after that of the default
 	ByRow        bool          // rows are compared with the default by what its one learner reports
+	Flag         string        // of the command study that chooses the table; empty for none
 	Seeds        string        // seeds of its own; empty for those of the figures
 }
 
@@ -24,7 +25,7 @@ type Alternative struct {
 	About   string   `json:"about"` // numbers in INTERPRETATIONS.md
 	Set     []string `json:"set"`   // settings that override the default's; none for a row about its learners
 	Text    string   `json:"text"`  // explains the settings, where their names do not
-	Series  []string `json:"-"`     // learners; nil for the table's Compared
+	Series  []string `json:"-"`     // learners that it is about; nil for the table's Compared
 	Column  string   `json:"-"`     // column that shows the last of Series, which has none of its own; empty for none
 	Every   int      `json:"-"`     // stride over the study's steps, to save time; 0 for all steps
 	Slow    string   `json:"-"`     // time at the small scale of a row that is left out below the paper's unless named
@@ -75,8 +76,19 @@ func lossOfG(scenario, title string, rows []Alternative) Table {
 	return Table{
 		Panel: Panel{Key: "g-" + scenario, Title: "Held-out loss of g, " + title, Scenario: scenario,
 			Series: onlyOurs, Measure: "g-loss"},
-		Compared: onlyOurs, ByRow: true, Seeds: "100-103", Alternatives: rows,
+		Compared: onlyOurs, ByRow: true, Flag: "--loss", Seeds: "100-103", Alternatives: rows,
 	}
+}
+
+// StudyOfCollected declares the tables of data sets that were collected in steps, which drift by themselves and which
+// the user has.
+func StudyOfCollected() []Table {
+	table := func(scenario, title string) Table {
+		series := []string{"everything", "recent", "finetune", "ours", "standard"}
+		return Table{Panel: Panel{Key: scenario, Title: title, Scenario: scenario, Series: series}, Compared: series,
+			Factor: 100, Unit: "%", Flag: "--collected"}
+	}
+	return []Table{table("gas", "UCI gas sensor array drift"), table("yearbook", "Yearbook")}
 }
 
 var (

@@ -1,0 +1,149 @@
+// Package steps reads labelled vectors that were collected in steps: a folder with one text file for each step, in the
+// format of LIBSVM, as the UCI gas sensor array drift data set is published.
+package steps
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Set is a data set. Rows are in the order of their steps.
+type Set struct {
+	X      []float32 // [rows, Dim]
+	Dim    int
+	Label  []int32   // of each row, 0 to Classes - 1
+	Values []float64 // the labels as in the files, in order
+	First  []int     // the first row of each step, then the number of rows
+	Names  []string  // of the files
+	SHA256 string    // of the files' names and contents
+}
+
+// Classes is the number of different labels.
+func (s *Set) Classes() int { return len(s.Values) }
+
+// Steps is the number of steps.
+func (s *Set) Steps() int { return len(s.Names) }
+
+// ending are the names of the files that are read.
+var ending = regexp.MustCompile(`\.(dat|svm|libsvm|txt)$`)
+
+// number is the last number in a name, by which files are ordered.
+var number = regexp.MustCompile(`\d+`)
+
+// Load reads the files *.dat, *.svm, *.libsvm and *.txt of a folder, in the order of the last number in their names.
+// A line is a label and pairs INDEX:VALUE, with indices that rise from 1; what a line does not name is 0. A label may
+// be followed by ";" and a number, the concentration of a gas, which is left out. Errors name file and line.
+func Load(dir string) (*Set, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("steps: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && ending.MatchString(e.Name()) && number.MatchString(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) < 2 {
+		return nil, fmt.Errorf("steps: %s has %d numbered files such as batch1.dat, one for each step: "+
+			"at least two are needed", dir, len(names))
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(numberOf(a), numberOf(b)) })
+	s := &Set{Names: names}
+	hash := sha256.New()
+	var labels []float64
+	var rows []sparse
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, fmt.Errorf("steps: %w", err)
+		}
+		fmt.Fprintf(hash, "%s %d\n", name, len(text))
+		hash.Write(text)
+		s.First = append(s.First, len(rows))
+		if labels, rows, err = parse(text, labels, rows); err != nil {
+			return nil, fmt.Errorf("steps: %s: %w", filepath.Join(dir, name), err)
+		}
+		if len(rows) == s.First[len(s.First)-1] {
+			return nil, fmt.Errorf("steps: %s has no row", filepath.Join(dir, name))
+		}
+	}
+	s.First, s.SHA256 = append(s.First, len(rows)), fmt.Sprintf("%x", hash.Sum(nil))
+	s.fill(labels, rows)
+	return s, nil
+}
+
+func numberOf(name string) int {
+	all := number.FindAllString(name, -1)
+	n, _ := strconv.Atoi(all[len(all)-1]) // of too many digits it is the largest number
+	return n
+}
+
+// sparse is a row without its zeros; indices rise from 1.
+type sparse struct {
+	index []int32
+	value []float32
+}
+
+// parse adds the rows of a file.
+func parse(text []byte, labels []float64, rows []sparse) ([]float64, []sparse, error) {
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 16<<20)
+	for at := 1; lines.Scan(); at++ {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 0 {
+			continue
+		}
+		first, _, _ := strings.Cut(fields[0], ";")
+		label, err := strconv.ParseFloat(first, 64)
+		if err != nil {
+			return nil, nil, fmt.Errorf("line %d: %q is no label, a number", at, fields[0])
+		}
+		var row sparse
+		last := 0
+		for _, field := range fields[1:] {
+			index, value, _ := strings.Cut(field, ":")
+			i, errI := strconv.Atoi(index)
+			v, errV := strconv.ParseFloat(value, 32)
+			if errI != nil || errV != nil || i <= last || i > 1<<20 || math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, nil, fmt.Errorf("line %d: %q is no pair INDEX:VALUE with an index above %d", at, field, last)
+			}
+			row.index, row.value, last = append(row.index, int32(i)), append(row.value, float32(v)), i
+		}
+		labels, rows = append(labels, label), append(rows, row)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, nil, err
+	}
+	return labels, rows, nil
+}
+
+// fill makes the arrays.
+func (s *Set) fill(labels []float64, rows []sparse) {
+	s.Values = slices.Clone(labels)
+	slices.Sort(s.Values)
+	s.Values = slices.Compact(s.Values)
+	for _, row := range rows {
+		if n := len(row.index); n > 0 {
+			s.Dim = max(s.Dim, int(row.index[n-1]))
+		}
+	}
+	s.X = make([]float32, len(rows)*s.Dim)
+	for r, row := range rows {
+		for k, i := range row.index {
+			s.X[r*s.Dim+int(i)-1] = row.value[k]
+		}
+		class, _ := slices.BinarySearch(s.Values, labels[r])
+		s.Label = append(s.Label, int32(class))
+	}
+}
