@@ -78,7 +78,8 @@ func (c Catalog) ReadingPlans(readings []paper.Reading, o StudyOptions) ([]judge
 				return nil, err
 			}
 			for _, p := range panels {
-				if p.Series = claimed(f, p); len(p.Series) > 0 && slices.Contains(r.Scenarios, p.Scenario) &&
+				p.Series = slices.DeleteFunc(claimed(f, p), j.leavesOut)
+				if len(p.Series) > 0 && slices.Contains(r.Scenarios, p.Scenario) &&
 					(len(o.Panels) == 0 || slices.Contains(o.Panels, p.Scenario)) {
 					p.Key = strings.Join([]string{r.Name, f.Name(), p.Key}, " ")
 					j.panels = append(j.panels, p)
@@ -104,6 +105,11 @@ func (r judgedReading) options(o StudyOptions) Options {
 		seeds, _ = ParseSeeds(r.Seeds) // declared, or formatted from a list
 	}
 	return Options{Scale: o.Scale, Seeds: seeds, Overrides: slices.Concat(r.Set, o.Overrides), AllFigures: true}
+}
+
+// leavesOut tells whether the reading is not about a learner, which is then that of the default.
+func (r judgedReading) leavesOut(series string) bool {
+	return len(r.Series) > 0 && !slices.Contains(r.Series, series)
 }
 
 // claimed lists the series of a panel that claims are about.
@@ -139,7 +145,7 @@ func (l *Lab) AddReadings(dir string) (err error) {
 }
 
 // Readings computes the runs of the readings that neither the store nor tables have, unless the lab only reads. It
-// judges the claims, and writes page, picture and runs into the folder o.Out. Where runs are missing there is no verdict.
+// judges the claims, and writes page, picture and runs into the folder o.Out. Without its runs a claim has no verdict.
 func (l *Lab) Readings(ctx context.Context, readings []paper.Reading, o StudyOptions) error {
 	plans, err := l.ReadingPlans(readings, o)
 	if err != nil {
@@ -192,16 +198,25 @@ func (l *Lab) judgeReading(r *judgedReading, o StudyOptions) error {
 			return err
 		}
 		changed := map[string]bool{} // panel and series with other runs than the default's
-		for _, c := range panels {
+		for i, c := range panels {
 			p := as[slices.IndexFunc(as, func(p claims.Panel) bool { return p.Key == c.Key })]
 			if err := l.AddJobs(&p); err != nil {
 				return err
 			}
+			c.Jobs = slices.DeleteFunc(c.Jobs, func(job runs.Wanted) bool { return r.leavesOut(job.Series) })
 			known := idsOf(p)
 			for _, job := range c.Jobs {
 				if !known[job.Spec.ID()] {
 					changed[c.Key+" "+job.Series] = true
 				}
+			}
+			for _, job := range p.Jobs {
+				if r.leavesOut(job.Series) {
+					c.Jobs = append(c.Jobs, job)
+				}
+			}
+			if panels[i], err = l.Load(c.Panel); err != nil {
+				return err
 			}
 		}
 		judged, err := l.judge(f, r.options(o), panels)
@@ -275,9 +290,9 @@ func (v verdictsByReading) under(id string, verdict claims.Verdict) []string {
 
 // readingsAre says what the page is about.
 const readingsAre = "How the verdicts on claims depend on how the paper is read, where it leaves a point open\n" +
-	"([interpretations](../../../replicate/paper/INTERPRETATIONS.md)). A reading changes its settings alone. The column\n" +
-	"*default* has the gallery's verdicts, *same seeds* those by the seeds and steps of the readings. " +
-	"`study --verdicts`\nmakes this page, with runs in `readings.csv.gz`."
+	"([interpretations](../../../replicate/paper/INTERPRETATIONS.md)). A reading changes its settings alone. The\n" +
+	"column *default* has the gallery's verdicts, *same seeds* those by the seeds and steps of the readings.\n" +
+	"`study --verdicts` makes this page, with the runs in `readings.csv.gz`."
 
 // markdown is the page: what depends on the reading, all verdicts, and what the readings are.
 func (v verdictsByReading) markdown() string {

@@ -64,7 +64,9 @@ func TestReadings(t *testing.T) {
 	gaussian := func(name, set string) paper.Reading {
 		return paper.Reading{Alternative: paper.Alternative{Name: name, Set: []string{set}}, Scenarios: []string{"gaussian"}}
 	}
-	readings := []paper.Reading{gaussian("clip", "clip=none"), gaussian("tune", "finetune-epochs=0")}
+	readings := []paper.Reading{gaussian("clip", "clip=none"), gaussian("tune", "finetune-epochs=0"),
+		gaussian("rate", "rate=.1")}
+	readings[2].Series = []string{"ours"} // though the rate is that of all learners
 	o := StudyOptions{Options: w.options}
 	o.Panels, o.Out = nil, filepath.Join(gallery, readingName)
 	if err := w.AddReadings(gallery); err != nil {
@@ -74,7 +76,7 @@ func TestReadings(t *testing.T) {
 	if err := w.Readings(t.Context(), readings, o); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(stored(t, w)) - before; n != 2*2 { // one learner for each reading and seed
+	if n := len(stored(t, w)) - before; n != 3*2 { // one learner for each reading and seed
 		t.Errorf("%d runs were computed", n)
 	}
 	page := string(demand.Read(t, filepath.Join(o.Out, "README.md")))
@@ -84,8 +86,8 @@ func TestReadings(t *testing.T) {
 			lines[strings.Trim(cells[0], "| `")] = cells[3 : len(cells)-1]
 		}
 	}
-	for claim, want := range map[string]string{"fig1a-ours-everything": "changed same",
-		"fig1a-ours-others": "changed changed", "fig1a-oracle": "same changed"} {
+	for claim, want := range map[string]string{"fig1a-ours-everything": "changed same changed",
+		"fig1a-ours-others": "changed changed changed", "fig1a-oracle": "same changed same"} {
 		var got []string
 		for _, cell := range lines[claim] {
 			got = append(got, map[bool]string{true: "same", false: "changed"}[cell == " ."])
