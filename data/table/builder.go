@@ -146,10 +146,10 @@ func (g *guess) moment(text []byte) (float64, *Error) {
 	case ok && t.zoned != g.zoned:
 		return 0, refused(text, "is a time "+map[bool]string{true: "with a zone", false: "without a zone"}[t.zoned]+
 			", unlike those before", "write all with a time zone, or all without")
-	case !ok && g.dates.layout != "":
+	case !ok && g.dates.given != "":
 		return 0, refused(text, "is not a time of "+g.dates.String(), "mend it or the layout, or leave it empty")
 	case !ok:
-		if possible, _ := g.dates.matching(text); possible != 0 {
+		if possible, _ := g.dates.matching(text, allFamilies); possible != 0 {
 			return 0, refused(text, "is not written as the times before ("+g.dates.String()+")",
 				"write all in the same way, or give a layout")
 		}

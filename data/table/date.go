@@ -1,9 +1,9 @@
 package table
 
 import (
-	"bytes"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -13,27 +13,34 @@ const (
 	microsPerDay    = 86400 * microsPerSecond
 )
 
-// dates says how the times of a column are written: one layout, or the families that are still possible.
+// dates says how the times of a column are written: by the first of the possible layouts that reads one.
 type dates struct {
-	possible uint8          // bits of families that parse all values so far
-	layout   string         // given by Options.Layouts, with codes; "" if it is found
-	given    string         // the layout as it was given
+	layouts  []*layout
+	possible uint8          // bits of the layouts that read all values so far
+	given    string         // by Options.Layouts; "": the layouts are families
 	location *time.Location // of times without a zone
+	known    map[string]found
 }
 
-// families are the layouts that are found. A column has the first family that reads all its values.
-var families = [...]struct {
-	name    string
-	layouts []string
-}{
-	yearFirst: {"year first", []string{"%Y-%m-%d" + clock, "%Y/%m/%d" + clock, "%Y-%0m", "%Y/%0m", "%G-W%V",
-		"%Y%m%dT%H%M[%S[.%f]][%Z]"}},
-	dayFirst:   {"day first", []string{"%d/%m/%Y" + clock, "%d.%m.%Y" + clock, "%d-%m-%Y" + clock, "%d/%m/%y" + clock}},
-	monthFirst: {"month first", []string{"%m/%d/%Y" + clock, "%m-%d-%Y" + clock, "%m/%d/%y" + clock}},
-	named: {"names of months", []string{"[%a[,] ]%d %b %Y" + clock, "[%a[,] ]%d-%b-%Y" + clock,
-		"[%a[,] ]%d-%b-%y" + clock, "%d%b%Y" + clock, "[%a[,] ]%b %d[,] %Y" + clock, "%b %Y", "%b-%Y",
-		"%a %b %d %H:%M:%S [%Z ]%Y"}},
+// layout is a way to write a time: a regular expression, and the directives that its groups are of; or a scale.
+type layout struct {
+	name   string
+	re     *regexp.Regexp
+	groups []byte
+	scale  *scale
 }
+
+// families are the layouts that are found.
+var families = []*layout{
+	yearFirst:  family("year first", `(?:%Y-%m-%d|%Y/%m/%d)CLOCK|%Y[-/]%0m|%G-W%V|%Y%m%dT%H%0M(?:%0S)?(?:%Z)?`),
+	dayFirst:   family("day first", `(?:%d/%m/%Y|%d\.%m\.%Y|%d-%m-%Y|%d/%m/%y)CLOCK`),
+	monthFirst: family("month first", `(?:%m/%d/%Y|%m-%d-%Y|%m/%d/%y)CLOCK`),
+	named: family("names of months", `(?:%a,?(?: )?)?(?:%d %b %Y|%d-%b-%Y|%d-%b-%y|%d%b%Y|%b %d,?(?: )?%Y)CLOCK|`+
+		`%b(?: |-)%Y|%a %b %d %H:%M:%S(?: %Z)? %Y`),
+}
+
+// yearly is how the names of years and quarters are written.
+var yearly = []*layout{family("", "%Y(?:-Q%q)?")}
 
 const (
 	yearFirst = iota
@@ -43,59 +50,68 @@ const (
 	allFamilies = 1<<(named+1) - 1
 )
 
-// clock is the rest of a layout: nothing, or T or spaces and a time of day, with AM or PM and a zone.
-const clock = "[%t%H:%M[:%S[%.%f]][ ][%p][ ][%Z]]"
+// family is a layout of which CLOCK is the rest: nothing, or T or spaces and a time of day, with AM or PM and a zone.
+func family(name, pattern string) *layout {
+	l, err := newLayout(name, strings.ReplaceAll(pattern, "CLOCK", `(?:(?:[Tt]|, | |,)%H:%M(?::%S)?(?: )?(?:%p)?(?: )?(?:%Z)?)?`))
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
 
 // String is the layout for a note.
 func (d dates) String() string {
-	if d.layout != "" {
+	if d.given != "" {
 		return "layout " + d.given
 	}
-	for i, f := range families {
+	for i, l := range d.layouts {
 		if d.possible>>i&1 != 0 {
-			return f.name
+			return l.name
 		}
 	}
 	return "no layout"
 }
 
 // ambiguous says that day and month cannot be told apart.
-func (d dates) ambiguous() bool { return d.layout == "" && d.possible == 1<<dayFirst|1<<monthFirst }
+func (d dates) ambiguous() bool { return d.given == "" && d.possible == 1<<dayFirst|1<<monthFirst }
 
-// parse parses a time by the column's layout.
+// parse parses a time by the column's layouts.
 func (d dates) parse(b []byte) (t moment, ok bool) {
-	if d.layout != "" {
-		return d.parseLayout(b)
+	d.possible, t = d.matching(b, d.possible)
+	return t, d.possible != 0
+}
+
+// matching lists those of some layouts that read b, and the time that it is by the first of them.
+func (d dates) matching(b []byte, among uint8) (possible uint8, first moment) {
+	if d.given == "" && !maybeTime(b) {
+		return 0, first
 	}
-	for i := range families {
-		if d.possible>>i&1 != 0 {
-			if t, ok := parseFamily(b, i, d.location); ok {
-				return t, true
+	if found, ok := d.known[string(b)]; ok && found.among == among {
+		return found.possible, found.first
+	}
+	for i := len(d.layouts) - 1; i >= 0; i-- {
+		if among>>i&1 != 0 {
+			if t, ok := d.layouts[i].parse(b, d.location); ok {
+				possible, first = possible|1<<i, t
 			}
 		}
 	}
-	return t, false
+	if len(d.known) < mostKnown {
+		d.known[string(b)] = found{among, possible, first}
+	}
+	return possible, first
 }
 
-// matching lists the families that parse b.
-func (d dates) matching(b []byte) (possible uint8, t moment) {
-	if !maybeTime(b) {
-		return 0, t
-	}
-	for i := range families {
-		if read, ok := parseFamily(b, i, d.location); ok {
-			possible |= 1 << i
-			t = read
-		}
-	}
-	return possible, t
+// found is what matching has found. Texts that repeat need no regular expression again, nor do many of a category.
+type found struct {
+	among, possible uint8
+	first           moment
 }
+
+const mostKnown = 1 << 12
 
 // maybeTime is a quick test that rejects most texts: a time has at least four digits and is short.
 func maybeTime(b []byte) bool {
-	if len(b) < 6 || len(b) > 40 {
-		return false
-	}
 	digits := 0
 	for _, c := range b {
 		if c-'0' <= 9 {
@@ -104,16 +120,7 @@ func maybeTime(b []byte) bool {
 			return false
 		}
 	}
-	return digits >= 4
-}
-
-func parseFamily(b []byte, family int, location *time.Location) (t moment, ok bool) {
-	for _, layout := range families[family].layouts {
-		if t, ok := strptime(b, layout, location); ok {
-			return t, true
-		}
-	}
-	return t, false
+	return digits >= 4 && len(b) <= 40
 }
 
 // inRange says whether a year can be meant.
@@ -126,268 +133,187 @@ type moment struct {
 	zone  string // the name of its zone, if nobody can know which one is meant: EST is one in America and in Australia
 }
 
-// codes have the directives of numbers: how many digits they have at most, and the numbers that they may be. Years have
-// all their digits.
-var codes = [128]struct{ digits, least, greatest int }{
+// numbers are the directives of numbers: how many digits they have at most, and what they may be. Years have all their
+// digits.
+var numbers = [128]struct{ digits, least, greatest int }{
 	'Y': {4, 1, 9999}, 'G': {4, 1, 9999}, 'y': {2, 0, 99}, 'm': {2, 1, 12}, 'd': {2, 1, 31},
 	'H': {2, 0, 23}, 'I': {2, 1, 12}, 'M': {2, 0, 59}, 'S': {2, 0, 60},
 	'j': {3, 1, 366}, 'V': {2, 1, 53}, 'u': {1, 1, 7}, 'q': {1, 1, 4}}
 
-// compounds are directives that stand for several, or for others.
-var compounds = strings.NewReplacer("%%", "%%", "%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%R", "%H:%M", "%D", "%m/%d/%y",
-	"%e", "%d", "%k", "%H", "%l", "%I", "%h", "%b", "%B", "%b", "%A", "%a", "%z", "%Z", ".%f", "%.%f", ",%f", "%.%f",
-	"%-", "%", "[", "%[", "]", "%]")
+// directives are the others, as regular expressions.
+var directives = map[byte]string{'%': "%", 'f': `(\d{1,9})`, 'p': `((?i)[ap]m)`, 'b': names(months), 'a': names(weekdays),
+	'Z': `((?i)Z|utc|gmt|(?-i)[A-Z]{2,5}|[-+](?:0\d|1[0-5]):?(?:[0-5]\d)?)`}
 
-// goCodes has the directives of Go's layouts.
-var goCodes = strings.NewReplacer("2006", "%Y", "January", "%b", "Jan", "%b", "Monday", "%a", "Mon", "%a", "MST", "%Z",
-	"Z07:00", "%Z", "Z0700", "%Z", "-07:00", "%Z", "-0700", "%Z", "-07", "%Z", ".000000000", "%.%f", ".000000", "%.%f",
-	".000", "%.%f", ".999999999", "[%.%f]", ".999999", "[%.%f]", ".999", "[%.%f]", "002", "%j", "01", "%m", "02", "%d",
-	"_2", "%d", "03", "%I", "04", "%M", "05", "%S", "06", "%y", "15", "%H", "PM", "%p", "1", "%m", "2", "%d", "3", "%I",
-	"4", "%M", "5", "%S", "[", "%[", "]", "%]")
-
-// compile is the layout of an option, as strptime has it: Python's and C's directives, or those of a Go layout.
-func compile(layout string) (string, error) {
-	if scaleOf(layout) != nil {
-		return layout, nil
-	}
-	out := goCodes.Replace(layout)
-	if strings.Contains(layout, "%") {
-		out = compounds.Replace(layout)
-	}
-	// Seconds may have a fraction.
-	out = strings.ReplaceAll(strings.ReplaceAll(out, "%S", "%S[%.%f]"), "%S[%.%f]%.%f", "%S%.%f")
-	for i := 0; i < len(out); i++ {
-		if out[i] != '%' {
-			continue
-		}
-		if i++; i == len(out) || out[i] >= 128 || codes[out[i]].digits == 0 && !strings.ContainsRune("%bafpZ.[]",
-			rune(out[i])) {
-			return "", fmt.Errorf("layout %s has a directive after %% that is not one of strftime's", quote(layout))
-		}
-	}
-	if !strings.Contains(out, "%Y") && !strings.Contains(out, "%y") && !strings.Contains(out, "%G") {
-		return "", fmt.Errorf("layout %s has no year; write it as %%Y-%%m-%%d, or for Mon Jan 2 15:04:05 2006",
-			quote(layout))
-	}
-	return out, nil
-}
-
-// fields are what strptime has read: the numbers of its directives, and a zone.
-type fields struct {
-	number [128]int16
-	micro  int
-	offset int    // of the zone, in seconds
-	zone   string // its name, if it has no offset
-	zoned  bool
-}
-
-// strptime parses a time as Python's function of this name does: numbers may lack leading zeros unless another
-// directive follows at once, names are those of English in any case. Directives that Python lacks: %q is a quarter, %0
-// requires the zeros of the next one, %t is T or spaces, %. a mark before a fraction, and [...] may be missing.
-func strptime(b []byte, layout string, location *time.Location) (t moment, ok bool) {
-	var f fields
-	if rest, ok := f.scan(b, layout); !ok || len(rest) > 0 {
-		return t, false
-	}
-	return f.moment(location)
-}
-
-// scan reads the fields of a layout, and returns what follows.
-func (f *fields) scan(b []byte, layout string) (rest []byte, ok bool) {
-	for len(layout) > 0 {
-		c := layout[0]
-		layout = layout[1:]
-		switch {
-		case c == '[':
-			end := closing(layout)
-			before := *f
-			if rest, ok := f.scan(b, layout[:end]); ok {
-				b = rest
-			} else {
-				*f = before
-			}
-			layout = layout[end+1:]
-		case c == '%':
-			zeros := layout[0] == '0'
-			if zeros {
-				layout = layout[1:]
-			}
-			c, layout = layout[0], layout[1:]
-			if b, ok = f.directive(b, c, zeros || len(layout) > 1 && layout[0] == '%' && codes[layout[1]].digits > 0); !ok {
-				return b, false
-			}
-		case c == ' ':
-			n := len(b) - len(bytes.TrimLeft(b, " \t"))
-			if n == 0 {
-				return b, false
-			}
-			b = b[n:]
-		default:
-			if len(b) == 0 || b[0] != c {
-				return b, false
-			}
-			b = b[1:]
-		}
-	}
-	return b, true
-}
-
-// closing is the place of the bracket that closes the one before the layout.
-func closing(layout string) int {
-	depth := 1
-	for i := range len(layout) {
-		switch escaped := i > 0 && layout[i-1] == '%'; {
-		case layout[i] == '[' && !escaped:
-			depth++
-		case layout[i] == ']' && !escaped:
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	panic("table: a bracket of a layout is not closed")
-}
-
-// directive reads the field of one directive. zeros says that it has its leading zeros.
-func (f *fields) directive(b []byte, c byte, zeros bool) (rest []byte, ok bool) {
-	if code := codes[c]; code.digits > 0 {
-		n, v := 0, 0
-		for ; n < len(b) && n < code.digits && b[n]-'0' <= 9; n++ {
-			v = v*10 + int(b[n]-'0')
-		}
-		f.number[c] = int16(v)
-		short := n < code.digits && (zeros || c == 'Y' || c == 'G' || c == 'y')
-		return b[n:], n > 0 && !short && v >= code.least && v <= code.greatest
-	}
-	word := b[:len(b)-len(bytes.TrimLeftFunc(b, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }))]
-	switch c {
-	case 'b':
-		f.number['m'] = nameOf(word, months)
-		return b[len(word):], f.number['m'] > 0
-	case 'a':
-		return b[len(word):], nameOf(word, weekdays) > 0
-	case 'p':
-		f.number['p'] = 1
-		if foldEqual(word, "pm") {
-			f.number['p'] = 2
-		}
-		return b[len(word):], f.number['p'] == 2 || foldEqual(word, "am")
-	case 't':
-		rest = bytes.TrimLeft(bytes.TrimPrefix(b, []byte{','}), " ")
-		if len(b) > 0 && b[0]|0x20 == 't' {
-			rest = b[1:]
-		}
-		return rest, len(rest) < len(b)
-	case 'f':
-		n, scale := 0, 100_000
-		for ; n < len(b) && b[n]-'0' <= 9; n++ {
-			f.micro += int(b[n]-'0') * scale
-			scale /= 10
-		}
-		return b[n:], n > 0 && n <= 9
-	case '.':
-		return b[min(1, len(b)):], len(b) > 0 && (b[0] == '.' || b[0] == ',')
-	case 'Z':
-		return f.readZone(b, word)
-	}
-	return b[min(1, len(b)):], len(b) > 0 && b[0] == c // %%, and brackets
-}
-
-var (
-	months   = strings.Fields("january february march april may june july august september october november december")
-	weekdays = strings.Fields("monday tuesday wednesday thursday friday saturday sunday")
+const (
+	months   = "January February March April May June July August September October November December"
+	weekdays = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
 )
 
-// nameOf is the place of a name in a list, from 1, in full or by three or four letters; 0 if it is none of them.
-func nameOf(word []byte, list []string) int16 {
-	for i, name := range list {
-		if n := len(word); n == len(name) || n == 3 || n == 4 && n < len(name) {
-			if foldEqual(word, name[:n]) {
-				return int16(i + 1)
+// names is an expression of names in any case, in full or by three or four letters.
+func names(list string) string {
+	return `((?i)` + regexp.MustCompile(`(\w{3})(\w?)(\w*)(?: |$)`).ReplaceAllString(list, `|${1}(?:${2}(?:${3})?)?`)[1:] + `)`
+}
+
+// strftime has directives that stand for several, or for others.
+var strftime = strings.NewReplacer("%%", "%%", "%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%R", "%H:%M", "%D", "%m/%d/%y",
+	"%e", "%d", "%k", "%H", "%l", "%I", "%h", "%b", "%B", "%b", "%A", "%a", "%z", "%Z", "%S.%f", "%S", "%S,%f", "%S",
+	"%-", "%")
+
+// goLayout has the directives of Go's layouts.
+var goLayout = strings.NewReplacer("2006", "%Y", "January", "%b", "Jan", "%b", "Monday", "%a", "Mon", "%a", "MST", "%Z",
+	"Z07:00", "%Z", "Z0700", "%Z", "-07:00", "%Z", "-0700", "%Z", "-07", "%Z", ".000000000", "", ".000000", "", ".000", "",
+	".999999999", "", ".999999", "", ".999", "", "002", "%j", "01", "%m", "02", "%d", "_2", "%d", "03", "%I", "04", "%M",
+	"05", "%S", "06", "%y", "15", "%H", "PM", "%p", "1", "%m", "2", "%d", "3", "%I", "4", "%M", "5", "%S")
+
+// compile is the layout of an option: the name of a scale, Python's and C's directives, or those of a Go layout. Numbers
+// may lack leading zeros unless another directive follows at once, and seconds may have a fraction.
+func compile(given string) (*layout, error) {
+	if s := scaleOf(given); s != nil {
+		return &layout{scale: s}, nil
+	}
+	pattern := goLayout.Replace(given)
+	if strings.Contains(given, "%") {
+		pattern = strftime.Replace(given)
+	}
+	l, err := newLayout(given, regexp.QuoteMeta(pattern))
+	if err == nil && !strings.ContainsAny(string(l.groups), "YyG") {
+		err = fmt.Errorf("layout %s has no year; write it as %%Y-%%m-%%d, or for Mon Jan 2 15:04:05 2006", quote(given))
+	}
+	return l, err
+}
+
+// newLayout compiles a regular expression with directives. %q is a quarter, %0 requires the zeros of the next one.
+func newLayout(name, pattern string) (*layout, error) {
+	l, expression := &layout{name: name}, ""
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] == ' ' {
+			expression += `[ \t]+`
+			continue
+		} else if pattern[i] != '%' {
+			expression += pattern[i : i+1]
+			continue
+		}
+		zeros := strings.HasPrefix(pattern[i:], "%0")
+		if i++; zeros {
+			i++
+		}
+		code, next := (pattern + "\x00\x00")[i], (pattern + "\x00\x00\x00\x00")[i+1:i+3]
+		text, known := directives[code]
+		switch n := numbers[code&127].digits; {
+		case n > 0 && (zeros || strings.IndexByte("YyG", code) >= 0 || next[0] == '%' && numbers[next[1]&127].digits > 0):
+			text = fmt.Sprintf(`(\d{%d})`, n)
+		case n > 0:
+			text = fmt.Sprintf(`(\d{1,%d})`, n)
+		case !known:
+			return nil, fmt.Errorf("layout %s has a directive after %% that is not one of strftime's", quote(name))
+		}
+		if expression += text; code != '%' {
+			l.groups = append(l.groups, code)
+		}
+		if code == 'S' {
+			expression += `(?:[.,](\d{1,9}))?`
+			l.groups = append(l.groups, 'f')
+		}
+	}
+	l.re = regexp.MustCompile(`^(?:` + expression + `)$`)
+	return l, nil
+}
+
+// usual are the layouts of Go by which most times can be read, faster, by length and sign after the date.
+var usual = map[[2]byte]string{{10, 0}: time.DateOnly, {19, ' '}: time.DateTime, {19, 'T'}: "2006-01-02T15:04:05",
+	{20, 'T'}: time.RFC3339}
+
+// parse parses a time as Python's strptime does.
+func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
+	if l.scale != nil {
+		v, _, result := parseNumber(b, '.')
+		micro, ok := l.scale.micro(v, location)
+		return moment{micro: micro, zoned: !l.scale.naive}, ok && result == isNumber
+	}
+	key := [2]byte{byte(len(b))}
+	if len(b) > 10 {
+		key[1] = b[10]
+	}
+	if usual := usual[key]; usual != "" && l == families[yearFirst] {
+		if when, err := time.ParseInLocation(usual, string(b), location); err == nil && inRange(when.Year()) {
+			return moment{micro: when.UnixMicro(), zoned: len(b) == 20}, true
+		}
+	}
+	at := l.re.FindSubmatchIndex(b)
+	if at == nil {
+		return t, false
+	}
+	var n [128]int
+	zone := ""
+	for i, code := range l.groups {
+		if at[2*i+2] < 0 {
+			continue
+		}
+		switch text := b[at[2*i+2]:at[2*i+3]]; code {
+		case 'Z':
+			zone = string(text)
+		case 'b':
+			for i, name := range strings.Fields(months) {
+				if strings.EqualFold(name[:3], string(text[:3])) {
+					n['m'] = i + 1
+				}
+			}
+		case 'p':
+			n['p'] = 1 + int(text[0]|0x20-'a')/15 // 1 is AM, 2 is PM
+		case 'f':
+			for _, c := range append(text[:len(text):len(text)], "00000"...)[:6] {
+				n['f'] = 10*n['f'] + int(c-'0')
+			}
+		case 'a':
+		default:
+			for _, c := range text {
+				n[code] = 10*n[code] + int(c-'0')
+			}
+			if n[code] < numbers[code].least || n[code] > numbers[code].greatest {
+				return t, false
 			}
 		}
 	}
-	return 0
-}
-
-// readZone reads Z, UTC, GMT, +01:00, +0100, +01, or the name of another zone.
-func (f *fields) readZone(b, word []byte) (rest []byte, ok bool) {
-	f.zoned = true
-	if len(word) > 0 {
-		if !foldEqual(word, "z") && !foldEqual(word, "utc") && !foldEqual(word, "gmt") {
-			f.zone = string(word)
-		}
-		return b[len(word):], len(word) <= 5 && (f.zone == "" || f.zone == strings.ToUpper(f.zone) && len(word) > 1)
-	}
-	if len(b) == 0 || b[0] != '+' && b[0] != '-' {
-		return b, false
-	}
-	var of fields
-	if rest, ok = of.scan(b[1:], "%0H[:][%0M]"); !ok {
-		return b, false
-	}
-	if f.offset = int(of.number['H'])*3600 + int(of.number['M'])*60; b[0] == '-' {
-		f.offset = -f.offset
-	}
-	return rest, of.number['H'] <= 15
-}
-
-// moment is the time of the fields.
-func (f *fields) moment(location *time.Location) (t moment, ok bool) {
-	n := func(code byte) int { return int(f.number[code]) }
-	year, month, day := n('Y'), max(1, n('m'), 3*n('q')-2), max(1, n('d'))
+	year, month, day := n['Y'], max(1, n['m'], 3*n['q']-2), max(1, n['d'])
 	if year == 0 {
-		if year = 2000 + n('y'); n('y') > 68 { // as C and Python have it
+		if year = 2000 + n['y']; n['y'] > 68 { // as C and Python have it
 			year -= 100
 		}
 	}
-	hour := n('H') + n('I')
-	switch half := n('p'); {
+	hour := n['H'] + n['I']
+	switch half := n['p']; {
 	case half == 1 && hour > 12:
 		return t, false
 	case half > 0 && hour <= 12:
 		hour = hour%12 + 12*(half-1)
 	}
 	switch {
-	case n('G') > 0:
-		fourth := time.Date(n('G'), 1, 4, 0, 0, 0, 0, time.UTC) // always in week 1
-		date := fourth.AddDate(0, 0, 7*(n('V')-1)+max(1, n('u'))-(int(fourth.Weekday())+6)%7-1)
-		_, week := date.ISOWeek()
-		year, month, day, ok = date.Year(), int(date.Month()), date.Day(), week == n('V')
-	case n('j') > 0:
-		month, day = 1, n('j')
-		ok = time.Date(year, 1, day, 0, 0, 0, 0, time.UTC).Year() == year
+	case n['G'] > 0:
+		fourth := date(n['G'], 1, 4) // always in week 1
+		first := fourth.AddDate(0, 0, 7*(n['V']-1)+max(1, n['u'])-(int(fourth.Weekday())+6)%7-1)
+		_, week := first.ISOWeek()
+		year, month, day, ok = first.Year(), int(first.Month()), first.Day(), week == n['V']
+	case n['j'] > 0:
+		month, day = 1, n['j']
+		ok = date(year, 1, day).Year() == year
 	default:
-		ok = time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Day() == day
+		ok = date(year, month, day).Day() == day
 	}
-	if !ok {
-		return t, false
+	if t.zoned = zone != ""; t.zoned && strings.ContainsAny(zone[:1], "+-") {
+		offset, _ := time.Parse("-0700", (strings.Replace(zone, ":", "", 1) + "00")[:5])
+		location, zone = offset.Location(), ""
+	} else if strings.EqualFold(zone, "z") || strings.EqualFold(zone, "utc") || strings.EqualFold(zone, "gmt") {
+		location, zone = time.UTC, ""
 	}
-	if f.zoned && f.zone == "" {
-		if location = time.UTC; f.offset != 0 {
-			location = time.FixedZone("", f.offset)
-		}
-	}
-	at := time.Date(year, time.Month(month), day, hour, n('M'), n('S'), 0, location)
-	t.zoned = f.zoned
-	if name, _ := at.Zone(); f.zone != "" && name != f.zone {
+	when := time.Date(year, time.Month(month), day, hour, n['M'], n['S'], 0, location)
+	if name, _ := when.Zone(); zone != "" && name != zone {
 		// It may be the name an hour later, when clocks are set back.
-		if at = at.Add(time.Hour); at.Hour() != hour || at.Format("MST") != f.zone {
-			t.zone = f.zone
+		if when = when.Add(time.Hour); when.Hour() != hour || when.Format("MST") != zone {
+			t.zone = zone
 		}
 	}
-	t.micro = at.UnixMicro() + int64(f.micro)
-	return t, true
-}
-
-// parseLayout parses by the given layout.
-func (d dates) parseLayout(b []byte) (t moment, ok bool) {
-	if s := scaleOf(d.layout); s != nil {
-		v, _, result := parseNumber(b, '.')
-		micro, ok := s.micro(v, d.location)
-		return moment{micro: micro, zoned: !s.naive}, ok && result == isNumber
-	}
-	return strptime(b, d.layout, d.location)
+	t.micro = when.UnixMicro() + int64(n['f'])
+	return t, ok
 }
 
 // scale is a way in which numbers mean times.

@@ -47,11 +47,14 @@ func (in *input) newGuess(name string) (g *guess, err error) {
 	if g = (&guess{in: in, name: name, decimal: '.'}); in.o.Decimal == ',' {
 		g.decimal = ','
 	}
-	g.dates = dates{possible: allFamilies, location: in.o.Location, given: in.o.Layouts[name]}
+	g.dates = dates{layouts: families, possible: allFamilies, location: in.o.Location, given: in.o.Layouts[name],
+		known: map[string]found{}}
 	if g.dates.given != "" {
-		if g.dates.layout, err = compile(g.dates.given); err != nil {
+		l, err := compile(g.dates.given)
+		if err != nil {
 			return nil, &Error{Column: name, Problem: err.Error()}
 		}
+		g.dates.layouts, g.dates.possible = []*layout{l}, 1
 	}
 	return g, nil
 }
@@ -68,10 +71,8 @@ func (g *guess) add(b []byte, row, line int) {
 		g.length = -1
 	}
 	at := spot{row, line, b}
-	if g.dates.layout != "" {
-		if t, ok := g.dates.parse(b); ok {
-			g.addTime(t, at)
-		}
+	if g.dates.given != "" {
+		g.addTime(at)
 	}
 	switch v, padded, result := parseNumber(b, g.decimal); {
 	case result == isNumber:
@@ -89,11 +90,8 @@ func (g *guess) add(b []byte, row, line int) {
 	if _, ok := parseBoolean(b); ok {
 		g.booleans++
 	}
-	if g.dates.layout == "" {
-		if possible, t := g.dates.matching(b); possible != 0 {
-			g.dates.possible = cmp.Or(g.dates.possible&possible, g.dates.possible)
-			g.addTime(t, at)
-		}
+	if g.dates.given == "" {
+		g.addTime(at)
 	}
 }
 
@@ -141,8 +139,14 @@ func (g *guess) hasOtherMark(b []byte) bool {
 	return ok && sign == 0 && bytes.IndexByte(b, g.otherMark()) >= 0
 }
 
-// addTime adds a time.
-func (g *guess) addTime(t moment, at spot) {
+// addTime adds a time, if the text at a spot is one.
+func (g *guess) addTime(at spot) {
+	possible, t := g.dates.matching(at.text, g.dates.possible)
+	if possible != 0 {
+		g.dates.possible = possible
+	} else if possible, t = g.dates.matching(at.text, allFamilies); possible == 0 {
+		return
+	}
 	if g.times++; g.times == 1 {
 		g.zoned = t.zoned
 		g.time = at.kept()
@@ -176,7 +180,7 @@ func (g *guess) resolve(rows int) (*builder, error) {
 	note, changed := "", ""
 	switch {
 	case kind != "":
-	case g.dates.layout != "":
+	case g.dates.given != "":
 		kind = Time
 	case g.values == 0:
 		kind, note = Text, noValues

@@ -313,13 +313,9 @@ func (t *Times) parse(text string) (key float64, ok bool) {
 		v, _, result := parseNumber([]byte(text), '.')
 		return v, result == isNumber
 	}
-	for _, layout := range []string{"%Y", "%Y-Q%q"} {
-		if m, ok := strptime([]byte(text), layout, t.zone); ok {
-			return t.key(m.micro), true
-		}
-	}
-	for _, d := range []dates{t.column.dates, {possible: 1<<yearFirst | 1<<dayFirst | 1<<named}} {
-		d.location = t.zone
+	for _, d := range []dates{{layouts: yearly, possible: 1, given: "a year or quarter"}, t.column.dates,
+		{layouts: families, possible: 1<<yearFirst | 1<<dayFirst | 1<<named}} {
+		d.location, d.known = t.zone, map[string]found{}
 		if m, ok := d.parse([]byte(text)); ok {
 			return t.key(m.micro), true
 		}
