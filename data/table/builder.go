@@ -16,6 +16,8 @@ type builder struct {
 	guess *guess // what its texts may be; nil if they are levels
 	index map[string]uint32
 	bytes int // of all levels
+	// How often a text that usually means a missing value is in quotes.
+	quoted map[string]int
 }
 
 // Limits of the levels of a category. A column with more is text, if its kind was not given.
@@ -26,7 +28,8 @@ const (
 
 // newBuilder prepares a column for rows values.
 func (in *input) newBuilder(name string, kind Kind, rows int) *builder {
-	b := &builder{column: &column{name: name, kind: kind, given: in.o.Kinds[name] != "", texts: map[string]int{}}, in: in}
+	b := &builder{column: &column{name: name, kind: kind, given: in.o.Kinds[name] != "", texts: map[string]int{}}, in: in,
+		quoted: map[string]int{}}
 	switch kind {
 	case Number, Boolean, Time:
 		b.values = make([]float64, rows)
@@ -251,8 +254,9 @@ func (c *column) recode(keep func(level string, n int) bool) {
 	}
 }
 
-// isLevel says whether a text that usually means a missing value is a level of this column: None, if no other level has
-// as many rows, and NA among codes of two letters, such as those of countries. counts: the rows of each level.
+// isLevel says whether a text that usually means a missing value is a level of this column: one that is always in
+// quotes, None, if no other level has as many rows, and NA among codes of two letters, such as those of countries.
+// counts: the rows of each level.
 func (b *builder) isLevel(text string, counts map[string]int) bool {
 	if b.in.given {
 		return false
@@ -271,6 +275,8 @@ func (b *builder) isLevel(text string, counts map[string]int) bool {
 	const codes = 5 // fewer may be anything
 	why := ""
 	switch {
+	case b.quoted[text] == counts[text]:
+		why = "in quotes unlike other cells"
 	case text == "None" && others > 0 && counts[text] > largest:
 		why = "the most frequent one"
 	case text == "NA" && pairs >= codes && 10*pairs >= 9*others:

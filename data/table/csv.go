@@ -125,7 +125,11 @@ func (in *input) fill(first *records, builders []*builder) error {
 				return nil
 			}
 			for k, b := range builders {
-				if e := b.set(len(s.lines)-1, fields[first.want[k]]); e != nil {
+				field := first.want[k]
+				if text := fields[field]; b.kind == Category && len(text) > 0 && in.isMissing(text) && s.quoted(field) {
+					b.quoted[string(text)]++
+				}
+				if e := b.set(len(s.lines)-1, fields[field]); e != nil {
 					e.Row, e.Line, e.Column = len(s.lines), line, b.name
 					return e
 				}

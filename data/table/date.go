@@ -50,9 +50,12 @@ const (
 	allFamilies = 1<<(named+1) - 1
 )
 
-// family is a layout of which CLOCK is the rest: nothing, or T or spaces and a time of day, with AM or PM and a zone.
+// clock is nothing, or T or spaces and a time of day, with AM or PM and a zone.
+const clock = `(?:(?:[Tt]|, | |,)%H:%M(?::%S)?(?: )?(?:%p)?(?: )?(?:%Z)?)?`
+
+// family is a layout that is found.
 func family(name, pattern string) *layout {
-	l, err := newLayout(name, strings.ReplaceAll(pattern, "CLOCK", `(?:(?:[Tt]|, | |,)%H:%M(?::%S)?(?: )?(?:%p)?(?: )?(?:%Z)?)?`))
+	l, err := newLayout(name, strings.ReplaceAll(pattern, "CLOCK", clock))
 	if err != nil {
 		panic(err)
 	}
@@ -141,8 +144,8 @@ var numbers = [128]struct{ digits, least, greatest int }{
 	'j': {3, 1, 366}, 'V': {2, 1, 53}, 'u': {1, 1, 7}, 'q': {1, 1, 4}}
 
 // directives are the others, as regular expressions.
-var directives = map[byte]string{'%': "%", 'f': `(\d{1,9})`, 'p': `((?i)[ap]m)`, 'b': names(months), 'a': names(weekdays),
-	'Z': `((?i)Z|utc|gmt|(?-i)[A-Z]{2,5}|[-+](?:0\d|1[0-5]):?(?:[0-5]\d)?)`}
+var directives = map[byte]string{'%': "%", 'f': `(\d{1,9})`, 'p': `((?i)[ap]m)`, 'b': names(months),
+	'a': names(weekdays), 'Z': `((?i)Z|utc|gmt|(?-i)[A-Z]{2,5}|[-+](?:0\d|1[0-5]):?(?:[0-5]\d)?)`}
 
 const (
 	months   = "January February March April May June July August September October November December"
@@ -151,7 +154,8 @@ const (
 
 // names is an expression of names in any case, in full or by three or four letters.
 func names(list string) string {
-	return `((?i)` + regexp.MustCompile(`(\w{3})(\w?)(\w*)(?: |$)`).ReplaceAllString(list, `|${1}(?:${2}(?:${3})?)?`)[1:] + `)`
+	name := regexp.MustCompile(`(\w{3})(\w?)(\w*)(?: |$)`)
+	return `((?i)` + name.ReplaceAllString(list, `|${1}(?:${2}(?:${3})?)?`)[1:] + `)`
 }
 
 // strftime has directives that stand for several, or for others.
@@ -165,8 +169,8 @@ var goLayout = strings.NewReplacer("2006", "%Y", "January", "%b", "Jan", "%b", "
 	".999999999", "", ".999999", "", ".999", "", "002", "%j", "01", "%m", "02", "%d", "_2", "%d", "03", "%I", "04", "%M",
 	"05", "%S", "06", "%y", "15", "%H", "PM", "%p", "1", "%m", "2", "%d", "3", "%I", "4", "%M", "5", "%S")
 
-// compile is the layout of an option: the name of a scale, Python's and C's directives, or those of a Go layout. Numbers
-// may lack leading zeros unless another directive follows at once, and seconds may have a fraction.
+// compile is the layout of an option: the name of a scale, Python's and C's directives, or those of a Go layout.
+// Numbers may lack leading zeros unless another directive follows at once, and seconds may have a fraction.
 func compile(given string) (*layout, error) {
 	if s := scaleOf(given); s != nil {
 		return &layout{scale: s}, nil

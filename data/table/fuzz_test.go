@@ -29,7 +29,6 @@ func fuzz(t *testing.T, content []byte, o table.Options) {
 		return
 	}
 	schema := tab.Schema()
-	_ = schema.String()
 	if schema.Rows < 2 || schema.Rows != tab.Rows() || len(schema.Columns) == 0 {
 		t.Fatalf("%d rows, %d columns", schema.Rows, len(schema.Columns))
 	}

@@ -14,12 +14,15 @@ import (
 	"tvps/data/table"
 )
 
-// columnOf makes a CSV file of one column of texts, in quotes.
+// columnOf makes a CSV file of one column of texts, in quotes where they need them.
 func columnOf(values ...string) string {
 	var b strings.Builder
 	b.WriteString("v,row\n")
 	for i, v := range values {
-		fmt.Fprintf(&b, "\"%s\",%d\n", v, i)
+		if strings.Contains(v, ",") {
+			v = `"` + v + `"`
+		}
+		fmt.Fprintf(&b, "%s,%d\n", v, i)
 	}
 	return b.String()
 }
@@ -293,6 +296,26 @@ func TestMissing(t *testing.T) {
 		}
 		if len(test.texts)-present != c.Missing {
 			t.Errorf("%s: %d values, %d missing", test.name, present, c.Missing)
+		}
+	}
+
+	for _, test := range []struct{ name, content, levels string }{
+		{"in quotes, unlike other cells", "v,row\n\"NA\",1\nDE,2\n\"NA\",3\nFR, 4\n", "DE FR NA"},
+		{"also without quotes", "v,row\n\"NA\",1\nDE,2\nNA,3\nFR,4\n", "DE FR"},
+		{"as all cells", "v,row\n\"NA\",\"1\"\n\"DE\",\"2\"\n\"FR\",\"\"\n", "DE FR"},
+		{"after spaces and a blank line", "row,v\n1,DE\n\n2, \"NA\"\n3,FR\n", "DE FR NA"},
+		{"in the last line", "row,v\n1,DE\n2,FR\n3,\"NA\"", "DE FR NA"},
+		{"in quotes, among numbers", "v,row\n\"NA\",1\n7,2\n8,3\n", ""},
+	} {
+		tab := read(t, test.content, table.Options{Kinds: map[string]table.Kind{"row": table.Number}})
+		notes, levels := strings.Join(tab.Notes(), "\n"), ""
+		for _, c := range tab.Schema().Columns {
+			if levels += strings.Join(c.Levels, " "); c.Name == "v" && (c.Missing > 0) == strings.Contains(test.levels, "NA") {
+				t.Errorf("%s: %d missing", test.name, c.Missing)
+			}
+		}
+		if levels != test.levels || strings.Contains(notes, "give --missing NA") != strings.Contains(levels, "NA") {
+			t.Errorf("%s: levels %s, want %s; notes %q", test.name, levels, test.levels, notes)
 		}
 	}
 

@@ -41,6 +41,7 @@ type records struct {
 	trailing    bool     // each row has an empty field more than the header
 	lines       []int32  // of each row
 	fields      [][]byte
+	raw         []byte // text of the last row, below lines that are none
 }
 
 // records opens the text of a CSV file.
@@ -102,8 +103,12 @@ func newCSV(r io.Reader, delim, comment byte) *csv.Reader {
 // Fields have no surrounding spaces.
 func (s *records) next() (fields [][]byte, line int, err error) {
 	for {
+		s.limit.left = math.MaxInt
+		s.raw, _ = s.text.Peek(1 << 16) // as encoding/csv reads from text itself, it stays there while a row is shorter
 		s.limit.reset()
+		from := s.csv.InputOffset()
 		record, err := s.csv.Read()
+		s.raw = s.raw[:min(int(s.csv.InputOffset()-from), len(s.raw))]
 		if err != nil {
 			return nil, 0, s.failed(record, err)
 		}
@@ -121,6 +126,25 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 		line, _ := s.csv.FieldPos(0)
 		return s.fields, line + s.above, nil
 	}
+}
+
+// quoted says whether a field of the last row is in quotes, although not all are. It is not known, and so false, in a
+// row of several lines, or of very many bytes.
+func (s *records) quoted(field int) bool {
+	raw := bytes.TrimLeft(s.raw, "\n")
+	if end := bytes.IndexByte(raw, '\n'); end >= 0 && end != len(raw)-1 {
+		return false
+	}
+	starts := func(field int) bool {
+		_, at := s.csv.FieldPos(field)
+		return at <= len(raw) && raw[at-1] == '"'
+	}
+	for i, text := range s.fields {
+		if len(text) > 0 && !starts(i) {
+			return starts(field)
+		}
+	}
+	return false
 }
 
 // rows calls use for all rows that follow, as many as the header has fields; it stops when there are more than most.
