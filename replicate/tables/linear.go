@@ -32,20 +32,20 @@ func (l *linear) predict(ctx context.Context, t *task, weights [][]float64) ([][
 		})
 		return out, err
 	}
+	x, test := sparsely(t.data.X, t.data.Dim), sparsely(t.testX, t.data.Dim)
 	// All start from the optimum of equal weights.
-	start, err := softmax(ctx, t, t.equal(), make([]float64, (t.data.Dim+1)*t.data.Classes))
+	start, err := softmax(ctx, t, x, t.equal(), make([]float64, (t.data.Dim+1)*t.data.Classes))
 	if err != nil {
 		return nil, err
 	}
 	err = each(ctx, len(weights), l.workers, func(ctx context.Context, i int) error {
-		beta, err := softmax(ctx, t, weights[i], start)
+		beta, err := softmax(ctx, t, x, weights[i], start)
 		if err != nil {
 			return err
 		}
-		k := t.data.Classes
 		for row := range t.test {
-			p := make([]float64, k)
-			logits(beta, t.testX[row*t.data.Dim:(row+1)*t.data.Dim], p)
+			p := make([]float64, t.data.Classes)
+			test.logits(beta, row, p)
 			logSoftmax(p)
 			for _, v := range p {
 				out[i] = append(out[i], math.Exp(v))
@@ -56,16 +56,15 @@ func (l *linear) predict(ctx context.Context, t *task, weights [][]float64) ([][
 	return out, err
 }
 
-// logits writes b_k + beta_k . x to out. beta: [classes, dim + 1], the intercept last.
-func logits(beta []float64, x []float32, out []float64) {
-	d := len(x)
+// logits writes b_k + beta_k . x of a row to out. beta: [classes, dim + 1], the intercept last.
+func (x *sparse) logits(beta []float64, row int, out []float64) {
+	at, values := x.row(row)
 	for k := range out {
-		b := beta[k*(d+1) : (k+1)*(d+1)]
-		sum := b[d]
-		for j, v := range x {
-			sum += b[j] * float64(v)
+		b := beta[k*(x.dim+1) : (k+1)*(x.dim+1)]
+		out[k] = b[x.dim]
+		for n, j := range at {
+			out[k] += b[j] * values[n]
 		}
-		out[k] = sum
 	}
 }
 
@@ -79,29 +78,34 @@ func logSoftmax(z []float64) {
 
 // sparse is a table without its zeros, of which one-hot features are full.
 type sparse struct {
+	dim    int
 	first  []int     // of each row, in the other two, and their length
 	at     []int32   // columns
 	values []float64 // in them
 }
 
-// nonzero is X without its zeros.
-func (t *task) nonzero() *sparse {
-	t.once.Do(func() {
-		t.sparse.first = append(t.sparse.first, 0)
-		for row := range slices.Chunk(t.data.X, t.data.Dim) {
-			for j, v := range row {
-				if v != 0 {
-					t.sparse.at, t.sparse.values = append(t.sparse.at, int32(j)), append(t.sparse.values, float64(v))
-				}
+// sparsely is X [rows, dim] without its zeros.
+func sparsely(X []float32, dim int) *sparse {
+	x := &sparse{dim: dim, first: []int{0}}
+	for row := range slices.Chunk(X, dim) {
+		for j, v := range row {
+			if v != 0 {
+				x.at, x.values = append(x.at, int32(j)), append(x.values, float64(v))
 			}
-			t.sparse.first = append(t.sparse.first, len(t.sparse.at))
 		}
-	})
-	return &t.sparse
+		x.first = append(x.first, len(x.at))
+	}
+	return x
+}
+
+// row has the columns and values of a row that are not 0.
+func (x *sparse) row(i int) (at []int32, values []float64) {
+	from, to := x.first[i], x.first[i+1]
+	return x.at[from:to], x.values[from:to]
 }
 
 // softmax minimises the penalised loss from a start: [classes, dim + 1].
-func softmax(ctx context.Context, t *task, weight, start []float64) ([]float64, error) {
+func softmax(ctx context.Context, t *task, x *sparse, weight, start []float64) ([]float64, error) {
 	d, k := t.data.Dim, t.data.Classes
 	// Rows without weight are skipped once, not in every evaluation.
 	var rows []int
@@ -112,21 +116,14 @@ func softmax(ctx context.Context, t *task, weight, start []float64) ([]float64, 
 		}
 	}
 	z := make([]float64, k)
-	x := t.nonzero()
 	loss := func(beta, grad []float64) float64 {
 		for i := range grad {
 			grad[i] = 0
 		}
 		sum := 0.
 		for _, i := range rows {
-			at, values := x.at[x.first[i]:x.first[i+1]], x.values[x.first[i]:x.first[i+1]]
-			for c := range z {
-				b := beta[c*(d+1) : (c+1)*(d+1)]
-				z[c] = b[d]
-				for n, j := range at {
-					z[c] += b[j] * values[n]
-				}
-			}
+			at, values := x.row(i)
+			x.logits(beta, i, z)
 			logSoftmax(z)
 			sum -= weight[i] * z[t.data.Label[i]]
 			for c := range z {
@@ -197,10 +194,9 @@ func ridge(t *task, weight []float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := t.data.Dim
-	out := make([]float64, len(t.test))
+	out, test := make([]float64, len(t.test)), sparsely(t.testX, t.data.Dim)
 	for i := range t.test {
-		logits(beta, t.testX[i*d:(i+1)*d], out[i:i+1])
+		test.logits(beta, i, out[i:i+1])
 		out[i] = mean + spread*out[i]
 	}
 	return out, nil

@@ -92,12 +92,12 @@ func (t *task) gradients() (*blockMeans, error) {
 		if err != nil {
 			return nil, err
 		}
-		means := mat.NewDense(len(out.at), d+1, nil)
+		means, rows := mat.NewDense(len(out.at), d+1, nil), sparsely(t.data.X, d)
 		total := make([]float64, d+1)
 		for i, w := range equal {
 			x := t.data.X[i*d : (i+1)*d]
 			var fit [1]float64
-			logits(beta, x, fit[:])
+			rows.logits(beta, i, fit[:])
 			for j := range d + 1 {
 				g := target[i] - fit[0]
 				if j < d {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"tvps/data/random"
 	"tvps/data/table"
@@ -27,9 +26,7 @@ type task struct {
 	block   []int          // place of the time of each row of train
 	scale   []float64      // the rows of the past that each row of train stands for; nil: one
 	sample  []int          // rows of train, by place, that g is fitted on; nil: all
-	once    sync.Once
-	sparse  sparse    // of nonzero
-	age     []float64 // T minus the time of each row of train, where T is the last time before the test block
+	age     []float64      // T minus the time of each row of train, where T is the last time before the test block
 }
 
 // mostPast is about the number of rows of the past that a built-in model and g learn from.

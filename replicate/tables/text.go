@@ -68,7 +68,8 @@ func (m *measurement) judge() Verdict {
 // String is the summary for a terminal. It opens with the verdict.
 func (r *Drift) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%d rows, %s in %s; %s\n", r.Verdict.Sentence, r.Rows, r.span(),
+	present := ShortName(r.Blocks[len(r.Blocks)-1].Name)
+	fmt.Fprintf(&b, "%s\n\n%d rows, %s to %s in %s; %s\n", r.Verdict.Sentence, r.Rows, ShortName(r.Blocks[0].Name), present,
 		runs.Plural(len(r.Blocks), "block"), r.columns)
 	b.WriteString(r.Finding.lines())
 	for _, line := range r.timeLines() {
@@ -81,16 +82,15 @@ func (r *Drift) String() string {
 		}
 	}
 	if len(shares) > 0 {
-		fmt.Fprintf(&b, "columns by their share of log omega at %s: %s\n", ShortName(r.present().Name), strings.Join(shares, ", "))
-		fmt.Fprintf(&b, "most like the present: %s; least: %s\n", r.worthText(r.alike()[:min(3, len(r.Blocks)-1)]),
-			r.worthText(r.alike()[max(0, len(r.Blocks)-3):]))
+		fmt.Fprintf(&b, "columns by their share of log omega at %s: %s\n", present, strings.Join(shares, ", "))
+		var alike []string
+		for _, at := range r.alike() {
+			alike = append(alike, fmt.Sprintf("%s %.2f", ShortName(r.Blocks[at].Name), r.whole().Worth[len(r.Blocks)-1][at]))
+		}
+		fmt.Fprintf(&b, "most like the present: %s; least: %s\n", strings.Join(alike[:min(3, len(alike))], ", "),
+			strings.Join(alike[max(0, len(alike)-2):], ", "))
 	}
 	return b.String() + r.noteLines()
-}
-
-// span is the time of the blocks.
-func (r *Drift) span() string {
-	return ShortName(r.Blocks[0].Name) + " to " + ShortName(r.present().Name)
 }
 
 // Title is the column's name; that of the label is marked.
@@ -135,22 +135,10 @@ func (t *Tests) subjects() []string {
 	return out
 }
 
-// present is the last block.
-func (r *Drift) present() Block { return r.Blocks[len(r.Blocks)-1] }
-
 // alike lists the blocks of the past by falling worth at the present.
 func (r *Drift) alike() []int {
 	worth := r.whole().Worth[len(r.Blocks)-1]
 	order := positions(len(r.Blocks) - 1)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 	return order
-}
-
-// worthText lists blocks with their worth at the present.
-func (r *Drift) worthText(blocks []int) string {
-	var parts []string
-	for _, b := range blocks {
-		parts = append(parts, fmt.Sprintf("%s %.2f", ShortName(r.Blocks[b].Name), r.whole().Worth[len(r.Blocks)-1][b]))
-	}
-	return strings.Join(parts, ", ")
 }

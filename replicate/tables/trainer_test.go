@@ -177,7 +177,7 @@ func TestLinear(t *testing.T) {
 	for i := range weight {
 		weight[i] = float64(i % 3)
 	}
-	beta, err := softmax(context.Background(), k, weight, make([]float64, (k.data.Dim+1)*2))
+	beta, err := softmax(context.Background(), k, sparsely(k.data.X, k.data.Dim), weight, make([]float64, (k.data.Dim+1)*2))
 	if err != nil {
 		t.Fatal(err)
 	}
