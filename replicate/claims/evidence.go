@@ -2,7 +2,6 @@ package claims
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,6 +34,7 @@ type judgedSample struct {
 	compared [][]string // the sets of series that are judged by it, each as needs lists them
 	about    []string   // those of claims, for people, if other parts are judged by other samples
 	level    float64    // of the intervals; 0 for figures.Level
+	drawn    bool       // whether the panel draws all of these runs, so that only the level is another
 }
 
 // AsDrawn is the evidence of panels whose claims are judged by what they draw.
@@ -56,7 +56,7 @@ func (a Archive) Evidence(f paper.Figure, panels []Collected, declared []Panel, 
 	e.samples = map[string][]judgedSample{}
 	for _, c := range panels {
 		claimed, noted := seriesSets(f, c.Panel)
-		found, err := a.largest(c.Panel, slices.Concat(claimed, noted), declared, fixed)
+		found, err := a.largest(c, slices.Concat(claimed, noted), declared, fixed)
 		if err != nil {
 			return Evidence{}, err
 		}
@@ -113,12 +113,17 @@ func contains(sets [][]string, set []string) bool {
 	return slices.ContainsFunc(sets, func(other []string) bool { return slices.Equal(set, other) })
 }
 
-// largest finds the larger samples of a panel by which sets of its series are judged.
-func (a Archive) largest(p Panel, sets [][]string, declared []Panel, fixed []Size) ([]*judgedSample, error) {
+// largest finds the samples by which sets of a panel's series are judged, where that is not the panel's own. A smaller
+// one serves series of which runs of the panel's own are missing.
+func (a Archive) largest(own Collected, sets [][]string, declared []Panel, fixed []Size) ([]*judgedSample, error) {
+	p := own.Panel
 	var out []*judgedSample
 	known := map[string]*judgedSample{} // by sample
 	for _, set := range sets {
 		for _, s := range samples(p, set, declared, fixed) {
+			if more := s.against(p); own.Whole(set...) && (more < 0 || more == 0 && s.level == 0) {
+				break
+			}
 			key := fmt.Sprint(s.Seeds, s.Stride, s.level)
 			if known[key] == nil {
 				enlarged, err := a.enlarge(p, s)
@@ -135,6 +140,7 @@ func (a Archive) largest(p Panel, sets [][]string, declared []Panel, fixed []Siz
 			if !found.Whole(set...) {
 				continue
 			}
+			found.drawn = own.Whole(set...) && s.against(p) == 0
 			if found.compared = append(found.compared, set); len(found.compared) == 1 {
 				out = append(out, found)
 			}
@@ -196,11 +202,13 @@ func (e Evidence) Effect(p Panel, part paper.Part, from, to int) (m Effect, leve
 	return m, level, err
 }
 
-// Larger returns the rows by which parts about a panel are judged, each once, where these are more than it draws.
+// Larger returns the rows by which parts about a panel are judged, each once, where these are others than it draws.
 func (e Evidence) Larger(p Panel) []figures.Row {
 	var out []figures.Row
 	for _, s := range e.samples[p.Key] {
-		out = append(out, s.rows...)
+		if !s.drawn {
+			out = append(out, s.rows...)
+		}
 	}
 	slices.SortStableFunc(out, func(a, b figures.Row) int {
 		return cmp.Or(cmp.Compare(slices.Index(p.Series, a.Series), slices.Index(p.Series, b.Series)),
@@ -243,7 +251,8 @@ func (e Evidence) Notes(drawn Panel) []string {
 		if len(s.about) > 0 {
 			what += " about " + strings.Join(s.about, ", ")
 		}
-		out = append(out, fmt.Sprintf("%s are judged by %s, which are more than are drawn.", what, s.Sample()))
+		out = append(out, fmt.Sprintf("%s are judged by %s%s.", what, s.Sample(),
+			map[bool]string{true: ", which are more than are drawn"}[s.Sample().against(drawn) > 0]))
 	}
 	return out
 }
@@ -270,13 +279,16 @@ func (s Sample) String() string {
 	return text
 }
 
-// samples lists the samples of some series of a panel that are larger than the panel's own, the largest first. A panel
-// that takes some of its figure's seeds takes these of all samples.
+// samples lists the samples of some series of a panel, the largest first: those that other figures declare if they are
+// larger than the panel's own, and all that are fixed. A panel that takes some of its figure's seeds takes these of all
+// samples.
 func samples(p Panel, series []string, declared []Panel, fixed []Size) []Sample {
 	var out []Sample
 	for _, q := range declared {
 		if q.Settings == p.Settings && q.Measure == p.Measure && q.Take == 0 && subset(series, q.Series) {
-			out = append(out, Sample{Seeds: q.Seeds})
+			if s := (Sample{Seeds: q.Seeds}); s.against(p) > 0 {
+				out = append(out, s)
+			}
 		}
 	}
 	looks := 1 // the most that were taken at these runs: the level is that of the last, of a size that the user wrote, too
@@ -299,12 +311,11 @@ func samples(p Panel, series []string, declared []Panel, fixed []Size) []Sample 
 			out[i].Seeds = p.Seeds
 		}
 	}
-	out = slices.DeleteFunc(out, func(s Sample) bool { return s.enlarges(p) != nil })
-	cells := func(s Sample) int {
-		q, _ := p.with(s) // it fits
-		return q.cells()
-	}
-	slices.SortStableFunc(out, func(a, b Sample) int { return cmp.Compare(cells(b), cells(a)) })
+	out = slices.DeleteFunc(out, func(s Sample) bool {
+		_, err := p.with(s)
+		return err != nil
+	})
+	slices.SortStableFunc(out, func(a, b Sample) int { return cmp.Compare(b.against(p), a.against(p)) })
 	return out
 }
 
@@ -315,13 +326,10 @@ func subset[T comparable](some, of []T) bool {
 // cells is the number of seeds times that of steps.
 func (p Panel) cells() int { return len(p.Seeds) * len(p.Settings.PlannedSteps()) }
 
-// enlarges returns an error unless the sample fits the panel and has more seeds times steps than it.
-func (s Sample) enlarges(p Panel) error {
-	q, err := p.with(s)
-	if err == nil && q.cells() <= p.cells() {
-		err = errors.New("it has no more seeds times steps than the panel itself")
-	}
-	return err
+// against returns how many more seeds times steps the sample has than the panel itself.
+func (s Sample) against(p Panel) int {
+	q, _ := p.with(s) // a sample that does not fit is never used
+	return q.cells() - p.cells()
 }
 
 // with returns the panel with the sample instead of its own, without runs.

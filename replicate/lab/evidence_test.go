@@ -77,6 +77,40 @@ func (l *testLab) drawSmall(t *testing.T, f paper.Figure) *Result {
 	return r
 }
 
+// TestSmallerSample: of the figure's three seeds SAC with omega lacks one on Half-Cheetah. Its claims are judged by a
+// fixed sample of two, those of others by all three, with the intervals of a second look. Without fixed sizes it is not
+// run.
+func TestSmallerSample(t *testing.T) {
+	l := newLab(t)
+	l.only(2)
+	l.lacking = func(job runs.Wanted) int {
+		if job.Spec.Experiment == "cheetah" && job.Series == "sac-omega" && job.Spec.Seed == 2 {
+			return 1
+		}
+		return 0
+	}
+	l.fill(t, 2)
+	check := func(id string, seeds int, level float64) {
+		t.Helper()
+		if p := claim(t, l.verify(t), id).Parts[0]; p.Effect.N != seeds || p.Level != level {
+			t.Errorf("%s: %s, want %d seeds, level %v", id, p, seeds, level)
+		}
+	}
+	check("fig2b-sooner-sac", 0, 0)
+	check("fig2b-omega-context", 3, 0)
+	of := func(n, looks int, series ...string) claims.Size {
+		return claims.Size{Scale: "tiny", Figure: "fig02", Panel: "b", Sample: claims.Sample{Seeds: seedsTo(n)}, Series: series,
+			Looks: looks}
+	}
+	l.fix(t, of(2, 0))
+	check("fig2b-sooner-sac", 2, 0)
+	check("fig2b-omega-context", 3, 0)
+	l.fix(t, of(2, 0), of(3, 2, "sac", "sac-context", "sac-context-omega", "nothing", "random", "constant"))
+	check("fig2b-sooner-sac", 2, .975)
+	check("fig2b-omega-context", 3, .975)
+	check("fig2a-omega-sac", 3, 0)
+}
+
 // TestEvidenceByPart: each part of a claim is judged by the largest sample that its own series have whole, the three
 // seeds of Figure 12a by all steps that are stored of them. The tables of the drawn figures give the same verdicts.
 func TestEvidenceByPart(t *testing.T) {
