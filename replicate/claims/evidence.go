@@ -163,7 +163,7 @@ func (a Archive) enlarge(p Panel, s Sample) (Panel, error) {
 // parts of claims about the panel p. It is false for a sample by which nothing is judged.
 func (s *judgedSample) keep(p Panel, claimed [][]string) bool {
 	judged := slices.DeleteFunc(slices.Clone(claimed), func(set []string) bool { return !contains(s.compared, set) })
-	if len(judged) == 0 && len(claimed) > 0 && len(p.Spans) == 0 {
+	if len(judged) == 0 && (len(claimed) > 0 && len(p.Spans) == 0 || s.Sample().against(p) < 0) {
 		return false
 	}
 	if len(judged) < len(claimed) {

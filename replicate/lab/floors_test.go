@@ -68,7 +68,7 @@ func TestEnds(t *testing.T) {
 	contains(t, "the notes", notes, "2 tasks and the seeds", "SAC 6.5 [", "SAC with ω 106.5 [",
 		"one of the other: SAC with ω above SAC 1.00 [0.", "SAC, true weights above SAC 1.00 [",
 		"SAC with context and ω above SAC with ω 1.00 [",
-		"SAC, true weights minus SAC: +200.000 [+200.000, +200.000]. So an omega that follows the tasks would gain here.")
+		"SAC, true weights minus SAC: +200.000 [+200.000, +200.000]. This weighting by tasks helps here.")
 	if strings.Contains(notes, "nothing") {
 		t.Errorf("doing nothing is compared:\n%s", notes)
 	}

@@ -102,26 +102,31 @@ func comparedPairs(p claims.Panel, declared []paper.Claim) []paper.Part {
 	return out
 }
 
-// trueWeights says what the learner with the true weights gains on the panel's first one, if it is shown.
+// trueWeights says what learners with the true weights gain on those without weights, where both are shown.
 func trueWeights(p claims.Panel, rows []figures.Row) []string {
-	part := paper.Part{Panel: p.Key, Series: p.Protocol.TrueWeights, Base: p.Series[0], Statistic: paper.EndGain}
-	if !slices.Contains(p.Series, part.Series) {
-		return nil
+	var out []string
+	for _, name := range p.Series {
+		base := p.Protocol.TrueWeights[name]
+		if base == "" || !slices.Contains(p.Series, base) {
+			continue
+		}
+		part := paper.Part{Panel: p.Key, Series: name, Base: base, Statistic: paper.EndGain}
+		m, err := claims.NewEffect(rows, part, p.Shown().Name, p.Sampled())
+		if err != nil {
+			continue
+		}
+		names, gain := claims.SeriesLabels(name, base), m.Interval(figures.Level)
+		found := "Whether this weighting by tasks helps is undecided."
+		switch {
+		case gain.Low > 0:
+			found = "This weighting by tasks helps here."
+		case gain.High < 0:
+			found = "This weighting by tasks hurts here."
+		}
+		out = append(out, fmt.Sprintf("Weights by the true similarity of tasks, over the last quarter, %s minus %s: %s. %s",
+			names[0], names[1], gain.Text(), found))
 	}
-	m, err := claims.NewEffect(rows, part, p.Shown().Name, p.Sampled())
-	if err != nil {
-		return nil
-	}
-	names, gain := claims.SeriesLabels(part.Series, part.Base), m.Interval(figures.Level)
-	found := "Whether an omega that follows the tasks would gain is undecided."
-	switch {
-	case gain.Low > 0:
-		found = "So an omega that follows the tasks would gain here."
-	case gain.High < 0:
-		found = "So an omega that follows the tasks would lose here."
-	}
-	return []string{fmt.Sprintf("Weights by the true similarity of tasks, over the last quarter, %s minus %s: %s. %s",
-		names[0], names[1], gain.Text(), found)}
+	return out
 }
 
 // noted tells, for the panel's metrics that are not drawn, each learner's mean over the last quarter with its interval
