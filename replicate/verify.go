@@ -96,7 +96,11 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if f.readme != "" {
-		if err := lab.RewriteBlock(f.readme, "claims", v.Summary()); err != nil {
+		trained, err := lab.Trained(filepath.Join(filepath.Dir(f.readme), "figures", "gallery"))
+		if err == nil {
+			err = lab.RewriteBlock(f.readme, "claims", v.Summary(trained))
+		}
+		if err != nil {
 			return err
 		}
 	}

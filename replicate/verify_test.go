@@ -66,7 +66,7 @@ func TestVerify(t *testing.T) {
 		t.Error("--json prints other text than it writes")
 	}
 	if text, err := os.ReadFile(readme); err != nil ||
-		string(text) != "before\n<!-- claims:begin -->\n"+v.Summary()+"<!-- claims:end -->\nafter\n" {
+		string(text) != "before\n<!-- claims:begin -->\n"+v.Summary(nil)+"<!-- claims:end -->\nafter\n" {
 		t.Errorf("--readme: %v, %s", err, text)
 	}
 }

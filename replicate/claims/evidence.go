@@ -217,6 +217,17 @@ func (e Evidence) Larger(p Panel) []figures.Row {
 	return slices.Compact(out)
 }
 
+// Absent returns the judged runs of series that a drawn panel lacks.
+func (e Evidence) Absent(drawn Collected) (out []Collected) {
+	for _, s := range e.samples[drawn.Key] {
+		c := s.Collected
+		c.Series = without(c.Series, drawn.Series)
+		out = append(out, c)
+		drawn.Series = slices.Concat(drawn.Series, c.Series)
+	}
+	return out
+}
+
 // Runs returns the runs that panels draw together with those of larger samples, by identity.
 func (e Evidence) Runs(panels []Collected) map[string]*runs.Result {
 	out := map[string]*runs.Result{}

@@ -18,23 +18,28 @@ func cell(text string) string {
 }
 
 // Summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and how many of its
-// claims hold.
-func (v Verification) Summary() string {
+// claims hold. trained is as for Gallery: its figures are shown and counted at its scale.
+func (v Verification) Summary(trained *Verification) string {
 	if stored, _ := v.Stored(); stored == 0 {
 		return fmt.Sprintf("Nothing is stored at the scale %s: `%s` computes the runs, and `%s` judges the claims.\n",
 			v.Scale, v.All(), v.Command)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s.**\n\n| | | | |\n|---|---|---|---|\n", CountVerdicts(v.Claims))
+	var all []Judged
 	for row := range slices.Chunk(v.Figures, 4) {
 		for _, f := range row {
+			judged, folder := v.Of(f.Name), f.Name
+			if trained != nil && len(trained.Of(f.Name)) > 0 {
+				judged, folder = trained.Of(f.Name), "medium/"+f.Name
+			}
+			all = append(all, judged...)
 			_, subject, _ := strings.Cut(f.Title, ": ")
 			fmt.Fprintf(&b, `| [<img src="figures/gallery/%s/%s-a.svg" width="190" alt="">`+"<br>%d: %s](figures/gallery/README.md#%s)<br>%s ",
-				f.Name, f.Name, f.Number, cell(subject), anchor(f.Title), verdicts(counted(v.Of(f.Name), false)))
+				folder, f.Name, f.Number, cell(subject), anchor(f.Title), verdicts(counted(judged, false)))
 		}
 		b.WriteString("|\n")
 	}
-	return b.String()
+	return fmt.Sprintf("**%s.**\n\n| | | | |\n|---|---|---|---|\n%s", CountVerdicts(all), b.String())
 }
 
 // Gallery returns the text of a gallery in Markdown: for each figure the sentence that answers its question, its

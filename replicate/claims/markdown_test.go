@@ -67,7 +67,7 @@ func handMade() Verification {
 func TestMarkdown(t *testing.T) {
 	dir, v := t.TempDir(), handMade()
 	declared := []paper.Figure{{Number: 1, Time: "28 min"}, {Number: 3, Time: "5 min", Shares: "1"}}
-	gallery, summary := v.Gallery(declared, dir, nil), v.Summary()
+	gallery, summary := v.Gallery(declared, dir, nil), v.Summary(nil)
 	for want, text := range map[string]string{
 		"2 claims: 1 holds partly, 1 is not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. " +
 			"Made by `go run ./replicate verify --scale small`.\n": gallery,
@@ -81,11 +81,17 @@ func TestMarkdown(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
+	trained := v
+	trained.Claims = []Judged{{Figure: v.Figures[0].Name, Verdict: Holds}}
+	if got := v.Summary(&trained); !strings.Contains(got, `src="figures/gallery/medium/fig01/fig01-a.svg"`) ||
+		!strings.Contains(got, "<br>1 holds |") || !strings.Contains(got, "**2 claims: 1 holds, 1 is not run.**") {
+		t.Errorf("with trained agents: %s", got)
+	}
 	if v.Scale = experiment.Medium; strings.Contains(v.Gallery(declared, dir, nil), "28 min") {
 		t.Error("the time is that of the small scale")
 	}
 	v.Figures[0].Stored = 0
-	if got := v.Summary(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "Nothing is stored") ||
+	if got := v.Summary(nil); strings.Count(got, "\n") != 1 || !strings.Contains(got, "Nothing is stored") ||
 		!strings.Contains(got, "`go run ./replicate all --scale small`") {
 		t.Errorf("without results: %q", got)
 	}

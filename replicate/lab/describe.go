@@ -43,7 +43,8 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		if sized, ok := shown.Settings.(experiment.Sized); ok {
 			panel.Sample += ", " + sized.Size()
 		}
-		panel.Judged, panel.Metrics = c.Written(e.Larger(c.Panel)), otherMetrics(c)
+		panel.Judged = c.Written(e.Larger(c.Panel))
+		panel.Metrics = slices.Concat(otherMetrics(c), otherMetrics(e.Absent(c)...))
 		panel.Notes = slices.Concat(notes(shown.Panel, absent), ends(shown, f.Claims), noted(shown),
 			seen.Notes(c.Panel), spans(c.Panel, seen))
 		if panel.Films, err = l.films(f, c.Panel); err != nil {
@@ -155,14 +156,17 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Panel, error) {
 	return panel, nil
 }
 
-// otherMetrics returns what the drawn runs measured besides what the panel shows, if the protocol has tasks. A panel of
-// another metric has the runs of one that shows the measure.
-func otherMetrics(c claims.Collected) []figures.Row {
-	if c.Protocol.IsTask == nil || c.Metric != "" {
-		return nil
+// otherMetrics returns what runs measured besides what their panel shows, if the protocol has tasks. A panel of another
+// metric has the runs of one that shows the measure.
+func otherMetrics(panels ...claims.Collected) (out []figures.Row) {
+	for _, c := range panels {
+		if c.Protocol.IsTask == nil || c.Metric != "" {
+			continue
+		}
+		rows := c.RowsOf(func(metric string) bool { return metric != c.Shown().Name })
+		out = append(out, slices.DeleteFunc(rows, func(r figures.Row) bool { return !slices.Contains(c.Series, r.Series) })...)
 	}
-	rows := c.RowsOf(func(metric string) bool { return metric != c.Shown().Name })
-	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !slices.Contains(c.Series, r.Series) })
+	return out
 }
 
 // links are those of a figure's page: to its verdicts, which a draft has not, and the folders of its runs.

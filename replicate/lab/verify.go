@@ -69,18 +69,24 @@ func (l *Lab) WriteGallery(v claims.Verification, dir string) error {
 
 // galleryText is the block. Figures of the folder "medium" come first.
 func (l *Lab) galleryText(v claims.Verification, dir string) (string, error) {
-	var trained *claims.Verification
-	text, err := os.ReadFile(filepath.Join(dir, "medium", "verify.json"))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return "", err
-	default:
-		if err := json.Unmarshal(text, &trained); err != nil {
-			return "", fmt.Errorf("%s: %w", filepath.Join(dir, "medium", "verify.json"), err)
-		}
+	trained, err := Trained(dir)
+	return v.Gallery(l.Figures, dir, trained), err
+}
+
+// Trained reads the verdicts of a gallery's folder "medium"; nil if there is none.
+func Trained(dir string) (trained *claims.Verification, err error) {
+	file := filepath.Join(dir, "medium", "verify.json")
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	return v.Gallery(l.Figures, dir, trained), nil
+	if err == nil {
+		err = json.Unmarshal(text, &trained)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return trained, nil
 }
 
 // sizesName is the name of the file with the sizes that were fixed.

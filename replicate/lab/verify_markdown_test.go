@@ -38,7 +38,7 @@ func TestGeneratedTables(t *testing.T) {
 	command := strings.Replace(v.Command, "verify",
 		"verify --out figures/gallery/verify.json --readme README.md --gallery figures/gallery", 1)
 	for _, c := range []struct{ file, block, want string }{
-		{filepath.Join("..", "..", "README.md"), "claims", v.Summary()},
+		{filepath.Join("..", "..", "README.md"), "claims", v.Summary(&trained)},
 		{filepath.Join(gallery, "README.md"), "gallery", v.Gallery(testCatalog.Figures, gallery, &trained)},
 		{filepath.Join(medium, "README.md"), "gallery", trained.Gallery(testCatalog.Figures, medium, nil)},
 		{filepath.Join("..", "README.md"), "figures", figureTable(testCatalog.Figures)},
