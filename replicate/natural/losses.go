@@ -141,9 +141,9 @@ func (l *Losses) regret(rule string) float64 {
 	return (l.mean(rule) - l.mean(l.best())) / l.mean(tables.Uniform)
 }
 
-// against is the loss of a rule minus that of another, relative to the other's, with its 95% interval over runs of
+// Against is the loss of a rule minus that of another, relative to the other's, with its 95% interval over runs of
 // consecutive test blocks.
-func (l *Losses) against(rule, other string) tables.Interval {
+func (l *Losses) Against(rule, other string) tables.Interval {
 	d := tables.Difference(l.of(rule), l.of(other), l.Rows, seed)
 	scale := 1 / l.mean(other)
 	return tables.Interval{Mean: d.Mean * scale, Low: d.Low * scale, High: d.High * scale}

@@ -62,7 +62,7 @@ func TestAdvise(t *testing.T) {
 		}
 		return l
 	}
-	chooses, quoted := losses("nyse", 1, .9, .8), losses("bikes", 1, .5, .6)
+	chooses, quoted := losses("nyse", 1, .9, .8), losses("bikes", 1, .3, .6)
 	if chooses.Table.Quoted() || !quoted.Table.Quoted() {
 		t.Fatal("the halves have changed")
 	}
@@ -73,10 +73,10 @@ func TestAdvise(t *testing.T) {
 	if a.Rule != tables.Committee || a.Quoted != 1 || a.Ahead != 0 || a.Behind != 1 || a.Safe || a.Better || a.Third {
 		t.Errorf("advice %+v: want the committee, which is behind on the quoted table", a)
 	}
-	if math.Abs(a.Regret-.1) > .001 || a.Forgetting != 0 {
-		t.Errorf("mean regrets %g and %g on the quoted table, want .1 and 0", a.Regret, a.Forgetting)
+	if math.Abs(a.Regret-.3) > .001 || a.Forgetting != 0 {
+		t.Errorf("mean regrets %g and %g on the quoted table, want .3 and 0", a.Regret, a.Forgetting)
 	}
-	null := losses("census", 1, 2, .1)
+	null := losses("chicago", 1, 2, 3) // of the half that chooses
 	null.Table.Null = true
 	if b := Advise([]*Losses{chooses, quoted, null}, Suites[0].Name); b != a {
 		t.Errorf("a table without drift changes the advice to %+v", b)

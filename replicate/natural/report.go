@@ -44,7 +44,7 @@ func Leaders(all []*Losses) (leaders []Leader) {
 		for i, l := range all {
 			regrets = append(regrets, l.regret(rule))
 			x.Regret += l.regret(rule) / n
-			d := l.against(rule, tables.Forgetting)
+			d := l.Against(rule, tables.Forgetting)
 			if d.High < 0 {
 				x.Won += 1 / n
 			}
@@ -98,7 +98,7 @@ func Advise(all []*Losses, suite string) (a Advice) {
 	}
 	a.Rule, a.Quoted = chosen[0].Rule, len(quoted)
 	for _, l := range quoted {
-		d := l.against(a.Rule, tables.Forgetting)
+		d := l.Against(a.Rule, tables.Forgetting)
 		if d.High < 0 {
 			a.Ahead++
 		}
@@ -198,7 +198,7 @@ func nulls(all []*Losses) string {
 	for _, l := range all {
 		var better []string
 		for _, rule := range l.Rules {
-			if d := l.against(rule, tables.Uniform); rule != tables.Uniform && d.High < 0 {
+			if d := l.Against(rule, tables.Uniform); rule != tables.Uniform && d.High < 0 {
 				better = append(better, rule+" "+relative(d))
 			}
 		}
@@ -258,8 +258,8 @@ func page(folder string, t Table, all []*Losses) error {
 		fmt.Fprintf(&b, "| rule | %s | regret | against equal weights | against tuned forgetting |\n|---|---|---|---|---|\n", l.Metric)
 		for _, x := range Leaders([]*Losses{l}) {
 			fmt.Fprintf(&b, "| %s | %.5g | %s | %s | %s |\n", x.Rule, l.mean(x.Rule), percent(x.Regret),
-				unless(x.Rule == tables.Uniform, relative(l.against(x.Rule, tables.Uniform))),
-				unless(x.Rule == tables.Forgetting, relative(l.against(x.Rule, tables.Forgetting))))
+				unless(x.Rule == tables.Uniform, relative(l.Against(x.Rule, tables.Uniform))),
+				unless(x.Rule == tables.Forgetting, relative(l.Against(x.Rule, tables.Forgetting))))
 		}
 		b.WriteString("\n")
 	}
@@ -394,7 +394,7 @@ func regrets(all []*Losses, leaders []Leader) []byte {
 		}
 		cell(0, leader.Regret, "")
 		for j, l := range all {
-			mark, d := "", l.against(leader.Rule, tables.Forgetting)
+			mark, d := "", l.Against(leader.Rule, tables.Forgetting)
 			if d.High < 0 {
 				mark = " +"
 			} else if d.Low > 0 {
