@@ -235,6 +235,8 @@ func (r *Backtest) judge() Advice {
 		v.Sentence += ". Nothing beats equal weights here"
 	}
 	switch {
+	case best < 0 && slices.ContainsFunc(r.Rules, func(x RuleResult) bool { return strings.HasPrefix(x.Rule, factor) }):
+		v.Sentence += "."
 	case best < 0:
 		v.Sentence += ". No omega was tested."
 	case better:

@@ -254,6 +254,21 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
+// TestFactors: where rules by factors of omega took part, the verdict does not say that no omega was tested.
+func TestFactors(t *testing.T) {
+	rule := func(name string) RuleResult {
+		return RuleResult{Rule: name, Scores: map[string]float64{"log-loss": .5}}
+	}
+	r := &Backtest{Metric: "log-loss", Rules: []RuleResult{rule(Uniform), rule(Forgetting)}}
+	if got := r.judge().Sentence; !strings.HasSuffix(got, " No omega was tested.") {
+		t.Errorf("the verdict without omega is %q", got)
+	}
+	r.Rules = append(r.Rules, rule(factor+"age"))
+	if got := r.judge().Sentence; strings.Contains(got, "omega") {
+		t.Errorf("the verdict with a factor of omega is %q", got)
+	}
+}
+
 // TestShown: the summary has the rules with the lowest losses, equal weights and what is advised, but none that is the
 // same as equal weights.
 func TestShown(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// TestAdaHedge: the shares of two models of which one always has a slope that is less by 1 have a closed form for two blocks; they
-// depend neither on the scale of the slopes nor on what all have alike; the regret keeps to the bound.
+// TestAdaHedge: the shares of two models, of which one always has a slope that is less by 1, have a closed form for two
+// blocks; they depend neither on the scale of the slopes nor on what all have alike; the regret keeps to the bound.
 func TestAdaHedge(t *testing.T) {
 	play := func(losses ...[]float64) []float64 {
 		h := hedge{total: make([]float64, len(losses[0]))}

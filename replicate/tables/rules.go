@@ -85,6 +85,9 @@ const (
 	Majority   = "majority"
 )
 
+// factor begins the names of the rules that weight by a factor of omega.
+const factor = "omega-"
+
 // withForgetting is the name of the rule of a kind of omega times exponential forgetting.
 func withForgetting(k crossfit.Kind) string { return string(k) + "-forgetting" }
 
@@ -136,9 +139,9 @@ func allRules(blocks int, unit float64) []Rule {
 		{Name: "timescales", Weightings: equal, Extra: true, train: timescales},
 		{Name: "bagged", Weightings: slices.Concat(lives, equal), Extra: true, train: bagged(len(members))},
 		{Name: "power-law", Weightings: slices.Concat(powers, equal), Extra: true},
-		{Name: "omega-age", Weightings: []Weighting{{Kind: crossfit.Joint, Part: Age}}, Extra: true},
-		{Name: "omega-x", Weightings: times(crossfit.Covariate, Within, lives), Extra: true},
-		{Name: "omega-y-given-x", Weightings: times(crossfit.Conditional, Within, lives), Extra: true},
+		{Name: factor + "age", Weightings: []Weighting{{Kind: crossfit.Joint, Part: Age}}, Extra: true},
+		{Name: factor + "x", Weightings: times(crossfit.Covariate, Within, lives), Extra: true},
+		{Name: factor + "y-given-x", Weightings: times(crossfit.Conditional, Within, lives), Extra: true},
 	}
 	for _, kind := range crossfit.Kinds() {
 		rules = append(rules, Rule{Name: string(kind), Kind: kind, Weightings: []Weighting{{Kind: kind}}},
