@@ -127,7 +127,7 @@ func checkClaims(t *testing.T, text []byte) {
 		t.Fatalf("%d claims of panel a, want %d", len(judged), len(want))
 	}
 	for i, c := range judged {
-		other := slices.ContainsFunc(c.Parts, func(p claims.JudgedPart) bool { return p.Panel != "a" })
+		other := slices.ContainsFunc(c.Parts, func(p claims.JudgedPart) bool { return p.Panel != "a" || p.Panels != "" })
 		if c.ID != want[i].ID || (c.Verdict == claims.NotRun) != other || !other && c.Parts[0].Effect.N != 2 {
 			t.Errorf("claim %+v", c)
 		}

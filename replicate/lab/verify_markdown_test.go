@@ -135,6 +135,49 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestAnswersInWords: what README.md says without a number, and what a claim's note says of the study, follow from the
+// committed results, too.
+func TestAnswersInWords(t *testing.T) {
+	verdict := map[string]claims.Verdict{} // by claim, and number of the part
+	for _, c := range committed(t, gallery).Claims {
+		for i, p := range c.Parts {
+			verdict[fmt.Sprint(c.ID, "/", i)] = p.Verdict
+		}
+	}
+	readme := string(demand.Read(t, filepath.Join("..", "..", "README.md")))
+	for words, parts := range map[string]map[string]claims.Verdict{
+		"Yes: Gaussian": {"fig1a-ours-everything/0": claims.Holds, "fig1-ours-everything/0": claims.Holds,
+			"fig1-ours-everything/1": claims.Holds, "fig6a-ours-everything/0": claims.Holds},
+		"no harm without a shift": {"fig14-similar/0": claims.Holds},
+		"(not at 300 samples a step)": {"fig1-ours-recent/0": claims.Holds, "fig1-ours-finetune/1": claims.Holds,
+			"fig13-ours-finetune/2": claims.Holds, "fig13-ours-finetune/3": claims.Holds}, // the last: below 1 point
+		"behind, its worst": {"fig1-regret/0": claims.DoesNotHold, "fig1-regret/1": claims.DoesNotHold},
+		"No on CIFAR-10a":   {"fig1-recent-everything/0": claims.DoesNotHold, "fig1-finetune-everything/0": claims.DoesNotHold},
+		"Methods 1 and 2":   {"fig8-similar/0": claims.Holds, "fig8-similar/1": claims.Holds},
+		"No: it follows it": {"fig3b-standard-ignores/0": claims.DoesNotHold, "fig5b-standard-ignores/0": claims.DoesNotHold},
+	} {
+		for part, want := range parts {
+			if !strings.Contains(readme, words) || verdict[part] != want {
+				t.Errorf("README.md says %q: %s %s", words, part, verdict[part])
+			}
+		}
+	}
+	study := string(demand.Read(t, filepath.Join("..", "paper", "interpretations", "measured.md")))
+	gain := func(row string, column int) string {
+		line := regexp.MustCompile(`(?m)^\| ` + row + `.*$`).FindString(study) // the first one is of the Gaussian
+		return strings.TrimPrefix(strings.Fields(strings.Split(line, "|")[column])[0], "+")
+	}
+	const ours, standard = 6, 8
+	note := fmt.Sprintf("gains %s, %s and %s points over Everything, and Ours %s", gain("default", standard),
+		gain("`window=5`", standard), gain("`window=20`", standard), gain("default", ours))
+	if at := paper.Fig5().Claims; !strings.Contains(at[len(at)-1].Note, note) {
+		t.Errorf("the note of Figure 5 does not say %q", note)
+	}
+	if !strings.Contains(readme, "[24 worse]") || gain("default", ours) != "28.2" || gain("`window=20`", standard) != "4.1" {
+		t.Error("README.md says that the standard score with a window of 20 is 24 worse than Ours")
+	}
+}
+
 // TestGalleryNumbers: what the gallery's README says of runs that no claim has follows from their tables.
 func TestGalleryNumbers(t *testing.T) {
 	folder, err := figures.OpenFolder(filepath.Join(gallery, "fig14-recent"))
