@@ -65,7 +65,7 @@ func findCUDA(ctx context.Context) (pluginInfo, error) {
 		}
 	}
 	return pluginInfo{}, fmt.Errorf("%s: there is a GPU but no PJRT plugin for CUDA: install one with "+
-		`pip install "jax[cuda12]", or name its file with %s`, XLACUDA, PluginPathEnv)
+		`pip install "jax[cuda13]", or name its file with %s`, XLACUDA, PluginPathEnv)
 }
 
 // sitePackages lists the folders with Python packages: python3's sys.path, which is that of an active environment.
