@@ -21,26 +21,19 @@ import (
 // content; a file that does not exist is an *Error that wraps fs.ErrNotExist.
 func Open(path string, o Options) (*Table, error) {
 	info, err := os.Stat(path) // before it is opened: a pipe without a writer would wait forever
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, &Error{File: path, Problem: "there is no such file", Fix: "check the name", Err: err}
-	} else if err != nil {
-		return nil, unopened(path, err)
-	}
-	if !info.Mode().IsRegular() {
+	case err == nil && !info.Mode().IsRegular():
 		return nil, &Error{File: path, Problem: "is not a file", Fix: "give a CSV or Parquet file"}
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, unopened(path, err)
+		return nil, &Error{File: path, Problem: "cannot be opened: " + cause(err),
+			Fix: "give another file, or make it readable", Err: err}
 	}
 	defer f.Close()
 	return Read(path, f, info.Size(), o)
-}
-
-// unopened is the error of a file that the system does not open.
-func unopened(path string, err error) error {
-	return &Error{File: path, Problem: "cannot be opened: " + cause(err), Fix: "give another file, or make it readable",
-		Err: err}
 }
 
 // Read reads a table of size bytes from r, as Open does. The name is for errors.
@@ -242,8 +235,7 @@ func (in *input) wanted(names []string, line int) ([]int, error) {
 		purpose string
 		columns []string
 	}{
-		{"leave out", in.o.Drop}, {"keep", in.o.Keep},
-		{"set the type of", slices.Sorted(maps.Keys(in.o.Kinds))},
+		{"leave out", in.o.Drop}, {"set the type of", slices.Sorted(maps.Keys(in.o.Kinds))},
 		{"read with a layout", slices.Sorted(maps.Keys(in.o.Layouts))},
 	} {
 		for _, name := range named.columns {
@@ -255,7 +247,7 @@ func (in *input) wanted(names []string, line int) ([]int, error) {
 	}
 	var want []int
 	for i, name := range names {
-		if (len(in.o.Keep) == 0 || slices.Contains(in.o.Keep, name)) && !slices.Contains(in.o.Drop, name) {
+		if !slices.Contains(in.o.Drop, name) {
 			want = append(want, i)
 		}
 	}

@@ -31,6 +31,7 @@ const (
 
 // readParquet reads a Parquet file.
 func (in *input) readParquet() (t *Table, err error) {
+	name := "" // of the column that is read
 	defer func() {
 		if problem := recover(); problem != nil {
 			t, err = nil, fmt.Errorf("%v", problem)
@@ -40,7 +41,7 @@ func (in *input) readParquet() (t *Table, err error) {
 			return
 		}
 		what := strings.TrimRight(cause(err), ".")
-		err = &Error{Problem: "the Parquet file is damaged, truncated, or has what is not read: " +
+		err = &Error{Column: name, Problem: "the Parquet file is damaged, truncated, or has what is not read: " +
 			strings.ToValidUTF8(what[:min(len(what), 160)], ""), Fix: "write it again", Err: err}
 	}()
 	properties := parquet.NewReaderProperties(nil)
@@ -64,10 +65,11 @@ func (in *input) readParquet() (t *Table, err error) {
 	}
 	var columns []*column
 	for _, l := range leaves {
+		name = l.name
 		c, err := r.column(l)
 		var e *Error
 		if errors.As(err, &e) {
-			e.Column = l.name
+			e.Column = name
 		}
 		if err != nil {
 			return nil, err
@@ -85,7 +87,10 @@ func (r *parquetReader) check(leaves []*leaf) error {
 	rows := int64(0)
 	for g := range r.file.NumRowGroups() {
 		group := r.file.MetaData().RowGroup(g)
-		rows += group.NumRows()
+		if rows += group.NumRows(); group.NumColumns() != r.file.MetaData().NumColumns() {
+			return fmt.Errorf("row group %d has %s of %d", g, plural(group.NumColumns(), "column"),
+				r.file.MetaData().NumColumns())
+		}
 		for _, l := range leaves {
 			c, err := group.ColumnChunk(l.at)
 			switch {

@@ -31,7 +31,6 @@ type Options struct {
 	// unix, unixms, unixus, unixns, excel (days), year (with a fraction), year12 (with months), yyyymmdd.
 	Layouts map[string]string
 	Drop    []string // columns to leave out
-	Keep    []string // columns to read; empty: all
 	// Missing are the texts that mean a missing value, apart from the empty one; nil: DefaultMissing, unless a category's
 	// other levels show that it is one. NaN and inf may be added: they replace none of the others.
 	Missing []string
