@@ -2,9 +2,10 @@
 //
 // Open reads the file and infers what each column is: a number, a category, a boolean, a time, or text that is
 // ignored. [Table.Schema] shows it; [Options] override it. README.md beside the code says what is read as what.
-// [Table.Usable] leaves out rows without a label and those far from all others in time, [Table.Times] groups the rows
-// by time, [Table.Label] reads the label, and [Table.Fit] fits an [Encoder] on some rows that turns any rows into
-// features. Its means, scales and levels come from these rows alone; the kind of a column is inferred from all rows of the file.
+// [Table.Usable] leaves out rows without a label and those far from all others in time, [Table.Times] groups the
+// rows by time, [Table.Label] reads the label, and [Table.Fit] fits an [Encoder] on some rows that turns any rows
+// into features. Its means, scales and levels come from these rows alone; the kind of a column is inferred from all
+// rows of the file.
 //
 // The same table gives the same features from CSV and from Parquet, byte for byte. A float32 of a Parquet file counts
 // as the shortest decimal that means it, as in a CSV file.

@@ -63,21 +63,16 @@ func quote(s string) string { return `"` + printable(s) + `"` }
 // printable is a text from a file on one line, printable, and short.
 func printable(s string) string {
 	const most = 40
-	var b strings.Builder
-	n := 0
-	for _, r := range s {
-		if n++; n > most {
-			b.WriteString("...")
-			break
-		}
-		switch {
-		case r == utf8.RuneError, !unicode.IsPrint(r):
-			b.WriteRune('\uFFFD')
-		default:
-			b.WriteRune(r)
+	runes := []rune(s[:min(len(s), (most+1)*utf8.UTFMax)])
+	for i, r := range runes {
+		if !unicode.IsPrint(r) {
+			runes[i] = utf8.RuneError
 		}
 	}
-	return b.String()
+	if len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return string(runes)
 }
 
 // plural returns "1 row" or "2 rows".

@@ -66,41 +66,35 @@ func (t *Table) Missing(name string) (rows []int) {
 // mistakes in them.
 func (t *Table) Usable(time, label string) *Table {
 	t = t.readTimes(time)
-	keep := make([]bool, t.rows)
-	for i := range keep {
-		keep[i] = true
-	}
 	var notes []string
+	drop := make([]bool, t.rows)
 	if without := t.Missing(label); len(without) > 0 && len(without) < t.rows {
 		for _, i := range without {
-			keep[i] = false
+			drop[i] = true
 		}
 		notes = append(notes, fmt.Sprintf("left out: %s without a label in column %s, first row %d",
 			plural(len(without), "row"), t.byName[label].text(), t.Row(without[0])+1))
 	}
-	if c := t.byName[time]; c != nil && c.values != nil && c.missing == 0 && (c.kind == Time || c.kind == Number) {
+	if c := t.byName[time]; c != nil && c.missing == 0 && (c.kind == Time || c.kind == Number) {
 		least, greatest := near(c.values)
-		n, first := 0, -1
+		var far []int
 		for i, v := range c.values {
 			if v < least || v > greatest {
-				if keep[i] = false; n == 0 {
-					first = i
-				}
-				n++
+				far, drop[i] = append(far, i), true
 			}
 		}
-		if n > 0 {
+		if far != nil {
 			name := (&Times{column: c, zone: t.location}).name
 			notes = append(notes, fmt.Sprintf("left out: %s far from all others in time, first row %d (%s); the others are "+
-				"from %s to %s", plural(n, "row"), t.Row(first)+1, name(c.values[first]), name(least), name(greatest)))
+				"from %s to %s", plural(len(far), "row"), t.Row(far[0])+1, name(c.values[far[0]]), name(least), name(greatest)))
 		}
 	}
 	if notes == nil {
 		return t
 	}
 	var rows []int
-	for i, k := range keep {
-		if k {
+	for i, is := range drop {
+		if !is {
 			rows = append(rows, i)
 		}
 	}
