@@ -78,10 +78,11 @@ func (m *measurement) columns(progress func(share float64)) error {
 		changed := d
 		changed.X = slices.Clone(d.X)
 		for j, c := range of {
+			if c != column {
+				continue
+			}
 			for i, from := range perm {
-				if c == column {
-					changed.X[i*d.Dim+j] = d.X[from*d.Dim+j]
-				}
+				changed.X[i*d.Dim+j] = d.X[from*d.Dim+j]
 			}
 		}
 		if err := permute(name, false, changed); err != nil {
