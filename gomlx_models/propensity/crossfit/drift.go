@@ -84,7 +84,7 @@ func (f *Drift) testColumns(d Table, at []int, seed int64) {
 type score struct {
 	column  int
 	fine    []float64   // means of mostParts contiguous parts of the rows, or all rows if they are fewer
-	stretch [][]float64 // a dozen of contiguous values, of mean 0
+	stretch [][]float64 // a dozen of contiguous values, of mean 0; nil for a column that is a function of time
 	every   float64     // rows of the table for each value
 }
 
@@ -139,6 +139,15 @@ func scoresOf(column int, value []float64, every float64) (out []score) {
 	add := func(v []float64) {
 		s := score{column: column, every: every, fine: partMeans(v, min(mostParts, len(v)))}
 		slow := slowWaves(s.fine)
+		all, rest := 0., 0.
+		for i, x := range s.fine {
+			e := x - slow((float64(i)+.5)/float64(len(s.fine)))
+			all, rest = all+x*x, rest+e*e
+		}
+		if rest < functionOfTime*all {
+			out = append(out, s)
+			return
+		}
 		for k := range stretches {
 			from := len(v) * k / stretches
 			part := slices.Clone(v[from:][:min(mostStretch, len(v)/stretches)])
@@ -235,13 +244,17 @@ func slowWaves(fine []float64) func(u float64) float64 {
 	}
 }
 
-// Stretches of a score, in which the autocorrelation is measured, and their largest number of values.
-const stretches, mostStretch = 12, 500
+// Stretches of a score, in which the autocorrelation is measured, and their largest number of values. A score of which
+// slow waves leave so small a share, such as the number of the row, tells the time, and not how rows depend.
+const stretches, mostStretch, functionOfTime = 12, 500, 5e-3
 
 // dependence is the autocorrelation time of one of so many scores: 1 + 2 sum_h rho(h). rho(h) is the median over
 // stretches of the autocorrelation inside of a stretch, without slow waves: a slow drift, or a sudden one in one of
 // them, is no dependence. The sum ends where rho falls below what the largest of so many scores without dependence has.
 func (s *score) dependence(scores int) float64 {
+	if s.stretch == nil {
+		return 1
+	}
 	n := len(s.stretch[0])
 	noise := 1.25 / math.Sqrt(float64(stretches*n)) * math.Sqrt(2*math.Log(1+float64(scores)))
 	time := 1.

@@ -170,11 +170,12 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestFewChunks: a column that numbers the rows leaves few independent chunks; all tests have an answer.
+// TestFewChunks: a column that tells the month leaves few independent chunks; all tests have an answer. One that numbers
+// the rows is a function of time: it drifts, and takes no chunk from the others.
 func TestFewChunks(t *testing.T) {
 	d := noDrift(1, 600, 2, 600)
 	for i := range d.Time {
-		d.X[2*i] = float32(i)
+		d.X[2*i] = float32(i / 50)
 	}
 	f := NewFitter(open(t, ""))
 	defer f.Close()
@@ -182,6 +183,13 @@ func TestFewChunks(t *testing.T) {
 	cfg.Permutations = 3
 	found, err := f.Drift(t.Context(), d, cfg, 0)
 	if err != nil || found.Chunks != outcomeFolds || found.Rule == nil {
+		t.Errorf("%+v, %v", found, err)
+	}
+	for i := range d.Time {
+		d.X[2*i] = float32(i)
+	}
+	if found, err = f.Drift(t.Context(), d, cfg, 0); err != nil || found.Chunks < 90 || found.Columns.Column[0] > .05 ||
+		found.Columns.Column[1] < .01 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
