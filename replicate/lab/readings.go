@@ -266,7 +266,7 @@ var verdictLooks = []verdictLook{
 	{claims.DoesNotHold, "-", "#d55e00", "#ffffff", "does not hold"},
 	{claims.Undecided, "?", "#d9d9d9", "#000000", "undecided"},
 	{claims.NotRun, "", "#ffffff", "#000000", "not run"},
-	{"", ".", "#ffffff", "#595959", "the reading cannot change it"},
+	{"", ".", "#ffffff", "#595959", "same runs as by default"},
 }
 
 func lookOf(v claims.Verdict) verdictLook {
@@ -307,7 +307,7 @@ func (v verdictsByReading) markdown() string {
 		}
 	}
 	b.WriteString("# Verdicts by reading\n\n" + readingsAre + "\n\n")
-	fmt.Fprintf(&b, "**Of %s, %d hold under one reading and do not hold under another; the verdicts on %d differ "+
+	fmt.Fprintf(&b, "**Of %s, %d hold under one reading and do not hold under another; the verdicts on %d differ\n"+
 		"under some reading from the default's.**\n\n![Verdicts by claim and reading](%s.svg)\n",
 		runs.Plural(len(v.claims), "claim"), len(dependent), moved, readingName)
 	b.WriteString("\n| claim | holds | does not hold |\n|---|---|---|\n")
@@ -317,9 +317,9 @@ func (v verdictsByReading) markdown() string {
 	}
 	var marks []string
 	for _, look := range verdictLooks {
-		marks = append(marks, fmt.Sprintf("%s %s", cmp.Or(look.Mark, "(empty)"), look.Text))
+		marks = append(marks, fmt.Sprintf("- `%s` %s", cmp.Or(look.Mark, " "), look.Text))
 	}
-	fmt.Fprintf(&b, "\nAll verdicts: %s.\n\n| claim |", strings.Join(marks, ", "))
+	fmt.Fprintf(&b, "\nAll verdicts:\n\n%s\n\n| claim |", strings.Join(marks, "\n"))
 	for _, r := range v.Readings {
 		fmt.Fprintf(&b, " %s |", r.Name)
 	}
@@ -360,14 +360,13 @@ func (v verdictsByReading) svg() []byte {
 	}
 	for k, c := range v.claims {
 		y := top + row*k
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", left-8, y+15, html.EscapeString(c.ID))
+		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end"><title>%s</title>%s</text>`+"\n", left-8, y+15,
+			html.EscapeString(c.Text), html.EscapeString(c.ID))
 		for i, r := range v.Readings {
-			verdict := r.verdict(c.ID)
-			look := lookOf(verdict)
-			fmt.Fprintf(&b, `<g><title>%s, %s: %s %s</title><rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+
-				`<text x="%d" y="%d" text-anchor="middle" fill="%s">%s</text></g>`+"\n", html.EscapeString(c.Text),
-				r.Name, look.Text, r.Claims[c.ID].Effects(), left+cell*i+1, y+1, cell-2, row-2, look.Color,
-				left+cell*i+cell/2, y+15, look.Ink, look.Mark)
+			look := lookOf(r.verdict(c.ID))
+			fmt.Fprintf(&b, `<g><title>%s: %s %s</title><rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+
+				`<text x="%d" y="%d" text-anchor="middle" fill="%s">%s</text></g>`+"\n", r.Name, look.Text, r.Claims[c.ID].Effects(),
+				left+cell*i+1, y+1, cell-2, row-2, look.Color, left+cell*i+cell/2, y+15, look.Ink, look.Mark)
 		}
 	}
 	x := left
@@ -376,7 +375,7 @@ func (v verdictsByReading) svg() []byte {
 			continue
 		}
 		fmt.Fprintf(&b, `<text x="%d" y="%d"><tspan font-weight="bold">%s</tspan> %s</text>`+"\n", x, height-12, look.Mark,
-			look.Verdict.Short())
+			cmp.Or(look.Verdict.Short(), look.Text))
 		x += 34 + 7*len(look.Verdict.Short())
 	}
 	b.WriteString("</svg>\n")

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -144,4 +145,26 @@ func TestDependentClaims(t *testing.T) {
 			t.Errorf("%v: %d claims depend on it", c.verdicts, got)
 		}
 	}
+}
+
+// TestGalleryHasReadings: the runs of the readings in the gallery are those of this version, so that they stand in for
+// runs, and decide what the page begins with.
+func TestGalleryHasReadings(t *testing.T) {
+	gallery := filepath.Join("..", "..", "figures", "gallery")
+	l := fromTables(t, testCatalog, gallery)
+	before := len(l.Tables.Specs())
+	if err := l.AddReadings(gallery); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(l.Tables.Specs()) - before; n < 90 {
+		t.Errorf("%d runs were added", n)
+	}
+	l.Stdout = io.Discard
+	o := StudyOptions{Options: Options{Scale: "small", Out: t.TempDir()}, Rows: []string{"window-20"}}
+	if err := l.Readings(t.Context(), paper.Readings(), o); err != nil {
+		t.Fatal(err)
+	}
+	// With 20 current steps the standard score is far behind Ours, by default ahead of it.
+	page := string(demand.Read(t, filepath.Join(o.Out, "README.md")))
+	contains(t, "page", page, "standard propensity score | window-20 (+24.0 points) | default (-0.9 points)")
 }
