@@ -48,8 +48,8 @@ type faulty struct {
 //
 //	TVPS_FAULTS=100 TVPS_FAULTS_SEED=1 go test ./replicate -run Faults -v -timeout 1h
 //
-// The seed chooses kinds and the order of the faults; when exactly a signal arrives is up to the machine. The default is
-// each fault once, for three kinds of run, with a new seed, which is printed.
+// The seed chooses kinds and the order of the faults; when exactly a signal arrives is up to the machine. The default
+// is each fault once, for three kinds of run, with a new seed, which is printed.
 func TestFaults(t *testing.T) {
 	if os.Getenv("TVPS_NIGHTLY") != "1" && os.Getenv("TVPS_FAULTS") == "" {
 		t.Skip("starts dozens of programs: set TVPS_NIGHTLY=1")

@@ -49,17 +49,17 @@ func (p *past) losses(w Weighting) []float64 { return p.sums(metric(p.measure, w
 //
 //	share_i ~ exp(-eta G_i),  G_i the sum over the earlier blocks of the slope g_i, d loss / d share_i,
 //
-// where the loss is that of the mixed prediction, summed over the rows of a block. A model that adds to the others has a
-// low slope, even if its own loss is not the lowest. The learning rate is that of AdaHedge (de Rooij, van Erven, Grunwald
-// and Koolen, JMLR 2014), which needs neither the number of blocks nor the range of the slopes: eta = ln(K) / gap, where
-// the gap is the sum, over the earlier blocks, of sum_i share_i g_i less the mix loss -ln(sum_i share_i exp(-eta g_i)) /
-// eta. The log loss and the squared error are convex in the shares, so the loss is at most that of the best fixed
-// mixture in hindsight, and hence of the best model, plus
+// where the loss is that of the mixed prediction, summed over the rows of a block. A model that adds to the others has
+// a low slope, even if its own loss is not the lowest. The learning rate is that of AdaHedge (de Rooij, van Erven,
+// Grunwald and Koolen, JMLR 2014), which needs neither the number of blocks nor the range of the slopes: eta = ln(K) /
+// gap, where the gap is the sum, over the earlier blocks, of sum_i share_i g_i less the mix loss -ln(sum_i share_i
+// exp(-eta g_i)) / eta. The log loss and the squared error are convex in the shares, so the loss is at most that of the
+// best fixed mixture in hindsight, and hence of the best model, plus
 //
 //	2 sqrt(V ln K) + S (4/3 ln K + 2),
 //
-// with V the sum over the blocks of the variance of the slopes under the shares, and S the largest range of the K slopes
-// on a block.
+// with V the sum over the blocks of the variance of the slopes under the shares, and S the largest range of the K
+// slopes on a block.
 func adaHedge(r Rule, p *past) []float64 {
 	h := hedge{total: make([]float64, len(r.Weightings))}
 	of := make([][]float64, len(r.Weightings))

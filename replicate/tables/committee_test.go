@@ -84,8 +84,8 @@ func (shares) predict(_ context.Context, t *task, weights [][]float64) (out [][]
 func (shares) identity() string { return "shares" }
 func (shares) close() error     { return nil }
 
-// TestCommittee: the losses of a committee and of bagged models are those of the mean predictions, with shares and tuned
-// weights that are computed here again from the predictions.
+// TestCommittee: the losses of a committee and of bagged models are those of the mean predictions, with shares and
+// tuned weights that are computed here again from the predictions.
 func TestCommittee(t *testing.T) {
 	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quicker()}, Model: "logistic", Kinds: []crossfit.Kind{},
 		Rules: []string{Committee, "bagged", "tournament", "rider"}}
@@ -228,8 +228,8 @@ func TestNameCommittee(t *testing.T) {
 	}
 }
 
-// TestBagged: a bootstrap sample repeats rows so often that their number is that of all rows, and leaves out 1/e of them;
-// a row without weight stays without.
+// TestBagged: a bootstrap sample repeats rows so often that their number is that of all rows, and leaves out 1/e of
+// them; a row without weight stays without.
 func TestBagged(t *testing.T) {
 	const n = 4000
 	k := &task{step: 4, train: make([]int, n), block: make([]int, n), age: make([]float64, n)}

@@ -17,8 +17,8 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 )
 
-// TestOneRule: drift and weights test the same rows with the same settings. Where nothing drifts, all weights are 1; one
-// column of 20 that moves by half a standard deviation is found.
+// TestOneRule: drift and weights test the same rows with the same settings. Where nothing drifts, all weights are 1;
+// one column of 20 that moves by half a standard deviation is found.
 func TestOneRule(t *testing.T) {
 	names := make([]string, 20)
 	for j := range names {

@@ -40,8 +40,8 @@ type started struct {
 	err    error         // then: why it failed
 }
 
-// begin starts the command for the shell. What it writes to its standard error is shown; stdout: nil for nowhere. Nothing
-// of its group runs on after its end.
+// begin starts the command for the shell. What it writes to its standard error is shown; stdout: nil for nowhere.
+// Nothing of its group runs on after its end.
 func (c *command) begin(t *task, stdout io.Writer, args ...string) (*started, error) {
 	s := &started{text: c.text, ended: make(chan struct{})}
 	s.cmd = exec.Command("sh", append([]string{"-c", fmt.Sprintf(watched, c.text), "sh"}, args...)...)

@@ -9,17 +9,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// rider weights the blocks of the past by how their risks varied together (RIDER; Jeong, Johari, Rothenhaeusler and Fox,
-// arXiv 2507.13287). In the random shift model the mean of any function over a block departs from its mean over all time
-// by a shift whose covariance between blocks is the same for all functions, up to a factor. The risk of the model
-// that is trained with block weights beta is then least where
+// rider weights the blocks of the past by how their risks varied together (RIDER; Jeong, Johari, Rothenhaeusler and
+// Fox, arXiv 2507.13287). In the random shift model the mean of any function over a block departs from its mean over
+// all time by a shift whose covariance between blocks is the same for all functions, up to a factor. The risk of the
+// model that is trained with block weights beta is then least where
 //
 //	E (sum_s beta_s m_s - m_T)^2,  sum_s beta_s = 1,
 //
 // is, with m_s the mean over block s and T the next block. Only the abstract and the introduction of the paper were at
 // hand. What is our own: the functions (gradients), the covariance (a first-order autoregressive process plus
-// independent shifts plus the sampling error of a mean) and its estimation (a variogram, by least squares). Equal weights,
-// exponential forgetting and the last block alone are special cases.
+// independent shifts plus the sampling error of a mean) and its estimation (a variogram, by least squares). Equal
+// weights, exponential forgetting and the last block alone are special cases.
 func rider(_ context.Context, _ *computation, _ Rule, t *task, _ *past) ([][]float64, error) {
 	m, err := t.gradients()
 	if err != nil {

@@ -121,8 +121,8 @@ func TestVariogram(t *testing.T) {
 	near("the variance of shifts that are not there", none.at(1), 0, .001)
 }
 
-// TestRider: where the rule from x to y turns round in the middle, the later half counts for most; where it does not, all
-// rows count alike; a drift of x alone changes nothing.
+// TestRider: where the rule from x to y turns round in the middle, the later half counts for most; where it does not,
+// all rows count alike; a drift of x alone changes nothing.
 func TestRider(t *testing.T) {
 	const n, blocks = 6000, 30
 	shares := func(turn, moves bool) float64 {

@@ -32,8 +32,8 @@ var halfLives = []float64{1, 2, 4, 8, 16, 32, 64, math.Inf(1)}
 //
 //	w(x, a) = sum_k s_k(x) 2^(-a / halfLives[k]),
 //
-// with a the age in blocks and s a network with one hidden layer and a softmax, the scorer. It is trained together
-// with the built-in MLP on the nested objective of the paper, so that a step of the MLP on weighted older rows lowers its
+// with a the age in blocks and s a network with one hidden layer and a softmax, the scorer. It is trained together with
+// the built-in MLP on the nested objective of the paper, so that a step of the MLP on weighted older rows lowers its
 // loss on the newest blocks, at least leastTrusted rows of them, or half of the past. An update consists of
 //
 //  1. a trial step of the MLP by gradient descent on a batch of older rows, weighted, with the mean weight 1;
@@ -42,7 +42,7 @@ var halfLives = []float64{1, 2, 4, 8, 16, 32, 64, math.Inf(1)}
 //
 // All rows of the past are then weighted by their age at the test block, and any model learns with these weights: the
 // paper takes the network that was trained on the way. Number and lengths of the time scales and the settings are ours,
-// as only the first pages of the paper were at hand.
+// as only its abstract and descriptions by others were at hand.
 func timescales(ctx context.Context, c *computation, _ Rule, t *task, _ *past) ([][]float64, error) {
 	older, newest := t.trusted()
 	if len(older) == 0 || t.single(t.equal()) {

@@ -8,8 +8,8 @@ import (
 	"tvps/gomlx_models/backend/backendtest"
 )
 
-// TestTimescales: where the rule from x to y turned round for one half of the rows and stayed for the other, the weights
-// of the first half decay faster with age than those of the second.
+// TestTimescales: where the rule from x to y turned round for one half of the rows and stayed for the other, the
+// weights of the first half decay faster with age than those of the second.
 func TestTimescales(t *testing.T) {
 	const n, blocks = 4000, 20
 	k := &task{step: blocks, train: make([]int, n)}

@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// windowMean is rollingMean from the values themselves, as the paper writes it: windows k = 1, 2, ... of the last blocks.
+// windowMean is rollingMean from the values themselves, as the paper writes it: windows k = 1, 2, ... of the last
+// blocks.
 func windowMean(blocks [][]float64) float64 {
 	t := len(blocks)
 	var mean, bound []float64

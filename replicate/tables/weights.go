@@ -106,8 +106,8 @@ func (p *WeightsJob) constant() (value string, ok bool) {
 }
 
 // Weigh fits g on the rows up to T and weights them. Errors: a *table.Error if the rows differ too little, and those of
-// package propensity. progress, if not nil, is called with the share of the work done and what is done. Close the result
-// after its last use.
+// package propensity. progress, if not nil, is called with the share of the work done and what is done. Close the
+// result after its last use.
 func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend, progress func(share float64, doing string)) (
 	*Weights, error) {
 	times := p.stream.Times

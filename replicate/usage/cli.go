@@ -30,10 +30,10 @@ const (
 )
 
 // Main runs a command line and ends the process with its exit code. The first Ctrl-C, SIGTERM or SIGHUP (a terminal
-// that is closed; not under nohup, which ignores it) says so and cancels the command's context. A second Ctrl-C ends the
-// process at once, as does the end of grace (0: there is no limit). Both may come in the middle of a computation or of a
-// write: files are written in one atomic step, or line by line with checksums. A second SIGTERM has no effect: `scancel`
-// sends one to the worker and one to the batch script, which sends its own to the worker.
+// that is closed; not under nohup, which ignores it) says so and cancels the command's context. A second Ctrl-C ends
+// the process at once, as does the end of grace (0: there is no limit). Both may come in the middle of a computation or
+// of a write: files are written in one atomic step, or line by line with checksums. A second SIGTERM has no effect:
+// `scancel` sends one to the worker and one to the batch script, which sends its own to the worker.
 func Main(root *cobra.Command, grace time.Duration) {
 	var annotations map[string]string
 	if cmd, _, err := root.Find(os.Args[1:]); err == nil {

@@ -170,8 +170,8 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestFewChunks: a column that tells the month leaves few independent chunks; all tests have an answer. One that numbers
-// the rows is a function of time: it drifts, and takes no chunk from the others.
+// TestFewChunks: a column that tells the month leaves few independent chunks; all tests have an answer. One that
+// numbers the rows is a function of time: it drifts, and takes no chunk from the others.
 func TestFewChunks(t *testing.T) {
 	d := noDrift(1, 600, 2, 600)
 	for i := range d.Time {
