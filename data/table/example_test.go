@@ -27,9 +27,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err) // one sentence: file, row, column, problem, and what to do
 	}
-	for _, c := range t.Schema().Columns {
-		fmt.Printf("%-8s  %-8s  %d missing  %v\n", c.Name, c.Kind, c.Missing, c.Levels)
-	}
+	fmt.Print(t.Schema())
 
 	weeks, err := t.Times("date", table.Bin{Unit: "week"})
 	if err != nil {
@@ -58,11 +56,12 @@ func Example() {
 		fmt.Printf("%5.2f\n", x[:dim])
 	}
 	// Output:
-	// date      time      0 missing  []
-	// price     number    1 missing  []
-	// city      category  0 missing  [Oslo Paris Rome]
-	// express   boolean   1 missing  []
-	// returned  category  0 missing  [no yes]
+	// orders.csv: CSV, delimiter ,, 8 rows, 5 columns
+	//   date      time      year first
+	//   price     number    1 missing
+	//   city      category  3 levels: Oslo, Paris, Rome
+	//   express   boolean   1 missing
+	//   returned  category  2 levels: no, yes
 	// weeks [2024-W02 2024-W03 2024-W04] with rows [3 2 3] classes [no yes]
 	// price, price (missing), city=Paris, city=Rome, express, express (missing)
 	// [ 1.39  0.00  1.00  0.00  0.50  1.00]

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 )
 
@@ -179,6 +180,47 @@ type ColumnSchema struct {
 	Missing int      `json:"missing"`          // rows without a value
 	Levels  []string `json:"levels,omitempty"` // Category: all levels, sorted
 	Note    string   `json:"note,omitempty"`   // why it is ignored, or how its times are written
+}
+
+// String is the schema as text: a line on the file, one for each column, and the notes.
+func (s Schema) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, %s, %s\n", s.File, s.Format, plural(s.Rows, "row"), plural(len(s.Columns), "column"))
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, c := range s.Columns {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", printable(c.Name), c.Kind, c.detail())
+	}
+	w.Flush()
+	for _, note := range s.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	return b.String()
+}
+
+// detail is what String says of a column after its kind.
+func (c ColumnSchema) detail() string {
+	var parts []string
+	if n := len(c.Levels); n > 0 {
+		first := c.Levels[:min(n, 4)]
+		text := plural(n, "level") + ": "
+		for i, level := range first {
+			if i > 0 {
+				text += ", "
+			}
+			text += printable(level)
+		}
+		if n > len(first) {
+			text += ", ..."
+		}
+		parts = append(parts, text)
+	}
+	if c.Missing > 0 {
+		parts = append(parts, fmt.Sprintf("%d missing", c.Missing))
+	}
+	if c.Note != "" {
+		parts = append(parts, c.Note)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // errorf is an error about the table. row is an index from 0, or -1.
