@@ -105,7 +105,7 @@ var Suites = []Suite{
 	{"lightgbm", serve("lightgbm"), rival, none},
 	{"logistic", "logistic", rival, none},
 	{"sklearn", serve("sklearn"), plain, none},
-	{"mlp", "mlp", plain, none},
+	{"mlp", "mlp", slices.Concat(plain, []string{"timescales"}), none},
 	{"lightgbm-omega", serve("lightgbm"), split, crossfit.Kinds()},
 	{"logistic-omega", "logistic", split, crossfit.Kinds()},
 }

@@ -181,7 +181,7 @@ func Report(folder string, all []*Losses) (string, error) {
 // board is the table of the leaders.
 func board(leaders []Leader) string {
 	var b strings.Builder
-	b.WriteString("| rule | mean regret | median | won | lost | against tuned forgetting, worst table |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| rule | mean regret | median | won | lost | against tuned forgetting, highest lower end |\n|---|---|---|---|---|---|\n")
 	for _, x := range leaders {
 		worst := ""
 		if x.Rule != tables.Forgetting {
