@@ -46,6 +46,9 @@ type records struct {
 
 // records opens the text of a CSV file.
 func (in *input) records(compression string, windows bool) (*records, error) {
+	if d, c := in.o.Delim, in.o.Comment; d == '"' || c == '"' || d != 0 && d == c {
+		return nil, &Error{Problem: "the delimiter and the sign of comments must differ, and neither can be a quote"}
+	}
 	s := &records{compression: compression, windows: windows, delim: in.o.Delim, comment: in.o.Comment,
 		noQuotes: in.o.NoQuotes}
 	file, err := in.open(compression)
