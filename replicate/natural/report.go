@@ -129,6 +129,15 @@ func (a Advice) String() string {
 		percent(a.Forgetting), met(a.Third))
 }
 
+// short has four digits at most, if they are enough: a cell of the picture is as wide.
+func short(v float64) string {
+	decimals := 2
+	for limit := 10.; v >= limit && decimals > 0; limit *= 10 {
+		decimals--
+	}
+	return fmt.Sprintf("%.*f", decimals, v)
+}
+
 func percent(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
 
 // relative is an interval in percent.
@@ -390,7 +399,7 @@ func regrets(all []*Losses, leaders []Leader) []byte {
 			shade := 255 - int(min(1, 10*regret)*150)
 			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="%d" fill="#%02x%02xff"/>`, left+j*wide+1, y+1, wide-2, high-2,
 				shade, shade)
-			text(left+j*wide+wide/2, y+15, `text-anchor="middle"`, fmt.Sprintf("%.2f%s", 100*regret, mark))
+			text(left+j*wide+wide/2, y+15, `text-anchor="middle"`, short(100*regret)+mark)
 		}
 		cell(0, leader.Regret, "")
 		for j, l := range all {
