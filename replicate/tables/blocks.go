@@ -118,16 +118,6 @@ func positions(n int) []int {
 	return out
 }
 
-// pick returns rows of a table in the given order; Order is left out if it is nil.
-func pick(d crossfit.Table, rows []int) crossfit.Table {
-	out := crossfit.Table{Dim: d.Dim, Classes: d.Classes, Time: take(d.Time, rows), Label: take(d.Label, rows),
-		Target: take(d.Target, rows), Order: take(d.Order, rows)}
-	for _, i := range rows {
-		out.X = append(out.X, d.X[i*d.Dim:(i+1)*d.Dim]...)
-	}
-	return out
-}
-
 // take returns the values of rows; nil if there are none.
 func take[T any](list []T, rows []int) []T {
 	if list == nil {

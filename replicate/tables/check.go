@@ -61,7 +61,7 @@ func newContradiction(t *task) *contradiction {
 			}
 		}
 	}
-	c.data = pick(t.data, labels) // of which only the labels are used
+	c.data = t.data.Rows(labels) // of which only the labels are used
 	n := len(c.train) / 2
 	for _, other := range []float64{unpreferred, 0} {
 		preferred, others := slices.Repeat([]float64{1}, n), slices.Repeat([]float64{other}, n)

@@ -41,7 +41,7 @@ func (m *measurement) columns(progress func(share float64)) error {
 	if m.hasY() {
 		kind = crossfit.Joint
 	}
-	d := pick(m.data, thin(positions(len(m.data.Time)), columnRows))
+	d := m.data.Rows(thin(positions(len(m.data.Time)), columnRows))
 	d.Order = nil // so that no row equals a fitted one: all are weighted by the networks of all folds
 	logs := func(d crossfit.Table) ([]float64, error) {
 		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Value, crossfit.WeightOptions{Kind: kind})
@@ -91,7 +91,7 @@ func (m *measurement) columns(progress func(share float64)) error {
 	}
 	if m.hasY() {
 		perm := random.New(m.q.Seed, "drift", "label").Perm(n)
-		changed, y := d, pick(d, perm)
+		changed, y := d, d.Rows(perm)
 		changed.Label, changed.Target = y.Label, y.Target
 		if err := permute(m.q.Label, true, changed); err != nil {
 			return err

@@ -29,7 +29,7 @@ func (m *measurement) maps(progress func(share float64)) error {
 			rows, of = append(rows, row), append(of, b)
 		}
 	}
-	d := pick(m.data, rows)
+	d := m.data.Rows(rows)
 	kinds := []crossfit.Kind{crossfit.Covariate}
 	m.Maps = []Map{{In: InX}}
 	if m.hasY() {

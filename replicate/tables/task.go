@@ -269,5 +269,5 @@ func (t *task) sampled() crossfit.Table {
 	if t.sample == nil {
 		return t.data
 	}
-	return pick(t.data, t.sample)
+	return t.data.Rows(t.sample)
 }

@@ -73,10 +73,7 @@ func timescales(ctx context.Context, c *computation, _ Rule, t *task, _ *past) (
 
 // trusted divides the rows of train: newest are those of the last blocks. older is empty where there is only one block.
 func (t *task) trusted() (older, newest []int) {
-	order := make([]int, len(t.block))
-	for i := range order {
-		order[i] = i
-	}
+	order := positions(len(t.block))
 	slices.SortStableFunc(order, func(a, b int) int { return t.block[a] - t.block[b] })
 	cut := max(0, len(order)-min(leastTrusted, len(order)/2))
 	for cut > 0 && t.block[order[cut-1]] == t.block[order[cut]] {

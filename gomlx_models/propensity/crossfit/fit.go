@@ -41,10 +41,15 @@ func (d Table) Until(T float64) Table {
 			keep = append(keep, i)
 		}
 	}
-	out := Table{Dim: d.Dim, Time: pick(d.Time, keep), Label: pick(d.Label, keep), Classes: d.Classes,
-		Target: pick(d.Target, keep), Order: pick(d.Order, keep)}
-	out.X = make([]float32, 0, len(keep)*d.Dim)
-	for _, i := range keep {
+	return d.Rows(keep)
+}
+
+// Rows returns rows of the table, in the given order.
+func (d Table) Rows(at []int) Table {
+	out := Table{Dim: d.Dim, Time: pick(d.Time, at), Label: pick(d.Label, at), Classes: d.Classes,
+		Target: pick(d.Target, at), Order: pick(d.Order, at)}
+	out.X = make([]float32, 0, len(at)*d.Dim)
+	for _, i := range at {
 		out.X = append(out.X, d.X[i*d.Dim:(i+1)*d.Dim]...)
 	}
 	return out
