@@ -2,6 +2,7 @@ package natural
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ type Losses struct {
 	Rows   []int       // of each
 	Rules  []string    // that train a model
 	Values [][]float64 // [rule][test block]
+
+	against map[[2]string]tables.Interval // what Against has found: a bootstrap each
 }
 
 // lossesOf takes them from a back test.
@@ -133,7 +136,7 @@ func (l *Losses) mean(rule string) float64 {
 
 // best is the rule with the lowest loss: the best in hindsight.
 func (l *Losses) best() string {
-	return slices.MinFunc(l.Rules, func(a, b string) int { return compare(l.mean(a), l.mean(b)) })
+	return slices.MinFunc(l.Rules, func(a, b string) int { return cmp.Compare(l.mean(a), l.mean(b)) })
 }
 
 // regret is the loss of a rule above that of the best in hindsight, relative to that of equal weights.
@@ -144,7 +147,14 @@ func (l *Losses) regret(rule string) float64 {
 // Against is the loss of a rule minus that of another, relative to the other's, with its 95% interval over runs of
 // consecutive test blocks.
 func (l *Losses) Against(rule, other string) tables.Interval {
-	d := tables.Difference(l.of(rule), l.of(other), l.Rows, seed)
-	scale := 1 / l.mean(other)
-	return tables.Interval{Mean: d.Mean * scale, Low: d.Low * scale, High: d.High * scale}
+	pair := [2]string{rule, other}
+	if found, known := l.against[pair]; known {
+		return found
+	}
+	if l.against == nil {
+		l.against = map[[2]string]tables.Interval{}
+	}
+	d, scale := tables.Difference(l.of(rule), l.of(other), l.Rows, seed), 1/l.mean(other)
+	l.against[pair] = tables.Interval{Mean: d.Mean * scale, Low: d.Low * scale, High: d.High * scale}
+	return l.against[pair]
 }

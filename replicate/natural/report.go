@@ -11,12 +11,7 @@ import (
 	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/tables"
-
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 )
-
-func compare(a, b float64) int { return cmp.Compare(a, b) }
 
 // Leader is a rule over several tables.
 type Leader struct {
@@ -59,7 +54,7 @@ func Leaders(all []*Losses) (leaders []Leader) {
 		x.Median = (regrets[len(regrets)/2] + regrets[(len(regrets)-1)/2]) / 2
 		leaders = append(leaders, x)
 	}
-	slices.SortStableFunc(leaders, func(a, b Leader) int { return compare(a.Regret, b.Regret) })
+	slices.SortStableFunc(leaders, func(a, b Leader) int { return cmp.Compare(a.Regret, b.Regret) })
 	return leaders
 }
 
@@ -354,24 +349,13 @@ func course(l *Losses) (figures.Figure, figures.Panel) {
 	p := figures.Panel{Key: "a", Title: l.Table.Name + ", " + l.Suite.Name + ": mean " + strings.ReplaceAll(l.Metric, "-", " ") +
 		" up to each test block", XLabel: "test block", YLabel: "minus tuned forgetting", XNames: l.Times,
 		Reference: &figures.Reference{Value: 0, Label: tables.Forgetting, Color: "#777777"}}
-	weight := make([]float64, len(l.Rows))
-	for i, n := range l.Rows {
-		weight[i] = float64(n)
-	}
 	color := 0
 	for _, x := range curves(Leaders([]*Losses{l})) {
 		if x.Rule == tables.Forgetting {
 			continue
 		}
-		s := figures.Series{Name: x.Rule, Label: x.Rule, Color: figures.Others[color]}
+		p.Series = append(p.Series, tables.Course(x.Rule, figures.Others[color], l.of(x.Rule), l.of(tables.Forgetting), l.Rows))
 		color++
-		d := make([]float64, len(l.Rows))
-		floats.SubTo(d, l.of(x.Rule), l.of(tables.Forgetting))
-		for t := range d {
-			mean := stat.Mean(d[:t+1], weight[:t+1])
-			s.Points = append(s.Points, figures.Point{X: float64(t), Mean: mean, Low: mean, High: mean})
-		}
-		p.Series = append(p.Series, s)
 	}
 	return figures.Figure{Name: "course", Title: p.Title, Panels: []figures.Panel{p}}, p
 }

@@ -192,16 +192,25 @@ func (r *Backtest) panel() figures.Panel {
 		if r.index(name) < 0 {
 			continue
 		}
-		s := figures.Series{Name: name, Label: name, Color: figures.Others[i]}
-		sum, rows := 0., 0.
-		for t, b := range r.Blocks {
-			sum += float64(b.Rows) * (b.Scores[name] - b.Scores[Forgetting])
-			rows += float64(b.Rows)
-			s.Points = append(s.Points, figures.Point{X: float64(t), Mean: sum / rows, Low: sum / rows, High: sum / rows})
+		var losses, others []float64
+		var rows []int
+		for _, b := range r.Blocks {
+			losses, others, rows = append(losses, b.Scores[name]), append(others, b.Scores[Forgetting]), append(rows, b.Rows)
 		}
-		p.Series = append(p.Series, s)
+		p.Series = append(p.Series, Course(name, figures.Others[i], losses, others, rows))
 	}
 	return p
+}
+
+// Course is the curve of a rule: its mean loss minus that of another, over all rows of the test blocks up to each.
+func Course(rule, color string, losses, others []float64, rows []int) figures.Series {
+	s := figures.Series{Name: rule, Label: rule, Color: color}
+	sum, total := 0., 0.
+	for t, n := range rows {
+		sum, total = sum+float64(n)*(losses[t]-others[t]), total+float64(n)
+		s.Points = append(s.Points, figures.Point{X: float64(t), Mean: sum / total, Low: sum / total, High: sum / total})
+	}
+	return s
 }
 
 // ShortModel is the name that a comment gives a command, or the model without the folders of its files.
