@@ -62,14 +62,8 @@ func (f *naturalFlags) run(cmd *cobra.Command) error {
 	for _, t := range natural.Tables {
 		known = append(known, t.Name)
 	}
-	for flag, given := range map[string][2][]string{"table": {f.tables, known}, "suite": {f.suites, suiteNames()}} {
-		for _, name := range given[0] {
-			if !slices.Contains(given[1], name) {
-				return usage.Errorf("--%s %q: there is none of this name; give one of %s", flag, name, strings.Join(given[1], ", "))
-			}
-		}
-	}
-	if err := errors.Join(checkWorkers(f.workers), lab.CheckBackend(f.backend)); err != nil {
+	if err := errors.Join(usage.Known("there is no table", f.tables, known), usage.Known("there is no suite", f.suites, suiteNames()),
+		checkWorkers(f.workers), lab.CheckBackend(f.backend)); err != nil {
 		return err
 	}
 	if info, err := os.Stat(f.folder); err != nil || !info.IsDir() {

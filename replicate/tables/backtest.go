@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"tvps/data/table"
 	"tvps/gomlx_models/backend"
@@ -73,16 +72,9 @@ func (q BacktestRequest) check() error {
 	if q.Label == "" {
 		return usage.Errorf("the label is missing: a back test needs an outcome that models predict")
 	}
-	for _, name := range q.Rules {
-		if !slices.Contains(Rules(), name) {
-			return usage.Errorf("there is no rule %q; the rules are %s", name, strings.Join(Rules(), ", "))
-		}
-	}
-	for _, kind := range q.Kinds {
-		if !slices.Contains(crossfit.Kinds(), kind) {
-			return usage.Errorf("there is no kind of weight %q; the kinds are %s", kind,
-				strings.Join(propensity.Names(crossfit.Kinds()), ", "))
-		}
+	if err := errors.Join(usage.Known("there is no rule", q.Rules, Rules()), usage.Known("there is no kind of weight",
+		propensity.Names(q.Kinds), propensity.Names(crossfit.Kinds()))); err != nil {
+		return err
 	}
 	if q.Last < 0 {
 		return usage.Errorf("the number of test blocks is %d; give at least 0", q.Last)
