@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -347,39 +346,26 @@ func (v verdictsByReading) dependent() []paper.Claim {
 
 // svg is the picture: a row for each claim, a column for each reading.
 func (v verdictsByReading) svg() []byte {
-	const left, top, cell, row = 190, 110, 40, 22
-	width, height := left+cell*len(v.Readings)+70, top+row*len(v.claims)+40
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" `+
-		`font-family="sans-serif" font-size="12"><title>Verdicts by claim and reading</title>`+
-		`<rect width="100%%" height="100%%" fill="#ffffff"/>`+"\n", width, height, width, height)
-	for i, r := range v.Readings {
-		x := left + cell*i + cell/2
-		fmt.Fprintf(&b, `<text transform="translate(%d %d) rotate(-45)">%s</text>`+"\n", x, top-8,
-			r.Name)
+	g := figures.Grid{Title: "Verdicts by claim and reading", Left: 190, Wide: 40}
+	for _, r := range v.Readings {
+		g.Columns = append(g.Columns, r.Name)
 	}
-	for k, c := range v.claims {
-		y := top + row*k
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end"><title>%s</title>%s</text>`+"\n", left-8, y+15,
-			html.EscapeString(c.Text), html.EscapeString(c.ID))
-		for i, r := range v.Readings {
+	for _, c := range v.claims {
+		g.Rows, g.About = append(g.Rows, c.ID), append(g.About, c.Text)
+		var row []figures.GridCell
+		for _, r := range v.Readings {
 			look := lookOf(r.verdict(c.ID))
-			fmt.Fprintf(&b, `<g><title>%s: %s %s</title><rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+
-				`<text x="%d" y="%d" text-anchor="middle" fill="%s">%s</text></g>`+"\n", r.Name, look.Text, r.Claims[c.ID].Effects(),
-				left+cell*i+1, y+1, cell-2, row-2, look.Color, left+cell*i+cell/2, y+15, look.Ink, look.Mark)
+			row = append(row, figures.GridCell{Text: look.Mark, Fill: look.Color, Ink: look.Ink,
+				About: fmt.Sprintf("%s: %s %s", r.Name, look.Text, r.Claims[c.ID].Effects())})
 		}
+		g.Cells = append(g.Cells, row)
 	}
-	x := left
 	for _, look := range verdictLooks {
-		if look.Mark == "" {
-			continue
+		if look.Mark != "" {
+			g.Legend = append(g.Legend, [2]string{look.Mark, cmp.Or(look.Verdict.Short(), look.Text)})
 		}
-		fmt.Fprintf(&b, `<text x="%d" y="%d"><tspan font-weight="bold">%s</tspan> %s</text>`+"\n", x, height-12, look.Mark,
-			cmp.Or(look.Verdict.Short(), look.Text))
-		x += 34 + 7*len(look.Verdict.Short())
 	}
-	b.WriteString("</svg>\n")
-	return []byte(b.String())
+	return g.SVG()
 }
 
 // writeReadings prints and writes the verdicts, and the runs that no figure of the tables has.

@@ -3,7 +3,6 @@ package natural
 import (
 	"cmp"
 	"fmt"
-	"html"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -363,43 +362,27 @@ func course(l *Losses) (figures.Figure, figures.Panel) {
 // regrets draws the regret of each rule (row) on each table (column), in percent, as SVG. The darker, the worse; a mark
 // shows where a rule is better or worse than tuned forgetting by an interval.
 func regrets(all []*Losses, leaders []Leader) []byte {
-	const left, top, wide, high = 170, 120, 58, 22
-	var b strings.Builder
-	width, height := left+wide*(len(all)+1)+10, top+high*len(leaders)+40
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-size="12" `+
-		`font-family="'Liberation Sans',Arial,Helvetica,sans-serif"><title>Regrets in percent</title>`+
-		`<rect width="100%%" height="100%%" fill="#ffffff"/>`, width, height, width, height)
-	text := func(x, y int, more, content string) {
-		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="#222222" %s>%s</text>`, x, y, more, html.EscapeString(content))
+	g := figures.Grid{Title: "Regrets in percent", Columns: append([]string{"mean"}, names(all)...), Left: 100, Wide: 58,
+		Legend: [][2]string{{"", "% of the loss of equal weights above the best rule in hindsight"},
+			{"+", "better than tuned forgetting (95%)"}, {"−", "worse"}}}
+	cell := func(regret float64, mark string) figures.GridCell {
+		shade := 255 - int(min(1, 10*regret)*150)
+		return figures.GridCell{Text: short(100*regret) + mark, Fill: fmt.Sprintf("#%02x%02xff", shade, shade), Ink: "#000000"}
 	}
-	for j, name := range append([]string{"mean"}, names(all)...) {
-		x := left + j*wide + wide/2 + 4
-		text(x, top-8, fmt.Sprintf(`transform="rotate(-45 %d %d)"`, x, top-8), name)
-	}
-	for i, leader := range leaders {
-		y := top + i*high
-		text(left-8, y+15, `text-anchor="end"`, leader.Rule)
-		cell := func(j int, regret float64, mark string) {
-			shade := 255 - int(min(1, 10*regret)*150)
-			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="%d" fill="#%02x%02xff"/>`, left+j*wide+1, y+1, wide-2, high-2,
-				shade, shade)
-			text(left+j*wide+wide/2, y+15, `text-anchor="middle"`, short(100*regret)+mark)
-		}
-		cell(0, leader.Regret, "")
-		for j, l := range all {
+	for _, leader := range leaders {
+		row := []figures.GridCell{cell(leader.Regret, "")}
+		for _, l := range all {
 			mark, d := "", l.Against(leader.Rule, tables.Forgetting)
 			if d.High < 0 {
 				mark = " +"
 			} else if d.Low > 0 {
 				mark = " −"
 			}
-			cell(j+1, l.regret(leader.Rule), mark)
+			row = append(row, cell(l.regret(leader.Rule), mark))
 		}
+		g.Rows, g.Cells = append(g.Rows, leader.Rule), append(g.Cells, row)
 	}
-	text(left, height-14, "", "% of the loss of equal weights above the best rule in hindsight; + better, − worse than tuned "+
-		"forgetting (95%)")
-	b.WriteString("</svg>\n")
-	return []byte(b.String())
+	return g.SVG()
 }
 
 func names(all []*Losses) (out []string) {
