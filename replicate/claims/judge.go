@@ -120,8 +120,8 @@ type shownPanel struct {
 	single string   // that one of a part's series must exceed where this one earns least; "" for none
 }
 
-// counts tells whether the part decides about its claim: not if a stand-in replaces the data of its panel, unless the
-// claim has no others.
+// counts tells whether the part decides about its claim: not if a stand-in replaces the data of its panel, nor if it is
+// declared as uncounted.
 func (p JudgedPart) counts() bool { return !p.onStandIn() && !p.Uncounted }
 
 // onStandIn tells whether a stand-in replaces the data of the part's panel.
@@ -298,10 +298,15 @@ func verdictOf(p paper.Part, e figures.Estimate) Verdict {
 		return Holds
 	case fails:
 		return DoesNotHold
-	case e.Low > p.Bound-p.Margin && e.High < p.Bound+p.Margin:
+	case negligible(p, e):
 		return NoDifference
 	}
 	return Undecided
+}
+
+// negligible tells whether the whole interval lies within the margin.
+func negligible(p paper.Part, e figures.Estimate) bool {
+	return e.Low > p.Bound-p.Margin && e.High < p.Bound+p.Margin
 }
 
 // combine returns the verdict on a claim with these parts, of those that count. Parts on a stand-in count only if there

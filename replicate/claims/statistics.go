@@ -56,7 +56,7 @@ var statistics = map[paper.Statistic]statistic{
 		of: func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
 	paper.Sooner: {words: "steps by which SERIES comes sooner to where BASE ends", of: sooner},
 	paper.Spread: {words: "log of the variance of SERIES over seeds, divided by that of BASE", over: spread},
-	paper.Regret: {words: "worst distance from the best learner of a panel, SERIES minus BASE"}, // see regret
+	paper.Regret: {words: "worst distance from the best learner of a panel, SERIES minus BASE"}, // see judgeRegret
 	paper.Variation: {words: "largest total variation of the labels from a step to the next", // a closed form
 		of: func(c curve) float64 { return stat.Mean(c.series, nil) }},
 	paper.Further: {words: "SERIES minus BASE with the first 3 seeds, minus the same with the others", over: further},

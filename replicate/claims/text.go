@@ -156,7 +156,7 @@ func (p JudgedPart) withMargin(verdict string) string {
 
 // negligible tells whether the part's sign is known but its whole interval lies within the margin.
 func (p JudgedPart) negligible() bool {
-	return p.Effect.N > 0 && (p.Verdict == Holds || p.Verdict == DoesNotHold) && p.Effect.Low > p.Bound-p.Margin && p.Effect.High < p.Bound+p.Margin
+	return p.Effect.N > 0 && (p.Verdict == Holds || p.Verdict == DoesNotHold) && negligible(p.Part, p.Effect)
 }
 
 func (p JudgedPart) noDifference() string { return string(NoDifference) + " above " + p.margin() }
@@ -279,7 +279,8 @@ func (p JudgedPart) outcome() figures.Outcome {
 
 // OnPage is the claim as a page shows it.
 func (j Judged) OnPage() figures.Claim {
-	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Note: j.Remarks(), Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
+	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Note: j.Remarks(),
+		Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
 	for _, p := range j.Shown() {
 		part := figures.ClaimPart{
 			What: what(p.Part), Short: name(p.Part), Unit: p.unit(), Panel: p.panel(), Effect: p.Effect, Steps: p.remarks() + p.pText(),

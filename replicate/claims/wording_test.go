@@ -138,7 +138,7 @@ func TestCountedOnce(t *testing.T) {
 	}
 }
 
-// TestFirstWording: a claim that was worded anew shows the verdict on the first wording.
+// TestFirstWording: a claim with another wording than at first shows the verdict on the first wording.
 func TestFirstWording(t *testing.T) {
 	within := func(bound float64) []paper.Part {
 		return []paper.Part{{Panel: "a", Series: "ours", Base: "everything", Test: paper.Within, Bound: bound}}
