@@ -83,7 +83,8 @@ func TestInterruption(t *testing.T) {
 	}
 }
 
-// TestHangup: when the terminal of a run is closed, the run ends and leaves no file in $TMPDIR; under nohup it goes on.
+// TestHangup: when the terminal of a run is closed, the run ends and leaves no file in $TMPDIR; under nohup it
+// continues.
 func TestHangup(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("nohup ignores SIGHUP for this test, too")

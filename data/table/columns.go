@@ -217,7 +217,7 @@ func (r *parquetReader) ignored(l *leaf, why string) *column {
 	return c
 }
 
-// Why a column is read in another way: nobody can say what a value means, and it is ignored; or its numbers are not all
+// Why a column is read in another way: the meaning of a value is unknown, and it is ignored; or its numbers are not all
 // finite and exact, and it is read as texts, by which this is judged.
 var errUnreadable, errInexact = errors.New("unreadable"), errors.New("inexact")
 

@@ -30,7 +30,7 @@ type guess struct {
 	marked                   string // first number with other marks than a decimal one
 	twoWays                  string // first number that is another one if the decimal mark is the other one
 	oneWay                   bool   // a number with separators of thousands can be read in no other way
-	time, zone               spot   // first time, and first one in a zone of which nobody knows the offset
+	time, zone               spot   // first time, and first one in a zone of unknown offset
 	zoned                    bool   // the first time has a zone
 }
 

@@ -340,7 +340,7 @@ func (s *records) advise(err error) error {
 	return err
 }
 
-// rowLimit fails if a row is longer than limit. What is left is set anew for each row.
+// rowLimit fails if a row is longer than limit. What is left is set again for each row.
 type rowLimit struct {
 	r           io.Reader
 	limit, left int

@@ -20,7 +20,7 @@ const (
 )
 
 // fewerEpisodes claims that a series learns from fewer episodes than its base, by the area under the curves, which is
-// the mean over all evaluations. How much sooner it reaches the base's final level is shown beside it and not counted:
+// the mean over all evaluations. How much sooner it reaches the base's final level is shown next to it and not counted:
 // a grid of evaluations as wide as soonerMargin would need 160 seeds.
 func fewerEpisodes(panel, series, base string, margin float64) []Part {
 	return []Part{{Panel: panel, Series: series, Base: base, Margin: margin},

@@ -160,7 +160,8 @@ def abortion():
 def census():  # null: people of one year of the American Community Survey, in random order, and no column of time
     d = pd.read_parquet(text("nannyml", "datasets", "data", "employment_MA_reference.pq"))
     d = d[d.year == 2015].sample(20_000, random_state=1)
-    return d.drop(columns=["id", "year", "employed", "prediction", "predicted_probability"]).assign(label=np.where(d.employed > 0, "employed", "other"))
+    dropped = ["id", "year", "employed", "prediction", "predicted_probability"]
+    return d.drop(columns=dropped).assign(label=np.where(d.employed > 0, "employed", "other"))
 
 
 TABLES = {f.__name__.replace("_", "-"): f for f in [
