@@ -121,6 +121,12 @@ func TestAnswers(t *testing.T) {
 	points("it is %.1f better with one current step", "better")
 	mean["images"], mean["periodic"] = mean["fig3b-standard-ignores/0"]/100, mean["fig5b-standard-ignores/0"]/100
 	points("correlations of %.2f and %.2f.", "images", "periodic")
+	readings := string(demand.Read(t, filepath.Join(gallery, readingName, "README.md")))
+	if n := regexp.MustCompile(`Of (\d+) claims, (\d+) hold`).FindStringSubmatch(readings); n == nil {
+		t.Error("the page of readings does not say how many claims depend on them")
+	} else if text := fmt.Sprintf("[%s of %s claims]", n[2], n[1]); !strings.Contains(strings.Join(strings.Fields(readme), " "), text) {
+		t.Errorf("README.md lacks %q", text)
+	}
 	for part, value := range mean {
 		switch claim, _, _ := strings.Cut(part, "/"); claim {
 		case "fig8-similar", "fig14-similar":
