@@ -2,6 +2,7 @@ package natural
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -105,4 +106,59 @@ func TestReport(t *testing.T) {
 	if stored := string(demand.Read(t, filepath.Join(gallery, "README.md"))); !strings.Contains(stored, text) {
 		t.Error("the page is not that of the stored losses: go run ./replicate naturaldrift --stored")
 	}
+}
+
+// TestWords holds what the documents say, and what the back test does by default, to the stored losses.
+func TestWords(t *testing.T) {
+	all, err := Read(gallery)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(ok bool, says string) {
+		if !ok {
+			t.Errorf("by the stored losses it is not so that %s: mend the documents", says)
+		}
+	}
+	of := func(suite Suite) (rules map[string]Leader, n int) {
+		found := Of(all, suite.Name, drifting)
+		rules = map[string]Leader{}
+		for _, x := range Leaders(found) {
+			rules[x.Rule] = x
+		}
+		return rules, len(found)
+	}
+	trees, n := of(Suites[0])
+	committee, bagged := trees[tables.Committee], trees["bagged"]
+	check(2*committee.Lowest > n, "the committee has the lowest loss on most tables")
+	check(2*committee.Won >= n && committee.Lost == 0, "it is better than tuned forgetting on half of them, worse on none")
+	check(bagged.Won > committee.Won && bagged.Lost == 1 && bagged.WorstAt == "chicago", "bagging is better on more, worse on chicago")
+	for _, rule := range []string{tables.Uniform, tables.Window} {
+		check(4*trees[rule].Lost > n && trees[rule].Won == 0, rule+" is worse on more than a quarter of the tables, better on none")
+	}
+	check(trees["tournament"].Won+trees["power-law"].Won == 0 && 2*trees["rider"].Lost >= n, "tournament and power-law win nowhere, "+
+		"and rider loses on half")
+	linear, m := of(Suites[1])
+	for rule, x := range linear {
+		check(x.Won <= 1, rule+" is better than tuned forgetting on at most one table with logistic regression")
+	}
+	check(3*linear[tables.Uniform].Lost >= m, "equal weights are worse on a third with logistic regression")
+	for _, l := range all {
+		for _, rule := range l.Rules {
+			average := rule == tables.Committee || rule == "bagged"
+			check(average || !l.Table.Null || l.Against(rule, tables.Uniform).High >= 0, rule+" is no better than equal weights on "+
+				l.Table.Name+", "+l.Suite.Name)
+		}
+	}
+
+	a := Advise(all, Suites[0].Name)
+	check(a.Safe && !a.Better && !a.Third, "the first aim is met and the others are not")
+	check(a.Rule == tables.Committee && a.Safe && a.Ahead > a.Behind, "the back test names the committee by what was declared")
+	lost := fmt.Sprint(committee.Lost)
+	if committee.Lost == 0 {
+		lost = "none"
+	}
+	sentence := fmt.Sprintf("of [%d real tables](figures/gallery/natural-drift/README.md), mixing time scales wins %d, loses %s.",
+		n, committee.Won, lost)
+	readme := strings.Join(strings.Fields(string(demand.Read(t, "../../README.md"))), " ")
+	check(strings.Contains(readme, sentence), "README.md says "+sentence)
 }

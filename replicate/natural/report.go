@@ -17,10 +17,11 @@ type Leader struct {
 	Rule   string
 	Regret float64 // mean over tables
 	Median float64 // of the regrets
-	// Won and Lost are the shares of tables where its interval against tuned forgetting excludes 0.
-	Won, Lost float64
-	Worst     tables.Interval // against tuned forgetting, of the table with the highest lower end
-	WorstAt   string          // this table
+	// Lowest counts the tables where it has the lowest loss; Won and Lost those where its interval against tuned
+	// forgetting excludes 0.
+	Lowest, Won, Lost int
+	Worst             tables.Interval // against tuned forgetting, of the table with the highest lower end
+	WorstAt           string          // this table
 }
 
 // Leaders orders the rules that all tables have by their mean regret, the lowest first.
@@ -38,12 +39,15 @@ func Leaders(all []*Losses) (leaders []Leader) {
 		for i, l := range all {
 			regrets = append(regrets, l.regret(rule))
 			x.Regret += l.regret(rule) / n
+			if l.best() == rule {
+				x.Lowest++
+			}
 			d := l.Against(rule, tables.Forgetting)
 			if d.High < 0 {
-				x.Won += 1 / n
+				x.Won++
 			}
 			if d.Low > 0 {
-				x.Lost += 1 / n
+				x.Lost++
 			}
 			if i == 0 || d.Low > x.Worst.Low {
 				x.Worst, x.WorstAt = d, l.Table.Name
@@ -162,9 +166,14 @@ func Report(folder string, all []*Losses) (string, error) {
 		fmt.Fprintf(&b, "\n### %s, %d tables\n\n", s.Name, len(found))
 		fmt.Fprintf(&b, "![Regrets of all rules on all tables](%s.svg)\n\n", name)
 		if i == 0 {
-			fresh := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool { return l.Table.Seen && l.Table.Quoted() })
-			fmt.Fprintf(&b, "%s\n\n%s\n\n", wrapped(Advise(all, s.Name).String()),
-				wrapped("Without the quoted tables that were seen before: "+Advise(fresh, s.Name).String()))
+			without := func(drop func(Table) bool) Advice {
+				return Advise(slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool { return drop(l.Table) }), s.Name)
+			}
+			fmt.Fprintf(&b, "%s\n\n%s\n\n%s\n\n", wrapped(Advise(all, s.Name).String()),
+				wrapped("Without the quoted tables that were seen before: "+
+					without(func(t Table) bool { return t.Seen && t.Quoted() }).String()),
+				wrapped("Without occupancy, which was not declared: "+
+					without(func(t Table) bool { return t.Name == "occupancy" }).String()))
 		}
 		b.WriteString(board(leaders) + "\n" + nulls(Of(all, s.Name, null)))
 		fmt.Fprintf(&b, "![Share of tables by regret](profile-%s.png)\n", s.Name)
@@ -178,19 +187,41 @@ func Report(folder string, all []*Losses) (string, error) {
 			return "", err
 		}
 	}
-	return b.String() + "\n" + list(all), nil
+	return b.String() + "\n" + list(all) + missing(all), nil
+}
+
+// missing says which tables a suite lacks.
+func missing(all []*Losses) string {
+	b := "\n"
+	for _, s := range Suites {
+		var left []string
+		for _, t := range Tables {
+			if !t.Test && len(Of(all, s.Name, func(o Table) bool { return o.Name == t.Name })) == 0 {
+				left = append(left, t.Name)
+			}
+		}
+		if len(left) == len(Tables)-1 { // all but the one for tests
+			left = []string{"all tables"}
+		}
+		if left != nil {
+			b += wrapped("Not run yet, "+s.Name+": "+strings.Join(left, ", ")+".") + "\n\n"
+		}
+	}
+	return b
 }
 
 // board is the table of the leaders.
 func board(leaders []Leader) string {
 	var b strings.Builder
-	b.WriteString("| rule | mean regret | median | won | lost | against tuned forgetting, highest lower end |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| rule | mean regret | median | lowest loss | won | lost | against tuned forgetting, highest lower end |\n" +
+		"|---|---|---|---|---|---|---|\n")
 	for _, x := range leaders {
 		worst := ""
 		if x.Rule != tables.Forgetting {
 			worst = fmt.Sprintf("%s, %s", relative(x.Worst), x.WorstAt)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %.0f%% | %.0f%% | %s |\n", x.Rule, percent(x.Regret), percent(x.Median), 100*x.Won, 100*x.Lost, worst)
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d | %s |\n", x.Rule, percent(x.Regret), percent(x.Median), x.Lowest, x.Won,
+			x.Lost, worst)
 	}
 	return b.String()
 }
