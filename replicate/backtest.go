@@ -56,11 +56,11 @@ func backtestCommand() *cobra.Command {
 	flags.StringVar(&f.request.Until, "at", "",
 		"the last block, as the table has it, such as 2024-06 (default: the last one)")
 	flags.IntVar(&f.request.Last, "last", 0,
-		"number of test blocks, up to --at (default 0: all but the first fifth, less for many rows)")
+		"number of test blocks, up to --at (default 0: all but the first fifth, fewer for many rows)")
 	flags.BoolVar(&f.request.Reuse, "reuse", false, "take a finished back test of your own command from --results")
-	flags.StringVar(&f.results, "results", "results", "folder of the runs")
+	flags.StringVar(&f.results, "results", "results", "folder of finished blocks and back tests")
 	flags.StringVar(&f.out, "out", filepath.Join("figures", "out", "backtest"), "folder of the page")
-	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "models that train at the same time")
+	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of models that train in parallel")
 	return cmd
 }
 

@@ -21,8 +21,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const backendHelp = "backend: xla:cpu, xla:cuda, go, or the path of a PJRT plugin " +
-	"(default xla:cpu, or go without it)"
+const (
+	backendNames = "xla:cpu, xla:cuda, go, or the path of a PJRT plugin"
+	backendHelp  = "backend: " + backendNames + " (default xla:cpu, or go without it)"
+)
 
 // figureFlags are the flags of a figure; commands for several figures have some of them.
 type figureFlags struct {
@@ -80,16 +82,16 @@ func (f *figureFlags) registerMaking(cmd *cobra.Command, name string) {
 // registerStored adds the flags of commands that draw: --stored, --tables and --compact.
 func (f *figureFlags) registerStored(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.compact, "compact", false,
-		"write SVG pictures alone and compressed tables, as in figures/gallery")
+		"write only SVG pictures and compressed tables, as in figures/gallery")
 	cmd.Flags().BoolVar(&f.stored, "stored", false,
-		"draw from the stored runs of any machine, say what is missing (exit 1), train nothing and open no backend")
+		"draw the stored runs of any machine and train nothing; name what is missing, with exit code 1")
 	f.registerTables(cmd)
 }
 
 // registerTables adds --tables.
 func (f *figureFlags) registerTables(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.tables, "tables", "",
-		"folder of drawn figures, as figures/gallery, whose tables stand in for runs that are not stored")
+		"folder of drawn figures, as figures/gallery: their tables replace runs that are not stored")
 }
 
 // checkTables returns a usage error if tables are given to a command that computes runs.

@@ -44,7 +44,7 @@ func naturalCommand() *cobra.Command {
 	flags.StringSliceVar(&f.suites, "suite", nil, "models with their rules: "+strings.Join(suiteNames(), ", ")+" (default: all)")
 	flags.StringVar(&f.folder, "folder", filepath.Join("figures", "gallery", "natural-drift"), "folder of tables, losses and pages")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
-	flags.IntVar(&f.workers, "workers", 1, "models that train at the same time")
+	flags.IntVar(&f.workers, "workers", 1, "number of models that train in parallel")
 	flags.BoolVar(&f.stored, "stored", false, "compute nothing, draw the stored losses")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
 	return cmd

@@ -49,11 +49,11 @@ func planCommand(c lab.Catalog) *cobra.Command {
 func (f *planFlags) registerTasks(cmd *cobra.Command) {
 	f.registerPlan(cmd, f.catalog.Figures...)
 	flags := cmd.Flags()
-	flags.Lookup("backend").Usage = "tasks without a GPU: " + backendHelp
+	flags.Lookup("backend").Usage = "backend of tasks without a GPU" + strings.TrimPrefix(backendHelp, "backend")
 	flags.StringVar(&f.gpuBackend, "gpu-backend", backend.XLACUDA, "backend of tasks with a GPU")
 	flags.StringSliceVar(&f.gpuFor, "gpu-for", []string{cluster.Images},
 		"runs that get a GPU: scenarios, or images, robots, all or none")
-	flags.DurationVar(&f.taskTime, "task-time", time.Hour, "estimated time to which runs are packed in tasks")
+	flags.DurationVar(&f.taskTime, "task-time", time.Hour, "estimated time of a task, up to which short runs are packed into it")
 }
 
 // run makes the plan and writes it.

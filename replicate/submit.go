@@ -45,7 +45,7 @@ func submitCommand(c lab.Catalog) *cobra.Command {
 	}
 	s.plan.registerTasks(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&s.file, "plan", "", "submit this plan of `replicate plan` instead of a new one")
+	flags.StringVar(&s.file, "plan", "", "file of a plan to submit instead of a new one, from replicate plan --format json")
 	flags.StringVar(&s.folder, "folder", filepath.Join("figures", "out", "cluster"),
 		"folder of plan, scripts and logs, on a file system that all nodes see")
 	flags.StringVar(&s.out, "out", "", "parent folder of the figures' folders (default figures/out)")
@@ -54,14 +54,14 @@ func submitCommand(c lab.Catalog) *cobra.Command {
 	o := &s.slurm
 	flags.StringVar(&o.Partition, "partition", "", "partition of the tasks without GPU (default: the site's)")
 	flags.StringVar(&o.GPUPartition, "gpu-partition", "", "partition of the tasks with GPU (default: the site's)")
-	flags.StringVar(&o.GPU, "gpu", "gpu:1", "what a task with GPU asks for, as gpu:a100:1")
+	flags.StringVar(&o.GPU, "gpu", "gpu:1", "GPU of a task, as gpu:a100:1 (sbatch --gres)")
 	flags.StringVar(&o.Account, "account", "", "account that is charged")
 	flags.StringVar(&o.QOS, "qos", "", "quality of service")
 	flags.StringArrayVar(&o.Lines, "sbatch", nil, "further option of sbatch, as --constraint=haswell; repeatable")
 	flags.DurationVar(&o.Time, "time", 0, "time limit of a task, as 2h (default: twice the estimate, at least 30m)")
-	flags.IntVar(&o.MaxRunning, "max-running", 0, "tasks of an array that may run at the same time (default: all)")
-	flags.IntVar(&o.Requeues, "requeues", 50, "how often a task is queued again that a limit or preemption has stopped")
-	flags.IntVar(&o.Retries, "retries", 2, "how often a task is computed again that has failed")
+	flags.IntVar(&o.MaxRunning, "max-running", 0, "number of tasks of an array that run in parallel (default: all)")
+	flags.IntVar(&o.Requeues, "requeues", 50, "number of times that a task is queued again after a time limit or preemption")
+	flags.IntVar(&o.Retries, "retries", 2, "number of times that a failed task is computed again")
 	return cmd
 }
 

@@ -49,10 +49,10 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 	flags.StringToStringVar(&f.kinds, "type", nil,
 		"types of columns instead of the inferred ones, as zip=category; one of number, category, boolean, time, text")
 	flags.StringToStringVar(&f.layouts, "layout", nil,
-		"how times are written, as day=%d.%m.%Y: Python's directives, a Go layout, or of numbers unix, unixms, unixus, "+
+		"how times are written, as day=%d.%m.%Y: Python's directives, a Go layout, or for numbers unix, unixms, unixus, "+
 			"unixns, excel, year, year12 or yyyymmdd")
 	flags.StringSliceVar(&f.missing, "missing", nil,
-		"texts that mean a missing value, apart from an empty one (default: NA, null and the like); NaN and inf are added")
+		"texts that mean a missing value, besides an empty one (default: NA, null and the like); NaN and inf keep the default")
 	flags.StringVar(&f.delimiter, "delimiter", "", "delimiter of a CSV file; tab for a tab (default: found)")
 	flags.StringVar(&f.decimal, "decimal", ".", "decimal mark of a CSV file's numbers: . or ,")
 	flags.StringVar(&f.quote, "quote", `"`, `quotes of a CSV file's fields: " or none, if quotes are part of the text`)
@@ -60,7 +60,7 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&f.skip, "skip", 0, "number of lines of a CSV file above its header")
 	flags.StringVar(&f.zone, "zone", "UTC", "time zone of times without one, and of bins, as Europe/Paris")
 	flags.Int64Var(&f.seed, "seed", 0, "seed of all random numbers")
-	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g; 0: none but that of its grid")
+	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g (default 0: no further limit)")
 	flags.StringVar(&f.json, "json", "", "file for settings, schema and results (default: none)")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
 }

@@ -37,8 +37,8 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 		Long: "Judge every claim of the paper by the stored runs. A claim is \"not run\" if a run or a step of it is\n" +
 			"missing. The table is printed and written to a file as JSON. The exit code is 0 also if a claim does\n" +
 			"not hold: that is a result.\n\n" +
-			"Nothing is computed, but with --run: it fixes the numbers of seeds and steps that --plan shows, as many\n" +
-			"as the budget allows, computes them, and judges by them. The sizes come from the runs that were stored\n" +
+			"Only --run computes: it fixes the numbers of seeds and steps that --plan shows, as many as the time\n" +
+			"allows, computes them, and judges by them. The sizes come from the runs that were stored\n" +
 			"before, are kept in sizes.json in the folder of --results, and never change; claims that are judged with runs\n" +
 			"that were added in this way have intervals of 97.5% or more instead of 95%. An interrupted command continues.",
 		Args: usage.NoArguments,
@@ -50,9 +50,9 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 		"output file of the table as JSON")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "print the table as JSON")
 	cmd.Flags().BoolVar(&flags.plan, "plan", false,
-		"show for the undecided claims of supervised figures which seeds and steps would decide them, and the time")
+		"show which seeds and steps would decide the undecided claims of supervised figures, and the time they take")
 	cmd.Flags().DurationVar(&flags.budget, "run", 0,
-		"compute the most useful of the runs that --plan shows, in at most this time, as 3h or 45m (estimated from stored runs)")
+		"time, as 3h or 45m: compute as many of the runs of --plan as it allows, cheapest first (times are estimates)")
 	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs of --run")
 	cmd.Flags().StringVar(&flags.readme, "readme", "",
 		"file whose table of claims is rewritten, between the lines <!-- claims:begin --> and <!-- claims:end -->")

@@ -52,17 +52,17 @@ func weightsCommand() *cobra.Command {
 		"kind of weight: joint, covariate, conditional, none (forgetting alone), or auto: what a back test advises\n"+
 			"(default: conditional with a label, else covariate)")
 	flags.StringVar(&f.clip, "clip", string(propensity.ClipOne), "clip of omega: min1, exp1 or none")
-	flags.Float64Var(&f.request.Weights.Floor, "floor", 0, "least effective share of the rows, from 0 to 1")
+	flags.Float64Var(&f.request.Weights.Floor, "floor", 0, "lower bound of the effective share of the rows, from 0 to 1")
 	flags.Float64Var(&f.request.Weights.HalfLife, "half-life", 0,
-		"half-life of exponential forgetting, in units of time; 0: none")
-	flags.IntVar(&f.request.Window, "window", 0, "weight 0 for all but the last so many times; 0: none")
+		"half-life of exponential forgetting, in units of time (default 0: none)")
+	flags.IntVar(&f.request.Window, "window", 0, "number of last times whose rows have a weight; older rows have 0 (default 0: all)")
 	flags.IntVar(&f.permutations, "permutations", crossfit.DefaultConfig().Permutations,
 		fmt.Sprintf("number of shuffles of the times in the tests for drift, at least %d; 0: no tests", tables.LeastPermutations))
 	flags.StringVar(&f.testModel, "test-model", tables.Models[0],
 		"model of the back test of --kind auto: "+strings.Join(tables.Models, ", ")+
 			", \"exec:COMMAND\" or \"serve:COMMAND\"")
-	flags.StringVar(&f.results, "results", "results", "folder of back tests: of --kind auto, and of the last one, whose verdict is quoted")
-	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "models that train at the same time, with --kind auto")
+	flags.StringVar(&f.results, "results", "results", "folder of back tests, for --kind auto and for the note on the last one")
+	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of models that train in parallel, with --kind auto")
 	flags.StringVarP(&f.out, "out", "o", "weights.parquet", "file of the weights: Parquet, or CSV if it ends so")
 	flags.StringVar(&f.model, "model", "", "file for the fitted score (default: not kept)")
 	return cmd

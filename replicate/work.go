@@ -44,10 +44,10 @@ func workCommand(c lab.Catalog) *cobra.Command {
 		RunE:        func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.plan, "plan", "", "file of the plan, from `replicate plan --format json`")
+	f.StringVar(&flags.plan, "plan", "", "file of the plan, from replicate plan --format json")
 	f.IntVar(&flags.task, "task", -1, "number of the task")
 	f.StringVar(&flags.results, "results", "results", "folder of the runs")
-	f.StringVar(&flags.backend, "backend", "", backendHelp+"; default: that of the task")
+	f.StringVar(&flags.backend, "backend", "", "backend instead of that of the task: "+backendNames)
 	f.IntVar(&flags.workers, "workers", 1, "number of parallel runs of the task")
 	return cmd
 }
