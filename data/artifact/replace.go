@@ -26,7 +26,7 @@ type Pending struct {
 // same path removes it.
 func Create(path string, perm os.FileMode) (*Pending, error) {
 	dir := filepath.Dir(path)
-	removeDead(path)
+	removeDead(dir, "."+filepath.Base(path))
 	for {
 		// Without WithTempDir the file may lie in $TMPDIR, where nobody looks for it if the process is killed.
 		file, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(perm),
@@ -34,8 +34,7 @@ func Create(path string, perm os.FileMode) (*Pending, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := &Pending{file, path, flock.New(file.Name(), flock.SetFlag(os.O_RDONLY))}
-		_ = p.alive.Lock() // where nothing can be locked, nothing is taken for dead
+		p := &Pending{file, path, lockAlive(file.Name())}
 		if _, err := os.Lstat(file.Name()); err == nil {
 			return p, nil
 		}
@@ -43,17 +42,26 @@ func Create(path string, perm os.FileMode) (*Pending, error) {
 	}
 }
 
-// removeDead removes what killed processes have left of a file at path: it is not locked.
-func removeDead(path string) {
-	entries, _ := os.ReadDir(filepath.Dir(path))
+// lockAlive locks a temporary file or folder until its process ends. Where nothing can be locked, nothing is taken for
+// dead.
+func lockAlive(path string) *flock.Flock {
+	alive := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	_ = alive.Lock()
+	return alive
+}
+
+// removeDead removes the temporary files and folders in dir, named prefix and digits, that killed processes have left:
+// they are not locked. Links and pipes are left alone.
+func removeDead(dir, prefix string) {
+	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
-		digits, ok := strings.CutPrefix(entry.Name(), "."+filepath.Base(path))
-		if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
+		digits, ok := strings.CutPrefix(entry.Name(), prefix)
+		if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" || entry.Type()&^fs.ModeDir != 0 {
 			continue
 		}
-		dead := flock.New(filepath.Join(filepath.Dir(path), entry.Name()), flock.SetFlag(os.O_RDONLY))
+		dead := flock.New(filepath.Join(dir, entry.Name()), flock.SetFlag(os.O_RDONLY))
 		if free, _ := dead.TryLock(); free {
-			os.Remove(dead.Path())
+			os.RemoveAll(dead.Path())
 		}
 		_ = dead.Close()
 	}

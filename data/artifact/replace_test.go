@@ -80,6 +80,50 @@ func TestDead(t *testing.T) {
 	}
 }
 
+// TestTempFolder: the folder of a killed process goes with the next one; one in use, a link and another name stay.
+func TestTempFolder(t *testing.T) {
+	tmp, precious := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	for _, name := range []string{"run-123/in/it", "run-x/1"} {
+		if err := os.MkdirAll(filepath.Join(tmp, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(precious, filepath.Join(tmp, "run-9")); err != nil {
+		t.Fatal(err)
+	}
+	first, remove, err := TempFolder("run-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all errgroup.Group
+	for range 8 {
+		all.Go(func() error {
+			for range 20 {
+				dir, remove, err := TempFolder("run-")
+				if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644), remove()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := all.Wait(); err != nil {
+		t.Error(err)
+	}
+	left, _ := filepath.Glob(filepath.Join(tmp, "*"))
+	want := []string{first, filepath.Join(tmp, "run-9"), filepath.Join(tmp, "run-x")}
+	if slices.Sort(want); !slices.Equal(left, want) {
+		t.Errorf("left are %q, want %q", left, want)
+	}
+	if err := remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(first); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the folder is left after its removal")
+	}
+}
+
 // synced collects the paths of the folders that are synced, and makes the syncs fail with err.
 func synced(t *testing.T, err error) *[]string {
 	list := new([]string)

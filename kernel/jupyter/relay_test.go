@@ -160,12 +160,12 @@ func TestClientKilled(t *testing.T) {
 	}
 }
 
-// clientKilled kills a client whose kernelspec has the given words before the program.
+// clientKilled kills a client whose kernelspec has the given words before the program. The next client removes the
+// folder of the one that was killed.
 func clientKilled(t *testing.T, before string, processes int) {
-	noLeftovers(t) // fails if a process is left after 5 s
+	noLeftovers(t) // fails if a process or folder is left after 5 s
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_BEFORE="+before, "FAKE_TEST="+marker(t),
-		"TMPDIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_BEFORE="+before, "FAKE_TEST="+marker(t))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -181,6 +181,10 @@ func clientKilled(t *testing.T, before string, processes int) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
+	k, err := Start(t.Context(), fakeSpec(t, "well"), Options{})
+	if err := errors.Join(err, k.Close()); err != nil {
+		t.Error(err)
+	}
 }
 
 // crowded is a listener whose first calls of Accept fail, as where too many files are open.
