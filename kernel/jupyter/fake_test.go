@@ -404,7 +404,8 @@ func (f *fake) shows(r request) {
 	transient := map[string]any{"display_id": "d1"}
 	f.publish(r, "stream", map[string]any{"name": "stderr", "text": "warning\n"})
 	f.publish(r, "display_data", map[string]any{"data": data, "metadata": meta, "transient": transient})
-	f.publish(r, "comm_open", map[string]any{"comm_id": "x"})
+	f.publish(r, "comm_open", map[string]any{"comm_id": "x", "target_name": "t",
+		"data": map[string]any{"state": map[string]any{"msg_id": ""}}})
 	f.publish(r, "update_display_data", map[string]any{"data": data, "metadata": meta, "transient": transient})
 	f.publish(r, "clear_output", map[string]any{"wait": true})
 	f.publish(r, "execute_result", map[string]any{"data": data, "metadata": meta, "execution_count": 4})

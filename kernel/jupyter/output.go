@@ -7,18 +7,20 @@ import (
 
 // Output is one output message of a cell. Its Type decides which fields are set.
 type Output struct {
-	// Type is stream, display_data, execute_result, error, clear_output or update_display_data.
+	// Type is stream, display_data, execute_result, error, clear_output, update_display_data, comm_open or comm_msg.
 	Type string `json:"-"`
 
 	Name string `json:"name"` // stream: stdout or stderr
 	Text string `json:"text"` // stream: what was printed
 
-	// Of display_data, execute_result and update_display_data: values by MIME type, and an id that may be empty.
+	// Of display_data, execute_result and update_display_data: values by MIME type, and an id that may be empty. Of a
+	// comm: what the widget sends.
 	Data      map[string]json.RawMessage `json:"data"`
 	Metadata  map[string]json.RawMessage `json:"metadata"`
 	DisplayID string                     `json:"-"`
 
-	ExecutionCount int `json:"execution_count"` // execute_result
+	ExecutionCount int    `json:"execution_count"` // execute_result
+	CommID         string `json:"comm_id"`         // comm_open, comm_msg: the widget
 
 	Ename     string   `json:"ename"` // error
 	Evalue    string   `json:"evalue"`
@@ -28,7 +30,8 @@ type Output struct {
 }
 
 // outputTypes lists the message types that are outputs.
-var outputTypes = []string{"stream", "display_data", "execute_result", "error", "clear_output", "update_display_data"}
+var outputTypes = []string{"stream", "display_data", "execute_result", "error", "clear_output", "update_display_data",
+	"comm_open", "comm_msg"}
 
 // parseOutput reads an iopub message. For a message that is not an output, such as execute_input, the result has no
 // Type.

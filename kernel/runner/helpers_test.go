@@ -68,7 +68,7 @@ func (k *scripted) Execute(ctx context.Context, code string, on func(jupyter.Out
 	return ok, nil
 }
 
-// parse reads an output of a script: out TEXT, err TEXT, show ID TEXT, update ID TEXT,
+// parse reads an output of a script: out TEXT, err TEXT, show ID TEXT, update ID TEXT, comm ID STATE,
 // clear, clear-wait. \r and \n in texts are control characters.
 func parse(line string) jupyter.Output {
 	word, rest, _ := strings.Cut(line, " ")
@@ -84,6 +84,10 @@ func parse(line string) jupyter.Output {
 		return jupyter.Output{Type: "clear_output", Wait: true}
 	}
 	id, text, _ := strings.Cut(rest, " ")
+	if word == "comm" {
+		state := map[string]json.RawMessage{"state": json.RawMessage(text)}
+		return jupyter.Output{Type: "comm_msg", CommID: id, Data: state}
+	}
 	data, _ := json.Marshal(text)
 	o := jupyter.Output{
 		Type:      "display_data",

@@ -31,6 +31,15 @@ type collector struct {
 	dropped int                // outputs beyond the data limit
 	shown   int                // bytes shown live
 	updated time.Time          // when an update was last shown live
+
+	widgets   []*captured // what the Outputs of ipywidgets have of this cell
+	capturing []*captured // those that take the next output; the last one does
+}
+
+// captured are the outputs that an Output of ipywidgets has instead of the cell.
+type captured struct {
+	*collector
+	comm string // the widget's id
 }
 
 func newCollector(r *run, cell *step) *collector {
@@ -48,6 +57,18 @@ func (c *collector) add(o jupyter.Output) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed = true
+	c.take(o)
+}
+
+func (c *collector) take(o jupyter.Output) {
+	switch n := len(c.capturing); {
+	case o.CommID != "":
+		c.widget(o)
+		return
+	case n > 0:
+		c.capturing[n-1].take(o)
+		return
+	}
 	switch o.Type {
 	case "clear_output":
 		if c.clear = o.Wait; !o.Wait {
@@ -72,6 +93,41 @@ func (c *collector) add(o jupyter.Output) {
 	case "error":
 		c.cell.Outputs = append(c.cell.Outputs,
 			nbformat.Output{Type: o.Type, Ename: o.Ename, Evalue: o.Evalue, Traceback: o.Traceback})
+	}
+}
+
+// widget follows an Output of ipywidgets, as a page does: it captures outputs while its state has a msg_id, and a
+// program can set its outputs.
+func (c *collector) widget(o jupyter.Output) {
+	var state struct {
+		Message *string `json:"msg_id"`
+		Outputs []struct {
+			jupyter.Output
+			Type string `json:"output_type"`
+		} `json:"outputs"`
+	}
+	if json.Unmarshal(o.Data["state"], &state) != nil || state.Message == nil && state.Outputs == nil {
+		return
+	}
+	same := func(w *captured) bool { return w.comm == o.CommID }
+	i := slices.IndexFunc(c.widgets, same)
+	if i < 0 {
+		i = len(c.widgets)
+		inner := newCollector(c.r, &step{Cell: &nbformat.Cell{}, number: c.cell.number})
+		c.widgets = append(c.widgets, &captured{inner, o.CommID})
+	}
+	w := c.widgets[i]
+	if state.Message != nil {
+		if c.capturing = slices.DeleteFunc(c.capturing, same); *state.Message != "" {
+			c.capturing = append(c.capturing, w)
+		}
+	}
+	if state.Outputs != nil {
+		w.reset()
+	}
+	for _, set := range state.Outputs {
+		set.Output.Type = set.Type
+		w.take(set.Output)
 	}
 }
 
@@ -160,25 +216,27 @@ func (c *collector) snapshot() *nbformat.Notebook {
 	nb.Cells = slices.Clone(nb.Cells)
 	for i, cell := range nb.Cells {
 		copied := *cell
-		copied.Outputs = slices.Clone(cell.Outputs)
-		if cell == c.cell.Cell {
-			for j, s := range c.texts {
-				copied.Outputs[j].Text = s.text()
-			}
+		if copied.Outputs = slices.Clone(cell.Outputs); cell == c.cell.Cell {
+			copied.Outputs = c.all()
 		}
 		nb.Cells[i] = &copied
 	}
 	return &nb
 }
 
-// end writes the collected streams into the outputs, after the last message.
-func (c *collector) end() {
+// all returns the outputs so far: those of the cell, a note on what was left out, and what widgets have captured.
+func (c *collector) all() []nbformat.Output {
+	all := slices.Clone(c.cell.Outputs)
 	for i, s := range c.texts {
-		c.cell.Outputs[i].Text = s.text()
+		all[i].Text = s.text()
 	}
 	if c.dropped > 0 {
 		note := fmt.Sprintf("[%d more outputs were left out here: the limit is %d bytes of data per cell]\n",
 			c.dropped, dataLimit*c.r.o.Limit)
-		c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: nbformat.Stream, Name: "stderr", Text: note})
+		all = append(all, nbformat.Output{Type: nbformat.Stream, Name: "stderr", Text: note})
 	}
+	for _, w := range c.widgets {
+		all = append(all, w.all()...)
+	}
+	return all
 }

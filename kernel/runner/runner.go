@@ -135,7 +135,7 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	stop := r.saveWhile(out)
 	reply, err := r.execute(ctx, s.Source, out.add)
 	saveError := stop()
-	out.end()
+	s.Outputs = out.all()
 	s.ExecutionCount = s.number
 	r.result.Ran++
 	saved := errors.Join(saveError, r.save())
