@@ -12,10 +12,10 @@ import (
 //
 //	GenerateData   line 5: a sample x with two times t2, t1 and z (Algorithm 1, generate.go)
 //	Input, Times   line 7: a minibatch of such rows
-//	Config.G       the score g(x, y, t) of Eq. exp_family and Eq. deviations
-//	Config.Loss    line 8: the logistic loss (Eq. method_2_app)
+//	Config.G       the score g(x, y, t) of Eqs. 8 and 10
+//	Config.Loss    line 8: the logistic loss
 //	               line 9: Adam on it, in package loop or in the caller's program
-//	Config.Omega   its result: omega = exp(g(x,T) - g(x,t)) (Eq. omegaformula)
+//	Config.Omega   its result: omega = exp(g(x,T) - g(x,t)) (Eq. 9)
 //
 // An Estimator compiles them for streams and tables; package sac calls them in programs of
 // its own, where the seeds of several agents train in one program (batched seeds): then all
@@ -27,8 +27,8 @@ type Input struct {
 	Label *Node // [batch] int32; not read if Config.Classes is 0
 }
 
-// G is the score g(x, y, t): Method 1 models p_t(x) = p_0(x) exp(g(x,t)) (Eq. exp_family),
-// Method 2 p_t(x) = p(x) exp(g(x,t)) (Eq. deviations). Result: [batch]. It panics on
+// G is the score g(x, y, t): Method 1 models p_t(x) = p_0(x) exp(g(x,t)) (Eq. 8),
+// Method 2 p_t(x) = p(x) exp(g(x,t)) (Eq. 10). Result: [batch]. It panics on
 // settings that Validate or ValidateBatched rejects, and on shapes that do not fit.
 func (c Config) G(s *net.Scope, in Input, t Times) *Node {
 	return c.Network.spec().build(s, c, in, t)
@@ -66,7 +66,7 @@ func (in Input) twice(axis int) Input {
 	return Input{X: repeat(in.X), Label: repeat(in.Label)}
 }
 
-// Omega is omega(x, y, T, t) = exp(g(x,T) - g(x,t)) (Eq. omegaformula) under the Clip of the
+// Omega is omega(x, y, T, t) = exp(g(x,T) - g(x,t)) (Eq. 9) under the Clip of the
 // settings, for graphs that apply the weights at once. Result: [batch]. It takes for granted
 // that every time was drawn equally often; Score.LogOmega corrects for other counts.
 func (c Config) Omega(s *net.Scope, in Input, T, t Times) *Node {

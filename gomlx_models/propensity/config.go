@@ -12,12 +12,11 @@ import (
 type Method string
 
 const (
-	// Method1 models p_t(x) = p_0(x) exp(g(x,t)) (Eq. exp_family). Its classifier's logit is
+	// Method1 models p_t(x) = p_0(x) exp(g(x,t)) (Eq. 8). Its classifier's logit is
 	// g(x,t2) - g(x,t1) (Algorithm 2, line 8).
 	Method1 Method = "method1"
-	// Method2 models p_t(x) = p(x) exp(g(x,t)), deviations from the marginal p(x) (Eq.
-	// deviations). Its logit is g(x,t2) (Eq. method_2_app). The paper used it in all its
-	// experiments.
+	// Method2 models p_t(x) = p(x) exp(g(x,t)), deviations from the marginal p(x) (Eq. 10).
+	// Its logit is g(x,t2) (appendix). The paper used it in all its experiments.
 	Method2 Method = "method2"
 	// Standard is the standard propensity score of Section 2: recent samples against older
 	// ones, with no time in g.

@@ -5,7 +5,7 @@
 // Data drifts: a sample x_i seen at time t_i was drawn from p_{t_i}. To learn for the
 // present T from all of the past, weight each past sample by
 //
-//	omega(x, T, t) = p_T(x) / p_t(x) = exp(g(x,T) - g(x,t))        (Eq. omegaformula)
+//	omega(x, T, t) = p_T(x) / p_t(x) = exp(g(x,T) - g(x,t))        (Eq. 9)
 //
 // where g is fitted by logistic regression to distinguish a sample's own time from another
 // one (Algorithms 1 and 2). Fit and Fitted.Weights do that for data in a slice:

@@ -63,7 +63,7 @@ func (s *Score) index(t float64) (int32, error) {
 }
 
 // LogOmega returns log omega(x_i, T, t_i) = g(x_i,T) - g(x_i,t_i) of the given samples
-// (Eq. omegaformula), limited to +-60, in their order. A sample's time is an index of the
+// (Eq. 9), limited to +-60, in their order. A sample's time is an index of the
 // fitted times. T is one of the fitted times or, if the time encoding is fixed, lies between
 // two of them.
 //

@@ -14,7 +14,7 @@ import (
 type Use string
 
 const (
-	// UseTransition weights each transition by its own omega (Eq. q-update).
+	// UseTransition weights each transition by its own omega (Eq. 16).
 	UseTransition Use = ""
 	// UseEpisode weights each transition by the mean of omega over its episode (meansOf).
 	UseEpisode Use = "episode"

@@ -65,7 +65,7 @@ func (p *programs) fitGraph(in []*Node) []*Node {
 	return slices.Concat([]*Node{loss}, loop.Replace(averages, trained, next.values), next.m, next.v)
 }
 
-// weighGraph is omega of a minibatch (Eq. omegaformula), [seeds, batch].
+// weighGraph is omega of a minibatch (Eq. 9), [seeds, batch].
 func (p *programs) weighGraph(in []*Node) []*Node {
 	return []*Node{p.cfg.Omega.Clip.Node(p.logOmega(in))}
 }

@@ -1,7 +1,7 @@
 // Package sac is Soft Actor-Critic (Haarnoja et al. 2018) for the paper's experiments in
 // reinforcement learning (Section 3.2, Figures 2, 10 and 11): optionally with a recurrent
 // context (Fakoor et al. 2020), and with the critic's loss weighted by the time-varying
-// propensity score omega (Eq. q-update).
+// propensity score omega (Eq. 16).
 //
 // An Agent trains batched seeds: several seeds in one compiled program. Every array of
 // parameters has a leading axis [seeds], and each seed has its own replay and random

@@ -30,7 +30,7 @@ type minibatch struct {
 
 // Metrics are the numbers of the latest update, for each seed.
 type Metrics struct {
-	CriticLoss []float32 // Eq. q-update, summed over both Q functions
+	CriticLoss []float32 // Eq. 16, summed over both Q functions
 	ActorLoss  []float32
 	Q          []float32 // mean of Q1 and Q2 over the minibatch
 	Entropy    []float32 // mean of -log pi
@@ -39,7 +39,7 @@ type Metrics struct {
 }
 
 // update is one step of Soft Actor-Critic (Haarnoja et al. 2018) with the critic's loss
-// weighted by omega (Section 3.2, Eq. q-update of the paper). noise: [2, seeds, batch,
+// weighted by omega (Section 3.2, Eq. 16 of the paper). noise: [2, seeds, batch,
 // actions]; omega: [seeds, batch], 1 for plain SAC; step: int32 scalar, the number of
 // updates before this one. The losses of the seeds are summed, so that each seed has
 // the gradient of its own loss. Result: the variables afterwards, and Metrics as [fields, seeds].
@@ -58,7 +58,7 @@ func (p *programs) update(v variables, b minibatch, noise, omega, step *Node) (v
 	soft := Sub(nextQ, Mul(alpha, nextLogProb))
 	y := Add(b.reward, MulScalar(Mul(OneMinus(b.terminal), soft), c.Gamma))
 
-	// Eq. q-update: 1/|B| sum of omega (Q_j(s, a) - y)^2, for both j. y is a constant here:
+	// Eq. 16: 1/|B| sum of omega (Q_j(s, a) - y)^2, for both j. y is a constant here:
 	// it depends on actor and target network alone.
 	critic := bind(p.critic, v.critic.values)
 	q := p.value(critic, b.observation, b.action, b.before)

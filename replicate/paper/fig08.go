@@ -2,7 +2,7 @@ package paper
 
 // Fig8 declares Figure 8: Method 1 against Method 2.
 //
-// The panels show test accuracy on step t + 1 with omega from Eq. exp_family (Method 1) and from Eq. deviations
+// The panels show test accuracy on step t + 1 with omega from Eq. 8 (Method 1) and from Eq. 10
 // (Method 2), on CIFAR-10a, CIFAR-10b and CLEAR. Method 2 is Ours in all other figures, with the same runs.
 //
 // The paper claims: both methods perform similarly; Method 1 has a slight edge.

@@ -50,7 +50,7 @@ type Settings struct {
 	GUpdates int                     `set:"g-updates" of:"omega" doc:"minibatches of one fit of g (Table 1, I24: M = 4)"`
 	GBatch   int                     `set:"g-batch" of:"omega" doc:"minibatch size of g in triplets (Table 1: 512)"`
 	GEvery   int                     `set:"g-every" of:"omega" doc:"interval between two fits of g in episodes; 0 fits before every update (I24)"`
-	Method   propensity.Method       `set:"method" of:"omega" doc:"method of omega: method1 (Eq. exp_family) or method2 (Eq. deviations)"`
+	Method   propensity.Method       `set:"method" of:"omega" doc:"method of omega: method1 (Eq. 8) or method2 (Eq. 10)"`
 	GTime    propensity.TimeEncoding `set:"g-time" of:"omega" doc:"encoding of the episode's number for g: fourier, periods or scalar (I25)"`
 	Waves    int                     `set:"g-frequencies" of:"omega" doc:"number of frequencies of fourier and periods (I25)"`
 	Clip     propensity.ClipPolicy   `set:"clip" of:"omega" doc:"clip of omega: min1, exp1 or none (Table 1, I2: omega clip 1)"`

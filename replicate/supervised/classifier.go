@@ -91,7 +91,7 @@ func updatesOf(n, epochs, batch, limit int) int {
 	return u
 }
 
-// Fit minimises Eq. our_suprvised from the start values:
+// Fit minimises Eq. 15 from the start values:
 //
 //	1/N sum_i w_i loss(x_i, y_i),  w_i = weight_i / mean(weight)
 //

@@ -11,13 +11,13 @@ import (
 // equation in the paper's source.
 var learners = []Learner{
 	{
-		Look:   figures.Look{Name: "everything", Label: "Everything", Color: "#1f77b4"}, // eq:toe
+		Look:   figures.Look{Name: "everything", Label: "Everything", Color: "#1f77b4"}, // Eq. 12
 		Phases: []Phase{{Steps: upto, Epochs: allEpochs}},
 	}, {
-		Look:   figures.Look{Name: "recent", Label: "Recent", Color: "#e69f00"}, // eq:tol
+		Look:   figures.Look{Name: "recent", Label: "Recent", Color: "#e69f00"}, // Eq. 13
 		Phases: []Phase{{Steps: only, Epochs: allEpochs}},
 	}, {
-		Look:   figures.Look{Name: "finetune", Label: "Fine-tune", Color: "#009e73"}, // eq:ft, without the penalty
+		Look:   figures.Look{Name: "finetune", Label: "Fine-tune", Color: "#009e73"}, // Eq. 14, without the penalty
 		Phases: []Phase{{Steps: before, Epochs: allEpochs}, {Steps: only, Epochs: tuneEpochs}},
 		Groups: []string{"finetune"},
 	}, {
@@ -25,7 +25,7 @@ var learners = []Learner{
 		Needs:            PretrainedHead,
 		StartsPretrained: true,
 	}, {
-		Look:   figures.Look{Name: "standard", Label: "Standard propensity", Color: "#cc79a7"}, // eq:standard_propensity
+		Look:   figures.Look{Name: "standard", Label: "Standard propensity", Color: "#cc79a7"}, // Eq. 1
 		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: standard}},
 		Method: propensity.Standard,
 	}, {
@@ -34,18 +34,18 @@ var learners = []Learner{
 		Cost:  3, // three passes forward and back
 		Needs: VectorModel,
 	}, {
-		Look:   figures.Look{Name: "exact", Label: "Exact weights", Color: "#000000", Style: figures.Dashed}, // eq:omega_t_T
+		Look:   figures.Look{Name: "exact", Label: "Exact weights", Color: "#000000", Style: figures.Dashed}, // Eq. 6
 		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: exact}},
 	}, {
-		Look:  figures.Look{Name: "method1", Label: "Method 1", Color: "#56b4e9"}, // eq:exp_family
+		Look:  figures.Look{Name: "method1", Label: "Method 1", Color: "#56b4e9"}, // Eq. 8
 		Of:    "ours",
 		Under: func(s *Settings) { s.Method = propensity.Method1 },
 	}, {
-		Look:  figures.Look{Name: "method2", Label: "Method 2", Color: "#d62728"}, // eq:deviations
+		Look:  figures.Look{Name: "method2", Label: "Method 2", Color: "#d62728"}, // Eq. 10
 		Of:    "ours",
 		Under: func(s *Settings) { s.Method = propensity.Method2 },
 	}, {
-		Look:   figures.Look{Name: "ours", Label: "Ours", Color: "#d62728"}, // eq:our_suprvised
+		Look:   figures.Look{Name: "ours", Label: "Ours", Color: "#d62728"}, // Eq. 15
 		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: timeVarying}},
 		Method: MethodOfSettings,
 	}, {

@@ -44,7 +44,7 @@ func (w WeightOptions) check() error {
 // Weights are the weights of a table's rows, in its order.
 type Weights struct {
 	Weight []float64 // [n], mean 1; for the sample_weight of a trainer
-	// LogOmega is log omega(x_i, T, t_i) of the kind (Eq. omegaformula), the mean over the
+	// LogOmega is log omega(x_i, T, t_i) of the kind (Eq. 9), the mean over the
 	// ensemble, within +-60, before clip, floor and half-life.
 	LogOmega []float64
 	Spread   []float64 // standard deviation of log omega over the ensemble; 0 for one member
