@@ -113,8 +113,11 @@ func Trainable(params []net.Param) []int {
 	return at
 }
 
-// Pick returns the elements of list at the given positions.
+// Pick returns the elements of list at the given positions; nil of a nil list.
 func Pick[T any](list []T, at []int) []T {
+	if list == nil {
+		return nil
+	}
 	out := make([]T, len(at))
 	for j, i := range at {
 		out[j] = list[i]

@@ -27,6 +27,16 @@ func Run(exec *Exec, args ...any) (out []*tensors.Tensor, err error) {
 	return out, err
 }
 
+// RunValues is Run with the results copied from the device, which they leave. They are float32.
+func RunValues(exec *Exec, args ...any) (Values, error) {
+	out, err := Run(exec, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer Free(out...)
+	return FromTensors(out)
+}
+
 // Free releases the memory of tensors immediately, not at the next garbage collection.
 func Free(ts ...*tensors.Tensor) {
 	for _, t := range ts {

@@ -217,13 +217,8 @@ func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32,
 			return tensors.FromFlatDataAndDimensions(padded, rows)
 		}
 		columns := []*tensors.Tensor{column(samples.Row), column(samples.Label), column(time)}
-		answer, err := net.Run(s.e.eval, data, columns, params)
+		part, err := net.RunValues(s.e.eval, data, columns, params)
 		net.Free(columns...)
-		if err != nil {
-			return nil, fmt.Errorf("propensity: %w", err)
-		}
-		part, err := net.FromTensors(answer)
-		net.Free(answer...)
 		if err != nil {
 			return nil, fmt.Errorf("propensity: %w", err)
 		}

@@ -15,7 +15,7 @@ import (
 // rounding, r_i also takes in the columns that are in order. Columns that then still agree are equal, up to their
 // unit.
 func columnOrder(d Table) []int {
-	s := shapeOfRows(d, positions(d.Dim), positions(len(d.Time)))
+	s := shapeOfRows(d, Positions(d.Dim), Positions(len(d.Time)))
 	r := make([]float64, len(d.Time))
 	first, last := slices.Min(d.Time), slices.Max(d.Time)
 	for i, t := range d.Time {
@@ -28,7 +28,7 @@ func columnOrder(d Table) []int {
 			r[i] += .4 * (d.Target[i] - s.TargetMean) / s.TargetScale
 		}
 	}
-	order, group := positions(d.Dim), make([]int, d.Dim) // group: of each column, its rank so far
+	order, group := Positions(d.Dim), make([]int, d.Dim) // group: of each column, its rank so far
 	for round, groups := 0, 1; round < 3 && groups < d.Dim; round++ {
 		if round > 0 {
 			s.mixColumns(d, group, r)
@@ -53,7 +53,8 @@ func columnOrder(d Table) []int {
 	return order
 }
 
-func positions(n int) []int {
+// Positions are 0..n-1.
+func Positions(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = i

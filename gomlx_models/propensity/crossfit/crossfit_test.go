@@ -14,6 +14,7 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
@@ -314,7 +315,7 @@ func TestOrder(t *testing.T) {
 	d := ruleDrift(1, 300)
 	d.X, d.Label, d.Time = append(d.X, d.X[:20]...), append(d.Label, d.Label[:10]...), append(d.Time, d.Time[:10]...)
 	perm := random.New(0, "order").Perm(len(d.Time))
-	other := Table{Dim: 2, Label: pick(d.Label, perm), Time: pick(d.Time, perm), Classes: 2}
+	other := Table{Dim: 2, Label: loop.Pick(d.Label, perm), Time: loop.Pick(d.Time, perm), Classes: 2}
 	for _, i := range perm {
 		other.X = append(other.X, d.X[2*i:2*i+2]...)
 	}
@@ -354,7 +355,7 @@ func TestColumns(t *testing.T) {
 		permuted.X = nil
 		order := rng.Perm(wide.Dim)
 		for i := range wide.Time {
-			permuted.X = append(permuted.X, pick(wide.X[i*wide.Dim:(i+1)*wide.Dim], order)...)
+			permuted.X = append(permuted.X, loop.Pick(wide.X[i*wide.Dim:(i+1)*wide.Dim], order)...)
 		}
 		a := weigh(t, fitOwn(t, wide, tiny(), 0), 19, WeightOptions{Kind: Joint})
 		b := weigh(t, fitOwn(t, permuted, tiny(), 0), 19, WeightOptions{Kind: Joint})
@@ -417,7 +418,7 @@ func TestBackends(t *testing.T) {
 // TestFolds: folds are contiguous stretches of time, and each has its share of rows.
 func TestFolds(t *testing.T) {
 	for _, d := range []Table{noDrift(1, 2000, 1, 20), moving(1, 2000, true), noDrift(1, 2000, 1, 400)} {
-		r := sortRows(d, positions(d.Dim))
+		r := sortRows(d, Positions(d.Dim))
 		r.deal(d, 3)
 		var size [3]int
 		changes := 0

@@ -44,11 +44,10 @@ func (f *Fitter) Drift(ctx context.Context, d Table, cfg Config, seed int64) (*D
 		return nil, err
 	}
 	found := &Drift{}
-	n := len(rows.at)
 	found.testColumns(d, rows.at, seed)
 	table := o.table(d)
 	defer net.Free(table...)
-	chunk := chunksOf(cutEvenly(n, found.Chunks), n)
+	chunk, at := thin(evenly(len(rows.at), found.Chunks)), thin(rows.at)
 	o.work.planned = nullCandidate.Updates
 	if d.hasY() {
 		o.work.planned += nullCandidate.Updates + outcomeCandidate.Updates
@@ -56,11 +55,11 @@ func (f *Fitter) Drift(ctx context.Context, d Table, cfg Config, seed int64) (*D
 	if d.Target != nil {
 		o.work.planned += outcomeCandidate.Updates
 	}
-	if found.Score, err = o.null(ctx, table, o.samples(d, rows.at, Covariate), chunk, seed); err != nil {
+	if found.Score, err = o.null(ctx, table, o.samples(d, at, Covariate), chunk, seed); err != nil {
 		return nil, err
 	}
 	if d.hasY() {
-		found.Rule, err = o.conditionalNull(ctx, table, o.samples(d, rows.at, Joint), chunk, seed)
+		found.Rule, err = o.conditionalNull(ctx, table, o.samples(d, at, Joint), chunk, seed)
 	}
 	return found, err
 }
@@ -94,37 +93,31 @@ const mostParts, leastRanked, mostRanked, mostShuffles, leastShuffles, mostProdu
 // columnScores are the scores of the columns of x. at: the rows in time order.
 func columnScores(d Table, at []int) []score {
 	every := max(1, min(len(at)/leastRanked, len(at)*d.Dim/mostRanked))
-	var out []score
-	value := make([]float64, 0, len(at)/every+1)
-	for j := range d.Dim {
-		value = value[:0]
-		for i := 0; i < len(at); i += every {
-			value = append(value, float64(d.X[at[i]*d.Dim+j]))
-		}
-		out = append(out, scoresOf(j, value, float64(every))...)
-	}
-	return out
+	return scores(len(at), d.Dim, every, func(i, column int) float64 { return float64(d.X[at[i]*d.Dim+column]) })
 }
 
 // outcomeScores are those of y: of each class, or of the number.
-func outcomeScores(d Table, at []int) (out []score) {
-	value := make([]float64, len(at))
-	switch {
-	case d.Target != nil:
-		for i, row := range at {
-			value[i] = d.Target[row]
+func outcomeScores(d Table, at []int) []score {
+	if d.Target != nil {
+		return scores(len(at), 1, 1, func(i, _ int) float64 { return d.Target[at[i]] })
+	}
+	return scores(len(at), d.Classes, 1, func(i, class int) float64 {
+		if int(d.Label[at[i]]) == class {
+			return 1
 		}
-		return scoresOf(0, value, 1)
-	case d.Label != nil:
-		for k := range d.Classes {
-			for i, row := range at {
-				value[i] = 0
-				if int(d.Label[row]) == k {
-					value[i] = 1
-				}
-			}
-			out = append(out, scoresOf(k, value, 1)...)
+		return 0
+	})
+}
+
+// scores are those of columns, of every so many of n rows.
+func scores(n, columns, every int, of func(i, column int) float64) (out []score) {
+	value := make([]float64, 0, n/every+1)
+	for j := range columns {
+		value = value[:0]
+		for i := 0; i < n; i += every {
+			value = append(value, of(i, j))
 		}
+		out = append(out, scoresOf(j, value, float64(every))...)
 	}
 	return out
 }
@@ -200,7 +193,7 @@ func ranks(value []float64) (rank []float64, distinct int) {
 // MeanRanks are the ranks of the values, from 0, and how many values differ. Equal ones share their mean rank.
 func MeanRanks(value []float64) (rank []float64, distinct int) {
 	rank = make([]float64, len(value))
-	order := positions(len(value))
+	order := Positions(len(value))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(value[a], value[b]) })
 	for from := 0; from < len(order); distinct++ {
 		to := from + 1
@@ -292,7 +285,10 @@ const waves = 16
 // A shuffle moves the chunks of all scores alike, so the largest statistic of all columns in each shuffle corrects for
 // their number, however they depend on each other (Westfall and Young 1993).
 func testColumns(scores []score, columns, chunks int, seed int64) *ColumnTest {
-	t := &ColumnTest{Column: make([]float64, columns), Size: make([]float64, columns)}
+	t := &ColumnTest{P: 1, Column: slices.Repeat([]float64{1}, columns), Size: make([]float64, columns)}
+	if len(scores) == 0 {
+		return t
+	}
 	k := min(waves, chunks-1)
 	wave := make([][]float64, k)
 	means := make([][]float64, len(scores))
@@ -309,13 +305,6 @@ func testColumns(scores []score, columns, chunks int, seed int64) *ColumnTest {
 			}
 		}
 		means[i] = m
-	}
-	if len(scores) == 0 {
-		for j := range t.Column {
-			t.Column[j] = 1
-		}
-		t.P = 1
-		return t
 	}
 	chunks = len(means[0])
 	for i := range wave {
@@ -341,7 +330,7 @@ func testColumns(scores []score, columns, chunks int, seed int64) *ColumnTest {
 		}
 		return out
 	}
-	for i, v := range size(positions(chunks)) {
+	for i, v := range size(Positions(chunks)) {
 		t.Size[scores[i].column] = max(t.Size[scores[i].column], v)
 	}
 	shuffles := max(leastShuffles, min(mostShuffles, int(mostProducts/float64(len(scores)*chunks*waves))))
@@ -350,7 +339,6 @@ func testColumns(scores []score, columns, chunks int, seed int64) *ColumnTest {
 		largest[i] = slices.Max(size(rng.Perm(chunks)))
 	}
 	slices.Sort(largest)
-	t.P = 1
 	for j, v := range t.Size {
 		below, _ := slices.BinarySearch(largest, v*(1-1e-9))
 		t.Column[j] = float64(1+shuffles-below) / float64(1+shuffles)

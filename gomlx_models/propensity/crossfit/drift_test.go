@@ -48,7 +48,7 @@ func smooth(seed int64, n, dim int, phi float64) Table {
 // columnTests are the tests without networks.
 func columnTests(d Table, seed int64) *Drift {
 	f := &Drift{}
-	f.testColumns(d, positions(len(d.Time)), seed)
+	f.testColumns(d, Positions(len(d.Time)), seed)
 	return f
 }
 

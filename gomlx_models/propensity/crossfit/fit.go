@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
@@ -35,33 +36,16 @@ func (d Table) Until(T float64) Table {
 	if d.check() != nil {
 		return d
 	}
-	var keep []int
-	for i, t := range d.Time {
-		if t <= T {
-			keep = append(keep, i)
-		}
-	}
-	return d.Rows(keep)
+	return d.Rows(slices.DeleteFunc(Positions(len(d.Time)), func(i int) bool { return d.Time[i] > T }))
 }
 
 // Rows returns rows of the table, in the given order.
 func (d Table) Rows(at []int) Table {
-	out := Table{Dim: d.Dim, Time: pick(d.Time, at), Label: pick(d.Label, at), Classes: d.Classes,
-		Target: pick(d.Target, at), Order: pick(d.Order, at)}
+	out := Table{Dim: d.Dim, Time: loop.Pick(d.Time, at), Label: loop.Pick(d.Label, at), Classes: d.Classes,
+		Target: loop.Pick(d.Target, at), Order: loop.Pick(d.Order, at)}
 	out.X = make([]float32, 0, len(at)*d.Dim)
 	for _, i := range at {
 		out.X = append(out.X, d.X[i*d.Dim:(i+1)*d.Dim]...)
-	}
-	return out
-}
-
-func pick[T any](list []T, at []int) []T {
-	if list == nil {
-		return nil
-	}
-	out := make([]T, len(at))
-	for j, i := range at {
-		out[j] = list[i]
 	}
 	return out
 }
@@ -73,31 +57,25 @@ func (d Table) hasY() bool { return d.Label != nil || d.Target != nil }
 func (d Table) check() error {
 	n := len(d.Time)
 	switch {
-	case d.Dim < 1:
-		return fmt.Errorf("crossfit: samples of %d values; Dim must be at least 1", d.Dim)
-	case n == 0:
-		return errors.New("crossfit: there are no samples")
+	case d.Dim < 1 || n == 0 || len(d.X) != n*d.Dim:
+		return fmt.Errorf("crossfit: %d values of x, in samples of %d, for %d times; each time needs a sample of 1 or more",
+			len(d.X), d.Dim, n)
 	case n > math.MaxInt32:
 		return fmt.Errorf("crossfit: %d samples; at most %d are possible", n, math.MaxInt32)
-	case len(d.X) != n*d.Dim:
-		return fmt.Errorf("crossfit: %d values of x for %d times; there must be %d for each time", len(d.X), n, d.Dim)
 	case d.Label != nil && d.Target != nil:
 		return errors.New("crossfit: rows have labels and targets; give one of them")
+	case (d.Label != nil) != (d.Classes > 0):
+		return fmt.Errorf("crossfit: %d labels of %d classes; give both or none", len(d.Label), d.Classes)
 	case d.Label != nil && len(d.Label) != n:
 		return fmt.Errorf("crossfit: %d samples but %d labels", n, len(d.Label))
-	case d.Label != nil && d.Classes < 1:
-		return fmt.Errorf("crossfit: labels of %d classes; Classes must be at least 1", d.Classes)
-	case d.Label == nil && d.Classes != 0:
-		return fmt.Errorf("crossfit: Classes is %d, but there are no labels; set it to 0", d.Classes)
-	case d.Target != nil && len(d.Target) != n:
-		return fmt.Errorf("crossfit: %d samples but %d targets", n, len(d.Target))
-	case d.Order != nil && len(d.Order) != n:
-		return fmt.Errorf("crossfit: %d samples but %d values of Order", n, len(d.Order))
 	}
 	for _, column := range []struct {
 		name   string
 		values []float64
 	}{{"time", d.Time}, {"target", d.Target}, {"order", d.Order}} {
+		if column.values != nil && len(column.values) != n {
+			return fmt.Errorf("crossfit: %d samples, but the %s of %d", n, column.name, len(column.values))
+		}
 		for i, v := range column.values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("crossfit: the %s of sample %d is %v; remove or replace it", column.name, i, v)
@@ -161,11 +139,6 @@ type shape struct {
 	Columns                 []int     // of x, in their canonical order; g sees them so
 	Mean, Scale             []float32 // in that order
 	TargetMean, TargetScale float64
-}
-
-// fits tells whether rows have the columns of the fitted ones.
-func (s shape) fits(d Table) bool {
-	return d.Dim == s.Dim && d.Classes == s.Classes && (d.Target != nil) == s.Target
 }
 
 // Fitter holds the compiled programs of Fit, which take longer to compile than to run. One

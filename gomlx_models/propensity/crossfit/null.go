@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/loop"
 
 	"github.com/gomlx/gomlx/core/tensors"
 	"gonum.org/v1/gonum/stat"
@@ -40,12 +41,11 @@ var nullCandidate = Candidate{Hidden: 16, Frequencies: 4, Updates: 150, Learning
 // null tests for drift. chunk: of each sample.
 func (o *Fitted) null(ctx context.Context, table []*tensors.Tensor, samples []sample, chunk []int32,
 	seed int64) (*Null, error) {
-	samples, chunk = thin(samples, chunk)
 	data := make([][]sample, o.Config.Permutations+1)
 	data[0] = samples
 	for p := range data[1:] {
 		from := shuffleChunks(chunk, random.New(seed, "null", p+1))
-		moved := pick(samples, from)
+		moved := loop.Pick(samples, from)
 		for i := range moved {
 			moved[i].u = samples[i].u
 		}
@@ -58,10 +58,7 @@ func (o *Fitted) null(ctx context.Context, table []*tensors.Tensor, samples []sa
 // with the same stream of random numbers have the same initial values and minibatches.
 func (o *Fitted) compare(ctx context.Context, table []*tensors.Tensor, data [][]sample, chunk []int32, seed int64,
 	stream func(p int) int) (*Null, error) {
-	fold := make([]uint8, len(chunk))
-	for i, c := range chunk {
-		fold[i] = uint8(c % nullFolds)
-	}
+	fold := deal(chunk, nullFolds)
 	var lanes []*lane
 	for p := range data {
 		for k := range nullFolds {
@@ -106,18 +103,22 @@ func verdict(losses []float64) *Null {
 	return n
 }
 
-// thin takes every n-th sample, so that at most nullRows are left.
-func thin(samples []sample, chunk []int32) ([]sample, []int32) {
-	every := (len(samples) + nullRows - 1) / nullRows
-	if every <= 1 {
-		return samples, chunk
+// thin takes every n-th, so that at most nullRows are left.
+func thin[T any](list []T) (out []T) {
+	every := (len(list) + nullRows - 1) / nullRows
+	for i := 0; i < len(list); i += every {
+		out = append(out, list[i])
 	}
-	var s []sample
-	var c []int32
-	for i := 0; i < len(samples); i += every {
-		s, c = append(s, samples[i]), append(c, chunk[i])
+	return out
+}
+
+// deal gives chunks to folds in turn.
+func deal(chunk []int32, folds int32) []uint8 {
+	out := make([]uint8, len(chunk))
+	for i, c := range chunk {
+		out[i] = uint8(c % folds)
 	}
-	return s, c
+	return out
 }
 
 // shuffleChunks returns the positions with the chunks in random order.

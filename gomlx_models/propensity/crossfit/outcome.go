@@ -43,7 +43,6 @@ func (w *network) outcome(s *net.Scope, x, label, target *Node) (out []*Node, lo
 // differ by y alone.
 func (o *Fitted) conditionalNull(ctx context.Context, table []*tensors.Tensor, samples []sample, chunk []int32,
 	seed int64) (*Null, error) {
-	samples, chunk = thin(samples, chunk)
 	data, err := o.redraws(ctx, table, samples, chunk, seed)
 	if err != nil {
 		return nil, err
@@ -103,10 +102,7 @@ func (o *Fitted) redraws(ctx context.Context, table []*tensors.Tensor, samples [
 // sample's chunk.
 func (o *Fitted) predict(ctx context.Context, table []*tensors.Tensor, samples []sample, chunk []int32, outputs int,
 	seed int64) ([]float32, error) {
-	fold := make([]uint8, len(chunk))
-	for i, c := range chunk {
-		fold[i] = uint8(c % outcomeFolds)
-	}
+	fold := deal(chunk, outcomeFolds)
 	lanes, asked := make([]*lane, outcomeFolds), make([][]pair, outcomeFolds)
 	for k := range lanes {
 		l, err := newLane(samples, fold, k, len(samples)/outcomeFolds, random.New(seed, "held", k))
@@ -155,14 +151,8 @@ func cutBins(value []float64, most int, rng *rand.Rand) *outcomeCut {
 	n := len(value)
 	order := rng.Perm(n) // random among equal ones
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value[a], value[b]) })
-	distinct := 1
-	for i := 1; i < n; i++ {
-		if value[order[i]] != value[order[i-1]] {
-			distinct++
-		}
-	}
 	least := 1 // outcomes in a bin
-	if distinct > most {
+	if _, distinct := MeanRanks(value); distinct > most {
 		least = (n + most - 1) / most
 	}
 	c := &outcomeCut{of: make([]int32, n), place: make([]float64, n)}

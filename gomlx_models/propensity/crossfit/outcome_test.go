@@ -74,7 +74,7 @@ func turningTarget(seed int64, n int) Table {
 func TestRedraws(t *testing.T) {
 	d := xDrift(1, 2000, false)
 	o, rows, table := prepared(t, d, DefaultConfig())
-	samples, chunk := thin(o.samples(d, rows.at, Joint), chunksOf(cutEvenly(2000, 100), 2000))
+	samples, chunk := o.samples(d, rows.at, Joint), evenly(2000, 100)
 	data, err := o.redraws(context.Background(), table, samples, chunk, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -7,12 +7,11 @@ import (
 )
 
 // sortedRows are the rows of a table in their canonical order, which does not depend on the order
-// in which they are given, with fold and chunk of each.
+// in which they are given, with the fold of each.
 type sortedRows struct {
 	at    []int    // position -> row of the table
 	hash  []uint64 // by position
 	times int      // number of different times
-	chunk []int32  // by position, from 0
 	fold  []uint8  // by position
 }
 
@@ -20,23 +19,18 @@ type sortedRows struct {
 // value, a chunk of equal times would hold similar rows. columns: their canonical order.
 func sortRows(d Table, columns []int) *sortedRows {
 	n := len(d.Time)
-	r := &sortedRows{at: make([]int, n)}
+	r := &sortedRows{at: Positions(n), hash: make([]uint64, n)}
 	hash := make([]uint64, n)
-	for i := range r.at {
-		r.at[i], hash[i] = i, rowHash(d, columns, i)
+	for i := range hash {
+		hash[i] = rowHash(d, columns, i)
 	}
 	slices.SortFunc(r.at, func(a, b int) int {
-		if c := cmp.Compare(d.Time[a], d.Time[b]); c != 0 {
-			return c
-		}
+		byOrder := 0
 		if d.Order != nil {
-			if c := cmp.Compare(d.Order[a], d.Order[b]); c != 0 {
-				return c
-			}
+			byOrder = cmp.Compare(d.Order[a], d.Order[b])
 		}
-		return cmp.Compare(hash[a], hash[b])
+		return cmp.Or(cmp.Compare(d.Time[a], d.Time[b]), byOrder, cmp.Compare(hash[a], hash[b]))
 	})
-	r.hash = make([]uint64, n)
 	for i, row := range r.at {
 		r.hash[i] = hash[row]
 		if i == 0 || d.Time[row] != d.Time[r.at[i-1]] {
@@ -77,69 +71,36 @@ func mix(h, word uint64) uint64 {
 // fold's g does not see are short, and so few that neighbouring rows stay together.
 const chunksPerFold = 10
 
-// deal cuts the rows into contiguous chunks and deals them to folds in turn. With few times
-// every time is cut into one chunk for each fold. Otherwise all rows are cut into chunksPerFold
-// chunks for each fold.
+// deal cuts the rows into contiguous chunks and deals them to folds in turn. With few times every time is cut into one
+// chunk for each fold. Otherwise all rows are cut into chunksPerFold chunks for each fold.
 func (r *sortedRows) deal(d Table, folds int) {
 	n, few := len(r.at), r.times < chunksPerFold*folds
-	var cuts []int
-	if few {
-		cuts = r.cutTimes(d, folds)
-	} else {
-		cuts = cutEvenly(n, chunksPerFold*folds)
-	}
-	r.chunk, r.fold = chunksOf(cuts, n), make([]uint8, n)
-	for i, chunk := range r.chunk {
-		c := int(chunk)
+	r.fold = make([]uint8, n)
+	for from, first := 0, 0; from < n; first += folds + 1 { // another fold gets the first chunk of the next time
+		to, chunks := n, chunksPerFold*folds
 		if few {
-			c += c / folds // another fold gets the first chunk of the next time
+			to, chunks = from+1, folds
+			for to < n && d.Time[r.at[to]] == d.Time[r.at[from]] {
+				to++
+			}
 		}
-		r.fold[i] = uint8(c % folds)
-	}
-	for i := 1; i < n; i++ { // equal rows stay together
-		if r.hash[i] == r.hash[i-1] {
-			r.chunk[i], r.fold[i] = r.chunk[i-1], r.fold[i-1]
-		}
-	}
-}
-
-// cutTimes cuts each time into parts. It returns the first position of each part.
-func (r *sortedRows) cutTimes(d Table, parts int) []int {
-	var cuts []int
-	for from := 0; from < len(r.at); {
-		to := from + 1
-		for to < len(r.at) && d.Time[r.at[to]] == d.Time[r.at[from]] {
-			to++
-		}
-		for k := range parts {
-			cuts = append(cuts, from+(to-from)*k/parts)
+		for i, c := range evenly(to-from, chunks) {
+			r.fold[from+i] = uint8((first + int(c)) % folds)
 		}
 		from = to
 	}
-	return cuts
-}
-
-// cutEvenly cuts n positions into parts.
-func cutEvenly(n, parts int) []int {
-	cuts := make([]int, parts)
-	for k := range cuts {
-		cuts[k] = n * k / parts
+	for i := 1; i < n; i++ { // equal rows stay together
+		if r.hash[i] == r.hash[i-1] {
+			r.fold[i] = r.fold[i-1]
+		}
 	}
-	return cuts
 }
 
-// chunksOf returns the chunk of each of n positions. cuts: the first position of each chunk, from 0; a chunk that
-// starts where the next one does is empty.
-func chunksOf(cuts []int, n int) []int32 {
+// evenly cuts n positions into contiguous parts of about the same size, and returns the part of each.
+func evenly(n, parts int) []int32 {
 	out := make([]int32, n)
-	for c, from := range cuts {
-		to := n
-		if c+1 < len(cuts) {
-			to = cuts[c+1]
-		}
-		for i := from; i < to; i++ {
-			out[i] = int32(c)
-		}
+	for i := range out {
+		out[i] = int32(((i+1)*parts - 1) / n)
 	}
 	return out
 }

@@ -237,13 +237,8 @@ func (w *network) evaluate(ctx context.Context, table []*tensors.Tensor, pairs [
 			}
 		}
 		feeds := columns.tensors(w.lanes, rows)
-		answer, err := net.Run(w.eval, table, feeds, params)
+		flat, err := net.RunValues(w.eval, table, feeds, params)
 		net.Free(feeds...)
-		if err != nil {
-			return nil, fmt.Errorf("crossfit: %w", err)
-		}
-		flat, err := net.FromTensors(answer)
-		net.Free(answer...)
 		if err != nil {
 			return nil, fmt.Errorf("crossfit: %w", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/gomlx/core/tensors"
+	"gonum.org/v1/gonum/floats"
 )
 
 // WeightOptions say which weights Fitted.Weights returns. The zero value of every field but Kind is
@@ -75,7 +76,7 @@ func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options Weig
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	if !o.Shape.fits(d) {
+	if d.Dim != o.Shape.Dim || d.Classes != o.Shape.Classes || (d.Target != nil) != o.Shape.Target {
 		return nil, fmt.Errorf("crossfit: rows of %d values, %d classes, targets %v, but g was fitted on %d, %d, %v",
 			d.Dim, d.Classes, d.Target != nil, o.Shape.Dim, o.Shape.Classes, o.Shape.Target)
 	}
@@ -173,29 +174,29 @@ func Forgetting(times []float64, T, halfLife float64) *Weights {
 // members returns log omega of each row by each network that may be asked: the ensemble of the row's own fold, or of
 // all folds.
 func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) ([][]float64, error) {
-	table := deviceTable(d, o.Shape)
-	defer net.Free(table...)
-	seen := o.seenFolds(d)
-	if kind != Conditional {
-		return o.modelMembers(ctx, table, seen, d, T, kind)
+	of := []Kind{kind}
+	switch {
+	case kind == Conditional:
+		of = []Kind{Joint, Covariate}
+	case o.models[Joint] == nil && !o.Shape.Target && o.Shape.Classes == 0:
+		of = []Kind{Covariate} // without outcomes both are the same
 	}
-	if o.models[Joint] == nil || o.models[Covariate] == nil {
-		return nil, errors.New("crossfit: kind conditional was not fitted; it needs an outcome and a place in Kinds")
-	}
-	logs, err := o.modelMembers(ctx, table, seen, d, T, Joint)
-	if err != nil {
-		return nil, err
-	}
-	minus, err := o.modelMembers(ctx, table, seen, d, T, Covariate)
-	if err != nil {
-		return nil, err
-	}
-	for i := range logs {
-		for s, v := range minus[i] {
-			logs[i][s] -= v
+	for _, k := range of {
+		if o.models[k] == nil {
+			return nil, fmt.Errorf("crossfit: kind %s was not fitted; name it in Kinds (%s needs an outcome)", kind, Conditional)
 		}
 	}
-	return logs, nil
+	table, seen := deviceTable(d, o.Shape), o.seenFolds(d)
+	defer net.Free(table...)
+	logs, err := o.modelMembers(ctx, table, seen, d, T, of[0])
+	if err != nil || len(of) == 1 {
+		return logs, err
+	}
+	minus, err := o.modelMembers(ctx, table, seen, d, T, of[1])
+	for i := range minus {
+		floats.Sub(logs[i], minus[i])
+	}
+	return logs, err
 }
 
 // seenFolds is the fold of each row that was fitted, and -1 of others.
@@ -214,12 +215,6 @@ func (o *Fitted) seenFolds(d Table) []int8 {
 func (o *Fitted) modelMembers(ctx context.Context, table []*tensors.Tensor, seen []int8, d Table, T float64,
 	kind Kind) ([][]float64, error) {
 	m := o.models[kind]
-	if m == nil && kind == Joint && !o.Shape.Target && o.Shape.Classes == 0 {
-		kind, m = Covariate, o.models[Covariate]
-	}
-	if m == nil {
-		return nil, fmt.Errorf("crossfit: kind %s was not fitted; name it in Kinds", kind)
-	}
 	folds, ensemble, logs := o.Config.Folds, len(m.values), make([][]float64, len(seen))
 	pairs, rows := make([][]pair, folds), make([][]int, folds) // by fold; rows: of the pairs
 	for i, fold := range seen {

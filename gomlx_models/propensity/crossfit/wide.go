@@ -70,7 +70,7 @@ func (t *turn) rank() int {
 // device copies the rotated table to the device, as deviceTable does.
 func (t *turn) device() []*tensors.Tensor {
 	rank := t.rank()
-	s := shape{Dim: rank, Columns: positions(rank), Mean: make([]float32, rank), Scale: slices.Repeat([]float32{1}, rank)}
+	s := shape{Dim: rank, Columns: Positions(rank), Mean: make([]float32, rank), Scale: slices.Repeat([]float32{1}, rank)}
 	return deviceTable(Table{Dim: rank, X: t.table, Time: make([]float64, len(t.table)/rank)}, s)
 }
 

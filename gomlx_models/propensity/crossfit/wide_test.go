@@ -32,7 +32,7 @@ func manyColumns(seed int64) (few, wide Table) {
 // values, in as few dimensions as they span; and a layer that is turned back gives what it gave.
 func TestTurned(t *testing.T) {
 	_, d := manyColumns(1)
-	s, at := shapeOfRows(d, columnOrder(d), positions(90)), positions(90)
+	s, at := shapeOfRows(d, columnOrder(d), Positions(90)), Positions(90)
 	turn := turned(d, s, at)
 	if turn == nil || turn.rank() != 2 {
 		t.Fatalf("%v: two columns and their copies span 2 dimensions", turn)
