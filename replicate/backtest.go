@@ -49,7 +49,7 @@ func backtestCommand() *cobra.Command {
 	flags.StringVar(&f.request.Model, "model", tables.Models[0],
 		strings.Join(tables.Models, ", ")+", \"exec:COMMAND\" or \"serve:COMMAND\"")
 	flags.StringSliceVar(&f.request.Rules, "rules", nil, "rules besides those of --kinds: "+
-		strings.Join(tables.Rules(), ", ")+" (default: "+strings.Join(tables.DefaultRules(), ", ")+"; "+tables.Uniform+
+		strings.Join(tables.Rules(true), ", ")+" (default: "+strings.Join(tables.Rules(false), ", ")+"; "+tables.Uniform+
 		" and "+tables.Forgetting+" always take part)")
 	flags.StringSliceVar(&f.kinds, "kinds", nil, "kinds of omega, each alone and with forgetting: "+
 		strings.Join(propensity.Names(crossfit.Kinds()), ", ")+", or none (default: all)")

@@ -182,10 +182,10 @@ func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *tab
 
 // write writes the files that were asked for, the weights last. advice: of --kind auto, or nil.
 func (f *weightsFlags) write(r *tables.Weights, advice *tables.Advice) error {
-	if f.model != "" && !r.Fitted() {
+	if f.model != "" && r.Score == nil {
 		r.Notes = append(r.Notes, "no score was fitted, so "+f.model+" is not written")
 	} else if f.model != "" {
-		if err := r.SaveModel(f.model); err != nil {
+		if err := r.Score.Save(f.model); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -83,21 +84,28 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 	}
 	list := measures(p.stream)
 	r := &Backtest{About: about, Model: p.Model, Metric: list[0].name, Tuning: tuning(len(p.steps)), unit: p.timeUnit()}
-	history := &past{measure: r.Metric}
-	for _, t := range p.steps {
-		rows := p.stream.Times.Counts[t]
-		if len(history.rows) >= r.Tuning {
-			r.Blocks = append(r.Blocks, BlockResult{p.stream.Times.Names[t], rows, map[string]float64{}})
-		}
-		history.add(byStep[t], rows)
-	}
+	history := p.past(byStep, math.MaxInt)
+	r.Blocks = collect(p.steps[r.Tuning:], func(t int) BlockResult {
+		return BlockResult{p.stream.Times.Names[t], p.stream.Times.Counts[t], map[string]float64{}}
+	})
 	r.Tested = len(r.Blocks)
-	add := func(found RuleResult, of func(i int) string) { // names of its predictions of the test blocks
-		found.Scores = map[string]float64{}
+	for _, rule := range slices.Concat(p.rules, []Rule{{Name: BestSoFar, Weightings: endsUniform(weightings(p.rules))},
+		{Name: NoChange}, {Name: Majority}}) {
+		found := RuleResult{Rule: rule.Name, Members: rule.members(history), Scores: map[string]float64{}}
+		names := slices.Repeat([]string{rule.Name}, len(p.steps)) // of its predictions of the test blocks
+		if !rule.own() && rule.Weightings != nil {
+			chosen := rule.chosen(history)
+			last := chosen[len(chosen)-1]
+			found.Kind, found.HalfLife, found.Window, found.Power = rule.Kind, last.HalfLife, last.Window, last.Power
+			names = collect(chosen, Weighting.String)
+			if found.Tuned = len(rule.Weightings) > 1; found.Tuned {
+				found.Chosen = names[r.Tuning:len(p.steps)]
+			}
+		}
 		for _, m := range list {
 			sum, rows := 0., 0.
 			for i, b := range r.Blocks {
-				v := history.blocks[r.Tuning+i][metric(m.name, of(r.Tuning+i))]
+				v := history.blocks[r.Tuning+i][metric(m.name, names[r.Tuning+i])]
 				if m.name == r.Metric {
 					b.Scores[found.Rule] = v
 				}
@@ -106,23 +114,6 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 			found.Scores[m.name] = sum / rows
 		}
 		r.Rules = append(r.Rules, found)
-	}
-	for _, rule := range slices.Concat(p.rules, []Rule{{Name: BestSoFar, Weightings: endsUniform(weightings(p.rules))},
-		{Name: NoChange}, {Name: Majority}}) {
-		found := RuleResult{Rule: rule.Name, Members: rule.members(history)}
-		if rule.own() || rule.Weightings == nil {
-			add(found, func(int) string { return rule.Name })
-			continue
-		}
-		chosen := rule.chosen(history)
-		last := chosen[len(chosen)-1]
-		found.Kind, found.HalfLife, found.Window, found.Power = rule.Kind, last.HalfLife, last.Window, last.Power
-		if found.Tuned = len(rule.Weightings) > 1; found.Tuned {
-			for _, w := range chosen[r.Tuning:len(p.steps)] {
-				found.Chosen = append(found.Chosen, w.String())
-			}
-		}
-		add(found, func(i int) string { return chosen[i].String() })
 	}
 	r.compare(p.Seed)
 	r.Verdict, r.Notes = r.nameCommittee(r.judge()), append(r.Notes, r.idle()...)
@@ -136,17 +127,11 @@ func endsUniform(list []Weighting) []Weighting {
 
 // compare fills in the intervals of the differences to uniform weights and to forgetting.
 func (r *Backtest) compare(seed int64) {
-	var rows []int
-	for _, b := range r.Blocks {
-		rows = append(rows, b.Rows)
-	}
+	rows := collect(r.Blocks, func(b BlockResult) int { return b.Rows })
 	against := func(base string, of func(*RuleResult) *Interval, together func(RuleResult) bool) {
 		var all, family [][]float64
 		for _, rule := range r.Rules {
-			var d []float64
-			for _, b := range r.Blocks {
-				d = append(d, b.Scores[rule.Rule]-b.Scores[base])
-			}
+			d := collect(r.Blocks, func(b BlockResult) float64 { return b.Scores[rule.Rule] - b.Scores[base] })
 			all = append(all, d)
 			if together(rule) {
 				family = append(family, d)
@@ -168,8 +153,23 @@ func (r *Backtest) compare(seed int64) {
 		func(x RuleResult) bool { return x.Kind != "" })
 }
 
-func (r *Backtest) index(rule string) int {
-	return slices.IndexFunc(r.Rules, func(x RuleResult) bool { return x.Rule == rule })
+// rule is the result of a rule; the zero value if it took no part.
+func (r *Backtest) rule(name string) (found RuleResult) {
+	for _, x := range r.Rules {
+		if x.Rule == name {
+			found = x
+		}
+	}
+	return found
+}
+
+func (r *Backtest) byLoss(a, b RuleResult) int {
+	return cmp.Compare(a.Scores[r.Metric], b.Scores[r.Metric])
+}
+
+// loss is the loss of a rule for people.
+func (r *Backtest) loss(x RuleResult) string {
+	return strings.TrimPrefix(fmt.Sprintf("%.3f", x.Scores[r.Metric]), "0")
 }
 
 // simple lists the rules of which one is advised where omega is not and equal weights are not.
@@ -185,62 +185,55 @@ const slight = .01
 // If there is none, the one with the lowest loss is advised as what may be chance, but equal weights if its gain is
 // slight.
 func (r *Backtest) judge() Advice {
-	score := func(i int) float64 { return r.Rules[i].Scores[r.Metric] }
-	loss := func(i int) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", score(i)), "0") }
-	uniform, best := r.index(Uniform), -1
+	score := func(x RuleResult) float64 { return x.Scores[r.Metric] }
+	uniform := r.rule(Uniform)
+	gains := func(x RuleResult) bool { return score(uniform)-score(x) >= slight*score(uniform) }
 	lowest, certain := uniform, uniform // of the simple rules
-	for _, name := range simple {
-		i := r.index(name)
-		if i < 0 {
-			continue
+	var best RuleResult                 // with omega
+	none := ". No omega was tested."
+	for _, x := range r.Rules {
+		if slices.Contains(simple, x.Rule) && score(x) < score(lowest) {
+			lowest = x
 		}
-		if score(i) < score(lowest) {
-			lowest = i
+		if slices.Contains(simple, x.Rule) && x.AgainstUniform.High < 0 && score(x) < score(certain) {
+			certain = x
 		}
-		if r.Rules[i].AgainstUniform.High < 0 && score(i) < score(certain) {
-			certain = i
+		if x.Kind != "" && (best.Rule == "" || score(x) < score(best)) {
+			best = x
+		}
+		if strings.HasPrefix(x.Rule, factor) {
+			none = "."
 		}
 	}
-	for i, rule := range r.Rules {
-		if rule.Kind != "" && (best < 0 || score(i) < score(best)) {
-			best = i
+	better := best.Rule != "" && score(best) < score(lowest) && best.AgainstForgetting.Mean < 0
+	if better && best.AgainstForgetting.High < 0 && (best.AgainstUniform.High < 0 || gains(best)) {
+		use := "--kind " + string(best.Kind)
+		if best.HalfLife > 0 {
+			use += fmt.Sprintf(" --half-life %g", best.HalfLife)
 		}
-	}
-	gains := func(i int) bool { return score(uniform)-score(i) >= slight*score(uniform) }
-	better := best >= 0 && score(best) < score(lowest) && r.Rules[best].AgainstForgetting.Mean < 0
-	if better && r.Rules[best].AgainstForgetting.High < 0 && (r.Rules[best].AgainstUniform.High < 0 || gains(best)) {
-		rule := r.Rules[best]
-		use := "--kind " + string(rule.Kind)
-		if rule.HalfLife > 0 {
-			use += fmt.Sprintf(" --half-life %g", rule.HalfLife)
-		}
-		return Advice{Rule: rule.Rule, Kind: rule.Kind, HalfLife: rule.HalfLife, Helps: true,
+		return Advice{Rule: best.Rule, Kind: best.Kind, HalfLife: best.HalfLife, Helps: true,
 			Sentence: fmt.Sprintf("Use weights by %s%s (%s): %s %s instead of %s with the best tuned forgetting.",
-				drifts[rule.Kind], r.life(" with", rule.HalfLife), use, r.Words(), loss(best), loss(r.index(Forgetting)))}
+				drifts[best.Kind], r.life(" with", best.HalfLife), use, r.Words(), r.loss(best), r.loss(r.rule(Forgetting)))}
 	}
 	base, maybe := certain, ""
-	if base == uniform && gains(lowest) {
+	if base.Rule == Uniform && gains(lowest) {
 		base, maybe = lowest, ", which may be chance"
 	}
-	rule := r.Rules[base]
-	v := Advice{Rule: rule.Rule, HalfLife: rule.HalfLife, Window: rule.Window}
-	v.Sentence = fmt.Sprintf("Use %s: %s %s", r.take(rule), r.Words(), loss(base))
+	v := Advice{Rule: base.Rule, HalfLife: base.HalfLife, Window: base.Window}
+	v.Sentence = fmt.Sprintf("Use %s: %s %s", r.take(base), r.Words(), r.loss(base))
 	switch {
-	case base != uniform:
-		v.Sentence += fmt.Sprintf(" instead of %s%s", loss(uniform), maybe)
-	case lowest != uniform:
-		v.Sentence += fmt.Sprintf(". Nothing beats equal weights here: %s differs by %s", r.Rules[lowest].Rule,
-			r.Rules[lowest].AgainstUniform)
+	case base.Rule != Uniform:
+		v.Sentence += fmt.Sprintf(" instead of %s%s", r.loss(uniform), maybe)
+	case lowest.Rule != Uniform:
+		v.Sentence += fmt.Sprintf(". Nothing beats equal weights here: %s differs by %s", lowest.Rule, lowest.AgainstUniform)
 	default:
 		v.Sentence += ". Nothing beats equal weights here"
 	}
 	switch {
-	case best < 0 && slices.ContainsFunc(r.Rules, func(x RuleResult) bool { return strings.HasPrefix(x.Rule, factor) }):
-		v.Sentence += "."
-	case best < 0:
-		v.Sentence += ". No omega was tested."
+	case best.Rule == "":
+		v.Sentence += none
 	case better:
-		v.Sentence += fmt.Sprintf(". Weights by %s reach %s, which may be chance.", drifts[r.Rules[best].Kind], loss(best))
+		v.Sentence += fmt.Sprintf(". Weights by %s reach %s, which may be chance.", drifts[best.Kind], r.loss(best))
 	default:
 		v.Sentence += ". Weights by omega do not help here."
 	}
@@ -302,15 +295,10 @@ func (i Interval) String() string { return fmt.Sprintf("%+.4f [%+.4f, %+.4f]", i
 
 // idle is a note if a prediction without a model is better than all models; none otherwise.
 func (r *Backtest) idle() []string {
-	best := 0
-	for i, rule := range r.Rules {
-		if rule.Scores[r.Metric] < r.Rules[best].Scores[r.Metric] {
-			best = i
-		}
-	}
-	if name := r.Rules[best].Rule; name == NoChange || name == Majority {
+	best := slices.MinFunc(r.Rules, r.byLoss).Rule
+	if best == NoChange || best == Majority {
 		return []string{fmt.Sprintf("%s, a prediction without a model, has the lowest %s: the features do not help this model",
-			name, r.Words())}
+			best, r.Words())}
 	}
 	return nil
 }
@@ -368,7 +356,7 @@ func (r *Backtest) shown() (rules []RuleResult, others int) {
 			rules = append(rules, rule)
 		}
 	}
-	slices.SortStableFunc(rules, func(a, b RuleResult) int { return cmp.Compare(a.Scores[r.Metric], b.Scores[r.Metric]) })
+	slices.SortStableFunc(rules, r.byLoss)
 	for len(rules) > mostRules {
 		worst := len(rules) - 1
 		for slices.Contains([]string{Uniform, Forgetting, r.Verdict.Rule}, rules[worst].Rule) {

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ import (
 type BacktestRequest struct {
 	Request
 	Model string // of Models, or a command: "exec:...", "serve:..."
-	// Rules are of Rules; nil: DefaultRules. Uniform and Forgetting always take part.
+	// Rules are of Rules; nil: those of Rules(false). Uniform and Forgetting always take part.
 	Rules []string
 	Kinds []crossfit.Kind // of omega, each alone and with forgetting; nil: all
 	Until string          // the last block, as the table has its times; empty: the last one
@@ -67,28 +68,14 @@ type BacktestJob struct {
 	unit  float64 // time between neighbouring blocks (median)
 }
 
-// check returns a usage error for an impossible request, before its table is read.
-func (q BacktestRequest) check() error {
-	if q.Label == "" {
-		return usage.Errorf("the label is missing: a back test needs an outcome that models predict")
-	}
-	if err := errors.Join(usage.Known("there is no rule", q.Rules, Rules()), usage.Known("there is no kind of weight",
-		propensity.Names(q.Kinds), propensity.Names(crossfit.Kinds()))); err != nil {
-		return err
-	}
-	if q.Last < 0 {
-		return usage.Errorf("the number of test blocks is %d; give at least 0", q.Last)
-	}
-	if err := q.Fit.Validate(); err != nil {
-		return usage.Error(err)
-	}
-	return CheckModel(q.Model)
-}
-
-// Prepare reads the table and chooses rules and test blocks. It finds all that the user can mend in the table or the
-// request, as usage errors and *table.Error, before anything is computed.
+// PrepareBacktest reads the table and chooses rules and test blocks. It finds all that the user can mend in the table
+// or the request, as usage errors and *table.Error, before anything is computed.
 func PrepareBacktest(q BacktestRequest) (*BacktestJob, error) {
-	if err := q.check(); err != nil {
+	if q.Label == "" {
+		return nil, usage.Errorf("the label is missing: a back test needs an outcome that models predict")
+	}
+	if err := cmp.Or(usage.Known("there is no rule", q.Rules, Rules(true)), usage.Known("there is no kind of weight",
+		propensity.Names(q.Kinds), propensity.Names(crossfit.Kinds())), checkModel(q.Model)); err != nil {
 		return nil, err
 	}
 	o, err := q.open(q.Until)
@@ -96,52 +83,42 @@ func PrepareBacktest(q BacktestRequest) (*BacktestJob, error) {
 		return nil, err
 	}
 	p := &BacktestJob{BacktestRequest: q, opened: o}
-	s, last, blocks := o.stream, o.at, o.at+1
-	bad := func(problem, fix string) error {
-		return &table.Error{File: q.File, Column: q.Time, Problem: problem, Fix: fix}
+	s, blocks, past := o.stream, o.at+1, len(o.stream.Times.Rows(0, o.at))
+	bad := func(column, problem, fix string) error {
+		return &table.Error{File: q.File, Column: column, Problem: problem, Fix: fix}
 	}
 	if blocks < leastBlocks {
-		return nil, bad(fmt.Sprintf("there are %d blocks of time", blocks),
+		return nil, bad(q.Time, fmt.Sprintf("there are %d blocks of time", blocks),
 			fmt.Sprintf("a back test needs at least %d: choose a finer --bin", leastBlocks))
 	}
 	if slices.Contains(s.Features, weightColumn) || q.Label == weightColumn {
-		return nil, &table.Error{File: q.File, Column: weightColumn, Problem: "the weights for a trainer have this name",
-			Fix: "rename the column, or leave it out with --drop"}
+		return nil, bad(weightColumn, "the weights for a trainer have this name",
+			"rename the column, or leave it out with --drop")
 	}
 	tests := q.Last
 	if all := blocks - max(2, blocks/5); tests == 0 {
-		if tests = min(all, mostTests); len(s.Rows(0, last)) > mostPast {
+		if tests = min(all, mostTests); past > mostPast {
 			tests = min(tests, mostLarge)
 		}
 		if tests < all {
 			p.about.note("the last %d blocks are tested; --last %d tests all but the first fifth", tests, all)
 		}
 	}
-	if tests > blocks-2 || tests < 4 {
-		return nil, bad(fmt.Sprintf("%d of %d blocks cannot be test blocks", tests, blocks),
-			fmt.Sprintf("give --last from 4 to %d", blocks-2))
+	if most := min(blocks-2, mostTests); tests > most || tests < 4 {
+		return nil, bad(q.Time, fmt.Sprintf("%d of %d blocks cannot be test blocks", tests, blocks),
+			fmt.Sprintf("give --last from 4 to %d", most))
 	}
-	if tests > mostTests {
-		return nil, bad(fmt.Sprintf("there are %d test blocks", tests),
-			fmt.Sprintf("choose a coarser --bin, or the last %d with --last", mostTests))
-	}
-	if n := len(s.Rows(0, last)); n > mostPast {
+	if past > mostPast {
 		who := "g and the model learn"
 		if q.own() {
 			who = "g learns"
 		}
 		p.about.note("%s from about %d of up to %d rows of the past: from all of the newest, from the fewer the older they "+
-			"are, with weights that make up for it", who, mostPast, n)
+			"are, with weights that make up for it", who, mostPast, past)
 	}
-	for t := blocks - tests; t < blocks; t++ {
-		p.steps = append(p.steps, t)
-	}
+	p.steps = crossfit.Positions(blocks)[blocks-tests:]
 	p.unit = unit(s.Times.Values)
-	for _, rule := range allRules(blocks, p.unit) {
-		if q.has(rule) {
-			p.rules = append(p.rules, rule)
-		}
-	}
+	p.rules = slices.DeleteFunc(allRules(blocks, p.unit), func(r Rule) bool { return !q.has(r) })
 	return p, nil
 }
 
@@ -175,10 +152,7 @@ func (q BacktestRequest) own() bool { return !slices.Contains(Models, q.Model) }
 // *runs.InterruptedError, and those of the models.
 func (p *BacktestJob) Run(ctx context.Context, h Host) (*Backtest, error) {
 	log := newConsole(h.Log)
-	model, err := newTrainer(p.Model, h.Backend, h.Workers, p.Seed, log)
-	if err != nil {
-		return nil, err
-	}
+	model := newTrainer(p.Model, h.Backend, h.Workers, p.Seed, log)
 	job, err := p.job(h, model)
 	if err != nil {
 		return nil, errors.Join(err, model.close())
@@ -200,13 +174,11 @@ func (p *BacktestJob) Run(ctx context.Context, h Host) (*Backtest, error) {
 		about.note("%v", ended)
 		fmt.Fprintf(log, "note: %v\n", ended)
 	}
-	switch {
-	case err != nil:
+	if err == nil && len(report.Failed) > 0 {
+		err = report.Failed[0].Err
+	}
+	if err = cmp.Or(err, report.Err()); err != nil {
 		return nil, err
-	case len(report.Failed) > 0:
-		return nil, report.Failed[0].Err
-	case report.Err() != nil:
-		return nil, report.Err()
 	}
 	r := newResult(p, about, report.Results[job.Spec.ID()].Rows)
 	return r, p.record(ctx, h, r, job.Spec)

@@ -45,8 +45,6 @@ func run(t *testing.T, dir string, q BacktestRequest) *Backtest {
 	return r
 }
 
-func (r *Backtest) rule(name string) RuleResult { return r.Rules[r.index(name)] }
-
 // TestRun: where the rule turns round, recent rows are worth more; the scores of models that need no training are
 // computed again here; a second run takes all from the store.
 func TestRun(t *testing.T) {
@@ -74,11 +72,11 @@ func TestRun(t *testing.T) {
 	want, n := 0., 0.
 	for block := 5; block < 16; block++ { // majority, with one more row of each class
 		past, yes := 2., 1.
-		for _, row := range s.Rows(0, block) {
+		for _, row := range s.Times.Rows(0, block) {
 			past++
 			yes += float64(s.Label.Class[row])
 		}
-		for _, row := range s.Rows(block, block+1) {
+		for _, row := range s.Times.Rows(block, block+1) {
 			p := yes / past
 			if s.Label.Class[row] == 0 {
 				p = 1 - p

@@ -55,26 +55,28 @@ type sample struct {
 	blocks
 	data    crossfit.Table // Time is that of the block, Order the place
 	encoder *table.Encoder
-	times   int  // of the table
-	rows    int  // of the table
-	thinned bool // some were left out
+	notes   []string // what was merged and left out
 }
 
-// sample chooses rows of the first n times.
-func (s *Stream) sample(n int) (*sample, error) {
-	out := &sample{blocks: *blocksOf(s.Times, n), times: n}
+// sample chooses rows of the first n times. all: these rows, in order of time.
+func (s *Stream) sample(all []int, n int) (*sample, error) {
+	out := &sample{blocks: *blocksOf(s.Times, n)}
 	limit := mostRows / len(out.list)
-	all := s.Rows(0, n)
-	s.Sort(all)
-	out.rows = len(all)
 	var rows []int
+	left := all
 	for i, block := range out.list {
-		kept := thin(all[:block.Rows], limit)
-		all = all[block.Rows:]
+		kept := thin(left[:block.Rows], limit)
+		left = left[block.Rows:]
 		rows = append(rows, kept...)
 		out.of = append(out.of, slices.Repeat([]int{i}, len(kept))...)
 	}
-	out.thinned = len(rows) < out.rows
+	if out.per > 1 {
+		out.notes = append(out.notes, fmt.Sprintf("%d times were merged to %d blocks of %d", n, len(out.list), out.per))
+	}
+	if len(rows) < len(all) {
+		out.notes = append(out.notes, fmt.Sprintf("drift was tested on %d of %d rows: every n-th in time order, at most %d "+
+			"of a block", len(rows), len(all), limit))
+	}
 	var err error
 	if out.data, out.encoder, err = s.Data(rows); err != nil {
 		return nil, err
@@ -83,18 +85,6 @@ func (s *Stream) sample(n int) (*sample, error) {
 		out.data.Time[i], out.data.Order[i] = out.list[block].Value, float64(i)
 	}
 	return out, nil
-}
-
-// notes say what was merged and left out.
-func (s *sample) notes() (notes []string) {
-	if s.per > 1 {
-		notes = append(notes, fmt.Sprintf("%d times were merged to %d blocks of %d", s.times, len(s.list), s.per))
-	}
-	if s.thinned {
-		notes = append(notes, fmt.Sprintf("drift was tested on %d of %d rows: every n-th in time order, at most %d of a block",
-			len(s.of), s.rows, mostRows/len(s.list)))
-	}
-	return notes
 }
 
 // thin keeps n of the values, or all if they are fewer, at regular distances.
@@ -109,23 +99,11 @@ func thin[T any](list []T, n int) []T {
 	return out
 }
 
-// positions are 0..n-1.
-func positions(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
-
-// take returns the values of rows; nil if there are none.
-func take[T any](list []T, rows []int) []T {
-	if list == nil {
-		return nil
-	}
-	out := make([]T, len(rows))
-	for i, row := range rows {
-		out[i] = list[row]
+// collect lists a value of each element.
+func collect[S, T any](list []S, of func(S) T) []T {
+	out := make([]T, len(list))
+	for k, v := range list {
+		out[k] = of(v)
 	}
 	return out
 }

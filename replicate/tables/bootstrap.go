@@ -37,18 +37,10 @@ func blockBootstrap(diff [][]float64, rows []int, seed int64) (pointwise, simult
 		return nil, nil
 	}
 	n := len(rows)
-	weight := make([]float64, n)
-	for t, r := range rows {
-		weight[t] = float64(r)
-	}
-	coefficients := make([]float64, len(diff))
-	var lengths []int
-	for s, d := range diff {
-		coefficients[s] = autoregression(d)
-		lengths = append(lengths, runLength(coefficients[s], n))
-	}
-	common := slices.Clone(lengths)
-	slices.Sort(common)
+	weight := collect(rows, func(r int) float64 { return float64(r) })
+	coefficients := collect(diff, autoregression)
+	lengths := collect(coefficients, func(r float64) int { return runLength(r, n) })
+	common := slices.Sorted(slices.Values(lengths))
 	largest := make([]float64, resamples)
 	for _, d := range diff {
 		samples := resample(d, weight, common[len(common)/2], seed)
@@ -62,12 +54,11 @@ func blockBootstrap(diff [][]float64, rows []int, seed int64) (pointwise, simult
 	slices.Sort(largest)
 	together := max(1, stat.Quantile(.95, stat.Empirical, largest, nil)/distuv.UnitNormal.Quantile(.975))
 	for s, d := range diff {
-		length := float64(lengths[s])
 		err := stat.StdDev(resample(d, weight, lengths[s], seed), nil) * math.Sqrt(missed(coefficients[s], lengths[s], n))
-		c := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n)/length - 1}.Quantile(.975)
+		err *= distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n)/float64(lengths[s]) - 1}.Quantile(.975)
 		mean := stat.Mean(d, weight)
-		pointwise = append(pointwise, interval(mean, err, c))
-		simultaneous = append(simultaneous, interval(mean, err, c*together))
+		pointwise = append(pointwise, Interval{mean, mean - err, mean + err})
+		simultaneous = append(simultaneous, Interval{mean, mean - err*together, mean + err*together})
 	}
 	return pointwise, simultaneous
 }
@@ -134,12 +125,4 @@ func missed(r float64, length, n int) float64 {
 	}
 	all := (1 + r) / (1 - r)
 	return all / inside * float64(n) / (float64(n) - min(all, float64(n)/4))
-}
-
-// interval is mean +- c standard errors. A series without spread, such as a rule against itself, has width 0.
-func interval(mean, err, c float64) Interval {
-	if err == 0 {
-		return Interval{mean, mean, mean}
-	}
-	return Interval{mean, mean - c*err, mean + c*err}
 }

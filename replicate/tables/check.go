@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"tvps/gomlx_models/propensity/crossfit"
 )
 
 // A user's own trainer may drop the weights in a part of its model, as scikit-learn's calibration does of a pipeline:
@@ -70,51 +72,35 @@ func newContradiction(t *task) *contradiction {
 	return c
 }
 
-// label is the number or the class of a row of train.
-func (t *task) label(place int) float64 {
-	if t.data.Target != nil {
-		return t.data.Target[place]
-	}
-	return float64(t.data.Label[place])
-}
-
 // fourParts divides rows of train, by places, by whether two features are large. The two are those of which the
 // smallest part has the most rows.
 func (t *task) fourParts() (best [4][]int) {
 	const most, mostRows = 60, 2000 // features and rows that are tried
-	rows := thin(positions(len(t.train)), mostRows)
-	values := make([]float32, len(rows))
-	var large [][]bool
+	rows := thin(crossfit.Positions(len(t.train)), mostRows)
+	var large [][]int // of each feature, 1 for the rows in which it is
 	for j := range min(t.data.Dim, most) {
-		for i, row := range rows {
-			values[i] = t.data.X[row*t.data.Dim+j]
-		}
+		values := collect(rows, func(row int) float32 { return t.data.X[row*t.data.Dim+j] })
 		sorted := slices.Sorted(slices.Values(values))
 		cut := sorted[len(sorted)/2]
 		if cut == sorted[0] { // a level that most rows do not have
 			cut = math.Nextafter32(cut, sorted[len(sorted)-1])
 		}
-		column := make([]bool, len(rows))
+		large = append(large, make([]int, len(rows)))
 		for i, v := range values {
-			column[i] = v >= cut
+			if v >= cut {
+				large[j][i] = 1
+			}
 		}
-		for _, other := range large {
+		for _, other := range large[:j] {
 			var parts [4][]int
 			for i, row := range rows {
-				p := 0
-				if column[i] {
-					p = 1
-				}
-				if other[i] {
-					p += 2
-				}
+				p := large[j][i] + 2*other[i]
 				parts[p] = append(parts[p], row)
 			}
 			if smallest(parts) > smallest(best) {
 				best = parts
 			}
 		}
-		large = append(large, column)
 	}
 	return best
 }
@@ -131,19 +117,15 @@ func (t *task) twoLabels() (low, high int) {
 	for _, y := range t.data.Label {
 		count[float64(y)]--
 	}
-	order := positions(len(t.train))
+	order := crossfit.Positions(len(t.train))
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(count[t.label(a)], count[t.label(b)]), cmp.Compare(t.label(a), t.label(b)))
 	})
 	if t.data.Target != nil {
 		return order[len(order)/10], order[len(order)-1-len(order)/10]
 	}
-	for _, at := range order {
-		if t.label(at) != t.label(order[0]) {
-			return order[0], at
-		}
-	}
-	return order[0], order[0]
+	other := slices.IndexFunc(order, func(at int) bool { return t.label(at) != t.label(order[0]) })
+	return order[0], order[max(0, other)]
 }
 
 // follows is the mean probability of the first half's label in a prediction of the test rows.

@@ -41,7 +41,7 @@ func (m *measurement) columns(progress func(share float64)) error {
 	if m.hasY() {
 		kind = crossfit.Joint
 	}
-	d := m.data.Rows(thin(positions(len(m.data.Time)), columnRows))
+	d := m.data.Rows(thin(crossfit.Positions(len(m.data.Time)), columnRows))
 	d.Order = nil // so that no row equals a fitted one: all are weighted by the networks of all folds
 	logs := func(d crossfit.Table) ([]float64, error) {
 		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Value, crossfit.WeightOptions{Kind: kind})
@@ -59,43 +59,33 @@ func (m *measurement) columns(progress func(share float64)) error {
 	of := encoder.Of()
 	chosen := m.screen(d, of, len(encoder.Columns), base)
 	n := len(d.Time)
-	permute := func(name string, label bool, changed crossfit.Table) error {
+	if m.hasY() {
+		chosen = append(chosen, -1) // the label
+	}
+	for i, column := range chosen {
+		progress(float64(i) / float64(len(chosen)))
+		changed, c := d, Contribution{Column: m.q.Label, Label: true}
+		if column < 0 {
+			y := d.Rows(random.New(m.q.Seed, "drift", "label").Perm(n))
+			changed.Label, changed.Target = y.Label, y.Target
+		} else {
+			c = Contribution{Column: encoder.Columns[column].Name}
+			perm := random.New(m.q.Seed, "drift", "column", c.Column).Perm(n)
+			changed.X = slices.Clone(d.X)
+			for j := range of {
+				for i := 0; of[j] == column && i < n; i++ {
+					changed.X[i*d.Dim+j] = d.X[perm[i]*d.Dim+j]
+				}
+			}
+		}
 		after, err := logs(changed)
 		if err != nil {
 			return err
 		}
-		c := Contribution{Column: name, Label: label, Change: math.Pow(floats.Distance(after, base, 2), 2) / float64(n)}
-		if variance > 0 {
+		if c.Change = math.Pow(floats.Distance(after, base, 2), 2) / float64(n); variance > 0 {
 			c.Change /= variance
 		}
 		out.List = append(out.List, c)
-		return nil
-	}
-	for i, column := range chosen {
-		progress(float64(i) / float64(len(chosen)+1))
-		name := encoder.Columns[column].Name
-		perm := random.New(m.q.Seed, "drift", "column", name).Perm(n)
-		changed := d
-		changed.X = slices.Clone(d.X)
-		for j, c := range of {
-			if c != column {
-				continue
-			}
-			for i, from := range perm {
-				changed.X[i*d.Dim+j] = d.X[from*d.Dim+j]
-			}
-		}
-		if err := permute(name, false, changed); err != nil {
-			return err
-		}
-	}
-	if m.hasY() {
-		perm := random.New(m.q.Seed, "drift", "label").Perm(n)
-		changed, y := d, d.Rows(perm)
-		changed.Label, changed.Target = y.Label, y.Target
-		if err := permute(m.q.Label, true, changed); err != nil {
-			return err
-		}
 	}
 	sum := 0.
 	for _, c := range out.List {
@@ -113,7 +103,7 @@ func (m *measurement) columns(progress func(share float64)) error {
 
 // screen lists the columns to permute: all, or those mostColumns whose features correlate most with log omega.
 func (m *measurement) screen(d crossfit.Table, of []int, columns int, logs []float64) []int {
-	chosen := positions(columns)
+	chosen := crossfit.Positions(columns)
 	if columns <= mostColumns {
 		return chosen
 	}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -32,20 +30,20 @@ type command struct {
 	serve   bool   // started once for each worker, instead of once for each model
 	workers int
 	idle    chan *server // servers that wait, nil for one that is not started
-	shown   *shown       // of their standard errors
+	log     *console
 }
 
+// nameMark begins the comment of a command that names it in reports.
+const nameMark = " # "
+
 // newCommand returns the trainer of a command. What it writes to its standard error is shown in log.
-func newCommand(text string, serve bool, workers int, log io.Writer) (*command, error) {
-	c := &command{text: strings.TrimSpace(text), serve: serve, workers: max(1, workers), shown: &shown{out: log}}
-	if _, err := exec.LookPath("sh"); err != nil {
-		return nil, fmt.Errorf("the model %q needs a shell: %w", text, err)
-	}
+func newCommand(text string, serve bool, workers int, log *console) *command {
+	c := &command{text: text, serve: serve, workers: max(1, workers), log: log}
 	c.idle = make(chan *server, c.workers)
 	for range c.workers {
 		c.idle <- nil
 	}
-	return c, nil
+	return c
 }
 
 // identity is the command with the hash of each regular file that it names.
@@ -107,13 +105,9 @@ func (c *command) predict(ctx context.Context, t *task, weights [][]float64) ([]
 func writeTraining(path string, t *task, weight []float64) error {
 	var rows, labels []int
 	var w []float64
-	of := t.train
-	if t.labels != nil {
-		of = t.labels
-	}
 	for i, v := range weight {
 		if v > 0 {
-			rows, labels, w = append(rows, t.train[i]), append(labels, of[i]), append(w, v)
+			rows, labels, w = append(rows, t.train[i]), append(labels, t.labels[i]), append(w, v)
 		}
 	}
 	floats.Scale(float64(len(w))/floats.Sum(w), w)
@@ -132,9 +126,6 @@ func writeTraining(path string, t *task, weight []float64) error {
 func (c *command) run(ctx context.Context, t *task, train, test, answer string) (err error) {
 	s := <-c.idle
 	defer func() { c.idle <- s }()
-	if !c.serve {
-		return c.once(ctx, t, train, test, answer)
-	}
 	if s == nil {
 		if s, err = c.start(t); err != nil {
 			return err
@@ -171,12 +162,16 @@ func readPredictions(path string, t *task, weight []float64) ([]float64, error) 
 	}
 	out := make([]float64, len(t.test)*k)
 	for c, name := range names {
-		values, err := predicted(columns, name)
-		if errors.Is(err, errNoColumn) && t.data.Target == nil && !t.has(c, weight) {
+		at := columnOf(columns, name)
+		if at < 0 && t.data.Target == nil && !t.has(c, weight) {
 			continue
 		}
-		if err != nil {
-			return nil, bad(name, "%v", err)
+		if at < 0 {
+			return nil, bad(name, "there is no such column")
+		}
+		values := newFeature(columns[at]).number
+		if _, isBool := columns[at].Values.([]bool); isBool || values == nil || floats.HasNaN(values) {
+			return nil, bad(name, "a value is missing, or is no number")
 		}
 		for i, v := range values {
 			if len(names) < k { // of the second class
@@ -202,10 +197,9 @@ func readPredictions(path string, t *task, weight []float64) ([]float64, error) 
 	return out, nil
 }
 
-var errNoColumn = errors.New("there is no such column")
-
-// predicted finds the column of a class, whose name a trainer may write in another way: True for true, 1.0 for 1.
-func predicted(columns []table.Column, name string) ([]float64, error) {
+// columnOf finds the column of a class, whose name a trainer may write in another way: True for true, 1.0 for 1. It is
+// -1 if there is none.
+func columnOf(columns []table.Column, name string) int {
 	at := slices.IndexFunc(columns, func(c table.Column) bool { return c.Name == name })
 	if at < 0 {
 		at = slices.IndexFunc(columns, func(c table.Column) bool {
@@ -214,17 +208,5 @@ func predicted(columns []table.Column, name string) ([]float64, error) {
 			return strings.EqualFold(name, c.Name) || errA == nil && errB == nil && a == b
 		})
 	}
-	if at < 0 {
-		return nil, errNoColumn
-	}
-	f := newFeature(columns[at])
-	switch columns[at].Values.(type) {
-	case []float64, []int64:
-	default:
-		return nil, errors.New("its values are not numbers")
-	}
-	if floats.HasNaN(f.number) {
-		return nil, errors.New("values are missing")
-	}
-	return f.number, nil
+	return at
 }

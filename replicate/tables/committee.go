@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"tvps/data/random"
 	"tvps/replicate/runs"
@@ -19,6 +18,17 @@ type past struct {
 	measure string               // that compares
 	blocks  []map[string]float64 // value of each metric, by test block
 	rows    []float64            // of each test block
+}
+
+// past has the test blocks before a step. known: their rows.
+func (p *BacktestJob) past(known map[int][]runs.Row, step int) *past {
+	out := &past{measure: measures(p.stream)[0].name}
+	for _, t := range p.steps {
+		if t < step {
+			out.add(known[t], p.stream.Times.Counts[t])
+		}
+	}
+	return out
 }
 
 // add appends a test block.
@@ -62,16 +72,9 @@ func (p *past) losses(w Weighting) []float64 { return p.sums(metric(p.measure, w
 // slopes on a block.
 func adaHedge(r Rule, p *past) []float64 {
 	h := hedge{total: make([]float64, len(r.Weightings))}
-	of := make([][]float64, len(r.Weightings))
-	for i, w := range r.Weightings {
-		of[i] = p.sums(slopeOf(r, w))
-	}
+	slopes := collect(r.Weightings, func(w Weighting) []float64 { return p.sums(slopeOf(r, w)) })
 	for block := range p.blocks {
-		slopes := make([]float64, len(of))
-		for i := range of {
-			slopes[i] = of[i][block]
-		}
-		h.learn(slopes)
+		h.learn(collect(slopes, func(of []float64) float64 { return of[block] }))
 	}
 	return h.shares()
 }
@@ -91,15 +94,13 @@ func (r Rule) members(p *past) (out []Member) {
 
 // nameCommittee adds to the advice of a single weighting that a committee is better, where it is.
 func (r *Backtest) nameCommittee(v Advice) Advice {
-	i, advised := r.index(Committee), r.index(v.Rule)
-	if i < 0 {
-		return v
+	for _, c := range r.Rules {
+		v.Committee = v.Committee || c.Rule == Committee && c.AgainstUniform.High < 0 && c.AgainstForgetting.High < 0 &&
+			c.Scores[r.Metric] < r.rule(v.Rule).Scores[r.Metric]
 	}
-	c, loss := r.Rules[i], r.Rules[i].Scores[r.Metric]
-	v.Committee = c.AgainstUniform.High < 0 && c.AgainstForgetting.High < 0 && loss < r.Rules[advised].Scores[r.Metric]
 	if v.Committee {
 		v.Sentence += fmt.Sprintf(" A committee of models on several time scales is better: %s %s.", r.Words(),
-			strings.TrimPrefix(fmt.Sprintf("%.3f", loss), "0"))
+			r.loss(r.rule(Committee)))
 	}
 	return v
 }
@@ -113,43 +114,31 @@ type hedge struct {
 	gap   float64
 }
 
-// rate is eta, infinite before models differ.
-func (h *hedge) rate() float64 { return math.Log(float64(len(h.total))) / h.gap }
+// rate is eta, as good as infinite before models differ.
+func (h *hedge) rate() float64 { return min(math.Log(float64(len(h.total)))/h.gap, 1e300) }
 
 // shares sum to 1. With an infinite rate the best models share alike.
 func (h *hedge) shares() []float64 {
-	out, least := make([]float64, len(h.total)), floats.Min(h.total)
-	for i, v := range h.total {
-		switch {
-		case h.gap > 0:
-			out[i] = math.Exp(-h.rate() * (v - least))
-		case v == least:
-			out[i] = 1
-		}
-	}
+	least := floats.Min(h.total)
+	out := collect(h.total, func(v float64) float64 { return math.Exp(-h.rate() * (v - least)) })
 	floats.Scale(1/floats.Sum(out), out)
 	return out
 }
 
 // learn takes the slopes of a block.
 func (h *hedge) learn(slopes []float64) {
-	shares, least := h.shares(), math.Inf(1)
+	shares, least, sum := h.shares(), math.Inf(1), 0.
 	for i, v := range slopes {
 		if shares[i] > 0 {
 			least = min(least, v)
 		}
 	}
-	mix := least // with an infinite rate
-	if h.gap > 0 {
-		sum := 0.
-		for i, v := range slopes {
-			if shares[i] > 0 {
-				sum += shares[i] * math.Exp(-h.rate()*(v-least))
-			}
+	for i, v := range slopes {
+		if shares[i] > 0 {
+			sum += shares[i] * math.Exp(-h.rate()*(v-least))
 		}
-		mix -= math.Log(sum) / h.rate()
 	}
-	h.gap += max(0, floats.Dot(shares, slopes)-mix)
+	h.gap += max(0, floats.Dot(shares, slopes)-(least-math.Log(sum)/h.rate()))
 	floats.Add(h.total, slopes)
 }
 

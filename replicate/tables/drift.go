@@ -54,10 +54,7 @@ func (p *DriftJob) Measure(ctx context.Context, backend compute.Backend, progres
 	s := p.tested
 	m := &measurement{Drift: &Drift{About: p.about, Used: len(s.of), Blocks: s.list}, sample: s, q: p.Request, ctx: ctx,
 		backend: backend, show: progress}
-	if err := m.run(); err != nil {
-		return nil, p.mendable(err)
-	}
-	return m.Drift, nil
+	return m.Drift, p.mendable(m.run())
 }
 
 // measurement is a Drift in the making.

@@ -73,7 +73,7 @@ func BenchmarkMeasure(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := r.page(); err != nil {
+		if err := r.WritePage(b.TempDir()); err != nil {
 			b.Fatal(err)
 		}
 		if r.Tests.when(InX) == nil {

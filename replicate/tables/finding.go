@@ -54,9 +54,6 @@ const LeastPermutations = 10
 
 // find tests the rows for drift.
 func (s *sample) find(ctx context.Context, fitter *crossfit.Fitter, q Request) (*Finding, error) {
-	if n := q.Fit.Permutations; n < LeastPermutations {
-		return nil, fmt.Errorf("tables: %d permutations; at least %d are needed", n, LeastPermutations)
-	}
 	d, err := fitter.Drift(ctx, s.data, q.Fit, q.Seed)
 	if err != nil {
 		return nil, err
@@ -117,8 +114,7 @@ func (f *Finding) sentence() string {
 	var yes, no []string
 	least := 1.
 	for _, q := range f.Questions {
-		least = min(least, q.P)
-		if q.Drift {
+		if least = min(least, q.P); q.Drift {
 			yes = append(yes, fmt.Sprintf("%s (p %s)", q.Name, pIs(q.P)))
 		} else {
 			no = append(no, q.Name)
@@ -142,9 +138,9 @@ func (f *Finding) lines() string {
 		var parts []string
 		for _, t := range q.Tests {
 			tests++
-			part := fmt.Sprintf("p %s", pIs(t.P))
+			part := "p " + pIs(t.P)
 			if len(q.Tests) > 1 {
-				part = fmt.Sprintf("p %s by %s", pIs(t.P), t.By)
+				part += " by " + t.By
 			}
 			switch {
 			case t.Loss != 0:

@@ -145,7 +145,7 @@ func TestLeaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := s.Rows(0, 30)
+	rows := s.Times.Rows(0, 30)
 	s.Sort(rows)
 	notes, err := s.Leaks(rows)
 	if err != nil || len(notes) != 2 || !strings.HasPrefix(notes[0], "curve, year, month and since follow the time") ||

@@ -10,52 +10,48 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// kernels computes the kernels of x and y.
+// kernels computes the kernels of x, and of y and both if there is y.
 type kernels struct {
-	ctx     context.Context
-	in      []string // what is tested
-	samples [2][]float32
-	dims    [2]int
-	compute [2]*mmd.Computer // of x and y
+	ctx   context.Context
+	sides []kernelSide
 }
 
+type kernelSide struct {
+	samples []float32
+	dim     int
+	*mmd.Computer
+}
+
+// subjects are what is tested over time, in the order of kernels.gram.
+var subjects = []string{InX, InY, InBoth}
+
 func newKernels(ctx context.Context, backend compute.Backend, d crossfit.Table) (*kernels, error) {
-	k := &kernels{ctx: ctx, in: []string{InX}}
-	k.samples[0], k.dims[0] = d.X, d.Dim
+	k := &kernels{ctx: ctx, sides: []kernelSide{{samples: d.X, dim: d.Dim}}}
 	switch {
 	case d.Target != nil:
-		k.dims[1] = 1
-		for _, v := range d.Target {
-			k.samples[1] = append(k.samples[1], float32(v))
-		}
+		y := collect(d.Target, func(v float64) float32 { return float32(v) })
+		k.sides = append(k.sides, kernelSide{samples: y, dim: 1})
 	case d.Label != nil:
-		k.dims[1] = d.Classes
-		k.samples[1] = make([]float32, len(d.Label)*d.Classes)
+		one := make([]float32, len(d.Label)*d.Classes)
 		for i, y := range d.Label {
-			k.samples[1][i*d.Classes+int(y)] = 1
+			one[i*d.Classes+int(y)] = 1
 		}
+		k.sides = append(k.sides, kernelSide{samples: one, dim: d.Classes})
 	}
-	for i, sample := range k.samples {
-		if k.dims[i] == 0 {
-			continue
-		}
-		k.samples[i] = scaled(sample, k.dims[i])
+	for i := range k.sides {
+		s := &k.sides[i]
+		s.samples = scaled(s.samples, s.dim)
 		var err error
-		if k.compute[i], err = mmd.New(backend, 2*testRows, k.dims[i]); err != nil {
+		if s.Computer, err = mmd.New(backend, 2*testRows, s.dim); err != nil {
 			return nil, err
 		}
-	}
-	if k.dims[1] > 0 {
-		k.in = append(k.in, InY, InBoth)
 	}
 	return k, nil
 }
 
 func (k *kernels) close() {
-	for _, c := range k.compute {
-		if c != nil {
-			c.Close()
-		}
+	for _, s := range k.sides {
+		s.Close()
 	}
 }
 
@@ -80,28 +76,25 @@ func scaled(samples []float32, dim int) []float32 {
 }
 
 // gram returns the kernel of all rows of a pool, by subject.
-func (k *kernels) gram(rows []int) ([]func(a, b int) float64, error) {
-	var of [2]*mmd.Kernel
-	for i, c := range k.compute {
-		if c == nil {
-			continue
-		}
-		x := make([]float32, 0, len(rows)*k.dims[i])
+func (k *kernels) gram(rows []int) (of []func(a, b int) float64, err error) {
+	for _, s := range k.sides {
+		x := make([]float32, 0, len(rows)*s.dim)
 		for _, r := range rows {
-			x = append(x, k.samples[i][r*k.dims[i]:(r+1)*k.dims[i]]...)
+			x = append(x, s.samples[r*s.dim:(r+1)*s.dim]...)
 		}
-		half := len(rows) / 2 * k.dims[i]
-		d, err := c.Distances(k.ctx, x[:half], x[half:])
-		if err == nil {
-			of[i], err = d.Kernel(1)
-		}
+		half := len(rows) / 2 * s.dim
+		d, err := s.Distances(k.ctx, x[:half], x[half:])
 		if err != nil {
 			return nil, err
 		}
+		kernel, err := d.Kernel(1)
+		if err != nil {
+			return nil, err
+		}
+		of = append(of, kernel.At)
 	}
-	if of[1] == nil {
-		return []func(a, b int) float64{of[0].At}, nil
+	if len(of) > 1 {
+		of = append(of, func(a, b int) float64 { return of[0](a, b) * of[1](a, b) })
 	}
-	return []func(a, b int) float64{of[0].At, of[1].At,
-		func(a, b int) float64 { return of[0].At(a, b) * of[1].At(a, b) }}, nil
+	return of, nil
 }

@@ -2,9 +2,11 @@ package tables
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"tvps/data/table"
+	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/stat"
@@ -21,10 +23,7 @@ const leakRows, leakCells = 20000, 20 << 20
 // Leaks names the features that tell the time, and those that tell the label, by themselves. rows: in time order.
 func (s *Stream) Leaks(rows []int) ([]string, error) {
 	rows = thin(rows, max(1000, min(leakRows, leakCells/len(s.Features))))
-	time := make([]float64, len(rows))
-	for i := range time {
-		time[i] = float64(i)
-	}
+	time := collect(crossfit.Positions(len(rows)), func(i int) float64 { return float64(i) })
 	var clocks, labels []string
 	for _, name := range s.Features {
 		columns, err := s.Table.Columns([]string{name}, rows)
@@ -40,20 +39,23 @@ func (s *Stream) Leaks(rows []int) ([]string, error) {
 		}
 	}
 	var notes []string
-	say := func(list []string, one, many, rest string) {
+	say := func(list []string, verb, rest string) {
+		if len(list) == 1 {
+			verb += "s"
+		}
 		if len(list) > 0 {
-			notes = append(notes, fmt.Sprintf("%s %s %s", few(list, 5), map[bool]string{true: one, false: many}[len(list) == 1], rest))
+			notes = append(notes, fmt.Sprintf("%s %s %s", few(list, 5), verb, rest))
 		}
 	}
-	say(clocks, "follows", "follow", "the time almost exactly: leave out with --drop what no model may learn from")
-	say(labels, "tells", "tell", "the label almost exactly: leave out with --drop what is known only after the label")
+	say(clocks, "follow", "the time almost exactly: leave out with --drop what no model may learn from")
+	say(labels, "tell", "the label almost exactly: leave out with --drop what is known only after the label")
 	return notes, nil
 }
 
 // tells tells whether a feature determines the label of the rows, or of most of them by their classes.
 func (s *Stream) tells(c feature, rows []int) bool {
 	if s.Label.Target != nil {
-		return c.follows(take(s.Label.Target, rows)) > leakOfNumber
+		return c.follows(loop.Pick(s.Label.Target, rows)) > leakOfNumber
 	}
 	names := len(s.Label.Names)
 	if names == 2 {
@@ -92,13 +94,9 @@ func newFeature(c table.Column) feature {
 	case []float64:
 		f.number = v
 	case []int64:
-		for _, x := range v {
-			f.number = append(f.number, float64(x))
-		}
+		f.number = collect(v, func(x int64) float64 { return float64(x) })
 	case []bool:
-		for _, x := range v {
-			f.number = append(f.number, map[bool]float64{true: 1}[x])
-		}
+		f.number = collect(v, func(x bool) float64 { return map[bool]float64{true: 1}[x] })
 	case []string:
 		f.level = v
 	}
@@ -144,11 +142,10 @@ func slope(x, y []float64) float64 {
 	}
 	x, _ = crossfit.MeanRanks(x)
 	y, _ = crossfit.MeanRanks(y)
-	variance := stat.Variance(x, nil)
-	if variance == 0 {
-		return 0
+	if variance := stat.Variance(x, nil); variance > 0 {
+		return math.Abs(stat.Covariance(x, y, nil)) / variance
 	}
-	return max(stat.Covariance(x, y, nil), -stat.Covariance(x, y, nil)) / variance
+	return 0
 }
 
 // few lists names, at most so many.

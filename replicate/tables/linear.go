@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
 )
 
 // linear is logistic regression of classes, or ridge regression of a number, on the encoded features: the minimum of
@@ -185,17 +186,13 @@ func softmax(ctx context.Context, t *task, x *sparse, weight, start []float64) (
 
 // ridge predicts the test rows by ridge regression of the standardised number.
 func ridge(t *task, weight []float64) ([]float64, error) {
-	mean, spread := moments(t.data.Target, weight)
-	target := make([]float64, len(weight))
-	for i, y := range t.data.Target {
-		target[i] = (y - mean) / spread
-	}
+	target, mean, spread := standardised(t.data.Target, weight)
 	beta, err := t.regression(weight, target)
 	if err != nil {
 		return nil, err
 	}
 	out, test := make([]float64, len(t.test)), sparsely(t.testX, t.data.Dim)
-	for i := range t.test {
+	for i := range out {
 		test.logits(beta, i, out[i:i+1])
 		out[i] = mean + spread*out[i]
 	}
@@ -231,18 +228,11 @@ func (t *task) regression(weight, target []float64) ([]float64, error) {
 	return beta.RawVector().Data, nil
 }
 
-// moments are the weighted mean and standard deviation; 1 for that of equal values.
-func moments(values, weight []float64) (mean, spread float64) {
-	sum := 0.
-	for i, w := range weight {
-		mean, sum = mean+w*values[i], sum+w
-	}
-	mean /= sum
-	for i, w := range weight {
-		spread += w * (values[i] - mean) * (values[i] - mean) / sum
-	}
-	if spread = math.Sqrt(spread); !(spread > 0) {
+// standardised are values less their weighted mean, divided by their weighted standard deviation, or by 1 if that is 0.
+func standardised(values, weight []float64) (z []float64, mean, spread float64) {
+	mean, spread = stat.PopMeanStdDev(values, weight)
+	if !(spread > 0) {
 		spread = 1
 	}
-	return mean, spread
+	return collect(values, func(v float64) float64 { return (v - mean) / spread }), mean, spread
 }

@@ -30,29 +30,19 @@ func (m *measurement) maps(progress func(share float64)) error {
 		}
 	}
 	d := m.data.Rows(rows)
-	kinds := []crossfit.Kind{crossfit.Covariate}
-	m.Maps = []Map{{In: InX}}
-	if m.hasY() {
-		kinds = append(kinds, crossfit.Joint)
-		m.Maps = append(m.Maps, Map{In: InBoth}, Map{In: InRule})
+	kinds := []crossfit.Kind{crossfit.Covariate, crossfit.Joint, crossfit.Conditional}
+	m.Maps = []Map{{In: InX}, {In: InBoth}, {In: InRule}}
+	if !m.hasY() {
+		m.Maps = m.Maps[:1]
 	}
 	for at, block := range m.Blocks {
 		progress(float64(at) / float64(len(m.Blocks)))
-		var logs [][]float64
-		for _, kind := range kinds {
-			w, err := m.g.WeightsOf(m.ctx, d, block.Value, crossfit.WeightOptions{Kind: kind})
+		for i := range m.Maps {
+			w, err := m.g.WeightsOf(m.ctx, d, block.Value, crossfit.WeightOptions{Kind: kinds[i]})
 			if err != nil {
 				return err
 			}
-			logs = append(logs, w.LogOmega)
-		}
-		if m.hasY() {
-			rule := make([]float64, len(rows))
-			floats.SubTo(rule, logs[1], logs[0])
-			logs = append(logs, rule)
-		}
-		for i := range m.Maps {
-			m.Maps[i].add(logs[i], of, len(m.Blocks))
+			m.Maps[i].add(w.LogOmega, of, len(m.Blocks))
 		}
 	}
 	return nil

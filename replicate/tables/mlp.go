@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
-	"sync"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
@@ -36,7 +35,6 @@ const (
 type mlp struct {
 	backend compute.Backend
 	seed    int64
-	mu      sync.Mutex
 	nets    map[mlpKey]*mlpNet
 }
 
@@ -60,16 +58,18 @@ func (m *mlp) identity() string {
 
 func (m *mlp) close() error {
 	for _, n := range m.nets {
-		n.trainer.Close()
-		n.eval.Finalize()
+		n.close()
 	}
 	return nil
 }
 
+func (n *mlpNet) close() {
+	n.trainer.Close()
+	n.eval.Finalize()
+}
+
 // net returns the compiled programs.
 func (m *mlp) net(key mlpKey) (*mlpNet, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if n := m.nets[key]; n != nil {
 		return n, nil
 	}
@@ -93,12 +93,8 @@ func (m *mlp) net(key mlpKey) (*mlpNet, error) {
 		}
 		return out
 	})
-	if err != nil {
-		n.trainer.Close()
-		return nil, err
-	}
 	m.nets[key] = n
-	return n, nil
+	return n, err
 }
 
 // logits: x [lanes, rows, dim] -> [lanes, rows, outputs].
@@ -109,15 +105,19 @@ func (n *mlpNet) logits(s *net.Scope, x *Node) *Node {
 	return net.Dense(s.In("last"), x, max(1, n.classes), net.Lecun)
 }
 
-// loss is that of each lane, [lanes]. data: x [rows, dim], class [rows] int32, number [rows]; feed: row [lanes, batch]
-// int32.
+// loss is that of each lane, [lanes]. feed: row [lanes, batch] int32.
 func (n *mlpNet) loss(s *net.Scope, data, feeds []*Node) *Node {
-	row := ExpandAxes(feeds[0], -1)
-	out := n.logits(s.Copies(mlpLanes), Gather(data[0], row))
+	return ReduceMean(n.losses(s.Copies(mlpLanes), data, feeds[0]), 1)
+}
+
+// losses are those of rows, with any leading axes. data: x [rows, dim], class [rows] int32, number [rows].
+func (n *mlpNet) losses(s *net.Scope, data []*Node, row *Node) *Node {
+	row = ExpandAxes(row, -1)
+	out := n.logits(s, Gather(data[0], row))
 	if n.classes > 0 {
-		return ReduceMean(net.CrossEntropy(out, Gather(data[1], row)), 1)
+		return net.CrossEntropy(out, Gather(data[1], row))
 	}
-	return MulScalar(ReduceMean(Square(Sub(Squeeze(out, -1), Gather(data[2], row))), 1), .5)
+	return MulScalar(Square(Sub(Squeeze(out, -1), Gather(data[2], row))), .5)
 }
 
 func (m *mlp) predict(ctx context.Context, t *task, weights [][]float64) ([][]float64, error) {
@@ -160,9 +160,10 @@ func mlpData(t *task) (data []*tensors.Tensor, mean, spread float64) {
 	copy(class, t.data.Label)
 	spread = 1
 	if t.data.Target != nil {
-		mean, spread = moments(t.data.Target, t.equal())
-		for i, y := range t.data.Target {
-			number[i] = float32((y - mean) / spread)
+		var z []float64
+		z, mean, spread = standardised(t.data.Target, t.equal())
+		for i, v := range z {
+			number[i] = float32(v)
 		}
 	}
 	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, capacity, t.data.Dim),
@@ -219,30 +220,32 @@ func (n *mlpNet) train(ctx context.Context, t *task, data []*tensors.Tensor, wei
 
 // evaluate predicts the test rows with the first so many lanes.
 func (n *mlpNet) evaluate(t *task, values net.Values, lanes int) ([][]float64, error) {
-	params := values.Tensors(n.params)
-	defer net.Free(params...)
-	k := t.outputs()
-	out := make([][]float64, lanes)
-	for from := 0; from < len(t.test); from += mlpRows {
-		rows := min(mlpRows, len(t.test)-from)
-		x := make([]float32, mlpRows*n.dim)
-		copy(x, t.testX[from*n.dim:(from+rows)*n.dim])
-		input := tensors.FromFlatDataAndDimensions(x, mlpRows, n.dim)
-		result, err := net.Run(n.eval, input, params)
-		net.Free(input)
-		if err != nil {
-			return nil, fmt.Errorf("mlp: %w", err)
-		}
-		flat, err := net.FromTensors(result)
-		net.Free(result...)
-		if err != nil {
-			return nil, fmt.Errorf("mlp: %w", err)
-		}
+	k, out := t.outputs(), make([][]float64, lanes)
+	err := inBatches(n.eval, n.params, values, t.testX, n.dim, func(from, rows int, flat []float32) {
 		for lane := range lanes {
-			for _, v := range flat[0][lane*mlpRows*k : (lane*mlpRows+rows)*k] {
+			for _, v := range flat[lane*mlpRows*k : (lane*mlpRows+rows)*k] {
 				out[lane] = append(out[lane], float64(v))
 			}
 		}
+	})
+	return out, err
+}
+
+// inBatches runs a program of x [mlpRows, dim] on all rows. use gets the result for so many rows from one on.
+func inBatches(exec *Exec, declared []net.Param, values net.Values, x []float32, dim int,
+	use func(from, rows int, flat []float32)) error {
+	params := values.Tensors(declared)
+	defer net.Free(params...)
+	for from := 0; from*dim < len(x); from += mlpRows {
+		batch := make([]float32, mlpRows*dim)
+		rows := copy(batch, x[from*dim:]) / dim
+		input := tensors.FromFlatDataAndDimensions(batch, mlpRows, dim)
+		out, err := net.RunValues(exec, input, params)
+		net.Free(input)
+		if err != nil {
+			return err
+		}
+		use(from, rows, out[0])
 	}
-	return out, nil
+	return nil
 }

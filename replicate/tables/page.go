@@ -3,6 +3,7 @@ package tables
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"path/filepath"
@@ -32,41 +33,35 @@ type pageParts[T any] struct {
 	Script         template.JS
 }
 
-// fill makes a page with live charts of an answer.
-func fill[T any](page *template.Template, answer T, fig figures.Figure, maps []figures.HeatMap) ([]byte, error) {
+// writePage writes index.html, a page with live charts of an answer, echarts.min.js and other files by name to the
+// folder, which it makes if needed.
+func writePage[T any](dir string, page *template.Template, answer T, fig figures.Figure, maps []figures.HeatMap,
+	files map[string][]byte) error {
 	out := pageParts[T]{Answer: answer, Style: figures.CSS(fig)}
 	live := func(to *[]figures.PanelPart, part figures.PanelPart, err error) error {
 		part.Live = true
 		*to = append(*to, part)
 		return err
 	}
+	var failed error
 	for _, p := range fig.Panels {
 		part, err := figures.NewPanelPart(fig, p)
-		if err := live(&out.Sections, part, err); err != nil {
-			return nil, err
-		}
+		failed = errors.Join(failed, live(&out.Sections, part, err))
 	}
 	for _, m := range maps {
 		part, err := m.Part(fig)
-		if err := live(&out.Maps, part, err); err != nil {
-			return nil, err
-		}
-	}
-	var err error
-	if out.Script, err = figures.Script(fig, maps); err != nil {
-		return nil, err
+		failed = errors.Join(failed, live(&out.Maps, part, err))
 	}
 	var text bytes.Buffer
-	if err := page.Execute(&text, out); err != nil {
-		return nil, fmt.Errorf("the page cannot be written: %w", err)
+	var err error
+	out.Script, err = figures.Script(fig, maps)
+	if err = errors.Join(failed, err); err == nil {
+		err = page.Execute(&text, out)
 	}
-	return text.Bytes(), nil
-}
-
-// writePage writes index.html, echarts.min.js and other files by name to the folder, which it makes if needed.
-func writePage(dir string, page []byte, files map[string][]byte) error {
-	files["index.html"], files[figures.ScriptFile] = page, figures.ECharts
-	err := artifact.MakeFolder(dir)
+	if err == nil {
+		err = artifact.MakeFolder(dir)
+	}
+	files["index.html"], files[figures.ScriptFile] = text.Bytes(), figures.ECharts
 	for name, content := range files {
 		if err == nil {
 			err = artifact.Replace(filepath.Join(dir, name), content, 0o644)
@@ -80,20 +75,11 @@ func writePage(dir string, page []byte, files map[string][]byte) error {
 
 // WritePage writes index.html and echarts.min.js to the folder, which it makes if needed.
 func (r *Drift) WritePage(dir string) error {
-	page, err := r.page()
-	if err != nil {
-		return err
-	}
-	return writePage(dir, page, map[string][]byte{})
-}
-
-// page is index.html.
-func (r *Drift) page() ([]byte, error) {
 	fig := figures.Figure{Name: "drift"}
 	fig.Panels = slices.DeleteFunc([]figures.Panel{r.panel("before", "Against the stretch before", Before),
 		r.panel("present", "Against the present, the last stretch", Present)},
 		func(p figures.Panel) bool { return len(p.Series) == 0 }) // stretches of too few rows are not tested
-	return fill(driftPage, r, fig, r.heatMaps())
+	return writePage(dir, driftPage, r, fig, r.heatMaps(), map[string][]byte{})
 }
 
 // shownColumns bounds the columns on the page.
@@ -105,13 +91,8 @@ func (r *Drift) Titled() []Contribution {
 }
 
 // Found are the tests that found drift.
-func (r *Drift) Found() (found []Test) {
-	for _, t := range r.Tests.List {
-		if t.Drift {
-			found = append(found, t)
-		}
-	}
-	return found
+func (r *Drift) Found() []Test {
+	return slices.DeleteFunc(slices.Clone(r.Tests.List), func(t Test) bool { return !t.Drift })
 }
 
 // Contents names the columns of the table, by kind.
@@ -124,10 +105,8 @@ var looks = map[string]string{InX: "#0072b2", InY: "#e69f00", InBoth: "#d62728"}
 func (r *Drift) panel(key, title, against string) figures.Panel {
 	p := figures.Panel{Key: key, Title: title, XLabel: "stretch, by its first time", YLabel: "MMD² (0: no difference)",
 		Reference: &figures.Reference{Value: 0, Label: "no difference", Color: "#777777"}}
-	for _, s := range r.Tests.Stretches {
-		p.XNames = append(p.XNames, ShortName(s.Name))
-	}
-	for _, in := range r.Tests.subjects() {
+	p.XNames = collect(r.Tests.Stretches, func(s Stretch) string { return ShortName(s.Name) })
+	for _, in := range subjects {
 		s := figures.Series{Name: in, Label: in, Color: looks[in]}
 		for _, t := range r.Tests.List {
 			if t.In == in && t.Against == against {
@@ -142,10 +121,7 @@ func (r *Drift) panel(key, title, against string) figures.Panel {
 }
 
 func (r *Drift) heatMaps() (maps []figures.HeatMap) {
-	names := make([]string, len(r.Blocks))
-	for i, b := range r.Blocks {
-		names[i] = ShortName(b.Name)
-	}
+	names := collect(r.Blocks, func(b Block) string { return ShortName(b.Name) })
 	densities := map[string]string{InX: "p_T(x) and p_t(x)", InBoth: "p_T(x, y) and p_t(x, y)",
 		InRule: "p_T(y | x) and p_t(y | x), averaged over x"}
 	for i, m := range r.Maps {
@@ -167,15 +143,11 @@ var curves = []string{Uniform, Window, "joint", "joint-forgetting", "covariate-f
 func (r *Backtest) WritePage(dir string) error {
 	fig := figures.Figure{Name: "backtest", Title: "Back test", Panels: []figures.Panel{r.panel()},
 		Source: []string{fmt.Sprintf("%s, model %s.", filepath.Base(r.File), r.ShortModel())}}
-	page, err := fill(backtestPage, r, fig, nil)
-	if err != nil {
-		return err
-	}
 	picture, err := figures.PNG(fig, fig.Panels[0])
 	if err != nil {
 		return err
 	}
-	return writePage(dir, page, map[string][]byte{"chart.png": picture})
+	return writePage(dir, backtestPage, r, fig, nil, map[string][]byte{"chart.png": picture})
 }
 
 // panel is the chart: the mean loss of each rule minus that of tuned forgetting, over the test blocks up to each.
@@ -185,19 +157,15 @@ func (r *Backtest) panel() figures.Panel {
 		Reference: &figures.Reference{Value: 0, Label: "tuned forgetting", Color: "#777777"},
 		Notes: []string{"Below 0 is better than tuned forgetting. A line is the mean over all rows of the test blocks " +
 			"up to there."}}
-	for _, b := range r.Blocks {
-		p.XNames = append(p.XNames, ShortName(b.Time))
+	p.XNames = collect(r.Blocks, func(b BlockResult) string { return ShortName(b.Time) })
+	losses := func(rule string) []float64 {
+		return collect(r.Blocks, func(b BlockResult) float64 { return b.Scores[rule] })
 	}
+	rows := collect(r.Blocks, func(b BlockResult) int { return b.Rows })
 	for i, name := range curves {
-		if r.index(name) < 0 {
-			continue
+		if r.rule(name).Rule != "" {
+			p.Series = append(p.Series, Course(name, figures.Others[i], losses(name), losses(Forgetting), rows))
 		}
-		var losses, others []float64
-		var rows []int
-		for _, b := range r.Blocks {
-			losses, others, rows = append(losses, b.Scores[name]), append(others, b.Scores[Forgetting]), append(rows, b.Rows)
-		}
-		p.Series = append(p.Series, Course(name, figures.Others[i], losses, others, rows))
 	}
 	return p
 }
@@ -215,7 +183,7 @@ func Course(rule, color string, losses, others []float64, rows []int) figures.Se
 
 // ShortModel is the name that a comment gives a command, or the model without the folders of its files.
 func (r *Backtest) ShortModel() string {
-	if _, name, ok := strings.Cut(r.Model, " # "); ok {
+	if _, name, ok := strings.Cut(r.Model, nameMark); ok {
 		return name
 	}
 	words := strings.Fields(r.Model)

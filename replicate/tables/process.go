@@ -24,27 +24,43 @@ import (
 // waits for the end of a pipe that only this process can write to.
 const watched = `{ read -r _ <&3; kill -9 0; } >/dev/null 2>&1 &
 exec 3<&-
-%s "$@"`
+%s`
+
+// eachModel makes a server of a command that is started for each model. Its output is no answer.
+const eachModel = "while IFS='\t' read -r train test out; do\n" +
+	`%s "$train" "$test" "$out" </dev/null >&2 || exit
+echo ok
+done`
 
 // outputDelay is how long the output of a command is awaited after its end: a child that it left behind may keep it
 // open for ever.
 var outputDelay = 2 * time.Second // less in tests
 
-// started is a running command. It leads a process group.
-type started struct {
+// server is a running command that trains one model for each line. It leads a process group.
+type server struct {
 	cmd    *exec.Cmd
 	text   string // as the user gave it
 	stdin  io.WriteCloser
-	output tail
+	stdout *bufio.Reader
+	output output
 	ended  chan struct{} // closed at its end
 	err    error         // then: why it failed
 }
 
-// begin starts the command for the shell. What it writes to its standard error is shown; stdout: nil for nowhere.
-// Nothing of its group runs on after its end.
-func (c *command) begin(t *task, stdout io.Writer, args ...string) (*started, error) {
-	s := &started{text: c.text, ended: make(chan struct{})}
-	s.cmd = exec.Command("sh", append([]string{"-c", fmt.Sprintf(watched, c.text), "sh"}, args...)...)
+// mostAnswer is the longest answer of a server, in bytes.
+const mostAnswer = 64 << 10
+
+// start starts the command. What it writes to its standard error is shown. Nothing of its group runs on after its end.
+func (c *command) start(t *task) (*server, error) {
+	stdout, answers := io.Pipe()
+	s := &server{text: c.text, stdout: bufio.NewReaderSize(stdout, mostAnswer), output: output{log: c.log},
+		ended: make(chan struct{})}
+	text := c.text
+	if !c.serve {
+		text, _, _ = strings.Cut(text, nameMark)
+		text = fmt.Sprintf(eachModel, text)
+	}
+	s.cmd = exec.Command("sh", "-c", fmt.Sprintf(watched, text))
 	names, kind := []string{}, table.Regression
 	if t.data.Target == nil {
 		names, kind = t.stream.Label.Names, table.Classes
@@ -54,10 +70,7 @@ func (c *command) begin(t *task, stdout io.Writer, args ...string) (*started, er
 	if os.Getenv(threads) == "" { // the workers share the processors
 		s.cmd.Env = append(s.cmd.Env, fmt.Sprintf("%s=%d", threads, max(1, runtime.NumCPU()/c.workers)))
 	}
-	if stdout == nil {
-		stdout = &s.output
-	}
-	s.cmd.Stdout, s.cmd.Stderr = stdout, io.MultiWriter(&s.output, &lines{shown: c.shown})
+	s.cmd.Stdout, s.cmd.Stderr = answers, &s.output
 	var err error
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -80,51 +93,12 @@ func (c *command) begin(t *task, stdout io.Writer, args ...string) (*started, er
 		s.kill()
 		write.Close()
 		close(s.ended)
+		_ = answers.Close() // a pipe in memory
 	}()
 	return s, nil
 }
 
-func (s *started) kill() { process.KillGroup(s.cmd.Process.Pid) }
-
-// once runs the command for one model.
-func (c *command) once(ctx context.Context, t *task, args ...string) error {
-	s, err := c.begin(t, nil, args...)
-	if err != nil {
-		return err
-	}
-	_ = s.stdin.Close()
-	stop := context.AfterFunc(ctx, s.kill)
-	<-s.ended
-	stop()
-	if s.err != nil && ctx.Err() == nil {
-		return fmt.Errorf("the trainer %q failed (%w) on %d rows before %s%s", c.text, s.err, len(t.train),
-			t.stream.Times.Names[t.step], s.output.quote())
-	}
-	return ctx.Err()
-}
-
-// server is a command that trains one model for each line.
-type server struct {
-	*started
-	stdout *bufio.Reader
-}
-
-// mostAnswer is the longest answer of a server, in bytes.
-const mostAnswer = 64 << 10
-
-// start starts the command as a server.
-func (c *command) start(t *task) (*server, error) {
-	read, write := io.Pipe()
-	begun, err := c.begin(t, write)
-	if err != nil {
-		return nil, err
-	}
-	go func() {
-		<-begun.ended
-		_ = write.Close() // a pipe in memory
-	}()
-	return &server{begun, bufio.NewReaderSize(read, mostAnswer)}, nil
-}
+func (s *server) kill() { process.KillGroup(s.cmd.Process.Pid) }
 
 // ask has one model trained: one line to the command, one answer.
 func (s *server) ask(ctx context.Context, train, test, answer string) error {
@@ -172,74 +146,42 @@ func (s *server) close() error {
 	return nil
 }
 
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-const tailBytes = 2000
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	t.text = append(t.text[:0], t.text[max(0, len(t.text)-tailBytes):]...)
-	return len(p), nil
-}
-
-// quote is the end of an error's sentence.
-func (t *tail) quote() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if text := bytes.TrimSpace(t.text); len(text) > 0 {
-		return ":\n" + usage.Shown(string(text))
-	}
-	return ""
-}
-
-// shown shows lines of trainers, such as warnings, each text once.
-type shown struct {
-	mu   sync.Mutex
-	out  io.Writer
-	seen map[string]bool
-}
-
 const (
+	tailBytes = 2000 // that an error quotes
 	mostShown = 50   // different lines
 	mostLine  = 1000 // bytes of a line
 )
 
-func (s *shown) show(line string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if line = usage.Shown(strings.TrimSpace(line)); line == "" || s.seen[line] || len(s.seen) > mostShown {
-		return
-	}
-	if s.seen == nil {
-		s.seen = map[string]bool{}
-	}
-	if s.seen[line] = true; len(s.seen) > mostShown {
-		line = "(it writes more, which is not shown)"
-	}
-	fmt.Fprintf(s.out, "trainer: %s\n", line)
+// output is what a trainer writes. Its lines are shown, and its end is quoted.
+type output struct {
+	log        *console
+	mu         sync.Mutex
+	tail, line []byte
 }
 
-// lines cuts what one trainer writes into lines.
-type lines struct {
-	shown *shown
-	part  []byte
-}
-
-func (l *lines) Write(p []byte) (int, error) {
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.tail = append(o.tail, p...)
+	o.tail = append(o.tail[:0], o.tail[max(0, len(o.tail)-tailBytes):]...)
 	for line := range bytes.Lines(p) {
-		l.part = append(l.part, line[:min(len(line), mostLine)]...)
-		if l.part[len(l.part)-1] == '\n' || len(l.part) > mostLine {
-			l.shown.show(string(l.part))
-			l.part = l.part[:0]
+		o.line = append(o.line, line[:min(len(line), mostLine)]...)
+		if o.line[len(o.line)-1] == '\n' || len(o.line) > mostLine {
+			o.log.show(string(o.line))
+			o.line = o.line[:0]
 		}
 	}
 	return len(p), nil
+}
+
+// quote is the end of an error's sentence.
+func (o *output) quote() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if text := bytes.TrimSpace(o.tail); len(text) > 0 {
+		return ":\n" + usage.Shown(string(text))
+	}
+	return ""
 }
 
 // console writes lines above the progress: progress, notes and what trainers say. It is safe for concurrent use.
@@ -247,13 +189,14 @@ type console struct {
 	mu      sync.Mutex
 	out     io.Writer
 	display artifact.Display
+	seen    map[string]bool // lines of trainers
 }
 
 func newConsole(out io.Writer) *console {
 	if out == nil {
 		out = io.Discard
 	}
-	return &console{out: out, display: artifact.NewDisplay(out)}
+	return &console{out: out, display: artifact.NewDisplay(out), seen: map[string]bool{}}
 }
 
 func (c *console) Write(p []byte) (int, error) {
@@ -261,6 +204,20 @@ func (c *console) Write(p []byte) (int, error) {
 	defer c.mu.Unlock()
 	c.display.Clear()
 	return c.out.Write(p)
+}
+
+// show shows a line of a trainer, such as a warning, each text once.
+func (c *console) show(line string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if line = usage.Shown(strings.TrimSpace(line)); line == "" || c.seen[line] || len(c.seen) > mostShown {
+		return
+	}
+	if c.seen[line] = true; len(c.seen) > mostShown {
+		line = "(it writes more, which is not shown)"
+	}
+	c.display.Clear()
+	fmt.Fprintf(c.out, "trainer: %s\n", line)
 }
 
 // Show shows progress.

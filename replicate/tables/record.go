@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"tvps/data/artifact"
@@ -59,7 +60,7 @@ func (p *BacktestJob) record(ctx context.Context, h Host, r *Backtest, spec runs
 		}
 	}
 	if r.Finding != nil {
-		r.Notes = append(append(r.Notes, p.tested.notes()...), r.Finding.notes()...)
+		r.Notes = slices.Concat(r.Notes, p.tested.notes, r.Finding.notes())
 	}
 	began, _ := h.Store.Begun(spec, true)
 	file, err := filepath.Abs(p.File)
@@ -79,27 +80,23 @@ func (p *BacktestJob) record(ctx context.Context, h Host, r *Backtest, spec runs
 func LastVerdict(results string, s Source) string {
 	paths, _ := filepath.Glob(filepath.Join(results, experiment, "*"+recordSuffix)) // the pattern is one
 	file, err := filepath.Abs(s.File)
+	if err != nil || len(paths) == 0 {
+		return ""
+	}
+	hash, err := artifact.SHA256(s.File)
 	if err != nil {
 		return ""
 	}
 	var last record
-	hash, since := "", ""
+	since := ""
 	for _, path := range paths {
 		r, err := readRecord(path)
-		if err != nil || r.Columns != s.columns() || !r.Began.After(last.Began) {
-			continue
+		if err == nil && r.Columns == s.columns() && r.Began.After(last.Began) && (r.Table == hash || r.File == file) {
+			last = r
 		}
-		if hash == "" {
-			if hash, err = artifact.SHA256(s.File); err != nil {
-				return ""
-			}
-		}
-		if r.Table == hash || r.File == file {
-			last, since = r, ""
-			if r.Table != hash {
-				since = ", before the table changed"
-			}
-		}
+	}
+	if last.Table != hash {
+		since = ", before the table changed"
 	}
 	if last.Sentence == "" {
 		return ""

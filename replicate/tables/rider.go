@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // rider weights the blocks of the past by how their risks varied together (RIDER; Jeong, Johari, Rothenhaeusler and
@@ -74,36 +75,27 @@ func (t *task) gradients() (*blockMeans, error) {
 	if t.data.Classes == 2 {
 		first = 1 // the other one has the same gradients
 	}
+	rows := sparsely(t.data.X, d)
 	for class := first; class < min(t.outputs(), mostGradients); class++ {
-		target := make([]float64, len(t.train))
-		for i := range target {
-			switch {
-			case t.data.Target != nil:
-				target[i] = t.data.Target[i]
-			case int(t.data.Label[i]) == class:
-				target[i] = 1
-			}
+		target := t.data.Target
+		if target == nil {
+			target = collect(t.data.Label, func(y int32) float64 { return map[bool]float64{true: 1}[int(y) == class] })
 		}
-		mean, spread := moments(target, equal)
-		for i := range target {
-			target[i] = (target[i] - mean) / spread
-		}
+		target, _, _ = standardised(target, equal)
 		beta, err := t.regression(equal, target)
 		if err != nil {
 			return nil, err
 		}
-		means, rows := mat.NewDense(len(out.at), d+1, nil), sparsely(t.data.X, d)
-		total := make([]float64, d+1)
+		means, total := mat.NewDense(len(out.at), d+1, nil), make([]float64, d+1)
 		for i, w := range equal {
-			x := t.data.X[i*d : (i+1)*d]
+			s := place[t.block[i]]
 			var fit [1]float64
 			rows.logits(beta, i, fit[:])
 			for j := range d + 1 {
 				g := target[i] - fit[0]
 				if j < d {
-					g *= float64(x[j])
+					g *= float64(t.data.X[i*d+j])
 				}
-				s := place[t.block[i]]
 				means.Set(s, j, means.At(s, j)+w*g/out.rows[s])
 				total[j] += w * g * g
 			}
@@ -154,21 +146,15 @@ func (m *blockMeans) fit() (best variogram) {
 	}
 	least := math.Inf(1)
 	for _, memory := range memories {
-		var n, x, xx, y, xy float64
-		for i, h := range lags {
-			d := decay(memory, h)
-			n, x, xx, y, xy = n+1, x+d, xx+d*d, y+found[i], xy+d*found[i]
-		}
-		v := variogram{Memory: memory}
-		if det := n*xx - x*x; det > 1e-12*n*xx {
-			v.Independent, v.Scale = (xx*y-x*xy)/det, (n*xy-x*y)/det
-		}
+		x, v := collect(lags, func(h int) float64 { return decay(memory, h) }), variogram{Memory: memory}
+		v.Independent, v.Scale = stat.LinearRegression(x, found, nil, false)
 		switch {
-		case n == 0:
-		case v.Scale <= 0:
-			v.Independent, v.Scale = max(0, y/n), 0
+		case found == nil:
+			v = variogram{}
+		case !(v.Scale > 0): // or all lags are alike
+			v.Independent, v.Scale = max(0, stat.Mean(found, nil)), 0
 		case v.Independent < 0:
-			v.Independent, v.Scale = 0, max(0, xy/xx)
+			v.Independent, v.Scale = 0, max(0, floats.Dot(x, found)/floats.Dot(x, x))
 		}
 		loss := 0.
 		for i, h := range lags {

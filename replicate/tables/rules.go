@@ -38,14 +38,13 @@ func (w Weighting) String() string {
 	if w.Kind != "" {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s", w.Kind, w.Part)))
 	}
-	if w.Window > 0 {
-		parts = append(parts, fmt.Sprintf("last %d", w.Window))
-	}
-	if w.HalfLife > 0 {
-		parts = append(parts, fmt.Sprintf("half-life %g", w.HalfLife))
-	}
-	if w.Power > 0 {
-		parts = append(parts, fmt.Sprintf("power %g", w.Power))
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"last", float64(w.Window)}, {"half-life", w.HalfLife}, {"power", w.Power}} {
+		if f.value > 0 {
+			parts = append(parts, fmt.Sprintf("%s %g", f.name, f.value))
+		}
 	}
 	if len(parts) == 0 {
 		return "uniform"
@@ -88,24 +87,11 @@ const (
 // factor begins the names of the rules that weight by a factor of omega.
 const factor = "omega-"
 
-// withForgetting is the name of the rule of a kind of omega times exponential forgetting.
-func withForgetting(k crossfit.Kind) string { return string(k) + "-forgetting" }
-
 // Rules lists the rules that train a model, without those of the kinds of omega: those of which the request takes its
-// choice.
-func Rules() (names []string) {
+// choice. extra: also those that take part only if they are named.
+func Rules(extra bool) (names []string) {
 	for _, r := range allRules(leastBlocks, 1) {
-		if r.Kind == "" {
-			names = append(names, r.Name)
-		}
-	}
-	return names
-}
-
-// DefaultRules lists those of Rules that take part if none is named.
-func DefaultRules() (names []string) {
-	for _, r := range allRules(leastBlocks, 1) {
-		if r.Kind == "" && !r.Extra {
+		if r.Kind == "" && (extra || !r.Extra) {
 			names = append(names, r.Name)
 		}
 	}
@@ -121,41 +107,39 @@ func allRules(blocks int, unit float64) []Rule {
 	for k := 2; k <= min(32, blocks/2); k *= 2 {
 		windows = append(windows, Weighting{Window: k})
 	}
-	for k := 1; k <= min(64, max(1, blocks/2)); k *= 2 {
+	for k := 1; k <= min(64, blocks/2); k *= 2 {
 		lives = append(lives, Weighting{HalfLife: float64(k) * unit})
 	}
 	for _, a := range []float64{4, 2, 1, .5, .25} {
 		powers = append(powers, Weighting{Power: a})
 	}
-	members := slices.Concat(windows, lives, equal)
+	members, forgetting := slices.Concat(windows, lives, equal), slices.Concat(lives, equal)
+	omega := func(kind crossfit.Kind, part Part) []Weighting {
+		return collect(forgetting, func(w Weighting) Weighting {
+			w.Kind, w.Part = kind, part
+			return w
+		})
+	}
 	rules := []Rule{
 		{Name: Uniform, Weightings: equal},
 		{Name: Last, Weightings: []Weighting{{Window: 1}}},
 		{Name: Window, Weightings: windows},
-		{Name: Forgetting, Weightings: slices.Concat(lives, equal)},
+		{Name: Forgetting, Weightings: forgetting},
 		{Name: Committee, Weightings: members, mix: adaHedge},
 		{Name: "tournament", Weightings: members, Extra: true, choose: tournament, pairs: true},
 		{Name: "rider", Weightings: equal, Extra: true, train: rider},
 		{Name: "timescales", Weightings: equal, Extra: true, train: timescales},
-		{Name: "bagged", Weightings: slices.Concat(lives, equal), Extra: true, train: bagged(len(members))},
+		{Name: "bagged", Weightings: forgetting, Extra: true, train: bagged(len(members))},
 		{Name: "power-law", Weightings: slices.Concat(powers, equal), Extra: true},
 		{Name: factor + "age", Weightings: []Weighting{{Kind: crossfit.Joint, Part: Age}}, Extra: true},
-		{Name: factor + "x", Weightings: times(crossfit.Covariate, Within, lives), Extra: true},
-		{Name: factor + "y-given-x", Weightings: times(crossfit.Conditional, Within, lives), Extra: true},
+		{Name: factor + "x", Weightings: omega(crossfit.Covariate, Within), Extra: true},
+		{Name: factor + "y-given-x", Weightings: omega(crossfit.Conditional, Within), Extra: true},
 	}
 	for _, kind := range crossfit.Kinds() {
 		rules = append(rules, Rule{Name: string(kind), Kind: kind, Weightings: []Weighting{{Kind: kind}}},
-			Rule{Name: withForgetting(kind), Kind: kind, Weightings: times(kind, "", lives)})
+			Rule{Name: string(kind) + "-forgetting", Kind: kind, Weightings: omega(kind, "")})
 	}
-	return slices.DeleteFunc(rules, func(r Rule) bool { return len(r.Weightings) == 0 })
-}
-
-// times are the weightings of a part of omega with each half-life, and alone.
-func times(kind crossfit.Kind, part Part, lives []Weighting) (out []Weighting) {
-	for _, w := range lives {
-		out = append(out, Weighting{Kind: kind, Part: part, HalfLife: w.HalfLife})
-	}
-	return append(out, Weighting{Kind: kind, Part: part})
+	return rules
 }
 
 // weightings lists the different weightings of rules.
@@ -243,10 +227,7 @@ func (r Rule) chosen(p *past) []Weighting {
 // lowest is the weighting with the lowest loss over all blocks, of several the one that was it before. Before the first
 // block it is the last of the list.
 func lowest(r Rule, p *past) Weighting {
-	losses, sums := make([][]float64, len(r.Weightings)), make([]float64, len(r.Weightings))
-	for i, w := range r.Weightings {
-		losses[i] = p.losses(w)
-	}
+	losses, sums := collect(r.Weightings, p.losses), make([]float64, len(r.Weightings))
 	best := len(sums) - 1
 	for block := range p.blocks {
 		for i := range sums {

@@ -121,7 +121,7 @@ func TestAllRules(t *testing.T) {
 			}
 		}
 	}
-	if want := append(DefaultRules(), "joint", "joint-forgetting", "covariate", "covariate-forgetting", "conditional",
+	if want := append(Rules(false), "joint", "joint-forgetting", "covariate", "covariate-forgetting", "conditional",
 		"conditional-forgetting"); !slices.Equal(names, want) {
 		t.Errorf("rules %v, want %v", names, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tvps/data/table"
+	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 )
@@ -67,20 +68,14 @@ func Open(source Source) (*Stream, error) {
 	if s.Times, err = t.Times(source.Time, source.Bin); err != nil {
 		return nil, err
 	}
-	others := slices.DeleteFunc([]string{source.Time, source.Label}, func(c string) bool { return c == "" })
-	if s.Features, err = t.Features(others...); err != nil {
+	if s.Features, err = t.Features(source.Time, source.Label); err != nil {
 		return nil, err
 	}
-	if s.order, err = s.ordered(); err != nil {
-		return nil, err
+	if s.order, err = s.ordered(); err != nil || label == "" {
+		return s, err
 	}
-	if label != "" {
-		s.Label, err = t.Label(source.Label, source.LabelKind)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.Label, err = t.Label(source.Label, source.LabelKind)
+	return s, err
 }
 
 // ordered puts the rows of one bin in order, for held-out rows that are contiguous in time: as they are in a file in
@@ -93,11 +88,7 @@ func (s *Stream) ordered() ([]float64, error) {
 		}
 		return exact.Of(), nil
 	}
-	order := make([]float64, s.Table.Rows())
-	for i := range order {
-		order[i] = float64(i)
-	}
-	return order, nil
+	return collect(crossfit.Positions(s.Table.Rows()), func(i int) float64 { return float64(i) }), nil
 }
 
 // At is the place of T in Times: text as the table has its times, or empty for the last time. The first time is an
@@ -121,13 +112,6 @@ func (s *Stream) At(text string) (int, error) {
 	return at, nil
 }
 
-// Rows lists the rows of the times from..to-1, in the order of the file.
-func (s *Stream) Rows(from, to int) []int {
-	rows := s.Times.Rows(from, to)
-	slices.Sort(rows)
-	return rows
-}
-
 // Sort puts rows in order of time, those of one bin by their exact time or their place in the file.
 func (s *Stream) Sort(rows []int) {
 	slices.SortStableFunc(rows, func(a, b int) int {
@@ -145,9 +129,9 @@ func (s *Stream) Data(rows []int) (crossfit.Table, *table.Encoder, error) {
 	if d.X, err = encoder.Encode(s.Table, rows); err != nil {
 		return d, nil, err
 	}
-	d.Dim, d.Time, d.Order = encoder.Dim(), take(s.Times.Of(), rows), take(s.order, rows)
+	d.Dim, d.Time, d.Order = encoder.Dim(), loop.Pick(s.Times.Of(), rows), loop.Pick(s.order, rows)
 	if s.Label != nil {
-		d.Classes, d.Target, d.Label = s.Label.Classes(), take(s.Label.Target, rows), take(s.Label.Class, rows)
+		d.Classes, d.Target, d.Label = s.Label.Classes(), loop.Pick(s.Label.Target, rows), loop.Pick(s.Label.Class, rows)
 	}
 	return d, encoder, nil
 }

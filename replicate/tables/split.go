@@ -8,7 +8,7 @@ import (
 // split holds the mean kernel between the chunks of two stretches, and which of them are dealt to the first.
 type split struct {
 	mean [][]float64
-	n, m int
+	n, m int   // numbers of chunks
 	deal []int // the first n chunks make up one stretch, the others the other
 }
 
@@ -35,23 +35,24 @@ func newSplit(at func(a, b int) float64, chunk []int, n, m int) *split {
 
 // mmd2 is the unbiased estimate of the squared maximum mean discrepancy over pairs of different chunks.
 func (s *split) mmd2() float64 {
-	var inside [2]float64
-	between := 0.
-	for i, a := range s.deal {
-		row := s.mean[a]
-		for j, b := range s.deal[:i] {
-			switch {
-			case i < s.n:
-				inside[0] += row[b]
-			case j >= s.n:
-				inside[1] += row[b]
-			default:
-				between += row[b]
-			}
+	first, second, between := s.deal[:s.n], s.deal[s.n:], 0.
+	for _, a := range second {
+		for _, b := range first {
+			between += s.mean[a][b]
 		}
 	}
-	pairs := func(n int) float64 { return float64(n*(n-1)) / 2 }
-	return inside[0]/pairs(s.n) + inside[1]/pairs(s.m) - 2*between/float64(s.n*s.m)
+	return s.within(first) + s.within(second) - 2*between/float64(s.n*s.m)
+}
+
+// within is the mean over pairs of different chunks.
+func (s *split) within(chunks []int) (mean float64) {
+	pairs := float64(len(chunks)*(len(chunks)-1)) / 2
+	for i, a := range chunks {
+		for _, b := range chunks[:i] {
+			mean += s.mean[a][b]
+		}
+	}
+	return mean / pairs
 }
 
 // p is (1 + shuffles whose statistic is at least the real one) / (1 + shuffles). After 100 such shuffles no more are

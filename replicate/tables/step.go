@@ -41,8 +41,7 @@ func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
 		spec.Settings["g"] = canonical(c.fit)
 	}
 	job := runs.Job{Spec: spec, Steps: p.steps, Batch: c.batch(), Again: p.own() && !p.Reuse}
-	job.Rows = func(step int) int {
-		n := 0
+	job.Rows = func(step int) (n int) {
 		for _, rows := range p.stream.Times.Counts[:step] {
 			n += rows
 		}
@@ -107,17 +106,6 @@ func (c *computation) batch() *runs.Batch {
 		}}
 }
 
-// past has the test blocks before a step.
-func (c *computation) past(step int) *past {
-	p := &past{measure: measures(c.stream)[0].name}
-	for _, t := range c.steps {
-		if t < step {
-			p.add(c.known[t], c.stream.Times.Counts[t])
-		}
-	}
-	return p
-}
-
 // task is the one of a test block, with a sample of the past for a built-in model.
 func (p *BacktestJob) task(step int) (*task, error) { return newTask(p.stream, step, !p.own(), p.Seed) }
 
@@ -156,12 +144,10 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 			}
 		}
 	}
-	p := c.past(step)
-	var models []weighted
-	for _, w := range c.weightings {
-		models = append(models, weighted{w.String(), t.weights(w, omega[w.Kind])})
-	}
-	trained := map[string]int{} // models of a rule's own
+	p := c.past(c.known, step)
+	models := collect(c.weightings, func(w Weighting) weighted {
+		return weighted{w.String(), t.weights(w, omega[w.Kind])}
+	})
 	for _, rule := range c.rules {
 		if rule.train == nil {
 			continue
@@ -173,42 +159,39 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 		for _, weights := range lists {
 			models = append(models, weighted{rule.Name, weights})
 		}
-		trained[rule.Name] = len(lists)
 	}
 	predictions, err := c.predict(ctx, t, models)
 	if err != nil {
 		return nil, err
 	}
-	of := map[Weighting][]float64{}
-	for i, w := range c.weightings {
-		of[w] = predictions[i]
-		add(w.String(), predictions[i])
+	byName := map[string][][]float64{}
+	for i, m := range models {
+		byName[m.name] = append(byName[m.name], predictions[i])
 	}
-	predictions = predictions[len(c.weightings):]
+	of := func(w Weighting) []float64 { return byName[w.String()][0] }
+	for _, w := range c.weightings {
+		add(w.String(), of(w))
+	}
 	for _, rule := range c.rules {
 		for i, a := range rule.Weightings {
 			for _, b := range rule.Weightings[i+1:] {
 				if rule.pairs {
-					d := t.each(measures(c.stream)[0], of[a])
-					floats.Sub(d, t.each(measures(c.stream)[0], of[b]))
+					d := t.each(measures(c.stream)[0], of(a))
+					floats.Sub(d, t.each(measures(c.stream)[0], of(b)))
 					rows = append(rows, runs.Row{T: step, Metric: squareOf(a, b), Value: floats.Dot(d, d) / float64(len(d))})
 				}
 			}
 		}
 		if rule.mix != nil {
-			var members [][]float64
-			for _, w := range rule.Weightings {
-				members = append(members, of[w])
-			}
+			members := collect(rule.Weightings, of)
 			mixture := mixed(members, rule.mix(rule, p))
 			add(rule.Name, mixture)
 			for i, w := range rule.Weightings {
 				rows = append(rows, runs.Row{T: step, Metric: slopeOf(rule, w), Value: t.slope(mixture, members[i])})
 			}
 		}
-		if n := trained[rule.Name]; n > 0 {
-			add(rule.Name, mixed(predictions[:n], nil))
-			predictions = predictions[n:]
+		if rule.train != nil {
+			add(rule.Name, mixed(byName[rule.Name], nil))
 		}
 	}
 	return rows, nil

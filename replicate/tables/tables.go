@@ -55,19 +55,19 @@ func (q Request) open(until string) (o opened, err error) {
 	if o.at, err = s.At(until); err != nil {
 		return o, err
 	}
-	o.rows = s.Rows(0, o.at+1)
+	o.rows = s.Times.Rows(0, o.at+1)
 	if least := q.Fit.LeastRows(); len(o.rows) < least {
 		return o, o.mistake("%d rows%s are too few; g needs at least %d", len(o.rows), o.upTo(), least)
 	}
+	sorted := slices.Clone(o.rows)
+	s.Sort(sorted)
 	if q.Fit.Permutations > 0 {
-		if o.tested, err = s.sample(o.at + 1); err != nil {
+		if o.tested, err = s.sample(sorted, o.at+1); err != nil {
 			return o, err
 		}
 	}
 	o.about = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
 		Rows: len(o.rows), columns: s.String()}
-	sorted := slices.Clone(o.rows)
-	s.Sort(sorted)
 	o.about.Leaks, err = s.Leaks(sorted)
 	return o, err
 }
@@ -108,7 +108,7 @@ func (o *opened) mendable(err error) error {
 // test answers whether the rows drift.
 func (a *About) test(ctx context.Context, fitter *crossfit.Fitter, q Request, s *sample) (err error) {
 	if a.Finding, err = s.find(ctx, fitter, q); err == nil {
-		a.Notes = slices.Concat(a.Notes, s.notes(), a.Finding.notes())
+		a.Notes = slices.Concat(a.Notes, s.notes, a.Finding.notes())
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // task is one test block: models learn from the rows of all blocks before it and predict its rows.
@@ -18,7 +19,7 @@ type task struct {
 	stream  *Stream
 	step    int // place of the test block's time
 	train   []int
-	labels  []int // rows whose label those of train have instead of their own; nil: their own
+	labels  []int // rows whose label those of train have: mostly themselves
 	test    []int
 	data    crossfit.Table // the rows of train, encoded
 	encoder *table.Encoder // fitted on train alone
@@ -34,7 +35,7 @@ const mostPast = 20000
 
 // newTask returns the task of a test block. If sampled, its training rows are about mostPast of those of the past.
 func newTask(s *Stream, step int, sampled bool, seed int64) (*task, error) {
-	t := &task{stream: s, step: step, train: s.Rows(0, step), test: s.Rows(step, step+1)}
+	t := &task{stream: s, step: step, train: s.Times.Rows(0, step), test: s.Times.Rows(step, step+1)}
 	if len(t.train) > mostPast {
 		t.sample, t.scale = samplePast(s, t.train, random.New(seed, "sample of the past", step))
 		if sampled {
@@ -46,6 +47,7 @@ func newTask(s *Stream, step int, sampled bool, seed int64) (*task, error) {
 			t.scale = nil
 		}
 	}
+	t.labels = t.train
 	var err error
 	if t.data, t.encoder, err = s.Data(t.train); err != nil {
 		return nil, err
@@ -97,23 +99,23 @@ func (t *task) equal() []float64 {
 // past is the weighted distribution of the outcome in the rows of train: the share of each class, with one more row
 // of each, or the mean of a number.
 func (t *task) past(weight []float64) []float64 {
-	out := make([]float64, t.outputs())
-	sum := 0.
+	if t.data.Target != nil {
+		return []float64{floats.Dot(weight, t.data.Target) / floats.Sum(weight)}
+	}
+	out := slices.Repeat([]float64{1}, t.data.Classes)
 	for i, w := range weight {
-		if t.data.Target != nil {
-			out[0] += w * t.data.Target[i]
-		} else {
-			out[t.data.Label[i]] += w
-		}
-		sum += w
+		out[t.data.Label[i]] += w
 	}
-	for k := range out {
-		if t.data.Target == nil {
-			out[k]++
-		}
-		out[k] /= sum + float64(t.data.Classes)
-	}
+	floats.Scale(1/floats.Sum(out), out)
 	return out
+}
+
+// label is the number or the class of a row of train.
+func (t *task) label(place int) float64 {
+	if t.data.Target != nil {
+		return t.data.Target[place]
+	}
+	return float64(t.data.Label[place])
 }
 
 // single tells whether all rows with weight have the same outcome, from which no model can learn.
@@ -129,12 +131,9 @@ func (t *task) single(weight []float64) bool {
 
 // has tells whether a row with weight has the class.
 func (t *task) has(class int, weight []float64) bool {
-	for i, w := range weight {
-		if w > 0 && int(t.data.Label[i]) == class {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(crossfit.Positions(len(weight)), func(i int) bool {
+		return weight[i] > 0 && int(t.data.Label[i]) == class
+	})
 }
 
 // same predicts the same values for all test rows: [rows, outputs].
@@ -201,10 +200,10 @@ func measures(s *Stream) []scoring {
 func (t *task) slope(mixture, member []float64) float64 {
 	sum, k := 0., t.outputs()
 	for i, row := range t.test {
-		if label := t.stream.Label; label.Target != nil {
-			sum += 2 * (mixture[i] - label.Target[row]) * member[i]
+		if y := outcome(t.stream.Label, row); t.stream.Label.Target != nil {
+			sum += 2 * (mixture[i] - y) * member[i]
 		} else {
-			at := i*k + int(label.Class[row])
+			at := i*k + int(y)
 			sum -= member[at] / max(mixture[at], unlikely)
 		}
 	}
@@ -213,14 +212,7 @@ func (t *task) slope(mixture, member []float64) float64 {
 
 // score is the mean of each measure over the test rows. prediction: [rows, outputs].
 func (t *task) score(prediction []float64) []float64 {
-	list := measures(t.stream)
-	out := make([]float64, len(list))
-	for m := range list {
-		for _, v := range t.each(list[m], prediction) {
-			out[m] += v / float64(len(t.test))
-		}
-	}
-	return out
+	return collect(measures(t.stream), func(m scoring) float64 { return stat.Mean(t.each(m, prediction), nil) })
 }
 
 // outcome is the number or the class of a row.
@@ -247,15 +239,9 @@ func (t *task) omega(ctx context.Context, f *crossfit.Fitter, cfg crossfit.Confi
 	if err != nil {
 		return nil, nil, err
 	}
-	of := o.Weights
-	if t.sample != nil {
-		of = func(ctx context.Context, T float64, options crossfit.WeightOptions) (*crossfit.Weights, error) {
-			return o.WeightsOf(ctx, t.data, T, options)
-		}
-	}
 	out := map[crossfit.Kind][]float64{}
 	for _, kind := range cfg.Kinds {
-		w, err := of(ctx, t.stream.Times.Values[t.step-1], crossfit.WeightOptions{Kind: kind})
+		w, err := o.WeightsOf(ctx, t.data, t.stream.Times.Values[t.step-1], crossfit.WeightOptions{Kind: kind})
 		if err != nil {
 			return nil, nil, err
 		}

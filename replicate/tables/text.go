@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 )
 
@@ -104,7 +105,7 @@ func (c Contribution) Title() string {
 // timeLines says in how many places the tests over time found a difference; nothing for none.
 func (r *Drift) timeLines() []string {
 	var lines []string
-	for _, in := range r.Tests.subjects() {
+	for _, in := range subjects {
 		found := map[string]int{}
 		for _, t := range r.Tests.List {
 			if t.In == in && t.Drift {
@@ -124,21 +125,10 @@ func (r *Drift) timeLines() []string {
 	return lines
 }
 
-// subjects lists what was tested.
-func (t *Tests) subjects() []string {
-	var out []string
-	for _, test := range t.List {
-		if !slices.Contains(out, test.In) {
-			out = append(out, test.In)
-		}
-	}
-	return out
-}
-
 // alike lists the blocks of the past by falling worth at the present.
 func (r *Drift) alike() []int {
 	worth := r.whole().Worth[len(r.Blocks)-1]
-	order := positions(len(r.Blocks) - 1)
+	order := crossfit.Positions(len(r.Blocks) - 1)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 	return order
 }

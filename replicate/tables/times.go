@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/propensity/crossfit"
 )
 
 // Tests are two-sample tests over time: of each stretch of blocks against the one before it, and against the last one,
@@ -60,21 +61,21 @@ func (m *measurement) overTime(progress func(share float64)) error {
 	if merged > 1 {
 		m.note("the tests over time compare stretches of %d blocks, since rows depend on their neighbours", merged)
 	}
-	last := len(parts) - 1
-	for i := range parts {
+	for i, part := range parts {
 		progress(float64(i) / float64(len(parts)))
-		against := map[string]int{Before: i - 1, Present: last}
-		for _, name := range []string{Before, Present} {
-			other := against[name]
-			if other < 0 || i == last && name == Present || min(len(parts[i].row), len(parts[other].row)) < leastTested {
+		for _, other := range []struct {
+			at   int
+			name string
+		}{{i - 1, Before}, {len(parts) - 1, Present}} {
+			if other.at < 0 || other.at == i || min(len(part.row), len(parts[other.at].row)) < leastTested {
 				continue
 			}
-			found, err := k.compare(parts[min(i, other)], parts[max(i, other)], m.q.Seed)
+			found, err := k.compare(parts[min(i, other.at)], parts[max(i, other.at)], m.q.Seed)
 			if err != nil {
 				return err
 			}
 			for _, test := range found {
-				test.Stretch, test.Against = i, name
+				test.Stretch, test.Against = i, other.name
 				t.List = append(t.List, test)
 			}
 		}
@@ -123,19 +124,12 @@ func (m *measurement) stretches() (*Tests, []part, int) {
 func between(of []int, from, to int) []int {
 	first, _ := slices.BinarySearch(of, from)
 	last, _ := slices.BinarySearch(of, to)
-	rows := make([]int, last-first)
-	for i := range rows {
-		rows[i] = first + i
-	}
-	return rows
+	return crossfit.Positions(last)[first:]
 }
 
 // typicalChunks is the median number of chunks.
 func (t *Tests) typicalChunks() int {
-	var counts []int
-	for _, s := range t.Stretches {
-		counts = append(counts, s.Chunks)
-	}
+	counts := collect(t.Stretches, func(s Stretch) int { return s.Chunks })
 	slices.Sort(counts)
 	return counts[len(counts)/2]
 }
@@ -145,10 +139,7 @@ func (p *part) cut(rows int, dependence float64) {
 	n := len(p.row)
 	length := max(1, chunkTimes*(dependence*float64(n)/float64(rows)-1))
 	p.count = max(2, min(mostChunks, int(float64(n)/length)))
-	p.chunk = make([]int, n)
-	for i := range p.chunk {
-		p.chunk[i] = i * p.count / n
-	}
+	p.chunk = collect(crossfit.Positions(n), func(i int) int { return i * p.count / n })
 }
 
 // compare tests one stretch against another.
@@ -165,8 +156,8 @@ func (k *kernels) compare(a, b part, seed int64) ([]Test, error) {
 	var out []Test
 	for i, at := range kernel {
 		s := newSplit(at, chunk, a.count, b.count)
-		test := Test{In: k.in[i], MMD2: s.mmd2()}
-		test.P = s.p(random.New(seed, "drift", "test", k.in[i], a.row[0], b.row[0]))
+		test := Test{In: subjects[i], MMD2: s.mmd2()}
+		test.P = s.p(random.New(seed, "drift", "test", test.In, a.row[0], b.row[0]))
 		out = append(out, test)
 	}
 	return out, nil
@@ -175,7 +166,7 @@ func (k *kernels) compare(a, b part, seed int64) ([]Test, error) {
 // benjaminiHochberg fills in the adjusted p-values, min over larger p of p n / rank, and whether they are at most
 // level.
 func benjaminiHochberg(tests []Test) {
-	order := positions(len(tests))
+	order := crossfit.Positions(len(tests))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(tests[a].P, tests[b].P) })
 	least := 1.
 	for rank := len(order); rank > 0; rank-- {
@@ -191,12 +182,8 @@ func (t *Tests) when(in string) *Test {
 	var strongest *Test
 	for i := range t.List {
 		test := &t.List[i]
-		if in != "" && test.In != in || !test.Drift {
-			continue
-		}
-		better := strongest == nil || test.Against == strongest.Against && test.MMD2 > strongest.MMD2 ||
-			test.Against == Before && strongest.Against == Present
-		if better {
+		if test.Drift && (in == "" || test.In == in) && (strongest == nil || test.Against == strongest.Against &&
+			test.MMD2 > strongest.MMD2 || test.Against == Before && strongest.Against == Present) {
 			strongest = test
 		}
 	}

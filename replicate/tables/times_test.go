@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -177,7 +178,9 @@ func TestFewRows(t *testing.T) {
 		t.Errorf("%d tests of one row", len(m.Tests.List))
 	}
 	m.Columns, m.Maps = &Columns{}, []Map{{In: InX, Worth: [][]float64{{1, 1}, {1, 1}}}}
-	if page, err := m.page(); err != nil || !strings.Contains(string(page), "0 of 0 tests") {
+	dir := t.TempDir()
+	err := m.WritePage(dir)
+	if page, _ := os.ReadFile(filepath.Join(dir, "index.html")); err != nil || !strings.Contains(string(page), "0 of 0 tests") {
 		t.Error(err)
 	}
 }

@@ -9,12 +9,14 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity/crossfit"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Settings of timescales.
@@ -48,12 +50,12 @@ func timescales(ctx context.Context, c *computation, _ Rule, t *task, _ *past) (
 	if len(older) == 0 || t.single(t.equal()) {
 		return [][]float64{scaledWeights(t.equal())}, nil
 	}
-	if c.scorer == nil || c.scorer.mlpKey != (mlpKey{t.data.Dim, t.data.Classes}) {
+	if key := (mlpKey{t.data.Dim, t.data.Classes}); c.scorer == nil || c.scorer.mlpKey != key {
 		if c.scorer != nil {
 			c.scorer.close()
 		}
 		var err error
-		if c.scorer, err = newScorer(c.backend, mlpKey{t.data.Dim, t.data.Classes}); err != nil {
+		if c.scorer, err = newScorer(c.backend, key); err != nil {
 			return nil, err
 		}
 	}
@@ -65,15 +67,13 @@ func timescales(ctx context.Context, c *computation, _ Rule, t *task, _ *past) (
 	if err != nil {
 		return nil, fmt.Errorf("scorer: %w", err)
 	}
-	for i, scale := range t.equal() {
-		out[i] *= scale
-	}
+	floats.Mul(out, t.equal())
 	return [][]float64{scaledWeights(out)}, nil
 }
 
 // trusted divides the rows of train: newest are those of the last blocks. older is empty where there is only one block.
 func (t *task) trusted() (older, newest []int) {
-	order := positions(len(t.block))
+	order := crossfit.Positions(len(t.block))
 	slices.SortStableFunc(order, func(a, b int) int { return t.block[a] - t.block[b] })
 	cut := max(0, len(order)-min(leastTrusted, len(order)/2))
 	for cut > 0 && t.block[order[cut-1]] == t.block[order[cut]] {
@@ -84,18 +84,15 @@ func (t *task) trusted() (older, newest []int) {
 
 // scorer holds the compiled programs of timescales for tables of one shape.
 type scorer struct {
-	mlpKey
-	model, scores []net.Param
-	trainer       *loop.Trainer
-	eval          *Exec
+	mlpNet // without lanes; its eval is that of the mixture
+	scores []net.Param
 }
 
 func newScorer(backend compute.Backend, key mlpKey) (*scorer, error) {
-	n := &scorer{mlpKey: key}
+	n := &scorer{mlpNet: mlpNet{mlpKey: key}}
 	in := []shapes.Shape{shapes.Make(dtypes.Float32, mlpBatch, key.dim)}
-	mlp := mlpNet{mlpKey: key}
 	var err error
-	n.model, err = net.Declare(backend, in, func(s *net.Scope, in []*Node) { mlp.logits(s, in[0]) })
+	n.params, err = net.Declare(backend, in, func(s *net.Scope, in []*Node) { n.logits(s, in[0]) })
 	if err == nil {
 		n.scores, err = net.Declare(backend, in, func(s *net.Scope, in []*Node) { mixture(s, in[0]) })
 	}
@@ -103,23 +100,14 @@ func newScorer(backend compute.Backend, key mlpKey) (*scorer, error) {
 		return nil, err
 	}
 	problem := loop.Problem{Name: "timescales", Step: n.step, Data: 4, Feeds: 2,
-		Params: slices.Concat(n.model, n.scores), Slots: slices.Concat(n.model, n.model, n.scores, n.scores)}
+		Params: slices.Concat(n.params, n.scores), Slots: slices.Concat(n.params, n.params, n.scores, n.scores)}
 	if n.trainer, err = loop.New(backend, problem, mlpChunk); err != nil {
 		return nil, err
 	}
 	n.eval, err = NewExec(backend, func(in []*Node) *Node {
 		return mixture(net.Bind(in[0].Graph(), n.scores, in[1:], false), in[0])
 	})
-	if err != nil {
-		n.trainer.Close()
-		return nil, err
-	}
-	return n, nil
-}
-
-func (n *scorer) close() {
-	n.trainer.Close()
-	n.eval.Finalize()
+	return n, err
 }
 
 // mixture is s(x): [batch, dim] -> [batch, time scales].
@@ -131,17 +119,12 @@ func mixture(s *net.Scope, x *Node) *Node {
 // step builds one update. state: the MLP, the scorer, and both moments of each. data: x, class and number of each row,
 // and its decays [rows, time scales]; feeds: rows of an older and of a newest batch.
 func (n *scorer) step(state, data, feeds []*Node, step, rate *Node) (loss *Node, next []*Node) {
-	k, p := len(n.model), len(n.scores)
+	k, p := len(n.params), len(n.scores)
 	take := func(count int) (part []*Node) { part, state = state[:count], state[count:]; return part }
 	theta, scores := take(k), take(p)
 	m, u, sm, su := take(k), take(k), take(p), take(p)
-	losses := func(theta []*Node, feed *Node) *Node {
-		mlp, row := mlpNet{mlpKey: n.mlpKey}, ExpandAxes(feed, -1)
-		out := mlp.logits(net.Bind(feed.Graph(), n.model, theta, true), Gather(data[0], row))
-		if n.classes > 0 {
-			return net.CrossEntropy(out, Gather(data[1], row))
-		}
-		return MulScalar(Square(Sub(Squeeze(out, -1), Gather(data[2], row))), .5)
+	losses := func(theta []*Node, row *Node) *Node {
+		return n.losses(net.Bind(row.Graph(), n.params, theta, true), data, row)
 	}
 	weighted := func(scores, theta []*Node) *Node {
 		row := ExpandAxes(feeds[0], -1)
@@ -167,11 +150,7 @@ func (n *scorer) step(state, data, feeds []*Node, step, rate *Node) (loss *Node,
 
 // decays are those of a row of an age in blocks.
 func decays(age int) []float32 {
-	out := make([]float32, len(halfLives))
-	for k, h := range halfLives {
-		out[k] = float32(math.Exp2(-float64(age) / h))
-	}
-	return out
+	return collect(halfLives, func(h float64) float32 { return float32(math.Exp2(-float64(age) / h)) })
 }
 
 // train returns the values of the scorer.
@@ -187,60 +166,39 @@ func (n *scorer) train(ctx context.Context, t *task, older, newest []int, seed i
 	data = append(data, tensors.FromFlatDataAndDimensions(decay, capacity, len(halfLives)))
 	defer net.Free(data...)
 	scale := t.equal()
-	draw := func(rows []int, purpose string) func(chunk, count int) *tensors.Tensor {
-		rng, weights := random.New(seed, "timescales", purpose, t.step), make([]float64, len(rows))
-		for i, row := range rows {
-			weights[i] = scale[row]
-		}
-		one := drawer(weights, rng)
-		return func(chunk, count int) *tensors.Tensor {
-			out := make([]int32, chunk*mlpBatch)
-			for i := range count * mlpBatch {
-				out[i] = int32(rows[one()])
-			}
-			return tensors.FromFlatDataAndDimensions(out, chunk, mlpBatch)
-		}
+	draw := func(rows []int, purpose string) func() int {
+		one := drawer(loop.Pick(scale, rows), random.New(seed, "timescales", purpose, t.step))
+		return func() int { return rows[one()] }
 	}
-	a, b := draw(older, "older"), draw(newest, "newest")
+	draws := []func() int{draw(older, "older"), draw(newest, "newest")}
 	feed := func(_, count int) []*tensors.Tensor {
-		return []*tensors.Tensor{a(n.trainer.Chunk(), count), b(n.trainer.Chunk(), count)}
+		return collect(draws, func(draw func() int) *tensors.Tensor {
+			rows := make([]int32, n.trainer.Chunk()*mlpBatch)
+			for i := range count * mlpBatch {
+				rows[i] = int32(draw())
+			}
+			return tensors.FromFlatDataAndDimensions(rows, n.trainer.Chunk(), mlpBatch)
+		})
 	}
-	start := slices.Concat(net.Init(n.model, random.Seed(seed, "timescales", t.step), "model"),
+	start := slices.Concat(net.Init(n.params, random.Seed(seed, "timescales", t.step), "model"),
 		net.Init(n.scores, random.Seed(seed, "timescales", t.step), "scores"))
 	values, _, err := n.trainer.Fit(ctx, start, data, scorerRate, mlpUpdates(len(t.train)), feed)
 	if err != nil {
 		return nil, err
 	}
-	return values[len(n.model):], nil
+	return values[len(n.params):], nil
 }
 
 // weights are those of all rows of train at the test block.
-func (n *scorer) weights(t *task, values net.Values) ([]float64, error) {
-	params := values.Tensors(n.scores)
-	defer net.Free(params...)
-	var out []float64
-	for from := 0; from < len(t.train); from += mlpRows {
-		rows := min(mlpRows, len(t.train)-from)
-		x := make([]float32, mlpRows*n.dim)
-		copy(x, t.data.X[from*n.dim:(from+rows)*n.dim])
-		input := tensors.FromFlatDataAndDimensions(x, mlpRows, n.dim)
-		result, err := net.Run(n.eval, input, params)
-		net.Free(input)
-		if err != nil {
-			return nil, err
-		}
-		flat, err := net.FromTensors(result)
-		net.Free(result...)
-		if err != nil {
-			return nil, err
-		}
+func (n *scorer) weights(t *task, values net.Values) (out []float64, err error) {
+	err = inBatches(n.eval, n.scores, values, t.data.X, n.dim, func(from, rows int, flat []float32) {
 		for i := range rows {
 			w := 0.
 			for k, d := range decays(t.step - t.block[from+i]) {
-				w += float64(flat[0][i*len(halfLives)+k]) * float64(d)
+				w += float64(flat[i*len(halfLives)+k]) * float64(d)
 			}
 			out = append(out, w)
 		}
-	}
-	return out, nil
+	})
+	return out, err
 }

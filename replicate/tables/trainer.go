@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 
@@ -25,41 +24,38 @@ type trainer interface {
 // Models are the names of the built-in models.
 var Models = []string{"logistic", "mlp"}
 
-// Prefixes of a model that is the user's own command.
-const (
-	execPrefix  = "exec:"
-	servePrefix = "serve:"
-)
-
-// CheckModel returns a usage error if text is neither a built-in model nor a command.
-func CheckModel(text string) error {
-	for _, prefix := range []string{execPrefix, servePrefix} {
-		if command, ok := strings.CutPrefix(text, prefix); ok {
-			if strings.TrimSpace(command) == "" {
-				return usage.Errorf("the model %q names no command; give one such as \"exec:python train.py\"", text)
-			}
-			return nil
-		}
+// commandOf is the user's own command that a model names, and whether it serves.
+func commandOf(model string) (text string, serve, ok bool) {
+	if text, ok = strings.CutPrefix(model, "exec:"); !ok {
+		text, ok = strings.CutPrefix(model, "serve:")
+		serve = ok
 	}
-	if !slices.Contains(Models, text) {
+	return strings.TrimSpace(text), serve, ok
+}
+
+// checkModel returns a usage error if text is neither a built-in model nor a command.
+func checkModel(text string) error {
+	command, _, own := commandOf(text)
+	switch {
+	case own && command == "":
+		return usage.Errorf("the model %q names no command; give one such as \"exec:python train.py\"", text)
+	case !own && !slices.Contains(Models, text):
 		return usage.Errorf("the model %q is neither %s nor a command such as \"exec:python train.py\"", text,
 			strings.Join(Models, ", "))
 	}
 	return nil
 }
 
-// newTrainer returns the trainer of a model that CheckModel accepts. At most workers models train at the same time. log
+// newTrainer returns the trainer of a model that checkModel accepts. At most workers models train at the same time. log
 // gets the warnings of a command.
-func newTrainer(text string, backend compute.Backend, workers int, seed int64, log io.Writer) (trainer, error) {
-	for _, prefix := range []string{execPrefix, servePrefix} {
-		if command, ok := strings.CutPrefix(text, prefix); ok {
-			return newCommand(command, prefix == servePrefix, workers, log)
-		}
+func newTrainer(text string, backend compute.Backend, workers int, seed int64, log *console) trainer {
+	if command, serve, ok := commandOf(text); ok {
+		return newCommand(command, serve, workers, log)
 	}
 	if text == "mlp" {
-		return newMLP(backend, seed), nil
+		return newMLP(backend, seed)
 	}
-	return &linear{workers: workers}, nil
+	return &linear{workers: workers}
 }
 
 // each calls work for 0..n-1, at most workers at the same time.

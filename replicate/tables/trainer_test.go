@@ -35,9 +35,10 @@ func TestMain(m *testing.M) {
 	case action == "":
 		os.Exit(m.Run())
 	case action == "parent": // of a trainer that is a child of its shell
-		c, err := newCommand("echo started; sleep "+os.Getenv(trainerVariable+"_SLEEP")+"; true #", false, 1, os.Stdout)
+		c := newCommand("echo started; sleep "+os.Getenv(trainerVariable+"_SLEEP"), true, 1, newConsole(os.Stdout))
+		s, err := c.start(&task{stream: &Stream{Label: &table.Label{}}})
 		if err == nil {
-			_, err = c.begin(&task{stream: &Stream{Label: &table.Label{}}}, os.Stdout)
+			_, err = io.CopyN(os.Stdout, s.stdout, 8)
 		}
 		fmt.Println("parent", err)
 		time.Sleep(time.Minute)
@@ -282,10 +283,7 @@ func TestCommand(t *testing.T) {
 			source.Label, source.Read.Drop = "n", []string{"y", "z"}
 		}
 		k := newTestTask(t, source, 12)
-		m, err := newCommand("'"+binary+"'", c.serve, 2, io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := newCommand("'"+binary+"'", c.serve, 2, newConsole(nil))
 		weights := [][]float64{k.equal(), k.weights(Weighting{HalfLife: 2}, nil), k.weights(Weighting{Window: 3}, nil)}
 		p, err := m.predict(context.Background(), k, weights)
 		if closing := m.close(); c.want == "" && closing != nil {
@@ -314,10 +312,7 @@ func TestCommand(t *testing.T) {
 	}
 	t.Setenv(trainerVariable, "share")
 	n := newTestTask(t, number(t), 8)
-	m, err := newCommand("'"+binary+"'", false, 1, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newCommand("'"+binary+"'", false, 1, newConsole(nil))
 	p, err := m.predict(context.Background(), n, [][]float64{n.equal()})
 	if want := floats.Sum(n.data.Target) / float64(len(n.train)); err != nil || math.Abs(p[0][0]-want) > 1e-9 {
 		t.Errorf("%v, %v; want %v", p, err, want)
@@ -338,6 +333,7 @@ func TestLoose(t *testing.T) {
 		serve        bool
 		want, end    string // of the error, and of that at the end
 	}{
+		{action: "share", text: "'%s' # with its name"},
 		{action: "share", text: "sleep 100 & '%s'"},
 		{action: "share", text: "sleep 100 & '%s'", serve: true},
 		{action: "share", text: "setsid sleep 3 & '%s'"}, // in another group
@@ -346,10 +342,7 @@ func TestLoose(t *testing.T) {
 		{action: "share", text: "setsid sleep 3 & exit 5 #%s", serve: true, want: "ended (exit status 5) before its answer"},
 	} {
 		t.Setenv(trainerVariable, c.action)
-		m, err := newCommand(fmt.Sprintf(c.text, binary), c.serve, 1, io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := newCommand(fmt.Sprintf(c.text, binary), c.serve, 1, newConsole(nil))
 		start := time.Now()
 		_, err = m.predict(context.Background(), k, [][]float64{k.equal()})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -410,9 +403,9 @@ func TestTrainerEndsWithUs(t *testing.T) {
 // TestShownLines: each line of trainers is shown once, without control characters, and not for ever.
 func TestShownLines(t *testing.T) {
 	var out strings.Builder
-	s := &shown{out: &out}
+	c := newConsole(&out)
 	for i := range 3 {
-		l := &lines{shown: s}
+		l := &output{log: c}
 		fmt.Fprintf(l, "Warning: \x1b[2Jcold\nhalf")
 		fmt.Fprintf(l, " a line %d\n\n", i)
 	}
@@ -421,7 +414,7 @@ func TestShownLines(t *testing.T) {
 		t.Errorf("shown is\n%s, want\n%s", &out, want)
 	}
 	for i := range 200 {
-		fmt.Fprintf(&lines{shown: s}, "%d\n", i)
+		fmt.Fprintf(&output{log: c}, "%d\n", i)
 	}
 	if n := strings.Count(out.String(), "\n"); n != mostShown+1 {
 		t.Errorf("%d lines are shown", n)
@@ -593,11 +586,7 @@ func TestIdentity(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		c, err := newCommand("python "+path, false, 1, io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c.identity()
+		return newCommand("python "+path, false, 1, newConsole(nil)).identity()
 	}
 	if a, b := of("1"), of("2"); a == b {
 		t.Errorf("both are %s", a)
@@ -617,7 +606,7 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "forest", "exec:", "serve: "} {
-		if CheckModel(bad) == nil {
+		if checkModel(bad) == nil {
 			t.Errorf("the model %q was accepted", bad)
 		}
 	}

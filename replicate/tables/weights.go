@@ -3,7 +3,6 @@ package tables
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -47,19 +46,14 @@ type Weights struct {
 	Joint    *crossfit.Diagnostics  `json:"joint,omitempty"`     // of g that sees (x, y)
 	Covar    *crossfit.Diagnostics  `json:"covariate,omitempty"` // of g that sees x
 	Encoder  *table.Encoder         `json:"encoder"`
-	from     float64                // first time of the window
+	Score    *crossfit.Fitted       `json:"-"` // g; nil for weights without omega
 	row      []int                  // in the file, from 0
 	weights  *crossfit.Weights      // in the order of row
-	own      *crossfit.Fitted
 	fitter   *crossfit.Fitter
 }
 
 // Close frees the compiled programs.
-func (r *Weights) Close() {
-	if r.fitter != nil {
-		r.fitter.Close()
-	}
-}
+func (r *Weights) Close() { r.fitter.Close() }
 
 // WeightsJob is a request whose table was read and checked.
 type WeightsJob struct {
@@ -85,24 +79,19 @@ func PrepareWeights(q WeightsRequest) (*WeightsJob, error) {
 	if p.data, p.encoder, err = p.stream.Data(p.rows); err != nil {
 		return nil, err
 	}
-	if value, constant := p.constant(); constant {
-		mistake := p.mistake("the label is %q in all rows%s", value, p.upTo())
-		mistake.Column = p.Label
-		return nil, mistake
+	if label := p.stream.Label; label != nil {
+		first := outcome(label, p.rows[0])
+		if !slices.ContainsFunc(p.rows, func(row int) bool { return outcome(label, row) != first }) {
+			value := fmt.Sprint(first)
+			if label.Names != nil {
+				value = label.Names[int(first)]
+			}
+			mistake := p.mistake("the label is %q in all rows%s", value, p.upTo())
+			mistake.Column = p.Label
+			return nil, mistake
+		}
 	}
 	return p, nil
-}
-
-// constant is the label of all rows up to T, if it is the same.
-func (p *WeightsJob) constant() (value string, ok bool) {
-	label, target := slices.Compact(slices.Clone(p.data.Label)), slices.Compact(slices.Clone(p.data.Target))
-	switch {
-	case len(label) == 1:
-		return p.stream.Label.Names[label[0]], true
-	case len(target) == 1:
-		return fmt.Sprint(target[0]), true
-	}
-	return "", false
 }
 
 // Weigh fits g on the rows up to T and weights them. Errors: a *table.Error if the rows differ too little, and those of
@@ -112,22 +101,31 @@ func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend, progres
 	*Weights, error) {
 	times := p.stream.Times
 	r := &Weights{About: p.about, At: times.Names[p.at], First: times.Names[0], Times: p.at + 1,
-		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names()}
-	for _, row := range p.rows {
-		r.row = append(r.row, p.stream.Table.Row(row))
-	}
-	T := times.Values[p.at]
-	if p.Window > 0 {
-		r.from = times.Values[max(0, p.at-p.Window+1)]
-	}
+		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names(), Options: p.Weights,
+		row: collect(p.rows, p.stream.Table.Row), fitter: crossfit.NewFitter(backend)}
 	p.stream = &Stream{Source: p.stream.Source, Times: times} // the encoded rows are enough: the table may be freed
-	r.choose(&p.WeightsRequest, p.data)
-	r.fitter = crossfit.NewFitter(backend)
-	if err := r.weigh(ctx, p, T, progress); err != nil {
+	r.Kind = crossfit.Covariate
+	if p.data.Label != nil || p.data.Target != nil {
+		r.Kind = crossfit.Conditional
+	}
+	r.Kind = cmp.Or(p.Weights.Kind, r.Kind)
+	r.Options.Kind, r.Options.Clip = r.Kind, cmp.Or(p.Weights.Clip, propensity.ClipOne)
+	r.Settings.Kinds = []crossfit.Kind{r.Kind} // only those g are fitted that it needs
+	if err := r.weigh(ctx, p, times.Values[p.at], progress); err != nil {
 		r.Close()
 		return nil, p.mendable(err)
 	}
-	r.cut(p.data.Time)
+	w := r.weights
+	if r.Share, r.Shrink = w.Share, w.Shrink; p.Window > 0 { // rows before the window have no weight
+		from := times.Values[max(0, p.at-p.Window+1)]
+		for i, t := range p.data.Time {
+			if t < from {
+				w.Weight[i] = 0
+			}
+		}
+		floats.Scale(float64(r.Rows)/floats.Sum(w.Weight), w.Weight)
+		r.Share = propensity.EffectiveSampleSize(w.Weight) / float64(r.Rows)
+	}
 	return r, nil
 }
 
@@ -148,65 +146,23 @@ func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64, show func
 		return nil
 	}
 	r.fitter.Progress = phase(show, begin, 1-begin, "propensity score")
-	if r.own, err = r.fitter.Fit(ctx, p.data, r.Settings, p.Seed); err != nil {
+	if r.Score, err = r.fitter.Fit(ctx, p.data, r.Settings, p.Seed); err != nil {
 		return err
 	}
-	r.Joint, r.Covar = r.own.Joint, r.own.Covariate
-	if r.weights, err = r.own.Weights(ctx, T, r.Options); err != nil {
+	r.Joint, r.Covar = r.Score.Joint, r.Score.Covariate
+	if r.weights, err = r.Score.Weights(ctx, T, r.Options); err != nil {
 		return err
 	}
-	r.Notes = slices.Concat(r.Notes, r.own.Notes, r.weights.Notes)
+	r.Notes = slices.Concat(r.Notes, r.Score.Notes, r.weights.Notes)
 	return nil
-}
-
-// cut gives rows before the window no weight.
-func (r *Weights) cut(times []float64) {
-	w := r.weights
-	if r.Share, r.Shrink = w.Share, w.Shrink; r.Window == 0 {
-		return
-	}
-	for i, t := range times {
-		if t < r.from {
-			w.Weight[i] = 0
-		}
-	}
-	floats.Scale(float64(len(times))/floats.Sum(w.Weight), w.Weight)
-	r.Share = propensity.EffectiveSampleSize(w.Weight) / float64(len(times))
-}
-
-// choose fills in the kind of weight, and has only those g fitted that it needs.
-func (r *Weights) choose(q *WeightsRequest, d crossfit.Table) {
-	kind := crossfit.Covariate
-	if d.Label != nil || d.Target != nil {
-		kind = crossfit.Conditional
-	}
-	r.Options = q.Weights
-	r.Options.Kind = cmp.Or(q.Weights.Kind, kind)
-	r.Options.Clip = cmp.Or(q.Weights.Clip, propensity.ClipOne)
-	r.Kind = r.Options.Kind
-	r.Settings.Kinds = []crossfit.Kind{r.Kind}
 }
 
 // WriteWeights writes row (from 1, without the header), weight (mean 1), log_omega and spread of every row up to T, as
 // Parquet, or as CSV if the name ends so.
 func (r *Weights) WriteWeights(path string) error {
-	row := make([]int64, len(r.row))
-	for i, at := range r.row {
-		row[i] = int64(at) + 1
-	}
+	row := collect(r.row, func(at int) int64 { return int64(at) + 1 })
 	return table.Write(path, table.Column{Name: "row", Values: row}, table.Column{Name: "weight", Values: r.weights.Weight},
 		table.Column{Name: "log_omega", Values: r.weights.LogOmega}, table.Column{Name: "spread", Values: r.weights.Spread})
-}
-
-// Fitted tells whether there is a fitted g: there is none for weights without omega.
-func (r *Weights) Fitted() bool { return r.own != nil }
-
-// SaveModel writes the fitted g, for crossfit.Fitter.Load.
-func (r *Weights) SaveModel(path string) error {
-	if r.own == nil {
-		return errors.New("there is no fitted score: these weights are without omega")
-	}
-	return r.own.Save(path)
 }
 
 // String is the summary for a terminal. It opens with the verdict.
@@ -221,12 +177,10 @@ func (r *Weights) String() string {
 		b.WriteString(r.Finding.lines())
 	}
 	kind := string(r.Kind)
-	switch {
-	case r.Kind != NoOmega && !r.Equal:
-	case r.Options.HalfLife > 0:
-		kind = fmt.Sprintf("forgetting (half-life %g)", r.Options.HalfLife)
-	default:
-		kind = "equal"
+	if r.Score == nil {
+		if kind = "equal"; r.Options.HalfLife > 0 {
+			kind = fmt.Sprintf("forgetting (half-life %g)", r.Options.HalfLife)
+		}
 	}
 	if r.Window > 0 {
 		kind += fmt.Sprintf(" (window: the last %s)", runs.Plural(r.Window, "time"))

@@ -177,7 +177,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	model := filepath.Join(t.TempDir(), "model")
-	if err := r.SaveModel(model); err != nil {
+	if err := r.Score.Save(model); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.fitter.Load(model); err != nil {
