@@ -157,6 +157,17 @@ def abortion():
     return d[keep].assign(time=pd.to_datetime(d.year.astype(str), format="%Y"), label=np.where(d.absingle > 0, "yes", "no"))
 
 
+def employment():  # people of four years
+    parts = ("reference", "analysis", "analysis_target")
+    d, later, outcome = (pd.read_parquet(text("nannyml", "datasets", "data", f"employment_MA_{part}.pq")) for part in parts)
+    d = pd.concat([d, later.merge(outcome, on="id")], ignore_index=True)
+    time = pd.to_datetime(d.year.astype(str), format="%Y")
+    dropped = ["id", "year", "employed", "prediction", "predicted_probability"]
+    label = np.where(d.employed > 0, "employed", "other")
+    x = d.drop(columns=dropped)
+    return x.astype({c: str for c in x.columns if c != "AGEP"}).assign(time=time, label=label)
+
+
 def census():  # null: people of one year of the American Community Survey, in random order, and no column of time
     d = pd.read_parquet(text("nannyml", "datasets", "data", "employment_MA_reference.pq"))
     d = d[d.year == 2015].sample(20_000, random_state=1)
@@ -166,7 +177,7 @@ def census():  # null: people of one year of the American Community Survey, in r
 
 TABLES = {f.__name__.replace("_", "-"): f for f in [
     weather, bikes, bikes_shuffled, rush, flights, storms, birdstrikes, occupancy, parking, nyse, txhousing, chicago, covid,
-    bundesliga, rodents, abortion, census]}
+    bundesliga, rodents, abortion, census, employment]}
 
 
 def path(name):
