@@ -139,7 +139,8 @@ func (x *RunIndex) addJobs(p *Panel, h *experiment.Host) error {
 	}
 	p.Source = p.Settings.Source(h)
 	if name := environment.Settings["data"]; environment.Runs > 0 && name != p.Source.Name {
-		note := fmt.Sprintf("Data of the machine that computed the runs: %s", name)
+		note := fmt.Sprintf("Data of the stored runs: %s", cmp.Or(map[string]string{
+			"full": "all of CIFAR-10", "sample": "the embedded sample of CIFAR-10"}[name], name))
 		if standIn := environment.Data.StandIn; standIn != "" {
 			note = fmt.Sprintf("This is a %s. %s", standIn, note)
 		}
