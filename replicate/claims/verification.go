@@ -104,8 +104,8 @@ func (v Verification) Basis() []string {
 		}
 	}
 	if decided > 0 {
-		out = append(out, fmt.Sprintf("Decided as a whole: %s, %d of them also with Holm's correction for all judged claims.",
-			runs.Plural(decided, "claim"), stay))
+		out = append(out, fmt.Sprintf("Holm's correction for all judged claims keeps the verdicts on %d of %s with a p-value.",
+			stay, runs.Plural(decided, "claim")))
 	}
 	return out
 }

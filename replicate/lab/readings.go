@@ -288,10 +288,10 @@ func (v verdictsByReading) under(id string, verdict claims.Verdict) []string {
 }
 
 // readingsAre says what the page is about.
-const readingsAre = "How the verdicts on claims depend on how the paper is read, where it leaves a point open\n" +
-	"([interpretations](../../../replicate/paper/INTERPRETATIONS.md)). A reading changes its settings alone. The\n" +
-	"column *default* has the gallery's verdicts, *same seeds* those by the seeds and steps of the readings.\n" +
-	"`study --verdicts` makes this page, with the runs in `readings.csv.gz`."
+const readingsAre = "The paper leaves points open ([interpretations](../../../replicate/paper/INTERPRETATIONS.md)). This page shows\n" +
+	"which verdicts depend on how they are read. A reading changes its own settings and no others. The column\n" +
+	"*default* has the gallery's verdicts, *same seeds* those of the default with the seeds and steps of the\n" +
+	"readings. `study --verdicts` makes this page, with the runs in `readings.csv.gz`."
 
 // markdown is the page: what depends on the reading, all verdicts, and what the readings are.
 func (v verdictsByReading) markdown() string {
@@ -306,8 +306,8 @@ func (v verdictsByReading) markdown() string {
 		}
 	}
 	b.WriteString("# Verdicts by reading\n\n" + readingsAre + "\n\n")
-	fmt.Fprintf(&b, "**Of %s, %d hold under one reading and do not hold under another; the verdicts on %d differ\n"+
-		"under some reading from the default's.**\n\n![Verdicts by claim and reading](%s.svg)\n",
+	fmt.Fprintf(&b, "**Of %s, %d hold under one reading and do not hold under another. The verdicts on %d differ\n"+
+		"under some reading from those of the default with the same seeds.**\n\n![Verdicts by claim and reading](%s.svg)\n",
 		runs.Plural(len(v.claims), "claim"), len(dependent), moved, readingName)
 	b.WriteString("\n| claim | holds | does not hold |\n|---|---|---|\n")
 	for _, c := range dependent {
