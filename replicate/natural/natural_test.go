@@ -162,3 +162,63 @@ func TestWords(t *testing.T) {
 	readme := strings.Join(strings.Fields(string(demand.Read(t, "../../README.md"))), " ")
 	check(strings.Contains(readme, sentence), "README.md says "+sentence)
 }
+
+// TestRankCorrelation: known values, and the interval by hand: .5493 +- 1.96 (1.125 / 10)^(1/2).
+func TestRankCorrelation(t *testing.T) {
+	r := rankCorrelation([]float64{1, 2, 3, 4}, []float64{10, 30, 20, 40})
+	f := fisher(.5, 13, .95)
+	for _, x := range [][2]float64{{r, .8}, {f.Low, math.Tanh(.549306 - .657399)}, {f.High, math.Tanh(.549306 + .657399)}} {
+		if math.Abs(x[0]-x[1]) > 1e-5 {
+			t.Errorf("%g, want %g", x[0], x[1])
+		}
+	}
+}
+
+// TestWhereOmega: of ten tables whose gains grow with the drift of x, this property is found and no other; and losses
+// are stored with what g knows.
+func TestWhereOmega(t *testing.T) {
+	folder, suite := t.TempDir(), Suites[slices.IndexFunc(Suites, func(s Suite) bool { return len(s.Kinds) > 0 })]
+	var all []*Losses
+	for i := range 10 {
+		l := &Losses{Table: Table{Name: fmt.Sprint("t", i), Season: 2}, Suite: suite, Metric: "log-loss",
+			Rules: append([]string{tables.Uniform, tables.Forgetting, "joint-forgetting"}, omegas...), Beside: map[string][]float64{}}
+		l.Values = make([][]float64, len(l.Rules))
+		for b := range 12 {
+			noise := .01 * float64(b*7%5)
+			l.Times, l.Rows = append(l.Times, fmt.Sprint(b)), append(l.Rows, 10+i*3%7)
+			for k, rule := range l.Rules {
+				v := 1 + noise
+				switch rule {
+				case omegas[0]:
+					v = 1 - .01*float64(i)
+				case "joint-forgetting": // gains where g knows much
+					v = 1 - .01*noise
+				}
+				l.Values[k] = append(l.Values[k], v)
+			}
+			l.Beside[heldOut] = append(l.Beside[heldOut], .69-noise)
+			l.Beside[window] = append(l.Beside[window], float64(2+i*7%4))
+		}
+		if err := l.write(folder, l.Table, suite); err != nil {
+			t.Fatal(err)
+		}
+		read, err := read(lossFile(folder, l.Table, suite))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(read.Rules, l.Rules) || math.Abs(read.knowledge()[3]-l.knowledge()[3]) > 1e-5 {
+			t.Fatalf("stored: rules %v, g knows %v", read.Rules, read.knowledge())
+		}
+		l.Drift = &Drift{X: float64(i), Rule: float64(i * 3 % 10), Periodicity: float64(i * 7 % 9)}
+		all = append(all, l)
+	}
+	text := strings.Join(strings.Fields(whereOmega(all, suite.Name)), " ")
+	for _, want := range []string{"| drift of x | +1.00 [+1.00, +1.00] |", "Found: drift of x.", "held-out loss judges g."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in %s", want, text)
+		}
+	}
+	if text = whereOmega(all[:leastTables-1], suite.Name); strings.Contains(text, "Found") {
+		t.Errorf("of too few tables: %s", text)
+	}
+}

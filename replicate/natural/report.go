@@ -177,6 +177,9 @@ func Report(folder string, all []*Losses) (string, error) {
 		}
 		b.WriteString(board(leaders) + "\n" + nulls(Of(all, s.Name, null)))
 		fmt.Fprintf(&b, "![Share of tables by regret](profile-%s.png)\n", s.Name)
+		if len(s.Kinds) > 0 {
+			b.WriteString("\n" + whereOmega(all, s.Name))
+		}
 	}
 	for _, t := range Tables {
 		own := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool { return l.Table.Name != t.Name })

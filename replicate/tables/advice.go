@@ -58,6 +58,8 @@ type BlockResult struct {
 	Time   string             `json:"time"`
 	Rows   int                `json:"rows"`
 	Scores map[string]float64 `json:"scores"` // Metric by rule
+	// HeldOut is the held-out loss of g, of x and y; 0 if it is not fitted.
+	HeldOut float64 `json:"g-held-out-loss,omitempty"`
 }
 
 // Advice is what to do.
@@ -86,8 +88,11 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 	r := &Backtest{About: about, Model: p.Model, Metric: list[0].name, Tuning: tuning(len(p.steps)), unit: p.timeUnit()}
 	history := p.past(byStep, math.MaxInt)
 	r.Blocks = collect(p.steps[r.Tuning:], func(t int) BlockResult {
-		return BlockResult{p.stream.Times.Names[t], p.stream.Times.Counts[t], map[string]float64{}}
+		return BlockResult{p.stream.Times.Names[t], p.stream.Times.Counts[t], map[string]float64{}, 0}
 	})
+	for i := range r.Blocks {
+		r.Blocks[i].HeldOut = history.blocks[r.Tuning+i][heldOut(crossfit.Joint)]
+	}
 	r.Tested = len(r.Blocks)
 	for _, rule := range slices.Concat(p.rules, []Rule{{Name: BestSoFar, Weightings: endsUniform(weightings(p.rules))},
 		{Name: NoChange}, {Name: Majority}}) {

@@ -62,6 +62,9 @@ func TestRun(t *testing.T) {
 	if window.AgainstUniform.Mean > -.1 || uniform.AgainstUniform != (Interval{}) || r.rule(Last).Tuned || !window.Tuned {
 		t.Errorf("window %+v, uniform %+v", window, uniform)
 	}
+	if loss := r.Blocks[len(r.Blocks)-1].HeldOut; loss < .3 || loss > .68 { // log 2 if nothing had turned
+		t.Errorf("the held-out loss of g is %g", loss)
+	}
 	if joint := r.rule("joint"); joint.Kind != crossfit.Joint || joint.AgainstUniform.Mean > 0 {
 		t.Errorf("joint %+v", joint)
 	}
