@@ -16,6 +16,7 @@ import (
 	"tvps/replicate/usage"
 
 	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/floats"
 )
 
 // BacktestRequest says what is to be tested.
@@ -137,10 +138,8 @@ func (q BacktestRequest) has(rule Rule) bool {
 
 // unit is the median distance of neighbouring times.
 func unit(times []float64) float64 {
-	var gaps []float64
-	for i := range times[1:] {
-		gaps = append(gaps, times[i+1]-times[i])
-	}
+	gaps := slices.Clone(times[1:])
+	floats.Sub(gaps, times[:len(gaps)])
 	slices.Sort(gaps)
 	return gaps[len(gaps)/2]
 }

@@ -155,9 +155,6 @@ func bagged(models int) func(context.Context, *computation, Rule, *task, *past) 
 				i := rng.IntN(len(weights))
 				out[k][i] += weights[i]
 			}
-			if floats.Sum(out[k]) == 0 { // only rows without weight were drawn
-				out[k] = slices.Clone(weights)
-			}
 			scaledWeights(out[k])
 		}
 		return out, nil

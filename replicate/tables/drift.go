@@ -1,11 +1,17 @@
 package tables
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"slices"
 
+	"tvps/data/random"
 	"tvps/gomlx_models/propensity/crossfit"
 
 	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Bounds of the work, whatever the size of the table.
@@ -110,4 +116,184 @@ func phase(show func(share float64, doing string), from, of float64, doing strin
 			show(from+share*of, doing)
 		}
 	}
+}
+
+// Columns says how much log omega at the present depends on each column. All features of a column are permuted among
+// the rows, which leaves its distribution as it is, and
+//
+//	change = mean_i (log omega_i with the column permuted - log omega_i)^2 / variance of log omega,
+//
+// where the mean is over rows of all times, and Share is the change divided by the sum of all changes. Columns that
+// depend on each other share what they contribute. The networks of all folds are averaged.
+type Columns struct {
+	Spread float64        `json:"spread"` // standard deviation of log omega over the rows
+	List   []Contribution `json:"list"`   // by falling share
+}
+
+// Contribution is that of one column.
+type Contribution struct {
+	Column string  `json:"column"`
+	Label  bool    `json:"label,omitempty"` // it is the label
+	Change float64 `json:"change"`
+	Share  float64 `json:"share"`
+}
+
+// hasY tells whether the rows have an outcome.
+func (m *measurement) hasY() bool { return m.data.Label != nil || m.data.Target != nil }
+
+// columns permutes each column.
+func (m *measurement) columns(progress func(share float64)) error {
+	encoder, kind := m.encoder, crossfit.Covariate
+	if m.hasY() {
+		kind = crossfit.Joint
+	}
+	d := m.data.Rows(thin(crossfit.Positions(len(m.data.Time)), columnRows))
+	d.Order = nil // so that no row equals a fitted one: all are weighted by the networks of all folds
+	logs := func(d crossfit.Table) ([]float64, error) {
+		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Value, crossfit.WeightOptions{Kind: kind})
+		if err != nil {
+			return nil, err
+		}
+		return w.LogOmega, nil
+	}
+	base, err := logs(d)
+	if err != nil {
+		return err
+	}
+	variance := stat.Variance(base, nil)
+	out := &Columns{Spread: math.Sqrt(variance)}
+	of := encoder.Of()
+	chosen := m.screen(d, of, len(encoder.Columns), base)
+	n := len(d.Time)
+	if m.hasY() {
+		chosen = append(chosen, -1) // the label
+	}
+	for i, column := range chosen {
+		progress(float64(i) / float64(len(chosen)))
+		changed, c := d, Contribution{Column: m.q.Label, Label: true}
+		if column < 0 {
+			y := d.Rows(random.New(m.q.Seed, "drift", "label").Perm(n))
+			changed.Label, changed.Target = y.Label, y.Target
+		} else {
+			c = Contribution{Column: encoder.Columns[column].Name}
+			perm := random.New(m.q.Seed, "drift", "column", c.Column).Perm(n)
+			changed.X = slices.Clone(d.X)
+			for j := range of {
+				for i := 0; of[j] == column && i < n; i++ {
+					changed.X[i*d.Dim+j] = d.X[perm[i]*d.Dim+j]
+				}
+			}
+		}
+		after, err := logs(changed)
+		if err != nil {
+			return err
+		}
+		if c.Change = math.Pow(floats.Distance(after, base, 2), 2) / float64(n); variance > 0 {
+			c.Change /= variance
+		}
+		out.List = append(out.List, c)
+	}
+	sum := 0.
+	for _, c := range out.List {
+		sum += c.Change
+	}
+	for i := range out.List {
+		if sum > 0 {
+			out.List[i].Share = out.List[i].Change / sum
+		}
+	}
+	slices.SortStableFunc(out.List, func(a, b Contribution) int { return cmp.Compare(b.Share, a.Share) })
+	m.Columns = out
+	return nil
+}
+
+// screen lists the columns to permute: all, or those mostColumns whose features correlate most with log omega.
+func (m *measurement) screen(d crossfit.Table, of []int, columns int, logs []float64) []int {
+	chosen := crossfit.Positions(columns)
+	if columns <= mostColumns {
+		return chosen
+	}
+	m.note("of %d columns the %d whose features correlate most with log omega were permuted", columns, mostColumns)
+	score := make([]float64, columns)
+	feature := make([]float64, len(d.Time))
+	for j, column := range of {
+		for i := range feature {
+			feature[i] = float64(d.X[i*d.Dim+j])
+		}
+		if c := stat.Correlation(feature, logs, nil); !math.IsNaN(c) {
+			score[column] = max(score[column], c*c)
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
+	return chosen[:mostColumns]
+}
+
+// Map says how much each block is worth at each other one:
+//
+//	Worth[T][t] = mean over rows i of block t of min(omega(x_i, T, t), 1).
+//
+// Its expectation is the integral of min(p_T, p_t), that is 1 minus the total variation distance of the two blocks:
+// 1 if they have one distribution, 0 if no value occurs in both. With omega of y given x it is the mean over x of
+// that of the two distributions of y. Each row is weighted by the networks that did not see it.
+type Map struct {
+	In    string      `json:"in"` // InX, InBoth or InRule
+	Worth [][]float64 `json:"worth"`
+}
+
+// maps makes the maps.
+func (m *measurement) maps(progress func(share float64)) error {
+	var rows, of []int
+	for b := range m.Blocks {
+		for _, row := range thin(between(m.of, b, b+1), mapRows) {
+			rows, of = append(rows, row), append(of, b)
+		}
+	}
+	d := m.data.Rows(rows)
+	kinds := []crossfit.Kind{crossfit.Covariate, crossfit.Joint, crossfit.Conditional}
+	m.Maps = []Map{{In: InX}, {In: InBoth}, {In: InRule}}
+	if !m.hasY() {
+		m.Maps = m.Maps[:1]
+	}
+	for at, block := range m.Blocks {
+		progress(float64(at) / float64(len(m.Blocks)))
+		for i := range m.Maps {
+			w, err := m.g.WeightsOf(m.ctx, d, block.Value, crossfit.WeightOptions{Kind: kinds[i]})
+			if err != nil {
+				return err
+			}
+			m.Maps[i].add(w.LogOmega, of, len(m.Blocks))
+		}
+	}
+	return nil
+}
+
+// mapOf is the map of a subject.
+func (r *Drift) mapOf(in string) *Map {
+	return &r.Maps[slices.IndexFunc(r.Maps, func(m Map) bool { return m.In == in })]
+}
+
+// add appends the row of a T. logs: log omega of rows, of: their blocks.
+func (m *Map) add(logs []float64, of []int, blocks int) {
+	worth, count := make([]float64, blocks), make([]float64, blocks)
+	for i, v := range logs {
+		worth[of[i]] += min(1, math.Exp(v))
+		count[of[i]]++
+	}
+	for b := range worth {
+		worth[b] /= count[b]
+	}
+	m.Worth = append(m.Worth, worth)
+}
+
+// turn is the block that differs most from the one before it. It is sharp if they differ at least twice as much as
+// neighbours typically do.
+func (m *Map) turn() (block int, sharp bool) {
+	change := make([]float64, len(m.Worth)-1)
+	for b := range change {
+		change[b] = 1 - (m.Worth[b+1][b]+m.Worth[b][b+1])/2
+	}
+	at := floats.MaxIdx(change)
+	most := change[at]
+	slices.Sort(change)
+	return at + 1, most >= 2*change[len(change)/2]
 }

@@ -9,6 +9,7 @@ import (
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -63,13 +64,8 @@ func (s *Stream) tells(c feature, rows []int) bool {
 	}
 	told, asked := 0, 0
 	for k := range names {
-		is, n := make([]float64, len(rows)), 0
-		for i, row := range rows {
-			if int(s.Label.Class[row]) == k {
-				is[i] = 1
-				n++
-			}
-		}
+		is := collect(rows, func(row int) float64 { return one(int(s.Label.Class[row]) == k) })
+		n := int(floats.Sum(is))
 		if names > 1 && 20*n < len(rows) {
 			continue // of a thousand classes only the large ones are looked at
 		}
@@ -96,11 +92,19 @@ func newFeature(c table.Column) feature {
 	case []int64:
 		f.number = collect(v, func(x int64) float64 { return float64(x) })
 	case []bool:
-		f.number = collect(v, func(x bool) float64 { return map[bool]float64{true: 1}[x] })
+		f.number = collect(v, one)
 	case []string:
 		f.level = v
 	}
 	return f
+}
+
+// one is 1 for true and 0 for false.
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // pairs are the values that are not missing, as numbers, with those of y. A level's number is the mean of y in every

@@ -1,9 +1,9 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -175,13 +175,10 @@ func softmax(ctx context.Context, t *task, x *sparse, weight, start []float64) (
 	settings := &optimize.Settings{GradientThreshold: slope, MajorIterations: 300,
 		Converger: &optimize.FunctionConverge{Absolute: tolerance, Iterations: 5}}
 	result, err := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if result == nil || ctx.Err() != nil {
+		return nil, cmp.Or(ctx.Err(), err)
 	}
-	if result == nil || floats.HasNaN(result.X) { // a line search that finds no lower loss still has the best point
-		return nil, fmt.Errorf("logistic regression: %w", errors.Join(err, errors.New("no finite optimum was found")))
-	}
-	return result.X, nil
+	return result.X, nil // the best point, also of a line search that finds no lower loss
 }
 
 // ridge predicts the test rows by ridge regression of the standardised number.

@@ -95,9 +95,6 @@ func (r *Drift) Found() []Test {
 	return slices.DeleteFunc(slices.Clone(r.Tests.List), func(t Test) bool { return !t.Drift })
 }
 
-// Contents names the columns of the table, by kind.
-func (a *About) Contents() string { return a.columns }
-
 // looks of what is tested over time.
 var looks = map[string]string{InX: "#0072b2", InY: "#e69f00", InBoth: "#d62728"}
 

@@ -79,7 +79,7 @@ func (t *task) gradients() (*blockMeans, error) {
 	for class := first; class < min(t.outputs(), mostGradients); class++ {
 		target := t.data.Target
 		if target == nil {
-			target = collect(t.data.Label, func(y int32) float64 { return map[bool]float64{true: 1}[int(y) == class] })
+			target = collect(t.data.Label, func(y int32) float64 { return one(int(y) == class) })
 		}
 		target, _, _ = standardised(target, equal)
 		beta, err := t.regression(equal, target)

@@ -144,10 +144,19 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 			}
 		}
 	}
-	p := c.past(c.known, step)
-	models := collect(c.weightings, func(w Weighting) weighted {
-		return weighted{w.String(), t.weights(w, omega[w.Kind])}
-	})
+	p, predicted := c.past(c.known, step), map[string][][]float64{} // by weighting or rule
+	var names []string
+	var weights [][]float64
+	train := func(name string, w []float64) {
+		if t.single(w) { // there is nothing to learn
+			predicted[name] = append(predicted[name], t.same(t.past(w)))
+			return
+		}
+		names, weights = append(names, name), append(weights, w)
+	}
+	for _, w := range c.weightings {
+		train(w.String(), t.weights(w, omega[w.Kind]))
+	}
 	for _, rule := range c.rules {
 		if rule.train == nil {
 			continue
@@ -157,18 +166,24 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 			return nil, fmt.Errorf("%s: %w", rule.Name, err)
 		}
 		for _, weights := range lists {
-			models = append(models, weighted{rule.Name, weights})
+			train(rule.Name, weights)
 		}
 	}
-	predictions, err := c.predict(ctx, t, models)
-	if err != nil {
-		return nil, err
+	var predictions [][]float64
+	if len(weights) > 0 {
+		if predictions, err = c.model.predict(ctx, t, weights); err != nil {
+			return nil, err
+		}
 	}
-	byName := map[string][][]float64{}
-	for i, m := range models {
-		byName[m.name] = append(byName[m.name], predictions[i])
+	for i, p := range predictions {
+		bad := slices.IndexFunc(p, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+		if bad >= 0 {
+			return nil, fmt.Errorf("the model %s predicts %v for row %d of %s (weights: %s)", c.Model, p[bad],
+				bad/t.outputs()+1, t.stream.Times.Names[t.step], names[i])
+		}
+		predicted[names[i]] = append(predicted[names[i]], p)
 	}
-	of := func(w Weighting) []float64 { return byName[w.String()][0] }
+	of := func(w Weighting) []float64 { return predicted[w.String()][0] }
 	for _, w := range c.weightings {
 		add(w.String(), of(w))
 	}
@@ -191,46 +206,8 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 			}
 		}
 		if rule.train != nil {
-			add(rule.Name, mixed(byName[rule.Name], nil))
+			add(rule.Name, mixed(predicted[rule.Name], nil))
 		}
 	}
 	return rows, nil
-}
-
-// weighted is a model to train: weights of the rows, and their name.
-type weighted struct {
-	name    string
-	weights []float64
-}
-
-// predict predicts the test rows with each model. Where all rows that have weight have one outcome, no model is
-// trained.
-func (c *computation) predict(ctx context.Context, t *task, models []weighted) ([][]float64, error) {
-	out := make([][]float64, len(models))
-	var at []int
-	var weights [][]float64
-	for i, m := range models {
-		if t.single(m.weights) {
-			out[i] = t.same(t.past(m.weights))
-			continue
-		}
-		at, weights = append(at, i), append(weights, m.weights)
-	}
-	if len(weights) == 0 {
-		return out, nil
-	}
-	predictions, err := c.model.predict(ctx, t, weights)
-	if err != nil {
-		return nil, err
-	}
-	for j, i := range at {
-		for k, v := range predictions[j] {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("the model %s predicts %v for row %d of %s (weights: %s)", c.Model, v, k/t.outputs()+1,
-					t.stream.Times.Names[t.step], models[i].name)
-			}
-		}
-		out[i] = predictions[j]
-	}
-	return out, nil
 }

@@ -34,7 +34,8 @@ type About struct {
 	Leaks   []string     `json:"leaks,omitempty"` // features that tell time or label by themselves
 	Finding *Finding     `json:"drift,omitempty"`
 	Notes   []string     `json:"notes,omitempty"`
-	columns string       // of the table, by kind
+	// Contents names the columns of the table by their kinds.
+	Contents string `json:"-"`
 }
 
 // opened is a request whose table was read and checked: what all answers begin with.
@@ -67,7 +68,7 @@ func (q Request) open(until string) (o opened, err error) {
 		}
 	}
 	o.about = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
-		Rows: len(o.rows), columns: s.String()}
+		Rows: len(o.rows), Contents: s.String()}
 	o.about.Leaks, err = s.Leaks(sorted)
 	return o, err
 }

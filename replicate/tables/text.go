@@ -71,7 +71,7 @@ func (r *Drift) String() string {
 	var b strings.Builder
 	present := ShortName(r.Blocks[len(r.Blocks)-1].Name)
 	fmt.Fprintf(&b, "%s\n\n%d rows, %s to %s in %s; %s\n", r.Verdict.Sentence, r.Rows, ShortName(r.Blocks[0].Name), present,
-		runs.Plural(len(r.Blocks), "block"), r.columns)
+		runs.Plural(len(r.Blocks), "block"), r.Contents)
 	b.WriteString(r.Finding.lines())
 	for _, line := range r.timeLines() {
 		fmt.Fprintf(&b, "%s\n", line)
@@ -84,10 +84,12 @@ func (r *Drift) String() string {
 	}
 	if len(shares) > 0 {
 		fmt.Fprintf(&b, "columns by their share of log omega at %s: %s\n", present, strings.Join(shares, ", "))
-		var alike []string
-		for _, at := range r.alike() {
-			alike = append(alike, fmt.Sprintf("%s %.2f", ShortName(r.Blocks[at].Name), r.whole().Worth[len(r.Blocks)-1][at]))
-		}
+		worth := r.Maps[min(1, len(r.Maps)-1)].Worth[len(r.Blocks)-1] // of all that a row has: x, and y if there is a label
+		order := crossfit.Positions(len(r.Blocks) - 1)
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
+		alike := collect(order, func(at int) string {
+			return fmt.Sprintf("%s %.2f", ShortName(r.Blocks[at].Name), worth[at])
+		})
 		fmt.Fprintf(&b, "most like the present: %s; least: %s\n", strings.Join(alike[:min(3, len(alike))], ", "),
 			strings.Join(alike[max(0, len(alike)-2):], ", "))
 	}
@@ -107,8 +109,8 @@ func (r *Drift) timeLines() []string {
 	var lines []string
 	for _, in := range subjects {
 		found := map[string]int{}
-		for _, t := range r.Tests.List {
-			if t.In == in && t.Drift {
+		for _, t := range r.Found() {
+			if t.In == in {
 				found[t.Against]++
 			}
 		}
@@ -123,12 +125,4 @@ func (r *Drift) timeLines() []string {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// alike lists the blocks of the past by falling worth at the present.
-func (r *Drift) alike() []int {
-	worth := r.whole().Worth[len(r.Blocks)-1]
-	order := crossfit.Positions(len(r.Blocks) - 1)
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
-	return order
 }

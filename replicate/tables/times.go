@@ -2,10 +2,16 @@ package tables
 
 import (
 	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
 	"slices"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/mmd"
 	"tvps/gomlx_models/propensity/crossfit"
+
+	"github.com/gomlx/compute"
 )
 
 // Tests are two-sample tests over time: of each stretch of blocks against the one before it, and against the last one,
@@ -31,6 +37,8 @@ type Stretch struct {
 	Rows   int    `json:"rows"` // that were tested
 	Chunks int    `json:"chunks"`
 	from   int    // its first block
+	row    []int  // in time order
+	chunk  []int  // of each row
 }
 
 // Test is one comparison of two stretches.
@@ -57,20 +65,22 @@ func (m *measurement) overTime(progress func(share float64)) error {
 		return err
 	}
 	defer k.close()
-	t, parts, merged := m.stretches()
+	t, merged := &Tests{}, 0
+	t.Stretches, merged = m.stretches()
 	if merged > 1 {
 		m.note("the tests over time compare stretches of %d blocks, since rows depend on their neighbours", merged)
 	}
-	for i, part := range parts {
-		progress(float64(i) / float64(len(parts)))
+	last := len(t.Stretches) - 1
+	for i, a := range t.Stretches {
+		progress(float64(i) / float64(last+1))
 		for _, other := range []struct {
 			at   int
 			name string
-		}{{i - 1, Before}, {len(parts) - 1, Present}} {
-			if other.at < 0 || other.at == i || min(len(part.row), len(parts[other.at].row)) < leastTested {
+		}{{i - 1, Before}, {last, Present}} {
+			if other.at < 0 || other.at == i || min(a.Rows, t.Stretches[other.at].Rows) < leastTested {
 				continue
 			}
-			found, err := k.compare(parts[min(i, other.at)], parts[max(i, other.at)], m.q.Seed)
+			found, err := k.compare(t.Stretches[min(i, other.at)], t.Stretches[max(i, other.at)], m.q.Seed)
 			if err != nil {
 				return err
 			}
@@ -85,39 +95,35 @@ func (m *measurement) overTime(progress func(share float64)) error {
 	return nil
 }
 
-// part is what is tested of a stretch.
-type part struct {
-	row   []int // in time order
-	chunk []int // by place in row
-	count int   // of chunks
-}
-
 // stretches merges blocks until a typical stretch has leastChunks chunks, and returns the number of blocks of one.
-func (m *measurement) stretches() (*Tests, []part, int) {
+func (m *measurement) stretches() ([]Stretch, int) {
 	n := len(m.Blocks)
 	for per := 1; ; per *= 2 {
-		t := &Tests{}
-		var parts []part
-		for to := n; to > 0; to -= per {
-			from := to - per
-			if from < per {
+		var list []Stretch
+		for from, to := 0, n; to > 0; to = from {
+			if from = to - per; from < per {
 				from = 0
 			}
-			row := between(m.of, from, to)
-			p := part{row: thin(row, testRows)}
-			p.cut(len(row), m.Finding.Dependence)
-			t.Stretches = append(t.Stretches, Stretch{Name: m.Blocks[from].Name, Rows: len(p.row), Chunks: p.count, from: from})
-			parts = append(parts, p)
-			if from == 0 {
-				break
-			}
+			list = append(list, m.stretch(from, to))
 		}
-		slices.Reverse(t.Stretches)
-		slices.Reverse(parts)
-		if t.typicalChunks() >= leastChunks || n/(2*per) < leastStretch {
-			return t, parts, per
+		slices.Reverse(list)
+		counts := collect(list, func(s Stretch) int { return s.Chunks })
+		slices.Sort(counts)
+		if counts[len(counts)/2] >= leastChunks || n/(2*per) < leastStretch {
+			return list, per
 		}
 	}
+}
+
+// stretch has the rows of blocks from..to-1 that are tested, in chunks.
+func (m *measurement) stretch(from, to int) Stretch {
+	all := between(m.of, from, to)
+	s := Stretch{Name: m.Blocks[from].Name, from: from, row: thin(all, testRows)}
+	s.Rows = len(s.row)
+	length := max(1, chunkTimes*(m.Finding.Dependence*float64(s.Rows)/float64(len(all))-1))
+	s.Chunks = max(2, min(mostChunks, int(float64(s.Rows)/length)))
+	s.chunk = collect(crossfit.Positions(s.Rows), func(i int) int { return i * s.Chunks / s.Rows })
+	return s
 }
 
 // between lists the rows of blocks from..to-1. of: ascending.
@@ -127,35 +133,16 @@ func between(of []int, from, to int) []int {
 	return crossfit.Positions(last)[first:]
 }
 
-// typicalChunks is the median number of chunks.
-func (t *Tests) typicalChunks() int {
-	counts := collect(t.Stretches, func(s Stretch) int { return s.Chunks })
-	slices.Sort(counts)
-	return counts[len(counts)/2]
-}
-
-// cut deals the rows, which stand for so many in the table, to chunks.
-func (p *part) cut(rows int, dependence float64) {
-	n := len(p.row)
-	length := max(1, chunkTimes*(dependence*float64(n)/float64(rows)-1))
-	p.count = max(2, min(mostChunks, int(float64(n)/length)))
-	p.chunk = collect(crossfit.Positions(n), func(i int) int { return i * p.count / n })
-}
-
 // compare tests one stretch against another.
-func (k *kernels) compare(a, b part, seed int64) ([]Test, error) {
-	rows := slices.Concat(a.row, b.row)
-	kernel, err := k.gram(rows)
+func (k *kernels) compare(a, b Stretch, seed int64) ([]Test, error) {
+	kernel, err := k.gram(slices.Concat(a.row, b.row))
 	if err != nil {
 		return nil, err
 	}
-	chunk := slices.Clone(a.chunk)
-	for _, c := range b.chunk {
-		chunk = append(chunk, a.count+c)
-	}
+	chunk := slices.Concat(a.chunk, collect(b.chunk, func(c int) int { return a.Chunks + c }))
 	var out []Test
 	for i, at := range kernel {
-		s := newSplit(at, chunk, a.count, b.count)
+		s := newSplit(at, chunk, a.Chunks, b.Chunks)
 		test := Test{In: subjects[i], MMD2: s.mmd2()}
 		test.P = s.p(random.New(seed, "drift", "test", test.In, a.row[0], b.row[0]))
 		out = append(out, test)
@@ -188,4 +175,160 @@ func (t *Tests) when(in string) *Test {
 		}
 	}
 	return strongest
+}
+
+// kernels computes the kernels of x, and of y and both if there is y.
+type kernels struct {
+	ctx   context.Context
+	sides []kernelSide
+}
+
+type kernelSide struct {
+	samples []float32
+	dim     int
+	*mmd.Computer
+}
+
+// subjects are what is tested over time, in the order of kernels.gram.
+var subjects = []string{InX, InY, InBoth}
+
+func newKernels(ctx context.Context, backend compute.Backend, d crossfit.Table) (*kernels, error) {
+	k := &kernels{ctx: ctx, sides: []kernelSide{{samples: d.X, dim: d.Dim}}}
+	switch {
+	case d.Target != nil:
+		y := collect(d.Target, func(v float64) float32 { return float32(v) })
+		k.sides = append(k.sides, kernelSide{samples: y, dim: 1})
+	case d.Label != nil:
+		one := make([]float32, len(d.Label)*d.Classes)
+		for i, y := range d.Label {
+			one[i*d.Classes+int(y)] = 1
+		}
+		k.sides = append(k.sides, kernelSide{samples: one, dim: d.Classes})
+	}
+	for i := range k.sides {
+		s := &k.sides[i]
+		s.samples = scaled(s.samples, s.dim)
+		var err error
+		if s.Computer, err = mmd.New(backend, 2*testRows, s.dim); err != nil {
+			return nil, err
+		}
+	}
+	return k, nil
+}
+
+func (k *kernels) close() {
+	for _, s := range k.sides {
+		s.Close()
+	}
+}
+
+// scaled divides samples by the root mean squared distance of two of them, and subtracts their mean.
+func scaled(samples []float32, dim int) []float32 {
+	mean, square := make([]float64, dim), 0.
+	n := float64(len(samples) / dim)
+	for i, v := range samples {
+		mean[i%dim] += float64(v) / n
+	}
+	for i, v := range samples {
+		e := float64(v) - mean[i%dim]
+		square += e * e / n
+	}
+	out := make([]float32, len(samples))
+	if square > 0 {
+		for i, v := range samples {
+			out[i] = float32((float64(v) - mean[i%dim]) / math.Sqrt(2*square))
+		}
+	}
+	return out
+}
+
+// gram returns the kernel of all rows of a pool, by subject.
+func (k *kernels) gram(rows []int) (of []func(a, b int) float64, err error) {
+	for _, s := range k.sides {
+		x := make([]float32, 0, len(rows)*s.dim)
+		for _, r := range rows {
+			x = append(x, s.samples[r*s.dim:(r+1)*s.dim]...)
+		}
+		half := len(rows) / 2 * s.dim
+		d, err := s.Distances(k.ctx, x[:half], x[half:])
+		if err != nil {
+			return nil, err
+		}
+		kernel, err := d.Kernel(1)
+		if err != nil {
+			return nil, err
+		}
+		of = append(of, kernel.At)
+	}
+	if len(of) > 1 {
+		of = append(of, func(a, b int) float64 { return of[0](a, b) * of[1](a, b) })
+	}
+	return of, nil
+}
+
+// split holds the mean kernel between the chunks of two stretches, and which of them are dealt to the first.
+type split struct {
+	mean [][]float64
+	n, m int   // numbers of chunks
+	deal []int // the first n chunks make up one stretch, the others the other
+}
+
+func newSplit(at func(a, b int) float64, chunk []int, n, m int) *split {
+	s := &split{n: n, m: m, mean: make([][]float64, n+m), deal: make([]int, n+m)}
+	sizes := make([]float64, n+m)
+	for _, c := range chunk {
+		sizes[c]++
+	}
+	for c := range s.mean {
+		s.mean[c], s.deal[c] = make([]float64, n+m), c
+	}
+	for i, c := range chunk {
+		for j := range i {
+			v := at(i, j) / (sizes[c] * sizes[chunk[j]])
+			s.mean[c][chunk[j]] += v
+			if c != chunk[j] {
+				s.mean[chunk[j]][c] += v
+			}
+		}
+	}
+	return s
+}
+
+// mmd2 is the unbiased estimate of the squared maximum mean discrepancy over pairs of different chunks.
+func (s *split) mmd2() float64 {
+	first, second, between := s.deal[:s.n], s.deal[s.n:], 0.
+	for _, a := range second {
+		for _, b := range first {
+			between += s.mean[a][b]
+		}
+	}
+	return s.within(first) + s.within(second) - 2*between/float64(s.n*s.m)
+}
+
+// within is the mean over pairs of different chunks.
+func (s *split) within(chunks []int) (mean float64) {
+	pairs := float64(len(chunks)*(len(chunks)-1)) / 2
+	for i, a := range chunks {
+		for _, b := range chunks[:i] {
+			mean += s.mean[a][b]
+		}
+	}
+	return mean / pairs
+}
+
+// p is (1 + shuffles whose statistic is at least the real one) / (1 + shuffles). After 100 such shuffles no more are
+// made, which leaves the p-value valid (Besag and Clifford 1991).
+func (s *split) p(rng *rand.Rand) float64 {
+	real := s.mmd2()
+	tie := 1e-12 * (math.Abs(real) + 1)
+	large := 0
+	for i := 1; i <= shuffles; i++ {
+		rng.Shuffle(len(s.deal), func(a, b int) { s.deal[a], s.deal[b] = s.deal[b], s.deal[a] })
+		if s.mmd2() >= real-tie {
+			if large++; large == 100 {
+				return float64(large) / float64(i)
+			}
+		}
+	}
+	return float64(1+large) / float64(1+shuffles)
 }

@@ -172,7 +172,7 @@ func (r *Weights) String() string {
 		fmt.Fprintf(&b, "%s.\n\n", r.Finding.Sentence)
 	}
 	fmt.Fprintf(&b, "%d rows, %s to %s in %s; %s\n", r.Rows, ShortName(r.First), ShortName(r.At),
-		runs.Plural(r.Times, "time"), r.columns)
+		runs.Plural(r.Times, "time"), r.Contents)
 	if r.Finding != nil {
 		b.WriteString(r.Finding.lines())
 	}
