@@ -129,9 +129,9 @@ func Lines(claims []Claim) []ClaimLine {
 		switch before = slices.Compact(before); len(before) {
 		case 0:
 		case 1:
-			line.Before = fmt.Sprintf("parts as in claim %d", before[0])
+			line.Before = fmt.Sprintf("parts shown in claim %d", before[0])
 		default:
-			line.Before = "parts as in claims " + conjunction(before)
+			line.Before = "parts shown in claims " + conjunction(before)
 		}
 		out = append(out, line)
 	}

@@ -161,7 +161,7 @@ func TestPageShowsTheClaims(t *testing.T) {
 		`<span class="verdict mixed">partly</span>`, `<span class="verdict confirmed">holds</span>`,
 		`<span class="verdict contradicted">does not hold</span>`, `<span class="verdict open">undecided</span>`,
 		`<span class="verdict missing">not run</span>`, "&lt;much&gt; better", "(Section 9)", "<code>go run ./make 2</code>",
-		`<span class="gallery">gallery: holds (8 seeds)</span>`, "parts as in claim 1<")
+		`<span class="gallery">gallery: holds (8 seeds)</span>`, "parts shown in claim 1<")
 	shown := body(list)
 	demand.Words(t, shown,
 		"partly Ours is better Ours minus Everything: a +12.5 [+10.0, +15.0] points, holds"+

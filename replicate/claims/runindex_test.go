@@ -99,7 +99,7 @@ func TestRunIndex(t *testing.T) {
 	}
 	p = fill("xla:cpu")
 	got := stored(p)
-	if got != "b--b--" || p.Source.StandIn != supervised.StandIn || !strings.Contains(p.Source.Note, "full") {
+	if got != "b--b--" || p.Source.StandIn != supervised.StandIn || !strings.Contains(p.Source.Note, "all of CIFAR-10") {
 		t.Errorf("runs %s, source %+v", got, p.Source)
 	}
 	storeIn(t, s, outlines[0], "clear", 2, gpu)

@@ -54,7 +54,7 @@ var statistics = map[paper.Statistic]statistic{
 		of: highest},
 	paper.Ratio: {words: "SERIES minus BASE, relative to BASE",
 		of: func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
-	paper.Sooner: {words: "steps by which SERIES comes sooner to where BASE ends", of: sooner},
+	paper.Sooner: {words: "episodes by which SERIES comes sooner to the return at which BASE ends", of: sooner},
 	paper.Spread: {words: "log of the variance of SERIES over seeds, divided by that of BASE", over: spread},
 	paper.Regret: {words: "worst distance from the best learner of a panel, SERIES minus BASE"}, // see judgeRegret
 	paper.Variation: {words: "largest total variation of the labels from a step to the next", // a closed form
