@@ -150,6 +150,16 @@ func TestWords(t *testing.T) {
 		}
 	}
 
+	omega, _ := of(Suites[4])
+	conditional := omega["conditional-forgetting"]
+	check(conditional.Won == 1 && conditional.Lost == 0, "conditional-forgetting is better on one table, worse on none")
+	for _, rule := range []string{"omega-x", "omega-age"} {
+		check(omega[rule].Won == 0 && omega[rule].Lost > 0, rule+" is better nowhere, worse somewhere")
+	}
+	for _, says := range []string{"No property is found", "does not judge g"} {
+		check(strings.Contains(whereOmega(all, Suites[4].Name), says), says)
+	}
+
 	a := Advise(all, Suites[0].Name)
 	check(a.Safe && !a.Better && !a.Third, "the first aim is met and the others are not")
 	check(a.Rule == tables.Committee && a.Safe && a.Ahead > a.Behind, "the back test names the committee by what was declared")

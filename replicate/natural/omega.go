@@ -1,6 +1,7 @@
 package natural
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -125,6 +126,12 @@ var properties = []property{
 // omegas are the rules with omega whose gains are compared; the first one decides.
 var omegas = []string{"conditional-forgetting", "omega-age", "omega-x", "omega-y-given-x"}
 
+// hasOmega tells whether a rule weights by omega.
+func hasOmega(rule string) bool {
+	kind, _, _ := strings.Cut(rule, "-")
+	return kind == "omega" || slices.Contains(crossfit.Kinds(), crossfit.Kind(kind))
+}
+
 // leastTables is the number of tables below which nothing is said of properties.
 const leastTables = 8
 
@@ -181,6 +188,16 @@ func whereOmega(all []*Losses, suite string) string {
 			within = append(within, r)
 		}
 	}
+	var helps []string
+	for _, l := range found {
+		for _, rule := range l.Rules {
+			if hasOmega(rule) && l.Against(rule, tables.Forgetting).High < 0 {
+				helps = append(helps, l.Table.Name+" ("+rule+")")
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\nA rule with omega is better than tuned forgetting by an interval on: %s.\n",
+		cmp.Or(strings.Join(helps, ", "), "none"))
 	if len(found) < leastTables {
 		fmt.Fprintf(&b, "\nWith fewer than %d tables nothing is said of properties.\n", leastTables)
 		return b.String()
@@ -215,7 +232,7 @@ func whereOmega(all []*Losses, suite string) string {
 	if mean-half > 0 {
 		verdict = "judges g"
 	}
-	fmt.Fprintf(&b, "\n%s\n\n%s\n\n", sentence, wrapped(fmt.Sprintf("What g knows of time, and the gain of %s: rank correlation over "+
+	fmt.Fprintf(&b, "\n%s\n\n%s\n", sentence, wrapped(fmt.Sprintf("What g knows of time, and the gain of %s: rank correlation over "+
 		"tables %s (95%%); over the test blocks of a table, mean of %d tables, %s. So held-out loss %s.", joint,
 		decimals(correlation(known, joint, .95)), len(within), decimals(tables.Interval{Mean: mean, Low: mean - half, High: mean + half}),
 		verdict)))
