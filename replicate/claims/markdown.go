@@ -59,7 +59,7 @@ func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Veri
 			continue
 		}
 		larger := slices.IndexFunc(trained.Figures, func(s State) bool { return s.Number == f.Number })
-		fmt.Fprintf(&b, "%s\n<details><summary>At the scale %s, where agents are hardly trained</summary>\n\n%s\n</details>\n",
+		fmt.Fprintf(&b, "%s\n<details><summary>At the scale %s, where agents are trained for less time</summary>\n\n%s\n</details>\n",
 			trained.section(larger, declared[at], dir, "medium/"+f.Name), v.Scale,
 			v.section(i, declared[at], dir, f.Name))
 	}

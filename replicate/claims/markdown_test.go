@@ -130,7 +130,7 @@ One. ` + "`go run ./replicate fig1 --scale small`" + time + ". [Page](" + folder
 		{&medium, nil, "\n" + section("fig01", "")},
 		{&small, nil, "Three. `go run ./replicate fig3 --scale small`: 5 min on two cores, with runs of figure 1.\n"},
 		{&small, &medium, "\n" + section("medium/fig01", "")},
-		{&small, &medium, "<details><summary>At the scale small, where agents are hardly trained</summary>\n\n" +
+		{&small, &medium, "<details><summary>At the scale small, where agents are trained for less time</summary>\n\n" +
 			section("fig01", ": 28 min on two cores")},
 	} {
 		got := c.of.Gallery(figures, dir, c.trained)
