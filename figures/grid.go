@@ -25,7 +25,11 @@ type GridCell struct {
 // SVG draws the grid on white, for pages that show pictures alone.
 func (g Grid) SVG() []byte {
 	const top, high = 110, 22
-	width, height := g.Left+g.Wide*len(g.Columns)+70, top+high*len(g.Rows)+40
+	legend := g.Left
+	for _, l := range g.Legend {
+		legend += legendWidth(l)
+	}
+	width, height := max(legend, g.Left+g.Wide*len(g.Columns)+70), top+high*len(g.Rows)+40
 	var b strings.Builder
 	title := func(text string) string {
 		if text == "" {
@@ -61,8 +65,11 @@ func (g Grid) SVG() []byte {
 	for _, l := range g.Legend {
 		fmt.Fprintf(&b, `<text x="%d" y="%d"><tspan font-weight="bold">%s</tspan> %s</text>`+"\n", x, height-14,
 			html.EscapeString(l[0]), html.EscapeString(l[1]))
-		x += 34 + 7*len(l[1])
+		x += legendWidth(l)
 	}
 	b.WriteString("</svg>\n")
 	return []byte(b.String())
 }
+
+// legendWidth is the width of a mark with its meaning, in pixels.
+func legendWidth(l [2]string) int { return 34 + 7*len(l[1]) }

@@ -41,4 +41,8 @@ func TestGrid(t *testing.T) {
 	if !slices.Equal(fills, []string{"#ffffff", "#ff0000", "#00ff00"}) {
 		t.Errorf("fills %q", fills)
 	}
+	g.Legend[0][1] = strings.Repeat("m", 60) // of 6 pixels at least
+	if wide := string(g.SVG()); !strings.Contains(wide, `width="504"`) {
+		t.Errorf("the legend is cut off: %s", wide[:200])
+	}
 }

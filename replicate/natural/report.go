@@ -396,7 +396,11 @@ func course(l *Losses) (figures.Figure, figures.Panel) {
 // regrets draws the regret of each rule (row) on each table (column), in percent, as SVG. The darker, the worse; a mark
 // shows where a rule is better or worse than tuned forgetting by an interval.
 func regrets(all []*Losses, leaders []Leader) []byte {
-	g := figures.Grid{Title: "Regrets in percent", Columns: append([]string{"mean"}, names(all)...), Left: 100, Wide: 58,
+	left := 100
+	for _, leader := range leaders {
+		left = max(left, 10+7*len(leader.Rule))
+	}
+	g := figures.Grid{Title: "Regrets in percent", Columns: append([]string{"mean"}, names(all)...), Left: left, Wide: 58,
 		Legend: [][2]string{{"", "% of the loss of equal weights above the best rule in hindsight"},
 			{"+", "better than tuned forgetting (95%)"}, {"−", "worse"}}}
 	cell := func(regret float64, mark string) figures.GridCell {
