@@ -27,7 +27,8 @@ type Drift struct {
 	Sentence string
 	// X and Rule are how much lower the held-out loss of g is than without drift, for x and for y given x.
 	X, Rule float64
-	// Periodicity is 1 minus the rank correlation of the blocks' times with their likeness to the last one.
+	// Periodicity is 1 minus the rank correlation of the blocks' times with their likeness to the last one, which is 0 if
+	// they all are equally like it.
 	Periodicity float64
 }
 
@@ -52,7 +53,7 @@ func MeasureDrift(ctx context.Context, backend compute.Backend, t Table, folder 
 	if err != nil {
 		return err
 	}
-	d := Drift{Sentence: found.Finding.Sentence}
+	d := Drift{Sentence: found.Finding.Sentence, Periodicity: 1}
 	for _, question := range found.Finding.Questions {
 		for _, test := range question.Tests {
 			switch {
@@ -70,7 +71,9 @@ func MeasureDrift(ctx context.Context, backend compute.Backend, t Table, folder 
 	last := len(times) - 1
 	for _, m := range found.Maps {
 		if m.In == tables.InBoth {
-			d.Periodicity = 1 - rankCorrelation(times[:last], m.Worth[last][:last])
+			if r := rankCorrelation(times[:last], m.Worth[last][:last]); !math.IsNaN(r) {
+				d.Periodicity = 1 - r
+			}
 		}
 	}
 	text, err := json.MarshalIndent(d, "", "  ")
