@@ -167,7 +167,7 @@ func TestWords(t *testing.T) {
 	if committee.Lost == 0 {
 		lost = "none"
 	}
-	sentence := fmt.Sprintf("of [%d real tables](figures/gallery/natural-drift/README.md), mixing time scales wins %d, loses %s.",
+	sentence := fmt.Sprintf("[%d real tables](figures/gallery/natural-drift/README.md) mixing models of several time scales wins %d, loses %s.",
 		n, committee.Won, lost)
 	readme := strings.Join(strings.Fields(string(demand.Read(t, "../../README.md"))), " ")
 	check(strings.Contains(readme, sentence), "README.md says "+sentence)
