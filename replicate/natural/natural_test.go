@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"tvps/ci/demand"
@@ -15,6 +16,9 @@ import (
 )
 
 const gallery = "../../figures/gallery/natural-drift"
+
+// stored are the losses in the gallery, read once: they keep the intervals that are found.
+var stored = sync.OnceValues(func() ([]*Losses, error) { return Read(gallery) })
 
 // TestStored: the table in the repository gives the stored losses again.
 func TestStored(t *testing.T) {
@@ -86,7 +90,7 @@ func TestAdvise(t *testing.T) {
 
 // TestReport: every table and every rule stands in the text and on the pages.
 func TestReport(t *testing.T) {
-	all, err := Read(gallery)
+	all, err := stored()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +114,7 @@ func TestReport(t *testing.T) {
 
 // TestWords holds what the documents say, and what the back test does by default, to the stored losses.
 func TestWords(t *testing.T) {
-	all, err := Read(gallery)
+	all, err := stored()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,8 +160,9 @@ func TestWords(t *testing.T) {
 	for _, rule := range []string{"omega-x", "omega-age"} {
 		check(omega[rule].Won == 0 && omega[rule].Lost > 0, rule+" is better nowhere, worse somewhere")
 	}
+	where := whereOmega(all, Suites[4].Name)
 	for _, says := range []string{"No property is found", "does not judge g"} {
-		check(strings.Contains(whereOmega(all, Suites[4].Name), says), says)
+		check(strings.Contains(where, says), says)
 	}
 
 	a := Advise(all, Suites[0].Name)
