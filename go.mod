@@ -7,6 +7,7 @@ exclude github.com/gomlx/compute-onnx v0.1.0
 require (
 	github.com/agext/levenshtein v1.2.3
 	github.com/apache/arrow-go/v18 v18.8.0
+	github.com/buildkite/terminal-to-html/v3 v3.16.8
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.2
 	github.com/ebitengine/purego v0.11.3

@@ -52,8 +52,8 @@ func TestHTML(t *testing.T) {
 		`<code class="formula display">\mu` + "\n_t</code>", "<code>$no$</code>",
 		`<img src="data:image/png;base64,QUJD"`, `<img src="data:image/png;base64,REVG"`, `<img src="../c.png"`,
 		"if a &lt; b {\n\t&lt;p&gt;\n}", `data-count="12"`,
-		`<pre class="stderr">a <span style="color:#b22b31;font-weight:bold">red</span> &lt;b&gt;</pre>`,
-		`<pre class="error"><span style="color:#b22b31">exit status 4</span></pre>`,
+		`<pre class="stderr">a <span class="term-fg31 term-fg1">red</span> &lt;b&gt;</pre>`,
+		`<pre class="error"><span class="term-fg31">exit status 4</span></pre>`,
 		`<pre class="error">NameError: no x</pre>`,
 		`<img alt="" src="data:image/png;base64,R0hJ">`, "<em id='e'>html</em>",
 		`src="data:image/svg&#43;xml;base64,PHN2Zy8&#43;"`,
@@ -90,13 +90,12 @@ func TestHTMLCharts(t *testing.T) {
 
 func TestColours(t *testing.T) {
 	for text, want := range map[string]string{
-		"\x1b[32ma\x1b[39mb": `<span style="color:#007427">a</span>b`,
-		"\x1b[91;44ma\x1b[49mb": `<span style="background:#0065ca;color:#d02f36">a</span>` +
-			`<span style="color:#d02f36">b</span>`,
-		"\x1b[38;5;196;4mx":          `<span style="text-decoration:underline">x</span>`,
-		"\x1b[48;2;1;2;3;1mx\x1b[m.": `<span style="font-weight:bold">x</span>.`,
-		"\x1b[38;5mx\x1b[38;9;9;9my": "xy",
-		"\x1b]0;title\x07x\x1b[2Jy":  "xy",
+		"\x1b[32ma\x1b[39m<b": `<span class="term-fg32">a</span>&lt;b`,
+		"\x1b[91;44ma\x1b[49mb": `<span class="term-fgi91 term-bg44">a</span>` +
+			`<span class="term-fgi91">b</span>`,
+		"\x1b[101mx":        `<span class="term-bgi101">x</span>`,
+		"\x1b[1;4mx\x1b[m.": `<span class="term-fg1 term-fg4">x</span>.`,
+		"\x1b]0;title\x07x\x1b[2J\x1b[999999999C\x1b[9By": "xy", "a\x1b]1338;url=http://b/c.png\x07": "a",
 	} {
 		if got := ansiToHTML(text); got != want {
 			t.Errorf("%q became %s, want %s", text, got, want)
