@@ -35,7 +35,6 @@ type Options struct {
 	Jobs    int           // number of notebooks that run at the same time; 0: 1
 	Report  io.Writer     // gets the differences and a line for each notebook, in one call of Write
 	JUnit   string        // file for the outcomes as JUnit's XML; empty: none
-	Page    string        // file for a page with differences and changed charts; empty: none
 
 	Live func(file string) io.Writer // gives the writer for the outputs of a notebook's cells; nil: they are discarded
 
@@ -104,7 +103,12 @@ func Check(ctx context.Context, files []string, o Options) error {
 		return told
 	})
 	outcomes = slices.DeleteFunc(outcomes, func(o Outcome) bool { return o.File == "" }) // not started, after ctx's end
-	return errors.Join(verdict(outcomes), o.write(outcomes), errors.Join(errs...))
+	errs = append([]error{verdict(outcomes)}, errs...)
+	if o.JUnit != "" {
+		text, err := junit(outcomes)
+		errs = append(errs, err, nbformat.WriteFile(o.JUnit, text))
+	}
+	return errors.Join(errs...)
 }
 
 // verdict is the error of all outcomes together; nil if all are good.

@@ -1,21 +1,14 @@
 package check
 
 import (
-	"bytes"
-	_ "embed"
-	"encoding/base64"
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"tvps/kernel/nbformat"
 )
 
 // tell writes the outcome of a notebook to Report.
@@ -85,35 +78,11 @@ func (o Outcome) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// write writes the files of JUnit and Page.
-func (o Options) write(outcomes []Outcome) error {
-	var errs []error
-	for _, one := range []struct {
-		file string
-		make func([]Outcome) ([]byte, error)
-	}{{o.JUnit, junit}, {o.Page, page}} {
-		if one.file == "" {
-			continue
-		}
-		text, err := one.make(outcomes)
-		if err == nil {
-			err = nbformat.WriteFile(one.file, text)
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
-}
-
 type (
 	xmlSuite struct {
-		XMLName  xml.Name  `xml:"testsuite"`
-		Name     string    `xml:"name,attr"`
-		Tests    int       `xml:"tests,attr"`
-		Failures int       `xml:"failures,attr"`
-		Errors   int       `xml:"errors,attr"`
-		Skipped  int       `xml:"skipped,attr"`
-		Time     string    `xml:"time,attr"`
-		Cases    []xmlCase `xml:"testcase"`
+		XMLName xml.Name  `xml:"testsuite"`
+		Name    string    `xml:"name,attr"`
+		Cases   []xmlCase `xml:"testcase"`
 	}
 	xmlCase struct {
 		Name    string  `xml:"name,attr"`
@@ -132,105 +101,19 @@ type (
 // junit describes the outcomes in the XML of JUnit: a test case for each notebook. Numbers that differ and outputs that
 // are out of date are failures; a notebook that cannot be run is an error.
 func junit(outcomes []Outcome) ([]byte, error) {
-	s := xmlSuite{Name: "notebooks", Tests: len(outcomes)}
-	var total time.Duration
+	s := xmlSuite{Name: "notebooks"}
 	for _, o := range outcomes {
-		c := xmlCase{Name: filepath.Base(o.File), Class: "kernel.check", Time: seconds(o.Took)}
-		total += o.Took
-		why := &xmlWhy{o.summary(), o.details()}
-		switch {
+		c := xmlCase{Name: filepath.Base(o.File), Class: "kernel.check", Time: fmt.Sprintf("%.3f", o.Took.Seconds())}
+		switch why := (&xmlWhy{o.summary(), o.details()}); {
 		case o.Skipped != "":
-			s.Skipped++
-			c.Skipped = &xmlWhy{Message: o.Skipped}
+			c.Skipped = why
 		case o.Err != nil:
-			s.Errors++
 			c.Error = why
 		case !o.good():
-			s.Failures++
 			c.Failure = why
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	s.Time = seconds(total)
 	text, err := xml.MarshalIndent(s, "", " ")
 	return append([]byte(xml.Header), append(text, '\n')...), err
-}
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
-
-//go:embed changes.html
-var changes string
-
-var changesPage = template.Must(template.New("changes").Parse(changes))
-
-// changed is a chart whose picture in the file is not that of the run.
-type changed struct {
-	Title         string
-	Before, After template.URL // addresses that contain the picture
-}
-
-// charts lists the changed charts of a notebook.
-func (o Outcome) charts() []changed {
-	if o.stored == nil || o.ran == nil {
-		return nil
-	}
-	var all []changed
-	after := codeCells(o.ran)
-	for i, c := range codeCells(o.stored) {
-		if i >= len(after) {
-			break
-		}
-		was, now := pictures(c.Outputs), pictures(after[i].Outputs)
-		for k := range max(len(was), len(now)) {
-			var one changed
-			if k < len(was) {
-				one = changed{Title: was[k].title, Before: was[k].address}
-			}
-			if k < len(now) {
-				one.Title, one.After = now[k].title, now[k].address
-			}
-			if one.Before != one.After {
-				all = append(all, one)
-			}
-		}
-	}
-	return all
-}
-
-type picture struct {
-	title   string
-	address template.URL
-}
-
-func pictures(outputs []nbformat.Output) (all []picture) {
-	for _, o := range outputs {
-		png, ok := o.Data.Text("image/png")
-		if !ok {
-			continue
-		}
-		content := strings.Join(strings.Fields(png), "")
-		if _, err := base64.StdEncoding.DecodeString(content); err != nil {
-			continue // not a picture: nothing that a page could show
-		}
-		title, _ := o.Data.Text("text/plain")
-		all = append(all, picture{strings.TrimPrefix(title, "Picture: "), template.URL("data:image/png;base64," + content)})
-	}
-	return all
-}
-
-// page describes the outcomes as a page without scripts: what differs, and the changed charts, that of the file next to
-// that of the run.
-func page(outcomes []Outcome) ([]byte, error) {
-	type section struct {
-		Name, Summary, Details string
-		Good                   bool
-		Charts                 []changed
-	}
-	var sections []section
-	for _, o := range outcomes {
-		sections = append(sections, section{filepath.Base(o.File), o.summary(), o.details(), o.good(), o.charts()})
-	}
-	var text bytes.Buffer
-	err := changesPage.Execute(&text, sections)
-	return text.Bytes(), err
 }
