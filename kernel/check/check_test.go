@@ -22,7 +22,7 @@ import (
 // scripted is a kernel that emits a cell's source as the content of its numbers. A cell "fail" fails.
 type scripted struct{}
 
-func (scripted) Info() jupyter.Info { return jupyter.Info{} }
+func (scripted) Language() json.RawMessage { return nil }
 func (scripted) Close() error       { return nil }
 
 func (scripted) Execute(_ context.Context, code string, on func(jupyter.Output)) (jupyter.Reply, error) {

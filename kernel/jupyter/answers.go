@@ -7,14 +7,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf16"
 )
 
 // answers are the requests that Relay answers, because GoNB does not, or not yet. nil is none: GoNB answers.
 var answers = map[string]func(r *relay, m message) (content any){
 	"is_complete_request": func(_ *relay, m message) any { return isComplete(cursorAt(m).Code) },
-	"history_request":     func(r *relay, m message) any { return r.history.find(m.content) },
+	"history_request":     func(*relay, message) any { return map[string]any{"status": "ok", "history": []any{}} },
 	"comm_info_request":   func(*relay, message) any { return map[string]any{"status": "ok", "comms": struct{}{}} },
 	"inspect_request": func(r *relay, m message) any {
 		if at := cursorAt(m); r.explains.Load() && names(at.Code, at.Pos) {
@@ -157,73 +156,4 @@ func brackets(code string) (depth int, unfinished, invalid bool) {
 	}
 	// The scanner ends each line that can end a statement with a semicolon.
 	return len(stack), unfinished || last != token.SEMICOLON, invalid
-}
-
-// historyLimit is the number of cells that history keeps.
-const historyLimit = 1000
-
-// history keeps the cells that clients ran in this session of the kernel.
-type history struct {
-	mu    sync.Mutex
-	count int // the kernel's execution count
-	cells []pastCell
-}
-
-// pastCell is a cell that was run.
-type pastCell struct {
-	number int
-	source string
-}
-
-// add keeps the code of an execute_request that counts. Other messages are ignored.
-func (h *history) add(m message) {
-	c := struct {
-		Code         string `json:"code"`
-		Silent       bool   `json:"silent"`
-		StoreHistory bool   `json:"store_history"`
-	}{StoreHistory: true}
-	if m.header.Type != "execute_request" || json.Unmarshal(m.content, &c) != nil || !c.StoreHistory || c.Silent {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.count++
-	h.cells = append(h.cells, pastCell{h.count, c.Code})
-	if extra := len(h.cells) - historyLimit; extra > 0 {
-		h.cells = slices.Delete(h.cells, 0, extra)
-	}
-}
-
-// historyReply is the content of history_reply. An entry is the session, the cell's number and its source, or if
-// outputs were requested the pair of source and output. There are no outputs.
-type historyReply struct {
-	Status  string   `json:"status"`
-	History [][3]any `json:"history"`
-}
-
-// find answers a history_request with the last n cells: consoles ask for nothing else. The only session is 0.
-func (h *history) find(content json.RawMessage) historyReply {
-	c := struct {
-		Output bool `json:"output"`
-		N      int  `json:"n"`
-	}{N: historyLimit}
-	_ = json.Unmarshal(content, &c)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	reply := historyReply{"ok", [][3]any{}}
-	for _, p := range h.cells[len(h.cells)-min(len(h.cells), max(0, c.N)):] {
-		var entry any = p.source
-		if c.Output {
-			entry = [2]any{p.source, nil}
-		}
-		reply.History = append(reply.History, [3]any{0, p.number, entry})
-	}
-	return reply
-}
-
-// len is the kernel's execution count.
-func (h *history) len() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.count
 }

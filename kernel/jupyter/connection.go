@@ -61,14 +61,9 @@ func (c *connection) ports() []*int {
 	return []*int{&c.Shell, &c.IOPub, &c.Stdin, &c.Control, &c.Heartbeat}
 }
 
-// write writes the connection file and returns its path. Kernels take their id from its name, kernel-ID.json.
-func (c *connection) write(dir, id string) (string, error) {
-	file := filepath.Join(dir, "kernel-"+id+".json")
-	return file, c.writeTo(file)
-}
-
-// writeTo writes the connection file. Only this user can read it, because it contains the key.
-func (c *connection) writeTo(file string) error {
+// write writes the connection file. Only this user can read it, because it contains the key. Kernels take their id from
+// its name, kernel-ID.json.
+func (c *connection) write(file string) error {
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return err
@@ -83,24 +78,10 @@ func readConnection(file string) (connection, error) {
 	if err != nil {
 		return connection{}, fmt.Errorf("cannot read the connection file: %w", err)
 	}
-	if err = json.Unmarshal(data, &c); err == nil {
-		err = c.check()
-	}
-	if err != nil {
+	if err = json.Unmarshal(data, &c); err != nil {
 		return connection{}, fmt.Errorf("%s is not a connection file of Jupyter: %w", file, err)
 	}
 	return c, nil
-}
-
-// check refuses other transports and signatures than Jupyter's.
-func (c *connection) check() error {
-	if c.Transport != "tcp" && c.Transport != "ipc" {
-		return fmt.Errorf("transport is %q; it must be tcp or ipc", c.Transport)
-	}
-	if c.Scheme != "hmac-sha256" && (c.Scheme != "" || c.Key != "") {
-		return fmt.Errorf("signature_scheme is %q; it must be hmac-sha256", c.Scheme)
-	}
-	return nil
 }
 
 // address is where a kernel listens, for package net.

@@ -56,7 +56,6 @@ func (r *relay) execution(m message, frames [][]byte) [][]byte {
 		return r.session.changed(frames, m.header, map[string]any{
 			"code": code, "cursor_pos": len(code) - 1, "detail_level": 0})
 	}
-	r.history.add(m)
 	content["code"] = withoutInput(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(code))
 	return r.session.changed(frames, m.header, content)
 }
@@ -119,7 +118,7 @@ func (r *relay) reply(frames [][]byte) [][]byte {
 		}
 		if m.parent.Username == pageUser {
 			m.header.Type = "execute_reply"
-			content = map[string]any{"status": "ok", "execution_count": r.history.len(), "user_expressions": struct{}{},
+			content = map[string]any{"status": "ok", "execution_count": r.count.Load(), "user_expressions": struct{}{},
 				"payload": []any{map[string]any{"source": "page", "start": 0, "data": data}}}
 		}
 	case "execute_reply":
@@ -223,6 +222,8 @@ func (r *relay) publication(frames [][]byte) {
 		}
 	case "execute_input":
 		code, _ := content["code"].(string)
+		count, _ := content["execution_count"].(float64)
+		r.count.Store(int64(count))
 		content["code"] = strings.ReplaceAll(code, noInput, "")
 		r.toAll(r.session.changed(frames, m.header, content))
 		if !readsInput.MatchString(code) || asksInput.MatchString(code) {

@@ -108,8 +108,8 @@ func TestRelayCells(t *testing.T) {
 	info := struct {
 		Lexer string `json:"pygments_lexer"`
 	}{}
-	if err := json.Unmarshal(k.Info().LanguageInfo, &info); err != nil || info.Lexer != "go" {
-		t.Errorf("language_info is %s, %v", k.Info().LanguageInfo, err)
+	if err := json.Unmarshal(k.Language(), &info); err != nil || info.Lexer != "go" {
+		t.Errorf("language_info is %s, %v", k.Language(), err)
 	}
 	types, reply := ask(t, k, "inspect_request", map[string]any{"code": " ", "cursor_pos": 1})
 	if reply != `{"data":{},"found":false,"metadata":{},"status":"ok"}` {

@@ -2,7 +2,6 @@ package jupyter
 
 import (
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -10,7 +9,6 @@ import (
 type inbox struct {
 	messages chan message // not buffered: a slow reader slows the kernel
 	closed   chan struct{}
-	once     sync.Once
 }
 
 // newInbox opens an inbox. Kernel.close must be called for it.
@@ -20,7 +18,7 @@ func newInbox() *inbox {
 
 // close closes an inbox. Later messages for it are dropped.
 func (k *Kernel) close(in *inbox) {
-	in.once.Do(func() { close(in.closed) })
+	close(in.closed)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for id, other := range k.inboxes {

@@ -59,7 +59,9 @@ type Kernel struct {
 	remove  func() error // removes dir
 	session session
 	process *running
-	info    Info
+	info    struct {
+		Language json.RawMessage `json:"language_info"`
+	}
 
 	shell, iopub, control, stdin *socket
 
@@ -74,13 +76,8 @@ type Kernel struct {
 	rejected bool              // a message was dropped
 }
 
-// Info is the part of a kernel_info_reply that is used.
-type Info struct {
-	LanguageInfo json.RawMessage `json:"language_info"` // for a notebook's metadata; nil if there is none
-}
-
-// Info returns the description that the kernel sent when it started.
-func (k *Kernel) Info() Info { return k.info }
+// Language returns the kernel's description of its language, for a notebook's metadata; nil if there is none.
+func (k *Kernel) Language() json.RawMessage { return k.info.Language }
 
 // Interrupt interrupts the running cell, by a signal to the process group or by a message: the kernelspec's
 // interrupt_mode decides. It does not wait for the cell to end. With GoNB, a signal would reach the cell's program

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 )
 
 // DataDir is the user's own Jupyter data folder. Kernelspecs are in its subfolder kernels.
@@ -31,8 +30,7 @@ func searchPath() []string {
 	dirs = append(dirs, virtual...)
 	dirs = append(dirs, DataDir())
 	dirs = append(dirs, other...)
-	dirs = append(dirs, "/usr/local/share/jupyter", "/usr/share/jupyter")
-	return unique(dirs)
+	return append(dirs, "/usr/local/share/jupyter", "/usr/share/jupyter")
 }
 
 // pythonPrefixes returns the data folders of the Python installations whose program jupyter or python3 is on PATH:
@@ -59,15 +57,4 @@ func pythonPrefixes() (virtual, other []string) {
 		}
 	}
 	return virtual, other
-}
-
-// unique removes empty and repeated folders and keeps the order.
-func unique(dirs []string) []string {
-	var kept []string
-	for _, dir := range dirs {
-		if dir != "" && !slices.Contains(kept, dir) {
-			kept = append(kept, dir)
-		}
-	}
-	return kept
 }

@@ -24,6 +24,7 @@ import (
 	"tvps/data/process"
 
 	"github.com/go-zeromq/zmq4"
+	"github.com/google/uuid"
 )
 
 const (
@@ -67,7 +68,7 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 		return 0, err
 	}
 	defer closeAll(listeners)
-	r := &relay{session: session{id: randomID(), key: []byte(outer.Key)}, log: l, failed: map[string]failure{}}
+	r := &relay{session: session{id: uuid.NewString(), key: []byte(outer.Key)}, log: l, failed: map[string]failure{}}
 	dir, remove, err := artifact.TempFolder("tvps-relay-")
 	if err != nil {
 		return 0, fmt.Errorf("cannot create a temporary folder: %w", err)
@@ -77,7 +78,7 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 		return 0, err
 	}
 	file := filepath.Join(dir, filepath.Base(connectionFile)) // GoNB takes the kernel's id from the name
-	if err := r.inner.writeTo(file); err != nil {
+	if err := r.inner.write(file); err != nil {
 		return 0, fmt.Errorf("cannot write the connection file: %w", err)
 	}
 	argv = slices.Clone(argv)
@@ -156,7 +157,6 @@ type relay struct {
 	session session
 	inner   connection
 	log     *log
-	history history
 
 	mu          sync.Mutex
 	subscribers []*socket // the clients' iopub connections
@@ -168,6 +168,7 @@ type relay struct {
 	publishing sync.Mutex  // held while a message goes to all subscribers
 	crash      crash       // of the running cell
 	explains   atomic.Bool // GoNB is connected with gopls
+	count      atomic.Int64
 }
 
 // accept serves all clients of one channel until its listener is closed. After another error, such as too many open

@@ -2,6 +2,7 @@ package jupyter
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -34,17 +35,11 @@ func killAdopted() {
 }
 
 // ownChildren lists the child processes of this process.
-func ownChildren() []int {
-	var found []int
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+func ownChildren() (found []int) {
+	ours := fmt.Appendf(nil, "\nPPid:\t%d\n", os.Getpid())
+	files, _ := filepath.Glob("/proc/[0-9]*/status")
 	for _, file := range files {
-		stat, err := os.ReadFile(file)
-		name := bytes.LastIndexByte(stat, ')') // a name may contain anything
-		if err != nil || name < 0 {
-			continue
-		}
-		fields := bytes.Fields(stat[name+1:]) // state, parent, ...
-		if parent, _ := strconv.Atoi(string(fields[1])); parent == os.Getpid() {
+		if status, err := os.ReadFile(file); err == nil && bytes.Contains(status, ours) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			found = append(found, pid)
 		}

@@ -53,6 +53,9 @@ func Find(name string) (Spec, error) {
 func folders() map[string]string {
 	found := map[string]string{}
 	for _, root := range searchPath() {
+		if root == "" {
+			continue
+		}
 		files, _ := filepath.Glob(filepath.Join(escapeGlob(root), "kernels", "*", "kernel.json"))
 		for _, file := range files {
 			dir := filepath.Dir(file)

@@ -89,27 +89,15 @@ func launchKernel(spec Spec, o Options) (*Kernel, connection, error) {
 		spec: spec, limits: defaultLimits, log: &log{to: o.Log, name: "jupyter"}, dir: dir, remove: remove, session: s,
 		turn: make(chan struct{}, 1), gone: make(chan struct{}), inboxes: map[string]*inbox{},
 	}
-	if k.process, err = k.run(c, o); err != nil {
+	file, tmp := filepath.Join(dir, "kernel-"+s.id+".json"), filepath.Join(dir, "tmp")
+	cmd, err := command(spec, o, file, tmp)
+	if err = errors.Join(err, c.write(file), os.Mkdir(tmp, 0o700)); err == nil {
+		k.process, err = launch(cmd, k.log, process.OwnGroup)
+	}
+	if err != nil {
 		return nil, connection{}, errors.Join(err, remove())
 	}
 	return k, c, nil
-}
-
-// run writes the connection file and starts the process.
-func (k *Kernel) run(c connection, o Options) (*running, error) {
-	file, err := c.write(k.dir, k.session.id)
-	if err != nil {
-		return nil, fmt.Errorf("cannot write the connection file: %w", err)
-	}
-	tmp := filepath.Join(k.dir, "tmp")
-	if err := os.Mkdir(tmp, 0o700); err != nil {
-		return nil, err
-	}
-	cmd, err := command(k.spec, o, file, tmp)
-	if err != nil {
-		return nil, err
-	}
-	return launch(cmd, k.log, process.OwnGroup)
 }
 
 // connect opens the sockets. All use the same identity, because some kernels answer a request on another socket

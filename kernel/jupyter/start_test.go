@@ -15,9 +15,9 @@ func TestInfo(t *testing.T) {
 	for _, start := range []string{"well", "late-iopub", "late-shell"} {
 		t.Run(start, func(t *testing.T) {
 			k := startFake(t, fakeSpec(t, start), Options{})
-			got := k.Info()
-			if !strings.Contains(string(got.LanguageInfo), `"file_extension":".fake"`) {
-				t.Errorf("language info %s", got.LanguageInfo)
+			got := k.Language()
+			if !strings.Contains(string(got), `"file_extension":".fake"`) {
+				t.Errorf("language info %s", got)
 			}
 			if text, _ := execute(t, k, "echo hello"); text != "hello" {
 				t.Errorf("the first cell shows %q", text)

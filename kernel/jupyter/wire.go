@@ -3,13 +3,14 @@ package jupyter
 import (
 	"bytes"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // protocolVersion is the version of Jupyter's messaging protocol that this package uses.
@@ -48,21 +49,13 @@ type session struct {
 
 // newSession returns a session with a random identity and key.
 func newSession() session {
-	return session{id: randomID(), key: []byte(randomID())}
-}
-
-// randomID returns a random UUID.
-func randomID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	return session{id: uuid.NewString(), key: []byte(uuid.NewString())}
 }
 
 // newHeader returns the header of a new request.
 func (s session) newHeader(msgType string) header {
 	return header{
-		ID:       randomID(),
+		ID:       uuid.NewString(),
 		Session:  s.id,
 		Username: "tvps",
 		Date:     time.Now().UTC().Format(time.RFC3339Nano),

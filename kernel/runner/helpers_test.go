@@ -20,8 +20,8 @@ type scripted struct {
 	enter  chan string // receives the source of a cell that hangs; may be nil
 }
 
-func (k *scripted) Info() jupyter.Info { return jupyter.Info{} }
-func (k *scripted) Close() error       { k.closed = true; return nil }
+func (k *scripted) Language() json.RawMessage { return nil }
+func (k *scripted) Close() error              { k.closed = true; return nil }
 
 var ok = jupyter.Reply{Status: "ok"}
 

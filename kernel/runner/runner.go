@@ -32,7 +32,7 @@ const DefaultEvery = 3 * time.Second
 // Kernel runs the code of cells: a *jupyter.Kernel, or a scripted one in tests.
 type Kernel interface {
 	Execute(ctx context.Context, code string, on func(jupyter.Output)) (jupyter.Reply, error)
-	Info() jupyter.Info
+	Language() json.RawMessage
 	Close() error
 }
 
@@ -114,7 +114,7 @@ func (r *run) plan() {
 
 // all runs the cells.
 func (r *run) all(ctx context.Context) error {
-	if info := r.kernel.Info().LanguageInfo; info != nil {
+	if info := r.kernel.Language(); info != nil {
 		var value map[string]any
 		if json.Unmarshal(info, &value) == nil && len(value) > 0 {
 			r.nb.Metadata["language_info"] = value
