@@ -42,7 +42,7 @@ type block struct {
 // makes the browser refuse to load anything. Charts are interactive if the page contains ECharts; otherwise the
 // page shows their static pictures.
 func (nb *Notebook) HTML(o HTMLOptions) ([]byte, error) {
-	p := page{Title: nb.title(o.Title)}
+	p, charts := page{Title: nb.title(o.Title)}, false
 	for i, c := range nb.Cells {
 		b := block{Type: c.Type, Source: c.Source}
 		if c.Type == Markdown {
@@ -60,11 +60,12 @@ func (nb *Notebook) HTML(o HTMLOptions) ([]byte, error) {
 			if err != nil {
 				return nil, fmt.Errorf("cannot export an output of cell %d: %w", i+1, err)
 			}
+			charts = charts || strings.Contains(text, "echarts")
 			b.Outputs = append(b.Outputs, template.HTML(text))
 		}
 		p.Blocks = append(p.Blocks, b)
 	}
-	if nb.hasCharts() {
+	if charts {
 		p.ECharts = template.JS(bytes.ReplaceAll(o.ECharts, []byte("</script"), []byte(`<\/script`)))
 	}
 	var b bytes.Buffer
@@ -85,18 +86,6 @@ func (nb *Notebook) title(given string) string {
 		}
 	}
 	return given
-}
-
-// hasCharts says whether an output contains a chart of ECharts.
-func (nb *Notebook) hasCharts() bool {
-	for _, c := range nb.Cells {
-		for _, o := range c.Outputs {
-			if text, _ := o.Data.Text("text/html"); strings.Contains(text, "echarts") {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // forms lists the MIME types that a page can show, the preferred ones first.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -104,65 +105,36 @@ type formulaParser struct{}
 // Trigger returns the first character of a formula.
 func (formulaParser) Trigger() []byte { return []byte{'$'} }
 
+// formulas matches a formula at the beginning of a text, with two dollar signs or one.
+var formulas = regexp.MustCompile(`(?s)^(?:\$\$((?:\\.|[^\\])*?)\$\$|\$((?:\\.|[^\\$])+)\$)`)
+
 // Parse parses a formula, $...$ or $$...$$, which may span several lines. As in Jupyter, a single dollar sign is not
 // a formula's if a space follows the opening one, or if a space comes before or a digit after the closing one.
 func (formulaParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	row, segment := block.Position()
-	line, _ := block.PeekLine()
-	mark := line[:1]
-	if bytes.HasPrefix(line, []byte("$$")) {
-		mark = line[:2]
-	}
-	mark = bytes.Clone(mark)
-	block.Advance(len(mark))
-	var formula []byte
-	for {
-		line, _ := block.PeekLine()
-		if line == nil {
-			block.SetPosition(row, segment)
-			return nil
+	var read []byte
+	for line, _ := block.PeekLine(); line != nil; line, _ = block.PeekLine() {
+		before := len(read)
+		read = append(read, line...)
+		m := formulas.FindSubmatch(read)
+		if m == nil {
+			block.AdvanceLine()
+			continue
 		}
-		if end := closing(line, mark); end >= 0 {
-			formula = append(formula, line[:end]...)
-			after := line[end+len(mark):]
-			block.Advance(end + len(mark))
-			if len(mark) == 1 && !isFormula(formula, after) {
-				block.SetPosition(row, segment)
-				return nil
+		after := read[len(m[0]):]
+		if m[1] != nil || len(bytes.TrimSpace(m[2])) == len(m[2]) && (len(after) == 0 || after[0] < '0' || after[0] > '9') {
+			block.Advance(len(m[0]) - before)
+			class := "formula"
+			if m[1] != nil {
+				class = "formula display"
 			}
-			return formulaNode(string(formula), len(mark) == 2)
+			text := html.EscapeString(strings.TrimSpace(string(m[1]) + string(m[2])))
+			node := ast.NewString(fmt.Appendf(nil, `<code class="%s">%s</code>`, class, text))
+			node.SetCode(true) // the renderer writes it unchanged
+			return node
 		}
-		formula = append(formula, line...)
-		block.AdvanceLine()
+		break
 	}
-}
-
-// closing is the index of the closing mark in a line, ignoring escaped characters; -1 if there is none.
-func closing(line, mark []byte) int {
-	for i := 0; i < len(line); i++ {
-		if line[i] == '\\' {
-			i++
-		} else if bytes.HasPrefix(line[i:], mark) {
-			return i
-		}
-	}
-	return -1
-}
-
-func isFormula(formula, after []byte) bool {
-	if len(formula) == 0 || len(bytes.TrimSpace(formula)) != len(formula) {
-		return false
-	}
-	return len(after) == 0 || after[0] < '0' || after[0] > '9'
-}
-
-func formulaNode(formula string, display bool) ast.Node {
-	class := "formula"
-	if display {
-		class = "formula display"
-	}
-	text := html.EscapeString(strings.TrimSpace(formula))
-	node := ast.NewString(fmt.Appendf(nil, `<code class="%s">%s</code>`, class, text))
-	node.SetCode(true) // the renderer writes it unchanged
-	return node
+	block.SetPosition(row, segment)
+	return nil
 }

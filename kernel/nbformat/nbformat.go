@@ -27,24 +27,12 @@ type Notebook struct {
 	Minor    int // nbformat_minor; from 5 on, cells have ids
 	Cells    []*Cell
 	Metadata map[string]any
-	Replaced int            // values NaN and Infinity that Parse read as null
-	Halves   int            // halves of UTF-16 pairs without the other, which Parse read as U+FFFD
+	notes    []string       // see Note
 	rest     map[string]any // top-level fields that this package does not know
 }
 
 // Note says what Parse read as another value; empty if there is no such.
-func (nb *Notebook) Note() string {
-	var notes []string
-	if nb.Replaced > 0 {
-		notes = append(notes, fmt.Sprintf("had %d values NaN or Infinity, which JSON does not have: they are written as null",
-			nb.Replaced))
-	}
-	if nb.Halves > 0 {
-		notes = append(notes, fmt.Sprintf("had %d halves of characters, such as \\ud800, which UTF-8 does not have: they are "+
-			"written as U+FFFD", nb.Halves))
-	}
-	return strings.Join(notes, "; ")
-}
+func (nb *Notebook) Note() string { return strings.Join(nb.notes, "; ") }
 
 // Cell is a cell of a notebook.
 type Cell struct {

@@ -1,8 +1,11 @@
 package nbformat
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tvps/replicate/usage"
@@ -34,13 +37,41 @@ func (p Parameter) String() string {
 // dialect holds what is specific to a programming language.
 type dialect struct {
 	find    func(source string) ([]Parameter, error)
-	literal func(kind, value string) (string, error) // the value as a literal of the language
+	kind    func(literal string) string // the type of a literal
+	yes, no string
 }
 
 // dialects maps a notebook's language to its dialect.
 var dialects = map[string]dialect{
-	"go":     {findGo, goLiteral},
-	"python": {findPython, pythonLiteral},
+	"go":     {findGo, func(literal string) string { return goType("", literal) }, "true", "false"},
+	"python": {findPython, pythonType, "True", "False"},
+}
+
+// literal writes a value as a literal of the given type.
+func (d dialect) literal(kind, value string) (string, error) {
+	switch kind {
+	case "string", "str":
+		return strconv.Quote(value), nil // Python understands all of Go's escapes
+	case "bool":
+		b, err := strconv.ParseBool(strings.ToLower(value))
+		if err != nil {
+			return "", errors.New("is neither true nor false")
+		}
+		if b {
+			return d.yes, nil
+		}
+		return d.no, nil
+	case "duration":
+		return goDuration(value)
+	case "float", "float64":
+		return floating(value)
+	case "int":
+		return integer(value)
+	}
+	if value == "" || d.kind(value) != kind {
+		return "", errors.New("is not of this type")
+	}
+	return value, nil
 }
 
 // Parameters lists the parameters of a notebook in the order of their declaration.
@@ -124,4 +155,40 @@ func list(all []Parameter) string {
 		lines[i] = "  " + p.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// pythonLine matches an assignment of a literal: a name, an optional annotation, the literal and an optional comment.
+var pythonLine = regexp.MustCompile(`(?m)^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*` +
+	`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|True|False|\[[^\n]*\]|\{[^\n]*\}|` +
+	`[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+)?)` +
+	`[ \t]*(?:#[ \t]*([^\r\n]*))?\r?$`)
+
+// findPython finds the lines of a Python cell that assign a literal to a variable.
+func findPython(source string) ([]Parameter, error) {
+	var found []Parameter
+	for _, m := range pythonLine.FindAllStringSubmatchIndex(source, -1) {
+		p := Parameter{Name: source[m[2]:m[3]], Default: source[m[4]:m[5]], begin: m[4], end: m[5]}
+		if m[6] >= 0 {
+			p.Doc = strings.TrimSpace(source[m[6]:m[7]])
+		}
+		p.Type = pythonType(p.Default)
+		found = append(found, p)
+	}
+	return found, nil
+}
+
+func pythonType(literal string) string {
+	switch {
+	case literal == "True" || literal == "False":
+		return "bool"
+	case strings.ContainsAny(literal[:1], `"'`):
+		return "str"
+	case literal[0] == '[':
+		return "list"
+	case literal[0] == '{':
+		return "dict"
+	case strings.ContainsAny(literal, ".eE"):
+		return "float"
+	}
+	return "int"
 }

@@ -55,31 +55,12 @@ func findGo(source string) ([]Parameter, error) {
 	return found, nil
 }
 
-// blankCommands replaces the lines that are not declarations with spaces: GoNB's commands, such as !ls or %env, and
-// all lines from %% on, which are the body of main.
+// notDeclarations matches GoNB's commands, such as !ls or %env, and from %% on the body of main.
+var notDeclarations = regexp.MustCompile(`(?m)^(?://gonb:)?(?:[ \t]*%(?:%|main)(?:\s(?s:.*))?\z|[%!].*)`)
+
+// blankCommands replaces what is not a declaration with spaces.
 func blankCommands(source string) string {
-	lines := strings.SplitAfter(source, "\n")
-	body := false
-	for i, line := range lines {
-		body = body || startsMain(line)
-		if body || isCommand(line) {
-			end := strings.TrimRight(line, "\r\n")
-			lines[i] = strings.Repeat(" ", len(end)) + line[len(end):]
-		}
-	}
-	return strings.Join(lines, "")
-}
-
-// isCommand says whether a line of a Go cell is a command for GoNB.
-func isCommand(line string) bool {
-	line = strings.TrimPrefix(line, "//gonb:")
-	return strings.HasPrefix(line, "%") || strings.HasPrefix(line, "!")
-}
-
-// startsMain says whether the lines that follow are the body of main.
-func startsMain(line string) bool {
-	fields := strings.Fields(strings.TrimPrefix(line, "//gonb:"))
-	return len(fields) > 0 && (fields[0] == "%%" || fields[0] == "%main")
+	return notDeclarations.ReplaceAllStringFunc(source, func(s string) string { return strings.Repeat(" ", len(s)) })
 }
 
 // goError is a parser's first error, with the line number in the cell.
@@ -155,27 +136,6 @@ var units = []unit{
 	{"time.Millisecond", time.Millisecond}, {"time.Microsecond", time.Microsecond}, {"time.Nanosecond", time.Nanosecond},
 }
 
-// goLiteral writes a value as a Go literal of the given type.
-func goLiteral(kind, value string) (string, error) {
-	if strings.Contains(kind, "]") {
-		if goType("", value) != kind {
-			return "", errors.New("is not of the form " + kind + "{...}")
-		}
-		return value, nil
-	}
-	switch kind {
-	case "string":
-		return strconv.Quote(value), nil
-	case "bool":
-		return boolean(value, "true", "false")
-	case "duration":
-		return goDuration(value)
-	case "float64":
-		return floating(value)
-	}
-	return integer(value)
-}
-
 // integer writes a whole number as a literal.
 func integer(value string) (string, error) {
 	n, err := strconv.ParseInt(value, 0, 64)
@@ -183,18 +143,6 @@ func integer(value string) (string, error) {
 		return "", errors.New("is not a whole number")
 	}
 	return strconv.FormatInt(n, 10), nil
-}
-
-// boolean writes a truth value as one of the two literals of a language.
-func boolean(value, yes, no string) (string, error) {
-	b, err := strconv.ParseBool(strings.ToLower(value))
-	if err != nil {
-		return "", errors.New("is neither true nor false")
-	}
-	if b {
-		return yes, nil
-	}
-	return no, nil
 }
 
 // floating writes a number as a floating-point literal.

@@ -31,10 +31,18 @@ func Parse(data []byte) (*Notebook, error) {
 		return nil, errors.New("is not a notebook: its JSON value is not an object")
 	}
 	nb, err := fromJSON(top)
-	if nb != nil {
-		nb.Replaced, nb.Halves = replaced, halves(data)
+	if err != nil {
+		return nil, err
 	}
-	return nb, err
+	if replaced > 0 {
+		nb.notes = append(nb.notes, fmt.Sprintf("had %d values NaN or Infinity, which JSON does not have: they are written "+
+			"as null", replaced))
+	}
+	if n := halves(data); n > 0 {
+		nb.notes = append(nb.notes, fmt.Sprintf("had %d halves of characters, such as \\ud800, which UTF-8 does not have: "+
+			"they are written as U+FFFD", n))
+	}
+	return nb, nil
 }
 
 // loose matches strings, and the words that Python's programs write into JSON and that it does not have.
