@@ -13,7 +13,7 @@ import (
 func (r *relay) request(client *socket, frames [][]byte) [][]byte {
 	m, err := r.session.decode(frames)
 	if err != nil {
-		r.reject(err)
+		r.log.reject(err)
 		return nil
 	}
 	if answer := answers[m.header.Type]; answer != nil {

@@ -155,7 +155,7 @@ func TestRelayStuckClient(t *testing.T) {
 		flood <- text
 	}()
 	in := newInbox()
-	if _, err := k.request(k.shell, "is_complete_request", map[string]string{"code": "x"}, in); err != nil {
+	if err := k.request(k.shell, "is_complete_request", map[string]string{"code": "x"}, in); err != nil {
 		t.Fatal(err)
 	}
 	for answered := false; !answered; {

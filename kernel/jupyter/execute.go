@@ -23,14 +23,10 @@ var errInput = errors.New("the cell asks for input, which is not supported")
 // errNoReply is the error for a kernel that became idle without a reply to the cell.
 var errNoReply = errors.New("the kernel finished the cell but sent no reply")
 
-// executeRequest is the content of execute_request.
-type executeRequest struct {
-	Code            string            `json:"code"`
-	Silent          bool              `json:"silent"`
-	StoreHistory    bool              `json:"store_history"`
-	UserExpressions map[string]string `json:"user_expressions"`
-	AllowStdin      bool              `json:"allow_stdin"`
-	StopOnError     bool              `json:"stop_on_error"`
+// executeRequest is the content of an execute_request.
+func executeRequest(code string, silent bool) map[string]any {
+	return map[string]any{"code": code, "silent": silent, "store_history": !silent, "stop_on_error": true,
+		"allow_stdin": false, "user_expressions": struct{}{}}
 }
 
 // Execute runs code as one cell. It returns when the kernel has replied and is idle. An error in the code is not an
@@ -59,8 +55,7 @@ func (k *Kernel) Execute(ctx context.Context, code string, on func(Output)) (Rep
 	}
 	in := newInbox()
 	defer k.close(in)
-	content := executeRequest{Code: code, StoreHistory: true, StopOnError: true, UserExpressions: map[string]string{}}
-	if _, err := k.request(k.shell, "execute_request", content, in); err != nil {
+	if err := k.request(k.shell, "execute_request", executeRequest(code, false), in); err != nil {
 		k.kill(err.Error() + ", and was killed")
 		<-k.gone
 		return Reply{}, k.died()
@@ -177,7 +172,7 @@ func (c *cell) take(m message) {
 		}
 	}
 	if err != nil {
-		c.k.reject(fmt.Errorf("%w: content of %s: %w", errMalformed, m.header.Type, err))
+		c.k.log.reject(fmt.Errorf("%w: content of %s: %w", errMalformed, m.header.Type, err))
 	}
 }
 

@@ -51,8 +51,8 @@ func TestReplies(t *testing.T) {
 		t.Error(cmp.Diff(want, reply))
 	}
 	text, _ := execute(t, k, "content")
-	if want := `{"code":"content","silent":false,"store_history":true,"user_expressions":{},` +
-		`"allow_stdin":false,"stop_on_error":true}`; text != want {
+	if want := `{"allow_stdin":false,"code":"content","silent":false,"stop_on_error":true,` +
+		`"store_history":true,"user_expressions":{}}`; text != want {
 		t.Errorf("sent %s, want %s", text, want)
 	}
 }

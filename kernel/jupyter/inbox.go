@@ -28,20 +28,20 @@ func (k *Kernel) close(in *inbox) {
 	}
 }
 
-// request sends a message and returns its id. The messages that it causes go to the inbox; if that is nil, they are
+// request sends a message. The messages that it causes go to the inbox; if that is nil, they are
 // dropped.
-func (k *Kernel) request(s *socket, msgType string, content any, in *inbox) (string, error) {
+func (k *Kernel) request(s *socket, msgType string, content any, in *inbox) error {
 	h := k.session.newHeader(msgType)
 	frames, err := k.session.encode(h, nil, content)
 	if err != nil {
-		return "", fmt.Errorf("cannot encode %s: %w", msgType, err)
+		return fmt.Errorf("cannot encode %s: %w", msgType, err)
 	}
 	if in != nil {
 		k.mu.Lock()
 		k.inboxes[h.ID] = in
 		k.mu.Unlock()
 	}
-	return h.ID, s.send(frames...)
+	return s.send(frames...)
 }
 
 // deliver decodes a received message and passes it to the inbox of its request. Without one it is dropped: it
@@ -49,7 +49,7 @@ func (k *Kernel) request(s *socket, msgType string, content any, in *inbox) (str
 func (k *Kernel) deliver(frames [][]byte) {
 	m, err := k.session.decode(frames)
 	if err != nil {
-		k.reject(err)
+		k.log.reject(err)
 		return
 	}
 	k.mu.Lock()
@@ -64,16 +64,6 @@ func (k *Kernel) deliver(frames [][]byte) {
 	}
 }
 
-// reject notes the first dropped message in the log.
-func (k *Kernel) reject(err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.rejected {
-		k.log.note(fmt.Sprintf("dropped a message of kernel %q: %v", k.spec.Name, err))
-	}
-	k.rejected = true
-}
-
 // supervise waits until the kernel's process or one of its main sockets ends, and closes gone. Before that it allows
 // limits.sockets for the delivery of the kernel's last messages.
 func (k *Kernel) supervise() {
@@ -86,7 +76,7 @@ func (k *Kernel) supervise() {
 		k.killUnlessExited(k.iopub)
 	}
 	late := time.After(k.limits.sockets)
-	for _, s := range k.sockets() {
+	for _, s := range k.sockets {
 		select {
 		case <-s.done:
 		case <-late:

@@ -63,17 +63,17 @@ type Kernel struct {
 		Language json.RawMessage `json:"language_info"`
 	}
 
-	shell, iopub, control, stdin *socket
+	sockets                      []*socket // the four that are connected, in the order of channels
+	shell, iopub, stdin, control *socket
 
 	turn   chan struct{} // holds a token while no cell runs
 	gone   chan struct{} // closed when the kernel is gone and its messages are read
 	closed atomic.Bool
 	once   sync.Once
 
-	mu       sync.Mutex
-	inboxes  map[string]*inbox // by id of the request
-	cause    string            // why the kernel was killed; empty if it was not
-	rejected bool              // a message was dropped
+	mu      sync.Mutex
+	inboxes map[string]*inbox // by id of the request
+	cause   string            // why the kernel was killed; empty if it was not
 }
 
 // Language returns the kernel's description of its language, for a notebook's metadata; nil if there is none.
@@ -84,8 +84,7 @@ func (k *Kernel) Language() json.RawMessage { return k.info.Language }
 // twice: GoNB forwards it, and the program is in GoNB's process group. A message reaches the program once.
 func (k *Kernel) Interrupt() error {
 	if k.spec.InterruptMode == "message" {
-		_, err := k.request(k.control, "interrupt_request", struct{}{}, nil)
-		return err
+		return k.request(k.control, "interrupt_request", struct{}{}, nil)
 	}
 	return k.process.interrupt()
 }
@@ -97,7 +96,7 @@ func (k *Kernel) Close() error {
 	k.once.Do(func() {
 		k.closed.Store(true)
 		k.shutdown()
-		for _, s := range k.sockets() {
+		for _, s := range k.sockets {
 			s.conn.Close()
 			<-s.done
 		}
@@ -112,7 +111,7 @@ func (k *Kernel) Close() error {
 func (k *Kernel) shutdown() {
 	if k.process.alive() && k.control != nil {
 		content := map[string]bool{"restart": false}
-		if _, err := k.request(k.control, "shutdown_request", content, nil); err == nil {
+		if err := k.request(k.control, "shutdown_request", content, nil); err == nil {
 			select {
 			case <-k.process.exited:
 			case <-time.After(k.limits.shutdown):
@@ -141,15 +140,4 @@ func (k *Kernel) died() error {
 		return fmt.Errorf("%w: %s", ErrKernelDied, k.cause)
 	}
 	return fmt.Errorf("%w: its process ended (%s)%s", ErrKernelDied, k.process.state(), k.log.lastLines())
-}
-
-// sockets lists the connected sockets.
-func (k *Kernel) sockets() []*socket {
-	var all []*socket
-	for _, s := range []*socket{k.shell, k.iopub, k.control, k.stdin} {
-		if s != nil {
-			all = append(all, s)
-		}
-	}
-	return all
 }

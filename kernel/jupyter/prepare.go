@@ -39,7 +39,7 @@ func (r *relay) prepare(ctx context.Context, dir string) {
 	where := filepath.Join(dir, gonbFolder)
 	code := fmt.Sprintf("!*printf '%s' >a_tvps_stdin.go && pwd >'%s'", strings.ReplaceAll(stdinFile, "\n", `\n`),
 		strings.ReplaceAll(where, "'", `'\''`))
-	request, err := r.session.encode(r.session.newHeader("execute_request"), nil, executeRequest{Code: code, Silent: true})
+	request, err := r.session.encode(r.session.newHeader("execute_request"), nil, executeRequest(code, true))
 	if err != nil || kernel.send(request...) != nil {
 		return
 	}

@@ -88,9 +88,6 @@ func (p *running) kill() {
 
 // state says how the process ended, such as "exit status 3" or "signal: killed".
 func (p *running) state() string {
-	if p.alive() {
-		return "still running"
-	}
 	return p.cmd.ProcessState.String()
 }
 
@@ -108,6 +105,8 @@ type log struct {
 	to   io.Writer // may be nil
 	name string    // begins our notes
 	tail []byte
+
+	rejected bool // something was dropped
 }
 
 // Write forwards and keeps what the kernel writes. It never fails, so that an error of the log does not stop the
@@ -131,6 +130,17 @@ func (l *log) note(text string) {
 	defer l.mu.Unlock()
 	if l.to != nil {
 		fmt.Fprintf(l.to, "%s: %s\n", l.name, text)
+	}
+}
+
+// reject notes the first message or connection that was dropped.
+func (l *log) reject(err error) {
+	l.mu.Lock()
+	first := !l.rejected
+	l.rejected = true
+	l.mu.Unlock()
+	if first {
+		l.note(fmt.Sprintf("dropped a message or connection: %v", err))
 	}
 }
 

@@ -162,7 +162,6 @@ type relay struct {
 	subscribers []*socket // the clients' iopub connections
 	ended       bool      // the kernel's iopub connection
 	clients     sync.WaitGroup
-	rejected    bool               // a message was dropped
 	failed      map[string]failure // why cells failed, by the id of the request
 
 	publishing sync.Mutex  // held while a message goes to all subscribers
@@ -174,20 +173,16 @@ type relay struct {
 // accept serves all clients of one channel until its listener is closed. After another error, such as too many open
 // files, it tries again.
 func (r *relay) accept(ctx context.Context, l net.Listener, ch channel, port int) {
-	for failed := false; ; {
+	for {
 		conn, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil {
-			if !failed {
-				r.log.note(fmt.Sprintf("cannot accept a client of %s, trying again: %v", ch.name, err))
-			}
-			failed = true
+			r.log.reject(err)
 			time.Sleep(acceptPause)
 			continue
 		}
-		failed = false
 		r.clients.Go(func() {
 			defer conn.Close()
 			r.serve(ctx, conn, ch, port)
@@ -202,7 +197,7 @@ func (r *relay) accept(ctx context.Context, l net.Listener, ch channel, port int
 func (r *relay) serve(ctx context.Context, conn net.Conn, ch channel, port int) {
 	client, err := open(ch.name, conn, ch.kernel, "")
 	if err != nil {
-		r.reject(err)
+		r.log.reject(err)
 		return
 	}
 	client.in.limit = requestLimit
@@ -297,16 +292,6 @@ func (r *relay) unsubscribe(s *socket) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.subscribers = slices.DeleteFunc(r.subscribers, func(other *socket) bool { return other == s })
-}
-
-// reject notes the first dropped message or connection in the log.
-func (r *relay) reject(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.rejected {
-		r.log.note(fmt.Sprintf("dropped a client's message: %v", err))
-	}
-	r.rejected = true
 }
 
 // finish waits until the clients have the kernel's last messages, at most limits.sockets.

@@ -119,7 +119,7 @@ func TestBrokenSpecs(t *testing.T) {
 	data := filepath.Join(home, ".local/share/jupyter")
 	install(t, data, "AA", "A")
 	for name, text := range map[string]string{
-		"broken": "{", "noargv": `{"argv": []}`, "mode": `{"argv": ["x"], "interrupt_mode": "shout"}`,
+		"broken": "{", "noargv": `{"argv": []}`,
 	} {
 		writeFile(t, filepath.Join(data, "kernels", name, "kernel.json"), text)
 		if _, err := Find(name); err == nil || !strings.Contains(err.Error(), filepath.Join(name, "kernel.json")) {

@@ -13,7 +13,7 @@ import (
 	"tvps/data/artifact"
 	"tvps/data/process"
 
-	"github.com/go-zeromq/zmq4"
+	"github.com/google/uuid"
 )
 
 const (
@@ -76,7 +76,7 @@ func startOnce(ctx context.Context, spec Spec, o Options) (k *Kernel, taken bool
 
 // launchKernel writes the kernel's files and starts its process.
 func launchKernel(spec Spec, o Options) (*Kernel, connection, error) {
-	s := newSession()
+	s := session{id: uuid.NewString(), key: []byte(uuid.NewString())}
 	c, err := newConnection(spec.Name, s)
 	if err != nil {
 		return nil, connection{}, err
@@ -112,24 +112,15 @@ func (k *Kernel) connect(ctx context.Context, c connection) error {
 		case <-ctx.Done():
 		}
 	}()
-	for _, s := range []struct {
-		name string
-		to   **socket
-		port int
-		kind zmq4.SocketType
-	}{
-		{"iopub", &k.iopub, c.IOPub, zmq4.Sub},
-		{"shell", &k.shell, c.Shell, zmq4.Dealer},
-		{"control", &k.control, c.Control, zmq4.Dealer},
-		{"stdin", &k.stdin, c.Stdin, zmq4.Dealer},
-	} {
-		opened, err := dial(ctx, s.name, c, s.port, s.kind, k.session.id)
+	for i, ch := range channels[:4] {
+		s, err := dial(ctx, ch.name, c, *c.ports()[i], ch.client, k.session.id)
 		if err != nil {
 			return err
 		}
-		*s.to = opened
-		go opened.receive(k.deliver)
+		k.sockets = append(k.sockets, s)
+		go s.receive(k.deliver)
 	}
+	k.shell, k.iopub, k.stdin, k.control = k.sockets[0], k.sockets[1], k.sockets[2], k.sockets[3]
 	return k.iopub.send([]byte{1}) // subscribe to everything
 }
 
@@ -143,7 +134,7 @@ func (k *Kernel) greet(ctx context.Context) error {
 	for wait := firstAsk; !replied || !published; {
 		select {
 		case <-ask.C:
-			if _, err := k.request(k.shell, "kernel_info_request", struct{}{}, in); err != nil {
+			if err := k.request(k.shell, "kernel_info_request", struct{}{}, in); err != nil {
 				return err
 			}
 			ask.Reset(wait)

@@ -47,11 +47,6 @@ type session struct {
 	key []byte
 }
 
-// newSession returns a session with a random identity and key.
-func newSession() session {
-	return session{id: uuid.NewString(), key: []byte(uuid.NewString())}
-}
-
 // newHeader returns the header of a new request.
 func (s session) newHeader(msgType string) header {
 	return header{
@@ -79,18 +74,16 @@ func (s session) sign(parts [][]byte) []byte {
 // encode returns the frames of a message: delimiter, signature, header, parent header,
 // metadata, content. Requests have no parent.
 func (s session) encode(h header, parent *header, content any) ([][]byte, error) {
-	parts := [][]byte{nil, []byte("{}"), []byte("{}"), nil}
-	var err error
-	if parts[0], err = json.Marshal(h); err != nil {
-		return nil, err
-	}
+	values := []any{h, struct{}{}, struct{}{}, content}
 	if parent != nil {
-		if parts[1], err = json.Marshal(parent); err != nil {
+		values[1] = parent
+	}
+	parts := make([][]byte, len(values))
+	for i, value := range values {
+		var err error
+		if parts[i], err = json.Marshal(value); err != nil {
 			return nil, err
 		}
-	}
-	if parts[3], err = json.Marshal(content); err != nil {
-		return nil, err
 	}
 	return append([][]byte{delimiter, s.sign(parts)}, parts...), nil
 }
