@@ -38,7 +38,7 @@ type Options struct {
 
 	Live func(file string) io.Writer // gives the writer for the outputs of a notebook's cells; nil: they are discarded
 
-	run func(context.Context, runner.Job) (*nbformat.Notebook, error) // nil: Job.Run; replaced in tests
+	run func(context.Context, runner.Job) (*nbformat.Notebook, error) // nil: its Run; replaced in tests
 }
 
 // Outcome is the result of one notebook.
@@ -69,7 +69,11 @@ func (o Outcome) good() bool {
 func Check(ctx context.Context, files []string, o Options) error {
 	if o.run == nil {
 		o.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
-			nb, _, err := j.Run(ctx)
+			p, err := j.Prepare()
+			if err != nil {
+				return nil, err
+			}
+			nb, _, err := p.Run(ctx)
 			return nb, err
 		}
 	}

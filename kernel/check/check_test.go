@@ -23,7 +23,7 @@ import (
 type scripted struct{}
 
 func (scripted) Language() json.RawMessage { return nil }
-func (scripted) Close() error       { return nil }
+func (scripted) Close() error              { return nil }
 
 func (scripted) Execute(_ context.Context, code string, on func(jupyter.Output)) (jupyter.Reply, error) {
 	switch {
@@ -265,10 +265,7 @@ func TestUpdateRefuses(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	for golden, want := range map[string]string{
 		`{"tolerances": [`: "unexpected EOF",
-		`{"tolerances": [{"names": "a", "absolut": 1}]}`:     "absolut",
-		`{"tolerances": [{"names": "a"}]}`:                   `in the rule for "a" a tolerance is missing`,
-		`{"tolerances": [{"names": "a", "relative": -0.1}]}`: "-0.1",
-		`{"cells": {"1": {"a": 1}, "2": {"a": 1}}}`:          `it has "a" twice`,
+		`{"tolerances": [{"names": "a", "absolut": 1}]}`: "absolut",
 	} {
 		b := newFixture(t)
 		b.writeGolden(t, golden)

@@ -41,9 +41,25 @@ func compare(g golden, got []number) []Difference {
 			continue
 		}
 		seen[n.Name] = n.Value
-		if d.What = judge(&d, g, want); d.What != "" {
-			all = append(all, d)
+		golden, known := want[n.Name]
+		bound, ruled := g.bound(n.Name)
+		if known {
+			d.Golden = golden.Value
 		}
+		if known && ruled {
+			d.Tolerance = bound.Tolerance(golden.Value)
+		}
+		switch {
+		case !known:
+			d.What = Extra
+		case !ruled:
+			d.What = NoRule
+		case !Within(d.Value, d.Golden, d.Tolerance):
+			d.What = Off
+		default:
+			continue
+		}
+		all = append(all, d)
 	}
 	for _, n := range g.numbers() {
 		if _, ok := seen[n.Name]; !ok {
@@ -51,23 +67,6 @@ func compare(g golden, got []number) []Difference {
 		}
 	}
 	return all
-}
-
-// judge sets d's golden and tolerance and returns the kind of the difference; empty if there is none.
-func judge(d *Difference, g golden, want map[string]number) string {
-	n, ok := want[d.Name]
-	if !ok {
-		return Extra
-	}
-	d.Golden = n.Value
-	bound, ok := g.bound(d.Name)
-	if !ok {
-		return NoRule
-	}
-	if d.Tolerance = bound.Tolerance(n.Value); !Within(d.Value, d.Golden, d.Tolerance) {
-		return Off
-	}
-	return ""
 }
 
 // updated returns the golden for the numbers got. It keeps the rules of g, and the values of numbers that are within

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -83,32 +84,11 @@ func readGolden(file string) (golden, error) {
 	var g golden
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	err = d.Decode(&g)
-	if err == nil {
-		err = g.check()
-	}
-	if err != nil {
+	if err = d.Decode(&g); err != nil {
 		return golden{}, fmt.Errorf("the golden file %s is damaged: %w; correct it, or delete it and repeat with --update",
 			file, err)
 	}
 	return g, nil
-}
-
-// check finds errors that a person may have made in the file.
-func (g golden) check() error {
-	for _, r := range g.Tolerances {
-		if err := r.Bound.Check(); err != nil {
-			return fmt.Errorf("in the rule for %q %w", r.Names, err)
-		}
-	}
-	names := map[string]bool{}
-	for _, n := range g.numbers() {
-		if names[n.Name] {
-			return fmt.Errorf("it has %q twice", n.Name)
-		}
-		names[n.Name] = true
-	}
-	return nil
 }
 
 // write writes the golden file, unless its content is the same already. It reports whether it wrote the file.
@@ -132,3 +112,23 @@ func (g golden) write(file string) (bool, error) {
 }
 
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// slack allows for rounding, so that a decimal difference equal to the tolerance is within it.
+const slack = 1e-9
+
+// Within says whether a value differs from its golden by at most an absolute tolerance. It is
+// false for NaN.
+func Within(value, golden, tolerance float64) bool {
+	return math.Abs(value-golden) <= tolerance+slack
+}
+
+// Bound is a tolerance: absolute, relative to the golden, or the larger of the two.
+type Bound struct {
+	Absolute float64 `json:"absolute,omitempty"`
+	Relative float64 `json:"relative,omitempty"`
+}
+
+// Tolerance returns the absolute tolerance for a golden.
+func (b Bound) Tolerance(golden float64) float64 {
+	return max(b.Absolute, b.Relative*math.Abs(golden))
+}

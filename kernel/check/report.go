@@ -58,24 +58,16 @@ func digits(v float64) string {
 	return fmt.Sprintf("%.6g", v)
 }
 
-// summary says in one line what is wrong; empty for a good outcome.
+// summary says in one line what is wrong.
 func (o Outcome) summary() string {
-	var parts []string
-	add := func(n int, what string) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, what))
-		}
-	}
 	switch {
 	case o.Err != nil:
 		return o.Err.Error()
 	case o.Skipped != "":
 		return "skipped: " + o.Skipped
 	}
-	add(len(o.Differences), "numbers differ from the golden file")
-	add(len(o.Stored), "numbers in the file's outputs differ from the golden file")
-	add(len(o.Stale), "cells have outputs that are out of date")
-	return strings.Join(parts, ", ")
+	return fmt.Sprintf("%d numbers of the run and %d in the file differ from the golden file, %d cells are out of date",
+		len(o.Differences), len(o.Stored), len(o.Stale))
 }
 
 type (

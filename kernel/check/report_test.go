@@ -181,7 +181,8 @@ func TestJUnit(t *testing.T) {
 		t.Fatalf("%v in %s", err, text)
 	}
 	first := s.Cases[0]
-	if len(s.Cases) != 5 || first.Time != "1.500" || first.Name != "a<b>.ipynb" || first.Failure == nil || !strings.Contains(first.Failure.Text, "x: 50%") {
+	if len(s.Cases) != 5 || first.Time != "1.500" || first.Name != "a<b>.ipynb" || first.Failure == nil ||
+		!strings.Contains(first.Failure.Text, "x: 50%") {
 		t.Errorf("the first case is %+v", first)
 	}
 	if s.Cases[1].Failure != nil || s.Cases[1].Error != nil || s.Cases[2].Skipped == nil || s.Cases[3].Error == nil ||

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
@@ -43,13 +42,13 @@ func (e *CellError) Error() string {
 func (e *CellError) Unwrap() error { return e.Err }
 
 // failure makes the error for a cell that did not succeed: a *CellError, or ctx's error if ctx ended.
-func failure(ctx context.Context, s *step, reply jupyter.Reply, err error, timeout time.Duration) error {
-	e := &CellError{Number: s.number, Of: s.of, Source: s.Source, Err: err}
+func (r *run) failure(ctx context.Context, s *step, reply jupyter.Reply, err error) error {
+	e := &CellError{Number: s.number, Of: len(r.cells), Source: s.Source, Err: err}
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return usage.Interruptedf("interrupted in code cell %d of %d", s.number, s.of)
+		return usage.Interruptedf("interrupted in code cell %d of %d", s.number, len(r.cells))
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Reason = fmt.Sprintf("it did not end within %v (%v)", timeout, err)
+		e.Reason = fmt.Sprintf("it did not end within %v (%v)", r.o.Timeout, err)
 	case err != nil:
 		e.Reason = err.Error()
 	default:
@@ -69,16 +68,14 @@ const gonbError = "ERROR"
 func reason(s *step, reply jupyter.Reply) string {
 	value, trace := strings.TrimSpace(reply.Evalue), lastLines(strings.Join(reply.Traceback, "\n"))
 	switch {
-	case reply.Ename == gonbError && trace == value:
-		printed := strings.TrimSuffix(lastLines(stderr(s)), value) // GoNB prints the value to stderr, too
-		return strings.TrimSpace(value + "\n" + printed)
-	case reply.Ename == gonbError && strings.Contains(trace, value):
-		return trace
-	case reply.Ename == gonbError: // a long traceback, or the lines of a compile error
-	case reply.Ename != "" && reply.Ename != gonbError:
+	case reply.Ename != gonbError && reply.Ename != "":
 		value = reply.Ename + ": " + value
+	case trace == value:
+		trace = strings.TrimSuffix(lastLines(stderr(s)), value) // GoNB prints the value to stderr, too
+	case strings.Contains(trace, value):
+		return trace
 	}
-	return strings.TrimSuffix(value+"\n"+trace, "\n")
+	return strings.TrimSpace(value + "\n" + trace)
 }
 
 // stderr is what a cell printed to stderr.

@@ -89,7 +89,11 @@ func TestGoNBFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := job(t, c.source, "%%\nprintln(\"never\")")
 			j.Timeout = c.timeout
-			_, result, err := j.Run(context.Background())
+			p, err := j.Prepare()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, result, err := p.Run(context.Background())
 			var failed *CellError
 			if !errors.As(err, &failed) || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 				t.Fatalf("error %v, want %q", err, c.want)

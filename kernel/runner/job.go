@@ -11,13 +11,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"tvps/figures"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 	"tvps/replicate/usage"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Job is a notebook file to run.
@@ -34,15 +35,6 @@ type Job struct {
 	Dir        string            // working directory of the kernel; empty: the folder of File
 
 	AllowErrors bool // run all cells, also after one that fails
-}
-
-// Run runs the notebook. It returns the notebook with its outputs even if a cell failed, and nil if Prepare fails.
-func (j Job) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
-	p, err := j.Prepare()
-	if err != nil {
-		return nil, Result{}, err
-	}
-	return p.Run(ctx)
 }
 
 // Prepared is a job that passed validation: its notebook, parameters and kernel exist.
@@ -105,7 +97,8 @@ func (j Job) find(nb *nbformat.Notebook) (jupyter.Spec, error) {
 	return spec, nil
 }
 
-// Run runs the notebook, saves it after each cell and writes the HTML page. The page is written even if a cell failed.
+// Run runs the notebook, saves it after each cell and writes the HTML page. It returns the notebook with its outputs,
+// and writes the page, even if a cell failed.
 func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
 	j := p.job
 	dir, err := filepath.Abs(filepath.Dir(j.File))
@@ -172,19 +165,16 @@ func (p *Prepared) export(dir string) error {
 // it starts no further call: the error of those that did not start is ctx's.
 func Each(ctx context.Context, n, jobs int, run func(i int) error) []error {
 	errs := make([]error, n)
-	slots := make(chan struct{}, max(1, jobs))
-	var wait sync.WaitGroup
+	var all errgroup.Group
+	all.SetLimit(max(1, jobs))
 	for i := range n {
-		slots <- struct{}{}
-		if errs[i] = ctx.Err(); errs[i] != nil {
-			<-slots
-			continue
-		}
-		wait.Go(func() {
-			defer func() { <-slots }()
-			errs[i] = run(i)
+		all.Go(func() error {
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				errs[i] = run(i)
+			}
+			return nil
 		})
 	}
-	wait.Wait()
+	_ = all.Wait()
 	return errs
 }

@@ -18,7 +18,7 @@ const updatesEvery = 10 * time.Second
 
 // show prints an output when it arrives: streams and errors as they are, other outputs as plain text.
 func (c *collector) show(o jupyter.Output) {
-	if c.r.o.Live == io.Discard {
+	if c.r.o.Live == io.Discard || o.Type == "update_display_data" && time.Since(c.updated) < updatesEvery {
 		return
 	}
 	var text string
@@ -27,11 +27,6 @@ func (c *collector) show(o jupyter.Output) {
 		text = o.Text
 	case "error":
 		text = strings.TrimRight(strings.Join(o.Traceback, "\n"), "\n") + "\n"
-	case "update_display_data":
-		if time.Since(c.updated) < updatesEvery {
-			return
-		}
-		text = plain(o)
 	default:
 		text = plain(o)
 	}

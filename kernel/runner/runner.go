@@ -4,6 +4,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,15 +59,13 @@ func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) 
 	if r.o.Live == nil {
 		r.o.Live = io.Discard
 	}
-	if r.o.Limit <= 0 {
-		r.o.Limit = DefaultLimit
+	if r.o.Save == nil {
+		r.o.Save = func(*nbformat.Notebook) error { return nil }
 	}
-	if r.o.Every <= 0 {
-		r.o.Every = DefaultEvery
-	}
+	r.o.Limit, r.o.Every = cmp.Or(r.o.Limit, DefaultLimit), cmp.Or(r.o.Every, DefaultEvery)
 	r.plan()
 	if len(r.cells) == 0 { // no kernel is started
-		return r.result, r.save()
+		return r.result, r.o.Save(r.nb)
 	}
 	k, err := o.Start(ctx)
 	if err != nil {
@@ -91,7 +90,6 @@ type run struct {
 type step struct {
 	*nbformat.Cell
 	number int // its number among the cells to run, from 1
-	of     int // the number of cells to run
 }
 
 // plan lists the cells to run and removes the outputs of earlier runs from them.
@@ -106,9 +104,6 @@ func (r *run) plan() {
 		}
 		c.Outputs, c.ExecutionCount = nil, 0
 		r.cells = append(r.cells, &step{Cell: c, number: len(r.cells) + 1})
-	}
-	for _, s := range r.cells {
-		s.of = len(r.cells)
 	}
 }
 
@@ -130,7 +125,7 @@ func (r *run) all(ctx context.Context) error {
 
 // cell runs one cell and saves the notebook.
 func (r *run) cell(ctx context.Context, s *step) error {
-	fmt.Fprintf(r.o.Live, "[%d/%d] %s\n", s.number, s.of, firstLine(s.Source))
+	fmt.Fprintf(r.o.Live, "[%d/%d] %s\n", s.number, len(r.cells), firstLine(s.Source))
 	out := newCollector(r, s)
 	stop := r.saveWhile(out)
 	reply, err := r.execute(ctx, s.Source, out.add)
@@ -138,11 +133,11 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	s.Outputs = out.all()
 	s.ExecutionCount = s.number
 	r.result.Ran++
-	saved := errors.Join(saveError, r.save())
+	saved := errors.Join(saveError, r.o.Save(r.nb))
 	if err == nil && (reply.Status == "ok" || s.HasTag(RaisesTag) || r.o.AllowErrors) {
 		return saved
 	}
-	return errors.Join(failure(ctx, s, reply, err, r.o.Timeout), saved)
+	return errors.Join(r.failure(ctx, s, reply, err), saved)
 }
 
 // execute runs code within the time limit of a cell.
@@ -158,9 +153,6 @@ func (r *run) execute(ctx context.Context, code string, on func(jupyter.Output))
 // saveWhile saves the notebook every r.o.Every in which the cell had an output, until stop is called. It stops at the
 // first error, which stop returns.
 func (r *run) saveWhile(out *collector) (stop func() error) {
-	if r.o.Save == nil {
-		return func() error { return nil }
-	}
 	end, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		tick := time.NewTicker(r.o.Every)
@@ -184,13 +176,6 @@ func (r *run) saveWhile(out *collector) (stop func() error) {
 		close(end)
 		return <-ended
 	}
-}
-
-func (r *run) save() error {
-	if r.o.Save == nil {
-		return nil
-	}
-	return r.o.Save(r.nb)
 }
 
 // unremarkable lists prefixes of lines that do not say what a cell does: comments, imports, the start of main.
