@@ -22,15 +22,9 @@ func checkCommand() *cobra.Command {
 		Short: "Run notebooks at the tiny scale and compare their numbers with the goldens",
 		Long: "Runs notebooks (default: all in notebooks/) at the tiny scale, each in its own kernel, and\n" +
 			"compares the numbers that their cells emit, and the points of their charts, with\n" +
-			"ci/golden/notebooks/NAME.json. The tolerances are in that file: the first rule under\n" +
-			"\"tolerances\" that matches a number's name applies, so special rules come before general\n" +
-			"ones. --update keeps the rules, and the numbers that are within their tolerance. A Python\n" +
-			"notebook is skipped if its kernel, or a module that it imports, is not installed.\n\n" +
-			"The outputs in the notebook's file are compared, too. Their numbers must be within the same\n" +
-			"tolerances, and all else must be as in the run: texts, settings and the code of charts.\n" +
-			"Pictures and verdicts depend on the processor and are not compared; in cells that show results\n" +
-			"in the checkout, texts must be equal. A file without outputs, or with those of other\n" +
-			"parameters, passes. --update puts the outputs of the run into it.\n\n" +
+			"ci/golden/notebooks/NAME.json, which has their tolerances. Numbers in the outputs of the file must\n" +
+			"be within them, too; texts, settings and the code of charts must be as in the run. A notebook in\n" +
+			"Python is skipped if its kernel, or a module that it imports, is not installed.\n\n" +
 			"Exit codes: 1 a number differs, outputs are out of date or a notebook fails, 2 a usage error\n" +
 			"or a file that is not a notebook, 130 interrupted.",
 		RunE: func(cmd *cobra.Command, files []string) error {

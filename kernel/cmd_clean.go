@@ -32,18 +32,15 @@ func cleanCommand() *cobra.Command {
 				if err != nil {
 					errs = append(errs, err)
 				}
-				if changed {
+				if changed && !check {
+					fmt.Fprintln(cmd.OutOrStdout(), "cleaned", file)
+				} else if changed {
 					dirty = append(dirty, file)
 				}
 			}
-			if check && len(dirty) > 0 {
+			if len(dirty) > 0 {
 				errs = append(errs, fmt.Errorf("notebooks are not clean: %s; run `go run ./kernel clean` on them",
 					strings.Join(dirty, ", ")))
-			}
-			if !check {
-				for _, file := range dirty {
-					fmt.Fprintln(cmd.OutOrStdout(), "cleaned", file)
-				}
 			}
 			return errors.Join(errs...)
 		},

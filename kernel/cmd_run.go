@@ -87,7 +87,7 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 		_, result, err := prepared[i].Run(cmd.Context())
 		if err == nil && !f.quiet {
 			took := time.Since(started).Round(100 * time.Millisecond)
-			fmt.Fprintf(out, "%s: %s in %v\n", jobs[i].File, cellCount(result), took)
+			fmt.Fprintf(out, "%s: %d cells run, %d skipped, in %v\n", jobs[i].File, result.Ran, result.Skipped, took)
 		}
 		return err
 	})
@@ -107,15 +107,6 @@ func liveOutput(out *runner.Shared, parallel bool) func(file string) io.Writer {
 		}
 		return w
 	}
-}
-
-// cellCount says how many cells ran and were skipped.
-func cellCount(r runner.Result) string {
-	text := fmt.Sprintf("%d cells run", r.Ran)
-	if r.Skipped > 0 {
-		text += fmt.Sprintf(", %d skipped", r.Skipped)
-	}
-	return text
 }
 
 // plan makes a job for each file.

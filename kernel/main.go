@@ -15,7 +15,7 @@ import (
 
 func main() { usage.Main(root(), 0) } // a kernel must be ended before its parent
 
-// root is the command line. Each subcommand NAME is in cmd_NAME.go.
+// root is the command line. cmd_setup.go has the subcommands that install and start, cmd_NAME.go each other one.
 func root() *cobra.Command {
 	return usage.Root("kernel", "Set up the notebooks' Go kernel; run, check and clean notebooks", "command",
 		installCommand(), uninstallCommand(), doctorCommand(), labCommand(), runCommand(), checkCommand(), cleanCommand())

@@ -33,7 +33,8 @@ func Diagnose(ctx context.Context, l Layout) []backend.Check {
 	for _, p := range append(slices.Clone(tools), gopls) {
 		checks = append(checks, checkTool(l, t, p))
 	}
-	checks = append(checks, checkSpec(l, t), checkECharts(l), checkLab(ctx, l), checkClients(ctx, l))
+	checks = append(checks, checkSpec(l, t), checkECharts(l))
+	checks = append(checks, checkLab(ctx, l)...)
 	for _, c := range backend.Diagnose(ctx, backend.Default) {
 		if slices.Contains([]string{"backend", "plugin", "cache"}, c.Name) {
 			checks = append(checks, c)
@@ -113,33 +114,27 @@ func scriptProblem(l Layout) string {
 	return ""
 }
 
-// checkLab looks for JupyterLab. It is optional: `kernel run` and `kernel check` work without it.
-func checkLab(ctx context.Context, l Layout) backend.Check {
-	problem := ""
-	lab, err := findLab(ctx, l)
-	if err != nil {
-		problem = err.Error()
-	}
-	return judge("jupyterlab", lab.version+" in "+lab.where, problem, backend.Warn, labFix(l))
-}
-
 // clientVersions is a program of Python that prints the versions of itself and of what may run notebooks.
 const clientVersions = `import importlib.metadata as m, sys
 names = "ipykernel|ipywidgets|jupyte.*|nb.*|papermill|tvps-papermill|voila"
 found = sorted({f"{d.name} {d.version}" for d in m.distributions() if __import__("re").fullmatch(names, d.name)})
 print("Python", sys.version.split()[0] + ":", ", ".join(found), end="")`
 
-// checkClients lists the clients next to JupyterLab, or of python3 on PATH. None is needed.
-func checkClients(ctx context.Context, l Layout) backend.Check {
-	python, problem := "python3", ""
-	if lab, err := findLab(ctx, l); err == nil {
+// checkLab looks for JupyterLab, and lists the clients next to it or of python3 on PATH: `kernel run` needs none.
+func checkLab(ctx context.Context, l Layout) []backend.Check {
+	python, missing, broken := "python3", "", ""
+	lab, err := findLab(ctx, l)
+	if err != nil {
+		missing = err.Error()
+	} else {
 		python = filepath.Join(filepath.Dir(lab.command[0]), "python")
 	}
 	out, err := exec.CommandContext(ctx, python, "-c", clientVersions).Output()
 	if err != nil {
-		problem = fmt.Sprintf("%s does not run: %v", python, err)
+		broken = fmt.Sprintf("%s does not run: %v", python, err)
 	}
-	return judge("clients", string(out)+" of "+python, problem, backend.Warn, "install Python, if you want JupyterLab")
+	return []backend.Check{judge("jupyterlab", lab.version+" in "+lab.where, missing, backend.Warn, labFix(l)),
+		judge("clients", string(out)+" of "+python, broken, backend.Warn, "install Python, if you want JupyterLab")}
 }
 
 // trip is the cell of the round trip: it imports GoMLX and what all notebooks import.

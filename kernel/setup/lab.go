@@ -48,9 +48,6 @@ type jupyterLab struct {
 // without an error. If the kernel is missing or out of date, Lab installs it first.
 func Lab(ctx context.Context, l Layout, o LabOptions) error {
 	notebooks := filepath.Join(l.Root, "notebooks")
-	if info, err := os.Stat(notebooks); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no folder %s: the checkout is incomplete", notebooks)
-	}
 	if o.Venv {
 		if err := makeVenv(ctx, l, o.Install.Log); err != nil {
 			return err

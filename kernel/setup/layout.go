@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"tvps/figures"
 	"tvps/kernel/jupyter"
@@ -25,7 +24,7 @@ import (
 // KernelName is the name of the kernelspec, as in `jupyter run --kernel tvps`.
 const KernelName = "tvps"
 
-// Layout holds the paths of an installation. Use NewLayout to make one: it checks the paths.
+// Layout holds the paths of an installation. Use NewLayout to make one.
 type Layout struct {
 	Root    string // the checkout: the folder of go.mod
 	Prefix  string // empty: the user's own folders
@@ -34,7 +33,7 @@ type Layout struct {
 }
 
 // NewLayout returns the layout of an installation of the checkout root below prefix. If prefix is empty, the user's
-// own folders are used. It fails if a path contains a character that gonb or PATH cannot hold.
+// own folders are used.
 func NewLayout(root, prefix string) (Layout, error) {
 	l := Layout{Root: root}
 	if prefix == "" {
@@ -50,15 +49,6 @@ func NewLayout(root, prefix string) (Layout, error) {
 		}
 		share := filepath.Join(dir, "share")
 		l.Prefix, l.Data, l.Jupyter = dir, filepath.Join(share, "tvps", "kernel"), filepath.Join(share, "jupyter")
-	}
-	// gonb separates the list -go_work with commas, and PATH is a list, too.
-	if strings.ContainsAny(l.Root, ",\n") {
-		return Layout{}, fmt.Errorf("the path of the checkout, %q, contains a comma or a line break, "+
-			"which gonb cannot handle: move it", l.Root)
-	}
-	if strings.ContainsAny(l.Data, "\n"+string(os.PathListSeparator)) {
-		return Layout{}, fmt.Errorf("the folder %q contains a line break or %q, which PATH cannot hold: "+
-			"choose another with --prefix", l.Data, os.PathListSeparator)
 	}
 	return l, nil
 }

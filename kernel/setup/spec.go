@@ -106,9 +106,6 @@ var errForeign = fmt.Errorf("was not written by `%s`", writer)
 // specProblem says why the installed kernelspec is missing or out of date; empty if it is what install would write.
 func specProblem(l Layout, t toolchain) string {
 	have, err := readSpec(l)
-	if os.IsNotExist(err) {
-		return "there is no " + l.specFile()
-	}
 	if err != nil {
 		return err.Error()
 	}

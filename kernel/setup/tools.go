@@ -90,11 +90,9 @@ func pinnedGopls(root string) (string, error) {
 // runGo runs the go command in the checkout and returns its stdout. It sets GOFLAGS and turns workspaces off,
 // so the user's settings of these do not matter.
 func runGo(ctx context.Context, root string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := interruptible(ctx, "go", args...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "GOFLAGS="+goFlags(), "GOWORK=off")
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 5 * time.Second
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -106,6 +104,14 @@ func runGo(ctx context.Context, root string, args ...string) (string, error) {
 		return "", fmt.Errorf("`go %s` failed in %s: %w: %s", strings.Join(args, " "), root, err, text)
 	}
 	return string(out), nil
+}
+
+// interruptible is a command that gets an interrupt at the end of ctx, and 5 seconds.
+func interruptible(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
 }
 
 // goFlags returns the flags of every go command of the kernel. -ldflags=-s omits the symbol table: a cell links in
@@ -140,10 +146,7 @@ func (t toolchain) problem(l Layout, p tool) string {
 
 // moduleVersion is the version of a module in a program, or "unknown".
 func moduleVersion(info *buildinfo.BuildInfo, module string) string {
-	if info.Main.Path == module {
-		return info.Main.Version
-	}
-	for _, m := range info.Deps {
+	for _, m := range append(info.Deps, &info.Main) {
 		if m.Path == module {
 			return m.Version
 		}

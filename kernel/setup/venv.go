@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"time"
 
 	"tvps/data/artifact"
 	"tvps/kernel/nbformat"
@@ -95,10 +94,8 @@ func writeLabSettings(l Layout) error {
 
 // runLogged runs a program and sends its output to log.
 func runLogged(ctx context.Context, log io.Writer, program string, args ...string) error {
-	cmd := exec.CommandContext(ctx, program, args...)
+	cmd := interruptible(ctx, program, args...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"tvps/gomlx_models/backend"
+	"tvps/kernel/setup"
+	"tvps/replicate/usage"
+
+	"github.com/spf13/cobra"
+)
+
+// folderFlags holds the flags that select the folder of the installation.
+type folderFlags struct {
+	user   bool
+	prefix string
+}
+
+func (f *folderFlags) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.user, "user", false, "use the user's own folders (the default)")
+	cmd.Flags().StringVar(&f.prefix, "prefix", "",
+		"`folder` of the installation: DIR/share/jupyter and DIR/share/tvps (default: the user's folders)")
+}
+
+// layout finds the checkout and returns the paths of the installation.
+func (f *folderFlags) layout() (setup.Layout, error) {
+	if f.user && f.prefix != "" {
+		return setup.Layout{}, usage.Errorf("--user and --prefix %s name two folders for one installation; give one of them",
+			f.prefix)
+	}
+	root, err := setup.FindRoot()
+	if err != nil {
+		return setup.Layout{}, err
+	}
+	return setup.NewLayout(root, f.prefix)
+}
+
+func installCommand() *cobra.Command {
+	var at folderFlags
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Install the Go kernel for Jupyter, or update it",
+		Long: "Builds gonb and goimports, fetches the XLA plugin, and writes the Jupyter\n" +
+			"kernelspec \"tvps\". Notebooks in any folder can then import this checkout without a network.\n" +
+			"Repeat it after an update of this module or of Go. An interrupted installation continues\n" +
+			"with the next call.",
+		Args:        usage.NoArguments,
+		Annotations: map[string]string{usage.Continues: "true"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := at.layout()
+			if err != nil {
+				return err
+			}
+			o := setup.InstallOptions{Out: cmd.OutOrStdout(), Log: os.Stderr}
+			if err := setup.Install(cmd.Context(), l, o); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), setup.NextSteps(cmd.Context(), l))
+			return err
+		},
+	}
+	at.register(cmd)
+	return cmd
+}
+
+func uninstallCommand() *cobra.Command {
+	var at folderFlags
+	var venv bool
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Remove the files that install wrote",
+		Long: "Removes the files that install wrote, and folders that are empty then. The XLA plugin and the\n" +
+			"data sets stay in the cache: `replicate` uses them, too.",
+		Args: usage.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := at.layout()
+			if err != nil {
+				return err
+			}
+			return setup.Uninstall(cmd.Context(), l, venv, cmd.OutOrStdout())
+		},
+	}
+	at.register(cmd)
+	cmd.Flags().BoolVar(&venv, "venv", false, "remove the private JupyterLab of \"lab --venv\", too")
+	return cmd
+}
+
+func doctorCommand() *cobra.Command {
+	var at folderFlags
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check everything that notebooks need, and run a cell",
+		Long: "Checks Go, the C compiler, gonb, goimports, gopls, the kernelspec, ECharts, JupyterLab, the\n" +
+			"XLA plugin and the cache, then runs a cell in the kernel. Changes and downloads nothing.\n\n" +
+			"Exit codes: 0 notebooks can run (there may be warnings), 1 they cannot, 2 a usage error.",
+		Args: usage.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := at.layout()
+			if err != nil {
+				return err
+			}
+			failed, err := backend.PrintChecks(cmd.OutOrStdout(), setup.Diagnose(cmd.Context(), l))
+			if err != nil {
+				return err
+			}
+			if cmd.Context().Err() != nil {
+				return cmd.Context().Err() // checks that were cancelled say nothing
+			}
+			if failed > 0 {
+				return fmt.Errorf("%d checks failed, so notebooks cannot run; do what the lines above say", failed)
+			}
+			return nil
+		},
+	}
+	at.register(cmd)
+	return cmd
+}
+
+func labCommand() *cobra.Command {
+	var at folderFlags
+	o := setup.LabOptions{}
+	cmd := &cobra.Command{
+		Use:   "lab [flags] [-- arguments for JupyterLab]",
+		Short: "Start JupyterLab in notebooks/; install the kernel first if needed",
+		Long: "Starts JupyterLab in the checkout's folder notebooks. If the kernel is missing or out of date, lab\n" +
+			"installs it first. It uses the JupyterLab on PATH, or the private one of an earlier `lab --venv`.\n" +
+			"Ctrl-C stops JupyterLab and its kernels; the exit code is then 0. During an installation it is\n" +
+			"130, and the same command continues.",
+		Annotations: map[string]string{usage.Continues: "true"},
+		Args: func(cmd *cobra.Command, args []string) error {
+			if dash := cmd.ArgsLenAtDash(); len(args) > 0 && dash != 0 {
+				return usage.Errorf("%s takes no argument, but got %q; put arguments for JupyterLab after --",
+					cmd.CommandPath(), args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := at.layout()
+			if err != nil {
+				return err
+			}
+			o.Args = args
+			o.Install = setup.InstallOptions{Out: os.Stderr, Log: os.Stderr}
+			return setup.Lab(cmd.Context(), l, o)
+		},
+	}
+	at.register(cmd)
+	cmd.Flags().BoolVar(&o.Venv, "venv", false,
+		"use a private virtual environment with JupyterLab "+setup.LabVersion+", created if it is missing")
+	cmd.Flags().BoolVar(&o.NoBrowser, "no-browser", false, "do not open a browser")
+	cmd.Flags().IntVar(&o.Port, "port", 0, "port of the server (default 8888, or the next free one)")
+	return cmd
+}
