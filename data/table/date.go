@@ -22,25 +22,23 @@ type dates struct {
 	known    map[string]found
 }
 
-// layout is a way to write a time: a regular expression, and the directives that its groups are of; or a scale.
+// layout is a way to write a time: one of some layouts of Go, or a scale.
 type layout struct {
-	name   string
-	re     *regexp.Regexp
-	groups []byte
-	scale  *scale
+	of    []string
+	scale *scale
+	// Of a family, which a time of day and a zone may follow.
+	name  string
+	start *regexp.Regexp // a quick test of a text
 }
 
 // families are the layouts that are found.
 var families = []*layout{
-	yearFirst:  family("year first", `(?:%Y-%m-%d|%Y/%m/%d)CLOCK|%Y[-/]%0m|%G-W%V|%Y%m%dT%H%0M(?:%0S)?(?:%Z)?`),
-	dayFirst:   family("day first", `(?:%d/%m/%Y|%d\.%m\.%Y|%d-%m-%Y|%d/%m/%y)CLOCK`),
-	monthFirst: family("month first", `(?:%m/%d/%Y|%m-%d-%Y|%m/%d/%y)CLOCK`),
-	named: family("names of months", `(?:%a,?(?: )?)?(?:%d %b %Y|%d-%b-%Y|%d-%b-%y|%d%b%Y|%b %d,?(?: )?%Y)CLOCK|`+
-		`%b(?: |-)%Y|%a %b %d %H:%M:%S(?: %Z)? %Y`),
+	yearFirst:  family("year first", `^\d{4}(?:[-/]|\d{4}T)`, "2006-1-2", "2006/1/2", "2006-01", "2006/01", "20060102"),
+	dayFirst:   family("day first", `^\d\d?[-./]\d`, "2/1/2006", "2.1.2006", "2-1-2006", "2/1/06"),
+	monthFirst: family("month first", `^\d\d?[-/]\d`, "1/2/2006", "1-2-2006", "1/2/06"),
+	named: family("names of months", `^(?:\d\d?[- ]?)?[A-Za-z]{3}`, "2 Jan 2006", "2-Jan-2006", "2-Jan-06", "2Jan2006",
+		"Jan 2, 2006", "Jan 2,2006", "Jan 2 2006", "Jan 2006", "Jan-2006"),
 }
-
-// yearly is how the names of years and quarters are written.
-var yearly = []*layout{family("", "%Y(?:-Q%q)?")}
 
 const (
 	yearFirst = iota
@@ -50,16 +48,20 @@ const (
 	allFamilies = 1<<(named+1) - 1
 )
 
-// clock is nothing, or T or spaces and a time of day, with AM or PM and a zone.
-const clock = `(?:(?:[Tt]|, | |,)%H:%M(?::%S)?(?: )?(?:%p)?(?: )?(?:%Z)?)?`
+func family(name, start string, of ...string) *layout {
+	return &layout{name: name, start: regexp.MustCompile(start), of: variants(of)}
+}
 
-// family is a layout that is found.
-func family(name, pattern string) *layout {
-	l, err := newLayout(name, strings.ReplaceAll(pattern, "CLOCK", clock))
-	if err != nil {
-		panic(err)
+// variants adds layouts with the other ways to write names and zones.
+func variants(of []string) []string {
+	for _, way := range [][2]string{{"Jan", "January"}, {"Mon", "Monday"}, {"Z0700", "Z07:00"}, {"Z0700", "MST"}} {
+		for _, layout := range of {
+			if strings.Contains(layout, way[0]) {
+				of = append(of, strings.ReplaceAll(layout, way[0], way[1]))
+			}
+		}
 	}
-	return l
+	return of
 }
 
 // String is the layout for a note.
@@ -136,188 +138,120 @@ type moment struct {
 	zone  string // the name of its zone, if nobody can know which one is meant: EST is one in America and in Australia
 }
 
-// numbers are the directives of numbers: how many digits they have at most, and what they may be. Years have all their
-// digits.
-var numbers = [128]struct{ digits, least, greatest int }{
-	'Y': {4, 1, 9999}, 'G': {4, 1, 9999}, 'y': {2, 0, 99}, 'm': {2, 1, 12}, 'd': {2, 1, 31},
-	'H': {2, 0, 23}, 'I': {2, 1, 12}, 'M': {2, 0, 59}, 'S': {2, 0, 60},
-	'j': {3, 1, 366}, 'V': {2, 1, 53}, 'u': {1, 1, 7}, 'q': {1, 1, 4}}
+// directives are those of strptime as Go's layouts have them. A time may have more digits of its seconds.
+var directives = map[string]string{"Y": "2006", "y": "06", "m": "1", "d": "2", "e": "2", "j": "002", "H": "15", "k": "15",
+	"I": "3", "l": "3", "M": "4", "S": "5", "p": "PM", "b": "Jan", "h": "Jan", "B": "Jan", "a": "Mon", "A": "Mon",
+	"z": "Z0700", "Z": "Z0700", "F": "2006-1-2", "T": "15:4:5", "R": "15:4", "D": "1/2/06", "%": "%"}
 
-// directives are the others, as regular expressions.
-var directives = map[byte]string{'%': "%", 'f': `(\d{1,9})`, 'p': `((?i)[ap]m)`, 'b': names(months),
-	'a': names(weekdays), 'Z': `((?i)Z|utc|gmt|(?-i)[A-Z]{2,5}|[-+](?:0\d|1[0-5]):?(?:[0-5]\d)?)`}
-
-const (
-	months   = "January February March April May June July August September October November December"
-	weekdays = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
-)
-
-// names is an expression of names in any case, in full or by three or four letters.
-func names(list string) string {
-	name := regexp.MustCompile(`(\w{3})(\w?)(\w*)(?: |$)`)
-	return `((?i)` + name.ReplaceAllString(list, `|${1}(?:${2}(?:${3})?)?`)[1:] + `)`
-}
-
-// strftime has directives that stand for several, or for others.
-var strftime = strings.NewReplacer("%%", "%%", "%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%R", "%H:%M", "%D", "%m/%d/%y",
-	"%e", "%d", "%k", "%H", "%l", "%I", "%h", "%b", "%B", "%b", "%A", "%a", "%z", "%Z", "%S.%f", "%S", "%S,%f", "%S",
-	"%-", "%")
-
-// goLayout has the directives of Go's layouts.
-var goLayout = strings.NewReplacer("2006", "%Y", "January", "%b", "Jan", "%b", "Monday", "%a", "Mon", "%a", "MST", "%Z",
-	"Z07:00", "%Z", "Z0700", "%Z", "-07:00", "%Z", "-0700", "%Z", "-07", "%Z", ".000000000", "", ".000000", "", ".000", "",
-	".999999999", "", ".999999", "", ".999", "", "002", "%j", "01", "%m", "02", "%d", "_2", "%d", "03", "%I", "04", "%M",
-	"05", "%S", "06", "%y", "15", "%H", "PM", "%p", "1", "%m", "2", "%d", "3", "%I", "4", "%M", "5", "%S")
-
-// compile is the layout of an option: the name of a scale, Python's and C's directives, or those of a Go layout.
-// Numbers may lack leading zeros unless another directive follows at once, and seconds may have a fraction.
+// compile is the layout of an option: the name of a scale, directives as Python and C have them, or a layout of Go.
 func compile(given string) (*layout, error) {
 	if s := scaleOf(given); s != nil {
 		return &layout{scale: s}, nil
 	}
-	pattern := goLayout.Replace(given)
-	if strings.Contains(given, "%") {
-		pattern = strftime.Replace(given)
+	pattern, bad := given, ""
+	if strings.Contains(given, "%") { // where a digit would be a directive of Go's
+		pattern = strings.NewReplacer("%S.%f", "%S", "%S,%f", "%S", "%-", "%").Replace(given)
+		pattern = regexp.MustCompile(`%.?|\d`).ReplaceAllStringFunc(pattern, func(s string) string {
+			if directives[s[1:]] == "" {
+				bad = s
+			}
+			return directives[s[1:]]
+		})
 	}
-	l, err := newLayout(given, regexp.QuoteMeta(pattern))
-	if err == nil && !strings.ContainsAny(string(l.groups), "YyG") {
-		err = fmt.Errorf("layout %s has no year; write it as %%Y-%%m-%%d, or for Mon Jan 2 15:04:05 2006", quote(given))
+	switch {
+	case bad != "":
+		return nil, fmt.Errorf("layout %s has %s, which is not one of strftime's directives that are read", quote(given),
+			quote(bad))
+	case !strings.Contains(pattern, "06"):
+		return nil, fmt.Errorf("layout %s has no year; write it as %%Y-%%m-%%d, or for Mon Jan 2 15:04:05 2006",
+			quote(given))
 	}
-	return l, err
+	return &layout{of: variants([]string{pattern})}, nil
 }
 
-// newLayout compiles a regular expression with directives. %q is a quarter, %0 requires the zeros of the next one.
-func newLayout(name, pattern string) (*layout, error) {
-	l, expression := &layout{name: name}, ""
-	for i := 0; i < len(pattern); i++ {
-		if pattern[i] == ' ' {
-			expression += `[ \t]+`
-			continue
-		} else if pattern[i] != '%' {
-			expression += pattern[i : i+1]
-			continue
-		}
-		zeros := strings.HasPrefix(pattern[i:], "%0")
-		if i++; zeros {
-			i++
-		}
-		code, next := (pattern + "\x00\x00")[i], (pattern + "\x00\x00\x00\x00")[i+1:i+3]
-		text, known := directives[code]
-		switch n := numbers[code&127].digits; {
-		case n > 0 && (zeros || strings.IndexByte("YyG", code) >= 0 || next[0] == '%' && numbers[next[1]&127].digits > 0):
-			text = fmt.Sprintf(`(\d{%d})`, n)
-		case n > 0:
-			text = fmt.Sprintf(`(\d{1,%d})`, n)
-		case !known:
-			return nil, fmt.Errorf("layout %s has a directive after %% that is not one of strftime's", quote(name))
-		}
-		if expression += text; code != '%' {
-			l.groups = append(l.groups, code)
-		}
-		if code == 'S' {
-			expression += `(?:[.,](\d{1,9}))?`
-			l.groups = append(l.groups, 'f')
-		}
-	}
-	l.re = regexp.MustCompile(`^(?:` + expression + `)$`)
-	return l, nil
-}
-
-// usual are the layouts of Go by which most times can be read, faster, by length and sign after the date.
-var usual = map[[2]byte]string{{10, 0}: time.DateOnly, {19, ' '}: time.DateTime, {19, 'T'}: "2006-01-02T15:04:05",
-	{20, 'T'}: time.RFC3339}
-
-// parse parses a time as Python's strptime does.
+// parse parses a time.
 func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 	if l.scale != nil {
 		v, _, result := parseNumber(b, '.')
 		micro, ok := l.scale.micro(v, location)
 		return moment{micro: micro, zoned: !l.scale.naive}, ok && result == isNumber
 	}
-	key := [2]byte{byte(len(b))}
-	if len(b) > 10 {
-		key[1] = b[10]
-	}
-	if usual := usual[key]; usual != "" && l == families[yearFirst] {
-		if when, err := time.ParseInLocation(usual, string(b), location); err == nil && inRange(when.Year()) {
-			return moment{micro: when.UnixMicro(), zoned: len(b) == 20}, true
+	text, rest := string(b), ""
+	if l.name != "" {
+		if !l.start.Match(b) {
+			return t, false
 		}
+		if l == families[named] {
+			text = ctime.ReplaceAllString(weekday.ReplaceAllString(strings.Replace(text, "Sept ", "Sep ", 1), ""), "$1 $4 $2$3")
+		}
+		if l == families[yearFirst] && text[4:min(6, len(text))] == "-W" {
+			var year, week int
+			_, _ = fmt.Sscanf(text, "%d-W%d", &year, &week)
+			first := date(year, 1, 4+7*(week-1)) // the fourth of January is in week 1
+			first = first.AddDate(0, 0, -int(first.Weekday()+6)%7)
+			return moment{micro: inZone(first, location).UnixMicro()}, isoWeek(first) == text
+		}
+		text, rest = clock(text)
 	}
-	at := l.re.FindSubmatchIndex(b)
-	if at == nil {
-		return t, false
-	}
-	var n [128]int
-	zone := ""
-	for i, code := range l.groups {
-		if at[2*i+2] < 0 {
+	for _, layout := range l.of {
+		if strings.Contains(layout, "PM") {
+			text = strings.ToUpper(text)
+		}
+		when, err := time.ParseInLocation(layout+rest, text, location)
+		if err != nil || !inRange(when.Year()) {
 			continue
 		}
-		switch text := b[at[2*i+2]:at[2*i+3]]; code {
-		case 'Z':
-			zone = string(text)
-		case 'b':
-			for i, name := range strings.Fields(months) {
-				if strings.EqualFold(name[:3], string(text[:3])) {
-					n['m'] = i + 1
-				}
-			}
-		case 'p':
-			n['p'] = 1 + int(text[0]|0x20-'a')/15 // 1 is AM, 2 is PM
-		case 'f':
-			for _, c := range append(text[:len(text):len(text)], "00000"...)[:6] {
-				n['f'] = 10*n['f'] + int(c-'0')
-			}
-		case 'a':
-		default:
-			for _, c := range text {
-				n[code] = 10*n[code] + int(c-'0')
-			}
-			if n[code] < numbers[code].least || n[code] > numbers[code].greatest {
-				return t, false
-			}
+		t = moment{micro: when.UnixMicro(), zoned: strings.Contains(layout+rest, "07") || strings.Contains(layout+rest, "MST")}
+		if name, offset := when.Zone(); offset == 0 && when.Location() != location && strings.Trim(name, "UTCGM") != "" {
+			t.zone = name
+		}
+		return t, true
+	}
+	return t, false
+}
+
+// weekday and ctime are what may stand before a date with the name of a month, and between its parts.
+var (
+	weekday = regexp.MustCompile(`^(?i)(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? +`)
+	ctime   = regexp.MustCompile(`^(\w{3} +\d+) (\d+:\d\d:\d\d)( \w+)? (\d{4})$`)
+)
+
+// clock writes the time of day and the zone that follow a date in one way, and says which.
+func clock(text string) (plain, layout string) {
+	start := strings.IndexByte(text, ':')
+	for start > 0 && text[start-1]-'0' <= 9 {
+		start--
+	}
+	layout = " 15:4"
+	if start < 0 && len(text) > 12 && text[8] == 'T' {
+		start, layout = 9, " 1504"
+	}
+	date := strings.TrimRight(text[:max(start, 0)], "Tt, ")
+	if len(date) == max(start, 0) { // there is none
+		return text, ""
+	}
+	zone := strings.TrimLeft(text[start:], "0123456789:.,")
+	clock := text[start : len(text)-len(zone)]
+	if strings.Count(clock, ":") == 2 {
+		layout += ":5"
+	} else if layout == " 1504" && len(clock) > 4 {
+		layout += "05"
+	}
+	zone = strings.TrimLeft(zone, " ")
+	if half := strings.ToUpper(zone[:min(2, len(zone))]); half == "AM" || half == "PM" {
+		if clock, zone, layout = clock+half, strings.TrimLeft(zone[2:], " "), layout+"PM"; half == "AM" {
+			layout = strings.Replace(layout, "15", "3", 1) // 13:00 AM is no time
 		}
 	}
-	year, month, day := n['Y'], max(1, n['m'], 3*n['q']-2), max(1, n['d'])
-	if year == 0 {
-		if year = 2000 + n['y']; n['y'] > 68 { // as C and Python have it
-			year -= 100
-		}
+	switch layout += " MST"; {
+	case zone == "":
+		layout = strings.TrimSuffix(layout, " MST")
+	case strings.ContainsAny(zone[:1], "+-"):
+		layout = strings.Replace(layout, "MST", map[int]string{3: "Z07", 5: "Z0700", 6: "Z07:00"}[len(zone)], 1)
+	case strings.EqualFold(zone, "z") || strings.EqualFold(zone, "gmt") || strings.EqualFold(zone, "utc"):
+		zone = "UTC"
 	}
-	hour := n['H'] + n['I']
-	switch half := n['p']; {
-	case half == 1 && hour > 12:
-		return t, false
-	case half > 0 && hour <= 12:
-		hour = hour%12 + 12*(half-1)
-	}
-	switch {
-	case n['G'] > 0:
-		fourth := date(n['G'], 1, 4) // always in week 1
-		first := fourth.AddDate(0, 0, 7*(n['V']-1)+max(1, n['u'])-(int(fourth.Weekday())+6)%7-1)
-		_, week := first.ISOWeek()
-		year, month, day, ok = first.Year(), int(first.Month()), first.Day(), week == n['V']
-	case n['j'] > 0:
-		month, day = 1, n['j']
-		ok = date(year, 1, day).Year() == year
-	default:
-		ok = date(year, month, day).Day() == day
-	}
-	if t.zoned = zone != ""; t.zoned && strings.ContainsAny(zone[:1], "+-") {
-		offset, _ := time.Parse("-0700", (strings.Replace(zone, ":", "", 1) + "00")[:5])
-		location, zone = offset.Location(), ""
-	} else if strings.EqualFold(zone, "z") || strings.EqualFold(zone, "utc") || strings.EqualFold(zone, "gmt") {
-		location, zone = time.UTC, ""
-	}
-	when := time.Date(year, time.Month(month), day, hour, n['M'], n['S'], 0, location)
-	if name, _ := when.Zone(); zone != "" && name != zone {
-		// It may be the name an hour later, when clocks are set back.
-		if when = when.Add(time.Hour); when.Hour() != hour || when.Format("MST") != zone {
-			t.zone = zone
-		}
-	}
-	t.micro = when.UnixMicro() + int64(n['f'])
-	return t, ok
+	return strings.TrimSuffix(date+" "+clock+" "+zone, " "), layout
 }
 
 // scale is a way in which numbers mean times.
@@ -388,9 +322,8 @@ func yearAndDay(v float64) float64 {
 
 // compactDate converts a date such as 20240131.
 func compactDate(v float64) float64 {
-	n := int(v)
-	t := time.Date(n/10000, time.Month(n/100%100), n%100, 0, 0, 0, 0, time.UTC)
-	if v != math.Trunc(v) || t.Year() != n/10000 || int(t.Month()) != n/100%100 || t.Day() != n%100 {
+	t, err := time.Parse("20060102", short(v))
+	if err != nil {
 		return math.NaN()
 	}
 	return float64(t.UnixMicro())

@@ -152,17 +152,15 @@ func TestTimes(t *testing.T) {
 		{"2024-01-01 12:00 EST", "", york, at(2024, 1, 1, 17)},
 		{"2024-11-03 01:30 EDT", "", york, at(2024, 11, 3, 5, 30)},
 		{"2024-11-03 01:30 EST", "", york, at(2024, 11, 3, 6, 30)},
+		{"2024-07-01 01:30 EST", "", york, at(2024, 7, 1, 6, 30)}, // all year, as some write it
 		{"2024-07-01T12:00:00.123456789Z", "", nil, at(2024, 7, 1, 12, 0, 0, 123456)},
-		{"2024-02-29T24:00", "%Y-%m-%dT24:%M", nil, at(2024, 2, 29)},
 		{"3.1.2024", "%d.%m.%Y", nil, at(2024, 1, 3)},
 		{"03.01.2024", "%-d.%-m.%Y", nil, at(2024, 1, 3)},
 		{"24060", "%y%j", nil, at(2024, 2, 29)},
 		{"Wed 31 JANUARY 99 01:02:03.5 am", "%a %d %B %y %I:%M:%S.%f %p", nil, at(1999, 1, 31, 1, 2, 3, 500000)},
 		{"20240131 120000 +05:30", "%Y%m%d %H%M%S %z", nil, at(2024, 1, 31, 6, 30)},
 		{"[31/Jan/2024:10:00:00 -0100]", "[%d/%b/%Y:%H:%M:%S %z]", nil, at(2024, 1, 31, 11)},
-		{"2024-W05-3", "%G-W%V-%u", nil, at(2024, 1, 31)},
-		{"2024Q3", "%YQ%q", nil, at(2024, 7, 1)},
-		{"100%2024", "100%%%Y", nil, at(2024, 1, 1)},
+		{"%2024", "%%%Y", nil, at(2024, 1, 1)},
 		{"31/01/2024 14h05", "02/01/2006 15h04", nil, at(2024, 1, 31, 14, 5)},
 		{"Jan 31 2024 2:05PM", "Jan 2 2006 3:04PM", nil, at(2024, 1, 31, 14, 5)},
 		{"45322.25", "excel", nil, at(2024, 1, 31, 6)},
@@ -190,16 +188,12 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%q is a %s", text, kind)
 		}
 	}
-	for _, zone := range []string{"EST", "IST", "CST", "EDT"} {
-		o := table.Options{}
-		if zone == "EDT" { // not yet in New York: the next hour has this name
-			o.Location = york
-		}
-		tab := read(t, columnOf("2024-07-01 10:00 "+zone, "2024-03-10 01:30 "+zone), o)
+	for _, zone := range []string{"EST", "IST", "CST"} {
+		tab := read(t, columnOf("2024-07-01 10:00 "+zone, "2024-03-10 01:30 "+zone), table.Options{})
 		_, err := tab.Times("v", table.Bin{})
 		checkSentence(t, err, "give --zone, as America/New_York")
 	}
-	for _, layout := range []string{"%Y %E", "%Y %", "%m", "Jan 2"} {
+	for _, layout := range []string{"%Y %E", "%Y %", "%m", "Jan 2", "%Y-%m-%dT24:%M"} {
 		content := columnOf("2024", "2025")
 		_, err := table.Read("x.csv", strings.NewReader(content), int64(len(content)),
 			table.Options{Layouts: map[string]string{"v": layout}})

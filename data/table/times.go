@@ -24,8 +24,7 @@ var units = []unit{
 	{"day", dayOf, func(n int, _ *time.Location) string { return date(1970, 1, 1+n).Format(time.DateOnly) }},
 	{"week", func(t time.Time) int { return int(floorDiv(int64(dayOf(t)+3), 7)) }, // 1970-01-01 was a Thursday
 		func(n int, _ *time.Location) string {
-			year, week := date(1970, 1, 7*n-2).ISOWeek()
-			return fmt.Sprintf("%04d-W%02d", year, week)
+			return isoWeek(date(1970, 1, 7*n-2))
 		}},
 	{"month", func(t time.Time) int { return (t.Year()-1970)*12 + int(t.Month()) - 1 },
 		func(n int, _ *time.Location) string { return date(1970, 1+n, 1).Format("2006-01") }},
@@ -48,6 +47,12 @@ type unit struct {
 // date is a day at midnight in UTC. Months and days may be out of their ranges.
 func date(year, month, day int) time.Time {
 	return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+}
+
+// isoWeek names the week of a day.
+func isoWeek(t time.Time) string {
+	year, week := t.ISOWeek()
+	return fmt.Sprintf("%04d-W%02d", year, week)
 }
 
 // dayOf is the number of days since 1970 of a date.
@@ -313,7 +318,7 @@ func (t *Times) parse(text string) (key float64, ok bool) {
 		v, _, result := parseNumber([]byte(text), '.')
 		return v, result == isNumber
 	}
-	for _, d := range []dates{{layouts: yearly, possible: 1, given: "a year or quarter"}, t.column.dates,
+	for _, d := range []dates{{layouts: []*layout{{of: []string{"2006"}}}, possible: 1, given: "a year"}, t.column.dates,
 		{layouts: families, possible: 1<<yearFirst | 1<<dayFirst | 1<<named}} {
 		d.location, d.known = t.zone, map[string]found{}
 		if m, ok := d.parse([]byte(text)); ok {
