@@ -2,7 +2,7 @@ package table
 
 import (
 	"bytes"
-	"encoding/hex"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -21,18 +21,19 @@ import (
 // leaf is a column of a Parquet file's schema, and what its values mean.
 type leaf struct {
 	*schema.Column
-	name     string
-	at       int    // in the row groups
-	why      string // it is ignored
-	kind     Kind   // Category is any text
-	asText   bool   // a number that is read as a text
-	coded    bool   // a category whatever its texts look like
-	unsigned uint64 // mask of integers without a sign; 0: they have one
-	instant  bool   // a time with a zone
-	day      bool   // a date
-	unit     schema.TimeUnitType
-	text     func(buf []byte, p *page, k int) []byte
-	buf      []byte
+	name      string
+	at        int    // in the row groups
+	why       string // it is ignored
+	kind      Kind
+	asText    bool  // it is read as a text is
+	coded     bool  // a category whatever its texts look like
+	mask      int64 // of integers
+	bits      int   // of floats
+	instant   bool  // a time with a zone
+	location  *time.Location
+	perSecond int64 // unit of a time; 0: days
+	text      func(buf []byte, p *page, k int) []byte
+	buf       []byte
 }
 
 // cell is the trimmed text of a value, until the next call.
@@ -46,22 +47,25 @@ const noValues = "no values"
 
 // interpret finds what the values mean. root is the top of the column's tree.
 func (l *leaf) interpret(root schema.Node) {
-	l.kind, l.text = Number, l.plain
+	l.kind, l.text, l.mask, l.bits, l.perSecond = Number, l.plain, -1, 64, 1e6
+	perSecond := map[schema.TimeUnitType]int64{schema.TimeUnitMillis: 1e3, schema.TimeUnitMicros: 1e6, schema.TimeUnitNanos: 1e9}
 	switch l.PhysicalType() {
 	case parquet.Types.Boolean:
 		l.kind = Boolean
+	case parquet.Types.Float:
+		l.bits = 32
 	case parquet.Types.Int96:
-		l.kind, l.instant, l.unit = Time, true, schema.TimeUnitMicros
+		l.kind, l.instant = Time, true
 	case parquet.Types.ByteArray, parquet.Types.FixedLenByteArray: // old writers do not say that their bytes are text
-		l.kind = Category
+		l.kind, l.asText = Category, true
 	}
 	switch t := l.LogicalType().(type) {
 	case schema.NoLogicalType, schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
 	case schema.IntLogicalType:
-		if !t.IsSigned() && l.PhysicalType() == parquet.Types.Int32 {
-			l.unsigned = math.MaxUint32
+		if l.asText = !t.IsSigned() && t.BitWidth() == 64; l.asText {
+			l.text = func(b []byte, p *page, k int) []byte { return strconv.AppendUint(b, uint64(p.ints[k]), 10) }
 		} else if !t.IsSigned() {
-			l.unsigned = math.MaxUint64
+			l.mask = math.MaxUint32
 		}
 	case schema.DecimalLogicalType:
 		if l.kind, l.asText = Number, true; t.Scale() > 1000 {
@@ -69,27 +73,33 @@ func (l *leaf) interpret(root schema.Node) {
 		}
 		l.text = func(b []byte, p *page, k int) []byte { return appendDecimal(b, p, k, int(t.Scale())) }
 	case schema.Float16LogicalType:
-		l.kind, l.asText = Number, true
+		l.kind = Number
 		l.text = func(b []byte, p *page, k int) []byte {
 			return strconv.AppendFloat(b, float64(float16.FromLEBytes(p.bytes[k]).Float32()), 'g', -1, 64)
 		}
 	case schema.DateLogicalType:
-		l.kind, l.day = Time, true
+		l.kind, l.perSecond = Time, 0
 	case schema.TimestampLogicalType:
-		l.kind, l.instant, l.unit = Time, t.IsAdjustedToUTC(), t.TimeUnit()
+		l.kind, l.instant, l.perSecond = Time, t.IsAdjustedToUTC(), perSecond[t.TimeUnit()]
 	case schema.TimeLogicalType:
-		l.kind, l.coded, l.unit = Category, true, t.TimeUnit()
+		l.asText, l.coded, l.perSecond = true, true, perSecond[t.TimeUnit()]
 		l.text = func(b []byte, p *page, k int) []byte { return l.time(p.ints[k]).AppendFormat(b, "15:04:05.999999") }
 	case schema.UUIDLogicalType:
 		l.coded = true
 		l.text = func(b []byte, p *page, k int) []byte {
-			digits := hex.EncodeToString(p.bytes[k])
-			return append(b, strings.Join([]string{digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]}, "-")...)
+			v := p.bytes[k]
+			return fmt.Appendf(b, "%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:])
 		}
 	case schema.NullLogicalType, schema.UnknownLogicalType:
 		l.why = noValues
 	default:
 		l.why = strings.ToLower(fmt.Sprint("of type ", t))
+	}
+	if l.kind == Time {
+		l.text = func(b []byte, p *page, k int) []byte {
+			micro, _ := l.micro(p.ints[k])
+			return time.UnixMicro(micro).In(l.location).AppendFormat(b, time.RFC3339Nano)
+		}
 	}
 	if root.Type() == schema.Group {
 		l.why = "nested (a list, map or struct)"
@@ -103,82 +113,59 @@ func (l *leaf) plain(b []byte, p *page, k int) []byte {
 	switch {
 	case p.bytes != nil:
 		return p.bytes[k]
-	case p.floats != nil && !(p.floats[k] == math.Trunc(p.floats[k]) && math.Abs(p.floats[k]) < 1<<53):
-		return strconv.AppendFloat(b, p.floats[k], 'g', -1, map[bool]int{true: 32, false: 64}[l.isFloat32()])
 	case p.floats != nil:
-		return strconv.AppendInt(b, int64(p.floats[k]), 10)
-	case l.kind == Boolean && p.ints[k] == 0:
-		return append(b, "false"...)
+		return strconv.AppendFloat(b, p.floats[k], 'f', -1, l.bits)
 	case l.kind == Boolean:
-		return append(b, "true"...)
-	case l.unsigned != 0:
-		return strconv.AppendUint(b, uint64(p.ints[k])&l.unsigned, 10)
+		return strconv.AppendBool(b, p.ints[k] != 0)
 	}
-	return strconv.AppendInt(b, p.ints[k], 10)
+	return strconv.AppendInt(b, p.ints[k]&l.mask, 10)
 }
-
-func (l *leaf) isFloat32() bool { return l.PhysicalType() == parquet.Types.Float }
 
 // number is a value that is a machine's number.
 func (l *leaf) number(p *page, k int) float64 {
 	switch {
-	case p.floats != nil && l.isFloat32():
+	case p.floats == nil:
+		return float64(p.ints[k] & l.mask)
+	case l.bits == 32:
 		return shortest(p.floats[k])
-	case p.floats != nil:
-		return p.floats[k]
-	case l.unsigned != 0:
-		return float64(uint64(p.ints[k]) & l.unsigned)
 	}
-	return float64(p.ints[k])
+	return p.floats[k]
 }
 
 // time is the time of a value, in UTC.
 func (l *leaf) time(v int64) time.Time {
-	t := time.UnixMicro(v)
-	switch {
-	case l.day:
-		t = time.Unix(v*86400, 0)
-	case l.unit == schema.TimeUnitMillis:
-		t = time.UnixMilli(v)
-	case l.unit == schema.TimeUnitNanos:
-		t = time.Unix(0, v)
+	if l.perSecond == 0 {
+		return time.Unix(v*86400, 0).UTC()
 	}
-	return t.UTC()
+	return time.Unix(v/l.perSecond, v%l.perSecond*(1e9/l.perSecond)).UTC()
 }
 
-// outside is what inRange refuses.
-const outside = "a time outside the years 1 to 9999"
-
-// micro is a time in microseconds. Times without a zone are of the given location.
-func (l *leaf) micro(v int64, location *time.Location) (micro int64, ok bool) {
+// micro is a time in microseconds. ok says that its year can be meant.
+func (l *leaf) micro(v int64) (micro int64, ok bool) {
 	t := l.time(v)
-	if !l.instant && location != time.UTC {
-		t = inZone(t, location)
+	if !l.instant && l.location != time.UTC {
+		t = inZone(t, l.location)
 	}
 	return t.UnixMicro(), inRange(t.Year())
 }
 
 // appendDecimal writes a decimal: integers, or bytes in two's complement, the highest first.
 func appendDecimal(b []byte, p *page, k, scale int) []byte {
-	start := len(b)
+	v, width := new(big.Int), scale+1
 	if p.bytes == nil {
-		b = strconv.AppendInt(b, p.ints[k], 10)
+		v.SetInt64(p.ints[k])
 	} else {
-		var v big.Int
 		v.SetBytes(p.bytes[k])
 		if bits := uint(8 * len(p.bytes[k])); bits > 0 && v.Bit(int(bits-1)) == 1 {
-			v.Sub(&v, new(big.Int).Lsh(big.NewInt(1), bits))
+			v.Sub(v, new(big.Int).Lsh(big.NewInt(1), bits))
 		}
-		b = v.Append(b, 10)
 	}
+	if v.Sign() < 0 {
+		width++
+	}
+	b = fmt.Appendf(b, "%0*d", width, v)
 	if scale == 0 {
 		return b
-	}
-	if b[start] == '-' {
-		start++
-	}
-	if n := scale + 1 - len(b[start:]); n > 0 {
-		b = slices.Insert(b, start, slices.Repeat([]byte{'0'}, n)...)
 	}
 	return slices.Insert(b, len(b)-scale, '.')
 }
@@ -198,12 +185,15 @@ func losesDigits(text []byte, v float64) bool {
 // shortest is the number whose digits are the fewest that mean the float32 v: what a CSV file of it would have, .1 and
 // not .10000000149.
 func shortest(v float64) float64 {
-	if v == math.Trunc(v) && math.Abs(v) < 1<<24 || v != v || math.IsInf(v, 0) {
+	if v == math.Trunc(v) && math.Abs(v) < 1<<24 {
 		return v
 	}
 	var buf [32]byte
-	v, _, _ = parseNumber(strconv.AppendFloat(buf[:0], v, 'g', -1, 32), '.')
-	return v
+	short, err := strconv.ParseFloat(string(strconv.AppendFloat(buf[:0], v, 'g', -1, 32)), 64)
+	if err != nil {
+		return v
+	}
+	return short
 }
 
 // ignored is a column whose values are not read, and why.
@@ -224,9 +214,6 @@ var errUnreadable, errInexact = errors.New("unreadable"), errors.New("inexact")
 // column reads a column.
 func (r *parquetReader) column(l *leaf) (c *column, err error) {
 	want := r.o.Kinds[l.name]
-	if l.kind == Boolean && want == Number {
-		l.kind = Number // 0 and 1
-	}
 	switch {
 	case want == Text:
 		return r.ignored(l, ""), nil
@@ -235,14 +222,13 @@ func (r *parquetReader) column(l *leaf) (c *column, err error) {
 			Fix: "convert it, or drop the column"}
 	case l.why != "":
 		return r.ignored(l, l.why), nil
-	case l.coded && want == "":
-		c, err = r.fill(l, r.newBuilder(l.name, Category, r.rows))
-	case l.kind == Category, l.asText, want != "" && want != l.kind, r.o.Layouts[l.name] != "" && l.kind != Time:
-		c, err = r.textColumn(l)
+	case l.asText, want != "" && want != l.kind, r.o.Layouts[l.name] != "" && l.kind != Time:
+		err = errInexact
 	default:
-		if c, err = r.values(l); err == errInexact {
-			c, err = r.textColumn(l)
-		}
+		c, err = r.values(l)
+	}
+	if err == errInexact {
+		c, err = r.texts(l)
 	}
 	var e *Error
 	if errors.As(err, &e) && e.Err == errUnreadable && want == "" {
@@ -258,56 +244,42 @@ func (r *parquetReader) column(l *leaf) (c *column, err error) {
 func (r *parquetReader) values(l *leaf) (*column, error) {
 	b := r.newBuilder(l.name, l.kind, r.rows)
 	if l.kind == Time {
-		b.note = map[bool]string{true: "date", false: "timestamp"}[l.day]
+		b.note = map[bool]string{true: "date", false: "timestamp"}[l.perSecond == 0]
 	}
-	err := r.each(l, func(i int, p *page, k int) error {
-		switch {
-		case k < 0:
+	return b.column, r.each(l, func(i int, p *page, k int) error {
+		if k < 0 {
 			b.setMissing(i)
-		case l.kind == Boolean:
-			b.values[i] = float64(p.ints[k])
-		case l.kind == Time:
-			micro, ok := l.micro(p.ints[k], r.o.Location)
-			if !ok {
-				return &Error{Row: i + 1, Problem: outside, Fix: "mend it", Err: errUnreadable}
+			return nil
+		} else if l.kind == Time {
+			micro, ok := l.micro(p.ints[k])
+			if b.values[i] = float64(micro); !ok {
+				return &Error{Row: i + 1, Problem: "a time outside the years 1 to 9999", Fix: "mend it", Err: errUnreadable}
 			}
-			b.values[i] = float64(micro)
+			return nil
+		}
+		switch v := l.number(p, k); {
+		case l.kind == Number && r.isMissingNumber(v):
+			b.setMissing(i)
+		case !(math.Abs(v) <= most), p.floats == nil && math.Abs(v) > 1<<53 && losesDigits(l.cell(p, k), v):
+			return errInexact
 		default:
-			v := l.number(p, k)
-			switch {
-			case r.isMissingNumber(v):
-				b.setMissing(i)
-				return nil
-			case !(math.Abs(v) <= most), p.floats == nil && math.Abs(v) > 1<<53 && losesDigits(l.cell(p, k), v):
-				return errInexact
-			}
 			b.values[i] = v + 0 // -0 is 0
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return b.finish(), nil
 }
 
-// textColumn reads a column as CSV is read: texts, whose kind is inferred or given. Numbers and others become texts.
-func (r *parquetReader) textColumn(l *leaf) (*column, error) {
-	if l.kind == Time {
-		l.text = func(b []byte, p *page, k int) []byte {
-			micro, ok := l.micro(p.ints[k], r.o.Location)
-			if !ok {
-				return append(b, outside...)
-			}
-			return time.UnixMicro(micro).In(r.o.Location).AppendFormat(b, time.RFC3339Nano)
-		}
-	}
+// texts reads a column as CSV is read: texts, whose kind is inferred or given. Numbers and others become texts.
+func (r *parquetReader) texts(l *leaf) (*column, error) {
 	g, err := r.newGuess(l.name)
 	if err != nil {
 		return nil, err
 	}
 	if g.exact = l.kind != Category; g.exact {
 		g.decimal = '.'
+	}
+	if l.coded {
+		g.kind = cmp.Or(g.kind, Category)
 	}
 	if err := r.each(l, func(i int, p *page, k int) error {
 		if k < 0 {
@@ -328,12 +300,7 @@ func (r *parquetReader) textColumn(l *leaf) (*column, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.fill(l, b)
-}
-
-// fill fills a column with texts.
-func (r *parquetReader) fill(l *leaf, b *builder) (*column, error) {
-	err := r.each(l, func(i int, p *page, k int) error {
+	if err := r.each(l, func(i int, p *page, k int) error {
 		if k < 0 {
 			b.setMissing(i)
 		} else if e := b.set(i, l.cell(p, k)); e != nil {
@@ -341,8 +308,7 @@ func (r *parquetReader) fill(l *leaf, b *builder) (*column, error) {
 			return e
 		}
 		return nil
-	})
-	if err != nil {
+	}); err != nil {
 		return nil, err
 	}
 	return b.finish(), nil

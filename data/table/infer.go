@@ -13,6 +13,7 @@ import (
 type guess struct {
 	in      *input
 	name    string
+	kind    Kind // that was given
 	decimal byte
 	dates   dates
 
@@ -44,7 +45,7 @@ type spot struct {
 func (s spot) kept() spot { return spot{s.row, s.line, bytes.Clone(s.text)} }
 
 func (in *input) newGuess(name string) (g *guess, err error) {
-	if g = (&guess{in: in, name: name, decimal: '.'}); in.o.Decimal == ',' {
+	if g = (&guess{in: in, name: name, kind: in.o.Kinds[name], decimal: '.'}); in.o.Decimal == ',' {
 		g.decimal = ','
 	}
 	g.dates = dates{layouts: families, possible: allFamilies, location: in.o.Location, given: in.o.Layouts[name],
@@ -176,7 +177,7 @@ func (g *guess) unclear() *Error {
 
 // resolve decides what the column is, and prepares it.
 func (g *guess) resolve(rows int) (*builder, error) {
-	kind, half, unclear := g.in.o.Kinds[g.name], g.values/2, g.unclear()
+	kind, half, unclear := g.kind, g.values/2, g.unclear()
 	note, changed := "", ""
 	switch {
 	case kind != "":

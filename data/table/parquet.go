@@ -1,12 +1,11 @@
 package table
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -35,14 +34,18 @@ func (in *input) readParquet() (t *Table, err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
 			t, err = nil, fmt.Errorf("%v", problem)
+			if is, ok := problem.(error); ok {
+				err = is
+			}
 		}
 		var e *Error
-		if err == nil || errors.As(err, &e) {
-			return
+		if errors.As(err, &e) {
+			e.Column = cmp.Or(e.Column, name)
+		} else if err != nil {
+			what := strings.TrimRight(cause(err), ".")
+			err = &Error{Column: name, Problem: "the Parquet file is damaged, truncated, or has what is not read: " +
+				strings.ToValidUTF8(what[:min(len(what), 160)], ""), Fix: "write it again", Err: err}
 		}
-		what := strings.TrimRight(cause(err), ".")
-		err = &Error{Column: name, Problem: "the Parquet file is damaged, truncated, or has what is not read: " +
-			strings.ToValidUTF8(what[:min(len(what), 160)], ""), Fix: "write it again", Err: err}
 	}()
 	properties := parquet.NewReaderProperties(nil)
 	properties.BufferedStreamEnabled = true // reads page by page
@@ -67,10 +70,6 @@ func (in *input) readParquet() (t *Table, err error) {
 	for _, l := range leaves {
 		name = l.name
 		c, err := r.column(l)
-		var e *Error
-		if errors.As(err, &e) {
-			e.Column = name
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -79,31 +78,9 @@ func (in *input) readParquet() (t *Table, err error) {
 	return in.finish("Parquet", r.rows, columns), nil
 }
 
-// check compares the row groups with the file's size and the limits, before memory is taken for them.
+// check compares the number of rows with the file's size and the limits, before memory is taken for them.
 func (r *parquetReader) check(leaves []*leaf) error {
-	if r.file.MetaData().IsSetEncryptionAlgorithm() {
-		return &Error{Problem: "the file is an encrypted Parquet file", Fix: "write it without encryption"}
-	}
-	rows := int64(0)
-	for g := range r.file.NumRowGroups() {
-		group := r.file.MetaData().RowGroup(g)
-		if rows += group.NumRows(); group.NumColumns() != r.file.MetaData().NumColumns() {
-			return fmt.Errorf("row group %d has %s of %d", g, plural(group.NumColumns(), "column"),
-				r.file.MetaData().NumColumns())
-		}
-		for _, l := range leaves {
-			c, err := group.ColumnChunk(l.at)
-			switch {
-			case err != nil:
-				return err
-			case c.FilePath() != "":
-				return &Error{Problem: "the Parquet file refers to other files", Fix: "write it as one file"}
-			case c.Type() == parquet.Types.FixedLenByteArray &&
-				slices.Contains(c.Encodings(), parquet.Encodings.DeltaByteArray):
-				l.why = "bytes in encoding DELTA_BYTE_ARRAY"
-			}
-		}
-	}
+	rows := r.file.NumRows()
 	if err := r.checkRows(rows, len(leaves)); err != nil {
 		return err
 	}
@@ -120,6 +97,7 @@ func (r *parquetReader) check(leaves []*leaf) error {
 // type. It is valid until the next one is read.
 type page struct {
 	levels  []int16 // 0: the row has no value; nil: all rows have one
+	present int     // number of values
 	ints    []int64 // also booleans, and INT96 in microseconds since 1970
 	floats  []float64
 	bytes   [][]byte
@@ -134,32 +112,31 @@ func (r *parquetReader) each(l *leaf, use func(row int, p *page, k int) error) e
 	}
 	row := 0
 	for g := range r.file.NumRowGroups() {
-		group := r.file.RowGroup(g)
-		read, err := group.GetColumnPageReader(l.at)
+		read, err := r.file.RowGroup(g).GetColumnPageReader(l.at)
 		if err != nil {
 			return err
 		}
-		chunk := file.NewColumnReader(l.Column, &pageReader{PageReader: read, of: r}, nil, r.file.BufferPool())
-		for left := int(group.NumRows()); left > 0; {
-			n, err := p.read(chunk, min(left, batchValues))
+		chunk := file.NewColumnReader(l.Column, pageReader{read, r}, nil, r.file.BufferPool())
+		for end := row + int(r.file.RowGroup(g).NumRows()); row < end; {
+			n, err := p.read(chunk, min(end-row, batchValues))
 			if err != nil {
 				return err
-			} else if n == 0 {
-				return fmt.Errorf("row group %d has fewer values than rows", g)
 			}
-			for i, k := 0, 0; i < n; i++ {
+			k := 0
+			for i := range n {
 				if p.levels != nil && p.levels[i] == 0 {
 					err = use(row+i, &p, -1)
 				} else {
-					err = use(row+i, &p, k)
+					err = use(row+i, &p, min(k, p.present-1))
 					k++
 				}
 				if err != nil {
 					return err
 				}
 			}
-			row += n
-			left -= n
+			if row += n; n == 0 || k != p.present {
+				return fmt.Errorf("a page of row group %d has %d values of %d", g, p.present, k)
+			}
 		}
 		if err := chunk.Close(); err != nil {
 			return err
@@ -172,83 +149,59 @@ func (r *parquetReader) each(l *leaf, use func(row int, p *page, k int) error) e
 func (p *page) read(chunk file.ColumnChunkReader, n int) (rows int, err error) {
 	switch c := chunk.(type) {
 	case *file.BooleanColumnChunkReader:
-		p.ints, rows, err = values(p, n, p.ints, c.ReadBatchInPage, func(v bool) int64 {
-			if v {
-				return 1
-			}
-			return 0
-		})
+		return values(p, n, &p.ints, c.ReadBatchInPage, func(v bool) int64 { return map[bool]int64{true: 1}[v] })
 	case *file.Int32ColumnChunkReader:
-		p.ints, rows, err = values(p, n, p.ints, c.ReadBatchInPage, func(v int32) int64 { return int64(v) })
+		return values(p, n, &p.ints, c.ReadBatchInPage, func(v int32) int64 { return int64(v) })
 	case *file.Int64ColumnChunkReader:
-		p.ints, rows, err = values(p, n, p.ints, c.ReadBatchInPage, func(v int64) int64 { return v })
+		return values(p, n, &p.ints, c.ReadBatchInPage, func(v int64) int64 { return v })
 	case *file.Int96ColumnChunkReader: // nanoseconds of the day, Julian day
-		p.ints, rows, err = values(p, n, p.ints, c.ReadBatchInPage, func(v parquet.Int96) int64 {
-			const unix = 2440588
-			day := int64(binary.LittleEndian.Uint32(v[8:])) - unix
-			if day > 1e7 {
-				return math.MaxInt64
-			}
+		return values(p, n, &p.ints, c.ReadBatchInPage, func(v parquet.Int96) int64 {
+			const unix, far = 2440588, 1e7
+			day := min(int64(binary.LittleEndian.Uint32(v[8:]))-unix, far)
 			return day*microsPerDay + floorDiv(int64(binary.LittleEndian.Uint64(v[:])), 1000)
 		})
 	case *file.Float32ColumnChunkReader:
-		p.floats, rows, err = values(p, n, p.floats, c.ReadBatchInPage, func(v float32) float64 { return float64(v) })
+		return values(p, n, &p.floats, c.ReadBatchInPage, func(v float32) float64 { return float64(v) })
 	case *file.Float64ColumnChunkReader:
-		p.floats, rows, err = values(p, n, p.floats, c.ReadBatchInPage, func(v float64) float64 { return v })
+		return values(p, n, &p.floats, c.ReadBatchInPage, func(v float64) float64 { return v })
 	case *file.ByteArrayColumnChunkReader:
-		p.bytes, rows, err = values(p, n, p.bytes, c.ReadBatchInPage, func(v parquet.ByteArray) []byte { return v })
+		return values(p, n, &p.bytes, c.ReadBatchInPage, func(v parquet.ByteArray) []byte { return v })
 	case *file.FixedLenByteArrayColumnChunkReader:
-		p.bytes, rows, err = values(p, n, p.bytes, c.ReadBatchInPage,
-			func(v parquet.FixedLenByteArray) []byte { return v })
+		return values(p, n, &p.bytes, c.ReadBatchInPage, func(v parquet.FixedLenByteArray) []byte { return v })
 	}
-	return rows, err
+	return 0, nil
 }
 
 // values reads values of a physical type into dst.
-func values[T, V any](p *page, n int, dst []V, read func(int64, []T, []int16, []int16) (int64, int, error),
-	convert func(T) V) ([]V, int, error) {
+func values[T, V any](p *page, n int, dst *[]V, read func(int64, []T, []int16, []int16) (int64, int, error),
+	convert func(T) V) (rows int, err error) {
 	from, ok := p.scratch.([]T)
 	if !ok {
-		from, dst = make([]T, batchValues), make([]V, batchValues)
+		from, *dst = make([]T, batchValues), make([]V, batchValues)
 		p.scratch = from
 	}
-	rows, present, err := read(int64(n), from, p.levels, nil)
-	if err != nil {
-		return dst, 0, err
-	}
-	want := int(rows)
-	for _, level := range p.levels[:min(int(rows), len(p.levels))] {
-		want -= 1 - int(level)
-	}
-	if want != present {
-		return dst, 0, fmt.Errorf("a page has %d values of %d", present, want)
-	}
+	total, present, err := read(int64(n), from, p.levels, nil)
 	for i, v := range from[:present] {
-		dst[i] = convert(v)
+		(*dst)[i] = convert(v)
 	}
-	return dst, int(rows), nil
+	p.present = present
+	return int(total), err
 }
 
 // pageReader reads the pages of a column chunk, and checks what they state.
 type pageReader struct {
 	file.PageReader
-	of  *parquetReader
-	err error
+	of *parquetReader
 }
 
-// Next reads the next page that has values.
-func (r *pageReader) Next() bool {
-	for r.err == nil && r.PageReader.Next() {
-		page := r.PageReader.Page()
+// Next reads the next page that has values. It panics with what readParquet reports.
+func (r pageReader) Next() bool {
+	for r.PageReader.Next() {
+		page := r.Page()
+		_, dictionary := page.(*file.DictionaryPage)
 		size := int64(len(page.Data()))
-		if r.of.left -= max(size, 1); r.of.left < 0 {
-			r.err = &Error{Problem: fmt.Sprintf("the pages expand to more than %s, too much for the file's size",
-				bytesText(r.of.limits.expanded(r.of.size))), Fix: "read fewer columns"}
-			return false
-		}
-		if _, dictionary := page.(*file.DictionaryPage); dictionary && int64(page.NumValues()) > size {
-			r.err = fmt.Errorf("a dictionary of %s would have %d values", bytesText(size), page.NumValues())
-			return false
+		if r.of.left -= max(size, 1); r.of.left < 0 || dictionary && int64(page.NumValues()) > size {
+			panic(&Error{Problem: "the pages expand to more than fits the file's size", Fix: "read fewer columns"})
 		} else if dictionary || page.NumValues() > 0 {
 			return true
 		}
@@ -256,16 +209,8 @@ func (r *pageReader) Next() bool {
 	return false
 }
 
-// Err is why Next returned false; nil at the end.
-func (r *pageReader) Err() error {
-	if r.err != nil {
-		return r.err
-	}
-	return r.PageReader.Err()
-}
-
 // GetDictionaryPage would read a dictionary without a check. Next has read it where a file has one.
-func (r *pageReader) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
+func (r pageReader) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
 
 // leaves lists the columns of the schema. A nested one is one column, whatever it consists of.
 func (r *parquetReader) leaves() (leaves []*leaf) {
@@ -274,7 +219,7 @@ func (r *parquetReader) leaves() (leaves []*leaf) {
 	for i := range s.NumColumns() {
 		if root := s.ColumnRoot(i); root != last {
 			last = root
-			l := &leaf{Column: s.Column(i), name: string(trim([]byte(root.Name()))), at: i}
+			l := &leaf{Column: s.Column(i), name: string(trim([]byte(root.Name()))), at: i, location: r.o.Location}
 			l.interpret(root)
 			leaves = append(leaves, l)
 		}
