@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"math"
@@ -58,17 +57,19 @@ func (b *builder) set(i int, text []byte) (e *Error) {
 		b.setMissing(i)
 		return nil
 	}
-	v := math.NaN()
+	v, ok := math.NaN(), false
 	switch b.kind {
 	case Number:
 		v, e = b.guess.number(text)
 	case Boolean:
-		v, e = b.guess.boolean(text)
+		if v, ok = booleans[strings.ToLower(string(text))]; !ok {
+			e = refused(text, "is neither true nor false", "mend it, or set the kind to category")
+		}
 	case Time:
 		v, e = b.guess.moment(text)
 	case Category:
 		if b.setLevel(i, text); b.values != nil {
-			if number, _, result := parseNumber(text, b.guess.decimal); result == isNumber {
+			if number, how := parseNumber(text, b.guess.decimal); how >= plain {
 				v = number
 			}
 		}
@@ -80,6 +81,9 @@ func (b *builder) set(i int, text []byte) (e *Error) {
 	return e
 }
 
+// booleans are what may be in a column of them, in any case.
+var booleans = map[string]float64{"true": 1, "1": 1, "false": 0, "0": 0}
+
 // refused is the error of a text that is not of the column's kind.
 func refused(text []byte, problem, fix string) *Error {
 	return &Error{Problem: quote(string(text)) + " " + problem, Fix: fix}
@@ -87,59 +91,23 @@ func refused(text []byte, problem, fix string) *Error {
 
 // number is what a text means in a column of numbers.
 func (g *guess) number(text []byte) (float64, *Error) {
-	v, _, result := parseNumber(text, g.decimal)
-	switch result {
-	case isNumber:
-		if g.sign == '%' && v != 0 {
-			return 0, refused(text, "has no percent sign, unlike "+quote(g.marked),
-				"write all with a percent sign or none, or set the kind to category")
-		}
-		return v, nil
-	case notFinite:
-		return 0, refused(text, "is not a finite number", "leave it empty if the value is missing"+mended(text))
-	}
-	v, sign, ok := parseMarked(text, g.decimal)
+	v, sign, how := parseMarked(text, g.decimal)
 	switch {
-	case !ok && g.hasOtherMark(text):
+	case how == notFinite:
+		return 0, refused(text, "is not a finite number", "leave it empty if the value is missing, or give --missing "+
+			strings.TrimLeft(printable(string(text)), "+-"))
+	case how == notNumber && g.hasOtherMark(text):
 		return 0, refused(text, "seems to have a decimal "+map[byte]string{',': "comma", '.': "point"}[g.otherMark()]+
 			", which is not guessed", fmt.Sprintf("if it is one, give --decimal %c, otherwise mend it or set the type to "+
 			"category", g.otherMark()))
-	case !ok:
+	case how == notNumber:
 		return 0, refused(text, "is not a number"+g.share(g.numbers),
 			"mend it, leave it empty if it is missing, or set the kind to category")
-	case sign != g.sign && sign != 0:
-		return 0, refused(text, "has another sign than "+quote(g.marked)+" before",
+	case sign != g.sign && (sign != 0 || g.sign == '%' && v != 0):
+		return 0, refused(text, "does not have the sign of "+quote(g.marked),
 			"write all in one unit, or set the kind to category")
 	}
 	return v, nil
-}
-
-// mended says which flag makes a number that is not finite missing. There is none for numbers that are too large.
-func mended(text []byte) string {
-	switch text = bytes.TrimLeft(text, "+-"); {
-	case isInfinite(text):
-		return ", or give --missing inf"
-	case isNotFinite(text):
-		return ", or give --missing NaN"
-	}
-	return ""
-}
-
-// boolean is 1 for true and 0 for false.
-func (g *guess) boolean(text []byte) (v float64, e *Error) {
-	value, ok := parseBoolean(text)
-	if value {
-		v = 1
-	}
-	if !ok {
-		var result int
-		v, _, result = parseNumber(text, g.decimal)
-		ok = result == isNumber && (v == 0 || v == 1)
-	}
-	if !ok {
-		e = refused(text, "is neither true nor false", "mend it, or set the kind to category")
-	}
-	return v, e
 }
 
 // moment is a time in microseconds.

@@ -39,7 +39,7 @@ type leaf struct {
 // cell is the trimmed text of a value, until the next call.
 func (l *leaf) cell(p *page, k int) []byte {
 	l.buf = l.text(l.buf[:0], p, k)
-	return trim(l.buf)
+	return bytes.TrimSpace(l.buf)
 }
 
 // noValues is why a column of nulls is ignored.
@@ -114,7 +114,11 @@ func (l *leaf) plain(b []byte, p *page, k int) []byte {
 	case p.bytes != nil:
 		return p.bytes[k]
 	case p.floats != nil:
-		return strconv.AppendFloat(b, p.floats[k], 'f', -1, l.bits)
+		format := byte('f')
+		if math.Abs(p.floats[k]) > most {
+			format = 'g'
+		}
+		return strconv.AppendFloat(b, p.floats[k], format, -1, l.bits)
 	case l.kind == Boolean:
 		return strconv.AppendBool(b, p.ints[k] != 0)
 	}

@@ -60,7 +60,7 @@ func (in *input) header(s *records) error {
 	numbers := 0
 	for i, field := range fields {
 		name := string(field)
-		if _, _, result := parseNumber(field, '.'); result == isNumber {
+		if _, how := parseNumber(field, '.'); how >= plain {
 			numbers++
 		}
 		if name == "" {

@@ -172,9 +172,9 @@ func compile(given string) (*layout, error) {
 // parse parses a time.
 func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 	if l.scale != nil {
-		v, _, result := parseNumber(b, '.')
+		v, how := parseNumber(b, '.')
 		micro, ok := l.scale.micro(v, location)
-		return moment{micro: micro, zoned: !l.scale.naive}, ok && result == isNumber
+		return moment{micro: micro, zoned: !l.scale.naive}, ok && how >= plain
 	}
 	text, rest := string(b), ""
 	if l.name != "" {

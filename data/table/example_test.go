@@ -83,6 +83,6 @@ func ExampleError() {
 	}
 	// Output:
 	// orders.csv, row 2 (line 3), column "price"
-	// "eleven" is not a number, as all other values are;
+	// "eleven" is not a number, as 2 of 2 other values are;
 	// mend it, leave it empty if it is missing, or set the kind to category
 }

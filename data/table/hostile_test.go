@@ -106,7 +106,7 @@ func hostileFiles(t testing.TB) []hostile {
 		{"duplicate names with spaces", "a, a\n1,2\n1,2\n", table.Options{}, nil, "columns 1 and 2 have the same name"},
 		{"no header", "1,2\n3,4\n5,6\n", table.Options{}, nil, "numbers instead of the columns' names"},
 		{"mixed types", "a,b\n1,2\n3,x\n5,6\n7,8\n", table.Options{}, nil,
-			`row 2 (line 3), column "b": "x" is not a number, as all other values are`},
+			`row 2 (line 3), column "b": "x" is not a number, as 3 of 3 other values are`},
 		{"mixed types after a long field", "n,a\n\"x\ny\",1\nz,2\nz,hello\nz,2\n", table.Options{}, nil,
 			`row 3 (line 5), column "a"`},
 		{"NaN", "a,b\n1,2\n3,NaN\n5,6\n", table.Options{}, nil, `row 2 (line 3), column "b": "NaN" is not a finite number`},

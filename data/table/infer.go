@@ -38,11 +38,8 @@ type guess struct {
 // spot is where a value was found first.
 type spot struct {
 	row, line int // from 1; row 0: nowhere
-	text      []byte
+	text      string
 }
-
-// kept is a spot whose text outlives the next row.
-func (s spot) kept() spot { return spot{s.row, s.line, bytes.Clone(s.text)} }
 
 func (in *input) newGuess(name string) (g *guess, err error) {
 	if g = (&guess{in: in, name: name, kind: in.o.Kinds[name], decimal: '.'}); in.o.Decimal == ',' {
@@ -71,89 +68,71 @@ func (g *guess) add(b []byte, row, line int) {
 	} else if g.length != len(b) {
 		g.length = -1
 	}
-	at := spot{row, line, b}
-	if g.dates.given != "" {
-		g.addTime(at)
+	v, sign, how := parseMarked(b, g.decimal)
+	if g.dates.given != "" || how < marked {
+		g.addTime(b, row, line)
 	}
-	switch v, padded, result := parseNumber(b, g.decimal); {
-	case result == isNumber:
+	switch how {
+	case plain, padded:
 		g.numbers++
-		g.padded = g.padded || padded
+		g.padded = g.padded || how == padded
 		g.identifiers = g.identifiers || math.Abs(v) > 1<<53 && !bytes.ContainsAny(b, ".,eE") && losesDigits(b, v)
 		g.rounded = g.rounded || g.exact && losesDigits(b, v)
 		g.unsigned = g.unsigned || v != 0
-		return
-	case result == notFinite:
+	case marked:
+		g.addMarked(b, v, sign)
+	case notFinite:
 		g.numbers++
-	case g.addMarked(b):
-		return
-	}
-	if _, ok := parseBoolean(b); ok {
-		g.booleans++
-	}
-	if g.dates.given == "" {
-		g.addTime(at)
+	default:
+		if g.hasOtherMark(b) {
+			g.commas++
+		} else if bytes.EqualFold(b, []byte("true")) || bytes.EqualFold(b, []byte("false")) {
+			g.booleans++
+		}
 	}
 }
 
-// addMarked adds a number with other marks than a decimal one. It returns false if it is none.
-func (g *guess) addMarked(b []byte) bool {
-	v, sign, ok := parseMarked(b, g.decimal)
-	other, _, otherOK := g.otherwise(b)
-	switch {
-	case !ok:
-		if g.hasOtherMark(b) {
-			g.commas++
-		}
-		return false
-	case otherOK && other != v:
-		g.twoWays = cmp.Or(g.twoWays, string(b))
-	case !otherOK:
+// addMarked adds a number with other marks than a decimal one.
+func (g *guess) addMarked(b []byte, v float64, sign rune) {
+	other, _, how := parseMarked(b, g.otherMark())
+	if how < marked {
 		g.oneWay = true
+	} else if other != v {
+		g.twoWays = cmp.Or(g.twoWays, string(b))
 	}
 	g.marked = cmp.Or(g.marked, string(b))
 	if sign == 0 {
 		g.numbers++
 		g.unsigned = true
-		return true
+		return
 	}
 	g.signed++
 	g.sign = cmp.Or(g.sign, sign)
 	g.mixed = g.mixed || sign != g.sign
-	return true
 }
 
 // otherMark is the decimal mark that the column does not have.
 func (g *guess) otherMark() byte { return '.' + ',' - g.decimal }
 
-// otherwise is the number that a text means with the other decimal mark.
-func (g *guess) otherwise(b []byte) (v float64, sign rune, ok bool) {
-	if v, _, result := parseNumber(b, g.otherMark()); result == isNumber {
-		return v, 0, true
-	}
-	return parseMarked(b, g.otherMark())
-}
-
 // hasOtherMark says whether a text is a number with the other decimal mark.
 func (g *guess) hasOtherMark(b []byte) bool {
-	_, sign, ok := g.otherwise(b)
-	return ok && sign == 0 && bytes.IndexByte(b, g.otherMark()) >= 0
+	_, sign, how := parseMarked(b, g.otherMark())
+	return how >= marked && sign == 0 && bytes.IndexByte(b, g.otherMark()) >= 0
 }
 
-// addTime adds a time, if the text at a spot is one.
-func (g *guess) addTime(at spot) {
-	possible, t := g.dates.matching(at.text, g.dates.possible)
+// addTime adds a time, if the text is one.
+func (g *guess) addTime(b []byte, row, line int) {
+	possible, t := g.dates.matching(b, g.dates.possible)
 	if possible != 0 {
 		g.dates.possible = possible
-	} else if possible, t = g.dates.matching(at.text, allFamilies); possible == 0 {
+	} else if possible, t = g.dates.matching(b, allFamilies); possible == 0 {
 		return
 	}
 	if g.times++; g.times == 1 {
-		g.zoned = t.zoned
-		g.time = at.kept()
+		g.zoned, g.time = t.zoned, spot{row, line, string(b)}
 	}
 	if t.zone != "" && g.zone.row == 0 {
-		g.zone = at.kept()
+		g.zone = spot{row, line, string(b)}
 	}
 }
 
@@ -162,11 +141,11 @@ func (g *guess) unclear() *Error {
 	at, e := g.zone, &Error{}
 	switch {
 	case at.row > 0:
-		e.Problem = fmt.Sprintf("the name of the time zone in %s does not tell its offset", quote(string(at.text)))
+		e.Problem = fmt.Sprintf("the name of the time zone in %s does not tell its offset", quote(at.text))
 		e.Fix = "give --zone, as America/New_York, if all times are of one, or write offsets as -05:00"
 	case g.dates.ambiguous():
 		at = g.time
-		e.Problem = fmt.Sprintf("day and month cannot be told apart, as in %s", quote(string(at.text)))
+		e.Problem = fmt.Sprintf("day and month cannot be told apart, as in %s", quote(at.text))
 		e.Fix = "give a layout, %d/%m/%Y or %m/%d/%Y"
 	default:
 		return nil
@@ -219,7 +198,7 @@ func (g *guess) resolve(rows int) (*builder, error) {
 	case kind == Number && g.rounded:
 		b.changed(roundedNote)
 	case kind == Number && g.twoWays != "" && !g.oneWay:
-		other, _, _ := g.otherwise([]byte(g.twoWays))
+		other, _, _ := parseMarked([]byte(g.twoWays), g.otherMark())
 		b.notes = []string{fmt.Sprintf("%s (with --decimal %c it would be %s)", g.readAs(g.twoWays), g.otherMark(),
 			short(other))}
 	case kind == Number && g.marked != "":
@@ -235,21 +214,12 @@ func (g *guess) readAs(text string) string {
 }
 
 // short is a number for a sentence.
-func short(v float64) string {
-	if math.Abs(v) < 1e21 {
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
-}
+func short(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // share is ", as 3 of 4 other values are".
 func (g *guess) share(n int) string {
-	switch others := g.values - 1; {
-	case n == 0:
+	if n == 0 {
 		return ""
-	case n >= others:
-		return ", as all other values are"
-	default:
-		return fmt.Sprintf(", as %d of %d other values are", n, others)
 	}
+	return fmt.Sprintf(", as %d of %d other values are", n, g.values-1)
 }

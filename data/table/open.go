@@ -82,7 +82,7 @@ func (in *input) prepare() error {
 		switch text = strings.TrimSpace(text); {
 		case isInfinite([]byte(text)):
 			in.inf = true
-		case isNotFinite([]byte(text)):
+		case strings.EqualFold(text, "nan"):
 			in.nan = true
 		default:
 			in.missing = append(in.missing, text)
@@ -213,7 +213,7 @@ func (in *input) isMissing(text []byte) bool {
 		return false
 	}
 	text = bytes.TrimLeft(text, "+-")
-	return in.inf && isInfinite(text) || in.nan && foldEqual(text, "nan")
+	return in.inf && isInfinite(text) || in.nan && bytes.EqualFold(text, []byte("nan"))
 }
 
 // wanted lists the columns that are read. It refuses too many, names that are not unique, and options about columns

@@ -219,7 +219,7 @@ func (r *parquetReader) leaves() (leaves []*leaf) {
 	for i := range s.NumColumns() {
 		if root := s.ColumnRoot(i); root != last {
 			last = root
-			l := &leaf{Column: s.Column(i), name: string(trim([]byte(root.Name()))), at: i, location: r.o.Location}
+			l := &leaf{Column: s.Column(i), name: strings.TrimSpace(root.Name()), at: i, location: r.o.Location}
 			l.interpret(root)
 			leaves = append(leaves, l)
 		}

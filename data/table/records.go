@@ -117,7 +117,7 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 		}
 		s.fields = s.fields[:0]
 		for _, text := range record {
-			field := trim(unsafe.Slice(unsafe.StringData(text), len(text)))
+			field := bytes.TrimSpace(unsafe.Slice(unsafe.StringData(text), len(text)))
 			if s.noQuotes && bytes.IndexByte(field, 0) >= 0 {
 				field = bytes.ReplaceAll(field, []byte{0}, []byte{'"'})
 			}

@@ -315,8 +315,8 @@ func (t *Times) parse(text string) (key float64, ok bool) {
 	case t.column == nil:
 		return 0, false
 	case t.column.kind == Number:
-		v, _, result := parseNumber([]byte(text), '.')
-		return v, result == isNumber
+		v, how := parseNumber([]byte(text), '.')
+		return v, how >= plain
 	}
 	for _, d := range []dates{{layouts: []*layout{{of: []string{"2006"}}}, possible: 1, given: "a year"}, t.column.dates,
 		{layouts: families, possible: 1<<yearFirst | 1<<dayFirst | 1<<named}} {
