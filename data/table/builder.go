@@ -1,22 +1,42 @@
 package table
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// builder stores the values of a column.
+// builder makes a column: first it counts, over all texts, what they may be, then it stores them as that. A text that
+// is not what the column is then is refused.
 type builder struct {
 	*column
-	in    *input
-	guess *guess // what its texts may be; nil if they are levels
-	index map[string]uint32
-	bytes int // of all levels
-	// How often a text that usually means a missing value is in quotes.
-	quoted map[string]int
+	in      *input
+	decimal byte
+	index   map[string]uint32 // of levels
+	bytes   int               // of all levels
+	quoted  map[string]int    // how often a text that usually means a missing value is in quotes
+
+	n                        int    // number of values
+	numbers, booleans, times int    // how many values are one
+	signed                   int    // numbers with a sign of currency or percent, which do not count as numbers
+	commas                   int    // numbers if the decimal mark is the other one, comma or point
+	length                   int    // of all values; -1 if they differ
+	padded                   bool   // a number has a leading zero
+	identifiers              bool   // a whole number has more digits than a float64
+	exact, rounded           bool   // the numbers are of a Parquet file; one has more digits than a float64
+	sign                     rune   // of the first signed number
+	unsigned                 bool   // a number apart from 0 has no sign
+	mixed                    bool   // a number has another sign than the first one
+	marked                   string // first number with other marks than a decimal one
+	twoWays                  string // first number that is another one if the decimal mark is the other one
+	oneWay                   bool   // a number with separators of thousands can be read in no other way
+	time, zone               spot   // first time, and first one in a zone of unknown offset
+	zoned                    bool   // the first time has a zone
 }
 
 // Limits of the levels of a category. A column with more is text, if its kind was not given.
@@ -25,25 +45,196 @@ const (
 	mostLevelBytes = 16 << 20
 )
 
-// newBuilder prepares a column for rows values.
-func (in *input) newBuilder(name string, kind Kind, rows int) *builder {
-	b := &builder{column: &column{name: name, kind: kind, given: in.o.Kinds[name] != "", texts: map[string]int{}}, in: in,
-		quoted: map[string]int{}}
-	switch kind {
-	case Number, Boolean, Time:
-		b.values = make([]float64, rows)
-	case Category:
-		b.code = make([]uint32, rows)
-		b.index = map[string]uint32{}
-	case Text:
+// spot is where a value was found first.
+type spot struct {
+	row, line int // from 1; row 0: nowhere
+	text      string
+}
+
+func (in *input) newBuilder(name string) (*builder, error) {
+	c := &column{name: name, kind: in.o.Kinds[name], given: in.o.Kinds[name] != "", texts: map[string]int{},
+		dates: dates{layouts: families, possible: allFamilies, location: in.o.Location, given: in.o.Layouts[name],
+			known: map[string]found{}}}
+	if c.dates.given != "" {
+		l, err := compile(c.dates.given)
+		if err != nil {
+			return nil, &Error{Column: name, Problem: err.Error()}
+		}
+		c.dates.layouts, c.dates.possible = []*layout{l}, 1
 	}
-	return b
+	return &builder{column: c, in: in, decimal: cmp.Or(in.o.Decimal, '.'), index: map[string]uint32{},
+		quoted: map[string]int{}}, nil
+}
+
+// add adds a trimmed text.
+func (b *builder) add(text []byte, row, line int) {
+	if b.in.isMissing(text) {
+		return
+	}
+	if b.n++; b.n == 1 {
+		b.length = len(text)
+	} else if b.length != len(text) {
+		b.length = -1
+	}
+	v, sign, how := parseMarked(text, b.decimal)
+	if b.dates.given != "" || how < marked {
+		b.addTime(text, row, line)
+	}
+	switch how {
+	case plain, padded:
+		b.numbers++
+		b.padded = b.padded || how == padded
+		b.identifiers = b.identifiers || math.Abs(v) > 1<<53 && !bytes.ContainsAny(text, ".,eE") && losesDigits(text, v)
+		b.rounded = b.rounded || b.exact && losesDigits(text, v)
+		b.unsigned = b.unsigned || v != 0
+	case marked:
+		b.addMarked(text, v, sign)
+	case notFinite:
+		b.numbers++
+	default:
+		if b.hasOtherMark(text) {
+			b.commas++
+		} else if bytes.EqualFold(text, []byte("true")) || bytes.EqualFold(text, []byte("false")) {
+			b.booleans++
+		}
+	}
+}
+
+// addMarked adds a number with other marks than a decimal one.
+func (b *builder) addMarked(text []byte, v float64, sign rune) {
+	other, _, how := parseMarked(text, b.otherMark())
+	if how < marked {
+		b.oneWay = true
+	} else if other != v {
+		b.twoWays = cmp.Or(b.twoWays, string(text))
+	}
+	b.marked = cmp.Or(b.marked, string(text))
+	if sign == 0 {
+		b.numbers++
+		b.unsigned = true
+		return
+	}
+	b.signed++
+	b.sign = cmp.Or(b.sign, sign)
+	b.mixed = b.mixed || sign != b.sign
+}
+
+// otherMark is the decimal mark that the column does not have.
+func (b *builder) otherMark() byte { return '.' + ',' - b.decimal }
+
+// hasOtherMark says whether a text is a number with the other decimal mark.
+func (b *builder) hasOtherMark(text []byte) bool {
+	_, sign, how := parseMarked(text, b.otherMark())
+	return how >= marked && sign == 0 && bytes.IndexByte(text, b.otherMark()) >= 0
+}
+
+// addTime adds a time, if the text is one.
+func (b *builder) addTime(text []byte, row, line int) {
+	possible, t := b.dates.matching(text, b.dates.possible)
+	if possible != 0 {
+		b.dates.possible = possible
+	} else if possible, t = b.dates.matching(text, allFamilies); possible == 0 {
+		return
+	}
+	if b.times++; b.times == 1 {
+		b.zoned, b.time = t.zoned, spot{row, line, string(text)}
+	}
+	if t.zone != "" && b.zone.row == 0 {
+		b.zone = spot{row, line, string(text)}
+	}
+}
+
+// unclear is why times of the column cannot be told, although each is one.
+func (b *builder) unclear() *Error {
+	at, e := b.zone, &Error{}
+	switch {
+	case at.row > 0:
+		e.Problem = fmt.Sprintf("the name of the time zone in %s does not tell its offset", quote(at.text))
+		e.Fix = "give --zone, as America/New_York, if all times are of one, or write offsets as -05:00"
+	case b.dates.ambiguous():
+		at = b.time
+		e.Problem = fmt.Sprintf("day and month cannot be told apart, as in %s", quote(at.text))
+		e.Fix = "give a layout, %d/%m/%Y or %m/%d/%Y"
+	default:
+		return nil
+	}
+	e.File, e.Row, e.Line, e.Column = b.in.name, at.row, at.line, b.name
+	return e
+}
+
+// resolve decides what the column is, and prepares it for its values.
+func (b *builder) resolve(rows int) error {
+	half, unclear := b.n/2, b.unclear()
+	switch {
+	case b.kind != "":
+	case b.dates.given != "":
+		b.kind = Time
+	case b.n == 0:
+		b.kind, b.note = Text, noValues
+	case b.commas > half, b.numbers > half, b.numbers+b.signed == b.n && !b.mixed && !(b.unsigned && b.sign == '%'):
+		switch b.kind = Category; {
+		case b.numbers == b.n && b.padded && b.length > 0:
+			b.note = "numbers with leading zeros"
+		case b.numbers == b.n && b.identifiers:
+			b.changed(identifiersNote)
+			b.values = make([]float64, rows) // it is a number if it has too many levels
+		default:
+			b.kind = Number
+		}
+	case b.booleans == b.n:
+		b.kind = Boolean
+	case b.times == b.n && unclear != nil:
+		b.kind, b.note, b.problem = Text, "dates that are not clear: "+unclear.Problem, unclear
+	case b.times > half:
+		b.kind = Time
+	default:
+		b.kind = Category
+	}
+	switch {
+	case b.kind == Category:
+		b.code = make([]uint32, rows)
+	case b.kind != Text:
+		b.values = make([]float64, rows)
+	}
+	switch {
+	case b.kind == Time && unclear != nil:
+		return unclear
+	case b.kind == Time:
+		b.note = b.dates.String()
+	case b.kind != Number:
+	case b.rounded:
+		b.changed(roundedNote)
+	case b.twoWays != "" && !b.oneWay:
+		other, _, _ := parseMarked([]byte(b.twoWays), b.otherMark())
+		b.notes = []string{fmt.Sprintf("%s (with --decimal %c it would be %s)", b.readAs(b.twoWays), b.otherMark(),
+			short(other))}
+	case b.marked != "":
+		b.notes = []string{b.readAs(b.marked)}
+	}
+	return nil
+}
+
+// readAs says how a number with marks is read.
+func (b *builder) readAs(text string) string {
+	v, _, _ := parseMarked([]byte(text), b.decimal)
+	return fmt.Sprintf("%s is read as %s", quote(text), short(v))
+}
+
+// short is a number for a sentence.
+func short(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// share is ", as 3 of 4 other values are".
+func (b *builder) share(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", as %d of %d other values are", n, b.n-1)
 }
 
 // setMissing stores a missing value.
-func (b *builder) setMissing(i int) {
-	if b.missing++; b.values != nil {
-		b.values[i] = math.NaN()
+func (c *column) setMissing(i int) {
+	if c.missing++; c.values != nil {
+		c.values[i] = math.NaN()
 	}
 }
 
@@ -60,16 +251,16 @@ func (b *builder) set(i int, text []byte) (e *Error) {
 	v, ok := math.NaN(), false
 	switch b.kind {
 	case Number:
-		v, e = b.guess.number(text)
+		v, e = b.number(text)
 	case Boolean:
 		if v, ok = booleans[strings.ToLower(string(text))]; !ok {
 			e = refused(text, "is neither true nor false", "mend it, or set the kind to category")
 		}
 	case Time:
-		v, e = b.guess.moment(text)
+		v, e = b.moment(text)
 	case Category:
 		if b.setLevel(i, text); b.values != nil {
-			if number, how := parseNumber(text, b.guess.decimal); how >= plain {
+			if number, how := parseNumber(text, b.decimal); how >= plain {
 				v = number
 			}
 		}
@@ -90,41 +281,41 @@ func refused(text []byte, problem, fix string) *Error {
 }
 
 // number is what a text means in a column of numbers.
-func (g *guess) number(text []byte) (float64, *Error) {
-	v, sign, how := parseMarked(text, g.decimal)
+func (b *builder) number(text []byte) (float64, *Error) {
+	v, sign, how := parseMarked(text, b.decimal)
 	switch {
 	case how == notFinite:
 		return 0, refused(text, "is not a finite number", "leave it empty if the value is missing, or give --missing "+
 			strings.TrimLeft(printable(string(text)), "+-"))
-	case how == notNumber && g.hasOtherMark(text):
-		return 0, refused(text, "seems to have a decimal "+map[byte]string{',': "comma", '.': "point"}[g.otherMark()]+
+	case how == notNumber && b.hasOtherMark(text):
+		return 0, refused(text, "seems to have a decimal "+map[byte]string{',': "comma", '.': "point"}[b.otherMark()]+
 			", which is not guessed", fmt.Sprintf("if it is one, give --decimal %c, otherwise mend it or set the type to "+
-			"category", g.otherMark()))
+			"category", b.otherMark()))
 	case how == notNumber:
-		return 0, refused(text, "is not a number"+g.share(g.numbers),
+		return 0, refused(text, "is not a number"+b.share(b.numbers),
 			"mend it, leave it empty if it is missing, or set the kind to category")
-	case sign != g.sign && (sign != 0 || g.sign == '%' && v != 0):
-		return 0, refused(text, "does not have the sign of "+quote(g.marked),
+	case sign != b.sign && (sign != 0 || b.sign == '%' && v != 0):
+		return 0, refused(text, "does not have the sign of "+quote(b.marked),
 			"write all in one unit, or set the kind to category")
 	}
 	return v, nil
 }
 
 // moment is a time in microseconds.
-func (g *guess) moment(text []byte) (float64, *Error) {
-	t, ok := g.dates.parse(text)
+func (b *builder) moment(text []byte) (float64, *Error) {
+	t, ok := b.dates.parse(text)
 	switch {
-	case ok && t.zoned != g.zoned:
+	case ok && t.zoned != b.zoned:
 		return 0, refused(text, "is a time "+map[bool]string{true: "with a zone", false: "without a zone"}[t.zoned]+
 			", unlike those before", "write all with a time zone, or all without")
-	case !ok && g.dates.given != "":
-		return 0, refused(text, "is not a time of "+g.dates.String(), "mend it or the layout, or leave it empty")
+	case !ok && b.dates.given != "":
+		return 0, refused(text, "is not a time of "+b.dates.String(), "mend it or the layout, or leave it empty")
 	case !ok:
-		if possible, _ := g.dates.matching(text, allFamilies); possible != 0 {
-			return 0, refused(text, "is not written as the times before ("+g.dates.String()+")",
+		if possible, _ := b.dates.matching(text, allFamilies); possible != 0 {
+			return 0, refused(text, "is not written as the times before ("+b.dates.String()+")",
 				"write all in the same way, or give a layout")
 		}
-		return 0, refused(text, "is not a date or time"+g.share(g.times),
+		return 0, refused(text, "is not a date or time"+b.share(b.times),
 			"write it as 2006-01-02, give a layout, or set the kind to category")
 	}
 	return float64(t.micro), nil
@@ -178,8 +369,8 @@ func (b *builder) finish() *column {
 		} else {
 			b.values = nil
 		}
-		b.index = nil
 	}
+	b.dates.known = nil
 	return b.column
 }
 

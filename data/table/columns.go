@@ -39,7 +39,7 @@ type leaf struct {
 // cell is the trimmed text of a value, until the next call.
 func (l *leaf) cell(p *page, k int) []byte {
 	l.buf = l.text(l.buf[:0], p, k)
-	return bytes.TrimSpace(l.buf)
+	return bytes.Trim(l.buf, blanks)
 }
 
 // noValues is why a column of nulls is ignored.
@@ -246,11 +246,11 @@ func (r *parquetReader) column(l *leaf) (c *column, err error) {
 
 // values reads a column of numbers, booleans or times.
 func (r *parquetReader) values(l *leaf) (*column, error) {
-	b := r.newBuilder(l.name, l.kind, r.rows)
+	b := &column{name: l.name, kind: l.kind, given: r.o.Kinds[l.name] != "", values: make([]float64, r.rows)}
 	if l.kind == Time {
 		b.note = map[bool]string{true: "date", false: "timestamp"}[l.perSecond == 0]
 	}
-	return b.column, r.each(l, func(i int, p *page, k int) error {
+	return b, r.each(l, func(i int, p *page, k int) error {
 		if k < 0 {
 			b.setMissing(i)
 			return nil
@@ -275,19 +275,18 @@ func (r *parquetReader) values(l *leaf) (*column, error) {
 
 // texts reads a column as CSV is read: texts, whose kind is inferred or given. Numbers and others become texts.
 func (r *parquetReader) texts(l *leaf) (*column, error) {
-	g, err := r.newGuess(l.name)
+	b, err := r.newBuilder(l.name)
 	if err != nil {
 		return nil, err
 	}
-	if g.exact = l.kind != Category; g.exact {
-		g.decimal = '.'
+	if b.exact = l.kind != Category; b.exact {
+		b.decimal = '.'
 	}
 	if l.coded {
-		g.kind = cmp.Or(g.kind, Category)
+		b.kind = cmp.Or(b.kind, Category)
 	}
 	if err := r.each(l, func(i int, p *page, k int) error {
 		if k < 0 {
-			g.missing++
 			return nil
 		}
 		text := l.cell(p, k)
@@ -295,13 +294,12 @@ func (r *parquetReader) texts(l *leaf) (*column, error) {
 			return &Error{Row: i + 1, Problem: "bytes that are not UTF-8 text", Fix: "convert the column to text, or drop it",
 				Err: errUnreadable}
 		}
-		g.add(text, i+1, 0)
+		b.add(text, i+1, 0)
 		return nil
 	}); err != nil {
 		return nil, err
 	}
-	b, err := g.resolve(r.rows)
-	if err != nil {
+	if err := b.resolve(r.rows); err != nil {
 		return nil, err
 	}
 	if err := r.each(l, func(i int, p *page, k int) error {

@@ -3,32 +3,25 @@ package table
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 )
 
-// readCSV reads a CSV file, as Windows-1252 if it is not UTF-8.
-func (in *input) readCSV(compression string) (*Table, error) {
-	t, err := in.csv(compression, false)
-	if err == errNotUTF8 {
-		in.notes = []string{"the file is not UTF-8; it was read as Windows-1252"}
-		t, err = in.csv(compression, true)
-	}
-	return t, err
-}
-
-// csv reads the file twice: for the kinds of the columns, and for their values.
+// csv reads a CSV file twice: for the kinds of the columns, and for their values. It reads it as Windows-1252 if it is
+// not UTF-8.
 func (in *input) csv(compression string, windows bool) (*Table, error) {
 	s, err := in.records(compression, windows)
-	if err != nil {
-		return nil, err
+	var builders []*builder
+	if err == nil {
+		builders, err = in.infer(s)
 	}
-	builders, err := in.infer(s)
-	switch {
-	case err == nil:
+	if err == nil {
 		err = in.fill(s, builders)
-	case s.cleaner.notUTF8():
-		err = errNotUTF8
+	} else if err == errNotUTF8 || s.cleaner != nil && s.cleaner.notUTF8() {
+		in.notes = []string{"the file is not UTF-8; it was read as Windows-1252"}
+		return in.csv(compression, true)
 	}
-	if err != nil {
+	if err = s.failed(nil, err); err != nil {
 		return nil, s.advise(err)
 	}
 	if c := s.cleaner; c.bad > 0 {
@@ -38,12 +31,8 @@ func (in *input) csv(compression string, windows bool) (*Table, error) {
 	if s.trailing {
 		in.notes = append(in.notes, "each row ends with a delimiter, unlike the header; the empty last field is left out")
 	}
-	format := "CSV, delimiter " + s.delimiter()
-	for _, part := range []string{s.encoding, compression} {
-		if part != "" {
-			format += ", " + part
-		}
-	}
+	format := strings.Join(slices.DeleteFunc([]string{"CSV", "delimiter " + s.delimiter(), s.encoding, compression},
+		func(part string) bool { return part == "" }), ", ")
 	t := in.finish(format, len(s.lines), collect(builders, (*builder).finish))
 	t.lines = s.lines
 	return t, nil
@@ -81,32 +70,28 @@ func (in *input) infer(s *records) ([]*builder, error) {
 	if err := in.header(s); err != nil {
 		return nil, err
 	}
-	var guesses []*guess
-	for _, i := range s.want {
-		g, err := in.newGuess(s.names[i])
-		if err != nil {
+	builders := make([]*builder, len(s.want))
+	for k, i := range s.want {
+		var err error
+		if builders[k], err = in.newBuilder(s.names[i]); err != nil {
 			return nil, err
 		}
-		guesses = append(guesses, g)
 	}
-	if err := s.rows(in.limits.Cells/int64(len(guesses)), func(line int, fields [][]byte) error {
-		for k, g := range guesses {
-			g.add(fields[s.want[k]], len(s.lines), line)
+	if err := s.rows(in.limits.Cells/int64(len(builders)), func(line int, fields [][]byte) error {
+		for k, b := range builders {
+			b.add(fields[s.want[k]], len(s.lines), line)
 		}
 		return nil
 	}); err != nil {
 		return nil, err
 	}
-	if err := in.checkRows(int64(len(s.lines)), len(guesses)); err != nil {
+	if err := in.checkRows(int64(len(s.lines)), len(builders)); err != nil {
 		return nil, err
 	}
-	var builders []*builder
-	for _, g := range guesses {
-		b, err := g.resolve(len(s.lines))
-		if err != nil {
+	for _, b := range builders {
+		if err := b.resolve(len(s.lines)); err != nil {
 			return nil, err
 		}
-		builders = append(builders, b)
 	}
 	return builders, nil
 }

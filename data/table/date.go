@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -88,7 +89,7 @@ func (d dates) parse(b []byte) (t moment, ok bool) {
 
 // matching lists those of some layouts that read b, and the time that it is by the first of them.
 func (d dates) matching(b []byte, among uint8) (possible uint8, first moment) {
-	if d.given == "" && !maybeTime(b) {
+	if d.given == "" && len(b) > 40 { // longer than any time
 		return 0, first
 	}
 	if found, ok := d.known[string(b)]; ok && found.among == among {
@@ -115,19 +116,6 @@ type found struct {
 
 const mostKnown = 1 << 12
 
-// maybeTime is a quick test that rejects most texts: a time has at least four digits and is short.
-func maybeTime(b []byte) bool {
-	digits := 0
-	for _, c := range b {
-		if c-'0' <= 9 {
-			digits++
-		} else if c >= 0x80 {
-			return false
-		}
-	}
-	return digits >= 4 && len(b) <= 40
-}
-
 // inRange says whether a year can be meant.
 func inRange(year int) bool { return year >= 1 && year <= 9999 }
 
@@ -145,8 +133,8 @@ var directives = map[string]string{"Y": "2006", "y": "06", "m": "1", "d": "2", "
 
 // compile is the layout of an option: the name of a scale, directives as Python and C have them, or a layout of Go.
 func compile(given string) (*layout, error) {
-	if s := scaleOf(given); s != nil {
-		return &layout{scale: s}, nil
+	if at := slices.IndexFunc(scales, func(s scale) bool { return s.layout == given }); at >= 0 {
+		return &layout{scale: &scales[at]}, nil
 	}
 	pattern, bad := given, ""
 	if strings.Contains(given, "%") { // where a digit would be a directive of Go's
@@ -264,7 +252,6 @@ type scale struct {
 
 // scales are those that are known. The ranges, 1980 to 2099 for Unix times, tell them apart.
 var scales = []scale{
-	{"year12", 1700, 2200, true, yearAndMonth},
 	{"year", 1700, 2200, true, yearAndDay},
 	{"yyyymmdd", 17000101, 21991231, true, compactDate},
 	{"unix", 3.15e8, 4.1e9, false, func(v float64) float64 { return v * 1e6 }},
@@ -273,16 +260,6 @@ var scales = []scale{
 	{"unixns", 3.15e17, 4.1e18, false, func(v float64) float64 { return math.Floor(v / 1e3) }},
 	// Days since 1899-12-30, in milliseconds, which is how exact they are.
 	{"excel", 0, 0, true, func(v float64) float64 { return math.Round((v-25569)*86400e3) * 1e3 }},
-}
-
-// scaleOf is the scale of a layout, nil if it is none.
-func scaleOf(layout string) *scale {
-	for i := range scales {
-		if scales[i].layout == layout {
-			return &scales[i]
-		}
-	}
-	return nil
 }
 
 // micro converts a number. ok says that its year can be meant.
@@ -303,21 +280,15 @@ func inZone(t time.Time, location *time.Location) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), location)
 }
 
-// yearAndMonth converts a year with months as twelfths, up to the third decimal place: R writes February of 2010 as
-// 2010.083.
-func yearAndMonth(v float64) float64 {
-	year, fraction := math.Modf(v)
-	month := math.Round(fraction * 12)
-	if math.Abs(fraction-month/12) > .0006 {
-		return math.NaN()
-	}
-	return float64(time.Date(int(year), 1+time.Month(month), 1, 0, 0, 0, 0, time.UTC).UnixMicro())
-}
-
-// yearAndDay converts a year with days as its fraction.
+// yearAndDay converts a year with days as its fraction, or with months as twelfths up to the third decimal place: R
+// writes February of 2010 as 2010.083.
 func yearAndDay(v float64) float64 {
-	first := yearAndMonth(math.Floor(v))
-	return first + math.Round((v-math.Floor(v))*(yearAndMonth(math.Floor(v)+1)-first)/1e3)*1e3 // as exact as a float64 is
+	year, fraction := math.Modf(v)
+	of := func(months float64) float64 { return float64(date(int(year), 1+int(months), 1).UnixMicro()) }
+	if month := math.Round(fraction * 12); math.Abs(fraction-month/12) <= .0006 {
+		return of(month)
+	}
+	return of(0) + math.Round(fraction*(of(12)-of(0))/1e3)*1e3 // as exact as a float64 is
 }
 
 // compactDate converts a date such as 20240131.

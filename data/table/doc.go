@@ -13,18 +13,6 @@
 // What the user can mend is an [*Error]: one sentence with file, row and column, and what to do. Damaged and hostile
 // files are such errors, too, never panics. Sizes that a file states are checked before memory is allocated for them.
 //
-// # Memory and speed
-//
 // A number, a time or a boolean takes 8 bytes, a category 4. CSV is read twice, first for the kinds, then for the
-// values, so that no text is kept. A table of 1,000,000 rows and 50 columns, encoded as 260 features, on two cores of a
-// Xeon that other work shared, measured twice:
-//
-//	file                 size     open           encode, times, label   peak memory
-//	CSV                  881 MB   10.2, 10.8 s   1.1, 1.7 s             1.4 GiB
-//	Parquet with zstd    329 MB   1.3, 2.4 s     1.1, 3.5 s             1.5 GiB
-//
-// The features themselves take 1.0 GiB of the peak. The commands, to make the files and to read one:
-//
-//	TVPS_TABLE_KEEP=/tmp TVPS_TABLE_ROWS=1000000 go test ./data/table -run - -bench Write -benchtime 1x
-//	TVPS_TABLE_FILE=/tmp/x.parquet go test ./data/table -run - -bench Open -benchtime 1x
+// values, so that no text is kept. README.md has measured times.
 package table

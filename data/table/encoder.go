@@ -91,7 +91,7 @@ func (t *Table) Features(leaveOut ...string) ([]string, error) {
 }
 
 // Fit fits an encoder of the given columns on the given rows; nil are all rows. A category has at most 32 features: its
-// rarer levels share the last one. Errors: no such column or row, and a column that is text.
+// rarer levels share the last one. Errors: no such column, and one that is text.
 func (t *Table) Fit(columns []string, rows []int) (*Encoder, error) {
 	rows, list, err := t.part(columns, rows)
 	if err != nil {
@@ -107,10 +107,7 @@ func parallel(n int, f func(i int)) {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range n {
-		group.Go(func() error {
-			f(i)
-			return nil
-		})
+		group.Go(func() error { f(i); return nil })
 	}
 	_ = group.Wait() // f returns no error
 }
@@ -121,11 +118,6 @@ func (t *Table) part(names []string, rows []int) ([]int, []*column, error) {
 		rows = make([]int, t.rows)
 		for i := range rows {
 			rows[i] = i
-		}
-	}
-	for _, i := range rows {
-		if i < 0 || i >= t.rows {
-			return nil, nil, t.errorf(-1, "", "", "there is no row %d; the table has %d", i+1, t.rows)
 		}
 	}
 	var columns []*column
@@ -212,7 +204,7 @@ func (e *Encoder) Encode(t *Table, rows []int) ([]float32, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.kind != want.Kind && c.missing < t.rows {
+		if c.kind != want.Kind {
 			return nil, t.errorf(-1, c.name, fmt.Sprintf("set its type to %s", want.Kind),
 				"the column is a %s; it was a %s when the encoding was fitted", c.kind, want.Kind)
 		}
@@ -255,11 +247,7 @@ func (e *Encoded) encode(c *column, features []int32, rows []int, x []float32, d
 	}
 	for k, i := range rows {
 		if e.Kind == Category {
-			code := uint32(0)
-			if c.code != nil { // otherwise a column without values
-				code = c.code[i]
-			}
-			if f := features[code]; f >= 0 {
+			if f := features[c.code[i]]; f >= 0 {
 				x[k*dim+int(f)] = 1
 			}
 			continue

@@ -22,8 +22,10 @@ type Error struct {
 // Error returns `FILE, row 3 (line 4), column "x": PROBLEM; FIX`.
 func (e *Error) Error() string {
 	var where []string
-	if e.File != "" {
-		where = append(where, fileName(e.File))
+	if quoted := strconv.Quote(e.File); e.File != "" && len(quoted) == len(e.File)+2 {
+		where = append(where, e.File)
+	} else if e.File != "" { // it would break the line
+		where = append(where, quoted)
 	}
 	switch {
 	case e.Row > 0 && e.Line > 0:
@@ -48,14 +50,6 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
-
-// fileName is a file's name for a sentence: as it is, or quoted if it would break the line.
-func fileName(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
-		return strconv.Quote(name)
-	}
-	return name
-}
 
 // quote quotes a text from a file for a sentence.
 func quote(s string) string { return `"` + printable(s) + `"` }

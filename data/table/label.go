@@ -36,20 +36,14 @@ const (
 // Label reads a column as the label. Errors: no such column, text or times, a row without a label, a label that is
 // constant, and more than 1,000 classes.
 func (t *Table) Label(name string, kind LabelKind) (*Label, error) {
-	c, err := t.column(name)
-	if err != nil {
-		return nil, err
-	}
+	c, err := t.complete(name, "label")
 	switch {
-	case c.problem != nil:
-		return nil, c.problem
+	case err != nil:
+		return nil, err
 	case c.kind == Text || c.kind == Time:
 		return nil, t.errorf(-1, name, "name another column, or set its kind", "the label is a %s", c.kind)
 	case kind == Regression && c.kind == Category:
 		return nil, t.errorf(-1, name, "predict classes, or convert it", "the label is a category, not a number")
-	}
-	if rows := t.Missing(name); rows != nil {
-		return nil, t.errorf(rows[0], name, "fill it in, or remove the row", "the label is missing")
 	}
 	values := slices.Compact(slices.Sorted(slices.Values(c.values)))
 	text := func(v float64) string {

@@ -20,6 +20,9 @@ const (
 	padded // it begins with a zero that it does not need, as identifiers do
 )
 
+// blanks are the spaces around texts that do not count.
+const blanks = " \t"
+
 // most is the largest absolute value of a number: sums of squares of more rows than a table can have stay finite.
 const most = 1e100
 

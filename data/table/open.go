@@ -102,18 +102,14 @@ func (in *input) prepare() error {
 // magics are the first bytes of files that are not tables.
 var magics = []struct{ bytes, what, fix string }{
 	{"PK\x03\x04", "is a zip archive or a spreadsheet", "unpack it, or export the sheet as CSV"},
-	{"\xD0\xCF\x11\xE0", "is a spreadsheet of an old format", "export the sheet as CSV"},
 	{"ARROW1", "is an Arrow file", "write it as Parquet"},
 	{"FEA1", "is a Feather file", "write it as Parquet"},
-	{"ORC", "is an ORC file", "write it as Parquet"},
 	{"PARE", "is an encrypted Parquet file", "write it without encryption"},
 	{"\x89HDF", "is an HDF5 file", "write it as Parquet"},
 	{"SQLite format", "is an SQLite database", "export the table as CSV"},
 	{"BZh", "is compressed with bzip2", "unpack it, or use gzip or zstd"},
 	{"\xFD7zXZ\x00", "is compressed with xz", "unpack it, or use gzip or zstd"},
-	{"7z\xBC\xAF", "is a 7z archive", "unpack it"},
 	{"version https://", "is a pointer of Git LFS, not the table", "fetch it with git lfs pull"},
-	{"%PDF", "is a PDF document", "export the table as CSV"},
 	{"\xFF\xFE\x00\x00", "is UTF-32", "write it as UTF-8"},
 }
 
@@ -131,8 +127,7 @@ func (in *input) read() (*Table, error) {
 	}
 	starts := func(magic string) bool { return strings.HasPrefix(string(head), magic) }
 	for _, m := range magics {
-		// ORC and similar words may begin a CSV file.
-		if starts(m.bytes) && !(m.bytes == "ORC" && len(head) > 3 && head[3] >= ' ') {
+		if starts(m.bytes) {
 			return nil, &Error{Problem: "the file " + m.what, Fix: m.fix}
 		}
 	}
@@ -140,54 +135,23 @@ func (in *input) read() (*Table, error) {
 	case starts("PAR1"):
 		return in.readParquet()
 	case starts("\x1F\x8B"):
-		return in.readCSV("gzip")
+		return in.csv("gzip", false)
 	case starts("\x28\xB5\x2F\xFD"):
-		return in.readCSV("zstd")
+		return in.csv("zstd", false)
 	}
-	return in.readCSV("")
+	return in.csv("", false)
 }
 
 // open returns the decompressed content of a text file.
 func (in *input) open(compression string) (io.Reader, error) {
-	raw, limit := io.NewSectionReader(in.r, 0, in.size), in.limits.expanded(in.size)
-	out := &expanding{io.LimitedReader{N: limit}, &Error{Problem: fmt.Sprintf(
-		"the %s data expand to more than %s, too much for the file's size", compression, bytesText(limit)),
-		Fix: "unpack the file if you trust it"}}
-	var err error
+	raw := io.NewSectionReader(in.r, 0, in.size)
 	switch compression {
 	case "gzip":
-		out.R, err = gzip.NewReader(raw)
+		return gzip.NewReader(raw)
 	case "zstd":
-		out.R, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
-	default:
-		return raw, nil
+		return zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	}
-	return out, err
-}
-
-// expanding reads decompressed bytes up to a limit.
-type expanding struct {
-	io.LimitedReader
-	problem *Error
-}
-
-func (e *expanding) Read(p []byte) (int, error) {
-	n, err := e.LimitedReader.Read(p)
-	if err == io.EOF && e.N <= 0 {
-		err = e.problem
-	}
-	return n, err
-}
-
-// bytesText is a size for a sentence.
-func bytesText(n int64) string {
-	for _, unit := range []string{"bytes", "KiB", "MiB"} {
-		if n < 10<<10 {
-			return fmt.Sprintf("%d %s", n, unit)
-		}
-		n >>= 10
-	}
-	return fmt.Sprintf("%d GiB", n)
+	return raw, nil
 }
 
 // cause is the text of an error from elsewhere, on one line.
@@ -231,18 +195,10 @@ func (in *input) wanted(names []string, line int) ([]int, error) {
 		}
 		at[name] = i
 	}
-	for _, named := range []struct {
-		purpose string
-		columns []string
-	}{
-		{"leave out", in.o.Drop}, {"set the type of", slices.Sorted(maps.Keys(in.o.Kinds))},
-		{"read with a layout", slices.Sorted(maps.Keys(in.o.Layouts))},
-	} {
-		for _, name := range named.columns {
-			if _, is := at[name]; !is {
-				return nil, &Error{Problem: fmt.Sprintf("there is no column %s to %s; %s", quote(name), named.purpose,
-					list(names))}
-			}
+	for _, name := range slices.Concat(in.o.Drop, slices.Sorted(maps.Keys(in.o.Kinds)),
+		slices.Sorted(maps.Keys(in.o.Layouts))) {
+		if _, is := at[name]; !is {
+			return nil, &Error{Problem: fmt.Sprintf("there is no column %s; %s", quote(name), list(names))}
 		}
 	}
 	var want []int
@@ -278,10 +234,8 @@ var leastRows int64 = 2
 // checkRows refuses a table that is too small or too large.
 func (in *input) checkRows(rows int64, columns int) error {
 	switch {
-	case rows == 0:
-		return &Error{Problem: "the table has a header, but no rows", Fix: "a table needs at least two rows"}
 	case rows < leastRows:
-		return &Error{Problem: "the table has one row", Fix: "a table needs at least two rows"}
+		return &Error{Problem: "the table has " + plural(int(rows), "row"), Fix: "a table needs at least two"}
 	case rows > in.limits.Cells/int64(max(columns, 1)) || rows > 1<<31-2:
 		return &Error{Problem: fmt.Sprintf("the table has more than %d rows of %s", rows-1, plural(columns, "column")),
 			Fix: "leave columns or rows out"}

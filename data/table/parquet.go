@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -80,7 +81,20 @@ func (in *input) readParquet() (t *Table, err error) {
 
 // check compares the number of rows with the file's size and the limits, before memory is taken for them.
 func (r *parquetReader) check(leaves []*leaf) error {
-	rows := r.file.NumRows()
+	rows, all := int64(0), r.file.MetaData()
+	for g := range r.file.NumRowGroups() {
+		group := all.RowGroup(g)
+		if rows += group.NumRows(); group.NumColumns() != all.NumColumns() {
+			return fmt.Errorf("row group %d has %s of %d", g, plural(group.NumColumns(), "column"), all.NumColumns())
+		}
+		for _, l := range leaves {
+			if c, err := group.ColumnChunk(l.at); err != nil {
+				return err
+			} else if l.TypeLength() > 0 && slices.Contains(c.Encodings(), parquet.Encodings.DeltaByteArray) {
+				l.why = "bytes in encoding DELTA_BYTE_ARRAY" // which arrow-go lacks
+			}
+		}
+	}
 	if err := r.checkRows(rows, len(leaves)); err != nil {
 		return err
 	}
@@ -219,7 +233,7 @@ func (r *parquetReader) leaves() (leaves []*leaf) {
 	for i := range s.NumColumns() {
 		if root := s.ColumnRoot(i); root != last {
 			last = root
-			l := &leaf{Column: s.Column(i), name: strings.TrimSpace(root.Name()), at: i, location: r.o.Location}
+			l := &leaf{Column: s.Column(i), name: strings.Trim(root.Name(), blanks), at: i, location: r.o.Location}
 			l.interpret(root)
 			leaves = append(leaves, l)
 		}

@@ -204,7 +204,7 @@ func TestEndlessRow(t *testing.T) {
 		{head: "\"", byte: '\r'}, {head: "a,b\n1,2\n", byte: '\xFF'}, {byte: 'x'}, {head: "\xFF\xFE", byte: 'x'},
 	} {
 		_, err := table.Read("x", file, 1<<40, table.Limited(table.Options{}, func(l *table.Limits) { l.Record = 1 << 20 }))
-		checkSentence(t, err, "a row is longer than 1024 KiB")
+		checkSentence(t, err, "a row is longer than 1048576 bytes")
 		if file.read > 4<<20 {
 			t.Errorf("%q, then %q: %d bytes were read", file.head, file.byte, file.read)
 		}
@@ -335,7 +335,7 @@ func TestAt(t *testing.T) {
 		{months, "soon", 0, `"soon" is not a time; times are written as 2024-06`},
 		{months, "", 0, "is not a time"},
 		{blocks, "block 2", 1, ""}, {blocks, "2024-03-01", 0, ""}, {blocks, "2025", 1, ""},
-		{blocks, "2023-03-01", 0, "is before all rows"},
+		{blocks, "2023-03-01", 0, `no row has time "2023-03-01"; the nearest: block 1 (from 2024-01-15)`},
 	} {
 		at, err := test.times.At(test.text)
 		if test.err != "" {

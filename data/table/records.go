@@ -28,12 +28,11 @@ type records struct {
 	text        *bufio.Reader
 	cleaner     *cleaner
 	limit       *rowLimit
+	o           *Options
 	compression string
 	encoding    string
 	windows     bool // it is Windows-1252
 	delim       byte
-	comment     byte
-	noQuotes    bool
 	above       int      // lines before the text of csv
 	start       []byte   // the beginning of the text
 	names       []string // of the columns, when the header was read
@@ -44,54 +43,45 @@ type records struct {
 	raw         []byte // text of the last row, below lines that are none
 }
 
-// records opens the text of a CSV file.
+// records opens the text of a CSV file: it decodes it, skips lines, and finds the delimiter.
 func (in *input) records(compression string, windows bool) (*records, error) {
+	s := &records{o: &in.o, compression: compression, windows: windows, delim: in.o.Delim}
 	if d, c := in.o.Delim, in.o.Comment; d == '"' || c == '"' || d != 0 && d == c {
-		return nil, &Error{Problem: "the delimiter and the sign of comments must differ, and neither can be a quote"}
+		return s, &Error{Problem: "the delimiter and the sign of comments must differ, and neither can be a quote"}
 	}
-	s := &records{compression: compression, windows: windows, delim: in.o.Delim, comment: in.o.Comment,
-		noQuotes: in.o.NoQuotes}
 	file, err := in.open(compression)
-	if err == nil {
-		err = s.begin(file, in.o.Skip, in.limits.Record)
-	}
 	if err != nil {
-		return nil, s.failed(nil, err)
+		return s, err
 	}
-	return s, nil
-}
-
-// begin decodes the text, skips lines, and finds the delimiter.
-func (s *records) begin(file io.Reader, skip, limit int) error {
 	var decoded io.Reader
-	decoded, s.encoding = decode(file, s.windows)
-	s.cleaner = newCleaner(s.encoding != "", s.noQuotes)
-	s.limit = &rowLimit{r: transform.NewReader(decoded, s.cleaner), limit: limit, left: math.MaxInt}
+	decoded, s.encoding = decode(file, windows)
+	s.cleaner = newCleaner(s.encoding != "", in.o.NoQuotes)
+	s.limit = &rowLimit{r: transform.NewReader(decoded, s.cleaner), limit: in.limits.Record, left: math.MaxInt}
 	s.text = bufio.NewReaderSize(s.limit, sample)
+	skip := in.o.Skip
 	first, _ := s.text.Peek(len("sep=;\n")) // Excel's own way to name a delimiter
 	if skip == 0 && bytes.HasPrefix(first, []byte("sep=")) && bytes.HasSuffix(first, []byte("\n")) {
 		skip, s.delim = 1, cmp.Or(s.delim, first[len("sep=")])
 	}
-	for s.above < skip {
-		_, err := s.text.ReadSlice('\n')
-		if err == io.EOF {
-			return &Error{Problem: fmt.Sprintf("the file has fewer than %s", plural(skip+1, "line")), Fix: "skip fewer"}
-		} else if err == nil {
-			s.above++
-		} else if err != bufio.ErrBufferFull {
-			return err
+	for ; s.above < skip; s.above++ {
+		s.limit.reset()
+		if _, err := s.text.ReadString('\n'); err == io.EOF {
+			return s, &Error{Problem: fmt.Sprintf("the file has fewer than %s", plural(skip+1, "line")), Fix: "skip fewer"}
+		} else if err != nil {
+			return s, err
 		}
 	}
+	s.limit.left = math.MaxInt
 	start, err := s.text.Peek(sample)
 	if err != nil && err != io.EOF {
-		return err
+		return s, err
 	}
 	if s.start = bytes.Clone(start); s.delim == 0 {
 		s.delim = s.sniff()
 	}
-	s.csv = newCSV(s.text, s.delim, s.comment)
+	s.csv = newCSV(s.text, s.delim, s.o.Comment)
 	s.csv.ReuseRecord = true
-	return nil
+	return s, nil
 }
 
 // newCSV is a reader of rows of any numbers of fields, strict about quotes.
@@ -117,8 +107,8 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 		}
 		s.fields = s.fields[:0]
 		for _, text := range record {
-			field := bytes.TrimSpace(unsafe.Slice(unsafe.StringData(text), len(text)))
-			if s.noQuotes && bytes.IndexByte(field, 0) >= 0 {
+			field := bytes.Trim(unsafe.Slice(unsafe.StringData(text), len(text)), blanks)
+			if s.o.NoQuotes && bytes.IndexByte(field, 0) >= 0 {
 				field = bytes.ReplaceAll(field, []byte{0}, []byte{'"'})
 			}
 			s.fields = append(s.fields, field)
@@ -182,10 +172,7 @@ func (s *records) delimiter() string {
 // fits says whether a row has the right number of fields.
 func (s *records) fits(fields [][]byte) bool {
 	n := len(s.names)
-	if s.trailing {
-		return len(fields) == n+1 && len(fields[n]) == 0
-	}
-	return len(fields) == n
+	return !s.trailing && len(fields) == n || s.trailing && len(fields) == n+1 && len(fields[n]) == 0
 }
 
 // ragged is the error of a row with a wrong number of fields.
@@ -193,7 +180,7 @@ func (s *records) ragged(fields [][]byte, line int) error {
 	e := &Error{Row: len(s.lines), Line: line, Problem: fmt.Sprintf("%s, but the header has %d",
 		plural(len(fields), "field"), len(s.names)), Fix: "complete the row, or take it out"}
 	switch {
-	case s.comment == 0 && len(fields[0]) > 0 && fields[0][0] == '#':
+	case s.o.Comment == 0 && len(fields[0]) > 0 && fields[0][0] == '#':
 		e.Fix = "give --comment '#' if lines with # are comments"
 	case s.trailing && len(fields) == len(s.names):
 		e.Problem = "the row has no delimiter at its end, unlike those above"
@@ -212,38 +199,26 @@ func (s *records) failed(record []string, err error) error {
 		row++
 	}
 	switch {
-	case err == io.EOF, err == errNotUTF8, errors.As(err, &e):
+	case err == nil, err == io.EOF, err == errNotUTF8, errors.As(err, &e):
 		return err
 	case err == errLongRow:
-		return &Error{Row: row, Problem: "a row is longer than " + bytesText(int64(s.limit.limit)),
+		return &Error{Row: row, Problem: "a row is longer than " + plural(s.limit.limit, "byte"),
 			Fix: "check the ends of lines and the quotes"}
-	case !errors.As(err, &p) && s.compression != "":
-		return &Error{Problem: fmt.Sprintf("the %s data are damaged or truncated (%s)", s.compression, cause(err)),
-			Fix: "make the file again", Err: err}
 	case !errors.As(err, &p):
-		return &Error{Problem: "the file cannot be read: " + cause(err), Err: err}
+		return &Error{Problem: "the file cannot be read; it may be damaged or truncated: " + cause(err), Err: err}
 	}
 	e = &Error{Row: row, Line: p.StartLine + s.above, Err: err,
-		Fix: `a quote inside quotes is written "", or give --quote none if quotes are part of the text`}
+		Problem: fmt.Sprintf("%v (byte %d of line %d)", p.Err, p.Column, p.Line+s.above),
+		Fix:     `a quote inside quotes is written "", or give --quote none if quotes are part of the text`}
 	if len(record) < len(s.names) {
 		e.Column = s.names[len(record)]
-	}
-	place := fmt.Sprintf(" (byte %d of line %d)", p.Column, p.Line+s.above)
-	_, end := s.text.Peek(1)
-	switch {
-	case p.Err == csv.ErrBareQuote:
-		e.Problem = "a quote in a field that does not begin with one" + place
-	case end == io.EOF:
-		e.Problem = "a quote is not closed before the end of the file"
-	default:
-		e.Problem = "a closing quote is followed by text" + place
 	}
 	return e
 }
 
 // head reads the first rows of the text's beginning, as far as they can be read, and the line of each.
 func (s *records) head(delim byte) (rows [][]string, lines []int) {
-	r := newCSV(bytes.NewReader(s.start), delim, s.comment)
+	r := newCSV(bytes.NewReader(s.start), delim, s.o.Comment)
 	for len(rows) < 200 {
 		fields, err := r.Read()
 		if err != nil || len(rows) > 0 && len(s.start) == sample && r.InputOffset() == sample {
@@ -258,22 +233,14 @@ func (s *records) head(delim byte) (rows [][]string, lines []int) {
 }
 
 // sniff finds the delimiter that splits most rows into as many fields as the header, and, of those, the one with more
-// fields. If less than half of the rows are like the header, one with which lines stand above the header is better. A
-// table of one column has a comma.
+// fields. A table of one column has a comma.
 func (s *records) sniff() byte {
 	best, bestShare, bestFields := byte(','), 0., 1
-	var titled byte
 	for _, delim := range []byte(delimiters) {
 		rows, _ := s.head(delim)
-		if titled == 0 && headerBelow(rows) > 0 {
-			titled = delim
-		}
-		if len(rows) == 0 || len(rows[0]) < 2 {
-			continue
-		}
-		same, fields := 0., len(rows[0])
-		for _, row := range rows {
-			if len(row) == fields {
+		same, fields := 0., 0
+		for _, row := range rows[headerBelow(rows):] {
+			if fields = cmp.Or(fields, len(row)); len(row) == fields && fields > 1 {
 				same++
 			}
 		}
@@ -282,15 +249,11 @@ func (s *records) sniff() byte {
 			best, bestShare, bestFields = delim, share, fields
 		}
 	}
-	if bestShare < .5 && titled != 0 {
-		return titled
-	}
 	return best
 }
 
-// headerBelow finds the header if it is not the first row: below titles, which fill at most half of the fields, or
-// below other names: at least two of its columns have numbers or dates in all rows below. It is 0 if the first row
-// seems to be the header.
+// headerBelow finds the header if it is not the first row: below titles, which have fewer fields, or below other names:
+// at least two of its columns have numbers or dates in all rows below. It is 0 if the first row seems to be the header.
 func headerBelow(rows [][]string) int {
 	typed := func(text string) bool { return text != "" && strings.IndexByte("0123456789+-.", text[0]) >= 0 }
 	for k := 1; k < len(rows)-1; k++ {
@@ -299,15 +262,6 @@ func headerBelow(rows [][]string) int {
 		if fields < 2 || slices.ContainsFunc(rows[k], typed) || slices.ContainsFunc(rows[k:], ragged) {
 			continue
 		}
-		names := func(row []string) bool {
-			filled := 0
-			for _, text := range row {
-				if strings.Trim(text, " \t") != "" {
-					filled++
-				}
-			}
-			return len(row) >= fields && 2*filled > fields
-		}
 		columns := 0
 		for c, name := range rows[k] {
 			text := func(row []string) bool { return !typed(row[c]) && row[c] != "" }
@@ -315,7 +269,8 @@ func headerBelow(rows [][]string) int {
 				columns++
 			}
 		}
-		if columns >= 2 || names(rows[k]) && !slices.ContainsFunc(rows[:k], names) {
+		wide := func(row []string) bool { return len(row) >= fields }
+		if columns >= 2 || !slices.ContainsFunc(rows[:k], wide) {
 			return k
 		}
 	}
@@ -332,7 +287,7 @@ func (s *records) advise(err error) error {
 	k := headerBelow(rows)
 	switch {
 	case k == 0 || e.Row > k || e.Err != nil:
-	case s.comment == 0 && strings.HasPrefix(rows[0][0], "#"):
+	case s.o.Comment == 0 && strings.HasPrefix(rows[0][0], "#"):
 		e.Fix = "give --comment '#' if lines with # are comments"
 	default:
 		e.Fix = fmt.Sprintf("give --skip %d if the header is below line %d", lines[k-1], lines[k-1])

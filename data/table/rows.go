@@ -73,7 +73,7 @@ func (t *Table) Usable(time, label string) *Table {
 			drop[i] = true
 		}
 		notes = append(notes, fmt.Sprintf("left out: %s without a label in column %s, first row %d",
-			plural(len(without), "row"), t.byName[label].text(), t.Row(without[0])+1))
+			plural(len(without), "row"), printable(label), t.Row(without[0])+1))
 	}
 	if c := t.byName[time]; c != nil && c.missing == 0 && (c.kind == Time || c.kind == Number) {
 		least, greatest := near(c.values)
@@ -84,7 +84,7 @@ func (t *Table) Usable(time, label string) *Table {
 			}
 		}
 		if far != nil {
-			name := (&Times{column: c, zone: t.location}).name
+			name := (&Times{column: c, table: t}).name
 			notes = append(notes, fmt.Sprintf("left out: %s far from all others in time, first row %d (%s); the others are "+
 				"from %s to %s", plural(len(far), "row"), t.Row(far[0])+1, name(c.values[far[0]]), name(least), name(greatest)))
 		}
@@ -160,7 +160,7 @@ func (t *Table) readTimes(name string) *Table {
 		out.columns = slices.Clone(t.columns)
 		out.columns[slices.Index(t.columns, c)] = &read
 		out.index()
-		first := (&Times{column: &read, zone: t.location}).name(times[0])
+		first := (&Times{column: &read, table: t}).name(times[0])
 		read.notes = append(slices.Clone(c.notes), fmt.Sprintf("the numbers are times, %s is %s (layout %s); --type "+
 			"%s=number keeps them", short(c.values[0]), first, s.layout, name))
 		return &out

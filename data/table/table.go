@@ -29,7 +29,7 @@ var Kinds = []Kind{Number, Category, Boolean, Time, Text}
 type Options struct {
 	Kinds map[string]Kind // kinds of columns, instead of the inferred ones
 	// Layouts say how times are written: directives of strptime as Python has them, a Go layout, or what numbers mean:
-	// unix, unixms, unixus, unixns, excel (days), year (with a fraction), year12 (with months), yyyymmdd.
+	// unix, unixms, unixus, unixns, excel (days), year (with a fraction), yyyymmdd.
 	Layouts map[string]string
 	Drop    []string // columns to leave out
 	// Missing are the texts that mean a missing value, apart from the empty one; nil: DefaultMissing, unless a category's
@@ -136,10 +136,10 @@ func (t *Table) Notes() []string {
 	var columns, missing []string
 	for _, c := range t.columns {
 		for _, note := range c.notes {
-			columns = append(columns, "column "+c.text()+": "+note)
+			columns = append(columns, "column "+printable(c.name)+": "+note)
 		}
 		if len(c.texts) > 0 && c.kind != Text {
-			text := c.text()
+			text := printable(c.name)
 			for i, key := range slices.Sorted(maps.Keys(c.texts)) {
 				text += fmt.Sprintf("%s %s %d", strings.Repeat(",", min(i, 1)), quote(key), c.texts[key])
 			}
@@ -160,9 +160,6 @@ func shown(parts []string, what string) []string {
 	}
 	return append(slices.Clip(parts[:most]), fmt.Sprintf("%d %s", len(parts)-most, what))
 }
-
-// text is the name of a column in a sentence.
-func (c *column) text() string { return printable(c.name) }
 
 // Schema is what a table consists of.
 type Schema struct {
@@ -201,15 +198,8 @@ func (s Schema) String() string {
 func (c ColumnSchema) detail() string {
 	var parts []string
 	if n := len(c.Levels); n > 0 {
-		first := c.Levels[:min(n, 4)]
-		text := plural(n, "level") + ": "
-		for i, level := range first {
-			if i > 0 {
-				text += ", "
-			}
-			text += printable(level)
-		}
-		if n > len(first) {
+		text := plural(n, "level") + ": " + strings.Join(collect(c.Levels[:min(n, 4)], printable), ", ")
+		if n > 4 {
 			text += ", ..."
 		}
 		parts = append(parts, text)
@@ -227,17 +217,12 @@ func (c ColumnSchema) detail() string {
 func (t *Table) errorf(row int, column, fix, problem string, args ...any) *Error {
 	e := &Error{File: t.file, Column: column, Problem: fmt.Sprintf(problem, args...), Fix: fix}
 	if row >= 0 {
-		e.Row, e.Line = t.Row(row)+1, t.line(t.Row(row))
+		e.Row = t.Row(row) + 1
+		if t.lines != nil {
+			e.Line = int(t.lines[t.Row(row)])
+		}
 	}
 	return e
-}
-
-// line is the line of a row of the file, 0 for Parquet.
-func (t *Table) line(row int) int {
-	if t.lines == nil {
-		return 0
-	}
-	return int(t.lines[row])
 }
 
 // column finds a column by its name.
@@ -245,22 +230,11 @@ func (t *Table) column(name string) (*column, error) {
 	if c, ok := t.byName[name]; ok {
 		return c, nil
 	}
-	var names []string
-	for _, c := range t.columns {
-		names = append(names, c.name)
-	}
+	names := collect(t.columns, func(c *column) string { return c.name })
 	return nil, t.errorf(-1, "", "", "there is no column %s; %s", quote(name), list(names))
 }
 
 // list names columns for a sentence.
 func list(names []string) string {
-	const most = 12
-	var first []string
-	for _, name := range names[:min(len(names), most)] {
-		first = append(first, printable(name))
-	}
-	if len(names) > most {
-		first = append(first, fmt.Sprintf("and %d more", len(names)-most))
-	}
-	return "the columns are " + strings.Join(first, ", ")
+	return "the columns are " + strings.Join(shown(collect(names, printable), "more"), ", ")
 }

@@ -106,11 +106,11 @@ type Times struct {
 	Counts []int     // number of rows
 	Sorted bool      // the rows are in time order
 
-	table  string
-	column *column
-	unit   *unit
-	starts []float64 // blocks: the first time of each, as a number of the column
-	zone   *time.Location
+	table    *Table
+	column   *column
+	unit     *unit
+	first    []float64 // of the times, or the first one of each block
+	isBlocks bool
 }
 
 // Of lists the time of every row, as propensity.Data has it.
@@ -132,27 +132,38 @@ func (t *Times) Rows(from, to int) (rows []int) {
 // of equal time are always in one block. Errors: no such column, a column that is neither, a bin that needs dates where
 // there are numbers, a row without a time, and only one time.
 func (t *Table) Times(name string, bin Bin) (*Times, error) {
-	out := &Times{Column: name, Bin: bin, table: t.file, zone: t.location}
+	out := &Times{Column: name, Bin: bin, table: t}
 	if at := slices.IndexFunc(units, func(u unit) bool { return u.name == bin.Unit }); at >= 0 {
 		out.unit = &units[at]
 	} else if bin.Unit != "" {
 		return nil, t.errorf(-1, name, "", "%s is not a unit of time", quote(bin.Unit))
 	}
-	blocks := bin.Rows > 0 || bin.Blocks > 0
-	if name == "" && !blocks {
+	if out.isBlocks = bin.Rows > 0 || bin.Blocks > 0; name == "" && !out.isBlocks {
 		return nil, t.errorf(-1, "", `name one, or take blocks of rows in the order of the file, as "365 rows"`,
 			"there is no time column")
 	} else if name != "" {
-		c, err := t.column(name)
-		if err != nil {
+		c, err := t.complete(name, "time")
+		switch out.column = c; {
+		case err != nil:
 			return nil, err
+		case c.kind != Time && c.kind != Number:
+			return nil, t.errorf(-1, name, "write dates as 2006-01-02, give a layout, or name another column",
+				"the column is a %s, not a time", c.kind)
+		case c.kind == Number && bin.Unit != "":
+			return nil, t.errorf(-1, name, `take blocks of rows, or give layout "unix" or "%Y%m%d"`,
+				"the column has numbers, and a bin of %s needs dates", bin.Unit)
 		}
-		if err := t.checkTime(c, bin); err != nil {
-			return nil, err
-		}
-		out.column = c
 	}
-	keys := out.keys(t.rows)
+	// Equal for equal times, and in their order: bins, microseconds, numbers, or the order of the rows.
+	keys := make([]float64, t.rows)
+	for i := range keys {
+		if keys[i] = float64(i); out.column != nil {
+			keys[i] = out.column.values[i]
+		}
+		if out.unit != nil {
+			keys[i] = out.key(int64(keys[i]))
+		}
+	}
 	out.Sorted = slices.IsSorted(keys)
 	distinct := slices.Sorted(slices.Values(keys))
 	out.Counts = runs(distinct)
@@ -161,10 +172,13 @@ func (t *Table) Times(name string, bin Bin) (*Times, error) {
 		at, _ := slices.BinarySearch(distinct, key)
 		return int32(at)
 	})
-	if blocks {
+	if out.first = distinct; out.isBlocks {
 		out.blocks(distinct)
 	} else {
-		out.Values, out.Names = collect(distinct, out.value), collect(distinct, out.name)
+		out.Values, out.Names = slices.Clone(distinct), collect(distinct, out.name)
+	}
+	if out.column != nil && out.column.kind == Time && out.unit == nil && !out.isBlocks {
+		out.Values = collect(distinct, func(micro float64) float64 { return micro / microsPerDay })
 	}
 	if len(out.Values) < 2 {
 		what := "all rows have one time, " + out.Names[0]
@@ -176,22 +190,15 @@ func (t *Table) Times(name string, bin Bin) (*Times, error) {
 	return out, nil
 }
 
-// checkTime refuses a column that is not one of times.
-func (t *Table) checkTime(c *column, bin Bin) error {
-	switch {
-	case c.problem != nil:
-		return c.problem
-	case c.kind != Time && c.kind != Number:
-		return t.errorf(-1, c.name, "write dates as 2006-01-02, give a layout, or name another column",
-			"the column is a %s, not a time", c.kind)
-	case c.kind == Number && bin.Unit != "":
-		return t.errorf(-1, c.name, `take blocks of rows, or give layout "unix" or "%Y%m%d"`,
-			"the column has numbers, and a bin of %s needs dates", bin.Unit)
+// complete is a column that has a value in every row, for a purpose.
+func (t *Table) complete(name, purpose string) (*column, error) {
+	c, err := t.column(name)
+	if err == nil && c.problem != nil {
+		err = c.problem
+	} else if rows := t.Missing(name); rows != nil && c.kind != Text {
+		err = t.errorf(rows[0], name, "fill it in, or remove the row", "the %s is missing", purpose)
 	}
-	if rows := t.Missing(c.name); rows != nil {
-		return t.errorf(rows[0], c.name, "fill it in, or remove the row", "the time is missing")
-	}
-	return nil
+	return c, err
 }
 
 // runs counts the equal neighbours of sorted keys.
@@ -205,36 +212,13 @@ func runs(sorted []float64) (counts []int) {
 	return counts
 }
 
-// keys are numbers that order the rows by time and are equal for equal times: bins, microseconds, numbers, or the order
-// of the rows.
-func (t *Times) keys(rows int) []float64 {
-	if t.column != nil && t.column.kind == Time {
-		return collect(t.column.values, func(v float64) float64 { return t.key(int64(v)) })
-	} else if t.column != nil {
-		return slices.Clone(t.column.values)
-	}
-	keys := make([]float64, rows)
-	for i := range keys {
-		keys[i] = float64(i)
-	}
-	return keys
-}
-
 // key is the key of a time: the bin since 1970, or microseconds. Microseconds between 1684 and 2255 are exact; further
 // away, times within two microseconds may be one.
 func (t *Times) key(micro int64) float64 {
 	if t.unit == nil {
 		return float64(micro)
 	}
-	return float64(t.unit.of(time.UnixMicro(micro).In(t.zone)))
-}
-
-// value is the time of a key.
-func (t *Times) value(key float64) float64 {
-	if t.column.kind == Time && t.unit == nil {
-		return key / microsPerDay
-	}
-	return key
+	return float64(t.unit.of(time.UnixMicro(micro).In(t.table.location)))
 }
 
 // name is the text of a key.
@@ -245,16 +229,16 @@ func (t *Times) name(key float64) string {
 	case t.column.kind != Time:
 		return strconv.FormatFloat(key, 'g', -1, 64)
 	case t.unit != nil:
-		return t.unit.text(int(key), t.zone)
+		return t.unit.text(int(key), t.table.location)
 	}
-	return strings.TrimSuffix(time.UnixMicro(int64(key)).In(t.zone).Format("2006-01-02 15:04:05.999999"), " 00:00:00")
+	return strings.TrimSuffix(time.UnixMicro(int64(key)).In(t.table.location).Format("2006-01-02 15:04:05.999999"), " 00:00:00")
 }
 
 // blocks groups the times, and with them the rows, into blocks. A time belongs to the block of its first row; blocks
 // that get no time are left out.
 func (t *Times) blocks(distinct []float64) {
 	rows, counts, of := len(t.Index), t.Counts, make([]int32, len(distinct))
-	t.Counts = nil
+	t.Counts, t.first = nil, nil
 	for i, done, last := 0, 0, -1; i < len(counts); i++ {
 		block := ((done+1)*min(t.Bin.Blocks, rows) - 1) / rows
 		if t.Bin.Rows > 0 {
@@ -263,9 +247,9 @@ func (t *Times) blocks(distinct []float64) {
 		if block != last {
 			t.Values = append(t.Values, float64(len(t.Values)))
 			t.Names = append(t.Names, fmt.Sprintf("block %d (from %s)", len(t.Values), t.name(distinct[i])))
-			t.starts, t.Counts = append(t.starts, distinct[i]), append(t.Counts, 0)
+			t.first, t.Counts = append(t.first, distinct[i]), append(t.Counts, 0)
 		}
-		of[i] = int32(len(t.starts) - 1)
+		of[i] = int32(len(t.first) - 1)
 		t.Counts[of[i]] += counts[i]
 		done, last = done+counts[i], block
 	}
@@ -284,29 +268,20 @@ func (t *Times) At(text string) (int, error) {
 			return i, nil
 		}
 	}
-	fail := &Error{File: t.table, Column: t.Column}
 	key, ok := t.parse(text)
 	if !ok {
-		fail.Problem = fmt.Sprintf("%s is not a time; times are written as %s", quote(text), t.Names[len(t.Names)-1])
-		return 0, fail
+		return 0, t.table.errorf(-1, t.Column, "", "%s is not a time; times are written as %s", quote(text),
+			t.Names[len(t.Names)-1])
 	}
-	if t.starts != nil {
-		at, found := slices.BinarySearch(t.starts, key)
-		if found {
-			return at, nil
-		} else if at > 0 {
-			return at - 1, nil
-		}
-		fail.Problem = fmt.Sprintf("time %s is before all rows; the first is %s", quote(text), t.Names[0])
-		return 0, fail
+	at, found := slices.BinarySearch(t.first, key)
+	if t.isBlocks && !found && at > 0 {
+		at, found = at-1, true
 	}
-	at, found := slices.BinarySearch(t.Values, t.value(key))
-	if found {
-		return at, nil
+	if !found {
+		return 0, t.table.errorf(-1, t.Column, "", "no row has time %s; the nearest: %s", quote(text),
+			strings.Join(t.Names[max(at-1, 0):min(at+1, len(t.Names))], " and "))
 	}
-	fail.Problem = fmt.Sprintf("no row has time %s; the nearest: %s", quote(text),
-		strings.Join(t.Names[max(at-1, 0):min(at+1, len(t.Names))], " and "))
-	return 0, fail
+	return at, nil
 }
 
 // parse is the key of a text.
@@ -320,7 +295,7 @@ func (t *Times) parse(text string) (key float64, ok bool) {
 	}
 	for _, d := range []dates{{layouts: []*layout{{of: []string{"2006"}}}, possible: 1, given: "a year"}, t.column.dates,
 		{layouts: families, possible: 1<<yearFirst | 1<<dayFirst | 1<<named}} {
-		d.location, d.known = t.zone, map[string]found{}
+		d.location, d.known = t.table.location, map[string]found{}
 		if m, ok := d.parse([]byte(text)); ok {
 			return t.key(m.micro), true
 		}

@@ -77,13 +77,11 @@ func prepare(columns []Column) ([]*cells, error) {
 // as prepares a column whose values are written as arrow-go's type T.
 func as[V comparable, T any](c *cells, v []V, physical parquet.Type, logical schema.LogicalType, convert func(V) T) {
 	c.rows, c.physical, c.logical = len(v), physical, logical
-	if isNaN := func(v V) bool { return v != v }; len(c.Missing) == len(v) || c.Missing == nil {
-		for i := slices.IndexFunc(v, isNaN); i >= 0 && i < len(v); i++ {
-			if c.Missing == nil {
-				c.Missing = make([]bool, len(v))
-			}
-			c.Missing[i] = c.Missing[i] || isNaN(v[i])
-		}
+	if isNaN := func(v V) bool { return v != v }; c.Missing == nil && slices.ContainsFunc(v, isNaN) {
+		c.Missing = make([]bool, len(v))
+	}
+	for i := range min(len(v), len(c.Missing)) {
+		c.Missing[i] = c.Missing[i] || v[i] != v[i]
 	}
 	c.write = func(w file.ColumnChunkWriter, from, to int) error {
 		values := make([]T, 0, to-from)
@@ -110,53 +108,10 @@ func as[V comparable, T any](c *cells, v []V, physical parquet.Type, logical sch
 	}
 }
 
-// Write writes a Parquet file, or a CSV file if the name ends with .csv. See WriteParquet and WriteCSV.
+// Write writes a Parquet file, compressed with zstd, or a CSV file in UTF-8 if the name ends with .csv: numbers have
+// all their digits, times are in UTC. The file appears when it is complete; if an error occurs, one that was there
+// stays.
 func Write(path string, columns ...Column) error {
-	if strings.HasSuffix(strings.ToLower(path), ".csv") {
-		return WriteCSV(path, columns...)
-	}
-	return WriteParquet(path, columns...)
-}
-
-// WriteParquet writes a Parquet file, compressed with zstd. The file appears when it is complete; if an error occurs,
-// one that was there stays.
-func WriteParquet(path string, columns ...Column) error {
-	return atomically(path, columns, func(w io.Writer, columns []*cells) error {
-		p := NewParquetWriter(w)
-		if err := p.write(columns); err != nil {
-			return err
-		}
-		return p.Close()
-	})
-}
-
-// WriteCSV writes a CSV file in UTF-8 with a header, as WriteParquet does. Numbers have all their digits, times are in
-// UTC.
-func WriteCSV(path string, columns ...Column) error {
-	return atomically(path, columns, func(w io.Writer, columns []*cells) error {
-		out, record := csv.NewWriter(w), make([]string, len(columns))
-		for i := -1; i < columns[0].rows; i++ {
-			for k, c := range columns {
-				switch record[k] = ""; {
-				case i < 0:
-					record[k] = c.Name
-				case c.Missing == nil || !c.Missing[i]:
-					record[k] = c.text(i)
-				}
-			}
-			if len(record) == 1 && record[0] == "" { // a blank line would be no row
-				out.Flush()
-				_, _ = io.WriteString(w, `""`)
-			}
-			_ = out.Write(record) // Error returns the first one
-		}
-		out.Flush()
-		return out.Error()
-	})
-}
-
-// atomically writes a file under a temporary name, and renames it.
-func atomically(path string, columns []Column, write func(io.Writer, []*cells) error) error {
 	list, err := prepare(columns)
 	if err != nil {
 		return err
@@ -165,7 +120,15 @@ func atomically(path string, columns []Column, write func(io.Writer, []*cells) e
 	if err == nil {
 		defer func() { _ = f.Cleanup() }()
 		w := bufio.NewWriterSize(f, 1<<18)
-		if err = errors.Join(write(w, list), w.Flush()); err == nil {
+		if strings.HasSuffix(strings.ToLower(path), ".csv") {
+			err = writeCSV(w, list)
+		} else {
+			p := NewParquetWriter(w)
+			if err = p.write(list); err == nil {
+				err = p.Close()
+			}
+		}
+		if err = errors.Join(err, w.Flush()); err == nil {
 			err = artifact.Commit(f)
 		}
 	}
@@ -173,6 +136,28 @@ func atomically(path string, columns []Column, write func(io.Writer, []*cells) e
 		return &Error{File: path, Problem: "cannot be written: " + cause(err), Err: err}
 	}
 	return nil
+}
+
+// writeCSV writes columns with a header.
+func writeCSV(w io.Writer, columns []*cells) error {
+	out, record := csv.NewWriter(w), make([]string, len(columns))
+	for i := -1; i < columns[0].rows; i++ {
+		for k, c := range columns {
+			switch record[k] = ""; {
+			case i < 0:
+				record[k] = c.Name
+			case c.Missing == nil || !c.Missing[i]:
+				record[k] = c.text(i)
+			}
+		}
+		if len(record) == 1 && record[0] == "" { // a blank line would be no row
+			out.Flush()
+			_, _ = io.WriteString(w, `""`)
+		}
+		_ = out.Write(record) // Error returns the first one
+	}
+	out.Flush()
+	return out.Error()
 }
 
 // rowsPerGroup bounds the rows of a row group.
@@ -290,12 +275,8 @@ func (c *column) export(rows []int) Column {
 	}
 	switch {
 	case c.kind == Category:
-		out.Values = collect(rows, func(i int) string {
-			if c.code[i] == 0 {
-				return ""
-			}
-			return c.levels[c.code[i]-1]
-		})
+		levels := append([]string{""}, c.levels...)
+		out.Values = collect(rows, func(i int) string { return levels[c.code[i]] })
 	case c.kind == Boolean:
 		out.Values = collect(rows, func(i int) bool { return c.values[i] == 1 })
 	case c.kind == Time:
@@ -307,12 +288,10 @@ func (c *column) export(rows []int) Column {
 		})
 	case whole: // an integer stays one
 		out.Values = collect(rows, func(i int) int64 { return int64(c.values[i]) })
-		return out
 	default:
 		out.Values = collect(rows, c.number)
-		return out
 	}
-	if c.missing > 0 {
+	if c.missing > 0 && c.kind != Number {
 		out.Missing = collect(rows, c.isMissing)
 	}
 	return out

@@ -117,15 +117,15 @@ func answer(action, train, test, out string) {
 	p, q := slices.Repeat([]float64{share}, rows), slices.Repeat([]float64{1 - share}, rows)
 	switch action {
 	case "names":
-		must(table.WriteCSV(out, table.Column{Name: "True", Values: p}, table.Column{Name: "False", Values: q}))
+		must(table.Write(out, table.Column{Name: "True", Values: p}, table.Column{Name: "False", Values: q}))
 	case "numbers": // the names of the classes are numbers: 1 for true, the label is 0 or 1
-		must(table.WriteCSV(out, table.Column{Name: "1.0", Values: p}, table.Column{Name: "0", Values: q}))
+		must(table.Write(out, table.Column{Name: "1.0", Values: p}, table.Column{Name: "0", Values: q}))
 	case "sum":
-		must(table.WriteCSV(out, table.Column{Name: "true", Values: p}, table.Column{Name: "false", Values: p}))
+		must(table.Write(out, table.Column{Name: "true", Values: p}, table.Column{Name: "false", Values: p}))
 	case "other":
-		must(table.WriteCSV(out, table.Column{Name: "yes", Values: p}, table.Column{Name: "no", Values: p}))
+		must(table.Write(out, table.Column{Name: "yes", Values: p}, table.Column{Name: "no", Values: p}))
 	default:
-		must(table.WriteParquet(out, table.Column{Name: "prediction", Values: p}))
+		must(table.Write(out, table.Column{Name: "prediction", Values: p}))
 	}
 }
 

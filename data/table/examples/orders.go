@@ -128,7 +128,7 @@ func Write(path string, orders []Order) error {
 		items = append(items, o.Items)
 		returned = append(returned, map[bool]string{false: "no", true: "yes"}[o.Returned])
 	}
-	return table.WriteCSV(path, table.Column{Name: "date", Values: dates}, table.Column{Name: "price", Values: price},
+	return table.Write(path, table.Column{Name: "date", Values: dates}, table.Column{Name: "price", Values: price},
 		table.Column{Name: "items", Values: items}, table.Column{Name: "discount", Values: discount},
 		table.Column{Name: "account_days", Values: account}, table.Column{Name: "channel", Values: channels},
 		table.Column{Name: "returned", Values: returned})
