@@ -40,10 +40,7 @@ type builder struct {
 }
 
 // Limits of the levels of a category. A column with more is text, if its kind was not given.
-const (
-	mostLevels     = 1 << 16
-	mostLevelBytes = 16 << 20
-)
+const mostLevels, mostLevelBytes = 1 << 16, 16 << 20
 
 // spot is where a value was found first.
 type spot struct {
@@ -52,7 +49,7 @@ type spot struct {
 }
 
 func (in *input) newBuilder(name string) (*builder, error) {
-	c := &column{name: name, kind: in.o.Kinds[name], given: in.o.Kinds[name] != "", texts: map[string]int{},
+	c := &column{ColumnSchema: ColumnSchema{Name: name, Kind: in.o.Kinds[name]}, given: in.o.Kinds[name] != "", texts: map[string]int{},
 		dates: dates{layouts: families, possible: allFamilies, location: in.o.Location, given: in.o.Layouts[name],
 			known: map[string]found{}}}
 	if c.dates.given != "" {
@@ -158,7 +155,7 @@ func (b *builder) unclear() *Error {
 	default:
 		return nil
 	}
-	e.File, e.Row, e.Line, e.Column = b.in.name, at.row, at.line, b.name
+	e.File, e.Row, e.Line, e.Column = b.in.name, at.row, at.line, b.Name
 	return e
 }
 
@@ -166,42 +163,42 @@ func (b *builder) unclear() *Error {
 func (b *builder) resolve(rows int) error {
 	half, unclear := b.n/2, b.unclear()
 	switch {
-	case b.kind != "":
+	case b.Kind != "":
 	case b.dates.given != "":
-		b.kind = Time
+		b.Kind = Time
 	case b.n == 0:
-		b.kind, b.note = Text, noValues
+		b.Kind, b.Note = Text, noValues
 	case b.commas > half, b.numbers > half, b.numbers+b.signed == b.n && !b.mixed && !(b.unsigned && b.sign == '%'):
-		switch b.kind = Category; {
+		switch b.Kind = Category; {
 		case b.numbers == b.n && b.padded && b.length > 0:
-			b.note = "numbers with leading zeros"
+			b.Note = "numbers with leading zeros"
 		case b.numbers == b.n && b.identifiers:
-			b.changed(identifiersNote)
+			b.changed("identifiers: integers beyond 2^53")
 			b.values = make([]float64, rows) // it is a number if it has too many levels
 		default:
-			b.kind = Number
+			b.Kind = Number
 		}
 	case b.booleans == b.n:
-		b.kind = Boolean
+		b.Kind = Boolean
 	case b.times == b.n && unclear != nil:
-		b.kind, b.note, b.problem = Text, "dates that are not clear: "+unclear.Problem, unclear
+		b.Kind, b.Note, b.problem = Text, "dates that are not clear: "+unclear.Problem, unclear
 	case b.times > half:
-		b.kind = Time
+		b.Kind = Time
 	default:
-		b.kind = Category
+		b.Kind = Category
 	}
 	switch {
-	case b.kind == Category:
+	case b.Kind == Category:
 		b.code = make([]uint32, rows)
-	case b.kind != Text:
+	case b.Kind != Text:
 		b.values = make([]float64, rows)
 	}
 	switch {
-	case b.kind == Time && unclear != nil:
+	case b.Kind == Time && unclear != nil:
 		return unclear
-	case b.kind == Time:
-		b.note = b.dates.String()
-	case b.kind != Number:
+	case b.Kind == Time:
+		b.Note = b.dates.String()
+	case b.Kind != Number:
 	case b.rounded:
 		b.changed(roundedNote)
 	case b.twoWays != "" && !b.oneWay:
@@ -223,17 +220,9 @@ func (b *builder) readAs(text string) string {
 // short is a number for a sentence.
 func short(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// share is ", as 3 of 4 other values are".
-func (b *builder) share(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", as %d of %d other values are", n, b.n-1)
-}
-
 // setMissing stores a missing value.
 func (c *column) setMissing(i int) {
-	if c.missing++; c.values != nil {
+	if c.Missing++; c.values != nil {
 		c.values[i] = math.NaN()
 	}
 }
@@ -241,7 +230,7 @@ func (c *column) setMissing(i int) {
 // set stores a trimmed text, or says why it is not of the column's kind.
 func (b *builder) set(i int, text []byte) (e *Error) {
 	// Whether a text of a category means a missing value is decided at the end, by all of its levels.
-	if (len(text) == 0 || b.kind != Category) && b.in.isMissing(text) {
+	if (len(text) == 0 || b.Kind != Category) && b.in.isMissing(text) {
 		if len(text) > 0 {
 			b.texts[string(text)]++
 		}
@@ -249,7 +238,7 @@ func (b *builder) set(i int, text []byte) (e *Error) {
 		return nil
 	}
 	v, ok := math.NaN(), false
-	switch b.kind {
+	switch b.Kind {
 	case Number:
 		v, e = b.number(text)
 	case Boolean:
@@ -292,7 +281,7 @@ func (b *builder) number(text []byte) (float64, *Error) {
 			", which is not guessed", fmt.Sprintf("if it is one, give --decimal %c, otherwise mend it or set the type to "+
 			"category", b.otherMark()))
 	case how == notNumber:
-		return 0, refused(text, "is not a number"+b.share(b.numbers),
+		return 0, refused(text, fmt.Sprintf("is not a number, as %d of %d other values are", b.numbers, b.n-1),
 			"mend it, leave it empty if it is missing, or set the kind to category")
 	case sign != b.sign && (sign != 0 || b.sign == '%' && v != 0):
 		return 0, refused(text, "does not have the sign of "+quote(b.marked),
@@ -303,20 +292,14 @@ func (b *builder) number(text []byte) (float64, *Error) {
 
 // moment is a time in microseconds.
 func (b *builder) moment(text []byte) (float64, *Error) {
-	t, ok := b.dates.parse(text)
+	possible, t := b.dates.matching(text, b.dates.possible)
 	switch {
-	case ok && t.zoned != b.zoned:
+	case possible != 0 && t.zoned != b.zoned:
 		return 0, refused(text, "is a time "+map[bool]string{true: "with a zone", false: "without a zone"}[t.zoned]+
 			", unlike those before", "write all with a time zone, or all without")
-	case !ok && b.dates.given != "":
-		return 0, refused(text, "is not a time of "+b.dates.String(), "mend it or the layout, or leave it empty")
-	case !ok:
-		if possible, _ := b.dates.matching(text, allFamilies); possible != 0 {
-			return 0, refused(text, "is not written as the times before ("+b.dates.String()+")",
-				"write all in the same way, or give a layout")
-		}
-		return 0, refused(text, "is not a date or time"+b.share(b.times),
-			"write it as 2006-01-02, give a layout, or set the kind to category")
+	case possible == 0:
+		return 0, refused(text, "is not a date or time as the others are written ("+b.dates.String()+")",
+			"mend it, leave it empty, give a layout, or set the kind to category")
 	}
 	return float64(t.micro), nil
 }
@@ -326,45 +309,38 @@ func (b *builder) setLevel(i int, text []byte) {
 	code, ok := b.index[string(text)]
 	if !ok {
 		level := string(text)
-		if b.bytes += len(level); !b.given && (len(b.levels) == mostLevels || b.bytes > mostLevelBytes) {
+		if b.bytes += len(level); !b.given && (len(b.Levels) == mostLevels || b.bytes > mostLevelBytes) {
 			b.ignore()
 			return
 		}
-		b.levels = append(b.levels, level)
-		code = uint32(len(b.levels))
+		b.Levels = append(b.Levels, level)
+		code = uint32(len(b.Levels))
 		b.index[level] = code
 	}
 	b.code[i] = code
 }
 
-// Notes on numbers that have more digits than float64.
-const (
-	identifiersNote = "identifiers: integers beyond 2^53"
-	roundedNote     = "rounded: more digits than a float64 has"
-)
+// roundedNote is a note on numbers.
+const roundedNote = "rounded: more digits than a float64 has"
 
 // changed notes how the values differ from those of the file.
-func (c *column) changed(note string) { c.note, c.notes = note, append(c.notes, note) }
+func (c *column) changed(note string) { c.Note, c.notes = note, append(c.notes, note) }
 
 // ignore makes a category a text, or a number if it is one.
 func (b *builder) ignore() {
-	b.kind, b.code, b.levels, b.index = Text, nil, nil, nil
-	if b.note = "too many different texts for a category"; b.values != nil {
-		b.kind, b.notes, b.missing = Number, nil, 0
+	b.Kind, b.code, b.Levels, b.index = Text, nil, nil, nil
+	if b.Note = "too many different texts for a category"; b.values != nil {
+		b.Kind, b.notes = Number, nil
 		b.changed(roundedNote)
-		for _, v := range b.values {
-			if math.IsNaN(v) {
-				b.missing++
-			}
-		}
+		b.Missing = len(b.lacking(len(b.values)))
 	}
 }
 
 // finish sorts the levels and returns the column.
 func (b *builder) finish() *column {
-	if b.kind == Category {
+	if b.Kind == Category {
 		b.settle()
-		if n := len(b.levels); n > 20 && n > (len(b.code)-b.missing)/2 && !b.given {
+		if n := len(b.Levels); n > 20 && n > (len(b.code)-b.Missing)/2 && !b.given {
 			b.ignore()
 		} else {
 			b.values = nil
@@ -384,7 +360,7 @@ func (b *builder) settle() {
 	b.recode(func(level string, n int) bool {
 		keep := !b.in.isMissing([]byte(level)) || b.isLevel(level, counts)
 		if !keep {
-			b.texts[level], b.missing = n, b.missing+n
+			b.texts[level], b.Missing = n, b.Missing+n
 		}
 		return keep
 	})
@@ -393,19 +369,19 @@ func (b *builder) settle() {
 // recode sorts the levels and drops those that are not to be kept; their rows have no value then. n: the rows of a
 // level.
 func (c *column) recode(keep func(level string, n int) bool) {
-	counts, to := make([]int, len(c.levels)+1), make([]uint32, len(c.levels)+1)
+	counts, to := make([]int, len(c.Levels)+1), make([]uint32, len(c.Levels)+1)
 	for _, code := range c.code {
 		counts[code]++
 	}
-	codes := make(map[string]int, len(c.levels))
-	for i, level := range c.levels {
+	codes := make(map[string]int, len(c.Levels))
+	for i, level := range c.Levels {
 		codes[level] = i + 1
 	}
-	c.levels = nil
+	c.Levels = nil
 	for _, level := range slices.Sorted(maps.Keys(codes)) {
 		if code := codes[level]; keep(level, counts[code]) {
-			c.levels = append(c.levels, level)
-			to[code] = uint32(len(c.levels))
+			c.Levels = append(c.Levels, level)
+			to[code] = uint32(len(c.Levels))
 		}
 	}
 	for i, code := range c.code {
@@ -422,23 +398,20 @@ func (b *builder) isLevel(text string, counts map[string]int) bool {
 	}
 	others, pairs, largest := 0, 0, 0
 	for level, n := range counts {
-		if b.in.isMissing([]byte(level)) {
-			continue
-		}
-		others++
-		largest = max(largest, n)
-		if len(level) == 2 && strings.Trim(level, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-			pairs++
+		if !b.in.isMissing([]byte(level)) {
+			others, largest = others+1, max(largest, n)
+			if len(level) == 2 && strings.Trim(level, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+				pairs++
+			}
 		}
 	}
-	const codes = 5 // fewer may be anything
 	why := ""
 	switch {
 	case b.quoted[text] == counts[text]:
 		why = "in quotes unlike other cells"
 	case text == "None" && others > 0 && counts[text] > largest:
 		why = "the most frequent one"
-	case text == "NA" && pairs >= codes && 10*pairs >= 9*others:
+	case text == "NA" && pairs >= 5 && 10*pairs >= 9*others:
 		why = "as others are codes of two letters"
 	default:
 		return false

@@ -16,33 +16,28 @@ import (
 var errNotUTF8 = errors.New("not UTF-8")
 
 // decode finds the encoding of a text. It is UTF-8 without a byte order mark where the name is "".
-func decode(file io.Reader, windows bool) (text io.Reader, encoding string) {
+func decode(file io.Reader, windows bool) (text io.Reader, name string) {
 	r := bufio.NewReaderSize(file, 1<<16)
 	head, _ := r.Peek(3)
-	var utf16 unicode.Endianness
 	switch {
 	case bytes.HasPrefix(head, []byte("\xEF\xBB\xBF")):
-		_, _ = r.Discard(3)
-		return r, "UTF-8 with a byte order mark"
-	case bytes.HasPrefix(head, []byte("\xFF\xFE")):
-		utf16 = unicode.LittleEndian
-	case bytes.HasPrefix(head, []byte("\xFE\xFF")):
-		utf16 = unicode.BigEndian
+		name = "UTF-8 with a byte order mark"
+	case bytes.HasPrefix(head, []byte("\xFF\xFE")), bytes.HasPrefix(head, []byte("\xFE\xFF")):
+		name = "UTF-16"
 	case windows:
 		return transform.NewReader(r, charmap.Windows1252.NewDecoder()), "Windows-1252"
 	default:
 		return r, ""
 	}
-	_, _ = r.Discard(2)
-	return transform.NewReader(r, unicode.UTF16(utf16, unicode.IgnoreBOM).NewDecoder()), "UTF-16"
+	return transform.NewReader(r, unicode.BOMOverride(transform.Nop)), name
 }
 
 // cleaner is a transformer that does what encoding/csv does not: lines end in \n alone, bytes that are not UTF-8 become
 // U+FFFD and are counted, and a NUL byte is an error. Without quotes, a quote becomes a NUL byte, which no text has.
 type cleaner struct {
 	transform.NopResetter
-	special [256]bool // bytes that are looked at
-	known   bool      // the encoding is certain: a byte order mark names it, or it is Windows-1252
+	quote   byte // a quote if it is text, otherwise 0
+	known   bool // the encoding is certain: a byte order mark names it, or it is Windows-1252
 	line    int
 	good    int // characters of several bytes
 	bad     int // bytes that were replaced
@@ -50,16 +45,14 @@ type cleaner struct {
 }
 
 func newCleaner(known, noQuotes bool) *cleaner {
-	c := &cleaner{known: known, line: 1}
-	c.special[0], c.special['\r'], c.special['\n'], c.special['"'] = true, true, true, noQuotes
-	for i := utf8.RuneSelf; i < len(c.special); i++ {
-		c.special[i] = true
-	}
-	return c
+	return &cleaner{known: known, line: 1, quote: map[bool]byte{true: '"'}[noQuotes]}
 }
 
 // notUTF8 says that what was read so far is rather Windows-1252 than UTF-8 with some bad bytes.
 func (c *cleaner) notUTF8() bool { return !c.known && c.bad > c.good }
+
+// plain says that a byte stays as it is.
+func (c *cleaner) plain(b byte) bool { return (b-' ' < utf8.RuneSelf-' ' || b == '\t') && b != c.quote }
 
 func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
 	for nSrc < len(src) {
@@ -68,7 +61,7 @@ func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 			return nDst, nSrc, transform.ErrShortDst
 		}
 		n := 0
-		for most := min(len(rest), len(room)); n < most && !c.special[rest[n]]; n++ {
+		for most := min(len(rest), len(room)); n < most && c.plain(rest[n]); n++ {
 		}
 		if n > 0 {
 			nDst += copy(room, rest[:n])
@@ -92,7 +85,7 @@ func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 		case r == 0:
 			return nDst, nSrc, &Error{Line: c.line, Problem: "a NUL byte, which text does not have",
 				Fix: "give CSV or Parquet; UTF-16 needs a byte order mark"}
-		case r == '"':
+		case r == '"' && c.quote != 0:
 			r = 0
 		case bytes.HasPrefix(rest, []byte("\r\n")):
 			r, size = '\n', 2

@@ -60,7 +60,8 @@ func (l *leaf) interpret(root schema.Node) {
 		l.kind, l.asText = Category, true
 	}
 	switch t := l.LogicalType().(type) {
-	case schema.NoLogicalType, schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
+	case schema.NoLogicalType, schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType,
+		schema.NullLogicalType, schema.UnknownLogicalType:
 	case schema.IntLogicalType:
 		if l.asText = !t.IsSigned() && t.BitWidth() == 64; l.asText {
 			l.text = func(b []byte, p *page, k int) []byte { return strconv.AppendUint(b, uint64(p.ints[k]), 10) }
@@ -90,8 +91,6 @@ func (l *leaf) interpret(root schema.Node) {
 			v := p.bytes[k]
 			return fmt.Appendf(b, "%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:])
 		}
-	case schema.NullLogicalType, schema.UnknownLogicalType:
-		l.why = noValues
 	default:
 		l.why = strings.ToLower(fmt.Sprint("of type ", t))
 	}
@@ -193,16 +192,13 @@ func shortest(v float64) float64 {
 		return v
 	}
 	var buf [32]byte
-	short, err := strconv.ParseFloat(string(strconv.AppendFloat(buf[:0], v, 'g', -1, 32)), 64)
-	if err != nil {
-		return v
-	}
-	return short
+	v, _ = strconv.ParseFloat(string(strconv.AppendFloat(buf[:0], v, 'g', -1, 32)), 64)
+	return v
 }
 
 // ignored is a column whose values are not read, and why.
 func (r *parquetReader) ignored(l *leaf, why string) *column {
-	c := &column{name: l.name, kind: Text, missing: r.rows, note: why}
+	c := &column{ColumnSchema: ColumnSchema{Name: l.name, Kind: Text, Missing: r.rows, Note: why}}
 	if why != "" && why != noValues {
 		c.changed("ignored: " + why)
 		c.problem = &Error{File: r.name, Column: l.name, Problem: "the column is ignored: " + why,
@@ -221,9 +217,6 @@ func (r *parquetReader) column(l *leaf) (c *column, err error) {
 	switch {
 	case want == Text:
 		return r.ignored(l, ""), nil
-	case l.why != "" && want != "":
-		return nil, &Error{Problem: "the column is " + l.why + ", which has no kind but text",
-			Fix: "convert it, or drop the column"}
 	case l.why != "":
 		return r.ignored(l, l.why), nil
 	case l.asText, want != "" && want != l.kind, r.o.Layouts[l.name] != "" && l.kind != Time:
@@ -234,21 +227,21 @@ func (r *parquetReader) column(l *leaf) (c *column, err error) {
 	if err == errInexact {
 		c, err = r.texts(l)
 	}
-	var e *Error
-	if errors.As(err, &e) && e.Err == errUnreadable && want == "" {
-		return r.ignored(l, fmt.Sprintf("row %d has %s", e.Row, e.Problem)), nil
+	if err == nil && c.Missing == r.rows {
+		err, l.why = errUnreadable, noValues
 	}
-	if err == nil && c.missing == r.rows {
-		c = r.ignored(l, noValues)
+	if err == errUnreadable {
+		return r.ignored(l, l.why), nil
 	}
 	return c, err
 }
 
 // values reads a column of numbers, booleans or times.
 func (r *parquetReader) values(l *leaf) (*column, error) {
-	b := &column{name: l.name, kind: l.kind, given: r.o.Kinds[l.name] != "", values: make([]float64, r.rows)}
+	b := &column{ColumnSchema: ColumnSchema{Name: l.name, Kind: l.kind}, given: r.o.Kinds[l.name] != "",
+		values: make([]float64, r.rows)}
 	if l.kind == Time {
-		b.note = map[bool]string{true: "date", false: "timestamp"}[l.perSecond == 0]
+		b.Note = map[bool]string{true: "date", false: "timestamp"}[l.perSecond == 0]
 	}
 	return b, r.each(l, func(i int, p *page, k int) error {
 		if k < 0 {
@@ -257,12 +250,13 @@ func (r *parquetReader) values(l *leaf) (*column, error) {
 		} else if l.kind == Time {
 			micro, ok := l.micro(p.ints[k])
 			if b.values[i] = float64(micro); !ok {
-				return &Error{Row: i + 1, Problem: "a time outside the years 1 to 9999", Fix: "mend it", Err: errUnreadable}
+				l.why = fmt.Sprintf("row %d has a time outside the years 1 to 9999", i+1)
+				return errUnreadable
 			}
 			return nil
 		}
 		switch v := l.number(p, k); {
-		case l.kind == Number && r.isMissingNumber(v):
+		case l.kind == Number && r.o.Missing != nil && r.isMissing(l.cell(p, k)):
 			b.setMissing(i)
 		case !(math.Abs(v) <= most), p.floats == nil && math.Abs(v) > 1<<53 && losesDigits(l.cell(p, k), v):
 			return errInexact
@@ -283,23 +277,24 @@ func (r *parquetReader) texts(l *leaf) (*column, error) {
 		b.decimal = '.'
 	}
 	if l.coded {
-		b.kind = cmp.Or(b.kind, Category)
+		b.Kind = cmp.Or(b.Kind, Category)
 	}
-	if err := r.each(l, func(i int, p *page, k int) error {
+	err = r.each(l, func(i int, p *page, k int) error {
 		if k < 0 {
 			return nil
 		}
 		text := l.cell(p, k)
 		if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
-			return &Error{Row: i + 1, Problem: "bytes that are not UTF-8 text", Fix: "convert the column to text, or drop it",
-				Err: errUnreadable}
+			l.why = fmt.Sprintf("row %d has bytes that are not UTF-8 text", i+1)
+			return errUnreadable
 		}
 		b.add(text, i+1, 0)
 		return nil
-	}); err != nil {
-		return nil, err
+	})
+	if err == nil {
+		err = b.resolve(r.rows)
 	}
-	if err := b.resolve(r.rows); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if err := r.each(l, func(i int, p *page, k int) error {
@@ -314,9 +309,4 @@ func (r *parquetReader) texts(l *leaf) (*column, error) {
 		return nil, err
 	}
 	return b.finish(), nil
-}
-
-// isMissingNumber says whether a number is written as a text that means a missing value, such as NaN or -999.
-func (in *input) isMissingNumber(v float64) bool {
-	return in.nan && v != v || in.inf && math.IsInf(v, 0) || slices.Contains(in.missingNumbers, v)
 }

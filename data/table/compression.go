@@ -4,40 +4,33 @@ import (
 	"encoding/binary"
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 )
 
-// codec decompresses pages. dst has the size that the page's header states, which was checked.
-type codec struct {
-	compress.Codec // compresses
-	decode         func(dst, src []byte) ([]byte, error)
-}
+// codec is one of arrow-go's that reads a page of nulls alone, which may have no bytes.
+type codec struct{ compress.Codec }
 
-// DecodeWithError decompresses a page. A page of nulls alone may have no bytes.
+// DecodeWithError decompresses a page.
 func (c codec) DecodeWithError(dst, src []byte) ([]byte, error) {
 	if len(src) == 0 {
 		return dst[:0], nil
 	}
-	return c.decode(dst, src)
+	return compress.Decode(c.Codec, dst, src)
 }
 
-// Arrow-go lacks LZ4 as Hadoop frames it and empty pages, and its zstd takes the memory that compressed bytes ask for.
+// hadoop is LZ4 as Hadoop frames it, which arrow-go lacks.
+type hadoop struct{ compress.Codec }
+
 func init() {
-	unzstd, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true)) // no error
-	for kind, decode := range map[compress.Compression]func(dst, src []byte) ([]byte, error){
-		compress.Codecs.Zstd: func(dst, src []byte) ([]byte, error) { return unzstd.DecodeAll(src, dst[:0]) },
-		compress.Codecs.Lz4:  unlz4,
-	} {
-		encode, _ := compress.GetCodec(kind) // none for LZ4, which is not written
-		compress.RegisterCodec(kind, codec{encode, decode})
+	compress.RegisterCodec(compress.Codecs.Lz4, codec{hadoop{}})
+	for _, kind := range []compress.Compression{compress.Codecs.Snappy, compress.Codecs.Zstd} {
+		of, _ := compress.GetCodec(kind)
+		compress.RegisterCodec(kind, codec{of})
 	}
-	snappy, _ := compress.GetCodec(compress.Codecs.Snappy)
-	compress.RegisterCodec(compress.Codecs.Snappy, codec{snappy, snappy.(compress.ErrorCodec).DecodeWithError})
 }
 
-// unlz4 decompresses the deprecated LZ4: blocks, each after its two sizes, as Hadoop writes them, or one bare block.
-func unlz4(dst, src []byte) ([]byte, error) {
+// DecodeWithError decompresses blocks, each after its two sizes, as Hadoop writes them, or one bare block.
+func (hadoop) DecodeWithError(dst, src []byte) ([]byte, error) {
 	n := 0
 	for rest := src; len(rest) >= 8; {
 		end := 8 + int64(binary.BigEndian.Uint32(rest[4:]))

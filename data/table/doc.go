@@ -11,7 +11,8 @@
 // as the shortest decimal that means it, as in a CSV file.
 //
 // What the user can mend is an [*Error]: one sentence with file, row and column, and what to do. Damaged and hostile
-// files are such errors, too, never panics. Sizes that a file states are checked before memory is allocated for them.
+// files are such errors, too, never panics. The rows, pages and dictionaries that a file states are checked before
+// memory is allocated for them.
 //
 // A number, a time or a boolean takes 8 bytes, a category 4. CSV is read twice, first for the kinds, then for the
 // values, so that no text is kept. README.md has measured times.

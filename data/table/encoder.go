@@ -73,15 +73,10 @@ func (e *Encoder) Of() (of []int) {
 // Features lists the columns that can be features: all but text, times and those left out. The label and the time
 // belong to the latter.
 func (t *Table) Features(leaveOut ...string) ([]string, error) {
-	for _, name := range leaveOut {
-		if _, err := t.column(name); name != "" && err != nil {
-			return nil, err
-		}
-	}
 	var names []string
 	for _, c := range t.columns {
-		if c.kind != Text && c.kind != Time && !slices.Contains(leaveOut, c.name) {
-			names = append(names, c.name)
+		if c.Kind != Text && c.Kind != Time && !slices.Contains(leaveOut, c.Name) {
+			names = append(names, c.Name)
 		}
 	}
 	if len(names) == 0 {
@@ -112,21 +107,21 @@ func parallel(n int, f func(i int)) {
 	_ = group.Wait() // f returns no error
 }
 
-// part finds rows, of which nil are all, and columns, which may not be text.
+// part finds rows, of which nil are all, and columns, which may not be text; nil are all others.
 func (t *Table) part(names []string, rows []int) ([]int, []*column, error) {
 	if rows == nil {
-		rows = make([]int, t.rows)
-		for i := range rows {
-			rows[i] = i
-		}
+		rows = upTo(t.rows)
 	}
 	var columns []*column
+	if names == nil {
+		columns = slices.DeleteFunc(slices.Clone(t.columns), func(c *column) bool { return c.Kind == Text })
+	}
 	for _, name := range names {
 		c, err := t.column(name)
 		if err != nil {
 			return nil, nil, err
 		}
-		if c.kind == Text {
+		if c.Kind == Text {
 			return nil, nil, t.errorf(-1, name, "leave it out, or set its type", "the column is text, which is not kept")
 		}
 		columns = append(columns, c)
@@ -136,19 +131,14 @@ func (t *Table) part(names []string, rows []int) ([]int, []*column, error) {
 
 // fit fits the encoding of a column.
 func (c *column) fit(rows []int) Encoded {
-	e := Encoded{Name: c.name, Kind: c.kind}
-	if c.kind == Category {
-		counts := make([]int, len(c.levels)+1)
+	e := Encoded{Name: c.Name, Kind: c.Kind}
+	if c.Kind == Category {
+		counts := make([]int, len(c.Levels)+1)
 		for _, i := range rows {
 			counts[c.code[i]]++
 		}
 		e.Indicator = counts[0] > 0
-		var seen []int
-		for level, n := range counts[1:] {
-			if n > 0 {
-				seen = append(seen, level)
-			}
-		}
+		seen := slices.DeleteFunc(upTo(len(c.Levels)), func(level int) bool { return counts[level+1] == 0 })
 		if len(seen) > mostFeatures {
 			slices.SortStableFunc(seen, func(a, b int) int { return cmp.Compare(counts[b+1], counts[a+1]) })
 			e.Joined = c.sorted(seen[mostFeatures-1:])
@@ -183,7 +173,7 @@ func (c *column) fit(rows []int) Encoded {
 
 // sorted are some levels.
 func (c *column) sorted(levels []int) []string {
-	names := collect(levels, func(i int) string { return c.levels[i] })
+	names := collect(levels, func(i int) string { return c.Levels[i] })
 	slices.Sort(names)
 	return names
 }
@@ -204,9 +194,9 @@ func (e *Encoder) Encode(t *Table, rows []int) ([]float32, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.kind != want.Kind {
-			return nil, t.errorf(-1, c.name, fmt.Sprintf("set its type to %s", want.Kind),
-				"the column is a %s; it was a %s when the encoding was fitted", c.kind, want.Kind)
+		if c.Kind != want.Kind {
+			return nil, t.errorf(-1, c.Name, fmt.Sprintf("set its type to %s", want.Kind),
+				"the column is a %s; it was a %s when the encoding was fitted", c.Kind, want.Kind)
 		}
 		list[i], features[i], offsets = c, want.features(c), append(offsets, offsets[i]+len(want.names()))
 	}
@@ -225,16 +215,15 @@ func (e *Encoder) Encode(t *Table, rows []int) ([]float32, error) {
 
 // features lists, for every code of a category, its feature in the column; -1 for none. The first is the indicator's.
 func (e *Encoded) features(c *column) []int32 {
-	features := slices.Repeat([]int32{-1}, len(c.levels)+1)
-	if e.Indicator {
-		features[0] = int32(len(e.names()) - 1)
-	}
-	for i, level := range c.levels {
-		if k, found := slices.BinarySearch(e.Levels, level); found {
-			features[i+1] = int32(k)
-		} else if _, found := slices.BinarySearch(e.Joined, level); found {
-			features[i+1] = int32(len(e.Levels))
+	names := e.names()
+	at := func(name string) int32 { return int32(slices.Index(names, e.Name+name)) }
+	features := []int32{at(" (missing)")}
+	for _, level := range c.Levels {
+		name := "=" + level
+		if _, joined := slices.BinarySearch(e.Joined, level); joined {
+			name = " (other)"
 		}
+		features = append(features, at(name))
 	}
 	return features
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -21,52 +20,38 @@ type Error struct {
 
 // Error returns `FILE, row 3 (line 4), column "x": PROBLEM; FIX`.
 func (e *Error) Error() string {
-	var where []string
-	if quoted := strconv.Quote(e.File); e.File != "" && len(quoted) == len(e.File)+2 {
-		where = append(where, e.File)
-	} else if e.File != "" { // it would break the line
-		where = append(where, quoted)
+	file, row, column := e.File, "", ""
+	if quoted := strconv.Quote(file); file != "" && len(quoted) != len(file)+2 { // it would break the line
+		file = quoted
 	}
 	switch {
 	case e.Row > 0 && e.Line > 0:
-		where = append(where, fmt.Sprintf("row %d (line %d)", e.Row, e.Line))
-	case e.Row > 0:
-		where = append(where, fmt.Sprintf("row %d", e.Row))
-	case e.Line > 0:
-		where = append(where, fmt.Sprintf("line %d", e.Line))
+		row = fmt.Sprintf("row %d (line %d)", e.Row, e.Line)
+	case e.Row+e.Line > 0:
+		row = fmt.Sprintf("%s %d", map[bool]string{true: "row", false: "line"}[e.Row > 0], e.Row+e.Line)
 	}
 	if e.Column != "" {
-		where = append(where, "column "+quote(e.Column))
+		column = "column " + quote(e.Column)
 	}
-	text := e.Problem
-	if len(where) > 0 {
-		text = strings.Join(where, ", ") + ": " + text
-	}
-	if e.Fix != "" {
-		text += "; " + e.Fix
-	}
-	return text
+	return joined("; ", joined(": ", joined(", ", file, row, column), e.Problem), e.Fix)
 }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// quote quotes a text from a file for a sentence.
-func quote(s string) string { return `"` + printable(s) + `"` }
+// quote quotes a text from a file for a sentence: on one line, printable, and short.
+func quote(s string) string {
+	text := fmt.Sprintf("%.40q", s)
+	if utf8.RuneCountInString(s) > 40 {
+		text = strings.TrimSuffix(text, `"`) + `..."`
+	}
+	return text
+}
 
-// printable is a text from a file on one line, printable, and short.
+// printable is such a text without quotes.
 func printable(s string) string {
-	const most = 40
-	runes := []rune(s[:min(len(s), (most+1)*utf8.UTFMax)])
-	for i, r := range runes {
-		if !unicode.IsPrint(r) {
-			runes[i] = utf8.RuneError
-		}
-	}
-	if len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	return string(runes)
+	text := quote(s)
+	return text[1 : len(text)-1]
 }
 
 // plural returns "1 row" or "2 rows".

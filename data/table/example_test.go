@@ -57,11 +57,11 @@ func Example() {
 	}
 	// Output:
 	// orders.csv: CSV, delimiter ,, 8 rows, 5 columns
-	//   date      time      year first
-	//   price     number    1 missing
-	//   city      category  3 levels: Oslo, Paris, Rome
-	//   express   boolean   1 missing
-	//   returned  category  2 levels: no, yes
+	//   date           time       year first
+	//   price          number     1 missing
+	//   city           category   Oslo, Paris, Rome
+	//   express        boolean    1 missing
+	//   returned       category   no, yes
 	// weeks [2024-W02 2024-W03 2024-W04] with rows [3 2 3] classes [no yes]
 	// price, price (missing), city=Paris, city=Rome, express, express (missing)
 	// [ 1.39  0.00  1.00  0.00  0.50  1.00]

@@ -27,11 +27,8 @@ const (
 	Regression LabelKind = "number" // a number
 )
 
-// Limits of labels.
-const (
-	autoClasses = 20   // of whole numbers that are classes without being asked
-	mostClasses = 1000 // of any label
-)
+// Limits of labels: of whole numbers that are classes without being asked, and of classes.
+const autoClasses, mostClasses = 20, 1000
 
 // Label reads a column as the label. Errors: no such column, text or times, a row without a label, a label that is
 // constant, and more than 1,000 classes.
@@ -40,39 +37,35 @@ func (t *Table) Label(name string, kind LabelKind) (*Label, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case c.kind == Text || c.kind == Time:
-		return nil, t.errorf(-1, name, "name another column, or set its kind", "the label is a %s", c.kind)
-	case kind == Regression && c.kind == Category:
+	case c.Kind == Text || c.Kind == Time:
+		return nil, t.errorf(-1, name, "name another column, or set its kind", "the label is a %s", c.Kind)
+	case kind == Regression && c.Kind == Category:
 		return nil, t.errorf(-1, name, "predict classes, or convert it", "the label is a category, not a number")
 	}
-	values := slices.Compact(slices.Sorted(slices.Values(c.values)))
+	values, index := distinct(c.values)
 	text := func(v float64) string {
-		if c.kind == Boolean {
+		if c.Kind == Boolean {
 			return strconv.FormatBool(v != 0)
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	fraction := func(v float64) bool { return v != math.Trunc(v) }
-	l, classes := &Label{Column: name}, len(c.levels)+len(values)
+	l, classes := &Label{Column: name}, len(c.Levels)+len(values)
 	switch {
 	case classes == 1:
-		only := append(slices.Clone(c.levels), collect(values, text)...)[0]
+		only := append(slices.Clone(c.Levels), collect(values, text)...)[0]
 		return nil, t.errorf(-1, name, "name another column", "the label is %s in all rows", quote(only))
-	case kind == Regression, kind == AnyLabel && c.kind == Number &&
+	case kind == Regression, kind == AnyLabel && c.Kind == Number &&
 		(classes > autoClasses || slices.ContainsFunc(values, fraction)):
 		l.Target = slices.Clone(c.values)
 	case classes > mostClasses:
 		return nil, t.errorf(-1, name, "predict a number, name another column, or join classes",
 			"the label has %d classes; at most %d are read", classes, mostClasses)
-	case c.kind == Category:
-		l.Names = slices.Clone(c.levels)
+	case c.Kind == Category:
+		l.Names = slices.Clone(c.Levels)
 		l.Class = collect(c.code, func(code uint32) int32 { return int32(code) - 1 })
 	default:
-		l.Names = collect(values, text)
-		l.Class = collect(c.values, func(v float64) int32 {
-			at, _ := slices.BinarySearch(values, v)
-			return int32(at)
-		})
+		l.Names, l.Class = collect(values, text), index
 	}
 	return l, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -41,7 +42,8 @@ func parseNumber(b []byte, decimal byte) (v float64, how int) {
 			point = point && c == '.'
 		case c|0x20 == 'e' && i > 0:
 		case (c == '-' || c == '+') && i > 0 && digits[i-1]|0x20 == 'e':
-		case isInfinite(digits) || bytes.EqualFold(digits, []byte("nan")):
+		case i == 0 && (c|0x20 == 'n' || c|0x20 == 'i') &&
+			slices.Contains([]string{"nan", "inf", "infinity"}, strings.ToLower(string(digits))):
 			return 0, notFinite
 		default:
 			return 0, notNumber
@@ -70,12 +72,8 @@ func parseNumber(b []byte, decimal byte) (v float64, how int) {
 var signs = map[byte]*regexp.Regexp{'.': markedBy(`,`, `\.`), ',': markedBy(`\.`, `,`)}
 
 func markedBy(group, decimal string) *regexp.Regexp {
-	digits := `[1-9]\d{0,2}(?:` + group + `\d{3})+`
-	for _, separator := range []string{"'", "\u00a0", "\u2009", "\u202f"} {
-		digits += `|[1-9]\d{0,2}(?:` + separator + `\d{3})+`
-	}
-	return regexp.MustCompile(`^([-+]?)(\p{Sc}?)[ \x{a0}]?([-+]?)((?:` + digits + `|\d+)?)((?:` + decimal +
-		`\d*)?)[ \x{a0}\x{202f}]?([%\p{Sc}]?)$`)
+	return regexp.MustCompile(`^([-+]?)(\p{Sc}?)[ \x{a0}]?([-+]?)((?:[1-9]\d{0,2}(?:[` + group +
+		`'\x{a0}\x{2009}\x{202f}]\d{3})+|\d+)?)((?:` + decimal + `\d*)?)[ \x{a0}\x{202f}]?([%\p{Sc}]?)$`)
 }
 
 // parseMarked parses a number that may have other marks than a decimal one: $1,234.50, 12 %. sign is its sign of
@@ -101,9 +99,4 @@ func parseMarked(b []byte, decimal byte) (v float64, sign rune, how int) {
 		sign, _ = utf8.DecodeRune(mark)
 	}
 	return v, sign, min(how, marked)
-}
-
-// isInfinite recognises infinities, without a sign.
-func isInfinite(b []byte) bool {
-	return bytes.EqualFold(b, []byte("inf")) || bytes.EqualFold(b, []byte("infinity"))
 }

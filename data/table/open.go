@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,28 +8,20 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 )
 
 // Open reads a table. All errors are of type *Error, except those of the system that have nothing to do with the file's
 // content; a file that does not exist is an *Error that wraps fs.ErrNotExist.
 func Open(path string, o Options) (*Table, error) {
 	info, err := os.Stat(path) // before it is opened: a pipe without a writer would wait forever
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, &Error{File: path, Problem: "there is no such file", Fix: "check the name", Err: err}
-	case err == nil && !info.Mode().IsRegular():
+	if err == nil && !info.Mode().IsRegular() {
 		return nil, &Error{File: path, Problem: "is not a file", Fix: "give a CSV or Parquet file"}
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &Error{File: path, Problem: "cannot be opened: " + cause(err),
-			Fix: "give another file, or make it readable", Err: err}
+		return nil, &Error{File: path, Problem: "cannot be opened: " + cause(err), Fix: "check the name", Err: err}
 	}
 	defer f.Close()
 	return Read(path, f, info.Size(), o)
@@ -52,17 +43,14 @@ func Read(name string, r io.ReaderAt, size int64, o Options) (*Table, error) {
 
 // input is a file to read, and how.
 type input struct {
-	name           string
-	r              io.ReaderAt
-	size           int64
-	o              Options
-	limits         *limits
-	missing        []string
-	given          bool      // they were given
-	missingNumbers []float64 // those of them that are numbers
-	nan            bool      // NaN is missing
-	inf            bool      // an infinite number is missing
-	notes          []string
+	name    string
+	r       io.ReaderAt
+	size    int64
+	o       Options
+	limits  *limits
+	missing []string
+	given   bool // they were given
+	notes   []string
 }
 
 // prepare sets what the options leave out, and refuses kinds that there are not.
@@ -78,26 +66,25 @@ func (in *input) prepare() error {
 	if in.limits = in.o.limits; in.limits == nil {
 		in.limits = &limits{Columns: 10_000, Cells: 1 << 31, Free: 256 << 20, Ratio: 200, Record: 8 << 20}
 	}
+	var odd []string
 	for _, text := range in.o.Missing {
-		switch text = strings.TrimSpace(text); {
-		case isInfinite([]byte(text)):
-			in.inf = true
-		case strings.EqualFold(text, "nan"):
-			in.nan = true
-		default:
+		text = strings.TrimSpace(text)
+		if words := notFiniteWords[strings.ToLower(text)]; words != "" {
+			odd = append(odd, strings.Fields(words)...)
+		} else {
 			in.missing = append(in.missing, text)
 		}
 	}
 	if in.given = in.missing != nil; !in.given {
 		in.missing = DefaultMissing
 	}
-	for _, text := range in.missing {
-		if v, err := strconv.ParseFloat(text, 64); err == nil {
-			in.missingNumbers = append(in.missingNumbers, v)
-		}
-	}
+	in.missing = slices.Concat(in.missing, odd)
 	return nil
 }
+
+// notFiniteWords are how numbers that are not finite are written.
+var notFiniteWords = map[string]string{"nan": "nan NaN NAN -nan -NaN", "inf": "inf Inf INF +inf +Inf +INF -inf -Inf -INF " +
+	"infinity Infinity +infinity +Infinity -infinity -Infinity"}
 
 // magics are the first bytes of files that are not tables.
 var magics = []struct{ bytes, what, fix string }{
@@ -118,13 +105,8 @@ func (in *input) read() (*Table, error) {
 	if err := in.prepare(); err != nil {
 		return nil, err
 	}
-	if in.size == 0 {
-		return nil, &Error{Problem: "the file is empty", Fix: "a table needs a header and at least two rows"}
-	}
 	head := make([]byte, min(in.size, 16))
-	if _, err := io.ReadFull(io.NewSectionReader(in.r, 0, in.size), head); err != nil {
-		return nil, &Error{Problem: "cannot be read: " + cause(err), Err: err}
-	}
+	_, _ = in.r.ReadAt(head, 0) // an error is one when it is read again
 	starts := func(magic string) bool { return strings.HasPrefix(string(head), magic) }
 	for _, m := range magics {
 		if starts(m.bytes) {
@@ -140,18 +122,6 @@ func (in *input) read() (*Table, error) {
 		return in.csv("zstd", false)
 	}
 	return in.csv("", false)
-}
-
-// open returns the decompressed content of a text file.
-func (in *input) open(compression string) (io.Reader, error) {
-	raw := io.NewSectionReader(in.r, 0, in.size)
-	switch compression {
-	case "gzip":
-		return gzip.NewReader(raw)
-	case "zstd":
-		return zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
-	}
-	return raw, nil
 }
 
 // cause is the text of an error from elsewhere, on one line.
@@ -173,11 +143,7 @@ func (in *input) isMissing(text []byte) bool {
 			return true
 		}
 	}
-	if !in.inf && !in.nan {
-		return false
-	}
-	text = bytes.TrimLeft(text, "+-")
-	return in.inf && isInfinite(text) || in.nan && bytes.EqualFold(text, []byte("nan"))
+	return false
 }
 
 // wanted lists the columns that are read. It refuses too many, names that are not unique, and options about columns
@@ -201,31 +167,20 @@ func (in *input) wanted(names []string, line int) ([]int, error) {
 			return nil, &Error{Problem: fmt.Sprintf("there is no column %s; %s", quote(name), list(names))}
 		}
 	}
-	var want []int
-	for i, name := range names {
-		if !slices.Contains(in.o.Drop, name) {
-			want = append(want, i)
-		}
-	}
-	if want == nil {
+	want := slices.DeleteFunc(upTo(len(names)), func(i int) bool { return slices.Contains(in.o.Drop, names[i]) })
+	if len(want) == 0 {
 		return nil, &Error{Problem: "no column is left to read", Fix: "drop fewer columns"}
 	}
 	return want, nil
 }
 
-// finish makes the table of its columns.
-func (in *input) finish(format string, rows int, columns []*column) *Table {
-	t := &Table{file: in.name, format: format, rows: rows, columns: columns, notes: in.notes, location: in.o.Location}
-	t.index()
-	return t
-}
-
-// index finds the columns by their names.
-func (t *Table) index() {
-	t.byName = make(map[string]*column, len(t.columns))
-	for _, c := range t.columns {
-		t.byName[c.name] = c
+// with is the table with other columns.
+func (t Table) with(columns []*column) *Table {
+	t.columns, t.byName = columns, make(map[string]*column, len(columns))
+	for _, c := range columns {
+		t.byName[c.Name] = c
 	}
+	return &t
 }
 
 // leastRows is the smallest number of rows of a table.

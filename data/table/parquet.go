@@ -11,7 +11,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
 // parquetReader reads a Parquet file, column by column in one goroutine: arrow-go panics on some damaged files, and a
@@ -23,21 +22,19 @@ type parquetReader struct {
 	left int64 // bytes that pages may still expand to
 }
 
-// Limits of Parquet files.
-const (
-	mostPage    = 1 << 30
-	batchValues = 1 << 13 // rows that are decoded at once
-)
+// mostPage limits the size of a page, and batchValues are decoded at once.
+const mostPage, batchValues = 1 << 30, 1 << 13
 
 // readParquet reads a Parquet file.
 func (in *input) readParquet() (t *Table, err error) {
 	name := "" // of the column that is read
 	defer func() {
-		if problem := recover(); problem != nil {
-			t, err = nil, fmt.Errorf("%v", problem)
-			if is, ok := problem.(error); ok {
-				err = is
-			}
+		switch problem := recover().(type) {
+		case nil:
+		case error:
+			err = problem
+		default:
+			err = fmt.Errorf("%v", problem)
 		}
 		var e *Error
 		if errors.As(err, &e) {
@@ -58,7 +55,16 @@ func (in *input) readParquet() (t *Table, err error) {
 	}
 	// Texts, and integers that may be identifiers, are read twice.
 	r := &parquetReader{input: in, file: f, left: 2 * in.limits.expanded(in.size)}
-	leaves := r.leaves()
+	// A nested column is one, whatever it consists of.
+	var leaves []*leaf
+	for i, s := 0, f.MetaData().Schema; i < s.NumColumns(); i++ {
+		root := s.ColumnRoot(i)
+		if i == 0 || root != s.ColumnRoot(i-1) {
+			l := &leaf{Column: s.Column(i), name: strings.Trim(root.Name(), blanks), at: i, location: in.o.Location}
+			l.interpret(root)
+			leaves = append(leaves, l)
+		}
+	}
 	want, err := in.wanted(collect(leaves, func(l *leaf) string { return l.name }), 0)
 	if err != nil {
 		return nil, err
@@ -76,7 +82,7 @@ func (in *input) readParquet() (t *Table, err error) {
 		}
 		columns = append(columns, c)
 	}
-	return in.finish("Parquet", r.rows, columns), nil
+	return Table{file: in.name, format: "Parquet", rows: r.rows, location: in.o.Location}.with(columns), nil
 }
 
 // check compares the number of rows with the file's size and the limits, before memory is taken for them.
@@ -138,13 +144,12 @@ func (r *parquetReader) each(l *leaf, use func(row int, p *page, k int) error) e
 			}
 			k := 0
 			for i := range n {
-				if p.levels != nil && p.levels[i] == 0 {
-					err = use(row+i, &p, -1)
-				} else {
-					err = use(row+i, &p, min(k, p.present-1))
+				value := -1
+				if p.levels == nil || p.levels[i] > 0 {
+					value = min(k, p.present-1)
 					k++
 				}
-				if err != nil {
+				if err := use(row+i, &p, value); err != nil {
 					return err
 				}
 			}
@@ -152,9 +157,7 @@ func (r *parquetReader) each(l *leaf, use func(row int, p *page, k int) error) e
 				return fmt.Errorf("a page of row group %d has %d values of %d", g, p.present, k)
 			}
 		}
-		if err := chunk.Close(); err != nil {
-			return err
-		}
+		_ = chunk.Close()
 	}
 	return nil
 }
@@ -170,9 +173,8 @@ func (p *page) read(chunk file.ColumnChunkReader, n int) (rows int, err error) {
 		return values(p, n, &p.ints, c.ReadBatchInPage, func(v int64) int64 { return v })
 	case *file.Int96ColumnChunkReader: // nanoseconds of the day, Julian day
 		return values(p, n, &p.ints, c.ReadBatchInPage, func(v parquet.Int96) int64 {
-			const unix, far = 2440588, 1e7
-			day := min(int64(binary.LittleEndian.Uint32(v[8:]))-unix, far)
-			return day*microsPerDay + floorDiv(int64(binary.LittleEndian.Uint64(v[:])), 1000)
+			day := min(int64(binary.LittleEndian.Uint32(v[8:]))-2440588, 1e7) // since 1970; far ones are refused below
+			return day*microsPerDay + int64(binary.LittleEndian.Uint64(v[:]))/1000
 		})
 	case *file.Float32ColumnChunkReader:
 		return values(p, n, &p.floats, c.ReadBatchInPage, func(v float32) float64 { return float64(v) })
@@ -195,8 +197,9 @@ func values[T, V any](p *page, n int, dst *[]V, read func(int64, []T, []int16, [
 		p.scratch = from
 	}
 	total, present, err := read(int64(n), from, p.levels, nil)
+	to := *dst
 	for i, v := range from[:present] {
-		(*dst)[i] = convert(v)
+		to[i] = convert(v)
 	}
 	p.present = present
 	return int(total), err
@@ -225,26 +228,3 @@ func (r pageReader) Next() bool {
 
 // GetDictionaryPage would read a dictionary without a check. Next has read it where a file has one.
 func (r pageReader) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
-
-// leaves lists the columns of the schema. A nested one is one column, whatever it consists of.
-func (r *parquetReader) leaves() (leaves []*leaf) {
-	s := r.file.MetaData().Schema
-	var last schema.Node
-	for i := range s.NumColumns() {
-		if root := s.ColumnRoot(i); root != last {
-			last = root
-			l := &leaf{Column: s.Column(i), name: strings.Trim(root.Name(), blanks), at: i, location: r.o.Location}
-			l.interpret(root)
-			leaves = append(leaves, l)
-		}
-	}
-	return leaves
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}

@@ -13,11 +13,10 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/text/transform"
 )
-
-// delimiters are those that are found, the preferred one first.
-const delimiters = ",;\t|"
 
 // sample is the size of the text at the beginning by which delimiter and header are judged.
 const sample = 1 << 18
@@ -37,8 +36,9 @@ type records struct {
 	start       []byte   // the beginning of the text
 	names       []string // of the columns, when the header was read
 	want        []int    // those that are read
-	trailing    bool     // each row has an empty field more than the header
-	lines       []int32  // of each row
+	builders    []*builder
+	trailing    bool    // each row has an empty field more than the header
+	lines       []int32 // of each row
 	fields      [][]byte
 	raw         []byte // text of the last row, below lines that are none
 }
@@ -49,14 +49,24 @@ func (in *input) records(compression string, windows bool) (*records, error) {
 	if d, c := in.o.Delim, in.o.Comment; d == '"' || c == '"' || d != 0 && d == c {
 		return s, &Error{Problem: "the delimiter and the sign of comments must differ, and neither can be a quote"}
 	}
-	file, err := in.open(compression)
+	var file, decoded io.Reader = io.NewSectionReader(in.r, 0, in.size), nil
+	var err error
+	switch compression {
+	case "gzip":
+		file, err = gzip.NewReader(file)
+	case "zstd":
+		file, err = zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+	}
 	if err != nil {
 		return s, err
 	}
-	var decoded io.Reader
+	if most := in.limits.expanded(in.size); compression != "" {
+		file = &rowLimit{r: file, left: int(most), err: &Error{Problem: fmt.Sprintf("the %s data expand to more than %d "+
+			"bytes, too much for the file's size", compression, most), Fix: "unpack the file if you trust it"}}
+	}
 	decoded, s.encoding = decode(file, windows)
 	s.cleaner = newCleaner(s.encoding != "", in.o.NoQuotes)
-	s.limit = &rowLimit{r: transform.NewReader(decoded, s.cleaner), limit: in.limits.Record, left: math.MaxInt}
+	s.limit = &rowLimit{r: transform.NewReader(decoded, s.cleaner), limit: in.limits.Record, left: math.MaxInt, err: errLongRow}
 	s.text = bufio.NewReaderSize(s.limit, sample)
 	skip := in.o.Skip
 	first, _ := s.text.Peek(len("sep=;\n")) // Excel's own way to name a delimiter
@@ -107,7 +117,10 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 		}
 		s.fields = s.fields[:0]
 		for _, text := range record {
-			field := bytes.Trim(unsafe.Slice(unsafe.StringData(text), len(text)), blanks)
+			field := unsafe.Slice(unsafe.StringData(text), len(text))
+			if n := len(field); n > 0 && (field[0] <= ' ' || field[n-1] <= ' ') {
+				field = bytes.Trim(field, blanks)
+			}
 			if s.o.NoQuotes && bytes.IndexByte(field, 0) >= 0 {
 				field = bytes.ReplaceAll(field, []byte{0}, []byte{'"'})
 			}
@@ -141,7 +154,7 @@ func (s *records) quoted(field int) bool {
 }
 
 // rows calls use for all rows that follow, as many as the header has fields; it stops when there are more than most.
-func (s *records) rows(most int64, use func(line int, fields [][]byte) error) error {
+func (s *records) rows(most int64, use func(s *records, line int, fields [][]byte) error) error {
 	for int64(len(s.lines)) <= most {
 		fields, line, err := s.next()
 		if err == io.EOF {
@@ -157,7 +170,7 @@ func (s *records) rows(most int64, use func(line int, fields [][]byte) error) er
 		if !s.fits(fields) {
 			return s.ragged(fields, line)
 		}
-		if err := use(line, fields); err != nil {
+		if err := use(s, line, fields); err != nil {
 			return err
 		}
 	}
@@ -236,7 +249,7 @@ func (s *records) head(delim byte) (rows [][]string, lines []int) {
 // fields. A table of one column has a comma.
 func (s *records) sniff() byte {
 	best, bestShare, bestFields := byte(','), 0., 1
-	for _, delim := range []byte(delimiters) {
+	for _, delim := range []byte(",;\t|") { // the preferred one first
 		rows, _ := s.head(delim)
 		same, fields := 0., 0
 		for _, row := range rows[headerBelow(rows):] {
@@ -295,10 +308,11 @@ func (s *records) advise(err error) error {
 	return err
 }
 
-// rowLimit fails if a row is longer than limit. What is left is set again for each row.
+// rowLimit fails if a row is longer than limit. What is left is set again for each row, but not for a whole file.
 type rowLimit struct {
 	r           io.Reader
 	limit, left int
+	err         error
 }
 
 var errLongRow = errors.New("long row")
@@ -308,7 +322,7 @@ func (l *rowLimit) reset() { l.left = min(l.limit, math.MaxInt-1) + 1 }
 
 func (l *rowLimit) Read(p []byte) (int, error) {
 	if l.left == 0 {
-		return 0, errLongRow
+		return 0, l.err
 	}
 	n, err := l.r.Read(p[:min(len(p), l.left)])
 	l.left -= n

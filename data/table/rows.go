@@ -9,16 +9,9 @@ import (
 // Select returns the table of some rows. Row still says which rows of the file they are.
 func (t *Table) Select(rows []int) *Table {
 	out := *t
-	out.rows, out.from, out.columns = len(rows), make([]int32, len(rows)), nil
-	for k, i := range rows {
-		out.from[k] = int32(t.Row(i))
-	}
-	out.notes = slices.Clone(t.notes)
-	for _, c := range t.columns {
-		out.columns = append(out.columns, c.selected(rows))
-	}
-	out.index()
-	return &out
+	out.rows, out.notes = len(rows), slices.Clone(t.notes)
+	out.from = collect(rows, func(i int) int32 { return int32(t.Row(i)) })
+	return out.with(collect(t.columns, func(c *column) *column { return c.selected(rows) }))
 }
 
 // selected is the column of some rows, with the levels that they have.
@@ -31,13 +24,13 @@ func (c *column) selected(rows []int) *column {
 		out.code = collect(rows, func(i int) uint32 { return c.code[i] })
 		out.recode(func(_ string, n int) bool { return n > 0 })
 	}
-	out.missing = 0
-	for i := range rows {
-		if out.isMissing(i) {
-			out.missing++
-		}
-	}
+	out.Missing = len(out.lacking(len(rows)))
 	return &out
+}
+
+// lacking lists the rows without a value.
+func (c *column) lacking(rows int) []int {
+	return slices.DeleteFunc(upTo(rows), func(i int) bool { return !c.isMissing(i) })
 }
 
 // Row is the number of a row in the file, from 0. Rows that Usable or Select left out have none.
@@ -50,14 +43,10 @@ func (t *Table) Row(i int) int {
 
 // Missing lists the rows that have no value in a column. There are none of "".
 func (t *Table) Missing(name string) (rows []int) {
-	if c := t.byName[name]; c != nil && c.missing > 0 {
-		for i := range t.rows {
-			if c.isMissing(i) {
-				rows = append(rows, i)
-			}
-		}
+	if c := t.byName[name]; c != nil && c.Missing > 0 {
+		return c.lacking(t.rows)
 	}
-	return rows
+	return nil
 }
 
 // Usable returns the table of the rows that models can learn from: without rows that have no label, and without a few
@@ -75,7 +64,7 @@ func (t *Table) Usable(time, label string) *Table {
 		notes = append(notes, fmt.Sprintf("left out: %s without a label in column %s, first row %d",
 			plural(len(without), "row"), printable(label), t.Row(without[0])+1))
 	}
-	if c := t.byName[time]; c != nil && c.missing == 0 && (c.kind == Time || c.kind == Number) {
+	if c := t.byName[time]; c != nil && c.Missing == 0 && (c.Kind == Time || c.Kind == Number) {
 		least, greatest := near(c.values)
 		var far []int
 		for i, v := range c.values {
@@ -92,13 +81,7 @@ func (t *Table) Usable(time, label string) *Table {
 	if notes == nil {
 		return t
 	}
-	var rows []int
-	for i, is := range drop {
-		if !is {
-			rows = append(rows, i)
-		}
-	}
-	out := t.Select(rows)
+	out := t.Select(slices.DeleteFunc(upTo(t.rows), func(i int) bool { return drop[i] }))
 	out.notes = append(out.notes, notes...)
 	return out
 }
@@ -116,54 +99,48 @@ func near(values []float64) (least, greatest float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	low, high := n/fewRows, n-1-n/fewRows
-	if len(runs(sorted[low:high+1])) < 3 { // their span says nothing
+	if values, _ := distinct(sorted[low : high+1]); len(values) < 3 { // their span says nothing
 		return sorted[0], sorted[n-1]
 	}
-	for moved := true; moved; {
-		moved = false
-		reach := farSpans * (sorted[high] - sorted[low])
-		if low > 0 && sorted[low]-sorted[low-1] <= reach {
+	for {
+		switch reach := farSpans * (sorted[high] - sorted[low]); {
+		case low > 0 && sorted[low]-sorted[low-1] <= reach:
 			low--
-			moved = true
-		}
-		if high < n-1 && sorted[high+1]-sorted[high] <= reach {
+		case high < n-1 && sorted[high+1]-sorted[high] <= reach:
 			high++
-			moved = true
+		default:
+			return sorted[low], sorted[high]
 		}
 	}
-	return sorted[low], sorted[high]
 }
 
 // readTimes returns the table with numbers of a column as the times that they mean, if it is one of numbers that mean
 // times and its type was not given.
 func (t *Table) readTimes(name string) *Table {
 	c := t.byName[name]
-	if c == nil || c.kind != Number || c.given || c.missing > 0 {
+	if c == nil || c.Kind != Number || c.given || c.Missing > 0 {
 		return t
 	}
 	for _, s := range scales {
-		times, whole := make([]float64, t.rows), true
-		for i, v := range c.values {
-			micro, ok := s.micro(v, t.location)
-			if !ok || v < s.least || v > s.greatest {
-				times = nil
-				break
-			}
-			times[i] = float64(micro)
-			whole = whole && v == math.Trunc(v)
+		part := func(v float64) bool { return v != math.Trunc(v) }
+		other := func(v float64) bool {
+			_, ok := s.micro(v, t.location)
+			return !ok || v < s.least || v > s.greatest
 		}
-		if times == nil || whole && s.greatest < 10_000 { // years are well as they are
-			continue
+		if slices.ContainsFunc(c.values, other) || s.greatest < 10_000 && !slices.ContainsFunc(c.values, part) {
+			continue // whole years are well as they are
 		}
-		out, read := *t, *c
-		read.kind, read.values, read.note, read.dates = Time, times, "layout "+s.layout, dates{}
-		out.columns = slices.Clone(t.columns)
-		out.columns[slices.Index(t.columns, c)] = &read
-		out.index()
+		times := collect(c.values, func(v float64) float64 {
+			micro, _ := s.micro(v, t.location)
+			return float64(micro)
+		})
+		read, columns := *c, slices.Clone(t.columns)
+		read.Kind, read.values, read.Note, read.dates = Time, times, "layout "+s.layout, dates{}
+		columns[slices.Index(columns, c)] = &read
 		first := (&Times{column: &read, table: t}).name(times[0])
 		read.notes = append(slices.Clone(c.notes), fmt.Sprintf("the numbers are times, %s is %s (layout %s); --type "+
 			"%s=number keeps them", short(c.values[0]), first, s.layout, name))
-		return &out
+		return t.with(columns)
 	}
 	return t
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -79,14 +78,10 @@ type Table struct {
 
 // column is a column in memory: values or codes, by its kind; Text has neither.
 type column struct {
-	name    string
-	kind    Kind
-	values  []float64 // Number; Boolean: 0 or 1; Time: microseconds since 1970 in UTC; NaN is missing
-	code    []uint32  // Category: 0 is missing, i + 1 is levels[i]
-	levels  []string  // sorted
-	missing int
+	ColumnSchema
+	values  []float64      // Number; Boolean: 0 or 1; Time: microseconds since 1970 in UTC; NaN is missing
+	code    []uint32       // Category: 0 is missing, i + 1 is levels[i]
 	dates   dates          // Time: how its values are written
-	note    string         // how it is written, or why it is Text
 	notes   []string       // on values that were changed
 	texts   map[string]int // that made values missing
 	given   bool           // its kind was given
@@ -95,10 +90,7 @@ type column struct {
 
 // number returns the value of row i as a number, NaN if it is missing. Times are in days since 1970.
 func (c *column) number(i int) float64 {
-	switch {
-	case c.values == nil:
-		return math.NaN()
-	case c.kind == Time:
+	if c.Kind == Time {
 		return c.values[i] / microsPerDay
 	}
 	return c.values[i]
@@ -106,13 +98,7 @@ func (c *column) number(i int) float64 {
 
 // isMissing says whether row i has no value.
 func (c *column) isMissing(i int) bool {
-	switch c.kind {
-	case Category:
-		return c.code[i] == 0
-	case Text:
-		return true
-	}
-	return math.IsNaN(c.number(i))
+	return c.Kind == Text || c.Kind == Category && c.code[i] == 0 || c.values != nil && math.IsNaN(c.values[i])
 }
 
 // Rows is the number of rows.
@@ -120,13 +106,8 @@ func (t *Table) Rows() int { return t.rows }
 
 // Schema describes the columns.
 func (t *Table) Schema() Schema {
-	s := Schema{File: t.file, Format: t.format, Rows: t.rows, Notes: t.Notes()}
-	for _, c := range t.columns {
-		s.Columns = append(s.Columns, ColumnSchema{
-			Name: c.name, Kind: c.kind, Missing: c.missing, Levels: slices.Clone(c.levels), Note: c.note,
-		})
-	}
-	return s
+	return Schema{t.file, t.format, t.rows, collect(t.columns, func(c *column) ColumnSchema { return c.ColumnSchema }),
+		t.Notes()}
 }
 
 // Notes are what the user should know about how the file was read: of the file, of columns whose values were changed,
@@ -136,14 +117,13 @@ func (t *Table) Notes() []string {
 	var columns, missing []string
 	for _, c := range t.columns {
 		for _, note := range c.notes {
-			columns = append(columns, "column "+printable(c.name)+": "+note)
+			columns = append(columns, "column "+printable(c.Name)+": "+note)
 		}
-		if len(c.texts) > 0 && c.kind != Text {
-			text := printable(c.name)
-			for i, key := range slices.Sorted(maps.Keys(c.texts)) {
-				text += fmt.Sprintf("%s %s %d", strings.Repeat(",", min(i, 1)), quote(key), c.texts[key])
-			}
-			missing = append(missing, text)
+		if len(c.texts) > 0 && c.Kind != Text {
+			counts := collect(slices.Sorted(maps.Keys(c.texts)), func(text string) string {
+				return fmt.Sprintf("%s %d", quote(text), c.texts[text])
+			})
+			missing = append(missing, printable(c.Name)+" "+strings.Join(counts, ", "))
 		}
 	}
 	if notes = append(notes, shown(columns, "more notes on columns")...); missing != nil {
@@ -181,36 +161,23 @@ type ColumnSchema struct {
 
 // String is the schema as text: a line on the file, one for each column, and the notes.
 func (s Schema) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s, %s\n", s.File, s.Format, plural(s.Rows, "row"), plural(len(s.Columns), "column"))
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	text := fmt.Sprintf("%s: %s, %s, %s\n", s.File, s.Format, plural(s.Rows, "row"), plural(len(s.Columns), "column"))
 	for _, c := range s.Columns {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", printable(c.Name), c.Kind, c.detail())
+		levels, missing := strings.Join(shown(collect(c.Levels, printable), "more levels"), ", "), ""
+		if c.Missing > 0 {
+			missing = fmt.Sprintf("%d missing", c.Missing)
+		}
+		text += fmt.Sprintf("  %-14s %-10s %s\n", printable(c.Name), c.Kind, joined("; ", levels, missing, c.Note))
 	}
-	w.Flush()
 	for _, note := range s.Notes {
-		fmt.Fprintf(&b, "note: %s\n", note)
+		text += fmt.Sprintf("note: %s\n", note)
 	}
-	return b.String()
+	return text
 }
 
-// detail is what String says of a column after its kind.
-func (c ColumnSchema) detail() string {
-	var parts []string
-	if n := len(c.Levels); n > 0 {
-		text := plural(n, "level") + ": " + strings.Join(collect(c.Levels[:min(n, 4)], printable), ", ")
-		if n > 4 {
-			text += ", ..."
-		}
-		parts = append(parts, text)
-	}
-	if c.Missing > 0 {
-		parts = append(parts, fmt.Sprintf("%d missing", c.Missing))
-	}
-	if c.Note != "" {
-		parts = append(parts, c.Note)
-	}
-	return strings.Join(parts, "; ")
+// joined joins the parts that are not empty.
+func joined(separator string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
 }
 
 // errorf is an error about the table. row is an index from 0, or -1.
@@ -230,7 +197,7 @@ func (t *Table) column(name string) (*column, error) {
 	if c, ok := t.byName[name]; ok {
 		return c, nil
 	}
-	names := collect(t.columns, func(c *column) string { return c.name })
+	names := collect(t.columns, func(c *column) string { return c.Name })
 	return nil, t.errorf(-1, "", "", "there is no column %s; %s", quote(name), list(names))
 }
 

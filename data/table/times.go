@@ -1,7 +1,9 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,12 +19,12 @@ type Bin struct {
 
 // units are those of Bin.
 var units = []unit{
-	{"hour", func(t time.Time) int { return int(floorDiv(t.Unix(), 3600)) }, // of elapsed time: clocks may be set back
+	{"hour", func(t time.Time) int { return int(math.Floor(float64(t.Unix()) / 3600)) }, // of elapsed time: clocks may be set back
 		func(n int, zone *time.Location) string {
 			return time.Unix(int64(n)*3600, 0).In(zone).Format("2006-01-02 15:04")
 		}},
 	{"day", dayOf, func(n int, _ *time.Location) string { return date(1970, 1, 1+n).Format(time.DateOnly) }},
-	{"week", func(t time.Time) int { return int(floorDiv(int64(dayOf(t)+3), 7)) }, // 1970-01-01 was a Thursday
+	{"week", func(t time.Time) int { return int(math.Floor(float64(dayOf(t)+3) / 7)) }, // 1970-01-01 was a Thursday
 		func(n int, _ *time.Location) string {
 			return isoWeek(date(1970, 1, 7*n-2))
 		}},
@@ -57,27 +59,24 @@ func isoWeek(t time.Time) string {
 
 // dayOf is the number of days since 1970 of a date.
 func dayOf(t time.Time) int {
-	return int(floorDiv(date(t.Year(), int(t.Month()), t.Day()).Unix(), 86400))
+	return int(date(t.Year(), int(t.Month()), t.Day()).Unix() / 86400)
 }
 
 // ParseBin parses "none", a unit, "365 rows", or "20 blocks".
 func ParseBin(text string) (Bin, error) {
 	text = strings.TrimSpace(strings.ToLower(text))
-	if text == "" || text == "none" {
-		return Bin{}, nil
-	}
 	names := collect(units, func(u unit) string { return u.name })
-	if slices.Contains(names, text) {
-		return Bin{Unit: text}, nil
-	}
 	number, what, _ := strings.Cut(text, " ")
-	if n, err := strconv.Atoi(number); err == nil && n > 0 {
-		switch strings.TrimSuffix(strings.TrimSpace(what), "s") {
-		case "row":
-			return Bin{Rows: n}, nil
-		case "block":
-			return Bin{Blocks: n}, nil
-		}
+	n, _ := strconv.Atoi(number)
+	switch what = strings.TrimSuffix(strings.TrimSpace(what), "s"); {
+	case text == "" || text == "none":
+		return Bin{}, nil
+	case slices.Contains(names, text):
+		return Bin{Unit: text}, nil
+	case n > 0 && what == "row":
+		return Bin{Rows: n}, nil
+	case n > 0 && what == "block":
+		return Bin{Blocks: n}, nil
 	}
 	return Bin{}, &Error{Problem: fmt.Sprintf("bin %s is not none, one of %s, \"365 rows\" or \"20 blocks\"", quote(text),
 		strings.Join(names, ", "))}
@@ -85,15 +84,12 @@ func ParseBin(text string) (Bin, error) {
 
 // String is the text that ParseBin parses.
 func (b Bin) String() string {
-	switch {
-	case b.Unit != "":
-		return b.Unit
-	case b.Rows > 0:
+	if b.Rows > 0 {
 		return fmt.Sprintf("%d rows", b.Rows)
-	case b.Blocks > 0:
+	} else if b.Blocks > 0 {
 		return fmt.Sprintf("%d blocks", b.Blocks)
 	}
-	return "none"
+	return cmp.Or(b.Unit, "none")
 }
 
 // Times has the time of every row. Times are in ascending order.
@@ -120,12 +116,7 @@ func (t *Times) Of() []float64 {
 
 // Rows lists the rows of the times from..to-1, in the order of the file.
 func (t *Times) Rows(from, to int) (rows []int) {
-	for i, at := range t.Index {
-		if int(at) >= from && int(at) < to {
-			rows = append(rows, i)
-		}
-	}
-	return rows
+	return slices.DeleteFunc(upTo(len(t.Index)), func(i int) bool { return int(t.Index[i]) < from || int(t.Index[i]) >= to })
 }
 
 // Times groups the rows by a column of kind Time or Number. Column "" is the order of the rows; it needs blocks. Rows
@@ -146,10 +137,10 @@ func (t *Table) Times(name string, bin Bin) (*Times, error) {
 		switch out.column = c; {
 		case err != nil:
 			return nil, err
-		case c.kind != Time && c.kind != Number:
+		case c.Kind != Time && c.Kind != Number:
 			return nil, t.errorf(-1, name, "write dates as 2006-01-02, give a layout, or name another column",
-				"the column is a %s, not a time", c.kind)
-		case c.kind == Number && bin.Unit != "":
+				"the column is a %s, not a time", c.Kind)
+		case c.Kind == Number && bin.Unit != "":
 			return nil, t.errorf(-1, name, `take blocks of rows, or give layout "unix" or "%Y%m%d"`,
 				"the column has numbers, and a bin of %s needs dates", bin.Unit)
 		}
@@ -165,19 +156,17 @@ func (t *Table) Times(name string, bin Bin) (*Times, error) {
 		}
 	}
 	out.Sorted = slices.IsSorted(keys)
-	distinct := slices.Sorted(slices.Values(keys))
-	out.Counts = runs(distinct)
-	distinct = slices.Compact(distinct)
-	out.Index = collect(keys, func(key float64) int32 {
-		at, _ := slices.BinarySearch(distinct, key)
-		return int32(at)
-	})
+	distinct, index := distinct(keys)
+	out.Index, out.Counts = index, make([]int, len(distinct))
+	for _, at := range index {
+		out.Counts[at]++
+	}
 	if out.first = distinct; out.isBlocks {
 		out.blocks(distinct)
 	} else {
 		out.Values, out.Names = slices.Clone(distinct), collect(distinct, out.name)
 	}
-	if out.column != nil && out.column.kind == Time && out.unit == nil && !out.isBlocks {
+	if out.column != nil && out.column.Kind == Time && out.unit == nil && !out.isBlocks {
 		out.Values = collect(distinct, func(micro float64) float64 { return micro / microsPerDay })
 	}
 	if len(out.Values) < 2 {
@@ -195,21 +184,19 @@ func (t *Table) complete(name, purpose string) (*column, error) {
 	c, err := t.column(name)
 	if err == nil && c.problem != nil {
 		err = c.problem
-	} else if rows := t.Missing(name); rows != nil && c.kind != Text {
+	} else if rows := t.Missing(name); rows != nil && c.Kind != Text {
 		err = t.errorf(rows[0], name, "fill it in, or remove the row", "the %s is missing", purpose)
 	}
 	return c, err
 }
 
-// runs counts the equal neighbours of sorted keys.
-func runs(sorted []float64) (counts []int) {
-	for i, v := range sorted {
-		if i == 0 || v != sorted[i-1] {
-			counts = append(counts, 0)
-		}
-		counts[len(counts)-1]++
-	}
-	return counts
+// distinct sorts the different values of a list, and says where each is among them.
+func distinct(list []float64) (values []float64, index []int32) {
+	values = slices.Compact(slices.Sorted(slices.Values(list)))
+	return values, collect(list, func(v float64) int32 {
+		at, _ := slices.BinarySearch(values, v)
+		return int32(at)
+	})
 }
 
 // key is the key of a time: the bin since 1970, or microseconds. Microseconds between 1684 and 2255 are exact; further
@@ -226,7 +213,7 @@ func (t *Times) name(key float64) string {
 	switch {
 	case t.column == nil:
 		return "row " + strconv.Itoa(int(key)+1)
-	case t.column.kind != Time:
+	case t.column.Kind != Time:
 		return strconv.FormatFloat(key, 'g', -1, 64)
 	case t.unit != nil:
 		return t.unit.text(int(key), t.table.location)
@@ -289,14 +276,14 @@ func (t *Times) parse(text string) (key float64, ok bool) {
 	switch {
 	case t.column == nil:
 		return 0, false
-	case t.column.kind == Number:
+	case t.column.Kind == Number:
 		v, how := parseNumber([]byte(text), '.')
 		return v, how >= plain
 	}
 	for _, d := range []dates{{layouts: []*layout{{of: []string{"2006"}}}, possible: 1, given: "a year"}, t.column.dates,
 		{layouts: families, possible: 1<<yearFirst | 1<<dayFirst | 1<<named}} {
 		d.location, d.known = t.table.location, map[string]found{}
-		if m, ok := d.parse([]byte(text)); ok {
+		if possible, m := d.matching([]byte(text), d.possible); possible != 0 {
 			return t.key(m.micro), true
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// Column is a column to write. Values is one of []float64, []float32, []int64, []int, []bool, []string and []time.Time.
+// Column is a column to write. Values is one of []float64, []int64, []int, []bool, []string and []time.Time.
 // NaN, and values where Missing is true, become null in Parquet and an empty field in CSV.
 type Column struct {
 	Name    string
@@ -45,8 +45,6 @@ func prepare(columns []Column) ([]*cells, error) {
 		switch v := c.Values.(type) {
 		case []float64:
 			as(p, v, types.Double, nil, func(v float64) float64 { return v })
-		case []float32:
-			as(p, v, types.Float, nil, func(v float32) float32 { return v })
 		case []int64:
 			as(p, v, types.Int64, nil, func(v int64) int64 { return v })
 		case []int:
@@ -60,12 +58,11 @@ func prepare(columns []Column) ([]*cells, error) {
 		default:
 			return nil, fmt.Errorf("table: column %s has values of type %T", quote(c.Name), c.Values)
 		}
-		if list = append(list, p); p.rows != list[0].rows || p.Missing != nil && len(p.Missing) != p.rows {
-			return nil, fmt.Errorf("table: column %s has %d values and %d in Missing, but the first column has %d rows",
-				quote(c.Name), p.rows, len(p.Missing), list[0].rows)
-		}
-		if c.Name == "" || slices.ContainsFunc(columns[:i], func(o Column) bool { return o.Name == c.Name }) {
-			return nil, fmt.Errorf("table: column %d has no name of its own (%s)", i+1, quote(c.Name))
+		list = append(list, p)
+		if slices.ContainsFunc(columns[:i], func(o Column) bool { return o.Name == c.Name }) || c.Name == "" ||
+			p.rows != list[0].rows || p.Missing != nil && len(p.Missing) != p.rows {
+			return nil, fmt.Errorf("table: column %d, %s, has no name of its own, or not as many values as the first", i+1,
+				quote(c.Name))
 		}
 	}
 	if len(list) == 0 {
@@ -163,19 +160,18 @@ func writeCSV(w io.Writer, columns []*cells) error {
 // rowsPerGroup bounds the rows of a row group.
 const rowsPerGroup = 1 << 18
 
-// ParquetWriter writes a table as a Parquet file in parts: INT64, DOUBLE, FLOAT, BOOLEAN, dictionaries of texts and
+// ParquetWriter writes a table as a Parquet file in parts: INT64, DOUBLE, BOOLEAN, dictionaries of texts and
 // timestamps of microseconds in UTC, compressed with zstd. Equal calls write equal bytes.
 type ParquetWriter struct {
-	w       io.Writer
-	out     *file.Writer
-	columns []*cells // of the first part
+	w   io.Writer
+	out *file.Writer
 }
 
 // NewParquetWriter returns a writer to w.
 func NewParquetWriter(w io.Writer) *ParquetWriter { return &ParquetWriter{w: w} }
 
-// Write writes rows. All parts have the same columns; one that Missing is given for in the first may have missing
-// values in all. Errors: columns that do not fit, and those of the writer below.
+// Write writes rows. All parts must have the same columns, with Missing where the first one has it. Errors: columns
+// that do not fit one another, and those of the writer below.
 func (p *ParquetWriter) Write(columns ...Column) error {
 	list, err := prepare(columns)
 	if err != nil {
@@ -188,7 +184,7 @@ func (p *ParquetWriter) Write(columns ...Column) error {
 func (p *ParquetWriter) Close() error { return p.out.Close() }
 
 // start writes the schema.
-func (p *ParquetWriter) start(columns []*cells) error {
+func (p *ParquetWriter) start(columns []*cells) (err error) {
 	properties := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd),
 		parquet.WithCreatedBy("tvps version 1"), parquet.WithDictionaryDefault(false)}
 	var fields schema.FieldList
@@ -200,65 +196,43 @@ func (p *ParquetWriter) start(columns []*cells) error {
 		if c.physical == parquet.Types.ByteArray {
 			properties = append(properties, parquet.WithDictionaryPath(parquet.ColumnPath{c.Name}, true))
 		}
-		node, err := schema.NewPrimitiveNodeLogical(c.Name, repetition, c.logical, c.physical, -1, -1)
-		if err != nil {
-			return err
-		}
-		fields = append(fields, node)
+		fields = append(fields, schema.MustPrimitive(
+			schema.NewPrimitiveNodeLogical(c.Name, repetition, c.logical, c.physical, -1, -1)))
 	}
-	root, err := schema.NewGroupNode("table", parquet.Repetitions.Required, fields, -1)
-	if err != nil {
-		return err
-	}
-	p.columns = columns
+	root := schema.MustGroup(schema.NewGroupNode("table", parquet.Repetitions.Required, fields, -1))
 	p.out, err = file.NewParquetWriterWithError(struct{ io.Writer }{p.w}, root, // which it cannot close
 		file.WithWriterProps(parquet.NewWriterProperties(properties...)))
 	return err
 }
 
-func (p *ParquetWriter) write(columns []*cells) error {
+func (p *ParquetWriter) write(columns []*cells) (err error) {
 	if p.out == nil {
 		if err := p.start(columns); err != nil {
 			return err
 		}
 	}
-	fits := func(a, b *cells) bool {
-		return a.Name == b.Name && a.physical == b.physical && (a.Missing == nil) == (b.Missing == nil)
-	}
-	if !slices.EqualFunc(columns, p.columns, fits) {
-		return errors.New("table: the columns are not those of the first part")
-	}
-	for from := 0; from < columns[0].rows; from += rowsPerGroup {
-		group, err := p.out.AppendRowGroupChecked()
-		if err != nil {
-			return err
+	for from := 0; from < columns[0].rows && err == nil; from += rowsPerGroup {
+		group, groupErr := p.out.AppendRowGroupChecked()
+		if groupErr != nil {
+			return groupErr
 		}
 		for _, c := range columns {
 			w, err := group.NextColumn()
+			if err == nil {
+				err = errors.Join(c.write(w, from, min(from+rowsPerGroup, c.rows)), w.Close())
+			}
 			if err != nil {
 				return err
 			}
-			if err := errors.Join(c.write(w, from, min(from+rowsPerGroup, c.rows)), w.Close()); err != nil {
-				return err
-			}
 		}
-		if err := group.Close(); err != nil {
-			return err
-		}
+		err = group.Close()
 	}
-	return nil
+	return err
 }
 
 // Columns returns columns of the table as they were read, to write some rows of them: for a trainer of the user. nil
 // names are all columns but text, which is not kept; nil rows are all rows.
 func (t *Table) Columns(names []string, rows []int) ([]Column, error) {
-	if names == nil {
-		for _, c := range t.columns {
-			if c.kind != Text {
-				names = append(names, c.name)
-			}
-		}
-	}
 	rows, columns, err := t.part(names, rows)
 	if err != nil {
 		return nil, err
@@ -268,31 +242,35 @@ func (t *Table) Columns(names []string, rows []int) ([]Column, error) {
 
 // export copies rows of a column.
 func (c *column) export(rows []int) Column {
-	out := Column{Name: c.name}
-	whole := c.missing == 0
+	out := Column{Name: c.Name}
+	whole := c.Missing == 0
 	for _, v := range c.values { // of all rows, so that all parts of a table have one type
 		whole = whole && v == math.Trunc(v) && math.Abs(v) <= 1<<53
 	}
 	switch {
-	case c.kind == Category:
-		levels := append([]string{""}, c.levels...)
+	case c.Kind == Category:
+		levels := append([]string{""}, c.Levels...)
 		out.Values = collect(rows, func(i int) string { return levels[c.code[i]] })
-	case c.kind == Boolean:
+	case c.Kind == Boolean:
 		out.Values = collect(rows, func(i int) bool { return c.values[i] == 1 })
-	case c.kind == Time:
-		out.Values = collect(rows, func(i int) time.Time {
-			if math.IsNaN(c.values[i]) {
-				return time.Time{}
-			}
-			return time.UnixMicro(int64(c.values[i])).UTC()
-		})
+	case c.Kind == Time:
+		out.Values = collect(rows, func(i int) time.Time { return time.UnixMicro(int64(c.values[i])).UTC() })
 	case whole: // an integer stays one
 		out.Values = collect(rows, func(i int) int64 { return int64(c.values[i]) })
 	default:
 		out.Values = collect(rows, c.number)
 	}
-	if c.missing > 0 && c.kind != Number {
+	if c.Missing > 0 && c.Kind != Number {
 		out.Missing = collect(rows, c.isMissing)
+	}
+	return out
+}
+
+// upTo lists 0 to n-1.
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
 	}
 	return out
 }
