@@ -204,6 +204,7 @@ func hostileFiles(t testing.TB) []hostile {
 		{"zstd bomb", zstded("a,b\n" + strings.Repeat("1,2\n", 100_000)), small, nil, "expand to more than"},
 		{"truncated gzip", zipped("a,b\n" + strings.Repeat("1,2\n", 1000))[:30], table.Options{}, nil,
 			"damaged or truncated"},
+		{"half a header of gzip", "\x1F\x8B", table.Options{}, nil, "damaged or truncated: gzip: "},
 		{"truncated zstd", zstded("a,b\n" + strings.Repeat("1,2\n", 1000))[:20], table.Options{}, nil,
 			"damaged or truncated"},
 		{"gzip of gzip", zipped(zipped("a,b\n1,2\n3,4\n")), table.Options{}, nil, "NUL byte"},

@@ -58,7 +58,7 @@ func (in *input) records(compression string, windows bool) (*records, error) {
 		file, err = zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	}
 	if err != nil {
-		return s, err
+		return s, fmt.Errorf("%s: %w", compression, err) // not io.EOF
 	}
 	if most := in.limits.expanded(in.size); compression != "" {
 		file = &rowLimit{r: file, left: int(most), err: &Error{Problem: fmt.Sprintf("the %s data expand to more than %d "+
