@@ -3,6 +3,9 @@ package jupyter
 import (
 	"context"
 	_ "embed"
+	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -17,20 +20,25 @@ import (
 //go:embed stdin.txt
 var stdinFile string
 
+// gonbFolder is a file of the relay with the path of GoNB's folder.
+const gonbFolder = "gonb-folder"
+
 // connectTime is GoNB's wait until it connects with gopls, with a second for the connection. A request for gopls that
 // comes earlier would hold up all cells until then.
 const connectTime = 13 * time.Second
 
-// prepare runs a silent cell, with which GoNB writes stdinFile into its folder in dir, and makes gopls load its
-// packages. Requests for gopls are answered with nothing until that is done and GoNB is connected: at a first request
-// to a gopls that has loaded nothing GoNB would wait 8 s, in which no cell runs.
+// prepare runs a silent cell, with which GoNB writes stdinFile into its folder, and makes gopls load its packages.
+// Requests for gopls are answered with nothing until that is done and GoNB is connected: at a first request to a
+// gopls that has loaded nothing GoNB would wait 8 s, in which no cell runs.
 func (r *relay) prepare(ctx context.Context, dir string) {
 	kernel, err := dial(ctx, "shell", r.inner, r.inner.Shell, zmq4.Dealer, r.session.id)
 	if err != nil {
 		return
 	}
 	defer kernel.conn.Close()
-	code := "!*printf '" + strings.ReplaceAll(stdinFile, "\n", `\n`) + "' >a_tvps_stdin.go"
+	where := filepath.Join(dir, gonbFolder)
+	code := fmt.Sprintf("!*printf '%s' >a_tvps_stdin.go && pwd >'%s'", strings.ReplaceAll(stdinFile, "\n", `\n`),
+		strings.ReplaceAll(where, "'", `'\''`))
 	request, err := r.session.encode(r.session.newHeader("execute_request"), nil, executeRequest(code, true))
 	if err != nil || kernel.send(request...) != nil {
 		return
@@ -39,7 +47,9 @@ func (r *relay) prepare(ctx context.Context, dir string) {
 		return
 	}
 	connected := time.After(connectTime)
-	loadPackages(ctx, dir)
+	if folder, err := os.ReadFile(where); err == nil {
+		loadPackages(ctx, strings.TrimSpace(string(folder)))
+	}
 	select {
 	case <-connected:
 		r.explains.Store(true)
@@ -47,22 +57,14 @@ func (r *relay) prepare(ctx context.Context, dir string) {
 	}
 }
 
-// loadPackages asks the gopls that GoNB started for a name: then it has loaded the module and this checkout. It listens
-// some time after its start, in GoNB's folder, which is in dir. Without gopls there is nothing to wait for.
+// loadPackages asks the gopls that GoNB started in dir for a name: then it has loaded the module and this checkout. It
+// listens some time after its start. Without gopls there is nothing to wait for.
 func loadPackages(ctx context.Context, dir string) {
-	if _, err := exec.LookPath("gopls"); err != nil {
-		return
-	}
 	for range 100 {
-		sockets, _ := filepath.Glob(filepath.Join(dir, "gonb_*", "gopls_socket"))
-		for _, socket := range sockets {
-			cmd := exec.CommandContext(ctx, "gopls", "-remote=unix;"+socket, "workspace_symbol", "main")
-			cmd.Dir = filepath.Dir(socket)
-			if cmd.Run() == nil {
-				return
-			}
-		}
-		if ctx.Err() != nil {
+		socket := filepath.Join(dir, "gopls_socket")
+		cmd := exec.CommandContext(ctx, "gopls", "-remote=unix;"+socket, "workspace_symbol", "main")
+		cmd.Dir = dir
+		if err := cmd.Run(); err == nil || errors.Is(err, exec.ErrNotFound) || ctx.Err() != nil {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)

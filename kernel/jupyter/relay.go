@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -86,9 +87,7 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 			argv[i] = file
 		}
 	}
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir) // GoNB leaves its folder and pipes there when it is killed
-	p, err := launch(cmd, r.log, process.InOurGroup)
+	p, err := launch(exec.Command(argv[0], argv[1:]...), r.log, process.InOurGroup)
 	if err != nil {
 		return 0, fmt.Errorf("cannot start the kernel: %w", err)
 	}
@@ -104,6 +103,10 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	closeAll(listeners)
 	r.finish()
 	killAdopted()
+	// A GoNB that was killed leaves its folder, with the program of the last cell.
+	if folder, err := os.ReadFile(filepath.Join(dir, gonbFolder)); err == nil && bytes.Contains(folder, []byte("/gonb_")) {
+		_ = os.RemoveAll(strings.TrimSpace(string(folder)))
+	}
 	return p.code(), nil
 }
 

@@ -76,7 +76,7 @@ func isText(mime string) bool {
 
 // random matches the random names of GoNB and package jupyter: ids of HTML elements, and the folders in which cells
 // are built.
-var random = regexp.MustCompile(`(gonb_(?:[a-zA-Z]+_)*)([0-9a-f]{8})\b|(tvps-(?:kernel|relay)-)(\d+)\b`)
+var random = regexp.MustCompile(`(gonb_(?:[a-zA-Z]+_)*)([0-9a-f]{8})\b|(tvps-kernel-)(\d+)\b`)
 
 // temporary maps the random names of a notebook to numbered names, in the order in which they appear.
 type temporary map[string]string
