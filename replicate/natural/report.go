@@ -156,11 +156,11 @@ func Report(folder string, all []*Losses) (string, error) {
 		if err := artifact.Replace(filepath.Join(folder, name+".svg"), regrets(found, leaders), 0o644); err != nil {
 			return "", err
 		}
-		profile, err := figures.PNG(profiles(found, leaders))
+		profile, err := figures.SVG(profiles(found, leaders))
 		if err != nil {
 			return "", err
 		}
-		if err := artifact.Replace(filepath.Join(folder, "profile-"+s.Name+".png"), profile, 0o644); err != nil {
+		if err := artifact.Replace(filepath.Join(folder, "profile-"+s.Name+".svg"), profile, 0o644); err != nil {
 			return "", err
 		}
 		fmt.Fprintf(&b, "\n### %s, %d tables\n\n", s.Name, len(found))
@@ -176,7 +176,7 @@ func Report(folder string, all []*Losses) (string, error) {
 					without(func(t Table) bool { return t.Name == "occupancy" }).String()))
 		}
 		b.WriteString(board(leaders) + "\n" + nulls(Of(all, s.Name, null)))
-		fmt.Fprintf(&b, "![Share of tables by regret](profile-%s.png)\n", s.Name)
+		fmt.Fprintf(&b, "![Share of tables by regret](profile-%s.svg)\n", s.Name)
 		if len(s.Kinds) > 0 {
 			b.WriteString("\n" + whereOmega(all, s.Name))
 		}
@@ -282,14 +282,14 @@ func page(folder string, t Table, all []*Losses) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n", t.Name, wrapped(t.What+" Source: "+t.Source+". Licence: "+t.Licence+". Blocks: "+t.Bin+
 		"."+sentence(" Left out: ", t.Without)))
-	picture, err := figures.PNG(course(all[0]))
+	picture, err := figures.SVG(course(all[0]))
 	if err != nil {
 		return err
 	}
-	if err := artifact.Replace(filepath.Join(folder, t.Name, "chart.png"), picture, 0o644); err != nil {
+	if err := artifact.Replace(filepath.Join(folder, t.Name, "chart.svg"), picture, 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "![Loss over time, %s](chart.png)\n\n", all[0].Suite.Name)
+	fmt.Fprintf(&b, "![Loss over time, %s](chart.svg)\n\n", all[0].Suite.Name)
 	for _, l := range all {
 		fmt.Fprintf(&b, "## %s\n\n%d test blocks, %s to %s.\n\n", l.Suite.Name, len(l.Times), l.Times[0], l.Times[len(l.Times)-1])
 		fmt.Fprintf(&b, "| rule | %s | regret | against equal weights | against tuned forgetting |\n|---|---|---|---|---|\n", l.Metric)
