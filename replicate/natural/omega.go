@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"tvps/data/artifact"
+	"tvps/figures"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 
@@ -118,10 +119,7 @@ type property struct {
 var properties = []property{
 	{"drift of x", func(l *Losses) float64 { return l.Drift.X }},
 	{"drift of y given x", func(l *Losses) float64 { return l.Drift.Rule }},
-	{"rows per block", func(l *Losses) float64 {
-		rows := slices.Sorted(slices.Values(l.Rows))
-		return float64(rows[len(rows)/2]+rows[(len(rows)-1)/2]) / 2
-	}},
+	{"rows per block", func(l *Losses) float64 { return median(l.Rows) }},
 	{"periodicity", func(l *Losses) float64 { return l.Drift.Periodicity }},
 	{"memory", func(l *Losses) float64 { return l.Beside[window][0] / l.Table.Season }},
 }
@@ -228,16 +226,14 @@ func whereOmega(all []*Losses, suite string) string {
 	if len(tells) > 0 {
 		sentence = "Found: " + strings.Join(tells, ", ") + "."
 	}
-	n := float64(len(within))
-	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(.975) * stat.StdDev(within, nil) / math.Sqrt(n)
-	mean := stat.Mean(within, nil)
+	blocks := figures.MeanInterval(within)
 	verdict := "does not judge g"
-	if mean-half > 0 {
+	if blocks.Low > 0 {
 		verdict = "judges g"
 	}
 	fmt.Fprintf(&b, "\n%s\n\n%s\n", sentence, wrapped(fmt.Sprintf("What g knows of time, and the gain of %s: rank correlation over "+
 		"tables %s (95%%); over the test blocks of a table, mean of %d tables, %s. So held-out loss %s.", joint,
-		decimals(correlation(known, joint, .95)), len(within), decimals(tables.Interval{Mean: mean, Low: mean - half, High: mean + half}),
+		decimals(correlation(known, joint, .95)), len(within), decimals(tables.Interval{Mean: blocks.Mean, Low: blocks.Low, High: blocks.High}),
 		verdict)))
 	return b.String()
 }

@@ -24,6 +24,12 @@ type Leader struct {
 	WorstAt           string          // this table
 }
 
+func median[T int | float64](values []T) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (float64(sorted[n/2]) + float64(sorted[(n-1)/2])) / 2
+}
+
 // Leaders orders the rules that all tables have by their mean regret, the lowest first.
 func Leaders(all []*Losses) (leaders []Leader) {
 	if len(all) == 0 {
@@ -53,8 +59,7 @@ func Leaders(all []*Losses) (leaders []Leader) {
 				x.Worst, x.WorstAt = d, l.Table.Name
 			}
 		}
-		slices.Sort(regrets)
-		x.Median = (regrets[len(regrets)/2] + regrets[(len(regrets)-1)/2]) / 2
+		x.Median = median(regrets)
 		leaders = append(leaders, x)
 	}
 	slices.SortStableFunc(leaders, func(a, b Leader) int { return cmp.Compare(a.Regret, b.Regret) })
