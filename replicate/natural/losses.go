@@ -27,23 +27,23 @@ type Losses struct {
 	Rows   []int       // of each
 	Rules  []string    // that train a model
 	Values [][]float64 // [rule][test block]
-	// Beside has other numbers of each test block, by the names of their columns: see heldOut and window.
-	Beside map[string][]float64
-	Drift  *Drift // of the table, in suites with omega
+	// Extra has other numbers of each test block, by the names of their columns: see heldOut and window.
+	Extra map[string][]float64
+	Drift *Drift // of the table, in suites with omega
 
 	against map[[2]string]tables.Interval // what Against has found: a bootstrap each
 }
 
-// Columns of Losses.Beside. beside begins their names.
+// Columns of Losses.Extra. extra begins their names.
 const (
-	beside  = "#"
-	heldOut = beside + "held-out loss of g" // of x and y
-	window  = beside + "window"             // that is chosen at last, in blocks
+	extra   = "#"
+	heldOut = extra + "held-out loss of g" // of x and y
+	window  = extra + "window"             // that is chosen at last, in blocks
 )
 
 // lossesOf takes them from a back test.
 func lossesOf(b *tables.Backtest) *Losses {
-	l := &Losses{Metric: b.Metric, Beside: map[string][]float64{}}
+	l := &Losses{Metric: b.Metric, Extra: map[string][]float64{}}
 	last := 0.
 	for _, r := range b.Rules {
 		if r.Rule == tables.Window {
@@ -60,23 +60,23 @@ func lossesOf(b *tables.Backtest) *Losses {
 			l.Values[i] = append(l.Values[i], block.Scores[rule])
 		}
 		if g := block.HeldOut; g != 0 {
-			l.Beside[heldOut], l.Beside[window] = append(l.Beside[heldOut], g), append(l.Beside[window], last)
+			l.Extra[heldOut], l.Extra[window] = append(l.Extra[heldOut], g), append(l.Extra[window], last)
 		}
 	}
 	return l
 }
 
 // lossFile is where they are stored: CSV with the columns METRIC (the time of a test block), rows, each rule, and those
-// of Beside.
+// of Extra.
 func lossFile(folder string, t Table, s Suite) string {
 	return filepath.Join(folder, t.Name, s.Name+".csv")
 }
 
 func (l *Losses) write(folder string, t Table, s Suite) error {
-	others := slices.Sorted(maps.Keys(l.Beside))
+	others := slices.Sorted(maps.Keys(l.Extra))
 	columns := slices.Clone(l.Values)
 	for _, name := range others {
-		columns = append(columns, l.Beside[name])
+		columns = append(columns, l.Extra[name])
 	}
 	records := [][]string{slices.Concat([]string{l.Metric, "rows"}, l.Rules, others)}
 	for b, time := range l.Times {
@@ -110,7 +110,7 @@ func Read(folder string) (all []*Losses, err error) {
 			}
 			l.Table, l.Suite = t, s
 			if len(s.Kinds) > 0 && !t.Test {
-				if l.Beside[heldOut] == nil {
+				if l.Extra[heldOut] == nil {
 					return nil, fmt.Errorf("%s has no column %s: compute it again", lossFile(folder, t, s), heldOut)
 				}
 				if l.Drift, err = readDrift(driftFile(folder, t)); err != nil {
@@ -133,7 +133,7 @@ func read(path string) (*Losses, error) {
 		return nil, errors.Join(fmt.Errorf("%s has no losses: compute it again", path), err)
 	}
 	l := &Losses{Metric: records[0][0], Rules: records[0][2:], Values: make([][]float64, len(records[0])-2),
-		Beside: map[string][]float64{}}
+		Extra: map[string][]float64{}}
 	if !slices.Contains(l.Rules, tables.Uniform) || !slices.Contains(l.Rules, tables.Forgetting) {
 		return nil, fmt.Errorf("%s: there are no columns %s and %s: compute it again", path, tables.Uniform, tables.Forgetting)
 	}
@@ -148,8 +148,8 @@ func read(path string) (*Losses, error) {
 			return nil, fmt.Errorf("%s: %w: compute it again", path, err)
 		}
 	}
-	for n := len(l.Rules) - 1; strings.HasPrefix(l.Rules[n], beside); n-- {
-		l.Beside[l.Rules[n]] = l.Values[n]
+	for n := len(l.Rules) - 1; strings.HasPrefix(l.Rules[n], extra); n-- {
+		l.Extra[l.Rules[n]] = l.Values[n]
 		l.Rules, l.Values = l.Rules[:n], l.Values[:n]
 	}
 	return l, nil

@@ -196,7 +196,7 @@ func TestWhereOmega(t *testing.T) {
 	var all []*Losses
 	for i := range 10 {
 		l := &Losses{Table: Table{Name: fmt.Sprint("t", i), Season: 2}, Suite: suite, Metric: "log-loss",
-			Rules: append([]string{tables.Uniform, tables.Forgetting, "joint-forgetting"}, omegas...), Beside: map[string][]float64{}}
+			Rules: append([]string{tables.Uniform, tables.Forgetting, "joint-forgetting"}, omegas...), Extra: map[string][]float64{}}
 		l.Values = make([][]float64, len(l.Rules))
 		for b := range 12 {
 			noise := .01 * float64(b*7%5)
@@ -211,8 +211,8 @@ func TestWhereOmega(t *testing.T) {
 				}
 				l.Values[k] = append(l.Values[k], v)
 			}
-			l.Beside[heldOut] = append(l.Beside[heldOut], .69-noise)
-			l.Beside[window] = append(l.Beside[window], float64(2+i*7%4))
+			l.Extra[heldOut] = append(l.Extra[heldOut], .69-noise)
+			l.Extra[window] = append(l.Extra[window], float64(2+i*7%4))
 		}
 		if err := l.write(folder, l.Table, suite); err != nil {
 			t.Fatal(err)

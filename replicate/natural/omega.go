@@ -121,7 +121,7 @@ var properties = []property{
 	{"drift of y given x", func(l *Losses) float64 { return l.Drift.Rule }},
 	{"rows per block", func(l *Losses) float64 { return median(l.Rows) }},
 	{"periodicity", func(l *Losses) float64 { return l.Drift.Periodicity }},
-	{"memory", func(l *Losses) float64 { return l.Beside[window][0] / l.Table.Season }},
+	{"memory", func(l *Losses) float64 { return l.Extra[window][0] / l.Table.Season }},
 }
 
 // omegas are the rules with omega whose gains are compared; the first one decides.
@@ -138,7 +138,7 @@ const leastTables = 8
 
 // knowledge is how much g, of x and y, knows of time in each test block: log 2 minus its held-out loss.
 func (l *Losses) knowledge() (out []float64) {
-	for _, v := range l.Beside[heldOut] {
+	for _, v := range l.Extra[heldOut] {
 		out = append(out, math.Ln2-v)
 	}
 	return out
