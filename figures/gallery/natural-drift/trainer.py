@@ -26,7 +26,12 @@ def model(library):
 
 
 def coded(a, b):
-    """Texts of both tables as categories of the training table; levels beyond the 254 most frequent are missing."""
+    """Texts of both tables as categories of the training table; levels beyond the 254 most frequent are missing.
+
+    Columns without a value in training are left out: scikit-learn's trees refuse them.
+    """
+    for c in a.columns[a.isna().all()]:
+        del a[c], b[c]
     for c in a.columns:
         if not pd.api.types.is_numeric_dtype(a[c]):
             levels = a[c].value_counts().index[:254].sort_values()
