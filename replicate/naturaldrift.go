@@ -31,7 +31,7 @@ func naturalCommand() *cobra.Command {
 	f := &naturalFlags{}
 	cmd := &cobra.Command{
 		Use:   "naturaldrift",
-		Short: "Compare rules that weight the past on real tables, and draw the page",
+		Short: "Compare rules that weight the past on real tables, and draw the pages",
 		Long: "Back-test all rules of weighting on the tables of the benchmark, write the losses of each test block, and draw\n" +
 			"pages and pictures from all losses that are stored. Finished test blocks are kept: after an interruption the same\n" +
 			"command continues. tables.py in the folder makes the tables that are not in the repository; a table that is\n" +
@@ -78,15 +78,16 @@ func (f *naturalFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	text, err := natural.Report(f.folder, all)
+	blocks, err := natural.Report(f.folder, all)
 	if err != nil {
 		return err
 	}
-	page := filepath.Join(f.folder, "README.md")
-	if err := lab.RewriteBlock(page, "results", text); err != nil {
-		return err
+	for _, b := range blocks {
+		if err := lab.RewriteBlock(filepath.Join(f.folder, b.Page), b.Name, b.Text); err != nil {
+			return err
+		}
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\nPage: %s\n", natural.Advise(all, natural.Suites[0].Name), page)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\nPage: %s\n", natural.Advise(all, natural.Suites[0].Name), filepath.Join(f.folder, "README.md"))
 	return err
 }
 

@@ -102,6 +102,8 @@ func (t Table) Quoted() bool { return sha256.Sum256([]byte(t.Name))[0]&1 == 1 }
 // Suite is a model with the rules that are compared for it.
 type Suite struct {
 	Name  string
+	What  string // the model, in words
+	Page  string // of its results
 	Model string // as --model; %s is the folder of trainer.py
 	Rules []string
 	Kinds []crossfit.Kind
@@ -114,14 +116,40 @@ var (
 	none  = []crossfit.Kind{}
 )
 
+const modelsPage, omegaPage = "models.md", "omega.md"
+
 // Suites lists the suites. The first one decides.
 var Suites = []Suite{
-	{"lightgbm", serve("lightgbm"), rival, none},
-	{"logistic", "logistic", rival, none},
-	{"sklearn", serve("sklearn"), plain, none},
-	{"mlp", "mlp", slices.Concat(plain, []string{"timescales"}), none},
-	{"lightgbm-omega", serve("lightgbm"), split, crossfit.Kinds()},
-	{"logistic-omega", "logistic", split, crossfit.Kinds()},
+	{"lightgbm", "Boosted trees (LightGBM)", modelsPage, serve("lightgbm"), rival, none},
+	{"logistic", "Logistic regression (ridge for a number)", modelsPage, "logistic", rival, none},
+	{"sklearn", "Boosted trees (scikit-learn)", modelsPage, serve("sklearn"), plain, none},
+	{"mlp", "A small neural network (MLP)", modelsPage, "mlp", slices.Concat(plain, []string{"timescales"}), none},
+	{"lightgbm-omega", "LightGBM, rules with omega", omegaPage, serve("lightgbm"), split, crossfit.Kinds()},
+	{"logistic-omega", "Logistic regression, rules with omega", omegaPage, "logistic", split, crossfit.Kinds()},
+}
+
+// about says what rules do, for the leaderboards.
+var about = map[string]string{
+	tables.Uniform:           "equal weights",
+	tables.Last:              "the newest block alone",
+	tables.Window:            "the newest blocks alone, as many as were best before",
+	tables.Forgetting:        "*tuned forgetting*: a row counts half after some blocks, as many as were best before",
+	tables.BestSoFar:         "the weights that were best before",
+	tables.Committee:         "mixes predictions of models with several windows and half-lives",
+	"bagged":                 "averages as many models, all with tuned forgetting",
+	"power-law":              "the weight falls as a power of the age",
+	"tournament":             "the weights that were best lately",
+	"rider":                  "weights of blocks, from how much blocks differed before",
+	"timescales":             "a network chooses half-lives by x",
+	"joint":                  "omega of x and y",
+	"covariate":              "omega of x",
+	"conditional":            "omega of y given x",
+	"joint-forgetting":       "omega of x and y, times forgetting",
+	"covariate-forgetting":   "omega of x, times forgetting",
+	"conditional-forgetting": "omega of y given x, times forgetting",
+	"omega-age":              "the mean of omega in each block",
+	"omega-x":                "omega of x within a block, times forgetting",
+	"omega-y-given-x":        "omega of y given x within a block, times forgetting",
 }
 
 // serve is a model of trainer.py.

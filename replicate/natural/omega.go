@@ -124,6 +124,8 @@ var properties = []property{
 	{"memory", func(l *Losses) float64 { return l.Extra[window][0] / l.Table.Season }},
 }
 
+var knows = property{"g knows", func(l *Losses) float64 { return stat.Mean(l.knowledge(), nil) }}
+
 // omegas are the rules with omega whose gains are compared; the first one decides.
 var omegas = []string{"conditional-forgetting", "omega-age", "omega-x", "omega-y-given-x"}
 
@@ -144,43 +146,93 @@ func (l *Losses) knowledge() (out []float64) {
 	return out
 }
 
-// whereOmega says where omega helps, and whether a property tells it beforehand, by what the document declares.
-func whereOmega(all []*Losses, suite string) string {
-	found := Of(all, suite, drifting)
-	var b strings.Builder
-	fmt.Fprintf(&b, "### Where omega helps, %d tables\n\n", len(found))
-	b.WriteString("Gain against tuned forgetting, with its interval, and what is known beforehand.\n\n")
-	row := func(cells ...string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
-	head := append([]string{"table"}, omegas...)
-	for _, p := range properties {
-		head = append(head, p.name)
+// gain is the loss of tuned forgetting minus that of a rule, relative to the former.
+func (l *Losses) gain(rule string) tables.Interval {
+	d := l.Against(rule, tables.Forgetting)
+	return tables.Interval{Mean: -d.Mean, Low: -d.High, High: -d.Low}
+}
+
+// gainWith is the rank correlation over tables of a property with the gain of a rule.
+func gainWith(p property, rule string, all []*Losses, level float64) tables.Interval {
+	var a, b []float64
+	for _, l := range all {
+		a, b = append(a, p.of(l)), append(b, l.gain(rule).Mean)
 	}
-	row(append(head, "g knows", "`drift` finds")...)
-	b.WriteString(strings.Repeat("|---", len(head)+2) + "|\n")
-	gain := map[string][]float64{}
-	values, known, within := make([][]float64, len(properties)), []float64{}, []float64{}
-	const joint = "joint-forgetting"
-	for i, l := range found {
-		cells := []string{l.Table.Name}
-		for _, rule := range append(slices.Clone(omegas), joint) {
-			d := l.Against(rule, tables.Forgetting)
-			gain[rule] = append(gain[rule], -d.Mean)
-			if rule != joint {
-				cells = append(cells, relative(tables.Interval{Mean: -d.Mean, Low: -d.High, High: -d.Low}))
+	return fisher(rankCorrelation(a, b), len(all), level)
+}
+
+// whereOmega says where omega helps, and whether a property tells it beforehand, by what the document declares.
+func whereOmega(all []*Losses) string {
+	text := "\n### What each rule gains\n\n" + gains(all) + "\n### What is known beforehand\n" + known(all)
+	if len(all) < leastTables {
+		return text + fmt.Sprintf("With fewer than %d tables nothing is said of properties.\n", leastTables)
+	}
+	return text + "### Does a property tell where omega helps?\n\n" + correlations(all) + "### Does the loss of g tell it?\n\n" + judgeG(all)
+}
+
+// gains has the gain of each rule that is compared on each table, and names those with omega that help.
+func gains(all []*Losses) string {
+	rows, helps := [][]string{append(row("table"), omegas...)}, []string{}
+	for _, l := range all {
+		cells := row(l.Table.Name)
+		for _, rule := range omegas {
+			cells = append(cells, relative(l.gain(rule)))
+		}
+		rows = append(rows, cells)
+		for _, rule := range l.Rules {
+			if hasOmega(rule) && l.gain(rule).Low > 0 {
+				helps = append(helps, l.Table.Name+" ("+rule+")")
 			}
 		}
-		for k, p := range properties {
-			values[k] = append(values[k], p.of(l))
-			cells = append(cells, fmt.Sprintf("%.3g", values[k][i]))
+	}
+	return "Gain against tuned forgetting, with its interval: above 0 is better.\n" + markdown(rows) +
+		"Of all rules with omega, better by an interval are: " + cmp.Or(strings.Join(helps, ", "), "none") + ".\n"
+}
+
+// known has the properties of each table, what g knows, and what drift finds.
+func known(all []*Losses) string {
+	rows := [][]string{row("table", "`drift` finds")}
+	for _, l := range all {
+		first, _, _ := strings.Cut(l.Drift.Sentence, ";")
+		_, finds, _ := strings.Cut(first, "The table drifts in ")
+		rows = append(rows, row(l.Table.Name, cmp.Or(finds, "none")))
+	}
+	for _, p := range append(slices.Clone(properties), knows) {
+		rows[0] = append(rows[0], p.name)
+		for i, l := range all {
+			rows[1+i] = append(rows[1+i], fmt.Sprintf("%.3g", p.of(l)))
 		}
-		known = append(known, stat.Mean(l.knowledge(), nil))
-		finds, _, _ := strings.Cut(l.Drift.Sentence, ";")
-		if of, some := strings.CutPrefix(finds, "The table drifts in "); some {
-			finds = of
-		} else {
-			finds = "none"
+	}
+	return markdown(rows)
+}
+
+// correlations asks of each property whether the gains follow it over tables.
+func correlations(all []*Losses) string {
+	rows, tells := [][]string{append(row("property"), omegas...)}, []string{}
+	for _, p := range properties {
+		cells := row(p.name)
+		for i, rule := range omegas {
+			c := gainWith(p, rule, all, []float64{.99, .95}[min(i, 1)])
+			cells = append(cells, decimals(c))
+			if i == 0 && c.Low*c.High > 0 {
+				tells = append(tells, p.name)
+			}
 		}
-		row(append(cells, fmt.Sprintf("%.3f", known[i]), finds)...)
+		rows = append(rows, cells)
+	}
+	verdict := "No property is found that tells where omega helps."
+	if len(tells) > 0 {
+		verdict = "Found: " + strings.Join(tells, ", ") + "."
+	}
+	return verdict + " Rank correlation of the gain with each property, over tables; 99% intervals for the first rule, which " +
+		"decides, otherwise 95%:\n" + markdown(rows)
+}
+
+// judgeG asks whether omega gains more where g knows more of time: over tables, and over the test blocks of each.
+func judgeG(all []*Losses) string {
+	const joint = "joint-forgetting"
+	var within []float64
+	for _, l := range all {
 		var gains []float64
 		for t, v := range l.of(tables.Forgetting) {
 			gains = append(gains, v-l.of(joint)[t])
@@ -189,53 +241,14 @@ func whereOmega(all []*Losses, suite string) string {
 			within = append(within, r)
 		}
 	}
-	var helps []string
-	for _, l := range found {
-		for _, rule := range l.Rules {
-			if hasOmega(rule) && l.Against(rule, tables.Forgetting).High < 0 {
-				helps = append(helps, l.Table.Name+" ("+rule+")")
-			}
-		}
-	}
-	fmt.Fprintf(&b, "\nA rule with omega is better than tuned forgetting by an interval on: %s.\n",
-		cmp.Or(strings.Join(helps, ", "), "none"))
-	if len(found) < leastTables {
-		fmt.Fprintf(&b, "\nWith fewer than %d tables nothing is said of properties.\n", leastTables)
-		return b.String()
-	}
-	b.WriteString("\nRank correlation of the gain with each property, over tables: ")
-	b.WriteString("99% intervals for the first rule, which decides, otherwise 95%.\n\n")
-	row(append([]string{"property"}, omegas...)...)
-	b.WriteString(strings.Repeat("|---", len(omegas)+1) + "|\n")
-	correlation := func(v []float64, rule string, level float64) tables.Interval {
-		return fisher(rankCorrelation(v, gain[rule]), len(found), level)
-	}
-	tells := []string{}
-	for k, p := range properties {
-		cells := []string{p.name}
-		for i, rule := range omegas {
-			c := correlation(values[k], rule, []float64{.99, .95}[min(i, 1)])
-			cells = append(cells, decimals(c))
-			if i == 0 && c.Low*c.High > 0 {
-				tells = append(tells, p.name)
-			}
-		}
-		row(cells...)
-	}
-	sentence := "No property is found that tells where omega helps."
-	if len(tells) > 0 {
-		sentence = "Found: " + strings.Join(tells, ", ") + "."
-	}
-	blocks := figures.MeanInterval(within)
-	verdict := "does not judge g"
+	over := gainWith(knows, joint, all, .95)
+	blocks, verdict := figures.MeanInterval(within), "does not judge g"
 	if blocks.Low > 0 {
 		verdict = "judges g"
 	}
-	fmt.Fprintf(&b, "\n%s\n\n%s\n", sentence, wrapped(fmt.Sprintf("What g knows of time, and the gain of %s: rank correlation over "+
-		"tables %s (95%%); over the test blocks of a table, mean of %d tables, %s. So held-out loss %s.", joint,
-		decimals(correlation(known, joint, .95)), len(within), decimals(tables.Interval{Mean: blocks.Mean, Low: blocks.Low, High: blocks.High}),
-		verdict)))
-	return b.String()
+	return fmt.Sprintf("Held-out loss %s. Rank correlation of what g knows of time with the gain of %s: over tables %s (95%%); over "+
+		"the test blocks of a table, mean of %d tables, %s.\n", verdict, joint, decimals(over), len(within),
+		decimals(tables.Interval{Mean: blocks.Mean, Low: blocks.Low, High: blocks.High}))
 }
 
 // decimals is an interval with two decimals.

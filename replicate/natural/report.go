@@ -2,6 +2,7 @@ package natural
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -20,8 +21,6 @@ type Leader struct {
 	// Lowest counts the tables where it has the lowest loss; Won and Lost those where its interval against tuned
 	// forgetting excludes 0.
 	Lowest, Won, Lost int
-	Worst             tables.Interval // against tuned forgetting, of the table with the highest lower end
-	WorstAt           string          // this table
 }
 
 func median[T int | float64](values []T) float64 {
@@ -42,7 +41,7 @@ func Leaders(all []*Losses) (leaders []Leader) {
 		}
 		x := Leader{Rule: rule}
 		var regrets []float64
-		for i, l := range all {
+		for _, l := range all {
 			regrets = append(regrets, l.regret(rule))
 			x.Regret += l.regret(rule) / n
 			if l.best() == rule {
@@ -54,9 +53,6 @@ func Leaders(all []*Losses) (leaders []Leader) {
 			}
 			if d.Low > 0 {
 				x.Lost++
-			}
-			if i == 0 || d.Low > x.Worst.Low {
-				x.Worst, x.WorstAt = d, l.Table.Name
 			}
 		}
 		x.Median = median(regrets)
@@ -80,6 +76,8 @@ var (
 	quoting  = func(t Table) bool { return !t.Null && t.Quoted() }
 	null     = func(t Table) bool { return t.Null }
 )
+
+func named(name string) func(Table) bool { return func(t Table) bool { return t.Name == name } }
 
 // Advice is what the benchmark concludes, by what the document declares.
 type Advice struct {
@@ -132,15 +130,6 @@ func (a Advice) String() string {
 		percent(a.Forgetting), met(a.Third))
 }
 
-// short has four digits at most, if they are enough: a cell of the picture is as wide.
-func short(v float64) string {
-	decimals := 2
-	for limit := 10.; v >= limit && decimals > 0; limit *= 10 {
-		decimals--
-	}
-	return fmt.Sprintf("%.*f", decimals, v)
-}
-
 func percent(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
 
 // relative is an interval in percent.
@@ -148,216 +137,236 @@ func relative(i tables.Interval) string {
 	return fmt.Sprintf("%+.2f%% [%+.2f, %+.2f]", 100*i.Mean, 100*i.Low, 100*i.High)
 }
 
-// Report draws pictures and a page for each table to the folder, and returns the text of the main page, Markdown.
-func Report(folder string, all []*Losses) (string, error) {
-	var b strings.Builder
-	for i, s := range Suites {
+// Block is a generated part of a page: what stands between the marks of its name.
+type Block struct{ Page, Name, Text string }
+
+// Report draws pictures and a page for each table to the folder, and returns the generated parts of the other pages.
+func Report(folder string, all []*Losses) ([]Block, error) {
+	results := map[string]string{}
+	for _, s := range Suites {
 		found := Of(all, s.Name, drifting)
 		if len(found) == 0 {
 			continue
 		}
 		leaders := Leaders(found)
-		name := "regrets-" + s.Name
-		if err := artifact.Replace(filepath.Join(folder, name+".svg"), regrets(found, leaders), 0o644); err != nil {
-			return "", err
+		if err := errors.Join(artifact.Replace(filepath.Join(folder, "regrets-"+s.Name+".svg"), regrets(found, leaders), 0o644),
+			draw(filepath.Join(folder, "profile-"+s.Name+".svg"), profiles(found, leaders))); err != nil {
+			return nil, err
 		}
-		profile, err := figures.SVG(profiles(found, leaders))
-		if err != nil {
-			return "", err
-		}
-		if err := artifact.Replace(filepath.Join(folder, "profile-"+s.Name+".svg"), profile, 0o644); err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&b, "\n### %s, %d tables\n\n", s.Name, len(found))
-		fmt.Fprintf(&b, "![Regrets of all rules on all tables](%s.svg)\n\n", name)
-		if i == 0 {
-			without := func(drop func(Table) bool) Advice {
-				return Advise(slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool { return drop(l.Table) }), s.Name)
-			}
-			fmt.Fprintf(&b, "%s\n\n%s\n\n%s\n\n", wrapped(Advise(all, s.Name).String()),
-				wrapped("Without the quoted tables that were seen before: "+
-					without(func(t Table) bool { return t.Seen && t.Quoted() }).String()),
-				wrapped("Without occupancy, which was not declared: "+
-					without(func(t Table) bool { return t.Name == "occupancy" }).String()))
-		}
-		b.WriteString(board(leaders) + "\n" + nulls(Of(all, s.Name, null)))
-		fmt.Fprintf(&b, "![Share of tables by regret](profile-%s.svg)\n", s.Name)
+		results[s.Page] += fmt.Sprintf("\n## %s\n\n%s, on %d tables.%s\n\n![Regrets of all rules on all tables](regrets-%s.svg)\n%s%s\n\n"+
+			"![Share of tables by regret](profile-%s.svg)\n", s.Name, s.What, len(found), missing(all, s), s.Name, board(leaders),
+			nulls(Of(all, s.Name, null)), s.Name)
 		if len(s.Kinds) > 0 {
-			b.WriteString("\n" + whereOmega(all, s.Name))
+			results[s.Page] += whereOmega(found)
 		}
 	}
 	for _, t := range Tables {
 		own := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool { return l.Table.Name != t.Name })
-		if len(own) == 0 {
-			continue
-		}
-		if err := page(folder, t, own); err != nil {
-			return "", err
-		}
-	}
-	return b.String() + "\n" + list(all) + missing(all), nil
-}
-
-// missing says which tables a suite lacks.
-func missing(all []*Losses) string {
-	b := "\n"
-	for _, s := range Suites {
-		var left []string
-		for _, t := range Tables {
-			if !t.Test && len(Of(all, s.Name, func(o Table) bool { return o.Name == t.Name })) == 0 {
-				left = append(left, t.Name)
+		if len(own) > 0 {
+			if err := page(folder, t, own); err != nil {
+				return nil, err
 			}
 		}
-		if len(left) == len(Tables)-1 { // all but the one for tests
-			left = []string{"all tables"}
-		}
-		if left != nil {
-			b += wrapped("Not run yet, "+s.Name+": "+strings.Join(left, ", ")+".") + "\n\n"
+	}
+	return []Block{
+		{"README.md", "leaders", board(Leaders(Of(all, Suites[0].Name, drifting)))},
+		{"README.md", "models", models(all)},
+		{modelsPage, "aims", aims(all)},
+		{modelsPage, "results", results[modelsPage] + "\n"},
+		{omegaPage, "results", results[omegaPage] + "\n"},
+		{"tables.md", "results", list(all)},
+	}, nil
+}
+
+// draw writes a chart as SVG.
+func draw(path string, p figures.Panel) error {
+	picture, err := figures.SVG(figures.Figure{Title: p.Title, Panels: []figures.Panel{p}}, p)
+	if err != nil {
+		return err
+	}
+	return artifact.Replace(path, picture, 0o644)
+}
+
+// row formats the cells of a row.
+func row(cells ...any) (out []string) {
+	for _, c := range cells {
+		out = append(out, fmt.Sprint(c))
+	}
+	return out
+}
+
+// markdown is a table between blank lines. The first row is its head.
+func markdown(rows [][]string) string {
+	b := "\n"
+	for i, cells := range rows {
+		b += "| " + strings.Join(cells, " | ") + " |\n"
+		if i == 0 {
+			b += strings.Repeat("|---", len(cells)) + "|\n"
 		}
 	}
-	return b
+	return b + "\n"
+}
+
+// missing names the tables that a suite lacks.
+func missing(all []*Losses, s Suite) string {
+	var left []string
+	for _, t := range Tables {
+		if !t.Test && len(Of(all, s.Name, named(t.Name))) == 0 {
+			left = append(left, t.Name)
+		}
+	}
+	if left == nil {
+		return ""
+	}
+	return " Not run yet: " + strings.Join(left, ", ") + "."
 }
 
 // board is the table of the leaders.
 func board(leaders []Leader) string {
-	var b strings.Builder
-	b.WriteString("| rule | mean regret | median | lowest loss | won | lost | against tuned forgetting, highest lower end |\n" +
-		"|---|---|---|---|---|---|---|\n")
+	rows := [][]string{row("rule", "mean regret", "median", "best on", "won", "lost", "what it does")}
 	for _, x := range leaders {
-		worst := ""
-		if x.Rule != tables.Forgetting {
-			worst = fmt.Sprintf("%s, %s", relative(x.Worst), x.WorstAt)
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %d | %s |\n", x.Rule, percent(x.Regret), percent(x.Median), x.Lowest, x.Won,
-			x.Lost, worst)
+		rows = append(rows, row(x.Rule, percent(x.Regret), percent(x.Median), x.Lowest, x.Won, x.Lost, about[x.Rule]))
 	}
-	return b.String()
+	return markdown(rows)
+}
+
+// byRule finds leaders by their names.
+func byRule(leaders []Leader) map[string]Leader {
+	found := map[string]Leader{}
+	for _, x := range leaders {
+		found[x.Rule] = x
+	}
+	return found
+}
+
+// models compares the suites, a row each.
+func models(all []*Losses) string {
+	rows := [][]string{row("model", "tables", "rule with the lowest mean regret", "committee: won, lost", "equal weights: won, lost")}
+	for _, s := range Suites {
+		found := Of(all, s.Name, drifting)
+		if len(found) == 0 {
+			rows = append(rows, row(s.What, "not run yet", "", "", ""))
+			continue
+		}
+		leaders := Leaders(found)
+		rule := byRule(leaders)
+		committee, equal := rule[tables.Committee], rule[tables.Uniform]
+		rows = append(rows, row(fmt.Sprintf("[%s](%s#%s)", s.What, s.Page, s.Name), len(found), leaders[0].Rule,
+			fmt.Sprintf("%d, %d", committee.Won, committee.Lost), fmt.Sprintf("%d, %d", equal.Won, equal.Lost)))
+	}
+	return markdown(rows)
+}
+
+// aims says what of the declared aims is met, and what without tables that may be doubted.
+func aims(all []*Losses) string {
+	b := ""
+	for _, part := range []struct {
+		name string
+		drop func(Table) bool
+	}{
+		{"", named("")},
+		{"Without the quoted tables that were seen before: ", func(t Table) bool { return t.Seen && t.Quoted() }},
+		{"Without occupancy, which was not declared: ", named("occupancy")},
+	} {
+		left := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool { return part.drop(l.Table) })
+		b += "\n" + part.name + Advise(left, Suites[0].Name).String() + "\n"
+	}
+	return b + "\n"
 }
 
 // nulls says which rules are better than equal weights where there is no drift.
 func nulls(all []*Losses) string {
-	var b strings.Builder
+	var on, better []string
 	for _, l := range all {
-		var better []string
+		on = append(on, l.Table.Name)
 		for _, rule := range l.Rules {
 			if d := l.Against(rule, tables.Uniform); rule != tables.Uniform && d.High < 0 {
-				better = append(better, rule+" "+relative(d))
+				better = append(better, rule+" on "+l.Table.Name+" "+relative(d))
 			}
 		}
-		if better == nil {
-			better = []string{"none"}
-		}
-		fmt.Fprintf(&b, "Without drift, %s: better than equal weights by an interval: %s.\n\n", l.Table.Name,
-			strings.Join(better, "; "))
 	}
-	return b.String()
+	return fmt.Sprintf("Without drift (%s), better than equal weights by an interval: %s.", cmp.Or(strings.Join(on, ", "), "not run yet"),
+		cmp.Or(strings.Join(better, "; "), "none"))
 }
 
 // list is the table of the tables.
 func list(all []*Losses) string {
-	var b strings.Builder
-	b.WriteString("### The tables\n\n| table | what | blocks | half | best in hindsight | licence |\n|---|---|---|---|---|---|\n")
+	rows := [][]string{row("table", "what", "blocks", "half", "best rule", "licence")}
 	for _, t := range Tables {
 		if t.Test {
 			continue
 		}
-		best, half, name := "not run", "chooses", t.Name
-		if slices.ContainsFunc(all, func(l *Losses) bool { return l.Table.Name == t.Name }) {
-			name = fmt.Sprintf("[%s](%s/README.md)", t.Name, t.Name)
-		}
-		if found := Of(all, Suites[0].Name, func(o Table) bool { return o.Name == t.Name }); len(found) > 0 {
-			best = found[0].best()
-		}
-		if t.Quoted() {
+		half := "chooses"
+		if t.Null {
+			half = "no drift"
+		} else if t.Quoted() {
 			half = "quoted"
 		}
-		if t.Null {
-			half = "null"
+		best := "not run yet"
+		for _, l := range Of(all, Suites[0].Name, named(t.Name)) {
+			best = l.best()
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", name, t.What, t.Bin, half, best, t.Licence)
+		rows = append(rows, row(fmt.Sprintf("[%s](%s/README.md)", t.Name, t.Name), t.What, t.Bin, half, best, t.Licence))
 	}
-	return b.String()
+	return markdown(rows)
 }
 
-// page writes the page of a table, with its chart.
+// page writes the page of a table, with its chart: the difference of each rule to tuned forgetting in each suite.
 func page(folder string, t Table, all []*Losses) error {
-	if err := artifact.MakeFolder(filepath.Join(folder, t.Name)); err != nil {
+	folder = filepath.Join(folder, t.Name)
+	if err := errors.Join(artifact.MakeFolder(folder), draw(filepath.Join(folder, "chart.svg"), course(all[0]))); err != nil {
 		return err
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s\n\n", t.Name, wrapped(t.What+" Source: "+t.Source+". Licence: "+t.Licence+". Blocks: "+t.Bin+
-		"."+sentence(" Left out: ", t.Without)))
-	picture, err := figures.SVG(course(all[0]))
-	if err != nil {
-		return err
+	without := ""
+	if t.Without != "" {
+		without = "\nLeft out: " + t.Without + "."
 	}
-	if err := artifact.Replace(filepath.Join(folder, t.Name, "chart.svg"), picture, 0o644); err != nil {
-		return err
-	}
-	fmt.Fprintf(&b, "![Loss over time, %s](chart.svg)\n\n", all[0].Suite.Name)
+	var rules []string
+	head := row("rule")
 	for _, l := range all {
-		fmt.Fprintf(&b, "## %s\n\n%d test blocks, %s to %s.\n\n", l.Suite.Name, len(l.Times), l.Times[0], l.Times[len(l.Times)-1])
-		fmt.Fprintf(&b, "| rule | %s | regret | against equal weights | against tuned forgetting |\n|---|---|---|---|---|\n", l.Metric)
+		head = append(head, l.Suite.Name)
 		for _, x := range Leaders([]*Losses{l}) {
-			fmt.Fprintf(&b, "| %s | %.5g | %s | %s | %s |\n", x.Rule, l.mean(x.Rule), percent(x.Regret),
-				unless(x.Rule == tables.Uniform, relative(l.Against(x.Rule, tables.Uniform))),
-				unless(x.Rule == tables.Forgetting, relative(l.Against(x.Rule, tables.Forgetting))))
+			if !slices.Contains(rules, x.Rule) {
+				rules = append(rules, x.Rule)
+			}
 		}
-		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "Intervals: 95%%, of the mean over rows, by runs of consecutive test blocks. By test block: the CSV files "+
-		"here.\n\n```\ngo run ./replicate naturaldrift --table %s\n```\n", t.Name)
-	return artifact.Replace(filepath.Join(folder, t.Name, "README.md"), []byte(b.String()), 0o644)
-}
-
-func unless(not bool, text string) string {
-	if not {
-		return ""
-	}
-	return text
-}
-
-// sentence is a part of a paragraph, empty without content.
-func sentence(begin, content string) string {
-	if content == "" {
-		return ""
-	}
-	return begin + content + "."
-}
-
-// wrapped breaks a paragraph into lines of at most 120 characters.
-func wrapped(text string) string {
-	var b strings.Builder
-	length := 0
-	for _, word := range strings.Fields(text) {
-		if length > 0 && length+1+len(word) > 120 {
-			b.WriteString("\n")
-			length = 0
-		} else if length > 0 {
-			b.WriteString(" ")
-			length++
+	rows := [][]string{head}
+	for _, rule := range rules {
+		cells := row(rule)
+		for _, l := range all {
+			cells = append(cells, l.cell(rule))
 		}
-		b.WriteString(word)
-		length += len(word)
+		rows = append(rows, cells)
 	}
-	return b.String()
+	first := all[0]
+	text := fmt.Sprintf("# %s\n\n%s Blocks: %s.\nSource: %s. Licence: %s.%s\n\n![Loss over time, %s](chart.svg)\n%s"+
+		"The row of tuned forgetting has its %s over %d test blocks, %s to %s. The other rows say how much higher the loss of a rule is, "+
+		"with the 95%% interval: below 0 is better. [What the rules and models are](../README.md).\n",
+		t.Name, t.What, t.Bin, t.Source, t.Licence, without, first.Suite.Name, markdown(rows), strings.ReplaceAll(first.Metric, "-", " "),
+		len(first.Times), first.Times[0], first.Times[len(first.Times)-1])
+	return artifact.Replace(filepath.Join(folder, "README.md"), []byte(text), 0o644)
 }
 
-// mostCurves is the number of rules in a chart.
-const mostCurves = 8
+// cell is how far a rule is from tuned forgetting, or the loss of the latter; empty for a rule that took no part.
+func (l *Losses) cell(rule string) string {
+	switch {
+	case l.of(rule) == nil:
+		return ""
+	case rule == tables.Forgetting:
+		return fmt.Sprintf("%.5g", l.mean(rule))
+	}
+	return relative(l.Against(rule, tables.Forgetting))
+}
 
 // profiles is the chart of the share of tables on which a rule's regret is at most x, for the first leaders and the
 // rules that others are compared with.
-func profiles(all []*Losses, leaders []Leader) (figures.Figure, figures.Panel) {
+func profiles(all []*Losses, leaders []Leader) figures.Panel {
 	p := figures.Panel{Key: "a", Title: "Share of tables with at most so much regret", XLabel: "regret, % of the loss of equal weights",
 		YLabel: "share of tables", Share: true}
-	var thresholds []float64
-	for x := 0.; x <= 10; x += .25 {
-		thresholds = append(thresholds, x)
-	}
 	for i, x := range curves(leaders) {
 		s := figures.Series{Name: x.Rule, Label: x.Rule, Color: figures.Others[i]}
-		for _, most := range thresholds {
+		for most := 0.; most <= 10; most += .25 {
 			share := 0.
 			for _, l := range all {
 				if 100*l.regret(x.Rule) <= most {
@@ -368,69 +377,58 @@ func profiles(all []*Losses, leaders []Leader) (figures.Figure, figures.Panel) {
 		}
 		p.Series = append(p.Series, s)
 	}
-	return figures.Figure{Name: "profile", Title: p.Title, Panels: []figures.Panel{p}}, p
+	return p
 }
 
-// curves takes the rules of a chart: equal weights, tuned forgetting and window, and the best others.
-func curves(leaders []Leader) []Leader {
-	out := slices.Clone(leaders)
-	for i := len(out) - 1; i >= 0 && len(out) > mostCurves; i-- {
-		if !slices.Contains([]string{tables.Uniform, tables.Forgetting, tables.Window}, out[i].Rule) {
-			out = slices.Delete(out, i, i+1)
+// curves takes the rules of a chart: the five best, equal weights, tuned forgetting and window.
+func curves(leaders []Leader) (out []Leader) {
+	for i, x := range leaders {
+		if i < 5 || x.Rule == tables.Uniform || x.Rule == tables.Forgetting || x.Rule == tables.Window {
+			out = append(out, x)
 		}
 	}
 	return out
 }
 
 // course is the chart of the mean loss up to each test block, relative to that of tuned forgetting.
-func course(l *Losses) (figures.Figure, figures.Panel) {
+func course(l *Losses) figures.Panel {
 	p := figures.Panel{Key: "a", Title: l.Table.Name + ", " + l.Suite.Name + ": mean " + strings.ReplaceAll(l.Metric, "-", " ") +
-		" up to each test block", XLabel: "test block", YLabel: "minus tuned forgetting", XNames: l.Times,
-		Reference: &figures.Reference{Value: 0, Label: tables.Forgetting, Color: "#777777"}}
-	color := 0
-	for _, x := range curves(Leaders([]*Losses{l})) {
-		if x.Rule == tables.Forgetting {
-			continue
-		}
-		p.Series = append(p.Series, tables.Course(x.Rule, figures.Others[color], l.of(x.Rule), l.of(tables.Forgetting), l.Rows))
-		color++
+		" up to each test block", XLabel: "test block", YLabel: "minus tuned forgetting", XNames: l.Times}
+	for i, x := range curves(Leaders([]*Losses{l})) {
+		p.Series = append(p.Series, tables.Course(x.Rule, figures.Others[i], l.of(x.Rule), l.of(tables.Forgetting), l.Rows))
 	}
-	return figures.Figure{Name: "course", Title: p.Title, Panels: []figures.Panel{p}}, p
+	return p
 }
 
-// regrets draws the regret of each rule (row) on each table (column), in percent, as SVG. The darker, the worse; a mark
+// regrets draws the regret of each rule (column) on each table (row) as SVG, in percent. The darker, the worse; a mark
 // shows where a rule is better or worse than tuned forgetting by an interval.
 func regrets(all []*Losses, leaders []Leader) []byte {
-	left := 100
-	for _, leader := range leaders {
-		left = max(left, 10+7*len(leader.Rule))
-	}
-	g := figures.Grid{Title: "Regrets in percent", Columns: append([]string{"mean"}, names(all)...), Left: left, Wide: 58,
-		Legend: [][2]string{{"", "% of the loss of equal weights above the best rule in hindsight"},
-			{"+", "better than tuned forgetting (95%)"}, {"−", "worse"}}}
-	cell := func(regret float64, mark string) figures.GridCell {
-		shade := 255 - int(min(1, 10*regret)*150)
-		return figures.GridCell{Text: short(100*regret) + mark, Fill: fmt.Sprintf("#%02x%02xff", shade, shade), Ink: "#000000"}
+	g := figures.Grid{Title: "Regrets in percent", Rows: []string{"mean"}, Cells: make([][]figures.GridCell, 1+len(all)), Left: 90, Wide: 40,
+		Legend: [][2]string{{"", "regret, %"}, {"+", "better than tuned forgetting (95%)"}, {"−", "worse"}}}
+	for _, l := range all {
+		g.Rows = append(g.Rows, l.Table.Name)
 	}
 	for _, leader := range leaders {
-		row := []figures.GridCell{cell(leader.Regret, "")}
-		for _, l := range all {
+		g.Columns = append(g.Columns, leader.Rule)
+		g.Cells[0] = append(g.Cells[0], regretCell(leader.Regret, ""))
+		for i, l := range all {
 			mark, d := "", l.Against(leader.Rule, tables.Forgetting)
 			if d.High < 0 {
 				mark = " +"
 			} else if d.Low > 0 {
 				mark = " −"
 			}
-			row = append(row, cell(l.regret(leader.Rule), mark))
+			g.Cells[1+i] = append(g.Cells[1+i], regretCell(l.regret(leader.Rule), mark))
 		}
-		g.Rows, g.Cells = append(g.Rows, leader.Rule), append(g.Cells, row)
 	}
 	return g.SVG()
 }
 
-func names(all []*Losses) (out []string) {
-	for _, l := range all {
-		out = append(out, l.Table.Name)
+func regretCell(regret float64, mark string) figures.GridCell {
+	shade, decimals := 255-int(min(1, 10*regret)*150), 1
+	if regret >= .1 { // a cell has room for four digits
+		decimals = 0
 	}
-	return out
+	return figures.GridCell{Text: fmt.Sprintf("%.*f%s", decimals, 100*regret, mark),
+		Fill: fmt.Sprintf("#%02x%02xff", shade, shade), Ink: "#000000"}
 }

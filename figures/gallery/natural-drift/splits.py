@@ -2,7 +2,7 @@
 
 Needs pandas 2 (for the loaders), pyarrow, scipy, scikit-learn, lightgbm and the package tvps. FOLDER is a checkout of
 Drift-Resilient TabPFN (github.com/automl/Drift-Resilient_TabPFN), whose loaders make its tables; without it these are
-left out. Scores go to splits.csv and to the page; --stored computes nothing.
+left out. Scores go to splits.csv and to splits.md; --stored computes nothing.
 """
 
 import argparse
@@ -179,7 +179,7 @@ def page(d):
     for r in rules[1:] if len(one) else []:
         v, e = one.minus_uniform[r], 1.96 * one.error[r]
         lines.append(f"- employment, log loss of {r}: {v:+.4f} [{v - e:+.4f}, {v + e:+.4f}] to equal weights")
-    path = os.path.join(HERE, "README.md")
+    path = os.path.join(HERE, "splits.md")
     text = open(path).read()
     begin, end = text.index("<!-- splits:begin -->\n") + 22, text.index("<!-- splits:end -->")
     with open(path, "w") as f:
