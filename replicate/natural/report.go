@@ -400,10 +400,11 @@ func course(l *Losses) figures.Panel {
 	return p
 }
 
-// regrets draws the regret of each rule (column) on each table (row) as SVG, in percent. The darker, the worse; a mark
-// shows where a rule is better or worse than tuned forgetting by an interval.
+// regrets draws the regret of each rule (column) on each table (row) as SVG, in percent; the other way round if there are
+// more rules, as text is larger on a narrow page the fewer columns there are. The darker, the worse; a mark shows where a
+// rule is better or worse than tuned forgetting by an interval.
 func regrets(all []*Losses, leaders []Leader) []byte {
-	g := figures.Grid{Title: "Regrets in percent", Rows: []string{"mean"}, Cells: make([][]figures.GridCell, 1+len(all)), Left: 90, Wide: 40,
+	g := figures.Grid{Title: "Regrets in percent", Rows: []string{"mean"}, Cells: make([][]figures.GridCell, 1+len(all)), Left: 90, Wide: 42,
 		Legend: [][2]string{{"", "regret, %"}, {"+", "better than tuned forgetting (95%)"}, {"−", "worse"}}}
 	for _, l := range all {
 		g.Rows = append(g.Rows, l.Table.Name)
@@ -420,6 +421,15 @@ func regrets(all []*Losses, leaders []Leader) []byte {
 			}
 			g.Cells[1+i] = append(g.Cells[1+i], regretCell(l.regret(leader.Rule), mark))
 		}
+	}
+	if len(g.Columns) > len(g.Rows) {
+		turned := make([][]figures.GridCell, len(g.Columns))
+		for j := range g.Columns {
+			for _, cells := range g.Cells {
+				turned[j] = append(turned[j], cells[j])
+			}
+		}
+		g.Rows, g.Columns, g.Cells, g.Left = g.Columns, g.Rows, turned, 160
 	}
 	return g.SVG()
 }
