@@ -31,13 +31,20 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	if err := e.plan(jobs); err != nil {
 		return e.report, err
 	}
-	if len(e.queue) > 0 && opts.Verify != nil {
-		e.opts.Verify = sync.OnceValue(opts.Verify)
-		go func() { _ = e.opts.Verify() }() // verified asks for the error
-	}
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	e.stop = stop
+	e.verified = func() error { return nil }
+	if len(e.queue) > 0 && opts.Verify != nil {
+		e.verified = sync.OnceValue(func() error {
+			err := opts.Verify()
+			if err != nil {
+				stop(err)
+			}
+			return err
+		})
+		go func() { _ = e.verified() }()
+	}
 	var workers sync.WaitGroup
 	if len(e.queue) > 0 && len(e.report.Results) > 0 {
 		workers.Go(e.tell)
@@ -46,38 +53,16 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 		workers.Go(func() { e.work(working) })
 	}
 	workers.Wait()
-	var every *everyRunError
-	if errors.As(context.Cause(working), &every) {
+	if cause := context.Cause(working); cause != context.Cause(ctx) {
 		e.progress.clear()
-		return e.report, every.err
+		return e.report, cause
 	}
 	return e.finish(ctx), nil
 }
 
-// everyRunError marks an error that all runs would have.
-type everyRunError struct{ err error }
-
-func (e *everyRunError) Error() string { return e.err.Error() }
-
-// everyRun marks the error of a run if all others would have it, too.
-func everyRun(err error) error {
-	var write *WriteError
-	var folder *FolderError
-	if errors.As(err, &write) || errors.As(err, &folder) {
-		return &everyRunError{err}
-	}
-	return err
-}
-
-// verified waits for Options.Verify.
-func (e *executor) verified() error {
-	if e.opts.Verify == nil {
-		return nil
-	}
-	if err := e.opts.Verify(); err != nil {
-		return &everyRunError{err}
-	}
-	return nil
+// ofEveryRun tells whether all runs would have the error of one.
+func ofEveryRun(err error) bool {
+	return errors.As(err, new(*WriteError)) || errors.As(err, new(*FolderError))
 }
 
 // executor is one call of Execute.
@@ -85,7 +70,8 @@ type executor struct {
 	store    *Store
 	opts     Options
 	progress *progress
-	stop     context.CancelCauseFunc // ends all runs
+	stop     context.CancelCauseFunc // ends all runs, with an error that all of them would have
+	verified func() error            // waits for Options.Verify
 
 	ended sync.Mutex // held while Options.Ended is called
 

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"runtime/trace"
@@ -76,9 +75,8 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 		results, computed, err = e.compute(ctx, task)
 		release()
 	}
-	var every *everyRunError
-	if errors.As(everyRun(err), &every) {
-		e.stop(every) // only the first one counts
+	if ofEveryRun(err) {
+		e.stop(err) // only the first one counts
 	}
 	var by Holder
 	if blocked != nil && task.waits == 0 {
@@ -166,8 +164,7 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 	if err = e.steps(ctx, task, members); err == nil {
 		err = e.save(task, members, results)
 	}
-	var every *everyRunError
-	if err != nil && ctx.Err() == nil && !errors.As(everyRun(err), &every) {
+	if err != nil && ctx.Err() == nil && !ofEveryRun(err) {
 		for _, m := range members {
 			if noteErr := e.store.saveFailure(m.job.Spec, err); noteErr != nil {
 				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
