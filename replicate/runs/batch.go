@@ -39,22 +39,12 @@ func Alone(seed int64, start func(ctx context.Context) (step StepFunc, stop func
 		}}
 }
 
-// Groups splits seeds into groups with the sizes of GroupSizes.
+// Groups splits seeds into the fewest groups of at most size seeds, as even as possible.
 func Groups(seeds []int64, size int) [][]int64 {
-	var groups [][]int64
-	for _, n := range GroupSizes(len(seeds), size) {
-		groups = append(groups, seeds[:n])
-		seeds = seeds[n:]
+	n := (len(seeds) + size - 1) / size
+	groups := make([][]int64, n)
+	for i := range groups {
+		groups[i] = seeds[i*len(seeds)/n : (i+1)*len(seeds)/n]
 	}
 	return groups
-}
-
-// GroupSizes splits n seeds into the fewest groups of at most size seeds, as even as possible, and returns their sizes.
-func GroupSizes(n, size int) []int {
-	groups := (n + size - 1) / size
-	sizes := make([]int, groups)
-	for i := range sizes {
-		sizes[i] = (i+1)*n/groups - i*n/groups
-	}
-	return sizes
 }

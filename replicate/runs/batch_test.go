@@ -217,15 +217,15 @@ type noteWriter func(text string)
 
 func (w noteWriter) Write(p []byte) (int, error) { w(string(p)); return len(p), nil }
 
-func TestGroupSizes(t *testing.T) {
+func TestGroups(t *testing.T) {
 	for _, c := range []struct {
 		n, size int
 		want    string
 	}{
-		{1, 3, "[1]"}, {3, 3, "[3]"}, {4, 3, "[2 2]"}, {7, 3, "[2 2 3]"}, {10, 3, "[2 3 2 3]"},
-		{10, 1, "[1 1 1 1 1 1 1 1 1 1]"},
+		{0, 3, "[]"}, {1, 3, "[[0]]"}, {3, 3, "[[0 1 2]]"}, {4, 3, "[[0 1] [2 3]]"}, {3, 1, "[[0] [1] [2]]"},
+		{7, 3, "[[0 1] [2 3] [4 5 6]]"}, {10, 3, "[[0 1] [2 3 4] [5 6] [7 8 9]]"},
 	} {
-		if got := fmt.Sprint(GroupSizes(c.n, c.size)); got != c.want {
+		if got := fmt.Sprint(Groups([]int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}[:c.n], c.size)); got != c.want {
 			t.Errorf("%d seeds in groups of at most %d: %s, want %s", c.n, c.size, got, c.want)
 		}
 	}

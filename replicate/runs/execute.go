@@ -123,23 +123,22 @@ func (e *executor) plan(jobs []Job) error {
 	for _, reason := range reasons {
 		e.progress.note("%s (%s)", reason, Plural(count[reason], "run"))
 	}
-	weight, steps := 0.0, 0
+	var all amount
 	for _, task := range newTasks(open) {
 		var left []int
 		for _, job := range task.jobs {
 			left = append(left, todo[job.Spec.ID()]...)
 		}
 		task.left = Distinct(left)
-		weight += task.work()
-		e.progress.table += task.rows(task.left...)
-		steps += len(task.left)
+		all.add(task.amount(task.left...))
 		e.queue = append(e.queue, task)
 	}
 	// Within a rank the longest run first, so that no worker is left alone with it at the end.
 	slices.SortStableFunc(e.queue, func(a, b *task) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.work(), a.work()))
+		longer := cmp.Compare(b.amount(b.left...).weight, a.amount(a.left...).weight)
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), longer)
 	})
-	e.progress.begin(len(jobs), len(open), steps, weight)
+	e.progress.begin(len(jobs), len(open), all)
 	return nil
 }
 

@@ -184,10 +184,32 @@ func secondFrame(t *testing.T, store *Store, spec Spec) []byte {
 	return file[at:]
 }
 
+// begun leaves an interrupted run with these further steps done, each in a second.
+func begun(t *testing.T, store *Store, s Spec, steps []int, session Provenance) {
+	t.Helper()
+	if err := store.checkWritable(s.Experiment); err != nil {
+		t.Fatal(err)
+	}
+	part, err := store.unfinished(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := openPartial(store.partialPath(s), s, part, session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, step := range steps {
+		if _, err := file.Write(stepLines(step, rowsAt(int(s.Seed), step), 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // stepsDone counts the complete steps of an unfinished run.
 func stepsDone(t *testing.T, store *Store, spec Spec) int {
 	t.Helper()
-	part, err := readPartial(store.partialPath(spec), spec)
+	part, err := store.unfinished(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,15 +57,17 @@ func (j Job) validate() error {
 	return nil
 }
 
-// cost is how long step t takes, relative to others.
-func (j Job) cost(t int) float64 {
-	switch {
-	case j.Cost > 0:
-		return j.Cost
-	case j.Rows != nil:
-		return float64(j.Rows(t))
+// amount is how much work step t is, but for its being a step.
+func (j Job) amount(t int) amount {
+	a := amount{weight: 1}
+	if j.Rows != nil {
+		a.table = j.Rows(t)
+		a.weight = float64(a.table)
 	}
-	return 1
+	if j.Cost > 0 {
+		a.weight = j.Cost
+	}
+	return a
 }
 
 // Options say how to execute jobs.

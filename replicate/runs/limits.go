@@ -26,31 +26,21 @@ func readFile(path string) ([]byte, error) { return artifact.ReadFile(path, maxF
 // openOwn opens a file of the store, whose mode is 0644 if it is made. It must be a regular file: a pipe would block,
 // and a link must not lead what is written to a file that is not the store's.
 func openOwn(path string, flag int) (*os.File, error) {
-	refuse := func(what string) error {
-		err := fmt.Errorf("%s is %s; remove it", filepath.Base(path), what)
-		return &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+	if flag != os.O_RDONLY {
 		flag |= unix.O_NOFOLLOW
 	}
 	file, err := os.OpenFile(path, flag|unix.O_NONBLOCK, 0o644)
-	switch {
-	case errors.Is(err, unix.ELOOP):
-		return nil, refuse("a link")
-	case errors.Is(err, unix.EISDIR):
-		return nil, refuse("a folder")
-	case err != nil:
-		return nil, err
-	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = refuse("no regular file")
-	}
-	if err != nil {
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = file.Stat(); err == nil && info.Mode().IsRegular() {
+			return file, nil
+		}
 		file.Close()
-		return nil, err
 	}
-	return file, nil
+	if err == nil || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EISDIR) {
+		err = &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%s is no regular file; remove it", filepath.Base(path))}
+	}
+	return nil, err
 }
 
 // firstLine reads the first line, which may lack its end.

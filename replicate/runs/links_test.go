@@ -55,19 +55,7 @@ func TestOtherUser(t *testing.T) {
 	}
 	dir := t.TempDir()
 	store := open(t, dir)
-	if err := os.Mkdir(filepath.Join(dir, "test"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	file, err := openPartial(store.partialPath(spec(0)), spec(0), &partial{}, Provenance{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for step := range 3 {
-		if err := file.append(step, rowsAt(0, step), 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	file.close()
+	begun(t, store, spec(0), upTo(3), Provenance{})
 	for _, folder := range []string{filepath.Dir(dir), dir, filepath.Join(dir, "test")} {
 		if err := os.Chmod(folder, 0o777); err != nil {
 			t.Fatal(err)
@@ -81,18 +69,7 @@ func TestOtherUser(t *testing.T) {
 	if _, err := os.OpenFile(store.partialPath(spec(0)), os.O_WRONLY, 0); err == nil {
 		t.Skip("this user may write all files")
 	}
-	part, err := store.unfinished(spec(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err = openPartial(store.partialPath(spec(0)), spec(0), part, Provenance{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := file.append(3, rowsAt(0, 3), 1); err != nil {
-		t.Fatal(err)
-	}
-	file.close()
+	begun(t, store, spec(0), []int{3}, Provenance{})
 	if done := stepsDone(t, store, spec(0)); done != 4 {
 		t.Errorf("%d steps, want 4", done)
 	}

@@ -27,7 +27,7 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 		os.Rename(store.donePath(spec(8)), elsewhere)); err != nil {
 		t.Fatal(err)
 	}
-	begun(t, store, spec(9), 3, Provenance{})
+	begun(t, store, spec(9), upTo(3), Provenance{})
 	for _, name := range []string{"test/." + spec(1).ID() + fileSuffix, "test/x.lock", "quarantine/test-0.jsonl.zst",
 		"test/" + spec(2).ID() + ".shards/1of2.partial.jsonl", // of an older program
 		".hidden/x.jsonl.zst", "note.txt"} {
@@ -83,28 +83,6 @@ func TestView(t *testing.T) {
 	}
 	if specs, problems, err := store.Finished(); specs != nil || problems != nil || err != nil {
 		t.Errorf("an empty folder holds %v, %v, %v", specs, problems, err)
-	}
-}
-
-// begun leaves a run that was interrupted after its first n steps.
-func begun(t *testing.T, store *Store, s Spec, n int, session Provenance) {
-	t.Helper()
-	if err := store.checkWritable(s.Experiment); err != nil {
-		t.Fatal(err)
-	}
-	part, err := readPartial(store.partialPath(s), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := openPartial(store.partialPath(s), s, part, session)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.close()
-	for step := range n {
-		if err := file.append(step, rowsAt(int(s.Seed), step), 1); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

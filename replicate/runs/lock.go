@@ -145,10 +145,10 @@ func (l *lock) unlock() {
 	l.file.Close()
 }
 
-// heldBy tells whether a living process holds the file's lock, and which. It makes no file and needs only
-// permission to read.
-func heldBy(path string) (by Holder, held bool) {
-	file, err := openOwn(path, os.O_RDONLY)
+// holder tells whether a living process computes the run, and which. It makes no file and needs only permission to
+// read.
+func (s *Store) holder(spec Spec) (by Holder, held bool) {
+	file, err := openOwn(s.lockPath(spec), os.O_RDONLY)
 	if err != nil {
 		return Holder{}, false
 	}
@@ -197,9 +197,6 @@ func (s *Store) lockError(spec Spec, err error) error {
 	}
 	return &FolderError{Dir: filepath.Join(s.dir, spec.Experiment), Problem: problem, Err: err, Locks: unlockable}
 }
-
-// holder returns the living process that computes the run; held is false if there is none.
-func (s *Store) holder(spec Spec) (by Holder, held bool) { return heldBy(s.lockPath(spec)) }
 
 // HeldError is returned when runs were left out because other processes were computing them (Options.NoWait).
 type HeldError struct {

@@ -34,7 +34,7 @@ type MergeReport struct {
 // Each run is written in one atomic step. The error is for what concerns all runs: a folder that cannot be listed or
 // written, or ctx cancelled (*InterruptedError); a second call continues.
 func Merge(ctx context.Context, into *Store, from []*Store) (MergeReport, error) {
-	m := merger{into: into, from: from, damaged: map[string]bool{}}
+	m := merger{into: into, from: from}
 	specs, err := m.list()
 	if err != nil {
 		return m.report, err
@@ -57,10 +57,9 @@ func Merge(ctx context.Context, into *Store, from []*Store) (MergeReport, error)
 
 // merger is one call of Merge.
 type merger struct {
-	into    *Store
-	from    []*Store
-	damaged map[string]bool // paths that are in the report
-	report  MergeReport
+	into   *Store
+	from   []*Store
+	report MergeReport
 }
 
 // list returns the runs of all folders from, each once, sorted by experiment.
@@ -139,14 +138,12 @@ func (m *merger) busy(spec Spec, store *Store) {
 
 // problem adds to the report, each damaged file only once.
 func (m *merger) problem(err error) {
-	var damaged *DamagedError
-	if errors.As(err, &damaged) {
-		if m.damaged[damaged.Path] {
-			return
-		}
-		m.damaged[damaged.Path] = true
+	var damaged, other *DamagedError
+	if !errors.As(err, &damaged) || !slices.ContainsFunc(m.report.Problems, func(err error) bool {
+		return errors.As(err, &other) && other.Path == damaged.Path
+	}) {
+		m.report.Problems = append(m.report.Problems, err)
 	}
-	m.report.Problems = append(m.report.Problems, err)
 }
 
 // read reads the files of a run, first those in the folder into; known tells whether it has one. Each step is left to

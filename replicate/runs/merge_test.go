@@ -19,20 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// begunWith leaves an interrupted run with these steps done, each in a second.
-func begunWith(t *testing.T, store *Store, s Spec, steps []int, session Provenance) {
-	t.Helper()
-	begun(t, store, s, 0, session)
-	file, err := os.OpenFile(store.partialPath(s), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for _, step := range steps {
-		file.Write(stepLines(step, rowsAt(int(s.Seed), step), 1))
-	}
-}
-
 // finishedWith stores a run with these steps, which took 2 seconds each.
 func finishedWith(t *testing.T, store *Store, s Spec, steps []int, provenance Provenance) {
 	t.Helper()
@@ -73,16 +59,16 @@ func counts(r MergeReport) [3]int { return [3]int{r.Added, r.Extended, r.Unchang
 // uninterrupted run and the provenance of all.
 func TestMergeContinues(t *testing.T) {
 	a, b, into := open(t, t.TempDir()), open(t, t.TempDir()), open(t, t.TempDir())
-	begunWith(t, into, spec(0), []int{0, 1}, session(5, "into"))
-	begunWith(t, a, spec(0), []int{1, 2}, session(1, "a"))
-	begunWith(t, a, spec(0), nil, session(2, "no step of it"))
-	begunWith(t, a, spec(0), []int{4, 3}, session(3, "a2"))
-	begunWith(t, b, spec(0), []int{9, 6}, session(4, "b"))
+	begun(t, into, spec(0), []int{0, 1}, session(5, "into"))
+	begun(t, a, spec(0), []int{1, 2}, session(1, "a"))
+	begun(t, a, spec(0), nil, session(2, "no step of it"))
+	begun(t, a, spec(0), []int{4, 3}, session(3, "a2"))
+	begun(t, b, spec(0), []int{9, 6}, session(4, "b"))
 	tear(t, b.partialPath(spec(0)))
 	if got := counts(merge(t, 0, into, a, b)); got != [3]int{0, 1, 0} {
 		t.Errorf("added, extended, unchanged %v", got)
 	}
-	part, err := readPartial(into.partialPath(spec(0)), spec(0))
+	part, err := into.unfinished(spec(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,12 +99,12 @@ func TestMergeContinues(t *testing.T) {
 func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 	for name, prepare := range map[string]func(into, from *Store){
 		"finished into under way": func(into, from *Store) {
-			begunWith(t, into, spec(0), []int{0, 1, 2}, session(0, "a"))
+			begun(t, into, spec(0), []int{0, 1, 2}, session(0, "a"))
 			finishedWith(t, from, spec(0), []int{2, 3, 4, 5}, session(1, "b"))
 		},
 		"both, in both": func(into, from *Store) {
-			begunWith(t, into, spec(0), []int{0, 1, 2}, session(0, "a"))
-			begunWith(t, from, spec(0), []int{0, 1, 2}, session(0, "a"))
+			begun(t, into, spec(0), []int{0, 1, 2}, session(0, "a"))
+			begun(t, from, spec(0), []int{0, 1, 2}, session(0, "a"))
 			finished, partial := open(t, t.TempDir()), into.partialPath(spec(0))
 			finishedWith(t, finished, spec(0), []int{3, 4, 5}, session(1, "b"))
 			if err := os.Rename(finished.donePath(spec(0)), into.donePath(spec(0))); err != nil {
@@ -187,7 +173,7 @@ func TestMergeOfRandomPieces(t *testing.T) {
 				finishedWith(t, store, spec(0), steps, session(i, "f"))
 				finished = true
 			} else {
-				begunWith(t, store, spec(0), steps, session(i, "p"))
+				begun(t, store, spec(0), steps, session(i, "p"))
 			}
 			from, unmerged = append(from, store), append(unmerged, snapshot(t, store.dir))
 		}
@@ -197,7 +183,7 @@ func TestMergeOfRandomPieces(t *testing.T) {
 				merge(t, 0, into, from[i])
 			}
 			state := into.State(spec(0), upTo(12))
-			if state.Steps != len(held) || into.stored(spec(0), nil) != finished {
+			if _, err := into.Read(spec(0)); state.Steps != len(held) || (err == nil) != finished {
 				t.Fatalf("round %d: %v after a merge of %d steps", round, state, len(held))
 			}
 			before := snapshot(t, into.dir)
@@ -283,9 +269,9 @@ func TestMergeOfDamagedFiles(t *testing.T) {
 	finishedWith(t, from, spec(0), upTo(4), session(0, "a")) // damaged in its first line
 	finishedWith(t, from, spec(1), upTo(4), session(0, "a")) // damaged at its end
 	finishedWith(t, from, spec(2), upTo(4), session(0, "a"))
-	begunWith(t, from, spec(1), []int{7}, session(0, "a"))
-	begunWith(t, from, spec(3), upTo(4), session(0, "a")) // damaged in step 2
-	begunWith(t, from, spec(4), upTo(4), session(0, "a")) // damaged in its first line
+	begun(t, from, spec(1), []int{7}, session(0, "a"))
+	begun(t, from, spec(3), upTo(4), session(0, "a")) // damaged in step 2
+	begun(t, from, spec(4), upTo(4), session(0, "a")) // damaged in its first line
 	flip(from.donePath(spec(0)), 2)
 	flip(from.donePath(spec(1)), -3)
 	flip(from.partialPath(spec(4)), 3)

@@ -65,7 +65,14 @@ func intact(line []byte, sum string) bool {
 
 // unfinished reads the finished steps of an unfinished run; none if there is no such file, or it cannot be read.
 func (s *Store) unfinished(spec Spec) (*partial, error) {
-	return readPartial(s.partialPath(spec), spec)
+	data, err := readFile(s.partialPath(spec))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return newPartial(), nil
+	}
+	if err != nil {
+		return newPartial(), fmt.Errorf("the finished steps of %s cannot be read: %w", spec, err)
+	}
+	return parsePartial(data, spec.ID()), nil
 }
 
 // addSteps adds the rows of the steps that are not known yet.
@@ -75,18 +82,6 @@ func addSteps(known, rows map[int][]Row) {
 			known[t] = stepRows
 		}
 	}
-}
-
-// readPartial reads the complete steps of spec from path. A file that is missing or of another run has none.
-func readPartial(path string, spec Spec) (*partial, error) {
-	data, err := readFile(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return newPartial(), nil
-	}
-	if err != nil {
-		return newPartial(), fmt.Errorf("the finished steps of %s cannot be read: %w", spec, err)
-	}
-	return parsePartial(data, spec.ID()), nil
 }
 
 // parsePartial reads lines until the first one that is not as it was written.
@@ -163,12 +158,9 @@ func stepDigest(t int, lines []byte) string {
 	return digest(append(strconv.AppendInt(nil, int64(t), 10), lines...))
 }
 
-// partialWriter appends steps to an unfinished run's file.
-type partialWriter struct{ file *os.File }
-
 // openPartial opens the file at path for writing behind its last complete step and writes the new session. The caller
 // holds the run's lock.
-func openPartial(path string, spec Spec, part *partial, session Provenance) (*partialWriter, error) {
+func openPartial(path string, spec Spec, part *partial, session Provenance) (*os.File, error) {
 	file, err := openOwn(path, os.O_CREATE|os.O_WRONLY)
 	if errors.Is(err, fs.ErrPermission) { // another user began the run in a shared folder: continue a copy
 		var text []byte
@@ -197,14 +189,7 @@ func openPartial(path string, spec Spec, part *partial, session Provenance) (*pa
 		file.Close()
 		return nil, err
 	}
-	return &partialWriter{file: file}, nil
-}
-
-// append writes one complete step. When it returns the operating system has the bytes, so a killed process loses
-// nothing. It does not wait for the disk: the checksum finds steps that a power failure has damaged.
-func (w *partialWriter) append(t int, rows []Row, seconds float64) error {
-	_, err := w.file.Write(stepLines(t, rows, seconds))
-	return err
+	return file, nil
 }
 
 // stepLines are the lines of one complete step.
@@ -216,5 +201,3 @@ func stepLines(t int, rows []Row, seconds float64) []byte {
 	mark := doneMark{T: t, Rows: len(rows), SHA256: stepDigest(t, lines), Seconds: seconds}
 	return append(lines, sealed(partialLine{Done: &mark})...)
 }
-
-func (w *partialWriter) close() { w.file.Close() }

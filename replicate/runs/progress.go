@@ -18,13 +18,22 @@ type progress struct {
 	out     io.Writer
 	display artifact.Display
 
-	steps, stepsDone   int
-	rows               int     // that steps reported
-	table, tableDone   int     // rows of tables that steps learn from
-	weight, weightDone float64 // of steps, by the cost of their jobs
+	all, done amount
+	rows      int // that steps reported
 
 	first       time.Time // the end of the first step of this call, until which data are loaded and programs compiled
 	firstWeight float64   // of that step
+}
+
+// amount is how much work some steps are.
+type amount struct {
+	steps  int
+	table  int     // rows of tables that they learn from
+	weight float64 // by the cost of their jobs
+}
+
+func (a *amount) add(b amount) {
+	*a = amount{a.steps + b.steps, a.table + b.table, a.weight + b.weight}
 }
 
 func newProgress(out io.Writer) *progress {
@@ -35,15 +44,15 @@ func newProgress(out io.Writer) *progress {
 }
 
 // begin reports how many runs are stored and what is to compute. Stored runs do not count as steps.
-func (p *progress) begin(runs, open, steps int, weight float64) {
+func (p *progress) begin(runs, open int, all amount) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.steps, p.weight = steps, weight
+	p.all = all
 	if open == 0 {
 		p.line("%s, all stored", Plural(runs, "run"))
 		return
 	}
-	p.line("%s: %d stored, %d to compute (%s)", Plural(runs, "run"), runs-open, open, Plural(steps, "step"))
+	p.line("%s: %d stored, %d to compute (%s)", Plural(runs, "run"), runs-open, open, Plural(all.steps, "step"))
 	p.draw()
 }
 
@@ -64,9 +73,8 @@ func (p *progress) line(text string, args ...any) {
 func (p *progress) expect(task *task, left []int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.steps += len(left) - len(task.left)
-	p.weight += task.cost(left...) - task.work()
-	p.table += task.rows(left...) - task.rows(task.left...)
+	now, before := task.amount(left...), task.amount(task.left...)
+	p.all.add(amount{now.steps - before.steps, now.table - before.table, now.weight - before.weight})
 	task.left = left
 }
 
@@ -75,12 +83,10 @@ func (p *progress) step(task *task, t, rows int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	task.left = slices.DeleteFunc(slices.Clone(task.left), func(other int) bool { return other == t })
-	p.stepsDone++
 	p.rows += rows
-	p.weightDone += task.cost(t)
-	p.tableDone += task.rows(t)
-	if p.stepsDone == 1 {
-		p.first, p.firstWeight = time.Now(), p.weightDone
+	p.done.add(task.amount(t))
+	if p.done.steps == 1 {
+		p.first, p.firstWeight = time.Now(), p.done.weight
 	}
 	p.draw()
 }
@@ -133,18 +139,19 @@ func (p *progress) end(report Report) {
 // draw updates the display. The caller holds the mutex.
 func (p *progress) draw() {
 	fraction := 1.0
-	if p.weight > 0 {
-		fraction = p.weightDone / p.weight
+	if p.all.weight > 0 {
+		fraction = p.done.weight / p.all.weight
 	}
 	p.display.Show(fraction, p.text())
 }
 
 // text is "12/108 steps, 480 rows, about 3m20s left", or "12/108 steps, 4000 of 90000 rows, ..." of a table.
 func (p *progress) text() string {
-	text := fmt.Sprintf("%d/%d steps, %s", p.stepsDone, p.steps, Plural(p.rows, "row"))
-	if p.table > 0 {
-		text = fmt.Sprintf("%d/%d steps, %d of %d rows", p.stepsDone, p.steps, p.tableDone, p.table)
+	rows := Plural(p.rows, "row")
+	if p.all.table > 0 {
+		rows = fmt.Sprintf("%d of %d rows", p.done.table, p.all.table)
 	}
+	text := fmt.Sprintf("%d/%d steps, %s", p.done.steps, p.all.steps, rows)
 	if left, ok := p.left(); ok {
 		text += fmt.Sprintf(", about %s left", round(left))
 	}
@@ -154,8 +161,8 @@ func (p *progress) text() string {
 // left estimates the time left from the steps done in this call after its first, by weight. It is unknown before the
 // second step and after the last.
 func (p *progress) left() (time.Duration, bool) {
-	open, done := p.weight-p.weightDone, p.weightDone-p.firstWeight
-	if done <= 0 || p.stepsDone >= p.steps {
+	open, done := p.all.weight-p.done.weight, p.done.weight-p.firstWeight
+	if done <= 0 || p.done.steps >= p.all.steps {
 		return 0, false
 	}
 	return time.Duration(float64(time.Since(p.first)) * open / done), true

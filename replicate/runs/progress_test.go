@@ -31,7 +31,7 @@ func TestProgress(t *testing.T) {
 			steps := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 			cheap := &task{jobs: []Job{{Spec: spec(0), Cost: 2}}, left: steps}
 			dear := &task{jobs: []Job{{Spec: spec(1), Cost: 8}}, left: steps}
-			p.begin(3, 2, 20, 100)
+			p.begin(3, 2, amount{steps: 20, weight: 100})
 			time.Sleep(time.Minute)
 			for _, t := range steps {
 				time.Sleep(2 * time.Second)
@@ -65,8 +65,7 @@ func TestProgressInRows(t *testing.T) {
 		p := newProgress(&cell)
 		steps := []int{1, 2, 3, 4}
 		one := &task{jobs: []Job{{Spec: spec(0), Rows: func(t int) int { return 100 * t }}}, left: steps}
-		p.table = one.rows(steps...)
-		p.begin(1, 1, 4, one.work())
+		p.begin(1, 1, one.amount(steps...))
 		for _, t := range steps[:3] {
 			time.Sleep(time.Duration(t) * time.Second)
 			p.step(one, t, 7)

@@ -72,17 +72,9 @@ func tear(t *testing.T, path string) {
 
 // However an unfinished run's file is cut or altered, only correct steps are read from it, with their session and time.
 func TestPartialFileTrustsNothing(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "partial")
-	file, err := openPartial(path, spec(0), &partial{}, Provenance{Commit: "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for step := range 8 {
-		if err := file.append(step, rowsAt(0, step), 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	file.close()
+	store := open(t, t.TempDir())
+	path := store.partialPath(spec(0))
+	begun(t, store, spec(0), upTo(8), Provenance{Commit: "a"})
 	data := demand.Read(t, path)
 	check := func(data []byte) int {
 		part := parsePartial(data, spec(0).ID())
@@ -129,11 +121,7 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 		t.Errorf("a session without its sum: %d steps", len(part.rows))
 	}
 	tear(t, path)
-	if file, err = openPartial(path, spec(0), parsePartial(data, spec(0).ID()), Provenance{}); err != nil {
-		t.Fatal(err)
-	}
-	file.append(8, nil, 1)
-	file.close()
+	begun(t, store, spec(0), []int{8}, Provenance{})
 	again := demand.Read(t, path)
 	if part := parsePartial(again, spec(0).ID()); len(part.rows) != 9 || int(part.size) != len(again) {
 		t.Errorf("after an incomplete write: %d steps in %d of %d bytes", len(part.rows), part.size, len(again))
@@ -146,17 +134,7 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 // After a kill between the last step and the writing of the result nothing is computed, not even the set-up.
 func TestKilledBeforeTheLastWrite(t *testing.T) {
 	store := open(t, t.TempDir())
-	if err := store.checkWritable("test"); err != nil {
-		t.Fatal(err)
-	}
-	file, err := openPartial(store.partialPath(spec(0)), spec(0), &partial{}, Provenance{Commit: "then"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for step := range 8 {
-		file.append(step, rowsAt(0, step), 1)
-	}
-	file.close()
+	begun(t, store, spec(0), upTo(8), Provenance{Commit: "then"})
 	killed := func(suffixes ...string) {
 		for _, suffix := range suffixes {
 			demand.Write(t, store.path(spec(0), suffix), "")

@@ -5,8 +5,6 @@
 package runs
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -31,25 +29,19 @@ const idLength = 16
 // ID returns the run's name: the first 16 hexadecimal digits of the SHA-256 of the spec's JSON with sorted keys. It
 // does not depend on map order or on whether an empty Settings is nil.
 func (s Spec) ID() string {
-	sum := sha256.Sum256(s.canonical())
-	return hex.EncodeToString(sum[:])[:idLength]
+	if s.Settings == nil {
+		s.Settings = map[string]string{}
+	}
+	text, err := json.Marshal(s) // which sorts the keys of maps
+	if err != nil {
+		panic(fmt.Sprintf("runs: a spec of strings and integers did not encode: %v", err))
+	}
+	return digest(text)[:idLength]
 }
 
 // String names the run for people: "cifar10b/ours seed 0".
 func (s Spec) String() string {
 	return fmt.Sprintf("%s/%s seed %d", s.Experiment, s.Learner, s.Seed)
-}
-
-// canonical returns the spec as JSON; encoding/json sorts the keys of maps.
-func (s Spec) canonical() []byte {
-	if s.Settings == nil {
-		s.Settings = map[string]string{}
-	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(fmt.Sprintf("runs: a spec of strings and integers did not encode: %v", err))
-	}
-	return text
 }
 
 // validate returns an error if the spec cannot name a folder or would change when written as JSON.

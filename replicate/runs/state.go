@@ -58,7 +58,7 @@ func (s *Store) State(spec Spec, steps []int) State {
 			state.Steps++
 		}
 	}
-	if state.Steps == state.Of && s.stored(spec, steps) {
+	if result, err := s.Read(spec); err == nil && result.has(steps) {
 		state.Kind = Done
 		return state
 	}
@@ -94,12 +94,6 @@ func (s *Store) known(spec Spec) (map[int][]Row, error) {
 		}
 	}
 	return rows, err
-}
-
-// stored tells whether a finished file holds all of steps.
-func (s *Store) stored(spec Spec, steps []int) bool {
-	result, err := s.Read(spec)
-	return err == nil && result.has(steps)
 }
 
 // readFailure reads the note of a failure.

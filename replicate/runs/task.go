@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,28 +79,12 @@ func (t *task) String() string {
 	return fmt.Sprintf("%s/%s seeds %s", first.Experiment, first.Learner, strings.Join(seeds, ", "))
 }
 
-// cost is how long steps take, in the unit of Job.Cost.
-func (t *task) cost(steps ...int) float64 {
-	sum := 0.0
+// amount is how much work steps are.
+func (t *task) amount(steps ...int) amount {
+	sum := amount{steps: len(steps)}
 	for _, step := range steps {
 		for _, job := range t.jobs {
-			sum += job.cost(step)
-		}
-	}
-	return sum
-}
-
-// work is what the task has left to do.
-func (t *task) work() float64 { return t.cost(t.left...) }
-
-// rows is the number of rows of a table that steps learn from.
-func (t *task) rows(steps ...int) int {
-	sum := 0
-	for _, step := range steps {
-		for _, job := range t.jobs {
-			if job.Rows != nil {
-				sum += job.Rows(step)
-			}
+			sum.add(job.amount(step))
 		}
 	}
 	return sum
@@ -127,7 +112,7 @@ type member struct {
 	sessions []Provenance
 	session  Provenance // this one
 	seconds  float64
-	file     *partialWriter
+	file     *os.File // to which its steps are appended
 }
 
 // open reads the stored steps of a claimed run and opens its file to append the missing ones. If none is missing it
@@ -179,8 +164,10 @@ func (m *member) add(t int, rows []Row, seconds float64) error {
 	if err := checkRows(t, rows); err != nil {
 		return err
 	}
-	if err := m.file.append(t, rows, seconds); err != nil {
-		return &WriteError{fmt.Sprintf("step %d in", t), m.file.file.Name(), err}
+	// The operating system has the bytes then, so a killed process loses nothing. The disk may not: the checksum finds
+	// steps that a power failure has damaged.
+	if _, err := m.file.Write(stepLines(t, rows, seconds)); err != nil {
+		return &WriteError{fmt.Sprintf("step %d in", t), m.file.Name(), err}
 	}
 	m.rows[t] = rows
 	m.seconds += seconds

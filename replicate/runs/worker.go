@@ -149,7 +149,7 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 	var members []*member
 	defer func() {
 		for _, m := range members {
-			m.file.close()
+			m.file.Close()
 		}
 	}()
 	for i, job := range task.jobs {
