@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,9 +81,6 @@ func (a *Attempt) write() error {
 	return nil
 }
 
-// longestAttempt is the longest file of an attempt that is read, in bytes.
-const longestAttempt = 1 << 20
-
 // Attempts reads the attempts at the tasks of a plan, by task and in the order of time. Files that cannot be read are
 // left out.
 func Attempts(plan string) (attempts []Attempt, err error) {
@@ -98,17 +96,14 @@ func Attempts(plan string) (attempts []Attempt, err error) {
 			continue
 		}
 		path := filepath.Join(AttemptsFolder(plan), entry.Name())
-		text, err := artifact.ReadFile(path, longestAttempt)
+		text, err := os.ReadFile(path)
 		a := Attempt{path: path}
 		if err == nil && json.Unmarshal(text, &a) == nil {
 			attempts = append(attempts, a)
 		}
 	}
 	slices.SortStableFunc(attempts, func(a, b Attempt) int {
-		if a.Task != b.Task {
-			return a.Task - b.Task
-		}
-		return a.Start.Compare(b.Start)
+		return cmp.Or(cmp.Compare(a.Task, b.Task), a.Start.Compare(b.Start))
 	})
 	return attempts, nil
 }

@@ -6,8 +6,10 @@ package cluster
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/resnet"
@@ -162,13 +164,9 @@ func (p Plan) Write(path string) error {
 	return nil
 }
 
-// largest is the size of the largest plan that is read, in bytes: that of all figures at the paper's scale has a
-// hundredth of it.
-const largest = 64 << 20
-
 // Read reads and checks a plan.
 func Read(path string) (Plan, error) {
-	text, err := artifact.ReadFile(path, largest)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return Plan{}, fmt.Errorf("cannot read the plan: %w", err)
 	}
@@ -223,4 +221,59 @@ func (t Task) String() string {
 		text += fmt.Sprintf(", and %d more", more)
 	}
 	return text
+}
+
+// Cost is what the tasks of a plan are estimated to take.
+type Cost struct {
+	Runs, Steps int     // distinct runs, and their steps
+	GPU, Cores  float64 // seconds of GPUs, and of processors in tasks without one
+	Path        float64 // seconds of the longest chain of tasks
+}
+
+// Cost sums the tasks.
+func (p Plan) Cost() Cost {
+	var c Cost
+	distinct := map[string]bool{}
+	ends := make([]float64, len(p.Tasks)) // of the longest chain that ends with each task
+	for i, t := range p.Tasks {
+		if t.GPU {
+			c.GPU += t.Seconds
+		} else {
+			c.Cores += t.Seconds * float64(t.CPUs)
+		}
+		for _, before := range t.After {
+			ends[i] = max(ends[i], ends[before])
+		}
+		ends[i] += t.Seconds
+		c.Path = max(c.Path, ends[i])
+		for _, r := range t.Runs {
+			for _, seed := range r.Seeds {
+				distinct[fmt.Sprint(r.Scenario, " ", r.Series, " ", r.Measure, " ", r.Settings, " ", seed)] = true
+			}
+			c.Steps += len(r.Steps) * len(r.Seeds)
+		}
+	}
+	c.Runs = len(distinct)
+	return c
+}
+
+// Summary says in sentences what is missing.
+func (p Plan) Summary() string {
+	if len(p.Tasks) == 0 {
+		return fmt.Sprintf("Nothing is missing: %s stored.", runs.Plural(p.Stored, "run"))
+	}
+	c := p.Cost()
+	lines := []string{fmt.Sprintf("%s stored, %s with %s missing, in %s: %.1f GPU hours, %.1f core hours, %s along the "+
+		"longest chain (guessed).", runs.Plural(p.Stored, "run"), runs.Plural(c.Runs, "run"), runs.Plural(c.Steps, "step"),
+		runs.Plural(len(p.Tasks), "task"), c.GPU/3600, c.Cores/3600, shown(c.Path))}
+	return strings.Join(append(lines, p.Notes...), "\n")
+}
+
+// shown is a time for people.
+func shown(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < time.Minute {
+		return d.Round(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }

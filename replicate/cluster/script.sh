@@ -52,7 +52,7 @@ fi
 
 # again LIMIT COUNT puts the task back into the queue, unless it has been there too often.
 again() {
-  [[ ! -e {{quote .CancelFile}} ]] || exit "$code" # `replicate cancel` sent TERM
+  [[ ! -e {{quote (cancelFile .Slurm.Plan)}} ]] || exit "$code" # `replicate cancel` sent TERM
   if (($2 < $1)); then
     echo "task $task: exit $code, back to the queue ($2 of at most $1)"
     scontrol requeue "$SLURM_JOB_ID"
@@ -67,7 +67,7 @@ case $code in
   again {{.Slurm.Requeues}} "${SLURM_RESTART_COUNT:-0}"
   ;;
 *) # failed, or killed: starts count that were neither saved nor held; one that could not begin has noted nothing
-  saved=$(grep -lsE '"exit":(75|130),' {{quote .TaskFolder}}/"$(printf %06d "$task")"-*.json | wc -l)
+  saved=$(grep -lsE '"exit":(75|130),' {{quote (attempts .Slurm.Plan)}}/"$(printf %06d "$task")"-*.json | wc -l)
   again {{.Slurm.Retries}} $((${SLURM_RESTART_COUNT:-0} - saved))
   ;;
 esac
@@ -77,8 +77,6 @@ code=0
 {{- range .Draw}}
 "$program" {{.}} || code=$?
 {{- end}}
-{{- end}}
-{{- if not .Count}}
-echo "$code" >{{quote .ExitFile}}
+echo "$code" >{{quote (exitFile .Slurm.Plan)}}
 exit "$code"
 {{- end}}

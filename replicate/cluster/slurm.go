@@ -93,7 +93,8 @@ func (o *Slurm) limit(tasks Array) time.Duration {
 //go:embed script.sh
 var scriptText string
 
-var script = template.Must(template.New("script.sh").Funcs(template.FuncMap{"quote": quote}).Parse(scriptText))
+var script = template.Must(template.New("script.sh").Funcs(template.FuncMap{"quote": quote,
+	"exitFile": exitFile, "cancelFile": cancelFile, "attempts": AttemptsFolder}).Parse(scriptText))
 
 // Script is the batch script of the job.
 func (j Job) Script() ([]byte, error) {
@@ -150,17 +151,10 @@ func (j Job) Partition() string {
 	return j.Slurm.Partition
 }
 
-// TaskFolder is the folder of the attempts at tasks.
-func (j Job) TaskFolder() string { return AttemptsFolder(j.Slurm.Plan) }
-
-// ExitFile is the file in which the job that draws leaves its exit code.
-func (j Job) ExitFile() string { return exitFile(j.Slurm.Plan) }
-
+// exitFile is the file in which the job that draws leaves its exit code.
 func exitFile(plan string) string { return filepath.Join(filepath.Dir(plan), drawName+".exit") }
 
-// CancelFile is the file by which [Cancel] tells running tasks not to go back to the queue.
-func (j Job) CancelFile() string { return cancelFile(j.Slurm.Plan) }
-
+// cancelFile is the file by which [Cancel] tells running tasks not to go back to the queue.
 func cancelFile(plan string) string { return filepath.Join(filepath.Dir(plan), "cancelled") }
 
 // Draw lists the commands that draw the plan's figures, without the program.

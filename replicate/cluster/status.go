@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"tvps/data/artifact"
 )
 
 // TaskState is the condition of a task or job.
@@ -64,12 +64,10 @@ func ReadStatus(ctx context.Context, path string, p Plan) (Status, error) {
 	}
 	k.logs, _ = os.ReadDir(logFolder(path))
 	if len(jobs) > 0 {
-		if k.queue, err = readQueue(ctx, jobs); err != nil {
-			var missing *NoSlurmError
-			if !errors.As(err, &missing) {
-				return Status{}, err
-			}
+		if k.queue, err = readQueue(ctx, jobs); errors.Is(err, errNoSlurm) {
 			s.Note = err.Error() + ". The queue is not known.\n"
+		} else if err != nil {
+			return Status{}, err
 		}
 	}
 	for _, t := range p.Tasks {
@@ -134,7 +132,7 @@ func (k statusReader) draw() Item {
 	if item = k.inQueue(item, k.jobs[i], -1); item.State == Running || item.State == Waiting {
 		return item
 	}
-	text, err := artifact.ReadFile(exitFile(k.path), endOfLog)
+	text, err := os.ReadFile(exitFile(k.path))
 	if code := strings.TrimSpace(string(text)); err == nil && code == "0" {
 		item.State = Done
 	} else if err == nil {
@@ -186,9 +184,6 @@ const endOfLog = 64 << 10
 
 // lastError returns what this program said last in the end of a log; without that the last line, which may be Slurm's.
 func lastError(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
 	file, err := os.Open(path)
 	if err != nil {
 		return ""
@@ -284,4 +279,43 @@ func (s Status) Print(out io.Writer) error {
 	}
 	_, err := io.WriteString(out, s.Note)
 	return err
+}
+
+// queued is a job, or a task of an array, that waits or runs.
+type queued struct {
+	job   int
+	index int    // in an array; -1 for a job that is none
+	state string // as "PENDING"
+	node  string
+	why   string // the reason for which it waits
+}
+
+// readQueue asks Slurm which of the jobs are in the queue: those of their number and name.
+func readQueue(ctx context.Context, jobs []Submitted) ([]queued, error) {
+	text, err := command(ctx, "squeue", "-h", "-r", "--me", "-o", "%F|%K|%T|%N|%r|%j")
+	if err != nil {
+		return nil, err
+	}
+	return parseQueue(text, jobs), nil
+}
+
+func parseQueue(text string, jobs []Submitted) []queued {
+	var out []queued
+	for line := range strings.Lines(text) {
+		fields := strings.Split(strings.TrimSpace(line), "|")
+		if len(fields) != 6 {
+			continue
+		}
+		job, err := strconv.Atoi(fields[0])
+		ours := func(j Submitted) bool { return j.ID == job && title(j.Name) == fields[5] }
+		if err != nil || !slices.ContainsFunc(jobs, ours) {
+			continue
+		}
+		q := queued{job: job, index: -1, state: fields[2], node: fields[3], why: fields[4]}
+		if index, err := strconv.Atoi(fields[1]); err == nil {
+			q.index = index
+		}
+		out = append(out, q)
+	}
+	return out
 }

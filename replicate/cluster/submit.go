@@ -52,8 +52,8 @@ func Submit(ctx context.Context, jobs []Job) ([]Submitted, error) {
 	ids := map[string]int{}
 	var out []Submitted
 	for _, j := range jobs {
-		os.Remove(j.CancelFile())
-		os.Remove(j.ExitFile())
+		os.Remove(cancelFile(j.Slurm.Plan))
+		os.Remove(exitFile(j.Slurm.Plan))
 		id, err := j.submit(ctx, ids)
 		if err == nil {
 			ids[j.Name] = id
@@ -106,12 +106,9 @@ func writeJobs(plan string, jobs []Submitted) error {
 	return artifact.Replace(jobsFile(plan), append(text, '\n'), 0o644)
 }
 
-// longestJobs is the longest file of jobs that is read, in bytes: that of ten thousand arrays.
-const longestJobs = 2 << 20
-
 // ReadJobs returns the jobs of a plan that were submitted; none if there are none.
 func ReadJobs(plan string) ([]Submitted, error) {
-	text, err := artifact.ReadFile(jobsFile(plan), longestJobs)
+	text, err := os.ReadFile(jobsFile(plan))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -170,13 +167,8 @@ func MaxArraySize(ctx context.Context) (int, error) {
 	return strconv.Atoi(found[1])
 }
 
-// NoSlurmError is returned where Slurm's commands are not installed.
-type NoSlurmError struct{ Command string }
-
-// Error says what to do.
-func (e *NoSlurmError) Error() string {
-	return fmt.Sprintf("there is no %s: call this where jobs are submitted from, usually a login node", e.Command)
-}
+// errNoSlurm is the error where Slurm's commands are not installed.
+var errNoSlurm = errors.New("call this where jobs are submitted from, usually a login node")
 
 // command runs a command of Slurm and returns its output. Errors carry what it printed. Once it has started it is not
 // interrupted: the number of a job that a killed sbatch had submitted would be lost.
@@ -190,7 +182,7 @@ func command(ctx context.Context, name string, arguments ...string) (string, err
 	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", &NoSlurmError{name}
+		return "", fmt.Errorf("there is no %s: %w", name, errNoSlurm)
 	case err != nil:
 		return "", fmt.Errorf("%s: %w: %s", name, err, strings.Join(strings.Fields(stderr.String()), " "))
 	}

@@ -1,16 +1,21 @@
 package runs
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"tvps/data/artifact"
+
+	"golang.org/x/sys/unix"
 )
 
 // quarantineFolder is where damaged files go; no experiment may have its name.
@@ -170,4 +175,122 @@ func (s *Store) saveFailure(spec Spec, failure error) error {
 		return err
 	}
 	return artifact.Replace(s.failedPath(spec), append(text, '\n'), 0o644)
+}
+
+// Files are what a group may write in addition to the rows of its runs, and what it may read of them.
+type Files struct {
+	store    *Store
+	verified func() error // see Options.Verify
+}
+
+// State is the path of the file from which a group continues after an interruption: first is its first member. It is
+// removed when that run is finished. The error is that of Options.Verify, for which State waits.
+func (f Files) State(first Spec) (path string, err error) {
+	return f.store.path(first, stateSuffix), f.verified()
+}
+
+// Rows are those of a run's stored steps, for steps that depend on earlier ones.
+func (f Files) Rows(spec Spec) (map[int][]Row, error) { return f.store.known(spec) }
+
+// attachmentPath is the path of an attachment. The run's own files have a dot behind the ID instead of a dash.
+func (s *Store) attachmentPath(spec Spec, name string) string { return s.path(spec, "-"+name) }
+
+// Attach stores a file with a run, such as "film.svg", in one atomic step. No number may depend on it: it may be
+// missing. It returns a *WriteError if the file cannot be written.
+func (f Files) Attach(spec Spec, name string, content []byte) error {
+	path := f.store.attachmentPath(spec, name)
+	if err := artifact.Replace(path, content, 0o644); err != nil {
+		return &WriteError{"attachment", path, err}
+	}
+	return nil
+}
+
+// Attached reads an attachment of a run; nil if there is none.
+func (s *Store) Attached(spec Spec, name string) []byte {
+	content, err := readFile(s.attachmentPath(spec, name))
+	if err != nil {
+		return nil
+	}
+	return content
+}
+
+// withPrefix lists the files of a folder whose names begin with a prefix; none if there is no such folder. A pattern
+// of package filepath would misread folders such as res[1].
+func withPrefix(folder, prefix string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var out []string
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), prefix) {
+			out = append(out, filepath.Join(folder, entry.Name()))
+		}
+	}
+	return out, nil
+}
+
+// copyAttachments copies the attachments of a run that s does not have yet.
+func (s *Store) copyAttachments(from *Store, spec Spec) error {
+	prefix := from.attachmentPath(spec, "")
+	paths, err := withPrefix(filepath.Dir(prefix), filepath.Base(prefix))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		name := strings.TrimPrefix(filepath.Base(path), spec.ID()+"-")
+		own := s.attachmentPath(spec, name)
+		if _, err := os.Stat(own); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		content, err := readFile(path)
+		if err == nil {
+			err = artifact.Replace(own, content, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("%s cannot be copied (%w)", path, cause(err))
+		}
+	}
+	return nil
+}
+
+// What is read back takes no more memory than these limits allow.
+const (
+	maxFile = 64 << 20 // bytes of a file that is read whole, and of a result file's text; those of the paper have 1 MB
+	maxLine = 1 << 20  // bytes of a first line
+)
+
+// readFile reads a whole file.
+func readFile(path string) ([]byte, error) { return artifact.ReadFile(path, maxFile) }
+
+// openOwn opens a file of the store, whose mode is 0644 if it is made. It must be a regular file: a pipe would block,
+// and a link must not lead what is written to a file that is not the store's.
+func openOwn(path string, flag int) (*os.File, error) {
+	if flag != os.O_RDONLY {
+		flag |= unix.O_NOFOLLOW
+	}
+	file, err := os.OpenFile(path, flag|unix.O_NONBLOCK, 0o644)
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = file.Stat(); err == nil && info.Mode().IsRegular() {
+			return file, nil
+		}
+		file.Close()
+	}
+	if err == nil || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EISDIR) {
+		err = &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%s is no regular file; remove it", filepath.Base(path))}
+	}
+	return nil, err
+}
+
+// firstLine reads the first line, which may lack its end.
+func firstLine(r io.Reader) ([]byte, error) {
+	line, err := bufio.NewReader(io.LimitReader(r, maxLine+1)).ReadBytes('\n')
+	if len(line) > maxLine {
+		return nil, fmt.Errorf("its first line has more than %d MB", maxLine>>20)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return line, err
 }

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"tvps/ci/demand"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 // stored computes run 0 with 10 steps in a new folder.
@@ -277,4 +279,135 @@ func wantUnwritable(t *testing.T, dir string) {
 		t.Errorf("Execute: %v, after %d steps", err, count.Load())
 	}
 	demand.Error(t, err, "cannot be written")
+}
+
+// An attachment is stored with its run, is not listed as a run, and is copied when runs are merged.
+func TestAttachments(t *testing.T) {
+	from, into := open(t, filepath.Join(t.TempDir(), "res[1]")), open(t, filepath.Join(t.TempDir(), "*"))
+	batch := batchOf(func(_ context.Context, _ []int64, members []Spec, files Files) (GroupStep, func(), error) {
+		return func(_ context.Context, at int) ([][]Row, error) {
+			return [][]Row{rowsAt(0, at)}, files.Attach(members[0], "film.svg", []byte("<svg/>"))
+		}, nil, nil
+	}, 0)
+	execute(t, from, nil, Job{Spec: spec(0), Steps: upTo(2), Batch: batch})
+	if got := string(from.Attached(spec(0), "film.svg")); got != "<svg/>" {
+		t.Errorf("attached %q", got)
+	}
+	if got := from.Attached(spec(1), "film.svg"); got != nil {
+		t.Errorf("attached %q to a run that is not there", got)
+	}
+	if list, problems, err := from.Finished(); err != nil || len(list) != 1 || len(problems) > 0 {
+		t.Errorf("%d runs listed, %v, %v", len(list), problems, err)
+	}
+	for range 2 {
+		if _, err := Merge(t.Context(), into, []*Store{from}); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(into.Attached(spec(0), "film.svg")); got != "<svg/>" {
+			t.Errorf("merged %q", got)
+		}
+		// The second merge must not replace it.
+		demand.Write(t, from.attachmentPath(spec(0), "film.svg"), "other")
+	}
+}
+
+// Small files that decompress to gigabytes, or say so, and large files are refused, by every reader.
+func TestLargeFiles(t *testing.T) {
+	encoder, _ := codec()
+	head := encoder.EncodeAll(jsonLine(headerLine{Format: format, Spec: spec(0)}), nil)
+	for name, file := range map[string][]byte{
+		"frames":        append(head, bytes.Repeat(encoder.EncodeAll(make([]byte, 1<<20), nil), maxFile>>20)...),
+		"declared size": append(head, 0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0xc0, 1, 0, 0), // one segment of 3 GB
+	} {
+		_, err := decodeResult(file)
+		if err == nil || !strings.Contains(err.Error(), "it does not decompress") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	store := open(t, t.TempDir())
+	if err := store.checkWritable("test"); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{store.donePath(spec(0)), store.partialPath(spec(0)), store.failedPath(spec(0)),
+		store.attachmentPath(spec(0), "film.svg")} {
+		demand.Write(t, path, "")
+		if err := os.Truncate(path, 1<<40); err != nil {
+			t.Skip("no sparse files here: ", err)
+		}
+	}
+	_, err := store.Read(spec(0))
+	demand.Error(t, err, "cannot be read", "more than")
+	if store.Attached(spec(0), "film.svg") != nil {
+		t.Error("an attachment of a terabyte is read")
+	}
+	if state := store.State(spec(0), []int{0}); state.Steps > 0 || !strings.Contains(state.Message, "more than") {
+		t.Errorf("state %v", state)
+	}
+	_, problems, err := store.Unfinished()
+	if err != nil || len(problems) != 1 {
+		t.Fatalf("%v, %v", problems, err)
+	}
+	demand.Error(t, problems[0], "first line has more than 1 MB")
+}
+
+// TestLinks: a link, a pipe or a folder in the place of a file that a run writes is one sentence. The link's target is
+// not changed, and nothing waits for the pipe's other end.
+func TestLinks(t *testing.T) {
+	for _, suffix := range []string{lockSuffix, partialSuffix} {
+		for kind, place := range map[string]func(path, precious string) error{
+			"link":   func(path, precious string) error { return os.Symlink(precious, path) },
+			"pipe":   func(path, _ string) error { return unix.Mkfifo(path, 0o644) },
+			"folder": func(path, _ string) error { return os.Mkdir(path, 0o755) },
+		} {
+			store := open(t, t.TempDir())
+			path, precious := store.path(spec(0), suffix), filepath.Join(store.dir, "precious")
+			demand.Write(t, precious, "mine")
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := place(path, precious); err != nil {
+				t.Fatal(err)
+			}
+			store.holder(spec(0))
+			store.list(partialSuffix, readPartialSpec)
+			report, err := Execute(t.Context(), store, []Job{testJob(0, upTo(2), new(atomic.Int64))}, Options{})
+			if err == nil {
+				err = report.Err()
+			}
+			if err == nil || !strings.Contains(err.Error(), filepath.Base(path)) {
+				t.Errorf("a %s at *%s: error %v", kind, suffix, err)
+			}
+			if text := demand.Read(t, precious); string(text) != "mine" {
+				t.Errorf("a %s at *%s: its target is %q", kind, suffix, text)
+			}
+		}
+	}
+}
+
+// TestOtherUser: in a shared folder, where the files of others can be read but not written, a run that another user
+// began is continued.
+func TestOtherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can act as another user")
+	}
+	dir := t.TempDir()
+	store := open(t, dir)
+	begun(t, store, spec(0), upTo(3), Provenance{})
+	for _, folder := range []string{filepath.Dir(dir), dir, filepath.Join(dir, "test")} {
+		if err := os.Chmod(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.LockOSThread() // never unlocked: the thread ends with the test
+	if err := unix.Setfsuid(65534); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Setfsuid(0) })
+	if _, err := os.OpenFile(store.partialPath(spec(0)), os.O_WRONLY, 0); err == nil {
+		t.Skip("this user may write all files")
+	}
+	begun(t, store, spec(0), []int{3}, Provenance{})
+	if done := stepsDone(t, store, spec(0)); done != 4 {
+		t.Errorf("%d steps, want 4", done)
+	}
 }

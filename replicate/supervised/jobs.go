@@ -12,8 +12,9 @@ import (
 	"tvps/replicate/runs"
 )
 
-// config is what the runs of a learner have in common: all but the seed.
+// config is what the runs of a series have in common: all but the seed.
 type config struct {
+	series   string
 	settings Settings
 	learner  Learner
 	measure  measure
@@ -24,37 +25,44 @@ type config struct {
 // Outlines returns what the settings say of the runs of each series; measure is that of Jobs. Errors: impossible
 // settings.
 func (s Settings) Outlines(series []string, measure string) ([]experiment.Outline, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
+	configs, err := s.configs(series, measure)
 	var out []experiment.Outline
-	for _, name := range series {
-		x, err := s.config(name, measure)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, x.outline(name))
+	for _, x := range configs {
+		out = append(out, x.outline())
 	}
-	return out, nil
+	return out, err
 }
 
 // Jobs returns one run for each series and seed. measure is what they report, see [MeasureAccuracy] and the others;
 // empty for accuracy. It computes nothing. Errors: impossible settings, missing data or checkpoints.
 func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
-	if err := s.Validate(); err != nil {
+	configs, err := s.configs(series, measure)
+	if err != nil {
 		return nil, err
 	}
 	var out []runs.Wanted
+	for _, x := range configs {
+		jobs, err := x.on(h).jobs(seeds)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, jobs...)
+	}
+	return out, nil
+}
+
+// configs returns that of each series.
+func (s Settings) configs(series []string, measure string) ([]config, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	var out []config
 	for _, name := range series {
 		x, err := s.config(name, measure)
 		if err != nil {
 			return nil, err
 		}
-		jobs, err := x.on(h).jobs(name, seeds)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, jobs...)
+		out = append(out, x)
 	}
 	return out, nil
 }
@@ -71,7 +79,7 @@ func (s Settings) config(series, measure string) (config, error) {
 			series, m.name, experiment.Nearest(series, valid), strings.Join(valid, ", "))
 	}
 	learner, s := resolve(series, s)
-	return config{settings: s, learner: learner, measure: m}, learner.check(s)
+	return config{series: series, settings: s, learner: learner, measure: m}, learner.check(s)
 }
 
 // on returns the config with a host and the samples there.
@@ -87,9 +95,9 @@ func (s Settings) CheckSeries(name, measure string) error {
 }
 
 // outline describes the runs without a host.
-func (x config) outline(series string) experiment.Outline {
+func (x config) outline() experiment.Outline {
 	s := x.settings
-	out := experiment.Outline{Series: series, Learner: x.learner.Look.Name, Settings: x.identity(), Data: s.data(),
+	out := experiment.Outline{Series: x.series, Learner: x.learner.Look.Name, Settings: x.identity(), Data: s.data(),
 		Steps: x.measure.steps(s), Cost: x.measure.cost(s, x.learner), Backend: true, Images: s.model() == PretrainedHead,
 		Memory: func(int) int { return s.memory() }}
 	out.Seconds = s.seconds(out.Cost)
@@ -108,7 +116,7 @@ func (x config) outline(series string) experiment.Outline {
 }
 
 // jobs returns the runs of a series.
-func (x config) jobs(series string, seeds []int64) ([]runs.Wanted, error) {
+func (x config) jobs(seeds []int64) ([]runs.Wanted, error) {
 	batch := &runs.Batch{Seeds: seeds, GroupSize: 1, Start: x.start}
 	if x.batchable() {
 		batch.GroupSize = x.settings.Stack
@@ -119,12 +127,8 @@ func (x config) jobs(series string, seeds []int64) ([]runs.Wanted, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, runs.Wanted{Series: series, Job: runs.Job{
-			Spec:  spec,
-			Steps: x.measure.steps(x.settings),
-			Cost:  x.measure.cost(x.settings, x.learner),
-			Batch: batch,
-		}})
+		out = append(out, runs.Wanted{Series: x.series, Job: runs.Job{Spec: spec, Batch: batch,
+			Steps: x.measure.steps(x.settings), Cost: x.measure.cost(x.settings, x.learner)}})
 	}
 	return out, nil
 }

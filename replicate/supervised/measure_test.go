@@ -69,12 +69,12 @@ func TestScores(t *testing.T) {
 			t.Errorf("an untrained g: %+v", r)
 		}
 	}
-	if got := scoreSteps(s); len(got) != 8 || got[0] != 0 || got[7] != 7 {
-		t.Errorf("the scores seen from step 7 are of steps %v", got)
-	}
-	s.Target = -1
-	if got := len(scoreSteps(s)); got != 9 {
-		t.Errorf("%d steps seen from the last of 9", got)
+	for target, last := range map[int]int{7: 7, -1: 8} {
+		s.Target = target
+		out, err := s.Outlines([]string{"ours"}, MeasureScore)
+		if err != nil || !slices.Equal(out[0].Steps, stepsUpTo(last)) {
+			t.Errorf("the scores seen from step %d are of steps %v, %v", target, out[0].Steps, err)
+		}
 	}
 }
 
