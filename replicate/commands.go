@@ -1,16 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"tvps/data/artifact"
 	"tvps/data/cifar10"
 	"tvps/data/clear"
 	"tvps/gomlx_models/backend"
@@ -145,10 +144,7 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 				return printPlanStatus(cmd, args, plan)
 			}
 			chosen, err := chosenFigures(cmd, c, args)
-			if err == nil {
-				err = checkResults(cmd)
-			}
-			if err != nil {
+			if err := cmp.Or(err, checkResults(cmd)); err != nil {
 				return err
 			}
 			l, err := flags.lab(cmd.Context(), backend.Options{NoFetch: true})
@@ -231,13 +227,4 @@ func chosenFigures(cmd *cobra.Command, c lab.Catalog, names []string) ([]paper.F
 		}
 	}
 	return out, usage.Known(cmd.CommandPath()+": there is no figure", names, known)
-}
-
-// checkpointFolder returns the folder in which pretrain keeps its checkpoints.
-func checkpointFolder() (string, error) {
-	cache, err := artifact.CacheDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(cache, "checkpoints"), nil
 }

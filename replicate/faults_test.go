@@ -245,7 +245,6 @@ var allFaults = []fault{
 	(*sandbox).fill,
 	(*sandbox).killAtCall,
 	(*sandbox).hangUp,
-	(*sandbox).link,
 	(*sandbox).hang,
 }
 
@@ -354,33 +353,6 @@ func (s *sandbox) hangUp(t *testing.T, k *faulty, _ *rand.Rand) (string, []byte)
 		t.Errorf("%s without a reader: exit code %d", k.name, code)
 	}
 	return "no reader", nil
-}
-
-// link puts a link to a user's file in the place of a file of the results, or of one that a run makes. The call may
-// fail; what the link leads to stays as it was.
-func (s *sandbox) link(t *testing.T, k *faulty, r *rand.Rand) (string, []byte) {
-	paths, _ := filepath.Glob(filepath.Join(s.results, "*", "[^.]*"))
-	if len(paths) == 0 {
-		return "linked no file", nil
-	}
-	path := paths[r.IntN(len(paths))]
-	if id, _, _ := strings.Cut(filepath.Base(path), "."); r.IntN(2) == 0 {
-		path = filepath.Join(filepath.Dir(path), id+[]string{".lock", ".partial.jsonl"}[r.IntN(2)])
-	}
-	precious := filepath.Join(t.TempDir(), "precious")
-	demand.Write(t, precious, "mine")
-	os.Remove(path)
-	if err := os.Symlink(precious, path); err != nil {
-		t.Fatal(err)
-	}
-	out, _ := s.faulty(k).CombinedOutput()
-	if text := demand.Read(t, precious); string(text) != "mine" {
-		t.Errorf("%s: the target of the link %s is %q", k.name, path, text)
-	}
-	if at, err := os.Lstat(path); err == nil && at.Mode().Type() == fs.ModeSymlink {
-		os.Remove(path)
-	}
-	return "linked " + filepath.Base(path), out
 }
 
 // hang ends a back test whose trainer has a child that hangs and ignores signals: no process and no file may be left.

@@ -15,7 +15,6 @@ import (
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // exportFlags are the flags of export.
@@ -42,7 +41,7 @@ func exportCommand() *cobra.Command {
 }
 
 func (e *exportFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if err := e.resolve(term.IsTerminal(int(os.Stdout.Fd()))); err != nil {
+	if err := e.resolve(); err != nil {
 		return usage.Error(err)
 	}
 	store, err := runs.View(e.folder)
@@ -65,9 +64,8 @@ func (e *exportFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return printProblems(stderr, done.Problems, err, "left out of the table")
 }
 
-// resolve fills in the defaults; terminal tells whether standard output is one. Errors: an unknown format, or Parquet
-// for a terminal.
-func (e *exportFlags) resolve(terminal bool) error {
+// resolve fills in the defaults. Errors: an unknown format, or a file that is a folder.
+func (e *exportFlags) resolve() error {
 	if e.format == "" {
 		e.format = export.CSV
 		if strings.HasSuffix(e.out, ".parquet") {
@@ -78,17 +76,10 @@ func (e *exportFlags) resolve(terminal bool) error {
 		return fmt.Errorf("--format %s is not one of %s; did you mean %q?",
 			e.format, strings.Join(export.Formats, ", "), experiment.Nearest(e.format, export.Formats))
 	}
-	if err := usage.File(e.out); err != nil {
-		return err
-	}
-	parquet := e.format == export.Parquet
 	if e.out == "" {
-		e.out = map[bool]string{false: "-", true: "results.parquet"}[parquet]
+		e.out = map[string]string{export.CSV: "-", export.Parquet: "results.parquet"}[e.format]
 	}
-	if parquet && terminal && e.out == "-" {
-		return fmt.Errorf("a terminal cannot show Parquet: name a file with --out, or pipe the output to a program")
-	}
-	return nil
+	return usage.File(e.out)
 }
 
 // writeFile calls write with a temporary file and renames it to path once it is complete. An existing path that is no

@@ -193,34 +193,6 @@ func TestWriteFileIsAtomic(t *testing.T) {
 	}
 }
 
-func TestParquetIsNotForTerminals(t *testing.T) {
-	for _, c := range []struct {
-		format, out string
-		terminal    bool
-		want        string // format and file, or words of the error
-	}{
-		{"", "", true, "csv -"},
-		{"", "-", true, "csv -"},
-		{"csv", "", false, "csv -"},
-		{"parquet", "", true, "parquet results.parquet"},
-		{"parquet", "-", false, "parquet -"},
-		{"parquet", "-", true, "a terminal cannot show Parquet"},
-		{"", "a.parquet", true, "parquet a.parquet"},
-		{"", "a.txt", true, "csv a.txt"},
-	} {
-		e := exportFlags{format: c.format, out: c.out}
-		got := ""
-		if err := e.resolve(c.terminal); err != nil {
-			got = err.Error()
-		} else {
-			got = e.format + " " + e.out
-		}
-		if !strings.HasPrefix(got, c.want) {
-			t.Errorf("%+v: %s", c, got)
-		}
-	}
-}
-
 func TestMerge(t *testing.T) {
 	s := newSandbox(t)
 	a, b := toyRuns(t, 0, 0, 1), toyRuns(t, 0, 1, 2)

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -115,10 +115,8 @@ func (f *planFlags) request(cmd *cobra.Command, args []string) (cluster.Request,
 	if err := cluster.CheckGPUFor(f.catalog, f.gpuFor); err != nil {
 		return cluster.Request{}, fmt.Errorf("--gpu-for: %w", err)
 	}
-	for _, name := range []string{f.backend, f.gpuBackend} {
-		if err := lab.CheckBackend(name); err != nil {
-			return cluster.Request{}, err
-		}
+	if err := cmp.Or(lab.CheckBackend(f.backend), lab.CheckBackend(f.gpuBackend)); err != nil {
+		return cluster.Request{}, err
 	}
 	cache, err := artifact.CacheDir()
 	if err != nil {
@@ -158,6 +156,9 @@ func (f *planFlags) table(plan cluster.Plan, index *claims.RunIndex, o cluster.R
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "figure\truns\tsteps\tGPU h\tcore h")
+	row := func(name string, c cluster.Cost) {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%.1f\n", name, c.Runs, c.Steps, c.GPU/3600, c.Cores/3600)
+	}
 	for _, figure := range o.Figures {
 		own := o
 		own.Figures = []paper.Figure{figure}
@@ -166,18 +167,13 @@ func (f *planFlags) table(plan cluster.Plan, index *claims.RunIndex, o cluster.R
 		if err != nil {
 			return nil, err
 		}
-		printCost(w, figure.Command(), alone.Cost())
+		row(figure.Command(), alone.Cost())
 	}
 	if len(o.Figures) > 1 {
-		printCost(w, "together", plan.Cost())
+		row("together", plan.Cost())
 	}
 	if err := w.Flush(); err != nil {
 		return nil, err
 	}
 	return []byte(out.String() + "\n" + plan.Summary() + "\n"), nil
-}
-
-// printCost prints the cost of a figure.
-func printCost(w io.Writer, name string, c cluster.Cost) {
-	fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%.1f\n", name, c.Runs, c.Steps, c.GPU/3600, c.Cores/3600)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,13 +54,7 @@ func pretrainCommand() *cobra.Command {
 }
 
 func (p *pretraining) run(ctx context.Context) error {
-	if err := p.cfg.Validate(); err != nil {
-		return usage.Error(err)
-	}
-	if err := lab.CheckBackend(p.name); err != nil {
-		return err
-	}
-	if err := usage.Folder(p.out); err != nil {
+	if err := cmp.Or(usage.Error(p.cfg.Validate()), lab.CheckBackend(p.name), usage.Folder(p.out)); err != nil {
 		return err
 	}
 	if err := p.open(ctx); err != nil {
@@ -110,7 +105,7 @@ func (p *pretraining) train(ctx context.Context, final, working string) error {
 // open loads the data and opens the backend. Errors: full CIFAR-10 is missing, or the backend cannot be opened.
 func (p *pretraining) open(ctx context.Context) (err error) {
 	if p.out == "" {
-		if p.out, err = checkpointFolder(); err != nil {
+		if p.out, err = artifact.CacheDir("checkpoints"); err != nil {
 			return err
 		}
 	}

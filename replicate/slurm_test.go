@@ -211,26 +211,6 @@ func (s *sandbox) agentSteps() int {
 	return n
 }
 
-// TestSlurmFailure: a task that cannot store its runs fails, `status` names task, node and log, and nothing is drawn.
-func TestSlurmFailure(t *testing.T) {
-	c := slurmtest.Start(t)
-	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
-	s := newSandbox(t)
-	if err := os.MkdirAll(s.results, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	demand.Write(t, filepath.Join(s.results, "gaussian"), "")
-	code, out, stderr := s.run(t, s.submitArgs("--wait", "--retries", "0")...)
-	if code != 1 {
-		t.Errorf("exit code %d, %s%s", code, out, stderr)
-	}
-	code, out, stderr = s.run(t, "status", "--plan", s.submitted())
-	if code != 1 || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("exit code %d, %s", code, stderr)
-	}
-	demand.Words(t, out, "task 0 (cpu) failed on n", "cannot be written", "tvps-cpu-1-", "draw cancelled")
-}
-
 // TestSubmit submits to programs that answer as a busy Slurm does: while a first submit waits for sbatch a second one
 // is refused, and --wait outlives an answer of squeue that does not come. Only names that a shell can export are
 // exported.
@@ -271,10 +251,5 @@ func TestSubmit(t *testing.T) {
 	text := demand.Read(t, scripts[0])
 	if bytes.Contains(text, []byte("x%%")) || !bytes.Contains(text, []byte("export TVPS_note='two\nlines'\n")) {
 		t.Errorf("%s", text)
-	}
-	for _, flag := range []string{"--folder", "--sbatch", "--account"} {
-		if code, _, stderr := s.run(t, s.submitArgs(flag, "a\nrm x")...); code != 2 || !strings.Contains(stderr, flag) {
-			t.Errorf("%s with a line break: exit code %d, %s", flag, code, stderr)
-		}
 	}
 }

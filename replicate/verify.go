@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -97,10 +98,10 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	}
 	if f.readme != "" {
 		trained, err := lab.Trained(filepath.Join(filepath.Dir(f.readme), "figures", "gallery"))
-		if err == nil {
-			err = lab.RewriteBlock(f.readme, "claims", v.Summary(trained))
-		}
 		if err != nil {
+			return err
+		}
+		if err := lab.RewriteBlock(f.readme, "claims", v.Summary(trained)); err != nil {
 			return err
 		}
 	}
@@ -139,23 +140,14 @@ func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) erro
 // is there must be one that the command wrote: those have the mark.
 func (f *figureFlags) reader(cmd *cobra.Command, mark string) (*lab.Lab, lab.Options, error) {
 	o, err := f.options("")
-	if err == nil {
-		err = f.catalog.CheckAll(o)
-	}
-	if err == nil {
-		err = checkResults(cmd)
-	}
-	if err == nil {
-		err = usage.File(f.out)
-	}
 	if err != nil {
-		return nil, lab.Options{}, err
+		return nil, o, err
 	}
-	if err := keepForeign(cmd, f.out, mark); err != nil {
-		return nil, lab.Options{}, err
+	if err := cmp.Or(f.catalog.CheckAll(o), checkResults(cmd), usage.File(f.out), keepForeign(cmd, f.out, mark)); err != nil {
+		return nil, o, err
 	}
 	if err := artifact.TryCreate(f.out); err != nil {
-		return nil, lab.Options{}, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
+		return nil, o, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
 	}
 	if f.tables != "" {
 		l, err := f.openStored()

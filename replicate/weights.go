@@ -109,10 +109,7 @@ func (f *weightsFlags) resolve(file string) error {
 	if f.kind == auto && (q.Weights.HalfLife != 0 || q.Window != 0) {
 		return usage.Errorf("--half-life and --window: with --kind %s the back test chooses them", auto)
 	}
-	if err := checkWorkers(f.workers); err != nil {
-		return err
-	}
-	return usage.Error(q.Fit.Validate())
+	return cmp.Or(checkWorkers(f.workers), usage.Error(q.Fit.Validate()))
 }
 
 func (f *weightsFlags) run(cmd *cobra.Command, file string) error {

@@ -110,8 +110,11 @@ func (f *workFlags) compute(ctx context.Context, log io.Writer, plan cluster.Pla
 	}
 	l, err := lab.Open(ctx, f.catalog, lab.OpenOptions{Backend: name, Open: backend.Options{Log: log},
 		Results: f.results, Stdout: io.Discard, Stderr: log})
+	if ctx.Err() != nil || errors.As(err, new(*runs.FolderError)) {
+		return err // a results folder may come back
+	}
 	if err != nil {
-		return f.impossible(ctx, err)
+		return usage.Error(err) // the backend is not here: trying again does not help
 	}
 	worker, err := cluster.NewWorker(l, plan, task)
 	if err != nil {
@@ -134,18 +137,9 @@ func (f *workFlags) compute(ctx context.Context, log io.Writer, plan cluster.Pla
 	return err
 }
 
-// impossible marks the error of a backend that is not here: trying again does not help. A results folder may come back.
-func (f *workFlags) impossible(ctx context.Context, err error) error {
-	var folder *runs.FolderError
-	if ctx.Err() != nil || errors.As(err, &folder) {
-		return err
-	}
-	return usage.Error(err)
-}
-
 // pretrainTask trains a checkpoint unless it is there. It does not wait for a process that trains it.
 func pretrainTask(ctx context.Context, t cluster.Pretrain, name string) error {
-	folder, err := checkpointFolder()
+	folder, err := artifact.CacheDir("checkpoints")
 	if err != nil {
 		return err
 	}
@@ -157,19 +151,13 @@ func pretrainTask(ctx context.Context, t cluster.Pretrain, name string) error {
 		return usage.Error(err)
 	}
 	final := p.final()
-	unlock, err := lockAtOnce(ctx, final)
+	run := runs.Held{Spec: runs.Spec{Experiment: "pretrain", Learner: filepath.Base(final)}}
+	unlock, err := lockSoon(ctx, final+".lock", "the training of "+final, &runs.HeldError{Held: []runs.Held{run}, Total: 1})
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	return p.train(ctx, final, final+".training")
-}
-
-// lockAtOnce locks the training of a checkpoint, or returns a *runs.HeldError if another process has it.
-func lockAtOnce(ctx context.Context, checkpoint string) (unlock func(), err error) {
-	spec := runs.Spec{Experiment: "pretrain", Learner: filepath.Base(checkpoint)}
-	return lockSoon(ctx, checkpoint+".lock", "the training of "+checkpoint,
-		&runs.HeldError{Held: []runs.Held{{Spec: spec}}, Total: 1})
 }
 
 // lockSoon locks the file at path within a second, or returns held if another process has it.
