@@ -212,3 +212,25 @@ func TestSlurmFailed(t *testing.T) {
 		t.Errorf("log %q: %v", s.Tasks[2].Log, statErr)
 	}
 }
+
+// TestSlurmCancel: nothing of a cancelled plan stays in the queue, and its processes end.
+func TestSlurmCancel(t *testing.T) {
+	c := slurmtest.Start(t)
+	p, o := plan(t, 2)
+	behave(t, o, 0, "hang")
+	submit(t, c, p, o)
+	c.Wait(time.Minute, "running task", func() bool {
+		s, err := ReadStatus(t.Context(), o.Plan, p)
+		return err == nil && s.Tasks[0].Attempts == 1
+	})
+	if n, err := Cancel(t.Context(), o.Plan); n != 3 || err != nil {
+		t.Errorf("%d jobs cancelled, %v, want 3", n, err)
+	}
+	s := over(t, c, p, o)
+	if s.Tasks[0].State != Failed || s.Tasks[1].State != Cancelled {
+		t.Errorf("after cancelling: %s, %s", s.Tasks[0], s.Tasks[1])
+	}
+	if n, err := Cancel(t.Context(), o.Plan); n != 0 || err != nil {
+		t.Errorf("%d jobs cancelled the second time, %v", n, err)
+	}
+}

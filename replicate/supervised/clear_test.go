@@ -1,6 +1,7 @@
 package supervised
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -59,22 +60,11 @@ func TestStreamOfStandIn(t *testing.T) {
 	if len(test) != 60 || len(train) > 120 || len(train) < 60 {
 		t.Errorf("%d rows to test and %d to train, of 60 and 120", len(test), len(train))
 	}
+	if _, other := rowsOf(newRun(t, newHost(t, ""), s, "ours", 4, "").Stream, s.Steps); maps.Equal(test, other) {
+		t.Error("seeds 3 and 4 have the same split")
+	}
 	if dim := stream.Pool.Shape().Dim(1); dim != 128 || len(stream.X) != 200*dim || len(stream.InputOfG(7)) != dim {
 		t.Errorf("features of %d numbers", dim)
-	}
-}
-
-// TestSplitOfStandIn: each class is split into 60, 10 and 30% by seed.
-func TestSplitOfStandIn(t *testing.T) {
-	im := fakeImages(t, 0, 200, 1)
-	train, validation, test := im.splitClasses(3)
-	all := slices.Sorted(slices.Values(slices.Concat(train, validation, test)))
-	if len(train) != 120 || len(validation) != 20 || len(test) != 60 || len(slices.Compact(all)) != 200 {
-		t.Errorf("split into %d, %d and %d, %d rows in all", len(train), len(validation), len(test), len(all))
-	}
-	other, _, _ := im.splitClasses(4)
-	if slices.Equal(train, other) {
-		t.Error("seeds 3 and 4 have the same split")
 	}
 }
 

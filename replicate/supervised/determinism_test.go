@@ -1,20 +1,20 @@
 package supervised
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"testing"
 
 	"tvps/ci/demand"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var ofTest = runs.Provenance{Command: []string{"test"}}
 
-// execute runs jobs in a new folder and returns the rows of each run, as text.
-func execute(t *testing.T, workers int, jobs []runs.Job) map[string]string {
+// execute runs jobs in a new folder and returns the rows of each run.
+func execute(t *testing.T, workers int, jobs []runs.Job) map[string][]runs.Row {
 	t.Helper()
 	store, err := runs.Open(t.TempDir())
 	if err != nil {
@@ -24,7 +24,7 @@ func execute(t *testing.T, workers int, jobs []runs.Job) map[string]string {
 }
 
 // executeIn runs jobs in a folder.
-func executeIn(t *testing.T, store *runs.Store, workers int, jobs []runs.Job) map[string]string {
+func executeIn(t *testing.T, store *runs.Store, workers int, jobs []runs.Job) map[string][]runs.Row {
 	t.Helper()
 	report, err := runs.Execute(t.Context(), store, jobs, runs.Options{Workers: workers, Provenance: ofTest})
 	if err == nil {
@@ -33,11 +33,9 @@ func executeIn(t *testing.T, store *runs.Store, workers int, jobs []runs.Job) ma
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]string{}
+	out := map[string][]runs.Row{}
 	for id, result := range report.Results {
-		for _, r := range result.Rows {
-			out[id] += fmt.Sprintf("%d %s %x\n", r.T, r.Metric, math.Float64bits(r.Value))
-		}
+		out[id] = result.Rows
 	}
 	return out
 }
@@ -69,14 +67,12 @@ func TestSameBytes(t *testing.T) {
 	}
 	reversed := jobs(t, newHost(t, ""), s, []int64{0, 1}, learners...)
 	slices.Reverse(reversed)
-	for what, got := range map[string]map[string]string{
+	for what, got := range map[string]map[string][]runs.Row{
 		"two workers, same process": execute(t, 2, jobs(t, shared, s, []int64{0, 1}, learners...)),
 		"two workers, other order":  execute(t, 2, reversed),
 	} {
-		for id, rows := range want {
-			if got[id] != rows {
-				t.Errorf("%s: run %s gives\n%swant\n%s", what, id, got[id], rows)
-			}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", what, diff)
 		}
 	}
 }
@@ -96,10 +92,9 @@ func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 				continue
 			}
 			got := execute(t, 1, jobs(t, shared, other, []int64{0}, "ours"))
-			for id, rows := range execute(t, 1, jobs(t, newHost(t, "go"), other, []int64{0}, "ours")) {
-				if got[id] != rows {
-					t.Errorf("%s %s: after other runs %q, in a new process %q", f.Name, f.Value, got[id], rows)
-				}
+			want := execute(t, 1, jobs(t, newHost(t, "go"), other, []int64{0}, "ours"))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s %s: after other runs, and in a new process: %s", f.Name, f.Value, diff)
 			}
 			break
 		}
