@@ -193,7 +193,7 @@ func environ() (map[string]string, error) {
 	out := map[string]string{}
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
-		if variable.MatchString(name) || name == "PJRT_PLUGIN_LIBRARY_PATH" || name == "XLA_FLAGS" {
+		if variable.MatchString(name) {
 			out[name] = value
 		}
 	}
@@ -210,8 +210,8 @@ func environ() (map[string]string, error) {
 	return out, nil
 }
 
-// variable matches the names of the program's own variables. The name of an exported shell function is none.
-var variable = regexp.MustCompile(`^TVPS_\w*$`)
+// variable matches the names of those variables. The name of an exported shell function is none.
+var variable = regexp.MustCompile(`^(TVPS_\w*|PJRT_PLUGIN_LIBRARY_PATH|XLA_FLAGS)$`)
 
 func printScripts(out io.Writer, jobs []cluster.Job) error {
 	for _, j := range jobs {

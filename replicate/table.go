@@ -110,12 +110,10 @@ func (f *tableFlags) reading() (table.Options, error) {
 	switch delimiter := f.delimiter; {
 	case delimiter == "tab":
 		o.Delim = '\t'
-	case strings.ContainsAny(delimiter, "\"\r\n"):
-		return o, usage.Errorf("--delimiter %q cannot be one; give one such as ; or tab", delimiter)
-	case len(delimiter) == 1:
-		o.Delim = delimiter[0]
+	case len(delimiter) > 1 || strings.ContainsAny(delimiter, "\"\r\n"):
+		return o, usage.Errorf("--delimiter %q cannot be one; give one character such as ;, or tab", delimiter)
 	case delimiter != "":
-		return o, usage.Errorf("--delimiter %q is not one character; a tab is written tab", delimiter)
+		o.Delim = delimiter[0]
 	}
 	if f.decimal != "." && f.decimal != "," {
 		return o, usage.Errorf("--decimal %q is neither . nor ,", f.decimal)

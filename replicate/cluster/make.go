@@ -85,7 +85,7 @@ func Make(c lab.Catalog, index *claims.RunIndex, r Request) (Plan, error) {
 		}
 		plan.Figures = append(plan.Figures, f.Command())
 	}
-	p.choose()
+	p.chooseEnvironments()
 	var units []unit
 	for _, w := range p.order {
 		own, stored := p.missing(w)
@@ -175,8 +175,8 @@ func (p *planner) backends(gpu bool) []string {
 	return []string{p.Backend}
 }
 
-// choose takes for each scenario the environment in which most of its runs are stored, and notes which.
-func (p *planner) choose() {
+// chooseEnvironments takes for each scenario the environment in which most of its runs are stored, and notes which.
+func (p *planner) chooseEnvironments() {
 	if p.index == nil {
 		return
 	}

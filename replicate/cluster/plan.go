@@ -126,14 +126,6 @@ func (t Task) resources() string {
 	return fmt.Sprintf("%t %5d %9d %t", t.GPU, t.CPUs, t.MemoryMB, len(t.After) > 0)
 }
 
-// longest is the largest estimate of a task, in seconds.
-func (a Array) longest() (seconds float64) {
-	for _, t := range a {
-		seconds = max(seconds, t.Seconds)
-	}
-	return seconds
-}
-
 // After lists the stages of which a task of the array needs results.
 func (p Plan) After(a Array) []Stage {
 	var out []Stage

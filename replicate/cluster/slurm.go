@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"math"
@@ -86,7 +87,8 @@ func (o *Slurm) limit(tasks Array) time.Duration {
 	if o.Time > 0 {
 		return o.Time
 	}
-	minutes := math.Ceil(2 * tasks.longest() / 60)
+	seconds := slices.MaxFunc(tasks, func(a, b Task) int { return cmp.Compare(a.Seconds, b.Seconds) }).Seconds
+	minutes := math.Ceil(2 * seconds / 60)
 	return max(leastLimit, time.Duration(minutes)*time.Minute)
 }
 

@@ -195,24 +195,16 @@ func (p *planner) unitOf(w *wanted, batch, members []int64, todo map[int64][]int
 	}
 	r := Runs{Scenario: w.scenario, Series: w.Series, Measure: w.measure, Settings: w.settings, Batch: batch,
 		Seeds: members, Group: w.Group, Steps: runs.Distinct(slices.Clone(steps))}
-	u := unit{Runs: r, trunk: w.Trunk, gpu: w.gpu, cpus: p.cpus(w), memory: roundedMemory(w.Memory(len(members)))}
+	u := unit{Runs: r, trunk: w.Trunk, gpu: w.gpu, cpus: cmp.Or(w.CPUs, 2), memory: roundedMemory(w.Memory(len(members)))}
 	perStep := w.Outline.Seconds.CPU
 	if w.gpu {
-		perStep = w.Outline.Seconds.GPU
+		perStep, u.cpus = w.Outline.Seconds.GPU, 2 // one thread feeds it
 	}
 	u.seconds = perStep * float64(len(r.Steps)*len(members))
 	if r.Group == 0 {
 		u.Batch = members
 	}
 	return u
-}
-
-// cpus is the number of processors of runs: two for a GPU, which one thread feeds.
-func (p *planner) cpus(w *wanted) int {
-	if w.gpu {
-		return 2
-	}
-	return cmp.Or(w.CPUs, 2)
 }
 
 // roundedMemory rounds MiB up to a power of two, at least 2 GiB, for few arrays.

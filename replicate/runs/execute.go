@@ -47,7 +47,7 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	}
 	var workers sync.WaitGroup
 	if len(e.queue) > 0 && len(e.report.Results) > 0 {
-		workers.Go(e.tell)
+		workers.Go(e.callEnded)
 	}
 	for range max(1, min(opts.Workers, len(e.queue))) {
 		workers.Go(func() { e.work(working) })
@@ -117,8 +117,14 @@ func (e *executor) plan(jobs []Job) error {
 			}
 		}
 	}
-	if err := e.checkWritable(open); err != nil {
-		return err
+	checked := map[string]bool{}
+	for _, job := range open { // before anything is computed that could not be stored
+		if experiment := job.Spec.Experiment; !checked[experiment] {
+			checked[experiment] = true
+			if err := e.store.checkWritable(experiment); err != nil {
+				return err
+			}
+		}
 	}
 	for _, reason := range reasons {
 		e.progress.note("%s (%s)", reason, Plural(count[reason], "run"))
@@ -168,22 +174,6 @@ func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
 func Distinct(steps []int) []int {
 	slices.Sort(steps)
 	return slices.Compact(steps)
-}
-
-// checkWritable fails before anything is computed that could not be stored.
-func (e *executor) checkWritable(open []Job) error {
-	checked := map[string]bool{}
-	for _, job := range open {
-		experiment := job.Spec.Experiment
-		if checked[experiment] {
-			continue
-		}
-		checked[experiment] = true
-		if err := e.store.checkWritable(experiment); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // load reads a finished run, which is locked, and reports a damaged file.

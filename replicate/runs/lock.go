@@ -37,6 +37,14 @@ func (h Holder) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// inParentheses is " (on node1, job 123_4)"; empty if nothing is known.
+func (h Holder) inParentheses() string {
+	if text := h.String(); text != "" {
+		return " (" + text + ")"
+	}
+	return ""
+}
+
 // SlurmJob is the job of Slurm that this process is a part of, as "123", or "123_4" for a task of an array; "" outside
 // of Slurm.
 func SlurmJob() string {
@@ -213,13 +221,5 @@ type Held struct {
 // Error names the first run and who computes it.
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("%d of %s left out, the first is %s: it is being computed by another process%s", len(e.Held),
-		Plural(e.Total, "run"), e.Held[0].Spec, named(e.Held[0].By))
-}
-
-// named is " (on node1, job 123_4)"; empty if nothing is known.
-func named(by Holder) string {
-	if text := by.String(); text != "" {
-		return " (" + text + ")"
-	}
-	return ""
+		Plural(e.Total, "run"), e.Held[0].Spec, e.Held[0].By.inParentheses())
 }

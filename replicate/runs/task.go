@@ -107,6 +107,7 @@ func (t *task) start(ctx context.Context, members []Spec, files Files) (step Gro
 // member is a run of a task while it is computed.
 type member struct {
 	job      Job
+	index    int           // of the job in its task
 	rows     map[int][]Row // of the finished steps
 	todo     []int         // the wanted steps that are missing
 	sessions []Provenance
@@ -135,9 +136,9 @@ func (e *executor) open(job Job, together int) (*member, *Result, error) {
 	}
 	m := &member{job: job, rows: map[int][]Row{}, session: e.opts.Provenance.forRun(job.Spec, together)}
 	if prior != nil { // a finished file that lacks wanted steps
-		m.know(prior.byStep(), []Provenance{prior.Provenance}, prior.Provenance.Seconds)
+		m.addStored(prior.byStep(), []Provenance{prior.Provenance}, prior.Provenance.Seconds)
 	}
-	m.know(part.rows, part.sessions, part.seconds)
+	m.addStored(part.rows, part.sessions, part.seconds)
 	m.todo = missing(job.Steps, m.rows)
 	if len(m.todo) == 0 && len(m.sessions) > 0 { // killed between its last step and its last write
 		m.session = m.sessions[len(m.sessions)-1]
@@ -149,8 +150,8 @@ func (e *executor) open(job Job, together int) (*member, *Result, error) {
 	return m, nil, nil
 }
 
-// know adds stored steps. Of a step that is stored twice the first one counts.
-func (m *member) know(rows map[int][]Row, sessions []Provenance, seconds float64) {
+// addStored adds stored steps. Of a step that is stored twice the first one counts.
+func (m *member) addStored(rows map[int][]Row, sessions []Provenance, seconds float64) {
 	addSteps(m.rows, rows)
 	m.sessions = append(m.sessions, sessions...)
 	m.seconds += seconds

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -25,7 +26,7 @@ func (e *executor) work(ctx context.Context) {
 			return
 		}
 		if e.attempt(ctx, task) {
-			e.tell()
+			e.callEnded()
 		}
 	}
 }
@@ -48,8 +49,8 @@ func (e *executor) putBack(task *task) {
 	e.queue = append(e.queue, task)
 }
 
-// tell calls Options.Ended.
-func (e *executor) tell() {
+// callEnded calls Options.Ended.
+func (e *executor) callEnded() {
 	if e.opts.Ended == nil {
 		return
 	}
@@ -97,10 +98,10 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 		for _, job := range task.jobs {
 			e.report.Held = append(e.report.Held, Held{job.Spec, by})
 		}
-		e.progress.note("%s is being computed by another process%s: left out", task, named(by))
+		e.progress.note("%s is being computed by another process%s: left out", task, by.inParentheses())
 	case !ok:
 		if task.waits++; task.waits == 1 {
-			e.progress.note("%s is being computed by another process%s: waiting for it", task, named(by))
+			e.progress.note("%s is being computed by another process%s: waiting for it", task, by.inParentheses())
 		}
 		e.queue = append(e.queue, task)
 	default:
@@ -158,11 +159,15 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 			return nil, 0, err
 		}
 		if results[i] = done; done == nil {
+			m.index = i
 			members = append(members, m)
 		}
 	}
 	if err = e.steps(ctx, task, members); err == nil {
-		err = e.save(task, members, results)
+		for _, m := range members {
+			results[m.index] = m.result()
+			err = cmp.Or(err, e.store.save(results[m.index]))
+		}
 	}
 	if err != nil && ctx.Err() == nil && !ofEveryRun(err) {
 		for _, m := range members {
@@ -172,18 +177,6 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 		}
 	}
 	return results, len(members), err
-}
-
-// save writes the finished runs.
-func (e *executor) save(task *task, members []*member, results []*Result) error {
-	for _, m := range members {
-		result := m.result()
-		if err := e.store.save(result); err != nil {
-			return err
-		}
-		results[slices.IndexFunc(task.jobs, func(j Job) bool { return j.Spec.ID() == m.job.Spec.ID() })] = result
-	}
-	return nil
 }
 
 // steps computes the members' missing steps and stores each at once.
