@@ -30,6 +30,9 @@ type message struct {
 	data map[string]any
 }
 
+// Show displays the same content as HTML and as text, with numbers for the check unless they are nil.
+func Show(html, text string, values map[string]float64) { show(output, html, text, values) }
+
 // show displays the same content as HTML and as text, with numbers for the check unless they are nil.
 func show(out sink, html, text string, values map[string]float64) {
 	data := map[string]any{htmlMIME: html, plainMIME: text}

@@ -148,7 +148,7 @@ func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
 	if _, err := catalog.Panels(declared, options); err != nil {
 		return nil, err // before a plugin is fetched for nothing
 	}
-	bar := newProgress(output)
+	bar := NewProgress()
 	open := lab.OpenOptions{Backend: o.Backend, Results: o.Results, Stdout: io.Discard, Stderr: bar}
 	open.Open.Log = os.Stderr // the bar overwrites its own lines
 	l, err := lab.Open(ctx, catalog, open)
@@ -159,7 +159,7 @@ func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	bar.end(fmt.Sprintf("Figure %d, scale %s: %d runs, all finished.", number, o.Scale, len(result.Report.Results)))
+	bar.End(fmt.Sprintf("Figure %d, scale %s: %d runs, all finished.", number, o.Scale, len(result.Report.Results)))
 	commit := func(s string) bool { return strings.HasPrefix(s, lab.CommitNote) }
 	result.Figure.Source = slices.DeleteFunc(slices.Clone(result.Figure.Source), commit) // see the package comment
 	return result, nil

@@ -14,9 +14,9 @@ import (
 // redraw is the shortest time between two changes of the bar.
 const redraw = 200 * time.Millisecond
 
-// progress is an output that changes while a figure is computed: a bar, a text about the progress and the last log
+// Progress is an output that changes while a figure is computed: a bar, a text about the progress and the last log
 // line. It implements artifact.Display. Outside GoNB the log lines go to standard error, and there is no bar.
-type progress struct {
+type Progress struct {
 	mutex    sync.Mutex
 	out      sink
 	id       string
@@ -26,12 +26,13 @@ type progress struct {
 	drawn    time.Time
 }
 
-func newProgress(out sink) *progress {
-	return &progress{out: out, id: "progress-" + gonbui.UniqueId()} // display ids are not saved in the notebook
+// NewProgress returns a bar in the outputs of this cell.
+func NewProgress() *Progress {
+	return &Progress{out: output, id: "progress-" + gonbui.UniqueId()} // display ids are not saved in the notebook
 }
 
 // Show changes the bar.
-func (p *progress) Show(fraction float64, text string) {
+func (p *Progress) Show(fraction float64, text string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.fraction, p.text = fraction, text
@@ -39,10 +40,10 @@ func (p *progress) Show(fraction float64, text string) {
 }
 
 // Clear does nothing: it is for terminals.
-func (p *progress) Clear() {}
+func (p *Progress) Clear() {}
 
 // Write receives log lines. The last one is shown below the bar; lines about failures also go to stderr.
-func (p *progress) Write(b []byte) (int, error) {
+func (p *Progress) Write(b []byte) (int, error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if _, ok := p.out.(plain); ok {
@@ -58,7 +59,7 @@ func (p *progress) Write(b []byte) (int, error) {
 }
 
 // draw shows the state, unless it did so less than redraw ago. The caller holds the mutex.
-func (p *progress) draw() {
+func (p *Progress) draw() {
 	if time.Since(p.drawn) < redraw {
 		return
 	}
@@ -70,9 +71,9 @@ func (p *progress) draw() {
 	}})
 }
 
-// end replaces the bar with a sentence. The sentence must not mention times or cached runs, so that running a notebook
+// End replaces the bar with a sentence. The sentence must not mention times or cached runs, so that running a notebook
 // again gives the same file.
-func (p *progress) end(text string) {
+func (p *Progress) End(text string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	small(p.out, p.id, text)

@@ -8,17 +8,17 @@ import (
 	"tvps/data/artifact"
 )
 
-var _ artifact.Display = &progress{}
+var _ artifact.Display = &Progress{}
 
 // One output changes in place. Text in it is escaped, not shown as HTML.
 func TestProgress(t *testing.T) {
 	r := record(t)
-	p := newProgress(output)
+	p := NewProgress()
 	p.Write([]byte("first\nsecond <line>\n"))
 	p.Show(.1, "too soon")
 	p.drawn = time.Time{}
 	p.Show(.25, "3/12 steps & more")
-	p.end("Done <1>.")
+	p.End("Done <1>.")
 	if len(r.messages) != 3 {
 		t.Fatalf("%d messages, want 3: %v", len(r.messages), r.messages)
 	}

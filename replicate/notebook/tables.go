@@ -36,7 +36,7 @@ func summary(out sink, figure string, t figures.Summary) error {
 		}
 	}
 	head := fmt.Sprintf("<p><b>Panel %s, %s</b></p>\n", html.EscapeString(t.Panel), t.Metric)
-	show(out, head+table(t.Cells()), text.String(), values)
+	show(out, head+Table(t.Cells()), text.String(), values)
 	return nil
 }
 
@@ -68,7 +68,7 @@ func showClaims(out sink, fig figures.Figure, values map[string]float64) {
 		rows = append(rows, []string{l.Verdict.Word, l.Text, l.String(), l.Place})
 		text = append(text, fmt.Sprintf("%s: %s (%s). %s", l.Verdict.Word, l.Text, l.Place, l))
 	}
-	show(out, table(rows), strings.Join(text, "\n"), values)
+	show(out, Table(rows), strings.Join(text, "\n"), values)
 }
 
 // Provenance shows how the figure was made: scale, seeds, backend, versions and all settings. It leaves out what
@@ -95,7 +95,7 @@ func Provenance(r *lab.Result) {
 	for _, row := range rows[1:] {
 		text = append(text, row[0]+": "+row[1])
 	}
-	show(output, table(rows), strings.Join(text, "\n"), nil)
+	Show(Table(rows), strings.Join(text, "\n"), nil)
 }
 
 // Values shows numbers by name and emits them for `go run ./kernel check`.
@@ -108,7 +108,7 @@ func Values(values map[string]float64) {
 		rows = append(rows, []string{name, number})
 		text = append(text, name+" = "+number)
 	}
-	show(output, table(rows), strings.Join(text, "\n"), values)
+	Show(Table(rows), strings.Join(text, "\n"), values)
 }
 
 var digitRuns = regexp.MustCompile(`\d+`)
@@ -131,8 +131,8 @@ func valuesOf(values map[string]float64) map[string]any {
 // Figure.
 var showsGallery, computes bool
 
-// table returns an HTML table. The first row is the head; it is omitted if its cells are empty.
-func table(rows [][]string) string {
+// Table returns an HTML table. The first row is the head; it is omitted if its cells are empty.
+func Table(rows [][]string) string {
 	var b strings.Builder
 	b.WriteString("<table>\n")
 	for i, row := range rows {

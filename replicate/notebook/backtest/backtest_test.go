@@ -1,4 +1,4 @@
-package notebook
+package backtest
 
 import (
 	"context"
@@ -32,17 +32,15 @@ func TestBacktest(t *testing.T) {
 	demand.Write(t, file, text)
 	q := tables.BacktestRequest{Request: tables.Request{Source: tables.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Fit: crossfit.DefaultConfig()}, Model: "logistic",
 		Rules: []string{}, Kinds: []crossfit.Kind{}}
-	shown := func() (r *tables.Backtest, first, last message) {
-		rec := record(t)
-		r, err := backTest(context.Background(), q)
+	tested := func() *tables.Backtest {
+		r, err := run(context.Background(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		showBacktest(rec, r)
-		return r, rec.messages[0], rec.messages[len(rec.messages)-1]
+		return r
 	}
-	r, _, m := shown()
-	values := m.data[ValuesMIME].(map[string]any)["values"].(map[string]float64)
+	r := tested()
+	html, _, values := shown(r)
 	var uniform tables.RuleResult
 	for _, rule := range r.Rules {
 		if rule.Rule == tables.Uniform {
@@ -53,7 +51,6 @@ func TestBacktest(t *testing.T) {
 		values["backtest/uniform/minus-forgetting"] != uniform.AgainstForgetting.Mean {
 		t.Errorf("numbers %v of %+v", values, uniform)
 	}
-	html := m.data[htmlMIME].(string)
 	if !strings.Contains(html, r.Verdict.Sentence) || !strings.Contains(html, uniform.AgainstForgetting.String()) {
 		t.Errorf("the cell shows %s", html)
 	}
@@ -61,14 +58,14 @@ func TestBacktest(t *testing.T) {
 	if len(line.Points) != len(r.Blocks) || line.Points[1].Mean != r.Blocks[1].Scores[tables.Uniform] {
 		t.Errorf("a line of %d points for %d blocks", len(line.Points), len(r.Blocks))
 	}
-	again, _, other := shown()
+	again := tested()
 	a, _ := json.Marshal(r)
 	b, _ := json.Marshal(again)
-	if string(a) != string(b) || other.data[htmlMIME] != html {
+	if other, _, _ := shown(again); string(a) != string(b) || other != html {
 		t.Error("the stored back test shows something else")
 	}
 	q.Model = "logistik"
-	if _, err := backTest(context.Background(), q); err == nil || !strings.Contains(err.Error(), "logistik") {
+	if _, err := run(context.Background(), q); err == nil || !strings.Contains(err.Error(), "logistik") {
 		t.Errorf("unknown model: %v", err)
 	}
 }

@@ -1,0 +1,75 @@
+// Package backtest shows back tests of a user's own table in the cells of a notebook. It is a package of its own,
+// because GoNB links each cell: without the readers of tables, a figure's cell is a quarter smaller.
+package backtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"html"
+	"os"
+	"runtime"
+	"strings"
+
+	"tvps/figures"
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/notebook"
+	"tvps/replicate/tables"
+)
+
+// Run runs a back test of a user's own table, with a progress bar, and shows its rules and its verdict. Finished test
+// blocks are in the same store as the runs of figures ($TVPS_RESULTS, or results). If it fails or is interrupted, it
+// ends the cell.
+func Run(q tables.BacktestRequest) *tables.Backtest {
+	r := notebook.Must(run(notebook.Context(), q))
+	notebook.Show(shown(r))
+	return r
+}
+
+func run(ctx context.Context, q tables.BacktestRequest) (*tables.Backtest, error) {
+	p, err := tables.PrepareBacktest(q)
+	if err != nil {
+		return nil, err
+	}
+	b, err := backend.Open(ctx, "", backend.Options{Log: os.Stderr})
+	if err != nil {
+		return nil, err
+	}
+	defer b.Finalize()
+	bar := notebook.NewProgress()
+	host, err := tables.OpenHost(b, cmp.Or(os.Getenv("TVPS_RESULTS"), "results"), runtime.NumCPU(), bar)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Run(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	bar.End(fmt.Sprintf("Back test: %d test blocks, all finished.", r.Tuning+r.Tested))
+	return r, nil
+}
+
+// shown returns the rules with their scores as HTML and as text, and these numbers.
+func shown(r *tables.Backtest) (page, text string, values map[string]float64) {
+	values = map[string]float64{}
+	for _, rule := range r.Rules {
+		values["backtest/"+rule.Rule+"/"+r.Metric] = rule.Scores[r.Metric]
+		values["backtest/"+rule.Rule+"/minus-"+tables.Forgetting] = rule.AgainstForgetting.Mean
+	}
+	tested := fmt.Sprintf("%s; model %s. Brackets: 95%% intervals. %s", r.Span(), r.ShortModel(), strings.Join(r.Notes, ". "))
+	verdict := html.EscapeString(r.Verdict.Sentence)
+	if r.Finding != nil {
+		verdict += " " + html.EscapeString(r.Finding.Sentence) + "."
+	}
+	return fmt.Sprintf("%s\n<p>%s</p>\n<p><b>%s</b></p>", notebook.Table(r.Table(r.Rules)), html.EscapeString(tested),
+		verdict), r.String(), values
+}
+
+// Losses returns a line for [notebook.Plot] through the loss of a rule at each test block of a back test.
+func Losses(r *tables.Backtest, rule string) figures.Series {
+	var x, loss []float64
+	for i, b := range r.Blocks {
+		x, loss = append(x, float64(i+1)), append(loss, b.Scores[rule])
+	}
+	return notebook.Curve(rule, x, loss)
+}
