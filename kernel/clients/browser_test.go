@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,18 +73,25 @@ type position struct {
 	Place int `json:"place"`
 }
 
-// needed returns the browser and JupyterLab's Python, or skips the test.
+// needed returns the browser and JupyterLab's Python, or skips the test. Tests that have them run at the same time:
+// they mostly wait.
 func needed(t *testing.T) (browser, python string) {
 	if os.Getenv("TVPS_BROWSER") != "1" {
 		t.Skip("set TVPS_BROWSER=1 to run the notebooks in JupyterLab and Chromium, which takes minutes")
 	}
-	return chromium(t), install(t)
+	browser, python = chromium(t), install(t)
+	t.Parallel()
+	return browser, python
 }
 
+// All cells of start.ipynb run, with every kind of chart; at night also notebooks of figures.
 func TestNotebooksInABrowser(t *testing.T) {
 	browser, python := needed(t)
-	charts := map[string]int{"start.ipynb": 5, "fig01.ipynb": 4, "fig05.ipynb": 4}
-	names := []string{"start.ipynb", "fig01.ipynb", "fig05.ipynb"}
+	charts := map[string]int{"start.ipynb": 5}
+	if demand.Nightly {
+		charts["fig01.ipynb"], charts["fig05.ipynb"] = 4, 4
+	}
+	names := slices.Collect(maps.Keys(charts))
 	address := startLab(t, python, copyNotebooks(t, names), "").address
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
@@ -135,18 +143,17 @@ func TestFilmsInABrowser(t *testing.T) {
 // The sliders and lists of explore.ipynb change its outputs, until the cell is interrupted. At night also those of a
 // server with a base URL and TLS.
 func TestSlidersInABrowser(t *testing.T) {
-	for _, base := range []string{"", "/user/me"} {
-		t.Run("base"+base, func(t *testing.T) {
-			if base != "" && !demand.Nightly {
-				t.Skip("TVPS_NIGHTLY is not 1")
-			}
-			testSliders(t, base)
-		})
+	browser, python := needed(t)
+	bases := []string{""}
+	if demand.Nightly {
+		bases = append(bases, "/user/me")
+	}
+	for _, base := range bases {
+		t.Run("base"+base, func(t *testing.T) { testSliders(t, browser, python, base) })
 	}
 }
 
-func testSliders(t *testing.T, base string) {
-	browser, python := needed(t)
+func testSliders(t *testing.T, browser, python, base string) {
 	v, _ := newView(t, browser, "explore"+filepath.Base(base))
 	const name = "explore.ipynb"
 	v.start(startLab(t, python, copyNotebooks(t, []string{name}), base).address, name)
@@ -199,11 +206,11 @@ func TestCompletionInABrowser(t *testing.T) {
 	var names []string
 	offered := ""
 	v.until("WriteCSV of package figures is offered", 2*time.Minute, func() bool {
-		if len(names) == 0 { // with a list, Tab would choose from it
+		if v.ask(&names, "completions"); len(names) == 0 { // with a list, Tab would choose from it
 			v.keys(kb.Tab)
 			time.Sleep(time.Second)
+			v.ask(&names, "completions") // JupyterLab shows a long list piece by piece
 		}
-		v.ask(&names, "completions") // JupyterLab shows a long list piece by piece
 		offered = strings.Join(names, " ")
 		return slices.Contains(names, "figures.WriteCSV") || slices.Contains(names, "WriteCSV")
 	}, &offered)

@@ -26,21 +26,21 @@ func TestClients(t *testing.T) {
 	if python == "" || prefix == "" {
 		t.Skip("TVPS_PYTHON or TVPS_TEST_PREFIX is not set: no clients are run")
 	}
+	needs, args := []string{"-r", "requirements.txt"}, []string{"-B", "clients.py"}
+	if !demand.Nightly {
+		needs, args = []string{"-c", "requirements.txt", "jupyter_kernel_test"}, append(args, "jupyter_kernel_test")
+	}
 	dir := os.Getenv("TVPS_CLIENTS_VENV") // one that has them
 	if dir == "" {
 		dir = t.TempDir()
 		for _, args := range [][]string{
 			{python, "-m", "venv", dir},
-			{filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "-q", "-r", "requirements.txt"},
+			append([]string{filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "-q"}, needs...),
 		} {
 			if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
 				t.Skipf("the clients cannot be installed: %q: %v\n%s", args, err, out)
 			}
 		}
-	}
-	args := []string{"-B", "clients.py"}
-	if !demand.Nightly {
-		args = append(args, "jupyter_kernel_test")
 	}
 	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "bin", "python"), args...)
 	cmd.Env = append(os.Environ(), "JUPYTER_PATH="+filepath.Join(prefix, "share", "jupyter"))

@@ -27,6 +27,8 @@ func TestPagesInABrowser(t *testing.T) {
 	if os.Getenv("TVPS_BROWSER") != "1" {
 		t.Skip("set TVPS_BROWSER=1 to open the gallery's pages in Chromium")
 	}
+	browser := chromium(t)
+	t.Parallel()
 	root := filepath.Join("..", "..", "figures")
 	files := http.FileServer(http.Dir(filepath.Join(root, "gallery")))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,7 +39,7 @@ func TestPagesInABrowser(t *testing.T) {
 		files.ServeHTTP(w, r)
 	}))
 	defer server.Close()
-	v, net := newView(t, chromium(t), "page")
+	v, net := newView(t, browser, "page")
 	const width, height = 1300, 900
 	for n := 1; n <= 14; n++ {
 		found := v.page(server.URL, n, width, height)
