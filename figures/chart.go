@@ -112,10 +112,6 @@ func referenceLine(r Reference, xlow, xhigh float64) charts.SingleSeries {
 }
 
 func seriesLine(s Series, xlow, xhigh float64) charts.SingleSeries {
-	kind := "solid"
-	if s.Style != Line {
-		kind = "dashed"
-	}
 	data := make([]opts.LineData, 0, len(s.Points)+2)
 	if s.Style == MeanLine && xlow < s.Points[0].X {
 		data = append(data, opts.LineData{Value: []float64{xlow, s.mean()}})
@@ -130,7 +126,7 @@ func seriesLine(s Series, xlow, xhigh float64) charts.SingleSeries {
 	if s.Style == MeanLine && s.Points[len(s.Points)-1].X < xhigh {
 		data = append(data, opts.LineData{Value: []float64{xhigh, s.mean()}})
 	}
-	return curveOf(s.text(), s.Color, kind, data, s.Style != MeanLine && len(s.Points) <= fewPoints)
+	return curveOf(s.text(), s.Color, s.Style.line(), data, s.Style != MeanLine && len(s.Points) <= fewPoints)
 }
 
 func curveOf(name, color, kind string, data []opts.LineData, dots bool) charts.SingleSeries {

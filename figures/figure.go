@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 )
 
 // Figure describes one figure of the paper, independent of the output format.
@@ -135,11 +136,13 @@ func (f Figure) MetricsFile(p Panel) string { return f.FileStem(p) + "-metrics.c
 // notDrawn is a table of a panel besides what it draws.
 type notDrawn struct {
 	name string
-	rows []Row // none: there is no such file
+	rows []Row
 }
 
+// notDrawn lists those tables of the panel that have rows.
 func (f Figure) notDrawn(p Panel) []notDrawn {
-	return []notDrawn{{f.JudgedFile(p), p.Judged}, {f.MetricsFile(p), p.Metrics}}
+	return slices.DeleteFunc([]notDrawn{{f.JudgedFile(p), p.Judged}, {f.MetricsFile(p), p.Metrics}},
+		func(t notDrawn) bool { return len(t.rows) == 0 })
 }
 
 // FileStem returns the name of the panel's files without extension, such as "fig01-a".
@@ -220,6 +223,33 @@ func (s Series) mean() float64 {
 		sum += p.Mean
 	}
 	return sum / float64(len(s.Points))
+}
+
+// line is the pattern of the style as ECharts and the style sheet name it.
+func (s Style) line() string {
+	if s == Line {
+		return "solid"
+	}
+	return "dashed"
+}
+
+// legendEntry is a line of a panel's legend.
+type legendEntry struct {
+	label, color string
+	style        Style
+	band         bool
+}
+
+// legend lists what the panel draws: the reference line, then the series.
+func (p Panel) legend() []legendEntry {
+	var out []legendEntry
+	if r := p.Reference; r != nil {
+		out = append(out, legendEntry{label: r.Label, color: r.Color})
+	}
+	for _, s := range p.Series {
+		out = append(out, legendEntry{s.text(), s.Color, s.Style, len(p.bands(s)) > 0})
+	}
+	return out
 }
 
 func finite(values ...float64) bool {

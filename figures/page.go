@@ -50,7 +50,7 @@ type page struct {
 	Style        template.CSS
 	Panels       []PanelPart
 	Shared, Data []string // notes of several panels, sentences about the data
-	Looks        []legendEntry
+	Looks        []look
 	Links        []Link
 	Script       template.JS
 }
@@ -59,7 +59,7 @@ func pageOf(fig Figure) (page, error) {
 	if err := fig.Validate(); err != nil {
 		return page{}, err
 	}
-	out, notes := page{Figure: fig, Style: CSS(fig), Looks: legend(fig.Panels)}, arrange(fig)
+	out, notes := page{Figure: fig, Style: CSS(fig), Looks: looks(fig.Panels)}, arrange(fig)
 	out.Title = cmp.Or(fig.Title, fig.Name)
 	out.Shared, out.Data = notes.shared, notes.data
 	for _, p := range fig.Panels {
@@ -72,9 +72,7 @@ func pageOf(fig Figure) (page, error) {
 			part.Files = append(part.Files, fig.stored(part.Stem+extension))
 		}
 		for _, t := range fig.notDrawn(p) {
-			if len(t.rows) > 0 {
-				part.Files = append(part.Files, fig.stored(t.name))
-			}
+			part.Files = append(part.Files, fig.stored(t.name))
 		}
 		part.Files = slices.DeleteFunc(part.Files, func(name string) bool { return name == "" })
 		for _, f := range p.Films {
@@ -161,32 +159,22 @@ func panelList(keys []string) string {
 	return "panels " + conjunction(keys)
 }
 
-// legendEntry is a line of the legend that all panels share.
-type legendEntry struct {
+// look is a line of the legend that all panels share.
+type look struct {
 	Label string
 	Line  string // "solid" or "dashed"
 	Paint template.CSS
 }
 
-// legend lists what panels draw, each look once.
-func legend(panels []Panel) []legendEntry {
-	var out []legendEntry
-	add := func(label, line, color string) {
-		entry := legendEntry{label, line, template.CSS(fmt.Sprintf("var(%s, %s)", colorName(color), color))}
-		if !slices.Contains(out, entry) {
-			out = append(out, entry)
-		}
-	}
+// looks lists what panels draw, each look once.
+func looks(panels []Panel) []look {
+	var out []look
 	for _, p := range panels {
-		if r := p.Reference; r != nil {
-			add(r.Label, "solid", r.Color)
-		}
-		for _, s := range p.Series {
-			line := "solid"
-			if s.Style != Line {
-				line = "dashed"
+		for _, e := range p.legend() {
+			paint := template.CSS(fmt.Sprintf("var(%s, %s)", colorName(e.color), e.color))
+			if one := (look{e.label, e.style.line(), paint}); !slices.Contains(out, one) {
+				out = append(out, one)
 			}
-			add(s.text(), line, s.Color)
 		}
 	}
 	return out

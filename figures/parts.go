@@ -63,11 +63,8 @@ func CSS(figs ...Figure) template.CSS {
 // colors lists the colours of everything that is drawn, in lower case.
 func (p Panel) colors() []string {
 	var out []string
-	if p.Reference != nil {
-		out = append(out, strings.ToLower(p.Reference.Color))
-	}
-	for _, s := range p.Series {
-		out = append(out, strings.ToLower(s.Color))
+	for _, e := range p.legend() {
+		out = append(out, strings.ToLower(e.color))
 	}
 	return out
 }

@@ -38,7 +38,7 @@ func newPlot(p Panel) *plot.Plot {
 	}
 	xlow, xhigh := p.xRange()
 	if r := p.Reference; r != nil {
-		plt.Add(&curve{points: level(xlow, xhigh, r.Value), style: draw.LineStyle{Color: opaque(r.Color), Width: lineWidth}})
+		plt.Add(&curve{points: level(xlow, xhigh, r.Value), style: lineStyle(r.Color, Line)})
 	}
 	for _, s := range p.Series {
 		plt.Add(newCurve(s, xlow, xhigh))
@@ -118,7 +118,7 @@ type curve struct {
 }
 
 func newCurve(s Series, xlow, xhigh float64) *curve {
-	c := &curve{style: draw.LineStyle{Color: opaque(s.Color), Width: lineWidth, Dashes: dashes(s.Style)}}
+	c := &curve{style: lineStyle(s.Color, s.Style)}
 	if s.Style == MeanLine {
 		c.points = level(xlow, xhigh, s.mean())
 		return c
@@ -138,9 +138,7 @@ func (l *curve) Plot(c draw.Canvas, plt *plot.Plot) {
 		return
 	}
 	for _, p := range at {
-		if c.Contains(p) {
-			c.DrawGlyphNoClip(draw.GlyphStyle{Color: l.style.Color, Radius: 2.2, Shape: draw.CircleGlyph{}}, p)
-		}
+		c.DrawGlyph(draw.GlyphStyle{Color: l.style.Color, Radius: 2.2, Shape: draw.CircleGlyph{}}, p)
 	}
 }
 
@@ -157,11 +155,12 @@ func onCanvas(c draw.Canvas, plt *plot.Plot, data plotter.XYs) []vg.Point {
 	return at
 }
 
-func dashes(s Style) []vg.Length {
-	if s == Line {
-		return nil
+func lineStyle(color string, s Style) draw.LineStyle {
+	style := draw.LineStyle{Color: opaque(color), Width: lineWidth}
+	if s != Line {
+		style.Dashes = []vg.Length{5, 3}
 	}
-	return []vg.Length{5, 3}
+	return style
 }
 
 // opaque parses "#rrggbb", which Validate has checked.

@@ -88,17 +88,9 @@ func written(from io.WriterTo) ([]byte, error) {
 type sheet struct {
 	panel         Panel
 	width, height vg.Length
-	title         []string     // wrapped lines
-	legend        [][]legended // rows of entries
-	notes         []string     // wrapped lines
-}
-
-// legended is one entry of the legend.
-type legended struct {
-	label  string
-	color  color.NRGBA
-	dashes []vg.Length
-	band   bool
+	title         []string        // wrapped lines
+	legend        [][]legendEntry // rows
+	notes         []string        // wrapped lines
 }
 
 func newSheet(fig Figure, panel Panel) sheet {
@@ -162,19 +154,11 @@ func (s sheet) draw(c draw.Canvas) {
 	newPlot(s.panel).Draw(draw.Crop(c, margin, -margin, s.footHeight(), -s.headHeight()))
 }
 
-// legendRows puts the reference line and the series next to each other, in as many rows as
-// the width requires.
-func legendRows(p Panel, room vg.Length) [][]legended {
-	var entries []legended
-	if p.Reference != nil {
-		entries = append(entries, legended{label: p.Reference.Label, color: opaque(p.Reference.Color)})
-	}
-	for _, s := range p.Series {
-		entries = append(entries, legended{s.text(), opaque(s.Color), dashes(s.Style), len(p.bands(s)) > 0})
-	}
-	var rows [][]legended
+// legendRows puts the entries of the legend next to each other, in as many rows as the width requires.
+func legendRows(p Panel, room vg.Length) [][]legendEntry {
+	var rows [][]legendEntry
 	used := room
-	for _, e := range entries {
+	for _, e := range p.legend() {
 		if used += e.width(); used > room {
 			rows = append(rows, nil)
 			used = e.width()
@@ -184,18 +168,18 @@ func legendRows(p Panel, room vg.Length) [][]legended {
 	return rows
 }
 
-func (e legended) width() vg.Length {
+func (e legendEntry) width() vg.Length {
 	return swatch + gap + legendText.Width(e.label) + 3*gap
 }
 
-func drawLegendRow(c draw.Canvas, row []legended, x, top vg.Length) {
+func drawLegendRow(c draw.Canvas, row []legendEntry, x, top vg.Length) {
 	middle := top - 6
 	for _, e := range row {
 		if e.band {
 			low, high, end := middle-4, middle+4, x+swatch
-			c.FillPolygon(faded(e.color), []vg.Point{{X: x, Y: low}, {X: end, Y: low}, {X: end, Y: high}, {X: x, Y: high}})
+			c.FillPolygon(faded(opaque(e.color)), []vg.Point{{X: x, Y: low}, {X: end, Y: low}, {X: end, Y: high}, {X: x, Y: high}})
 		}
-		c.StrokeLine2(draw.LineStyle{Color: e.color, Width: lineWidth, Dashes: e.dashes}, x, middle, x+swatch, middle)
+		c.StrokeLine2(lineStyle(e.color, e.style), x, middle, x+swatch, middle)
 		label := legendText
 		label.YAlign = text.YCenter
 		c.FillText(label, vg.Point{X: x + swatch + gap, Y: middle + 1}, e.label) // centred on its small letters

@@ -222,9 +222,6 @@ func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
 		files = append(files, file{fig.FilmStem(p, film) + ".svg", film.SVG})
 	}
 	for _, t := range fig.notDrawn(p) {
-		if len(t.rows) == 0 {
-			continue
-		}
 		table, err := tableFile(t.name, t.rows)
 		if err != nil {
 			return nil, err
