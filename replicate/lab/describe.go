@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,24 +30,12 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		if !ok {
 			continue
 		}
-		shown := seen.Deciding(c)
-		rows := shown.Written(shown.Rows())
-		summary, err := figures.Table(rows, c.Key, c.Shown().String(), c.Series[0])
+		panel, summary, err := describePanel(f, c, absent, seen)
 		if err != nil {
 			return nil, err
-		}
-		panel, err := chart(shown.Panel, rows)
-		if err != nil {
-			return nil, err
-		}
-		panel.Sample = shown.Sample().String()
-		if sized, ok := shown.Settings.(experiment.Sized); ok {
-			panel.Sample += ", " + sized.Size()
 		}
 		panel.Judged = c.Written(e.Larger(c.Panel))
 		panel.Metrics = slices.Concat(otherMetrics(c), otherMetrics(e.Absent(c)...))
-		panel.Notes = slices.Concat(notes(shown.Panel, absent), ends(shown, f.Claims), noted(shown),
-			seen.Notes(c.Panel), spans(c.Panel, seen))
 		if panel.Films, err = l.films(f, c.Panel); err != nil {
 			return nil, err
 		}
@@ -60,20 +49,9 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 			r.Claims = append(r.Claims, c)
 		}
 	}
-	switch {
-	case draft != nil:
-	case o.Scale == experiment.Tiny:
-		r.Figure.Tally = TinyNote
-	default:
-		r.Figure.Answer, r.Figure.Tally = claims.Answer(r.Claims), claims.CountVerdicts(r.Claims)
-		gallery, err := o.published()
-		if err != nil {
+	if draft == nil {
+		if err := r.describeClaims(o); err != nil {
 			return nil, err
-		}
-		for _, c := range r.Claims {
-			shown := c.OnPage()
-			shown.Gallery = inGallery(c, gallery)
-			r.Figure.Claims = append(r.Figure.Claims, shown)
 		}
 	}
 	madeBy := l.Provenance()
@@ -89,6 +67,41 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 	r.Figure.Links = links(drawn, e, draft)
 	r.Record = claims.NewRecord(o.Scale, madeBy, drawn, e)
 	return r, nil
+}
+
+// describePanel makes chart, notes and table of means of a panel at the sample that decides its claims.
+func describePanel(f paper.Figure, c claims.Collected, absent []string, seen claims.Evidence) (figures.Panel, figures.Summary,
+	error) {
+	shown := seen.Deciding(c)
+	rows := shown.Written(shown.Rows())
+	summary, err := figures.Table(rows, c.Key, c.Shown().String(), c.Series[0])
+	if err != nil {
+		return figures.Panel{}, summary, err
+	}
+	panel, err := chart(shown.Panel, rows)
+	panel.Sample = shown.Sample().String()
+	if sized, ok := shown.Settings.(experiment.Sized); ok {
+		panel.Sample += ", " + sized.Size()
+	}
+	panel.Notes = slices.Concat(notes(shown.Panel, absent), ends(shown, f.Claims), noted(shown),
+		seen.Notes(c.Panel), spans(c.Panel, seen))
+	return panel, summary, err
+}
+
+// describeClaims sets what the page says of the claims.
+func (r *Result) describeClaims(o Options) error {
+	if o.Scale == experiment.Tiny { // as TinyNote says
+		r.Figure.Tally = TinyNote
+		return nil
+	}
+	gallery, err := o.published()
+	r.Figure.Answer, r.Figure.Tally = claims.Answer(r.Claims), claims.CountVerdicts(r.Claims)
+	for _, c := range r.Claims {
+		shown := c.OnPage()
+		shown.Gallery = inGallery(c, gallery)
+		r.Figure.Claims = append(r.Figure.Claims, shown)
+	}
+	return err
 }
 
 // ofPanels lists what panels say of themselves, each text once, without what is empty.
@@ -107,13 +120,11 @@ const CommitNote = "Commit "
 
 // shortCommit names the commit in twelve digits, and says if the checkout had changes.
 func shortCommit(p runs.Provenance) string {
-	switch {
-	case p.Commit == "":
-		return "unknown"
-	case p.Dirty:
-		return p.Commit[:min(12, len(p.Commit))] + " with changes"
+	commit := cmp.Or(p.Commit[:min(12, len(p.Commit))], "unknown")
+	if p.Dirty {
+		commit += " with changes"
 	}
-	return p.Commit[:min(12, len(p.Commit))]
+	return commit
 }
 
 // chart describes one panel: the values of every series, or their differences to the first one, which is then the
@@ -219,6 +230,16 @@ func (o Options) pageCommand(f paper.Figure) string {
 		return o.Command("all")
 	}
 	return o.Command(f.Command())
+}
+
+// writeFiles writes files of a folder by name, each atomically.
+func writeFiles(dir string, files map[string][]byte) error {
+	for name, text := range files {
+		if err := artifact.Replace(filepath.Join(dir, name), text, 0o644); err != nil {
+			return fmt.Errorf("cannot write %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // WriteJSON writes v to a file as indented JSON, atomically.
