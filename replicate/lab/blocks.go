@@ -25,13 +25,9 @@ func Block(text []byte, name string) (string, error) {
 // RewriteBlock replaces the block in a file atomically. The new block must be empty or end with a line break. The file
 // keeps its permissions.
 func RewriteBlock(path, name, block string) error {
-	text, err := os.ReadFile(path)
+	text, begin, end, err := readBlock(path, name)
 	if err != nil {
 		return err
-	}
-	begin, end, err := findBlock(text, name)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
 	}
 	if err := artifact.Replace(path, slices.Concat(text[:begin], []byte(block), text[end:]), 0o644); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
@@ -41,14 +37,19 @@ func RewriteBlock(path, name, block string) error {
 
 // CheckBlock returns an error if a file cannot be read or lacks the block.
 func CheckBlock(path, name string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
+	_, _, _, err := readBlock(path, name)
+	return err
+}
+
+// readBlock returns a file's text and where the block begins and ends in it.
+func readBlock(path, name string) (text []byte, begin, end int, err error) {
+	if text, err = os.ReadFile(path); err != nil {
+		return nil, 0, 0, err
 	}
-	if _, _, err := findBlock(text, name); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if begin, end, err = findBlock(text, name); err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return nil
+	return text, begin, end, err
 }
 
 // findBlock returns where the block begins and ends, between its marks.

@@ -104,8 +104,10 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 	var ready []claims.Collected
 	state := &figures.Draft{Running: true}
 	seeds := 0
+	names := map[string]string{} // of panels in the line
 	for _, c := range collect(d.plan, report) {
 		key, all := c.Key, ended(c, report.Failed)
+		names[key] = key
 		switch {
 		case !all && d.whole:
 			c.Seeds = nil
@@ -118,6 +120,7 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 			continue
 		case !all:
 			state.Growing = append(state.Growing, key)
+			names[key] += fmt.Sprintf(" (%s)", runs.Plural(len(c.Seeds), "seed"))
 		}
 		ready = append(ready, c)
 		seeds += len(c.Seeds)
@@ -140,12 +143,7 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 	d.drawn = r
 	var keys []string
 	for _, panel := range r.Figure.Panels {
-		key := panel.Key
-		if slices.Contains(state.Growing, key) {
-			i := slices.IndexFunc(ready, func(c claims.Collected) bool { return c.Key == key })
-			key += fmt.Sprintf(" (%s)", runs.Plural(len(ready[i].Seeds), "seed"))
-		}
-		keys = append(keys, key)
+		keys = append(keys, names[panel.Key])
 	}
 	line = fmt.Sprintf("%s: %s drawn: %s", d.figure.Name(), strings.Join(keys, ", "), d.page())
 	if len(state.Missing) > 0 {

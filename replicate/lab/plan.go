@@ -159,6 +159,15 @@ func (l *Lab) execute(ctx context.Context, jobs []runs.Job, workers int,
 	return runs.Execute(ctx, l.Store, jobs, o)
 }
 
+// computeAll computes the missing runs of panels. Failed runs are an error.
+func (l *Lab) computeAll(ctx context.Context, plan []claims.Panel, workers int) error {
+	report, err := l.execute(ctx, ranked(plan, false), workers, nil)
+	if err != nil {
+		return err
+	}
+	return report.Err()
+}
+
 // ranked lists the runs of all panels, those of panels with less work first. With seedsFirst the first seeds of all
 // panels come before any second seed, so that the whole figure can be drawn early; otherwise a panel is completed
 // before the next one begins.

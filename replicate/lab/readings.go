@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
@@ -166,11 +165,7 @@ func (l *Lab) Readings(ctx context.Context, readings []paper.Reading, o StudyOpt
 				lacking = append(lacking, p)
 			}
 		}
-		report, err := l.execute(ctx, ranked(lacking, false), o.Workers, nil)
-		if err == nil {
-			err = report.Err()
-		}
-		if err != nil {
+		if err := l.computeAll(ctx, lacking, o.Workers); err != nil {
 			return err
 		}
 	}
@@ -399,10 +394,8 @@ func (l *Lab) writeReadings(v verdictsByReading, o StudyOptions) error {
 		return err
 	}
 	page := v.markdown()
-	for name, text := range map[string][]byte{"README.md": []byte(page), readingName + ".svg": v.svg()} {
-		if err := artifact.Replace(filepath.Join(o.Out, name), text, 0o644); err != nil {
-			return fmt.Errorf("cannot write %s: %w", name, err)
-		}
+	if err := writeFiles(o.Out, map[string][]byte{"README.md": []byte(page), readingName + ".svg": v.svg()}); err != nil {
+		return err
 	}
 	_, err := fmt.Fprintf(l.Stdout, "%s\nVerdicts: %s\n", page, filepath.Join(o.Out, "README.md"))
 	return err

@@ -206,15 +206,12 @@ func commitsOf(results map[string]*runs.Result) []string {
 
 // distinct collects what runs say of themselves, sorted, without what is empty.
 func distinct(results map[string]*runs.Result, of func(runs.Provenance) []string) []string {
-	seen := map[string]bool{}
+	var out []string
 	for _, r := range results {
-		for _, value := range of(r.Provenance) {
-			if value != "" {
-				seen[value] = true
-			}
-		}
+		out = append(out, of(r.Provenance)...)
 	}
-	return slices.Sorted(maps.Keys(seen))
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(value string) bool { return value == "" })
 }
 
 var folders = regexp.MustCompile(`(^|[\s"(=])/(?:[^\s/:"]+/)*`)

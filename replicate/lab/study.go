@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
@@ -298,10 +297,8 @@ func (l *Lab) writeStudy(o StudyOptions, plans []studyPlan, r *studyResult) erro
 	if err := figures.WriteCSV(&csv, r.rows); err != nil {
 		return err
 	}
-	for name, text := range map[string][]byte{"study.md": []byte(page), "study.csv": csv.Bytes()} {
-		if err := artifact.Replace(filepath.Join(o.Out, name), text, 0o644); err != nil {
-			return fmt.Errorf("cannot write %s: %w", name, err)
-		}
+	if err := writeFiles(o.Out, map[string][]byte{"study.md": []byte(page), "study.csv": csv.Bytes()}); err != nil {
+		return err
 	}
 	if err := WriteJSON(filepath.Join(o.Out, "study.json"), r); err != nil {
 		return err

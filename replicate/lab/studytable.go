@@ -170,14 +170,14 @@ func (t studyTable) lossCells(r studyRow) []string {
 	case r.Name == "":
 		return []string{fmt.Sprintf("%.4f", s.Mean.Mean), ""}
 	}
-	return []string{fmt.Sprintf("%.4f", s.Mean.Mean), withInterval("%.4f", s.Difference, 1)}
+	return []string{fmt.Sprintf("%.4f", s.Mean.Mean), withInterval(4, s.Difference, 1)}
 }
 
 // withInterval writes a difference with its sign and, if there is one, its interval.
-func withInterval(format string, e figures.Estimate, factor float64) string {
-	text := rounded(strings.Replace(format, "%", "%+", 1), factor*e.Mean)
+func withInterval(decimals int, e figures.Estimate, factor float64) string {
+	text := figures.Signed(decimals, factor*e.Mean)
 	if e.N > 1 {
-		text += fmt.Sprintf(" [%s, %s]", rounded(format, factor*e.Low), rounded(format, factor*e.High))
+		text += fmt.Sprintf(" [%s, %s]", rounded(decimals, factor*e.Low), rounded(decimals, factor*e.High))
 	}
 	return text
 }
@@ -213,18 +213,14 @@ func (t studyTable) cell(r studyRow, name string) string {
 	case !ok, name == base && !r.OwnBase:
 		return ""
 	case name == base:
-		return rounded("%.1f", t.factor*s.Mean.Mean) + t.unit
+		return rounded(1, t.factor*s.Mean.Mean) + t.unit
 	}
-	return withInterval("%.1f", s.Difference, t.factor)
+	return withInterval(1, s.Difference, t.factor)
 }
 
 // rounded formats a number; it never returns minus zero.
-func rounded(format string, v float64) string {
-	text := fmt.Sprintf(format, v)
-	if strings.Trim(text, "-0.") == "" {
-		return fmt.Sprintf(format, 0.)
-	}
-	return text
+func rounded(decimals int, v float64) string {
+	return strings.TrimPrefix(figures.Signed(decimals, v), "+")
 }
 
 // markdown returns the table with its notes.

@@ -60,17 +60,11 @@ func (l *Lab) WriteGallery(v claims.Verification, dir string) error {
 			return err
 		}
 	}
-	text, err := l.galleryText(v, dir)
+	trained, err := Trained(dir)
 	if err != nil {
 		return err
 	}
-	return RewriteBlock(filepath.Join(dir, "README.md"), "gallery", text)
-}
-
-// galleryText is the block. Figures of the folder "medium" come first.
-func (l *Lab) galleryText(v claims.Verification, dir string) (string, error) {
-	trained, err := Trained(dir)
-	return v.Gallery(l.Figures, dir, trained), err
+	return RewriteBlock(filepath.Join(dir, "README.md"), "gallery", v.Gallery(l.Figures, dir, trained))
 }
 
 // Trained reads the verdicts of a gallery's folder "medium"; nil if there is none.
@@ -174,9 +168,5 @@ func (l *Lab) Extend(ctx context.Context, sizes []claims.Size, budget time.Durat
 	if err := WriteJSON(l.sizesFile(), fixed); err != nil {
 		return nil, err
 	}
-	report, err := l.execute(ctx, ranked(plan, false), o.Workers, nil)
-	if err == nil {
-		err = report.Err()
-	}
-	return now, err
+	return now, l.computeAll(ctx, plan, o.Workers)
 }
