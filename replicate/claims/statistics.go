@@ -297,7 +297,19 @@ func EndOf(rows []figures.Row, panel, series, metric string) []float64 {
 // curves returns the measurements of each seed that has all series of the part, in the order of the seeds. A part
 // without a base compares the series with itself.
 func curves(rows []figures.Row, p paper.Part, metric string) []curve {
-	bySeed := valuesBySeed(rows, p.Panel, metric)
+	bySeed := map[int64]map[string]map[int]float64{} // then by series and step
+	for _, r := range rows {
+		if r.Panel != p.Panel || r.Metric != metric {
+			continue
+		}
+		if bySeed[r.Seed] == nil {
+			bySeed[r.Seed] = map[string]map[int]float64{}
+		}
+		if bySeed[r.Seed][r.Series] == nil {
+			bySeed[r.Seed][r.Series] = map[int]float64{}
+		}
+		bySeed[r.Seed][r.Series][r.T] = r.Value
+	}
 	var out []curve
 	for _, seed := range slices.Sorted(maps.Keys(bySeed)) {
 		of := bySeed[seed]
@@ -309,24 +321,6 @@ func curves(rows []figures.Row, p paper.Part, metric string) []curve {
 		}
 	}
 	return out
-}
-
-// valuesBySeed returns the values of a panel's metric by seed, series and step.
-func valuesBySeed(rows []figures.Row, panel, metric string) map[int64]map[string]map[int]float64 {
-	bySeed := map[int64]map[string]map[int]float64{}
-	for _, r := range rows {
-		if r.Panel != panel || r.Metric != metric {
-			continue
-		}
-		if bySeed[r.Seed] == nil {
-			bySeed[r.Seed] = map[string]map[int]float64{}
-		}
-		if bySeed[r.Seed][r.Series] == nil {
-			bySeed[r.Seed][r.Series] = map[int]float64{}
-		}
-		bySeed[r.Seed][r.Series][r.T] = r.Value
-	}
-	return bySeed
 }
 
 // needs lists the series of the panel that the part's statistic is computed from.

@@ -170,11 +170,9 @@ func (t *Tables) Specs() []runs.Spec {
 
 // Has tells whether the tables have a run with all of some steps.
 func (t *Tables) Has(spec runs.Spec, steps []int) bool {
-	if t == nil || t.byID[spec.ID()] == nil {
-		return false
-	}
-	return !slices.ContainsFunc(steps, func(step int) bool {
-		for _, values := range t.byID[spec.ID()].values {
+	run := t.get(spec.ID())
+	return run != nil && !slices.ContainsFunc(steps, func(step int) bool {
+		for _, values := range run.values {
 			if _, ok := values[step]; ok {
 				return false
 			}
@@ -184,14 +182,25 @@ func (t *Tables) Has(spec runs.Spec, steps []int) bool {
 }
 
 // Drawn tells whether a drawn figure has the run of this identity.
-func (t *Tables) Drawn(id string) bool { return t != nil && t.byID[id] != nil && t.byID[id].drawn }
+func (t *Tables) Drawn(id string) bool {
+	run := t.get(id)
+	return run != nil && run.drawn
+}
+
+// get returns the run of this identity, nil if there is none.
+func (t *Tables) get(id string) *tableRun {
+	if t == nil {
+		return nil
+	}
+	return t.byID[id]
+}
 
 // read returns the run with all its rows, and the steps that have one of the metric. ok is false if there is none.
 func (t *Tables) read(spec runs.Spec, metric string) (result *runs.Result, ok bool) {
-	if t == nil || t.byID[spec.ID()] == nil {
+	r := t.get(spec.ID())
+	if r == nil {
 		return nil, false
 	}
-	r := t.byID[spec.ID()]
 	result = &runs.Result{Spec: r.spec, Provenance: r.provenance, Steps: slices.Sorted(maps.Keys(r.values[metric]))}
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
 		for _, step := range slices.Sorted(maps.Keys(r.values[name])) {
