@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func TestCSVRoundTrip(t *testing.T) {
@@ -30,21 +32,18 @@ func TestCSVRoundTrip(t *testing.T) {
 
 func TestCSVErrorsNameTheLine(t *testing.T) {
 	head := "panel,series,seed,t,metric,value\na,ours,0,1,accuracy,0.1\n"
-	for name, c := range map[string]struct{ text, want string }{
-		"empty":  {"", "line 1"},
-		"header": {"panel,series,t,seed,metric,value\n", "line 1"},
-		"fields": {head + "a,ours,0,1,accuracy\n", "line 3: 5 fields"},
-		"seed":   {head + "a,ours,x,1,accuracy,0\n", `line 3: the seed "x"`},
-		"step":   {head + "a,ours,0,1.5,accuracy,0\n", `line 3: the step t "1.5"`},
-		"value":  {head + "a,ours,0,1,accuracy,NaN\n", `line 3: the value "NaN"`},
-		"quote":  {head + "a,\"ours,0,1,accuracy,0\n", "line 3"},
+	for text, want := range map[string]string{
+		"":                                   "line 1",
+		"panel,series,t,seed,metric,value\n": "line 1",
+		head + "a,ours,0,1,accuracy\n":       "line 3: 5 fields",
+		head + "a,ours,x,1,accuracy,0\n":     `line 3: the seed "x"`,
+		head + "a,ours,0,1.5,accuracy,0\n":   `line 3: the step t "1.5"`,
+		head + "a,ours,0,1,accuracy,NaN\n":   `line 3: the value "NaN" is not a finite number`,
+		head + "a,\"ours,0,1,accuracy,0\n":   "line 3",
 	} {
-		if _, err := ReadCSV(strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v does not say %q", name, err, c.want)
-		}
+		_, err := ReadCSV(strings.NewReader(text))
+		demand.Error(t, err, want)
 	}
 	err := WriteCSV(&bytes.Buffer{}, []Row{{"b", "ours", 3, 4, "accuracy", math.Inf(1)}})
-	if err == nil || !strings.Contains(err.Error(), "panel b, series ours, seed 3, t 4") {
-		t.Errorf("an infinite value was written: %v", err)
-	}
+	demand.Error(t, err, "panel b, series ours, seed 3, t 4")
 }

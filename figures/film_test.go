@@ -3,8 +3,9 @@ package figures
 import (
 	"encoding/xml"
 	"fmt"
-	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // Films stand in rows of two at their own sizes and keep their contents.
@@ -48,9 +49,7 @@ func TestSideBySide(t *testing.T) {
 		t.Errorf("a film without title has %q", title)
 	}
 	for _, bad := range []string{"", "<svg/>", `<svg width="3em" height="2"/>`} {
-		if _, err := SideBySide("all", "", []Film{{Name: "bad", SVG: []byte(bad)}}); err == nil ||
-			!strings.Contains(err.Error(), "film bad") {
-			t.Errorf("%q: %v", bad, err)
-		}
+		_, err := SideBySide("all", "", []Film{{Name: "bad", SVG: []byte(bad)}})
+		demand.Error(t, err, "film bad")
 	}
 }

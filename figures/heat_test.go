@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // TestHeatMap: the picture has a pixel for each cell, the first row at the bottom, in the colours of the scale; the
@@ -47,20 +49,16 @@ func TestHeatMap(t *testing.T) {
 		Series: []Series{{Name: "s", Color: "#000000", Points: []Point{{X: 0}, {X: 1}}}}}
 	fig.Panels = []Panel{panel}
 	script, err := Script(fig, []HeatMap{m})
-	for _, want := range []string{`"key":"own-map"`, `[1,1,0.25]`, `"data":["mon","tue"]`, `worth \u003c1\u003e`} {
-		if err != nil || !strings.Contains(string(script), want) {
-			t.Errorf("the script lacks %s, %v", want, err)
-		}
+	if err != nil {
+		t.Fatal(err)
 	}
+	demand.Words(t, string(script), `"key":"own-map"`, `[1,1,0.25]`, `"data":["mon","tue"]`, `worth \u003c1\u003e`)
 	if rows := pointsOf(panel).Rows; rows[1][0] != "tue" {
 		t.Errorf("x = 1 is %q in the table", rows[1][0])
 	}
 	fig.Panels[0].XNames = panel.XNames[:1]
-	if err := fig.Validate(); err == nil || !strings.Contains(err.Error(), "1 names of x") {
-		t.Errorf("a point without a name: %v", err)
-	}
+	demand.Error(t, fig.Validate(), "1 names of x")
 	m.Values[1] = m.Values[1][:2]
-	if _, err := m.Part(fig); err == nil {
-		t.Error("a row that is too short was accepted")
-	}
+	_, err = m.Part(fig)
+	demand.Error(t, err, "a row of 3 finite values")
 }

@@ -76,9 +76,7 @@ func TestPageHoldsTheSeries(t *testing.T) {
 	near(t, "band low at 1", series[3].Data[0].Value[1], 0.2-0.248414)
 	near(t, "band high at 1", series[3].Data[0].Value[2], 0.2+0.248414)
 	tooltip := "<b>Ours</b> 0.2 [−0.04841, 0.4484] · seed 0: 0.1, 1: 0.2, 2: 0.3"
-	if text := series[2].Data[0].Name; !strings.Contains(text, tooltip) {
-		t.Errorf("tooltip text %q", text)
-	}
+	demand.Words(t, series[2].Data[0].Name, tooltip)
 }
 
 // samplePage is the page of the sample with everything that a page can show, on two panels.
@@ -171,11 +169,8 @@ func TestPageShowsTheClaims(t *testing.T) {
 	if n := strings.Count(shown, "+12.5"); n != 1 {
 		t.Errorf("a number stands %d times in lines", n)
 	}
-	style := string(CSS(fig))
 	for _, o := range []Outcome{Confirmed, Mixed, Contradicted, Open, Missing} {
-		if !strings.Contains(style, "."+string(o)+"::before {") {
-			t.Errorf("the outcome %s has no mark of its own", o)
-		}
+		demand.Words(t, string(CSS(fig)), "."+string(o)+"::before {")
 	}
 }
 
@@ -220,23 +215,18 @@ func TestNoTextTwice(t *testing.T) {
 			t.Errorf("%q stands %d times on the page", text, n)
 		}
 	}
-	if !strings.Contains(shown, "Panel b: Made of <dots>.") {
-		t.Error("the sentence about the data does not say which panel it is about")
-	}
+	demand.Words(t, shown, "Panel b: Made of <dots>.")
 	for _, p := range fig.Panels {
 		file, err := newSheet(fig, p).svg()
-		for _, want := range []string{html.EscapeString(panelTitle(p)), "Scale: tiny."} {
-			if err != nil || !strings.Contains(string(file), want) {
-				t.Errorf("the picture of panel %s lacks %q, %v", p.Key, want, err)
-			}
+		if err != nil {
+			t.Fatal(err)
 		}
+		demand.Words(t, string(file), html.EscapeString(panelTitle(p)), "Scale: tiny.")
 		inline, err := inlineSVG(p)
 		if err != nil || strings.Contains(string(inline), "Gaussian") || strings.Contains(string(inline), "Only here") {
 			t.Errorf("the picture on the page has title or notes, %v", err)
 		}
-		if !strings.Contains(string(inline), "Accuracy minus Everything") || !strings.Contains(string(inline), ">Ours<") {
-			t.Error("the picture on the page lacks axis or legend")
-		}
+		demand.Words(t, string(inline), "Accuracy minus Everything", ">Ours<")
 	}
 }
 
@@ -253,10 +243,7 @@ func TestInlinePictureTakesTheColoursOfThePage(t *testing.T) {
 		t.Error("a colour that is legible on a dark page is replaced")
 	}
 	fig.Panels[0].Series[1].Color = "#000000"
-	dark := "@media screen and (prefers-color-scheme: dark) { :root { --c-000000: #ffffff; } }"
-	if css := string(CSS(fig)); !strings.Contains(css, dark) {
-		t.Error("black lines stay black on a dark page")
-	}
+	demand.Words(t, string(CSS(fig)), "@media screen and (prefers-color-scheme: dark) { :root { --c-000000: #ffffff; } }")
 }
 
 // Next to the page, above it, then the network, where the browser checks the script.
@@ -342,9 +329,7 @@ func TestTextCannotLeaveTheScript(t *testing.T) {
 	if n := strings.Count(string(page), "</script>"); n != 1 {
 		t.Errorf("%d ends of scripts, want 1", n)
 	}
-	if text := chartsOf(t, string(page))[0].Option.Series[2].Data[0].Name; !strings.Contains(text, "&lt;/script&gt;") {
-		t.Errorf("the tooltip's HTML holds raw text: %s", text)
-	}
+	demand.Words(t, chartsOf(t, string(page))[0].Option.Series[2].Data[0].Name, "&lt;/script&gt;")
 }
 
 // In a cell the static picture is another output, so the snippet shows nothing without its
@@ -416,11 +401,7 @@ func TestDraftPage(t *testing.T) {
 		{&Draft{}, []string{ended, "before it had computed\nthe runs of the other figures."}, []string{reload, running}},
 	} {
 		text := page(c.draft)
-		for _, want := range c.has {
-			if !strings.Contains(text, want) {
-				t.Errorf("%+v: the page lacks %q", c.draft, want)
-			}
-		}
+		demand.Words(t, text, c.has...)
 		for _, unwanted := range c.lacks {
 			if strings.Contains(text, unwanted) {
 				t.Errorf("%+v: the page has %q", c.draft, unwanted)

@@ -154,38 +154,30 @@ func TestTicks(t *testing.T) {
 }
 
 func TestBadFiguresAreNamed(t *testing.T) {
-	for name, c := range map[string]struct {
-		spoil func(*Figure)
-		want  string
-	}{
-		"NaN":       {func(f *Figure) { f.Panels[0].Series[1].Points[0].Mean = math.NaN() }, "panel a: series ours"},
-		"inf":       {func(f *Figure) { f.Panels[0].Series[1].Points[0].High = math.Inf(1) }, "panel a: series ours"},
-		"no points": {func(f *Figure) { f.Panels[0].Series[0].Points = nil }, "panel a: series recent"},
-		"no series": {func(f *Figure) { f.Panels[0].Series = nil }, "panel a: there is no series"},
-		"no panel":  {func(f *Figure) { f.Panels = nil }, "no panels"},
-		"colour":    {func(f *Figure) { f.Panels[0].Series[1].Color = "red" }, "panel a: series ours"},
-		"order":     {func(f *Figure) { f.Panels[0].Series[1].Points[1].X = 1 }, "panel a: series ours"},
-		"twice":     {func(f *Figure) { f.Panels[0].Series[0].Name = "ours" }, `panel a: each series needs a name`},
+	for want, spoil := range map[string]func(*Figure){
+		"panel a: series ours: the point at x = 1 is not finite (mean NaN": func(f *Figure) { f.Panels[0].Series[1].Points[0].Mean = math.NaN() },
+		"+Inf)":                                  func(f *Figure) { f.Panels[0].Series[1].Points[0].High = math.Inf(1) },
+		"panel a: series recent: there are no":   func(f *Figure) { f.Panels[0].Series[0].Points = nil },
+		"panel a: there is no series":            func(f *Figure) { f.Panels[0].Series = nil },
+		"no panels":                              func(f *Figure) { f.Panels = nil },
+		`panel a: series ours: the colour "red"`: func(f *Figure) { f.Panels[0].Series[1].Color = "red" },
+		"panel a: series ours: x must increase":  func(f *Figure) { f.Panels[0].Series[1].Points[1].X = 1 },
+		"panel a: each series needs a name":      func(f *Figure) { f.Panels[0].Series[0].Name = "ours" },
 	} {
 		fig := sampleFigure(t)
-		c.spoil(&fig)
+		spoil(&fig)
 		_, page := Page(fig)
 		_, snippet := Snippet(fig, Panel{})
-		for what, err := range map[string]error{"page": page, "snippet": snippet} {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s, %s: error %v does not say %q", name, what, err, c.want)
-			}
-		}
+		demand.Error(t, page, want)
+		demand.Error(t, snippet, want)
 	}
 }
 
 func TestHiddenPointsAreCounted(t *testing.T) {
 	fig := sampleFigure(t)
 	fig.Panels[0].YRange = &[2]float64{-0.05, 0.5}
-	notes := strings.Join(fig.footnotes(fig.Panels[0]), " ")
-	if !strings.Contains(notes, "outside the drawn range of the y axis: 1.") {
-		t.Errorf("ours at t = 2 lies at -0.1, below the axis, and the notes do not say so: %s", notes)
-	}
+	// Ours at t = 2 lies at -0.1, below the axis.
+	demand.Words(t, strings.Join(fig.footnotes(fig.Panels[0]), " "), "outside the drawn range of the y axis: 1.")
 }
 
 // A band in red at 18% must reach the PDF as red; a pure colour keeps its channels.

@@ -1,9 +1,7 @@
 package claims
 
 import (
-	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 
 	"tvps/replicate/runs"
@@ -40,33 +38,6 @@ func TestSamples(t *testing.T) {
 		change(&q)
 		if got := samples(p, p.Series, []Panel{q}, nil); (len(got) == 1) != (name == "serve") {
 			t.Errorf("seeds that %s: %v", name, got)
-		}
-	}
-}
-
-// TestLevelOfSizes: a size that the user asks for is judged at the usual level, unless a look at the panel led to a
-// planned one.
-func TestLevelOfSizes(t *testing.T) {
-	p := fig14(t)
-	asked := Size{Sample: Sample{Seeds: firstSeeds(9)}, Plan: p}
-	planned := Size{Sample: Sample{Seeds: firstSeeds(6)}, Plan: p, Parts: []SizedPart{{Claim: "fig14-similar"}}}
-	other := planned
-	other.Plan.Measure += "x"
-	for _, c := range []struct {
-		fixed []Size
-		want  string
-	}{
-		{[]Size{asked}, "9 0"},
-		{[]Size{asked, other}, "9 0"},
-		{[]Size{planned}, "6 0.975"},
-		{[]Size{planned, asked}, "9 0.975 6 0.975"},
-	} {
-		var got []string
-		for _, s := range samples(p, p.Series, nil, c.fixed) {
-			got = append(got, fmt.Sprint(len(s.Seeds), s.level))
-		}
-		if text := strings.Join(got, " "); text != c.want {
-			t.Errorf("%d sizes: %s, want %s", len(c.fixed), text, c.want)
 		}
 	}
 }

@@ -155,9 +155,8 @@ func TestUncounted(t *testing.T) {
 	parts := []paper.Part{{Panel: "a", Series: "ours", Base: "everything"},
 		{Panel: "a", Series: "ours", Base: "everything", Bound: 1, Uncounted: true}}
 	c := paper.Claim{Parts: parts}
-	shown := map[string]shownPanel{"a": {metric: Metric{Name: "accuracy"}}}
-	j := judgeClaim(paper.Figure{Number: 1}, c, shown, Evidence{drawn: threeSeeds(.1)})
-	alone := judgeClaim(paper.Figure{Number: 1}, paper.Claim{Parts: parts[:1]}, shown, Evidence{drawn: threeSeeds(.1)})
+	j := judgeClaim(paper.Figure{Number: 1}, c, ofAccuracy, Evidence{drawn: threeSeeds(.1)})
+	alone := judgeOne(parts[0], threeSeeds(.1))
 	if j.Verdict != Holds || j.Parts[1].Verdict != DoesNotHold || j.P != alone.P || j.Effects() != alone.Effects() {
 		t.Errorf("%s: p %v and effects %q, alone %v and %q", j, j.P, j.Effects(), alone.P, alone.Effects())
 	}

@@ -98,7 +98,7 @@ func threeSeeds(gain float64) []figures.Row {
 // judgeOne judges a claim of one part, about the accuracy of the rows.
 func judgeOne(p paper.Part, rows []figures.Row) Judged {
 	c := paper.Claim{ID: "x", Text: "Ours is better", Place: "here", Parts: []paper.Part{p}}
-	return judgeClaim(paper.Figure{Number: 1}, c, map[string]shownPanel{"a": {metric: Metric{Name: "accuracy"}}}, Evidence{drawn: rows})
+	return judgeClaim(paper.Figure{Number: 1}, c, ofAccuracy, Evidence{drawn: rows})
 }
 
 func TestJudge(t *testing.T) {
@@ -159,9 +159,8 @@ func TestSteps(t *testing.T) {
 func TestSecondLook(t *testing.T) {
 	rows := threeSeeds(.1)
 	p := paper.Part{Panel: "a", Series: "ours", Base: "everything"}
-	accuracy := shownPanel{metric: Metric{Name: "accuracy"}}
-	first := judgePart(p, accuracy, Evidence{drawn: rows})
-	second := judgePart(p, accuracy, Evidence{samples: map[string][]judgedSample{
+	first := judgePart(p, ofAccuracy["a"], Evidence{drawn: rows})
+	second := judgePart(p, ofAccuracy["a"], Evidence{samples: map[string][]judgedSample{
 		"a": {{compared: [][]string{needs(p)}, rows: rows, level: lookLevel(2)}}}})
 	// Student's quantiles for 2 degrees of freedom: 4.302653 of 95%, 6.205347 of 97.5%.
 	width := (second.Effect.High - second.Effect.Low) / (first.Effect.High - first.Effect.Low)
@@ -178,11 +177,14 @@ func TestLookLevel(t *testing.T) {
 	size := func(seeds, looks int, parts ...SizedPart) Size {
 		return Size{Sample: Sample{Seeds: firstSeeds(seeds)}, Looks: looks, Parts: parts, Plan: p}
 	}
+	other := size(6, 0, SizedPart{})
+	other.Plan.Measure += "x"
 	for _, c := range []struct {
 		fixed []Size
 		want  float64
 	}{
 		{[]Size{size(9, 0)}, 0},                                  // declared before any look
+		{[]Size{size(9, 0), other}, 0},                           // a look at other runs
 		{[]Size{size(9, 0, SizedPart{})}, .975},                  // planned after the first
 		{[]Size{size(8, 0, SizedPart{}), size(9, 0)}, .975},      // written after the second
 		{[]Size{size(8, 0, SizedPart{}), size(9, 3)}, 1 - .05/3}, // counted as the third
@@ -203,7 +205,7 @@ func TestFurther(t *testing.T) {
 		}
 	}
 	part := judgePart(paper.Part{Panel: "a", Series: "ours", Base: "everything", Statistic: paper.Further},
-		shownPanel{metric: Metric{Name: "accuracy"}}, Evidence{drawn: rows})
+		ofAccuracy["a"], Evidence{drawn: rows})
 	// Means .2 and .35, variances .01 and .17/3: 4.31 degrees of freedom, 2.6992 is Student's quantile.
 	va, vb := .01/3, .17/3/4
 	freedom := math.Pow(va+vb, 2) / (va*va/2 + vb*vb/3)

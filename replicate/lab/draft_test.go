@@ -57,7 +57,7 @@ func TestDraft(t *testing.T) {
 	w = newTwoPanels(t, func(line string) {
 		lines = append(lines, line)
 		page := string(w.read(t, "index.html"))
-		contains(t, "the draft", page, "location.reload()", "Being computed: panel a.", `data-chart="fig31-b"`, "<noscript>")
+		demand.Words(t, page, "location.reload()", "Being computed: panel a.", `data-chart="fig31-b"`, "<noscript>")
 		for _, unwanted := range []string{`data-chart="fig31-a"`, `id="claims"`, claimsFile, "Recent is better"} {
 			if strings.Contains(page, unwanted) {
 				t.Errorf("the draft has %q", unwanted)

@@ -279,7 +279,7 @@ func TestJudgedFiles(t *testing.T) {
 	if compared < 10 || len(sample.Seeds) != 8 || sample.Stride != 1 || len(sample.Runs) != 5*5 || len(r.Record.Judged) != 3 {
 		t.Errorf("%d effects; the provenance has %d seeds, stride %d, %d runs", compared, len(sample.Seeds), sample.Stride, len(sample.Runs))
 	}
-	contains(t, "the page", html.UnescapeString(string(l.read(t, "index.html"))),
+	demand.Words(t, html.UnescapeString(string(l.read(t, "index.html"))),
 		`<a href="fig01-b-judged.csv">fig01-b-judged.csv</a>`, `<span class="where">8 seeds, every step</span>`)
 	drawn := r.Figure.Panels[1].Series[0].Points
 	if mean, _ := difference(l.csvRows(t, "fig01-b-judged.csv"), r.Figure.Panels[1].Series[0].Name, "everything"); len(drawn) == 0 ||
@@ -293,7 +293,7 @@ func TestJudgedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := m.Interval(.975)
-	contains(t, "the notes", strings.Join(r.Figure.Panels[0].Notes, "\n"), fmt.Sprintf(
+	demand.Words(t, strings.Join(r.Figure.Panels[0].Notes, "\n"), fmt.Sprintf(
 		"Ours at t = 50 to 86 minus, at 97.5%%: Everything %s, ", e.Text()))
 
 	tiny, err := l.Draw(paper.Fig1(), l.options)
@@ -334,7 +334,7 @@ func TestGalleryVerdicts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if dir == gallery {
-			contains(t, "the data", strings.Join(got.Data, ". "), supervised.StandIn)
+			demand.Words(t, strings.Join(got.Data, ". "), supervised.StandIn)
 		}
 		if !reflect.DeepEqual(got.Figures, want.Figures) || len(got.Claims) != len(want.Claims) {
 			t.Fatalf("figures:\n%+v\nwant\n%+v; %d claims, want %d", got.Figures, want.Figures, len(got.Claims), len(want.Claims))
@@ -369,5 +369,5 @@ func TestGallerySizes(t *testing.T) {
 	if got := demand.Read(t, copied); string(got) != string(demand.Read(t, l.sizesFile())) {
 		t.Errorf("the gallery has\n%s", got)
 	}
-	contains(t, "README.md", string(demand.Read(t, readme)), "no claim. ")
+	demand.Words(t, string(demand.Read(t, readme)), "no claim. ")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/robots"
@@ -65,7 +66,7 @@ func TestEnds(t *testing.T) {
 	}
 	c := claims.Collect(p, report.Results)
 	notes := strings.Join(ends(c, declared), "\n")
-	contains(t, "the notes", notes, "2 tasks and the seeds", "SAC 6.5 [", "SAC with ω 106.5 [",
+	demand.Words(t, notes, "2 tasks and the seeds", "SAC 6.5 [", "SAC with ω 106.5 [",
 		"one of the other: SAC with ω above SAC 1.00 [0.", "SAC, true weights above SAC 1.00 [",
 		"SAC with context and ω above SAC with ω 1.00 [",
 		"SAC, true weights minus SAC: +200.000 [+200.000, +200.000]. This weighting by tasks helps here.")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"tvps/ci/demand"
@@ -193,16 +192,6 @@ func (l *testLab) csvRows(t *testing.T, name string) []figures.Row {
 		t.Fatal(err)
 	}
 	return rows
-}
-
-// contains fails the test unless a text has all the words.
-func contains(t *testing.T, what, text string, words ...string) {
-	t.Helper()
-	for _, word := range words {
-		if !strings.Contains(text, word) {
-			t.Errorf("%s lacks %q", what, word)
-		}
-	}
 }
 
 // seedsTo are the first n seeds.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/runs"
 	"tvps/replicate/supervised"
 )
@@ -70,7 +71,7 @@ func TestReport(t *testing.T) {
 		"provenance": {"c0ffee", "made-up", "go run ./replicate report --scale tiny"},
 		"citing":     {"@inproceedings{fakoor2024timevarying,"},
 	} {
-		contains(t, "section "+id, part[id], words...)
+		demand.Words(t, part[id], words...)
 	}
 	if strings.Contains(part["fig02"]+part["fig06"], "<svg") {
 		t.Error("figures that are not run have pictures")
@@ -124,7 +125,7 @@ func selfContained(t *testing.T, page string) {
 		strings.Contains(page, "<img") {
 		t.Errorf("%d of %d pictures are embedded and described", n, all)
 	}
-	contains(t, "the page", page, `<html lang="en">`, `<meta name="viewport"`, "@media print", "break-before: page", "<title>")
+	demand.Words(t, page, `<html lang="en">`, `<meta name="viewport"`, "@media print", "break-before: page", "<title>")
 }
 
 // wellFormed fails the test unless every element of the page is closed in the right place.

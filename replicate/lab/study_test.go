@@ -320,7 +320,7 @@ func TestStudy(t *testing.T) {
 // checkStudyFiles checks the files of TestStudy and what it prints.
 func checkStudyFiles(t *testing.T, w *testLab, o StudyOptions) {
 	t.Helper()
-	contains(t, "study.md", string(w.read(t, "study.md")), "# What the alternatives", "3 steps (1, 3, 5) of 7",
+	demand.Words(t, string(w.read(t, "study.md")), "# What the alternatives", "3 steps (1, 3, 5) of 7",
 		"Seeds 0, 1;", "`clip=none`", "`network=linear`", "| setting | about | Everything |", "N = 30 samples",
 		"| `ours-conditional`: omega(x,y) / omega(x) instead of omega(x,y) | I2 | | | |")
 	if rows := w.csvRows(t, "study.csv"); len(rows) != 2*3*(6+3+5+2) {
@@ -337,7 +337,7 @@ func checkStudyFiles(t *testing.T, w *testLab, o StudyOptions) {
 		found.Record.Settings["gaussian/clip-none"]["clip"] != "none" || len(found.Record.Runs) != 2*(6+3+5+2) {
 		t.Errorf("study.json: %+v", found)
 	}
-	contains(t, "the terminal", w.stdout.String(), "Drifting Gaussian", "clip=none", filepath.Join(o.Out, "study.md"))
+	demand.Words(t, w.stdout.String(), "Drifting Gaussian", "clip=none", filepath.Join(o.Out, "study.md"))
 }
 
 // TestStudyFailure: the cell of a failed run says "not run", the others have values, and no file is updated.
@@ -349,7 +349,7 @@ func TestStudyFailure(t *testing.T) {
 	demand.Write(t, o.Update, text)
 	_, err := w.Study(t.Context(), tables, o)
 	demand.Error(t, err, "runs failed", "needs images")
-	contains(t, "study.md", string(w.read(t, "study.md")), "not run")
+	demand.Words(t, string(w.read(t, "study.md")), "not run")
 	if now, _ := os.ReadFile(o.Update); !bytes.Equal(now, text) {
 		t.Errorf("updated to %s", now)
 	}

@@ -100,7 +100,7 @@ func TestUpdateFile(t *testing.T) {
 	if text := demand.Read(t, o.Update); string(text) != want {
 		t.Errorf("%s\nwant\n%s", text, want)
 	}
-	contains(t, "the terminal", w.stdout.String(), "Tables rewritten: "+o.Update)
+	demand.Words(t, w.stdout.String(), "Tables rewritten: "+o.Update)
 }
 
 // TestInterpretationsHaveMarks: measured.md has the marks of every table, each in a paragraph of its own.

@@ -203,7 +203,7 @@ func TestGalleryNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, low, high := m.Interval(figures.Level).Short(figures.Points)
-	contains(t, "the gallery's README", string(demand.Read(t, filepath.Join(gallery, "README.md"))),
+	demand.Words(t, string(demand.Read(t, filepath.Join(gallery, "README.md"))),
 		fmt.Sprintf("%s [%s, %s] points of", mean, low, high))
 }
 

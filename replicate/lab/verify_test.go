@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -51,7 +50,7 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	checkEffects(t, v)
-	contains(t, "the basis", strings.Join(v.Basis(), " "), "Scale tiny", "seeds 0, 1, 2 (figure 12: 0-7)",
+	demand.Words(t, strings.Join(v.Basis(), " "), "Scale tiny", "seeds 0, 1, 2 (figure 12: 0-7)",
 		"CIFAR-10 sample from the repository", supervised.StandIn)
 	text, err := json.Marshal(v)
 	if err != nil || bytes.Contains(text, []byte(l.results)) {
@@ -113,7 +112,7 @@ func TestVerifyMissing(t *testing.T) {
 	if err := v.Print(&out, " --results there"); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, "the table", out.String(),
+	demand.Words(t, out.String(),
 		"fig01 lacks 1 of 54 runs: go run ./replicate fig1 --scale tiny --set g-updates=7 --results there\n",
 		"fig14 lacks 6 of 6 runs: go run ./replicate fig14 --scale",
 		"each run once: go run ./replicate all --scale tiny --set g-updates=7 --results there\n")
@@ -195,10 +194,4 @@ func TestWithoutFolders(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-}
-
-func ExampleOptions_Command() {
-	fmt.Println(Options{Scale: "small", Seeds: []int64{0, 1}, Overrides: []string{"epochs=5"},
-		Out: "elsewhere"}.Command("fig3"))
-	// Output: go run ./replicate fig3 --scale small --seeds 0,1 --set epochs=5
 }
