@@ -146,7 +146,7 @@ func faultyKinds(t *testing.T) []*faulty {
 		{name: "back test", args: slices.Concat([]string{"backtest"}, own, onGo, []string{"--results", "RESULTS", "--out", "OUT",
 			"--kinds", "none", "--last", "4"})},
 		{name: "weights", args: slices.Concat([]string{"weights"}, own, onGo, []string{"--kind", "joint", "--permutations", "0",
-			"--out", "OUT/w.csv", "--model", "OUT/w.model"})},
+			"--out", "OUT/w.csv", "--score", "OUT/w.model"})},
 		{name: "merge", reports: true, args: []string{"merge", "RESULTS", source.results}},
 	}
 	if number(t, "TVPS_FAULTS", len(allFaults)) < 50 {

@@ -63,6 +63,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"work", "--plan", "p", "--task", "0", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
 		{[]string{"verify", "--run", "1h", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
 		{[]string{"all", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
+		{[]string{"weights", "t.csv", "--time", "day", "-o", "w.csv.gz"}, 2, []string{"w.csv.gz", ".parquet or .csv"}},
 		{[]string{"weights", "t.csv", "--time", "day", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
 		{[]string{"backtest", "t.csv", "--time", "day", "--label", "y", "--workers", huge}, 2, []string{"1 to 1024"}},
 		{[]string{"drift", "t.csv", "--time", "day", "another.csv"}, 2, []string{"one table", "2"}},

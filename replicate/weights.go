@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ type weightsFlags struct {
 	tableFlags
 	request            tables.WeightsRequest
 	kind, clip         string
-	out, model         string
+	out, score         string
 	permutations       int
 	testModel, results string // of --kind auto
 	workers            int
@@ -63,8 +64,8 @@ func weightsCommand() *cobra.Command {
 			", \"exec:COMMAND\" or \"serve:COMMAND\"")
 	flags.StringVar(&f.results, "results", "results", "folder of back tests, for --kind auto and for the note on the last one")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of models that train in parallel, with --kind auto")
-	flags.StringVarP(&f.out, "out", "o", "weights.parquet", "file of the weights: Parquet, or CSV if it ends so")
-	flags.StringVar(&f.model, "model", "", "file for the fitted score (default: not kept)")
+	flags.StringVarP(&f.out, "out", "o", "weights.parquet", "file of the weights, .parquet or .csv")
+	flags.StringVar(&f.score, "score", "", "file for the fitted score (default: not kept)")
 	return cmd
 }
 
@@ -81,8 +82,8 @@ func (f *weightsFlags) resolve(file string) error {
 	}
 	q.Fit.Permutations = f.permutations
 	switch w := q.Weights; {
-	case f.out == "":
-		return usage.Errorf("--out is empty: name a file")
+	case !slices.Contains([]string{".csv", ".parquet"}, strings.ToLower(filepath.Ext(f.out))):
+		return usage.Errorf("--out %s: name a file that ends in .parquet or .csv", f.out)
 	case f.permutations != 0 && (f.permutations < tables.LeastPermutations || f.permutations > crossfit.MaxPermutations):
 		return usage.Errorf("--permutations %d: give a number from %d to %d, or 0 for no test", f.permutations,
 			tables.LeastPermutations, crossfit.MaxPermutations)
@@ -103,8 +104,8 @@ func (f *weightsFlags) resolve(file string) error {
 	if q.Weights.Kind == crossfit.Conditional && q.Label == "" {
 		return usage.Errorf("--kind conditional needs --label")
 	}
-	if f.model != "" && q.Weights.Kind == tables.NoOmega {
-		return usage.Errorf("--model: with --kind %s there is no fitted score", f.kind)
+	if f.score != "" && q.Weights.Kind == tables.NoOmega {
+		return usage.Errorf("--score: with --kind %s there is no fitted score", f.kind)
 	}
 	if f.kind == auto && (q.Weights.HalfLife != 0 || q.Window != 0) {
 		return usage.Errorf("--half-life and --window: with --kind %s the back test chooses them", auto)
@@ -133,7 +134,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 			return mistake(err)
 		}
 	}
-	b, err := f.open(cmd.Context(), file, f.out, f.model, f.json)
+	b, err := f.open(cmd.Context(), file, f.out, f.score, f.json)
 	if err != nil {
 		return err
 	}
@@ -179,10 +180,10 @@ func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *tab
 
 // write writes the files that were asked for, the weights last. advice: of --kind auto, or nil.
 func (f *weightsFlags) write(r *tables.Weights, advice *tables.Advice) error {
-	if f.model != "" && r.Score == nil {
-		r.Notes = append(r.Notes, "no score was fitted, so "+f.model+" is not written")
-	} else if f.model != "" {
-		if err := r.Score.Save(f.model); err != nil {
+	if f.score != "" && r.Score == nil {
+		r.Notes = append(r.Notes, "no score was fitted, so "+f.score+" is not written")
+	} else if f.score != "" {
+		if err := r.Score.Save(f.score); err != nil {
 			return err
 		}
 	}

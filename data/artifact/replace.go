@@ -23,8 +23,11 @@ type Pending struct {
 
 // Create begins a file at path. Until Commit an existing file stays as it is; its permissions are kept. A process
 // that is killed leaves a file beside it, whose name is a dot, that of the file, and digits. The next Create of the
-// same path removes it.
+// same path removes it. A device or a pipe is an error: the new file would take its place.
 func Create(path string, perm os.FileMode) (*Pending, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, &fs.PathError{Op: "write", Path: path, Err: errors.New("is a device or a pipe; name a file")}
+	}
 	dir := filepath.Dir(path)
 	removeDead(dir, "."+filepath.Base(path))
 	for {

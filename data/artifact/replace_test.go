@@ -172,6 +172,14 @@ func TestReplaceError(t *testing.T) {
 	if err := Replace(path, nil, 0o644); !errors.As(err, &at) || at.Path != path || strings.Contains(err.Error(), "/.folder") {
 		t.Errorf("error %v", err)
 	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := Replace(pipe, nil, 0o644)
+	if info, _ := os.Lstat(pipe); err == nil || info.Mode().Type() != fs.ModeNamedPipe {
+		t.Errorf("a pipe: error %v, then mode %v", err, info.Mode())
+	}
 }
 
 // The folders that hold new ones are synced, from the top.

@@ -151,7 +151,7 @@ func (b *builder) unclear() *Error {
 	case b.dates.ambiguous():
 		at = b.time
 		e.Problem = fmt.Sprintf("day and month cannot be told apart, as in %s", quote(at.text))
-		e.Fix = "give a layout, %d/%m/%Y or %m/%d/%Y"
+		e.Fix = "give --layout COLUMN=%d/%m/%Y or COLUMN=%m/%d/%Y"
 	default:
 		return nil
 	}
@@ -243,7 +243,7 @@ func (b *builder) set(i int, text []byte) (e *Error) {
 		v, e = b.number(text)
 	case Boolean:
 		if v, ok = booleans[strings.ToLower(string(text))]; !ok {
-			e = refused(text, "is neither true nor false", "mend it, or set the kind to category")
+			e = refused(text, "is neither true nor false", "mend it, or give --type COLUMN=category")
 		}
 	case Time:
 		v, e = b.moment(text)
@@ -278,14 +278,14 @@ func (b *builder) number(text []byte) (float64, *Error) {
 			strings.TrimLeft(printable(string(text)), "+-"))
 	case how == notNumber && b.hasOtherMark(text):
 		return 0, refused(text, "seems to have a decimal "+map[byte]string{',': "comma", '.': "point"}[b.otherMark()]+
-			", which is not guessed", fmt.Sprintf("if it is one, give --decimal %c, otherwise mend it or set the type to "+
-			"category", b.otherMark()))
+			", which is not guessed", fmt.Sprintf("if it is one, give --decimal %c, otherwise mend it or give --type "+
+			"COLUMN=category", b.otherMark()))
 	case how == notNumber:
 		return 0, refused(text, fmt.Sprintf("is not a number, as %d of %d other values are", b.numbers, b.n-1),
-			"mend it, leave it empty if it is missing, or set the kind to category")
+			"mend it, leave it empty if it is missing, or give --type COLUMN=category")
 	case sign != b.sign && (sign != 0 || b.sign == '%' && v != 0):
 		return 0, refused(text, "does not have the sign of "+quote(b.marked),
-			"write all in one unit, or set the kind to category")
+			"write all in one unit, or give --type COLUMN=category")
 	}
 	return v, nil
 }
@@ -299,7 +299,7 @@ func (b *builder) moment(text []byte) (float64, *Error) {
 			", unlike those before", "write all with a time zone, or all without")
 	case possible == 0:
 		return 0, refused(text, "is not a date or time as the others are written ("+b.dates.String()+")",
-			"mend it, leave it empty, give a layout, or set the kind to category")
+			"mend it, leave it empty, or give --layout COLUMN=FORMAT or --type COLUMN=category")
 	}
 	return float64(t.micro), nil
 }

@@ -247,7 +247,8 @@ type scale struct {
 // scales are those that are known. The ranges, 1980 to 2099 for Unix times, tell them apart.
 var scales = []scale{
 	{"year", 1700, 2200, true, yearAndDay},
-	{"yyyymmdd", 17000101, 21991231, true, compactDate},
+	{"yyyymm", 170001, 219912, true, compact("200601")},
+	{"yyyymmdd", 17000101, 21991231, true, compact("20060102")},
 	{"unix", 3.15e8, 4.1e9, false, func(v float64) float64 { return v * 1e6 }},
 	{"unixms", 3.15e11, 4.1e12, false, func(v float64) float64 { return v * 1e3 }},
 	{"unixus", 3.15e14, 4.1e15, false, func(v float64) float64 { return v }},
@@ -285,11 +286,13 @@ func yearAndDay(v float64) float64 {
 	return of(0) + math.Round(fraction*(of(12)-of(0))/1e3)*1e3 // as exact as a float64 is
 }
 
-// compactDate converts a date such as 20240131.
-func compactDate(v float64) float64 {
-	t, err := time.Parse("20060102", short(v))
-	if err != nil {
-		return math.NaN()
+// compact converts dates such as 20240131 or 202401, in Go's layout.
+func compact(layout string) func(v float64) float64 {
+	return func(v float64) float64 {
+		t, err := time.Parse(layout, short(v))
+		if err != nil {
+			return math.NaN()
+		}
+		return float64(t.UnixMicro())
 	}
-	return float64(t.UnixMicro())
 }

@@ -84,5 +84,5 @@ func ExampleError() {
 	// Output:
 	// orders.csv, row 2 (line 3), column "price"
 	// "eleven" is not a number, as 2 of 2 other values are;
-	// mend it, leave it empty if it is missing, or set the kind to category
+	// mend it, leave it empty if it is missing, or give --type COLUMN=category
 }

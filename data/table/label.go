@@ -38,7 +38,7 @@ func (t *Table) Label(name string, kind LabelKind) (*Label, error) {
 	case err != nil:
 		return nil, err
 	case c.Kind == Text || c.Kind == Time:
-		return nil, t.errorf(-1, name, "name another column, or set its kind", "the label is a %s", c.Kind)
+		return nil, t.errorf(-1, name, "name another column, or give --type COLUMN=category", "the label is a %s", c.Kind)
 	case kind == Regression && c.Kind == Category:
 		return nil, t.errorf(-1, name, "predict classes, or convert it", "the label is a category, not a number")
 	}

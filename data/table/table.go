@@ -28,7 +28,7 @@ var Kinds = []Kind{Number, Category, Boolean, Time, Text}
 type Options struct {
 	Kinds map[string]Kind // kinds of columns, instead of the inferred ones
 	// Layouts say how times are written: directives of strptime as Python has them, a Go layout, or what numbers mean:
-	// unix, unixms, unixus, unixns, excel (days), year (with a fraction), yyyymmdd.
+	// unix, unixms, unixus, unixns, excel (days), year (with a fraction), yyyymm, yyyymmdd.
 	Layouts map[string]string
 	Drop    []string // columns to leave out
 	// Missing are the texts that mean a missing value, apart from the empty one; nil: DefaultMissing, unless a category's

@@ -138,10 +138,10 @@ func (t *Table) Times(name string, bin Bin) (*Times, error) {
 		case err != nil:
 			return nil, err
 		case c.Kind != Time && c.Kind != Number:
-			return nil, t.errorf(-1, name, "write dates as 2006-01-02, give a layout, or name another column",
+			return nil, t.errorf(-1, name, "write dates as 2006-01-02, give --layout COLUMN=FORMAT, or name another column",
 				"the column is a %s, not a time", c.Kind)
 		case c.Kind == Number && bin.Unit != "":
-			return nil, t.errorf(-1, name, `take blocks of rows, or give layout "unix" or "%Y%m%d"`,
+			return nil, t.errorf(-1, name, `take blocks of rows, or say by --layout COLUMN=FORMAT how they mean dates, as unix or %Y%m%d`,
 				"the column has numbers, and a bin of %s needs dates", bin.Unit)
 		}
 	}

@@ -49,7 +49,8 @@ func (s *Stream) Leaks(rows []int) ([]string, error) {
 		}
 	}
 	say(clocks, "follow", "the time almost exactly: leave out with --drop what no model may learn from")
-	say(labels, "tell", "the label almost exactly: leave out with --drop what is known only after the label")
+	say(labels, "tell", "the label almost exactly, which hides how y given x drifts: "+
+		"leave out with --drop what is known only after the label")
 	return notes, nil
 }
 
