@@ -155,7 +155,7 @@ func TestTicks(t *testing.T) {
 
 func TestBadFiguresAreNamed(t *testing.T) {
 	for want, spoil := range map[string]func(*Figure){
-		"panel a: series ours: the point at x = 1 is not finite (mean NaN": func(f *Figure) { f.Panels[0].Series[1].Points[0].Mean = math.NaN() },
+		"ours: the point at x = 1 is not finite (mean NaN": func(f *Figure) { f.Panels[0].Series[1].Points[0].Mean = math.NaN() },
 		"+Inf)":                                  func(f *Figure) { f.Panels[0].Series[1].Points[0].High = math.Inf(1) },
 		"panel a: series recent: there are no":   func(f *Figure) { f.Panels[0].Series[0].Points = nil },
 		"panel a: there is no series":            func(f *Figure) { f.Panels[0].Series = nil },

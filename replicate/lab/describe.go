@@ -70,22 +70,21 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 }
 
 // describePanel makes chart, notes and table of means of a panel at the sample that decides its claims.
-func describePanel(f paper.Figure, c claims.Collected, absent []string, seen claims.Evidence) (figures.Panel, figures.Summary,
-	error) {
+func describePanel(f paper.Figure, c claims.Collected, absent []string,
+	seen claims.Evidence) (panel figures.Panel, means figures.Summary, err error) {
 	shown := seen.Deciding(c)
 	rows := shown.Written(shown.Rows())
-	summary, err := figures.Table(rows, c.Key, c.Shown().String(), c.Series[0])
-	if err != nil {
-		return figures.Panel{}, summary, err
+	if means, err = figures.Table(rows, c.Key, c.Shown().String(), c.Series[0]); err != nil {
+		return panel, means, err
 	}
-	panel, err := chart(shown.Panel, rows)
+	panel, err = chart(shown.Panel, rows)
 	panel.Sample = shown.Sample().String()
 	if sized, ok := shown.Settings.(experiment.Sized); ok {
 		panel.Sample += ", " + sized.Size()
 	}
 	panel.Notes = slices.Concat(notes(shown.Panel, absent), ends(shown, f.Claims), noted(shown),
 		seen.Notes(c.Panel), spans(c.Panel, seen))
-	return panel, summary, err
+	return panel, means, err
 }
 
 // describeClaims sets what the page says of the claims.
