@@ -31,7 +31,7 @@ func (a Archive) AddJobs(p *Panel) (err error) {
 func (a Archive) Load(p Panel) (Collected, error) {
 	results := map[string]*runs.Result{}
 	for _, job := range p.Jobs {
-		result, err := a.read(job.Spec, p.Shown().Name)
+		result, err := a.read(job.Spec, p)
 		if errors.Is(err, runs.ErrMissing) {
 			continue
 		}
@@ -43,11 +43,11 @@ func (a Archive) Load(p Panel) (Collected, error) {
 	return Collect(p, results), nil
 }
 
-// read returns a run from the store, with those steps from the tables that the store lacks. Errors are those of
-// [runs.Store.Read].
-func (a Archive) read(spec runs.Spec, metric string) (*runs.Result, error) {
+// read returns a run of a panel from the store, with those steps from the tables that the store lacks. Errors are those
+// of [runs.Store.Read].
+func (a Archive) read(spec runs.Spec, p Panel) (*runs.Result, error) {
 	result, err := a.Store.Read(spec)
-	table, ok := a.Tables.read(spec, metric)
+	table, ok := a.Tables.read(spec, p.Shown().Name, p.Figure)
 	switch {
 	case ok && errors.Is(err, runs.ErrMissing):
 		return table, nil

@@ -17,6 +17,7 @@ import (
 // Panel is a panel of a figure with its settings and runs.
 type Panel struct {
 	paper.Panel
+	Figure   string // its name, as "fig03"
 	Protocol *experiment.Protocol
 	Settings experiment.Setup
 	Seeds    []int64

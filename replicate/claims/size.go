@@ -229,7 +229,7 @@ func (a Archive) Minutes(s Size) (float64, error) {
 	}
 	seconds := map[string]float64{} // of a step, by series
 	for _, job := range stored.Jobs {
-		if r, err := a.read(job.Spec, stored.Shown().Name); err == nil && len(r.Steps) > 0 {
+		if r, err := a.read(job.Spec, stored); err == nil && len(r.Steps) > 0 {
 			seconds[job.Series] = r.Provenance.Seconds / float64(len(r.Steps))
 		}
 	}
@@ -241,7 +241,7 @@ func (a Archive) Minutes(s Size) (float64, error) {
 	for _, job := range p.Jobs {
 		state := a.Store.State(job.Spec, job.Steps)
 		missing := state.Of - state.Steps
-		if r, ok := a.Tables.read(job.Spec, p.Shown().Name); ok {
+		if r, ok := a.Tables.read(job.Spec, p.Shown().Name, p.Figure); ok {
 			missing = min(missing, len(job.Steps)-len(r.Only(job.Steps).Steps))
 		}
 		sum += float64(missing) * seconds[job.Series] / 60

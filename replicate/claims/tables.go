@@ -24,11 +24,12 @@ type Tables struct {
 	byID map[string]*tableRun
 }
 
-// tableRun is a run in tables. Its rows are by metric and step: a metric may have more steps than another.
+// tableRun is a run in tables. Its rows are by metric and step, as a metric may have more steps than another, and by
+// figure: another processor rounds the same run otherwise.
 type tableRun struct {
 	spec       runs.Spec
 	provenance runs.Provenance
-	values     map[string]map[int]float64
+	values     map[string]map[int]map[string]float64
 	drawn      bool // in a figure
 }
 
@@ -60,19 +61,19 @@ func (t *Tables) AddFigure(f paper.Figure, dir string) error {
 		panel := figures.Panel{Key: p.Key}
 		names = append(names, drawn.FileStem(panel)+".csv", drawn.JudgedFile(panel), drawn.MetricsFile(panel))
 	}
-	return t.add(dir, true, names...)
+	return t.add(dir, f.Name(), true, names...)
 }
 
 // Add adds the runs of the table NAME.csv in a folder that [figures.WriteTable] wrote. A folder without it adds none.
 func (t *Tables) Add(dir, name string) error {
-	if err := t.add(dir, false, name+".csv"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := t.add(dir, name, false, name+".csv"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	return nil
 }
 
 // add adds the runs of a folder's provenance with the rows of those of its tables that it has.
-func (t *Tables) add(dir string, drawn bool, names ...string) error {
+func (t *Tables) add(dir, figure string, drawn bool, names ...string) error {
 	folder, err := figures.OpenFolder(dir)
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func (t *Tables) add(dir string, drawn bool, names ...string) error {
 		if err != nil {
 			return err
 		}
-		if err := addRows(known, text); err != nil {
+		if err := addRows(known, text, figure); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -125,15 +126,15 @@ func (t *Tables) run(r RunRecord) *tableRun {
 	if has := t.byID[r.ID]; has != nil {
 		return has
 	}
-	one := &tableRun{spec: spec, provenance: r.Provenance, values: map[string]map[int]float64{}}
+	one := &tableRun{spec: spec, provenance: r.Provenance, values: map[string]map[int]map[string]float64{}}
 	if spec.ID() == r.ID {
 		t.byID[r.ID] = one
 	}
 	return one
 }
 
-// addRows adds the rows of a CSV text to the runs of their panels.
-func addRows(known map[seriesSeed]*tableRun, text []byte) error {
+// addRows adds the rows of a figure's CSV text to the runs of their panels.
+func addRows(known map[seriesSeed]*tableRun, text []byte, figure string) error {
 	rows, err := figures.ReadCSV(bytes.NewReader(text))
 	if err != nil {
 		return err
@@ -146,9 +147,12 @@ func addRows(known map[seriesSeed]*tableRun, text []byte) error {
 		var m Metric
 		_ = m.UnmarshalText([]byte(row.Metric)) // never an error
 		if r.values[m.Name] == nil {
-			r.values[m.Name] = map[int]float64{}
+			r.values[m.Name] = map[int]map[string]float64{}
 		}
-		r.values[m.Name][row.T] = row.Value
+		if r.values[m.Name][row.T] == nil {
+			r.values[m.Name][row.T] = map[string]float64{}
+		}
+		r.values[m.Name][row.T][figure] = row.Value
 	}
 	return nil
 }
@@ -195,8 +199,9 @@ func (t *Tables) get(id string) *tableRun {
 	return t.byID[id]
 }
 
-// read returns the run with all its rows, and the steps that have one of the metric. ok is false if there is none.
-func (t *Tables) read(spec runs.Spec, metric string) (result *runs.Result, ok bool) {
+// read returns the run with all its rows, and the steps that have one of the metric. A step is that of the figure's own
+// tables, if they have it: learners that are compared come from one processor. ok is false if there is no run.
+func (t *Tables) read(spec runs.Spec, metric, figure string) (result *runs.Result, ok bool) {
 	r := t.get(spec.ID())
 	if r == nil {
 		return nil, false
@@ -204,7 +209,11 @@ func (t *Tables) read(spec runs.Spec, metric string) (result *runs.Result, ok bo
 	result = &runs.Result{Spec: r.spec, Provenance: r.provenance, Steps: slices.Sorted(maps.Keys(r.values[metric]))}
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
 		for _, step := range slices.Sorted(maps.Keys(r.values[name])) {
-			result.Rows = append(result.Rows, runs.Row{T: step, Metric: name, Value: r.values[name][step]})
+			value, own := r.values[name][step][figure]
+			if copies := r.values[name][step]; !own {
+				value = copies[slices.Max(slices.Collect(maps.Keys(copies)))]
+			}
+			result.Rows = append(result.Rows, runs.Row{T: step, Metric: name, Value: value})
 		}
 	}
 	return result, true

@@ -44,7 +44,7 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 	var out []claims.Panel
 	for _, panel := range f.Panels {
 		chosen := len(o.Panels) == 0 || slices.Contains(o.Panels, panel.Key)
-		p := claims.Panel{Panel: panel, Protocol: c.protocolOf(panel.Scenario), Seeds: seeds}
+		p := claims.Panel{Panel: panel, Figure: f.Name(), Protocol: c.protocolOf(panel.Scenario), Seeds: seeds}
 		overrides, learners := applicable(panel, f, o.Overrides, chosen), applicable(panel, f, o.Learners, chosen)
 		if o.AllFigures {
 			overrides = c.supported(p.Protocol, overrides, hasSetting)

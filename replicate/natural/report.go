@@ -400,9 +400,9 @@ func course(l *Losses) figures.Panel {
 	return p
 }
 
-// regrets draws the regret of each rule (column) on each table (row) as SVG, in percent; the other way round if there are
-// more rules, as text is larger on a narrow page the fewer columns there are. The darker, the worse; a mark shows where a
-// rule is better or worse than tuned forgetting by an interval.
+// regrets draws the regret of each rule (column) on each table (row) as SVG, in percent; the other way round if there
+// are more rules, as text is larger on a narrow page the fewer columns there are. The darker, the worse; a mark shows
+// where a rule is better or worse than tuned forgetting by an interval.
 func regrets(all []*Losses, leaders []Leader) []byte {
 	g := figures.Grid{Title: "Regrets in percent", Rows: []string{"mean"}, Cells: make([][]figures.GridCell, 1+len(all)), Left: 90, Wide: 42,
 		Legend: [][2]string{{"", "regret, %"}, {"+", "better than tuned forgetting (95%)"}, {"−", "worse"}}}
