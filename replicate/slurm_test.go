@@ -252,4 +252,9 @@ func TestSubmit(t *testing.T) {
 	if bytes.Contains(text, []byte("x%%")) || !bytes.Contains(text, []byte("export TVPS_note='two\nlines'\n")) {
 		t.Errorf("%s", text)
 	}
+	for _, flag := range []string{"--folder", "--sbatch", "--account"} {
+		if code, _, stderr := s.run(t, s.submitArgs(flag, "a\nrm x")...); code != 2 || !strings.Contains(stderr, flag) {
+			t.Errorf("%s with a line break: exit code %d, %s", flag, code, stderr)
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
@@ -72,7 +73,7 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 			return usage.Errorf("--%s %d: give 0 or more", name, n)
 		}
 	}
-	if err := cmp.Or(usage.Folder(s.folder), usage.Folder(s.out)); err != nil {
+	if err := cmp.Or(usage.Folder(s.folder), usage.Folder(s.out), s.checkLines()); err != nil {
 		return err
 	}
 	p, err := s.makePlan(cmd, args)
@@ -120,6 +121,20 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return follow(cmd.Context(), cmd.OutOrStdout(), s.slurm.Plan, p)
+}
+
+// checkLines returns a usage error for a line break in what batch scripts have in comments, where quotes do not help.
+func (s *submitFlags) checkLines() error {
+	o := s.slurm
+	for name, texts := range map[string][]string{"plan": {s.file}, "folder": {s.folder}, "partition": {o.Partition},
+		"gpu-partition": {o.GPUPartition}, "gpu": {o.GPU}, "account": {o.Account}, "qos": {o.QOS}, "sbatch": o.Lines} {
+		for _, text := range texts {
+			if strings.ContainsFunc(text, unicode.IsControl) {
+				return usage.Errorf("--%s %q has a line break or another control character; give it without", name, text)
+			}
+		}
+	}
+	return nil
 }
 
 // lock keeps a second submit of the same folder out while this one asks Slurm: none of its jobs would be known to
