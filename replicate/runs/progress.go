@@ -19,7 +19,8 @@ type progress struct {
 	display artifact.Display
 
 	all, done amount
-	rows      int // that steps reported
+	rows      int  // that steps reported
+	alone     bool // there is one run: the error of Execute's caller says how it failed
 
 	first       time.Time // the end of the first step of this call, until which data are loaded and programs compiled
 	firstWeight float64   // of that step
@@ -47,7 +48,7 @@ func newProgress(out io.Writer) *progress {
 func (p *progress) begin(runs, open int, all amount) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.all = all
+	p.all, p.alone = all, runs == 1
 	if open == 0 {
 		p.line("%s, all stored", Plural(runs, "run"))
 		return
@@ -109,6 +110,9 @@ func (p *progress) failed(task *task, err error) {
 	p.expect(task, nil)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
+	if p.alone {
+		return
+	}
 	p.line("%s: FAILED: %v", task, err)
 	p.draw()
 }
@@ -124,7 +128,7 @@ func (p *progress) clear() {
 func (p *progress) end(report Report) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if len(report.Failed) > 0 {
+	if len(report.Failed) > 0 && !p.alone {
 		p.line("%s failed, all others are stored:", Plural(len(report.Failed), "run"))
 		for _, failure := range report.Failed {
 			p.line("  %s: %v", failure.Spec, failure.Err)
