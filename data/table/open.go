@@ -183,13 +183,10 @@ func (t Table) with(columns []*column) *Table {
 	return &t
 }
 
-// leastRows is the smallest number of rows of a table.
-var leastRows int64 = 2
-
 // checkRows refuses a table that is too small or too large.
 func (in *input) checkRows(rows int64, columns int) error {
 	switch {
-	case rows < leastRows:
+	case rows < 2 && !in.o.AnyRows:
 		return &Error{Problem: "the table has " + plural(int(rows), "row"), Fix: "a table needs at least two"}
 	case rows > in.limits.Cells/int64(max(columns, 1)) || rows > 1<<31-2:
 		return &Error{Problem: fmt.Sprintf("the table has more than %d rows of %s", rows-1, plural(columns, "column")),

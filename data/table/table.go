@@ -43,8 +43,10 @@ type Options struct {
 	// NumericNames accepts a CSV file whose columns are all named by numbers. Without it, such a first line is taken for a
 	// missing header, which is an error.
 	NumericNames bool
-	Location     *time.Location // zone of times without one, and of bins; nil: UTC
-	limits       *limits
+	// AnyRows accepts a table of one row, or of none, as predictions are. Without it, a table needs two.
+	AnyRows  bool           `json:",omitempty"`
+	Location *time.Location // zone of times without one, and of bins; nil: UTC
+	limits   *limits
 }
 
 // DefaultMissing lists the texts that mean a missing value. NaN is not one of them, since it is often the result of a

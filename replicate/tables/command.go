@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/data/table"
+	"tvps/replicate/runs"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -61,12 +63,15 @@ func (c *command) identity() string {
 	return out
 }
 
-func (c *command) close() error {
-	var failed error
+func (c *command) close() error { return c.endAll((*server).close) }
+
+// endAll ends all servers, which wait.
+func (c *command) endAll(end func(*server) error) (failed error) {
 	for range c.workers {
 		if s := <-c.idle; s != nil {
-			failed = errors.Join(failed, s.close())
+			failed = errors.Join(failed, end(s))
 		}
+		c.idle <- nil
 	}
 	return failed
 }
@@ -98,6 +103,9 @@ func (c *command) predict(ctx context.Context, t *task, weights [][]float64) ([]
 		out[i], err = readPredictions(answer, t, weights[i])
 		return errors.Join(err, os.Remove(train))
 	})
+	if err != nil { // they are not asked again
+		_ = c.endAll(func(s *server) error { s.end(0); return nil })
+	}
 	return out, err
 }
 
@@ -145,7 +153,10 @@ func readPredictions(path string, t *task, weight []float64) ([]float64, error) 
 	bad := func(column, problem string, args ...any) error { // no *table.Error: the user's table is as it should be
 		return errors.New((&table.Error{File: file, Column: column, Problem: fmt.Sprintf(problem, args...)}).Error())
 	}
-	read, err := table.Open(path, table.Options{NumericNames: true})
+	read, err := table.Open(path, table.Options{NumericNames: true, AnyRows: true})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("the trainer wrote no predictions to OUT, the third path that it gets")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %v", file, err)
 	}
@@ -154,7 +165,7 @@ func readPredictions(path string, t *task, weight []float64) ([]float64, error) 
 		return nil, err
 	}
 	if read.Rows() != len(t.test) {
-		return nil, bad("", "there are %d rows for %d test rows", read.Rows(), len(t.test))
+		return nil, bad("", "there are %s, the test block has %d", runs.Plural(read.Rows(), "row"), len(t.test))
 	}
 	k, names := t.outputs(), []string{"prediction"}
 	if t.data.Target == nil && !(k == 2 && len(columns) == 1 && columns[0].Name == names[0]) {

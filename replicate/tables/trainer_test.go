@@ -274,7 +274,7 @@ func TestCommand(t *testing.T) {
 		{action: "share"}, {action: "share", serve: true}, {action: "names"}, {action: "names", serve: true},
 		{action: "numbers"},
 		{"fail", false, "no trainer today"}, {"fail", true, "(exit status 3) before its answer:\nno trainer today"},
-		{"babble", true, `answered "what?"`}, {"short", false, "39 rows for 40 test rows"}, {"sum", false, "sum to 1"},
+		{"babble", true, `answered "what?"`}, {"short", false, "39 rows, the test block has 40"}, {"sum", false, "sum to 1"},
 		{"other", false, "no such column"}, {"text", false, "the trainer's predictions: "},
 	} {
 		t.Setenv(trainerVariable, c.action)
@@ -353,6 +353,63 @@ func TestLoose(t *testing.T) {
 		}
 		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%+v took %v", c, took)
+		}
+	}
+}
+
+// TestTrainerPredictions: one row is a table; what is no prediction for each row of the test block is a sentence.
+func TestTrainerPredictions(t *testing.T) {
+	k := newTestTask(t, turning(t, 16), 12)
+	k.test = k.test[:1]
+	for _, c := range []struct{ command, want string }{
+		{`printf "prediction\n.25\n" >"$3"`, ""},
+		{`printf "false,true\n.75,.25\n" >"$3"`, ""},
+		{`printf "false,true\n" >"$3"`, "0 rows, the test block has 1"},
+		{"true", "wrote no predictions to OUT"},
+	} {
+		m := newCommand("sh -c '"+c.command+"' sh", false, 1, newConsole(nil))
+		p, err := m.predict(context.Background(), k, [][]float64{k.equal()})
+		if c.want == "" && (err != nil || !slices.Equal(p[0], []float64{.75, .25})) ||
+			c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, %v", c.command, p, err)
+		}
+		if err := m.close(); err != nil {
+			t.Errorf("%s: %v", c.command, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "p.parquet")
+	if err := table.Write(path, table.Column{Name: "prediction", Values: []float64{.25}}); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := readPredictions(path, k, k.equal()); err != nil || !slices.Equal(p, []float64{.75, .25}) {
+		t.Errorf("Parquet: %v, %v", p, err)
+	}
+	if err := table.Write(path, table.Column{Name: "prediction", Values: []float64{}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readPredictions(path, k, k.equal()); err == nil || !strings.Contains(err.Error(), "0 rows, the test block has 1") {
+		t.Errorf("Parquet without rows: %v", err)
+	}
+}
+
+// TestTrainerFails: when a model has failed, the others of the block end at once, and no trainer is said to have failed
+// at its end, where it was killed.
+func TestTrainerFails(t *testing.T) {
+	k := newTestTask(t, turning(t, 16), 12)
+	for _, c := range []struct{ model, want string }{
+		{"serve:read -r line; echo ok; sleep 300", "wrote no predictions to OUT"},
+		{"serve:read -r line; mkdir '%s' && echo epoch 1 && exit; sleep 300", "standard error"},
+		{"exec:mkdir '%s' && exit 3; sleep 300 #", "(exit status 3) before its answer"},
+	} {
+		text, serve, _ := commandOf(strings.ReplaceAll(c.model, "%s", filepath.Join(t.TempDir(), "first")))
+		m := newCommand(text, serve, 2, newConsole(nil))
+		start := time.Now()
+		_, err := m.predict(context.Background(), k, [][]float64{k.equal(), k.equal(), k.equal()})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.model, err)
+		}
+		if err := m.close(); err != nil || time.Since(start) > time.Minute {
+			t.Errorf("%s: %v after %v", c.model, err, time.Since(start))
 		}
 	}
 }
@@ -527,6 +584,9 @@ func TestReuse(t *testing.T) {
 			if !strings.Contains(err.Error(), "such a table") {
 				t.Fatal(err)
 			}
+			if strings.Contains(strings.ToLower(log.String()), "failed") { // the caller prints the error
+				t.Errorf("the failure is also in the log: %s", &log)
+			}
 			return nil
 		}
 		if taken := strings.Join(r.Notes, "; "); strings.Contains(taken, "taken from") != strings.Contains(log.String(), "note: ") {
@@ -605,7 +665,7 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%s instead of %s", got, c.text)
 		}
 	}
-	for _, bad := range []string{"", "forest", "exec:", "serve: "} {
+	for _, bad := range []string{"", "forest", "exec:", "serve: ", "exec: # hi", "serve:# hi"} {
 		if checkModel(bad) == nil {
 			t.Errorf("the model %q was accepted", bad)
 		}
