@@ -116,7 +116,7 @@ func TestAnswers(t *testing.T) {
 	mean["behind"], mean["better"] = -mean["fig1a-ours-others/0"], -mean["fig5-ours-standard/0"]
 	// What Ours is behind Recent on the Gaussian is its regret; those of the two others follow from its parts.
 	mean["finetune"], mean["recent"] = mean["behind"]-mean["fig1-regret/0"], mean["behind"]-mean["fig1-regret/1"]
-	points("on the Gaussian %.1f behind, its worst; theirs are %.1f and %.1f behind", "behind", "recent", "finetune")
+	points("on the Gaussian %.1f behind, its worst; their worst is %.1f and %.1f", "behind", "recent", "finetune")
 	points("Recent is %.1f above Everything", "fig1-recent-everything/0")
 	points("it is %.1f better than Ours if one step is", "better")
 	mean["images"], mean["periodic"] = mean["fig3b-standard-ignores/0"]/100, mean["fig5b-standard-ignores/0"]/100
