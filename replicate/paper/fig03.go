@@ -13,7 +13,7 @@ package paper
 //
 // Command: go run ./replicate fig3 [--scale tiny|small|paper] [--panel a,b]
 //
-// Result at the small scale: 4 claims: 2 hold, 1 does not hold, 1 is undecided; see figures/gallery/fig03.
+// Result at the small scale: 4 claims: 2 hold, 1 does not hold, 1 shows no difference; see figures/gallery/fig03.
 func Fig3() Figure {
 	return Figure{
 		Number: 3,
