@@ -209,8 +209,9 @@ func (t *Tables) read(spec runs.Spec, metric, figure string) (result *runs.Resul
 	result = &runs.Result{Spec: r.spec, Provenance: r.provenance, Steps: slices.Sorted(maps.Keys(r.values[metric]))}
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
 		for _, step := range slices.Sorted(maps.Keys(r.values[name])) {
-			value, own := r.values[name][step][figure]
-			if copies := r.values[name][step]; !own {
+			copies := r.values[name][step]
+			value, own := copies[figure]
+			if !own {
 				value = copies[slices.Max(slices.Collect(maps.Keys(copies)))]
 			}
 			result.Rows = append(result.Rows, runs.Row{T: step, Metric: name, Value: value})

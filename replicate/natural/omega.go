@@ -167,7 +167,8 @@ func whereOmega(all []*Losses) string {
 	if len(all) < leastTables {
 		return text + fmt.Sprintf("With fewer than %d tables nothing is said of properties.\n", leastTables)
 	}
-	return text + "### Does a property tell where omega helps?\n\n" + correlations(all) + "### Does the loss of g tell it?\n\n" + judgeG(all)
+	return text + "### Does a property tell where omega helps?\n\n" + correlations(all) +
+		"### Does the loss of g tell it?\n\n" + judgeG(all)
 }
 
 // gains has the gain of each rule that is compared on each table, and names those with omega that help.

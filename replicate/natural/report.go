@@ -153,9 +153,9 @@ func Report(folder string, all []*Losses) ([]Block, error) {
 			draw(filepath.Join(folder, "profile-"+s.Name+".svg"), profiles(found, leaders))); err != nil {
 			return nil, err
 		}
-		results[s.Page] += fmt.Sprintf("\n## %s\n\n%s, on %d tables.%s\n\n![Regrets of all rules on all tables](regrets-%s.svg)\n%s%s\n\n"+
-			"![Share of tables by regret](profile-%s.svg)\n", s.Name, s.What, len(found), missing(all, s), s.Name, board(leaders),
-			nulls(Of(all, s.Name, null)), s.Name)
+		results[s.Page] += fmt.Sprintf("\n## %s\n\n%s, on %d tables.%s\n\n"+
+			"![Regrets of all rules on all tables](regrets-%s.svg)\n%s%s\n\n![Share of tables by regret](profile-%s.svg)\n",
+			s.Name, s.What, len(found), missing(all, s), s.Name, board(leaders), nulls(Of(all, s.Name, null)), s.Name)
 		if len(s.Kinds) > 0 {
 			results[s.Page] += whereOmega(found)
 		}
@@ -241,7 +241,8 @@ func byRule(leaders []Leader) map[string]Leader {
 
 // models compares the suites, a row each.
 func models(all []*Losses) string {
-	rows := [][]string{row("model", "tables", "rule with the lowest mean regret", "committee: won, lost", "equal weights: won, lost")}
+	rows := [][]string{row("model", "tables", "rule with the lowest mean regret", "committee: won, lost",
+		"equal weights: won, lost")}
 	for _, s := range Suites {
 		found := Of(all, s.Name, drifting)
 		if len(found) == 0 {
@@ -285,8 +286,8 @@ func nulls(all []*Losses) string {
 			}
 		}
 	}
-	return fmt.Sprintf("Without drift (%s), better than equal weights by an interval: %s.", cmp.Or(strings.Join(on, ", "), "not run yet"),
-		cmp.Or(strings.Join(better, "; "), "none"))
+	return fmt.Sprintf("Without drift (%s), better than equal weights by an interval: %s.",
+		cmp.Or(strings.Join(on, ", "), "not run yet"), cmp.Or(strings.Join(better, "; "), "none"))
 }
 
 // list is the table of the tables.
@@ -341,10 +342,10 @@ func page(folder string, t Table, all []*Losses) error {
 	}
 	first := all[0]
 	text := fmt.Sprintf("# %s\n\n%s Blocks: %s.\nSource: %s. Licence: %s.%s\n\n![Loss over time, %s](chart.svg)\n%s"+
-		"The row of tuned forgetting has its %s over %d test blocks, %s to %s. The other rows say how much higher the loss of a rule is, "+
-		"with the 95%% interval: below 0 is better. [What the rules and models are](../README.md).\n",
-		t.Name, t.What, t.Bin, t.Source, t.Licence, without, first.Suite.Name, markdown(rows), strings.ReplaceAll(first.Metric, "-", " "),
-		len(first.Times), first.Times[0], first.Times[len(first.Times)-1])
+		"The row of tuned forgetting has its %s over %d test blocks, %s to %s. The other rows say how much higher the loss of a "+
+		"rule is, with the 95%% interval: below 0 is better. [What the rules and models are](../README.md).\n",
+		t.Name, t.What, t.Bin, t.Source, t.Licence, without, first.Suite.Name, markdown(rows),
+		strings.ReplaceAll(first.Metric, "-", " "), len(first.Times), first.Times[0], first.Times[len(first.Times)-1])
 	return artifact.Replace(filepath.Join(folder, "README.md"), []byte(text), 0o644)
 }
 
@@ -404,7 +405,8 @@ func course(l *Losses) figures.Panel {
 // are more rules, as text is larger on a narrow page the fewer columns there are. The darker, the worse; a mark shows
 // where a rule is better or worse than tuned forgetting by an interval.
 func regrets(all []*Losses, leaders []Leader) []byte {
-	g := figures.Grid{Title: "Regrets in percent", Rows: []string{"mean"}, Cells: make([][]figures.GridCell, 1+len(all)), Left: 90, Wide: 42,
+	g := figures.Grid{Title: "Regrets in percent", Rows: []string{"mean"}, Left: 90, Wide: 42,
+		Cells:  make([][]figures.GridCell, 1+len(all)),
 		Legend: [][2]string{{"", "regret, %"}, {"+", "better than tuned forgetting (95%)"}, {"−", "worse"}}}
 	for _, l := range all {
 		g.Rows = append(g.Rows, l.Table.Name)

@@ -37,7 +37,7 @@ func commandOf(model string) (text string, serve, ok bool) {
 func checkModel(text string) error {
 	command, _, own := commandOf(text)
 	switch {
-	case own && (command == "" || command[0] == nameMark[1]):
+	case own && (command == "" || strings.HasPrefix(command, "#")): // nothing, or a name alone
 		return usage.Errorf("the model %q names no command; give one such as \"exec:python train.py\"", text)
 	case !own && !slices.Contains(Models, text):
 		return usage.Errorf("the model %q is neither %s nor a command such as \"exec:python train.py\"", text,

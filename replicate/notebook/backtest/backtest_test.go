@@ -30,7 +30,8 @@ func TestBacktest(t *testing.T) {
 	}
 	file := filepath.Join(dir, "table.csv")
 	demand.Write(t, file, text)
-	q := tables.BacktestRequest{Request: tables.Request{Source: tables.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}, Fit: crossfit.DefaultConfig()}, Model: "logistic",
+	source := tables.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}
+	q := tables.BacktestRequest{Request: tables.Request{Source: source, Fit: crossfit.DefaultConfig()}, Model: "logistic",
 		Rules: []string{}, Kinds: []crossfit.Kind{}}
 	tested := func() *tables.Backtest {
 		r, err := run(context.Background(), q)
