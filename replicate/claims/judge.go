@@ -243,6 +243,9 @@ func (part *JudgedPart) decide(m Effect, again float64) {
 func judgeRegret(p paper.Part, shown map[string]shownPanel, e Evidence) JudgedPart {
 	p.Test = cmp.Or(p.Test, paper.Above)
 	part := JudgedPart{Part: p, Metric: shown[p.Panel].metric, Verdict: NotRun}
+	if len(shown[p.Panel].series) == 0 { // as with --panel c
+		return part
+	}
 	var again float64
 	behind := map[string][]figures.Interval{} // by learner
 	for _, key := range p.Panels {

@@ -48,6 +48,10 @@ func TestRegret(t *testing.T) {
 	if got := judged(rows[:20]); got.Verdict != NotRun {
 		t.Errorf("without the runs of a panel: %s", got.Verdict)
 	}
+	delete(shown, "a")
+	if got := judged(rows); got.Verdict != NotRun {
+		t.Errorf("with --panel b,c: %s", got.Verdict)
+	}
 }
 
 // TestClosedForm: a closed form decides instead of the measurement, which stays next to it: by the margin, as its sign
