@@ -44,7 +44,8 @@ func (v Verification) Summary(trained *Verification) string {
 
 // Gallery returns the text of a gallery in Markdown: for each figure the sentence that answers its question, its
 // pictures in the folder dir, the command that makes it, and its claims, folded. trained, if it is not nil, judges some
-// of the figures at the scale medium, whose folders lie in "medium": these come first, and the figure of v is folded.
+// of the figures at the scale medium, whose gallery is the folder "medium". These figures come first, and link to their
+// claims there; the figure of v is folded, without its claims.
 func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Verification) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", CountVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
@@ -54,24 +55,26 @@ func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Veri
 			continue
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n", f.Title)
+		shown := v.Shown(declared[at], f.Command)
+		section := v.section(i, declared[at], shown.Answer, dir, f.Name)
 		if trained == nil || len(trained.Of(f.Name)) == 0 {
-			b.WriteString(v.section(i, declared[at], dir, f.Name))
+			fmt.Fprintf(&b, "%s\n\n%s", section, folded(shown))
 			continue
 		}
 		larger := slices.IndexFunc(trained.Figures, func(s State) bool { return s.Number == f.Number })
-		fmt.Fprintf(&b, "%s\n<details><summary>At the scale %s, where agents are trained for less time</summary>\n\n%s\n</details>\n",
-			trained.section(larger, declared[at], dir, "medium/"+f.Name), v.Scale,
-			v.section(i, declared[at], dir, f.Name))
+		judged := trained.Shown(declared[at], "")
+		fmt.Fprintf(&b, "%s [%s](medium/README.md#%s).\n\n"+
+			"<details><summary>At the scale %s, where agents are trained for less time</summary>\n\n%s\n\n</details>\n",
+			trained.section(larger, declared[at], judged.Answer, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title),
+			v.Scale, section)
 	}
 	return b.String()
 }
 
-// section is the text of a figure, whose files lie in a folder.
-func (v Verification) section(i int, declared paper.Figure, dir, folder string) string {
+// section is the text of a figure, whose files lie in a folder, without its claims.
+func (v Verification) section(i int, declared paper.Figure, answer []figures.Answer, dir, folder string) string {
 	var b strings.Builder
-	f := v.Figures[i]
-	shown := v.Shown(declared, f.Command)
-	for i, a := range shown.Answer {
+	for i, a := range answer {
 		if i > 0 {
 			b.WriteString(" ")
 		}
@@ -82,7 +85,8 @@ func (v Verification) section(i int, declared paper.Figure, dir, folder string) 
 	for _, picture := range drawn {
 		fmt.Fprintf(&b, "<img src=\"%s\" alt=\"%s\" width=\"49%%\">\n", picture, strings.TrimSuffix(filepath.Base(picture), ".svg"))
 	}
-	fmt.Fprintf(&b, "\n%s `%s`", declared.Caption, f.Command)
+	caption := strings.ReplaceAll(declared.Caption, " "+paper.Bands, "") // said once, above all figures
+	fmt.Fprintf(&b, "\n%s `%s`", caption, v.Figures[i].Command)
 	if v.Scale == experiment.Small {
 		fmt.Fprintf(&b, ": %s on two cores", declared.Time)
 	}
@@ -93,7 +97,13 @@ func (v Verification) section(i int, declared paper.Figure, dir, folder string) 
 	if len(drawn) > 0 {
 		fmt.Fprintf(&b, " [Page](%[1]s/index.html), [claims](%[1]s/claims.json).", folder)
 	}
-	fmt.Fprintf(&b, "\n\n<details><summary>%s</summary>\n\n| verdict | claim | measured here |\n|---|---|---|\n", shown.Tally)
+	return b.String()
+}
+
+// folded is the table of a figure's claims.
+func folded(shown figures.Figure) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<details><summary>%s</summary>\n\n| verdict | claim | measured here |\n|---|---|---|\n", shown.Tally)
 	for _, line := range figures.Lines(shown.Claims) {
 		fmt.Fprintf(&b, "| **%s** | %s | %s |\n", line.Verdict.Word, cell(line.Text), cell(line.String()))
 	}

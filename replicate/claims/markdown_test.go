@@ -98,27 +98,26 @@ func TestMarkdown(t *testing.T) {
 }
 
 // TestGallery: the answer and the pictures come first, the claims are folded; the time is that of the small scale,
-// links are to folders that exist, and trained agents come before those of the small scale.
+// links are to folders that exist, what bands are is not said of each figure, and trained agents come before those of
+// the small scale.
 func TestGallery(t *testing.T) {
 	short := []paper.Claim{{Text: "Ours | is better", Short: "Ours beats <all>"}}
 	figures := []paper.Figure{
-		{Number: 1, Caption: "One.", Time: "28 min", Claims: short},
+		{Number: 1, Caption: "One. " + paper.Bands, Time: "28 min", Claims: short},
 		{Number: 3, Caption: "Three.", Time: "5 min", Shares: "1"},
 	}
 	dir := t.TempDir()
 	for _, name := range []string{"fig01/fig01-a.svg", "fig01/fig01-a-sac-film.svg", "medium/fig01/fig01-a.svg"} {
 		demand.Write(t, filepath.Join(dir, name), "")
 	}
+	claims := "\n\n<details><summary>1 claim holds partly</summary>\n"
 	section := func(folder, time string) string {
 		return `**Partly:** Ours beats &lt;all&gt; (+2.0, +0.0 points).
 
 <img src="` + folder + `/fig01-a.svg" alt="fig01-a" width="49%">
 
 One. ` + "`go run ./replicate fig1 --scale small`" + time + ". [Page](" + folder + "/index.html), [claims](" +
-			folder + `/claims.json).
-
-<details><summary>1 claim holds partly</summary>
-`
+			folder + "/claims.json)."
 	}
 	small, medium := handMade(), handMade()
 	medium.Scale, medium.Claims = experiment.Medium, medium.Claims[:1]
@@ -126,12 +125,12 @@ One. ` + "`go run ./replicate fig1 --scale small`" + time + ". [Page](" + folder
 		of, trained *Verification
 		want        string
 	}{
-		{&small, nil, "\n" + section("fig01", ": 28 min on two cores")},
-		{&medium, nil, "\n" + section("fig01", "")},
+		{&small, nil, "\n" + section("fig01", ": 28 min on two cores") + claims},
+		{&medium, nil, "\n" + section("fig01", "") + claims},
 		{&small, nil, "Three. `go run ./replicate fig3 --scale small`: 5 min on two cores, with runs of figure 1.\n"},
-		{&small, &medium, "\n" + section("medium/fig01", "")},
+		{&small, &medium, "\n" + section("medium/fig01", "") + " [1 claim holds partly](medium/README.md#figure-1-dclaw-a--b).\n"},
 		{&small, &medium, "<details><summary>At the scale small, where agents are trained for less time</summary>\n\n" +
-			section("fig01", ": 28 min on two cores")},
+			section("fig01", ": 28 min on two cores") + "\n\n</details>\n"},
 	} {
 		got := c.of.Gallery(figures, dir, c.trained)
 		if !strings.Contains(got, c.want) {

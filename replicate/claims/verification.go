@@ -92,7 +92,11 @@ func (v Verification) Basis() []string {
 	}
 	out := []string{fmt.Sprintf("%s, %s, backend %s.", scale, v.seeds(), v.Backend)}
 	for _, note := range v.Data {
-		out = append(out, note+".")
+		for sentence := range strings.SplitSeq(note, ". ") { // notes of several figures share sentences
+			if sentence += "."; !slices.Contains(out, sentence) {
+				out = append(out, sentence)
+			}
+		}
 	}
 	decided, stay := 0, 0
 	for _, c := range counted(v.Claims, false) {

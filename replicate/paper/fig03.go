@@ -22,7 +22,7 @@ func Fig3() Figure {
 		Title:  "Figure 3: standard propensity against ours on CIFAR-10b",
 		Caption: "a: test accuracy at step t + 1. b: mean over the samples of time t of min(omega, 1), " +
 			"seen from the last step; its exact value is 1 - TV(p_t, p_T). " +
-			bands,
+			Bands,
 		Panels: []Panel{
 			{
 				Key:      "a",

@@ -21,7 +21,7 @@ func Fig5() Figure {
 		Caption: "a: mean of the inputs of each step. b: mean over the samples of time t of min(omega, 1), " +
 			"seen from time 99; its exact value is 1 - TV(p_t, p_99). " +
 			"c: test accuracy at step t + 1 minus that of Everything. " +
-			bands,
+			Bands,
 		Panels: []Panel{
 			{
 				Key:      "a",

@@ -17,7 +17,7 @@ func Fig8() Figure {
 		Shares: "1",
 		Title:  "Figure 8: Method 1 against Method 2",
 		Caption: "Each point is the test accuracy at step t + 1 of models trained from scratch at step t. " +
-			bands,
+			Bands,
 		Panels: []Panel{
 			{Key: "a", Title: "CIFAR-10a (T = 9)", Scenario: "cifar10a", Series: bothMethods, Absolute: true},
 			{Key: "b", Title: "CIFAR-10b (T = 6)", Scenario: "cifar10b", Series: bothMethods, Absolute: true},

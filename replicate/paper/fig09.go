@@ -23,7 +23,7 @@ func Fig9() Figure {
 		Title:  "Figure 9: MMD between the present and the past, raw and weighted",
 		Caption: "Each point is the squared maximum mean discrepancy (unbiased) between the images of step t " +
 			"and those of all earlier steps. " +
-			bands,
+			Bands,
 		Panels: []Panel{
 			mmdPanel("a", "Features, median distance", "mmd-features-median"),
 			mmdPanel("b", "Features, width 1", "mmd-features-width-1"),

@@ -15,7 +15,7 @@ func Fig14() Figure {
 		Time:   "4 min",
 		Title:  "Figure 14: CIFAR-10 without a shift",
 		Caption: "Each point is the test accuracy at step t + 1 of models trained from scratch at step t. " +
-			bands,
+			Bands,
 		Panels: []Panel{
 			{
 				Key:      "a",

@@ -70,5 +70,5 @@ func Figures() []Figure {
 	}
 }
 
-// bands ends the captions.
-const bands = "Lines are means over seeds, bands 95% intervals (Student's t over seeds)."
+// Bands ends the captions.
+const Bands = "Lines are means over seeds, bands 95% intervals (Student's t over seeds)."

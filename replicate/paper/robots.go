@@ -6,7 +6,7 @@ const (
 	returnLabel  = "average undiscounted return"
 	robotCaption = "Each point is the undiscounted return of the mean action, averaged over evaluation episodes, " +
 		"after so many episodes of training. " +
-		bands
+		Bands
 )
 
 // What counts as no difference between two learners on robots (Part.Margin). The margins were set after three
