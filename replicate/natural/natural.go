@@ -125,7 +125,6 @@ var Suites = []Suite{
 	{"sklearn", "Boosted trees (scikit-learn)", modelsPage, serve("sklearn"), plain, none},
 	{"mlp", "A small neural network (MLP)", modelsPage, "mlp", slices.Concat(plain, []string{"timescales"}), none},
 	{"lightgbm-omega", "LightGBM, rules with omega", omegaPage, serve("lightgbm"), split, crossfit.Kinds()},
-	{"logistic-omega", "Logistic regression, rules with omega", omegaPage, "logistic", split, crossfit.Kinds()},
 }
 
 // about says what rules do, for the leaderboards.
