@@ -103,7 +103,6 @@ func (t Table) Quoted() bool { return sha256.Sum256([]byte(t.Name))[0]&1 == 1 }
 type Suite struct {
 	Name  string
 	What  string // the model, in words
-	Page  string // of its results
 	Model string // as --model; %s is the folder of trainer.py
 	Rules []string
 	Kinds []crossfit.Kind
@@ -116,16 +115,20 @@ var (
 	none  = []crossfit.Kind{}
 )
 
-const modelsPage, omegaPage = "models.md", "omega.md"
-
-// Suites lists the suites. The first one decides.
+// Suites lists the suites. The first one decides; the last one has the rules with omega.
 var Suites = []Suite{
-	{"lightgbm", "Boosted trees (LightGBM)", modelsPage, serve("lightgbm"), rival, none},
-	{"logistic", "Logistic regression (ridge for a number)", modelsPage, "logistic", rival, none},
-	{"sklearn", "Boosted trees (scikit-learn)", modelsPage, serve("sklearn"), plain, none},
-	{"mlp", "A small neural network (MLP)", modelsPage, "mlp", slices.Concat(plain, []string{"timescales"}), none},
-	{"lightgbm-omega", "LightGBM, rules with omega", omegaPage, serve("lightgbm"), split, crossfit.Kinds()},
+	{"lightgbm", "trees (LightGBM)", serve("lightgbm"), rival, none},
+	{"logistic", "logistic regression", "logistic", rival, none},
+	{"sklearn", "trees (scikit-learn)", serve("sklearn"), plain, none},
+	{"mlp", "neural network (MLP)", "mlp", slices.Concat(plain, []string{"timescales"}), none},
+	{"lightgbm-omega", "trees (LightGBM), rules with omega", serve("lightgbm"), split, crossfit.Kinds()},
 }
+
+// models are the suites that compare the same rules with several models; omega is the one with the rules with omega.
+var (
+	models = Suites[:len(Suites)-1]
+	omega  = Suites[len(Suites)-1]
+)
 
 // about says what rules do, for the leaderboards.
 var about = map[string]string{

@@ -163,12 +163,12 @@ func gainWith(p property, rule string, all []*Losses, level float64) tables.Inte
 
 // whereOmega says where omega helps, and whether a property tells it beforehand, by what the document declares.
 func whereOmega(all []*Losses) string {
-	text := "\n### What each rule gains\n\n" + gains(all) + "\n### What is known beforehand\n" + known(all)
+	text := "\n## What each rule gains\n\n" + gains(all) + "\n## What is known beforehand\n" + known(all)
 	if len(all) < leastTables {
 		return text + fmt.Sprintf("With fewer than %d tables nothing is said of properties.\n", leastTables)
 	}
-	return text + "### Does a property tell where omega helps?\n\n" + correlations(all) +
-		"### Does the loss of g tell it?\n\n" + judgeG(all)
+	return text + "## Does a property tell where omega helps?\n\n" + correlations(all) +
+		"## Does the loss of g tell it?\n\n" + judgeG(all)
 }
 
 // gains has the gain of each rule that is compared on each table, and names those with omega that help.

@@ -142,22 +142,18 @@ type Block struct{ Page, Name, Text string }
 
 // Report draws pictures and a page for each table to the folder, and returns the generated parts of the other pages.
 func Report(folder string, all []*Losses) ([]Block, error) {
-	results := map[string]string{}
-	for _, s := range Suites {
+	for i, s := range Suites {
 		found := Of(all, s.Name, drifting)
+		leaders := Leaders(found)
 		if len(found) == 0 {
 			continue
 		}
-		leaders := Leaders(found)
-		if err := errors.Join(artifact.Replace(filepath.Join(folder, "regrets-"+s.Name+".svg"), regrets(found, leaders), 0o644),
-			draw(filepath.Join(folder, "profile-"+s.Name+".svg"), profiles(found, leaders))); err != nil {
-			return nil, err
+		err := artifact.Replace(filepath.Join(folder, "regrets-"+s.Name+".svg"), regrets(found, leaders), 0o644)
+		if i == 0 {
+			err = errors.Join(err, draw(filepath.Join(folder, "profile.svg"), profiles(found, leaders)))
 		}
-		results[s.Page] += fmt.Sprintf("\n## %s\n\n%s, on %d tables.%s\n\n"+
-			"![Regrets of all rules on all tables](regrets-%s.svg)\n%s%s\n\n![Share of tables by regret](profile-%s.svg)\n",
-			s.Name, s.What, len(found), missing(all, s), s.Name, board(leaders), nulls(Of(all, s.Name, null)), s.Name)
-		if len(s.Kinds) > 0 {
-			results[s.Page] += whereOmega(found)
+		if err != nil {
+			return nil, err
 		}
 	}
 	for _, t := range Tables {
@@ -168,12 +164,13 @@ func Report(folder string, all []*Losses) ([]Block, error) {
 			}
 		}
 	}
+	withOmega := Of(all, omega.Name, drifting)
 	return []Block{
 		{"README.md", "leaders", board(Leaders(Of(all, Suites[0].Name, drifting)))},
-		{"README.md", "models", models(all)},
-		{modelsPage, "aims", aims(all)},
-		{modelsPage, "results", results[modelsPage] + "\n"},
-		{omegaPage, "results", results[omegaPage] + "\n"},
+		{"README.md", "models", verdicts(all)},
+		{"models.md", "rules", rules(all) + nulls(all, models) + "\n\n"},
+		{"models.md", "aims", aims(all)},
+		{"omega.md", "results", board(Leaders(withOmega)) + nulls(all, []Suite{omega}) + "\n" + whereOmega(withOmega) + "\n"},
 		{"tables.md", "results", list(all)},
 	}, nil
 }
@@ -207,20 +204,6 @@ func markdown(rows [][]string) string {
 	return b + "\n"
 }
 
-// missing names the tables that a suite lacks.
-func missing(all []*Losses, s Suite) string {
-	var left []string
-	for _, t := range Tables {
-		if !t.Test && len(Of(all, s.Name, named(t.Name))) == 0 {
-			left = append(left, t.Name)
-		}
-	}
-	if left == nil {
-		return ""
-	}
-	return " Not run yet: " + strings.Join(left, ", ") + "."
-}
-
 // board is the table of the leaders.
 func board(leaders []Leader) string {
 	rows := [][]string{row("rule", "mean regret", "median", "best on", "won", "lost", "what it does")}
@@ -239,23 +222,67 @@ func byRule(leaders []Leader) map[string]Leader {
 	return found
 }
 
-// models compares the suites, a row each.
-func models(all []*Losses) string {
-	rows := [][]string{row("model", "tables", "rule with the lowest mean regret", "committee: won, lost",
-		"equal weights: won, lost")}
-	for _, s := range Suites {
+// counts are the tables that a rule wins and loses.
+func (x Leader) counts() string { return fmt.Sprintf("%d, %d", x.Won, x.Lost) }
+
+// verdict judges a rule over tables, by what the document declares: it wins or loses at least two tables more.
+func (x Leader) verdict() string {
+	switch {
+	case x.Won >= x.Lost+2:
+		return "ahead"
+	case x.Lost >= x.Won+2:
+		return "behind"
+	}
+	return "no difference"
+}
+
+// verdicts compares the models, a row each.
+func verdicts(all []*Losses) string {
+	rows := [][]string{row("model", "tables", "committee: won, lost", "verdict", "equal weights: won, lost")}
+	for _, s := range models {
 		found := Of(all, s.Name, drifting)
-		if len(found) == 0 {
-			rows = append(rows, row(s.What, "not run yet", "", "", ""))
-			continue
-		}
-		leaders := Leaders(found)
-		rule := byRule(leaders)
-		committee, equal := rule[tables.Committee], rule[tables.Uniform]
-		rows = append(rows, row(fmt.Sprintf("[%s](%s#%s)", s.What, s.Page, s.Name), len(found), leaders[0].Rule,
-			fmt.Sprintf("%d, %d", committee.Won, committee.Lost), fmt.Sprintf("%d, %d", equal.Won, equal.Lost)))
+		rule := byRule(Leaders(found))
+		committee := rule[tables.Committee]
+		rows = append(rows, row(s.What, len(found), committee.counts(), committee.verdict(), rule[tables.Uniform].counts()))
 	}
 	return markdown(rows)
+}
+
+// column is one of a table whose rows are rules.
+type column struct {
+	head  string
+	rules []string
+	cells map[string]string
+}
+
+// byColumn is a table with a row for each rule of the columns, in their order.
+func byColumn(columns []column) string {
+	rows, order := [][]string{row("rule")}, []string{}
+	for _, c := range columns {
+		rows[0] = append(rows[0], c.head)
+		order = append(order, slices.DeleteFunc(slices.Clone(c.rules), func(rule string) bool { return slices.Contains(order, rule) })...)
+	}
+	for _, rule := range order {
+		cells := row(rule)
+		for _, c := range columns {
+			cells = append(cells, c.cells[rule])
+		}
+		rows = append(rows, cells)
+	}
+	return markdown(rows)
+}
+
+// rules has the mean regret of each rule with each model, and the tables that it wins and loses.
+func rules(all []*Losses) string {
+	var columns []column
+	for _, s := range models {
+		c := column{head: s.What, cells: map[string]string{}}
+		for _, x := range Leaders(Of(all, s.Name, drifting)) {
+			c.rules, c.cells[x.Rule] = append(c.rules, x.Rule), percent(x.Regret)+" ("+x.counts()+")"
+		}
+		columns = append(columns, c)
+	}
+	return byColumn(columns)
 }
 
 // aims says what of the declared aims is met, and what without tables that may be doubted.
@@ -275,19 +302,20 @@ func aims(all []*Losses) string {
 	return b + "\n"
 }
 
-// nulls says which rules are better than equal weights where there is no drift.
-func nulls(all []*Losses) string {
-	var on, better []string
-	for _, l := range all {
-		on = append(on, l.Table.Name)
-		for _, rule := range l.Rules {
-			if d := l.Against(rule, tables.Uniform); rule != tables.Uniform && d.High < 0 {
-				better = append(better, rule+" on "+l.Table.Name+" "+relative(d))
+// nulls says which rules of the suites are better than equal weights where there is no drift.
+func nulls(all []*Losses, suites []Suite) string {
+	var better []string
+	for _, s := range suites {
+		for _, l := range Of(all, s.Name, null) {
+			for _, rule := range l.Rules {
+				if d := l.Against(rule, tables.Uniform); rule != tables.Uniform && d.High < 0 {
+					better = append(better, fmt.Sprintf("%s on %s, %s, %s", rule, l.Table.Name, s.What, relative(d)))
+				}
 			}
 		}
 	}
-	return fmt.Sprintf("Without drift (%s), better than equal weights by an interval: %s.",
-		cmp.Or(strings.Join(on, ", "), "not run yet"), cmp.Or(strings.Join(better, "; "), "none"))
+	return fmt.Sprintf("On the two tables without drift, better than equal weights by an interval: %s.",
+		cmp.Or(strings.Join(better, "; "), "none"))
 }
 
 // list is the table of the tables.
@@ -322,39 +350,31 @@ func page(folder string, t Table, all []*Losses) error {
 	if t.Without != "" {
 		without = "\nLeft out: " + t.Without + "."
 	}
-	var rules []string
-	head := row("rule")
+	var columns []column
 	for _, l := range all {
-		head = append(head, l.Suite.Name)
+		at := 0 // the suite with omega adds rules to the model of the first one
+		if l.Suite.Name != omega.Name {
+			columns, at = append(columns, column{head: l.Suite.What, cells: map[string]string{}}), len(columns)
+		}
+		c := &columns[at]
 		for _, x := range Leaders([]*Losses{l}) {
-			if !slices.Contains(rules, x.Rule) {
-				rules = append(rules, x.Rule)
+			if c.cells[x.Rule] == "" {
+				c.rules, c.cells[x.Rule] = append(c.rules, x.Rule), l.cell(x.Rule)
 			}
 		}
-	}
-	rows := [][]string{head}
-	for _, rule := range rules {
-		cells := row(rule)
-		for _, l := range all {
-			cells = append(cells, l.cell(rule))
-		}
-		rows = append(rows, cells)
 	}
 	first := all[0]
 	text := fmt.Sprintf("# %s\n\n%s Blocks: %s.\nSource: %s. Licence: %s.%s\n\n![Loss over time, %s](chart.svg)\n%s"+
 		"The row of tuned forgetting has its %s over %d test blocks, %s to %s. The other rows say how much higher the loss of a "+
 		"rule is, with the 95%% interval: below 0 is better. [What the rules and models are](../README.md).\n",
-		t.Name, t.What, t.Bin, t.Source, t.Licence, without, first.Suite.Name, markdown(rows),
+		t.Name, t.What, t.Bin, t.Source, t.Licence, without, first.Suite.What, byColumn(columns),
 		strings.ReplaceAll(first.Metric, "-", " "), len(first.Times), first.Times[0], first.Times[len(first.Times)-1])
 	return artifact.Replace(filepath.Join(folder, "README.md"), []byte(text), 0o644)
 }
 
-// cell is how far a rule is from tuned forgetting, or the loss of the latter; empty for a rule that took no part.
+// cell is how far a rule is from tuned forgetting, or the loss of the latter.
 func (l *Losses) cell(rule string) string {
-	switch {
-	case l.of(rule) == nil:
-		return ""
-	case rule == tables.Forgetting:
+	if rule == tables.Forgetting {
 		return fmt.Sprintf("%.5g", l.mean(rule))
 	}
 	return relative(l.Against(rule, tables.Forgetting))
@@ -393,7 +413,7 @@ func curves(leaders []Leader) (out []Leader) {
 
 // course is the chart of the mean loss up to each test block, relative to that of tuned forgetting.
 func course(l *Losses) figures.Panel {
-	p := figures.Panel{Key: "a", Title: l.Table.Name + ", " + l.Suite.Name + ": mean " + strings.ReplaceAll(l.Metric, "-", " ") +
+	p := figures.Panel{Key: "a", Title: l.Table.Name + ", " + l.Suite.What + ": mean " + strings.ReplaceAll(l.Metric, "-", " ") +
 		" up to each test block", XLabel: "test block", YLabel: "minus tuned forgetting", XNames: l.Times}
 	for i, x := range curves(Leaders([]*Losses{l})) {
 		p.Series = append(p.Series, tables.Course(x.Rule, figures.Others[i], l.of(x.Rule), l.of(tables.Forgetting), l.Rows))
@@ -438,8 +458,11 @@ func regrets(all []*Losses, leaders []Leader) []byte {
 
 func regretCell(regret float64, mark string) figures.GridCell {
 	shade, decimals := 255-int(min(1, 10*regret)*150), 1
-	if regret >= .1 { // a cell has room for four digits
+	if regret >= .1 { // a cell has room for four digits and a mark
 		decimals = 0
+	}
+	if regret >= 9.995 { // of four digits
+		mark = strings.TrimSpace(mark)
 	}
 	return figures.GridCell{Text: fmt.Sprintf("%.*f%s", decimals, 100*regret, mark),
 		Fill: fmt.Sprintf("#%02x%02xff", shade, shade), Ink: "#000000"}
