@@ -20,7 +20,10 @@ type Archive struct {
 // AddJobs sets the runs of a panel and their data. Errors: impossible settings, missing data or checkpoints.
 func (a Archive) AddJobs(p *Panel) (err error) {
 	if a.Index != nil {
-		return a.Index.addJobs(p, a.Host)
+		return a.Index.addJobs(p, a.Host, func(spec runs.Spec, steps []int) bool {
+			result, err := a.read(spec, *p)
+			return err == nil && len(result.Only(steps).Steps) == len(steps)
+		})
 	}
 	p.Source = p.Settings.Source(a.Host)
 	p.Jobs, err = p.Settings.Jobs(a.Host, p.Series, p.Seeds, p.Measure)

@@ -69,9 +69,11 @@ func (e Environment) String() string {
 }
 
 // Choose returns the environment in which most runs of the outlines and seeds are stored, of some backends (nil: of
-// all). Runs that use no backend have no part in the choice. Without any stored run it is the zero value.
-func (x *RunIndex) Choose(outlines []experiment.Outline, seeds []int64, backends []string) Environment {
-	found := map[string]*Environment{}
+// all). Runs that use no backend have no part in the choice. Where whole tells which runs have all of some steps (nil:
+// not asked), more of those count first. Without any stored run it is the zero value.
+func (x *RunIndex) Choose(outlines []experiment.Outline, seeds []int64, backends []string,
+	whole func(runs.Spec, []int) bool) Environment {
+	found, stored := map[string]*Environment{}, map[string][]runs.Job{}
 	for _, o := range outlines {
 		for _, spec := range x.byLearner[o.Learner] {
 			data, ok := o.Matches(spec)
@@ -85,12 +87,22 @@ func (x *RunIndex) Choose(outlines []experiment.Outline, seeds []int64, backends
 				found[key] = &e
 			}
 			found[key].Runs++
+			stored[key] = append(stored[key], runs.Job{Spec: spec, Steps: o.Steps})
 		}
 	}
 	var best Environment
+	most := -1
 	for _, key := range slices.Sorted(maps.Keys(found)) {
-		if e := found[key]; e.Runs > best.Runs {
-			best = *e
+		n := 0
+		if whole != nil && len(found) > 1 {
+			for _, job := range stored[key] {
+				if whole(job.Spec, job.Steps) {
+					n++
+				}
+			}
+		}
+		if e := found[key]; n > most || n == most && e.Runs > best.Runs {
+			most, best = n, *e
 		}
 	}
 	best.Others = max(0, len(found)-1)
@@ -118,14 +130,14 @@ func (x *RunIndex) Find(o experiment.Outline, seed int64, e Environment) (spec r
 	return runs.Spec{}, false
 }
 
-// addJobs sets the runs and the data of a panel: those that are stored in the environment with the most of them, and
-// placeholders for the others, which no store has.
-func (x *RunIndex) addJobs(p *Panel, h *experiment.Host) error {
+// addJobs sets the runs and the data of a panel: those of the environment that Choose returns, and placeholders for the
+// others, which no store has.
+func (x *RunIndex) addJobs(p *Panel, h *experiment.Host, whole func(runs.Spec, []int) bool) error {
 	outlines, err := p.Settings.Outlines(p.Series, p.Measure)
 	if err != nil {
 		return err
 	}
-	environment := x.Choose(outlines, p.Seeds, x.Backends)
+	environment := x.Choose(outlines, p.Seeds, x.Backends, whole)
 	p.Jobs = nil
 	for _, o := range outlines {
 		for _, seed := range p.Seeds {

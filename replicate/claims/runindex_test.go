@@ -75,9 +75,9 @@ func TestRunIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		index.Backends = backends
-		p := Panel{Panel: paper.Panel{Series: []string{"everything", "method2"}}, Settings: setup,
-			Seeds: []int64{0, 1, 2}}
-		if err := index.addJobs(&p, &experiment.Host{}); err != nil {
+		p := Panel{Panel: paper.Panel{Series: []string{"everything", "method2"}}, Protocol: &supervised.Protocol,
+			Settings: setup, Seeds: []int64{0, 1, 2}}
+		if err := (Archive{Host: &experiment.Host{}, Store: s, Index: index}).AddJobs(&p); err != nil {
 			t.Fatal(err)
 		}
 		return p
@@ -105,6 +105,14 @@ func TestRunIndex(t *testing.T) {
 	storeIn(t, s, outlines[0], "clear", 2, gpu)
 	if got := stored(fill()); got != "--aaa-" {
 		t.Errorf("runs %s, want those of the environment with the most", got)
+	}
+	few := outlines[0] // as many runs of another machine, but each lacks a step
+	few.Steps = few.Steps[1:]
+	for seed := range int64(3) {
+		storeIn(t, s, few, "clear", seed, map[string]string{"backend": "xla:cpu", "plugin": "0", "data": "clear:0123"})
+	}
+	if got := stored(fill()); got != "--aaa-" {
+		t.Errorf("runs %s, want those of the environment with the most whole ones", got)
 	}
 	if got := stored(fill("go")); got != "------" {
 		t.Errorf("runs %s of a backend without any", got)

@@ -191,7 +191,7 @@ func (p *planner) chooseEnvironments() {
 		if _, ok := p.environments[key]; ok {
 			continue
 		}
-		c := p.index.Choose(outlines[key], seeds[key], p.backends(w.gpu))
+		c := p.index.Choose(outlines[key], seeds[key], p.backends(w.gpu), nil)
 		p.environments[key] = c
 		if c.Others > 0 {
 			p.notes = append(p.notes, fmt.Sprintf("Runs of %s are stored from %s; those of %s count here.",
