@@ -55,25 +55,27 @@ func ReadTables(declared []paper.Figure, dir string) (*Tables, error) {
 
 // AddFigure adds the runs of a folder with a drawn figure; dir may have any name. Without one it is fs.ErrNotExist.
 func (t *Tables) AddFigure(f paper.Figure, dir string) error {
-	var names []string
+	var names, judged []string
 	drawn := figures.Figure{Name: f.Name()}
 	for _, p := range f.Panels {
 		panel := figures.Panel{Key: p.Key}
-		names = append(names, drawn.FileStem(panel)+".csv", drawn.JudgedFile(panel), drawn.MetricsFile(panel))
+		names = append(names, drawn.FileStem(panel)+".csv", drawn.MetricsFile(panel))
+		judged = append(judged, drawn.JudgedFile(panel))
 	}
-	return t.add(dir, f.Name(), true, names...)
+	return t.add(dir, f.Name(), true, names, judged)
 }
 
 // Add adds the runs of the table NAME.csv in a folder that [figures.WriteTable] wrote. A folder without it adds none.
 func (t *Tables) Add(dir, name string) error {
-	if err := t.add(dir, name, false, name+".csv"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := t.add(dir, name, false, []string{name + ".csv"}, nil); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	return nil
 }
 
-// add adds the runs of a folder's provenance with the rows of those of its tables that it has.
-func (t *Tables) add(dir, figure string, drawn bool, names ...string) error {
+// add adds the runs of a folder's provenance with the rows of those of its tables that it has. A panel's judged rows can
+// be those of other runs than the drawn ones, as of another backend.
+func (t *Tables) add(dir, figure string, drawn bool, names, judged []string) error {
 	folder, err := figures.OpenFolder(dir)
 	if err != nil {
 		return err
@@ -87,28 +89,34 @@ func (t *Tables) add(dir, figure string, drawn bool, names ...string) error {
 		return fmt.Errorf("%s cannot be read: %w", figures.ProvenanceFile, err)
 	}
 	known := map[seriesSeed]*tableRun{}
-	all := record.Runs
-	for _, judged := range record.Judged {
-		all = slices.Concat(all, judged.Runs)
-	}
-	for _, r := range all {
-		run := t.run(r)
-		run.drawn = run.drawn || drawn
-		known[seriesSeed{r.Panel, r.Series, r.Provenance.Seed}] = run
-	}
-	for _, name := range names {
-		text, err := folder.Read(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+	add := func(records []RunRecord, names []string) error {
+		for _, r := range records {
+			run := t.run(r)
+			run.drawn = run.drawn || drawn
+			known[seriesSeed{r.Panel, r.Series, r.Provenance.Seed}] = run
 		}
-		if err != nil {
-			return err
+		for _, name := range names {
+			text, err := folder.Read(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err == nil {
+				err = addRows(known, text, figure)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
-		if err := addRows(known, text, figure); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		return nil
 	}
-	return nil
+	if err := add(record.Runs, names); err != nil {
+		return err
+	}
+	var others []RunRecord
+	for _, sample := range record.Judged {
+		others = append(others, sample.Runs...)
+	}
+	return add(others, judged)
 }
 
 // seriesSeed is a run of a panel.

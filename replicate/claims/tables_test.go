@@ -1,8 +1,15 @@
 package claims
 
 import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"tvps/figures"
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
@@ -25,6 +32,51 @@ func TestOwnTableFirst(t *testing.T) {
 		r, ok := tables.read(spec, "accuracy", figure)
 		if !ok || len(r.Rows) != 2 || r.Rows[0].Value != .1 || r.Rows[1].Value != want {
 			t.Errorf("%s: rows %v, want .1 and %v", figure, r.Rows, want)
+		}
+	}
+}
+
+// Judged rows of another backend than the drawn ones are those of its run.
+func TestJudgedElsewhere(t *testing.T) {
+	record := func(backend string) (runs.Spec, RunRecord) {
+		spec := runs.Spec{Experiment: "cifar10b", Learner: "ours", Settings: map[string]string{"backend": backend}}
+		return spec, RunRecord{ID: spec.ID(), Panel: "c", Series: "ours", Run: "cifar10b/ours seed 0",
+			Provenance: runs.Provenance{Config: spec.Settings}}
+	}
+	cpu, drawn := record("xla:cpu")
+	cuda, judged := record("xla:cuda")
+	provenance, err := json.Marshal(Record{Runs: []RunRecord{drawn},
+		Judged: map[string]JudgedSample{"c": {Runs: []RunRecord{judged}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, sums := t.TempDir(), ""
+	head := "panel,series,seed,t,metric,value\n"
+	for name, text := range map[string]string{
+		figures.ProvenanceFile: string(provenance),
+		"fig01-c.csv":          head + "c,ours,0,1,accuracy,.1\n",
+		"fig01-c-judged.csv":   head + "c,ours,0,1,accuracy,.2\nc,ours,0,2,accuracy,.3\n",
+	} {
+		sums += fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(text)), name)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(sums), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tables := &Tables{byID: map[string]*tableRun{}}
+	if err := tables.AddFigure(paper.Fig1(), dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		spec  runs.Spec
+		first float64
+		steps int
+	}{{cpu, .1, 1}, {cuda, .2, 2}} {
+		r, ok := tables.read(c.spec, "accuracy", "fig01")
+		if !ok || len(r.Rows) != c.steps || r.Rows[0].Value != c.first {
+			t.Errorf("%v: %+v", c.spec.Settings, r)
 		}
 	}
 }
