@@ -1,4 +1,4 @@
-// Package figures turns measurements into figures. A [Figure] describes charts in plain
+// Package figures draws measurements as pages and pictures. A [Figure] describes charts in plain
 // data: panels, series with their interval over seeds, a reference line; and what a reader
 // wants to know about them: claims with verdicts, tables of means, data, command. The same
 // description becomes an interactive page (ECharts) and static SVG, PNG and PDF (gonum/plot,

@@ -1,6 +1,6 @@
-// Package crossfit estimates the time-varying propensity score on a table of the caller's own, of which nothing is
-// known: it chooses the settings of g by held-out loss, cross-fits an ensemble, so that no network gives a weight to a
-// row that it was trained on, and tests for drift.
+// Package crossfit computes weights for a table of the caller's own whose drift is not known. It chooses the settings
+// of g by held-out loss, and tests for drift. It cross-fits an ensemble, so that no network gives a weight to a row
+// that it was trained on.
 //
 //	fitter := crossfit.NewFitter(backend)
 //	g, err := fitter.Fit(ctx, table.Until(T), crossfit.DefaultConfig(), seed)
