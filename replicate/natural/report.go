@@ -118,16 +118,17 @@ func (a Advice) String() string {
 	if a.Rule == "" {
 		return "Nothing is advised: there are not both tables to choose on and tables to quote."
 	}
-	met := func(ok bool) string {
-		if ok {
-			return "met"
-		}
-		return "not met"
-	}
 	return fmt.Sprintf("Chosen on one half of the tables: **%s**. On the %d others it is more than .5%% behind tuned forgetting "+
 		"on %d (aim: none, %s) and ahead by an interval on %d (aim: half, %s); its mean regret is %s, that of tuned forgetting "+
 		"%s (aim: under a third, %s).", a.Rule, a.Quoted, a.Behind, met(a.Safe), a.Ahead, met(a.Better), percent(a.Regret),
 		percent(a.Forgetting), met(a.Third))
+}
+
+func met(aim bool) string {
+	if aim {
+		return "met"
+	}
+	return "not met"
 }
 
 func percent(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
@@ -287,19 +288,23 @@ func rules(all []*Losses) string {
 
 // aims says what of the declared aims is met, and what without tables that may be doubted.
 func aims(all []*Losses) string {
-	b := ""
+	rows := [][]string{row("judged on", "rule that was chosen", "tables more than .5% behind (aim: none)", "ahead (aim: half)",
+		"mean regret; tuned forgetting's (aim: under a third)")}
 	for _, part := range []struct {
 		name string
 		drop func(Table) bool
 	}{
-		{"", named("")},
-		{"Without the quoted tables that were seen before: ", func(t Table) bool { return t.Seen && t.Quoted() }},
-		{"Without occupancy, which was not declared: ", named("occupancy")},
+		{"all %d tables", named("")},
+		{"the %d that were not seen before", func(t Table) bool { return t.Seen && t.Quoted() }},
+		{"the %d without occupancy (not declared)", named("occupancy")},
 	} {
 		left := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool { return part.drop(l.Table) })
-		b += "\n" + part.name + Advise(left, Suites[0].Name).String() + "\n"
+		a := Advise(left, Suites[0].Name)
+		rows = append(rows, row(fmt.Sprintf(part.name, a.Quoted), a.Rule, fmt.Sprintf("%d, %s", a.Behind, met(a.Safe)),
+			fmt.Sprintf("%d, %s", a.Ahead, met(a.Better)),
+			fmt.Sprintf("%s; %s, %s", percent(a.Regret), percent(a.Forgetting), met(a.Third))))
 	}
-	return b + "\n"
+	return markdown(rows)
 }
 
 // nulls says which rules of the suites are better than equal weights where there is no drift.
@@ -365,8 +370,8 @@ func page(folder string, t Table, all []*Losses) error {
 	}
 	first := all[0]
 	text := fmt.Sprintf("# %s\n\n%s Blocks: %s.\nSource: %s. Licence: %s.%s\n\n![Loss over time, %s](chart.svg)\n%s"+
-		"The row of tuned forgetting has its %s over %d test blocks, %s to %s. The other rows say how much higher the loss of a "+
-		"rule is, with the 95%% interval: below 0 is better. [What the rules and models are](../README.md).\n",
+		"The row of forgetting, which is tuned, has its %s over %d test blocks, %s to %s. The other rows say how much higher "+
+		"the loss of a rule is, with the 95%% interval: below 0 is better. [What the rules and models are](../README.md).\n",
 		t.Name, t.What, t.Bin, t.Source, t.Licence, without, first.Suite.What, byColumn(columns),
 		strings.ReplaceAll(first.Metric, "-", " "), len(first.Times), first.Times[0], first.Times[len(first.Times)-1])
 	return artifact.Replace(filepath.Join(folder, "README.md"), []byte(text), 0o644)
