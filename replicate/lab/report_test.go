@@ -59,6 +59,9 @@ func TestReport(t *testing.T) {
 	page := shown(source)
 	selfContained(t, page)
 	part := sections(t, page)
+	if before, _, _ := strings.Cut(page, "<svg"); strings.Count(before, `class="answer"`) > 2 {
+		t.Error("the answers of other figures stand above the first picture")
+	}
 	for id, words := range map[string][]string{
 		"fig01": {`class="verdict confirmed">holds<`, `class="verdict contradicted">does not hold<`,
 			"a +10.1 [+9.9, +10.3] points", "d (stand-in, not CLEAR) +", "53 of 54 runs stored", `id="fig01-a"`, "(d) CLEAR (T = 30) (" + supervised.StandIn + ")",
