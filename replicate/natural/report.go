@@ -207,9 +207,9 @@ func markdown(rows [][]string) string {
 
 // board is the table of the leaders.
 func board(leaders []Leader) string {
-	rows := [][]string{row("rule", "mean regret", "median", "best on", "won", "lost", "what it does")}
+	rows := [][]string{row("rule", "mean regret", "median", "best on", "won", "lost")}
 	for _, x := range leaders {
-		rows = append(rows, row(x.Rule, percent(x.Regret), percent(x.Median), x.Lowest, x.Won, x.Lost, about[x.Rule]))
+		rows = append(rows, row("**"+x.Rule+"**: "+about[x.Rule], percent(x.Regret), percent(x.Median), x.Lowest, x.Won, x.Lost))
 	}
 	return markdown(rows)
 }
@@ -224,7 +224,7 @@ func byRule(leaders []Leader) map[string]Leader {
 }
 
 // counts are the tables that a rule wins and loses.
-func (x Leader) counts() string { return fmt.Sprintf("%d, %d", x.Won, x.Lost) }
+func (x Leader) counts() string { return fmt.Sprintf("%d–%d", x.Won, x.Lost) }
 
 // verdict judges a rule over tables, by what the document declares: it wins or loses at least two tables more.
 func (x Leader) verdict() string {
@@ -239,7 +239,7 @@ func (x Leader) verdict() string {
 
 // verdicts compares the models, a row each.
 func verdicts(all []*Losses) string {
-	rows := [][]string{row("model", "tables", "committee: won, lost", "verdict", "equal weights: won, lost")}
+	rows := [][]string{row("model", "tables", "committee: won–lost", "verdict", "equal weights: won–lost")}
 	for _, s := range models {
 		found := Of(all, s.Name, drifting)
 		rule := byRule(Leaders(found))
