@@ -260,7 +260,7 @@ func hostileFiles() []hostile {
 		{name: "endless device", make: func(path string) error { return os.Symlink("/dev/zero", path) },
 			want: []string{"is not a file"}},
 		{name: "pipe", make: func(path string) error { return syscall.Mkfifo(path, 0o644) },
-			want: []string{"is not a file"}},
+			want: []string{"is a pipe", "save it to a file first"}},
 	}
 }
 

@@ -36,8 +36,9 @@ func naturalCommand() *cobra.Command {
 			"pages and pictures from all losses that are stored. Finished test blocks are kept: after an interruption the same\n" +
 			"command continues. tables.py in the folder makes the tables that are not in the repository; a table that is\n" +
 			"not there is left out. Trainers run by python3, or what TVPS_PYTHON names, with pandas, pyarrow and lightgbm.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		Args:        usage.NoArguments,
+		Annotations: map[string]string{usage.Continues: "true"},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.tables, "table", nil, "tables to compute (default: all)")

@@ -70,8 +70,11 @@ func oneTable(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usage.Errorf("%s takes one table, but got %d", cmd.CommandPath(), len(args))
 	}
-	if args[0] == "" {
+	switch args[0] {
+	case "":
 		return usage.Errorf("the name of the table is empty; name a CSV or Parquet file")
+	case "-":
+		return usage.Errorf("standard input is not read; save the table to a file and name it")
 	}
 	return nil
 }

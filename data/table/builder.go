@@ -274,8 +274,11 @@ func (b *builder) number(text []byte) (float64, *Error) {
 	v, sign, how := parseMarked(text, b.decimal)
 	switch {
 	case how == notFinite:
-		return 0, refused(text, "is not a finite number", "leave it empty if the value is missing, or give --missing "+
-			strings.TrimLeft(printable(string(text)), "+-"))
+		problem, missing := "is not a finite number", strings.TrimLeft(printable(string(text)), "+-")
+		if bytes.ContainsAny(text, "0123456789") {
+			problem, missing = fmt.Sprintf("is too large: numbers up to %g are read", most), printable(string(text))
+		}
+		return 0, refused(text, problem, "leave it empty if the value is missing, or give --missing "+missing)
 	case how == notNumber && b.hasOtherMark(text):
 		return 0, refused(text, "seems to have a decimal "+map[byte]string{',': "comma", '.': "point"}[b.otherMark()]+
 			", which is not guessed", fmt.Sprintf("if it is one, give --decimal %c, otherwise mend it or give --type "+

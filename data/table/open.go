@@ -16,6 +16,10 @@ import (
 // content; a file that does not exist is an *Error that wraps fs.ErrNotExist.
 func Open(path string, o Options) (*Table, error) {
 	info, err := os.Stat(path) // before it is opened: a pipe without a writer would wait forever
+	if err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		return nil, &Error{File: path, Problem: "is a pipe, and a table is read more than once",
+			Fix: "save it to a file first; CSV may be compressed with gzip or zstd"}
+	}
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, &Error{File: path, Problem: "is not a file", Fix: "give a CSV or Parquet file"}
 	}
