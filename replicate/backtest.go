@@ -41,8 +41,9 @@ func backtestCommand() *cobra.Command {
 			"                 it answers ok\n\n" +
 			"TRAIN is Parquet with features, label and a column weight; TEST is Parquet with features. COMMAND writes OUT,\n" +
 			"Parquet or CSV with a row for each row of TEST: a column of probability for each class, or a column prediction.",
-		Args: oneTable,
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+		Args:        oneTable,
+		Annotations: map[string]string{usage.Continues: "true"},
+		RunE:        func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
 	f.register(cmd)

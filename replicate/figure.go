@@ -74,6 +74,7 @@ func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 
 // registerMaking adds the flags of commands that compute runs; name is that of the default output folder.
 func (f *figureFlags) registerMaking(cmd *cobra.Command, name string) {
+	cmd.Annotations = map[string]string{usage.Continues: "true"}
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", "", "output folder (default figures/out/"+name+")")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of parallel runs")

@@ -40,7 +40,7 @@ func workCommand(c lab.Catalog) *cobra.Command {
 			"Exit code 0: all is stored; 1: it failed, try again; 2: it cannot be computed here or at all, do not try\n" +
 			"again; 75: another process is computing a part of it; 130: interrupted, what is finished is stored.",
 		Args:        usage.NoArguments,
-		Annotations: map[string]string{usage.Grace: graceOfWork.String()},
+		Annotations: map[string]string{usage.Grace: graceOfWork.String(), usage.Continues: "true"},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	f := cmd.Flags()

@@ -65,8 +65,7 @@ func Main(root *cobra.Command, grace time.Duration) {
 		fmt.Fprintf(os.Stderr, "\n%s: stopping; Ctrl-C again ends it at once\n", root.Name())
 		if grace > 0 {
 			time.Sleep(grace)
-			fmt.Fprintf(os.Stderr, "%s: interrupted within a computation; what is stored stays, start the same command again\n",
-				root.Name())
+			fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), interruptedText(context.Canceled, annotations[Continues] != ""))
 			os.Exit(interrupted)
 		}
 	}()
