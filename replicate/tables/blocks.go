@@ -56,6 +56,7 @@ type sample struct {
 	data    crossfit.Table // Time is that of the block, Order the place
 	encoder *table.Encoder
 	notes   []string // what was merged and left out
+	hidden  []string // what hides drift of y given x
 }
 
 // sample chooses rows of the first n times. all: these rows, in order of time.

@@ -75,7 +75,7 @@ func (s *sample) find(ctx context.Context, fitter *crossfit.Fitter, q Request) (
 		size[name] = max(size[name], d.Columns.Size[feature])
 	}
 	slices.SortStableFunc(f.Columns, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
-	f.Sentence = f.sentence()
+	f.Sentence = f.sentence(s.hidden)
 	return f, nil
 }
 
@@ -109,25 +109,29 @@ func (f *Finding) drifting() (yes []string) {
 	return yes
 }
 
-// sentence is the answer in plain words, without a full stop.
-func (f *Finding) sentence() string {
+// sentence is the answer in plain words, without a full stop. hides: what hides drift of y given x.
+func (f *Finding) sentence(hides []string) string {
 	var yes, no []string
-	least := 1.
+	least, hidden := 1., ""
 	for _, q := range f.Questions {
-		if least = min(least, q.P); q.Drift {
+		least = min(least, q.P)
+		switch {
+		case q.Drift:
 			yes = append(yes, fmt.Sprintf("%s (p %s)", q.Name, pIs(q.P)))
-		} else {
+		case q.Name == InRule && len(hides) > 0:
+			hidden = fmt.Sprintf("; whether %s drifts cannot be seen, as %s", q.Name, joined(hides, "and"))
+		default:
 			no = append(no, q.Name)
 		}
 	}
 	if len(yes) == 0 {
-		return fmt.Sprintf("No drift is found in %s (smallest p %s)", joined(no, "or"), pIs(least))
+		return fmt.Sprintf("No drift is found in %s (smallest p %s)%s", joined(no, "or"), pIs(least), hidden)
 	}
 	text := "The table drifts in " + joined(yes, "and")
 	if len(no) > 0 {
 		text += "; no drift is found in " + joined(no, "or")
 	}
-	return text
+	return text + hidden
 }
 
 // lines are the answers in detail, for a summary.

@@ -141,15 +141,27 @@ func TestLeaks(t *testing.T) {
 	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(Source{File: file, Time: "t", Label: "y"})
+	q := Request{Source: Source{File: file, Time: "t", Label: "y"}, Fit: quick()}
+	q.Fit.Permutations = LeastPermutations
+	p, err := PrepareDrift(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := s.Times.Rows(0, 30)
-	s.Sort(rows)
-	notes, err := s.Leaks(rows)
-	if err != nil || len(notes) != 2 || !strings.HasPrefix(notes[0], "curve, year, month and since follow the time") ||
+	if notes := p.Leaks(); len(notes) != 2 || !strings.HasPrefix(notes[0], "curve, year, month and since follow the time almost") ||
 		!strings.HasPrefix(notes[1], "copy and status tell the label") {
-		t.Errorf("%q, %v", notes, err)
+		t.Errorf("%q", notes)
+	}
+	for _, c := range []struct {
+		rule bool
+		want string
+	}{
+		{false, "No drift is found in x or y (smallest p = .500); whether y given x drifts cannot be seen, as curve, year, month " +
+			"and since follow the time and copy and status tell the label"},
+		{true, "The table drifts in y given x (p = .500); no drift is found in x or y"},
+	} {
+		f := Finding{Questions: []Question{{Name: InX, P: .5}, {Name: InY, P: .5}, {Name: InRule, P: .5, Drift: c.rule}}}
+		if got := f.sentence(p.tested.hidden); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }

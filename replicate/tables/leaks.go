@@ -21,15 +21,16 @@ const clock, leak, leakOfNumber = .95, .96, .99
 // leakCells bounds the values that are looked at, and leakRows the rows.
 const leakRows, leakCells = 20000, 20 << 20
 
-// Leaks names the features that tell the time, and those that tell the label, by themselves. rows: in time order.
-func (s *Stream) Leaks(rows []int) ([]string, error) {
+// leaks says which features tell the time, and which tell the label, by themselves: in short, and as notes. Given such a
+// feature the label does not drift. rows: in time order.
+func (s *Stream) leaks(rows []int) (found, notes []string, err error) {
 	rows = thin(rows, max(1000, min(leakRows, leakCells/len(s.Features))))
 	time := collect(crossfit.Positions(len(rows)), func(i int) float64 { return float64(i) })
 	var clocks, labels []string
 	for _, name := range s.Features {
 		columns, err := s.Table.Columns([]string{name}, rows)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		c := newFeature(columns[0])
 		if c.follows(time) > clock {
@@ -39,19 +40,22 @@ func (s *Stream) Leaks(rows []int) ([]string, error) {
 			labels = append(labels, name)
 		}
 	}
-	var notes []string
-	say := func(list []string, verb, rest string) {
+	hides := ""
+	if s.Label != nil {
+		hides = ", which hides how y given x drifts"
+	}
+	say := func(list []string, verb, what, left string) {
 		if len(list) == 1 {
 			verb += "s"
 		}
 		if len(list) > 0 {
-			notes = append(notes, fmt.Sprintf("%s %s %s", few(list, 5), verb, rest))
+			text := fmt.Sprintf("%s %s the %s", few(list, 5), verb, what)
+			found, notes = append(found, text), append(notes, text+" almost exactly"+hides+": leave out with --drop what "+left)
 		}
 	}
-	say(clocks, "follow", "the time almost exactly: leave out with --drop what no model may learn from")
-	say(labels, "tell", "the label almost exactly, which hides how y given x drifts: "+
-		"leave out with --drop what is known only after the label")
-	return notes, nil
+	say(clocks, "follow", "time", "no model may learn from")
+	say(labels, "tell", "label", "is known only after the label")
+	return found, notes, nil
 }
 
 // tells tells whether a feature determines the label of the rows, or of most of them by their classes.

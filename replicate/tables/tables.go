@@ -69,7 +69,10 @@ func (q Request) open(until string) (o opened, err error) {
 	}
 	o.about = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
 		Rows: len(o.rows), Contents: s.String()}
-	o.about.Leaks, err = s.Leaks(sorted)
+	found, notes, err := s.leaks(sorted)
+	if o.about.Leaks = notes; o.tested != nil {
+		o.tested.hidden = found
+	}
 	return o, err
 }
 
