@@ -46,6 +46,18 @@ func (e *WriteError) Error() string {
 // Unwrap returns the cause.
 func (e *WriteError) Unwrap() error { return e.Err }
 
+// StepError is what a step of a run failed with.
+type StepError struct {
+	Step int
+	Err  error
+}
+
+// Error names the step.
+func (e *StepError) Error() string { return fmt.Sprintf("step %d: %v", e.Step, e.Err) }
+
+// Unwrap returns the cause.
+func (e *StepError) Unwrap() error { return e.Err }
+
 // FormatError is returned for a result file that a later version of the program wrote. It is not damaged and stays.
 type FormatError struct {
 	Path   string

@@ -208,7 +208,7 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 		}
 		rows, err := runStep(ctx, step, t)
 		if err != nil {
-			return fmt.Errorf("step %d: %w", t, err)
+			return &StepError{t, err}
 		}
 		if len(rows) != len(members) {
 			return fmt.Errorf("step %d: rows of %d runs for %d", t, len(rows), len(members))

@@ -163,8 +163,13 @@ func (p *BacktestJob) Run(ctx context.Context, h Host) (*Backtest, error) {
 			"name another folder with --results", steps, start.Format("2006-01-02 15:04 MST"))
 		fmt.Fprintf(log, "note: %s\n", about.Notes[len(about.Notes)-1])
 	} else if p.own() {
-		if err := p.checkWeights(ctx, model); err != nil {
+		note, err := p.checkWeights(ctx, model)
+		if err != nil {
 			return nil, errors.Join(err, model.close())
+		}
+		if note != "" {
+			about.note("%s", note)
+			fmt.Fprintf(log, "note: %s\n", note)
 		}
 	}
 	report, err := runs.Execute(ctx, h.Store, []runs.Job{job}, runs.Options{Workers: 1, Out: log, Provenance: h.Provenance,
@@ -175,6 +180,9 @@ func (p *BacktestJob) Run(ctx context.Context, h Host) (*Backtest, error) {
 	}
 	if err == nil && len(report.Failed) > 0 {
 		err = report.Failed[0].Err
+		if failed := new(runs.StepError); errors.As(err, &failed) {
+			err = fmt.Errorf("the test block of %s: %w", ShortName(p.stream.Times.Names[failed.Step]), failed.Err)
+		}
 	}
 	if err = cmp.Or(err, report.Err()); err != nil {
 		return nil, err

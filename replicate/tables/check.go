@@ -145,26 +145,30 @@ func (c *contradiction) follows(prediction []float64) (sum float64) {
 	return sum
 }
 
-// checkWeights returns an error if a trainer does not learn with the weights.
-func (p *BacktestJob) checkWeights(ctx context.Context, model trainer) error {
-	first, err := p.task(p.steps[0])
+// checkWeights returns an error if a trainer does not learn with the weights, and a note if that cannot be seen.
+func (p *BacktestJob) checkWeights(ctx context.Context, model trainer) (note string, err error) {
+	const unseen = "whether the trainer learns with the weights was not checked: "
+	last, err := p.task(p.steps[len(p.steps)-1])
 	if err != nil {
-		return err
+		return "", err
 	}
-	c := newContradiction(first)
+	c := newContradiction(last)
 	if c == nil {
-		return nil
+		return unseen + "no two features divide the rows well enough, or the label has one value", nil
 	}
 	predictions, err := model.predict(ctx, c.task, c.weights)
 	if err != nil {
-		return fmt.Errorf("in the check that the trainer learns with the weights: %w", err)
+		return "", fmt.Errorf("in the check that the trainer learns with the weights: %w", err)
 	}
 	moved := c.follows(predictions[0]) - c.follows(predictions[1])
 	possible := c.follows(predictions[2]) - c.follows(predictions[3])
-	if possible < checkLearns || moved >= checkShare*possible {
-		return nil
+	if possible < checkLearns {
+		return unseen + "it does not learn the small table that the check makes", nil
 	}
-	return fmt.Errorf("the model %q does not learn with the weights, or a part of it does not: weights of %d to 1 for one of "+
+	if moved >= checkShare*possible {
+		return "", nil
+	}
+	return "", fmt.Errorf("the model %q does not learn with the weights, or a part of it does not: weights of %d to 1 for one of "+
 		"two contradicting halves of a small table move its predictions by %.2f, leaving the other half out moves them by "+
 		"%.2f; pass the column %s to every part, such as each step of a scikit-learn pipeline, or draw rows in proportion "+
 		"to it", p.Model, int(1/unpreferred), moved, possible, weightColumn)

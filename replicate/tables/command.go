@@ -16,6 +16,7 @@ import (
 	"tvps/data/table"
 	"tvps/replicate/runs"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -66,14 +67,17 @@ func (c *command) identity() string {
 func (c *command) close() error { return c.endAll((*server).close) }
 
 // endAll ends all servers, which wait.
-func (c *command) endAll(end func(*server) error) (failed error) {
+func (c *command) endAll(end func(*server) error) error {
+	var all errgroup.Group
 	for range c.workers {
 		if s := <-c.idle; s != nil {
-			failed = errors.Join(failed, end(s))
+			all.Go(func() error { return end(s) })
 		}
+	}
+	for range c.workers {
 		c.idle <- nil
 	}
-	return failed
+	return all.Wait()
 }
 
 func (c *command) predict(ctx context.Context, t *task, weights [][]float64) ([][]float64, error) {

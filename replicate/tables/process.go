@@ -36,6 +36,9 @@ done`
 // open for ever.
 var outputDelay = 2 * time.Second // less in tests
 
+// endDelay is how long a server may take to end after the end of its input, as it may save something.
+var endDelay = 10 * time.Second // less in tests
+
 // server is a running command that trains one model for each line. It leads a process group.
 type server struct {
 	cmd    *exec.Cmd
@@ -126,20 +129,25 @@ func (s *server) ask(ctx context.Context, train, test, answer string) error {
 }
 
 // end kills the command, unless it ends by itself in the given time.
-func (s *server) end(patience time.Duration) {
+func (s *server) end(patience time.Duration) (killed bool) {
 	select {
 	case <-s.ended:
 	case <-time.After(patience):
 		s.kill()
+		killed = true
 	}
 	go func() { _, _ = io.Copy(io.Discard, s.stdout) }() // it may wait for a reader
 	<-s.ended
+	return killed
 }
 
 // close lets the command end by itself: it sees the end of its input.
 func (s *server) close() error {
 	_ = s.stdin.Close()
-	s.end(10 * time.Second)
+	if s.end(endDelay) {
+		return fmt.Errorf("the trainer %q was killed after all its predictions, as it did not end within %v of the end of its "+
+			"input", s.text, endDelay)
+	}
 	if s.err != nil {
 		return fmt.Errorf("the trainer %q failed at its end (%w), after all its predictions%s", s.text, s.err,
 			s.output.quote())

@@ -178,8 +178,8 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 	for i, p := range predictions {
 		bad := slices.IndexFunc(p, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 		if bad >= 0 {
-			return nil, fmt.Errorf("the model %s predicts %v for row %d of %s (weights: %s)", c.Model, p[bad],
-				bad/t.outputs()+1, t.stream.Times.Names[t.step], names[i])
+			return nil, fmt.Errorf("the model %s predicts %v for row %d (weights: %s)", c.Model, p[bad],
+				bad/t.outputs()+1, names[i])
 		}
 		predicted[names[i]] = append(predicted[names[i]], p)
 	}

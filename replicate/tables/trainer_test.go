@@ -328,6 +328,8 @@ func TestLoose(t *testing.T) {
 	k := newTestTask(t, turning(t, 16), 12)
 	defer func(delay time.Duration) { outputDelay = delay }(outputDelay)
 	outputDelay /= 4
+	defer func(delay time.Duration) { endDelay = delay }(endDelay)
+	endDelay = time.Second
 	for _, c := range []struct {
 		action, text string
 		serve        bool
@@ -339,6 +341,7 @@ func TestLoose(t *testing.T) {
 		{action: "share", text: "setsid sleep 3 & '%s'"}, // in another group
 		{action: "share", text: "tr '\\0' x < /dev/zero #%s", serve: true, want: "a line of more than 64 KB instead of ok"},
 		{action: "leave", text: "'%s'", serve: true, end: "failed at its end (exit status 4)"},
+		{action: "share", text: "'%s'; sleep 100", serve: true, end: "it did not end within 1s of the end of its input"},
 		{action: "share", text: "setsid sleep 3 & exit 5 #%s", serve: true, want: "ended (exit status 5) before its answer"},
 	} {
 		t.Setenv(trainerVariable, c.action)
@@ -534,26 +537,30 @@ func (m *weighing) predict(ctx context.Context, t *task, weights [][]float64) ([
 // TestCheckWeights: a trainer that does not learn with the weights, or whose last layer alone does, is found.
 func TestCheckWeights(t *testing.T) {
 	same, none := func(w float64) float64 { return w }, func(float64) float64 { return 1 }
+	alone := turning(t, 16)
+	alone.Read.Drop = append(alone.Read.Drop, "colour")
 	for _, c := range []struct {
-		name   string
-		source Source
-		model  *weighing
-		found  bool
+		name        string
+		source      Source
+		model       *weighing
+		found, note bool
 	}{
-		{"weights", turning(t, 16), &weighing{use: same}, false},
-		{"no weights", turning(t, 16), &weighing{use: none}, true},
-		{"last layer", turning(t, 16), &weighing{use: none, last: true}, true},
-		{"square roots", turning(t, 16), &weighing{use: math.Sqrt}, false},
-		{"number", number(t), &weighing{use: same}, false},
-		{"number without weights", number(t), &weighing{use: none}, true},
+		{name: "weights", source: turning(t, 16), model: &weighing{use: same}},
+		{name: "no weights", source: turning(t, 16), model: &weighing{use: none}, found: true},
+		{name: "last layer", source: turning(t, 16), model: &weighing{use: none, last: true}, found: true},
+		{name: "square roots", source: turning(t, 16), model: &weighing{use: math.Sqrt}},
+		{name: "number", source: number(t), model: &weighing{use: same}},
+		{name: "number without weights", source: number(t), model: &weighing{use: none}, found: true},
+		{name: "one feature", source: alone, model: &weighing{use: none}, note: true},
 	} {
 		p, err := PrepareBacktest(BacktestRequest{Request: Request{Source: c.source, Fit: quicker()}, Model: "exec:mine"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = p.checkWeights(context.Background(), c.model)
-		if (err != nil) != c.found || err != nil && !strings.Contains(err.Error(), "does not learn with the weights") {
-			t.Errorf("%s: %v", c.name, err)
+		note, err := p.checkWeights(context.Background(), c.model)
+		if (note != "") != c.note || (err != nil) != c.found ||
+			err != nil && !strings.Contains(err.Error(), "does not learn with the weights") {
+			t.Errorf("%s: %v, note %q", c.name, err, note)
 		}
 	}
 }
@@ -581,7 +588,7 @@ func TestReuse(t *testing.T) {
 		h.Log, q.Reuse = &log, reuse
 		r, err := runOn(context.Background(), h, q)
 		if err != nil {
-			if !strings.Contains(err.Error(), "such a table") {
+			if text := err.Error(); !strings.HasPrefix(text, "the test block of 15: ") || !strings.Contains(text, "such a table") {
 				t.Fatal(err)
 			}
 			if strings.Contains(strings.ToLower(log.String()), "failed") { // the caller prints the error
@@ -589,7 +596,7 @@ func TestReuse(t *testing.T) {
 			}
 			return nil
 		}
-		if taken := strings.Join(r.Notes, "; "); strings.Contains(taken, "taken from") != strings.Contains(log.String(), "note: ") {
+		if taken := strings.Join(r.Notes, "; "); strings.Contains(taken, "taken from") != strings.Contains(log.String(), "taken from") {
 			t.Errorf("notes %s, log %s", taken, &log)
 		}
 		for _, b := range r.Blocks {
@@ -598,7 +605,7 @@ func TestReuse(t *testing.T) {
 		return out
 	}
 	first, second := losses(".5 0", false), losses(".9 0", false)
-	if slices.Equal(first, second) || math.Abs(first[0]-math.Ln2) > 1e-9 || strings.Contains(log.String(), "note: ") {
+	if slices.Equal(first, second) || math.Abs(first[0]-math.Ln2) > 1e-9 || strings.Contains(log.String(), "taken from") {
 		t.Errorf("with the helper changed: %v after %v; %s", second, first, &log)
 	}
 	if !strings.Contains(log.String(), "trainer: the share is 0.9\n") {
