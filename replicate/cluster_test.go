@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tvps/ci/demand"
+	"tvps/figures"
 	"tvps/replicate/cluster"
 	"tvps/replicate/lab"
 
@@ -233,16 +234,12 @@ func TestCostTable(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	table, rest, _ := strings.Cut(out, "\n\n")
-	rows := []string{"| figure | runs | steps | GPU hours | core hours |", "|---|---|---|---|---|"}
-	for i, line := range strings.Split(table, "\n") {
-		fields := strings.Fields(line)
-		if i == 0 {
-			continue
-		}
-		rows = append(rows, "| "+strings.Join(fields, " | ")+" |")
+	rows := [][]string{{"figure", "runs", "steps", "GPU hours", "core hours"}}
+	for _, line := range strings.Split(table, "\n")[1:] {
+		rows = append(rows, strings.Fields(line))
 	}
 	lines := strings.Split(strings.TrimSpace(rest), "\n")
-	want := strings.Join(append(rows, "", lines[len(lines)-1]+"\n"), "\n")
+	want := figures.Markdown(rows) + "\n" + lines[len(lines)-1] + "\n"
 	if os.Getenv("TVPS_UPDATE") != "" {
 		if err := lab.RewriteBlock("CLUSTER.md", "cost", want); err != nil {
 			t.Fatal(err)

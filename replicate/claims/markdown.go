@@ -24,9 +24,10 @@ func (v Verification) Summary(trained *Verification) string {
 		return fmt.Sprintf("Nothing is stored at the scale %s: `%s` computes the runs, and `%s` judges the claims.\n",
 			v.Scale, v.All(), v.Command)
 	}
-	var b strings.Builder
 	var all []Judged
+	rows := [][]string{make([]string, 4)} // without a head
 	for row := range slices.Chunk(v.Figures, 4) {
+		var cells []string
 		for _, f := range row {
 			judged, folder := v.Of(f.Name), f.Name
 			if trained != nil && len(trained.Of(f.Name)) > 0 {
@@ -34,12 +35,12 @@ func (v Verification) Summary(trained *Verification) string {
 			}
 			all = append(all, judged...)
 			_, subject, _ := strings.Cut(f.Title, ": ")
-			fmt.Fprintf(&b, `| [<img src="figures/gallery/%s/%s-a.svg" width="190" alt="">`+"<br>%d: %s](figures/gallery/README.md#%s)<br>%s ",
-				folder, f.Name, f.Number, cell(subject), anchor(f.Title), verdicts(counted(judged, false)))
+			cells = append(cells, fmt.Sprintf(`[<img src="figures/gallery/%s/%s-a.svg" width="190" alt="">`+"<br>%d: %s](figures/gallery/README.md#%s)<br>%s",
+				folder, f.Name, f.Number, cell(subject), anchor(f.Title), verdicts(counted(judged, false))))
 		}
-		b.WriteString("|\n")
+		rows = append(rows, cells)
 	}
-	return fmt.Sprintf("**%s.**\n\n| | | | |\n|---|---|---|---|\n%s", CountVerdicts(all), b.String())
+	return fmt.Sprintf("**%s.**\n\n%s", CountVerdicts(all), figures.Markdown(rows))
 }
 
 // Gallery returns the text of a gallery in Markdown: for each figure the sentence that answers its question, its
@@ -102,13 +103,11 @@ func (v Verification) section(i int, declared paper.Figure, answer []figures.Ans
 
 // folded is the table of a figure's claims.
 func folded(shown figures.Figure) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "<details><summary>%s</summary>\n\n| verdict | claim | measured here |\n|---|---|---|\n", shown.Tally)
+	rows := [][]string{{"verdict", "claim", "measured here"}}
 	for _, line := range figures.Lines(shown.Claims) {
-		fmt.Fprintf(&b, "| **%s** | %s | %s |\n", line.Verdict.Word, cell(line.Text), cell(line.String()))
+		rows = append(rows, []string{"**" + line.Verdict.Word + "**", cell(line.Text), cell(line.String())})
 	}
-	b.WriteString("\n</details>\n")
-	return b.String()
+	return fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n</details>\n", shown.Tally, figures.Markdown(rows))
 }
 
 // sentenceCase is the text with a capital at its beginning.

@@ -304,31 +304,30 @@ func (v verdictsByReading) markdown() string {
 	fmt.Fprintf(&b, "**Of %s, %d hold under one reading and do not hold under another. The verdicts on %d differ\n"+
 		"under some reading from those of the default with the same seeds.**\n\n![Verdicts by claim and reading](%s.svg)\n",
 		runs.Plural(len(v.claims), "claim"), len(dependent), moved, readingName)
-	b.WriteString("\n| claim | holds | does not hold |\n|---|---|---|\n")
+	differ, readings := [][]string{{"claim", "holds", "does not hold"}}, [][]string{{"reading", "about", "settings", "seeds"}}
 	for _, c := range dependent {
-		fmt.Fprintf(&b, "| `%s`: %s | %s | %s |\n", c.ID, c.Text, strings.Join(v.under(c.ID, claims.Holds), ", "),
-			strings.Join(v.under(c.ID, claims.DoesNotHold), ", "))
+		differ = append(differ, []string{fmt.Sprintf("`%s`: %s", c.ID, c.Text), strings.Join(v.under(c.ID, claims.Holds), ", "),
+			strings.Join(v.under(c.ID, claims.DoesNotHold), ", ")})
 	}
-	var marks []string
+	b.WriteString("\n" + figures.Markdown(differ) + "\nAll verdicts:\n\n")
 	for _, look := range verdictLooks {
-		marks = append(marks, fmt.Sprintf("- `%s` %s", cmp.Or(look.Mark, " "), look.Text))
+		fmt.Fprintf(&b, "- `%s` %s\n", cmp.Or(look.Mark, " "), look.Text)
 	}
-	fmt.Fprintf(&b, "\nAll verdicts:\n\n%s\n\n| claim |", strings.Join(marks, "\n"))
-	for _, r := range v.Readings {
-		fmt.Fprintf(&b, " %s |", r.Name)
+	all := make([][]string, 1+len(v.claims))
+	all[0] = []string{"claim"}
+	for i, c := range v.claims {
+		all[1+i] = []string{"`" + c.ID + "`"}
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(v.Readings)) + "\n")
-	for _, c := range v.claims {
-		fmt.Fprintf(&b, "| `%s` |", c.ID)
-		for _, r := range v.Readings {
-			b.WriteString(strings.TrimRight(" "+lookOf(r.verdict(c.ID)).Mark, " ") + " |")
+	for i, r := range v.Readings {
+		all[0] = append(all[0], r.Name)
+		for j, c := range v.claims {
+			all[1+j] = append(all[1+j], lookOf(r.verdict(c.ID)).Mark)
 		}
-		b.WriteString("\n")
+		if i >= defaults {
+			readings = append(readings, []string{r.Name + ": " + r.Text, r.About, "`" + strings.Join(r.Set, " ") + "`", r.Seeds})
+		}
 	}
-	b.WriteString("\n| reading | about | settings | seeds |\n|---|---|---|---|\n")
-	for _, r := range v.Readings[defaults:] {
-		fmt.Fprintf(&b, "| %s: %s | %s | `%s` | %s |\n", r.Name, r.Text, r.About, strings.Join(r.Set, " "), r.Seeds)
-	}
+	b.WriteString("\n" + figures.Markdown(all) + "\n" + figures.Markdown(readings))
 	return b.String()
 }
 

@@ -230,17 +230,7 @@ func (t studyTable) markdown() string {
 	for _, note := range t.Notes {
 		b.WriteString(note + "\n")
 	}
-	b.WriteByte('\n')
-	for i, line := range t.cells() {
-		b.WriteString("|")
-		for _, cell := range line {
-			b.WriteString(strings.TrimRight(" "+cell, " ") + " |")
-		}
-		b.WriteString("\n")
-		if i == 0 {
-			b.WriteString("|" + strings.Repeat("---|", len(line)) + "\n")
-		}
-	}
+	b.WriteString("\n" + figures.Markdown(t.cells()))
 	if len(t.Left) > 0 {
 		b.WriteString("\nLeft out:\n")
 	}

@@ -52,15 +52,13 @@ func TestGeneratedTables(t *testing.T) {
 }
 
 // figureTable is the table of figures in replicate/README.md.
-func figureTable(figures []paper.Figure) string {
-	var b strings.Builder
-	b.WriteString("| figure | shows | command | time at small | shares runs with |\n|---|---|---|---|---|\n")
-	for _, f := range figures {
+func figureTable(all []paper.Figure) string {
+	rows := [][]string{{"figure", "shows", "command", "time at small", "shares runs with"}}
+	for _, f := range all {
 		_, shows, _ := strings.Cut(f.Title, ": ")
-		line := fmt.Sprintf("| %d | %s | `%s` | %s | %s |", f.Number, shows, f.Command(), f.Time, f.Shares)
-		b.WriteString(strings.ReplaceAll(line, "|  |", "| |") + "\n")
+		rows = append(rows, []string{fmt.Sprint(f.Number), shows, "`" + f.Command() + "`", f.Time, f.Shares})
 	}
-	return b.String()
+	return figures.Markdown(rows)
 }
 
 // TestReadme: README.md cites the paper with the BibTeX entry of the report, and each effect that it quotes with its

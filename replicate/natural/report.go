@@ -194,16 +194,7 @@ func row(cells ...any) (out []string) {
 }
 
 // markdown is a table between blank lines. The first row is its head.
-func markdown(rows [][]string) string {
-	b := "\n"
-	for i, cells := range rows {
-		b += "| " + strings.Join(cells, " | ") + " |\n"
-		if i == 0 {
-			b += strings.Repeat("|---", len(cells)) + "|\n"
-		}
-	}
-	return b + "\n"
-}
+func markdown(rows [][]string) string { return "\n" + figures.Markdown(rows) + "\n" }
 
 // board is the table of the leaders.
 func board(leaders []Leader) string {
