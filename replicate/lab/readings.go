@@ -30,6 +30,7 @@ type judgedReading struct {
 	paper.Alternative
 	Seeds  string
 	Claims map[string]claims.Judged // by ID, without those whose runs are the default's
+	judged [][]claims.Panel         // of each of Catalog.readingFigures
 	panels []claims.Panel           // those of which runs are made, with the series of claims alone
 }
 
@@ -75,6 +76,7 @@ func (c Catalog) ReadingPlans(readings []paper.Reading, o StudyOptions) ([]judge
 			if err != nil {
 				return nil, err
 			}
+			j.judged = append(j.judged, panels)
 			for _, p := range panels {
 				p.Series = slices.DeleteFunc(claimed(f, p), j.leavesOut)
 				if len(p.Series) > 0 && slices.Contains(r.Scenarios, p.Scenario) &&
@@ -182,36 +184,36 @@ func (l *Lab) Readings(ctx context.Context, readings []paper.Reading, o StudyOpt
 // judgeReading judges the claims under a reading by its own seeds and steps; without seeds, by all that is stored.
 func (l *Lab) judgeReading(r *judgedReading, o StudyOptions) error {
 	r.Claims = map[string]claims.Judged{}
-	for _, f := range l.readingFigures() {
-		panels, _, err := l.stored(f, r.options(o))
+	for i, f := range l.readingFigures() {
+		byDefault, err := l.Panels(f, judgedReading{Seeds: r.Seeds}.options(o))
 		if err != nil {
 			return err
 		}
-		as, err := l.Panels(f, judgedReading{Seeds: r.Seeds}.options(o))
-		if err != nil {
-			return err
-		}
+		var panels []claims.Collected
 		changed := map[string]bool{} // panel and series with other runs than the default's
-		for i, c := range panels {
-			p := as[slices.IndexFunc(as, func(p claims.Panel) bool { return p.Key == c.Key })]
-			if err := l.AddJobs(&p); err != nil {
+		for k, p := range r.judged[i] {
+			if err := cmp.Or(l.AddJobs(&p), l.AddJobs(&byDefault[k])); errors.Is(err, usage.Err) {
 				return err
+			} else if err != nil { // without its data or checkpoint the panel is not judged
+				continue
 			}
-			c.Jobs = slices.DeleteFunc(c.Jobs, func(job runs.Wanted) bool { return r.leavesOut(job.Series) })
-			known := idsOf(p)
-			for _, job := range c.Jobs {
-				if !known[job.Spec.ID()] {
-					changed[c.Key+" "+job.Series] = true
-				}
-			}
+			p.Jobs = slices.DeleteFunc(p.Jobs, func(job runs.Wanted) bool { return r.leavesOut(job.Series) })
+			known := idsOf(byDefault[k])
 			for _, job := range p.Jobs {
-				if r.leavesOut(job.Series) {
-					c.Jobs = append(c.Jobs, job)
+				if !known[job.Spec.ID()] {
+					changed[p.Key+" "+job.Series] = true
 				}
 			}
-			if panels[i], err = l.Load(c.Panel); err != nil {
+			for _, job := range byDefault[k].Jobs {
+				if r.leavesOut(job.Series) {
+					p.Jobs = append(p.Jobs, job)
+				}
+			}
+			c, err := l.Load(p)
+			if err != nil {
 				return err
 			}
+			panels = append(panels, c)
 		}
 		judged, err := l.judge(f, r.options(o), panels)
 		if err != nil {
