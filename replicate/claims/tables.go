@@ -73,8 +73,8 @@ func (t *Tables) Add(dir, name string) error {
 	return nil
 }
 
-// add adds the runs of a folder's provenance with the rows of those of its tables that it has. A panel's judged rows can
-// be those of other runs than the drawn ones, as of another backend.
+// add adds the runs of a folder's provenance with the rows of those of its tables that it has. A panel's judged rows
+// can be those of other runs than the drawn ones, as of another backend.
 func (t *Tables) add(dir, figure string, drawn bool, names, judged []string) error {
 	folder, err := figures.OpenFolder(dir)
 	if err != nil {
