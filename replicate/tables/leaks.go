@@ -21,8 +21,8 @@ const clock, leak, leakOfNumber = .95, .96, .99
 // leakCells bounds the values that are looked at, and leakRows the rows.
 const leakRows, leakCells = 20000, 20 << 20
 
-// leaks says which features tell the time, and which tell the label, by themselves: in short, and as notes. Given such a
-// feature the label does not drift. rows: in time order.
+// leaks says which features tell the time, and which tell the label, by themselves: in short, and as notes. Given such
+// a feature the label does not drift. rows: in time order.
 func (s *Stream) leaks(rows []int) (found, notes []string, err error) {
 	rows = thin(rows, max(1000, min(leakRows, leakCells/len(s.Features))))
 	time := collect(crossfit.Positions(len(rows)), func(i int) float64 { return float64(i) })
