@@ -1,10 +1,15 @@
 package claims
 
 import (
+	"fmt"
+	"path/filepath"
 	"reflect"
 	"testing"
 
+	"tvps/ci/demand"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
+	"tvps/replicate/supervised"
 )
 
 // TestJoined: a stored run with few steps does not hide those that the tables have of it, and its own rows stay.
@@ -40,4 +45,24 @@ func TestSamples(t *testing.T) {
 			t.Errorf("seeds that %s: %v", name, got)
 		}
 	}
+}
+
+// TestUnevenSize: a stride that shares a factor with the interval of a label shift meets some of its steps alone, so a
+// fixed size must not have it. CIFAR-10b has T = 6.
+func TestUnevenSize(t *testing.T) {
+	setup, err := supervised.At("cifar10b", experiment.Small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	panelOf := func(Size) (Panel, error) { return Panel{Settings: setup}, nil }
+	file := filepath.Join(t.TempDir(), "sizes.json")
+	for _, stride := range []int{0, 1, 5, 11} {
+		demand.Write(t, file, fmt.Sprintf(`[{"figure": "fig01", "panel": "c", "seeds": [0], "stride": %d}]`, stride))
+		if sizes, err := ReadSizes(file, panelOf); err != nil || len(sizes) != 1 {
+			t.Errorf("stride %d: %v", stride, err)
+		}
+	}
+	demand.Write(t, file, `[{"figure": "fig01", "panel": "c", "seeds": [0], "stride": 2}]`)
+	_, err = ReadSizes(file, panelOf)
+	demand.Error(t, err, "sizes.json: fig01, panel c: every 2nd step meets the stream unevenly", "[1 5 7 11]")
 }

@@ -281,6 +281,11 @@ func ReadSizes(path string, panelOf func(Size) (Panel, error)) ([]Size, error) {
 		if sizes[i].Plan, err = panelOf(sizes[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+		even := sizes[i].Plan.Settings.Strides()
+		if at := sizes[i].Stride; at > 0 && len(even) > 0 && at < slices.Max(even) && !slices.Contains(even, at) {
+			return nil, fmt.Errorf("%s: %s, panel %s: every %s step meets the stream unevenly, and cannot stand for all: "+
+				"strides that can are %v", path, sizes[i].Figure, sizes[i].Panel, experiment.Ordinal(at), even)
+		}
 	}
 	return sizes, nil
 }
