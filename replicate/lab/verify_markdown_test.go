@@ -110,7 +110,7 @@ func TestAnswers(t *testing.T) {
 	}
 	points("Gaussian %+.1f, CIFAR-10a, b, c %+.1f, %+.1f, %+.1f;",
 		"fig1a-ours-everything/0", "fig1-ours-everything/0", "fig1-ours-everything/1", "fig6a-ours-everything/0")
-	points("On CIFAR-10 by %.1f to %.1f (", "fig1-ours-recent/1", "fig6a-ours-others/0")
+	points("On CIFAR-10 by %.1f to %.1f (", "fig1-ours-recent/0", "fig6a-ours-others/0")
 	mean["behind"], mean["better"] = -mean["fig1a-ours-others/0"], -mean["fig5-ours-standard/0"]
 	// What Ours is behind Recent on the Gaussian is its regret; those of the two others follow from its parts.
 	mean["finetune"], mean["recent"] = mean["behind"]-mean["fig1-regret/0"], mean["behind"]-mean["fig1-regret/1"]
@@ -132,8 +132,8 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%s is %g, and README.md says that it is within .3 points", part, value)
 			}
 		case "fig1-ours-recent", "fig1-ours-finetune", "fig6a-ours-others":
-			if stand := strings.HasSuffix(part, "/2"); !stand && (value < .0055 || value >= .0095) {
-				t.Errorf("%s is %g, and README.md says .6 to .9 points", part, value)
+			if stand := strings.HasSuffix(part, "/2"); !stand && (value < .0065 || value >= .0095) {
+				t.Errorf("%s is %g, and README.md says .7 to .9 points", part, value)
 			}
 		}
 	}
