@@ -24,7 +24,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		seen = claims.AsDrawn(judged.Panels)
 	}
 	r := &Result{Figure: figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption, Compact: o.Compact, Draft: draft}}
-	var drawn []claims.Collected
+	var drawn, shown []claims.Collected
 	for _, c := range judged.Panels {
 		c, absent, ok := c.Drawable()
 		if !ok {
@@ -39,7 +39,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		if panel.Films, err = l.films(f, c.Panel); err != nil {
 			return nil, err
 		}
-		drawn, r.Rows = append(drawn, c), append(r.Rows, c.Written(c.Rows())...)
+		drawn, shown, r.Rows = append(drawn, c), append(shown, seen.Deciding(c)), append(r.Rows, c.Written(c.Rows())...)
 		r.Figure.Panels, r.Figure.Tables = append(r.Figure.Panels, panel), append(r.Figure.Tables, summary)
 	}
 	for _, c := range judged.Claims {
@@ -58,7 +58,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 	r.Figure.Command = o.pageCommand(f)
 	seeds := ofPanels(drawn, func(c claims.Collected) string { return fmt.Sprint(len(c.Seeds)) })
 	r.Figure.Source = []string{
-		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(drawn)),
+		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(shown)),
 		CommitNote + shortCommit(madeBy) + ".",
 	}
 	for _, note := range ofPanels(drawn, func(c claims.Collected) string { return c.Source.Note }) {
