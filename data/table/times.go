@@ -142,7 +142,8 @@ func (t *Table) Times(name string, bin Bin) (*Times, error) {
 				"the column is a %s, not a time", c.Kind)
 		case c.Kind == Number && bin.Unit != "":
 			return nil, t.errorf(-1, name,
-				"take blocks of rows, or say by --layout COLUMN=FORMAT how they mean dates, as unix or %Y%m%d", "the column has numbers, and a bin of %s needs dates", bin.Unit)
+				"take blocks of rows, or say by --layout COLUMN=FORMAT how they mean dates, as unix or %Y%m%d",
+				"the column has numbers, and a bin of %s needs dates", bin.Unit)
 		}
 	}
 	// Equal for equal times, and in their order: bins, microseconds, numbers, or the order of the rows.

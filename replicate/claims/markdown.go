@@ -35,7 +35,8 @@ func (v Verification) Summary(trained *Verification) string {
 			}
 			all = append(all, judged...)
 			_, subject, _ := strings.Cut(f.Title, ": ")
-			cells = append(cells, fmt.Sprintf(`[<img src="figures/gallery/%s/%s-a.svg" width="190" alt="">`+"<br>%d: %s](figures/gallery/README.md#%s)<br>%s",
+			cells = append(cells, fmt.Sprintf(`[<img src="figures/gallery/%s/%s-a.svg" width="190" alt="">`+
+				"<br>%d: %s](figures/gallery/README.md#%s)<br>%s",
 				folder, f.Name, f.Number, cell(subject), anchor(f.Title), verdicts(counted(judged, false))))
 		}
 		rows = append(rows, cells)
