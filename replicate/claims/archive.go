@@ -22,7 +22,11 @@ func (a Archive) AddJobs(p *Panel) (err error) {
 	if a.Index != nil {
 		return a.Index.addJobs(p, a.Host, func(spec runs.Spec, steps []int) bool {
 			result, err := a.read(spec, *p)
-			return err == nil && len(result.Only(steps).Steps) == len(steps)
+			if err != nil {
+				return false
+			}
+			_, every := part(result, steps)
+			return every
 		})
 	}
 	p.Source = p.Settings.Source(a.Host)

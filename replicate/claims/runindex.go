@@ -73,7 +73,7 @@ func (e Environment) String() string {
 // not asked), more of those count first. Without any stored run it is the zero value.
 func (x *RunIndex) Choose(outlines []experiment.Outline, seeds []int64, backends []string,
 	whole func(runs.Spec, []int) bool) Environment {
-	found, stored := map[string]*Environment{}, map[string][]runs.Job{}
+	found, stored := map[string]Environment{}, map[string][]runs.Job{}
 	for _, o := range outlines {
 		for _, spec := range x.byLearner[o.Learner] {
 			data, ok := o.Matches(spec)
@@ -83,10 +83,9 @@ func (x *RunIndex) Choose(outlines []experiment.Outline, seeds []int64, backends
 			}
 			e := Environment{Settings: ofAllSeeds(o, spec), Data: data}
 			key := fmt.Sprint(data.Experiment, e.Settings)
-			if found[key] == nil {
-				found[key] = &e
+			if _, ok := found[key]; !ok {
+				found[key] = e
 			}
-			found[key].Runs++
 			stored[key] = append(stored[key], runs.Job{Spec: spec, Steps: o.Steps})
 		}
 	}
@@ -101,8 +100,9 @@ func (x *RunIndex) Choose(outlines []experiment.Outline, seeds []int64, backends
 				}
 			}
 		}
-		if e := found[key]; n > most || n == most && e.Runs > best.Runs {
-			most, best = n, *e
+		if count := len(stored[key]); n > most || n == most && count > best.Runs {
+			most, best = n, found[key]
+			best.Runs = count
 		}
 	}
 	best.Others = max(0, len(found)-1)

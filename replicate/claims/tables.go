@@ -89,7 +89,7 @@ func (t *Tables) add(dir, figure string, drawn bool, names, judged []string) err
 		return fmt.Errorf("%s cannot be read: %w", figures.ProvenanceFile, err)
 	}
 	known := map[seriesSeed]*tableRun{}
-	add := func(records []RunRecord, names []string) error {
+	read := func(records []RunRecord, names []string) error {
 		for _, r := range records {
 			run := t.run(r)
 			run.drawn = run.drawn || drawn
@@ -109,14 +109,14 @@ func (t *Tables) add(dir, figure string, drawn bool, names, judged []string) err
 		}
 		return nil
 	}
-	if err := add(record.Runs, names); err != nil {
+	if err := read(record.Runs, names); err != nil {
 		return err
 	}
 	var others []RunRecord
 	for _, sample := range record.Judged {
 		others = append(others, sample.Runs...)
 	}
-	return add(others, judged)
+	return read(others, judged)
 }
 
 // seriesSeed is a run of a panel.

@@ -30,7 +30,8 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		if !ok {
 			continue
 		}
-		panel, summary, err := describePanel(f, c, absent, seen)
+		deciding := seen.Deciding(c)
+		panel, summary, err := describePanel(f, c, deciding, absent, seen)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +40,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		if panel.Films, err = l.films(f, c.Panel); err != nil {
 			return nil, err
 		}
-		drawn, shown, r.Rows = append(drawn, c), append(shown, seen.Deciding(c)), append(r.Rows, c.Written(c.Rows())...)
+		drawn, shown, r.Rows = append(drawn, c), append(shown, deciding), append(r.Rows, c.Written(c.Rows())...)
 		r.Figure.Panels, r.Figure.Tables = append(r.Figure.Panels, panel), append(r.Figure.Tables, summary)
 	}
 	for _, c := range judged.Claims {
@@ -69,10 +70,9 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 	return r, nil
 }
 
-// describePanel makes chart, notes and table of means of a panel at the sample that decides its claims.
-func describePanel(f paper.Figure, c claims.Collected, absent []string,
+// describePanel makes chart, notes and table of means of a panel at the sample that decides its claims, shown.
+func describePanel(f paper.Figure, c, shown claims.Collected, absent []string,
 	seen claims.Evidence) (panel figures.Panel, means figures.Summary, err error) {
-	shown := seen.Deciding(c)
 	rows := shown.Written(shown.Rows())
 	if means, err = figures.Table(rows, c.Key, c.Shown().String(), c.Series[0]); err != nil {
 		return panel, means, err
