@@ -158,25 +158,26 @@ func (p *BacktestJob) Run(ctx context.Context, h Host) (*Backtest, error) {
 	}
 	about := p.about
 	about.Notes = slices.Clone(about.Notes)
+	note := func(text string, args ...any) {
+		about.note(text, args...)
+		fmt.Fprintf(log, "note: "+text+"\n", args...)
+	}
 	if start, steps := h.Store.Begun(job.Spec, p.Reuse); p.own() && steps > 0 {
-		about.note("%d test blocks are taken from a back test that began on %s; for others, as after a change of the trainer, "+
+		note("%d test blocks are taken from a back test that began on %s; for others, as after a change of the trainer, "+
 			"name another folder with --results", steps, start.Format("2006-01-02 15:04 MST"))
-		fmt.Fprintf(log, "note: %s\n", about.Notes[len(about.Notes)-1])
 	} else if p.own() {
-		note, err := p.checkWeights(ctx, model)
+		unseen, err := p.checkWeights(ctx, model)
 		if err != nil {
 			return nil, errors.Join(err, model.close())
 		}
-		if note != "" {
-			about.note("%s", note)
-			fmt.Fprintf(log, "note: %s\n", note)
+		if unseen != "" {
+			note("%s", unseen)
 		}
 	}
 	report, err := runs.Execute(ctx, h.Store, []runs.Job{job}, runs.Options{Workers: 1, Out: log, Provenance: h.Provenance,
 		Verify: h.Verify})
 	if ended := model.close(); ended != nil { // all its answers are stored
-		about.note("%v", ended)
-		fmt.Fprintf(log, "note: %v\n", ended)
+		note("%v", ended)
 	}
 	if err == nil && len(report.Failed) > 0 {
 		err = report.Failed[0].Err
