@@ -187,7 +187,7 @@ func gains(all []*Losses) string {
 		}
 	}
 	return "Gain against tuned forgetting, with its interval: above 0 is better.\n" + markdown(rows) +
-		"Of all rules with omega, better by an interval are: " + cmp.Or(strings.Join(helps, ", "), "none") + ".\n"
+		"Of all rules with omega, better (95% interval) are: " + cmp.Or(strings.Join(helps, ", "), "none") + ".\n"
 }
 
 // known has the properties of each table, what g knows, and what drift finds.

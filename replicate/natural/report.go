@@ -310,7 +310,7 @@ func nulls(all []*Losses, suites []Suite) string {
 			}
 		}
 	}
-	return fmt.Sprintf("On the two tables without drift, better than equal weights by an interval: %s.",
+	return fmt.Sprintf("On the two tables without drift, better than equal weights (95%% interval): %s.",
 		cmp.Or(strings.Join(better, "; "), "none"))
 }
 
