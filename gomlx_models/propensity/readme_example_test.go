@@ -8,7 +8,7 @@ import (
 	"tvps/gomlx_models/propensity"
 )
 
-// weightsAt returns how much each sample counts for the time now: 1 at that time, at most 1 before.
+// weightsAt returns how much each sample counts at the time now, at most 1.
 func weightsAt(ctx context.Context, x []float32, times []float64, now float64) ([]float64, error) {
 	engine, err := backend.Open(ctx, "", backend.Options{})
 	if err != nil {
