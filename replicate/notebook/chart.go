@@ -23,14 +23,14 @@ const pictureWidth = 900
 // Charts shows every panel of a figure as a picture and an interactive chart, and the caption: see the package comment.
 func Charts(fig figures.Figure) {
 	for _, p := range fig.Panels {
-		Exit(chart(output, fig, p))
+		Exit(chart(fig, p))
 	}
 	if fig.Caption != "" {
-		small(output, "", fig.Caption)
+		output.display(small("", fig.Caption))
 	}
 }
 
-func chart(out sink, fig figures.Figure, p figures.Panel) error {
+func chart(fig figures.Figure, p figures.Panel) error {
 	snippet, err := figures.Snippet(fig, p)
 	if err != nil {
 		return err
@@ -43,8 +43,8 @@ func chart(out sink, fig figures.Figure, p figures.Panel) error {
 		return err
 	}
 	name := fmt.Sprintf("%s (%s)", p.Title, fig.FileStem(p))
-	out.display(message{data: map[string]any{pngMIME: picture, plainMIME: "Picture: " + name}})
-	show(out, snippet, "Interactive chart: "+name, pointsOf(fig.Name, p))
+	output.display(message{data: map[string]any{pngMIME: picture, plainMIME: "Picture: " + name}})
+	Show(snippet, "Interactive chart: "+name, pointsOf(fig.Name, p))
 	return nil
 }
 

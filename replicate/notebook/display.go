@@ -31,39 +31,34 @@ type message struct {
 }
 
 // Show displays the same content as HTML and as text, with numbers for the check unless they are nil.
-func Show(html, text string, values map[string]float64) { show(output, html, text, values) }
-
-// show displays the same content as HTML and as text, with numbers for the check unless they are nil.
-func show(out sink, html, text string, values map[string]float64) {
+func Show(html, text string, values map[string]float64) {
 	data := map[string]any{htmlMIME: html, plainMIME: text}
 	if values != nil {
 		data[ValuesMIME] = valuesOf(values)
 	}
-	out.display(message{data: data})
+	output.display(message{data: data})
 }
 
-// small displays a sentence in small letters, in place of the output with the same id if that is not empty.
-func small(out sink, id, text string) {
-	out.display(message{id, map[string]any{htmlMIME: "<small>" + html.EscapeString(text) + "</small>", plainMIME: text}})
+// small is a sentence in small letters, in place of the output with the same id if that is not empty.
+func small(id, text string) message {
+	return message{id, map[string]any{htmlMIME: "<small>" + html.EscapeString(text) + "</small>", plainMIME: text}}
 }
 
 // sink receives the outputs of a cell.
 type sink interface{ display(message) }
 
 // output is the sink of this program. Tests replace it.
-var output sink = newSink()
+var output sink = plain{os.Stdout}
 
-func newSink() sink {
+func init() {
 	if gonbui.IsNotebook {
-		return cell{}
+		output = cell{}
 	}
-	return plain{os.Stdout}
+	gob.Register(map[string]any{}) // GoNB's pipe uses gob, and some values are nested maps
 }
 
 // cell sends messages to GoNB, which forwards them to the front end.
 type cell struct{}
-
-func init() { gob.Register(map[string]any{}) } // GoNB's pipe uses gob, and some values are nested maps
 
 func (cell) display(m message) {
 	data := make(map[protocol.MIMEType]any, len(m.data))

@@ -21,9 +21,9 @@ func galleryFolder() string { return filepath.Join(os.Getenv("TVPS_ROOT"), "figu
 // Found shows what the run in the repository's gallery measured for a figure, for robots that at the medium scale: the
 // sentence that answers the figure's question, the pictures, and the paper's claims with their verdicts. It computes
 // nothing. It ends the cell if the gallery cannot be read.
-func Found(number int) { Exit(found(output, galleryFolder(), number)) }
+func Found(number int) { Exit(found(galleryFolder(), number)) }
 
-func found(out sink, gallery string, number int) error {
+func found(gallery string, number int) error {
 	declared, _ := catalog.Figure(number)
 	trained := filepath.Join(gallery, "medium")
 	if _, err := os.Stat(filepath.Join(trained, declared.Name())); err == nil {
@@ -43,19 +43,19 @@ func found(out sink, gallery string, number int) error {
 	}
 	state := v.Figures[at]
 	fig := v.Shown(declared, state.Command)
-	showAnswer(out, fig)
+	showAnswer(fig)
 	for _, picture := range claims.Pictures(gallery, state.Name) {
 		svg, err := os.ReadFile(filepath.Join(gallery, picture))
 		if err != nil {
 			return fmt.Errorf("cannot read a picture of the gallery: %w", err)
 		}
-		out.display(message{data: map[string]any{svgMIME: string(svg), plainMIME: "Picture: " + filepath.Base(picture)}})
+		output.display(message{data: map[string]any{svgMIME: string(svg), plainMIME: "Picture: " + filepath.Base(picture)}})
 	}
 	sentence := fmt.Sprintf("From figures/gallery: scale %s, backend %s, %d of %d runs stored. `%s` makes the figure.",
 		v.Scale, v.Backend, state.Stored, state.Runs, state.Command)
-	small(out, "", fig.Caption+" "+sentence)
+	output.display(small("", fig.Caption+" "+sentence))
 	showsGallery = true
-	showClaims(out, fig, map[string]float64{})
+	showClaims(fig, map[string]float64{})
 	return nil
 }
 

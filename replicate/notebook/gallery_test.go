@@ -22,7 +22,7 @@ func TestFound(t *testing.T) {
 	demand.Write(t, filepath.Join(verdicts, "verify.json"), demand.Read(t, filepath.Join(gallery, "verify.json")))
 	for _, f := range paper.Figures() {
 		r := record(t)
-		if err := found(r, verdicts, f.Number); err != nil {
+		if err := found(verdicts, f.Number); err != nil {
 			t.Fatalf("%s: %v", f.Name(), err)
 		}
 		if text := r.content(t, 1, plainMIME); !strings.Contains(text, "scale small") || !strings.Contains(text, f.Caption) ||
@@ -36,17 +36,17 @@ func TestFound(t *testing.T) {
 		}
 	}
 	r := record(t)
-	if err := found(r, gallery, 14); err != nil || len(r.messages) != 4 || r.messages[1].data[svgMIME] == nil {
+	if err := found(gallery, 14); err != nil || len(r.messages) != 4 || r.messages[1].data[svgMIME] == nil {
 		t.Errorf("%v, outputs %v, want the answer, a picture, a sentence and the claims", err, r.types())
 	}
 	if v := r.messages[3].data[ValuesMIME]; v == nil || v.(map[string]any)["from"] != "gallery" {
 		t.Errorf("the claims do not say that they are of the gallery: %v", v)
 	}
 	r = record(t)
-	if err := found(r, gallery, 2); err != nil || !strings.Contains(r.content(t, 5, plainMIME), "scale medium") {
+	if err := found(gallery, 2); err != nil || !strings.Contains(r.content(t, 5, plainMIME), "scale medium") {
 		t.Errorf("the robots are not of the medium scale: %v, %v", err, r.types())
 	}
-	if err := found(record(t), t.TempDir(), 1); err == nil || !strings.Contains(err.Error(), "verify.json") {
+	if err := found(t.TempDir(), 1); err == nil || !strings.Contains(err.Error(), "verify.json") {
 		t.Errorf("an empty gallery: %v", err)
 	}
 }

@@ -81,7 +81,7 @@ func live(ctx context.Context, draw func(), controls []*Control, connect connect
 	unique := gonbui.UniqueId()
 	before := output
 	defer func() { output = before }()
-	say := func(text string) { small(before, "controls-"+unique, text) }
+	say := func(text string) { before.display(small("controls-"+unique, text)) }
 	say("The controls appear when JupyterLab answers.")
 	page := &replaced{out: before, id: "live-" + unique}
 	output = page

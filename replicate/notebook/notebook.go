@@ -16,14 +16,7 @@
 // # Charts
 //
 // A panel makes two outputs: a static picture (image/png), then HTML that contains only a script. The script draws
-// the interactive chart and hides the picture. A page without scripts shows the picture and an empty box.
-//
-// One output with both forms would not work: nbconvert (used by GitHub and nbviewer) and JupyterLab show only one
-// MIME type of an output, and prefer text/html to pictures. Where scripts are removed, the picture would never be
-// shown. Where HTML is sanitised, a picture within the HTML may be removed as well.
-//
-// The script uses ECharts from the page if it is loaded there, and otherwise loads it from Jupyter's own server. Only
-// pages that Jupyter does not serve, such as an export, ask another host.
+// the interactive chart and hides the picture. kernel/INTERNALS.md says why, and where the script finds ECharts.
 //
 // # Numbers
 //
@@ -36,12 +29,15 @@
 package notebook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -88,7 +84,11 @@ func Exit(err error) {
 	if err == nil {
 		return
 	}
-	fmt.Fprintln(os.Stderr, sentence(err))
+	text := err.Error()
+	if errors.Is(err, context.Canceled) {
+		text = "Interrupted: finished steps are kept; run the cell again to continue."
+	}
+	fmt.Fprintln(os.Stderr, text)
 	os.Exit(1)
 }
 
@@ -96,13 +96,6 @@ func Exit(err error) {
 func Must[T any](v T, err error) T {
 	Exit(err)
 	return v
-}
-
-func sentence(err error) string {
-	if errors.Is(err, context.Canceled) {
-		return "Interrupted: finished steps are kept; run the cell again to continue."
-	}
-	return err.Error()
 }
 
 // Options configures Figure. The zero value means the command line's defaults.
@@ -116,6 +109,29 @@ type Options struct {
 	Workers int      // number of parallel runs; 0: the number of processors
 	Results string   // folder of the runs; default: $TVPS_RESULTS, or results
 	Out     string   // folder of the figure's files; default: $TVPS_OUT/figNN, or figures/out/figNN in $TVPS_ROOT
+}
+
+// withDefaults fills in the defaults for the figure with the given name.
+func (o Options) withDefaults(name string) Options {
+	o.Scale = cmp.Or(o.Scale, "small")
+	o.Workers = cmp.Or(o.Workers, runtime.NumCPU())
+	o.Results = cmp.Or(o.Results, os.Getenv("TVPS_RESULTS"), "results")
+	o.Out = cmp.Or(o.Out, outFolder(name))
+	return o
+}
+
+// outFolder is the folder for the files of a figure or notebook: $TVPS_OUT/name, or figures/out/name in $TVPS_ROOT.
+func outFolder(name string) string {
+	folder := cmp.Or(os.Getenv("TVPS_OUT"), filepath.Join(os.Getenv("TVPS_ROOT"), "figures", "out"))
+	return filepath.Join(folder, name)
+}
+
+// File is the path of a file in the folder for the files of a notebook, which it creates: $TVPS_OUT/notebook, or
+// figures/out/notebook in $TVPS_ROOT.
+func File(notebook, name string) string {
+	folder := outFolder(notebook)
+	Exit(os.MkdirAll(folder, 0o755))
+	return filepath.Join(folder, name)
 }
 
 // Figure computes the missing runs of a figure of the paper and returns the figure. Meanwhile it shows a progress bar.

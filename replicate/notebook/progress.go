@@ -76,5 +76,5 @@ func (p *Progress) draw() {
 func (p *Progress) End(text string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	small(p.out, p.id, text)
+	p.out.display(small(p.id, text))
 }

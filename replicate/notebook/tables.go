@@ -18,11 +18,11 @@ import (
 // series.
 func Tables(r *lab.Result) {
 	for _, t := range r.Figure.Tables {
-		Exit(summary(output, r.Figure.Name, t))
+		Exit(summary(r.Figure.Name, t))
 	}
 }
 
-func summary(out sink, figure string, t figures.Summary) error {
+func summary(figure string, t figures.Summary) error {
 	var text bytes.Buffer
 	if err := figures.PrintTable(&text, t); err != nil {
 		return err
@@ -36,7 +36,7 @@ func summary(out sink, figure string, t figures.Summary) error {
 		}
 	}
 	head := fmt.Sprintf("<p><b>Panel %s, %s</b></p>\n", html.EscapeString(t.Panel), t.Metric)
-	show(out, head+Table(t.Cells()), text.String(), values)
+	Show(head+Table(t.Cells()), text.String(), values)
 	return nil
 }
 
@@ -44,31 +44,31 @@ func summary(out sink, figure string, t figures.Summary) error {
 // scale none is judged.
 func Claims(r *lab.Result) {
 	if len(r.Figure.Claims) == 0 {
-		small(output, "", r.Figure.Tally)
+		output.display(small("", r.Figure.Tally))
 		return
 	}
-	showAnswer(output, r.Figure)
-	showClaims(output, r.Figure, nil)
+	showAnswer(r.Figure)
+	showClaims(r.Figure, nil)
 }
 
 // showAnswer shows the sentence that answers a figure's question, and how many claims have which verdict.
-func showAnswer(out sink, fig figures.Figure) {
+func showAnswer(fig figures.Figure) {
 	var sentences []string
 	for _, a := range fig.Answer {
 		sentences = append(sentences, fmt.Sprintf("%s: %s.", a.Verdict.Word, a.Text))
 	}
 	answer := strings.Join(append(sentences, fig.Tally+"."), "\n")
-	show(out, "<p><b>"+strings.ReplaceAll(html.EscapeString(answer), "\n", "<br>\n")+"</b></p>", answer, nil)
+	Show("<p><b>"+strings.ReplaceAll(html.EscapeString(answer), "\n", "<br>\n")+"</b></p>", answer, nil)
 }
 
-func showClaims(out sink, fig figures.Figure, values map[string]float64) {
+func showClaims(fig figures.Figure, values map[string]float64) {
 	rows := [][]string{{"verdict", "claim", "measured here", "in the paper"}}
 	var text []string
 	for _, l := range figures.Lines(fig.Claims) {
 		rows = append(rows, []string{l.Verdict.Word, l.Text, l.String(), l.Place})
 		text = append(text, fmt.Sprintf("%s: %s (%s). %s", l.Verdict.Word, l.Text, l.Place, l))
 	}
-	show(out, Table(rows), strings.Join(text, "\n"), values)
+	Show(Table(rows), strings.Join(text, "\n"), values)
 }
 
 // Provenance shows how the figure was made: scale, seeds, backend, versions and all settings. It leaves out what
