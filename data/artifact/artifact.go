@@ -23,8 +23,7 @@ import (
 	"strings"
 )
 
-// File is a pinned file: its source, size and hash. Size and at least one of the two hashes
-// are required; if both are given, only SHA-256 is checked.
+// File is a pinned file: its source, size and hash. If both hashes are given, only SHA-256 is checked.
 type File struct {
 	Name   string // for messages
 	URL    string
@@ -37,12 +36,9 @@ type File struct {
 // the whole file, about half a second for 200 MB.
 //
 // Every error is one sentence. It wraps ErrNetwork, ErrStatus, ErrDamaged, ErrDiskFull,
-// ErrNotWritable or the context's error, except if f itself is incomplete. After an error
-// dst is unchanged; a partial download that can be resumed stays in dst.part.
+// ErrNotWritable or the context's error. After an error dst is unchanged; a partial download
+// that can be resumed stays in dst.part.
 func Fetch(ctx context.Context, f File, dst string, log io.Writer) error {
-	if f.Size <= 0 || f.SHA256 == "" && f.MD5 == "" || f.URL == "" {
-		return fmt.Errorf("artifact: %q needs a URL, a size and a hash", f.Name)
-	}
 	if f.Verify(dst) == nil {
 		return nil // before the lock, so that it works in a read-only folder
 	}

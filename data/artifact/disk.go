@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -80,11 +81,7 @@ func syncRename(from, to string) error {
 	if err != nil {
 		return err
 	}
-	err = file.Sync()
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(from, to); err != nil {

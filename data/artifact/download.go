@@ -72,14 +72,15 @@ func transfer(ctx context.Context, f File, part string, bar *transferred) error 
 		return err
 	}
 	defer body.Close()
-	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY, 0o644)
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	if from == 0 {
+		flags |= os.O_TRUNC
+	}
+	file, err := os.OpenFile(part, flags, 0o644)
 	if err != nil {
 		return explainDisk(err, part, f.Name)
 	}
 	defer file.Close()
-	if err := seekTo(file, from); err != nil {
-		return explainDisk(err, part, f.Name)
-	}
 	bar.done = from
 
 	// Read one byte more than expected, to detect a file that is too long.
@@ -149,17 +150,11 @@ func request(ctx context.Context, f File, from int64) (body io.ReadCloser, begin
 }
 
 func networkError(f File, err error) error {
-	return explain(ErrNetwork, err, "cannot download %s from %s (%v); check the network and proxy settings "+
-		"and try again, a partial download resumes where it stopped", f.Name, f.URL, shorten(err))
-}
-
-// shorten drops the URL that net/http puts in front of its errors.
-func shorten(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return op
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op // without the URL that net/http puts in front
 	}
-	return err
+	return explain(ErrNetwork, err, "cannot download %s from %s (%v); check the network and proxy settings "+
+		"and try again, a partial download resumes where it stopped", f.Name, f.URL, err)
 }
 
 // Client returns an HTTP client with time limits for connecting (15 s) and for the head of
@@ -193,15 +188,4 @@ func partSize(path string) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// seekTo sets the position to from and truncates the file there.
-func seekTo(file *os.File, from int64) error {
-	if info, err := file.Stat(); err != nil || info.Size() > from {
-		if err := file.Truncate(from); err != nil {
-			return err
-		}
-	}
-	_, err := file.Seek(from, io.SeekStart)
-	return err
 }

@@ -40,8 +40,7 @@ func explain(kind, cause error, format string, args ...any) error {
 // explainDisk returns an error of the file system on path as a sentence that says what to
 // do. An error that is already explained is returned unchanged.
 func explainDisk(err error, path, name string) error {
-	var known *explained
-	if err == nil || errors.As(err, &known) {
+	if _, known := errors.AsType[*explained](err); err == nil || known {
 		return err
 	}
 	dir := filepath.Dir(path)

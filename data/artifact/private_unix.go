@@ -40,10 +40,7 @@ func checkPrivate(path string) error {
 	if err != nil {
 		return explainDisk(err, path, "the cache")
 	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return nil
-	}
+	owner := info.Sys().(*syscall.Stat_t)
 	const remedy = "native code is loaded from there: set TVPS_CACHE to a folder of your own"
 	uid := uint32(os.Geteuid())
 	if owner.Uid != 0 && owner.Uid != uid {

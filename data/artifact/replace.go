@@ -100,12 +100,10 @@ func Commit(files ...*Pending) error {
 
 // bare returns an error of a file without the path, which is a temporary one.
 func bare(err error) error {
-	var path *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &path):
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
-	case errors.As(err, &link):
+	}
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
 		return link.Err
 	}
 	return err

@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,11 +55,7 @@ type WheelOptions struct {
 
 // In returns the path of the file if the wheel is unpacked in dir.
 func (m Member) In(dir string) string {
-	name := m.Name
-	if name == "" {
-		name = m.Path[strings.LastIndex(m.Path, "/")+1:]
-	}
-	return filepath.Join(dir, filepath.FromSlash(name))
+	return filepath.Join(dir, filepath.FromSlash(cmp.Or(m.Name, path.Base(m.Path))))
 }
 
 // Unpack downloads the wheel and unpacks its members into dir, unless all of them are there
@@ -170,14 +168,17 @@ func (w Wheel) unpack(archive *zip.Reader, m Member, dir string, opts WheelOptio
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return explainDisk(err, path, w.What)
 	}
-	perm := m.Perm
-	if perm == 0 {
-		perm = 0o644
-	}
-	err = WriteFile(path, w.What, perm, func(out io.Writer) error {
+	err = WriteFile(path, w.What, cmp.Or(m.Perm, 0o644), func(out io.Writer) error {
 		bar := newTransferred(opts.Log, "unpacking "+w.What, m.Size)
 		defer bar.close()
-		return m.copyChecked(io.MultiWriter(out, bar), member, w)
+		got, err := sum(sha256.New(), io.TeeReader(member, io.MultiWriter(out, bar)))
+		if err != nil {
+			return fmt.Errorf("unpacking %s: %w", w.Name, err)
+		}
+		if got != m.SHA256 {
+			return explain(ErrDamaged, nil, "%s in %s has SHA-256 %s instead of %s", m.Path, w.Name, got, m.SHA256)
+		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -189,41 +190,21 @@ func (w Wheel) unpack(archive *zip.Reader, m Member, dir string, opts WheelOptio
 	return nil
 }
 
-// copyChecked copies the member to out and checks its hash.
-func (m Member) copyChecked(out io.Writer, member io.Reader, w Wheel) error {
-	got, err := sum(sha256.New(), io.TeeReader(member, out))
-	if err != nil {
-		return fmt.Errorf("unpacking %s: %w", w.Name, err)
-	}
-	if got != m.SHA256 {
-		return explain(ErrDamaged, nil, "%s in %s has SHA-256 %s instead of %s", m.Path, w.Name, got, m.SHA256)
-	}
-	return nil
-}
-
-// indexTimeout is the time limit for an answer of the index.
-const indexTimeout = 30 * time.Second
-
-// maxIndex limits the length of an answer of the index.
-const maxIndex = 16 << 20
+const (
+	indexTimeout = 30 * time.Second // for an answer of the index
+	maxIndex     = 16 << 20         // bytes of an answer of the index
+)
 
 // lookUp returns the wheel's URL from the package index.
 func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
-	if index == "" {
-		index = "https://pypi.org/pypi/" + w.Package + "/json"
-	}
-	info, err := askIndex(ctx, index)
+	index = cmp.Or(index, "https://pypi.org/pypi/"+w.Package+"/json")
+	releases, err := askIndex(ctx, index)
 	if err != nil {
 		return "", err
 	}
-	return w.choose(info.Releases[w.Release], index)
-}
-
-// packageInfo is what is read of the index's answer.
-type packageInfo struct {
-	Releases map[string][]release
+	return w.choose(releases[w.Release], index)
 }
 
 // release is a file of a package in the index.
@@ -232,48 +213,47 @@ type release struct {
 	Digests       map[string]string
 }
 
-// askIndex reads the package's description from its JSON page.
-func askIndex(ctx context.Context, index string) (info packageInfo, err error) {
+// askIndex reads the files of each release from the package's JSON page.
+func askIndex(ctx context.Context, index string) (map[string][]release, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, index, nil)
 	if err != nil {
-		return info, fmt.Errorf("the package index %s: %w", index, err)
+		return nil, fmt.Errorf("the package index %s: %w", index, err)
 	}
 	resp, err := Client().Do(req)
 	if err != nil {
-		return info, explainAnswer(err, index)
+		return nil, explainAnswer(err, index)
 	}
 	defer resp.Body.Close()
 	switch code := resp.StatusCode; {
 	case code >= 500 && code != http.StatusNetworkAuthenticationRequired:
-		return info, explain(ErrStatus, nil, "the package index %s answered %q; try again later", index, resp.Status)
+		return nil, explain(ErrStatus, nil, "the package index %s answered %q; try again later", index, resp.Status)
 	case code != http.StatusOK:
-		return info, notIndex(fmt.Errorf("it answered %q", resp.Status), index)
+		return nil, notIndex(fmt.Errorf("it answered %q", resp.Status), index)
 	}
+	var info struct{ Releases map[string][]release }
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxIndex))
 	if err == nil {
 		err = json.Unmarshal(text, &info)
 	}
 	switch {
 	case err != nil:
-		err = explainAnswer(err, index)
+		return nil, explainAnswer(err, index)
 	case info.Releases == nil: // any JSON can be read as a description without releases
-		err = notIndex(errors.New("it names no releases"), index)
+		return nil, notIndex(errors.New("it names no releases"), index)
 	}
-	return info, err
+	return info.Releases, nil
 }
 
 // explainAnswer tells being offline from an answer that is not the index: one that is not its JSON, such as the page of
 // a proxy, or of a server whose certificate is another's.
 func explainAnswer(err error, index string) error {
-	var (
-		certificate *tls.CertificateVerificationError
-		syntax      *json.SyntaxError
-		kind        *json.UnmarshalTypeError
-	)
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case errors.As(err, &certificate) || errors.As(err, &syntax) || errors.As(err, &kind):
+	case certificate || syntax || kind:
 		return notIndex(err, index)
 	}
 	return explain(ErrNetwork, err, "the package index cannot be reached (%v); check the network and proxy settings", err)
