@@ -77,12 +77,11 @@ type cell struct {
 // run handles messages until the cell ends.
 func (c *cell) run(ctx context.Context, in *inbox) error {
 	k := c.k
-	incomplete, again, grace := stopped(), stopped(), stopped()
+	var incomplete, again, grace <-chan time.Time // none of them runs yet
 	interrupt := func(why error) {
 		if c.stop == nil {
 			c.stop = why
-			grace.Reset(k.limits.interrupt)
-			again.Reset(0)
+			grace, again = time.After(k.limits.interrupt), time.After(0)
 		}
 	}
 	cancelled := ctx.Done()
@@ -94,19 +93,19 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 			}
 			c.take(m)
 			if c.replied || c.idle {
-				incomplete.Reset(k.limits.incomplete)
+				incomplete = time.After(k.limits.incomplete)
 			}
-		case <-incomplete.C:
+		case <-incomplete:
 			return c.incomplete()
 		case <-cancelled:
 			cancelled = nil // interrupt only once
 			interrupt(ctx.Err())
-		case <-again.C:
+		case <-again:
 			if err := k.Interrupt(); err != nil {
 				k.log.note(fmt.Sprintf("cannot interrupt kernel %q: %v", k.spec.Name, err))
 			}
-			again.Reset(k.beforeNextInterrupt())
-		case <-grace.C:
+			again = time.After(k.beforeNextInterrupt())
+		case <-grace:
 			if c.replied || c.idle {
 				return c.incomplete()
 			}
@@ -174,11 +173,4 @@ func (c *cell) take(m message) {
 	if err != nil {
 		c.k.log.reject(fmt.Errorf("%w: content of %s: %w", errMalformed, m.header.Type, err))
 	}
-}
-
-// stopped returns a timer that does not run yet.
-func stopped() *time.Timer {
-	t := time.NewTimer(time.Hour)
-	t.Stop()
-	return t
 }

@@ -45,11 +45,6 @@ func parentGone() func() bool {
 
 // exists says whether a process exists. One of another user does.
 func exists(pid int) bool {
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		return false
-	}
-	defer p.Release()
-	err = p.Signal(syscall.Signal(0))
+	err := syscall.Kill(pid, 0)
 	return err == nil || os.IsPermission(err)
 }

@@ -106,7 +106,7 @@ type log struct {
 	name string    // begins our notes
 	tail []byte
 
-	rejected bool // something was dropped
+	rejected sync.Once // a note says that something was dropped
 }
 
 // Write forwards and keeps what the kernel writes. It never fails, so that an error of the log does not stop the
@@ -135,13 +135,7 @@ func (l *log) note(text string) {
 
 // reject notes the first message or connection that was dropped.
 func (l *log) reject(err error) {
-	l.mu.Lock()
-	first := !l.rejected
-	l.rejected = true
-	l.mu.Unlock()
-	if first {
-		l.note(fmt.Sprintf("dropped a message or connection: %v", err))
-	}
+	l.rejected.Do(func() { l.note(fmt.Sprintf("dropped a message or connection: %v", err)) })
 }
 
 // lastLines returns the last lines that the kernel wrote, for an error message; empty if it wrote none.

@@ -54,11 +54,7 @@ func dial(ctx context.Context, name string, c connection, port int, kind zmq4.So
 func open(name string, conn net.Conn, kind zmq4.SocketType, identity string) (*socket, error) {
 	conn.SetDeadline(time.Now().Add(handshakeTime))
 	s := &socket{name: name, conn: conn, in: newFrames(conn), done: make(chan struct{})}
-	err := guard(func() (err error) {
-		s.zmtp, err = zmq4.Open(s.in, null.Security(), kind, zmq4.SocketIdentity(identity), false, nil)
-		return err
-	})
-	if err != nil {
+	if err := s.handshake(kind, identity); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("the %s port does not speak ZeroMQ: %w", name, err)
 	}
@@ -67,14 +63,17 @@ func open(name string, conn net.Conn, kind zmq4.SocketType, identity string) (*s
 	return s, nil
 }
 
-// guard turns a panic of zmq4, which occurs on invalid data, into an error.
-func guard(read func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("invalid ZeroMQ data: %v", p)
-		}
-	}()
-	return read()
+func (s *socket) handshake(kind zmq4.SocketType, identity string) (err error) {
+	defer recovered(&err)
+	s.zmtp, err = zmq4.Open(s.in, null.Security(), kind, zmq4.SocketIdentity(identity), false, nil)
+	return err
+}
+
+// recovered turns a panic of zmq4, which occurs on invalid data, into an error.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("invalid ZeroMQ data: %v", p)
+	}
 }
 
 // send writes one message.
@@ -109,9 +108,6 @@ func (s *socket) receive(handle func(frames [][]byte)) {
 
 // next reads one message.
 func (s *socket) next() (msg zmq4.Msg, err error) {
-	err = guard(func() (err error) {
-		msg, err = s.zmtp.RecvMsg()
-		return err
-	})
-	return msg, err
+	defer recovered(&err)
+	return s.zmtp.RecvMsg()
 }

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -28,9 +29,6 @@ type Spec struct {
 // ErrNoKernel marks Find's error if no kernel of that name is installed.
 var ErrNoKernel = errors.New("no such kernel")
 
-// validName is Jupyter's rule for the names of kernels.
-var validName = regexp.MustCompile(`(?i)^[a-z0-9._-]+$`)
-
 // Find returns the installed kernel of that name, ignoring case. The error for an unknown name lists the installed
 // kernels.
 func Find(name string) (Spec, error) {
@@ -39,40 +37,28 @@ func Find(name string) (Spec, error) {
 	if dir, ok := found[key]; ok {
 		return read(key, dir)
 	}
-	var names []string
-	for n := range found {
-		names = append(names, n)
-	}
-	if len(names) == 0 {
+	if len(found) == 0 {
 		return Spec{}, fmt.Errorf("%w: %q: no kernel is installed; searched %s",
 			ErrNoKernel, name, strings.Join(searchPath(), string(os.PathListSeparator)))
 	}
-	slices.Sort(names)
-	return Spec{}, fmt.Errorf("%w: %q is not installed; installed: %s", ErrNoKernel, name, strings.Join(names, ", "))
+	names := strings.Join(slices.Sorted(maps.Keys(found)), ", ")
+	return Spec{}, fmt.Errorf("%w: %q is not installed; installed: %s", ErrNoKernel, name, names)
 }
 
 // folders maps the name of each installed kernel to its folder: the first one in the search path.
 func folders() map[string]string {
 	found := map[string]string{}
 	for _, root := range searchPath() {
-		if root == "" {
-			continue
-		}
-		files, _ := filepath.Glob(filepath.Join(escapeGlob(root), "kernels", "*", "kernel.json"))
+		files, _ := fs.Glob(os.DirFS(root), "kernels/*/kernel.json")
 		for _, file := range files {
-			dir := filepath.Dir(file)
+			dir := filepath.Join(root, filepath.Dir(file))
 			name := strings.ToLower(filepath.Base(dir))
-			if _, taken := found[name]; !taken && validName.MatchString(name) {
+			if _, taken := found[name]; !taken {
 				found[name] = dir
 			}
 		}
 	}
 	return found
-}
-
-// escapeGlob escapes the characters of a path that are special in a glob pattern.
-func escapeGlob(path string) string {
-	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
 }
 
 // read reads the kernel.json in dir.

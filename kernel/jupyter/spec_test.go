@@ -103,7 +103,7 @@ func TestFindUnknown(t *testing.T) {
 	if !errors.Is(err, ErrNoKernel) || !strings.Contains(err.Error(), "no kernel is installed") {
 		t.Errorf("got %v", err)
 	}
-	for _, name := range []string{"gonb", "python3", "no valid name", "empty"} {
+	for _, name := range []string{"gonb", "python3", "empty"} {
 		install(t, filepath.Join(home, ".local/share/jupyter"), name, name)
 	}
 	os.Remove(filepath.Join(home, ".local/share/jupyter/kernels/empty/kernel.json"))
