@@ -11,34 +11,30 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// folderFlags holds the flags that select the folder of the installation.
-type folderFlags struct {
-	user   bool
-	prefix string
-}
-
-func (f *folderFlags) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.user, "user", false, "use the user's own folders (the default)")
-	cmd.Flags().StringVar(&f.prefix, "prefix", "",
+// withLayout gives a command the flags for the folder of the installation, and calls run with its paths.
+func withLayout(cmd *cobra.Command, run func(cmd *cobra.Command, l setup.Layout, args []string) error) *cobra.Command {
+	user := cmd.Flags().Bool("user", false, "use the user's own folders (the default)")
+	prefix := cmd.Flags().String("prefix", "",
 		"`folder` of the installation: DIR/share/jupyter and DIR/share/tvps (default: the user's folders)")
-}
-
-// layout finds the checkout and returns the paths of the installation.
-func (f *folderFlags) layout() (setup.Layout, error) {
-	if f.user && f.prefix != "" {
-		return setup.Layout{}, usage.Errorf("--user and --prefix %s name two folders for one installation; give one of them",
-			f.prefix)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *user && *prefix != "" {
+			return usage.Errorf("--user and --prefix %s name two folders for one installation; give one of them", *prefix)
+		}
+		root, err := setup.FindRoot()
+		if err != nil {
+			return err
+		}
+		l, err := setup.NewLayout(root, *prefix)
+		if err != nil {
+			return err
+		}
+		return run(cmd, l, args)
 	}
-	root, err := setup.FindRoot()
-	if err != nil {
-		return setup.Layout{}, err
-	}
-	return setup.NewLayout(root, f.prefix)
+	return cmd
 }
 
 func installCommand() *cobra.Command {
-	var at folderFlags
-	cmd := &cobra.Command{
+	return withLayout(&cobra.Command{
 		Use:   "install",
 		Short: "Install the Go kernel for Jupyter, or update it",
 		Long: "Builds gonb and goimports, fetches the XLA plugin, and writes the Jupyter\n" +
@@ -47,80 +43,57 @@ func installCommand() *cobra.Command {
 			"with the next call.",
 		Args:        usage.NoArguments,
 		Annotations: map[string]string{usage.Continues: "true"},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := at.layout()
-			if err != nil {
-				return err
-			}
-			o := setup.InstallOptions{Out: cmd.OutOrStdout(), Log: os.Stderr}
-			if err := setup.Install(cmd.Context(), l, o); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), setup.NextSteps(cmd.Context(), l))
+	}, func(cmd *cobra.Command, l setup.Layout, _ []string) error {
+		o := setup.InstallOptions{Out: cmd.OutOrStdout(), Log: os.Stderr}
+		if err := setup.Install(cmd.Context(), l, o); err != nil {
 			return err
-		},
-	}
-	at.register(cmd)
-	return cmd
+		}
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), setup.NextSteps(cmd.Context(), l))
+		return err
+	})
 }
 
 func uninstallCommand() *cobra.Command {
-	var at folderFlags
 	var venv bool
-	cmd := &cobra.Command{
+	cmd := withLayout(&cobra.Command{
 		Use:   "uninstall",
 		Short: "Remove the files that install wrote",
 		Long: "Removes the files that install wrote, and folders that are empty then. The XLA plugin and the\n" +
 			"data sets stay in the cache: `replicate` uses them, too.",
 		Args: usage.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := at.layout()
-			if err != nil {
-				return err
-			}
-			return setup.Uninstall(cmd.Context(), l, venv, cmd.OutOrStdout())
-		},
-	}
-	at.register(cmd)
+	}, func(cmd *cobra.Command, l setup.Layout, _ []string) error {
+		return setup.Uninstall(cmd.Context(), l, venv, cmd.OutOrStdout())
+	})
 	cmd.Flags().BoolVar(&venv, "venv", false, "remove the private JupyterLab of \"lab --venv\", too")
 	return cmd
 }
 
 func doctorCommand() *cobra.Command {
-	var at folderFlags
-	cmd := &cobra.Command{
+	return withLayout(&cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that notebooks need, and run a cell",
 		Long: "Checks Go, the C compiler, gonb, goimports, gopls, the kernelspec, ECharts, JupyterLab, the\n" +
 			"XLA plugin and the cache, then runs a cell in the kernel. Changes and downloads nothing.\n\n" +
 			"Exit codes: 0 notebooks can run (there may be warnings), 1 they cannot, 2 a usage error.",
 		Args: usage.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := at.layout()
-			if err != nil {
-				return err
-			}
-			failed, err := backend.PrintChecks(cmd.OutOrStdout(), setup.Diagnose(cmd.Context(), l))
-			if err != nil {
-				return err
-			}
-			if cmd.Context().Err() != nil {
-				return cmd.Context().Err() // checks that were cancelled say nothing
-			}
-			if failed > 0 {
-				return fmt.Errorf("%d checks failed, so notebooks cannot run; do what the lines above say", failed)
-			}
-			return nil
-		},
-	}
-	at.register(cmd)
-	return cmd
+	}, func(cmd *cobra.Command, l setup.Layout, _ []string) error {
+		failed, err := backend.PrintChecks(cmd.OutOrStdout(), setup.Diagnose(cmd.Context(), l))
+		if err != nil {
+			return err
+		}
+		if cmd.Context().Err() != nil {
+			return cmd.Context().Err() // checks that were cancelled say nothing
+		}
+		if failed > 0 {
+			return fmt.Errorf("%d checks failed, so notebooks cannot run; do what the lines above say", failed)
+		}
+		return nil
+	})
 }
 
 func labCommand() *cobra.Command {
-	var at folderFlags
-	o := setup.LabOptions{}
-	cmd := &cobra.Command{
+	o := setup.LabOptions{Install: setup.InstallOptions{Out: os.Stderr, Log: os.Stderr}}
+	cmd := withLayout(&cobra.Command{
 		Use:   "lab [flags] [-- arguments for JupyterLab]",
 		Short: "Start JupyterLab in notebooks/; install the kernel first if needed",
 		Long: "Starts JupyterLab in the checkout's folder notebooks. If the kernel is missing or out of date, lab\n" +
@@ -135,17 +108,10 @@ func labCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := at.layout()
-			if err != nil {
-				return err
-			}
-			o.Args = args
-			o.Install = setup.InstallOptions{Out: os.Stderr, Log: os.Stderr}
-			return setup.Lab(cmd.Context(), l, o)
-		},
-	}
-	at.register(cmd)
+	}, func(cmd *cobra.Command, l setup.Layout, args []string) error {
+		o.Args = args
+		return setup.Lab(cmd.Context(), l, o)
+	})
 	cmd.Flags().BoolVar(&o.Venv, "venv", false,
 		"use a private virtual environment with JupyterLab "+setup.LabVersion+", created if it is missing")
 	cmd.Flags().BoolVar(&o.NoBrowser, "no-browser", false, "do not open a browser")
