@@ -190,10 +190,10 @@ func TestStall(t *testing.T) {
 	})
 	defer close(release)
 	defer func(old time.Duration) { stall = old }(stall)
-	stall = 50 * time.Millisecond
+	stall = 500 * time.Millisecond
 	dst := filepath.Join(t.TempDir(), "file")
 	err := Fetch(t.Context(), pinned(s.URL, data), dst, nil)
-	check(t, err, ErrNetwork, "no data for 50ms", dst, "file.part")
+	check(t, err, ErrNetwork, "no data for 500ms", dst, "file.part")
 }
 
 func TestCancel(t *testing.T) {

@@ -75,7 +75,6 @@ func (w *diskWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// syncRename syncs the file from to disk, then renames it to its final name.
 func syncRename(from, to string) error {
 	file, err := os.OpenFile(from, os.O_RDWR, 0)
 	if err != nil {

@@ -31,7 +31,6 @@ func download(ctx context.Context, f File, part string, log io.Writer) error {
 	for try := 1; ; try++ {
 		before := partSize(part)
 		if before == f.Size {
-			bar.done = before
 			return nil
 		}
 		err := transfer(ctx, f, part, bar)

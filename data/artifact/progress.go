@@ -44,7 +44,6 @@ func (t terminalBar) Show(fraction float64, text string) {
 
 func (t terminalBar) Clear() { t.bar.Clear() }
 
-// plainLines writes a line at most every 10 seconds.
 type plainLines struct {
 	out   io.Writer
 	shown time.Time
@@ -72,14 +71,12 @@ func newTransferred(log io.Writer, what string, total int64) *transferred {
 	return &transferred{display: NewDisplay(log), log: log, what: what, total: total}
 }
 
-// add counts n more bytes.
 func (t *transferred) add(n int) {
 	t.done += int64(n)
 	t.started = t.started || n > 0
 	t.display.Show(float64(t.done)/float64(max(t.total, 1)), t.String())
 }
 
-// Write counts len(b) bytes.
 func (t *transferred) Write(b []byte) (int, error) {
 	t.add(len(b))
 	return len(b), nil

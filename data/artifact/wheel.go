@@ -100,12 +100,10 @@ func (w Wheel) replace(ctx context.Context, dir string, opts WheelOptions) (fetc
 	return err == nil, err
 }
 
-// complete says whether all members are in dir and match their pins.
 func (w Wheel) complete(dir string, opts WheelOptions) bool {
 	return !slices.ContainsFunc(w.Members, func(m Member) bool { return !m.matches(m.In(dir), opts) })
 }
 
-// damaged lists the members in dir that do not match their pins.
 func (w Wheel) damaged(dir string, opts WheelOptions) []string {
 	var list []string
 	for _, m := range w.Members {
@@ -117,7 +115,6 @@ func (w Wheel) damaged(dir string, opts WheelOptions) []string {
 	return list
 }
 
-// matches says whether path is the pinned member.
 func (m Member) matches(path string, opts WheelOptions) bool {
 	if opts.Hash == nil {
 		return File{SHA256: m.SHA256, Size: m.Size}.Verify(path) == nil
@@ -195,7 +192,6 @@ const (
 	maxIndex     = 16 << 20         // bytes of an answer of the index
 )
 
-// lookUp returns the wheel's URL from the package index.
 func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
@@ -207,7 +203,6 @@ func (w Wheel) lookUp(ctx context.Context, index string) (string, error) {
 	return w.choose(releases[w.Release], index)
 }
 
-// release is a file of a package in the index.
 type release struct {
 	Filename, URL string
 	Digests       map[string]string

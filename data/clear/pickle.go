@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// The Python values that have no type of their own in Go.
+// The Python values that have no type of their own in Go. A tensor is a *tensor, an int an int64; larger ones are
+// errors.
 type (
 	pyTuple []any
 	pyList  struct{ Items []any }
@@ -98,7 +99,6 @@ func unpickle(program []byte, storage func(string, int64) (storage, error)) (any
 	return nil, m.err
 }
 
-// fail stops the machine.
 func (m *machine) fail(format string, values ...any) {
 	if m.err == nil {
 		m.err = fmt.Errorf("its pickle "+format, values...)
@@ -137,7 +137,6 @@ func (m *machine) pop(n int) []any {
 	return values
 }
 
-// popMark returns the values above the last mark.
 func (m *machine) popMark() []any {
 	if len(m.marks) == 0 {
 		m.fail("pops a mark that does not exist before byte %d", m.next)
@@ -156,14 +155,12 @@ func (m *machine) floor() int {
 	return m.marks[len(m.marks)-1]
 }
 
-// top returns the top value and leaves it on the stack.
 func (m *machine) top() any {
 	v := m.pop(1)[0]
 	m.push(v)
 	return v
 }
 
-// get pushes a value of the memo.
 func (m *machine) get(index uint64) {
 	v, found := m.memo[index]
 	if !found {
@@ -196,7 +193,6 @@ func text(m *machine) {
 	m.push(string(part))
 }
 
-// extend appends to the list on top.
 func (m *machine) extend(values []any) {
 	list, ok := m.top().(*pyList)
 	if !ok {
@@ -303,7 +299,6 @@ func (m *machine) rebuild(args pyTuple) {
 	m.push(t)
 }
 
-// integers returns the elements of a tuple of integers.
 func integers(v any) ([]int64, bool) {
 	t, ok := v.(pyTuple)
 	out := make([]int64, len(t))

@@ -46,7 +46,6 @@ func prepare(at, kind string) (*plan, error) {
 	return p, nil
 }
 
-// list fills the plan and its report.
 func (p *plan) list() error {
 	r := p.report
 	perClass, whole := p.folders("features"), p.folders("training_folder/features")
@@ -69,7 +68,6 @@ func (p *plan) list() error {
 	})
 }
 
-// folders returns the folders in a folder of the base.
 func (p *plan) folders(parent string) (names []string) {
 	for _, e := range p.entries(path.Join(p.base, parent)) {
 		if e.IsDir() {

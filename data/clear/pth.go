@@ -29,17 +29,6 @@ var legacy = []byte("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")
 // what dicts, tuples and lists of float32 tensors, integers and text need. Everything else is
 // an error that names it. Lengths and shapes are checked against the size of the file before
 // memory is allocated, so the size of the file limits the memory.
-//
-// Python values are returned as
-//
-//	None           nil
-//	bool           bool
-//	int            int64 (larger integers are an error)
-//	str            string
-//	tuple          pyTuple
-//	list           *pyList
-//	dict           *pyDict (OrderedDict too), in insertion order, keys str or int
-//	torch.Tensor   *tensor of float32
 func readPTH(raw []byte) (any, error) {
 	if bytes.HasPrefix(raw, legacy) {
 		return nil, errors.New("it has the format of torch before 1.6; load and save it with a newer torch")
@@ -109,7 +98,6 @@ type tensor struct {
 	data  []byte
 }
 
-// Len returns the number of elements.
 func (t *tensor) Len() int { return len(t.data) / 4 }
 
 // Sub returns row i of the first axis, not copied.
@@ -118,7 +106,6 @@ func (t *tensor) Sub(i int) *tensor {
 	return &tensor{t.Shape[1:], t.data[i*size : (i+1)*size]}
 }
 
-// AppendFloat32 appends the elements to dst.
 func (t *tensor) AppendFloat32(dst []float32) []float32 {
 	for at := 0; at < len(t.data); at += 4 {
 		dst = append(dst, math.Float32frombits(binary.LittleEndian.Uint32(t.data[at:])))

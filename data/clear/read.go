@@ -142,7 +142,6 @@ func (p *plan) ofBucket(value any) ([]image, error) {
 	return images, nil
 }
 
-// add appends the label and the values of an image.
 func (s *Set) add(im image) error {
 	if n := im.values.Len(); n != s.Dim {
 		return fmt.Errorf("its image %s has %d values, others have %d", im.id, n, s.Dim)
@@ -156,12 +155,9 @@ func (s *Set) add(im image) error {
 	return nil
 }
 
-// hashImage writes bucket, label and values of image i to sum.
 func hashImage(sum hash.Hash, s *Set, i int) {
 	row := binary.LittleEndian.AppendUint32(make([]byte, 0, 8+4*s.Dim), uint32(s.Bucket[i]))
 	row = binary.LittleEndian.AppendUint32(row, uint32(s.Label[i]))
-	for _, v := range s.Row(i) {
-		row = binary.LittleEndian.AppendUint32(row, math.Float32bits(v))
-	}
+	row, _ = binary.Append(row, binary.LittleEndian, s.Row(i)) // no error: numbers have a size
 	sum.Write(row)
 }

@@ -14,7 +14,6 @@ import (
 // published are the zips with usable features. A folder may contain one of them.
 var published = []string{"clear10-public.zip", "clear10-train.zip"}
 
-// source is an opened folder or zip.
 type source struct {
 	fs.FS
 	path  string // for messages
@@ -23,7 +22,6 @@ type source struct {
 	close func() error
 }
 
-// open finds the data set at a path.
 func open(at string) (*source, error) {
 	info, err := os.Stat(at)
 	if err != nil {
