@@ -20,7 +20,6 @@ import (
 
 var badLimits = usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
 
-// runFlags holds the flags of the command run.
 type runFlags struct {
 	parameters   []string
 	values       string // file of parameters
@@ -109,7 +108,6 @@ func liveOutput(out *runner.Shared, parallel bool) func(file string) io.Writer {
 	}
 }
 
-// plan makes a job for each file.
 func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	if f.jobs < 1 || f.timeout < 0 {
 		return nil, badLimits

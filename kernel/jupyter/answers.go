@@ -74,7 +74,6 @@ func names(code string, pos int) bool {
 // commands matches the commands of GoNB in a cell, with the lines that a backslash continues.
 var commands = regexp.MustCompile(`(?m)^(?://gonb:)?[%!](?:.*\\\n)*.+$`)
 
-// completeReply is the content of is_complete_reply.
 type completeReply struct {
 	Status string `json:"status"` // complete, incomplete or invalid
 	Indent string `json:"indent"` // of the next line, if the code is incomplete

@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// loopback is the address on which kernels listen.
 const loopback = "127.0.0.1"
 
 // connection is the content of a connection file.
@@ -56,7 +55,6 @@ func newPrivateConnection(kernel string, s session, dir string) (connection, err
 	return c, nil
 }
 
-// ports returns the five fields that hold ports.
 func (c *connection) ports() []*int {
 	return []*int{&c.Shell, &c.IOPub, &c.Stdin, &c.Control, &c.Heartbeat}
 }

@@ -23,6 +23,8 @@ func (r *relay) request(client *socket, frames [][]byte) [][]byte {
 				if answer, err := r.session.encode(reply, &m.header, content); err == nil {
 					_ = client.send(append(slices.Clone(routing(frames)), answer...)...)
 				}
+				r.publishing.Lock()
+				defer r.publishing.Unlock()
 				r.publish(m.header, "status", map[string]string{"execution_state": "busy"})
 				r.publish(m.header, "status", map[string]string{"execution_state": "idle"})
 			})
@@ -226,15 +228,10 @@ func (r *relay) publication(frames [][]byte) {
 		r.count.Store(int64(count))
 		content["code"] = strings.ReplaceAll(code, noInput, "")
 		r.toAll(r.session.changed(frames, m.header, content))
-		if !readsInput.MatchString(code) || asksInput.MatchString(code) {
-			return
+		if readsInput.MatchString(code) && !asksInput.MatchString(code) {
+			r.publish(m.parent, "stream", map[string]string{"name": "stderr", "text": inputSentence})
 		}
-		h := r.session.newHeader("stream")
-		content := map[string]string{"name": "stderr", "text": inputSentence}
-		if frames, err = r.session.encode(h, &m.parent, content); err != nil {
-			return
-		}
-		frames = append([][]byte{[]byte("stream")}, frames...)
+		return
 	}
 	r.toAll(frames)
 }

@@ -17,13 +17,10 @@ type Reply struct {
 	Traceback      []string `json:"traceback"`
 }
 
-// errInput is the reason for interrupting a cell that asks for input.
 var errInput = errors.New("the cell asks for input, which is not supported")
 
-// errNoReply is the error for a kernel that became idle without a reply to the cell.
 var errNoReply = errors.New("the kernel finished the cell but sent no reply")
 
-// executeRequest is the content of an execute_request.
 func executeRequest(code string, silent bool) map[string]any {
 	return map[string]any{"code": code, "silent": silent, "store_history": !silent, "stop_on_error": true,
 		"allow_stdin": false, "user_expressions": struct{}{}}
@@ -65,7 +62,6 @@ func (k *Kernel) Execute(ctx context.Context, code string, on func(Output)) (Rep
 	return c.reply, err
 }
 
-// cell is a running cell.
 type cell struct {
 	k             *Kernel
 	on            func(Output)
@@ -74,7 +70,6 @@ type cell struct {
 	stop          error // why the cell was interrupted; nil if it was not
 }
 
-// run handles messages until the cell ends.
 func (c *cell) run(ctx context.Context, in *inbox) error {
 	k := c.k
 	var incomplete, again, grace <-chan time.Time // none of them runs yet
@@ -148,7 +143,6 @@ func (c *cell) incomplete() error {
 	return c.interrupted()
 }
 
-// take handles one message of the running cell.
 func (c *cell) take(m message) {
 	var err error
 	switch m.header.Type {

@@ -78,7 +78,6 @@ func (f *frames) next() error {
 	return f.take(int64(size))
 }
 
-// take moves n bytes of the connection to part.
 func (f *frames) take(n int64) error {
 	_, err := io.CopyN(&f.part, f.r, n)
 	return err

@@ -139,5 +139,5 @@ func (k *Kernel) died() error {
 	if k.cause != "" {
 		return fmt.Errorf("%w: %s", ErrKernelDied, k.cause)
 	}
-	return fmt.Errorf("%w: its process ended (%s)%s", ErrKernelDied, k.process.state(), k.log.lastLines())
+	return fmt.Errorf("%w: its process ended (%v)%s", ErrKernelDied, k.process.cmd.ProcessState, k.log.lastLines())
 }

@@ -29,7 +29,6 @@ type Output struct {
 	Wait bool `json:"wait"` // clear_output: clear only when the next output comes
 }
 
-// outputTypes lists the message types that are outputs.
 var outputTypes = []string{"stream", "display_data", "execute_result", "error", "clear_output", "update_display_data",
 	"comm_open", "comm_msg"}
 

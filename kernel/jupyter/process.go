@@ -46,7 +46,6 @@ func launch(cmd *exec.Cmd, l *log, own bool) (*running, error) {
 	return p, nil
 }
 
-// alive says whether the process is still running.
 func (p *running) alive() bool {
 	select {
 	case <-p.exited:
@@ -86,11 +85,6 @@ func (p *running) kill() {
 	}
 }
 
-// state says how the process ended, such as "exit status 3" or "signal: killed".
-func (p *running) state() string {
-	return p.cmd.ProcessState.String()
-}
-
 // code is the exit code; 128 and the signal's number for a signal, as in a shell.
 func (p *running) code() int {
 	if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
@@ -118,13 +112,10 @@ func (l *log) Write(p []byte) (int, error) {
 		_, _ = l.to.Write(p)
 	}
 	l.tail = append(l.tail, p...)
-	if extra := len(l.tail) - tailBytes; extra > 0 {
-		l.tail = append(l.tail[:0], l.tail[extra:]...)
-	}
+	l.tail = l.tail[max(0, len(l.tail)-tailBytes):]
 	return len(p), nil
 }
 
-// note writes a note about the kernel.
 func (l *log) note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -119,7 +119,7 @@ func (p *running) wait(signals <-chan os.Signal, gone func() bool, patience time
 		select {
 		case <-p.exited:
 			if p.code() != 0 {
-				p.log.note("the kernel ended: " + p.state())
+				p.log.note(fmt.Sprint("the kernel ended: ", p.cmd.ProcessState))
 			}
 			return
 		case s := <-signals:
@@ -249,11 +249,9 @@ func (r *relay) broadcast(ctx context.Context) {
 	r.ended = true
 }
 
-// publish sends a message of the relay to the iopub connections of all clients.
+// publish sends a message of the relay to the iopub connections of all clients. The caller holds publishing.
 func (r *relay) publish(parent header, msgType string, content any) {
 	if frames, err := r.session.encode(r.session.newHeader(msgType), &parent, content); err == nil {
-		r.publishing.Lock()
-		defer r.publishing.Unlock()
 		r.toAll(append([][]byte{[]byte(msgType)}, frames...))
 	}
 }

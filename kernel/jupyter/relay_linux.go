@@ -34,7 +34,6 @@ func killAdopted() {
 	}
 }
 
-// ownChildren lists the child processes of this process.
 func ownChildren() (found []int) {
 	ours := fmt.Appendf(nil, "\nPPid:\t%d\n", os.Getpid())
 	files, _ := filepath.Glob("/proc/[0-9]*/status")

@@ -76,7 +76,6 @@ func recovered(err *error) {
 	}
 }
 
-// send writes one message.
 func (s *socket) send(frames ...[]byte) error {
 	s.sending.Lock()
 	defer s.sending.Unlock()
@@ -106,7 +105,6 @@ func (s *socket) receive(handle func(frames [][]byte)) {
 	}
 }
 
-// next reads one message.
 func (s *socket) next() (msg zmq4.Msg, err error) {
 	defer recovered(&err)
 	return s.zmtp.RecvMsg()

@@ -61,7 +61,6 @@ func folders() map[string]string {
 	return found
 }
 
-// read reads the kernel.json in dir.
 func read(name, dir string) (Spec, error) {
 	file := filepath.Join(dir, "kernel.json")
 	data, err := os.ReadFile(file)

@@ -47,7 +47,6 @@ type session struct {
 	key []byte
 }
 
-// newHeader returns the header of a new request.
 func (s session) newHeader(msgType string) header {
 	return header{
 		ID:       uuid.NewString(),
