@@ -57,7 +57,6 @@ type Outcome struct {
 	got         []number // the numbers of the run
 }
 
-// good says whether a notebook passed.
 func (o Outcome) good() bool {
 	return o.Err == nil && len(o.Differences)+len(o.Stored)+len(o.Stale) == 0
 }
@@ -175,7 +174,6 @@ func (o Options) job(file string, environment []string) (runner.Job, error) {
 	return j, nil
 }
 
-// golden is the path of a notebook's golden file.
 func (o Options) golden(notebook string) string {
 	name := filepath.Base(notebook)
 	return filepath.Join(o.Goldens, strings.TrimSuffix(name, filepath.Ext(name))+".json")
@@ -251,7 +249,7 @@ func (o Options) update(outcome *Outcome) error {
 		return err
 	}
 	if written {
-		o.say("wrote %s\n", file)
+		fmt.Fprintf(o.Report, "wrote %s\n", file)
 	}
 	if written && sameSources(outcome.stored, outcome.ran) {
 		outcome.Stored = ofStored(g, outcome.stored)
@@ -261,7 +259,7 @@ func (o Options) update(outcome *Outcome) error {
 		if err := nbformat.Write(outcome.File, outcome.stored); err != nil {
 			return err
 		}
-		o.say("wrote the outputs of %s\n", outcome.File)
+		fmt.Fprintf(o.Report, "wrote the outputs of %s\n", outcome.File)
 	}
 	outcome.Differences, outcome.Stored, outcome.Stale = nil, nil, nil
 	return nil
@@ -270,15 +268,12 @@ func (o Options) update(outcome *Outcome) error {
 // missing says what a notebook of another language lacks on this machine: its kernel, or a module that it imports. It
 // is empty for other errors, and if the kernel of this checkout is not installed.
 func missing(err error) string {
-	var cell *runner.CellError
-	switch {
-	case errors.Is(err, jupyter.ErrNoKernel):
+	if errors.Is(err, jupyter.ErrNoKernel) {
 		return "its kernel is not installed"
-	case errors.As(err, &cell) && cell.Name == "ModuleNotFoundError":
+	}
+	if cell, ok := errors.AsType[*runner.CellError](err); ok && cell.Name == "ModuleNotFoundError" {
 		reason, _, _ := strings.Cut(cell.Reason, "\n")
 		return reason
 	}
 	return ""
 }
-
-func (o Options) say(format string, args ...any) { fmt.Fprintf(o.Report, format, args...) }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -48,7 +46,6 @@ var defaults = []rule{
 	{Names: "*", Bound: Bound{Absolute: 0.01, Relative: 0.01}},
 }
 
-// matches says whether the rule applies to a name.
 func (r rule) matches(name string) bool {
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(r.Names), `\*`, `.*`)
 	return regexp.MustCompile(`(?s)^` + pattern + `$`).MatchString(name)
@@ -100,14 +97,10 @@ func (g golden) write(file string) (bool, error) {
 	if err := e.Encode(g); err != nil {
 		return false, fmt.Errorf("cannot encode the golden file as JSON: %w", err)
 	}
-	before, err := os.ReadFile(file)
-	if err == nil && bytes.Equal(before, text.Bytes()) {
+	if before, err := os.ReadFile(file); err == nil && bytes.Equal(before, text.Bytes()) {
 		return false, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("cannot read the golden file: %w", err)
-	}
-	err = nbformat.WriteFile(file, text.Bytes())
+	err := nbformat.WriteFile(file, text.Bytes())
 	return err == nil, err
 }
 
@@ -128,7 +121,6 @@ type Bound struct {
 	Relative float64 `json:"relative,omitempty"`
 }
 
-// Tolerance returns the absolute tolerance for a golden.
 func (b Bound) Tolerance(golden float64) float64 {
 	return max(b.Absolute, b.Relative*math.Abs(golden))
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// tell writes the outcome of a notebook to Report.
 func (o Options) tell(outcome Outcome) error {
 	text := outcome.details()
 	switch {
@@ -25,7 +24,6 @@ func (o Options) tell(outcome Outcome) error {
 	return err
 }
 
-// details lists the differences of an outcome.
 func (o Outcome) details() string {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

@@ -127,7 +127,6 @@ func mask(text string) string {
 	return blanks.ReplaceAllString(text, " ")
 }
 
-// exact leaves a text as it is.
 func exact(text string) string { return text }
 
 // excerpts cuts two texts to a few words around their first difference.

@@ -13,7 +13,6 @@ import (
 // backends.
 const valuesMIME = "application/vnd.tvps.values+json"
 
-// values is the content of an output of this type.
 type values struct {
 	Values map[string]float64 `json:"values"`
 	From   string             `json:"from"` // "gallery" in cells that compute nothing and show results of the checkout

@@ -40,7 +40,6 @@ type PlainWriter struct {
 	kept []byte
 }
 
-// Write writes the text without control sequences.
 func (w *PlainWriter) Write(p []byte) (int, error) {
 	text := append(w.kept, p...)
 	end := len(text)

@@ -41,7 +41,6 @@ var volatileCellMetadata = []string{Record, "papermill", "execution", "ExecuteTi
 // Record is the metadata field, of notebooks and of cells, in which package runner records a run.
 const Record = "tvps"
 
-// joinStreams joins adjacent pieces of the same stream.
 func joinStreams(outputs []Output) []Output {
 	var joined []Output
 	for _, o := range outputs {

@@ -102,7 +102,6 @@ func dataURI(kind, content string) string {
 // as they were typed: it has no typesetting.
 type formulaParser struct{}
 
-// Trigger returns the first character of a formula.
 func (formulaParser) Trigger() []byte { return []byte{'$'} }
 
 // formulas matches a formula at the beginning of a text, with two dollar signs or one.

@@ -25,7 +25,6 @@ type Parameter struct {
 	begin, end int // of the literal in the cell's source
 }
 
-// String describes the parameter in one line.
 func (p Parameter) String() string {
 	s := fmt.Sprintf("%s (%s, default %s)", p.Name, p.Type, p.Default)
 	if p.Doc != "" {
@@ -133,7 +132,6 @@ func (nb *Notebook) SetParameters(values map[string]string) error {
 	return nil
 }
 
-// known returns an error for a name that is not a parameter.
 func known(values map[string]string, all []Parameter) error {
 	for name := range values {
 		if slices.ContainsFunc(all, func(p Parameter) bool { return p.Name == name }) {
@@ -148,7 +146,6 @@ func known(values map[string]string, all []Parameter) error {
 	return nil
 }
 
-// list describes the parameters, one line each.
 func list(all []Parameter) string {
 	lines := make([]string, len(all))
 	for i, p := range all {

@@ -65,8 +65,7 @@ func blankCommands(source string) string {
 
 // goError is a parser's first error, with the line number in the cell.
 func goError(err error) error {
-	var all scanner.ErrorList
-	if errors.As(err, &all) && len(all) > 0 {
+	if all, ok := errors.AsType[scanner.ErrorList](err); ok {
 		return fmt.Errorf("line %d: %s", all[0].Pos.Line-1, all[0].Msg)
 	}
 	return err
@@ -136,7 +135,6 @@ var units = []unit{
 	{"time.Millisecond", time.Millisecond}, {"time.Microsecond", time.Microsecond}, {"time.Nanosecond", time.Nanosecond},
 }
 
-// integer writes a whole number as a literal.
 func integer(value string) (string, error) {
 	n, err := strconv.ParseInt(value, 0, 64)
 	if err != nil {
@@ -145,7 +143,6 @@ func integer(value string) (string, error) {
 	return strconv.FormatInt(n, 10), nil
 }
 
-// floating writes a number as a floating-point literal.
 func floating(value string) (string, error) {
 	f, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {

@@ -170,7 +170,6 @@ func isJSON(mime string) bool {
 	return mime == "application/json" || strings.HasPrefix(mime, "application/") && strings.HasSuffix(mime, "+json")
 }
 
-// fromJSON makes a notebook from its JSON object.
 func fromJSON(top map[string]any) (*Notebook, error) {
 	o := &object{fields: top, where: "the notebook"}
 	if _, ok := top["nbformat"]; !ok {

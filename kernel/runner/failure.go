@@ -23,7 +23,6 @@ type CellError struct {
 // sourceLines is the number of source lines that the error message shows.
 const sourceLines = 5
 
-// Error says which cell failed and why, with the first lines of its source.
 func (e *CellError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "code cell %d of %d failed: %s\nIts source:", e.Number, e.Of, e.Reason)
@@ -38,7 +37,6 @@ func (e *CellError) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the kernel's error.
 func (e *CellError) Unwrap() error { return e.Err }
 
 // failure makes the error for a cell that did not succeed: a *CellError, or ctx's error if ctx ended.
@@ -78,7 +76,6 @@ func reason(s *step, reply jupyter.Reply) string {
 	return strings.TrimSpace(value + "\n" + trace)
 }
 
-// stderr is what a cell printed to stderr.
 func stderr(s *step) string {
 	var b strings.Builder
 	for _, o := range s.Outputs {

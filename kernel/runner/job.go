@@ -30,7 +30,6 @@ type Job struct {
 	HTML       string            // file for the HTML page; empty: not written
 	Timeout    time.Duration     // limit for each cell; 0: none
 	Live       io.Writer         // gets the outputs of the cells as text; nil: discarded
-	Log        io.Writer         // gets what the kernel itself writes; nil: discarded
 	Env        []string          // NAME=value, for the kernel; overrides its kernelspec
 	Dir        string            // working directory of the kernel; empty: the folder of File
 
@@ -108,7 +107,7 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 	o := Options{
 		Timeout: j.Timeout, Live: j.Live, AllowErrors: j.AllowErrors,
 		Start: func(ctx context.Context) (Kernel, error) {
-			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: cmp.Or(j.Dir, dir), Log: j.Log, Env: j.Env})
+			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: cmp.Or(j.Dir, dir), Env: j.Env})
 			if err != nil {
 				return nil, err // k would be a non-nil interface with a nil pointer
 			}
@@ -148,7 +147,6 @@ func headless(spec jupyter.Spec) jupyter.Spec {
 	return spec
 }
 
-// export writes the HTML page, if the job wants one.
 func (p *Prepared) export(dir string) error {
 	if p.job.HTML == "" {
 		return nil

@@ -33,11 +33,11 @@ func (c *collector) show(o jupyter.Output) {
 	if o.DisplayID != "" {
 		c.updated = time.Now()
 	}
-	if c.shown > c.r.o.Limit {
+	if c.shown > streamLimit {
 		return
 	}
-	if c.shown += len(text); c.shown > c.r.o.Limit {
-		text = fmt.Sprintf("\n[this cell prints more than %d bytes; the rest is not shown here]\n", c.r.o.Limit)
+	if c.shown += len(text); c.shown > streamLimit {
+		text = fmt.Sprintf("\n[this cell prints more than %d bytes; the rest is not shown here]\n", streamLimit)
 	}
 	fmt.Fprint(c.r.o.Live, text)
 }
@@ -62,7 +62,6 @@ type Shared struct {
 	mu sync.Mutex
 }
 
-// Write writes to To.
 func (s *Shared) Write(data []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +76,6 @@ type Prefixed struct {
 	text   *stream
 }
 
-// Write forwards the complete lines and keeps an unfinished one.
 func (p *Prefixed) Write(data []byte) (int, error) {
 	if p.text == nil {
 		p.text = &stream{budget: &budget{limit: math.MaxInt}}

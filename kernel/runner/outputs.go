@@ -53,7 +53,6 @@ func newCollector(r *run, cell *step) *collector {
 // dataLimit is the limit of a cell's data (pictures, HTML) as a multiple of the limit of a stream.
 const dataLimit = 64
 
-// add takes one output.
 func (c *collector) add(o jupyter.Output) {
 	c.show(o)
 	c.mu.Lock()
@@ -88,9 +87,7 @@ func (c *collector) take(o jupyter.Output) {
 	case "stream":
 		c.stream(o)
 	case "display_data", "execute_result":
-		if o.DisplayID != "" {
-			c.update(o)
-		}
+		c.update(o)
 		c.display(o)
 	case "error":
 		c.cell.Outputs = append(c.cell.Outputs,
@@ -146,7 +143,7 @@ func (c *collector) reset() {
 func (c *collector) stream(o jupyter.Output) {
 	b := c.budgets[o.Name]
 	if b == nil {
-		b = &budget{limit: c.r.o.Limit}
+		b = &budget{limit: streamLimit}
 		c.budgets[o.Name] = b
 	}
 	if b.left > 0 {
@@ -169,7 +166,7 @@ func (c *collector) display(o jupyter.Output) {
 	for _, value := range o.Data {
 		size += len(value)
 	}
-	if c.data += size; c.data > dataLimit*c.r.o.Limit {
+	if c.data += size; c.data > dataLimit*streamLimit {
 		c.dropped++
 		return
 	}
@@ -191,7 +188,6 @@ func (c *collector) update(o jupyter.Output) {
 	}
 }
 
-// bundle decodes the values of a MIME bundle.
 func bundle(data map[string]json.RawMessage) map[string]any {
 	all := map[string]any{}
 	for mime, raw := range data {
@@ -234,7 +230,7 @@ func (c *collector) all() []nbformat.Output {
 	}
 	if c.dropped > 0 {
 		note := fmt.Sprintf("[%d more outputs were left out here: the limit is %d bytes of data per cell]\n",
-			c.dropped, dataLimit*c.r.o.Limit)
+			c.dropped, dataLimit*streamLimit)
 		all = append(all, nbformat.Output{Type: nbformat.Stream, Name: "stderr", Text: note})
 	}
 	for _, w := range c.widgets {
@@ -263,17 +259,14 @@ type stream struct {
 	note    bool            // the budget ran out in this stream
 }
 
-// write adds text.
 func (s *stream) write(text string) {
 	for text != "" && s.left == 0 {
-		end := strings.IndexAny(text, "\r\n")
-		if end != 0 {
-			piece := text
-			if end > 0 {
-				piece = text[:end]
+		if end := strings.IndexAny(text, "\r\n"); end != 0 {
+			if end < 0 {
+				end = len(text)
 			}
-			text = text[len(piece):]
-			s.append(piece)
+			s.append(text[:end])
+			text = text[end:]
 			continue
 		}
 		if text[0] == '\n' {

@@ -4,7 +4,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,15 +19,15 @@ import (
 
 // Tags of cells that change how they are run, as in Jupyter's own runner.
 const (
-	SkipTag   = "skip-execution"   // not run; keeps its outputs
-	RaisesTag = "raises-exception" // may fail without ending the run
+	skipTag   = "skip-execution"   // not run; keeps its outputs
+	raisesTag = "raises-exception" // may fail without ending the run
 )
 
-// DefaultLimit is the number of bytes that are kept of each stream of a cell.
-const DefaultLimit = 1 << 20
-
-// DefaultEvery is the time between two saves of a running cell that has new outputs.
-const DefaultEvery = 3 * time.Second
+// Tests make these smaller.
+var (
+	streamLimit = 1 << 20         // bytes that are kept of each stream of a cell
+	saveEvery   = 3 * time.Second // between two saves of a running cell that has new outputs
+)
 
 // Kernel runs the code of cells: a *jupyter.Kernel, or a scripted one in tests.
 type Kernel interface {
@@ -43,8 +42,6 @@ type Options struct {
 	Save    func(*nbformat.Notebook) error        // called after each cell and while it runs; nil: not saved
 	Timeout time.Duration                         // limit for each cell; 0: none
 	Live    io.Writer                             // gets the outputs as text when they arrive; nil: discarded
-	Limit   int                                   // bytes kept of each stream of a cell; 0: DefaultLimit
-	Every   time.Duration                         // between two saves of a running cell; 0: DefaultEvery
 
 	AllowErrors bool // run all cells, also after one that fails
 }
@@ -62,7 +59,6 @@ func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) 
 	if r.o.Save == nil {
 		r.o.Save = func(*nbformat.Notebook) error { return nil }
 	}
-	r.o.Limit, r.o.Every = cmp.Or(r.o.Limit, DefaultLimit), cmp.Or(r.o.Every, DefaultEvery)
 	r.plan()
 	if len(r.cells) == 0 { // no kernel is started
 		return r.result, r.o.Save(r.nb)
@@ -76,7 +72,6 @@ func Run(ctx context.Context, nb *nbformat.Notebook, o Options) (Result, error) 
 	return r.result, errors.Join(err, k.Close())
 }
 
-// run is the state of one call of Run.
 type run struct {
 	nb       *nbformat.Notebook
 	o        Options
@@ -86,7 +81,6 @@ type run struct {
 	result   Result
 }
 
-// step is a cell to run.
 type step struct {
 	*nbformat.Cell
 	number int // its number among the cells to run, from 1
@@ -98,7 +92,7 @@ func (r *run) plan() {
 		if c.Type != nbformat.Code || strings.TrimSpace(c.Source) == "" {
 			continue
 		}
-		if c.HasTag(SkipTag) {
+		if c.HasTag(skipTag) {
 			r.result.Skipped++
 			continue
 		}
@@ -107,7 +101,6 @@ func (r *run) plan() {
 	}
 }
 
-// all runs the cells.
 func (r *run) all(ctx context.Context) error {
 	if info := r.kernel.Language(); info != nil {
 		var value map[string]any
@@ -123,7 +116,6 @@ func (r *run) all(ctx context.Context) error {
 	return nil
 }
 
-// cell runs one cell and saves the notebook.
 func (r *run) cell(ctx context.Context, s *step) error {
 	fmt.Fprintf(r.o.Live, "[%d/%d] %s\n", s.number, len(r.cells), firstLine(s.Source))
 	out := newCollector(r, s)
@@ -134,7 +126,7 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	s.ExecutionCount = s.number
 	r.result.Ran++
 	saved := errors.Join(saveError, r.o.Save(r.nb))
-	if err == nil && (reply.Status == "ok" || s.HasTag(RaisesTag) || r.o.AllowErrors) {
+	if err == nil && (reply.Status == "ok" || s.HasTag(raisesTag) || r.o.AllowErrors) {
 		return saved
 	}
 	return errors.Join(r.failure(ctx, s, reply, err), saved)
@@ -150,12 +142,12 @@ func (r *run) execute(ctx context.Context, code string, on func(jupyter.Output))
 	return r.kernel.Execute(ctx, code, on)
 }
 
-// saveWhile saves the notebook every r.o.Every in which the cell had an output, until stop is called. It stops at the
+// saveWhile saves the notebook every saveEvery in which the cell had an output, until stop is called. It stops at the
 // first error, which stop returns.
 func (r *run) saveWhile(out *collector) (stop func() error) {
 	end, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		tick := time.NewTicker(r.o.Every)
+		tick := time.NewTicker(saveEvery)
 		defer tick.Stop()
 		for {
 			select {

@@ -222,10 +222,10 @@ func TestFlood(t *testing.T) {
 	}
 	text := c.Outputs[0].Text
 	note := "[98951487 more bytes were left out here: the limit is 1048576 per stream of a cell]\n"
-	if len(text) > DefaultLimit+200 || len(text) < DefaultLimit-outputCost || !strings.HasSuffix(text, note) {
+	if len(text) > streamLimit+200 || len(text) < streamLimit-outputCost || !strings.HasSuffix(text, note) {
 		t.Errorf("%d bytes, which end in %q", len(text), text[len(text)-100:])
 	}
-	if live.Len() > DefaultLimit+1000 || !strings.Contains(live.String(), "the rest is not shown here") ||
+	if live.Len() > streamLimit+1000 || !strings.Contains(live.String(), "the rest is not shown here") ||
 		!strings.Contains(live.String(), "\nafter\n") {
 		t.Errorf("%d bytes were shown live", live.Len())
 	}
@@ -233,7 +233,8 @@ func TestFlood(t *testing.T) {
 
 func TestManyOutputsAreLimited(t *testing.T) {
 	b := newFixture(t)
-	b.Limit = 1000
+	defer func(before int) { streamLimit = before }(streamLimit)
+	streamLimit = 1000
 	nb := newNotebook("script "+strings.Repeat("show - a\n", 10000), "script "+strings.Repeat("out a\nerr b\n", 10000))
 	if _, err := Run(context.Background(), nb, b.Options); err != nil {
 		t.Fatal(err)
@@ -270,7 +271,7 @@ func TestLive(t *testing.T) {
 // An output that changes in place is shown again after a while.
 func TestLiveUpdates(t *testing.T) {
 	var live bytes.Buffer
-	c := &collector{r: &run{o: Options{Live: &live, Limit: 100}}}
+	c := &collector{r: &run{o: Options{Live: &live}}}
 	bar := func(kind, text string) {
 		c.show(jupyter.Output{Type: kind, DisplayID: "bar", Data: map[string]json.RawMessage{
 			"text/plain": json.RawMessage(`"` + text + `"`)}})

@@ -16,7 +16,8 @@ import (
 // The file has a running cell's outputs before the cell ends.
 func TestSavedWhileRunning(t *testing.T) {
 	b := newFixture(t)
-	b.Every = 5 * time.Millisecond
+	defer func(before time.Duration) { saveEvery = before }(saveEvery)
+	saveEvery = 5 * time.Millisecond
 	b.enter = make(chan string, 1)
 	nb := newNotebook("print done", "hang")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -39,7 +40,8 @@ func TestSavedWhileRunning(t *testing.T) {
 // A disk that is full while a cell runs is reported once, at the end of the cell.
 func TestSaveFailsWhileRunning(t *testing.T) {
 	b := newFixture(t)
-	b.Every = time.Millisecond
+	defer func(before time.Duration) { saveEvery = before }(saveEvery)
+	saveEvery = time.Millisecond
 	full := errors.New("disk full")
 	failed := make(chan bool, 1)
 	b.Save = func(*nbformat.Notebook) error {

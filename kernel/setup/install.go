@@ -186,7 +186,6 @@ func installed(l Layout, out io.Writer) []string {
 	return append(files, filepath.Join(l.Data, ".build"))
 }
 
-// removeEmpty removes the folders that Install made, if nothing is left in them.
 func removeEmpty(l Layout) {
 	static := filepath.Dir(l.servedScript())
 	for _, dir := range []string{l.specDir(), static, filepath.Dir(static), l.bin(), l.goplsDir(), l.Data, filepath.Dir(l.Data)} {

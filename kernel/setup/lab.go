@@ -38,7 +38,6 @@ type LabOptions struct {
 	Install   InstallOptions // for the kernel, if it must be installed; Log is for JupyterLab, too
 }
 
-// jupyterLab is a JupyterLab that can be started.
 type jupyterLab struct {
 	command        []string
 	version, where string
@@ -68,10 +67,16 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 	}
 	fmt.Fprintf(o.Install.Log, "starting JupyterLab %s from %s; Ctrl-C stops it and its kernels\n",
 		lab.version, lab.where)
-	return runLab(ctx, l, notebooks, append(lab.command, labArgs(notebooks, o)...), o.Install.Log)
+	command := append(lab.command, "--ServerApp.root_dir="+notebooks)
+	if o.NoBrowser {
+		command = append(command, "--no-browser")
+	}
+	if o.Port != 0 {
+		command = append(command, "--port="+strconv.Itoa(o.Port))
+	}
+	return runLab(ctx, l, notebooks, append(command, o.Args...), o.Install.Log)
 }
 
-// installIfStale installs the kernel if it is missing, out of date or for another checkout.
 func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 	t, err := findGo(ctx, l.Root)
 	if err != nil {
@@ -89,18 +94,6 @@ func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 	}
 	fmt.Fprintf(o.Log, "installing the kernel: %s\n", problem)
 	return Install(ctx, l, o)
-}
-
-// labArgs returns JupyterLab's arguments.
-func labArgs(notebooks string, o LabOptions) []string {
-	args := []string{"--ServerApp.root_dir=" + notebooks}
-	if o.NoBrowser {
-		args = append(args, "--no-browser")
-	}
-	if o.Port != 0 {
-		args = append(args, "--port="+strconv.Itoa(o.Port))
-	}
-	return append(args, o.Args...)
 }
 
 // runLab runs JupyterLab in a process group of its own, because it would ask for confirmation after a terminal's

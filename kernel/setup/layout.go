@@ -68,19 +68,17 @@ func userData() (string, error) {
 // FindRoot finds the folder of this module's checkout: the working directory, or one above it, or TVPS_ROOT, which
 // is set in notebooks.
 func FindRoot() (string, error) {
-	dir, err := os.Getwd()
+	here, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
-	for {
+	for dir := here; ; dir = filepath.Dir(dir) {
 		if isRoot(dir) {
 			return dir, nil
 		}
-		up := filepath.Dir(dir)
-		if up == dir {
+		if dir == filepath.Dir(dir) {
 			break
 		}
-		dir = up
 	}
 	if dir := os.Getenv("TVPS_ROOT"); dir != "" && isRoot(dir) {
 		return filepath.Abs(dir)

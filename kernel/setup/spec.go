@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -30,7 +29,6 @@ var inherited = []string{
 	"TVPS_DATA", "TVPS_CACHE", "TVPS_RESULTS", "PJRT_PLUGIN_LIBRARY_PATH", "GOPATH", "GOMODCACHE", "GOCACHE",
 }
 
-// newSpec is the kernelspec of an installation.
 func newSpec(l Layout, t toolchain) jupyter.Spec {
 	env := map[string]string{
 		"GOFLAGS":      goFlags(),
@@ -48,8 +46,12 @@ func newSpec(l Layout, t toolchain) jupyter.Spec {
 		folders["GOCACHE"] = t.compiledCache
 	}
 	for _, name := range inherited {
-		if value := cmp.Or(os.Getenv(name), folders[name]); value != "" {
-			env[name] = absolute(name, value)
+		value := cmp.Or(os.Getenv(name), folders[name])
+		if abs, err := filepath.Abs(value); value != "" && err == nil && strings.HasPrefix(name, "TVPS_") {
+			value = abs // a folder; the other variables hold lists or absolute paths
+		}
+		if value != "" {
+			env[name] = value
 		}
 	}
 	for name, value := range env {
@@ -69,17 +71,6 @@ func newSpec(l Layout, t toolchain) jupyter.Spec {
 		Env:           env,
 		Metadata:      map[string]any{"written_by": writer},
 	}
-}
-
-// absolute makes the value of a TVPS_ variable, which is a folder, independent of the working directory. The other
-// variables hold lists or absolute paths: their values stay.
-func absolute(name, value string) string {
-	if strings.HasPrefix(name, "TVPS_") {
-		if abs, err := filepath.Abs(value); err == nil {
-			return abs
-		}
-	}
-	return value
 }
 
 // escape doubles each $, so that Jupyter does not expand it as a variable.
@@ -109,15 +100,10 @@ func specProblem(l Layout, t toolchain) string {
 	if err != nil {
 		return err.Error()
 	}
-	return difference(have, newSpec(l, t))
-}
-
-// difference says how the installed kernelspec differs from the one that install would write; empty if it does not.
-func difference(have, want jupyter.Spec) string {
+	want := newSpec(l, t)
 	if root := have.Env["TVPS_ROOT"]; root != want.Env["TVPS_ROOT"] {
 		return fmt.Sprintf("it is for the checkout %s, and this is %s", root, want.Env["TVPS_ROOT"])
 	}
-	have.Env, want.Env = maps.Clone(have.Env), maps.Clone(want.Env)
 	for _, name := range inherited {
 		delete(have.Env, name)
 		delete(want.Env, name)

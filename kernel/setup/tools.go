@@ -44,7 +44,6 @@ type toolchain struct {
 	wanted                 map[string]string // versions of the tools, by module path
 }
 
-// findGo describes the go command on PATH.
 func findGo(ctx context.Context, root string) (toolchain, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return toolchain{}, errors.New("the program go is not on PATH: install Go from https://go.dev/dl/")
@@ -144,7 +143,6 @@ func (t toolchain) problem(l Layout, p tool) string {
 	return ""
 }
 
-// moduleVersion is the version of a module in a program, or "unknown".
 func moduleVersion(info *buildinfo.BuildInfo, module string) string {
 	for _, m := range append(info.Deps, &info.Main) {
 		if m.Path == module {
