@@ -284,13 +284,8 @@ func (v verdictsByReading) under(id string, verdict claims.Verdict) []string {
 	return out
 }
 
-// readingsAre says what the page is about.
-const readingsAre = "The paper leaves points open ([interpretations](../../../replicate/paper/INTERPRETATIONS.md)). This page shows\n" +
-	"which verdicts depend on how they are read. A reading changes its own settings and no others. The column\n" +
-	"*default* has the gallery's verdicts, *same seeds* those of the default with the seeds and steps of the\n" +
-	"readings. `study --verdicts` makes this page, with the runs in `readings.csv.gz`."
-
-// markdown is the page: what depends on the reading, all verdicts, and what the readings are.
+// markdown is the page: the answer, the picture, what depends on the reading, what the readings are, and, folded, the
+// verdicts of the picture as text.
 func (v verdictsByReading) markdown() string {
 	var b strings.Builder
 	dependent, moved := v.dependent(), 0
@@ -302,18 +297,17 @@ func (v verdictsByReading) markdown() string {
 			moved++
 		}
 	}
-	b.WriteString("# Verdicts by reading\n\n" + readingsAre + "\n\n")
-	fmt.Fprintf(&b, "**Of %s, %d hold under one reading and do not hold under another. The verdicts on %d differ\n"+
-		"under some reading from those of the default with the same seeds.**\n\n![Verdicts by claim and reading](%s.svg)\n",
+	fmt.Fprintf(&b, "# Verdicts by reading\n\n"+
+		"The paper leaves points open ([interpretations](../../../replicate/paper/INTERPRETATIONS.md)). Does it\n"+
+		"matter how they are read?\n\n**Of %s, %d hold under one reading and do not hold under another.** The verdicts on %d differ\n"+
+		"under some reading from those of the default with the same seeds.\n\n![Verdicts by claim and reading](%s.svg)\n\n"+
+		"A row is a claim, a column a [reading](#the-readings). *Default* has the [gallery's](../README.md)\n"+
+		"verdicts, *same seeds* those of the default with the seeds and steps of the readings.\n",
 		runs.Plural(len(v.claims), "claim"), len(dependent), moved, readingName)
 	differ, readings := [][]string{{"claim", "holds", "does not hold"}}, [][]string{{"reading", "about", "settings", "seeds"}}
 	for _, c := range dependent {
 		differ = append(differ, []string{fmt.Sprintf("`%s`: %s", c.ID, c.Text), strings.Join(v.under(c.ID, claims.Holds), ", "),
 			strings.Join(v.under(c.ID, claims.DoesNotHold), ", ")})
-	}
-	b.WriteString("\n" + figures.Markdown(differ) + "\nAll verdicts:\n\n")
-	for _, look := range verdictLooks {
-		fmt.Fprintf(&b, "- `%s` %s\n", cmp.Or(look.Mark, " "), look.Text)
 	}
 	all := make([][]string, 1+len(v.claims))
 	all[0] = []string{"claim"}
@@ -329,7 +323,15 @@ func (v verdictsByReading) markdown() string {
 			readings = append(readings, []string{r.Name + ": " + r.Text, r.About, "`" + strings.Join(r.Set, " ") + "`", r.Seeds})
 		}
 	}
-	b.WriteString("\n" + figures.Markdown(all) + "\n" + figures.Markdown(readings))
+	var marks []string
+	for _, look := range verdictLooks {
+		marks = append(marks, cmp.Or(look.Mark, "empty")+" "+look.Text)
+	}
+	fmt.Fprintf(&b, "\n## Claims that depend on the reading\n\n%s\n## The readings\n\n"+
+		"A reading changes these settings and no others.\n\n%s\n"+
+		"<details><summary>All verdicts, as in the picture</summary>\n\n%s.\n\n%s\n</details>\n\n"+
+		"`study --verdicts` makes this page, with the runs in `%s.csv.gz`.\n",
+		figures.Markdown(differ), figures.Markdown(readings), strings.Join(marks, ";\n"), figures.Markdown(all), readingName)
 	return b.String()
 }
 
