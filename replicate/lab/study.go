@@ -204,7 +204,7 @@ func (l *Lab) studyPlans(tables []paper.Table, o StudyOptions) ([]studyPlan, err
 			}
 			row.keep(row.Jobs, idsOf(plan.Default))
 			if a := row.Alternative; skipSlow && a.Slow != "" && !row.Stored(l.Store) {
-				why := fmt.Sprintf("it takes about %s on two cores; `--row %s` makes it", a.Slow, a.Name)
+				why := fmt.Sprintf("about %s on two cores, with `--row`", a.Slow)
 				plan.Left = append(plan.Left, LeftOut{a.Name, why})
 				continue
 			}

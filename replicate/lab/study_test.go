@@ -368,7 +368,7 @@ func TestSlowRows(t *testing.T) {
 			t.Errorf("%+v", plans[0])
 		}
 		if left := plans[0].Left; len(left) == 1 &&
-			!strings.Contains(left[0].Why, "an hour on two cores; `--row slow`") {
+			!strings.Contains(left[0].Why, "an hour on two cores, with `--row`") {
 			t.Errorf("left out with the reason %q", left[0].Why)
 		}
 		return len(plans[0].Rows)

@@ -234,8 +234,16 @@ func (t studyTable) markdown() string {
 	if len(t.Left) > 0 {
 		b.WriteString("\nLeft out:\n")
 	}
+	var reasons []string
+	names := map[string][]string{} // by reason
 	for _, left := range t.Left {
-		fmt.Fprintf(&b, "- %s: %s.\n", left.Name, left.Why)
+		if names[left.Why] == nil {
+			reasons = append(reasons, left.Why)
+		}
+		names[left.Why] = append(names[left.Why], left.Name)
+	}
+	for _, why := range reasons {
+		fmt.Fprintf(&b, "- %s: %s.\n", strings.Join(names[why], ", "), why)
 	}
 	return b.String()
 }

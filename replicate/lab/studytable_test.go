@@ -37,7 +37,7 @@ func byHand() studyTable {
 				Text: "Table 2"}, Steps: []int{1, 4, 7}, OwnBase: true, Defaults: true,
 				Results: map[string]figures.SummaryRow{"everything": base}},
 		},
-		Left: []LeftOut{{"slow", "it takes about an hour on two cores; `--row slow` makes it"}},
+		Left: []LeftOut{{"slow", "it takes an hour"}, {"wide", "it is the default"}, {"long", "it takes an hour"}},
 	}
 }
 
@@ -53,7 +53,7 @@ N = 2000.
 ` + "| `clip=none` | I2 | | +5.0 | not run |\n" +
 		"| `max-updates=0 x=1`, no limit, 1 of the steps | I3 | 59.2% | -1.3 [-2.0, -0.6] | |\n" +
 		"| `g-updates=200`, Table 2, the default here | I1 | 65.0% | | |\n\nLeft out:\n" +
-		"- slow: it takes about an hour on two cores; `--row slow` makes it.\n"
+		"- slow, long: it takes an hour.\n- wide: it is the default.\n"
 	if got := byHand().markdown(); got != markdown {
 		t.Errorf("markdown:\n%s\nwant:\n%s", got, markdown)
 	}
