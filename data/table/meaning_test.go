@@ -514,19 +514,21 @@ func TestSameMeaning(t *testing.T) {
 	}
 }
 
-// TestRealisticColumns: columns of real tables have the kinds that they always had.
-func TestRealisticColumns(t *testing.T) {
+// TestKinds: columns as real tables have them get their kind, unless another is given.
+func TestKinds(t *testing.T) {
 	for _, test := range []struct {
 		kind  table.Kind
 		texts string // separated by bars
 	}{
-		{table.Number, "3.5|-2|1e-7|0"},
+		{table.Number, "1|-2|+3"},
+		{table.Number, "3.5|-2|1e-7|0|.5|5."},
 		{table.Number, "2019|2020|2021"},
 		{table.Number, "20190101|20190102"},
 		{table.Number, "1546300800|1546304400"},
 		{table.Number, "0|1|1|0"},
 		{table.Number, "43.65107|-79.347015"},
 		{table.Number, "7||NA|12"},
+		{table.Number, "01|5|123"},
 		{table.Category, "00501|10001|94105"},
 		{table.Category, "A12|B7|C990"},
 		{table.Category, "M5V 3L9|K1A 0B1"},
@@ -566,6 +568,7 @@ func TestRealisticColumns(t *testing.T) {
 		{table.Category, "N/A|low|high"},
 		{table.Category, "50%|other|20%"},
 		{table.Category, "AA-11-BB|CC-22-DD"},
+		{table.Category, "true|false|maybe"},
 		{table.Boolean, "TRUE|False|true"},
 		{table.Time, "2019-01-31|2019-02-28"},
 		{table.Time, "2019-01-31 10:00:00|2019-02-28 11:30:59"},
@@ -582,6 +585,29 @@ func TestRealisticColumns(t *testing.T) {
 		c := read(t, columnOf(slices.Repeat(texts, 12)...), table.Options{}).Schema().Columns[0]
 		if c.Kind != test.kind {
 			t.Errorf("%s is a %s (%s), want a %s", test.texts, c.Kind, c.Note, test.kind)
+		}
+	}
+	var many []string
+	for i := range 60 {
+		many = append(many, fmt.Sprint("text ", i))
+	}
+	for _, test := range []struct {
+		texts       []string
+		given, want table.Kind
+	}{
+		{many, "", table.Text},
+		{many, table.Category, table.Category},
+		{[]string{"1", "2"}, table.Category, table.Category},
+		{[]string{"1", "0"}, table.Boolean, table.Boolean},
+		{[]string{"1", "2", "x"}, table.Category, table.Category},
+		{[]string{"1", "2", "x"}, table.Text, table.Text},
+	} {
+		o := table.Options{Kinds: map[string]table.Kind{}}
+		if test.given != "" {
+			o.Kinds["v"] = test.given
+		}
+		if c := read(t, columnOf(test.texts...), o).Schema().Columns[0]; c.Kind != test.want {
+			t.Errorf("%v, given as %q, is a %s, want a %s", test.texts, test.given, c.Kind, test.want)
 		}
 	}
 }

@@ -139,15 +139,7 @@ func cause(err error) string {
 
 // isMissing says whether a trimmed text means a missing value.
 func (in *input) isMissing(text []byte) bool {
-	if len(text) == 0 {
-		return true
-	}
-	for _, m := range in.missing {
-		if m == string(text) {
-			return true
-		}
-	}
-	return false
+	return len(text) == 0 || slices.ContainsFunc(in.missing, func(m string) bool { return m == string(text) })
 }
 
 // wanted lists the columns that are read. It refuses too many, names that are not unique, and options about columns

@@ -38,26 +38,6 @@ var physical = map[reflect.Type]parquet.Type{
 	reflect.TypeFor[[]parquet.FixedLenByteArray](): parquet.Types.FixedLenByteArray,
 }
 
-// batch is the method of arrow-go's typed writers.
-type batch[T any] interface {
-	WriteBatch(values []T, levels, repetitions []int16) (int64, error)
-}
-
-func writeCells[T any](w file.ColumnChunkWriter, c cells, levels, repetitions []int16) error {
-	values := c.values.([]T)
-	if c.missing != nil { // without gaps
-		var present []T
-		for i, v := range values {
-			if !c.missing[i] {
-				present = append(present, v)
-			}
-		}
-		values = present
-	}
-	_, err := w.(batch[T]).WriteBatch(values, levels, repetitions)
-	return err
-}
-
 // parquetOf writes a Parquet file. A column "a.b" is a field of the struct a, and "a[]" is a list.
 func parquetOf(t testing.TB, columns []cells, properties ...parquet.WriterProperty) string {
 	t.Helper()
@@ -108,28 +88,19 @@ func parquetOf(t testing.TB, columns []cells, properties ...parquet.WriterProper
 				}
 			}
 		}
-		switch c.values.(type) {
-		case []bool:
-			err = writeCells[bool](column, c, levels, repetitions)
-		case []int32:
-			err = writeCells[int32](column, c, levels, repetitions)
-		case []int64:
-			err = writeCells[int64](column, c, levels, repetitions)
-		case []float32:
-			err = writeCells[float32](column, c, levels, repetitions)
-		case []float64:
-			err = writeCells[float64](column, c, levels, repetitions)
-		case []parquet.Int96:
-			err = writeCells[parquet.Int96](column, c, levels, repetitions)
-		case []parquet.ByteArray:
-			err = writeCells[parquet.ByteArray](column, c, levels, repetitions)
-		case []parquet.FixedLenByteArray:
-			err = writeCells[parquet.FixedLenByteArray](column, c, levels, repetitions)
+		values := reflect.ValueOf(c.values)
+		present := reflect.MakeSlice(values.Type(), 0, values.Len())
+		for i := range values.Len() {
+			if c.missing == nil || !c.missing[i] {
+				present = reflect.Append(present, values.Index(i))
+			}
 		}
-		if err == nil {
-			err = column.Close()
+		written := reflect.ValueOf(column).MethodByName("WriteBatch").Call([]reflect.Value{present, reflect.ValueOf(levels),
+			reflect.ValueOf(repetitions)})
+		if err := written[1].Interface(); err != nil {
+			t.Fatal(err)
 		}
-		if err != nil {
+		if err := column.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
