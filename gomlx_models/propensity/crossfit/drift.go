@@ -49,7 +49,7 @@ func (f *Fitter) Drift(ctx context.Context, d Table, cfg Config, seed int64) (*D
 	defer net.Free(table...)
 	chunk, at := thin(evenly(len(rows.at), found.Chunks)), thin(rows.at)
 	o.work.planned = nullCandidate.Updates
-	if d.hasY() {
+	if d.HasY() {
 		o.work.planned += nullCandidate.Updates + outcomeCandidate.Updates
 	}
 	if d.Target != nil {
@@ -58,7 +58,7 @@ func (f *Fitter) Drift(ctx context.Context, d Table, cfg Config, seed int64) (*D
 	if found.Score, err = o.null(ctx, table, o.samples(d, at, Covariate), chunk, seed); err != nil {
 		return nil, err
 	}
-	if d.hasY() {
+	if d.HasY() {
 		found.Rule, err = o.conditionalNull(ctx, table, o.samples(d, at, Joint), chunk, seed)
 	}
 	return found, err
@@ -74,7 +74,7 @@ func (f *Drift) testColumns(d Table, at []int, seed int64) {
 	n := float64(len(at))
 	f.Chunks = max(outcomeFolds, int(n/max(1, chunkTimes*(f.Dependence-1), n/mostChunks)))
 	f.Columns = testColumns(columns, d.Dim, f.Chunks, random.Seed(seed, "columns"))
-	if d.hasY() {
+	if d.HasY() {
 		f.Outcome = testColumns(outcome, max(1, d.Classes), f.Chunks, random.Seed(seed, "outcome"))
 	}
 }

@@ -50,8 +50,8 @@ func (d Table) Rows(at []int) Table {
 	return out
 }
 
-// hasY tells whether the rows have an outcome.
-func (d Table) hasY() bool { return d.Label != nil || d.Target != nil }
+// HasY tells whether the rows have an outcome.
+func (d Table) HasY() bool { return d.Label != nil || d.Target != nil }
 
 // check returns an error for the first impossible row.
 func (d Table) check() error {
@@ -60,8 +60,6 @@ func (d Table) check() error {
 	case d.Dim < 1 || n == 0 || len(d.X) != n*d.Dim:
 		return fmt.Errorf("crossfit: %d values of x, in samples of %d, for %d times; each time needs a sample of 1 or more",
 			len(d.X), d.Dim, n)
-	case n > math.MaxInt32:
-		return fmt.Errorf("crossfit: %d samples; at most %d are possible", n, math.MaxInt32)
 	case d.Label != nil && d.Target != nil:
 		return errors.New("crossfit: rows have labels and targets; give one of them")
 	case (d.Label != nil) != (d.Classes > 0):
@@ -267,7 +265,7 @@ func (o *Fitted) needs() []Kind {
 
 // fit trains every model.
 func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64) error {
-	if !d.hasY() {
+	if !d.HasY() {
 		if !slices.Contains(o.Config.Kinds, Joint) && !slices.Contains(o.Config.Kinds, Covariate) {
 			return errors.New("crossfit: conditional weights need labels or targets; the rows have none")
 		}

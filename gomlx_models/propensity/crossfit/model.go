@@ -12,6 +12,13 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
+// model is a fitted g of one kind: Ensemble networks for each fold.
+type model struct {
+	net    *network
+	values []net.Values // [ensemble], each with a leading axis of folds
+	scale  float64      // factor of g
+}
+
 // heldPairsPerFold bounds the held-out pairs of a fold: few rows are used several times, with
 // different other times.
 func heldPairsPerFold(n, folds int) int { return min(max(n/folds, 2048), 8192) }

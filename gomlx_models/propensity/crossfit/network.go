@@ -14,13 +14,6 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// model is a fitted g of one kind: Ensemble networks for each fold.
-type model struct {
-	net    *network
-	values []net.Values // [ensemble], each with a leading axis of folds
-	scale  float64      // factor of g
-}
-
 // netKey names the compiled programs of some networks. Those of g serve Joint and Covariate: without outcome, label and
 // target of every row are 0.
 type netKey struct {

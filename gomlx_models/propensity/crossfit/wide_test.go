@@ -7,6 +7,8 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // manyColumns are 90 rows of 1,200 columns at 30 times: the first columns are given, the others copies of them in other
@@ -31,7 +33,7 @@ func manyColumns(seed int64) (few, wide Table) {
 // TestTurned: the rotated rows keep the lengths and angles of the standardised ones, but for the scale of the initial
 // values, in as few dimensions as they span; and a layer that is turned back gives what it gave.
 func TestTurned(t *testing.T) {
-	_, d := manyColumns(1)
+	few, d := manyColumns(1)
 	s, at := shapeOfRows(d, columnOrder(d), Positions(90)), Positions(90)
 	turn := turned(d, s, at)
 	if turn == nil || turn.rank() != 2 {
@@ -43,12 +45,6 @@ func TestTurned(t *testing.T) {
 			out[k] = float64((d.X[row*d.Dim+j] - s.Mean[k]) / s.Scale[k])
 		}
 		return out
-	}
-	dot := func(a, b []float64) (sum float64) {
-		for i, v := range a {
-			sum += v * b[i]
-		}
-		return sum
 	}
 	const lanes, hidden, more = 2, 3, 1
 	rng := random.New(1, "layer")
@@ -64,7 +60,7 @@ func TestTurned(t *testing.T) {
 		z, x := turn.table[2*i:2*i+2], standard(i)
 		for j := range 5 {
 			o := turn.table[2*j : 2*j+2]
-			got, want := float64(z[0]*o[0]+z[1]*o[1]), dot(x, standard(j))*2/float64(d.Dim)
+			got, want := float64(z[0]*o[0]+z[1]*o[1]), floats.Dot(x, standard(j))*2/float64(d.Dim)
 			if math.Abs(got-want) > 1e-4 {
 				t.Errorf("rows %d, %d: product %v, want %v", i, j, got, want)
 			}
@@ -86,18 +82,9 @@ func TestTurned(t *testing.T) {
 			}
 		}
 	}
-	if turned(firstTwo(d), s, at) != nil {
+	if turned(few, s, at) != nil {
 		t.Error("a table of few columns is rotated")
 	}
-}
-
-// firstTwo are the first columns of a table.
-func firstTwo(d Table) Table {
-	out := Table{Dim: 2, Time: d.Time}
-	for i := range d.Time {
-		out.X = append(out.X, d.X[i*d.Dim:i*d.Dim+2]...)
-	}
-	return out
 }
 
 // TestManyColumns: a table of copies has nearly the weights of the columns that they are copies of, also by a saved g;
