@@ -245,6 +245,16 @@ func (r *Backtest) judge() Advice {
 	return v
 }
 
+// nameCommittee adds to the advice of a single weighting that a committee is better, where it is.
+func (r *Backtest) nameCommittee(v Advice) Advice {
+	c := r.rule(Committee) // without intervals if it took no part
+	v.Committee = c.AgainstUniform.High < 0 && c.AgainstForgetting.High < 0 && r.byLoss(c, r.rule(v.Rule)) < 0
+	if v.Committee {
+		v.Sentence += fmt.Sprintf(" A committee of models on several time scales is better: %s %s.", r.Words(), r.loss(c))
+	}
+	return v
+}
+
 // take is what the weights of a simple rule take of the past, in words.
 func (r *Backtest) take(rule RuleResult) string {
 	switch {

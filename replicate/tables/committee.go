@@ -3,57 +3,13 @@ package tables
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"tvps/data/random"
-	"tvps/replicate/runs"
 
 	"gonum.org/v1/gonum/floats"
 )
-
-// past is what the test blocks before one have given.
-type past struct {
-	measure string               // that compares
-	blocks  []map[string]float64 // value of each metric, by test block
-	rows    []float64            // of each test block
-}
-
-// past has the test blocks before a step. known: their rows.
-func (p *BacktestJob) past(known map[int][]runs.Row, step int) *past {
-	out := &past{measure: measures(p.stream)[0].name}
-	for _, t := range p.steps {
-		if t < step {
-			out.add(known[t], p.stream.Times.Counts[t])
-		}
-	}
-	return out
-}
-
-// add appends a test block.
-func (p *past) add(of []runs.Row, rows int) {
-	values := map[string]float64{}
-	for _, r := range of {
-		values[r.Metric] = r.Value
-	}
-	p.blocks, p.rows = append(p.blocks, values), append(p.rows, float64(rows))
-}
-
-// first has the first n test blocks.
-func (p *past) first(n int) *past { return &past{p.measure, p.blocks[:n], p.rows[:n]} }
-
-// sums has a metric of each test block, summed over its rows.
-func (p *past) sums(metric string) []float64 {
-	out := make([]float64, len(p.blocks))
-	for i, values := range p.blocks {
-		out[i] = values[metric] * p.rows[i]
-	}
-	return out
-}
-
-// losses are those of a weighting on each test block, summed over its rows.
-func (p *past) losses(w Weighting) []float64 { return p.sums(metric(p.measure, w.String())) }
 
 // adaHedge gives each model of a rule its share in the prediction of the next test block: exponential weights
 //
@@ -90,19 +46,6 @@ func (r Rule) members(p *past) (out []Member) {
 	}
 	slices.SortStableFunc(out, func(a, b Member) int { return cmp.Compare(b.Share, a.Share) })
 	return out
-}
-
-// nameCommittee adds to the advice of a single weighting that a committee is better, where it is.
-func (r *Backtest) nameCommittee(v Advice) Advice {
-	for _, c := range r.Rules {
-		v.Committee = v.Committee || c.Rule == Committee && c.AgainstUniform.High < 0 && c.AgainstForgetting.High < 0 &&
-			c.Scores[r.Metric] < r.rule(v.Rule).Scores[r.Metric]
-	}
-	if v.Committee {
-		v.Sentence += fmt.Sprintf(" A committee of models on several time scales is better: %s %s.", r.Words(),
-			r.loss(r.rule(Committee)))
-	}
-	return v
 }
 
 // slopeOf names the row of a slope, per row of the test block.

@@ -80,7 +80,7 @@ func (m *measurement) run() error {
 	defer m.fitter.Close()
 	cfg := m.q.Fit
 	cfg.Kinds = []crossfit.Kind{crossfit.Covariate}
-	if m.hasY() {
+	if m.data.HasY() {
 		cfg.Kinds = crossfit.Kinds()
 	}
 	done := 0.
@@ -138,13 +138,10 @@ type Contribution struct {
 	Share  float64 `json:"share"`
 }
 
-// hasY tells whether the rows have an outcome.
-func (m *measurement) hasY() bool { return m.data.Label != nil || m.data.Target != nil }
-
 // columns permutes each column.
 func (m *measurement) columns(progress func(share float64)) error {
 	encoder, kind := m.encoder, crossfit.Covariate
-	if m.hasY() {
+	if m.data.HasY() {
 		kind = crossfit.Joint
 	}
 	d := m.data.Rows(thin(crossfit.Positions(len(m.data.Time)), columnRows))
@@ -165,7 +162,7 @@ func (m *measurement) columns(progress func(share float64)) error {
 	of := encoder.Of()
 	chosen := m.screen(d, of, len(encoder.Columns), base)
 	n := len(d.Time)
-	if m.hasY() {
+	if m.data.HasY() {
 		chosen = append(chosen, -1) // the label
 	}
 	for i, column := range chosen {
@@ -251,7 +248,7 @@ func (m *measurement) maps(progress func(share float64)) error {
 	d := m.data.Rows(rows)
 	kinds := []crossfit.Kind{crossfit.Covariate, crossfit.Joint, crossfit.Conditional}
 	m.Maps = []Map{{In: InX}, {In: InBoth}, {In: InRule}}
-	if !m.hasY() {
+	if !m.data.HasY() {
 		m.Maps = m.Maps[:1]
 	}
 	for at, block := range m.Blocks {

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"html/template"
 	"math"
@@ -15,7 +14,6 @@ import (
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
-	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -37,19 +35,14 @@ func write(t testing.TB, columns string, blocks, rows int,
 		}
 		fmt.Fprintf(&b, ",%s\n", y)
 	}
-	path := filepath.Join(t.TempDir(), "table.csv")
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return csv(t, b.String())
 }
 
 // measure measures a table with a fit of seconds.
 func measure(t *testing.T, file, label string, drop ...string) *Drift {
 	t.Helper()
-	fit := crossfit.DefaultConfig()
-	fit.Candidates, fit.Folds, fit.Ensemble, fit.Permutations = fit.Candidates[:1], 2, 1, LeastPermutations
-	fit.Candidates[0].Updates = 150
+	fit := quick(150)
+	fit.Permutations = LeastPermutations
 	p, err := PrepareDrift(Request{Fit: fit,
 		Source: Source{File: file, Time: "block", Label: label, Read: table.Options{Drop: drop}}})
 	if err != nil {
@@ -184,24 +177,6 @@ func TestBlocks(t *testing.T) {
 			rows != c.times*c.each || last.Value != float64(c.times)-float64(c.per+1)/2 {
 			t.Errorf("%d times: %d blocks of %d, the first of %d rows, the last %+v", c.times, len(b.list), b.per,
 				b.list[0].Rows, last)
-		}
-	}
-}
-
-// TestDriftMistakes are *table.Error, which the command line answers with exit code 2.
-func TestDriftMistakes(t *testing.T) {
-	file := write(t, "x", 2, 3, func(rng *rand.Rand, _ int) ([]float64, string) {
-		return []float64{rng.NormFloat64()}, "a"
-	})
-	fit := crossfit.DefaultConfig()
-	for want, source := range map[string]Source{
-		`no column "date"`: {File: file, Time: "date"},
-		`the label is "a"`: {File: file, Time: "block", Label: "y"},
-	} {
-		_, err := PrepareDrift(Request{Source: source, Fit: fit})
-		var mistake *table.Error
-		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want a *table.Error with %q", err, want)
 		}
 	}
 }

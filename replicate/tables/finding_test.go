@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -33,7 +31,7 @@ func TestOneRule(t *testing.T) {
 			x[7] += moves * float64(block) / 39
 			return x, "0"
 		})
-		q := Request{Source: Source{File: file, Time: "block", Read: table.Options{Drop: []string{"y"}}}, Fit: quick()}
+		q := Request{Source: Source{File: file, Time: "block", Read: table.Options{Drop: []string{"y"}}}, Fit: quick(150)}
 		q.Fit.Permutations = LeastPermutations
 		a, err := PrepareDrift(q)
 		if err != nil {
@@ -137,11 +135,7 @@ func TestLeaks(t *testing.T) {
 			fmt.Sprint("m", i/250*7%12), half, fmt.Sprint("h", rng.IntN(2)), map[string]string{"yes": "1", "no": "0"}[y], status,
 			rng.IntN(9), math.Sin(float64(i)/200)+rng.NormFloat64()/10)
 	}
-	file := filepath.Join(t.TempDir(), "leaks.csv")
-	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	q := Request{Source: Source{File: file, Time: "t", Label: "y"}, Fit: quick()}
+	q := Request{Source: Source{File: csv(t, b.String()), Time: "t", Label: "y"}, Fit: quick(150)}
 	q.Fit.Permutations = LeastPermutations
 	p, err := PrepareDrift(q)
 	if err != nil {

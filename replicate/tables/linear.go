@@ -118,9 +118,7 @@ func softmax(ctx context.Context, t *task, x *sparse, weight, start []float64) (
 	}
 	z := make([]float64, k)
 	loss := func(beta, grad []float64) float64 {
-		for i := range grad {
-			grad[i] = 0
-		}
+		clear(grad)
 		sum := 0.
 		for _, i := range rows {
 			at, values := x.row(i)

@@ -26,8 +26,8 @@ var (
 )
 
 // pageParts is what a page shows of an answer.
-type pageParts[T any] struct {
-	Answer         T
+type pageParts struct {
+	Answer         any
 	Style          template.CSS
 	Sections, Maps []figures.PanelPart
 	Script         template.JS
@@ -35,9 +35,9 @@ type pageParts[T any] struct {
 
 // writePage writes index.html, a page with live charts of an answer, echarts.min.js and other files by name to the
 // folder, which it makes if needed.
-func writePage[T any](dir string, page *template.Template, answer T, fig figures.Figure, maps []figures.HeatMap,
+func writePage(dir string, page *template.Template, answer any, fig figures.Figure, maps []figures.HeatMap,
 	files map[string][]byte) error {
-	out := pageParts[T]{Answer: answer, Style: figures.CSS(fig)}
+	out := pageParts{Answer: answer, Style: figures.CSS(fig)}
 	live := func(to *[]figures.PanelPart, part figures.PanelPart, err error) error {
 		part.Live = true
 		*to = append(*to, part)

@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -16,7 +15,7 @@ import (
 // with its verdict, which is found by the table's content or its name, and by the columns.
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
-	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quicker()}, Model: "logistic",
+	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)}, Model: "logistic",
 		Kinds: []crossfit.Kind{}, Rules: []string{}, Last: 4}
 	q.Fit.Permutations = LeastPermutations
 	r := run(t, dir, q)
@@ -44,10 +43,7 @@ func TestRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied, other := q.Source, q.Source
-	copied.File, other.Label = filepath.Join(t.TempDir(), "copy.csv"), "x"
-	if err := os.WriteFile(copied.File, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	copied.File, other.Label = csv(t, string(text)), "x"
 	if got := []string{LastVerdict(dir, q.Source), LastVerdict(dir, copied), LastVerdict(dir, other)}; got[0] != want ||
 		got[1] != want || got[2] != "" {
 		t.Errorf("the last verdicts are %q, want %q", got, want)

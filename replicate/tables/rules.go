@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -210,6 +211,48 @@ func scaledWeights(out []float64) []float64 {
 	floats.Scale(float64(len(out))/sum, out)
 	return out
 }
+
+// past is what the test blocks before one have given.
+type past struct {
+	measure string               // that compares
+	blocks  []map[string]float64 // value of each metric, by test block
+	rows    []float64            // of each test block
+}
+
+// past has the test blocks before a step. known: their rows.
+func (p *BacktestJob) past(known map[int][]runs.Row, step int) *past {
+	out := &past{measure: measures(p.stream)[0].name}
+	for _, t := range p.steps {
+		if t < step {
+			out.add(known[t], p.stream.Times.Counts[t])
+		}
+	}
+	return out
+}
+
+// add appends a test block.
+func (p *past) add(of []runs.Row, rows int) {
+	values := map[string]float64{}
+	for _, r := range of {
+		values[r.Metric] = r.Value
+	}
+	p.blocks, p.rows = append(p.blocks, values), append(p.rows, float64(rows))
+}
+
+// first has the first n test blocks.
+func (p *past) first(n int) *past { return &past{p.measure, p.blocks[:n], p.rows[:n]} }
+
+// sums has a metric of each test block, summed over its rows.
+func (p *past) sums(metric string) []float64 {
+	out := make([]float64, len(p.blocks))
+	for i, values := range p.blocks {
+		out[i] = values[metric] * p.rows[i]
+	}
+	return out
+}
+
+// losses are those of a weighting on each test block, summed over its rows.
+func (p *past) losses(w Weighting) []float64 { return p.sums(metric(p.measure, w.String())) }
 
 // chosen lists the weighting that the rule takes before each block, and after the last.
 func (r Rule) chosen(p *past) []Weighting {

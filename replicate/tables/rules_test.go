@@ -3,8 +3,6 @@ package tables
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -53,11 +51,8 @@ func TestSample(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&text, "%d,%d,%v\n", (i*31%n)*blocks/n, i%7, i%3 == 0)
 	}
-	file := filepath.Join(t.TempDir(), "t.csv")
-	if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	p, err := PrepareBacktest(BacktestRequest{Request: Request{Source: Source{File: file, Time: "t", Label: "y"}, Fit: quicker()}, Model: "logistic"})
+	file := csv(t, text.String())
+	p, err := PrepareBacktest(BacktestRequest{Request: Request{Source: Source{File: file, Time: "t", Label: "y"}, Fit: quick(60)}, Model: "logistic"})
 	if err != nil {
 		t.Fatal(err)
 	}

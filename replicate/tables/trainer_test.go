@@ -129,6 +129,16 @@ func answer(action, train, test, out string) {
 	}
 }
 
+// csv writes a text to a file.
+func csv(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "table.csv")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // turning writes a table of 16 blocks of 40 rows, in which the rule from x to y turns round before block 10.
 func turning(t *testing.T, blocks int) Source {
 	t.Helper()
@@ -143,11 +153,7 @@ func turning(t *testing.T, blocks int) Source {
 			text += line
 		}
 	}
-	path := filepath.Join(t.TempDir(), "t.csv")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return Source{File: path, Time: "t", Label: "y", Read: table.Options{Drop: []string{"z", "n"}}}
+	return Source{File: csv(t, text), Time: "t", Label: "y", Read: table.Options{Drop: []string{"z", "n"}}}
 }
 
 func newTestTask(t *testing.T, source Source, step int) *task {
@@ -553,7 +559,7 @@ func TestCheckWeights(t *testing.T) {
 		{name: "number without weights", source: number(t), model: &weighing{use: none}, found: true},
 		{name: "one feature", source: alone, model: &weighing{use: none}, note: true},
 	} {
-		p, err := PrepareBacktest(BacktestRequest{Request: Request{Source: c.source, Fit: quicker()}, Model: "exec:mine"})
+		p, err := PrepareBacktest(BacktestRequest{Request: Request{Source: c.source, Fit: quick(60)}, Model: "exec:mine"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -575,7 +581,7 @@ func TestReuse(t *testing.T) {
 	t.Setenv(trainerVariable, "helper")
 	helper, dir := filepath.Join(t.TempDir(), "helper"), t.TempDir()
 	t.Setenv(trainerVariable+"_HELPER", helper)
-	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quicker()}, Model: "exec:'" + binary + "'", Kinds: []crossfit.Kind{},
+	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)}, Model: "exec:'" + binary + "'", Kinds: []crossfit.Kind{},
 		Rules: []string{}, Last: 5}
 	var log strings.Builder
 	losses := func(text string, reuse bool) (out []float64) {
@@ -677,12 +683,4 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("the model %q was accepted", bad)
 		}
 	}
-}
-
-// quicker is a fit of g of less than a second.
-func quicker() crossfit.Config {
-	c := crossfit.DefaultConfig()
-	c.Candidates, c.Folds, c.Ensemble, c.Permutations = c.Candidates[:1], 2, 1, 0
-	c.Candidates[0].Updates = 60
-	return c
 }

@@ -105,7 +105,7 @@ func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend, progres
 		row: collect(p.rows, p.stream.Table.Row), fitter: crossfit.NewFitter(backend)}
 	p.stream = &Stream{Source: p.stream.Source, Times: times} // the encoded rows are enough: the table may be freed
 	r.Kind = crossfit.Covariate
-	if p.data.Label != nil || p.data.Target != nil {
+	if p.data.HasY() {
 		r.Kind = crossfit.Conditional
 	}
 	r.Kind = cmp.Or(p.Weights.Kind, r.Kind)

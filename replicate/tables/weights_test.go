@@ -1,29 +1,28 @@
 package tables
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
+
+	"gonum.org/v1/gonum/stat"
 )
 
-// quick is a fit of a second.
-func quick() crossfit.Config {
+// quick is a fit of a second, by one candidate with so many updates.
+func quick(updates int) crossfit.Config {
 	c := crossfit.DefaultConfig()
 	c.Candidates, c.Folds, c.Ensemble, c.Permutations = c.Candidates[:1], 2, 1, 0
-	c.Candidates[0].Updates = 150
+	c.Candidates[0].Updates = updates
 	return c
 }
 
@@ -42,11 +41,7 @@ func drifting(t *testing.T, extra string) string {
 		}
 		fmt.Fprintf(&b, "2024-%02d;%.6f;%.6f;%d;%s\n", month+1, x, rng.NormFloat64(), i, y)
 	}
-	path := filepath.Join(t.TempDir(), "table.csv")
-	if err := os.WriteFile(path, []byte(b.String()+extra), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return csv(t, b.String()+extra)
 }
 
 func weigh(t *testing.T, q WeightsRequest) *Weights {
@@ -67,12 +62,12 @@ func weigh(t *testing.T, q WeightsRequest) *Weights {
 // have no weight and change none.
 func TestWeigh(t *testing.T) {
 	q := WeightsRequest{Request: Request{Source: Source{File: drifting(t, ""), Time: "month", Label: "y",
-		Bin: table.Bin{Unit: "month"}, Read: table.Options{Drop: []string{"row"}}}, Fit: quick()}}
+		Bin: table.Bin{Unit: "month"}, Read: table.Options{Drop: []string{"row"}}}, Fit: quick(150)}}
 	r := weigh(t, q)
 	if r.Kind != crossfit.Conditional || r.At != "2024-12" || r.Times != 12 || r.Rows != 2400 {
 		t.Errorf("%s weights for %s of %d rows of %d times", r.Kind, r.At, r.Rows, r.Times)
 	}
-	first, second := mean(r.weights.Weight[:1200]), mean(r.weights.Weight[1200:])
+	first, second := stat.Mean(r.weights.Weight[:1200], nil), stat.Mean(r.weights.Weight[1200:], nil)
 	if first > .5*second || math.Abs((first+second)/2-1) > 1e-9 {
 		t.Errorf("the first half weighs %.2f, the second %.2f", first, second)
 	}
@@ -108,8 +103,6 @@ func TestLeftOut(t *testing.T) {
 		return Source{File: drifting(t, extra), Time: "month", Label: "y", Bin: table.Bin{Unit: "month"},
 			Read: table.Options{Drop: []string{"row"}}}
 	}
-	fit := quick()
-	fit.Candidates[0].Updates = 20
 	for _, test := range []struct {
 		extra string
 		kind  crossfit.Kind
@@ -122,7 +115,7 @@ func TestLeftOut(t *testing.T) {
 		{"2024-12;1;0;0;\n", crossfit.Covariate, 2401, ""},
 		{"2024-12;1;0;0;\n", NoOmega, 2400, "without a label"},
 	} {
-		q := WeightsRequest{Request: Request{Source: source(test.extra), Fit: fit}}
+		q := WeightsRequest{Request: Request{Source: source(test.extra), Fit: quick(20)}}
 		q.Weights.Kind, q.Weights.HalfLife = test.kind, 5
 		if p, err := PrepareWeights(q); err != nil || p.data.Label != nil && p.data.Classes != 2 {
 			t.Errorf("%q: %d classes, %v", test.extra, p.data.Classes, err)
@@ -146,18 +139,10 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-func mean(v []float64) float64 {
-	sum := 0.
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
-}
-
 // TestFiles: the weights can be read again, one line a row; a row number among the features is named.
 func TestFiles(t *testing.T) {
 	r := weigh(t, WeightsRequest{Request: Request{Source: Source{File: drifting(t, ""), Time: "month",
-		Bin: table.Bin{Unit: "month"}}, Fit: quick()}})
+		Bin: table.Bin{Unit: "month"}}, Fit: quick(150)}})
 	if r.Kind != crossfit.Covariate || len(r.Leaks) != 1 || !strings.HasPrefix(r.Leaks[0], "row follows the time") {
 		t.Errorf("%s, leaks %q", r.Kind, r.Leaks)
 	}
@@ -176,65 +161,6 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s has %v, %v", name, columns, err)
 		}
 	}
-	model := filepath.Join(t.TempDir(), "model")
-	if err := r.Score.Save(model); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.fitter.Load(model); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestFormats: CSV and Parquet of the same table give the same bytes; other columns first change no weight beyond
-// rounding.
-func TestFormats(t *testing.T) {
-	rng := random.New(1, "own-test", "formats")
-	const n = 1200
-	day, y := make([]time.Time, n), make([]bool, n)
-	x, count, place, gap := make([]float64, n), make([]int64, n), make([]string, n), make([]bool, n)
-	for i := range n {
-		day[i] = time.Date(2024, time.Month(1+i/100), 1+i%28, i%24, 0, 0, 0, time.UTC)
-		x[i], count[i], place[i], gap[i] = rng.NormFloat64(), int64(rng.IntN(9)), fmt.Sprint("p", rng.IntN(4)), i%50 == 7
-		y[i] = (x[i] > 0) == (i < n/2)
-	}
-	columns := []table.Column{{Name: "day", Values: day}, {Name: "x", Values: x, Missing: gap},
-		{Name: "count", Values: count}, {Name: "place", Values: place}, {Name: "y", Values: y}}
-	moved := []table.Column{columns[3], columns[4], columns[2], columns[0], columns[1]}
-	folder := t.TempDir()
-	q := WeightsRequest{Request: Request{Source: Source{Time: "day", Label: "y", Bin: table.Bin{Unit: "month"}},
-		Fit: quick()}, Weights: crossfit.WeightOptions{Kind: crossfit.Joint}}
-	var files [][]byte
-	var logs [][]float64
-	for name, list := range map[string][]table.Column{"a.csv": columns, "a.parquet": columns, "moved.parquet": moved} {
-		q.File = filepath.Join(folder, name)
-		if err := table.Write(q.File, list...); err != nil {
-			t.Fatal(err)
-		}
-		r := weigh(t, q)
-		out := filepath.Join(folder, "weights.parquet")
-		if err := r.WriteWeights(out); err != nil {
-			t.Fatal(err)
-		}
-		content, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		logs = append(logs, r.weights.LogOmega)
-		if name != "moved.parquet" {
-			files = append(files, content)
-		}
-	}
-	if !bytes.Equal(files[0], files[1]) {
-		t.Error("CSV and Parquet give other weights")
-	}
-	for i, v := range logs[0] {
-		if math.Abs(v-logs[1][i]) > .01 || math.Abs(v-logs[2][i]) > .01 {
-			t.Fatalf("row %d: log omega %v, %v and %v", i, v, logs[1][i], logs[2][i])
-		}
-	}
-	if slices.Max(logs[0])-slices.Min(logs[0]) < .1 {
-		t.Error("g learned nothing")
-	}
 }
 
 // TestWeightsMistakes are *table.Error: the command line answers them with exit code 2.
@@ -250,7 +176,7 @@ func TestWeightsMistakes(t *testing.T) {
 		`no column "z"`:    {Source: Source{File: file, Time: "month", Label: "z"}},
 		"none.csv":         {Source: Source{File: filepath.Join(t.TempDir(), "none.csv"), Time: "month"}},
 	} {
-		_, err := PrepareWeights(WeightsRequest{Request: Request{Source: c.Source, Fit: quick()}, At: c.at})
+		_, err := PrepareWeights(WeightsRequest{Request: Request{Source: c.Source, Fit: quick(150)}, At: c.at})
 		var mistake *table.Error
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want a *table.Error with %q", err, want)
