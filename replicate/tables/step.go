@@ -12,7 +12,6 @@ import (
 	"tvps/replicate/runs"
 
 	"github.com/gomlx/compute"
-	"gonum.org/v1/gonum/floats"
 )
 
 // job is the run of all weightings, with the predictions that need no model.
@@ -115,6 +114,34 @@ func metric(measure, of string) string { return measure + ": " + of }
 // heldOut is the name of the row of g's held-out loss.
 func heldOut(k crossfit.Kind) string { return metric("held-out loss of g", string(k)) }
 
+// omega fits g on the past, where a weighting needs it, and returns the weights of the rows of train for T by kind, and
+// rows of g's held-out losses.
+func (c *computation) omega(ctx context.Context, t *task) (map[crossfit.Kind][]float64, []runs.Row, error) {
+	if len(c.fit.Kinds) == 0 {
+		return nil, nil, nil
+	}
+	g, err := c.fitter.Fit(ctx, t.sampled(), c.fit, c.Seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := map[crossfit.Kind][]float64{}
+	for _, kind := range c.fit.Kinds {
+		w, err := g.WeightsOf(ctx, t.data, t.stream.Times.Values[t.step-1], crossfit.WeightOptions{Kind: kind})
+		if err != nil {
+			return nil, nil, err
+		}
+		out[kind] = w.Weight
+	}
+	var held []runs.Row
+	if g.Joint != nil {
+		held = append(held, runs.Row{T: t.step, Metric: heldOut(crossfit.Joint), Value: g.Joint.HeldOut})
+	}
+	if g.Covariate != nil {
+		held = append(held, runs.Row{T: t.step, Metric: heldOut(crossfit.Covariate), Value: g.Covariate.HeldOut})
+	}
+	return out, held, nil
+}
+
 // step trains a model with each weighting on the blocks before t, and predicts block t.
 func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 	t, err := c.task(step)
@@ -129,21 +156,11 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 	}
 	add(NoChange, t.same(t.past(t.weights(Weighting{Window: 1}, nil))))
 	add(Majority, t.same(t.past(t.equal())))
-	omega := map[crossfit.Kind][]float64{}
-	if len(c.fit.Kinds) > 0 {
-		var g *crossfit.Fitted
-		if omega, g, err = t.omega(ctx, c.fitter, c.fit, c.Seed); err != nil {
-			return nil, err
-		}
-		for _, found := range []struct {
-			kind crossfit.Kind
-			*crossfit.Diagnostics
-		}{{crossfit.Joint, g.Joint}, {crossfit.Covariate, g.Covariate}} {
-			if found.Diagnostics != nil {
-				rows = append(rows, runs.Row{T: step, Metric: heldOut(found.kind), Value: found.HeldOut})
-			}
-		}
+	omega, held, err := c.omega(ctx, t)
+	if err != nil {
+		return nil, err
 	}
+	rows = append(rows, held...)
 	p, predicted := c.past(c.known, step), map[string][][]float64{} // by weighting or rule
 	var names []string
 	var weights [][]float64
@@ -188,14 +205,8 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 		add(w.String(), of(w))
 	}
 	for _, rule := range c.rules {
-		for i, a := range rule.Weightings {
-			for _, b := range rule.Weightings[i+1:] {
-				if rule.pairs {
-					d := t.each(measures(c.stream)[0], of(a))
-					floats.Sub(d, t.each(measures(c.stream)[0], of(b)))
-					rows = append(rows, runs.Row{T: step, Metric: squareOf(a, b), Value: floats.Dot(d, d) / float64(len(d))})
-				}
-			}
+		if rule.pairs {
+			rows = append(rows, t.squares(rule.Weightings, of)...)
 		}
 		if rule.mix != nil {
 			members := collect(rule.Weightings, of)

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -230,24 +229,6 @@ func (t *task) each(m scoring, prediction []float64) []float64 {
 		out[i] = m.of(prediction[i*k:(i+1)*k], outcome(t.stream.Label, row))
 	}
 	return out
-}
-
-// omega is the weight of each row of train for T, by kind.
-func (t *task) omega(ctx context.Context, f *crossfit.Fitter, cfg crossfit.Config, seed int64) (
-	map[crossfit.Kind][]float64, *crossfit.Fitted, error) {
-	o, err := f.Fit(ctx, t.sampled(), cfg, seed)
-	if err != nil {
-		return nil, nil, err
-	}
-	out := map[crossfit.Kind][]float64{}
-	for _, kind := range cfg.Kinds {
-		w, err := o.WeightsOf(ctx, t.data, t.stream.Times.Values[t.step-1], crossfit.WeightOptions{Kind: kind})
-		if err != nil {
-			return nil, nil, err
-		}
-		out[kind] = w.Weight
-	}
-	return out, o, nil
 }
 
 // sampled are the rows that g is fitted on.

@@ -3,6 +3,8 @@ package tables
 import (
 	"math"
 
+	"tvps/replicate/runs"
+
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -41,6 +43,19 @@ func (p *past) gap(a, b Weighting) float64 {
 // squareOf names the row of the mean squared difference of two weightings' losses.
 func squareOf(a, b Weighting) string {
 	return metric("squared difference", a.String()+" | "+b.String())
+}
+
+// squares are these rows for all pairs of a list. of: the prediction of a weighting's model.
+func (t *task) squares(list []Weighting, of func(w Weighting) []float64) (rows []runs.Row) {
+	loss := measures(t.stream)[0]
+	for i, a := range list {
+		for _, b := range list[i+1:] {
+			d := t.each(loss, of(a))
+			floats.Sub(d, t.each(loss, of(b)))
+			rows = append(rows, runs.Row{T: t.step, Metric: squareOf(a, b), Value: floats.Dot(d, d) / float64(len(d))})
+		}
+	}
+	return rows
 }
 
 // miss is the probability with which the sampling error of a mean may be larger than its bound.
