@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -319,8 +318,6 @@ func TestMistakes(t *testing.T) {
 		"neither logistic":     func(q *BacktestRequest) { q.Model = "tree" },
 		"needs at least 8":     func(q *BacktestRequest) { q.Until = "6" },
 		"cannot be test":       func(q *BacktestRequest) { q.Last = 15 },
-		"no column":            func(q *BacktestRequest) { q.Label = "w" },
-		"none.csv":             func(q *BacktestRequest) { q.File = filepath.Join(t.TempDir(), "none.csv") },
 	} {
 		q := good
 		change(&q)
