@@ -94,8 +94,9 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 		r.Blocks[i].HeldOut = history.blocks[r.Tuning+i][heldOut(crossfit.Joint)]
 	}
 	r.Tested = len(r.Blocks)
-	for _, rule := range slices.Concat(p.rules, []Rule{{Name: BestSoFar, Weightings: endsUniform(weightings(p.rules))},
-		{Name: NoChange}, {Name: Majority}}) {
+	all := weightings(p.rules)
+	best := Rule{Name: BestSoFar, Weightings: slices.Concat(all[1:], all[:1])} // before any block it takes equal weights
+	for _, rule := range slices.Concat(p.rules, []Rule{best, {Name: NoChange}, {Name: Majority}}) {
 		found := RuleResult{Rule: rule.Name, Members: rule.members(history), Scores: map[string]float64{}}
 		names := slices.Repeat([]string{rule.Name}, len(p.steps)) // of its predictions of the test blocks
 		if !rule.own() && rule.Weightings != nil {
@@ -123,11 +124,6 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 	r.compare(p.Seed)
 	r.Verdict, r.Notes = r.nameCommittee(r.judge()), append(r.Notes, r.idle()...)
 	return r
-}
-
-// endsUniform puts the uniform weighting last, which Rule.choose takes before anything is known.
-func endsUniform(list []Weighting) []Weighting {
-	return append(slices.DeleteFunc(list, func(w Weighting) bool { return w == Weighting{} }), Weighting{})
 }
 
 // compare fills in the intervals of the differences to uniform weights and to forgetting.
