@@ -60,28 +60,6 @@ func TestBadClassFile(t *testing.T) {
 	}
 }
 
-// A zip's checksum detects damage, and a part of a zip is none.
-func TestDamaged(t *testing.T) {
-	m := Default()
-	m.Images, m.Types = 1, []string{"moco_b0"}
-	zipped := m.Features("").Zip(t, "c.zip", "")
-	raw, err := os.ReadFile(zipped)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw[len(raw)/2] ^= 1
-	if err := os.WriteFile(zipped, raw, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Load(t.Context(), zipped, DefaultType)
-	demand.Error(t, err, ".pth in "+zipped)
-	if err := os.WriteFile(zipped, raw[:len(raw)/2], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Load(t.Context(), zipped, DefaultType)
-	demand.Error(t, err, zipped, "nor a complete zip")
-}
-
 // floats returns a float32 as in a .pth file.
 func floats(v float32) []byte { return binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)) }
 
