@@ -21,14 +21,12 @@ import (
 var badLimits = usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
 
 type runFlags struct {
+	job          runner.Job // what the jobs of all notebooks have in common
 	parameters   []string
 	values       string // file of parameters
 	output, html string
-	kernel, cwd  string
 	jobs         int
-	timeout      time.Duration
 	quiet        bool
-	allowErrors  bool
 }
 
 func runCommand() *cobra.Command {
@@ -53,11 +51,11 @@ func runCommand() *cobra.Command {
 		"`file` for the notebook with its outputs; a folder for several notebooks (default: not written)")
 	flags.StringVar(&f.html, "html", "",
 		"`file` for an HTML page that opens offline; a folder for several notebooks (default: not written)")
-	flags.StringVar(&f.cwd, "cwd", "", "working `folder` of the cells (default: the notebook's folder)")
-	flags.StringVar(&f.kernel, "kernel", "", "name of an installed kernel (default: the notebook's own)")
+	flags.StringVar(&f.job.Dir, "cwd", "", "working `folder` of the cells (default: the notebook's folder)")
+	flags.StringVar(&f.job.Kernel, "kernel", "", "name of an installed kernel (default: the notebook's own)")
 	flags.IntVar(&f.jobs, "jobs", 1, "number of parallel notebooks")
-	flags.DurationVar(&f.timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
-	flags.BoolVar(&f.allowErrors, "allow-errors", false, "run all cells, also after one that fails; exit code 0")
+	flags.DurationVar(&f.job.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
+	flags.BoolVar(&f.job.AllowErrors, "allow-errors", false, "run all cells, also after one that fails; exit code 0")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only errors")
 	return cmd
 }
@@ -109,15 +107,15 @@ func liveOutput(out *runner.Shared, parallel bool) func(file string) io.Writer {
 }
 
 func (f *runFlags) plan(files []string) ([]runner.Job, error) {
-	if f.jobs < 1 || f.timeout < 0 {
+	if f.jobs < 1 || f.job.Timeout < 0 {
 		return nil, badLimits
 	}
 	parameters, err := readParameters(f.values)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(f.cwd); f.cwd != "" && (err != nil || !info.IsDir()) {
-		return nil, usage.Errorf("--cwd %s is not a folder", f.cwd)
+	if info, err := os.Stat(f.job.Dir); f.job.Dir != "" && (err != nil || !info.IsDir()) {
+		return nil, usage.Errorf("--cwd %s is not a folder", f.job.Dir)
 	}
 	for _, p := range f.parameters {
 		name, value, ok := strings.Cut(p, "=")
@@ -132,12 +130,10 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	}
 	var jobs []runner.Job
 	for _, file := range files {
-		j := runner.Job{
-			File: file, Kernel: f.kernel, Parameters: parameters, Timeout: f.timeout,
-			Dir: f.cwd, AllowErrors: f.allowErrors,
-			Output: target(f.output, file, ".ipynb", len(files)),
-			HTML:   target(f.html, file, ".html", len(files)),
-		}
+		j := f.job
+		j.File, j.Parameters = file, parameters
+		j.Output = target(f.output, file, ".ipynb", len(files))
+		j.HTML = target(f.html, file, ".html", len(files))
 		for _, t := range []string{j.Output, j.HTML} {
 			if t == "" {
 				continue

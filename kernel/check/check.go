@@ -85,18 +85,19 @@ func Check(ctx context.Context, files []string, o Options) error {
 	if err != nil {
 		return err
 	}
-	var jobs []runner.Job
-	for _, file := range files { // report all mistakes before the first cell runs
-		j, err := o.job(file, environment)
-		if err != nil {
+	jobs, stored := make([]runner.Job, len(files)), make([]*nbformat.Notebook, len(files))
+	for i, file := range files { // report all mistakes before the first cell runs
+		if stored[i], err = nbformat.Read(file); err != nil {
+			return usage.Error(err)
+		}
+		if jobs[i], err = o.job(file, stored[i], environment); err != nil {
 			return err
 		}
-		jobs = append(jobs, j)
 	}
 	outcomes := make([]Outcome, len(jobs))
 	errs := runner.Each(ctx, len(jobs), o.Jobs, func(i int) error {
 		begin := time.Now()
-		outcome := o.one(ctx, jobs[i])
+		outcome := o.one(ctx, jobs[i], stored[i])
 		outcome.File, outcome.Took = jobs[i].File, time.Since(begin)
 		told := o.tell(outcome)
 		if o.Update && outcome.Err == nil && outcome.Skipped == "" {
@@ -152,14 +153,10 @@ func (o Options) environment(tmp string) ([]string, error) {
 }
 
 // job makes the job for a notebook: at the tiny scale, if the notebook has a parameter scale.
-func (o Options) job(file string, environment []string) (runner.Job, error) {
+func (o Options) job(file string, nb *nbformat.Notebook, environment []string) (runner.Job, error) {
 	j := runner.Job{File: file, Timeout: o.Timeout, Env: environment}
 	if o.Live != nil {
 		j.Live = o.Live(file)
-	}
-	nb, err := nbformat.Read(file)
-	if err != nil {
-		return runner.Job{}, usage.Error(err)
 	}
 	parameters, err := nb.Parameters()
 	if err != nil {
@@ -180,7 +177,7 @@ func (o Options) golden(notebook string) string {
 }
 
 // one runs a notebook and compares its numbers with its golden file, and the outputs of the run with those of the file.
-func (o Options) one(ctx context.Context, j runner.Job) Outcome {
+func (o Options) one(ctx context.Context, j runner.Job, stored *nbformat.Notebook) Outcome {
 	file := o.golden(j.File)
 	g, err := readGolden(file)
 	isNew := errors.Is(err, fs.ErrNotExist)
@@ -188,10 +185,6 @@ func (o Options) one(ctx context.Context, j runner.Job) Outcome {
 	case isNew && !o.Update:
 		return Outcome{Err: fmt.Errorf("%s has no golden file %s: create it with --update", j.File, file)}
 	case err != nil && !isNew:
-		return Outcome{Err: err}
-	}
-	stored, err := nbformat.Read(j.File)
-	if err != nil {
 		return Outcome{Err: err}
 	}
 	ran, err := o.run(ctx, j)

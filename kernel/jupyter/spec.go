@@ -95,12 +95,10 @@ func DataDir() string {
 // searchPath lists the data folders in Jupyter's order: JUPYTER_PATH, virtual environments on PATH, the user's
 // folder, other Python installations, the system.
 func searchPath() []string {
-	dirs := filepath.SplitList(os.Getenv("JUPYTER_PATH"))
+	named := filepath.SplitList(os.Getenv("JUPYTER_PATH"))
 	virtual, other := pythonPrefixes()
-	dirs = append(dirs, virtual...)
-	dirs = append(dirs, DataDir())
-	dirs = append(dirs, other...)
-	return append(dirs, "/usr/local/share/jupyter", "/usr/share/jupyter")
+	system := []string{"/usr/local/share/jupyter", "/usr/share/jupyter"}
+	return slices.Concat(named, virtual, []string{DataDir()}, other, system)
 }
 
 // pythonPrefixes returns the data folders of the Python installations whose program jupyter or python3 is on PATH:

@@ -188,7 +188,8 @@ func installed(l Layout, out io.Writer) []string {
 
 func removeEmpty(l Layout) {
 	static := filepath.Dir(l.servedScript())
-	for _, dir := range []string{l.specDir(), static, filepath.Dir(static), l.bin(), l.goplsDir(), l.Data, filepath.Dir(l.Data)} {
+	programs := []string{l.bin(), l.goplsDir(), l.Data, filepath.Dir(l.Data)}
+	for _, dir := range append([]string{l.specDir(), static, filepath.Dir(static)}, programs...) {
 		os.Remove(dir) // fails if it holds something
 	}
 }
