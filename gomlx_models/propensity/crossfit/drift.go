@@ -141,15 +141,20 @@ func scoresOf(column int, value []float64, every float64) (out []score) {
 			out = append(out, s)
 			return
 		}
+		value := make([]float64, stretches) // of stretches with one value, NaN of others
 		for k := range stretches {
 			from := len(v) * k / stretches
 			part := slices.Clone(v[from:][:min(mostStretch, len(v)/stretches)])
+			if value[k] = math.NaN(); len(part) > 0 && slices.Min(part) == slices.Max(part) {
+				value[k] = part[0]
+			}
 			for i := range part {
 				part[i] -= slow((float64(from+i) + .5) / float64(len(v)))
 			}
 			centre(part)
 			s.stretch = append(s.stretch, part)
 		}
+		s.clearFlat(value)
 		out = append(out, s)
 	}
 	centre(rank)
@@ -243,13 +248,13 @@ const stretches, mostStretch, functionOfTime = 12, 500, 5e-3
 
 // dependence is the autocorrelation time of one of so many scores: 1 + 2 sum_h rho(h). rho(h) is the median over
 // stretches of the autocorrelation inside of a stretch, without slow waves: a slow drift, or a sudden one in one of
-// them, is no dependence. The sum ends where rho falls below what the largest of so many scores without dependence has.
+// them, is no dependence. Stretches of zeros take no part. The sum ends where rho falls below what the largest of so
+// many scores without dependence has.
 func (s *score) dependence(scores int) float64 {
 	if s.stretch == nil {
 		return 1
 	}
 	n := len(s.stretch[0])
-	noise := 1.25 / math.Sqrt(float64(stretches*n)) * math.Sqrt(2*math.Log(1+float64(scores)))
 	time := 1.
 	for h := 1; h <= n/3; h++ {
 		var rho []float64
@@ -266,12 +271,34 @@ func (s *score) dependence(scores int) float64 {
 			}
 		}
 		slices.Sort(rho)
+		noise := 1.25 / math.Sqrt(float64(len(rho)*n)) * math.Sqrt(2*math.Log(1+float64(scores)))
 		if len(rho) == 0 || rho[len(rho)/2] < max(.02, noise) {
 			break
 		}
 		time += 2 * rho[len(rho)/2]
 	}
 	return 1 + s.every*(time-1)
+}
+
+// clearFlat makes flat stretches zero, those of one value: what slow waves leave of it is smooth, and no dependence.
+// They are those at the beginning and the end of a score that begins, ends or changes once, with the stretch of the
+// change; otherwise all, if they have the same value, as of a rare level. value: that of each stretch, NaN if not flat.
+func (s *score) clearFlat(value []float64) {
+	n, before, after := len(value), 0, 0
+	for before < n && value[before] == value[0] {
+		before++
+	}
+	for after < n-before && value[n-1-after] == value[n-1] {
+		after++
+	}
+	flat := slices.DeleteFunc(slices.Clone(value), math.IsNaN)
+	once := before+after == len(flat)
+	for k, v := range value {
+		edge := before > 0 && k <= before || after > 0 && k >= n-1-after
+		if once && edge || v == v && slices.Min(flat) == slices.Max(flat) {
+			clear(s.stretch[k])
+		}
+	}
 }
 
 // waves is the number of cosines, of 1/2 to 8 periods over the time, to which columns are compared.

@@ -101,6 +101,37 @@ func TestWeakColumn(t *testing.T) {
 	}
 }
 
+// TestFlatStretches: a class or a column that begins, and levels that are rare, do not make rows look dependent, which
+// would hide all drift; a state that lasts does.
+func TestFlatStretches(t *testing.T) {
+	const n = 2000
+	for name, of := range map[string]func(i int, draw float64) bool{
+		"begins":       func(i int, draw float64) bool { return i > 1700 && draw < .5 },
+		"changes once": func(i int, _ float64) bool { return i > 1210 },
+		"rare":         func(_ int, draw float64) bool { return draw < .002 },
+	} {
+		d := independent(3, n, 2, .6, 0)
+		rng := random.New(3, "flat", name)
+		for i := range n {
+			d.X[2*i] = 0
+			if of(i, rng.Float64()) {
+				d.X[2*i] = 1
+			}
+		}
+		found := columnTests(d, 1)
+		if found.Dependence > 2.5 || found.Columns.Column[1] > .05 || (found.Columns.Column[0] > .05) != (name == "rare") {
+			t.Errorf("%s: autocorrelation time %.1f, p = %v", name, found.Dependence, found.Columns.Column)
+		}
+	}
+	d := independent(3, n, 2, 0, 0)
+	for i := range n {
+		d.X[2*i] = float32(i / 230 % 2)
+	}
+	if found := columnTests(d, 1); found.Dependence < 20 {
+		t.Errorf("a state that lasts 230 rows has autocorrelation time %.1f", found.Dependence)
+	}
+}
+
 // TestTailP: the p-value of a further draw is uniform, so below .05 in 5% of 20,000 draws.
 func TestTailP(t *testing.T) {
 	rng := random.New(1, "tail")
