@@ -158,8 +158,8 @@ func Fig1() Figure {
 					"pre-trained network without adaptation",
 				Place: "not in the paper",
 				Says:  "the paper does not show this network",
-				Note: "one pre-trained network for all seeds; with one for each of four (figures/gallery/fig01-split) " +
-					"this is shown for Everything alone",
+				Note: "with a pre-trained network for each of four seeds (figures/gallery/fig01-split) this is shown for " +
+					"Everything alone",
 				Parts: slices.Concat(worse("bc", "everything", "pretrained"),
 					worse("bc", "recent", "pretrained"), worse("bc", "finetune", "pretrained")),
 			},
