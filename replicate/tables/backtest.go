@@ -182,7 +182,11 @@ func (p *BacktestJob) Run(ctx context.Context, h Host) (*Backtest, error) {
 	if err == nil && len(report.Failed) > 0 {
 		err = report.Failed[0].Err
 		if failed := new(runs.StepError); errors.As(err, &failed) {
-			err = fmt.Errorf("the test block of %s: %w", ShortName(p.stream.Times.Names[failed.Step]), failed.Err)
+			name := ShortName(p.stream.Times.Names[failed.Step])
+			if err = fmt.Errorf("the test block of %s: %w", name, failed.Err); errors.Is(err, crossfit.ErrFewRows) {
+				err = &table.Error{File: p.File, Problem: "the rows before the test block of " + name + " are too few, or too " +
+					"much alike, for g", Fix: "test fewer blocks with --last, choose a coarser --bin, or give --kinds none", Err: err}
+			}
 		}
 	}
 	if err = cmp.Or(err, report.Err()); err != nil {

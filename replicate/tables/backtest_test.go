@@ -3,7 +3,9 @@ package tables
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -326,5 +328,21 @@ func TestMistakes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &mistake) && !errors.Is(err, usage.Err) {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+}
+
+// TestFewPast: too few rows before the first test block are a mistake that the user can mend, and its text says how.
+func TestFewPast(t *testing.T) {
+	file := write(t, "x", 13, 1, func(rng *rand.Rand, block int) ([]float64, string) {
+		return []float64{rng.NormFloat64()}, fmt.Sprint(block % 2)
+	})
+	source := Source{File: file, Time: "block", Label: "y"}
+	q := BacktestRequest{Request: Request{Source: source, Fit: crossfit.DefaultConfig()}, Model: "logistic", Rules: []string{}, Kinds: []crossfit.Kind{crossfit.Joint}}
+	q.Fit.Permutations = 0
+	_, err := runOn(t.Context(), host(t, t.TempDir()), q)
+	var mistake *table.Error
+	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "before the test block of 2 are too few") ||
+		!strings.Contains(mistake.Fix, "--last") {
+		t.Errorf("two rows before the first test block: %v", err)
 	}
 }

@@ -159,3 +159,15 @@ func TestLeaks(t *testing.T) {
 		}
 	}
 }
+
+// TestWeakNote: the note on weak tests blames the dependence of rows only where there is some.
+func TestWeakNote(t *testing.T) {
+	for _, f := range []struct {
+		Finding
+		want string
+	}{{Finding{Chunks: 13, Dependence: 1}, "few rows"}, {Finding{Chunks: 5, Dependence: 40}, "rows depend on"}} {
+		if notes := strings.Join(f.notes(), "; "); !strings.Contains(notes, f.want) {
+			t.Errorf("%d stretches, autocorrelation time %g: %s", f.Chunks, f.Dependence, notes)
+		}
+	}
+}

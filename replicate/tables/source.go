@@ -136,6 +136,20 @@ func (s *Stream) Data(rows []int) (crossfit.Table, *table.Encoder, error) {
 	return d, encoder, nil
 }
 
+// constant lists the features that have one value in all these rows.
+func (s *Stream) constant(rows []int) (names []string, err error) {
+	encoder, err := s.Table.Fit(s.Features, rows)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range encoder.Columns {
+		if c.Scale == 0 && len(c.Levels)+len(c.Joined) < 2 && !c.Indicator {
+			names = append(names, c.Name)
+		}
+	}
+	return names, nil
+}
+
 // String names the columns that a model learns from by their kinds, and those that it does not see.
 func (s *Stream) String() string {
 	var parts, ignored []string
@@ -146,7 +160,11 @@ func (s *Stream) String() string {
 			case c.Kind == kind && slices.Contains(s.Features, c.Name):
 				n++
 			case c.Kind == kind && c.Name != s.Source.Time && c.Name != s.Source.Label:
-				ignored = append(ignored, fmt.Sprintf("%s (%s)", c.Name, kind))
+				why := string(kind)
+				if kind == table.Text {
+					why = cmp.Or(c.Note, why)
+				}
+				ignored = append(ignored, fmt.Sprintf("%s (%s)", c.Name, why))
 			}
 		}
 		if n > 0 {

@@ -74,6 +74,13 @@ func (q Request) open(until string) (o opened, err error) {
 	}
 	o.about = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
 		Rows: len(o.rows), Contents: s.String()}
+	same, err := s.constant(o.rows)
+	if err != nil {
+		return o, err
+	}
+	if len(same) > 0 {
+		o.about.note("columns with one value in all rows%s, on which no answer depends: %s", o.upTo(), few(same, 5))
+	}
 	found, notes, err := s.leaks(sorted)
 	if o.about.Leaks = notes; o.tested != nil {
 		o.tested.hidden = found

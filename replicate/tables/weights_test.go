@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -135,6 +136,32 @@ func TestLeftOut(t *testing.T) {
 		q.File = drifting(t, "")
 		if want := weigh(t, q); !slices.Equal(r.weights.Weight, want.weights.Weight) {
 			t.Errorf("%q: other weights than without the row", test.extra)
+		}
+	}
+}
+
+// TestTellNothing: columns with one value and those without any are named.
+func TestTellNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "constant.csv")
+	text := "t,x,seven,yes,place,empty,y\n"
+	for i := range 40 {
+		text += fmt.Sprintf("%d,%d,7,true,EU,,%d\n", i/10, i*7%10, i%2)
+	}
+	if err := os.WriteFile(file, []byte(text+"4,1,8,true,US,,1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]string{"": "rows, on which no answer depends: yes",
+		"3": "rows up to 3, on which no answer depends: seven, yes and place"} {
+		p, err := PrepareWeights(WeightsRequest{At: at, Request: Request{Source: Source{File: file, Time: "t", Label: "y"},
+			Fit: quick(1)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := p.about.AllNotes(); !slices.Contains(notes, "columns with one value in all "+want) {
+			t.Errorf("at %q the notes are %q", at, notes)
+		}
+		if !strings.HasSuffix(p.about.Contents, "; not used: empty (no values)") {
+			t.Errorf("the columns are %s", p.about.Contents)
 		}
 	}
 }
