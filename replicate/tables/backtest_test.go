@@ -50,7 +50,8 @@ func run(t *testing.T, dir string, q BacktestRequest) *Backtest {
 // computed again here; a second run takes all from the store.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
-	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)}, Model: "logistic", Kinds: []crossfit.Kind{crossfit.Joint}}
+	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)},
+		Model: "logistic", Kinds: []crossfit.Kind{crossfit.Joint}}
 	r := run(t, dir, q)
 	if r.Tuning != 2 || r.Tested != 11 || len(r.Blocks) != 11 || r.Blocks[0].Time != "5" || r.Metric != "log-loss" {
 		t.Errorf("%d blocks tune, %d count from %s, %s", r.Tuning, r.Tested, r.Blocks[0].Time, r.Metric)
@@ -106,7 +107,8 @@ func TestRun(t *testing.T) {
 
 // TestNoLookAhead: later blocks change no score of an earlier one, and no choice made before it.
 func TestNoLookAhead(t *testing.T) {
-	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)}, Model: "logistic", Until: "11", Last: 6,
+	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)},
+		Model: "logistic", Until: "11", Last: 6,
 		Kinds: []crossfit.Kind{crossfit.Joint}}
 	whole := run(t, t.TempDir(), q)
 	q.Source = turning(t, 12)
@@ -124,7 +126,8 @@ func TestNoLookAhead(t *testing.T) {
 
 // TestInterrupted: a back test that is interrupted and continued equals one that is not.
 func TestInterrupted(t *testing.T) {
-	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)}, Model: "logistic", Kinds: []crossfit.Kind{}}
+	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)},
+		Model: "logistic", Kinds: []crossfit.Kind{}}
 	want := run(t, t.TempDir(), q)
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -87,7 +87,8 @@ func (shares) close() error     { return nil }
 // TestCommittee: the losses of a committee and of bagged models are those of the mean predictions, with shares and
 // tuned weights that are computed here again from the predictions.
 func TestCommittee(t *testing.T) {
-	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)}, Model: "logistic", Kinds: []crossfit.Kind{},
+	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)},
+		Model: "logistic", Kinds: []crossfit.Kind{},
 		Rules: []string{Committee, "bagged", "tournament", "rider"}}
 	p, err := PrepareBacktest(q)
 	if err != nil {

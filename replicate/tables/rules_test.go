@@ -52,7 +52,8 @@ func TestSample(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%d,%v\n", (i*31%n)*blocks/n, i%7, i%3 == 0)
 	}
 	file := csv(t, text.String())
-	p, err := PrepareBacktest(BacktestRequest{Request: Request{Source: Source{File: file, Time: "t", Label: "y"}, Fit: quick(60)}, Model: "logistic"})
+	p, err := PrepareBacktest(BacktestRequest{Model: "logistic",
+		Request: Request{Source: Source{File: file, Time: "t", Label: "y"}, Fit: quick(60)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -581,7 +581,8 @@ func TestReuse(t *testing.T) {
 	t.Setenv(trainerVariable, "helper")
 	helper, dir := filepath.Join(t.TempDir(), "helper"), t.TempDir()
 	t.Setenv(trainerVariable+"_HELPER", helper)
-	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)}, Model: "exec:'" + binary + "'", Kinds: []crossfit.Kind{},
+	q := BacktestRequest{Request: Request{Source: turning(t, 16), Fit: quick(60)},
+		Model: "exec:'" + binary + "'", Kinds: []crossfit.Kind{},
 		Rules: []string{}, Last: 5}
 	var log strings.Builder
 	losses := func(text string, reuse bool) (out []float64) {
