@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -142,14 +141,11 @@ func TestLeftOut(t *testing.T) {
 
 // TestTellNothing: columns with one value and those without any are named.
 func TestTellNothing(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "constant.csv")
 	text := "t,x,seven,yes,place,empty,y\n"
 	for i := range 40 {
 		text += fmt.Sprintf("%d,%d,7,true,EU,,%d\n", i/10, i*7%10, i%2)
 	}
-	if err := os.WriteFile(file, []byte(text+"4,1,8,true,US,,1\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	file := csv(t, text+"4,1,8,true,US,,1\n")
 	for at, want := range map[string]string{"": "rows, on which no answer depends: yes",
 		"3": "rows up to 3, on which no answer depends: seven, yes and place"} {
 		p, err := PrepareWeights(WeightsRequest{At: at, Request: Request{Source: Source{File: file, Time: "t", Label: "y"},

@@ -141,12 +141,12 @@ func scoresOf(column int, value []float64, every float64) (out []score) {
 			out = append(out, s)
 			return
 		}
-		value := make([]float64, stretches) // of stretches with one value, NaN of others
+		level := make([]float64, stretches) // of stretches with one value, NaN of others
 		for k := range stretches {
 			from := len(v) * k / stretches
 			part := slices.Clone(v[from:][:min(mostStretch, len(v)/stretches)])
-			if value[k] = math.NaN(); len(part) > 0 && slices.Min(part) == slices.Max(part) {
-				value[k] = part[0]
+			if level[k] = math.NaN(); len(part) > 0 && slices.Min(part) == slices.Max(part) {
+				level[k] = part[0]
 			}
 			for i := range part {
 				part[i] -= slow((float64(from+i) + .5) / float64(len(v)))
@@ -154,7 +154,7 @@ func scoresOf(column int, value []float64, every float64) (out []score) {
 			centre(part)
 			s.stretch = append(s.stretch, part)
 		}
-		s.clearFlat(value)
+		s.clearFlat(level)
 		out = append(out, s)
 	}
 	centre(rank)
@@ -282,20 +282,23 @@ func (s *score) dependence(scores int) float64 {
 
 // clearFlat makes flat stretches zero, those of one value: what slow waves leave of it is smooth, and no dependence.
 // They are those at the beginning and the end of a score that begins, ends or changes once, with the stretch of the
-// change; otherwise all, if they have the same value, as of a rare level. value: that of each stretch, NaN if not flat.
-func (s *score) clearFlat(value []float64) {
-	n, before, after := len(value), 0, 0
-	for before < n && value[before] == value[0] {
+// change; otherwise all, if they have the same value, as of a rare level. level: that of each stretch, NaN if not flat.
+func (s *score) clearFlat(level []float64) {
+	flat := slices.DeleteFunc(slices.Clone(level), math.IsNaN)
+	if len(flat) == 0 {
+		return
+	}
+	n, before, after := len(level), 0, 0
+	for before < n && level[before] == level[0] {
 		before++
 	}
-	for after < n-before && value[n-1-after] == value[n-1] {
+	for after < n-before && level[n-1-after] == level[n-1] {
 		after++
 	}
-	flat := slices.DeleteFunc(slices.Clone(value), math.IsNaN)
-	once := before+after == len(flat)
-	for k, v := range value {
+	once, same := before+after == len(flat), slices.Min(flat) == slices.Max(flat)
+	for k, v := range level {
 		edge := before > 0 && k <= before || after > 0 && k >= n-1-after
-		if once && edge || v == v && slices.Min(flat) == slices.Max(flat) {
+		if once && edge || same && !math.IsNaN(v) {
 			clear(s.stretch[k])
 		}
 	}
