@@ -188,8 +188,8 @@ func installed(l Layout, out io.Writer) []string {
 
 func removeEmpty(l Layout) {
 	static := filepath.Dir(l.servedScript())
-	programs := []string{l.bin(), l.goplsDir(), l.Data, filepath.Dir(l.Data)}
-	for _, dir := range append([]string{l.specDir(), static, filepath.Dir(static)}, programs...) {
+	for _, dir := range []string{l.specDir(), static, filepath.Dir(static), l.bin(), l.goplsDir(), l.Data,
+		filepath.Dir(l.Data)} {
 		os.Remove(dir) // fails if it holds something
 	}
 }
