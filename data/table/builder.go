@@ -281,7 +281,7 @@ func (b *builder) number(text []byte) (float64, *Error) {
 		return 0, refused(text, problem, "leave it empty if the value is missing, or give --missing "+missing)
 	case how == notNumber && b.hasOtherMark(text):
 		return 0, refused(text, "seems to have a decimal "+map[byte]string{',': "comma", '.': "point"}[b.otherMark()]+
-			", which is not guessed", fmt.Sprintf("if it is one, give --decimal %c, otherwise mend it or give --type "+
+			", which is not guessed", fmt.Sprintf("if it is one, give --decimal '%c'; if not, mend it or give --type "+
 			"COLUMN=category", b.otherMark()))
 	case how == notNumber:
 		return 0, refused(text, fmt.Sprintf("is not a number, as %d of %d other values are", b.numbers, b.n-1),

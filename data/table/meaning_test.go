@@ -98,7 +98,7 @@ func TestNumbers(t *testing.T) {
 		want  string
 	}{
 		{[]string{"1,5", "2,5", "3"},
-			`"1,5" seems to have a decimal comma, which is not guessed; if it is one, give --decimal ,`},
+			`"1,5" seems to have a decimal comma, which is not guessed; if it is one, give --decimal ','`},
 		{[]string{"1,5", "3", "4", "7"}, `"1,5" seems to have a decimal comma`},
 		{[]string{"5.840,72", "1.000,00"}, `"5.840,72" seems to have a decimal comma`},
 		{[]string{"0,123", "0,456"}, `"0,123" seems to have a decimal comma`},

@@ -139,7 +139,12 @@ func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64, show func
 		if err = r.test(ctx, r.fitter, p.Request, p.tested); err != nil {
 			return err
 		}
-		r.Equal = len(r.Finding.drifting()) == 0 && !p.Advised
+		drifting := r.Finding.drifting()
+		r.Equal = len(drifting) == 0 && !p.Advised
+		if r.Kind == crossfit.Conditional && slices.Equal(drifting, []string{InX}) {
+			r.Notes = append(r.Notes, "conditional weights correct the rule from x to y, not the drift of x alone: for that "+
+				"give --kind covariate")
+		}
 	}
 	if r.Kind == NoOmega || r.Equal {
 		r.weights = crossfit.Forgetting(p.data.Time, T, r.Options.HalfLife)
