@@ -50,11 +50,11 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "rewrite the commands and flags in README.md")
+var update = flag.Bool("update", false, "rewrite the table of commands in README.md")
 
-// TestReference: README.md has every command and flag, with the texts of their definitions.
+// TestReference: README.md has every command, with the text of its definition.
 func TestReference(t *testing.T) {
-	want := reference(t)
+	want := reference()
 	if *update {
 		if err := lab.RewriteBlock("README.md", "commands", want); err != nil {
 			t.Fatal(err)
@@ -66,71 +66,21 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// reference lists the flags of a figure, then for each group its commands and the flags that a figure does not have.
-func reference(t *testing.T) string {
-	commands := map[string]*cobra.Command{}
-	visit(root(paperCatalog), "", func(name string, cmd *cobra.Command) { commands[name] = cmd })
+// reference is the table of commands.
+func reference() string {
 	var b strings.Builder
-	b.WriteString("### One figure\n\n`fig1` to `fig14` compute the missing runs of a figure, draw it and judge its " +
-		"claims.\n\n| flag | meaning |\n|---|---|\n")
-	ofFigure := commands["fig1"].Flags()
-	ofFigure.Lookup("series").Usage = commands["status"].Flags().Lookup("series").Usage // learners of all figures
-	ofFigure.VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" {
-			fmt.Fprintf(&b, "| `--%s` | %s |\n", f.Name, strings.ReplaceAll(meaning(f), "fig01", "figNN"))
-		}
-	})
+	b.WriteString("| command | does |\n|---|---|\n" +
+		"| `fig1` to `fig14` | Compute the missing runs of a figure, draw it and judge its claims |\n")
 	for _, group := range listed(paperCatalog) {
-		var names []string
 		together := &cobra.Command{}
 		together.AddCommand(group.commands...)
-		visit(together, "", func(name string, _ *cobra.Command) {
+		visit(together, "", func(name string, cmd *cobra.Command) {
 			if !strings.HasPrefix(name, "fig") {
-				names = append(names, name)
+				fmt.Fprintf(&b, "| `%s` | %s |\n", name, cmd.Short)
 			}
 		})
-		fmt.Fprintf(&b, "\n### %s\n\n| command | does | flags as of a figure |\n|---|---|---|\n", group.title)
-		var rows []string
-		of := map[string][]string{} // the commands of a row
-		for _, name := range names {
-			var same []string
-			commands[name].Flags().VisitAll(func(f *pflag.Flag) {
-				row := fmt.Sprintf("`--%s` | %s", f.Name, meaning(f))
-				if as := ofFigure.Lookup(f.Name); as != nil && meaning(as) == meaning(f) {
-					same = append(same, "`--"+f.Name+"`")
-				} else if f.Name != "help" {
-					if of[row] == nil {
-						rows = append(rows, row)
-					}
-					of[row] = append(of[row], "`"+name+"`")
-				}
-			})
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, commands[name].Short, strings.Join(same, " "))
-		}
-		if len(rows) > 0 {
-			b.WriteString("\n| of | flag | meaning |\n|---|---|---|\n")
-		}
-		for _, row := range rows {
-			all := strings.Join(of[row], " ")
-			if len(of[row]) == len(names) && len(of[row]) > 2 {
-				all = "all"
-			}
-			fmt.Fprintf(&b, "| %s | %s |\n", all, row)
-		}
 	}
-	return strings.ReplaceAll(b.String(), " |  |", " | |")
-}
-
-// meaning is the text of a flag with its default, for a cell of a table.
-func meaning(f *pflag.Flag) string {
-	text := strings.NewReplacer("|", "\\|", "<", "&lt;", "\n", " ").Replace(f.Usage)
-	switch {
-	case f.Name == "workers" && !strings.Contains(f.Usage, "of the task"):
-		return text + " (default: the number of processors)"
-	case slices.Contains([]string{"", "false", "0", "-1", "0s", "[]"}, f.DefValue) || strings.Contains(text, "default"):
-		return text
-	}
-	return fmt.Sprintf("%s (default %s)", text, strings.Trim(f.DefValue, "[]"))
+	return b.String()
 }
 
 // visit calls do for every command that does something and is not hidden, with its name as it is typed.
