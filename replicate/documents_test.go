@@ -60,9 +60,10 @@ func TestReference(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := lab.Block(demand.Read(t, "README.md"), "commands"); err != nil || got != want {
-		t.Errorf("README.md differs from the commands' definitions (%v): "+
-			"`go test ./replicate -run Reference -update` rewrites it", err)
+	if got, err := lab.Block(demand.Read(t, "README.md"), "commands"); err != nil {
+		t.Error(err)
+	} else if got != want {
+		t.Error("README.md differs from the commands' definitions: `go test ./replicate -run Reference -update` rewrites it")
 	}
 }
 

@@ -336,8 +336,15 @@ func TestGalleryVerdicts(t *testing.T) {
 		if dir == gallery {
 			demand.Words(t, strings.Join(got.Data, ". "), supervised.StandIn)
 		}
-		if !reflect.DeepEqual(got.Figures, want.Figures) || len(got.Claims) != len(want.Claims) {
-			t.Fatalf("figures:\n%+v\nwant\n%+v; %d claims, want %d", got.Figures, want.Figures, len(got.Claims), len(want.Claims))
+		if len(got.Figures) != len(want.Figures) || len(got.Claims) != len(want.Claims) {
+			t.Fatalf("%d figures and %d claims, in %s/verify.json %d and %d: see CONTRIBUTING.md, generated blocks",
+				len(got.Figures), len(got.Claims), dir, len(want.Figures), len(want.Claims))
+		}
+		for i, f := range got.Figures {
+			if !reflect.DeepEqual(f, want.Figures[i]) {
+				t.Errorf("%s is %+v, in %s/verify.json %+v: if a setting was changed, make it again in %s/%s; then see "+
+					"CONTRIBUTING.md, generated blocks", f.Name, f, dir, want.Figures[i], dir, f.Name)
+			}
 		}
 		for i, c := range got.Claims {
 			if !reflect.DeepEqual(c, want.Claims[i]) {
