@@ -139,6 +139,21 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestOnlyX: if x alone drifts, a note says that weights of the rule from x to y do not correct that.
+func TestOnlyX(t *testing.T) {
+	rng := random.New(1, "only-x")
+	text := "month,x,y\n"
+	for i := range 600 {
+		text += fmt.Sprintf("2024-%02d,%.4f,%d\n", i/50+1, rng.NormFloat64()+float64(i)/100, rng.IntN(2))
+	}
+	q := WeightsRequest{Request: Request{Source: Source{File: csv(t, text), Time: "month", Label: "y",
+		Bin: table.Bin{Unit: "month"}}, Fit: quick(10)}}
+	q.Fit.Permutations = LeastPermutations
+	if r := weigh(t, q); !strings.Contains(r.String(), "not the drift of x alone") {
+		t.Errorf("no note:\n%s", r)
+	}
+}
+
 // TestTellNothing: columns with one value and those without any are named.
 func TestTellNothing(t *testing.T) {
 	text := "t,x,seven,yes,place,empty,y\n"
