@@ -49,8 +49,7 @@ type studyRow struct {
 
 // legend explains the cells.
 const legend = `Accuracy of Everything in percent, and of the other learners minus Everything under the same settings
-in percentage points. On the robots: return of SAC, and of the other learners minus SAC. Means over seeds
-with the 95% interval (Student's t over seeds, paired by seed and step).
+in percentage points. Means over seeds with the 95% interval (Student's t over seeds, paired by seed and step).
 A cell is empty if the settings cannot change it, or if the row does not include the learner.
 Tables about g alone have its logistic loss on validation samples, and the difference to that of the default.
 `

@@ -29,11 +29,11 @@ type Alternative struct {
 	Column  string   `json:"-"`     // column that shows the last of Series, which has none of its own; empty for none
 	Every   int      `json:"-"`     // stride over the study's steps, to save time; 0 for all steps
 	Slow    string   `json:"-"`     // time at the small scale of a row that is left out below the paper's unless named
-	Literal bool     `json:"-"`     // a literal reading of Table 1 or 2, listed even where it is the default
+	Literal bool     `json:"-"`     // a literal reading of Table 2, listed even where it is the default
 }
 
 // Study declares the tables that compare the interpretations: a Gaussian and a label shift, as in two panels of
-// Figure 1, and the two robots of Figure 2.
+// Figure 1.
 func Study() []Table {
 	return []Table{
 		{
@@ -45,17 +45,6 @@ func Study() []Table {
 			Panel: Panel{Key: "cifar10b", Title: "CIFAR-10b, panel c of figure 1", Scenario: "cifar10b",
 				Series: append(slices.Clone(compared), "standard", "pretrained")},
 			Compared: compared, Factor: 100, Unit: "%", Alternatives: onCIFAR10b,
-		},
-		{
-			Panel: Panel{Key: "claw", Title: "D'Claw, panel a of figure 2", Scenario: "claw",
-				Set:    []string{"repeat=2"},
-				Series: comparedRobots, Measure: "return"},
-			Compared: comparedRobots, Factor: 1, Alternatives: onClaw,
-		},
-		{
-			Panel: Panel{Key: "cheetah", Title: "Half-Cheetah WindVel, panel b of figure 2", Scenario: "cheetah",
-				Series: comparedRobots, Measure: "return"},
-			Compared: comparedRobots, Factor: 1, Alternatives: onCheetah,
 		},
 	}
 }
@@ -91,10 +80,7 @@ func StudyOfCollected() []Table {
 	return []Table{table("gas", "UCI gas sensor array drift"), table("yearbook", "Yearbook")}
 }
 
-var (
-	compared       = []string{"everything", "recent", "finetune", "ours", "exact"}
-	comparedRobots = []string{"sac", "sac-omega"}
-)
+var compared = []string{"everything", "recent", "finetune", "ours", "exact"}
 
 // StudySteps are the strides of the study, at scales where the steps of the figure are too many for so many rows. Like
 // the figures' strides they are coprime to T.
@@ -198,35 +184,6 @@ var (
 	table2Conv   = slices.Concat(table2Images, []string{"g-network=conv5", "g-input=pixels", "g-hidden=32"})
 )
 
-// ofRobots are the rows of both robots. At the paper's scale the default is the literal reading of Table 1; smaller
-// scales reduce some values.
-var ofRobots = []Alternative{
-	{Name: "table1", About: "I22",
-		Set: []string{"hidden=256", "batch=256", "replay=1000000", "burn-in=10000",
-			"g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=1", "clip=min1"},
-		Text: "Table 1 read literally, M = 4 minibatches after every episode", Slow: "an hour", Literal: true},
-	{Name: "table1-updates", About: "I22, I24",
-		Set: []string{"hidden=256", "batch=256", "replay=1000000", "burn-in=10000",
-			"g-rate=1e-4", "g-updates=4", "g-batch=512", "g-every=0", "clip=min1"},
-		Text: "Table 1 read literally, M = 4 minibatches before every update", Slow: "two hours", Literal: true},
-	{Name: "g-every-update", About: "I24",
-		Set: []string{"g-every=0"}, Text: "g is fitted before every update", Slow: "half an hour"},
-	{Name: "g-long", About: "I24",
-		Set:  []string{"g-rate=1e-3", "g-updates=40"},
-		Text: "ten times the minibatches at ten times the rate", Slow: "a quarter of an hour"},
-	{Name: "g-wide", About: "I24", Set: []string{"g-hidden=256"}, Slow: "a quarter of an hour"},
-	{Name: "time-periods", About: "I25", Set: []string{"g-time=periods"}, Slow: "a quarter of an hour"},
-	{Name: "time-scalar", About: "I25", Set: []string{"g-time=scalar"}, Slow: "a quarter of an hour"},
-	{Name: "clip-exponent", About: "I2",
-		Set: []string{"clip=exp1"}, Text: "omega at most e", Slow: "a quarter of an hour"},
-	{Name: "clip-none", About: "I2", Set: []string{"clip=none"}, Slow: "a quarter of an hour"},
-	{Name: "method1", About: "I13", Set: []string{"method=method1"}, Slow: "a quarter of an hour"},
-	{Name: "age", About: "I25", Text: "`sac-age`: each transition has the mean omega of its episode",
-		Series: []string{"sac-age"}, Column: "sac-omega", Slow: "a quarter of an hour"},
-	{Name: "geometric", About: "I25", Text: "`sac-geometric`: episodes drawn with omega's mean age, without weights",
-		Series: []string{"sac-geometric"}, Column: "sac-omega", Slow: "a quarter of an hour"},
-}
-
 // The rows of each table.
 var (
 	onGaussian = slices.Concat([]Alternative{
@@ -270,11 +227,5 @@ var (
 		{Name: "no-limit", About: "I10",
 			Set: []string{"max-updates=0"}, Text: "no limit of minibatches: 20 epochs read literally",
 			Slow: "half an hour", Literal: true},
-	})
-	onClaw = slices.Concat(ofRobots, []Alternative{
-		{Name: "alpha-learned", About: "I21", Set: []string{"learn-alpha=true"}, Slow: "a quarter of an hour"},
-	})
-	onCheetah = slices.Concat(ofRobots, []Alternative{
-		{Name: "alpha-fixed", About: "I21", Set: []string{"learn-alpha=false"}, Slow: "a quarter of an hour"},
 	})
 )
