@@ -77,13 +77,6 @@ func Declare(l Learner) Learner {
 	return l
 }
 
-// The looks of the learners in the table.
-func init() {
-	for _, l := range learners {
-		figures.Declare(l.Look)
-	}
-}
-
 // Learners lists the names of all learners, sorted.
 func Learners() []string {
 	return seriesNames(func(l Learner) bool { return l.Only == "" })
