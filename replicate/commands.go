@@ -128,7 +128,7 @@ func dataCommand() *cobra.Command {
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Full CIFAR-10 in %s, checksums match.\n", dir)
 			return err
 		},
-	}, clearCommand())
+	}, dataClearCommand())
 	return cmd
 }
 

@@ -20,7 +20,7 @@ To get it: CLEAR-10, feature archives of the CLEAR authors; see the documentatio
   go run ./replicate data clear --from /path/to/clear10-public.zip
 `
 
-func clearCommand() *cobra.Command {
+func dataClearCommand() *cobra.Command {
 	var from, kind string
 	cmd := &cobra.Command{
 		Use:   "clear",

@@ -99,7 +99,7 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 	for _, rule := range slices.Concat(p.rules, []Rule{best, {Name: NoChange}, {Name: Majority}}) {
 		found := RuleResult{Rule: rule.Name, Members: rule.members(history), Scores: map[string]float64{}}
 		names := slices.Repeat([]string{rule.Name}, len(p.steps)) // of its predictions of the test blocks
-		if !rule.own() && rule.Weightings != nil {
+		if !rule.ownPrediction() && rule.Weightings != nil {
 			chosen := rule.chosen(history)
 			last := chosen[len(chosen)-1]
 			found.Kind, found.HalfLife, found.Window, found.Power = rule.Kind, last.HalfLife, last.Window, last.Power

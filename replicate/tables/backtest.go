@@ -111,7 +111,7 @@ func PrepareBacktest(q BacktestRequest) (*BacktestJob, error) {
 	}
 	if past > mostPast {
 		who := "g and the model learn"
-		if q.own() {
+		if q.ownModel() {
 			who = "g learns"
 		}
 		p.about.note("%s from about %d of up to %d rows of the past: from all of the newest, from the fewer the older they "+
@@ -144,8 +144,8 @@ func unit(times []float64) float64 {
 	return gaps[len(gaps)/2]
 }
 
-// own tells whether the model is the user's own command.
-func (q BacktestRequest) own() bool { return !slices.Contains(Models, q.Model) }
+// ownModel tells whether the model is the user's own command.
+func (q BacktestRequest) ownModel() bool { return !slices.Contains(Models, q.Model) }
 
 // Run tests. Test blocks that the store has are not computed again, but see BacktestRequest.Reuse. Errors:
 // *runs.InterruptedError, and those of the models.
@@ -162,10 +162,10 @@ func (p *BacktestJob) Run(ctx context.Context, h Host) (*Backtest, error) {
 		about.note(text, args...)
 		fmt.Fprintf(log, "note: "+text+"\n", args...)
 	}
-	if start, steps := h.Store.Begun(job.Spec, p.Reuse); p.own() && steps > 0 {
+	if start, steps := h.Store.Begun(job.Spec, p.Reuse); p.ownModel() && steps > 0 {
 		note("%d test blocks are taken from a back test that began on %s; for others, as after a change of the trainer, "+
 			"name another folder with --results", steps, start.Format("2006-01-02 15:04 MST"))
-	} else if p.own() {
+	} else if p.ownModel() {
 		unseen, err := p.checkWeights(ctx, model)
 		if err != nil {
 			return nil, errors.Join(err, model.close())

@@ -77,7 +77,7 @@ type shares struct{}
 
 func (shares) predict(_ context.Context, t *task, weights [][]float64) (out [][]float64, _ error) {
 	for _, w := range weights {
-		out = append(out, t.same(t.past(w)))
+		out = append(out, t.same(t.outcomes(w)))
 	}
 	return out, nil
 }
@@ -128,13 +128,13 @@ func TestCommittee(t *testing.T) {
 		}
 		for m, w := range members {
 			share[m] /= sum
-			floats.AddScaled(prediction, share[m], k.past(k.weights(w, nil)))
+			floats.AddScaled(prediction, share[m], k.outcomes(k.weights(w, nil)))
 		}
 		now := k.score(k.same(prediction))[0]
 		if math.Abs(got["log-loss: committee"][i]-now) > 1e-7 {
 			t.Errorf("block %d: the committee's loss is %v, want %v", step, got["log-loss: committee"][i], now)
 		}
-		a, b := k.past(k.weights(members[0], nil)), k.past(k.weights(members[len(members)-1], nil))
+		a, b := k.outcomes(k.weights(members[0], nil)), k.outcomes(k.weights(members[len(members)-1], nil))
 		square := 0.
 		for _, row := range k.test {
 			d := math.Log(a[k.stream.Label.Class[row]] / b[k.stream.Label.Class[row]])
@@ -146,8 +146,8 @@ func TestCommittee(t *testing.T) {
 		for m, w := range members { // by differences
 			const h = 1e-6
 			more, less := slices.Clone(prediction), slices.Clone(prediction)
-			floats.AddScaled(more, h, k.past(k.weights(w, nil)))
-			floats.AddScaled(less, -h, k.past(k.weights(w, nil)))
+			floats.AddScaled(more, h, k.outcomes(k.weights(w, nil)))
+			floats.AddScaled(less, -h, k.outcomes(k.weights(w, nil)))
 			slope[m] = (k.score(k.same(more))[0] - k.score(k.same(less))[0]) / (2 * h) * float64(len(k.test))
 		}
 		for m := range members {
@@ -158,7 +158,7 @@ func TestCommittee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found, want := got["log-loss: rider"][i], k.score(k.same(k.past(lists[0])))[0]; math.Abs(found-want) > 1e-9 {
+		if found, want := got["log-loss: rider"][i], k.score(k.same(k.outcomes(lists[0])))[0]; math.Abs(found-want) > 1e-9 {
 			t.Errorf("block %d: the loss of rider is %v, want %v", step, found, want)
 		}
 		chosen := len(members) - 1 // equal, before anything is known
@@ -167,7 +167,7 @@ func TestCommittee(t *testing.T) {
 				chosen = m
 			}
 		}
-		want := k.score(k.same(k.past(k.weights(members[chosen], nil))))[0]
+		want := k.score(k.same(k.outcomes(k.weights(members[chosen], nil))))[0]
 		if math.Abs(got["log-loss: bagged"][i]-want) > .02 {
 			t.Errorf("block %d: the loss of bagged models is %v, that of one with all rows %v", step, got["log-loss: bagged"][i], want)
 		}
@@ -178,7 +178,7 @@ func TestCommittee(t *testing.T) {
 		}
 		floats.Add(total, slope)
 		for m, w := range members {
-			tuned[m] += k.score(k.same(k.past(k.weights(w, nil))))[0] * float64(len(k.test))
+			tuned[m] += k.score(k.same(k.outcomes(k.weights(w, nil))))[0] * float64(len(k.test))
 		}
 	}
 }

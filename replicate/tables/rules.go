@@ -70,8 +70,8 @@ type Rule struct {
 	train func(ctx context.Context, c *computation, r Rule, t *task, p *past) ([][]float64, error)
 }
 
-// own tells whether a rule's predictions are not those of one of its weightings.
-func (r Rule) own() bool { return r.mix != nil || r.train != nil }
+// ownPrediction tells whether a rule's predictions are not those of one of its weightings.
+func (r Rule) ownPrediction() bool { return r.mix != nil || r.train != nil }
 
 // Names of rules that others are compared with.
 const (

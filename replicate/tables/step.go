@@ -25,7 +25,7 @@ func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
 		"source": p.identity(), "model": model.identity(), "weightings": fmt.Sprint(c.weightings),
 		"most-rows": fmt.Sprint(mostPast)}}
 	for _, rule := range p.rules {
-		if rule.own() || rule.pairs { // it has rows of its own, which depend on the first test block
+		if rule.ownPrediction() || rule.pairs { // it has rows of its own, which depend on the first test block
 			spec.Settings["rule: "+rule.Name] = fmt.Sprintf("%v, from block %d", rule.Weightings, p.steps[0])
 		}
 	}
@@ -39,14 +39,14 @@ func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
 	if len(c.fit.Kinds) > 0 {
 		spec.Settings["g"] = canonical(c.fit)
 	}
-	job := runs.Job{Spec: spec, Steps: p.steps, Batch: c.batch(), Again: p.own() && !p.Reuse}
+	job := runs.Job{Spec: spec, Steps: p.steps, Batch: c.batch(), Again: p.ownModel() && !p.Reuse}
 	job.Rows = func(step int) (n int) {
 		for _, rows := range p.stream.Times.Counts[:step] {
 			n += rows
 		}
 		return n
 	}
-	if !p.own() { // g and bounds make all steps cost about the same
+	if !p.ownModel() { // g and bounds make all steps cost about the same
 		job.Cost = 1
 	}
 	return job, nil
@@ -106,7 +106,9 @@ func (c *computation) batch() *runs.Batch {
 }
 
 // task is the one of a test block, with a sample of the past for a built-in model.
-func (p *BacktestJob) task(step int) (*task, error) { return newTask(p.stream, step, !p.own(), p.Seed) }
+func (p *BacktestJob) task(step int) (*task, error) {
+	return newTask(p.stream, step, !p.ownModel(), p.Seed)
+}
 
 // metric is the name of a row: a measure of a weighting, or of a prediction without a model.
 func metric(measure, of string) string { return measure + ": " + of }
@@ -154,8 +156,8 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 			rows = append(rows, runs.Row{T: step, Metric: metric(measures(c.stream)[m].name, name), Value: v})
 		}
 	}
-	add(NoChange, t.same(t.past(t.weights(Weighting{Window: 1}, nil))))
-	add(Majority, t.same(t.past(t.equal())))
+	add(NoChange, t.same(t.outcomes(t.weights(Weighting{Window: 1}, nil))))
+	add(Majority, t.same(t.outcomes(t.equal())))
 	omega, held, err := c.omega(ctx, t)
 	if err != nil {
 		return nil, err
@@ -166,7 +168,7 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 	var weights [][]float64
 	train := func(name string, w []float64) {
 		if t.single(w) { // there is nothing to learn
-			predicted[name] = append(predicted[name], t.same(t.past(w)))
+			predicted[name] = append(predicted[name], t.same(t.outcomes(w)))
 			return
 		}
 		names, weights = append(names, name), append(weights, w)

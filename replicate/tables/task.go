@@ -95,9 +95,9 @@ func (t *task) equal() []float64 {
 	return slices.Repeat([]float64{1}, len(t.train))
 }
 
-// past is the weighted distribution of the outcome in the rows of train: the share of each class, with one more row
+// outcomes is the weighted distribution of the outcome in the rows of train: the share of each class, with one more row
 // of each, or the mean of a number.
-func (t *task) past(weight []float64) []float64 {
+func (t *task) outcomes(weight []float64) []float64 {
 	if t.data.Target != nil {
 		return []float64{floats.Dot(weight, t.data.Target) / floats.Sum(weight)}
 	}
