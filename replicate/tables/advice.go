@@ -43,6 +43,8 @@ type RuleResult struct {
 	Power             float64  `json:"power,omitempty"`   // chosen after the last test block
 	Chosen            []string `json:"chosen,omitempty"`  // before each test block that counts
 	Members           []Member `json:"members,omitempty"` // of a committee after the last test block, by falling share
+
+	last Weighting // chosen after the last test block
 }
 
 // Member is a model whose prediction is mixed with those of others.
@@ -102,7 +104,8 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 		if !rule.ownPrediction() && rule.Weightings != nil {
 			chosen := rule.chosen(history)
 			last := chosen[len(chosen)-1]
-			found.Kind, found.HalfLife, found.Window, found.Power = rule.Kind, last.HalfLife, last.Window, last.Power
+			found.Kind, found.last = rule.Kind, last
+			found.HalfLife, found.Window, found.Power = last.HalfLife, last.Window, last.Power
 			names = collect(chosen, Weighting.String)
 			if found.Tuned = len(rule.Weightings) > 1; found.Tuned {
 				found.Chosen = names[r.Tuning:len(p.steps)]
@@ -340,10 +343,10 @@ func (r *Backtest) Table(rules []RuleResult) [][]string {
 		case len(rule.Members) > 1: // the two largest shares
 			a, b := rule.Members[0], rule.Members[1]
 			chosen = fmt.Sprintf("%.0f%% %s, %.0f%% %s", 100*a.Share, a.Weighting, 100*b.Share, b.Weighting)
-		case rule.Power > 0:
-			chosen = fmt.Sprintf("power %g", rule.Power)
 		case rule.Window > 0 && rule.Tuned:
 			chosen = runs.Plural(rule.Window, "block")
+		case chosen == "" && rule.Tuned:
+			chosen = strings.Join(rule.last.ofAge(), ", ")
 		}
 		table = append(table, append(line, chosen))
 	}

@@ -39,18 +39,23 @@ func (w Weighting) String() string {
 	if w.Kind != "" {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s", w.Kind, w.Part)))
 	}
+	if parts = append(parts, w.ofAge()...); len(parts) == 0 {
+		return "uniform"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ofAge names its functions of age. A new one has a field, its name here, and a line in task.weights.
+func (w Weighting) ofAge() (names []string) {
 	for _, f := range []struct {
 		name  string
 		value float64
 	}{{"last", float64(w.Window)}, {"half-life", w.HalfLife}, {"power", w.Power}} {
 		if f.value > 0 {
-			parts = append(parts, fmt.Sprintf("%s %g", f.name, f.value))
+			names = append(names, fmt.Sprintf("%s %g", f.name, f.value))
 		}
 	}
-	if len(parts) == 0 {
-		return "uniform"
-	}
-	return strings.Join(parts, ", ")
+	return names
 }
 
 // Rule says what predicts a test block: the model of one of its weightings, chosen by its losses on the earlier test

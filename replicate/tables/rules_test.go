@@ -26,6 +26,7 @@ func TestWeights(t *testing.T) {
 		{Weighting{}, []float64{1, 1, 1, 1}},
 		{Weighting{Window: 2}, []float64{0, 0, 1, 1}},
 		{Weighting{HalfLife: 10}, []float64{.125, .25, .5, 1}},
+		{Weighting{Power: 1}, []float64{1. / 4, 1. / 3, 1. / 2, 1}},
 		{Weighting{Kind: crossfit.Joint}, omega},
 		{Weighting{Kind: crossfit.Joint, HalfLife: 10}, []float64{.125, .125, .5, .25}},
 		{Weighting{HalfLife: 1}, []float64{0, math.Exp2(-20) * 0, math.Exp2(-10), 1}},
