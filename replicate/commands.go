@@ -152,7 +152,7 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 				return err
 			}
 			if len(args) == 0 {
-				chosen = c.At(experiment.Scale(flags.scale))
+				chosen = c.FiguresAt(experiment.Scale(flags.scale))
 			}
 			return flags.printStates(cmd.OutOrStdout(), l, chosen)
 		},

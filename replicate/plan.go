@@ -107,7 +107,7 @@ func (f *planFlags) request(cmd *cobra.Command, args []string) (cluster.Request,
 		return cluster.Request{}, err
 	}
 	if len(args) == 0 {
-		chosen = f.catalog.At(experiment.Scale(f.scale))
+		chosen = f.catalog.FiguresAt(experiment.Scale(f.scale))
 	}
 	if f.taskTime < time.Millisecond {
 		return cluster.Request{}, usage.Errorf("--task-time %s: give at least 1ms", f.taskTime)

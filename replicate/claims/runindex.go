@@ -46,9 +46,6 @@ func (x *RunIndex) Add(specs ...runs.Spec) {
 	}
 }
 
-// Of lists the stored runs of a learner.
-func (x *RunIndex) Of(learner string) []runs.Spec { return x.byLearner[learner] }
-
 // Environment is what a machine adds to the identity of runs, as it is for all seeds.
 type Environment struct {
 	Settings map[string]string

@@ -24,7 +24,7 @@ func requestOf(t *testing.T, scale experiment.Scale, overrides ...string) Reques
 	t.Setenv("TVPS_CACHE", t.TempDir())
 	t.Setenv("TVPS_DATA", "")
 	t.Setenv("TVPS_CLEAR", "")
-	return Request{Options: lab.Options{Scale: scale, Overrides: overrides}, Figures: testCatalog.At(scale),
+	return Request{Options: lab.Options{Scale: scale, Overrides: overrides}, Figures: testCatalog.FiguresAt(scale),
 		TaskSeconds: 3600, GPUFor: []string{Images}, GPUBackend: backend.XLACUDA, CacheDir: t.TempDir()}
 }
 

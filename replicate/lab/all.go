@@ -24,7 +24,7 @@ type Made struct {
 // CheckAll checks the options for every figure. All its errors are usage errors.
 func (c Catalog) CheckAll(o Options) error {
 	o.AllFigures = true
-	for _, f := range c.At(o.Scale) {
+	for _, f := range c.FiguresAt(o.Scale) {
 		if _, err := c.Panels(f, o); err != nil {
 			return fmt.Errorf("%s: %w", f.Name(), err)
 		}
@@ -76,7 +76,7 @@ func (l *Lab) each(o Options, do func(f paper.Figure, o Options) (*Result, error
 	o.AllFigures = true
 	parent := o.Out
 	var made []Made
-	for _, f := range l.At(o.Scale) {
+	for _, f := range l.FiguresAt(o.Scale) {
 		o.Out = filepath.Join(parent, f.Name())
 		m := Made{Name: f.Name(), Page: filepath.Join(o.Out, "index.html")}
 		m.Result, m.Err = do(f, o)

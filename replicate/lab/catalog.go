@@ -40,8 +40,8 @@ func (c Catalog) protocolOf(scenario string) *experiment.Protocol {
 	return c.Protocols[0]
 }
 
-// At lists the figures whose scenarios all have the scale, or all figures if none has.
-func (c Catalog) At(scale experiment.Scale) []paper.Figure {
+// FiguresAt lists the figures whose scenarios all have the scale, or all figures if none has.
+func (c Catalog) FiguresAt(scale experiment.Scale) []paper.Figure {
 	var out []paper.Figure
 	for _, f := range c.Figures {
 		if !slices.ContainsFunc(f.Panels, func(p paper.Panel) bool { return !c.hasScale(p.Scenario, scale) }) {

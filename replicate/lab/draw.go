@@ -155,7 +155,7 @@ func (l *Lab) judge(f paper.Figure, o Options, panels []claims.Collected) (claim
 // declared lists the panels of all figures that these options fit. Settings for one figure may not fit another.
 func (l *Lab) declared(o Options) []claims.Panel {
 	var out []claims.Panel
-	for _, f := range l.At(o.Scale) {
+	for _, f := range l.FiguresAt(o.Scale) {
 		panels, err := l.Panels(f, Options{Scale: o.Scale, Overrides: o.Overrides, AllFigures: true})
 		if err == nil {
 			out = append(out, panels...)

@@ -152,7 +152,7 @@ func (c Catalog) scenarioTable(scale experiment.Scale) (head []string, rows [][]
 	head = []string{"setting"}
 	var names []string                // of all settings
 	var scenarios []map[string]string // their settings
-	for _, f := range c.At(scale) {
+	for _, f := range c.FiguresAt(scale) {
 		for _, p := range f.Panels {
 			if slices.Contains(head, p.Scenario) {
 				continue

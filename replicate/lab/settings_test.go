@@ -20,7 +20,7 @@ import (
 // scalesOf lists the scales that the scenarios of a figure have.
 func scalesOf(f paper.Figure) []experiment.Scale {
 	return slices.DeleteFunc(slices.Clone(experiment.Scales), func(s experiment.Scale) bool {
-		return !slices.ContainsFunc(testCatalog.At(s), func(at paper.Figure) bool { return at.Number == f.Number })
+		return !slices.ContainsFunc(testCatalog.FiguresAt(s), func(at paper.Figure) bool { return at.Number == f.Number })
 	})
 }
 
@@ -248,11 +248,11 @@ func TestSettingsNameTheirInterpretation(t *testing.T) {
 	}
 }
 
-// TestAt: the figures of the robots alone have the medium scale.
-func TestAt(t *testing.T) {
+// TestFiguresAt: the figures of the robots alone have the medium scale.
+func TestFiguresAt(t *testing.T) {
 	for scale, want := range map[experiment.Scale][]int{experiment.Medium: {2, 10, 11}, experiment.Small: nil} {
 		var got []int
-		for _, f := range testCatalog.At(scale) {
+		for _, f := range testCatalog.FiguresAt(scale) {
 			got = append(got, f.Number)
 		}
 		if want == nil && len(got) != len(testCatalog.Figures) || want != nil && !slices.Equal(got, want) {

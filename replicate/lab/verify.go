@@ -28,7 +28,7 @@ func (l *Lab) verify(ctx context.Context, o Options) (claims.Verification, []cla
 	o.AllFigures = true
 	var all []claims.Figure
 	var panels []claims.Collected
-	for _, f := range l.At(o.Scale) {
+	for _, f := range l.FiguresAt(o.Scale) {
 		if err := ctx.Err(); err != nil {
 			return v, nil, fmt.Errorf("interrupted: %w", err)
 		}
