@@ -93,6 +93,10 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if stored, _ := v.Stored(); stored == 0 && f.readme+f.gallery != "" {
+		return fmt.Errorf("nothing is stored at the scale %s, so the verdicts in %s are kept: judge by the gallery's tables "+
+			"with --tables figures/gallery, or compute the runs with `%s`", v.Scale, cmp.Or(f.readme, f.gallery), v.All())
+	}
 	if err := lab.WriteJSON(f.out, v); err != nil {
 		return err
 	}

@@ -20,10 +20,6 @@ func cell(text string) string {
 // Summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and how many of its
 // claims hold. trained is as for Gallery: its figures are shown and counted at its scale.
 func (v Verification) Summary(trained *Verification) string {
-	if stored, _ := v.Stored(); stored == 0 {
-		return fmt.Sprintf("Nothing is stored at the scale %s: `%s` computes the runs, and `%s` judges the claims.\n",
-			v.Scale, v.All(), v.Command)
-	}
 	var all []Judged
 	rows := [][]string{make([]string, 4)} // without a head
 	for row := range slices.Chunk(v.Figures, 4) {

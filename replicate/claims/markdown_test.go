@@ -90,11 +90,6 @@ func TestMarkdown(t *testing.T) {
 	if v.Scale = experiment.Medium; strings.Contains(v.Gallery(declared, dir, nil), "28 min") {
 		t.Error("the time is that of the small scale")
 	}
-	v.Figures[0].Stored = 0
-	if got := v.Summary(nil); strings.Count(got, "\n") != 1 || !strings.Contains(got, "Nothing is stored") ||
-		!strings.Contains(got, "`go run ./replicate all --scale small`") {
-		t.Errorf("without results: %q", got)
-	}
 }
 
 // TestGallery: the answer and the pictures come first, the claims are folded; the time is that of the small scale,
