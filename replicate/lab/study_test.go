@@ -25,9 +25,6 @@ import (
 
 var interpretations = filepath.Join("..", "paper", "INTERPRETATIONS.md")
 
-// studyScales are those of the study: medium is for robots alone.
-var studyScales = []experiment.Scale{experiment.Tiny, experiment.Small, experiment.Paper}
-
 // fieldsOf returns the settings by name.
 func fieldsOf(s experiment.Setup) map[string]string {
 	out := map[string]string{}
@@ -41,7 +38,7 @@ func fieldsOf(s experiment.Setup) map[string]string {
 // in no other. Names are unique, no setting is named twice, and the interpretation that a row is about exists.
 func TestAlternatives(t *testing.T) {
 	document := demand.Read(t, interpretations)
-	for _, scale := range studyScales {
+	for _, scale := range scalesOf(paper.Fig1()) {
 		plans, err := testCatalog.StudyPlans(paper.Study(), StudyOptions{Options: Options{Scale: scale}})
 		if err != nil {
 			t.Fatal(err)
@@ -160,7 +157,7 @@ func TestLiteralRows(t *testing.T) {
 		"cifar10b/table2-conv5-epochs": {both, images, conv, epochs},
 		"cifar10b/no-limit":            {{"epochs": "20", "max-updates": "0"}},
 	}
-	for _, scale := range studyScales {
+	for _, scale := range scalesOf(paper.Fig1()) {
 		plans, err := testCatalog.StudyPlans(paper.Study(), StudyOptions{Options: Options{Scale: scale}})
 		if err != nil {
 			t.Fatal(err)
