@@ -110,7 +110,7 @@ func (e *executor) plan(jobs []Job) error {
 		if len(known) > 0 {
 			continue
 		}
-		if why := explain(job.Spec); why != "" && len(why) < 80 { // a long list is no explanation
+		if why := explain(job.Spec); why != "" {
 			reason := fmt.Sprintf("%s/%s is new: %s", job.Spec.Experiment, job.Spec.Learner, why)
 			if count[reason]++; count[reason] == 1 {
 				reasons = append(reasons, reason)

@@ -132,8 +132,8 @@ func (s *Store) Steps(spec Spec) []int {
 }
 
 // explainer returns a function that says which settings make spec a new run, compared with the most similar finished
-// run of the same experiment, learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with. The
-// folder is listed once.
+// run of the same experiment, learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with, or if
+// the changes are too long to read. The folder is listed once.
 func (s *Store) explainer() func(spec Spec) string {
 	type series struct {
 		experiment, learner string
@@ -155,6 +155,9 @@ func (s *Store) explainer() func(spec Spec) string {
 				least = changes
 			}
 		}
-		return strings.Join(least, ", ")
+		if text := strings.Join(least, ", "); len(text) < 80 {
+			return text
+		}
+		return ""
 	}
 }

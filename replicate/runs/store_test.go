@@ -229,6 +229,7 @@ func TestExplain(t *testing.T) {
 		"epochs 20 -> 5":                               {"epochs": "5", "lr": "0.1", "clip": "min"},
 		"epochs 20 -> 5, lr 0.1 -> (none)":             {"epochs": "5", "clip": "min"},
 		"clip min -> no, epochs 20 -> 99, lr 0.1 -> 9": {"epochs": "99", "lr": "9", "clip": "no"},
+		"": {"epochs": "20", "lr": "0.1", "clip": "min", "g": strings.Repeat("long ", 20)},
 	} {
 		if got := store.explainer()(with(0, "ours", settings)); got != want {
 			t.Errorf("explainer: %v = %q, want %q", settings, got, want)
