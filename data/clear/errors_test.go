@@ -47,7 +47,7 @@ func TestBadClassFile(t *testing.T) {
 		"a list":          {Save(Ints{1}), []string{"but is: list of 1"}},
 		"numbers":         {oneOf(1), []string{`"a"`, "vector, but is: int"}},
 		"a matrix":        {oneOf(matrix), []string{`"a"`, "vector, but is: tensor with sizes [2 4]"}},
-		"a program":       {program, []string{"global os.system"}},
+		"a program":       {program, []string{`global "os.system"`}},
 		"one, many times": {aliased(10_000), []string{"10000 images of 4 values", "more than"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,119 +6,156 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
+	"io/fs"
 	"math"
-	"strconv"
 	"strings"
-)
 
-// maxPickle is the largest size of data.pkl; for 300 tensors it has 20 KB. One byte of a
-// pickle can create an object of some hundred bytes, so this limits the memory for objects.
-const maxPickle = 4 << 20
+	"github.com/nlpodyssey/gopickle/pickle"
+	"github.com/nlpodyssey/gopickle/types"
+)
 
 // legacy is the beginning of files of torch before 1.6: a pickled magic number.
 var legacy = []byte("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")
 
-// readPTH returns the value in an untrusted file that torch.save wrote (torch 1.6 or later).
-// Tensors refer to raw, which must not change while they are in use. An error is one sentence
-// about "it", the file, whose name the caller must add.
+// readPTH returns the value in a file that torch.save wrote (torch 1.6 or later): dicts, lists, tuples, numbers, text
+// and float32 tensors. An error is one sentence about "it", the file, whose name the caller must add.
 //
-// Such a file (.pth, .pt) is a zip of uncompressed entries: NAME/data.pkl is a pickle, a
-// program for a small stack machine, and NAME/data/0, NAME/data/1, ... are the numbers of the
-// tensors. In Python a pickle may call any function. This reader calls none: it implements
-// what dicts, tuples and lists of float32 tensors, integers and text need. Everything else is
-// an error that names it. Lengths and shapes are checked against the size of the file before
-// memory is allocated, so the size of the file limits the memory.
-func readPTH(raw []byte) (any, error) {
+// Such a file (.pth, .pt) is a zip: NAME/data.pkl is a pickle, a program for a small stack machine, and NAME/data/0,
+// NAME/data/1, ... are the numbers of the tensors. In Python a pickle may call any function. Here it may call only
+// what makes a tensor of float32; any other name is an error.
+func readPTH(raw []byte) (value any, err error) {
 	if bytes.HasPrefix(raw, legacy) {
 		return nil, errors.New("it has the format of torch before 1.6; load and save it with a newer torch")
 	}
-	r, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
+	a, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil || len(a.File) == 0 {
 		return nil, fmt.Errorf("it is not a file of torch.save, or it is truncated (%v)", err)
 	}
-	a := archive{raw: raw, entries: map[string]*zip.File{}}
-	for _, f := range r.File {
-		_, name, _ := strings.Cut(f.Name, "/")
-		a.entries[name] = f
-	}
-	program, err := a.bytes("data.pkl")
+	folder, _, _ := strings.Cut(a.File[0].Name, "/")
+	program, err := fs.ReadFile(a, folder+"/data.pkl")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("it is not a whole file of torch.save (%w)", err)
 	}
-	if len(program) > maxPickle {
-		return nil, fmt.Errorf("its pickle has %d bytes; at most %d are supported", len(program), maxPickle)
+	u := pickle.NewUnpickler(bytes.NewReader(program))
+	u.FindClass = findClass
+	u.PersistentLoad = func(id any) (any, error) { return readStorage(a, folder, id) }
+	defer func() {
+		if r := recover(); r != nil { // of the unpickler, at operations on values of the wrong type
+			value, err = nil, fmt.Errorf("its pickle is damaged (%v)", r)
+		}
+	}()
+	if value, err = u.Load(); err != nil {
+		return nil, fmt.Errorf("its pickle cannot be read (%w)", err)
 	}
-	return unpickle(program, a.storage)
+	return value, nil
 }
 
-// archive is the zip: its entries by their names in the one folder that torch.save creates.
-type archive struct {
-	raw     []byte
-	entries map[string]*zip.File
+// findClass returns what a name in Python stands for, beside those of plain values, which the unpickler knows.
+func findClass(module, name string) (any, error) {
+	switch global := module + "." + name; global {
+	case "torch.FloatStorage":
+		return floatStorage{}, nil
+	case "torch._utils._rebuild_tensor_v2":
+		return rebuildTensor{}, nil
+	default:
+		return nil, fmt.Errorf("it asks for the global %q; only plain values and tensors of float32 are supported", global)
+	}
 }
 
-// bytes returns an entry as a slice of the file. torch.save does not compress, so an entry is
-// never longer than the file.
-func (a archive) bytes(name string) ([]byte, error) {
-	f := a.entries[name]
-	if f == nil {
-		return nil, fmt.Errorf("it is a zip without the entry %s, so it is not a whole file of torch.save", plain(name))
-	}
-	if f.Method != zip.Store || f.CompressedSize64 != f.UncompressedSize64 {
-		return nil, fmt.Errorf("its entry %s is compressed, which torch.save never does", plain(f.Name))
-	}
-	start, err := f.DataOffset()
-	size := int64(len(a.raw))
-	if err != nil || start < 0 || start > size || f.UncompressedSize64 > uint64(size-start) {
-		return nil, fmt.Errorf("its entry %s is damaged: it is outside of the file", plain(f.Name))
-	}
-	part := a.raw[start : start+int64(f.UncompressedSize64)]
-	if crc32.ChecksumIEEE(part) != f.CRC32 {
-		return nil, fmt.Errorf("its entry %s is damaged: the checksum differs", plain(f.Name))
-	}
-	return part, nil
-}
-
-// storage holds float32 numbers, little-endian. Several tensors may be views of it.
-type storage []byte
-
-// storage returns the n numbers that a pickle refers to by key.
-func (a archive) storage(key string, n int64) (storage, error) {
-	part, err := a.bytes("data/" + key)
-	if err == nil && (n < 0 || n > int64(len(part)) || 4*n != int64(len(part))) {
-		err = fmt.Errorf("its entry data/%s has %d bytes; its pickle says %d numbers of 4 bytes", plain(key), len(part), n)
-	}
-	return part, err
-}
+type (
+	floatStorage  struct{} // the type of storages of float32
+	rebuildTensor struct{} // the function that makes a tensor
+	storage       []float32
+)
 
 // tensor is a part of a storage in row-major order.
 type tensor struct {
-	Shape []int
-	data  []byte
+	Shape  []int
+	Values []float32
 }
-
-func (t *tensor) Len() int { return len(t.data) / 4 }
 
 // Sub returns row i of the first axis, not copied.
 func (t *tensor) Sub(i int) *tensor {
-	size := len(t.data) / t.Shape[0]
-	return &tensor{t.Shape[1:], t.data[i*size : (i+1)*size]}
+	size := len(t.Values) / t.Shape[0]
+	return &tensor{t.Shape[1:], t.Values[i*size : (i+1)*size]}
 }
 
-func (t *tensor) AppendFloat32(dst []float32) []float32 {
-	for at := 0; at < len(t.data); at += 4 {
-		dst = append(dst, math.Float32frombits(binary.LittleEndian.Uint32(t.data[at:])))
+// readStorage returns the numbers that ("storage", type, key, device, number of values) names.
+func readStorage(a fs.FS, folder string, id any) (storage, error) {
+	args, _ := id.(*types.Tuple)
+	if args == nil || args.Len() != 5 || args.Get(0) != "storage" || args.Get(1) != (floatStorage{}) {
+		return nil, errors.New("a tensor has no storage of float32")
 	}
-	return dst
+	name := fmt.Sprintf("%s/data/%v", folder, args.Get(2))
+	part, err := fs.ReadFile(a, name)
+	if err != nil {
+		return nil, fmt.Errorf("its numbers cannot be read: %q: %w", name, err)
+	}
+	if n, ok := args.Get(4).(int); !ok || len(part) != 4*n {
+		return nil, fmt.Errorf("%q has %d bytes; its pickle says %v numbers of 4 bytes", name, len(part), args.Get(4))
+	}
+	numbers := make(storage, len(part)/4)
+	for i := range numbers {
+		numbers[i] = math.Float32frombits(binary.LittleEndian.Uint32(part[4*i:]))
+	}
+	return numbers, nil
 }
 
-// plain returns text from a file for a message: short, one line, no control characters.
-func plain(s string) string {
-	const limit = 80
-	if len(s) > limit {
-		s = s[:limit] + "..."
+// Call returns the tensor of _rebuild_tensor_v2(storage, offset, size, stride, ...). Its elements must follow each
+// other in the storage, and there must be one.
+func (rebuildTensor) Call(args ...any) (any, error) {
+	if len(args) < 4 {
+		return nil, errors.New("a tensor is not described by storage, offset, sizes and strides")
 	}
-	quoted := strconv.Quote(s)
-	return quoted[1 : len(quoted)-1]
+	numbers, ok1 := args[0].(storage)
+	offset, ok2 := args[1].(int)
+	size, ok3 := integers(args[2])
+	stride, ok4 := integers(args[3])
+	if !ok1 || !ok2 || !ok3 || !ok4 || len(size) != len(stride) {
+		return nil, errors.New("a tensor is not described by storage, offset, sizes and strides")
+	}
+	elements, fits := 1, len(numbers) > 0
+	for i := len(size) - 1; i >= 0 && fits; i-- {
+		fits = size[i] == 1 || size[i] > 1 && stride[i] == elements && size[i] <= len(numbers)/elements
+		elements *= size[i]
+	}
+	if !fits || offset < 0 || offset > len(numbers)-elements {
+		return nil, fmt.Errorf("a tensor with offset %d, sizes %d and strides %d is no row-major part of its %d numbers",
+			offset, size, stride, len(numbers))
+	}
+	return &tensor{size, numbers[offset : offset+elements]}, nil
+}
+
+func integers(v any) ([]int, bool) {
+	t, ok := v.(*types.Tuple)
+	if !ok {
+		return nil, false
+	}
+	out := make([]int, t.Len())
+	for i, e := range *t {
+		n, isInt := e.(int)
+		out[i], ok = n, ok && isInt
+	}
+	return out, ok
+}
+
+// describe returns the type of a value in Python, for messages: tensor with sizes [300 2048].
+func describe(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "None"
+	case int:
+		return "int"
+	case string:
+		return "str"
+	case *tensor:
+		return fmt.Sprintf("tensor with sizes %d", v.Shape)
+	case *types.Dict:
+		return fmt.Sprintf("dict of %d", v.Len())
+	case *types.List:
+		return fmt.Sprintf("list of %d", v.Len())
+	case *types.Tuple:
+		return fmt.Sprintf("tuple of %d", v.Len())
+	}
+	return fmt.Sprintf("%T", v)
 }

@@ -10,6 +10,8 @@ import (
 	"hash"
 	"math"
 	"strings"
+
+	"github.com/nlpodyssey/gopickle/types"
 )
 
 const (
@@ -73,7 +75,7 @@ func (p *plan) readInto(s *Set, f file, buffer *bytes.Buffer) error {
 		return err
 	}
 	if s.Dim == 0 {
-		s.Dim = images[0].values.Len()
+		s.Dim = len(images[0].values.Values)
 		s.X = make([]float32, 0, min(len(images)*s.Dim*len(p.files), maxValues))
 	}
 	// Many images may refer to the same tensor: refuse more values than the file can hold.
@@ -91,16 +93,16 @@ func (p *plan) readInto(s *Set, f file, buffer *bytes.Buffer) error {
 
 // ofClass returns the images of {id: tensor[dim]}.
 func ofClass(value any, label int) ([]image, error) {
-	dict, ok := value.(*pyDict)
-	if !ok || len(dict.Keys) == 0 {
+	dict, ok := value.(*types.Dict)
+	if !ok || dict.Len() == 0 {
 		return nil, fmt.Errorf("it should be a dict of images, but is: %s", describe(value))
 	}
-	images := make([]image, len(dict.Keys))
-	for i, v := range dict.Values {
-		id := fmt.Sprintf("%.40q", fmt.Sprint(dict.Keys[i]))
-		t, ok := v.(*tensor)
+	images := make([]image, dict.Len())
+	for i, entry := range *dict {
+		id := fmt.Sprintf("%.40q", fmt.Sprint(entry.Key))
+		t, ok := entry.Value.(*tensor)
 		if !ok || len(t.Shape) != 1 {
-			return nil, fmt.Errorf("its image %s should be a vector, but is: %s", id, describe(v))
+			return nil, fmt.Errorf("its image %s should be a vector, but is: %s", id, describe(entry.Value))
 		}
 		images[i] = image{id, label, t}
 	}
@@ -110,20 +112,20 @@ func ofClass(value any, label int) ([]image, error) {
 // ofBucket returns the images of (tensor[n, dim], [label, ...]), sorted by class and without
 // BACKGROUND. A label is the number of a line of class_names.txt, from 0.
 func (p *plan) ofBucket(value any) ([]image, error) {
-	pair, _ := value.(pyTuple)
-	if len(pair) != 2 {
+	pair, ok := value.(*types.Tuple)
+	if !ok || pair.Len() != 2 {
 		return nil, fmt.Errorf("it should be a tensor and its labels, but is: %s", describe(value))
 	}
-	t, ok1 := pair[0].(*tensor)
-	list, ok2 := pair[1].(*pyList)
-	if !ok1 || !ok2 || len(t.Shape) != 2 || t.Shape[0] != len(list.Items) {
+	t, ok1 := pair.Get(0).(*tensor)
+	list, ok2 := pair.Get(1).(*types.List)
+	if !ok1 || !ok2 || len(t.Shape) != 2 || t.Shape[0] != list.Len() {
 		return nil, fmt.Errorf("it should be a matrix and a label for each row, but is: %s, %s",
-			describe(pair[0]), describe(pair[1]))
+			describe(pair.Get(0)), describe(pair.Get(1)))
 	}
 	byName := map[string][]image{}
-	for i, v := range list.Items {
-		label, ok := v.(int64)
-		if !ok || label < 0 || label >= int64(len(p.names)) {
+	for i, v := range *list {
+		label, ok := v.(int)
+		if !ok || label < 0 || label >= len(p.names) {
 			return nil, fmt.Errorf("the label of its row %d is not one of the %d in class_names.txt", i, len(p.names))
 		}
 		name := p.names[label]
@@ -143,10 +145,10 @@ func (p *plan) ofBucket(value any) ([]image, error) {
 }
 
 func (s *Set) add(im image) error {
-	if n := im.values.Len(); n != s.Dim {
+	if n := len(im.values.Values); n != s.Dim {
 		return fmt.Errorf("its image %s has %d values, others have %d", im.id, n, s.Dim)
 	}
-	s.Label, s.X = append(s.Label, int32(im.label)), im.values.AppendFloat32(s.X)
+	s.Label, s.X = append(s.Label, int32(im.label)), append(s.X, im.values.Values...)
 	for i, v := range s.Row(s.Len() - 1) {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 			return fmt.Errorf("its image %s has the value %g at %d", im.id, v, i)
