@@ -50,7 +50,7 @@ func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, err
 // finish draws a figure whose runs have ended. The error names those that failed.
 func (l *Lab) finish(d *draft, all runs.Report) (*Result, error) {
 	report := pick(all, d.plan)
-	r, err := l.draw(d.figure, d.options, collect(d.plan, report))
+	r, err := l.drawPanels(d.figure, d.options, collect(d.plan, report))
 	if r == nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := l.draw(f, o, panels)
+	r, err := l.drawPanels(f, o, panels)
 	if err != nil {
 		return r, err
 	}
@@ -89,8 +89,8 @@ func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
 	return r, nil
 }
 
-// draw draws a figure from the runs that were collected.
-func (l *Lab) draw(f paper.Figure, o Options, panels []claims.Collected) (*Result, error) {
+// drawPanels draws a figure from the runs that were collected.
+func (l *Lab) drawPanels(f paper.Figure, o Options, panels []claims.Collected) (*Result, error) {
 	judged, err := l.judge(f, o, panels)
 	if err != nil {
 		return nil, err

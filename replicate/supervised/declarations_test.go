@@ -64,8 +64,8 @@ func TestVariants(t *testing.T) {
 	s := gaussianSettings()
 	for series, method := range map[string]propensity.Method{"method1": "method1", "method2": "method2", "ours": s.Method} {
 		l, changed := resolve(series, s)
-		if l.Look.Name != "ours" || changed.Method != method {
-			t.Errorf("%s is %s under method=%s", series, l.Look.Name, changed.Method)
+		if l.Name != "ours" || changed.Method != method {
+			t.Errorf("%s is %s under method=%s", series, l.Name, changed.Method)
 		}
 	}
 }
@@ -73,8 +73,8 @@ func TestVariants(t *testing.T) {
 // TestLooks: every learner looks in figures as it is declared.
 func TestLooks(t *testing.T) {
 	for _, l := range learners {
-		if look, _ := figures.LookUp(l.Look.Name); look != l.Look {
-			t.Errorf("%s is drawn as %+v, declared as %+v", l.Look.Name, look, l.Look)
+		if look, _ := figures.LookUp(l.Name); look != l.Look {
+			t.Errorf("%s is drawn as %+v, declared as %+v", l.Name, look, l.Look)
 		}
 	}
 }

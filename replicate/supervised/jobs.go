@@ -97,7 +97,7 @@ func (s Settings) CheckSeries(name, measure string) error {
 // outline describes the runs without a host.
 func (x config) outline() experiment.Outline {
 	s := x.settings
-	out := experiment.Outline{Series: x.series, Learner: x.learner.Look.Name, Settings: x.identity(), Data: s.data(),
+	out := experiment.Outline{Series: x.series, Learner: x.learner.Name, Settings: x.identity(), Data: s.data(),
 		Steps: x.measure.steps(s), Cost: x.measure.cost(s, x.learner), Backend: true, Images: s.model() == PretrainedHead,
 		Memory: func(int) int { return s.memory() }}
 	out.Seconds = s.seconds(out.Cost)
@@ -149,7 +149,7 @@ func (x config) spec(seed int64) (runs.Spec, error) {
 	identity := x.identity()
 	maps.Copy(identity, x.host.Backend.Info.Identity())
 	maps.Copy(identity, ofSource)
-	return runs.Spec{Experiment: x.settings.folder(x.source.About().StandIn), Learner: x.learner.Look.Name, Seed: seed,
+	return runs.Spec{Experiment: x.settings.folder(x.source.About().StandIn), Learner: x.learner.Name, Seed: seed,
 		Settings: identity}, nil
 }
 

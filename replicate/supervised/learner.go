@@ -16,7 +16,7 @@ import (
 //
 //	var _ = Declare(Learner{...})
 type Learner struct {
-	Look figures.Look // its name in figures, files and runs, and how it is drawn
+	figures.Look // its name in figures, files and runs, and how it is drawn
 
 	Phases []Phase                                  // what it trains at each step t, in this order
 	Train  func(run *RunContext) (TrainFunc, error) // a training of its own instead of Phases
@@ -69,8 +69,8 @@ const (
 // Declare adds a learner to those that figures and the command line know, and returns it. Call it from a package's
 // initialisation. It panics on a name that is empty or taken.
 func Declare(l Learner) Learner {
-	if _, taken := lookUp(l.Look.Name); taken || l.Look.Name == "" {
-		panic(fmt.Sprintf("supervised: the learner %q needs a name of its own", l.Look.Name))
+	if _, taken := lookUp(l.Name); taken || l.Name == "" {
+		panic(fmt.Sprintf("supervised: the learner %q needs a name of its own", l.Name))
 	}
 	learners = append(learners, l)
 	figures.Declare(l.Look)
@@ -87,7 +87,7 @@ func seriesNames(chosen func(l Learner) bool) []string {
 	var names []string
 	for _, l := range learners {
 		if chosen(l) {
-			names = append(names, l.Look.Name)
+			names = append(names, l.Name)
 		}
 	}
 	slices.Sort(names)
@@ -96,7 +96,7 @@ func seriesNames(chosen func(l Learner) bool) []string {
 
 // lookUp returns the learner of a name.
 func lookUp(name string) (l Learner, ok bool) {
-	i := slices.IndexFunc(learners, func(l Learner) bool { return l.Look.Name == name })
+	i := slices.IndexFunc(learners, func(l Learner) bool { return l.Name == name })
 	if i < 0 {
 		return Learner{}, false
 	}
@@ -131,13 +131,13 @@ func (l Learner) check(s Settings) error {
 	switch {
 	case l.Covariate && !s.GLabel:
 		return fmt.Errorf("the learner %s needs a g that sees the label; leave out g-label=false or this series",
-			l.Look.Name)
+			l.Name)
 	case l.Needs == AnyModel || l.Needs == s.model():
 		return nil
 	case l.Needs == PretrainedHead:
 		return fmt.Errorf("the learner %s needs a pre-trained network, and %s has none; choose other panels or series",
-			l.Look.Name, s.Scenario)
+			l.Name, s.Scenario)
 	}
 	return fmt.Errorf("the learner %s trains vector models, and %s takes ResNet-18; choose other panels or series",
-		l.Look.Name, s.Scenario)
+		l.Name, s.Scenario)
 }
