@@ -35,7 +35,7 @@ type Figure struct {
 	Data    []string  // what the data were, one sentence each
 	Command string    // makes the figure again
 	Links   []Link    // to files next to the page, besides those that [Write] writes
-	Compact bool      // write one picture a panel and compressed tables
+	Compact bool      // write one picture a panel and compressed tables, no page
 	Draft   *Draft    // nil for a figure that is finished
 }
 

@@ -69,18 +69,17 @@ func pageOf(fig Figure) (page, error) {
 		}
 		part.Title, part.Live, part.Notes = panelTitle(p), true, notes.own[p.Key]
 		for _, extension := range panelFiles {
-			part.Files = append(part.Files, fig.stored(part.Stem+extension))
+			part.Files = append(part.Files, part.Stem+extension)
 		}
 		for _, t := range fig.notDrawn(p) {
-			part.Files = append(part.Files, fig.stored(t.name))
+			part.Files = append(part.Files, t.name)
 		}
-		part.Files = slices.DeleteFunc(part.Files, func(name string) bool { return name == "" })
 		for _, f := range p.Films {
 			part.Films = append(part.Films, filmPart{fig.FilmStem(p, f) + ".svg", f.Title})
 		}
 		out.Panels = append(out.Panels, part)
 	}
-	provenance := Link{"Runs with their settings, commits and versions", fig.stored(ProvenanceFile), fig.stored(ProvenanceFile)}
+	provenance := Link{"Runs with their settings, commits and versions", ProvenanceFile, ProvenanceFile}
 	out.Links = append([]Link{provenance}, fig.Links...)
 	script, err := Script(fig, nil)
 	out.Script = script

@@ -76,7 +76,7 @@
       axis.splitLine = Object.assign(axis.splitLine || {}, { lineStyle: { color: rule } });
     });
     option.yAxis.forEach(function (axis) { axis.nameGap = narrow ? 50 : 62; });
-    var left = narrow ? 66 : 84, right = narrow ? 14 : 30, edge = narrow ? 0 : left;
+    var left = narrow ? 66 : 84, right = narrow ? 22 : 30, edge = narrow ? 0 : left;
     var legend = option.legend;
     legend.textStyle = { color: ink };
     legend.inactiveColor = faint;

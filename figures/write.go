@@ -22,18 +22,21 @@ type file struct {
 	content []byte
 }
 
-// ProvenanceFile is the name of the file with the figure's provenance.
-const ProvenanceFile = "provenance.json"
+// Names of files in a figure's folder: the figure's provenance and its page.
+const (
+	ProvenanceFile = "provenance.json"
+	PageFile       = "index.html"
+)
 
 // panelFiles are the endings of the names of a panel's files.
 var panelFiles = []string{".csv", ".svg", ".png", ".pdf"}
 
 // stored is the name of a file in a figure's folder, "" if the folder is compact and has none: one picture a panel and
-// no script, tables and provenance compressed.
+// no page, tables and provenance compressed.
 func (f Figure) stored(name string) string {
 	switch extension := filepath.Ext(name); {
 	case !f.Compact:
-	case extension == ".png", extension == ".pdf", extension == ".js":
+	case extension == ".png", extension == ".pdf", extension == ".js", extension == ".html":
 		return ""
 	case extension == ".csv", name == ProvenanceFile:
 		return name + packed
@@ -47,8 +50,8 @@ const packed = ".gz"
 // Write draws the figure into the folder dir, which it makes if needed: for each panel
 // <name>-<key>.csv (that panel's rows), .svg, .png, .pdf, its films and, if claims are judged
 // by other rows, <name>-<key>-judged.csv, then provenance.json (provenance as JSON),
-// [ScriptFile], index.html and [SumsFile]. If the figure is Compact, the folder has no .png,
-// .pdf and script, and tables and provenance are compressed (.gz). Files of an earlier drawing
+// [ScriptFile], [PageFile] and [SumsFile]. If the figure is Compact, the folder has no .png,
+// .pdf, script and page, and tables and provenance are compressed (.gz). Files of an earlier drawing
 // that this one does not have are removed, also those of panels that are not drawn again.
 //
 // Everything is drawn before anything is written. Each file is written under a temporary
@@ -115,7 +118,7 @@ func writeFiles(fig Figure, files []file, dir string) error {
 // removeStale removes the files of an earlier drawing that are not among the present ones, of other panels, too.
 func removeStale(fig Figure, files []file, dir string) error {
 	drawn := regexp.MustCompile(`^(` + regexp.QuoteMeta(fig.Name) + `-[a-z](-judged|-metrics|-.+-film)?\.(csv|svg|png|pdf)|` +
-		ProvenanceFile + `|` + ScriptFile + `)(\.gz)?$`)
+		ProvenanceFile + `|` + ScriptFile + `|` + PageFile + `)(\.gz)?$`)
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {
 		name := entry.Name()
@@ -163,15 +166,12 @@ func render(fig Figure, rows []Row, provenance any) ([]file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("figures: the provenance of %s cannot be written as JSON: %w", fig.Name, err)
 	}
-	page, err := Page(fig)
-	if err != nil {
-		return nil, err
-	}
 	files = append(files, file{ProvenanceFile, append(origin, '\n')}, file{ScriptFile, ECharts})
-	if files, err = store(fig, files); err != nil {
-		return nil, err
+	if files, err = store(fig, files); err != nil || fig.Compact {
+		return append(files, sumsOf(files)), err
 	}
-	return append(files, file{"index.html", page}, sumsOf(files)), nil
+	page, err := Page(fig)
+	return append(files, file{PageFile, page}, sumsOf(files)), err
 }
 
 // store gives files the names and the form that they have in the figure's folder.

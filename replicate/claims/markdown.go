@@ -93,7 +93,7 @@ func (v Verification) section(i int, declared paper.Figure, answer []figures.Ans
 	}
 	b.WriteString(".")
 	if len(drawn) > 0 {
-		fmt.Fprintf(&b, " [Page](%[1]s/index.html), [claims](%[1]s/claims.json).", folder)
+		fmt.Fprintf(&b, " [Claims](%s/claims.json).", folder)
 	}
 	return b.String()
 }

@@ -111,7 +111,7 @@ func TestGallery(t *testing.T) {
 
 <img src="` + folder + `/fig01-a.svg" alt="fig01-a" width="49%">
 
-One. ` + "`go run ./replicate fig1 --scale small`" + time + ". [Page](" + folder + "/index.html), [claims](" +
+One. ` + "`go run ./replicate fig1 --scale small`" + time + ". [Claims](" +
 			folder + "/claims.json)."
 	}
 	small, medium := handMade(), handMade()

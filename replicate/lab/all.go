@@ -16,7 +16,7 @@ import (
 // Made is the outcome of one figure of All.
 type Made struct {
 	Name   string
-	Page   string  // its index.html
+	Page   string  // or its folder, where it has none
 	Result *Result // nil if nothing could be drawn
 	Err    error   // why it is not complete
 }
@@ -78,7 +78,7 @@ func (l *Lab) each(o Options, do func(f paper.Figure, o Options) (*Result, error
 	var made []Made
 	for _, f := range l.FiguresAt(o.Scale) {
 		o.Out = filepath.Join(parent, f.Name())
-		m := Made{Name: f.Name(), Page: filepath.Join(o.Out, "index.html")}
+		m := Made{Name: f.Name(), Page: o.made()}
 		m.Result, m.Err = do(f, o)
 		made = append(made, m)
 	}

@@ -93,7 +93,7 @@ func (d *draft) touch(now time.Time) {
 	}
 }
 
-func (d *draft) page() string { return filepath.Join(d.options.Out, "index.html") }
+func (d *draft) page() string { return filepath.Join(d.options.Out, figures.PageFile) }
 
 // draw draws what has more seeds than before, and returns a line that says so. A single figure whose runs have all
 // ended is left to its last drawing.
@@ -130,9 +130,11 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 	}
 	d.seeds = seeds
 	judged := claims.Figure{Figure: d.figure, Panels: ready, Evidence: claims.AsDrawn(ready)} // by no claim
-	r, err := l.describe(d.options, judged, state)
+	o := d.options
+	o.Compact = false // a draft is a page
+	r, err := l.describe(o, judged, state)
 	if err == nil && len(r.Figure.Panels) > 0 {
-		err = l.write(d.options, r)
+		err = l.write(o, r)
 	}
 	switch {
 	case err != nil:

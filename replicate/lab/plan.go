@@ -24,7 +24,7 @@ type Options struct {
 	AllFigures bool     // for several figures: each ignores options that its protocol does not have, and prints nothing
 	Workers    int      // number of parallel runs
 	Out        string   // folder for pages, pictures, tables and claims
-	Compact    bool     // write one picture a panel and compressed tables, as the gallery has them
+	Compact    bool     // write one picture a panel and compressed tables, no page, as the gallery has them
 	Verbose    bool     // print whole tables and all parts of claims
 }
 

@@ -16,7 +16,8 @@ import (
 const TinyNote = "The scale tiny checks the program, not the paper: no claim is judged."
 
 // print writes a figure to the terminal: a line for each panel with the means of its series, a line for each claim, and
-// where the page is. With o.Verbose it writes whole tables and all parts of claims.
+// where the page is, or the folder of a figure without one. With o.Verbose it writes whole tables and all parts of
+// claims.
 func (l *Lab) print(o Options, r *Result) error {
 	write := l.printLines
 	if o.Verbose {
@@ -25,8 +26,16 @@ func (l *Lab) print(o Options, r *Result) error {
 	if err := write(r); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(l.Stdout, "Page: %s\n", filepath.Join(o.Out, "index.html"))
+	_, err := fmt.Fprintf(l.Stdout, "Page: %s\n", o.made())
 	return err
+}
+
+// made is the page of a figure, or its folder where it has none.
+func (o Options) made() string {
+	if o.Compact {
+		return o.Out
+	}
+	return filepath.Join(o.Out, figures.PageFile)
 }
 
 // printLines writes panels and claims, a line each.
