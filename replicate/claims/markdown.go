@@ -54,23 +54,23 @@ func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Veri
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n", f.Title)
 		shown := v.Shown(declared[at], f.Command)
-		section := v.section(i, declared[at], shown.Answer, dir, f.Name)
+		caption := strings.ReplaceAll(declared[at].Caption, " "+paper.Bands, "") + " " // said once, above all figures
 		if trained == nil || len(trained.Of(f.Name)) == 0 {
-			fmt.Fprintf(&b, "%s\n\n%s", section, folded(shown))
+			fmt.Fprintf(&b, "%s\n\n%s", v.section(i, declared[at], shown.Answer, caption, dir, f.Name), folded(shown))
 			continue
 		}
 		larger := slices.IndexFunc(trained.Figures, func(s State) bool { return s.Number == f.Number })
 		judged := trained.Shown(declared[at], "")
 		fmt.Fprintf(&b, "%s [%s](medium/README.md#%s).\n\n"+
 			"<details><summary>At the scale %s, where agents are trained for less time</summary>\n\n%s\n\n</details>\n",
-			trained.section(larger, declared[at], judged.Answer, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title),
-			v.Scale, section)
+			trained.section(larger, declared[at], judged.Answer, caption, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title),
+			v.Scale, v.section(i, declared[at], shown.Answer, "", dir, f.Name))
 	}
 	return b.String()
 }
 
 // section is the text of a figure, whose files lie in a folder, without its claims.
-func (v Verification) section(i int, declared paper.Figure, answer []figures.Answer, dir, folder string) string {
+func (v Verification) section(i int, declared paper.Figure, answer []figures.Answer, caption, dir, folder string) string {
 	var b strings.Builder
 	for i, a := range answer {
 		if i > 0 {
@@ -83,13 +83,14 @@ func (v Verification) section(i int, declared paper.Figure, answer []figures.Ans
 	for _, picture := range drawn {
 		fmt.Fprintf(&b, "<img src=\"%s\" alt=\"%s\" width=\"49%%\">\n", picture, strings.TrimSuffix(filepath.Base(picture), ".svg"))
 	}
-	caption := strings.ReplaceAll(declared.Caption, " "+paper.Bands, "") // said once, above all figures
-	fmt.Fprintf(&b, "\n%s `%s`", caption, v.Figures[i].Command)
+	fmt.Fprintf(&b, "\n%s`%s`", caption, v.Figures[i].Command)
 	if v.Scale == experiment.Small {
 		fmt.Fprintf(&b, ": %s on two cores", declared.Time)
 	}
-	if declared.Shares != "" {
-		fmt.Fprintf(&b, ", with runs of figure %s", declared.Shares)
+	if other, which, some := strings.Cut(declared.Shares, ": "); some {
+		fmt.Fprintf(&b, ", after figure %s, whose runs it shares (%s)", other, which)
+	} else if other != "" {
+		fmt.Fprintf(&b, ", after figure %s, whose runs it shares", other)
 	}
 	b.WriteString(".")
 	if len(drawn) > 0 {

@@ -106,12 +106,12 @@ func TestGallery(t *testing.T) {
 		demand.Write(t, filepath.Join(dir, name), "")
 	}
 	claims := "\n\n<details><summary>1 claim holds partly</summary>\n"
-	section := func(folder, time string) string {
+	section := func(folder, caption, time string) string {
 		return `**Partly:** Ours beats &lt;all&gt; (+2.0, +0.0 points).
 
 <img src="` + folder + `/fig01-a.svg" alt="fig01-a" width="49%">
 
-One. ` + "`go run ./replicate fig1 --scale small`" + time + ". [Claims](" +
+` + caption + "`go run ./replicate fig1 --scale small`" + time + ". [Claims](" +
 			folder + "/claims.json)."
 	}
 	small, medium := handMade(), handMade()
@@ -120,12 +120,12 @@ One. ` + "`go run ./replicate fig1 --scale small`" + time + ". [Claims](" +
 		of, trained *Verification
 		want        string
 	}{
-		{&small, nil, "\n" + section("fig01", ": 28 min on two cores") + claims},
-		{&medium, nil, "\n" + section("fig01", "") + claims},
-		{&small, nil, "Three. `go run ./replicate fig3 --scale small`: 5 min on two cores, with runs of figure 1.\n"},
-		{&small, &medium, "\n" + section("medium/fig01", "") + " [1 claim holds partly](medium/README.md#figure-1-dclaw-a--b).\n"},
+		{&small, nil, "\n" + section("fig01", "One. ", ": 28 min on two cores") + claims},
+		{&medium, nil, "\n" + section("fig01", "One. ", "") + claims},
+		{&small, nil, "Three. `go run ./replicate fig3 --scale small`: 5 min on two cores, after figure 1, whose runs it shares.\n"},
+		{&small, &medium, "\n" + section("medium/fig01", "One. ", "") + " [1 claim holds partly](medium/README.md#figure-1-dclaw-a--b).\n"},
 		{&small, &medium, "<details><summary>At the scale small, where agents are trained for less time</summary>\n\n" +
-			section("fig01", ": 28 min on two cores") + "\n\n</details>\n"},
+			section("fig01", "", ": 28 min on two cores") + "\n\n</details>\n"},
 	} {
 		got := c.of.Gallery(figures, dir, c.trained)
 		if !strings.Contains(got, c.want) {
