@@ -325,15 +325,23 @@ func list(all []*Losses) string {
 		if t.Null {
 			half = "no drift"
 		} else if t.Quoted() {
-			half = "quoted"
+			half = "judges"
 		}
 		best := "not run yet"
 		for _, l := range Of(all, Suites[0].Name, named(t.Name)) {
 			best = l.best()
 		}
-		rows = append(rows, row(fmt.Sprintf("[%s](%s/README.md)", t.Name, t.Name), t.What, t.Bin, half, best, t.Licence))
+		rows = append(rows, row(fmt.Sprintf("[%s](%s/README.md)", t.Name, t.Name), t.What, t.blocks(), half, best, t.Licence))
 	}
 	return markdown(rows)
+}
+
+// blocks says how the time of the table is cut.
+func (t Table) blocks() string {
+	if t.Bin == "none" {
+		return "each time"
+	}
+	return t.Bin
 }
 
 // page writes the page of a table, with its chart: the difference of each rule to tuned forgetting in each suite.
@@ -361,9 +369,9 @@ func page(folder string, t Table, all []*Losses) error {
 	}
 	first := all[0]
 	text := fmt.Sprintf("# %s\n\n%s Blocks: %s.\nSource: %s. Licence: %s.%s\n\n![Loss over time, %s](chart.svg)\n%s"+
-		"The row of forgetting, which is tuned, has its %s over %d test blocks, %s to %s. The other rows say how much higher "+
-		"the loss of a rule is, with the 95%% interval: below 0 is better. [What the rules and models are](../README.md).\n",
-		t.Name, t.What, t.Bin, t.Source, t.Licence, without, first.Suite.What, byColumn(columns),
+		"*forgetting*, which is tuned, has its %s over %d test blocks, %s to %s. The other rows say how much higher the loss of "+
+		"a rule is (95%% interval); below 0 is better. [Rules and models](../README.md).\n",
+		t.Name, t.What, t.blocks(), t.Source, t.Licence, without, first.Suite.What, byColumn(columns),
 		strings.ReplaceAll(first.Metric, "-", " "), len(first.Times), first.Times[0], first.Times[len(first.Times)-1])
 	return artifact.Replace(filepath.Join(folder, "README.md"), []byte(text), 0o644)
 }
