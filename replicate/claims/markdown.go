@@ -47,6 +47,7 @@ func (v Verification) Summary(trained *Verification) string {
 func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Verification) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", CountVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
+	first := map[string]int{} // the first figure with a caption, by it
 	for i, f := range v.Figures {
 		at := slices.IndexFunc(declared, func(d paper.Figure) bool { return d.Number == f.Number })
 		if at < 0 {
@@ -55,6 +56,11 @@ func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Veri
 		fmt.Fprintf(&b, "\n## %s\n\n", f.Title)
 		shown := v.Shown(declared[at], f.Command)
 		caption := strings.ReplaceAll(declared[at].Caption, " "+paper.Bands, "") + " " // said once, above all figures
+		if same, ok := first[caption]; ok {
+			caption = fmt.Sprintf("Axes as in Figure %d. ", same)
+		} else {
+			first[caption] = f.Number
+		}
 		if trained == nil || len(trained.Of(f.Name)) == 0 {
 			fmt.Fprintf(&b, "%s\n\n%s", v.section(i, declared[at], shown.Answer, caption, dir, f.Name), folded(shown))
 			continue
