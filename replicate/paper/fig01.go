@@ -96,14 +96,14 @@ func Fig1() Figure {
 			},
 			{
 				ID:    "fig1-ours-finetune",
-				Text:  "There, Ours is better than Fine-tune",
+				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Ours is better than Fine-tune",
 				Place: "Section 3.1.3, Results",
 				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
 				Parts: better("bcd", "ours", "finetune"),
 			},
 			{
 				ID:    "fig1-ours-recent",
-				Text:  "There, Ours is better than Recent",
+				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Ours is better than Recent",
 				Short: "Ours beats Recent on CIFAR-10",
 				Place: "Section 3.1.3, Results",
 				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
@@ -126,7 +126,7 @@ func Fig1() Figure {
 			},
 			{
 				ID:    "fig1-recent-finetune",
-				Text:  "There, Recent is worse than Fine-tune",
+				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Recent is worse than Fine-tune",
 				Place: "caption of Fig. 1",
 				Says:  `Recent "performs the worst in the image benchmarks"`,
 				Parts: worse("bcd", "recent", "finetune"),
