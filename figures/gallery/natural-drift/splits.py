@@ -174,11 +174,14 @@ def page(d):
         v = theirs["auc", r] - theirs["auc", "uniform"]
         half = stats.t.ppf(.975, len(v) - 1) * v.std() / np.sqrt(len(v))
         cells.append(f"{v.mean():+.3f} [{v.mean() - half:+.3f}, {v.mean() + half:+.3f}]")
-    lines += ["| " + " | ".join(cells) + " |", ""]
+    lines.append("| " + " | ".join(cells) + " |")
     one = d[d.table == "employment"].set_index("rule")
-    for r in rules[1:] if len(one) else []:
-        v, e = one.minus_uniform[r], 1.96 * one.error[r]
-        lines.append(f"- employment, log loss of {r}: {v:+.4f} [{v - e:+.4f}, {v + e:+.4f}] to equal weights")
+    if len(one):
+        cells = ["employment: log loss minus equal weights'", ""]
+        for r in rules[1:]:
+            v, e = one.minus_uniform[r], 1.96 * one.error[r]
+            cells.append(f"{v:+.4f} [{v - e:+.4f}, {v + e:+.4f}]")
+        lines.append("| " + " | ".join(cells) + " |")
     path = os.path.join(HERE, "splits.md")
     text = open(path).read()
     begin, end = text.index("<!-- splits:begin -->\n") + 22, text.index("<!-- splits:end -->")
