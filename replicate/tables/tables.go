@@ -5,7 +5,8 @@
 //
 //   - drift: finding.go tests x, y and y given x, times.go finds when, drift.go which columns, and text.go says so.
 //   - backtest: step.go trains and tests on one block with the weights of rules.go and of the files that are named as
-//     rules; result.go compares the rules, advice.go says what to use. Models: linear.go, mlp.go, and command.go of the user.
+//     rules; result.go compares the rules, advice.go says what to use. Models: linear.go, mlp.go, and command.go of the
+//     user.
 //   - weights: weights.go asks finding.go, then package crossfit for omega.
 package tables
 
