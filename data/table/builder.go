@@ -302,7 +302,7 @@ func (b *builder) moment(text []byte) (float64, *Error) {
 			", unlike those before", "write all with a time zone, or all without")
 	case possible == 0:
 		return 0, refused(text, "is not a date or time as the others are written ("+b.dates.String()+")",
-			"mend it, leave it empty, or give --layout COLUMN=FORMAT or --type COLUMN=category")
+			"mend it, take out the row, or give --layout COLUMN=FORMAT or --type COLUMN=category")
 	}
 	return float64(t.micro), nil
 }

@@ -100,6 +100,9 @@ var magics = []struct{ bytes, what, fix string }{
 	{"SQLite format", "is an SQLite database", "export the table as CSV"},
 	{"BZh", "is compressed with bzip2", "unpack it, or use gzip or zstd"},
 	{"\xFD7zXZ\x00", "is compressed with xz", "unpack it, or use gzip or zstd"},
+	{"{\"", "is JSON", "write it as CSV or Parquet"},
+	{"[{", "is JSON", "write it as CSV or Parquet"},
+	{"[\n", "is JSON", "write it as CSV or Parquet"},
 	{"version https://", "is a pointer of Git LFS, not the table", "fetch it with git lfs pull"},
 	{"\xFF\xFE\x00\x00", "is UTF-32", "write it as UTF-8"},
 }

@@ -183,9 +183,14 @@ func (t *Table) Times(name string, bin Bin) (*Times, error) {
 // complete is a column that has a value in every row, for a purpose.
 func (t *Table) complete(name, purpose string) (*column, error) {
 	c, err := t.column(name)
-	if err == nil && c.problem != nil {
+	rows := t.Missing(name)
+	switch {
+	case err != nil:
+	case c.problem != nil:
 		err = c.problem
-	} else if rows := t.Missing(name); rows != nil && c.Kind != Text {
+	case c.Note == noValues:
+		err = t.errorf(-1, name, "name another column", "the %s is missing in all rows", purpose)
+	case rows != nil && c.Kind != Text:
 		err = t.errorf(rows[0], name, "fill it in, or remove the row", "the %s is missing", purpose)
 	}
 	return c, err
