@@ -134,12 +134,16 @@ func (r *Backtest) life(before string, halfLife float64) string {
 	return fmt.Sprintf("%s a half-life of %g %s", before, halfLife, unit)
 }
 
-// idle is a note if a prediction without a model is better than all models; none otherwise.
+// idle is a note if a prediction without a model is better than what is advised; none otherwise.
 func (r *Backtest) idle() []string {
-	best := slices.MinFunc(r.Rules, r.byLoss).Rule
-	if best == NoChange || best == Majority {
-		return []string{fmt.Sprintf("%s, a prediction without a model, has the lowest %s: the features do not help this model",
-			best, r.Words())}
+	best := slices.MinFunc([]RuleResult{r.rule(NoChange), r.rule(Majority)}, r.byLoss)
+	advised := r.rule(r.Verdict.Rule)
+	if r.Verdict.Committee {
+		advised = r.rule(Committee)
 	}
-	return nil
+	if r.byLoss(best, advised) >= 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s, a prediction without a model, has a lower %s than what is advised: "+
+		"the features do not help this model", best.Rule, r.Words())}
 }

@@ -298,15 +298,20 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// TestIdle: the note names a prediction without a model that is better than all models.
+// TestIdle: the note names a prediction without a model that is better than what is advised.
 func TestIdle(t *testing.T) {
 	score := func(name string, loss float64) RuleResult {
 		return RuleResult{Rule: name, Scores: map[string]float64{"log-loss": loss}}
 	}
-	r := &Backtest{Metric: "log-loss", Rules: []RuleResult{score(Uniform, .7), score(NoChange, .8), score(Majority, .6)}}
+	r := &Backtest{Metric: "log-loss", Rules: []RuleResult{score(Uniform, .7), score(NoChange, .8), score(Majority, .6),
+		score(Committee, .5)}, Verdict: Advice{Rule: Uniform}}
 	if note := r.idle(); len(note) != 1 || !strings.HasPrefix(note[0], "majority, ") {
 		t.Errorf("note %q", note)
 	}
+	if r.Verdict.Committee = true; r.idle() != nil {
+		t.Errorf("note %q next to a better committee", r.idle())
+	}
+	r.Verdict.Committee = false
 	if r.Rules[0] = score(Uniform, .5); r.idle() != nil {
 		t.Errorf("note %q", r.idle())
 	}

@@ -110,7 +110,8 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 		r.Rules = append(r.Rules, found)
 	}
 	r.compare(p.Seed)
-	r.Verdict, r.Notes = r.nameCommittee(r.judge()), append(r.Notes, r.idle()...)
+	r.Verdict = r.nameCommittee(r.judge())
+	r.Notes = append(r.Notes, r.idle()...)
 	return r
 }
 
