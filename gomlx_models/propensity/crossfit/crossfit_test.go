@@ -239,7 +239,7 @@ func TestGaussian(t *testing.T) {
 		if correlation < .95 || math.Abs(mean(omega)-1) > .1 {
 			t.Errorf("raw %v: correlation %.3f with the exact ratio, mean of omega %.3f", raw, correlation, mean(omega))
 		}
-		if raw && !strings.Contains(strings.Join(o.Notes, " "), "1 rows a time") {
+		if raw && !strings.Contains(strings.Join(o.Notes, " "), "30 rows a time") {
 			t.Errorf("the notes do not name raw timestamps: %q", o.Notes)
 		}
 	}
@@ -465,8 +465,8 @@ func TestNewRows(t *testing.T) {
 // TestNotes: what was changed is said.
 func TestNotes(t *testing.T) {
 	for want, data := range map[string]Table{
-		"1 rows a time (300 rows, 300 times)": moving(1, 300, true),
-		"give Order":                          ruleDrift(1, 1200),
+		"30 rows a time (300 rows, 300 times)": moving(1, 300, true),
+		"give Order":                           ruleDrift(1, 1200),
 	} {
 		o, _, _ := prepared(t, data, tiny())
 		if !strings.Contains(strings.Join(o.Notes, "\n"), want) {
