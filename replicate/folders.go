@@ -132,7 +132,7 @@ func mergeCommand() *cobra.Command {
 			"it is being computed, has other values at the same step, or its file is damaged.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usage.Errorf("`%s` takes results folders, but got %d of them (see `%s --help`)",
+				return usage.Errorf("`%s` takes two or more results folders, but got %d (see `%s --help`)",
 					cmd.UseLine(), len(args), cmd.CommandPath())
 			}
 			return nil

@@ -86,7 +86,7 @@ func TestFolderErrors(t *testing.T) {
 		{[]string{"export", "--results", file}, 2, []string{file, "is a file"}},
 		{[]string{"export", "--results", have, "--out", filepath.Join(none, "t.csv")}, 1, []string{none, "--out"}},
 		{[]string{"export", "--results", have, "--out", empty}, 2, []string{empty + " is a folder", "name a file"}},
-		{[]string{"merge", have}, 2, []string{"merge INTO FROM...", "got 1"}},
+		{[]string{"merge", have}, 2, []string{"merge INTO FROM...", "two or more", "got 1"}},
 		{[]string{"merge", empty, none}, 2, []string{"there is no results folder " + none}},
 		{[]string{"merge", have, link}, 2, []string{"same folder"}},
 		{[]string{"merge", file, have}, 2, []string{file, "is a file"}},

@@ -27,7 +27,8 @@ func ParseScale(name string) (Scale, error) {
 		}
 		names = append(names, string(s))
 	}
-	return "", fmt.Errorf("there is no scale %q; did you mean %q? (%v)", name, Nearest(name, names), Scales)
+	return "", fmt.Errorf("there is no scale %q; did you mean %q? (%s)", name, Nearest(name, names),
+		strings.Join(names, ", "))
 }
 
 // ByScale holds settings of type S for each declared scale.

@@ -46,7 +46,7 @@ func TestSetup(t *testing.T) {
 		words    []string
 	}{
 		{"gausian", "tiny", "", []string{`no scenario "gausian"`}},
-		{"gaussian", "smal", "", []string{`no scale "smal"`, `did you mean "small"`, "tiny small medium paper"}},
+		{"gaussian", "smal", "", []string{`no scale "smal"`, `did you mean "small"`, "tiny, small, medium, paper"}},
 		{"gaussian", "tiny", "epochs", []string{`"epochs" is not of the form name=value`}},
 		{"gaussian", "tiny", "first=1000", []string{"first=1000"}},
 		{"gaussian", "tiny", "network=head", []string{"does not fit"}},
