@@ -245,8 +245,8 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 func (o *Fitted) note(d Table, rows *sortedRows) {
 	n := len(rows.at)
 	if n < 30*rows.times {
-		o.Notes = append(o.Notes, fmt.Sprintf("there are fewer than 30 rows a time (%d rows, %d times): g sees the time as a "+
-			"number (%s), and neighbouring times share what it learns", n, rows.times, o.Config.Time))
+		o.Notes = append(o.Notes, fmt.Sprintf("there are fewer than 30 rows a time (%d rows, %d times): g sees the time as "+
+			"a number (%s), and neighbouring times share what it learns", n, rows.times, o.Config.Time))
 	} else if d.Order == nil {
 		o.Notes = append(o.Notes, "rows of one time have no order; if they depend on their neighbours, give Order")
 	}
