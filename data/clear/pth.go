@@ -31,6 +31,11 @@ func readPTH(raw []byte) (value any, err error) {
 	if err != nil || len(a.File) == 0 {
 		return nil, fmt.Errorf("it is not a file of torch.save, or it is truncated (%v)", err)
 	}
+	for _, f := range a.File { // so the size of the file limits the memory
+		if f.Method != zip.Store || f.UncompressedSize64 > uint64(len(raw)) {
+			return nil, fmt.Errorf("its entry %q is compressed, which torch.save never does, or damaged", f.Name)
+		}
+	}
 	folder, _, _ := strings.Cut(a.File[0].Name, "/")
 	program, err := fs.ReadFile(a, folder+"/data.pkl")
 	if err != nil {
@@ -104,9 +109,7 @@ func readStorage(a fs.FS, folder string, id any) (storage, error) {
 // Call returns the tensor of _rebuild_tensor_v2(storage, offset, size, stride, ...). Its elements must follow each
 // other in the storage, and there must be one.
 func (rebuildTensor) Call(args ...any) (any, error) {
-	if len(args) < 4 {
-		return nil, errors.New("a tensor is not described by storage, offset, sizes and strides")
-	}
+	args = append(args, make([]any, 4)...)
 	numbers, ok1 := args[0].(storage)
 	offset, ok2 := args[1].(int)
 	size, ok3 := integers(args[2])

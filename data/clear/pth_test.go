@@ -1,8 +1,10 @@
 package clear
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -78,6 +80,14 @@ func TestArchive(t *testing.T) {
 			demand.Error(t, err, c.words...)
 		})
 	}
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	_, err := z.Create("archive/data.pkl")
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = readPTH(packed.Bytes())
+	demand.Error(t, err, "archive/data.pkl", "is compressed")
 }
 
 // twoNumbers is a pickle of a tensor of the storage 0, of two numbers.
