@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"testing"
 	"time"
 
@@ -22,22 +22,22 @@ const boxes = `[...document.querySelectorAll("#charts .live[data-drawn=yes]")].m
   map(r => ({Left: r.left, Top: r.top + scrollY, Width: r.width, Height: r.height}))`
 
 // TestPagesInABrowser: on the first screen of a figure's page lie all charts of Figure 1, and the first one of the
-// others; a chart opens large; on a narrow screen charts lie one below the other. Everything comes from this checkout.
+// others; a chart opens large; on a narrow screen charts lie one below the other. The pages are drawn from the gallery's
+// tables, and everything on them comes from this machine.
 func TestPagesInABrowser(t *testing.T) {
 	if os.Getenv("TVPS_BROWSER") != "1" {
-		t.Skip("set TVPS_BROWSER=1 to open the gallery's pages in Chromium")
+		t.Skip("set TVPS_BROWSER=1 to open the figures' pages in Chromium")
 	}
 	browser := chromium(t)
 	t.Parallel()
-	root := filepath.Join("..", "..", "figures")
-	files := http.FileServer(http.Dir(filepath.Join(root, "gallery")))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if filepath.Base(r.URL.Path) == "echarts.min.js" {
-			http.ServeFile(w, r, filepath.Join(root, "echarts", "echarts.min.js"))
-			return
-		}
-		files.ServeHTTP(w, r)
-	}))
+	pages := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "go", "run", "./replicate", "all",
+		"--stored", "--tables", "figures/gallery", "--results", t.TempDir(), "--out", pages)
+	cmd.Dir = root(t)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(pages)))
 	defer server.Close()
 	v, net := newView(t, browser, "page")
 	const width, height = 1300, 900
