@@ -24,7 +24,7 @@ type Figure struct {
 	Name   string   // stem of all file names, for example "fig01"
 	Title  string   // one line, for the page
 	Panels []Panel  // at least one
-	Source []string // data, scale, commit, caveats: one sentence each, printed on every picture
+	Source []string // data, scale, caveats: one sentence each, printed on every picture
 
 	// For the page only; each may be empty.
 	Answer  []Answer  // what the verdicts say, in a sentence

@@ -55,18 +55,15 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 			return nil, err
 		}
 	}
-	madeBy := l.Provenance()
 	r.Figure.Command = o.pageCommand(f)
 	seeds := ofPanels(drawn, func(c claims.Collected) string { return fmt.Sprint(len(c.Seeds)) })
 	r.Figure.Source = []string{
-		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(shown)),
-		CommitNote + shortCommit(madeBy) + ".",
-	}
+		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(shown))}
 	for _, note := range ofPanels(drawn, func(c claims.Collected) string { return c.Source.Note }) {
 		r.Figure.Data = append(r.Figure.Data, note+".")
 	}
 	r.Figure.Links = links(drawn, e, draft)
-	r.Record = claims.NewRecord(o.Scale, madeBy, drawn, e)
+	r.Record = claims.NewRecord(o.Scale, l.Provenance(), drawn, e)
 	return r, nil
 }
 
@@ -113,9 +110,6 @@ func ofPanels(panels []claims.Collected, say func(claims.Collected) string) []st
 	}
 	return out
 }
-
-// CommitNote begins the sentence of a figure's source that names the commit.
-const CommitNote = "Commit "
 
 // shortCommit names the commit in twelve digits, and says if the checkout had changes.
 func shortCommit(p runs.Provenance) string {

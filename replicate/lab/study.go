@@ -278,7 +278,7 @@ func (l *Lab) Study(ctx context.Context, tables []paper.Table, o StudyOptions) (
 	r.Record = claims.NewRecord(o.Scale, l.Provenance(), collect(all, report), claims.Evidence{})
 	for _, plan := range plans {
 		table, rows := newStudyTable(StudyKeys(tables), o, plan, report)
-		table.Notes = append(table.Notes, CommitNote+shortCommit(r.Record.MadeBy)+".")
+		table.Notes = append(table.Notes, "Commit "+shortCommit(r.Record.MadeBy)+".")
 		r.Tables, r.rows = append(r.Tables, table), append(r.rows, rows...)
 	}
 	if err := l.writeStudy(o, plans, r); err != nil {

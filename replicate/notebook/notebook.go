@@ -22,8 +22,7 @@
 //
 // Tables also emit their numbers, and charts the points of their series, as [ValuesMIME] for `go run ./kernel check`.
 // No output depends on the machine's name, on paths or on the clock, so running a notebook again with the same
-// results gives the same file. For the same reason the commit is left out. provenance.json in the figure's folder
-// contains all of these.
+// results gives the same file. provenance.json in the figure's folder contains all of these, and the commit.
 //
 // Outside GoNB, the plain text of each output goes to standard output.
 package notebook
@@ -38,8 +37,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -176,7 +173,5 @@ func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
 		return nil, err
 	}
 	bar.End(fmt.Sprintf("Figure %d, scale %s: %d runs, all finished.", number, o.Scale, len(result.Report.Results)))
-	commit := func(s string) bool { return strings.HasPrefix(s, lab.CommitNote) }
-	result.Figure.Source = slices.DeleteFunc(slices.Clone(result.Figure.Source), commit) // see the package comment
 	return result, nil
 }

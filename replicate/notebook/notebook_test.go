@@ -162,11 +162,6 @@ func TestFigureTwice(t *testing.T) {
 	if id == other {
 		t.Error("both cells use the same display id: one bar would replace the other")
 	}
-	for _, s := range computed.Figure.Source {
-		if strings.Contains(s, lab.CommitNote) {
-			t.Errorf("the chart names the commit: %q", s)
-		}
-	}
 	if _, err := os.Stat(filepath.Join(o.Out, "provenance.json")); err != nil {
 		t.Error(err)
 	}
