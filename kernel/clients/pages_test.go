@@ -22,8 +22,8 @@ const boxes = `[...document.querySelectorAll("#charts .live[data-drawn=yes]")].m
   map(r => ({Left: r.left, Top: r.top + scrollY, Width: r.width, Height: r.height}))`
 
 // TestPagesInABrowser: on the first screen of a figure's page lie all charts of Figure 1, and the first one of the
-// others; a chart opens large; on a narrow screen charts lie one below the other. The pages are drawn from the gallery's
-// tables, and everything on them comes from this machine.
+// others; a chart opens large; on a narrow screen charts lie one below the other. The pages are drawn from the
+// gallery's tables, and everything on them comes from this machine.
 func TestPagesInABrowser(t *testing.T) {
 	if os.Getenv("TVPS_BROWSER") != "1" {
 		t.Skip("set TVPS_BROWSER=1 to open the figures' pages in Chromium")
