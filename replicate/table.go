@@ -187,13 +187,17 @@ func (f *tableFlags) page(cmd *cobra.Command, file, dir, mark string,
 	if err := b.VerifyPlugin(); err != nil {
 		return err
 	}
+	// The answer first: a full disk does not lose it.
+	if _, err := fmt.Fprint(cmd.OutOrStdout(), r); err != nil {
+		return err
+	}
 	if err := writeJSON(f.json, r); err != nil {
 		return err
 	}
 	if err := r.WritePage(dir); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%sPage: %s\n", r, index)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Page: %s\n", index)
 	return err
 }
 

@@ -2,15 +2,19 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"tvps/ci/demand"
 	"tvps/data/artifact"
+	"tvps/gomlx_models/backend"
 )
 
 // tableOf writes a table, a row for each i, and returns its name.
@@ -41,6 +45,25 @@ func (s *sandbox) succeeds(t *testing.T, found any, args ...string) (stdout, std
 		t.Fatal(err)
 	}
 	return stdout, stderr
+}
+
+type answer string
+
+func (a answer) String() string         { return string(a) }
+func (a answer) WritePage(string) error { return errors.New("no space left on device") }
+
+// TestAnswerBeforeFiles: minutes of computing are not lost when the page cannot be written.
+func TestAnswerBeforeFiles(t *testing.T) {
+	var out strings.Builder
+	cmd := &cobra.Command{}
+	cmd.SetOut(&out)
+	cmd.SetContext(t.Context())
+	f := tableFlags{backend: "go"}
+	err := f.page(cmd, tableOf(t, "day", 1, strconv.Itoa), t.TempDir(), "Drift",
+		func(*backend.Backend) (pageResult, error) { return answer("drifted\n"), nil })
+	if err == nil || out.String() != "drifted\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
 }
 
 // TestWeightsCommand: a table in; a file of weights, one of diagnostics and a summary out.
