@@ -45,7 +45,9 @@ func (j Judged) Remarks() string {
 		out = append(out, fmt.Sprintf(`as first worded, "%s"%s: %s`, j.Was.Text, inParentheses(j.Was.Effects), j.Was.Verdict))
 	}
 	if j.Twin != "" {
-		out = append(out, "the numbers of "+j.Twin+", and counted there")
+		var figure int
+		fmt.Sscanf(j.Twin, "fig%d", &figure)
+		out = append(out, fmt.Sprintf("counted in Figure %d, which has the same numbers", figure))
 	}
 	if j.New {
 		out = append(out, "added later and counted apart")

@@ -131,6 +131,11 @@ func TestCountedOnce(t *testing.T) {
 	if got := CountVerdicts(all[2:3]); got != "no claim" {
 		t.Error(got)
 	}
+	twin := Judged{}
+	twin.Twin = "fig12-others"
+	if got := twin.Remarks(); got != "counted in Figure 12, which has the same numbers" {
+		t.Error(got)
+	}
 	for first, want := range map[float64][]Holm{.02: {Lost, Lost, Lost, Kept, ""}, .001: {Kept, Lost, Kept, Kept, ""}} {
 		all[0].P = first // .02 > .05/3 of a, b, e; .04 is alone
 		Correct(all)
