@@ -134,7 +134,7 @@ func TestAdapts(t *testing.T) {
 		if j.Verdict != c2.want {
 			t.Errorf("%s: %s, want %s", what, j, c2.want)
 		}
-		if c2.want == NotAdapted && !strings.Contains(j.String(), "in the tasks where single earns least") {
+		if c2.want == NotAdapted && !strings.Contains(j.String(), "in the tasks where that earns least") {
 			t.Errorf("%s: %s", what, j)
 		}
 	}

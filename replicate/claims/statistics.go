@@ -41,7 +41,7 @@ var statistics = map[paper.Statistic]statistic{
 	paper.Difference: {words: "SERIES minus BASE",
 		of: func(c curve) float64 { return stat.Mean(c.series, nil) - stat.Mean(c.base, nil) }},
 	paper.EndGain: {words: "SERIES minus BASE over the last quarter", of: endGain},
-	paper.Adapts: {words: "SERIES minus BASE in the tasks where BASE earns least, over the last quarter",
+	paper.Adapts: {words: "SERIES minus BASE in the tasks where that earns least, over the last quarter",
 		of: endGain},
 	paper.Share:    {words: "share of steps at which SERIES is above BASE", hit: above},
 	paper.Rejected: {words: "share of steps at which the p-value of SERIES is below 0.05", hit: rejected},
