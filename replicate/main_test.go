@@ -75,13 +75,10 @@ func TestErrors(t *testing.T) {
 		{[]string{"verify", "--readme", file}, 2, []string{"--readme", file, "<!-- claims:begin -->"}},
 		{[]string{"verify", "--gallery", s.tmp}, 2, []string{"--gallery", "README.md"}},
 		{slices.Concat([]string{"verify"}, noRun), 1, []string{belowFile, "--out"}},
-		{slices.Concat([]string{"report"}, noRun), 1, []string{belowFile, "--out"}},
 		{[]string{"verify", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
-		{[]string{"report", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"status", "fig1", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"export", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"verify", "--out", file}, 2, []string{file, "not written by `replicate verify`", "--out"}},
-		{[]string{"report", "--out", file}, 2, []string{file, "not written by `replicate report`", "--out"}},
 		{[]string{"all", "--set", "epohcs=3"}, 2, []string{"fig01", `did you mean "epochs"`}},
 		{slices.Concat([]string{"all"}, noRun[2:]), 1, []string{belowFile, "--out"}},
 	} {

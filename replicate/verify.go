@@ -80,7 +80,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	if err := f.checkTables(f.budget == 0, "leave out --run"); err != nil {
 		return err
 	}
-	l, o, err := f.reader(cmd, `"command": "go run ./replicate verify`)
+	l, o, err := f.open(cmd)
 	if err != nil {
 		return err
 	}
@@ -140,14 +140,13 @@ func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) erro
 	return err
 }
 
-// reader opens the lab for a command that reads the stored runs of all figures and writes one file, f.out. A file that
-// is there must be one that the command wrote: those have the mark.
-func (f *figureFlags) reader(cmd *cobra.Command, mark string) (*lab.Lab, lab.Options, error) {
+// open opens the lab. The file f.out must be one that verify wrote, if it is there.
+func (f *verifyFlags) open(cmd *cobra.Command) (*lab.Lab, lab.Options, error) {
 	o, err := f.options("")
 	if err != nil {
 		return nil, o, err
 	}
-	if err := cmp.Or(f.catalog.CheckAll(o), checkResults(cmd), usage.File(f.out), keepForeign(cmd, f.out, mark)); err != nil {
+	if err := cmp.Or(f.catalog.CheckAll(o), checkResults(cmd), usage.File(f.out), keepForeign(cmd, f.out, `"command": "go run ./replicate verify`)); err != nil {
 		return nil, o, err
 	}
 	if err := artifact.TryCreate(f.out); err != nil {
@@ -217,31 +216,4 @@ func givenFlags(cmd *cobra.Command, names ...string) string {
 		text += fmt.Sprintf(" --%s %s", name, value)
 	}
 	return text
-}
-
-func reportCommand(c lab.Catalog) *cobra.Command {
-	flags := &figureFlags{catalog: c}
-	cmd := &cobra.Command{
-		Use:   "report",
-		Short: "Write one self-contained page of all figures that are stored; computes nothing",
-		Args:  usage.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, o, err := flags.reader(cmd, "<title>"+lab.ReportTitle)
-			if err != nil {
-				return err
-			}
-			page, err := l.Report(cmd.Context(), o)
-			if err != nil {
-				return err
-			}
-			if err := artifact.Replace(flags.out, page, 0o644); err != nil {
-				return fmt.Errorf("cannot write %s: %w", flags.out, err)
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Report: %s\n", flags.out)
-			return err
-		},
-	}
-	flags.registerSettings(cmd)
-	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "report.html"), "output file")
-	return cmd
 }

@@ -46,7 +46,6 @@ func TestVerify(t *testing.T) {
 	if code, _, stderr := s.run(t, fig1(miniature)...); code != 0 {
 		t.Fatal(stderr)
 	}
-	reportOf(t, s)
 	code, stdout, stderr = s.run(t, s.sameRuns("verify", "--out", file)...)
 	for _, words := range []string{"The scale tiny checks the program, not the paper", "4 of 18 runs stored, seeds 0",
 		"  undecided      On the Gaussian, Ours is better than Everything (Section 3.1.2)",
@@ -68,23 +67,5 @@ func TestVerify(t *testing.T) {
 	if text, err := os.ReadFile(readme); err != nil ||
 		string(text) != "before\n<!-- claims:begin -->\n"+v.Summary(nil)+"<!-- claims:end -->\nafter\n" {
 		t.Errorf("--readme: %v, %s", err, text)
-	}
-}
-
-// reportOf makes the page of the runs of fig1.
-func reportOf(t *testing.T, s *sandbox) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "new", "report.html")
-	for range 2 { // the second time there is a report in its place
-		code, stdout, stderr := s.run(t, s.sameRuns("report", "--out", file)...)
-		if code != 0 || stderr != "" || stdout != "Report: "+file+"\n" {
-			t.Fatalf("exit code %d, %s%s", code, stdout, stderr)
-		}
-	}
-	page, err := os.ReadFile(file)
-	// Panel a of figure 1, and panels of figures 4 and 5, which show some of the same runs.
-	if err != nil || strings.Count(string(page), "<svg role") != 3 ||
-		!strings.Contains(string(page), "4 of 18 runs stored") {
-		t.Errorf("%v, %d pictures", err, strings.Count(string(page), "<svg role"))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"tvps/figures"
@@ -17,7 +18,7 @@ import (
 
 // A figure is made in five steps, each of which needs the values of the one before alone: its runs are collected
 // (claims.Collect after computing, Lab.stored without), its claims judged, charts and tables described, and the files
-// written. Make, Draw, drafts, Verify and Report are these steps, or the first of them.
+// written. Make, Draw, drafts and Verify are these steps, or the first of them.
 
 // Result is a finished figure. It has no panels if nothing can be drawn.
 type Result struct {
@@ -213,3 +214,8 @@ func missing(panels []claims.Collected, state claims.State) []string {
 	}
 	return out
 }
+
+var folders = regexp.MustCompile(`(^|[\s"(=])/(?:[^\s/:"]+/)*`)
+
+// withoutFolders shortens the absolute paths in a text to their last names.
+func withoutFolders(text string) string { return folders.ReplaceAllString(text, "$1") }
