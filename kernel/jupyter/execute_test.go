@@ -30,7 +30,6 @@ func TestOutputs(t *testing.T) {
 	want := []Output{
 		{Type: "stream", Name: "stderr", Text: "warning\n"},
 		{Type: "display_data", Data: data, Metadata: meta, DisplayID: "d1"},
-		{Type: "comm_open", CommID: "x", Data: map[string]json.RawMessage{"state": json.RawMessage(`{"msg_id":""}`)}},
 		{Type: "update_display_data", Data: data, Metadata: meta, DisplayID: "d1"},
 		{Type: "clear_output", Wait: true},
 		{Type: "execute_result", Data: data, Metadata: meta, ExecutionCount: 4},

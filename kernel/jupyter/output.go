@@ -7,20 +7,18 @@ import (
 
 // Output is one output message of a cell. Its Type decides which fields are set.
 type Output struct {
-	// Type is stream, display_data, execute_result, error, clear_output, update_display_data, comm_open or comm_msg.
+	// Type is stream, display_data, execute_result, error, clear_output or update_display_data.
 	Type string `json:"-"`
 
 	Name string `json:"name"` // stream: stdout or stderr
 	Text string `json:"text"` // stream: what was printed
 
-	// Of display_data, execute_result and update_display_data: values by MIME type, and an id that may be empty. Of a
-	// comm: what the widget sends.
+	// Of display_data, execute_result and update_display_data: values by MIME type, and an id that may be empty.
 	Data      map[string]json.RawMessage `json:"data"`
 	Metadata  map[string]json.RawMessage `json:"metadata"`
 	DisplayID string                     `json:"-"`
 
-	ExecutionCount int    `json:"execution_count"` // execute_result
-	CommID         string `json:"comm_id"`         // comm_open, comm_msg: the widget
+	ExecutionCount int `json:"execution_count"` // execute_result
 
 	Ename     string   `json:"ename"` // error
 	Evalue    string   `json:"evalue"`
@@ -29,8 +27,7 @@ type Output struct {
 	Wait bool `json:"wait"` // clear_output: clear only when the next output comes
 }
 
-var outputTypes = []string{"stream", "display_data", "execute_result", "error", "clear_output", "update_display_data",
-	"comm_open", "comm_msg"}
+var outputTypes = []string{"stream", "display_data", "execute_result", "error", "clear_output", "update_display_data"}
 
 // parseOutput reads an iopub message. For a message that is not an output, such as execute_input, the result has no
 // Type.

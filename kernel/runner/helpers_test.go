@@ -84,10 +84,6 @@ func parse(line string) jupyter.Output {
 		return jupyter.Output{Type: "clear_output", Wait: true}
 	}
 	id, text, _ := strings.Cut(rest, " ")
-	if word == "comm" {
-		state := map[string]json.RawMessage{"state": json.RawMessage(text)}
-		return jupyter.Output{Type: "comm_msg", CommID: id, Data: state}
-	}
 	data, _ := json.Marshal(text)
 	o := jupyter.Output{
 		Type:      "display_data",

@@ -33,15 +33,6 @@ type collector struct {
 	dropped int                // outputs beyond the data limit
 	shown   int                // bytes shown live
 	updated time.Time          // when an update was last shown live
-
-	widgets   []*captured // what the Outputs of ipywidgets have of this cell
-	capturing []*captured // those that take the next output; the last one does
-}
-
-// captured are the outputs that an Output of ipywidgets has instead of the cell.
-type captured struct {
-	*collector
-	comm string // the widget's id
 }
 
 func newCollector(r *run, cell *step) *collector {
@@ -58,18 +49,6 @@ func (c *collector) add(o jupyter.Output) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed = true
-	c.take(o)
-}
-
-func (c *collector) take(o jupyter.Output) {
-	switch n := len(c.capturing); {
-	case o.CommID != "":
-		c.widget(o)
-		return
-	case n > 0:
-		c.capturing[n-1].take(o)
-		return
-	}
 	switch o.Type {
 	case "clear_output":
 		if c.clear = o.Wait; !o.Wait {
@@ -92,41 +71,6 @@ func (c *collector) take(o jupyter.Output) {
 	case "error":
 		c.cell.Outputs = append(c.cell.Outputs,
 			nbformat.Output{Type: o.Type, Ename: o.Ename, Evalue: o.Evalue, Traceback: o.Traceback})
-	}
-}
-
-// widget follows an Output of ipywidgets, as a page does: it captures outputs while its state has a msg_id, and a
-// program can set its outputs.
-func (c *collector) widget(o jupyter.Output) {
-	var state struct {
-		Message *string `json:"msg_id"`
-		Outputs []struct {
-			jupyter.Output
-			Type string `json:"output_type"`
-		} `json:"outputs"`
-	}
-	if json.Unmarshal(o.Data["state"], &state) != nil || state.Message == nil && state.Outputs == nil {
-		return
-	}
-	same := func(w *captured) bool { return w.comm == o.CommID }
-	i := slices.IndexFunc(c.widgets, same)
-	if i < 0 {
-		i = len(c.widgets)
-		inner := newCollector(c.r, &step{Cell: &nbformat.Cell{}, number: c.cell.number})
-		c.widgets = append(c.widgets, &captured{inner, o.CommID})
-	}
-	w := c.widgets[i]
-	if state.Message != nil {
-		if c.capturing = slices.DeleteFunc(c.capturing, same); *state.Message != "" {
-			c.capturing = append(c.capturing, w)
-		}
-	}
-	if state.Outputs != nil {
-		w.reset()
-	}
-	for _, set := range state.Outputs {
-		set.Output.Type = set.Type
-		w.take(set.Output)
 	}
 }
 
@@ -222,7 +166,7 @@ func (c *collector) snapshot() *nbformat.Notebook {
 	return &nb
 }
 
-// all returns the outputs so far: those of the cell, a note on what was left out, and what widgets have captured.
+// all returns the outputs so far: those of the cell, and a note on what was left out.
 func (c *collector) all() []nbformat.Output {
 	all := slices.Clone(c.cell.Outputs)
 	for i, s := range c.texts {
@@ -232,9 +176,6 @@ func (c *collector) all() []nbformat.Output {
 		note := fmt.Sprintf("[%d more outputs were left out here: the limit is %d bytes of data per cell]\n",
 			c.dropped, dataLimit*streamLimit)
 		all = append(all, nbformat.Output{Type: nbformat.Stream, Name: "stderr", Text: note})
-	}
-	for _, w := range c.widgets {
-		all = append(all, w.all()...)
 	}
 	return all
 }

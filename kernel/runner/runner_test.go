@@ -185,19 +185,6 @@ func TestOutputs(t *testing.T) {
 		"shown again":              {[]string{"script show x a\nshow x b"}, "b|b"},
 		"update after clear":       {[]string{"script show x a\nclear\nupdate x b\nout c"}, "stdout:c"},
 		"update of nothing":        {[]string{"script update x b"}, ""},
-		// Widgets, as ipywidgets sends them: `with out:`, interact, append_stdout and append_display_data, another widget.
-		// The contents are those that nbclient gives the widgets.
-		"Output": {[]string{`script comm w {"msg_id":"","outputs":[]}` + "\nshow - Output()\n" + `comm w {"msg_id":"1"}` +
-			"\n" + `out captured\n` + "\n" + `comm w {"msg_id":""}` + "\nout after", `script comm w {"msg_id":"2"}` +
-			"\nout again\nclear\nout fresh\n" + `comm w {"msg_id":""}`},
-			"Output()|stdout:after|stdout:captured~ / stdout:fresh"},
-		"interact": {[]string{`script out kept` + "\n" + `comm i {"msg_id":"1"}` + "\nclear-wait\nout x\nclear-wait\nout y\n" +
-			`comm j {"msg_id":"1"}` + "\nout inner\n" + `comm j {"msg_id":""}` + "\nout z\n" + `comm i {"msg_id":""}`},
-			"stdout:kept|stdout:yz|stdout:inner"},
-		"append": {[]string{`script comm b {"outputs":[{"output_type":"stream","name":"stdout","text":"a"}]}` + "\n" +
-			`comm b {"outputs":[{"output_type":"stream","name":"stdout","text":"a"},` +
-			`{"output_type":"display_data","data":{"text/plain":"b"},"metadata":{}}]}` + "\nout after\n" + `comm s {"value":3}`},
-			"stdout:after|stdout:a|b"},
 	} {
 		b := newFixture(t)
 		if _, err := Run(context.Background(), newNotebook(c.cells...), b.Options); err != nil {
