@@ -15,7 +15,6 @@ import (
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
-	"gopkg.in/yaml.v3"
 )
 
 var badLimits = usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
@@ -23,7 +22,6 @@ var badLimits = usage.Errorf("--jobs must be at least 1 and --timeout at least 0
 type runFlags struct {
 	job          runner.Job // what the jobs of all notebooks have in common
 	parameters   []string
-	values       string // file of parameters
 	output, html string
 	jobs         int
 	quiet        bool
@@ -37,8 +35,8 @@ func runCommand() *cobra.Command {
 		Long: "Runs notebooks and prints the outputs of their cells. With -o the notebook with its outputs\n" +
 			"is written to that file after each cell. Without -o no notebook is written.\n\n" +
 			"Cells with the tag skip-execution are not run; cells with raises-exception may fail.\n" +
-			"-p sets a variable that a cell with the tag parameters declares, --params all those that a\n" +
-			"YAML file names; -p wins. An unknown name is refused with the list of parameters.\n\n" +
+			"-p sets a variable that a cell with the tag parameters declares. An unknown name is refused\n" +
+			"with the list of parameters.\n\n" +
 			"Exit codes: 1 a cell failed, 2 a usage error, a file that is not a notebook or a kernel that\n" +
 			"is not installed, 130 interrupted.",
 		Args: someNotebooks,
@@ -46,7 +44,6 @@ func runCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.parameters, "parameter", "p", nil, "parameter to set, as `name=value`; repeatable")
-	flags.StringVar(&f.values, "params", "", "YAML `file` with parameters, one name: value a line")
 	flags.StringVarP(&f.output, "output", "o", "",
 		"`file` for the notebook with its outputs; a folder for several notebooks (default: not written)")
 	flags.StringVar(&f.html, "html", "",
@@ -110,13 +107,10 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	if f.jobs < 1 || f.job.Timeout < 0 {
 		return nil, badLimits
 	}
-	parameters, err := readParameters(f.values)
-	if err != nil {
-		return nil, err
-	}
 	if info, err := os.Stat(f.job.Dir); f.job.Dir != "" && (err != nil || !info.IsDir()) {
 		return nil, usage.Errorf("--cwd %s is not a folder", f.job.Dir)
 	}
+	parameters := map[string]string{}
 	for _, p := range f.parameters {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
@@ -151,31 +145,6 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 		jobs = append(jobs, j)
 	}
 	return jobs, nil
-}
-
-// readParameters reads a YAML file of names and values; an empty path gives no parameters. A value stands as it is in
-// the file: 007 stays 007.
-func readParameters(file string) (map[string]string, error) {
-	parameters := map[string]string{}
-	if file == "" {
-		return parameters, nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, usage.Errorf("cannot read the parameters: %w", err)
-	}
-	var values map[string]yaml.Node
-	if err := yaml.Unmarshal(text, &values); err != nil {
-		return nil, usage.Errorf("%s is not a YAML file of names and values: %w", file, err)
-	}
-	for name, value := range values {
-		if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
-			return nil, usage.Errorf("%s, line %d: the parameter %s must be a text, a number or a truth value",
-				file, value.Line, name)
-		}
-		parameters[name] = value.Value
-	}
-	return parameters, nil
 }
 
 // realPath is a file's path without symbolic links. A path that cannot be resolved only becomes absolute.

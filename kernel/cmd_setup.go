@@ -13,13 +13,9 @@ import (
 
 // withLayout gives a command the flags for the folder of the installation, and calls run with its paths.
 func withLayout(cmd *cobra.Command, run func(cmd *cobra.Command, l setup.Layout, args []string) error) *cobra.Command {
-	user := cmd.Flags().Bool("user", false, "use the user's own folders (the default)")
 	prefix := cmd.Flags().String("prefix", "",
 		"`folder` of the installation: DIR/share/jupyter and DIR/share/tvps (default: the user's folders)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *user && *prefix != "" {
-			return usage.Errorf("--user and --prefix %s name two folders for one installation; give one of them", *prefix)
-		}
 		root, err := setup.FindRoot()
 		if err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -173,11 +172,7 @@ func TestExitCodes(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // without nbconvert
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("TVPS_ROOT", root)
-	for name, text := range map[string]string{
-		"text.ipynb": "no notebook", "list.yaml": "# c\nn: [1]\n", "other.yaml": "m: 1", "real.yaml": "n: 1.5",
-	} {
-		demand.Write(t, name, text)
-	}
+	demand.Write(t, "text.ipynb", "no notebook")
 	for _, c := range []struct {
 		args string
 		code int
@@ -192,6 +187,7 @@ func TestExitCodes(t *testing.T) {
 		{"run a.ipynb --timeout -1s", 2, "--timeout at least 0"},
 		{"run a.ipynb -p n", 2, `-p takes name=value, but got "n"`},
 		{"run a.ipynb -p m=1", 2, "n (int, default 3)"},
+		{"run a.ipynb -p n=1.5", 2, `"1.5" is not a whole number`},
 		{"run a.ipynb sub/a.ipynb -o out", 2, "would both be written to " + filepath.Join("out", "a.ipynb")},
 		{"run a.ipynb", 2, `"no-such"`},
 		{"run text.ipynb", 2, "text.ipynb is damaged"},
@@ -202,11 +198,6 @@ func TestExitCodes(t *testing.T) {
 		{"check a.ipynb --results other.ipynb", 2, "--results: the output folder other.ipynb is a file; name a folder"},
 		{"run missing.ipynb", 2, "missing.ipynb"},
 		{"run a.ipynb --cwd missing", 2, "--cwd missing is not a folder"},
-		{"run a.ipynb --params missing.yaml", 2, "missing.yaml"},
-		{"run a.ipynb --params list.yaml", 2, "list.yaml, line 2: the parameter n must be a text"},
-		{"run a.ipynb --params text.ipynb", 2, "text.ipynb is not a YAML file of names and values"},
-		{"run a.ipynb --params other.yaml", 2, `no parameter "m"`},
-		{"run a.ipynb --params real.yaml", 2, `"1.5" is not a whole number`},
 		{"run a.ipynb -o same --html ./same", 2, "would both be written to ./same"},
 		{"run a.ipynb --html ./a.ipynb", 2, "over the notebook ./a.ipynb"},
 		{"run a.ipynb --html link.ipynb", 2, "over the notebook link.ipynb"},
@@ -215,7 +206,6 @@ func TestExitCodes(t *testing.T) {
 		{"run sub/a.ipynb other.ipynb -o .", 2, `"no-such"`},
 		{"run sub/a.ipynb a.ipynb -o .", 2, "a result of sub/a.ipynb would be written over the notebook a.ipynb"},
 		{"clean missing.ipynb", 2, "missing.ipynb"},
-		{"install --user --prefix new", 2, "--user and --prefix new name two folders"},
 	} {
 		code, _, message := call(context.Background(), strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(message, c.want) {
@@ -274,17 +264,6 @@ func TestTarget(t *testing.T) {
 		if got := target(c.path, filepath.Join("dir", "a.ipynb"), ".ipynb", c.files); got != c.want {
 			t.Errorf("target %q of %d files: %q, want %q", c.path, c.files, got, c.want)
 		}
-	}
-}
-
-// Values stand as they are in the file.
-func TestReadParameters(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "p.yaml")
-	text := "a: 007\nb: '1, 2'\nc: yes\nd: 1e3\ne: 2024-01-02\n"
-	demand.Write(t, file, text)
-	want := map[string]string{"a": "007", "b": "1, 2", "c": "yes", "d": "1e3", "e": "2024-01-02"}
-	if got, err := readParameters(file); err != nil || !maps.Equal(got, want) {
-		t.Errorf("%v, %v", got, err)
 	}
 }
 
