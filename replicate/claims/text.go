@@ -46,7 +46,7 @@ func (j Judged) Remarks() string {
 	}
 	if j.Twin != "" {
 		var figure int
-		fmt.Sscanf(j.Twin, "fig%d", &figure)
+		_, _ = fmt.Sscanf(j.Twin, "fig%d", &figure) // with which every id begins
 		out = append(out, fmt.Sprintf("counted in Figure %d, which has the same numbers", figure))
 	}
 	if j.New {

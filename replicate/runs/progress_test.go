@@ -76,7 +76,8 @@ func TestProgressInRows(t *testing.T) {
 	})
 }
 
-// The cheap steps with which `all` begins say nothing of the others: no time is shown until they are a hundredth of all.
+// The cheap steps with which `all` begins say nothing of the others: no time is shown until they are a hundredth of
+// all.
 func TestProgressOfCheapSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cell cellDisplay
