@@ -146,7 +146,9 @@ func (f *verifyFlags) open(cmd *cobra.Command) (*lab.Lab, lab.Options, error) {
 	if err != nil {
 		return nil, o, err
 	}
-	if err := cmp.Or(f.catalog.CheckAll(o), checkResults(cmd), usage.File(f.out), keepForeign(cmd, f.out, `"command": "go run ./replicate verify`)); err != nil {
+	err = cmp.Or(f.catalog.CheckAll(o), checkResults(cmd), usage.File(f.out),
+		keepForeign(cmd, f.out, `"command": "go run ./replicate verify`))
+	if err != nil {
 		return nil, o, err
 	}
 	if err := artifact.TryCreate(f.out); err != nil {
@@ -166,7 +168,7 @@ func keepForeign(cmd *cobra.Command, file, mark string) error {
 	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
 		return nil
 	}
-	text, err := artifact.ReadFile(file, 64<<20) // a report has a few megabytes
+	text, err := artifact.ReadFile(file, 64<<20) // a page has a few megabytes
 	if err != nil || !strings.Contains(string(text), mark) {
 		return usage.Errorf("%s was not written by `%s`, so it is kept: name another place with --out", file,
 			cmd.CommandPath())

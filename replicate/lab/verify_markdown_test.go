@@ -62,9 +62,20 @@ func figureTable(all []paper.Figure) string {
 	return figures.Markdown(rows)
 }
 
-// TestReadme: the return that README.md quotes with its interval is that of the committed results.
+const bibTeX = `@inproceedings{fakoor2024timevarying,
+  title     = {Time-Varying Propensity Score to Bridge the Gap between the Past and Present},
+  author    = {Fakoor, Rasool and Mueller, Jonas and Lipton, Zachary C. and Chaudhari, Pratik and Smola, Alexander J.},
+  booktitle = {International Conference on Learning Representations},
+  year      = {2024}
+}`
+
+// TestReadme: README.md cites the paper, and the return that it quotes with its interval is that of the committed
+// results.
 func TestReadme(t *testing.T) {
 	readme := string(demand.Read(t, filepath.Join("..", "..", "README.md")))
+	if !strings.Contains(readme, bibTeX) {
+		t.Error("README.md lacks the BibTeX entry of the paper")
+	}
 	all := committed(t, medium).Claims
 	p := all[slices.IndexFunc(all, func(c claims.Judged) bool { return c.ID == "fig2b-omega-context" })].Parts[0]
 	text := fmt.Sprintf("rises by %.1f (%.1f%% interval %.1f to %.1f)", p.Effect.Mean, 100*p.Level, p.Effect.Low, p.Effect.High)

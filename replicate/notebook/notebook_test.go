@@ -162,6 +162,11 @@ func TestFigureTwice(t *testing.T) {
 	if id == other {
 		t.Error("both cells use the same display id: one bar would replace the other")
 	}
+	for _, s := range computed.Figure.Source {
+		if strings.Contains(s, "Commit ") {
+			t.Errorf("the chart names the commit: %q", s)
+		}
+	}
 	if _, err := os.Stat(filepath.Join(o.Out, "provenance.json")); err != nil {
 		t.Error(err)
 	}

@@ -163,10 +163,10 @@ func (p *progress) text() string {
 }
 
 // left estimates the time left from the steps done in this call after its first, by weight. It is unknown until these
-// are a hundredth of all, as first steps also compile, and after the last.
+// are more than a hundredth of all, as first steps also compile, and after the last.
 func (p *progress) left() (time.Duration, bool) {
 	open, done := p.all.weight-p.done.weight, p.done.weight-p.firstWeight
-	if done < p.all.weight/100 || done <= 0 || p.done.steps >= p.all.steps {
+	if done <= p.all.weight/100 || p.done.steps >= p.all.steps {
 		return 0, false
 	}
 	return time.Duration(float64(time.Since(p.first)) * open / done), true

@@ -76,20 +76,20 @@ func TestProgressInRows(t *testing.T) {
 	})
 }
 
-// The cheap steps with which `all` begins say nothing of the others: no time is shown until they are a hundredth of
-// all.
+// The cheap steps with which `all` begins say nothing of the others: no time is shown until they are more than a
+// hundredth of all.
 func TestProgressOfCheapSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cell cellDisplay
 		p := newProgress(&cell)
 		steps := []int{1, 2, 3, 4, 5}
 		cheap := &task{jobs: []Job{{Spec: spec(0), Cost: 1}}, left: steps}
-		p.begin(2, 2, amount{steps: 10, weight: 300})
+		p.begin(2, 2, amount{steps: 10, weight: 299})
 		for _, t := range steps {
 			time.Sleep(time.Second)
 			p.step(cheap, t, 1)
 		}
-		if got := cell.texts[3:]; strings.Contains(got[0], "left") || !strings.HasSuffix(got[1], "about 4m56s left") {
+		if got := cell.texts[3:]; strings.Contains(got[0], "left") || !strings.HasSuffix(got[1], "about 4m55s left") {
 			t.Errorf("shown are %q", got)
 		}
 	})
