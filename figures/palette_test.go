@@ -29,7 +29,7 @@ func TestDark(t *testing.T) {
 	if c := contrast("#000000", "#ffffff"); math.Abs(c-21) > 1e-9 {
 		t.Errorf("the contrast of black and white is %v, want 21", c)
 	}
-	if !strings.Contains(string(CSS()), "--paper: "+darkPaper) {
+	if !strings.Contains(string(CSS(Figure{})), "--paper: "+darkPaper) {
 		t.Errorf("the style's dark background is not %s", darkPaper)
 	}
 }

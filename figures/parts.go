@@ -38,14 +38,12 @@ var (
 func Parts() *template.Template { return template.Must(parts.Clone()) }
 
 // CSS returns the style sheet of [Parts], in light and dark, for screen and print, with the
-// colours of the given figures.
-func CSS(figs ...Figure) template.CSS {
+// colours of the figure.
+func CSS(fig Figure) template.CSS {
 	colors := map[string]bool{}
-	for _, f := range figs {
-		for _, p := range f.Panels {
-			for _, c := range p.colors() {
-				colors[c] = true
-			}
+	for _, p := range fig.Panels {
+		for _, c := range p.colors() {
+			colors[c] = true
 		}
 	}
 	dark := ""
