@@ -75,7 +75,10 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 		q.Kinds = []crossfit.Kind{}
 	}
 	for _, kind := range f.kinds {
-		if len(f.kinds) > 1 || kind != string(tables.NoOmega) {
+		switch none := kind == string(tables.NoOmega); {
+		case none && len(f.kinds) > 1:
+			return usage.Errorf("--kinds none stands alone: it is for no rule with omega")
+		case !none:
 			q.Kinds = append(q.Kinds, crossfit.Kind(kind))
 		}
 	}

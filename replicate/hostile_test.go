@@ -296,6 +296,7 @@ func hostileRequests() []hostile {
 		flags("no blocks", "--bin", "--bin", "0 blocks"),
 		flags("neither time nor blocks", "--time is missing", "--time="),
 		flags("label kind unknown", "--label-kind", "--label-kind", "float"),
+		flags("kind of no label", "--label-kind|--label", "--label-kind", "class", "--label="),
 		flags("type unknown", "--type|factor", "--type", "x=factor"),
 		flags("delimiter of two", "--delimiter", "--delimiter", ";;"),
 		flags("decimal mark", "--decimal", "--decimal", "x"),

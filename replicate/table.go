@@ -96,6 +96,9 @@ func (f *tableFlags) source(file string) (tables.Source, error) {
 	if f.labelKind != "" && s.LabelKind != table.Classes && s.LabelKind != table.Regression {
 		return s, usage.Errorf("--label-kind %s is neither %s nor %s", f.labelKind, table.Classes, table.Regression)
 	}
+	if f.labelKind != "" && f.label == "" {
+		return s, usage.Errorf("--label-kind is of a label; name its column by --label")
+	}
 	return s, lab.CheckBackend(f.backend)
 }
 

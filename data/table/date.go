@@ -241,20 +241,21 @@ type scale struct {
 	layout          string
 	least, greatest float64                 // of a column of times that is taken for such; 0: only as a layout
 	naive           bool                    // without a zone
+	compact         bool                    // digits of a date, of which not all are one
 	convert         func(v float64) float64 // to microseconds; NaN if v means no time
 }
 
 // scales are those that are known. The ranges, 1980 to 2099 for Unix times, tell them apart.
 var scales = []scale{
-	{"year", 1700, 2200, true, yearAndDay},
-	{"yyyymm", 170001, 219912, true, compact("200601")},
-	{"yyyymmdd", 17000101, 21991231, true, compact("20060102")},
-	{"unix", 3.15e8, 4.1e9, false, func(v float64) float64 { return v * 1e6 }},
-	{"unixms", 3.15e11, 4.1e12, false, func(v float64) float64 { return v * 1e3 }},
-	{"unixus", 3.15e14, 4.1e15, false, func(v float64) float64 { return v }},
-	{"unixns", 3.15e17, 4.1e18, false, func(v float64) float64 { return math.Floor(v / 1e3) }},
+	{"year", 1700, 2200, true, false, yearAndDay},
+	{"yyyymm", 170001, 219912, true, true, compact("200601")},
+	{"yyyymmdd", 17000101, 21991231, true, true, compact("20060102")},
+	{"unix", 3.15e8, 4.1e9, false, false, func(v float64) float64 { return v * 1e6 }},
+	{"unixms", 3.15e11, 4.1e12, false, false, func(v float64) float64 { return v * 1e3 }},
+	{"unixus", 3.15e14, 4.1e15, false, false, func(v float64) float64 { return v }},
+	{"unixns", 3.15e17, 4.1e18, false, false, func(v float64) float64 { return math.Floor(v / 1e3) }},
 	// Days since 1899-12-30, in milliseconds, which is how exact they are.
-	{"excel", 0, 0, true, func(v float64) float64 { return math.Round((v-25569)*86400e3) * 1e3 }},
+	{"excel", 0, 0, true, false, func(v float64) float64 { return math.Round((v-25569)*86400e3) * 1e3 }},
 }
 
 // micro converts a number. ok says that its year can be meant.

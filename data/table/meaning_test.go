@@ -241,6 +241,40 @@ func TestNumbersAsTimes(t *testing.T) {
 	}
 }
 
+// TestNumbersThatAreNoDate: one impossible date in a column of digits is an error, as it is in one of texts. Otherwise all
+// would be plain numbers, where a year of months is 100 long.
+func TestNumbersThatAreNoDate(t *testing.T) {
+	for _, test := range []struct {
+		first float64 // of ten
+		bad   string  // the last row
+		no    bool    // it is no date among dates
+	}{
+		{202301, "202313", true}, {202301, "999912", true}, {20230101, "20230230", true}, {20230101, "99991231", true},
+		{202301, "202311", false}, {202375, "202399", false}, {45000, "99", false},
+	} {
+		var texts []string
+		for i := range 10 {
+			texts = append(texts, fmt.Sprint(int(test.first)+i))
+		}
+		texts = append(texts, test.bad)
+		for _, bin := range []table.Bin{{}, {Blocks: 2}} {
+			_, err := read(t, columnOf(texts...), table.Options{}).Usable("v", "").Times("v", bin)
+			if !test.no {
+				if err != nil {
+					t.Errorf("%s: %v", test.bad, err)
+				}
+				continue
+			}
+			checkSentence(t, err, "row 11")
+			checkSentence(t, err, test.bad+" is no date")
+		}
+		kept := read(t, columnOf(texts...), table.Options{Kinds: map[string]table.Kind{"v": table.Number}})
+		if _, err := kept.Usable("v", "").Times("v", table.Bin{}); err != nil {
+			t.Errorf("%s as numbers: %v", test.bad, err)
+		}
+	}
+}
+
 // TestMissing: a note counts the cells that each text makes missing, and texts that mean a level stay one.
 func TestMissing(t *testing.T) {
 	tab := read(t, "a,b,c,d\nNA,x,1,NA\n?,None,2,\nNA,y,,z\n3,x,4,z\n", table.Options{})

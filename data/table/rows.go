@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 )
 
 // Select returns the table of some rows. Row still says which rows of the file they are.
@@ -64,7 +65,7 @@ func (t *Table) Usable(time, label string) *Table {
 		notes = append(notes, fmt.Sprintf("left out: %s without a label in column %s, first row %d",
 			plural(len(without), "row"), printable(label), t.Row(without[0])+1))
 	}
-	if c := t.byName[time]; c != nil && c.Missing == 0 && (c.Kind == Time || c.Kind == Number) {
+	if c := t.byName[time]; c != nil && c.Missing == 0 && (c.Kind == Time || c.Kind == Number && t.noDate(c) < 0) {
 		least, greatest := near(c.values)
 		var far []int
 		for i, v := range c.values {
@@ -123,11 +124,7 @@ func (t *Table) readTimes(name string) *Table {
 	}
 	for _, s := range scales {
 		part := func(v float64) bool { return v != math.Trunc(v) }
-		other := func(v float64) bool {
-			_, ok := s.micro(v, t.location)
-			return !ok || v < s.least || v > s.greatest
-		}
-		if slices.ContainsFunc(c.values, other) || s.greatest < 10_000 && !slices.ContainsFunc(c.values, part) {
+		if slices.ContainsFunc(c.values, s.other(t.location)) || s.greatest < 10_000 && !slices.ContainsFunc(c.values, part) {
 			continue // whole years are well as they are
 		}
 		times := collect(c.values, func(v float64) float64 {
@@ -143,4 +140,34 @@ func (t *Table) readTimes(name string) *Table {
 		return t.with(columns)
 	}
 	return t
+}
+
+// other returns whether a number of a column of times means no time of the scale.
+func (s *scale) other(location *time.Location) func(v float64) bool {
+	return func(v float64) bool {
+		_, ok := s.micro(v, location)
+		return !ok || v < s.least || v > s.greatest
+	}
+}
+
+// noDate is the first row of a column of numbers with no date where at least nine rows in ten have one, such as 202413
+// among months; -1 if there is none. Taken as plain numbers, a year of such dates would have 100 months.
+func (t *Table) noDate(c *column) int {
+	for _, s := range scales {
+		if !s.compact || c.given {
+			continue
+		}
+		other, first, n := s.other(t.location), -1, 0
+		for i, v := range c.values {
+			if other(v) {
+				if n++; first < 0 {
+					first = i
+				}
+			}
+		}
+		if first >= 0 && 10*n <= len(c.values) {
+			return first
+		}
+	}
+	return -1
 }

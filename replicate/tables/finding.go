@@ -160,6 +160,26 @@ func (f *Finding) lines() string {
 	return b.String()
 }
 
+// unseen says that drift was found in single columns, but not by g, so that weights of a kind hardly follow it. Heavy
+// tails are such a case: a rank test sees them move, and to g almost all rows are alike.
+func (f *Finding) unseen(kind crossfit.Kind) []string {
+	drift := false
+	for _, q := range f.Questions {
+		if kind == crossfit.Conditional || kind == crossfit.Covariate && q.Name != InX {
+			continue
+		}
+		drift = drift || q.Drift
+		if slices.ContainsFunc(q.Tests, func(t QuestionTest) bool { return t.Loss != 0 && t.P <= level }) {
+			return nil
+		}
+	}
+	if !drift {
+		return nil
+	}
+	return []string{"drift is found in single columns, but not by g, so that these weights hardly follow it; logarithms of " +
+		"numbers with a few very large values, or fewer levels, may help g"}
+}
+
 // notes tell what limits the tests.
 func (f *Finding) notes() []string {
 	if f.Chunks >= 20 {

@@ -15,6 +15,31 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 )
 
+// TestUnseen: weights say that g missed the drift of what they follow: x for covariate weights, (x, y) for joint ones.
+func TestUnseen(t *testing.T) {
+	for _, test := range []struct {
+		x, g, y, rule            float64 // p-values
+		covariate, joint, ofRule bool    // a note is due
+	}{
+		{.004, .6, 1, .9, true, true, false},    // heavy tails
+		{.004, .6, 1, .001, true, false, false}, // g with y sees something
+		{.004, .01, 1, .9, false, false, false},
+		{1, 1, .001, .9, false, true, false}, // the outcome alone
+		{1, 1, 1, 1, false, false, false},
+	} {
+		f := Finding{Questions: []Question{
+			{Name: InX, Drift: min(test.x, test.g) <= level, Tests: []QuestionTest{{P: test.x}, {P: test.g, Loss: .69}}},
+			{Name: InY, Drift: test.y <= level, Tests: []QuestionTest{{P: test.y}}},
+			{Name: InRule, Drift: test.rule <= level, Tests: []QuestionTest{{P: test.rule, Loss: .69}}}}}
+		for kind, want := range map[crossfit.Kind]bool{crossfit.Covariate: test.covariate, crossfit.Joint: test.joint,
+			crossfit.Conditional: test.ofRule} {
+			if got := f.unseen(kind); len(got) > 0 != want {
+				t.Errorf("%s weights, p %v: notes %q", kind, test, got)
+			}
+		}
+	}
+}
+
 // TestOneRule: drift and weights test the same rows with the same settings. Where nothing drifts, all weights are 1;
 // one column of 20 that moves by half a standard deviation is found.
 func TestOneRule(t *testing.T) {

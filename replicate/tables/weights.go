@@ -159,6 +159,9 @@ func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64, show func
 		return err
 	}
 	r.Notes = slices.Concat(r.Notes, r.Score.Notes, r.weights.Notes)
+	if r.Finding != nil {
+		r.Notes = append(r.Notes, r.Finding.unseen(r.Kind)...)
+	}
 	return nil
 }
 
