@@ -42,6 +42,16 @@ func Identity(s any, parts ...string) map[string]string {
 	return out
 }
 
+// Clear makes the settings of some parts zero, in the struct that s points to.
+func Clear(s any, parts ...string) {
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		if slices.Contains(parts, v.Type().Field(i).Tag.Get("of")) {
+			v.Field(i).SetZero()
+		}
+	}
+}
+
 // Rules say which values are valid.
 type Rules struct {
 	Choices map[string][]string // the valid values of a string, by name

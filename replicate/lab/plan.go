@@ -62,6 +62,8 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 		}
 		if chosen {
 			out = append(out, p)
+		} else if left := slices.Concat(overrides, learners); len(left) > 0 && !o.AllFigures {
+			return nil, usage.Errorf("%s.%s is for panel %s, which --panel leaves out", p.Key, left[0], p.Key)
 		}
 	}
 	return out, nil

@@ -110,6 +110,8 @@ func TestPanelsErrors(t *testing.T) {
 		{Options{Scale: "tiny", Overrides: []string{"b.epochs"}}, []string{"name=value"}},
 		{Options{Scale: "tiny", Learners: []string{"hours"}}, []string{"panel a", `did you mean "ours"`}},
 		{Options{Scale: "tiny", Panels: []string{"a"}, Learners: []string{"b.hours"}}, []string{"panel b", `did you mean "ours"`}},
+		{Options{Scale: "tiny", Panels: []string{"a"}, Learners: []string{"b.ours"}}, []string{"b.ours", "--panel leaves out"}},
+		{Options{Scale: "tiny", Panels: []string{"a"}, Overrides: []string{"b.epochs=3"}}, []string{"b.epochs=3", "leaves out"}},
 		{Options{Scale: "tiny", Learners: []string{"pretrained"}}, []string{"panel a", "pretrained"}},
 		{Options{Scale: "tiny", Learners: []string{"everything"}}, []string{"panel a", "name another learner"}},
 	} {

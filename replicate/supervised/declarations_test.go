@@ -124,3 +124,26 @@ func TestNotes(t *testing.T) {
 		}
 	}
 }
+
+// TestScenarioSeesItsSettings: a scenario cannot read a setting that is not in the identity of its runs: with another
+// value, it would be given stored runs of the old one.
+func TestScenarioSeesItsSettings(t *testing.T) {
+	before := scenarios
+	t.Cleanup(func() { scenarios = before })
+	var seen Settings
+	open := func(_ *experiment.Host, s Settings) Source {
+		seen = s
+		return Simulated{Settings: s}
+	}
+	DeclareScenario(Scenario{Name: "none", Open: open})
+	DeclareScenario(Scenario{Name: "waves", Groups: []string{"gaussian"}, Open: open})
+	s := gaussianSettings()
+	s.Amplitude, s.Reading = 3, "equation"
+	for name, amplitude := range map[string]float64{"none": 0, "waves": 3} {
+		s.Scenario = name
+		s.open(nil)
+		if seen.Amplitude != amplitude || seen.Reading != "" || seen.Steps != s.Steps || seen.Rate != s.Rate {
+			t.Errorf("%s reads %+v", name, seen)
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 // values at each scale. To add one, write its data package and call [DeclareScenario] with a function Open.
 type Scenario struct {
 	Name     string
-	Groups   []string         // groups of settings that can change its samples, see [Settings]
+	Groups   []string         // groups of settings that Open reads besides "stream", see [Settings]
 	Networks []string         // models that it can be learned by, see Settings.Network
 	Shift    labelshift.Shift // of its labels; the zero value if they do not shift by design
 	Batched  bool             // the classifiers of several seeds train in one program, see Settings.Stack
@@ -26,7 +26,9 @@ type Scenario struct {
 	Scales experiment.ByScale[Settings] // every setting at every scale
 
 	Check func(s Settings) error // whether its own settings are possible; nil if each is checked by itself
-	Open  func(h *experiment.Host, s Settings) Source
+	// Open returns its samples under settings. Those of other scenarios' groups are zero: what is not in Groups is not
+	// in the identity of a run.
+	Open func(h *experiment.Host, s Settings) Source
 }
 
 // Source is where the samples of a scenario come from under given settings.
@@ -87,7 +89,15 @@ func (s Settings) data() []experiment.Data {
 }
 
 // open returns the source of the scenario's samples.
-func (s Settings) open(h *experiment.Host) Source { return s.scenario().Open(h, s) }
+func (s Settings) open(h *experiment.Host) Source {
+	c := s.scenario()
+	var others []string
+	for _, other := range scenarios {
+		others = append(others, other.Groups...)
+	}
+	experiment.Clear(&s, slices.DeleteFunc(others, func(group string) bool { return slices.Contains(c.Groups, group) })...)
+	return c.Open(h, s)
+}
 
 // shift returns the label shift of the scenario.
 func (s Settings) shift() labelshift.Shift {
