@@ -41,19 +41,22 @@ type Folder struct {
 // OpenFolder opens the folder of a figure that [Write] wrote. If it has no figure, the error is fs.ErrNotExist.
 func OpenFolder(dir string) (*Folder, error) {
 	text, err := artifact.ReadFile(filepath.Join(dir, SumsFile), longest)
-	if errors.Is(err, fs.ErrNotExist) {
-		drawn, _ := filepath.Glob(filepath.Join(dir, ProvenanceFile+"*"))
-		if len(drawn) > 0 {
-			return nil, fmt.Errorf("there is no %s to check the tables by: restore it, or draw the figure again", SumsFile)
-		}
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	f := &Folder{dir: dir, sums: map[string]string{}}
 	for line := range strings.Lines(string(text)) {
 		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		f.sums[name] = sum
+	}
+	drawn, _ := filepath.Glob(filepath.Join(dir, ProvenanceFile+"*"))
+	for _, path := range drawn {
+		if f.sums[filepath.Base(path)] == "" {
+			return nil, fmt.Errorf("no line of %s is for %s: restore it, or draw the figure again", SumsFile, filepath.Base(path))
+		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return f, nil
 }

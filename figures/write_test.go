@@ -81,9 +81,17 @@ func TestSums(t *testing.T) {
 	if _, err := f.Read("fig01-b.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that was never written: %v", err)
 	}
-	os.Remove(filepath.Join(dir, SumsFile))
-	_, err = OpenFolder(dir)
-	demand.Error(t, err, "there is no SHA256SUMS")
+	sums := filepath.Join(dir, SumsFile)
+	for _, lose := range []func() error{
+		func() error { return os.Truncate(sums, 0) },
+		func() error { return os.Remove(sums) },
+	} {
+		if err := lose(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = OpenFolder(dir)
+		demand.Error(t, err, "no line of SHA256SUMS is for provenance.json")
+	}
 }
 
 // TestCompact: a compact folder has one picture a panel, no page, and compressed tables, which read as the others do;

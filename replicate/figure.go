@@ -152,6 +152,9 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 	o := lab.Options{Scale: scale, Panels: f.panels, Seeds: seeds, Learners: f.series, Overrides: f.sets,
 		Workers: f.workers, Out: f.out, Compact: f.compact, Verbose: f.verbose}
 	if f.stride != 0 {
+		if slices.ContainsFunc(f.sets, func(set string) bool { return strings.HasPrefix(set, "stride=") }) {
+			return lab.Options{}, usage.Errorf("--stride and --set stride= name two strides: leave one out")
+		}
 		o.Overrides = append(slices.Clone(o.Overrides), fmt.Sprintf("stride=%d", f.stride))
 	}
 	if o.Out == "" {

@@ -34,6 +34,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"drift", "-", "--time", "day"}, 2, []string{"standard input", "save the table"}},
 		{[]string{"fig1", "--scael", "tiny"}, 2, []string{"--scael", "replicate fig1 --help"}},
 		{[]string{"fig1", "--stride", "x"}, 2, []string{"stride"}},
+		{[]string{"fig1", "--stride", "3", "--set", "stride=5"}, 2, []string{"--stride", "--set stride=", "leave one out"}},
 		{fig1(miniature, "--stride", "-2"), 2, []string{"stride=-2", "positive"}},
 		{fig1(miniature, "--seeds", "0-"), 2, []string{"--seeds", "0-7"}},
 		{fig1(miniature, "--seeds", "1,1"), 2, []string{"seed 1 twice"}},

@@ -113,7 +113,7 @@ func ParseSeeds(text string) ([]int64, error) {
 		a, errA := strconv.ParseInt(from, 10, 32)
 		b, errB := strconv.ParseInt(to, 10, 32)
 		if errA != nil || errB != nil || a < 0 || b < a || b-a > 1000 {
-			return nil, usage.Errorf("%q is neither a seed nor a range such as 0-7", part)
+			return nil, usage.Errorf("%q is neither a seed nor a rising range of at most 1,001 seeds, such as 0-7", part)
 		}
 		for s := a; s <= b; s++ {
 			if slices.Contains(out, s) {
