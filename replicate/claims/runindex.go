@@ -147,7 +147,7 @@ func (x *RunIndex) addJobs(p *Panel, h *experiment.Host, whole func(runs.Spec, [
 		}
 	}
 	p.Source = p.Settings.Source(h)
-	if name := environment.Settings["data"]; environment.Runs > 0 && name != p.Source.Name {
+	if name := environment.Settings["data"]; environment.Runs > 0 && name != "" { // whatever this machine has
 		note := fmt.Sprintf("Data of the stored runs: %s", cmp.Or(map[string]string{
 			"full": "all of CIFAR-10", "sample": "the embedded sample of CIFAR-10"}[name], name))
 		if standIn := environment.Data.StandIn; standIn != "" {
