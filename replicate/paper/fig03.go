@@ -41,8 +41,7 @@ func Fig3() Figure {
 				Place: "Section 3.3; caption of Fig. 3",
 				Says:  `"our method works better than standard propensity method"`,
 				Parts: better("a", "ours", "standard"),
-				Note: "close to the margin: the upper end is .00295; with Figure 1's runs of Ours, from another processor, at 115 of " +
-					"560 steps, it is .00303: undecided",
+				Note: "close to the margin: the upper end is .00295, and .00297 with Figure 1's runs of Ours, from other processors",
 			},
 			{
 				ID:    "fig3b-ours-follows",

@@ -58,7 +58,7 @@ func Fig12() Figure {
 				Says:  `"results are consistent across 3 seeds and 8 seeds" (the .3 points are ours)`,
 				Parts: sameWithMore(Margin),
 				Was:   &Wording{"within 1 point", sameWithMore(.01)},
-				Note:  "the first three seeds alone leave +-.4 to +-1 points, so no number of further seeds would show .3",
+				Note:  "the first three seeds alone leave +-.4 to +-1.5 points, so no number of further seeds would show .3",
 			},
 		},
 	}
