@@ -15,8 +15,8 @@ import "slices"
 //
 // Command: go run ./replicate fig1 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
-// Result at the small scale: 13 claims: 7 hold, 2 hold partly, 3 do not hold, 1 is undecided; added later: 1 does not
-// hold; see figures/gallery/fig01.
+// Result at the small scale: 13 claims: 8 hold, 2 hold partly, 3 do not hold; added later: 1 does not hold; see
+// figures/gallery/fig01.
 func Fig1() Figure {
 	return Figure{
 		Number:  1,
