@@ -65,7 +65,7 @@ func (t *Table) Usable(time, label string) *Table {
 		notes = append(notes, fmt.Sprintf("left out: %s without a label in column %s, first row %d",
 			plural(len(without), "row"), printable(label), t.Row(without[0])+1))
 	}
-	if c := t.byName[time]; c != nil && c.Missing == 0 && (c.Kind == Time || c.Kind == Number && t.noDate(c) < 0) {
+	if c := t.byName[time]; c != nil && c.Missing == 0 && (c.Kind == Time || c.Kind == Number) && t.noDate(c) < 0 {
 		least, greatest := near(c.values)
 		var far []int
 		for i, v := range c.values {
@@ -145,16 +145,22 @@ func (t *Table) readTimes(name string) *Table {
 // other returns whether a number of a column of times means no time of the scale.
 func (s *scale) other(location *time.Location) func(v float64) bool {
 	return func(v float64) bool {
+		if v < s.least || v > s.greatest { // before the costly conversion
+			return true
+		}
 		_, ok := s.micro(v, location)
-		return !ok || v < s.least || v > s.greatest
+		return !ok
 	}
 }
 
 // noDate is the first row of a column of numbers with no date where at least nine rows in ten have one, such as 202413
 // among months; -1 if there is none. Taken as plain numbers, a year of such dates would have 100 months.
 func (t *Table) noDate(c *column) int {
+	if c.Kind != Number || c.given {
+		return -1
+	}
 	for _, s := range scales {
-		if !s.compact || c.given {
+		if !s.compact {
 			continue
 		}
 		other, first, n := s.other(t.location), -1, 0

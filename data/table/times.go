@@ -134,16 +134,17 @@ func (t *Table) Times(name string, bin Bin) (*Times, error) {
 			"there is no time column")
 	} else if name != "" {
 		c, err := t.complete(name, "time")
-		switch out.column = c; {
-		case err != nil:
+		if err != nil {
 			return nil, err
+		}
+		if row := t.noDate(c); row >= 0 {
+			return nil, t.errorf(row, name, fmt.Sprintf("mend it, or say by --type %s=number that all are plain numbers", name),
+				"%s is no date, but at least nine in ten of the others are", short(c.values[row]))
+		}
+		switch out.column = c; {
 		case c.Kind != Time && c.Kind != Number:
 			return nil, t.errorf(-1, name, "write dates as 2006-01-02, give --layout COLUMN=FORMAT, or name another column",
 				"the column is a %s, not a time", c.Kind)
-		case c.Kind == Number && t.noDate(c) >= 0:
-			row := t.noDate(c)
-			return nil, t.errorf(row, name, fmt.Sprintf("mend it, or say by --type %s=number that all are plain numbers", name),
-				"%s is no date, but at least nine in ten of the others are", short(c.values[row]))
 		case c.Kind == Number && bin.Unit != "":
 			return nil, t.errorf(-1, name,
 				"take blocks of rows, or say by --layout COLUMN=FORMAT how they mean dates, as unix or %Y%m%d",
