@@ -99,7 +99,7 @@ func (e *executor) plan(jobs []Job) error {
 	count := map[string]int{}
 	var open []Job
 	todo := map[string][]int{} // missing steps by ID
-	explain := e.store.explainer()
+	explain := e.store.explainer(jobs)
 	for _, job := range jobs {
 		known, ready := e.stored(job)
 		if ready {

@@ -132,9 +132,9 @@ func (s *Store) Steps(spec Spec) []int {
 }
 
 // explainer returns a function that says which settings make spec a new run, compared with the most similar finished
-// run of the same experiment, learner and seed: "epochs 20 -> 5". It is empty if there is none to compare with, or if
-// the changes are too long to read. The folder is listed once.
-func (s *Store) explainer() func(spec Spec) string {
+// run of the same experiment, learner and seed that is not one of the jobs: "epochs 20 -> 5". It is empty if there is
+// none to compare with, or if the changes are too long to read. The folder is listed once.
+func (s *Store) explainer(jobs []Job) func(spec Spec) string {
 	type series struct {
 		experiment, learner string
 		seed                int64
@@ -148,10 +148,15 @@ func (s *Store) explainer() func(spec Spec) string {
 		}
 		return out
 	})
+	wanted := map[string]bool{}
+	for _, job := range jobs {
+		wanted[job.Spec.ID()] = true
+	}
 	return func(spec Spec) string {
 		var least []string
 		for _, other := range stored()[of(spec)] {
-			if changes := spec.difference(other); len(changes) > 0 && (least == nil || len(changes) < len(least)) {
+			changes := spec.difference(other)
+			if !wanted[other.ID()] && len(changes) > 0 && (least == nil || len(changes) < len(least)) {
 				least = changes
 			}
 		}

@@ -231,7 +231,7 @@ func TestExplain(t *testing.T) {
 		"clip min -> no, epochs 20 -> 99, lr 0.1 -> 9": {"epochs": "99", "lr": "9", "clip": "no"},
 		"": {"epochs": "20", "lr": "0.1", "clip": "min", "g": strings.Repeat("long ", 20)},
 	} {
-		if got := store.explainer()(with(0, "ours", settings)); got != want {
+		if got := store.explainer(nil)(with(0, "ours", settings)); got != want {
 			t.Errorf("explainer: %v = %q, want %q", settings, got, want)
 		}
 	}
@@ -240,6 +240,17 @@ func TestExplain(t *testing.T) {
 	execute(t, store, &out, stepJob(changed, upTo(1), stepOf(testJob(0, nil, new(atomic.Int64)))))
 	if !strings.Contains(out.String(), "test/ours is new: epochs 20 -> 5 (1 run)") {
 		t.Errorf("Execute does not explain:\n%s", &out)
+	}
+	out.Reset()
+	var both []Job
+	for _, epochs := range []string{"20", "5"} {
+		s := with(0, "everything", map[string]string{"epochs": epochs})
+		both = append(both, stepJob(s, upTo(1), stepOf(testJob(0, nil, new(atomic.Int64)))))
+	}
+	execute(t, store, nil, both[0])
+	execute(t, store, &out, both...)
+	if strings.Contains(out.String(), "is new") {
+		t.Errorf("Execute explains a run by another that is wanted, too:\n%s", &out)
 	}
 }
 
