@@ -15,9 +15,8 @@ type Outline struct {
 	Settings map[string]string // the identity of the runs without that of their environment
 	Data     []Data            // the data that they can be made of, the preferred ones first
 	Steps    []int
-	Cost     float64 // of a step of a seed, see runs.Job
-	Seconds  Guess   // of a step of a seed
-	CPUs     int     // processors that a run or a group keeps busy, if no GPU computes it; 0: two, as most
+	Seconds  Guess // of a step of a seed
+	CPUs     int   // processors that a run or a group keeps busy, if no GPU computes it; 0: two, as most
 	Memory   func(seeds int) (mib int)
 	Group    int // largest number of batched seeds; 0: seeds are not batched
 

@@ -31,8 +31,8 @@ func TestDeclaredLearner(t *testing.T) {
 		t.Errorf("rows %v, want those of sac-omega %v", got, want)
 	}
 	outlines, err := s.Outlines([]string{"sac", "sac-omega", "test-omega"}, MeasureReturn)
-	if err != nil || outlines[1].Cost <= outlines[0].Cost || outlines[2].Cost != outlines[1].Cost {
-		t.Errorf("omega has no cost: %+v, %v", outlines, err)
+	if err != nil || outlines[1].Seconds.CPU <= outlines[0].Seconds.CPU || outlines[2].Seconds.CPU != outlines[1].Seconds.CPU {
+		t.Errorf("omega takes no time: %+v, %v", outlines, err)
 	}
 	if notes := s.Notes(experiment.Source{}, []string{"test-omega"}, ""); !strings.HasPrefix(notes[len(notes)-1], "g: ") {
 		t.Errorf("notes %q", notes)

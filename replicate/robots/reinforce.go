@@ -59,12 +59,11 @@ func (s Settings) Outlines(series []string, measure string) ([]experiment.Outlin
 	var out []experiment.Outline
 	for _, e := range configs {
 		outline := experiment.Outline{Series: e.learner.Name, Learner: e.learner.Name, Settings: e.identity(),
-			Data: []experiment.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(), Cost: e.cost(),
-			Memory: e.memory, CPUs: s.Threads}
+			Data: []experiment.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(),
+			Seconds: experiment.Guess{CPU: e.seconds(), GPU: e.seconds()}, Memory: e.memory, CPUs: s.Threads}
 		if e.learner.Reference == nil {
 			outline.Group, outline.Backend, outline.Agents = groupSize, true, true
 		}
-		outline.Seconds = experiment.Guess{CPU: outline.Cost * perMillisecond, GPU: outline.Cost * perMillisecond}
 		out = append(out, outline)
 	}
 	return out, err
@@ -105,7 +104,7 @@ func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measu
 				})
 			}
 			jobs = append(jobs, runs.Wanted{Series: e.learner.Name, Job: runs.Job{Spec: e.spec(seed), Steps: s.PlannedSteps(),
-				Cost: e.cost(), Batch: batch}})
+				Seconds: e.seconds(), Batch: batch}})
 		}
 	}
 	return jobs, err
@@ -120,9 +119,9 @@ func (e config) spec(seed int64) runs.Spec {
 	return runs.Spec{Experiment: e.scenario.Name, Learner: e.learner.Name, Seed: seed, Settings: settings}
 }
 
-// cost estimates the milliseconds of a seed from one evaluation to the next on one core. An update's are those of
-// figures 2, 10 and 11 at the small scale, three seeds at a time, and of one agent of the paper's size.
-func (e config) cost() float64 {
+// seconds estimates the time of a seed from one evaluation to the next, on as many processors as a group has threads. An
+// update's milliseconds are those of figures 2, 10 and 11 at the small scale, three seeds at a time, and of one agent of the paper's size.
+func (e config) seconds() float64 {
 	s := e.settings
 	episodes := s.EvaluateEpisodes
 	if s.Evaluate == EvaluateTasks {
@@ -130,7 +129,7 @@ func (e config) cost() float64 {
 	}
 	evaluation := float64(episodes*s.Horizon) * e.scenario.StepCost
 	if e.learner.Reference != nil {
-		return evaluation
+		return evaluation * perMillisecond
 	}
 	update, waits := 2e-7*float64(s.Batch*s.Hidden*s.Hidden*s.Layers), 6.
 	if e.learner.Context { // two GRUs, at s and at s'
@@ -148,11 +147,11 @@ func (e config) cost() float64 {
 		update *= 1.15
 	}
 	training := float64(s.Every*s.Horizon) * (e.scenario.StepCost + update/float64(s.UpdateEvery))
-	return training + evaluation
+	return (training + evaluation) * perMillisecond
 }
 
-// perMillisecond is the number of seconds for each unit of cost on as many processors as a group has threads: less than
-// .001, since the processors of the gallery's runs are faster than that of the first measurements.
+// perMillisecond is the number of seconds for each estimated millisecond: less than .001, since the processors of the
+// gallery's runs are faster than that of the first measurements.
 const perMillisecond = 6e-4
 
 // memory guesses the memory of a group in MiB: program and backend, and for each seed a replay, which is copied as it

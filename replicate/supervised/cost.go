@@ -6,7 +6,7 @@ import (
 	"tvps/replicate/experiment"
 )
 
-// cost estimates the relative work of a learner's step, for the order of runs and the time left.
+// cost estimates the work of a learner's step, in minibatches of a vector model.
 func (l Learner) cost(s Settings) float64 {
 	past := float64(s.N*s.Steps) / 2 // samples of all steps so far, half-way
 	all := past * float64(s.Epochs) / float64(s.Batch)
@@ -34,7 +34,10 @@ func (l Learner) cost(s Settings) float64 {
 	return cost
 }
 
-// costOfG estimates the relative work of g at one step.
+// costOfMMD estimates the work of the comparisons of one step, whose kernels have the past on both sides.
+func (s Settings) costOfMMD() float64 { return 60_000 * math.Pow(float64(s.MMDPast)/2000, 2) }
+
+// costOfG estimates the work of g at one step.
 func (l Learner) costOfG(s Settings) float64 {
 	if l.Method == "" {
 		return 0
@@ -52,8 +55,9 @@ func (l Learner) costOfG(s Settings) float64 {
 	return 4 * updates // measured: of a minibatch of a vector model
 }
 
-// seconds guesses the time of a step from its cost. On the CPU the units were measured; on a GPU nothing was measured.
-func (s Settings) seconds(cost float64) experiment.Guess {
+// seconds guesses the time of a step. On the CPU the units were measured; on a GPU nothing was measured.
+func (x config) seconds() experiment.Guess {
+	s, cost := x.settings, x.measure.cost(x.settings, x.learner)
 	if s.model() == PretrainedHead {
 		return experiment.Guess{CPU: cost * imageCPU, GPU: cost * imageGPU}
 	}

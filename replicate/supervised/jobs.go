@@ -98,9 +98,8 @@ func (s Settings) CheckSeries(name, measure string) error {
 func (x config) outline() experiment.Outline {
 	s := x.settings
 	out := experiment.Outline{Series: x.series, Learner: x.learner.Name, Settings: x.identity(), Data: s.data(),
-		Steps: x.measure.steps(s), Cost: x.measure.cost(s, x.learner), Backend: true, Images: s.model() == PretrainedHead,
+		Steps: x.measure.steps(s), Seconds: x.seconds(), Backend: true, Images: s.model() == PretrainedHead,
 		Memory: func(int) int { return s.memory() }}
-	out.Seconds = s.seconds(out.Cost)
 	if out.Images {
 		out.CPUs = 4
 	}
@@ -128,7 +127,7 @@ func (x config) jobs(seeds []int64) ([]runs.Wanted, error) {
 			return nil, err
 		}
 		out = append(out, runs.Wanted{Series: x.series, Job: runs.Job{Spec: spec, Batch: batch,
-			Steps: x.measure.steps(x.settings), Cost: x.measure.cost(x.settings, x.learner)}})
+			Steps: x.measure.steps(x.settings), Seconds: x.seconds().CPU}})
 	}
 	return out, nil
 }

@@ -23,12 +23,12 @@ const (
 // measure is what a run reports at each of its steps.
 type measure struct {
 	name    string
-	trains  bool                   // whether classifiers are trained
-	takes   func(l Learner) bool   // which learners it makes sense for; series of its own always belong to it
-	groups  []string               // groups of settings that can change it, besides those of the learner
-	steps   func(s Settings) []int // the steps that it has
-	cost    func(s Settings, l Learner) float64
-	prepare func(run *RunContext) error // loads and compiles what start needs; nil if nothing
+	trains  bool                                // whether classifiers are trained
+	takes   func(l Learner) bool                // which learners it makes sense for; series of its own always belong to it
+	groups  []string                            // groups of settings that can change it, besides those of the learner
+	steps   func(s Settings) []int              // the steps that it has
+	cost    func(s Settings, l Learner) float64 // of a step, in the unit of Learner.cost
+	prepare func(run *RunContext) error         // loads and compiles what start needs; nil if nothing
 	start   func(run *RunContext) runs.StepFunc
 }
 
@@ -43,7 +43,7 @@ var measures = []measure{
 		cost:  func(s Settings, l Learner) float64 { return (1 + l.costOfG(s)) / float64(s.target()+1) }, start: scores,
 	}, {
 		name: MeasureMMD, takes: Learner.weighs, groups: []string{"mmd"},
-		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return 60_000 + l.costOfG(s) },
+		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return s.costOfMMD() + l.costOfG(s) },
 		prepare: prepareMMD, start: discrepancies,
 	}, {
 		name: MeasureLoss, takes: Learner.fits,

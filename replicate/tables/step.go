@@ -47,7 +47,7 @@ func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
 		return n
 	}
 	if !p.ownModel() { // g and bounds make all steps cost about the same
-		job.Cost = 1
+		job.Seconds = 1
 	}
 	return job, nil
 }
