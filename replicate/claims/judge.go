@@ -32,6 +32,9 @@ const (
 	// NotAdapted is the same where neither of the two does more in its tasks than the panel's policy for all of them.
 	NotAdapted Verdict = "not judged: no agent adapts to its task"
 
+	// AtTiny stands for a verdict where the scale is too small for one.
+	AtTiny Verdict = "not judged: the scale tiny checks the program"
+
 	// OnStandIn is the verdict on a claim all of whose parts are about data that a stand-in replaces.
 	OnStandIn Verdict = "not judged: a stand-in replaces the paper's data"
 )
@@ -379,6 +382,25 @@ func pValue(j Judged) float64 {
 	return 0
 }
 
+// Unjudged returns the claims with their numbers alone, for a scale that judges nothing.
+func Unjudged(claims []Judged) []Judged {
+	out := slices.Clone(claims)
+	for i := range out {
+		c := &out[i]
+		c.P, c.Note, c.Was, c.Floors, c.Parts = 0, "", nil, nil, slices.Clone(c.Parts)
+		if c.Verdict != NotRun {
+			c.Verdict = AtTiny
+		}
+		for k := range c.Parts {
+			c.Parts[k].P = 0
+			if c.Parts[k].Verdict != NotRun {
+				c.Parts[k].Verdict = AtTiny
+			}
+		}
+	}
+	return out
+}
+
 // Correct sets Holm of all decided claims: the step-down procedure of Holm (1979) at the level of the intervals, over
 // the claims that could be judged. New claims are a family of their own. A claim with a Twin has what that one has.
 func Correct(claims []Judged) {
@@ -391,7 +413,7 @@ func Correct(claims []Judged) {
 	}
 }
 
-// correct is Correct of the claims that were added later, or of the others.
+// correct is Correct of the new claims, or of the others.
 func correct(claims []Judged, added bool) {
 	var decided []int
 	var p []float64

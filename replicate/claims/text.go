@@ -50,7 +50,7 @@ func (j Judged) Remarks() string {
 		out = append(out, fmt.Sprintf("counted in Figure %d, which has the same numbers", figure))
 	}
 	if j.New {
-		out = append(out, "added later and counted apart")
+		out = append(out, "counted apart")
 	}
 	return strings.Join(out, "; ")
 }
@@ -212,8 +212,8 @@ func what(p paper.Part) string {
 	return fmt.Sprintf("%s (claimed above %g)", text, p.Bound)
 }
 
-// CountVerdicts counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided". Claims that were
-// added later are counted apart: "; added later: 1 holds". Those with a Twin are not counted.
+// CountVerdicts counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided". New claims
+// are counted apart: "; counted apart: 1 holds". Those with a Twin are not counted.
 func CountVerdicts(claims []Judged) string {
 	text := "no claim"
 	switch once := counted(claims, false); len(once) {
@@ -224,12 +224,12 @@ func CountVerdicts(claims []Judged) string {
 		text = fmt.Sprintf("%d claims: %s", len(once), verdicts(once))
 	}
 	if added := counted(claims, true); len(added) > 0 {
-		text += "; added later: " + verdicts(added)
+		text += "; counted apart: " + verdicts(added)
 	}
 	return text
 }
 
-// counted are the claims that were added later, or the others, without those that are counted elsewhere.
+// counted are the new claims, or the others, without those that are counted elsewhere.
 func counted(claims []Judged, added bool) []Judged {
 	return slices.DeleteFunc(slices.Clone(claims), func(c Judged) bool { return c.Twin != "" || c.New != added })
 }

@@ -108,7 +108,7 @@ func (v Verification) Basis() []string {
 		}
 	}
 	if decided > 0 {
-		out = append(out, fmt.Sprintf("Holm's correction for all judged claims keeps the verdicts on %d of %s with a p-value.",
+		out = append(out, fmt.Sprintf("With Holm's correction for all judged claims, %d of %s with a p-value keep their verdict.",
 			stay, runs.Plural(decided, "claim")))
 	}
 	return out

@@ -125,7 +125,7 @@ func TestCountedOnce(t *testing.T) {
 	all := []Judged{claim("a", Holds, .02), claim("b", Holds, .03), claim("c", Holds, .02), claim("d", Holds, .04),
 		claim("e", Undecided, 0)}
 	all[2].Twin, all[3].New = "a", true
-	if got := CountVerdicts(all); got != "3 claims: 2 hold, 1 is undecided; added later: 1 holds" {
+	if got := CountVerdicts(all); got != "3 claims: 2 hold, 1 is undecided; counted apart: 1 holds" {
 		t.Error(got)
 	}
 	if got := CountVerdicts(all[2:3]); got != "no claim" {

@@ -11,6 +11,7 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
@@ -186,7 +187,11 @@ func (l *Lab) write(o Options, r *Result) error {
 	if r.Figure.Draft != nil {
 		return nil
 	}
-	if err := WriteJSON(verdicts, r.Claims); err != nil || o.AllFigures {
+	judged := r.Claims
+	if o.Scale == experiment.Tiny {
+		judged = claims.Unjudged(judged)
+	}
+	if err := WriteJSON(verdicts, judged); err != nil || o.AllFigures {
 		return err
 	}
 	return l.print(o, r)

@@ -121,7 +121,11 @@ func checkClaims(t *testing.T, text []byte) {
 	}
 	for i, c := range judged {
 		other := slices.ContainsFunc(c.Parts, func(p claims.JudgedPart) bool { return p.Panel != "a" || p.Panels != "" })
-		if c.ID != want[i].ID || (c.Verdict == claims.NotRun) != other || !other && c.Parts[0].Effect.N != 2 {
+		verdict := claims.AtTiny
+		if other {
+			verdict = claims.NotRun
+		}
+		if c.ID != want[i].ID || c.Verdict != verdict || c.P+c.Parts[0].P != 0 || !other && c.Parts[0].Effect.N != 2 {
 			t.Errorf("claim %+v", c)
 		}
 	}

@@ -12,7 +12,7 @@ type Claim struct {
 	Was  *Wording `json:"was,omitempty"`  // how it was worded and judged at first, if otherwise
 	Note string   `json:"note,omitempty"` // numbers of other runs, with their source, next to the measured ones
 	Twin string   `json:"twin,omitempty"` // a claim of another figure that the same numbers decide: counted there alone
-	New  bool     `json:"new,omitempty"`  // added when the other claims had been judged: counted apart
+	New  bool     `json:"new,omitempty"`  // counted apart: not in the paper, or added when the others had been judged
 }
 
 // Wording is an earlier form of a claim.

@@ -14,7 +14,7 @@ import "math"
 //
 // Command: go run ./replicate fig2 [--scale tiny|small|medium|paper] [--panel a,b,c,d]
 //
-// Result at the small scale: 7 claims: 2 are undecided, 5 are not judged; added later: 1 holds, 1 is not judged; see
+// Result at the small scale: 7 claims: 2 are undecided, 5 are not judged; counted apart: 1 holds, 1 is not judged; see
 // figures/gallery/fig02.
 func Fig2() Figure {
 	claw := clawPanel("a", "D'Claw, each task 2 times", "repeat=2", "sac", "sac-omega")
