@@ -124,7 +124,7 @@ func TestIdentity(t *testing.T) {
 	ofGaussian := []string{"turn", "period", "amplitude", "hidden"}
 	ofImages := []string{"data", "images", "reading", "evaluate", "width", "checkpoint", "start", "block", "batch-norm"}
 	if got := Learners(); !slices.Equal(got, slices.Sorted(slices.Values(names))) {
-		t.Fatalf("the learners are %v", got)
+		t.Fatalf("the learners are %v: name a new one here, and in changes for each setting that it reads", got)
 	}
 	for _, base := range []Settings{gaussianSettings(), imageSettings()} {
 		for _, f := range base.Fields() {
