@@ -22,27 +22,24 @@ func TestFitRejects(t *testing.T) {
 		"infinite": {func(d *Data, _ *Config) {
 			d.X[4] = float32(-inf)
 		}, []string{"sample 2", "coordinate 0", "Inf"}},
-		"empty":          {func(d *Data, _ *Config) { d.X, d.Time = nil, nil }, []string{"0 values"}},
-		"no dimension":   {func(d *Data, _ *Config) { d.Dim = 0 }, []string{"Dim"}},
-		"negative Dim":   {func(d *Data, _ *Config) { d.Dim = -2 }, []string{"Dim"}},
-		"half a sample":  {func(d *Data, _ *Config) { d.X = d.X[:7] }, []string{"7 values", "whole"}},
-		"one time":       {func(d *Data, _ *Config) { d.Time = []float64{1, 1, 1, 1} }, []string{"1 time", "two"}},
-		"too few times":  {func(d *Data, _ *Config) { d.Time = d.Time[:3] }, []string{"4 samples", "3 times"}},
-		"NaN time":       {func(d *Data, _ *Config) { d.Time[2] = nan }, []string{"sample 2", "NaN"}},
-		"infinite time":  {func(d *Data, _ *Config) { d.Time[1] = inf }, []string{"sample 1", "Inf"}},
-		"no labels":      {func(d *Data, cfg *Config) { d.Label, cfg.Classes = nil, 2 }, []string{"2 classes"}},
-		"too few labels": {func(d *Data, cfg *Config) { d.Label = d.Label[:1] }, []string{"4 samples", "1 labels"}},
-		"label too large": {func(d *Data, cfg *Config) {
-			cfg.Classes, d.Label[3] = 2, 2
-		}, []string{"sample 3", "label 2", "0 to 1"}},
-		"negative label": {func(d *Data, cfg *Config) {
-			cfg.Classes, d.Label[0] = 2, -1
-		}, []string{"sample 0", "label -1"}},
-		"method":   {func(_ *Data, cfg *Config) { cfg.Method = "method3" }, []string{"method3", "method1"}},
-		"network":  {func(_ *Data, cfg *Config) { cfg.Network = "" }, []string{"network", "mlp"}},
-		"encoding": {func(_ *Data, cfg *Config) { cfg.Time = "sine" }, []string{"sine", "fourier"}},
-		"clip":     {func(_ *Data, cfg *Config) { cfg.Clip = "max" }, []string{"max", "min1"}},
-		"join":     {func(_ *Data, cfg *Config) { cfg.Join = "film" }, []string{"join", "film", "first, even"}},
+		"empty":           {func(d *Data, _ *Config) { d.X, d.Time = nil, nil }, []string{"0 values"}},
+		"no dimension":    {func(d *Data, _ *Config) { d.Dim = 0 }, []string{"Dim"}},
+		"negative Dim":    {func(d *Data, _ *Config) { d.Dim = -2 }, []string{"Dim"}},
+		"half a sample":   {func(d *Data, _ *Config) { d.X = d.X[:7] }, []string{"7 values", "whole"}},
+		"one time":        {func(d *Data, _ *Config) { d.Time = []float64{1, 1, 1, 1} }, []string{"1 time", "two"}},
+		"too few times":   {func(d *Data, _ *Config) { d.Time = d.Time[:3] }, []string{"4 samples", "3 times"}},
+		"NaN time":        {func(d *Data, _ *Config) { d.Time[2] = nan }, []string{"sample 2", "NaN"}},
+		"infinite time":   {func(d *Data, _ *Config) { d.Time[1] = inf }, []string{"sample 1", "Inf"}},
+		"no labels":       {func(d *Data, _ *Config) { d.Label = nil }, []string{"2 classes"}},
+		"no classes":      {func(_ *Data, cfg *Config) { cfg.Classes = 0 }, []string{"4 labels", "set Classes"}},
+		"too few labels":  {func(d *Data, cfg *Config) { d.Label = d.Label[:1] }, []string{"4 samples", "1 labels"}},
+		"label too large": {func(d *Data, _ *Config) { d.Label[3] = 2 }, []string{"sample 3", "label 2", "0 to 1"}},
+		"negative label":  {func(d *Data, _ *Config) { d.Label[0] = -1 }, []string{"sample 0", "label -1"}},
+		"method":          {func(_ *Data, cfg *Config) { cfg.Method = "method3" }, []string{"method3", "method1"}},
+		"network":         {func(_ *Data, cfg *Config) { cfg.Network = "" }, []string{"network", "mlp"}},
+		"encoding":        {func(_ *Data, cfg *Config) { cfg.Time = "sine" }, []string{"sine", "fourier"}},
+		"clip":            {func(_ *Data, cfg *Config) { cfg.Clip = "max" }, []string{"max", "min1"}},
+		"join":            {func(_ *Data, cfg *Config) { cfg.Join = "film" }, []string{"join", "film", "first, even"}},
 		"join of images": {func(_ *Data, cfg *Config) {
 			cfg.Network, cfg.Join = Conv5, JoinEven
 		}, []string{"join even", "vectors", "conv5"}},
@@ -71,7 +68,7 @@ func TestFitRejects(t *testing.T) {
 	} {
 		d := Data{X: []float32{1, 2, 3, 4, 5, 6, 7, 8}, Dim: 2, Label: []int32{0, 1, 0, 1}, Time: []float64{0, 0, 1, 1}}
 		cfg := DefaultConfig()
-		cfg.Hidden, cfg.Updates, cfg.Batch = 4, 20, 8
+		cfg.Hidden, cfg.Updates, cfg.Batch, cfg.Classes = 4, 20, 8, 2
 		c.change(&d, &cfg)
 		_, err := Fit(context.Background(), open(t, "go"), d, cfg, 0)
 		t.Run(name, func(t *testing.T) { demand.Error(t, err, c.words...) })

@@ -57,6 +57,9 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 	if d.Dim < 1 {
 		return nil, fmt.Errorf("propensity: samples of %d values; Dim must be at least 1", d.Dim)
 	}
+	if d.Label != nil && cfg.Classes == 0 {
+		return nil, fmt.Errorf("propensity: %d labels of 0 classes; set Classes, or give no labels", len(d.Label))
+	}
 	pool, err := NewPool(d.X, 0, d.dims(cfg)...)
 	if err != nil {
 		return nil, err
