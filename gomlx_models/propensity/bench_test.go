@@ -14,7 +14,7 @@ func BenchmarkUpdate(b *testing.B) {
 			b.Run(engine.label+"/"+string(method), func(b *testing.B) {
 				cfg := DefaultConfig()
 				cfg.Method = method
-				pool, err := NewPool(d.X, 0, 1)
+				pool, err := NewPool(d.X, 1)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -3,6 +3,7 @@ package propensity
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -79,11 +80,13 @@ func TestFitRejects(t *testing.T) {
 func TestEstimatorRejects(t *testing.T) {
 	b, cfg := open(t, "go"), DefaultConfig()
 	cfg.Hidden, cfg.Updates, cfg.Classes = 4, 1, 2
-	_, err := NewPool([]float32{1, 2}, -1, 1)
-	demand.Error(t, err, "-1")
-	_, err = NewPool([]float32{1, 2}, 0, -1)
-	demand.Error(t, err, "[-1]")
-	pool, err := NewPool([]float32{1, 2, 3, 4}, 0, 1)
+	for _, dims := range [][]int{nil, {0}, {-1}, {-2, -1}} {
+		_, err := NewPool([]float32{1, 2}, dims...)
+		demand.Error(t, err, fmt.Sprint(dims), "at least 1")
+	}
+	_, err := NewEstimator(b, nil, 2, cfg)
+	demand.Error(t, err, "no pool")
+	pool, err := NewPool([]float32{1, 2, 3, 4}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

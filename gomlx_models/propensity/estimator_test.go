@@ -35,7 +35,7 @@ func samplesOf(d Data, times int) (Samples, []float64) {
 
 func newEstimator(t *testing.T, d Data, times int, cfg Config) *Estimator {
 	t.Helper()
-	pool, err := NewPool(d.X, 0, d.dims(cfg)...)
+	pool, err := NewPool(d.X, d.dims(cfg)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,9 +121,9 @@ func TestCapacityDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestPoolScale: only the first rows determine the scale; a constant coordinate is centred.
+// TestPoolScale: a constant coordinate is centred only.
 func TestPoolScale(t *testing.T) {
-	p, err := NewPool([]float32{1, 5, 3, 5, 100, 7}, 2, 2)
+	p, err := NewPool([]float32{1, 5, 3, 5}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestOnAnotherPool(t *testing.T) {
 	e := newEstimator(t, first, 3, quick())
 	e.eval.SetMaxCache(1)
 	want := logsUpTo(t, newEstimator(t, second, 3, quick()), second, 3, 0)
-	pool, err := NewPool(second.X, 0, 1)
+	pool, err := NewPool(second.X, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestOnAnotherPool(t *testing.T) {
 	if got := logsUpTo(t, other, second, 3, 0); !slices.Equal(got, want) {
 		t.Error("on another pool log omega is not that of an estimator made for it")
 	}
-	if pool, err = NewPool(second.X[:299], 0, 1); err != nil {
+	if pool, err = NewPool(second.X[:299], 1); err != nil {
 		t.Fatal(err)
 	}
 	_, err = e.On(pool)

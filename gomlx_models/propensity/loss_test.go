@@ -43,7 +43,7 @@ func newLossCase(t *testing.T, backend compute.Backend, cfg Config, dims ...int)
 		own[i] = int32(i % times)
 		c.label[i] = int32(i % 3)
 	}
-	pool, err := NewPool(c.x, 0, dims...)
+	pool, err := NewPool(c.x, dims...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package propensity
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -15,10 +16,13 @@ type Pool struct {
 }
 
 // NewPool copies len(x)/size rows of the given dims to a pool and computes mean and scale of
-// each coordinate over the first fitRows rows (0: all). Coordinates that do not vary are only
-// centred. Errors: no whole number of samples, a negative fitRows, and NaN or infinite
-// values, which are named by sample and coordinate.
-func NewPool(x []float32, fitRows int, dims ...int) (*Pool, error) {
+// each coordinate. Coordinates that do not vary are only centred. Errors: no dims or
+// impossible ones, no whole number of samples, and NaN or infinite values, which are named
+// by sample and coordinate.
+func NewPool(x []float32, dims ...int) (*Pool, error) {
+	if len(dims) == 0 || slices.Min(dims) < 1 {
+		return nil, fmt.Errorf("propensity: samples of shape %v; give one dimension or more, each at least 1", dims)
+	}
 	size := 1
 	for _, d := range dims {
 		size *= d
@@ -32,15 +36,8 @@ func NewPool(x []float32, fitRows int, dims ...int) (*Pool, error) {
 				i/size, i%size, v)
 		}
 	}
-	rows := len(x) / size
-	if fitRows < 0 {
-		return nil, fmt.Errorf("propensity: scale of the first %d samples: use a positive number, or 0 for all", fitRows)
-	}
-	if fitRows == 0 || fitRows > rows {
-		fitRows = rows
-	}
-	p := &Pool{X: tensors.FromFlatDataAndDimensions(x, append([]int{rows}, dims...)...)}
-	p.Mean, p.Scale = standardise(x[:fitRows*size], size)
+	p := &Pool{X: tensors.FromFlatDataAndDimensions(x, append([]int{len(x) / size}, dims...)...)}
+	p.Mean, p.Scale = standardise(x, size)
 	return p, nil
 }
 

@@ -60,7 +60,7 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 	if d.Label != nil && cfg.Classes == 0 {
 		return nil, fmt.Errorf("propensity: %d labels of 0 classes; set Classes, or give no labels", len(d.Label))
 	}
-	pool, err := NewPool(d.X, 0, d.dims(cfg)...)
+	pool, err := NewPool(d.X, d.dims(cfg)...)
 	if err != nil {
 		return nil, err
 	}
