@@ -310,6 +310,12 @@ func TestPast(t *testing.T) {
 	}
 }
 
+// TestUntilNaN: no row is before a time that is not a number, and a fit on none says so.
+func TestUntilNaN(t *testing.T) {
+	_, err := fitter(t).Fit(t.Context(), ruleDrift(1, 60).Until(math.NaN()), tiny(), 0)
+	demand.Error(t, err, "for 0 times")
+}
+
 // TestOrder: the order of rows changes nothing, also with equal times and equal rows.
 func TestOrder(t *testing.T) {
 	d := ruleDrift(1, 300)

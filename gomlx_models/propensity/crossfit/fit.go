@@ -30,13 +30,13 @@ type Table struct {
 	Order []float64
 }
 
-// Until returns the rows whose time is at most T, in their order. A fit on them cannot depend
-// on later rows. It returns d itself if that has impossible rows, which Fit reports.
+// Until returns the rows whose time is at most T (a NaN: none), in their order. A fit on them
+// cannot depend on later rows. It returns d itself if that has impossible rows, which Fit reports.
 func (d Table) Until(T float64) Table {
 	if d.check() != nil {
 		return d
 	}
-	return d.Rows(slices.DeleteFunc(Positions(len(d.Time)), func(i int) bool { return d.Time[i] > T }))
+	return d.Rows(slices.DeleteFunc(Positions(len(d.Time)), func(i int) bool { return !(d.Time[i] <= T) }))
 }
 
 // Rows returns rows of the table, in the given order.
