@@ -52,7 +52,7 @@ const (
 	ScheduleCosine Schedule = "cosine"
 )
 
-// Factor is that of the learning rate in update i of n, from 0.
+// Factor multiplies the learning rate of update i (from 0) of n.
 func (s Schedule) Factor(i, n int) float64 {
 	if s != ScheduleCosine {
 		return 1

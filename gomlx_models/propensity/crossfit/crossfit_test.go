@@ -313,7 +313,7 @@ func TestPast(t *testing.T) {
 // TestUntilNaN: no row is before a time that is not a number, and a fit on none says so.
 func TestUntilNaN(t *testing.T) {
 	_, err := fitter(t).Fit(t.Context(), ruleDrift(1, 60).Until(math.NaN()), tiny(), 0)
-	demand.Error(t, err, "for 0 times")
+	demand.Error(t, err, "the table has no rows")
 }
 
 // TestOrder: the order of rows changes nothing, also with equal times and equal rows.
@@ -590,6 +590,22 @@ func TestErrors(t *testing.T) {
 	if _, err := fitter(t).Fit(ctx, good(), tiny(), 0); err == nil {
 		t.Error("a cancelled fit succeeded")
 	}
+}
+
+// TestOtherShape: rows that g cannot take differ from those of the fit in one way, which is named.
+func TestOtherShape(t *testing.T) {
+	g := &Fitted{Findings: Findings{Shape: shape{Dim: 1, Classes: 2}}}
+	for want, d := range map[string]Table{
+		"rows have 2 columns, g was fitted on 1": {Dim: 2, X: []float32{1, 2}, Label: []int32{0}, Classes: 2},
+		"labels of 0 classes, g was fitted on 2": {Dim: 1, X: []float32{1}},
+		"labels of 3 classes, g was fitted on 2": {Dim: 1, X: []float32{1}, Label: []int32{0}, Classes: 3},
+	} {
+		d.Time = []float64{0}
+		_, err := g.WeightsOf(t.Context(), d, 0, WeightOptions{})
+		demand.Error(t, err, want)
+	}
+	demand.Error(t, shape{Target: true}.check(Table{}), "no targets, g was fitted on some")
+	demand.Error(t, shape{}.check(Table{Target: []float64{1}}), "targets, g was fitted on none")
 }
 
 // wideOneHot draws rows of numbers, of which the first moves, and one-hot categories.

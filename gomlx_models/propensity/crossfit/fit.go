@@ -57,7 +57,9 @@ func (d Table) HasY() bool { return d.Label != nil || d.Target != nil }
 func (d Table) check() error {
 	n := len(d.Time)
 	switch {
-	case d.Dim < 1 || n == 0 || len(d.X) != n*d.Dim:
+	case n == 0 && len(d.X) == 0:
+		return errors.New("crossfit: the table has no rows")
+	case d.Dim < 1 || len(d.X) != n*d.Dim:
 		return fmt.Errorf("crossfit: %d values of x, in samples of %d, for %d times; each time needs a sample of 1 or more",
 			len(d.X), d.Dim, n)
 	case d.Label != nil && d.Target != nil:
@@ -137,6 +139,21 @@ type shape struct {
 	Columns                 []int     // of x, in their canonical order; g sees them so
 	Mean, Scale             []float32 // in that order
 	TargetMean, TargetScale float64
+}
+
+// check returns an error for rows of another shape.
+func (s shape) check(d Table) error {
+	switch {
+	case d.Dim != s.Dim:
+		return fmt.Errorf("crossfit: rows have %d columns, g was fitted on %d", d.Dim, s.Dim)
+	case d.Classes != s.Classes:
+		return fmt.Errorf("crossfit: rows have labels of %d classes, g was fitted on %d", d.Classes, s.Classes)
+	case s.Target && d.Target == nil:
+		return errors.New("crossfit: rows have no targets, g was fitted on some")
+	case !s.Target && d.Target != nil:
+		return errors.New("crossfit: rows have targets, g was fitted on none")
+	}
+	return nil
 }
 
 // Fitter holds the compiled programs of Fit, which take longer to compile than to run. One

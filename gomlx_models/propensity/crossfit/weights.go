@@ -76,9 +76,8 @@ func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options Weig
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	if d.Dim != o.Shape.Dim || d.Classes != o.Shape.Classes || (d.Target != nil) != o.Shape.Target {
-		return nil, fmt.Errorf("crossfit: rows of %d values, %d classes, targets %v, but g was fitted on %d, %d, %v",
-			d.Dim, d.Classes, d.Target != nil, o.Shape.Dim, o.Shape.Classes, o.Shape.Target)
+	if err := o.Shape.check(d); err != nil {
+		return nil, err
 	}
 	for i, t := range d.Time {
 		if t < o.First || t > o.Last {
