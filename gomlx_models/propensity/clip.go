@@ -19,22 +19,22 @@ const (
 	ClipNone ClipPolicy = "none"
 )
 
+// exponentLimit is the largest log omega under a clip.
 var exponentLimit = map[ClipPolicy]float64{ClipOne: 0, ClipExponent: 1, ClipNone: maxLogOmega}
 
-// maxLogOmega limits |log omega|: sums of e^60 are finite in float32.
 const maxLogOmega = 60.
+
+// Bounded is log omega within +-60: sums of e^60 are finite in float32.
+func Bounded(logOmega float64) float64 { return max(-maxLogOmega, min(maxLogOmega, logOmega)) }
 
 // Clips lists all clips.
 func Clips() []ClipPolicy { return []ClipPolicy{ClipOne, ClipExponent, ClipNone} }
 
-// Limit is the largest log omega under the clip.
-func (c ClipPolicy) Limit() float64 { return exponentLimit[c] }
-
 // Omega turns log omega into a weight under the clip.
-func (c ClipPolicy) Omega(logOmega float64) float64 { return math.Exp(min(logOmega, c.Limit())) }
+func (c ClipPolicy) Omega(logOmega float64) float64 { return math.Exp(min(logOmega, exponentLimit[c])) }
 
 // Node is Omega in a graph.
-func (c ClipPolicy) Node(logOmega *Node) *Node { return Exp(MinScalar(logOmega, c.Limit())) }
+func (c ClipPolicy) Node(logOmega *Node) *Node { return Exp(MinScalar(logOmega, exponentLimit[c])) }
 
 // Weights applies Omega to each value.
 func (c ClipPolicy) Weights(logOmega []float64) []float64 {

@@ -100,12 +100,10 @@ func (s *Score) LogOmega(ctx context.Context, samples Samples, T float64) ([]flo
 	prior := s.prior(T)
 	out := make([]float64, len(gT))
 	for i := range out {
-		out[i] = clamp(float64(gT[i]) - float64(gt[i]) - (prior - s.logCount[samples.Time[i]]))
+		out[i] = Bounded(float64(gT[i]) - float64(gt[i]) - (prior - s.logCount[samples.Time[i]]))
 	}
 	return out, nil
 }
-
-func clamp(v float64) float64 { return max(-maxLogOmega, min(maxLogOmega, v)) }
 
 // prior is log n_T; between two times it is interpolated linearly.
 func (s *Score) prior(T float64) float64 {
@@ -130,7 +128,7 @@ func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, data []
 	out := make([]float64, len(values))
 	for i, v := range values {
 		if samples.Time[i] < from {
-			out[i] = clamp(float64(v))
+			out[i] = Bounded(float64(v))
 		}
 	}
 	return out, nil

@@ -110,7 +110,7 @@ func (o *Fitted) weightsOf(ctx context.Context, d Table, T float64, options Weig
 		for _, v := range list {
 			ss += (v - m) * (v - m)
 		}
-		out.LogOmega[i] = clamp(m)
+		out.LogOmega[i] = propensity.Bounded(m)
 		if len(list) > 1 {
 			out.Spread[i] = math.Sqrt(ss / float64(len(list)-1))
 		}
@@ -238,15 +238,9 @@ func (o *Fitted) modelMembers(ctx context.Context, table []*tensors.Tensor, seen
 				if seen[i] < 0 { // all folds were asked
 					slot += k * ensemble
 				}
-				logs[i][slot] = clamp(m.scale * (float64(at[k][j]) - float64(own[k][j])))
+				logs[i][slot] = propensity.Bounded(m.scale * (float64(at[k][j]) - float64(own[k][j])))
 			}
 		}
 	}
 	return logs, nil
-}
-
-// clamp limits log omega to +-60, so that sums in float32 stay finite.
-func clamp(v float64) float64 {
-	limit := propensity.ClipNone.Limit()
-	return max(-limit, min(limit, v))
 }
