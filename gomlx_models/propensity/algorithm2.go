@@ -10,12 +10,12 @@ import (
 
 // Algorithm 2 of the paper, in its order, as functions that build a graph:
 //
-//	GenerateData   line 5: a sample x with two times t2, t1 and z (Algorithm 1, generate.go)
-//	Input, Times   line 7: a minibatch of such rows
-//	Config.G       the score g(x, y, t) of Eqs. 8 and 10
-//	Config.Loss    line 8: the logistic loss
-//	               line 9: Adam on it, in package loop or in the caller's program
-//	Config.Omega   its result: omega = exp(g(x,T) - g(x,t)) (Eq. 9)
+//	GenerateData     line 5: a sample x with two times t2, t1 and z (Algorithm 1, generate.go)
+//	Input, Times     line 7: a minibatch of such rows
+//	Config.G         the score g(x, y, t) of Eqs. 8 and 10
+//	Config.Loss      line 8: the logistic loss
+//	                 line 9: Adam on it, in package loop or in the caller's program
+//	Config.LogOmega  its result: log omega = g(x,T) - g(x,t) (Eq. 9)
 //
 // An Estimator compiles them for streams and tables; package sac calls them in programs of
 // its own, where the seeds of several agents train in one program (batched seeds): then all
@@ -66,14 +66,9 @@ func (in Input) twice(axis int) Input {
 	return Input{X: repeat(in.X), Label: repeat(in.Label)}
 }
 
-// Omega is omega(x, y, T, t) = exp(g(x,T) - g(x,t)) (Eq. 9) under the Clip of the
-// settings, for graphs that apply the weights at once. Result: [batch]. It takes for granted
-// that every time was drawn equally often; Score.LogOmega corrects for other counts.
-func (c Config) Omega(s *net.Scope, in Input, T, t Times) *Node {
-	return c.Clip.Node(c.LogOmega(s, in, T, t))
-}
-
-// LogOmega is g(x,y,T) - g(x,y,t), without a clip. Result: [batch].
+// LogOmega is log omega(x, y, T, t) = g(x,y,T) - g(x,y,t) (Eq. 9), for graphs that apply the
+// weights at once; ClipPolicy.Node makes it a weight. Result: [batch]. It takes for granted that
+// every time was drawn equally often; Score.LogOmega corrects for other counts.
 func (c Config) LogOmega(s *net.Scope, in Input, T, t Times) *Node {
 	return Sub(c.G(s, in, T), c.G(s, in, t))
 }

@@ -130,7 +130,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// ValidateBatched is Validate for G, Loss and Omega in a graph of the caller's own, with
+// ValidateBatched is Validate for G, Loss and LogOmega in a graph of the caller's own, with
 // batched seeds and continuous times: the method must be time-varying, the network one of
 // BatchedNetworks, the encoding one of ContinuousEncodings. It leaves the settings of the
 // training to the caller. Its sentences start with the setting's name ("layers is 1; ..."),
@@ -139,7 +139,7 @@ func (c Config) ValidateBatched() error {
 	return c.validateScore(TimeVaryingMethods(), BatchedNetworks(), ContinuousEncodings())
 }
 
-// validateScore checks what G, Loss and Omega read.
+// validateScore checks what G, Loss and LogOmega read.
 func (c Config) validateScore(methods []Method, networks []Network, encodings []TimeEncoding) error {
 	if err := cmp.Or(
 		OneOf("method", c.Method, methods),

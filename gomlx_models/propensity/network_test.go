@@ -102,12 +102,11 @@ func seedsAlone(t *testing.T, cfg Config) {
 	if err := cfg.ValidateBatched(); err != nil {
 		t.Fatal(err)
 	}
-	cfg.Clip = ClipNone
 	seeds := []int64{3, 1, 4}
 	together := lossAndOmega(t, open(t, "go"), cfg, seeds...)
 	for i, seed := range seeds {
 		alone := lossAndOmega(t, open(t, "go"), cfg, seed)
-		for k, what := range []string{"loss", "omega"} {
+		for k, what := range []string{"loss", "log omega"} {
 			n := len(alone[k])
 			if got := together[k][i*n : (i+1)*n]; !slices.Equal(got, alone[k]) {
 				t.Errorf("%s %s %s: %s of seed %d is %v, alone %v", cfg.Network, cfg.Time, cfg.Method, what, seed, got, alone[k])
@@ -115,7 +114,7 @@ func seedsAlone(t *testing.T, cfg Config) {
 		}
 	}
 	if slices.Equal(together[1][:6], together[1][6:12]) {
-		t.Errorf("%s: two seeds have the same omega", cfg.Network)
+		t.Errorf("%s: two seeds have the same log omega", cfg.Network)
 	}
 }
 
@@ -152,7 +151,7 @@ func lossAndOmega(t *testing.T, b compute.Backend, cfg Config, seeds ...int64) [
 	build := func(s *net.Scope, in []*Node) []*Node {
 		s = s.Copies(n)
 		sample, first, second := Input{X: in[0], Label: in[1]}, Continuous(in[2], in[5]), Continuous(in[3], in[5])
-		return []*Node{cfg.Loss(s, sample, first, second, in[4]), cfg.Omega(s, sample, second.Last(), second)}
+		return []*Node{cfg.Loss(s, sample, first, second, in[4]), cfg.LogOmega(s, sample, second.Last(), second)}
 	}
 	params, err := net.Declare(b, in, func(s *net.Scope, in []*Node) { build(s, in) })
 	if err != nil {

@@ -14,8 +14,8 @@
 //	weights, err := score.Weights(ctx, T)
 //
 // An Estimator does it for a stream: it is compiled once for every T. Config.G, Loss and
-// Omega are the same g for graphs of the caller's own (algorithm2.go). README.md says which
-// settings to use when.
+// LogOmega are the same g for graphs of the caller's own (algorithm2.go). README.md says
+// which settings to use when.
 //
 // For vectors of a hundred dimensions or more set Config.Join to JoinEven; otherwise g may
 // memorise single samples before it learns from the label.
