@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
@@ -175,8 +176,11 @@ func (e *Estimator) FitFrom(ctx context.Context, from *Score, samples Samples, t
 	if err != nil {
 		return nil, err
 	}
-	s := newScore(e, samples, times)
-	data := e.data(e.pool.X, s.table(s.last))
+	s := &Score{e: e, samples: samples, times: slices.Clone(times)}
+	for _, n := range count(samples.Time, len(times)) {
+		s.logCount = append(s.logCount, math.Log(float64(n)))
+	}
+	data := e.data(e.pool.X, s.table(s.last()))
 	defer net.Free(data[1:]...)
 	updates, chunk := e.cfg.updates(len(samples.Row)), e.trainer.Chunk()
 	s.values, s.Losses, err = e.trainer.Fit(ctx, start, data, e.cfg.LearningRate, updates,

@@ -57,7 +57,7 @@ func newLossCase(t *testing.T, backend compute.Backend, cfg Config, dims ...int)
 		}
 	}
 	times64 := []float64{0, 1, 2, 5}
-	s := newScore(c.e, Samples{Time: own}, times64)
+	s := &Score{e: c.e, times: times64}
 	c.table, c.codes = s.table(5), encode(cfg, times64, 0, 5)
 	for range 2 {
 		c.batch = append(c.batch, GenerateData(rng, own, times)...)
@@ -330,8 +330,7 @@ func TestTimeEntersBeforeTheFirstNonlinearity(t *testing.T) {
 func timeChangesRatio(t *testing.T, name string, c *lossCase) {
 	t.Helper()
 	defer c.e.Close()
-	s := newScore(c.e, Samples{Time: []int32{0, 1, 2, 3}}, []float64{0, 1, 2, 5})
-	s.values = c.values
+	s := &Score{e: c.e, times: []float64{0, 1, 2, 5}, logCount: make([]float64, 4), values: c.values}
 	all := Samples{Row: []int32{0, 1, 2, 3, 4, 5}, Label: c.label, Time: make([]int32, 6)}
 	logs, err := s.LogOmega(t.Context(), all, 5)
 	if err != nil {

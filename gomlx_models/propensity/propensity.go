@@ -46,7 +46,6 @@ type Data struct {
 // Fitted is a score with the data that it was fitted on.
 type Fitted struct {
 	*Score
-	cfg Config
 }
 
 // Fit fits g to the data. Errors, never panics: empty data, lengths that do not match, NaN or
@@ -84,7 +83,7 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 		e.Close()
 		return nil, err
 	}
-	return &Fitted{score, cfg}, nil
+	return &Fitted{score}, nil
 }
 
 // dims is the shape of a sample: a square RGB image for networks of images, otherwise a vector.
@@ -125,7 +124,7 @@ func (f *Fitted) Weights(ctx context.Context, T float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.cfg.Clip.Weights(logs), nil
+	return f.e.cfg.Clip.Weights(logs), nil
 }
 
 // Close frees the compiled programs.

@@ -16,26 +16,20 @@ import (
 
 // Score is a fitted g.
 type Score struct {
-	e           *Estimator
-	samples     Samples
-	times       []float64
-	logCount    []float64 // log of the number of fitted samples at each time
-	values      net.Values
-	Losses      []float64 // mean logistic loss of each chunk of updates; log 2 means that g learned nothing
-	first, last float64
+	e        *Estimator
+	samples  Samples
+	times    []float64
+	logCount []float64 // log of the number of fitted samples at each time
+	values   net.Values
+	Losses   []float64 // mean logistic loss of each chunk of updates; log 2 means that g learned nothing
 }
 
-func newScore(e *Estimator, samples Samples, times []float64) *Score {
-	s := &Score{e: e, samples: samples, times: slices.Clone(times), first: times[0], last: times[len(times)-1]}
-	for _, n := range count(samples.Time, len(times)) {
-		s.logCount = append(s.logCount, math.Log(float64(n)))
-	}
-	return s
-}
+// last is the last fitted time.
+func (s *Score) last() float64 { return s.times[len(s.times)-1] }
 
 // table holds the codes of the fitted times, and in its last row that of t.
 func (s *Score) table(t float64) *tensors.Tensor {
-	codes := encode(s.e.cfg, append(append([]float64(nil), s.times...), t), s.first, s.last)
+	codes := encode(s.e.cfg, append(append([]float64(nil), s.times...), t), s.times[0], s.last())
 	width := len(codes[0])
 	flat := make([]float32, (s.e.times+1)*width)
 	for i := range s.times {
@@ -51,9 +45,9 @@ func (s *Score) index(t float64) (int32, error) {
 	if i, fitted := slices.BinarySearch(s.times, t); fitted {
 		return int32(i), nil
 	}
-	if math.IsNaN(t) || t < s.first || t > s.last {
+	if math.IsNaN(t) || t < s.times[0] || t > s.last() {
 		return 0, fmt.Errorf("propensity: time %v is outside the fitted range %v to %v; fit again with samples up to it",
-			t, s.first, s.last)
+			t, s.times[0], s.last())
 	}
 	if c := s.e.cfg.Time; c.spec().learned != nil {
 		return 0, fmt.Errorf("propensity: no sample has time %v, and encoding %s has fitted times only; use one of %s",
@@ -117,8 +111,8 @@ func (s *Score) prior(T float64) float64 {
 
 // logBeta is LogOmega for the Standard method.
 func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, data []*tensors.Tensor) ([]float64, error) {
-	if T != s.last {
-		return nil, fmt.Errorf("propensity: the standard score compares with the last time %v, not with %v", s.last, T)
+	if T != s.last() {
+		return nil, fmt.Errorf("propensity: the standard score compares with the last time %v, not with %v", s.last(), T)
 	}
 	values, err := s.evaluate(ctx, samples, make([]int32, len(samples.Row)), data)
 	if err != nil {
@@ -153,7 +147,7 @@ func (s *Score) Loss(ctx context.Context, x *tensors.Tensor, samples Samples, se
 	if err := s.e.checkSamples(samples, x, len(s.times)); err != nil {
 		return 0, err
 	}
-	data := s.e.data(x, s.table(s.last))
+	data := s.e.data(x, s.table(s.last()))
 	defer net.Free(data[1:]...)
 	own, err := s.evaluate(ctx, samples, samples.Time, data)
 	if err != nil {
