@@ -126,4 +126,7 @@ func TestDistancesRefuse(t *testing.T) {
 		_, err := d.Kernel(width)
 		demand.Error(t, err, "width", "positive")
 	}
+	c.Close()
+	_, err = c.Distances(t.Context(), []float32{1, 2}, []float32{1, 2})
+	demand.Error(t, err, "mmd: used after Close")
 }

@@ -1,6 +1,9 @@
 package net
 
 import (
+	"errors"
+	"strings"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/support/exceptions"
@@ -8,7 +11,7 @@ import (
 
 // Run executes a compiled function. Arguments are what Exec accepts, such as tensors and
 // scalars, and lists of tensors, which count as several arguments. A panic of GoMLX is
-// returned as an error.
+// returned as an error, and its error of a finalized exec says what the caller did.
 func Run(exec *Exec, args ...any) (out []*tensors.Tensor, err error) {
 	var flat []any
 	for _, a := range args {
@@ -23,6 +26,9 @@ func Run(exec *Exec, args ...any) (out []*tensors.Tensor, err error) {
 	caught := exceptions.TryCatch[error](func() { out, err = exec.Call(flat...) })
 	if caught != nil {
 		return nil, caught
+	}
+	if err != nil && strings.Contains(err.Error(), "has been finalized and cannot compile") {
+		err = errors.New("used after Close")
 	}
 	return out, err
 }

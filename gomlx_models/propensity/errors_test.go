@@ -144,6 +144,11 @@ func TestEstimatorRejects(t *testing.T) {
 		_, err := score.LogOmega(context.Background(), s, c.T)
 		t.Run(name, func(t *testing.T) { demand.Error(t, err, c.words...) })
 	}
+	e.Close()
+	_, err = score.LogOmega(t.Context(), good(), 1)
+	demand.Error(t, err, "propensity: used after Close")
+	_, err = e.Fit(t.Context(), good(), []float64{0, 1}, 0)
+	demand.Error(t, err, "used after Close")
 }
 
 func TestCancelledAndEmpty(t *testing.T) {

@@ -405,11 +405,10 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestBackends: the pure Go backend gives the same log omega up to rounding.
+// TestBackends: the pure Go backend gives the same log omega up to rounding, until its fitter is closed.
 func TestBackends(t *testing.T) {
 	d := ruleDrift(1, 300)
 	f := NewFitter(open(t, "go"))
-	defer f.Close()
 	o, err := f.Fit(context.Background(), d, tiny(), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -419,6 +418,9 @@ func TestBackends(t *testing.T) {
 	if _, rms := agreement(a.LogOmega, b.LogOmega); rms > 1e-3 {
 		t.Errorf("XLA and Go differ by %v", rms)
 	}
+	f.Close()
+	_, err = o.Weights(t.Context(), 19, WeightOptions{Kind: Joint})
+	demand.Error(t, err, "crossfit: used after Close")
 }
 
 // TestFolds: folds are contiguous stretches of time, and each has its share of rows.
