@@ -88,11 +88,7 @@ func (s *Store) known(spec Spec) (map[int][]Row, error) {
 		}
 		return rows, err
 	}
-	for t, stepRows := range result.byStep() {
-		if rows[t] == nil {
-			rows[t] = stepRows
-		}
-	}
+	addSteps(rows, result.byStep())
 	return rows, err
 }
 
