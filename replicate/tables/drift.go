@@ -50,6 +50,10 @@ type DriftJob struct {
 // before anything is computed.
 func PrepareDrift(q Request) (*DriftJob, error) {
 	o, err := q.open("")
+	if err == nil && o.stream.late != "" {
+		o.about.note("the present is %s, not %s, the last time of the table: its rows have no label",
+			ShortName(o.stream.Times.Names[o.at]), o.stream.late)
+	}
 	return &DriftJob{q, o}, err
 }
 

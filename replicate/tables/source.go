@@ -33,6 +33,8 @@ type Stream struct {
 	Label    *table.Label // nil without a label
 	Features []string     // the columns that a model learns from
 	order    []float64    // of every row, for rows of equal time
+	all      *table.Times // of rows without a label, too; nil if there are none, and after Request.open
+	late     string       // the last time of all, if none of its rows has a label
 }
 
 // check returns an error for columns that contradict each other.
@@ -63,6 +65,7 @@ func Open(source Source) (*Stream, error) {
 	if source.OnlyFeatures && len(t.Missing(label)) > 0 {
 		label = ""
 	}
+	read := t
 	t = t.Usable(source.Time, label)
 	s := &Stream{Source: source, Table: t}
 	if s.Times, err = t.Times(source.Time, source.Bin); err != nil {
@@ -74,8 +77,28 @@ func Open(source Source) (*Stream, error) {
 	if s.order, err = s.ordered(); err != nil || label == "" {
 		return s, err
 	}
+	if len(read.Missing(label)) > 0 {
+		s.unlabelled(read)
+	}
 	s.Label, err = t.Label(source.Label, source.LabelKind)
 	return s, err
+}
+
+// unlabelled finds the times of all rows of the table that was read: labels of the last times are often not known yet.
+func (s *Stream) unlabelled(read *table.Table) {
+	bin, name := s.Source.Bin, s.Source.Time
+	if bin.Unit == "" { // blocks of other rows are not the same blocks
+		bin = table.Bin{}
+	}
+	all, problem := read.Usable(name, "").Times(name, bin)
+	labelled, other := s.Table.Times(name, bin)
+	if problem != nil || other != nil { // there is no column of times, or a row without a label has none
+		return
+	}
+	s.all = all
+	if last := all.Names[len(all.Names)-1]; last != labelled.Names[len(labelled.Names)-1] {
+		s.late = last
+	}
 }
 
 // ordered puts the rows of one bin in order, for held-out rows that are contiguous in time: as they are in a file in
@@ -98,7 +121,16 @@ func (s *Stream) At(text string) (int, error) {
 	if text != "" {
 		var err error
 		if at, err = s.Times.At(text); err != nil {
-			return 0, err
+			if s.all == nil {
+				return 0, err
+			}
+			without, other := s.all.At(text)
+			if other != nil {
+				return 0, err
+			}
+			return 0, &table.Error{File: s.Source.File, Column: s.Source.Label,
+				Problem: fmt.Sprintf("the rows of %s have no label", s.all.Names[without]),
+				Fix:     "name another time with --at, or give --kind covariate, which needs none"}
 		}
 	}
 	if at == 0 {

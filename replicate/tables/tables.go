@@ -62,6 +62,7 @@ func (q Request) open(until string) (o opened, err error) {
 	if o.at, err = s.At(until); err != nil {
 		return o, err
 	}
+	s.all = nil // it holds the whole table
 	o.rows = s.Times.Rows(0, o.at+1)
 	if least := q.Fit.LeastRows(); len(o.rows) < least {
 		return o, o.mistake("%d rows%s are too few; g needs at least %d", len(o.rows), o.upTo(), least)

@@ -139,6 +139,41 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestLateLabels: where no row of the last time has a label, a note says for which time the weights are, and a mistake
+// says why that time cannot be T.
+func TestLateLabels(t *testing.T) {
+	text := "day,x,y\n"
+	for i := range 200 {
+		text += fmt.Sprintf("2024-01-%02d,%d,%d\n", i/50+1, i*7%10, i%2)
+	}
+	file := csv(t, text+"2024-01-05,1,\n2024-01-05,2,\n")
+	for _, bin := range []table.Bin{{}, {Unit: "day"}, {Rows: 50}} {
+		q := WeightsRequest{Request: Request{Source: Source{File: file, Time: "day", Label: "y", Bin: bin}, Fit: quick(1)}}
+		p, err := PrepareWeights(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "for 2024-01-04, not for 2024-01-05, the last time of the table: its rows have no label"
+		if got := strings.Join(p.about.Notes, "; "); !strings.Contains(got, want) {
+			t.Errorf("bin %v: notes %q", bin, got)
+		}
+		if d, err := PrepareDrift(q.Request); err != nil || !strings.Contains(strings.Join(d.about.Notes, "; "),
+			"the present is 2024-01-04, not 2024-01-05") {
+			t.Errorf("bin %v: notes of drift %q, %v", bin, d.about.Notes, err)
+		}
+		if q.At = "2024-01-05"; bin.Rows > 0 {
+			continue // a later time is that of the last block
+		}
+		if _, err = PrepareWeights(q); err == nil || !strings.Contains(err.Error(), "the rows of 2024-01-05 have no label") {
+			t.Errorf("bin %v: %v", bin, err)
+		}
+		q.Weights.Kind = crossfit.Covariate
+		if p, err = PrepareWeights(q); err != nil || p.about.Notes != nil {
+			t.Errorf("bin %v: covariate weights: %v", bin, err)
+		}
+	}
+}
+
 // TestOnlyX: if x alone drifts, a note says that weights of the rule from x to y do not correct that.
 func TestOnlyX(t *testing.T) {
 	rng := random.New(1, "only-x")
