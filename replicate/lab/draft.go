@@ -57,7 +57,7 @@ func (l *Lab) compute(ctx context.Context, workers int, drafts ...*draft) (runs.
 		}
 		return strings.Join(lines, "\n")
 	})
-	if err == nil && report.Interrupted {
+	if err == nil && report.Unfinished > 0 {
 		err = report.Err()
 	}
 	if err != nil {

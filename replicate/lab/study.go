@@ -272,7 +272,7 @@ func (l *Lab) Study(ctx context.Context, tables []paper.Table, o StudyOptions) (
 		return nil, err
 	}
 	r := &studyResult{Report: report}
-	if report.Interrupted {
+	if report.Unfinished > 0 {
 		return r, report.Err()
 	}
 	r.Record = claims.NewRecord(o.Scale, l.Provenance(), collect(all, report), claims.Evidence{})

@@ -57,7 +57,7 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 		e.progress.clear()
 		return e.report, cause
 	}
-	return e.finish(ctx), nil
+	return e.finish(), nil
 }
 
 // ofEveryRun tells whether all runs would have the error of one.

@@ -58,7 +58,7 @@ func TestFailuresDoNotStopOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Computed != 1 || len(report.Failed) != len(want) || report.Interrupted || report.Err() == nil {
+	if report.Computed != 1 || len(report.Failed) != len(want) || report.Unfinished > 0 || report.Err() == nil {
 		t.Fatalf("report %+v", report)
 	}
 	list := out.String()[strings.LastIndex(out.String(), "9 runs failed"):]
@@ -281,7 +281,7 @@ func TestNoWait(t *testing.T) {
 	held, other := testJob(0, upTo(10), new(atomic.Int64)), testJob(1, upTo(2), new(atomic.Int64))
 	release := blocked(t, store, held)
 	report, err := Execute(t.Context(), store, []Job{held, other}, Options{NoWait: true, Workers: 2})
-	if err != nil || report.Results[spec(1).ID()] == nil || len(report.Held) != 1 || report.Interrupted {
+	if err != nil || report.Results[spec(1).ID()] == nil || len(report.Held) != 1 || report.Unfinished > 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if !errors.As(report.Err(), new(*HeldError)) {

@@ -97,13 +97,12 @@ type Failure struct {
 
 // Report says what became of the jobs.
 type Report struct {
-	Cached      int // runs that were stored, or that another process computed meanwhile
-	Computed    int
-	Unfinished  int // neither finished nor failed, because the context was cancelled
-	Failed      []Failure
-	Held        []Held // runs that were left out, with Options.NoWait
-	Interrupted bool
-	Results     map[string]*Result // by ID: the finished runs, with the wanted steps only
+	Cached     int // runs that were stored, or that another process computed meanwhile
+	Computed   int
+	Unfinished int // neither finished nor failed, because the context was cancelled
+	Failed     []Failure
+	Held       []Held             // runs that were left out, with Options.NoWait
+	Results    map[string]*Result // by ID: the finished runs, with the wanted steps only
 }
 
 // Err returns nil if every run is finished, an *InterruptedError if the context was cancelled before, otherwise the
@@ -111,7 +110,7 @@ type Report struct {
 func (r Report) Err() error {
 	total := len(r.Results) + len(r.Failed) + len(r.Held) + r.Unfinished
 	switch {
-	case r.Interrupted:
+	case r.Unfinished > 0:
 		return &InterruptedError{Done: len(r.Results), Total: total, What: "finished"}
 	case len(r.Failed) > 0:
 		first := r.Failed[0]

@@ -134,7 +134,7 @@ func (p *progress) end(report Report) {
 			p.line("  %s: %v", failure.Spec, failure.Err)
 		}
 	}
-	if report.Interrupted {
+	if report.Unfinished > 0 {
 		p.line("interrupted: %s not finished, their finished steps are stored", Plural(report.Unfinished, "run"))
 	}
 	p.display.Clear()

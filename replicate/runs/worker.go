@@ -238,12 +238,11 @@ func runStep(ctx context.Context, step GroupStep, t int) (rows [][]Row, err erro
 }
 
 // finish completes the report and prints its summary.
-func (e *executor) finish(ctx context.Context) Report {
+func (e *executor) finish() Report {
 	report := e.report
 	for _, task := range e.queue {
 		report.Unfinished += len(task.jobs)
 	}
-	report.Interrupted = ctx.Err() != nil && report.Unfinished > 0
 	slices.SortFunc(report.Failed, func(a, b Failure) int { return strings.Compare(a.Spec.String(), b.Spec.String()) })
 	e.progress.end(report)
 	return report
