@@ -176,16 +176,6 @@ func Distinct(steps []int) []int {
 	return slices.Compact(steps)
 }
 
-// load reads a finished run, which is locked, and reports a damaged file.
-func (e *executor) load(spec Spec) (*Result, error) {
-	result, err := e.store.load(spec)
-	var damaged *DamagedError
-	if errors.As(err, &damaged) && damaged.MovedTo != "" {
-		e.progress.note("%v", err)
-	}
-	return result, err
-}
-
 // missing returns the wanted steps that are not known.
 func missing(steps []int, known map[int][]Row) []int {
 	return slices.DeleteFunc(slices.Clone(steps), func(t int) bool { _, ok := known[t]; return ok })

@@ -123,10 +123,12 @@ func (e *executor) open(job Job, together int) (*member, *Result, error) {
 	var prior *Result
 	if !job.Again {
 		var err error
-		if prior, err = e.load(spec); err != nil && !errors.Is(err, ErrMissing) {
+		switch prior, err = e.store.load(spec); {
+		case errors.As(err, new(*DamagedError)):
+			e.progress.note("%v", err) // and where the file was moved
+		case err != nil && !errors.Is(err, ErrMissing):
 			return nil, nil, err
-		}
-		if err == nil && prior.has(job.Steps) {
+		case err == nil && prior.has(job.Steps):
 			return nil, prior, nil
 		}
 	}
