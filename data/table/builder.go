@@ -37,6 +37,7 @@ type builder struct {
 	oneWay                   bool   // a number with separators of thousands can be read in no other way
 	time, zone               spot   // first time, and first one in a zone of unknown offset
 	zoned                    bool   // the first time has a zone
+	above12                  bool   // a time with dots begins with a number above 12
 }
 
 // Limits of the levels of a category. A column with more is text, if its kind was not given.
@@ -136,6 +137,7 @@ func (b *builder) addTime(text []byte, row, line int) {
 	if b.times++; b.times == 1 {
 		b.zoned, b.time = t.zoned, spot{row, line, string(text)}
 	}
+	b.above12 = b.above12 || bytes.IndexByte(text, '.') == 2 && string(text[:2]) > "12"
 	if t.zone != "" && b.zone.row == 0 {
 		b.zone = spot{row, line, string(text)}
 	}
@@ -198,6 +200,11 @@ func (b *builder) resolve(rows int) error {
 		return unclear
 	case b.Kind == Time:
 		b.Note = b.dates.String()
+		// With other marks than dots the two ways are ambiguous. With dots the day is first in nearly all countries.
+		if b.dates.given == "" && b.dates.possible == 1<<dayFirst && !b.above12 && strings.Count(b.time.text, ".") >= 2 {
+			b.notes = append(b.notes, fmt.Sprintf("%s is read with the day first, as dates with dots are; all days are at "+
+				"most 12, so if the month is first give --layout %s=%%m.%%d.%%Y", quote(b.time.text), b.Name))
+		}
 	case b.Kind != Number:
 	case b.rounded:
 		b.changed(roundedNote)

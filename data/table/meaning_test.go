@@ -480,6 +480,19 @@ func TestFarRows(t *testing.T) {
 	}
 }
 
+// TestDots: dates with dots are read with the day first; a note says so where no day is above 12.
+func TestDots(t *testing.T) {
+	for texts, want := range map[string]int{
+		"03.04.2024|05.06.2024": 1, "3.4.2024|12.6.2024 10:00": 1, "03.04.2024|13.06.2024": 0, "03/14/2024|05/06/2024": 0,
+		"2024-01-02T10:00:00.5|2024-01-03T10:00:00.5": 0,
+	} {
+		c := read(t, columnOf(strings.Split(texts, "|")...), table.Options{}).Schema()
+		if len(c.Notes) != want || want > 0 && !strings.Contains(c.Notes[0], "give --layout v=%m.%d.%Y") {
+			t.Errorf("%s: notes %q", texts, c.Notes)
+		}
+	}
+}
+
 // TestUnlabelled: rows without a label are left out with a count, if the label is asked for.
 func TestUnlabelled(t *testing.T) {
 	tab := read(t, dated(300, 290), table.Options{})
