@@ -322,6 +322,7 @@ func hostileRequests() []hostile {
 		ofWeights("clip", "--clip", "--clip", "2"),
 		ofWeights("floor", "--floor 2", "--floor", "2"),
 		ofWeights("floor NaN", "--floor NaN", "--floor", "nan"),
+		ofWeights("floor without omega", "--floor|--kind none", "--floor", ".5", "--kind", "none"),
 		ofWeights("half-life", "--half-life -1", "--half-life=-1"),
 		ofWeights("updates", "--updates -1", "--updates=-1"),
 		ofWeights("permutations", "--permutations -1", "--permutations=-1"),

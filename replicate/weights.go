@@ -53,7 +53,8 @@ func weightsCommand() *cobra.Command {
 		"kind of weight: joint, covariate, conditional, none (forgetting alone), or auto: what a back test advises\n"+
 			"(default: conditional with a label, else covariate)")
 	flags.StringVar(&f.clip, "clip", string(propensity.ClipOne), "clip of omega: min1, exp1 or none")
-	flags.Float64Var(&f.request.Weights.Floor, "floor", 0, "lower bound of the effective share of the rows, from 0 to 1")
+	flags.Float64Var(&f.request.Weights.Floor, "floor", 0,
+		"lower bound of the effective share of the rows by omega alone, before --half-life and --window; from 0 to 1")
 	flags.Float64Var(&f.request.Weights.HalfLife, "half-life", 0,
 		"half-life of exponential forgetting, in units of time (default 0: none)")
 	flags.IntVar(&f.request.Window, "window", 0, "number of last times whose rows have a weight; older rows have 0 (default 0: all)")
@@ -103,6 +104,9 @@ func (f *weightsFlags) resolve(file string) error {
 	}
 	if q.Weights.Kind == crossfit.Conditional && q.Label == "" {
 		return usage.Errorf("--kind conditional needs --label")
+	}
+	if q.Weights.Floor > 0 && q.Weights.Kind == tables.NoOmega {
+		return usage.Errorf("--floor: with --kind %s there is no omega to shrink", f.kind)
 	}
 	if f.score != "" && q.Weights.Kind == tables.NoOmega {
 		return usage.Errorf("--score: with --kind %s there is no fitted score", f.kind)

@@ -86,7 +86,8 @@ def weights(
         "auto": what a back test of test_model (as model of `backtest`) on the rows up to T advises. None: conditional
         with a label, otherwise covariate.
     bin: grouping of times: "day", "week", "month", ..., "365 rows" or "20 blocks".
-    drop: columns to leave out. half_life: of forgetting on top, in units of time. floor: least effective share.
+    drop: columns to leave out. half_life: of forgetting on top, in units of time. floor: least effective
+    share, by omega alone.
     clip: of omega: "min1", "exp1" or "none". seed: of all random numbers.
     details: return (weights, Details) instead. quiet: print nothing.
     flags: other flags of the command, with _ for -: permutations=0, zone="Europe/Paris", type={"zip": "category"}.
