@@ -127,11 +127,15 @@ func (r *Backtest) life(before string, halfLife float64) string {
 	if halfLife == 0 {
 		return ""
 	}
-	unit := r.unit
-	if halfLife == 1 {
-		unit = strings.Replace(unit, "s", "", 1) // weeks, blocks, units of time
+	return fmt.Sprintf("%s a half-life of %s", before, duration(halfLife, r.unit))
+}
+
+// duration is a time of so many units for people: weeks, blocks, units of time.
+func duration(n float64, unit string) string {
+	if n == 1 {
+		unit = strings.Replace(unit, "s", "", 1)
 	}
-	return fmt.Sprintf("%s a half-life of %g %s", before, halfLife, unit)
+	return fmt.Sprintf("%g %s", n, unit)
 }
 
 // idle is a note if a prediction without a model is better than what is advised; none otherwise.

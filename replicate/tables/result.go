@@ -72,7 +72,7 @@ func newResult(p *BacktestJob, about About, rows []runs.Row) *Backtest {
 		byStep[r.T] = append(byStep[r.T], r)
 	}
 	list := measures(p.stream)
-	r := &Backtest{About: about, Model: p.Model, Metric: list[0].name, Tuning: tuning(len(p.steps)), unit: p.timeUnit()}
+	r := &Backtest{About: about, Model: p.Model, Metric: list[0].name, Tuning: tuning(len(p.steps)), unit: p.stream.timeUnit()}
 	history := p.past(byStep, math.MaxInt)
 	r.Blocks = collect(p.steps[r.Tuning:], func(t int) BlockResult {
 		return BlockResult{p.stream.Times.Names[t], p.stream.Times.Counts[t], map[string]float64{}, 0}
@@ -163,15 +163,15 @@ func (r *Backtest) loss(x RuleResult) string {
 }
 
 // timeUnit names the unit of half-lives.
-func (p *BacktestJob) timeUnit() string {
-	switch {
-	case p.Bin.Unit != "":
-		return p.Bin.Unit + "s"
-	case p.Bin.Rows > 0 || p.Bin.Blocks > 0:
+func (s *Stream) timeUnit() string {
+	switch bin := s.Source.Bin; {
+	case bin.Unit != "":
+		return bin.Unit + "s"
+	case bin.Rows > 0 || bin.Blocks > 0:
 		return "blocks"
 	}
-	for _, c := range p.stream.Table.Schema().Columns {
-		if c.Name == p.Time && c.Kind == table.Time {
+	for _, c := range s.Table.Schema().Columns {
+		if c.Name == s.Source.Time && c.Kind == table.Time {
 			return "days"
 		}
 	}

@@ -47,6 +47,7 @@ type Weights struct {
 	Covar    *crossfit.Diagnostics  `json:"covariate,omitempty"` // of g that sees x
 	Encoder  *table.Encoder         `json:"encoder"`
 	Score    *crossfit.Fitted       `json:"-"` // g; nil for weights without omega
+	unit     string                 // of half-lives, for people
 	row      []int                  // in the file, from 0
 	weights  *crossfit.Weights      // in the order of row
 	fitter   *crossfit.Fitter
@@ -105,7 +106,7 @@ func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend, progres
 	*Weights, error) {
 	times := p.stream.Times
 	r := &Weights{About: p.about, At: times.Names[p.at], First: times.Names[0], Times: p.at + 1,
-		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names(), Options: p.Weights,
+		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names(), Options: p.Weights, unit: p.stream.timeUnit(),
 		row: collect(p.rows, p.stream.Table.Row), fitter: crossfit.NewFitter(backend)}
 	p.stream = &Stream{Source: p.stream.Source, Times: times} // the encoded rows are enough: the table may be freed
 	r.Kind = crossfit.Covariate
@@ -190,12 +191,20 @@ func (r *Weights) String() string {
 	}
 	kind := string(r.Kind)
 	if r.Score == nil {
-		if kind = "equal"; r.Options.HalfLife > 0 {
-			kind = fmt.Sprintf("forgetting (half-life %g)", r.Options.HalfLife)
+		kind = "equal"
+	}
+	var also []string
+	if r.Options.HalfLife > 0 {
+		also = append(also, "half-life: "+duration(r.Options.HalfLife, r.unit))
+		if r.Score == nil {
+			kind = "forgetting"
 		}
 	}
 	if r.Window > 0 {
-		kind += fmt.Sprintf(" (window: the last %s)", runs.Plural(r.Window, "time"))
+		also = append(also, "window: the last "+runs.Plural(r.Window, "time"))
+	}
+	if also != nil {
+		kind += fmt.Sprintf(" (%s)", strings.Join(also, "; "))
 	}
 	fmt.Fprintf(&b, "%s weights for %s", kind, ShortName(r.At))
 	if r.Equal {

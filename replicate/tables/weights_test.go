@@ -72,7 +72,11 @@ func TestWeigh(t *testing.T) {
 		t.Errorf("the first half weighs %.2f, the second %.2f", first, second)
 	}
 	q.Window, q.Weights.Kind, q.Weights.HalfLife = 3, NoOmega, 2
-	for i, w := range weigh(t, q).weights.Weight { // the last three months, forgotten by half in two
+	forgotten := weigh(t, q)
+	if want := "forgetting (half-life: 2 months; window: the last 3 times) weights"; !strings.Contains(forgotten.String(), want) {
+		t.Errorf("no %q in\n%s", want, forgotten)
+	}
+	for i, w := range forgotten.weights.Weight { // the last three months, forgotten by half in two
 		want := 0.
 		if month := i / 200; month >= 9 {
 			want = 12 * math.Exp2(float64(month)/2) / (math.Exp2(4.5) + math.Exp2(5) + math.Exp2(5.5))
@@ -82,10 +86,13 @@ func TestWeigh(t *testing.T) {
 		}
 	}
 	q.Window, q.Weights, q.Fit.Candidates[0].Updates = 0, crossfit.WeightOptions{Kind: crossfit.Joint}, 20
-	q.At = "2024-11"
+	q.At, q.Weights.HalfLife = "2024-11", 1
 	until := weigh(t, q)
 	q.File = drifting(t, "2025-01;99;0;1;yes\n2025-02;-99;0;1;no\n")
 	later := weigh(t, q)
+	if want := "joint (half-life: 1 month) weights"; !strings.Contains(until.String(), want) {
+		t.Errorf("no %q in\n%s", want, until)
+	}
 	if until.Rows != 2200 || later.Rows != 2200 {
 		t.Fatalf("%d and %d rows up to November", until.Rows, later.Rows)
 	}
