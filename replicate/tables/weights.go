@@ -146,7 +146,7 @@ func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64, show func
 		}
 		drifting := r.Finding.drifting()
 		r.Equal = len(drifting) == 0 && !p.Advised
-		if r.Kind == crossfit.Conditional && slices.Equal(drifting, []string{InX}) {
+		if r.Kind == crossfit.Conditional && slices.Contains(drifting, InX) && !slices.Contains(drifting, InRule) {
 			r.Notes = append(r.Notes, "conditional weights correct the rule from x to y, not the drift of x alone: for that "+
 				"give --kind covariate")
 		}

@@ -184,15 +184,19 @@ func TestLateLabels(t *testing.T) {
 // TestOnlyX: if x alone drifts, a note says that weights of the rule from x to y do not correct that.
 func TestOnlyX(t *testing.T) {
 	rng := random.New(1, "only-x")
-	text := "month,x,y\n"
+	text := "month,x,coin,y\n"
 	for i := range 600 {
-		text += fmt.Sprintf("2024-%02d,%.4f,%d\n", i/50+1, rng.NormFloat64()+float64(i)/100, rng.IntN(2))
+		x := rng.NormFloat64() + float64(i)/100
+		text += fmt.Sprintf("2024-%02d,%.4f,%d,%t\n", i/50+1, x, rng.IntN(2), x+2*rng.NormFloat64() > 3)
 	}
-	q := WeightsRequest{Request: Request{Source: Source{File: csv(t, text), Time: "month", Label: "y",
-		Bin: table.Bin{Unit: "month"}}, Fit: quick(10)}}
-	q.Fit.Permutations = LeastPermutations
-	if r := weigh(t, q); !strings.Contains(r.String(), "not the drift of x alone") {
-		t.Errorf("no note:\n%s", r)
+	for label, other := range map[string]string{"coin": "y", "y": "coin"} { // with y the outcome drifts, too, as x does
+		q := WeightsRequest{Request: Request{Source: Source{File: csv(t, text), Time: "month", Label: label,
+			Bin: table.Bin{Unit: "month"}, Read: table.Options{Drop: []string{other}}}, Fit: quick(10)}}
+		q.Fit.Permutations = LeastPermutations
+		if r := weigh(t, q); !strings.Contains(r.String(), "not the drift of x alone") ||
+			(label == "y") != slices.Contains(r.Finding.drifting(), InY) {
+			t.Errorf("%s: no note:\n%s", label, r)
+		}
 	}
 }
 
