@@ -76,12 +76,16 @@ func (q Request) open(until string) (o opened, err error) {
 	}
 	o.about = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
 		Rows: len(o.rows), Contents: s.String()}
-	same, err := s.constant(o.rows)
+	same, far, err := s.oddities(o.rows)
 	if err != nil {
 		return o, err
 	}
 	if len(same) > 0 {
 		o.about.note("columns with one value in all rows%s, on which no answer depends: %s", o.upTo(), few(same, 5))
+	}
+	if len(far) > 0 {
+		o.about.note("%s: g divides by the standard deviation, and so hardly tells the other values apart; take logarithms "+
+			"or ranks, or leave out the row if it is an error", few(far, 3))
 	}
 	found, notes, err := s.leaks(sorted)
 	if o.about.Leaks = notes; o.tested != nil {
