@@ -156,7 +156,7 @@ func TestAnswersInWords(t *testing.T) {
 		"No harm without a shift": {"fig14-similar/0": claims.Holds},
 		"(not at 300 samples a step)": {"fig1-ours-recent/0": claims.Holds, "fig1-ours-finetune/1": claims.Holds,
 			"fig13-ours-finetune/2": claims.Holds, "fig13-ours-finetune/3": claims.Holds}, // the last: below 1 point
-		"Where each is worst": {"fig1-regret/0": claims.DoesNotHold, "fig1-regret/1": claims.DoesNotHold},
+		"Largest distance behind the best": {"fig1-regret/0": claims.DoesNotHold, "fig1-regret/1": claims.DoesNotHold},
 		"Not on CIFAR-10a and b": {"fig1-recent-everything/0": claims.DoesNotHold, "fig1-finetune-everything/0": claims.DoesNotHold,
 			"fig1-recent-everything/1": claims.DoesNotHold, "fig1-finetune-everything/1": claims.DoesNotHold},
 		"Methods 1 and 2":      {"fig8-similar/0": claims.Holds, "fig8-similar/1": claims.Holds},

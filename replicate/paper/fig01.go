@@ -10,13 +10,13 @@ import "slices"
 //
 // The paper claims: on the Gaussian, Ours is much better than Everything and similar to Recent and Fine-tune. On the
 // images, Ours is better than Everything; on CIFAR-10, Everything is better than Fine-tune and Recent; Recent is
-// worst. A claim of our own compares Everything, Recent and Fine-tune with the network that is not adapted: Everything
-// and Fine-tune are less accurate on both, Recent is on CIFAR-10a, by intervals; Recent on CIFAR-10b is undecided.
+// worst. A claim of our own compares Everything, Recent and Fine-tune with the network that is not adapted: all three
+// are less accurate.
 //
 // Command: go run ./replicate fig1 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
-// Result at the small scale: 12 claims: 7 hold, 2 hold partly, 3 do not hold; counted apart: 1 holds, 1 does not hold; see
-// figures/gallery/fig01.
+// Result at the small scale: 12 claims: 7 hold, 2 hold partly, 3 do not hold; counted apart: 1 holds, 1 does not hold;
+// see figures/gallery/fig01.
 func Fig1() Figure {
 	return Figure{
 		Number:  1,

@@ -119,8 +119,9 @@ func (e config) spec(seed int64) runs.Spec {
 	return runs.Spec{Experiment: e.scenario.Name, Learner: e.learner.Name, Seed: seed, Settings: settings}
 }
 
-// seconds estimates the time of a seed from one evaluation to the next, on as many processors as a group has threads. An
-// update's milliseconds are those of figures 2, 10 and 11 at the small scale, three seeds at a time, and of one agent of the paper's size.
+// seconds estimates the time of a seed from one evaluation to the next, on as many processors as a group has threads.
+// An update's milliseconds are those of figures 2, 10 and 11 at the small scale, three seeds at a time, and of one
+// agent of the paper's size.
 func (e config) seconds() float64 {
 	s := e.settings
 	episodes := s.EvaluateEpisodes
