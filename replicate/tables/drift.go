@@ -50,11 +50,14 @@ type DriftJob struct {
 // before anything is computed.
 func PrepareDrift(q Request) (*DriftJob, error) {
 	o, err := q.open("")
-	if err == nil && o.stream.late != "" {
+	if err != nil {
+		return nil, err
+	}
+	if o.noteFar(); o.stream.late != "" {
 		o.about.note("the present is %s, not %s, the last time of the table: its rows have no label",
 			ShortName(o.stream.Times.Names[o.at]), o.stream.late)
 	}
-	return &DriftJob{q, o}, err
+	return &DriftJob{q, o}, nil
 }
 
 // Measure answers. progress, if not nil, is called with the share of the work done and what is done next. Errors: a

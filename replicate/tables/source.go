@@ -218,7 +218,7 @@ func farthest(c table.Encoded, f feature, rows []int, row func(int) int) string 
 	if most <= farFrom || len(two) < 3 {
 		return ""
 	}
-	return fmt.Sprintf("%s is %g in row %d, %.0f standard deviations from its mean", c.Name, f.number[at], row(rows[at])+1,
+	return fmt.Sprintf("%s is %.4g in row %d, %.0f standard deviations from its mean", c.Name, f.number[at], row(rows[at])+1,
 		most)
 }
 

@@ -47,9 +47,10 @@ type About struct {
 // opened is a request whose table was read and checked: what all answers begin with.
 type opened struct {
 	stream *Stream
-	at     int     // place of T, the last time that takes part
-	rows   []int   // up to T, as in the file
-	tested *sample // rows that are tested for drift; nil: none are
+	at     int      // place of T, the last time that takes part
+	rows   []int    // up to T, as in the file
+	tested *sample  // rows that are tested for drift; nil: none are
+	far    []string // features with a value that hides the others from g
 	about  About
 }
 
@@ -77,21 +78,25 @@ func (q Request) open(until string) (o opened, err error) {
 	o.about = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
 		Rows: len(o.rows), Contents: s.String()}
 	same, far, err := s.oddities(o.rows)
-	if err != nil {
+	if o.far = far; err != nil {
 		return o, err
 	}
 	if len(same) > 0 {
 		o.about.note("columns with one value in all rows%s, on which no answer depends: %s", o.upTo(), few(same, 5))
-	}
-	if len(far) > 0 {
-		o.about.note("%s: g divides by the standard deviation, and so hardly tells the other values apart; take logarithms "+
-			"or ranks, or leave out the row if it is an error", few(far, 3))
 	}
 	found, notes, err := s.leaks(sorted)
 	if o.about.Leaks = notes; o.tested != nil {
 		o.tested.hidden = found
 	}
 	return o, err
+}
+
+// noteFar is for answers by g.
+func (o *opened) noteFar() {
+	if len(o.far) > 0 {
+		o.about.note("%s: g divides by the standard deviation, and so hardly tells the other values apart; take logarithms "+
+			"or ranks, or leave out the row if it is an error", few(o.far, 3))
+	}
 }
 
 // Leaks are notes for the user before anything is fitted.

@@ -238,7 +238,7 @@ func TestFar(t *testing.T) {
 	got := prepared("y", func(i int) string {
 		return fmt.Sprintf("%d,%d,1,%g\n", i/60, i%9, .5*float64(i%5)+1e6*float64(i/599))
 	})
-	if !strings.Contains(got, "y is 1.000002e+06 in row 600") {
+	if !strings.Contains(got, "y is 1e+06 in row 600") {
 		t.Errorf("a label far from its mean: %q", got)
 	}
 }
