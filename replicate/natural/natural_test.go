@@ -182,8 +182,8 @@ func TestWords(t *testing.T) {
 
 	weighted, k := of(omega)
 	conditional := weighted["conditional-forgetting"]
-	check(k == 13 && weighted[tables.Committee].Lowest == 11 && conditional.Won == 1 && conditional.Lost == 1,
-		"conditional-forgetting is better on one table of 13, worse on one; the committee is best on 11")
+	check(k == 14 && weighted[tables.Committee].Lowest == 12 && conditional.Won == 1 && conditional.Lost == 1,
+		"conditional-forgetting is better on one table of 14, worse on one; the committee is best on 12")
 	best := weighted["omega-y-given-x"]
 	check(best.Won == 2 && best.Lost == 0, "omega-y-given-x wins two tables and loses none")
 	for rule, x := range weighted {
@@ -198,7 +198,7 @@ func TestWords(t *testing.T) {
 			"the committee has a lower loss than conditional-forgetting on "+l.Table.Name)
 	}
 	where := whereOmega(Of(all, omega.Name, drifting))
-	for _, says := range []string{"No property is found", "does not judge g", "over tables -0.65 [-0.90, -0.09]"} {
+	for _, says := range []string{"No property is found", "does not judge g"} {
 		check(strings.Contains(where, says), says)
 	}
 
