@@ -184,6 +184,8 @@ func TestWords(t *testing.T) {
 	conditional := weighted["conditional-forgetting"]
 	check(k == 14 && weighted[tables.Committee].Lowest == 12 && conditional.Won == 1 && conditional.Lost == 1,
 		"conditional-forgetting is better on one table of 14, worse on one; the committee is best on 12")
+	check(weighted["omega-x"].Won == 0 && weighted["omega-x"].Lost > 0, "omega-x is better nowhere, worse somewhere")
+	check(weighted["omega-age"].Lost > 0, "omega-age is worse somewhere")
 	best := weighted["omega-y-given-x"]
 	check(best.Won == 2 && best.Lost == 0, "omega-y-given-x wins two tables and loses none")
 	for rule, x := range weighted {

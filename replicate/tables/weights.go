@@ -109,8 +109,8 @@ func (p *WeightsJob) Weigh(ctx context.Context, backend compute.Backend, progres
 	*Weights, error) {
 	times := p.stream.Times
 	r := &Weights{About: p.about, At: times.Names[p.at], First: times.Names[0], Times: p.at + 1,
-		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names(), Options: p.Weights, unit: p.stream.timeUnit(),
-		row: collect(p.rows, p.stream.Table.Row), fitter: crossfit.NewFitter(backend)}
+		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names(), Options: p.Weights,
+		unit: p.stream.timeUnit(), row: collect(p.rows, p.stream.Table.Row), fitter: crossfit.NewFitter(backend)}
 	p.stream = &Stream{Source: p.stream.Source, Times: times} // the encoded rows are enough: the table may be freed
 	r.Kind = crossfit.Covariate
 	if p.data.HasY() {
