@@ -104,9 +104,19 @@ func part(r *runs.Result, steps []int) (wanted *runs.Result, every bool) {
 
 // Whole tells whether no run of the series is missing.
 func (c Collected) Whole(series ...string) bool {
-	return !slices.ContainsFunc(c.Jobs, func(job runs.Wanted) bool {
-		return slices.Contains(series, job.Series) && c.Results[job.Spec.ID()] == nil
-	})
+	lacking := c.lacking()
+	return !slices.ContainsFunc(series, func(name string) bool { return lacking[name] })
+}
+
+// lacking is true of the series of which a run is missing.
+func (c Collected) lacking() map[string]bool {
+	out := map[string]bool{}
+	for _, job := range c.Jobs {
+		if c.Results[job.Spec.ID()] == nil {
+			out[job.Series] = true
+		}
+	}
+	return out
 }
 
 // Rows returns what the runs of the whole series measured of the metric that the panel shows: a series is judged and
@@ -125,7 +135,8 @@ func (c Collected) judging() []figures.Row {
 
 // whole returns what the runs of the whole series measured of some metrics.
 func (c Collected) whole(wanted func(metric string) bool) []figures.Row {
-	return slices.DeleteFunc(c.RowsOf(wanted), func(r figures.Row) bool { return !c.Whole(r.Series) })
+	lacking := c.lacking() // once for all rows: identities are hashes
+	return slices.DeleteFunc(c.RowsOf(wanted), func(r figures.Row) bool { return lacking[r.Series] })
 }
 
 // hardestTasks is the metric of hardest.
@@ -146,10 +157,14 @@ func hardest(rows []figures.Row, p paper.Part, shown string) []figures.Row {
 			earned[r.Metric], all = append(earned[r.Metric], r.Value), append(all, r.Value)
 		}
 	}
+	hard := map[string]bool{}
+	for task, of := range earned {
+		hard[task] = stat.Mean(of, nil) < stat.Mean(all, nil)
+	}
 	values := map[place][]float64{}
 	var order []place
 	for _, r := range rows {
-		if of := earned[r.Metric]; r.Panel == p.Panel && len(of) > 0 && stat.Mean(of, nil) < stat.Mean(all, nil) {
+		if r.Panel == p.Panel && hard[r.Metric] {
 			at := place{r.Series, r.Seed, r.T}
 			if values[at] == nil {
 				order = append(order, at)
