@@ -46,7 +46,7 @@ func readRecord(path string) (r record, err error) {
 // stores it with the verdict. A folder that cannot be written is a note.
 func (p *BacktestJob) record(ctx context.Context, h Host, r *Backtest, spec runs.Spec) error {
 	path := filepath.Join(h.Store.Dir(), experiment, spec.ID()+recordSuffix)
-	asked := canonical([]any{p.Fit, p.at})
+	asked := canonical([]any{inputs, p.Fit, p.at})
 	before, _ := readRecord(path) // of a damaged file nothing is taken
 	if before.Asked == asked {
 		r.Finding = before.Finding

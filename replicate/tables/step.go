@@ -14,6 +14,9 @@ import (
 	"github.com/gomlx/compute"
 )
 
+// inputs is how g sees columns. Answers of a g that saw them in another way are not taken from the store.
+const inputs = "normal scores"
+
 // job is the run of all weightings, with the predictions that need no model.
 func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
 	hash, err := artifact.SHA256(p.File)
@@ -37,7 +40,7 @@ func (p *BacktestJob) job(h Host, model trainer) (runs.Job, error) {
 		}
 	}
 	if len(c.fit.Kinds) > 0 {
-		spec.Settings["g"] = canonical(c.fit)
+		spec.Settings["g"] = canonical([]any{inputs, c.fit})
 	}
 	job := runs.Job{Spec: spec, Steps: p.steps, Batch: c.batch(), Again: p.ownModel() && !p.Reuse}
 	job.Rows = func(step int) (n int) {

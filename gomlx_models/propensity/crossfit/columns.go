@@ -4,19 +4,32 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"tvps/gomlx_models/loop"
 )
+
+// shapeOf is the shape of rows.
+func shapeOf(d Table) shape {
+	s := shape{Dim: d.Dim, Classes: d.Classes, Columns: Positions(d.Dim), Knots: columnKnots(d)}
+	if d.Target != nil {
+		k := normalScores(slices.Clone(d.Target))
+		s.Target = &k
+	}
+	s.Columns = columnOrder(d, s)
+	s.Knots = loop.Pick(s.Knots, s.Columns)
+	return s
+}
 
 // columnOrder returns the columns of x in their canonical order, which depends neither on the order in which rows and
 // columns are given nor on units: initial values and hashes follow it. Columns are sorted by
 //
 //	key_j = sum_i r_i (z_ij + z_ij^2 / 2) / sqrt(n),
 //
-// where z is the standardised x and r_i a smooth function of the row's time and outcome. Where keys agree up to
-// rounding, r_i also takes in the columns that are in order. Columns that then still agree are equal, up to their
-// unit.
-func columnOrder(d Table) []int {
-	s := shapeOfRows(d, Positions(d.Dim), Positions(len(d.Time)))
-	r := make([]float64, len(d.Time))
+// where z are the normal scores of x and r_i a smooth function of the row's time and outcome. Where keys agree up to
+// rounding, r_i also takes in the columns that are in order. Columns that then still agree are equal, up to an
+// increasing function. s: with the columns as they are given.
+func columnOrder(d Table, s shape) []int {
+	z, r := s.scored(d), make([]float64, len(d.Time))
 	first, last := slices.Min(d.Time), slices.Max(d.Time)
 	for i, t := range d.Time {
 		u := (t - first) / (last - first)
@@ -25,15 +38,15 @@ func columnOrder(d Table) []int {
 			r[i] += .5 * math.Cos(float64(d.Label[i]))
 		}
 		if d.Target != nil {
-			r[i] += .4 * (d.Target[i] - s.TargetMean) / s.TargetScale
+			r[i] += .4 * s.Target.of(d.Target[i])
 		}
 	}
 	order, group := Positions(d.Dim), make([]int, d.Dim) // group: of each column, its rank so far
 	for round, groups := 0, 1; round < 3 && groups < d.Dim; round++ {
 		if round > 0 {
-			s.mixColumns(d, group, r)
+			mixColumns(z, group, r)
 		}
-		key := s.columnKeys(d, r)
+		key := columnKeys(z, r)
 		slices.SortStableFunc(order, func(a, b int) int {
 			return cmp.Or(cmp.Compare(group[a], group[b]), cmp.Compare(key[a], key[b]))
 		})
@@ -48,7 +61,7 @@ func columnOrder(d Table) []int {
 		group, groups = next, groups+1
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(group[a], group[b]), cmp.Compare(s.Mean[a], s.Mean[b]), cmp.Compare(s.Scale[a], s.Scale[b]))
+		return cmp.Or(cmp.Compare(group[a], group[b]), slices.Compare(s.Knots[a].Value, s.Knots[b].Value))
 	})
 	return order
 }
@@ -62,25 +75,25 @@ func Positions(n int) []int {
 	return out
 }
 
-// columnKeys are the keys of columnOrder.
-func (s shape) columnKeys(d Table, r []float64) []float64 {
-	key := make([]float64, d.Dim)
+// columnKeys are the keys of columnOrder. z: [n * columns].
+func columnKeys(z []float32, r []float64) []float64 {
+	key := make([]float64, len(z)/len(r))
 	for i, weight := range r {
 		weight /= math.Sqrt(float64(len(r)))
-		for j, v := range d.X[i*d.Dim : (i+1)*d.Dim] {
-			z := float64((v - s.Mean[j]) / s.Scale[j])
-			key[j] += weight * (z + z*z/2)
+		for j, v := range z[i*len(key) : (i+1)*len(key)] {
+			v := float64(v)
+			key[j] += weight * (v + v*v/2)
 		}
 	}
 	return key
 }
 
 // mixColumns adds to r_i what the row's columns give, by their group.
-func (s shape) mixColumns(d Table, group []int, r []float64) {
+func mixColumns(z []float32, group []int, r []float64) {
 	for i := range r {
-		for j, v := range d.X[i*d.Dim : (i+1)*d.Dim] {
-			z := float64((v-s.Mean[j])/s.Scale[j]) - float64(group[j]%7)/4
-			r[i] += z / (1 + z*z)
+		for j, v := range z[i*len(group) : (i+1)*len(group)] {
+			v := float64(v) - float64(group[j]%7)/4
+			r[i] += v / (1 + v*v)
 		}
 	}
 }

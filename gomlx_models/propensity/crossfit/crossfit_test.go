@@ -205,7 +205,7 @@ func prepared(t *testing.T, d Table, cfg Config) (*Fitted, *sortedRows, []*tenso
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := deviceTable(d, o.Shape)
+	table := deviceTable(o.Shape.scored(d), d.Dim)
 	t.Cleanup(func() { net.Free(table...) })
 	return o, rows, table
 }
@@ -382,8 +382,8 @@ func TestColumnOrder(t *testing.T) {
 		rows, swapped = append(rows, a, b, a+2*b*float32(i)), append(swapped, b, a, a+2*b*float32(i))
 	}
 	time := []float64{0, 0, 0, 0, 1, 1, 1, 1}
-	one := columnOrder(Table{Dim: 3, X: rows, Time: time})
-	two := columnOrder(Table{Dim: 3, X: swapped, Time: time})
+	one := shapeOf(Table{Dim: 3, X: rows, Time: time}).Columns
+	two := shapeOf(Table{Dim: 3, X: swapped, Time: time}).Columns
 	for i, j := range []int{1, 0, 2} {
 		if slices.Index(one, i) != slices.Index(two, j) {
 			t.Errorf("orders %v and %v", one, two)
@@ -391,17 +391,24 @@ func TestColumnOrder(t *testing.T) {
 	}
 }
 
-// TestUnits: units of x and time change nothing beyond rounding.
+// TestUnits: units of x and time change nothing beyond rounding, nor does an increasing function of x, but for its
+// curve between knots.
 func TestUnits(t *testing.T) {
 	d := moving(1, 300, true)
-	other := Table{Dim: 1}
-	for i := range d.Time {
-		other.X, other.Time = append(other.X, 7*d.X[i]+3), append(other.Time, (d.Time[i]-1e9)/86400)
-	}
+	day := func(i int) float64 { return (d.Time[i] - 1e9) / 86400 }
 	a := weigh(t, fitOwn(t, d, tiny(), 0), slices.Max(d.Time), WeightOptions{Kind: Covariate})
-	b := weigh(t, fitOwn(t, other, tiny(), 0), slices.Max(other.Time), WeightOptions{Kind: Covariate})
-	if _, rms := agreement(a.LogOmega, b.LogOmega); rms > 1e-3 {
-		t.Errorf("other units change log omega by %v", rms)
+	for most, of := range map[float64]func(x float64) float64{
+		1e-3: func(x float64) float64 { return 7*x + 3 },
+		1e-2: func(x float64) float64 { return math.Exp(x) },
+	} {
+		other := Table{Dim: 1}
+		for i := range d.Time {
+			other.X, other.Time = append(other.X, float32(of(float64(d.X[i])))), append(other.Time, day(i))
+		}
+		b := weigh(t, fitOwn(t, other, tiny(), 0), slices.Max(other.Time), WeightOptions{Kind: Covariate})
+		if _, rms := agreement(a.LogOmega, b.LogOmega); rms > most {
+			t.Errorf("other units change log omega by %v, more than %v", rms, most)
+		}
 	}
 }
 
@@ -606,7 +613,7 @@ func TestOtherShape(t *testing.T) {
 		_, err := g.WeightsOf(t.Context(), d, 0, WeightOptions{})
 		demand.Error(t, err, want)
 	}
-	demand.Error(t, shape{Target: true}.check(Table{}), "no targets, g was fitted on some")
+	demand.Error(t, shape{Target: &knots{}}.check(Table{}), "no targets, g was fitted on some")
 	demand.Error(t, shape{}.check(Table{Target: []float64{1}}), "targets, g was fitted on none")
 }
 

@@ -20,7 +20,7 @@ type header struct {
 
 const (
 	metadataKey = "crossfit"
-	fileVersion = 4
+	fileVersion = 5
 )
 
 // Save writes the networks, the settings and the fold of each fitted row to one file (net.Checkpoint), but not the

@@ -18,12 +18,12 @@ import (
 // Table is a table of the caller's own: n rows in any order, each with a time. A row's outcome
 // y is a class (Label), a number (Target) or missing (both nil).
 type Table struct {
-	X       []float32 // [n * Dim], one row after another, in any unit: g standardises it
+	X       []float32 // [n * Dim], one row after another, in any unit: g sees normal scores
 	Dim     int       // values of x of a row
 	Time    []float64 // [n], in any unit
 	Label   []int32   // [n], in 0..Classes-1, or nil
 	Classes int       // number of labels; 0 without Label
-	Target  []float64 // [n], a numeric y in any unit, which g sees as one more input; nil without
+	Target  []float64 // [n], a numeric y in any unit: one more column to g; nil without
 	// Order puts rows of equal time in their order, such as the exact moment when Time is a
 	// week; nil: they have none. Rows of one time that depend on their neighbours need it, so
 	// that the held-out rows are contiguous in time.
@@ -132,13 +132,12 @@ type Fitted struct {
 	work   *work
 }
 
-// shape is what rows must have to be given to g, and how they are standardised.
+// shape is what rows must have to be given to g, and how g sees them.
 type shape struct {
-	Dim, Classes            int
-	Target                  bool
-	Columns                 []int     // of x, in their canonical order; g sees them so
-	Mean, Scale             []float32 // in that order
-	TargetMean, TargetScale float64
+	Dim, Classes int
+	Columns      []int   // of x, in their canonical order; g sees them so
+	Knots        []knots // in that order
+	Target       *knots  // nil without targets
 }
 
 // check returns an error for rows of another shape.
@@ -148,9 +147,9 @@ func (s shape) check(d Table) error {
 		return fmt.Errorf("crossfit: rows have %d columns, g was fitted on %d", d.Dim, s.Dim)
 	case d.Classes != s.Classes:
 		return fmt.Errorf("crossfit: rows have labels of %d classes, g was fitted on %d", d.Classes, s.Classes)
-	case s.Target && d.Target == nil:
+	case s.Target != nil && d.Target == nil:
 		return errors.New("crossfit: rows have no targets, g was fitted on some")
-	case !s.Target && d.Target != nil:
+	case s.Target == nil && d.Target != nil:
 		return errors.New("crossfit: rows have targets, g was fitted on none")
 	}
 	return nil
@@ -248,11 +247,10 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 		return nil, nil, fmt.Errorf("crossfit: %w: %d samples for %d folds; there must be at least %d",
 			ErrFewRows, len(d.Time), cfg.Folds, least)
 	}
-	columns := columnOrder(d)
-	rows := sortRows(d, columns)
+	o.Shape = shapeOf(d)
+	rows := sortRows(d, o.Shape.Columns)
 	rows.deal(d, cfg.Folds)
 	o.fold = rows.folds()
-	o.Shape = shapeOfRows(d, columns, rows.at)
 	o.turn = turned(d, o.Shape, rows.at)
 	o.note(d, rows)
 	return o, rows, nil
@@ -321,7 +319,7 @@ func (o *Fitted) sample(d Table, row int, kind Kind) sample {
 		s.label = d.Label[row]
 	}
 	if kind == Joint && d.Target != nil {
-		s.target = float32((d.Target[row] - o.Shape.TargetMean) / o.Shape.TargetScale)
+		s.target = float32(o.Shape.Target.of(d.Target[row]))
 	}
 	return s
 }

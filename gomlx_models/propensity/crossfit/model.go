@@ -104,14 +104,14 @@ func (o *Fitted) table(d Table) []*tensors.Tensor {
 	if o.turn != nil {
 		return o.turn.device()
 	}
-	return deviceTable(d, o.Shape)
+	return deviceTable(o.Shape.scored(d), d.Dim)
 }
 
 // key names the programs of a candidate.
 func (o *Fitted) key(c Candidate, lanes, batch, stride int) netKey {
 	g := propensity.Config{Method: o.Config.Method, Hidden: c.Hidden, Time: o.Config.Time, Frequencies: c.Frequencies,
 		Classes: o.Shape.Classes}
-	return netKey{g: g, dim: o.width(), target: o.Shape.Target, lanes: lanes, batch: batch, stride: stride}
+	return netKey{g: g, dim: o.width(), target: o.Shape.Target != nil, lanes: lanes, batch: batch, stride: stride}
 }
 
 // foldNet returns the programs that train a candidate, with a lane for each fold.

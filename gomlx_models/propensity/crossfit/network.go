@@ -42,21 +42,21 @@ func newNetwork(backend compute.Backend, key netKey) (*network, error) {
 	lanes, batch := key.lanes, key.batch
 	float := func(dims ...int) shapes.Shape { return shapes.Make(dtypes.Float32, dims...) }
 	whole := shapes.Make(dtypes.Int32, lanes, batch)
-	inputs := []shapes.Shape{float(key.dim), float(key.dim), float(batch, key.dim), whole, whole, float(lanes, batch),
-		float(lanes, batch), float(lanes, batch)}
+	inputs := []shapes.Shape{float(batch, key.dim), whole, whole, float(lanes, batch), float(lanes, batch),
+		float(lanes, batch)}
 	var err error
 	w.params, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) { w.forward(s.Copies(lanes), in) })
 	if err != nil {
 		return nil, fmt.Errorf("crossfit: %w", err)
 	}
-	problem := loop.Problem{Name: "crossfit", Params: w.params, Loss: w.loss, RateFactors: true, Decay: true, Data: 3,
+	problem := loop.Problem{Name: "crossfit", Params: w.params, Loss: w.loss, RateFactors: true, Decay: true, Data: 1,
 		Feeds: 7}
 	if w.trainer, err = loop.New(backend, problem, key.stride); err != nil {
 		return nil, err
 	}
 	w.eval, err = NewExec(backend, func(in []*Node) []*Node {
-		s := net.Bind(in[0].Graph(), w.params, in[8:], false)
-		out, loss := w.forward(s.Copies(lanes), in[:8])
+		s := net.Bind(in[0].Graph(), w.params, in[6:], false)
+		out, loss := w.forward(s.Copies(lanes), in[:6])
 		return append(out, loss)
 	})
 	if err != nil {
@@ -71,20 +71,19 @@ func (w *network) close() {
 	w.eval.Finalize()
 }
 
-// forward returns the outputs for rows of each lane, and the loss of each row, [lanes, rows]. in: mean and scale of
-// x; the table x [capacity, dim]; row, label, target and the two times, [lanes, rows] each.
+// forward returns the outputs for rows of each lane, and the loss of each row, [lanes, rows]. in: the table
+// [capacity, dim]; row, label, target and the two times, [lanes, rows] each.
 func (w *network) forward(s *net.Scope, in []*Node) (out []*Node, loss *Node) {
-	x := Gather(in[2], ExpandAxes(in[3], -1))
-	x = Div(Sub(x, ExpandLeftToRank(in[0], 3)), ExpandLeftToRank(in[1], 3))
+	x := Gather(in[0], ExpandAxes(in[1], -1))
 	if w.outputs > 0 {
-		return w.outcome(s, x, in[4], in[5])
+		return w.outcome(s, x, in[2], in[3])
 	}
 	if w.target {
-		x = Concatenate([]*Node{x, ExpandAxes(in[5], -1)}, -1)
+		x = Concatenate([]*Node{x, ExpandAxes(in[3], -1)}, -1)
 	}
 	last := Ones(x.Graph(), shapes.Make(dtypes.Float32, w.lanes, 1))
-	own, other := w.g.Both(s, propensity.Input{X: x, Label: in[4]}, propensity.Continuous(in[6], last),
-		propensity.Continuous(in[7], last))
+	own, other := w.g.Both(s, propensity.Input{X: x, Label: in[2]}, propensity.Continuous(in[4], last),
+		propensity.Continuous(in[5], last))
 	return []*Node{own, other}, w.g.Method.LossNode(own, other)
 }
 

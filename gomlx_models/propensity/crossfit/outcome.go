@@ -57,7 +57,7 @@ func (o *Fitted) redraws(ctx context.Context, table []*tensors.Tensor, samples [
 	for i, s := range samples {
 		value[i] = float64(s.label)
 	}
-	if o.Shape.Target {
+	if o.Shape.Target != nil {
 		mean, err := o.predict(ctx, table, samples, chunk, 1, random.Seed(seed, "mean"))
 		if err != nil {
 			return nil, err
@@ -87,7 +87,7 @@ func (o *Fitted) redraws(ctx context.Context, table []*tensors.Tensor, samples [
 		moved := slices.Clone(samples)
 		for i, from := range shuffleChunks(chunk, random.New(seed, "null", p+1)) {
 			v := bins.value(quantile[from], logits[i*outputs:(i+1)*outputs])
-			if o.Shape.Target {
+			if o.Shape.Target != nil {
 				moved[i].target = float32(centre[i] + v)
 			} else {
 				moved[i].label = int32(v)

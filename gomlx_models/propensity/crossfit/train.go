@@ -71,22 +71,17 @@ func (l *lane) pairs() func() pair {
 	}
 }
 
-// deviceTable copies x to the device, with its columns in canonical order: mean and scale of x, [dim], and x,
-// [capacity, dim]. It has room for more rows, so that tables of similar sizes use the same program.
-func deviceTable(d Table, s shape) []*tensors.Tensor {
-	n, capacity := len(d.Time), 1024
+// deviceTable copies rows of dim numbers to the device, [capacity, dim]. It has room for more rows, so that tables of
+// similar sizes use the same program.
+func deviceTable(x []float32, dim int) []*tensors.Tensor {
+	n, capacity := len(x)/dim, 1024
 	for capacity < n && capacity < 1<<16 {
 		capacity *= 2
 	}
 	capacity = (n + capacity - 1) / capacity * capacity
-	x := make([]float32, capacity*d.Dim)
-	for i := range n {
-		for k, j := range s.Columns {
-			x[i*d.Dim+k] = d.X[i*d.Dim+j]
-		}
-	}
-	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(s.Mean, s.Dim),
-		tensors.FromFlatDataAndDimensions(s.Scale, s.Dim), tensors.FromFlatDataAndDimensions(x, capacity, d.Dim)}
+	all := make([]float32, capacity*dim)
+	copy(all, x)
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(all, capacity, dim)}
 }
 
 // curve is the held-out loss of one training at each look, with the networks at its lowest.

@@ -177,7 +177,7 @@ func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) ([]
 	switch {
 	case kind == Conditional:
 		of = []Kind{Joint, Covariate}
-	case o.models[Joint] == nil && !o.Shape.Target && o.Shape.Classes == 0:
+	case o.models[Joint] == nil && o.Shape.Target == nil && o.Shape.Classes == 0:
 		of = []Kind{Covariate} // without outcomes both are the same
 	}
 	for _, k := range of {
@@ -185,7 +185,7 @@ func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) ([]
 			return nil, fmt.Errorf("crossfit: kind %s was not fitted; name it in Kinds (%s needs an outcome)", kind, Conditional)
 		}
 	}
-	table, seen := deviceTable(d, o.Shape), o.seenFolds(d)
+	table, seen := deviceTable(o.Shape.scored(d), d.Dim), o.seenFolds(d)
 	defer net.Free(table...)
 	logs, err := o.modelMembers(ctx, table, seen, d, T, of[0])
 	if err != nil || len(of) == 1 {

@@ -12,10 +12,11 @@ import (
 // mostTurned rows: principal components take the third power of their number.
 const leastTurned, mostTurned = 1000, 2000
 
-// turn is a rotation of a table with more columns than rows onto its principal components. Its standardised rows span
-// no more dimensions than there are rows, so a first layer, which is linear, can tell them apart by so many numbers:
-// trained on these, g takes the time that they do, and not that of all columns. A layer with normal initial values has
-// in the rotated space the same distribution as before, as the components are scaled by sqrt(rank / columns).
+// turn is a rotation of a table with more columns than rows onto its principal components. Its rows of normal scores
+// span no more dimensions than there are rows, so a first layer, which is linear, can tell them apart by so many
+// numbers: trained on these, g takes the time that they do, and not that of all columns. A layer with normal initial
+// values has in the rotated space the same distribution as before, as the components are scaled by sqrt(rank /
+// columns).
 type turn struct {
 	axes  mat.Matrix // [columns, rank], with columns in canonical order
 	table []float32  // the rotated rows [rows, rank]
@@ -29,9 +30,10 @@ func turned(d Table, s shape, at []int) *turn {
 		return nil
 	}
 	x := mat.NewDense(n, d.Dim, nil)
+	scores := s.scored(d)
 	for i, row := range at {
-		for k, j := range s.Columns {
-			x.Set(i, k, float64((d.X[row*d.Dim+j]-s.Mean[k])/s.Scale[k]))
+		for k := range d.Dim {
+			x.Set(i, k, float64(scores[row*d.Dim+k]))
 		}
 	}
 	var gram mat.SymDense
@@ -69,9 +71,7 @@ func (t *turn) rank() int {
 
 // device copies the rotated table to the device, as deviceTable does.
 func (t *turn) device() []*tensors.Tensor {
-	rank := t.rank()
-	s := shape{Dim: rank, Columns: Positions(rank), Mean: make([]float32, rank), Scale: slices.Repeat([]float32{1}, rank)}
-	return deviceTable(Table{Dim: rank, X: t.table, Time: make([]float64, len(t.table)/rank)}, s)
+	return deviceTable(t.table, t.rank())
 }
 
 // back replaces the weights of a first layer [lanes, rank + more, hidden] by those for the columns of the table. The

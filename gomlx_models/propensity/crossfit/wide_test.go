@@ -34,15 +34,16 @@ func manyColumns(seed int64) (few, wide Table) {
 // values, in as few dimensions as they span; and a layer that is turned back gives what it gave.
 func TestTurned(t *testing.T) {
 	few, d := manyColumns(1)
-	s, at := shapeOfRows(d, columnOrder(d), Positions(90)), Positions(90)
+	s, at := shapeOf(d), Positions(90)
 	turn := turned(d, s, at)
 	if turn == nil || turn.rank() != 2 {
 		t.Fatalf("%v: two columns and their copies span 2 dimensions", turn)
 	}
+	scores := s.scored(d)
 	standard := func(row int) []float64 {
 		out := make([]float64, d.Dim)
-		for k, j := range s.Columns {
-			out[k] = float64((d.X[row*d.Dim+j] - s.Mean[k]) / s.Scale[k])
+		for k, v := range scores[row*d.Dim : (row+1)*d.Dim] {
+			out[k] = float64(v)
 		}
 		return out
 	}

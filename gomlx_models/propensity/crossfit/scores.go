@@ -1,0 +1,105 @@
+package crossfit
+
+import (
+	"math"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// knots are a function from the values of a column to their normal scores: linear between knots, constant beyond them.
+// g sees scores in place of values, so that a few very large values do not hide the others, and since a ratio of
+// densities is the same for every increasing function of a column.
+type knots struct {
+	Value, Score []float64 // ascending
+}
+
+// knotsPerScore bounds the number of knots: they are values whose scores are next to multiples of its inverse.
+const knotsPerScore = 16
+
+// normalScores returns the knots of a column. The score of the value with mean rank r of n, from 0, is the quantile
+// (r + 1/2) / n of the standard normal distribution. Those of two values are standardised by half their distance, so
+// that a rare level of a category is no large number. A constant has 0. values are sorted in place.
+func normalScores(values []float64) knots {
+	slices.Sort(values)
+	n, low, high := len(values), values[0], values[len(values)-1]
+	if high-low <= 1e-6*max(math.Abs(low), math.Abs(high)) { // constant up to rounding
+		return knots{[]float64{low}, []float64{0}}
+	}
+	if at, _ := slices.BinarySearch(values, high); values[at-1] == low {
+		share := float64(at) / float64(n) // of low
+		return knots{[]float64{low, high}, []float64{-2 * (1 - share), 2 * share}}
+	}
+	var k knots
+	nearest := math.Inf(1) // distance of the last knot from its multiple
+	for from := 0; from < n; {
+		to := from + 1
+		for to < n && values[to] == values[from] {
+			to++
+		}
+		score := distuv.UnitNormal.Quantile(float64(from+to) / 2 / float64(n))
+		multiple, last := math.Round(score*knotsPerScore), len(k.Score)-1
+		distance := math.Abs(score*knotsPerScore - multiple)
+		switch {
+		case last < 1 || to == n || multiple != math.Round(k.Score[last]*knotsPerScore):
+			k.Value, k.Score, nearest = append(k.Value, values[from]), append(k.Score, score), distance
+		case distance < nearest:
+			k.Value[last], k.Score[last], nearest = values[from], score, distance
+		}
+		from = to
+	}
+	return k
+}
+
+// of is the score of a value.
+func (k knots) of(v float64) float64 {
+	i, found := slices.BinarySearch(k.Value, v)
+	switch {
+	case found || i == 0:
+		return k.Score[i]
+	case i == len(k.Value):
+		return k.Score[i-1]
+	}
+	share := (v/2 - k.Value[i-1]/2) / (k.Value[i]/2 - k.Value[i-1]/2) // halves do not overflow
+	return k.Score[i-1] + share*(k.Score[i]-k.Score[i-1])
+}
+
+// columnKnots are those of the columns of x.
+func columnKnots(d Table) []knots {
+	out, n := make([]knots, d.Dim), len(d.Time)
+	parallel(d.Dim, func(j int) {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = float64(d.X[i*d.Dim+j])
+		}
+		out[j] = normalScores(values)
+	})
+	return out
+}
+
+// scored are the normal scores of x, with its columns in canonical order.
+func (s shape) scored(d Table) []float32 {
+	const block = 4096 // rows
+	n := len(d.Time)
+	out := make([]float32, len(d.X))
+	parallel((n+block-1)/block, func(b int) {
+		for i := b * block; i < min((b+1)*block, n); i++ {
+			for k, j := range s.Columns {
+				out[i*d.Dim+k] = float32(s.Knots[k].of(float64(d.X[i*d.Dim+j])))
+			}
+		}
+	})
+	return out
+}
+
+// parallel calls f for 0..n-1.
+func parallel(n int, f func(i int)) {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		group.Go(func() error { f(i); return nil })
+	}
+	_ = group.Wait() // f returns no error
+}
