@@ -84,7 +84,6 @@ func PrepareBacktest(q BacktestRequest) (*BacktestJob, error) {
 		return nil, err
 	}
 	p := &BacktestJob{BacktestRequest: q, opened: o}
-	p.noteFar()
 	s, blocks, past := o.stream, o.at+1, len(o.stream.Times.Rows(0, o.at))
 	bad := func(column, problem, fix string) error {
 		return &table.Error{File: q.File, Column: column, Problem: problem, Fix: fix}

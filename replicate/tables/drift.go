@@ -53,7 +53,7 @@ func PrepareDrift(q Request) (*DriftJob, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.noteFar(); o.stream.late != "" {
+	if o.stream.late != "" {
 		o.about.note("the present is %s, not %s, the last time of the table: its rows have no label",
 			ShortName(o.stream.Times.Names[o.at]), o.stream.late)
 	}

@@ -160,8 +160,7 @@ func (f *Finding) lines() string {
 	return b.String()
 }
 
-// unseen says that drift was found in single columns, but not by g, so that weights of a kind hardly follow it. Heavy
-// tails are such a case: a rank test sees them move, and to g almost all rows are alike.
+// unseen says that drift was found in single columns, but not by g, so that weights of a kind hardly follow it.
 func (f *Finding) unseen(kind crossfit.Kind) []string {
 	drift := false
 	for _, q := range f.Questions {
@@ -176,8 +175,8 @@ func (f *Finding) unseen(kind crossfit.Kind) []string {
 	if !drift {
 		return nil
 	}
-	return []string{"drift is found in single columns, but not by g, so that these weights hardly follow it; logarithms of " +
-		"numbers with a few very large values, or fewer levels, may help g"}
+	return []string{"drift is found in single columns, but not by g, so that these weights hardly follow it; fewer levels " +
+		"of categories may help g"}
 }
 
 // notes tell what limits the tests.

@@ -3,7 +3,6 @@ package tables
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -169,57 +168,22 @@ func (s *Stream) Data(rows []int) (crossfit.Table, *table.Encoder, error) {
 	return d, encoder, nil
 }
 
-// farFrom is the number of standard deviations from the mean beyond which a value hides the others from g, which sees
-// numbers divided by the standard deviation. Of a million rows, normal ones reach 5 and exponential ones 13.
-const farFrom = 15
-
-// oddities lists the features that have one value in all these rows, and says which have a value far from the mean.
-func (s *Stream) oddities(rows []int) (constant, far []string, err error) {
-	names := s.Features
+// constant lists the features, and a label that is a number, that have one value in all these rows.
+func (s *Stream) constant(rows []int) (names []string, err error) {
+	columns := s.Features
 	if s.Label != nil && s.Label.Target != nil {
-		names = append(slices.Clone(names), s.Label.Column)
+		columns = append(slices.Clone(columns), s.Label.Column)
 	}
-	encoder, err := s.Table.Fit(names, rows)
+	encoder, err := s.Table.Fit(columns, rows)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, c := range encoder.Columns {
-		switch {
-		case c.Scale == 0 && len(c.Levels)+len(c.Joined) < 2 && !c.Indicator:
-			constant = append(constant, c.Name)
-		case c.Kind == table.Number && c.Scale > 0:
-			columns, err := s.Table.Columns([]string{c.Name}, rows)
-			if err != nil {
-				return nil, nil, err
-			}
-			if text := farthest(c, newFeature(columns[0]), rows, s.Table.Row); text != "" {
-				far = append(far, text)
-			}
+		if c.Scale == 0 && len(c.Levels)+len(c.Joined) < 2 && !c.Indicator {
+			names = append(names, c.Name)
 		}
 	}
-	return constant, far, nil
-}
-
-// farthest names the value farthest from the mean if it is farFrom it and there are others to hide: more than two. row
-// is the number of a row in the file, from 0.
-func farthest(c table.Encoded, f feature, rows []int, row func(int) int) string {
-	at, most, two := -1, 0., map[float64]bool{}
-	for i, v := range f.number {
-		if f.missing != nil && f.missing[i] || v != v {
-			continue
-		}
-		if d := math.Abs(v-c.Mean) / c.Scale; d > most {
-			at, most = i, d
-		}
-		if len(two) < 3 {
-			two[v] = true
-		}
-	}
-	if most <= farFrom || len(two) < 3 {
-		return ""
-	}
-	return fmt.Sprintf("%s is %.4g in row %d, %.0f standard deviations from its mean", c.Name, f.number[at], row(rows[at])+1,
-		most)
+	return names, nil
 }
 
 // String names the columns that a model learns from by their kinds, and those that it does not see.

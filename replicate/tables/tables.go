@@ -49,8 +49,7 @@ type opened struct {
 	stream *Stream
 	at     int      // place of T, the last time that takes part
 	rows   []int    // up to T, as in the file
-	tested *sample  // rows that are tested for drift; nil: none are
-	far    []string // features with a value that hides the others from g
+	tested *sample // rows that are tested for drift; nil: none are
 	about  About
 }
 
@@ -77,8 +76,8 @@ func (q Request) open(until string) (o opened, err error) {
 	}
 	o.about = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
 		Rows: len(o.rows), Contents: s.String()}
-	same, far, err := s.oddities(o.rows)
-	if o.far = far; err != nil {
+	same, err := s.constant(o.rows)
+	if err != nil {
 		return o, err
 	}
 	if len(same) > 0 {
@@ -89,14 +88,6 @@ func (q Request) open(until string) (o opened, err error) {
 		o.tested.hidden = found
 	}
 	return o, err
-}
-
-// noteFar is for answers by g.
-func (o *opened) noteFar() {
-	if len(o.far) > 0 {
-		o.about.note("%s: g divides by the standard deviation, and so hardly tells the other values apart; take logarithms "+
-			"or ranks, or leave out the row if it is an error", few(o.far, 3))
-	}
 }
 
 // Leaks are notes for the user before anything is fitted.

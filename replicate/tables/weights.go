@@ -77,9 +77,6 @@ func PrepareWeights(q WeightsRequest) (*WeightsJob, error) {
 	if p.opened, err = q.open(q.At); err != nil {
 		return nil, err
 	}
-	if q.Weights.Kind != NoOmega {
-		p.noteFar()
-	}
 	if late := p.stream.late; late != "" && q.At == "" {
 		p.about.note("the weights are for %s, not for %s, the last time of the table: its rows have no label. "+
 			"--kind covariate needs none", ShortName(p.stream.Times.Names[p.at]), late)
