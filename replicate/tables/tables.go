@@ -47,8 +47,8 @@ type About struct {
 // opened is a request whose table was read and checked: what all answers begin with.
 type opened struct {
 	stream *Stream
-	at     int      // place of T, the last time that takes part
-	rows   []int    // up to T, as in the file
+	at     int     // place of T, the last time that takes part
+	rows   []int   // up to T, as in the file
 	tested *sample // rows that are tested for drift; nil: none are
 	about  About
 }
