@@ -101,7 +101,7 @@ func TestBatchFails(t *testing.T) {
 func TestSingleSeedOfABatch(t *testing.T) {
 	s := gaussianSettings()
 	s.First = 2
-	h := newHost(t, "")
+	h := sharedHost(t, "")
 	rows := func(size int) map[string][]runs.Row {
 		s.Stack = size
 		return execute(t, 1, jobs(t, h, s, []int64{6}, "ours"))
