@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"tvps/data/random"
@@ -17,7 +18,19 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
+
+	"github.com/gomlx/compute"
 )
+
+// xla is the backend of all tests. A fitter that stays open keeps its programs: they are compiled once.
+func xla(t *testing.T) compute.Backend {
+	t.Helper()
+	b := backendtest.Open(t, "").Backend
+	programs.Do(func() { crossfit.NewFitter(b) })
+	return b
+}
+
+var programs sync.Once
 
 func host(t *testing.T, dir string) Host {
 	t.Helper()
@@ -25,7 +38,7 @@ func host(t *testing.T, dir string) Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Host{Backend: backendtest.Open(t, "").Backend, Store: store, Workers: 2}
+	return Host{Backend: xla(t), Store: store, Workers: 2}
 }
 
 // runOn prepares and runs.

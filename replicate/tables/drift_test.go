@@ -13,7 +13,6 @@ import (
 
 	"tvps/data/random"
 	"tvps/data/table"
-	"tvps/gomlx_models/backend/backendtest"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -48,7 +47,7 @@ func measure(t *testing.T, file, label string, drop ...string) *Drift {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.Measure(context.Background(), backendtest.Open(t, "").Backend, nil)
+	r, err := p.Measure(context.Background(), xla(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

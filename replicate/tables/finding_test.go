@@ -11,7 +11,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/data/table"
-	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
 )
 
@@ -66,7 +65,7 @@ func TestOneRule(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(a.tested, b.tested) || !reflect.DeepEqual(a.Request, b.Request) {
 			t.Errorf("weights tests other rows than drift: %v", err)
 		}
-		w, err := b.Weigh(t.Context(), backendtest.Open(t, "").Backend, nil)
+		w, err := b.Weigh(t.Context(), xla(t), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +97,7 @@ func TestFalseDrift(t *testing.T) {
 		t.Skip("a simulation of minutes: TVPS_NIGHTLY=1 runs it")
 	}
 	const tables = 40
-	fitter := crossfit.NewFitter(backendtest.Open(t, "").Backend)
+	fitter := crossfit.NewFitter(xla(t))
 	defer fitter.Close()
 	for _, phi := range []float64{0, .5, .9} {
 		called, by := 0, map[string]int{}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"tvps/data/random"
-	"tvps/gomlx_models/backend/backendtest"
 )
 
 // series draws n rows of dim values in blocks: each value is an autoregressive process of coefficient phi and
@@ -39,7 +38,7 @@ func series(seed int64, n, dim, blocks int, phi float64, shift func(row int) flo
 
 func test(t *testing.T, m *measurement) *Tests {
 	t.Helper()
-	m.backend = backendtest.Open(t, "").Backend
+	m.backend = xla(t)
 	if err := m.overTime(func(float64) {}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"tvps/data/random"
-	"tvps/gomlx_models/backend/backendtest"
 )
 
 // TestTimescales: where the rule from x to y turned round for one half of the rows and stayed for the other, the
@@ -26,7 +25,7 @@ func TestTimescales(t *testing.T) {
 		}
 		k.block, k.data.X, k.data.Label = append(k.block, block), append(k.data.X, float32(x), float32(side)), append(k.data.Label, y)
 	}
-	c := &computation{BacktestJob: &BacktestJob{}, backend: backendtest.Open(t, "").Backend}
+	c := &computation{BacktestJob: &BacktestJob{}, backend: xla(t)}
 	lists, err := timescales(t.Context(), c, Rule{}, k, nil)
 	if err != nil {
 		t.Fatal(err)

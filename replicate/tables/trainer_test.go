@@ -19,7 +19,6 @@ import (
 
 	"tvps/data/random"
 	"tvps/data/table"
-	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/floats"
@@ -241,7 +240,7 @@ func TestRidge(t *testing.T) {
 
 // TestMLP: models that differ by their weights alone learn the rule of their rows.
 func TestMLP(t *testing.T) {
-	m := newMLP(backendtest.Open(t, "").Backend, 0)
+	m := newMLP(xla(t), 0)
 	t.Cleanup(func() { _ = m.close() })
 	k := newTestTask(t, turning(t, 16), 15)
 	old, recent := k.equal(), k.weights(Weighting{Window: 4}, nil)

@@ -12,7 +12,6 @@ import (
 
 	"tvps/data/random"
 	"tvps/data/table"
-	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
 
 	"gonum.org/v1/gonum/stat"
@@ -50,7 +49,7 @@ func weigh(t *testing.T, q WeightsRequest) *Weights {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.Weigh(context.Background(), backendtest.Open(t, "").Backend, nil)
+	r, err := p.Weigh(context.Background(), xla(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

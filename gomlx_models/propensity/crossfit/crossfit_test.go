@@ -412,7 +412,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestBackends: the pure Go backend gives the same log omega up to rounding, until its fitter is closed.
+// TestBackends: the pure Go backend gives the same log omega up to rounding, until its last fitter is closed.
 func TestBackends(t *testing.T) {
 	d := ruleDrift(1, 300)
 	f := NewFitter(open(t, "go"))
@@ -425,7 +425,13 @@ func TestBackends(t *testing.T) {
 	if _, rms := agreement(a.LogOmega, b.LogOmega); rms > 1e-3 {
 		t.Errorf("XLA and Go differ by %v", rms)
 	}
+	other := NewFitter(open(t, "go"))
 	f.Close()
+	f.Close() // once more counts as once
+	if again := weigh(t, o, 19, WeightOptions{Kind: Joint}); !slices.Equal(again.LogOmega, b.LogOmega) {
+		t.Error("the first of two fitters was closed, and log omega is another")
+	}
+	other.Close()
 	_, err = o.Weights(t.Context(), 19, WeightOptions{Kind: Joint})
 	demand.Error(t, err, "crossfit: used after Close")
 }

@@ -162,40 +162,16 @@ type Fitter struct {
 	// them at a time.
 	Progress func(share float64)
 
-	backend compute.Backend
-	mu      sync.Mutex
-	nets    map[netKey]*network
+	*programs
+	closing sync.Once
 }
 
-// NewFitter returns a fitter for a backend. Close it, after the last use of what it fitted.
-func NewFitter(backend compute.Backend) *Fitter {
-	return &Fitter{backend: backend, nets: map[netKey]*network{}}
-}
+// NewFitter returns a fitter for a backend, with the programs of those of this backend that are open. Close it, after
+// the last use of what it fitted.
+func NewFitter(backend compute.Backend) *Fitter { return &Fitter{programs: programsOf(backend)} }
 
-// Close frees the compiled programs.
-func (f *Fitter) Close() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, w := range f.nets {
-		w.close()
-	}
-	clear(f.nets)
-}
-
-// net returns the programs of that key.
-func (f *Fitter) net(key netKey) (*network, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if w := f.nets[key]; w != nil {
-		return w, nil
-	}
-	w, err := newNetwork(f.backend, key)
-	if err != nil {
-		return nil, err
-	}
-	f.nets[key] = w
-	return w, nil
-}
+// Close frees the compiled programs, if no other fitter of this backend is open.
+func (f *Fitter) Close() { f.closing.Do(f.release) }
 
 // Fit fits g to the rows and returns what Weights needs. It fits p_t(x,y), and p_t(x) where a
 // kind needs it, by logistic regression of a row's own time against the time of another row
