@@ -35,11 +35,17 @@ func samplesOf(d Data, times int) (Samples, []float64) {
 
 func newEstimator(t *testing.T, d Data, times int, cfg Config) *Estimator {
 	t.Helper()
+	return newEstimatorOn(t, "", d, times, cfg)
+}
+
+// newEstimatorOn is newEstimator on a backend: on "go", where nothing is compiled, if the test is not about programs.
+func newEstimatorOn(t *testing.T, backend string, d Data, times int, cfg Config) *Estimator {
+	t.Helper()
 	pool, err := NewPool(d.X, d.dims(cfg)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := NewEstimator(open(t, ""), pool, times, cfg)
+	e, err := NewEstimator(open(t, backend), pool, times, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,8 +120,8 @@ func TestOneCompilationServesEveryT(t *testing.T) {
 func TestCapacityDoesNotMatter(t *testing.T) {
 	demand.Slow(t)
 	d := gaussian(1, linear, equal(9, 100)...)
-	small := logsUpTo(t, newEstimator(t, d, 4, quick()), d, 4, 0)
-	large := logsUpTo(t, newEstimator(t, d, 9, quick()), d, 4, 0)
+	small := logsUpTo(t, newEstimatorOn(t, "go", d, 4, quick()), d, 4, 0)
+	large := logsUpTo(t, newEstimatorOn(t, "go", d, 9, quick()), d, 4, 0)
 	if _, rms := agreement(small, large); rms > 1e-4 {
 		t.Errorf("log omega with places for 4 and 9 times differs by %v", rms)
 	}
@@ -197,9 +203,9 @@ func TestFC3(t *testing.T) {
 // that pool.
 func TestOnAnotherPool(t *testing.T) {
 	first, second := gaussian(1, linear, equal(3, 100)...), gaussian(2, linear, equal(3, 100)...)
-	e := newEstimator(t, first, 3, quick())
+	e := newEstimatorOn(t, "go", first, 3, quick())
 	e.eval.SetMaxCache(1)
-	want := logsUpTo(t, newEstimator(t, second, 3, quick()), second, 3, 0)
+	want := logsUpTo(t, newEstimatorOn(t, "go", second, 3, quick()), second, 3, 0)
 	pool, err := NewPool(second.X, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +232,7 @@ func TestFitFrom(t *testing.T) {
 	d := gaussian(1, linear, equal(4, 100)...)
 	trained, still := quick(), quick()
 	still.Updates = 0
-	e, none := newEstimator(t, d, 4, trained), newEstimator(t, d, 4, still)
+	e, none := newEstimatorOn(t, "go", d, 4, trained), newEstimatorOn(t, "go", d, 4, still)
 	samples, times := samplesOf(d, 3)
 	before, err := e.Fit(context.Background(), samples, times, 7)
 	if err != nil {
@@ -261,6 +267,6 @@ func TestFitFrom(t *testing.T) {
 	}
 	wide := quick()
 	wide.Hidden = 9
-	_, err = newEstimator(t, d, 4, wide).FitFrom(context.Background(), before, all, more, 8)
+	_, err = newEstimatorOn(t, "go", d, 4, wide).FitFrom(context.Background(), before, all, more, 8)
 	demand.Error(t, err, "another shape", "number of times")
 }

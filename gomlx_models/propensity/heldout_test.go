@@ -26,7 +26,7 @@ func TestHeldOutLoss(t *testing.T) {
 	for _, method := range Methods() {
 		cfg := quick()
 		cfg.Method, cfg.Updates, cfg.Batch = method, 500, 256
-		e := newEstimator(t, fitted, 2, cfg)
+		e := newEstimatorOn(t, "go", fitted, 2, cfg)
 		score, err := e.Fit(t.Context(), samples, times, 0)
 		if err != nil {
 			t.Fatal(err)

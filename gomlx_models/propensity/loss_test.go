@@ -270,7 +270,7 @@ func TestGradientOfDeeperNetworks(t *testing.T) {
 				continue // compiles slowly and tests nothing new
 			}
 			t.Run(fmt.Sprintf("%s %s", method, network), func(t *testing.T) {
-				b := open(t, "")
+				b := open(t, "go") // a gradient is a graph, whatever compiles it
 				time := TimeOneHot
 				if network == Deep {
 					time = TimePeriods
