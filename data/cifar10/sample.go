@@ -37,6 +37,10 @@ const (
 // sampleSum is the SHA-256 of the picture and the labels.
 const sampleSum = "88339a3ff8c622ee512c26c02e0712697e95ad4c9646a68739beca596c51785a"
 
+// SampleSource is that of the embedded sample.
+var SampleSource = Source{Note: "CIFAR-10 sample from the repository: " +
+	"6,500 training and 4,000 test images of the official splits, the same number of each class"}
+
 // sampled is an entry of sample.labels, little-endian.
 type sampled struct {
 	Index int32
@@ -65,9 +69,7 @@ func decodeSample(picture, labels []byte) (*Data, error) {
 	const first = Classes * SampleTrain // of the test images
 	return &Data{
 		Train: imagesIn(decoded.(*image.NRGBA), entries[:first], 0),
-		Test:  imagesIn(decoded.(*image.NRGBA), entries[first:], first),
-		Source: Source{Note: "CIFAR-10 sample from the repository: " +
-			"6,500 training and 4,000 test images of the official splits, the same number of each class"}}, nil
+		Test:  imagesIn(decoded.(*image.NRGBA), entries[first:], first), Source: SampleSource}, nil
 }
 
 // imagesIn cuts images out of the picture; first is the place of the first one.

@@ -42,8 +42,8 @@ func (src imageSource) About() (about experiment.Source) {
 	if src.standIn {
 		about.StandIn = StandIn
 	}
-	if data, err := src.data(); err == nil {
-		about.Note, about.Name = data.Source.Note, nameOf(data)
+	if source, err := src.library.source(src.settings, src.standIn); err == nil {
+		about.Note, about.Name = source.Note, nameOf(source)
 	}
 	return about
 }
@@ -54,7 +54,7 @@ func (src imageSource) data() (*cifar10.Data, error) {
 
 // Identity names the images and the checkpoint that their features are made with.
 func (src imageSource) Identity(seed int64) (map[string]string, error) {
-	data, err := src.data()
+	source, err := src.library.source(src.settings, src.standIn)
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +62,12 @@ func (src imageSource) Identity(seed int64) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{"data": nameOf(data), "checkpoint-hash": c.hash}, nil
+	return map[string]string{"data": nameOf(source), "checkpoint-hash": c.hash}, nil
 }
 
 // nameOf names images in the identity of runs.
-func nameOf(data *cifar10.Data) string {
-	if data.Source.Full {
+func nameOf(source cifar10.Source) string {
+	if source.Full {
 		return "full"
 	}
 	return "sample"

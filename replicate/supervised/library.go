@@ -40,15 +40,51 @@ func (l *library) cifar10(s Settings, standIn bool) (*cifar10.Data, error) {
 		switch {
 		case standIn:
 			few.Train, few.Test = data.Train.Select(nil), firstOfClass(data.Test, s.Images)
-			few.Source.Note = fmt.Sprintf("This is a %s: features of %d CIFAR-10 test images from the frozen trunk, "+
-				"which never saw them", StandIn, few.Test.Len())
 		case s.Images > 0:
 			few.Train, few.Test = firstOfClass(data.Train, s.Images), firstOfClass(data.Test, s.TestN)
-			few.Source.Note += fmt.Sprintf("; of these, %d training and %d test images are used",
-				few.Train.Len(), few.Test.Len())
 		}
+		few.Source.Note = s.note(data.Source, standIn, few.Train.Len(), few.Test.Len())
 		return &few, nil
 	})
+}
+
+// source says which images the settings name. It does not decode the sample, which takes a second: a figure whose runs
+// are stored needs none.
+func (l *library) source(s Settings, standIn bool) (cifar10.Source, error) {
+	if dir, err := cifar10.Find(); s.Data != "sample" && (err != nil || dir != "") {
+		data, err := l.cifar10(s, standIn)
+		if err != nil {
+			return cifar10.Source{}, err
+		}
+		return data.Source, nil
+	}
+	train, test := sampled(cifar10.SampleTrain, s.Images), sampled(cifar10.SampleTest, s.TestN)
+	if standIn {
+		test = sampled(cifar10.SampleTest, s.Images)
+	}
+	source := cifar10.SampleSource
+	source.Note = s.note(source, standIn, train, test)
+	return source, nil
+}
+
+// note says which of the images are used.
+func (s Settings) note(of cifar10.Source, standIn bool, train, test int) string {
+	switch {
+	case standIn:
+		return fmt.Sprintf("This is a %s: features of %d CIFAR-10 test images from the frozen trunk, "+
+			"which never saw them", StandIn, test)
+	case s.Images > 0:
+		return of.Note + fmt.Sprintf("; of these, %d training and %d test images are used", train, test)
+	}
+	return of.Note
+}
+
+// sampled is the number of images that firstOfClass selects of a split of the sample.
+func sampled(ofClass, n int) int {
+	if n > 0 {
+		ofClass = min(ofClass, max(1, n/cifar10.Classes))
+	}
+	return ofClass * cifar10.Classes
 }
 
 // clear loads CLEAR's published features.

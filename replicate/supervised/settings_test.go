@@ -231,6 +231,24 @@ func TestLimitOfImages(t *testing.T) {
 	}
 }
 
+// What is said about the sample before it is decoded is what is said of its images.
+func TestSourceOfSample(t *testing.T) {
+	l := libraryOf(newHost(t, "go"))
+	for _, images := range []int{0, 5, 123, 9000} {
+		for _, standIn := range []bool{false, true} {
+			s := imageSettings()
+			s.Data, s.Images, s.TestN = "sample", images, 2*images
+			data, err := l.cifar10(s, standIn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := l.source(s, standIn); err != nil || got != data.Source {
+				t.Errorf("%d images, stand-in %t: %+v, %v, want %+v", images, standIn, got, err, data.Source)
+			}
+		}
+	}
+}
+
 func TestPlannedSteps(t *testing.T) {
 	s := gaussianSettings()
 	s.Steps, s.First, s.Stride = 10, 1, 4
