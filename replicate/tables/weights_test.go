@@ -183,10 +183,10 @@ func TestLateLabels(t *testing.T) {
 // TestOnlyX: if x alone drifts, a note says that weights of the rule from x to y do not correct that.
 func TestOnlyX(t *testing.T) {
 	rng := random.New(1, "only-x")
-	text := "month,x,coin,y\n"
-	for i := range 600 {
-		x := rng.NormFloat64() + float64(i)/100
-		text += fmt.Sprintf("2024-%02d,%.4f,%d,%t\n", i/50+1, x, rng.IntN(2), x+2*rng.NormFloat64() > 3)
+	text := "month,x,noise,coin,y\n" // columns and rows as in TestRule, whose programs serve
+	for i := range 2400 {
+		x := rng.NormFloat64() + float64(i)/400
+		text += fmt.Sprintf("2024-%02d,%.4f,%.4f,%d,%t\n", i/200+1, x, rng.NormFloat64(), rng.IntN(2), x+2*rng.NormFloat64() > 3)
 	}
 	for label, other := range map[string]string{"coin": "y", "y": "coin"} { // with y the outcome drifts, too, as x does
 		q := WeightsRequest{Request: Request{Source: Source{File: csv(t, text), Time: "month", Label: label,

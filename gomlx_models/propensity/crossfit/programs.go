@@ -6,8 +6,7 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// programs are what was compiled for a backend. Its fitters share them: a back test has one for its weights and one for
-// its test for drift.
+// programs are what was compiled for a backend. Its open fitters share them.
 type programs struct {
 	backend compute.Backend
 	fitters int // that are open; guarded by opened

@@ -120,7 +120,7 @@ func TestProgress(t *testing.T) {
 	var shares []float64
 	f.Progress = func(share float64) { shares = append(shares, share) }
 	d, cfg := ruleDrift(1, 300), tiny()
-	cfg.Patience = 1000
+	cfg.Patience, cfg.Permutations = 1000, 3 // as in TestFewChunks, whose programs serve
 	for name, run := range map[string]func() error{
 		"fit":   func() error { _, err := f.Fit(t.Context(), d, cfg, 0); return err },
 		"drift": func() error { _, err := f.Drift(t.Context(), d, cfg, 0); return err },
