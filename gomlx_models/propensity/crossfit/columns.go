@@ -8,16 +8,20 @@ import (
 	"tvps/gomlx_models/loop"
 )
 
-// shapeOf is the shape of rows.
-func shapeOf(d Table) shape {
+// shapeOf returns the shape of rows, and the normal scores of x with its columns in canonical order.
+func shapeOf(d Table) (shape, []float32) {
 	s := shape{Dim: d.Dim, Classes: d.Classes, Columns: Positions(d.Dim), Knots: columnKnots(d)}
 	if d.Target != nil {
 		k := normalScores(slices.Clone(d.Target))
 		s.Target = &k
 	}
-	s.Columns = columnOrder(d, s)
+	z := s.scored(d)
+	s.Columns = columnOrder(d, s, z)
 	s.Knots = loop.Pick(s.Knots, s.Columns)
-	return s
+	for row := range slices.Chunk(z, d.Dim) {
+		copy(row, loop.Pick(row, s.Columns))
+	}
+	return s, z
 }
 
 // columnOrder returns the columns of x in their canonical order, which depends neither on the order in which rows and
@@ -27,9 +31,9 @@ func shapeOf(d Table) shape {
 //
 // where z are the normal scores of x and r_i a smooth function of the row's time and outcome. Where keys agree up to
 // rounding, r_i also takes in the columns that are in order. Columns that then still agree are equal, up to an
-// increasing function. s: with the columns as they are given.
-func columnOrder(d Table, s shape) []int {
-	z, r := s.scored(d), make([]float64, len(d.Time))
+// increasing function. s and z: with the columns as they are given.
+func columnOrder(d Table, s shape, z []float32) []int {
+	r := make([]float64, len(d.Time))
 	first, last := slices.Min(d.Time), slices.Max(d.Time)
 	for i, t := range d.Time {
 		u := (t - first) / (last - first)

@@ -205,7 +205,7 @@ func prepared(t *testing.T, d Table, cfg Config) (*Fitted, *sortedRows, []*tenso
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := deviceTable(o.Shape.scored(d), d.Dim)
+	table := o.table(rows)
 	t.Cleanup(func() { net.Free(table...) })
 	return o, rows, table
 }
@@ -382,11 +382,11 @@ func TestColumnOrder(t *testing.T) {
 		rows, swapped = append(rows, a, b, a+2*b*float32(i)), append(swapped, b, a, a+2*b*float32(i))
 	}
 	time := []float64{0, 0, 0, 0, 1, 1, 1, 1}
-	one := shapeOf(Table{Dim: 3, X: rows, Time: time}).Columns
-	two := shapeOf(Table{Dim: 3, X: swapped, Time: time}).Columns
+	one, _ := shapeOf(Table{Dim: 3, X: rows, Time: time})
+	two, _ := shapeOf(Table{Dim: 3, X: swapped, Time: time})
 	for i, j := range []int{1, 0, 2} {
-		if slices.Index(one, i) != slices.Index(two, j) {
-			t.Errorf("orders %v and %v", one, two)
+		if slices.Index(one.Columns, i) != slices.Index(two.Columns, j) {
+			t.Errorf("orders %v and %v", one.Columns, two.Columns)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (f *Fitter) Drift(ctx context.Context, d Table, cfg Config, seed int64) (*D
 	}
 	found := &Drift{}
 	found.testColumns(d, rows.at, seed)
-	table := o.table(d)
+	table := o.table(rows)
 	defer net.Free(table...)
 	chunk, at := thin(evenly(len(rows.at), found.Chunks)), thin(rows.at)
 	o.work.planned = nullCandidate.Updates

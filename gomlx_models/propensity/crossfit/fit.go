@@ -223,11 +223,14 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 		return nil, nil, fmt.Errorf("crossfit: %w: %d samples for %d folds; there must be at least %d",
 			ErrFewRows, len(d.Time), cfg.Folds, least)
 	}
-	o.Shape = shapeOf(d)
+	var scores []float32
+	o.Shape, scores = shapeOf(d)
 	rows := sortRows(d, o.Shape.Columns)
 	rows.deal(d, cfg.Folds)
 	o.fold = rows.folds()
-	o.turn = turned(d, o.Shape, rows.at)
+	if o.turn = turned(scores, d.Dim, rows.at); o.turn == nil {
+		rows.scores = scores
+	}
 	o.note(d, rows)
 	return o, rows, nil
 }
@@ -262,7 +265,7 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 		}
 		o.Config.Kinds = []Kind{Covariate}
 	}
-	table := o.table(d)
+	table := o.table(rows)
 	defer net.Free(table...)
 	for _, c := range o.Config.Candidates {
 		o.work.planned += len(o.needs()) * c.Updates

@@ -99,12 +99,13 @@ func (o *Fitted) width() int {
 	return o.Shape.Dim
 }
 
-// table copies x to the device as networks see it in training.
-func (o *Fitted) table(d Table) []*tensors.Tensor {
+// table moves x to the device as networks see it in training.
+func (o *Fitted) table(rows *sortedRows) []*tensors.Tensor {
 	if o.turn != nil {
 		return o.turn.device()
 	}
-	return deviceTable(o.Shape.scored(d), d.Dim)
+	defer func() { rows.scores = nil }()
+	return deviceTable(rows.scores, o.Shape.Dim)
 }
 
 // key names the programs of a candidate.

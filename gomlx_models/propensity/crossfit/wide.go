@@ -22,18 +22,17 @@ type turn struct {
 	table []float32  // the rotated rows [rows, rank]
 }
 
-// turned returns the rotation of a wide table, or nil if there are enough rows, or too many. at: the rows in canonical
-// order.
-func turned(d Table, s shape, at []int) *turn {
+// turned returns the rotation of a wide table, or nil if there are enough rows, or too many. scores: those of
+// dim columns; at: the rows in canonical order.
+func turned(scores []float32, dim int, at []int) *turn {
 	n := len(at)
-	if d.Dim <= max(n, leastTurned) || n > mostTurned {
+	if dim <= max(n, leastTurned) || n > mostTurned {
 		return nil
 	}
-	x := mat.NewDense(n, d.Dim, nil)
-	scores := s.scored(d)
+	x := mat.NewDense(n, dim, nil)
 	for i, row := range at {
-		for k := range d.Dim {
-			x.Set(i, k, float64(scores[row*d.Dim+k]))
+		for k := range dim {
+			x.Set(i, k, float64(scores[row*dim+k]))
 		}
 	}
 	var gram mat.SymDense
@@ -51,7 +50,7 @@ func turned(d Table, s shape, at []int) *turn {
 	var vectors, axes, z mat.Dense
 	eigen.VectorsTo(&vectors)
 	parts := mat.DenseCopyOf(vectors.Slice(0, n, first, n))
-	scale := math.Sqrt(float64(rank) / float64(d.Dim))
+	scale := math.Sqrt(float64(rank) / float64(dim))
 	axes.Mul(x.T(), parts)
 	axes.Apply(func(_, j int, v float64) float64 { return v * scale / math.Sqrt(value[first+j]) }, &axes)
 	z.Mul(x, &axes)

@@ -34,12 +34,12 @@ func manyColumns(seed int64) (few, wide Table) {
 // values, in as few dimensions as they span; and a layer that is turned back gives what it gave.
 func TestTurned(t *testing.T) {
 	few, d := manyColumns(1)
-	s, at := shapeOf(d), Positions(90)
-	turn := turned(d, s, at)
+	_, scores := shapeOf(d)
+	at := Positions(90)
+	turn := turned(scores, d.Dim, at)
 	if turn == nil || turn.rank() != 2 {
 		t.Fatalf("%v: two columns and their copies span 2 dimensions", turn)
 	}
-	scores := s.scored(d)
 	standard := func(row int) []float64 {
 		out := make([]float64, d.Dim)
 		for k, v := range scores[row*d.Dim : (row+1)*d.Dim] {
@@ -83,7 +83,7 @@ func TestTurned(t *testing.T) {
 			}
 		}
 	}
-	if turned(few, s, at) != nil {
+	if _, scores := shapeOf(few); turned(scores, few.Dim, at) != nil {
 		t.Error("a table of few columns is rotated")
 	}
 }
