@@ -177,6 +177,8 @@ func (f *Fitter) Close() { f.closing.Do(f.release) }
 // kind needs it, by logistic regression of a row's own time against the time of another row
 // (Algorithm 2), in this way:
 //
+//   - g sees normal scores: the rank of a number among the rows of its column, as a quantile of the
+//     normal distribution. Beyond the fitted values it is that of the least or the greatest one.
 //   - Rows are sorted by Time, then Order, and cut into contiguous chunks, which are dealt to
 //     Folds folds. Equal rows stay together.
 //   - For each candidate one g a fold is trained on the rows of the other folds. The mean loss
