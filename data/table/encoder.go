@@ -10,10 +10,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// mostFeatures is the number of features of a category at most, and outlier bounds the standardised values.
+// mostFeatures is the number of features of a category at most, and outlier bounds the standardised values. hidden is
+// the interquartile range, in standard deviations, below which values next to a huge one would be equal as float32.
 const (
 	mostFeatures = 32
 	outlier      = 1e6
+	hidden       = 1e-4
 )
 
 // Encoder turns rows into features. It was fitted on some rows, and its numbers come from these alone. It can be
@@ -25,10 +27,13 @@ type Encoder struct {
 // Encoded is how an Encoder encodes a column. Its features are: the standardised number, or 0 or 1 of a boolean, or one
 // for each level of a category; then, if Indicator, 1 where the value is missing.
 type Encoded struct {
-	Name      string   `json:"name"`
-	Kind      Kind     `json:"kind"`
-	Mean      float64  `json:"mean"`             // numbers, times in days, booleans; it replaces a missing value
-	Scale     float64  `json:"scale"`            // the standard deviation; 0 if it was constant, and its feature is 0
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+	// Mean and Scale, the standard deviation, are of numbers, times in days and booleans. Where a huge value would hide
+	// the others, they are the median and the distance of the quartiles. Mean replaces a missing value. Scale is 0 if the
+	// column was constant, and its feature is 0.
+	Mean      float64  `json:"mean"`
+	Scale     float64  `json:"scale"`
 	Levels    []string `json:"levels,omitempty"` // categories: those that have a feature, sorted
 	Joined    []string `json:"joined,omitempty"` // categories: rarer levels, which share one more feature
 	Indicator bool     `json:"indicator"`        // values were missing
@@ -168,7 +173,21 @@ func (c *column) fit(rows []int) Encoded {
 	if e.Scale = math.Sqrt(squares / n); slices.Min(values) == slices.Max(values) {
 		e.Mean, e.Scale = values[0], 0
 	}
+	if middle, spread := quartiles(values); spread > 0 && spread < hidden*e.Scale {
+		e.Mean, e.Scale = middle, spread
+	}
 	return e
+}
+
+// quartiles are the median of about a thousand of the values, and the distance of their quartiles.
+func quartiles(values []float64) (median, spread float64) {
+	var some []float64
+	for i := 0; i < len(values); i += 1 + len(values)/1000 {
+		some = append(some, values[i])
+	}
+	slices.Sort(some)
+	n := len(some)
+	return some[n/2], some[3*n/4] - some[n/4]
 }
 
 // sorted are some levels.

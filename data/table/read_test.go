@@ -427,6 +427,20 @@ func TestEncoder(t *testing.T) {
 	checkSentence(t, err, `there is no column "n"`)
 }
 
+// TestHugeValue: next to a huge fill value the others keep their distances.
+func TestHugeValue(t *testing.T) {
+	tab := read(t, "n\n1\n2\n1e100\n3\n4\n5\n6\n7\n8\n", table.Options{})
+	e, err := tab.Fit([]string{"n"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := e.Encode(tab, nil)
+	want := []float32{-1, -.75, 1e6, -.5, -.25, 0, .25, .5, .75} // median 5, quartiles 3 and 7
+	if err != nil || !slices.Equal(x, want) {
+		t.Errorf("%v (%v), want %v", x, err, want)
+	}
+}
+
 // TestRareLevels: a category has 32 features, of which the rarest levels share the last.
 func TestRareLevels(t *testing.T) {
 	var content strings.Builder
