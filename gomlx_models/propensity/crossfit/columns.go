@@ -12,7 +12,7 @@ import (
 func shapeOf(d Table) (shape, []float32) {
 	s := shape{Dim: d.Dim, Classes: d.Classes, Columns: Positions(d.Dim), Knots: columnKnots(d)}
 	if d.Target != nil {
-		k := normalScores(slices.Clone(d.Target))
+		k := normalScores(slices.Clone(d.Target), 1e-12)
 		s.Target = &k
 	}
 	z := s.scored(d)

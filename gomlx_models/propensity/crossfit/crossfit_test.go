@@ -545,13 +545,15 @@ func TestFile(t *testing.T) {
 	if _, err := loaded.Weights(ctx, 7, WeightOptions{Kind: Joint}); err == nil {
 		t.Error("a loaded g has no rows, but gave weights of them")
 	}
-	for name, c := range map[string]net.Checkpoint{"no g": {}, "an old one": {Metadata: map[string]string{"crossfit": "{}"}}} {
+	for text, want := range map[string]string{"": "not a saved g", "{}": "its version is 0",
+		`{"Version":4,"Shape":{"Target":true}}`: "its version is 4, this program reads version 5",
+		`{"Version":5,"Shape":{"Target":true}}`: "damaged"} {
+		c := net.Checkpoint{Metadata: map[string]string{"crossfit": text}}
 		if err := c.Save(path); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fitter(t).Load(path); err == nil {
-			t.Errorf("%s was read", name)
-		}
+		_, err := fitter(t).Load(path)
+		demand.Error(t, err, want)
 	}
 }
 

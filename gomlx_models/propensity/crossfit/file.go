@@ -69,11 +69,16 @@ func (f *Fitter) Load(path string) (*Fitted, error) {
 
 func (f *Fitter) restore(c *net.Checkpoint) (*Fitted, error) {
 	var h header
-	if err := json.Unmarshal([]byte(c.Metadata[metadataKey]), &h); err != nil {
+	var of struct{ Version int } // alone, as the rest of another version may be of other types
+	text := []byte(c.Metadata[metadataKey])
+	if err := json.Unmarshal(text, &of); err != nil {
 		return nil, errors.New("this is not a saved g")
 	}
-	if h.Version != fileVersion {
-		return nil, fmt.Errorf("its version is %d, this program reads version %d; save it again", h.Version, fileVersion)
+	if of.Version != fileVersion {
+		return nil, fmt.Errorf("its version is %d, this program reads version %d; fit and save it again", of.Version, fileVersion)
+	}
+	if err := json.Unmarshal(text, &h); err != nil {
+		return nil, fmt.Errorf("its header is damaged: %w", err)
 	}
 	o := &Fitted{Findings: h.Findings, fitter: f, models: map[Kind]*model{}, fold: map[uint64]uint8{}}
 	for row := range slices.Chunk(h.Folds, 9) {

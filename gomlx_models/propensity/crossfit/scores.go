@@ -21,11 +21,12 @@ const knotsPerScore = 16
 
 // normalScores returns the knots of a column. The score of the value with mean rank r of n, from 0, is the quantile
 // (r + 1/2) / n of the standard normal distribution. Those of two values are standardised by half their distance, so
-// that a rare level of a category is no large number. A constant has 0. values are sorted in place.
-func normalScores(values []float64) knots {
+// that a rare level of a category is no large number. A constant, up to a relative rounding, has 0. values are sorted
+// in place.
+func normalScores(values []float64, rounding float64) knots {
 	slices.Sort(values)
 	n, low, high := len(values), values[0], values[len(values)-1]
-	if high-low <= 1e-6*max(math.Abs(low), math.Abs(high)) { // constant up to rounding
+	if high-low <= rounding*max(math.Abs(low), math.Abs(high)) {
 		return knots{[]float64{low}, []float64{0}}
 	}
 	if at, _ := slices.BinarySearch(values, high); values[at-1] == low {
@@ -81,7 +82,7 @@ func columnKnots(d Table) []knots {
 		for i := range values {
 			values[i] = float64(d.X[i*d.Dim+j])
 		}
-		out[j] = normalScores(values)
+		out[j] = normalScores(values, 1e-6) // of float32
 	})
 	return out
 }

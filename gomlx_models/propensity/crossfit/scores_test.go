@@ -28,12 +28,21 @@ func TestNormalScores(t *testing.T) {
 		{"as far apart as numbers can be", []float64{-math.MaxFloat64, 0, math.MaxFloat64}, []float64{math.MaxFloat64 / 2},
 			[]float64{quantile(5./6) / 2}},
 	} {
-		k := normalScores(slices.Clone(c.values))
+		k := normalScores(slices.Clone(c.values), 1e-6)
 		for i, v := range c.of {
 			if got := k.of(v); math.Abs(got-c.want[i]) > 1e-12 {
 				t.Errorf("%s: %v has score %v, want %v", c.name, v, got, c.want[i])
 			}
 		}
+	}
+}
+
+// TestOffset: targets far from 0 are no constant.
+func TestOffset(t *testing.T) {
+	d := Table{Dim: 1, X: []float32{1, 2, 3}, Time: []float64{0, 1, 2}, Target: []float64{1e9, 1e9 + 2, 1e9 + 1}}
+	s, _ := shapeOf(d)
+	if got := len(s.Target.Value); got != 3 {
+		t.Errorf("%d knots of three targets", got)
 	}
 }
 
@@ -46,7 +55,7 @@ func TestKnots(t *testing.T) {
 		values[i] = math.Exp(3 * rng.NormFloat64())
 		minus[i] = -values[i]
 	}
-	k, opposite := normalScores(values), normalScores(minus) // they sort the values
+	k, opposite := normalScores(values, 0), normalScores(minus, 0) // they sort the values
 	if len(k.Value) > 8*knotsPerScore+10 {
 		t.Errorf("%d knots", len(k.Value))
 	}
