@@ -160,23 +160,25 @@ func (f *Finding) lines() string {
 	return b.String()
 }
 
-// unseen says that drift was found in single columns, but not by g, so that weights of a kind hardly follow it.
-func (f *Finding) unseen(kind crossfit.Kind) []string {
-	drift := false
+// unseen says that drift was found, but not by a g, so that weights of a kind hardly follow it: by no g that tests, or
+// not by that of the weights, which then are flat.
+func (f *Finding) unseen(kind crossfit.Kind, flat bool) []string {
+	drift, seen := false, false
 	for _, q := range f.Questions {
-		if kind == crossfit.Conditional || kind == crossfit.Covariate && q.Name != InX {
+		if kind == crossfit.Conditional && q.Name != InRule || kind == crossfit.Covariate && q.Name != InX {
 			continue
 		}
 		drift = drift || q.Drift
-		if slices.ContainsFunc(q.Tests, func(t QuestionTest) bool { return t.Loss != 0 && t.P <= level }) {
-			return nil
-		}
+		seen = seen || slices.ContainsFunc(q.Tests, func(t QuestionTest) bool { return t.Loss != 0 && t.P <= level })
 	}
-	if !drift {
+	switch {
+	case !drift || seen && !flat:
 		return nil
+	case flat:
+		return []string{"drift is found, but the g of these weights tells no time from another on held-out rows: omega is 1 for " +
+			"all; with few rows another --seed may find more"}
 	}
-	return []string{"drift is found in single columns, but not by g, so that these weights hardly follow it; fewer levels " +
-		"of categories may help g"}
+	return []string{"drift is found in single columns, but not by g, so that these weights hardly follow it"}
 }
 
 // notes tell what limits the tests.

@@ -32,8 +32,13 @@ func TestUnseen(t *testing.T) {
 			{Name: InRule, Drift: test.rule <= level, Tests: []QuestionTest{{P: test.rule, Loss: .69}}}}}
 		for kind, want := range map[crossfit.Kind]bool{crossfit.Covariate: test.covariate, crossfit.Joint: test.joint,
 			crossfit.Conditional: test.ofRule} {
-			if got := f.unseen(kind); len(got) > 0 != want {
+			if got := f.unseen(kind, false); len(got) > 0 != want {
 				t.Errorf("%s weights, p %v: notes %q", kind, test, got)
+			}
+			drift := map[crossfit.Kind]bool{crossfit.Covariate: min(test.x, test.g) <= level, crossfit.Conditional: test.rule <= level,
+				crossfit.Joint: min(test.x, test.g, test.y, test.rule) <= level}[kind]
+			if got := f.unseen(kind, true); len(got) > 0 != drift {
+				t.Errorf("flat %s weights, p %v: notes %q", kind, test, got)
 			}
 		}
 	}

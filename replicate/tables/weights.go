@@ -165,7 +165,8 @@ func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64, show func
 	}
 	r.Notes = slices.Concat(r.Notes, r.Score.Notes, r.weights.Notes)
 	if r.Finding != nil {
-		r.Notes = append(r.Notes, r.Finding.unseen(r.Kind)...)
+		logs := r.weights.LogOmega
+		r.Notes = append(r.Notes, r.Finding.unseen(r.Kind, slices.Min(logs) == 0 && slices.Max(logs) == 0)...)
 	}
 	return nil
 }

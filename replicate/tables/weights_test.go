@@ -214,9 +214,11 @@ func TestFar(t *testing.T) {
 		return weigh(t, WeightsRequest{Request: Request{Source: Source{File: csv(t, text), Time: "t", Label: "y"},
 			Fit: quick(60)}, Weights: crossfit.WeightOptions{Kind: crossfit.Joint}}).weights.LogOmega
 	}
-	near, far := logs("1"), logs("1e9")
-	if r := stat.Correlation(near, far, nil); !(r > .98) {
-		t.Errorf("a value of 1e9 changes log omega: correlation %.3f", r)
+	near := logs("1")
+	for _, value := range []string{"1e9", "-1e36"} {
+		if r := stat.Correlation(near, logs(value), nil); !(r > .98) {
+			t.Errorf("a value of %s changes log omega: correlation %.3f", value, r)
+		}
 	}
 }
 
