@@ -288,6 +288,13 @@ func TestMissing(t *testing.T) {
 		}
 	}
 
+	tab = read(t, "a,b\n-9.0,x\n1,x\n2,y\n", table.Options{Missing: []string{"-9", " x", "NaN", ""}})
+	want = []string{`"-9", which is to mean a missing value, is none of the table: texts are compared as they are written, ` +
+		`so 5 is not 5.0`, `values that are missing by their texts: b "x" 2`}
+	if got := tab.Notes(); !slices.Equal(got, want) {
+		t.Errorf("notes %q, want %q", got, want)
+	}
+
 	countries := append(slices.Repeat([]string{"DE", "FR", "IT", "US", "ZA"}, 3), "NA")
 	for _, test := range []struct {
 		name   string

@@ -42,6 +42,14 @@ func Read(name string, r io.ReaderAt, size int64, o Options) (*Table, error) {
 		}
 		return nil, err
 	}
+	for _, text := range o.Missing {
+		text = strings.TrimSpace(text)
+		found := func(c *column) bool { return c.texts[text] > 0 }
+		if text != "" && notFiniteWords[strings.ToLower(text)] == "" && !slices.ContainsFunc(t.columns, found) {
+			t.notes = append(t.notes, quote(text)+", which is to mean a missing value, is none of the table: texts are compared as "+
+				"they are written, so 5 is not 5.0")
+		}
+	}
 	return t, nil
 }
 
