@@ -131,7 +131,7 @@ func TestTheFutureIsNotUsed(t *testing.T) {
 	}
 	cases := map[string]scenario{
 		"gaussian": {gaussianSettings(), simulatedStream, onVectors, func(s *Settings) { s.GStart = "previous" }},
-		"periodic": {gaussianSettings(), simulatedStream, few, nil}, // another mean, read as the Gaussian is
+		"periodic": {gaussianSettings(), simulatedStream, onVectors, nil},
 		"cifar10a": {imageSettings(), shiftedStream, few, nil},
 		"cifar10b": {imageSettings(), shiftedStream, onImages, pixels},
 		"cifar10c": {imageSettings(), shiftedStream, few, nil},
