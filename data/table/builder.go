@@ -403,7 +403,7 @@ func (c *column) recode(keep func(level string, n int) bool) {
 // quotes, None, if no other level has as many rows, and NA among codes of two letters, such as those of countries.
 // counts: the rows of each level.
 func (b *builder) isLevel(text string, counts map[string]int) bool {
-	if b.in.given {
+	if b.in.named != nil {
 		return false
 	}
 	others, pairs, largest := 0, 0, 0

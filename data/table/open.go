@@ -42,10 +42,9 @@ func Read(name string, r io.ReaderAt, size int64, o Options) (*Table, error) {
 		}
 		return nil, err
 	}
-	for _, text := range o.Missing {
-		text = strings.TrimSpace(text)
+	for _, text := range in.named {
 		found := func(c *column) bool { return c.texts[text] > 0 }
-		if text != "" && notFiniteWords[strings.ToLower(text)] == "" && !slices.ContainsFunc(t.columns, found) {
+		if text != "" && !slices.ContainsFunc(t.columns, found) {
 			t.notes = append(t.notes, quote(text)+", which is to mean a missing value, is none of the table: texts are compared as "+
 				"they are written, so 5 is not 5.0")
 		}
@@ -61,7 +60,7 @@ type input struct {
 	o       Options
 	limits  *limits
 	missing []string
-	given   bool // they were given
+	named   []string // those of the options, but for numbers that are not finite; nil: none, and missing are the default
 	notes   []string
 }
 
@@ -87,7 +86,7 @@ func (in *input) prepare() error {
 			in.missing = append(in.missing, text)
 		}
 	}
-	if in.given = in.missing != nil; !in.given {
+	if in.named = in.missing; in.named == nil {
 		in.missing = DefaultMissing
 	}
 	in.missing = slices.Concat(in.missing, odd)
