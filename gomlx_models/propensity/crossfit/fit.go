@@ -230,9 +230,7 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	rows := sortRows(d, o.Shape.Columns)
 	rows.deal(d, cfg.Folds)
 	o.fold = rows.folds()
-	if o.turn = turned(scores, d.Dim, rows.at); o.turn == nil {
-		rows.scores = scores
-	}
+	o.turn, rows.x = turned(scores, d.Dim, rows.at)
 	o.note(d, rows)
 	return o, rows, nil
 }

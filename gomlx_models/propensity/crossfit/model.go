@@ -101,11 +101,9 @@ func (o *Fitted) width() int {
 
 // table moves x to the device as networks see it in training.
 func (o *Fitted) table(rows *sortedRows) []*tensors.Tensor {
-	if o.turn != nil {
-		return o.turn.device()
-	}
-	defer func() { rows.scores = nil }()
-	return deviceTable(rows.scores, o.Shape.Dim)
+	x := rows.x
+	rows.x = nil
+	return deviceTable(x, o.width())
 }
 
 // key names the programs of a candidate.

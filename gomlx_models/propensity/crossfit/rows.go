@@ -13,8 +13,8 @@ type sortedRows struct {
 	hash  []uint64 // by position
 	times int      // number of different times
 	fold  []uint8  // by position
-	// scores are the normal scores of x by row of the table, until they are on the device.
-	scores []float32
+	// x is what networks see of x in training, by row of the table, until it is on the device.
+	x []float32
 }
 
 // sortRows sorts rows by time, order and contents. The contents enter as a hash: sorted by

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gomlx/gomlx/core/tensors"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -18,16 +17,15 @@ const leastTurned, mostTurned = 1000, 2000
 // values has in the rotated space the same distribution as before, as the components are scaled by sqrt(rank /
 // columns).
 type turn struct {
-	axes  mat.Matrix // [columns, rank], with columns in canonical order
-	table []float32  // the rotated rows [rows, rank]
+	axes mat.Matrix // [columns, rank], with columns in canonical order
 }
 
-// turned returns the rotation of a wide table, or nil if there are enough rows, or too many. scores: those of
-// dim columns; at: the rows in canonical order.
-func turned(scores []float32, dim int, at []int) *turn {
+// turned returns the rotation of a wide table and the rotated rows [rows, rank], or nil and the scores if there are
+// enough rows, or too many. scores: those of dim columns; at: the rows in canonical order.
+func turned(scores []float32, dim int, at []int) (*turn, []float32) {
 	n := len(at)
 	if dim <= max(n, leastTurned) || n > mostTurned {
-		return nil
+		return nil, scores
 	}
 	x := mat.NewDense(n, dim, nil)
 	for i, row := range at {
@@ -39,12 +37,12 @@ func turned(scores []float32, dim int, at []int) *turn {
 	gram.SymOuterK(1, x)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(&gram, true) {
-		return nil
+		return nil, scores
 	}
 	value := eigen.Values(nil) // ascending
 	first := slices.IndexFunc(value, func(v float64) bool { return v > 1e-10*value[n-1] })
 	if first < 0 {
-		return nil // all columns are constant
+		return nil, scores // all columns are constant
 	}
 	rank := n - first
 	var vectors, axes, z mat.Dense
@@ -54,23 +52,18 @@ func turned(scores []float32, dim int, at []int) *turn {
 	axes.Mul(x.T(), parts)
 	axes.Apply(func(_, j int, v float64) float64 { return v * scale / math.Sqrt(value[first+j]) }, &axes)
 	z.Mul(x, &axes)
-	t := &turn{axes: &axes, table: make([]float32, n*rank)}
+	table := make([]float32, n*rank)
 	for i, row := range at {
 		for j := range rank {
-			t.table[row*rank+j] = float32(z.At(i, j))
+			table[row*rank+j] = float32(z.At(i, j))
 		}
 	}
-	return t
+	return &turn{&axes}, table
 }
 
 func (t *turn) rank() int {
 	_, rank := t.axes.Dims()
 	return rank
-}
-
-// device copies the rotated table to the device, as deviceTable does.
-func (t *turn) device() []*tensors.Tensor {
-	return deviceTable(t.table, t.rank())
 }
 
 // back replaces the weights of a first layer [lanes, rank + more, hidden] by those for the columns of the table. The

@@ -36,7 +36,7 @@ func TestTurned(t *testing.T) {
 	few, d := manyColumns(1)
 	_, scores := shapeOf(d)
 	at := Positions(90)
-	turn := turned(scores, d.Dim, at)
+	turn, table := turned(scores, d.Dim, at)
 	if turn == nil || turn.rank() != 2 {
 		t.Fatalf("%v: two columns and their copies span 2 dimensions", turn)
 	}
@@ -58,9 +58,9 @@ func TestTurned(t *testing.T) {
 		t.Fatalf("%d weights", len(back))
 	}
 	for i := range 5 {
-		z, x := turn.table[2*i:2*i+2], standard(i)
+		z, x := table[2*i:2*i+2], standard(i)
 		for j := range 5 {
-			o := turn.table[2*j : 2*j+2]
+			o := table[2*j : 2*j+2]
 			got, want := float64(z[0]*o[0]+z[1]*o[1]), floats.Dot(x, standard(j))*2/float64(d.Dim)
 			if math.Abs(got-want) > 1e-4 {
 				t.Errorf("rows %d, %d: product %v, want %v", i, j, got, want)
@@ -83,7 +83,8 @@ func TestTurned(t *testing.T) {
 			}
 		}
 	}
-	if _, scores := shapeOf(few); turned(scores, few.Dim, at) != nil {
+	_, scores = shapeOf(few)
+	if turn, table := turned(scores, few.Dim, at); turn != nil || !slices.Equal(table, scores) {
 		t.Error("a table of few columns is rotated")
 	}
 }
