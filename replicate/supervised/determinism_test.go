@@ -67,8 +67,13 @@ func TestSameBytes(t *testing.T) {
 	}
 	reversed := jobs(t, h, s, []int64{0, 1}, learners...)
 	slices.Reverse(reversed)
-	if diff := cmp.Diff(want, execute(t, 2, reversed)); diff != "" {
-		t.Errorf("two workers, in the other order, in the same process: %s", diff)
+	for what, got := range map[string]map[string][]runs.Row{
+		"two workers, same process": execute(t, 2, jobs(t, h, s, []int64{0, 1}, learners...)),
+		"two workers, other order":  execute(t, 2, reversed),
+	} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
 	}
 }
 
