@@ -211,10 +211,14 @@ func (r *replay) samples(to []float32, at []int) []float32 {
 func (r *replay) windows(to []float32, at []int, history int) []float32 {
 	none := make([]float32, r.cfg.stepWidth())
 	to = slices.Grow(to, (history+1)*len(at)*len(none))
+	first := make([]int, len(at)) // of its episode that is not overwritten
+	for j, i := range at {
+		first[j] = max(r.episodeAt(i).First, r.oldest())
+	}
 	for back := history; back >= 0; back-- {
-		for _, i := range at {
+		for j, i := range at {
 			step := none
-			if back <= min(i-r.episodeAt(i).First, i-r.oldest()) {
+			if i-back >= first[j] {
 				step = r.row(i - back)
 			}
 			to = append(to, step...)
