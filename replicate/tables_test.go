@@ -100,7 +100,8 @@ func TestDriftCommand(t *testing.T) {
 	stdout, _ := newSandbox(t).succeeds(t, &found, "drift", file, "--time", "day", "--permutations", "10", "--updates", "1",
 		"--out", out, "--backend", "go")
 	if first, _, _ := strings.Cut(stdout, "\n"); found.Verdict.Sentence != first || !strings.Contains(first, "drift") ||
-		!strings.Contains(stdout, "200 rows, 2024-01-01 to 2024-01-09 in 5 blocks") || len(found.Blocks) != 5 || found.Blocks[4].Name != "2024-01-09" {
+		!strings.Contains(stdout, "200 rows in 5 blocks of time, the first from 2024-01-01 on, the last from 2024-01-09; ") ||
+		len(found.Blocks) != 5 || found.Blocks[4].Name != "2024-01-09" {
 		t.Errorf("%+v, %s", found, stdout)
 	}
 	for name, want := range map[string]string{"index.html": "<h1>Drift of t.csv</h1>", "echarts.min.js": "5.6.0"} {

@@ -72,7 +72,8 @@ func (s *Stream) sample(all []int, n int) (*sample, error) {
 		out.of = append(out.of, slices.Repeat([]int{i}, len(kept))...)
 	}
 	if out.per > 1 {
-		out.notes = append(out.notes, fmt.Sprintf("%d times were merged to %d blocks of %d", n, len(out.list), out.per))
+		out.notes = append(out.notes, fmt.Sprintf("the tests for drift merge %d times to %d blocks of %d", n, len(out.list),
+			out.per))
 	}
 	if len(rows) < len(all) {
 		out.notes = append(out.notes, fmt.Sprintf("drift was tested on %d of %d rows: every n-th in time order, at most %d "+

@@ -91,7 +91,7 @@ func TestPeriod(t *testing.T) {
 	t.Logf("map: correlation %.3f, rms %.3f", correlation, rms)
 	alike := floats.MaxIdx(r.Maps[0].Worth[29][:29])
 	if correlation < .85 || rms > .15 || math.Abs(mean(alike)-mean(29)) > .1 ||
-		!strings.Contains(r.String(), fmt.Sprintf("most like the present: %d ", alike)) {
+		!strings.Contains(r.String(), fmt.Sprintf("most like the present (1: alike): %d ", alike)) {
 		t.Errorf("correlation %.3f of the map with the closed form, rms %.3f; most like block 29 is %d:\n%s", correlation, rms,
 			alike, r)
 	}

@@ -69,9 +69,8 @@ func (m *measurement) judge() Verdict {
 // String is the summary for a terminal. It opens with the verdict.
 func (r *Drift) String() string {
 	var b strings.Builder
-	present := ShortName(r.Blocks[len(r.Blocks)-1].Name)
-	fmt.Fprintf(&b, "%s\n\n%d rows, %s to %s in %s; %s\n", r.Verdict.Sentence, r.Rows, ShortName(r.Blocks[0].Name), present,
-		runs.Plural(len(r.Blocks), "block"), r.Contents)
+	fmt.Fprintf(&b, "%s\n\n%d rows in %s of time, the first from %s on, the last from %s; %s\n", r.Verdict.Sentence, r.Rows,
+		runs.Plural(len(r.Blocks), "block"), ShortName(r.Blocks[0].Name), ShortName(r.Blocks[len(r.Blocks)-1].Name), r.Contents)
 	b.WriteString(r.Finding.lines())
 	for _, line := range r.timeLines() {
 		fmt.Fprintf(&b, "%s\n", line)
@@ -83,14 +82,14 @@ func (r *Drift) String() string {
 		}
 	}
 	if len(shares) > 0 {
-		fmt.Fprintf(&b, "columns by their share of log omega at %s: %s\n", present, strings.Join(shares, ", "))
+		fmt.Fprintf(&b, "share of each column in log omega: %s\n", strings.Join(shares, ", "))
 		worth := r.Maps[min(1, len(r.Maps)-1)].Worth[len(r.Blocks)-1] // of all that a row has: x, and y if there is a label
 		order := crossfit.Positions(len(r.Blocks) - 1)
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 		alike := collect(order, func(at int) string {
 			return fmt.Sprintf("%s %.2f", ShortName(r.Blocks[at].Name), worth[at])
 		})
-		fmt.Fprintf(&b, "most like the present: %s; least: %s\n", strings.Join(alike[:min(3, len(alike))], ", "),
+		fmt.Fprintf(&b, "most like the present (1: alike): %s; least: %s\n", strings.Join(alike[:min(3, len(alike))], ", "),
 			strings.Join(alike[max(0, len(alike)-2):], ", "))
 	}
 	return b.String() + r.noteLines()
@@ -117,11 +116,12 @@ func (r *Drift) timeLines() []string {
 		if len(found) == 0 {
 			continue
 		}
-		line := fmt.Sprintf("over time, in %s: of %d stretches %d are unlike the one before, %d unlike the present", in,
-			len(r.Tests.Stretches), found[Before], found[Present])
+		most := ""
 		if t := r.Tests.when(in); t.Against == Before {
-			line += fmt.Sprintf("; most: %s", ShortName(r.Tests.Stretches[t.Stretch].Name))
+			most = fmt.Sprintf(" (most: %s)", ShortName(r.Tests.Stretches[t.Stretch].Name))
 		}
+		line := fmt.Sprintf("over time, %s: of %d stretches %d differ from the one before%s, %d from the present", in,
+			len(r.Tests.Stretches), found[Before], most, found[Present])
 		lines = append(lines, line)
 	}
 	return lines

@@ -213,7 +213,7 @@ func (r *Weights) String() string {
 	}
 	fmt.Fprintf(&b, ": effective share %.3f of the rows", r.Share)
 	if d := cmp.Or(r.Joint, r.Covar); d != nil {
-		fmt.Fprintf(&b, "; g: held-out loss %.4f, %.4f without drift", d.HeldOut, math.Ln2)
+		fmt.Fprintf(&b, "; g: held-out loss %.4f (chance: %.4f)", d.HeldOut, math.Ln2)
 	}
 	return b.String() + "\n" + r.noteLines()
 }
