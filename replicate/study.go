@@ -27,8 +27,8 @@ func studyCommand(c lab.Catalog) *cobra.Command {
 		Use:   "study",
 		Short: "Compare the alternatives to the interpretations with the defaults",
 		Long: "Compare the alternatives to the interpretations (replicate/paper/INTERPRETATIONS.md) with the\n" +
-			"defaults, on the Gaussian, one label shift and two robots: one row for each alternative, with the\n" +
-			"learners that it can change. Stored runs are not computed again.",
+			"defaults, on the Gaussian and on CIFAR-10b: one row for each alternative, with the learners that it\n" +
+			"can change. Stored runs are not computed again.",
 		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}

@@ -93,7 +93,8 @@ func (v Verification) Basis() []string {
 	out := []string{fmt.Sprintf("%s, %s, backend %s.", scale, v.seeds(), v.Backend)}
 	for _, note := range v.Data {
 		for sentence := range strings.SplitSeq(note, ". ") { // notes of several figures share sentences
-			if sentence += "."; !slices.Contains(out, sentence) {
+			sentence = strings.Replace(sentence, "This is a ", "Some panels have a ", 1) + "."
+			if !slices.Contains(out, sentence) {
 				out = append(out, sentence)
 			}
 		}

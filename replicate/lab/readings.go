@@ -299,8 +299,8 @@ func (v verdictsByReading) markdown() string {
 	}
 	fmt.Fprintf(&b, "# Verdicts by reading\n\n"+
 		"The paper leaves points open ([interpretations](../../../replicate/paper/INTERPRETATIONS.md)). Does it\n"+
-		"matter how they are read?\n\n**Of %s, %d hold under one reading and do not hold under another.** The verdicts on %d differ\n"+
-		"under some reading from those of the default with the same seeds.\n\n![Verdicts by claim and reading](%s.svg)\n\n"+
+		"matter how they are read?\n\n**Of %s, %d hold under one reading and do not hold under another.** %d have another\n"+
+		"verdict under some reading than by default with the same seeds.\n\n![Verdicts by claim and reading](%s.svg)\n\n"+
 		"A row is a claim, a column a [reading](#the-readings). *Default* has the [gallery's](../README.md)\n"+
 		"verdicts, *same seeds* those of the default with the seeds and steps of the readings.\n",
 		runs.Plural(len(v.claims), "claim"), len(dependent), moved, readingName)
