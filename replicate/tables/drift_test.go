@@ -13,6 +13,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/data/table"
+	"tvps/figures"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -136,6 +137,14 @@ func TestRule(t *testing.T) {
 	if at := r.Tests.when(InBoth); at == nil || r.Tests.Stretches[at.Stretch].Name != "10" {
 		t.Errorf("the tests over time find %+v", at)
 	}
+	for _, s := range r.likeness().Series {
+		height := func(from, to int) float64 { // of the curve over these blocks
+			return stat.Mean(collect(s.Points[from:to], func(p figures.Point) float64 { return p.Mean }), nil)
+		}
+		if drop := height(10, 20) - height(0, 10); s.Name == InX && math.Abs(drop) > .1 || s.Name != InX && drop < .2 {
+			t.Errorf("in %s the last 10 blocks are by %.2f more like the present than the first 10", s.Name, drop)
+		}
+	}
 	dir := filepath.Join(t.TempDir(), "page")
 	if err := r.WritePage(dir); err != nil {
 		t.Fatal(err)
@@ -144,7 +153,8 @@ func TestRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{template.HTMLEscapeString(r.Verdict.Sentence), "map-3", "x and y", "<b>yes</b>"} {
+	for _, want := range []string{template.HTMLEscapeString(r.Verdict.Sentence), "map-3", "x and y", "<b>yes</b>",
+		"How like the present the past is"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -76,8 +76,8 @@ func writePage(dir string, page *template.Template, answer any, fig figures.Figu
 // WritePage writes index.html and echarts.min.js to the folder, which it makes if needed.
 func (r *Drift) WritePage(dir string) error {
 	fig := figures.Figure{Name: "drift"}
-	fig.Panels = slices.DeleteFunc([]figures.Panel{r.panel("before", "Against the stretch before", Before),
-		r.panel("present", "Against the present, the last stretch", Present)},
+	fig.Panels = slices.DeleteFunc([]figures.Panel{r.likeness(), r.panel("before", "Difference from the stretch before", Before),
+		r.panel("present", "Difference from the present, the last stretch", Present)},
 		func(p figures.Panel) bool { return len(p.Series) == 0 }) // stretches of too few rows are not tested
 	return writePage(dir, driftPage, r, fig, r.heatMaps(), map[string][]byte{})
 }
@@ -95,8 +95,23 @@ func (r *Drift) Found() []Test {
 	return slices.DeleteFunc(slices.Clone(r.Tests.List), func(t Test) bool { return !t.Drift })
 }
 
-// looks of what is tested over time.
-var looks = map[string]string{InX: "#0072b2", InY: "#e69f00", InBoth: "#d62728"}
+// looks of what is tested over time, and of what is mapped.
+var looks = map[string]string{InX: "#0072b2", InY: "#e69f00", InBoth: "#d62728", InRule: "#009e73"}
+
+// likeness is the chart of the last row of each map.
+func (r *Drift) likeness() figures.Panel {
+	p := figures.Panel{Key: "likeness", Title: "How like the present the past is", XLabel: "block of time",
+		YLabel: "mean of min(ω, 1) (1: alike)", YRange: &[2]float64{0, 1}}
+	p.XNames = collect(r.Blocks, func(b Block) string { return ShortName(b.Name) })
+	for _, m := range r.Maps {
+		s := figures.Series{Name: m.In, Label: m.In, Color: looks[m.In]}
+		for block, worth := range m.Worth[len(m.Worth)-1] {
+			s.Points = append(s.Points, figures.Point{X: float64(block), Mean: worth, Low: worth, High: worth})
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p
+}
 
 // panel is the chart of the tests against one reference.
 func (r *Drift) panel(key, title, against string) figures.Panel {
