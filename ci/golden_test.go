@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/paper"
 )
@@ -34,9 +35,7 @@ func TestGolden(t *testing.T) {
 		t.Skip("set TVPS_CI=1 to compare the tiny figures with their goldens")
 	}
 	rules, err := ParseTolerances(tolerances)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	out := os.Getenv(outEnv)
 	if out == "" {
 		out = makeFigures(t)
@@ -55,9 +54,7 @@ func TestGolden(t *testing.T) {
 				return
 			}
 			var report bytes.Buffer
-			if err := Report(&report, violations); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, Report(&report, violations))
 			t.Errorf("%s differs from %s in %d places:\n%s", name, path, len(violations), report.String())
 		})
 	}
@@ -82,9 +79,7 @@ func TestEveryFigureIsCovered(t *testing.T) {
 			}
 		}
 		found, err := filepath.Glob(filepath.FromSlash(fmt.Sprintf(pattern, "fig[0-9][0-9]")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		for _, path := range found {
 			if !slices.Contains(want, path) {
 				t.Errorf("ci/%s is of no figure", path)
@@ -133,9 +128,7 @@ func readGolden(t *testing.T, path string) []figures.Row {
 
 func readCSV(t *testing.T, path string) []figures.Row {
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer file.Close()
 	rows, err := figures.ReadCSV(file)
 	if err != nil {
@@ -146,14 +139,8 @@ func readCSV(t *testing.T, path string) []figures.Row {
 
 func writeGolden(t *testing.T, path string, rows []figures.Row) {
 	var text bytes.Buffer
-	if err := figures.WriteCSV(&text, Sorted(rows)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, figures.WriteCSV(&text, Sorted(rows)))
+	demand.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	demand.NoError(t, os.WriteFile(path, text.Bytes(), 0o644))
 	t.Logf("wrote %d values to ci/%s", len(rows), path)
 }

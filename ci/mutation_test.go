@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/paper"
 )
@@ -30,9 +31,7 @@ var sameSettings = map[string]string{"fig08": "fig07"}
 // found to differ. On weights Everything is the constant 1, among discrepancies it is that of the unweighted samples.
 func TestGoldensNoticeEverything(t *testing.T) {
 	rules, err := ParseTolerances(tolerances)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	golden := map[string][]figures.Row{}
 	for _, f := range paper.Figures() {
 		golden[f.Name()] = readGolden(t, filepath.Join("golden", f.Name()+"-tiny.csv"))

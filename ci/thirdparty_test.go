@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/env"
 	"tvps/data/env/mujoco"
 	"tvps/gomlx_models/backend"
@@ -20,13 +21,9 @@ import (
 func TestThirdParty(t *testing.T) {
 	root := filepath.Join("..")
 	page, err := os.ReadFile(filepath.Join(root, "THIRD_PARTY.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	mod, err := os.ReadFile(filepath.Join(root, "kernel", "setup", "gopls", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	gopls := regexp.MustCompile(`golang.org/x/tools/gopls (v\S+)`).FindSubmatch(mod)
 	want := []string{
 		"| `kernel lab --venv` | `jupyterlab` | " + setup.LabVersion + " | BSD-3-Clause |  |",

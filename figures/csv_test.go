@@ -17,9 +17,7 @@ func TestCSVRoundTrip(t *testing.T) {
 		{"b", `odd, "name"`, math.MaxInt64, 0, "loss", -1e-300},
 	}
 	var out bytes.Buffer
-	if err := WriteCSV(&out, rows); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, WriteCSV(&out, rows))
 	golden := "panel,series,seed,t,metric,value\na,ours,0,1,accuracy,0.1\n"
 	if !strings.HasPrefix(out.String(), golden) {
 		t.Errorf("got\n%s\nwant it to begin with\n%s", out.String(), golden)

@@ -17,9 +17,7 @@ func TestSideBySide(t *testing.T) {
 		films = append(films, Film{Name: fmt.Sprint("f", i), SVG: []byte(svg)})
 	}
 	all, err := SideBySide("all", "Three & <more>", films)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var root struct {
 		View  string `xml:"viewBox,attr"`
 		Width string `xml:"width,attr"` // none, so that it takes that of its column
@@ -32,9 +30,7 @@ func TestSideBySide(t *testing.T) {
 			} `xml:"svg"`
 		} `xml:"svg"`
 	}
-	if err := xml.Unmarshal(all.SVG, &root); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, xml.Unmarshal(all.SVG, &root))
 	if root.View != "0 0 201 130" || root.Width != "" || len(root.Films) != 3 || all.Name != "all" ||
 		all.Title != "Three & <more>" || TitleOf(all.SVG) != all.Title {
 		t.Fatalf("%+v of %s", root, all.SVG)

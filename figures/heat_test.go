@@ -19,9 +19,7 @@ func TestHeatMap(t *testing.T) {
 		YNames: []string{"u", "v"}, Values: [][]float64{{0, .5, 1}, {1, .25, -3}}, Low: 0, High: 1}
 	fig := Figure{Name: "own"}
 	part, err := m.Part(fig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	picture := string(part.Picture)
 	data := regexp.MustCompile(`base64,([^"]+)`).FindStringSubmatch(picture)
 	cells, err := png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data[1])))
@@ -49,9 +47,7 @@ func TestHeatMap(t *testing.T) {
 		Series: []Series{{Name: "s", Color: "#000000", Points: []Point{{X: 0}, {X: 1}}}}}
 	fig.Panels = []Panel{panel}
 	script, err := Script(fig, []HeatMap{m})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	demand.Words(t, string(script), `"key":"own-map"`, `[1,1,0.25]`, `"data":["mon","tue"]`, `worth \u003c1\u003e`)
 	if rows := pointsOf(panel).Rows; rows[1][0] != "tue" {
 		t.Errorf("x = 1 is %q in the table", rows[1][0])

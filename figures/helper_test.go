@@ -3,6 +3,8 @@ package figures
 import (
 	"math"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // near fails the test unless got is want to within 1e-4, the precision of printed
@@ -34,13 +36,9 @@ func sampleRows() []Row {
 func sampleFigure(t *testing.T) Figure {
 	t.Helper()
 	ours, err := Relative(sampleRows(), "a", "accuracy", "ours", "everything")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	recent, err := Relative(sampleRows(), "a", "accuracy", "recent", "everything")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	mean := NewSeries("recent", recent)
 	mean.Style = MeanLine
 	return Figure{
@@ -63,9 +61,7 @@ func fullFigure(t *testing.T) Figure {
 	fig.Panels[0].Notes = []string{"Only here.", "In both panels."}
 	fig.Panels = append(fig.Panels, second)
 	table, err := Table(sampleRows(), "a", "accuracy", "everything")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	fig.Tables = []Summary{table}
 	fig.Data = []string{"Made of <dots>."}
 	fig.Command = `go run ./make 1 --set "a<b"`

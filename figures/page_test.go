@@ -48,16 +48,12 @@ func argument(t *testing.T, page string, number int, into any) {
 	for ; number > 0; number-- {
 		_, in, _ = strings.Cut(in, ",\n")
 	}
-	if err := json.NewDecoder(strings.NewReader(in)).Decode(into); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, json.NewDecoder(strings.NewReader(in)).Decode(into))
 }
 
 func TestPageHoldsTheSeries(t *testing.T) {
 	page, err := Page(sampleFigure(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	chart := chartsOf(t, string(page))[0]
 	want := []string{"Everything", "Recent (mean)", "Ours"}
 	if chart.Key != "fig01-a" || !slices.Equal(chart.Option.Legend.Data, want) {
@@ -84,9 +80,7 @@ func samplePage(t *testing.T) (Figure, string) {
 	t.Helper()
 	fig := fullFigure(t)
 	page, err := Page(fig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return fig, string(page)
 }
 
@@ -150,9 +144,7 @@ func TestPageShowsTheClaims(t *testing.T) {
 	fig.Claims = append(fig.Claims, again)
 	fig.Claims[1].Gallery = "gallery: holds (8 seeds)"
 	text, err := Page(fig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	_, list, _ := strings.Cut(string(text), `<section id="claims">`)
 	list, _, _ = strings.Cut(list, "</section>")
 	demand.Words(t, list,
@@ -218,9 +210,7 @@ func TestNoTextTwice(t *testing.T) {
 	demand.Words(t, shown, "Panel b: Made of <dots>.")
 	for _, p := range fig.Panels {
 		file, err := newSheet(fig, p).svg()
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		demand.Words(t, string(file), html.EscapeString(panelTitle(p)), "Scale: tiny.")
 		inline, err := inlineSVG(p)
 		if err != nil || strings.Contains(string(inline), "Gaussian") || strings.Contains(string(inline), "Only here") {
@@ -323,9 +313,7 @@ func TestTextCannotLeaveTheScript(t *testing.T) {
 	fig.Panels[0].Series[1].Label = "</script><b>x"
 	fig.Panels[0].XLabel = "</script><i>"
 	page, err := Page(fig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if n := strings.Count(string(page), "</script>"); n != 1 {
 		t.Errorf("%d ends of scripts, want 1", n)
 	}
@@ -337,9 +325,7 @@ func TestTextCannotLeaveTheScript(t *testing.T) {
 func TestSnippetForACell(t *testing.T) {
 	fig := sampleFigure(t)
 	snippet, err := Snippet(fig, fig.Panels[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	before, _, _ := strings.Cut(snippet, "<script>")
 	element := regexp.MustCompile(`^<div data-chart="(fig01-a-[0-9a-f]{8})" style="width:100%"></div>\n$`)
 	key := element.FindStringSubmatch(before)
@@ -354,9 +340,7 @@ func TestSnippetForACell(t *testing.T) {
 		`"title":"(a) Gaussian \u003cscript\u003e`, "Scale: tiny.", `"key":"`+key[1]+`"`)
 	fig.Panels[0].Series[1].Points[0].Mean += .001
 	other, err := Snippet(fig, fig.Panels[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if strings.Contains(other, key[1]) {
 		t.Error("another chart has the same key: on one page it would be drawn in the wrong place")
 	}
@@ -381,9 +365,7 @@ func TestDraftPage(t *testing.T) {
 	page := func(d *Draft) string {
 		fig.Draft = d
 		text, err := Page(fig)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return string(text)
 	}
 	const reload, running, ended = "location.reload()", "<span data-running>", "<span data-ended>"

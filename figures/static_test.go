@@ -19,9 +19,7 @@ import (
 func TestSVGIsWellFormedAndSaysEverything(t *testing.T) {
 	fig := sampleFigure(t)
 	svg, err := newSheet(fig, fig.Panels[0]).svg()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var text strings.Builder
 	in := xml.NewDecoder(bytes.NewReader(svg))
 	for {
@@ -47,13 +45,9 @@ func TestSVGIsWellFormedAndSaysEverything(t *testing.T) {
 func TestPNGHasSizeAndColours(t *testing.T) {
 	fig := sampleFigure(t)
 	data, err := PNG(fig, fig.Panels[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	picture, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if size := picture.Bounds().Size(); size.X != 1600 || size.Y != 1000 {
 		t.Errorf("size %v, want 1600 by 1000", size)
 	}

@@ -65,9 +65,7 @@ func TestMissingPairsAreLeftOut(t *testing.T) {
 		}
 	}
 	points, err := Relative(rows, "a", "accuracy", "ours", "everything")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if points[0].N != 2 || points[1].N != 2 {
 		t.Fatalf("n = %d and %d, want 2 and 2", points[0].N, points[1].N)
 	}
@@ -79,9 +77,7 @@ func TestMissingPairsAreLeftOut(t *testing.T) {
 // steps the unit, n would be 6 and the interval much narrower.
 func TestTableTakesTheSeedAsUnit(t *testing.T) {
 	s, err := Table(sampleRows(), "a", "accuracy", "everything")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if len(s.Rows) != 3 ||
 		s.Rows[0].Series != "everything" || s.Rows[1].Series != "recent" || s.Rows[2].Series != "ours" {
 		t.Fatalf("rows in the wrong order: %+v", s.Rows)
@@ -102,13 +98,9 @@ func TestTableTakesTheSeedAsUnit(t *testing.T) {
 
 func TestPrintTable(t *testing.T) {
 	s, err := Table(sampleRows(), "a", "accuracy", "everything")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var out bytes.Buffer
-	if err := PrintTable(&out, s); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, PrintTable(&out, s))
 	want := strings.Join([]string{
 		"Panel a, accuracy",
 		"  series      mean    minus Everything  95% interval        n  steps above",

@@ -20,9 +20,7 @@ import (
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var all []string
 	for _, e := range entries {
 		all = append(all, e.Name())
@@ -34,9 +32,7 @@ func names(t *testing.T, dir string) []string {
 func readRows(t *testing.T, dir, name string) []Row {
 	t.Helper()
 	rows, err := ReadCSV(bytes.NewReader(demand.Read(t, filepath.Join(dir, name))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return rows
 }
 
@@ -53,14 +49,10 @@ func TestSums(t *testing.T) {
 	if _, err := OpenFolder(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an empty folder: %v", err)
 	}
-	if err := Write(fig, sampleRows(), "first", dir); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, Write(fig, sampleRows(), "first", dir))
 	for _, name := range []string{"fig01-a.csv", "fig01-a-judged.csv", ProvenanceFile} {
 		f, err := OpenFolder(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		want := demand.Read(t, filepath.Join(dir, name))
 		if got, err := f.Read(name); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %q, %v", name, got, err)
@@ -75,9 +67,7 @@ func TestSums(t *testing.T) {
 		demand.Write(t, filepath.Join(dir, name), want)
 	}
 	f, err := OpenFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if _, err := f.Read("fig01-b.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that was never written: %v", err)
 	}
@@ -86,9 +76,7 @@ func TestSums(t *testing.T) {
 		func() error { return os.Truncate(sums, 0) },
 		func() error { return os.Remove(sums) },
 	} {
-		if err := lose(); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, lose())
 		_, err = OpenFolder(dir)
 		demand.Error(t, err, "no line of SHA256SUMS is for provenance.json")
 	}
@@ -109,16 +97,12 @@ func TestCompact(t *testing.T) {
 	}
 	for _, compact := range []bool{false, true, false, true} {
 		fig.Compact = compact
-		if err := Write(fig, sampleRows(), "origin", dir); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, Write(fig, sampleRows(), "origin", dir))
 		if got := strings.Join(names(t, dir), " "); got != want[compact] {
 			t.Errorf("compact %v: files %s, want %s", compact, got, want[compact])
 		}
 		folder, err := OpenFolder(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		table, err := folder.Read("fig01-a.csv")
 		judged, judgedErr := folder.Read("fig01-a-judged.csv")
 		if err != nil || judgedErr != nil || !strings.Contains(string(judged), "a,ours,9,1,accuracy,1") {
@@ -152,9 +136,7 @@ func TestWriteWithECharts(t *testing.T) {
 	first, again := filepath.Join(t.TempDir(), "new", "fig01"), t.TempDir()
 	rows := append(sampleRows(), Row{"b", "ours", 0, 1, "accuracy", 1})
 	for _, dir := range []string{first, again} {
-		if err := Write(sampleFigure(t), rows, map[string]string{"commit": "abc"}, dir); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, Write(sampleFigure(t), rows, map[string]string{"commit": "abc"}, dir))
 	}
 	const drawing = "SHA256SUMS echarts.min.js fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"
 	if got := strings.Join(names(t, first), " "); got != drawing {
@@ -236,9 +218,7 @@ func TestJudgedRows(t *testing.T) {
 	fig.Panels[0].Judged = rows
 	fig.Panels[0].Metrics = []Row{{"a", "ours", 9, 1, "loss", .4}}
 	fig.Panels[0].Films = []Film{{Name: "sac-omega", Title: "An <episode>", SVG: []byte("<svg/>")}}
-	if err := Write(fig, sampleRows(), nil, dir); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, Write(fig, sampleRows(), nil, dir))
 	for name, want := range map[string][]Row{"fig01-a.csv": sampleRows(), "fig01-a-judged.csv": rows,
 		"fig01-a-metrics.csv": fig.Panels[0].Metrics} {
 		if back := readRows(t, dir, name); !slices.Equal(back, want) {

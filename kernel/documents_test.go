@@ -12,9 +12,7 @@ import (
 // TestDocumentedCommands: every command that a document names is one that the command line takes, with its flags.
 func TestDocumentedCommands(t *testing.T) {
 	files, err := demand.Documents("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	count := 0
 	for _, file := range files {
 		text := demand.Read(t, file)

@@ -49,26 +49,18 @@ func TestInterruption(t *testing.T) {
 			t.Parallel() // each waits for seconds
 			prefix := t.TempDir()
 			unlock, err := artifact.Lock(t.Context(), filepath.Join(prefix, "share", "tvps", "kernel", lock), "", io.Discard)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			defer unlock()
 			cmd := exec.CommandContext(t.Context(), os.Args[0], append(strings.Fields(args), "--prefix", prefix)...)
 			cmd.Env = append(os.Environ(), envMain+"=1")
 			stderr, err := cmd.StderrPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
+			demand.NoError(t, cmd.Start())
 			lines := bufio.NewScanner(stderr)
 			var last string
 			for lines.Scan() {
 				if last = lines.Text(); strings.Contains(last, "waiting for another process") {
-					if err := cmd.Process.Signal(os.Interrupt); err != nil {
-						t.Fatal(err)
-					}
+					demand.NoError(t, cmd.Process.Signal(os.Interrupt))
 				}
 			}
 			_ = cmd.Wait()
@@ -101,16 +93,12 @@ func TestHangup(t *testing.T) {
 			cmd.Env = append(os.Environ(), envMain+"=1", "TMPDIR="+tmp)
 			var log bytes.Buffer
 			cmd.Stderr = &log
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, cmd.Start())
 			ended := make(chan error, 1)
 			go func() { ended <- cmd.Wait() }()
 			files := func() int {
 				entries, err := os.ReadDir(tmp)
-				if err != nil {
-					t.Fatal(err)
-				}
+				demand.NoError(t, err)
 				return len(entries)
 			}
 			for begin := time.Now(); files() == 0 && time.Since(begin) < time.Minute; {
@@ -124,9 +112,7 @@ func TestHangup(t *testing.T) {
 					case <-time.After(300 * time.Millisecond):
 					}
 				}
-				if err := cmd.Process.Signal(s); err != nil {
-					t.Fatal(err)
-				}
+				demand.NoError(t, cmd.Process.Signal(s))
 			}
 			<-ended
 			if code := cmd.ProcessState.ExitCode(); code != 130 || files() > 0 {
@@ -162,13 +148,9 @@ func write(t *testing.T, files ...string) {
 
 func TestExitCodes(t *testing.T) {
 	root, err := setup.FindRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	write(t, "a.ipynb", "sub/a.ipynb", "other.ipynb")
-	if err := os.Symlink("a.ipynb", "link.ipynb"); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Symlink("a.ipynb", "link.ipynb"))
 	t.Setenv("PATH", t.TempDir()) // without nbconvert
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("TVPS_ROOT", root)
@@ -232,9 +214,7 @@ func TestClean(t *testing.T) {
 		t.Errorf("clean: %d, %q, %q", code, out, message)
 	}
 	before, err := os.Stat("a.ipynb")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if code, out, message := call(context.Background(), "clean", "a.ipynb", "missing.ipynb", "b.ipynb"); code != 2 ||
 		out != "cleaned b.ipynb\n" {
 		t.Errorf("clean again: %d, %q, %q", code, out, message)
@@ -249,9 +229,7 @@ func TestClean(t *testing.T) {
 
 func TestTarget(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("there", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Mkdir("there", 0o755))
 	for _, c := range []struct {
 		path  string
 		files int

@@ -30,9 +30,7 @@ func (s *sandbox) plan(t *testing.T, args []string, more ...string) (string, clu
 		t.Fatalf("exit code %d, %q, %q", code, stdout, stderr)
 	}
 	p, err := cluster.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return path, p
 }
 
@@ -101,18 +99,14 @@ func TestPlanWorkAndStored(t *testing.T) {
 func TestWorkOnAHeldRun(t *testing.T) {
 	s := newSandbox(t)
 	path, _ := s.plan(t, miniature)
-	if err := os.Mkdir(s.results, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Mkdir(s.results, 0o755))
 	code, stdout, stderr := s.run(t, append([]string{"status", "fig1"}, miniature...)...)
 	found := regexp.MustCompile(`gaussian/recent seed 0 +(\w+)`).FindStringSubmatch(stdout)
 	if code != 0 || found == nil {
 		t.Fatal(stdout, stderr)
 	}
 	folder := filepath.Join(s.results, "gaussian")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.MkdirAll(folder, 0o755))
 	lock := flock.New(filepath.Join(folder, found[1]+".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR))
 	if ok, err := lock.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
@@ -135,9 +129,7 @@ func TestWorkAfterTerm(t *testing.T) {
 	withoutWorkers := slices.Delete(slices.Clone(longer), 12, 14) // the number of parallel runs
 	path, p := s.plan(t, withoutWorkers)
 	cmd, _, errs := s.command("work", "--plan", path, "--task", "0", "--results", s.results)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, cmd.Start())
 	demand.Soon(t, "the first steps", func() bool { return s.stepsDone() > 3 })
 	for range 20 {
 		cmd.Process.Signal(syscall.SIGTERM)
@@ -177,9 +169,7 @@ func TestImpossibleWork(t *testing.T) {
 		changed.Tasks[0].Runs = slices.Clone(p.Tasks[0].Runs)
 		change(&changed)
 		file := filepath.Join(t.TempDir(), name)
-		if err := changed.Write(file); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, changed.Write(file))
 		return file
 	}
 	for _, c := range []struct {
@@ -241,9 +231,7 @@ func TestCostTable(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(rest), "\n")
 	want := figures.Markdown(rows) + "\n" + lines[len(lines)-1] + "\n"
 	if os.Getenv("TVPS_UPDATE") != "" {
-		if err := lab.RewriteBlock("CLUSTER.md", "cost", want); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, lab.RewriteBlock("CLUSTER.md", "cost", want))
 	}
 	text := demand.Read(t, "CLUSTER.md")
 	if got, err := lab.Block(text, "cost"); err != nil || got != want {

@@ -53,13 +53,9 @@ func TestClearErrors(t *testing.T) {
 	s, incomplete := newSandbox(t), t.TempDir()
 	const entry = "training_folder/features/moco_b0/3/all.pth"
 	whole, err := zip.OpenReader(clearZip)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer whole.Close()
-	if err := errors.Join(os.CopyFS(incomplete, whole), os.Remove(filepath.Join(incomplete, entry))); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, errors.Join(os.CopyFS(incomplete, whole), os.Remove(filepath.Join(incomplete, entry))))
 	for _, c := range []struct {
 		args  []string
 		code  int

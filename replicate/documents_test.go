@@ -21,9 +21,7 @@ import (
 // Figures are resolved up to their settings; nothing is computed.
 func TestDocumentedCommands(t *testing.T) {
 	files, err := demand.Documents("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	count := 0
 	for _, file := range files {
 		text := demand.Read(t, file)
@@ -56,9 +54,7 @@ var update = flag.Bool("update", false, "rewrite the table of commands in README
 func TestReference(t *testing.T) {
 	want := reference()
 	if *update {
-		if err := lab.RewriteBlock("README.md", "commands", want); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, lab.RewriteBlock("README.md", "commands", want))
 	}
 	if got, err := lab.Block(demand.Read(t, "README.md"), "commands"); err != nil {
 		t.Error(err)

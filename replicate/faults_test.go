@@ -195,9 +195,7 @@ func (s *sandbox) faulty(k *faulty) *exec.Cmd {
 // provenance, tables, films, weights.
 func (s *sandbox) left(t *testing.T) map[string]string {
 	decoder, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer decoder.Close()
 	out := map[string]string{}
 	for _, dir := range []string{s.results, s.out, s.tmp} {
@@ -223,9 +221,7 @@ func (s *sandbox) left(t *testing.T) map[string]string {
 			out[name] = string(text)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 	}
 	return out
 }
@@ -255,9 +251,7 @@ func signals(list ...syscall.Signal) fault {
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		wait := time.Duration(r.Float64() * float64(k.took))
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, cmd.Start())
 		for i, signal := range list {
 			if i > 0 {
 				wait = time.Duration(r.IntN(100)) * time.Millisecond
@@ -299,9 +293,7 @@ func alter(did string, change func(*rand.Rand, []byte) []byte) fault {
 		if err == nil {
 			err = os.WriteFile(path, change(r, text), 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return did + " " + filepath.Base(path), nil
 	}
 }
@@ -342,9 +334,7 @@ func (s *sandbox) killAtCall(t *testing.T, k *faulty, r *rand.Rand) (string, []b
 func (s *sandbox) hangUp(t *testing.T, k *faulty, _ *rand.Rand) (string, []byte) {
 	cmd := s.faulty(k)
 	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	reader.Close()
 	defer writer.Close()
 	cmd.Stdout, cmd.Stderr = writer, writer
@@ -384,9 +374,7 @@ func (s *sandbox) hang(t *testing.T, _ *faulty, r *rand.Rand) (string, []byte) {
 		`exec:trap "" INT TERM HUP; sleep `+seconds+` & wait; :`)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, cmd.Start())
 	started := until(true)
 	sent := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[r.IntN(3)]
 	if signal.Ignored(sent) { // this test runs under nohup

@@ -22,9 +22,7 @@ func toyRuns(t *testing.T, change float64, seeds ...int64) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	store, err := runs.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var jobs []runs.Job
 	for _, seed := range seeds {
 		step := func(_ context.Context, t int) ([]runs.Row, error) {
@@ -59,9 +57,7 @@ func contents(t *testing.T, folder string) map[string]string {
 		out[path] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return out
 }
 
@@ -71,9 +67,7 @@ func TestFolderErrors(t *testing.T) {
 	have, empty := toyRuns(t, 0, 0), t.TempDir()
 	file := toyFile(have, 0)
 	none, link := filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(have, link); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Symlink(have, link))
 	for _, c := range []struct {
 		args  []string
 		code  int
@@ -135,9 +129,7 @@ func TestExportOfDamagedFolder(t *testing.T) {
 	s := newSandbox(t)
 	have := toyRuns(t, 0, 0, 1)
 	out := filepath.Join(t.TempDir(), "t.csv")
-	if err := os.Truncate(toyFile(have, 0), 100); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Truncate(toyFile(have, 0), 100))
 	before := contents(t, have)
 	code, stdout, stderr := s.run(t, "export", "--results", have, "--out", out)
 	if code != 1 || stdout != out+": runs: 1, rows: 4\n" ||

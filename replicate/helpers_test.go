@@ -34,9 +34,7 @@ func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
 	dir := t.TempDir()
 	tmp := filepath.Join(dir, "tmp")
-	if err := os.Mkdir(tmp, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Mkdir(tmp, 0o755))
 	return &sandbox{
 		results: filepath.Join(dir, "results"), out: filepath.Join(dir, "out"),
 		cache: filepath.Join(dir, "cache"), tmp: tmp,

@@ -94,9 +94,7 @@ func (h hostile) check(t *testing.T, command int) {
 	if h.make == nil {
 		h.make = func(path string) error { return os.WriteFile(path, []byte(h.table), 0o644) }
 	}
-	if err := h.make(file); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, h.make(file))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var args []string

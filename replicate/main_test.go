@@ -163,9 +163,7 @@ func TestShowConfig(t *testing.T) {
 		t.Errorf("panels:\n%s", stdout)
 	}
 	setup, err := paperCatalog.Setup("gaussian", "paper", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, f := range setup.Fields() {
 		if !strings.Contains(a, "  "+f.Name+" ") || !strings.Contains(a, f.Doc) {
 			t.Errorf("panel a lacks %s", f.Name)
@@ -182,9 +180,7 @@ func TestShowConfig(t *testing.T) {
 // TestStatus: runs are missing before the figure is made and done after it.
 func TestStatus(t *testing.T) {
 	s := newSandbox(t)
-	if err := os.Mkdir(s.results, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Mkdir(s.results, 0o755))
 	status := append([]string{"status", "fig1"}, miniature...)
 	code, stdout, stderr := s.run(t, status...)
 	if code != 0 || stderr != "" || !strings.Contains(stdout, "4 missing") ||
@@ -251,13 +247,9 @@ func TestInterruption(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSandbox(t)
 			cmd, _, stderr := s.command(args...)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, cmd.Start())
 			demand.Soon(t, "ten steps", func() bool { return s.stepsDone() >= 10 })
-			if err := cmd.Process.Signal(signal); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, cmd.Process.Signal(signal))
 			if err := cmd.Wait(); err == nil {
 				t.Fatal("it finished before it could be interrupted")
 			}

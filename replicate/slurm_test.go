@@ -52,14 +52,10 @@ func TestSlurm(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	cmd, stdout, stderr := s.command(s.submitArgs("--wait")...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, cmd.Start())
 	c.Wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
 	attempts, err := cluster.Attempts(s.submitted())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	lost := attempts[len(attempts)-1].Node
 	c.StopNode(lost)
 	stored := s.stepsDone()
@@ -74,9 +70,7 @@ func TestSlurm(t *testing.T) {
 	}
 	nodes, steps := map[string]bool{}, 0
 	attempts, err = cluster.Attempts(s.submitted())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, a := range attempts {
 		nodes[a.Node] = true
 		steps += a.Steps
@@ -86,9 +80,7 @@ func TestSlurm(t *testing.T) {
 	}
 	t.Logf("%d attempts on %d nodes, %d stored steps when %s was lost", len(attempts), len(nodes), stored, lost)
 	p, err := cluster.Read(s.submitted())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	total := p.Cost().Steps
 	// Attempts that were killed have noted nothing: what they stored was not computed again.
 	if steps > total {
@@ -110,9 +102,7 @@ func TestSlurmAgents(t *testing.T) {
 	c := slurmtest.Start(t)
 	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
 	cache, err := artifact.CacheDir() // with XLA and MuJoCo
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	local, s := newSandbox(t), newSandbox(t)
 	local.cache, s.cache = cache, cache
 	agents := []string{"--panel", "a", "--scale", "tiny", "--series", "sac", "--seeds", "0-5", "--set", "episodes=80",
@@ -147,13 +137,9 @@ func TestSlurmAgents(t *testing.T) {
 		t.Fatal(text)
 	}
 	attempts, err := cluster.Attempts(s.submitted())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	p, err := cluster.Read(s.submitted())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	computed, missing, ofAgents := 0, p.Cost().Steps, 0
 	nodes := map[string]bool{}
 	for _, a := range attempts {
@@ -221,16 +207,12 @@ func TestSubmit(t *testing.T) {
 		"sbatch":   `touch "$0.called"; sleep .5; echo 41`,
 		"squeue":   `[ -e "$0.called" ] || { touch "$0.called"; echo 'Socket timed out on send/recv operation' >&2; exit 1; }`,
 	} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	s.env = []string{"TVPS_x%%=() { :; }", "TVPS_note=two\nlines"}
 	first, _, stderr := s.command(s.submitArgs("--wait")...)
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, first.Start())
 	for range 500 {
 		if _, err := os.Stat(filepath.Join(bin, "sbatch.called")); err == nil {
 			break

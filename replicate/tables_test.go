@@ -41,9 +41,7 @@ func (s *sandbox) succeeds(t *testing.T, found any, args ...string) (stdout, std
 	if err == nil {
 		err = json.Unmarshal(written, found)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return stdout, stderr
 }
 
@@ -131,9 +129,7 @@ func TestForeignPage(t *testing.T) {
 func TestBacktestCommand(t *testing.T) {
 	s := newSandbox(t)
 	cache, err := artifact.CacheDir() // with the XLA plugin: the Go backend takes three times as long
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	s.cache = cache
 	file := tableOf(t, "t,x,y", 400, func(i int) string {
 		x := i * 37 % 101

@@ -35,9 +35,7 @@ func TestVerify(t *testing.T) {
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(s.results, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Mkdir(s.results, 0o755))
 	code, stdout, stderr := s.run(t, s.sameRuns("verify", "--out", file, "--readme", readme)...)
 	if text := demand.Read(t, readme); code != 1 || len(text) > 70 ||
 		!strings.Contains(stderr, "nothing is stored at the scale tiny") || !strings.Contains(stderr, "--tables figures/gallery") {

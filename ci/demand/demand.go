@@ -10,6 +10,14 @@ import (
 	"testing"
 )
 
+// NoError ends the test if err is an error.
+func NoError(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // Error fails the test unless err is an error of one line that contains all words.
 func Error(tb testing.TB, err error, words ...string) {
 	tb.Helper()

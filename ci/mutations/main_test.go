@@ -4,14 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // Every mutation of the list has a name of its own and a place in the program as it is.
 func TestList(t *testing.T) {
 	text, err := os.ReadFile("list.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	list, err := parse(string(text))
 	if err != nil || len(list) < 60 {
 		t.Fatalf("%d mutations, %v", len(list), err)

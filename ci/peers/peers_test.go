@@ -52,14 +52,10 @@ func TestLearningCurveAgreesWithSBX(t *testing.T) {
 func curve(t *testing.T, path string) map[int][]float64 {
 	t.Helper()
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer file.Close()
 	rows, err := figures.ReadCSV(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	out := map[int][]float64{}
 	for _, r := range rows {
 		if r.Metric == "return" {
@@ -92,18 +88,12 @@ func settings() robots.Settings {
 // compute returns the returns of five seeds as CSV, in the order of the seeds.
 func compute(t *testing.T, results string) []byte {
 	b, err := backend.Open(t.Context(), "", backend.Options{Log: os.Stderr})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	store, err := runs.Open(results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	host := &experiment.Host{Backend: b, Log: os.Stderr}
 	wanted, err := settings().Jobs(host, []string{"sac"}, []int64{0, 1, 2, 3, 4}, robots.MeasureReturn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var jobs []runs.Job
 	for _, w := range wanted {
 		jobs = append(jobs, w.Job)
@@ -112,9 +102,7 @@ func compute(t *testing.T, results string) []byte {
 	if err == nil {
 		err = report.Err()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var rows []figures.Row
 	bySeed := func(a, b *runs.Result) int { return int(a.Spec.Seed - b.Spec.Seed) }
 	for _, r := range slices.SortedFunc(maps.Values(report.Results), bySeed) {
@@ -126,8 +114,6 @@ func compute(t *testing.T, results string) []byte {
 		}
 	}
 	var text bytes.Buffer
-	if err := figures.WriteCSV(&text, rows); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, figures.WriteCSV(&text, rows))
 	return text.Bytes()
 }

@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 func TestFetch(t *testing.T) {
@@ -115,9 +117,7 @@ func TestTooShortOnServer(t *testing.T) {
 	s := serve(t, whole(data[:900_000]))
 	dst := filepath.Join(t.TempDir(), "file")
 	part := dst + ".part"
-	if err := os.WriteFile(part, data[:900_000], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.WriteFile(part, data[:900_000], 0o644))
 	err := download(t.Context(), pinned(s.URL, data), part, nil) // a request for the rest
 	check(t, err, ErrDamaged, "no more than 900000 of", dst, "file.part")
 }
@@ -268,9 +268,7 @@ func TestTwoProcesses(t *testing.T) {
 	a, b := child(s.URL, dst), child(s.URL, dst)
 	for _, c := range []*exec.Cmd{a, b} {
 		c.Stderr = os.Stderr
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, c.Start())
 	}
 	if errA, errB := a.Wait(), b.Wait(); errA != nil || errB != nil {
 		t.Errorf("the processes ended with %v and %v", errA, errB)
@@ -285,9 +283,7 @@ func TestTwoProcesses(t *testing.T) {
 func TestLockWaitsUntilContextEnds(t *testing.T) {
 	dst := filepath.Join(t.TempDir(), "file")
 	unlock, err := Lock(t.Context(), dst+".lock", "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer unlock()
 	for wait, says := range map[time.Duration]bool{50 * time.Millisecond: false, quietWait + 300*time.Millisecond: true} {
 		ctx, cancel := context.WithTimeout(t.Context(), wait)

@@ -18,6 +18,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 // content is a file of 1 MB, the same at each call.
@@ -76,9 +78,7 @@ func cut(w http.ResponseWriter, data []byte, n int) {
 func names(t *testing.T, path string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var list []string
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".lock") {

@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // TestCheckPrivate: whoever may write a file or one of the folders below the cache could replace native code.
 func TestCheckPrivate(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "cache")
 	file := filepath.Join(root, "a", "b", "lib.so")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o755)))
 	if err := CheckPrivate(root, filepath.Join(file, "missing")); err != nil {
 		t.Errorf("what does not exist: %v", err)
 	}
@@ -43,9 +43,7 @@ func TestCheckPrivate(t *testing.T) {
 		if c.gid >= 0 && os.Chown(c.path, -1, c.gid) != nil {
 			continue // only root may
 		}
-		if err := os.Chmod(c.path, c.mode); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.Chmod(c.path, c.mode))
 		err := CheckPrivate(root, file)
 		if errors.Is(err, ErrShared) != c.shared || c.shared && !strings.Contains(err.Error(), "chmod go-w "+c.path) {
 			t.Errorf("%s with mode %v: %v", c.path, c.mode, err)

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func TestReadFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte("four"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.WriteFile(path, []byte("four"), 0o644))
 	if got, err := ReadFile(path, 4); err != nil || string(got) != "four" {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"tvps/ci/demand"
+
 	"golang.org/x/sync/errgroup"
 )
 
@@ -18,9 +20,7 @@ import (
 func TestReplace(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	path := filepath.Join(t.TempDir(), "plan.json")
-	if err := errors.Join(os.WriteFile(path, []byte("old"), 0o600), Replace(path, []byte("new"), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, errors.Join(os.WriteFile(path, []byte("old"), 0o600), Replace(path, []byte("new"), 0o644)))
 	text, err := os.ReadFile(path)
 	if err != nil || string(text) != "new" {
 		t.Errorf("the file has %q, error %v", text, err)
@@ -29,9 +29,7 @@ func TestReplace(t *testing.T) {
 		t.Errorf("the file has permissions %v, error %v", info.Mode(), err)
 	}
 	file, err := Create(path, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if dir, name := filepath.Split(file.Name()); filepath.Clean(dir) != filepath.Dir(path) ||
 		!strings.HasPrefix(name, ".plan.json") {
 		t.Errorf("the temporary file is %s", file.Name())
@@ -48,14 +46,10 @@ func TestReplace(t *testing.T) {
 func TestDead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.html")
 	for _, name := range []string{".index.html123", ".index.htmlx", ".other7"} {
-		if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(path), name), nil, 0o644))
 	}
 	first, err := Create(path, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var all errgroup.Group
 	for range 8 {
 		all.Go(func() error {
@@ -85,17 +79,11 @@ func TestTempFolder(t *testing.T) {
 	tmp, precious := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	for _, name := range []string{"run-123/in/it", "run-x/1"} {
-		if err := os.MkdirAll(filepath.Join(tmp, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.MkdirAll(filepath.Join(tmp, name), 0o755))
 	}
-	if err := os.Symlink(precious, filepath.Join(tmp, "run-9")); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Symlink(precious, filepath.Join(tmp, "run-9")))
 	first, remove, err := TempFolder("run-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var all errgroup.Group
 	for range 8 {
 		all.Go(func() error {
@@ -144,9 +132,7 @@ func TestCommit(t *testing.T) {
 		var files []*Pending
 		for _, path := range paths {
 			file, err := Create(path, 0o644)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			files = append(files, file)
 		}
 		if err := Commit(files...); err != nil {
@@ -165,17 +151,13 @@ func TestCommit(t *testing.T) {
 // An error names the file, not the temporary one.
 func TestReplaceError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "folder")
-	if err := os.Mkdir(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Mkdir(path, 0o755))
 	var at *fs.PathError
 	if err := Replace(path, nil, 0o644); !errors.As(err, &at) || at.Path != path || strings.Contains(err.Error(), "/.folder") {
 		t.Errorf("error %v", err)
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, syscall.Mkfifo(pipe, 0o644))
 	err := Replace(pipe, nil, 0o644)
 	if info, _ := os.Lstat(pipe); err == nil || info.Mode().Type() != fs.ModeNamedPipe {
 		t.Errorf("a pipe: error %v, then mode %v", err, info.Mode())
@@ -188,9 +170,7 @@ func TestMakeFolder(t *testing.T) {
 	list := synced(t, nil)
 	dir := filepath.Join(top, "results", "gaussian")
 	for range 2 {
-		if err := MakeFolder(dir); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, MakeFolder(dir))
 	}
 	if want := []string{top, filepath.Join(top, "results")}; !slices.Equal(*list, want) {
 		t.Errorf("synced are %q, want %q", *list, want)
@@ -199,9 +179,7 @@ func TestMakeFolder(t *testing.T) {
 		t.Errorf("there is no folder: %v", err)
 	}
 	file := filepath.Join(top, "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.WriteFile(file, nil, 0o644))
 	if err := MakeFolder(filepath.Join(file, "under")); err == nil {
 		t.Error("a folder below a file is no error")
 	}

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // smallWheel returns a wheel of three files and its pin, which names two of them.
@@ -24,9 +26,7 @@ func smallWheel(t *testing.T) ([]byte, Wheel) {
 	archive := zip.NewWriter(&buf)
 	for _, name := range []string{"p/a.xml", "p/unwanted", "p/meshes/b.stl"} {
 		f, err := archive.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		f.Write([]byte("content of " + name))
 	}
 	archive.Close()

@@ -17,9 +17,7 @@ import (
 // are sparse and need no disk space.
 func fakeDir(t *testing.T, dir string) string {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.MkdirAll(dir, 0o755))
 	for _, name := range officialFiles {
 		resize(t, filepath.Join(dir, name), batchRecords*recordBytes)
 	}
@@ -29,21 +27,15 @@ func fakeDir(t *testing.T, dir string) string {
 func resize(t *testing.T, path string, size int64) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer f.Close()
-	if err := f.Truncate(size); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, f.Truncate(size))
 }
 
 func put(t *testing.T, path string, at int64, bytes ...byte) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer f.Close()
 	if _, err := f.WriteAt(bytes, at); err != nil {
 		t.Fatal(err)
@@ -56,9 +48,7 @@ func TestReadBatch(t *testing.T) {
 	put(t, path, 9999*recordBytes+3072, 200)
 	n := 2 * batchRecords
 	set := Set{Pixels: make([]byte, n*Pixels), Labels: make([]uint8, n), Index: make([]int32, n)}
-	if err := readBatch(path, set, batchRecords); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, readBatch(path, set, batchRecords))
 	image := set.Image(batchRecords + 5)
 	if set.Labels[batchRecords+5] != 7 || image[0] != 1 || image[1] != 2 || len(image) != Pixels {
 		t.Errorf("record 5: label %d, pixels %v", set.Labels[batchRecords+5], image[:3])

@@ -96,9 +96,7 @@ func tarball(t *testing.T) (data []byte, sums map[string]string) {
 	sums = map[string]string{}
 	for _, name := range append([]string{"readme.html", "../../escaped"}, officialFiles...) {
 		content := bytes.Repeat([]byte(name), 1000)
-		if err := w.WriteHeader(&tar.Header{Name: folder + "/" + name, Mode: 0o644, Size: int64(len(content))}); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, w.WriteHeader(&tar.Header{Name: folder + "/" + name, Mode: 0o644, Size: int64(len(content))}))
 		w.Write(content)
 		sum := sha256.Sum256(content)
 		sums[name] = hex.EncodeToString(sum[:])
@@ -140,9 +138,7 @@ func TestDownload(t *testing.T) {
 	fakeDir(t, dir) // damaged: to be replaced
 	os.MkdirAll(dir+".new/leftover", 0o755)
 	for _, from := range []artifact.File{file, {}} { // once it is complete nothing is downloaded
-		if err := download(t.Context(), from, sums, dir, nil); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, download(t.Context(), from, sums, dir, nil))
 		if err := verify(dir, sums); err != nil {
 			t.Error(err)
 		}

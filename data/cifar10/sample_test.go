@@ -22,9 +22,7 @@ import (
 
 func TestSampleIsStratified(t *testing.T) {
 	d, err := Sample()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, part := range []struct {
 		name          string
 		set           Set
@@ -70,12 +68,8 @@ func TestSampleAgainstOfficial(t *testing.T) {
 		t.Skip("TVPS_DATA is not set")
 	}
 	full, err := Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Verify(full.Source.Dir); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
+	demand.NoError(t, Verify(full.Source.Dir))
 	if !full.Source.Full || full.Train.Len() != TrainImages || full.Test.Len() != TestImages {
 		t.Fatalf("the full set is %+v", full.Source)
 	}
@@ -84,9 +78,7 @@ func TestSampleAgainstOfficial(t *testing.T) {
 		writeSample(t, train, test)
 	}
 	sample, err := Sample()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if !reflect.DeepEqual(sample.Train, train) || !reflect.DeepEqual(sample.Test, test) {
 		t.Error("the sample differs from the official images")
 	}

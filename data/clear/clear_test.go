@@ -47,9 +47,7 @@ func same(t *testing.T, got, want *Set) {
 func load(t *testing.T, path string) *Set {
 	t.Helper()
 	s, err := Load(t.Context(), path, DefaultType)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return s
 }
 
@@ -146,9 +144,7 @@ func TestType(t *testing.T) {
 	m := Default()
 	path := m.Public().Zip(t, "c.zip", "")
 	s, err := Load(t.Context(), path, "imagenet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	same(t, s, want(m, "imagenet", m.Buckets, Official[1:]))
 	_, err = Load(t.Context(), path, "clip")
 	demand.Error(t, err, path, `"clip"`, "it has imagenet, moco_b0")
@@ -170,9 +166,7 @@ func TestFind(t *testing.T) {
 	}
 	find("")
 	cache := filepath.Join(root, "cache", "clear")
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.MkdirAll(cache, 0o755))
 	find(cache)
 	t.Setenv("TVPS_CLEAR", root)
 	find(root)

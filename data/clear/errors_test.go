@@ -137,9 +137,7 @@ func TestBadPath(t *testing.T) {
 	m := Default()
 	m.Images, m.Types = 1, []string{"moco_b0"}
 	text := filepath.Join(t.TempDir(), "text.zip")
-	if err := os.WriteFile(text, []byte("no zip"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.WriteFile(text, []byte("no zip"), 0o644))
 	for name, c := range map[string]struct {
 		path  string
 		words []string

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // Official is class_names.txt as published.
@@ -122,12 +124,8 @@ func (f Files) Folder(tb testing.TB) string {
 	dir := tb.TempDir()
 	for name, data := range f {
 		at := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			tb.Fatal(err)
-		}
-		if err := os.WriteFile(at, data, 0o644); err != nil {
-			tb.Fatal(err)
-		}
+		demand.NoError(tb, os.MkdirAll(filepath.Dir(at), 0o755))
+		demand.NoError(tb, os.WriteFile(at, data, 0o644))
 	}
 	return dir
 }
@@ -143,13 +141,9 @@ func (f Files) Zip(tb testing.TB, name, top string) string {
 		if err == nil {
 			_, err = w.Write(f[name])
 		}
-		if err != nil {
-			tb.Fatal(err)
-		}
+		demand.NoError(tb, err)
 	}
-	if err := z.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, z.Close())
 	return filepath.Join(Files{name: out.Bytes()}.Folder(tb), name)
 }
 
@@ -162,9 +156,7 @@ func TestCommittedMiniature(t *testing.T) {
 	if *update && err == nil {
 		err = os.WriteFile(committed, made, 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if file, err := os.ReadFile(committed); err != nil || !bytes.Equal(file, made) {
 		t.Errorf("%s is another file, %v: run the test with -update", committed, err)
 	}

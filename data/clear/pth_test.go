@@ -20,9 +20,7 @@ import (
 func fixture(tb testing.TB, name string) []byte {
 	tb.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return data
 }
 
@@ -83,9 +81,7 @@ func TestArchive(t *testing.T) {
 	var packed bytes.Buffer
 	z := zip.NewWriter(&packed)
 	_, err := z.Create("archive/data.pkl")
-	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, errors.Join(err, z.Close()))
 	_, err = readPTH(packed.Bytes())
 	demand.Error(t, err, "archive/data.pkl", "is compressed")
 }

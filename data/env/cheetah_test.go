@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // Wind and target of some episodes, computed by hand: 10 sin(0.2 i), 1.5 + 1.5 sin(0.5 i).
@@ -38,9 +40,7 @@ func TestCheetahReset(t *testing.T) {
 	var widest, squared float64
 	const episodes = 500
 	for i := range episodes {
-		if err := c.Reset(i, rng, obs); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, c.Reset(i, rng, obs))
 		for k := range 8 {
 			widest = max(widest, math.Abs(obs[k]))
 			if obs[k] != c.sim.QPos[k+1] {
@@ -68,9 +68,7 @@ func TestCheetahPose(t *testing.T) {
 	c := newCheetah(t, CheetahOptions{})
 	c.sim.Reset()
 	wind, target := c.conditions(3)
-	if err := c.begin(wind, target, make([]float64, 17)); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, c.begin(wind, target, make([]float64, 17)))
 	p := c.Pose()
 	task := math.Abs(p.Wind-5.64642) < 1e-5 && math.Abs(p.Target-2.99624) < 1e-5
 	if len(p.Limbs) != 8 || p.X != 0 || p.Velocity != 0 || !task {

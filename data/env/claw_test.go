@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // Each valve turns freely: a torque of 0.5 N.m against a damping of 0.1 N.m.s/rad turns it in
@@ -22,22 +24,16 @@ func TestValvesTurnFreely(t *testing.T) {
 		copy(s.QPos, clawStart[:])
 		copy(s.Ctrl, clawStart[:])
 		s.Applied[clawJoints] = 0.5
-		if err := s.Step(400); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, s.Step(400))
 		rate := 0.1 / want[v].inertia
 		turn := 0.5 / 0.1 * (1 - (1-math.Exp(-rate))/rate)
 		if got := s.QPos[clawJoints]; math.Abs(got-turn) > 0.002 || math.Abs(got-4.9) > 0.05 {
 			t.Errorf("valve %d turns by %v rad, want %v", v, got, turn)
 		}
 		mass, err := s.Parameter("body_mass")
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		inertia, err := s.Parameter("dof_M0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if m := mass[len(mass)-1]; math.Abs(m-want[v].mass) > 1e-5 {
 			t.Errorf("valve %d weighs %v kg, want %v", v, m, want[v].mass)
 		}

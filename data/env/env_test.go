@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/env/mujoco"
 )
 
@@ -17,9 +18,7 @@ func play(t testing.TB, e Env, episode int) []float64 {
 	t.Helper()
 	n, _, _ := e.Sizes()
 	obs := make([]float64, n)
-	if err := e.Reset(episode, rand.New(rand.NewPCG(1, uint64(episode))), obs); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, e.Reset(episode, rand.New(rand.NewPCG(1, uint64(episode))), obs))
 	rows, _ := rollout(t, e, obs, func(step int, _, action []float64) { wave(step/3, action) })
 	return rows
 }
@@ -85,9 +84,7 @@ func TestActionsAreClipped(t *testing.T) {
 				action[j] = size * float64(1-j%2*2)
 			}
 			reward, err := e.Step(action, obs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			rows[i] = append(obs, reward)
 		}
 		if !slices.Equal(rows[0], rows[1]) {

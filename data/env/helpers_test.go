@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 	"tvps/data/env/mujoco"
 )
@@ -14,9 +15,7 @@ func skipWithout(t testing.TB, err error) {
 	if errors.Is(err, mujoco.ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 }
 
 func newCheetah(t testing.TB, opts CheetahOptions) *Cheetah {

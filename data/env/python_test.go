@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 var update = flag.Bool("update", false, "write testdata/trajectories.json again, with TVPS_PYTHON")
@@ -30,9 +32,7 @@ const stored = "testdata/trajectories.json"
 // another C library the last digits may differ, and the difference grows with time.
 func TestStoredTrajectories(t *testing.T) {
 	data, err := os.ReadFile(stored)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	compare(t, data, 1e-6)
 }
 
@@ -48,9 +48,7 @@ func TestPythonTrajectories(t *testing.T) {
 	dir := t.TempDir()
 	writeModels(t, dir)
 	script, err := filepath.Abs("testdata/trajectories.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), python, script, dir)
 	cmd.Dir = dir // where Python's MuJoCo writes its log
 	out, err := cmd.Output()
@@ -61,9 +59,7 @@ func TestPythonTrajectories(t *testing.T) {
 	}
 	compare(t, out, 0)
 	if *update {
-		if err := os.WriteFile(stored, append(out, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(stored, append(out, '\n'), 0o644))
 	}
 }
 
@@ -96,14 +92,10 @@ func writeModels(t *testing.T, dir string) {
 	skipWithout(t, err)
 	files["cheetah.xml"] = xml
 	scene, err := readWheel(t.Context(), robelWheel, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, v := range []int{1, 4, 9} {
 		xml, assets, err := clawModel(scene, v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		files["claw-"+strconv.Itoa(v)+".xml"] = xml
 		for name, data := range assets {
 			files[name] = data
@@ -112,9 +104,7 @@ func writeModels(t *testing.T, dir string) {
 	for name, data := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		os.MkdirAll(filepath.Dir(path), 0o755)
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(path, data, 0o644))
 	}
 }
 
@@ -123,9 +113,7 @@ func writeModels(t *testing.T, dir string) {
 func compare(t *testing.T, data []byte, tolerance float64) {
 	t.Helper()
 	var list []trajectory
-	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&list); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, json.NewDecoder(bytes.NewReader(data)).Decode(&list))
 	if len(list) != 5 {
 		t.Fatalf("%d trajectories instead of 5", len(list))
 	}
@@ -153,9 +141,7 @@ func replayed(t *testing.T, want trajectory) (Env, func(obs []float64)) {
 	if want.Name == "claw" {
 		c := newClaw(t, ClawOptions{Tasks: []int{want.Episode}})
 		return c, func(obs []float64) {
-			if err := c.Reset(0, nil, obs); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, c.Reset(0, nil, obs))
 		}
 	}
 	c := newCheetah(t, CheetahOptions{Plain: want.Name == "plain"})
@@ -164,9 +150,7 @@ func replayed(t *testing.T, want trajectory) (Env, func(obs []float64)) {
 		copy(c.sim.QPos, want.QPos)
 		copy(c.sim.QVel, want.QVel)
 		wind, target := c.conditions(want.Episode)
-		if err := c.begin(wind, target, obs); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, c.begin(wind, target, obs))
 	}
 }
 

@@ -20,9 +20,7 @@ func rollout(t testing.TB, e Env, obs []float64, policy func(step int, obs, acti
 	for step := range horizon {
 		policy(step, obs, action)
 		reward, err := e.Step(action, obs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		rows, sum = append(append(rows, obs...), reward), sum+reward
 	}
 	return rows, sum
@@ -35,9 +33,7 @@ func meanOfTrials(t testing.TB, e Env, policy func(step int, obs, action []float
 	obs, sum := make([]float64, n), 0.
 	trials := e.Trials()
 	for k := range trials {
-		if err := e.ResetTrial(k, obs); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, e.ResetTrial(k, obs))
 		_, total := rollout(t, e, obs, policy)
 		sum += total / float64(len(trials))
 	}
@@ -57,9 +53,7 @@ func TestClawTrials(t *testing.T) {
 		}
 		for k, trial := range trials {
 			valve, obs := want[k/2], make([]float64, clawObs)
-			if err := c.ResetTrial(k, obs); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, c.ResetTrial(k, obs))
 			name := fmt.Sprint("valve-", valve)
 			if trial.Task != name || c.valve != valve || !strings.Contains(trial.Title, valves[valve].name) {
 				t.Errorf("trial %d is %+v with valve %d, want %s", k, trial, c.valve, name)
@@ -148,9 +142,7 @@ func TestCheetahTrials(t *testing.T) {
 		}
 	}
 	first, second := make([]float64, cheetahObs), make([]float64, cheetahObs)
-	if err := c.ResetTrial(3, first); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, c.ResetTrial(3, first))
 	demand.Error(t, c.ResetTrial(16, first), "from 0 to 15")
 	wind, target := gridConditions(3)
 	if p := c.Pose(); p.Wind != wind || p.Target != target {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 // TestEndsWithUs: a command does not run on after the process that started it was killed.
@@ -17,20 +19,14 @@ func TestEndsWithUs(t *testing.T) {
 		cmd := exec.Command("sh", "-c", "echo started $$; exec sleep 100")
 		cmd.Stdout = os.Stdout
 		wait, err := Start(cmd, OwnGroup)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		t.Fatal(wait())
 	}
 	us := exec.Command(os.Args[0], "-test.run=^TestEndsWithUs$")
 	us.Env = append(os.Environ(), mark+"=1")
 	out, err := us.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := us.Start(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
+	demand.NoError(t, us.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	us.Process.Kill()
 	us.Wait()

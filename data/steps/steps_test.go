@@ -27,9 +27,7 @@ func TestLoad(t *testing.T) {
 		"README":      "not a step",
 		"notes.txt":   "no number, no step",
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if !slices.Equal(set.Names, []string{"batch2.dat", "batch10.dat"}) || !slices.Equal(set.First, []int{0, 2, 3}) {
 		t.Errorf("files %q, steps begin at %v", set.Names, set.First)
 	}

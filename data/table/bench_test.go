@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/table"
 )
 
@@ -51,9 +52,7 @@ func benchFile(b *testing.B, name string, rows int) string {
 		}
 		columns = append(columns, table.Column{Name: fmt.Sprint("c", c), Values: v})
 	}
-	if err := table.Write(path, columns...); err != nil {
-		b.Fatal(err)
-	}
+	demand.NoError(b, table.Write(path, columns...))
 	return path
 }
 
@@ -79,18 +78,12 @@ func BenchmarkOpen(b *testing.B) {
 			var encode time.Duration
 			for b.Loop() {
 				tab, err := table.Open(path, table.Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
+				demand.NoError(b, err)
 				start := time.Now()
 				names, err := tab.Features("day", "y")
-				if err != nil {
-					b.Fatal(err)
-				}
+				demand.NoError(b, err)
 				e, err := tab.Fit(names, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				demand.NoError(b, err)
 				if _, err := e.Encode(tab, nil); err != nil {
 					b.Fatal(err)
 				}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/table"
 )
 
@@ -44,12 +45,8 @@ func TestCorpus(t *testing.T) {
 	command := exec.CommandContext(t.Context(), python, append([]string{"testdata/pyarrow_values.py"}, files...)...)
 	command.Stderr = os.Stderr
 	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
+	demand.NoError(t, command.Start())
 	counts := map[string]int{}
 	for lines := json.NewDecoder(out); lines.More(); {
 		var file struct {
@@ -57,9 +54,7 @@ func TestCorpus(t *testing.T) {
 			Rows        int
 			Columns     []corpusColumn
 		}
-		if err := lines.Decode(&file); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, lines.Decode(&file))
 		_, first := table.Open(file.File, table.Options{AnyRows: file.Rows > 0}) // many have one
 		// The last of the texts occurs nowhere: texts such as NA are values.
 		options := table.Options{Kinds: map[string]table.Kind{}, Missing: []string{"NaN", "inf", "no such text"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/table"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -66,9 +67,7 @@ func fuzz(t *testing.T, content []byte, o table.Options) {
 		return
 	}
 	e, err := tab.Fit(names, []int{0, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	x, err := e.Encode(tab, nil)
 	if err != nil {
 		sentence(err)

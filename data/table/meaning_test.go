@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/table"
 )
 
@@ -31,9 +32,7 @@ func columnOf(values ...string) string {
 func values(t *testing.T, tab *table.Table, column string) any {
 	t.Helper()
 	columns, err := tab.Columns([]string{column}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if v, whole := columns[0].Values.([]int64); whole {
 		var out []float64
 		for _, v := range v {
@@ -221,9 +220,7 @@ func TestNumbersAsTimes(t *testing.T) {
 		tab := read(t, columnOf(test.texts...), table.Options{})
 		usable := tab.Usable("v", "")
 		times, err := usable.Times("v", table.Bin{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if got := strings.Join(times.Names, " "); got != test.names {
 			t.Errorf("%v are %s, want %s", test.texts, got, test.names)
 		}
@@ -398,9 +395,7 @@ func TestIdentifiers(t *testing.T) {
 // missingOf says which values of the first column are missing.
 func missingOf(t *testing.T, tab *table.Table) []bool {
 	columns, err := tab.Columns([]string{"v"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if columns[0].Missing == nil {
 		return make([]bool, tab.Rows())
 	}
@@ -438,9 +433,7 @@ func TestFarRows(t *testing.T) {
 		header, rows, _ := strings.Cut(plain, "\n")
 		got := read(t, header+"\n"+test.before+rows+test.after, table.Options{}).Usable("t", "y")
 		times, err := got.Times("t", week)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if !slices.Equal(times.Names, wantTimes.Names) || !slices.Equal(times.Counts, wantTimes.Counts) ||
 			!slices.Equal(times.Index, wantTimes.Index) {
 			t.Errorf("times %v with rows %v, want %v %v", times.Names, times.Counts, wantTimes.Names, wantTimes.Counts)
@@ -542,13 +535,9 @@ func TestSameMeaning(t *testing.T) {
 	var features []float32
 	for i, name := range []string{"x.csv", "x.parquet"} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := table.Write(path, columns...); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, table.Write(path, columns...))
 		tab, err := table.Open(path, table.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		got, x := tab.Schema(), encoded(t, tab)
 		if i == 0 {
 			want, features = got, x

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/table"
 
 	"github.com/apache/arrow-go/v18/arrow/float16"
@@ -59,9 +60,7 @@ func parquetOf(t testing.TB, columns []cells, properties ...parquet.WriterProper
 			name = field
 		}
 		node, err := schema.NewPrimitiveNodeLogical(name, repetition, c.logical, physical[reflect.TypeOf(c.values)], length, -1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if fields = append(fields, node); nested {
 			fields[len(fields)-1] = schema.MustGroup(schema.NewGroupNode(group, parquet.Repetitions.Required,
 				schema.FieldList{node}, -1))
@@ -71,14 +70,10 @@ func parquetOf(t testing.TB, columns []cells, properties ...parquet.WriterProper
 	var b bytes.Buffer
 	w := file.NewParquetWriter(&b, root, file.WithWriterProps(parquet.NewWriterProperties(properties...)))
 	group, err := w.AppendRowGroupChecked()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, c := range columns {
 		column, err := group.NextColumn()
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		var levels, repetitions []int16
 		if list := strings.HasSuffix(c.name, "[]"); list || c.missing != nil {
 			levels, repetitions = make([]int16, reflect.ValueOf(c.values).Len()), make([]int16, reflect.ValueOf(c.values).Len())
@@ -100,13 +95,9 @@ func parquetOf(t testing.TB, columns []cells, properties ...parquet.WriterProper
 		if err := written[1].Interface(); err != nil {
 			t.Fatal(err)
 		}
-		if err := column.Close(); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, column.Close())
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, w.Close())
 	return b.String()
 }
 
@@ -216,9 +207,7 @@ func TestParquetTypes(t *testing.T) {
 			continue
 		}
 		columns, err := tab.Columns(nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if got := columns[0].Values; fmt.Sprintf("%T %[1]v", got) != fmt.Sprintf("%T %[1]v", test.want) {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
@@ -261,9 +250,7 @@ func TestParquetEncodings(t *testing.T) {
 		"version 2":           append(encoded(c.Snappy), parquet.WithDataPageVersion(parquet.DataPageV2)),
 	} {
 		got, err := read(t, parquetOf(t, columns, properties...), table.Options{}).Columns(nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		wide := make([]int64, n)
 		for i, v := range whole {
 			wide[i] = int64(v)

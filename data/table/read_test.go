@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/table"
 )
 
@@ -21,9 +22,7 @@ import (
 func read(t testing.TB, content string, o table.Options) *table.Table {
 	t.Helper()
 	tab, err := table.Read("x.csv", strings.NewReader(content), int64(len(content)), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return tab
 }
 
@@ -37,13 +36,9 @@ func encoded(t testing.TB, tab *table.Table, columns ...string) []float32 {
 		}
 	}
 	e, err := tab.Fit(columns, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	x, err := e.Encode(tab, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return x
 }
 
@@ -100,9 +95,7 @@ func TestCSV(t *testing.T) {
 				t.Errorf("notes %q", s.Notes)
 			}
 			columns, err := tab.Columns(nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			values := []any{columns[0].Values, columns[1].Values, columns[2].Values}
 			city := "Bern, CH"
 			for _, delim := range []string{";", "\t", "|"} {
@@ -315,9 +308,7 @@ func TestBlocks(t *testing.T) {
 		{"t", table.Bin{Blocks: math.MaxInt}, []int32{4, 0, 1, 1, 1, 2, 3}, []int{1, 3, 1, 1, 1}},
 	} {
 		got, err := tab.Times(test.column, test.bin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if !slices.Equal(got.Index, test.index) || !slices.Equal(got.Counts, test.counts) {
 			t.Errorf("%q in %s: %v %v, want %v %v", test.column, test.bin, got.Index, got.Counts, test.index, test.counts)
 		}
@@ -354,9 +345,7 @@ func TestLabel(t *testing.T) {
 		{"real", table.Classes, []string{"0.5", "1.5", "2.5"}, []int32{0, 1, 2}, nil},
 	} {
 		l, err := tab.Label(test.column, test.kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if !slices.Equal(l.Names, test.names) || !slices.Equal(l.Class, test.class) || !slices.Equal(l.Target, test.target) {
 			t.Errorf("label %s: %v %v %v, want %v %v %v", test.column, l.Names, l.Class, l.Target, test.names, test.class,
 				test.target)
@@ -374,21 +363,15 @@ func TestEncoder(t *testing.T) {
 100,new,true,8,
 `, table.Options{})
 	columns, err := tab.Features()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	e, err := tab.Fit(columns, []int{0, 1, 2, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	names := []string{"n", "n (missing)", "c=x", "c=y", "c (missing)", "b", "b (missing)", "k", "m", "m (missing)"}
 	if got := e.Names(); !slices.Equal(got, names) || e.Dim() != len(names) || len(e.Of()) != len(names) {
 		t.Errorf("features %v, want %v", got, names)
 	}
 	x, err := e.Encode(tab, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	a, m, b := float32(math.Sqrt(1.5)), float32(math.Sqrt(8./3)), float32(2./3)
 	far := float32((100 - 2) / math.Sqrt(2./3))
 	want := []float32{
@@ -404,13 +387,9 @@ func TestEncoder(t *testing.T) {
 		}
 	}
 	text, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var stored table.Encoder
-	if err := json.Unmarshal(text, &stored); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, json.Unmarshal(text, &stored))
 	again, err := stored.Encode(tab, nil)
 	if err != nil || !slices.Equal(again, x) {
 		t.Errorf("a stored encoder gives %v (%v)", again, err)
@@ -431,9 +410,7 @@ func TestEncoder(t *testing.T) {
 func TestHugeValue(t *testing.T) {
 	tab := read(t, "n\n1\n2\n1e100\n3\n4\n5\n6\n7\n8\n", table.Options{})
 	e, err := tab.Fit([]string{"n"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	x, err := e.Encode(tab, nil)
 	want := []float32{-1, -.75, 1e6, -.5, -.25, 0, .25, .5, .75} // median 5, quartiles 3 and 7
 	if err != nil || !slices.Equal(x, want) {
@@ -450,9 +427,7 @@ func TestRareLevels(t *testing.T) {
 	}
 	tab := read(t, content.String(), table.Options{})
 	e, err := tab.Fit([]string{"c"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if names := e.Names(); len(names) != 32 || names[0] != "c=L09" || names[30] != "c=L39" || names[31] != "c (other)" {
 		t.Errorf("features %v", names)
 	}
@@ -490,14 +465,10 @@ func TestSameFeatures(t *testing.T) {
 	columns := drifting(1000)
 	paths := []string{filepath.Join(dir, "x.csv"), filepath.Join(dir, "x.parquet")}
 	for _, path := range paths {
-		if err := table.Write(path, columns...); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, table.Write(path, columns...))
 	}
 	text, err := os.ReadFile(paths[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for i, content := range []string{zipped(string(text)), zstded(string(text))} {
 		path := filepath.Join(dir, fmt.Sprint("z", i))
 		os.WriteFile(path, []byte(content), 0o644)
@@ -507,9 +478,7 @@ func TestSameFeatures(t *testing.T) {
 	var want []float32
 	for i, path := range paths {
 		tab, err := table.Open(path, table.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		s := tab.Schema()
 		for k := range s.Columns {
 			s.Columns[k].Note = ""
@@ -525,9 +494,7 @@ func TestSameFeatures(t *testing.T) {
 			t.Errorf("%s: other features than CSV", path)
 		}
 		back, err := tab.Columns(nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		for k, c := range back {
 			if !reflect.DeepEqual(c.Values, columns[k].Values) && c.Name != "number" && c.Name != "city" {
 				t.Errorf("%s: column %s is not read as it was written", path, c.Name)
@@ -550,22 +517,14 @@ func TestSameFeatures(t *testing.T) {
 func TestOrder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.csv")
-	if err := table.Write(path, drifting(300)...); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, table.Write(path, drifting(300)...))
 	tab, err := table.Open(path, table.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	order := rand.New(rand.NewPCG(3, 4)).Perm(300)
 	columns, _ := tab.Columns(nil, order)
-	if err := table.Write(path, columns...); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, table.Write(path, columns...))
 	shuffled, err := table.Open(path, table.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if a, b := tab.Schema(), shuffled.Schema(); !reflect.DeepEqual(a, b) {
 		t.Errorf("schema %v, of shuffled rows %v", a, b)
 	}
@@ -573,13 +532,9 @@ func TestOrder(t *testing.T) {
 	dim := len(x) / 300
 	for _, bin := range []table.Bin{{}, {Unit: "week"}, {Rows: 40}} {
 		a, err := tab.Times("day", bin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		b, err := shuffled.Times("day", bin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if !a.Sorted || b.Sorted || !slices.Equal(a.Names, b.Names) || !slices.Equal(a.Counts, b.Counts) {
 			t.Errorf("bins of %s depend on the order of the rows", bin)
 		}

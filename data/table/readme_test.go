@@ -8,15 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/table"
 )
 
 // TestREADME: each row of the table of cells in README.md is read as it says.
 func TestREADME(t *testing.T) {
 	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	_, rows, _ := strings.Cut(string(text), "| cells | flags | read as |\n|---|---|---|\n")
 	rows, _, _ = strings.Cut(rows, "\n\n")
 	tested := 0

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
+
 	"github.com/gomlx/gomlx/core/graph"
 )
 
@@ -11,9 +13,7 @@ func double(x *graph.Node) *graph.Node { return graph.Add(x, x) }
 
 func TestOpenGo(t *testing.T) {
 	b, err := Open(t.Context(), Go, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if b.Info.Name != Go || b.Info.Platform != "cpu" || b.Info.PluginPath != "" {
 		t.Errorf("%+v", b.Info)
 	}

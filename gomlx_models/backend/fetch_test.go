@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 )
 
@@ -83,9 +84,7 @@ func TestSharedCache(t *testing.T) {
 	_, err := findCPU(t.Context(), opts)
 	check(t, err, "", cache, pluginFile)
 	for _, path := range []string{pluginPath(cache), filepath.Dir(pluginPath(cache)), cache} {
-		if err := os.Chmod(path, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.Chmod(path, 0o777))
 		_, err = Open(t.Context(), Default, opts)
 		check(t, err, "run: chmod go-w "+path, cache, pluginFile)
 		if !errors.Is(err, artifact.ErrShared) {

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 )
 
@@ -101,9 +102,7 @@ func files(t *testing.T, dir string) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return list
 }
 

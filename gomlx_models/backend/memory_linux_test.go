@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"tvps/ci/demand"
+
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -21,9 +23,7 @@ import (
 func faults(t *testing.T) int64 {
 	t.Helper()
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return usage.Minflt
 }
 
@@ -38,16 +38,12 @@ func TestMemoryIsKept(t *testing.T) {
 	fill, err := graph.NewExec(b.Backend, func(x *graph.Node) *graph.Node {
 		return graph.AddScalar(graph.BroadcastToDims(x, values), 1)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer fill.Finalize()
 	one := tensors.FromScalar(float32(1))
 	run := func() {
 		out, err := fill.Call(one)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		out[0].MustFinalizeAll()
 	}
 	for range times {
@@ -91,9 +87,7 @@ func TestThreads(t *testing.T) {
 	for _, c := range []struct{ ask, get int }{{1, 1}, {3, 3}, {0, byDefault}} {
 		before := xlaThreads(t)
 		client, err := b.NewClient(c.ask)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if got := xlaThreads(t) - before; got != c.get {
 			t.Errorf("NewClient(%d) starts %d threads, want %d", c.ask, got, c.get)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 )
 
@@ -18,15 +19,11 @@ func TestStamp(t *testing.T) {
 	cache, path := t.TempDir(), filepath.Join(t.TempDir(), "file")
 	when := time.Now().Add(-time.Hour)
 	write := func(name, text string) {
-		if err := errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chtimes(name, when, when)); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chtimes(name, when, when)))
 	}
 	sum := func() string {
 		got, err := fileSHA256(path, cache)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return got
 	}
 	write(path, "first")
@@ -44,9 +41,7 @@ func TestStamp(t *testing.T) {
 	}
 	forge(t, path, cache, "stored")
 	write(path+"2", "third")
-	if err := os.Rename(path+"2", path); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Rename(path+"2", path))
 	if sum() != hexSum([]byte("third")) {
 		t.Error("a replacement with the same time is not found")
 	}
@@ -62,9 +57,7 @@ func TestStamp(t *testing.T) {
 // TestVerifyFile: a file that does not have the stamped hash is found, once and for the next start.
 func TestVerifyFile(t *testing.T) {
 	cache, path := t.TempDir(), filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte("altered"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.WriteFile(path, []byte("altered"), 0o644))
 	if err := verifyFile(path, hexSum([]byte("altered")), cache); err != nil {
 		t.Error(err)
 	}
@@ -88,9 +81,7 @@ func TestVerifyFile(t *testing.T) {
 func forge(t *testing.T, path, cache, sum string) {
 	t.Helper()
 	s, err := marksOf(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	s.SHA256 = sum
 	writeStamp(stampFile(path, cache), s)
 }

@@ -39,9 +39,7 @@ func TestOpenXLA(t *testing.T) {
 		t.Errorf("%+v", b.Info)
 	}
 	y, err := graph.CallOnce(b.Backend, double, []float32{1, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if y, err = graph.CallOnce(b.Backend, double, y); err != nil || y.Value().([]float32)[1] != 8 {
 		t.Errorf("%v, %v", y, err)
 	}
@@ -63,9 +61,7 @@ func TestNewClient(t *testing.T) {
 		t.Fatalf("serial %v, error %v", b.SerialExecution(), err)
 	}
 	defer another.Finalize()
-	if err := b.Finalize(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, b.Finalize())
 	y, err := graph.CallOnce(another.Backend, double, []float32{1, 2})
 	if err != nil || y.Value().([]float32)[1] != 4 {
 		t.Errorf("%v, %v", y, err)
@@ -107,9 +103,7 @@ func TestNamedPlugin(t *testing.T) {
 	link := filepath.Join(dir, "pjrt_c_api_cpu_plugin.so")
 	cache := t.TempDir()
 	os.Mkdir(dir, 0o755)
-	if err := os.Symlink(path, link); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Symlink(path, link))
 	for _, env := range []string{link, dir, ":" + t.TempDir() + ":" + dir} {
 		t.Setenv(PluginPathEnv, env)
 		b, err := Open(t.Context(), Default, Options{CacheDir: cache})

@@ -34,18 +34,14 @@ func regression(t *testing.T, backend compute.Backend, chunk int) *Trainer {
 		shapes.Make(dtypes.Int32, groupBatch)}
 	var err error
 	p.Params, err = net.Declare(backend, in, func(s *net.Scope, in []*Node) { p.Loss(s, in[:2], in[2:]) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return trainerOf(t, backend, p, chunk)
 }
 
 func trainerOf(t *testing.T, backend compute.Backend, p Problem, chunk int) *Trainer {
 	t.Helper()
 	tr, err := New(backend, p, chunk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	t.Cleanup(tr.Close)
 	return tr
 }
@@ -119,9 +115,7 @@ func TestGroupMatchesSeparateTraining(t *testing.T) {
 		values, losses := fitGroup(t, tr, 23, seeds...)
 		for i, seed := range seeds {
 			want, wantLosses, err := newTraining(tr, seed).fit(t.Context(), tr, 23)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			difference := math.Abs(losses[i][0]-wantLosses[0]) + math.Abs(float64(len(losses[i])-len(wantLosses)))
 			for k := range want {
 				for j := range want[k] {
@@ -185,9 +179,7 @@ func TestGroupFails(t *testing.T) {
 	tr := regression(t, open(t, "go"), 1)
 	step := func(state, _, feeds []*Node, _, _ *Node) (*Node, []*Node) { return feeds[0], state }
 	own, err := New(open(t, "go"), Problem{Name: "own", Params: []net.Param{{Name: "w"}}, Step: step, Feeds: 1}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	stopped := errors.New("stopped")
 	for want, work := range map[string]func(ctx context.Context, tg training, f Fitter, i int) error{
 		"stopped": func(ctx context.Context, tg training, f Fitter, i int) error {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
 
@@ -75,15 +76,11 @@ func TestFitIsAdam(t *testing.T) {
 	for _, name := range []string{"", "go"} {
 		for _, chunk := range []int{1, 7, 50} {
 			tr, err := New(open(t, name), line, chunk)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			data := []*tensors.Tensor{tensors.FromValue(lineX), tensors.FromValue(lineY)}
 			start := net.Values{{0}, {0}}
 			got, losses, err := tr.Fit(context.Background(), start, data, .05, 23, lineFeed(tr.Chunk()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			if want := reference(.05, 23); math.Abs(float64(got[0][0])-want) > 1e-5 {
 				t.Errorf("backend %q, chunk %d: w = %v, want %v", name, chunk, got[0][0], want)
 			}
@@ -115,16 +112,12 @@ func TestRateFactors(t *testing.T) {
 	want := scheduled(23, func(u int) float64 { return .05 * fallingFactor(u) })
 	for _, name := range []string{"", "go"} {
 		tr, err := New(open(t, name), falling, 7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		data := []*tensors.Tensor{tensors.FromValue(lineX), tensors.FromValue(lineY)}
 		got, _, err := tr.Fit(t.Context(), net.Values{{0}, {0}}, data, .05, 23, func(first, count int) []*tensors.Tensor {
 			return append(lineFeed(tr.Chunk())(first, count), factorFeed(tr.Chunk(), first, count))
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if math.Abs(float64(got[0][0])-want) > 1e-5 {
 			t.Errorf("backend %q: w = %v, want %v", name, got[0][0], want)
 		}
@@ -133,9 +126,7 @@ func TestRateFactors(t *testing.T) {
 
 func TestFitRefusesInfiniteLoss(t *testing.T) {
 	tr, err := New(open(t, ""), line, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	data := []*tensors.Tensor{tensors.FromValue(lineX), tensors.FromValue([]float32{1, 2, float32(math.Inf(1)), 4})}
 	if _, _, err := tr.Fit(context.Background(), net.Values{{0}, {0}}, data, .05, 10, lineFeed(5)); err == nil {
 		t.Error("an infinite label was accepted")

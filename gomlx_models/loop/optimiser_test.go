@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/net"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -18,9 +19,7 @@ func twoSteps(t *testing.T, backend string, rate float64, gradients []float32, s
 	problem := Problem{Name: "two steps", Params: []net.Param{{Name: "w"}}, Step: step, Feeds: 1}
 	problem.Slots = make([]net.Param, slots)
 	tr, err := New(open(t, backend), problem, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer tr.Close()
 	var out []float64
 	for updates := range 2 {
@@ -29,9 +28,7 @@ func twoSteps(t *testing.T, backend string, rate float64, gradients []float32, s
 			copy(chunk, gradients[first:first+count])
 			return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(chunk, tr.Chunk())}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		out = append(out, float64(got[0][0]))
 	}
 	return out
@@ -97,9 +94,7 @@ func TestDecay(t *testing.T) {
 			return MulScalar(Add(s.Weight("w", net.Constant(0)), s.Bias("b", net.Constant(0))), 0)
 		}}
 	tr, err := New(open(t, "go"), problem, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer tr.Close()
 	feed := func(first, _ int) []*tensors.Tensor {
 		decay := []float32{.5, .25, 1}[first]

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
@@ -41,20 +42,14 @@ const seedsRows, seedsChunk, seedsUpdates = 20000, 250, 1000
 // the backend.
 func seedsFit(b *testing.B, size seedsSize, seeds int) func() error {
 	backend, err := backendtest.Open(b, "").NewClient(0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	demand.NoError(b, err)
 	p := Problem{Name: "seeds", Data: 2, Feeds: 1, Loss: classifier(size.hidden)}
 	inputs := []shapes.Shape{shapes.Make(dtypes.Float32, seedsRows, size.dim), shapes.Make(dtypes.Int32, seedsRows),
 		shapes.Make(dtypes.Int32, size.batch)}
 	p.Params, err = net.Declare(backend.Backend, inputs, func(s *net.Scope, in []*Node) { p.Loss(s, in[:2], in[2:]) })
-	if err != nil {
-		b.Fatal(err)
-	}
+	demand.NoError(b, err)
 	trainer, err := New(backend.Backend, p, seedsChunk)
-	if err != nil {
-		b.Fatal(err)
-	}
+	demand.NoError(b, err)
 	group := NewGroup(seeds)
 	b.Cleanup(func() {
 		group.Close()

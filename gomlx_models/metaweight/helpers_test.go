@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
@@ -38,18 +39,14 @@ func newModel(tb testing.TB, dim, classes int, hidden ...int) Model {
 	batch := shapes.Make(dtypes.Int32, 1)
 	params, err := net.Declare(open(tb, backend.Go), []shapes.Shape{shapes.Make(dtypes.Float32, 1, dim), batch, batch},
 		func(s *net.Scope, in []*Node) { losses(s, in[0], in[1], in[2]) })
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return Model{Params: params, Losses: losses}
 }
 
 func newTrainer(tb testing.TB, name string, cfg Config, model Model) *Trainer {
 	tb.Helper()
 	t, err := New(open(tb, name), cfg, model)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	tb.Cleanup(t.Close)
 	return t
 }

@@ -182,18 +182,12 @@ func small() Config {
 func run(t *testing.T, name string, fn func(in []*Node) []*Node, args ...any) net.Values {
 	t.Helper()
 	exec, err := NewExec(open(t, name), fn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer exec.Finalize()
 	out, err := net.Run(exec, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	values, err := net.FromTensors(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return values
 }
 
@@ -226,9 +220,7 @@ func TestFit(t *testing.T) {
 		tr := newTrainer(t, name, cfg, newModel(t, 2, 3))
 		start := arrays(tr.model.Params, .7, "state")
 		theta, v, err := tr.Fit(t.Context(), s.pool(), start, s.data, s.meta, 7, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		h := &reference{cfg: cfg, s: s, theta: layers(tr.model, start), v: float64s(net.Init(tr.v, 3, "metaweight"))}
 		h.velocity, h.m, h.u = zerosLike(h.theta[1:]), zerosLike(h.v), zerosLike(h.v)
 		data := &batches{samples: s.data, size: 4, rng: random.New(3, "metaweight", "training")}
@@ -282,9 +274,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 	start := arrays(model.Params, .7, "start")
 	fit := func(tr *Trainer, seed int64) []net.Values {
 		theta, v, err := tr.Fit(t.Context(), s.pool(), start, s.data, s.meta, updatesPerCall+10, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return []net.Values{theta, v}
 	}
 	xla, pure := newTrainer(t, "", cfg, model), newTrainer(t, backend.Go, cfg, model)
@@ -355,9 +345,7 @@ func TestFlippedLabelsGetSmallWeights(t *testing.T) {
 	tr := newTrainer(t, "", DefaultConfig(), model)
 	s, flipped := noisy(0, 1000)
 	theta, v, err := tr.Fit(t.Context(), s.pool(), net.Init(model.Params, 0, "metaweight test"), s.data, s.meta, 600, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	h := &reference{s: s, theta: layers(model, theta)}
 	var clean, wrong []float64
 	for i := range flipped {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend/backendtest"
 )
 
@@ -19,9 +20,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 func must[T any](tb testing.TB) func(T, error) T {
 	return func(v T, err error) T {
 		tb.Helper()
-		if err != nil {
-			tb.Fatal(err)
-		}
+		demand.NoError(tb, err)
 		return v
 	}
 }

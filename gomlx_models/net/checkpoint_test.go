@@ -26,13 +26,9 @@ func small() Checkpoint {
 func save(t *testing.T, c Checkpoint) (path string, data []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "x.safetensors")
-	if err := c.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, c.Save(path))
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return path, data
 }
 
@@ -40,9 +36,7 @@ func TestCheckpointRoundTrip(t *testing.T) {
 	for _, c := range []Checkpoint{small(), {}} {
 		path, first := save(t, c)
 		read, err := ReadCheckpoint(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if a, b := fmt.Sprint(read.Values, read.Metadata), fmt.Sprint(c.Values, c.Metadata); a != b {
 			t.Errorf("read %.200s, saved %.200s", a, b)
 		}
@@ -124,9 +118,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		"metadata of numbers":            replace(`"16"`, `1616`),
 		"no object":                      replace(`{"__`, `[["_`),
 	} {
-		if err := os.WriteFile(path, changed, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(path, changed, 0o644))
 		_, err := ReadCheckpoint(path)
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -151,9 +143,7 @@ func TestEmptyArrays(t *testing.T) {
 
 func TestSaveErrors(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.WriteFile(file, nil, 0o644))
 	path := filepath.Join(file, "x.safetensors")
 	demand.Error(t, small().Save(path), "cannot write", path)
 	if _, err := ReadCheckpoint(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
 
 	"github.com/gomlx/compute/dtypes"
@@ -28,9 +29,7 @@ func declareLayered(t *testing.T, copies ...int) []Param {
 		shapes.Make(dtypes.Int32, append(slices.Clone(copies), layeredBatch)...)}
 	params, err := Declare(open(t, backend.Go), in,
 		func(s *Scope, in []*Node) { layered(within(s, copies), in[0], in[1]) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return params
 }
 
@@ -98,9 +97,7 @@ func TestCopiesOfCopies(t *testing.T) {
 		}
 		s.Bias("outer", Constant(1), 4)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	want := map[string][]int{"twin/weights": {2, 3, 7, 11}, "twin/biases": {2, 3, 11}, "outer": {2, 4}}
 	for _, p := range params {
 		if !slices.Equal(p.Dims, want[p.Name]) {
@@ -132,9 +129,7 @@ func TestGradient(t *testing.T) {
 			return ReduceAllSum(Mul(y, Mul(y, y)))
 		}
 		params, err := Declare(open(t, backend.Go), []shapes.Shape{shape}, func(s *Scope, in []*Node) { loss(s, in[0]) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		for _, name := range []string{backend.Go, ""} {
 			args := []any{tensor(draw(shape.Size(), "gradient"), dims...)}
 			for _, v := range Init(params, 1, "gradient").Tensors(params) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
 
@@ -24,18 +25,12 @@ func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(
 func run(tb testing.TB, b compute.Backend, fn func(in []*Node) []*Node, args ...any) [][]float32 {
 	tb.Helper()
 	exec, err := NewExec(b, fn)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	defer exec.Finalize()
 	out, err := exec.Call(args...)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	flat, err := FromTensors(out)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return flat
 }
 
@@ -66,9 +61,7 @@ func TestDeclare(t *testing.T) {
 	b := open(t, backend.Go)
 	params, err := Declare(b, []shapes.Shape{shapes.Make(dtypes.Float32, 5, 3)},
 		func(s *Scope, in []*Node) { network(s, in[0]) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	want := []Param{
 		{"a/weights", []int{3, 4}, true, true, He(3)},
 		{"a/biases", []int{4}, true, false, Constant(0)},
@@ -125,9 +118,7 @@ func TestBindRefusesUndeclaredParameters(t *testing.T) {
 		exec, err := NewExec(open(t, backend.Go), func(in []*Node) []*Node {
 			return []*Node{fn(Bind(in[0].Graph(), params, in, false))}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if _, err = exec.Call([]float32{1, 2}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one with %q", err, want)
 		}

@@ -3,6 +3,8 @@ package propensity
 import (
 	"context"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // BenchmarkUpdate times one training step of g (MLP of 64 units, batch 512, one
@@ -15,13 +17,9 @@ func BenchmarkUpdate(b *testing.B) {
 				cfg := DefaultConfig()
 				cfg.Method = method
 				pool, err := NewPool(d.X, 1)
-				if err != nil {
-					b.Fatal(err)
-				}
+				demand.NoError(b, err)
 				e, err := NewEstimator(open(b, engine.name), pool, 20, cfg)
-				if err != nil {
-					b.Fatal(err)
-				}
+				demand.NoError(b, err)
 				defer e.Close()
 				samples, times := samplesOf(d, 20)
 				train := func(updates int) {

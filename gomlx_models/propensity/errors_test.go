@@ -87,18 +87,14 @@ func TestEstimatorRejects(t *testing.T) {
 	_, err := NewEstimator(b, nil, 2, cfg)
 	demand.Error(t, err, "no pool")
 	pool, err := NewPool([]float32{1, 2, 3, 4}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	none, err := NewEstimator(b, pool, 1, cfg)
 	demand.Error(t, err, "two")
 	if none != nil {
 		t.Error("NewEstimator returned an estimator together with an error")
 	}
 	e, err := NewEstimator(b, pool, 2, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	good := func() Samples {
 		return Samples{Row: []int32{0, 1, 2, 3}, Label: []int32{0, 1, 0, 1}, Time: []int32{0, 0, 1, 1}}
 	}
@@ -122,9 +118,7 @@ func TestEstimatorRejects(t *testing.T) {
 		t.Run(name, func(t *testing.T) { demand.Error(t, err, c.words...) })
 	}
 	score, err := e.Fit(context.Background(), good(), []float64{0, 1}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for name, c := range map[string]struct {
 		change func(s *Samples)
 		T      float64
@@ -157,9 +151,7 @@ func TestCancelledAndEmpty(t *testing.T) {
 	cfg.Hidden, cfg.Updates = 4, 1
 	ctx, cancel := context.WithCancel(context.Background())
 	f, err := Fit(ctx, open(t, "go"), d, cfg, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if got, err := f.Score.LogOmega(ctx, Samples{}, 1); err != nil || len(got) != 0 {
 		t.Errorf("no samples have weights %v, error %v", got, err)
 	}

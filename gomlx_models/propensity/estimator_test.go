@@ -42,13 +42,9 @@ func newEstimator(t *testing.T, d Data, times int, cfg Config) *Estimator {
 func newEstimatorOn(t *testing.T, backend string, d Data, times int, cfg Config) *Estimator {
 	t.Helper()
 	pool, err := NewPool(d.X, d.dims(cfg)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	e, err := NewEstimator(open(t, backend), pool, times, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	t.Cleanup(e.Close)
 	return e
 }
@@ -130,9 +126,7 @@ func TestCapacityDoesNotMatter(t *testing.T) {
 // TestPoolScale: a constant coordinate is centred only.
 func TestPoolScale(t *testing.T) {
 	p, err := NewPool([]float32{1, 5, 3, 5}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if !slices.Equal(p.Mean, []float32{2, 5}) || !slices.Equal(p.Scale, []float32{1, 1}) {
 		t.Errorf("mean %v and scale %v, want [2 5] and [1 1]", p.Mean, p.Scale)
 	}
@@ -144,19 +138,13 @@ func TestEvaluationInParts(t *testing.T) {
 	e := newEstimator(t, d, 2, quick())
 	samples, times := samplesOf(d, 2)
 	s, err := e.Fit(context.Background(), samples, times, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	few, err := s.LogOmega(context.Background(), samples, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	repeats := MLP.spec().rows/len(samples.Row) + 2
 	many := Samples{Row: slices.Repeat(samples.Row, repeats), Time: slices.Repeat(samples.Time, repeats)}
 	got, err := s.LogOmega(context.Background(), many, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if !slices.Equal(got, slices.Repeat(few, repeats)) {
 		t.Error("log omega depends on the position of a sample")
 	}
@@ -176,13 +164,9 @@ func TestFC3(t *testing.T) {
 	e := newEstimator(t, d, 6, cfg)
 	samples, times := samplesOf(d, 6)
 	s, err := e.Fit(context.Background(), samples, times, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	logs, err := s.LogOmega(context.Background(), samples, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	correlation, rms := agreement(logs, exactLog(d, mu, 5))
 	t.Logf("correlation %.3f, RMS error %.3f", correlation, rms)
 	if correlation < .95 || rms > .5 {
@@ -207,13 +191,9 @@ func TestOnAnotherPool(t *testing.T) {
 	e.eval.SetMaxCache(1)
 	want := logsUpTo(t, newEstimatorOn(t, "go", second, 3, quick()), second, 3, 0)
 	pool, err := NewPool(second.X, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	other, err := e.On(pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	logsUpTo(t, e, first, 3, 0)
 	if got := logsUpTo(t, other, second, 3, 0); !slices.Equal(got, want) {
 		t.Error("on another pool log omega is not that of an estimator made for it")
@@ -235,18 +215,12 @@ func TestFitFrom(t *testing.T) {
 	e, none := newEstimatorOn(t, "go", d, 4, trained), newEstimatorOn(t, "go", d, 4, still)
 	samples, times := samplesOf(d, 3)
 	before, err := e.Fit(context.Background(), samples, times, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	logs := func(s *Score, err error) []float64 {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		out, err := s.LogOmega(context.Background(), samples, times[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return out
 	}
 	want := logs(before, nil)

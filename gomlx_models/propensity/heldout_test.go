@@ -28,9 +28,7 @@ func TestHeldOutLoss(t *testing.T) {
 		cfg.Method, cfg.Updates, cfg.Batch = method, 500, 256
 		e := newEstimatorOn(t, "go", fitted, 2, cfg)
 		score, err := e.Fit(t.Context(), samples, times, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		loss, err := score.Loss(t.Context(), x, heldSamples, 3)
 		if err != nil || math.Abs(loss-exact) > .005 || exact > .6 {
 			t.Errorf("%s: loss %.4f, exact %.4f, %v", method, loss, exact, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
 
@@ -54,14 +55,10 @@ func periodic(t float64) float64 { return math.Sin(2 * math.Pi * t / 10) }
 func fit(tb testing.TB, d Data, cfg Config, T float64) []float64 {
 	tb.Helper()
 	f, err := Fit(context.Background(), open(tb, ""), d, cfg, 0)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	defer f.Close()
 	logs, err := f.LogOmega(context.Background(), T)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return logs
 }
 

@@ -44,9 +44,7 @@ func newLossCase(t *testing.T, backend compute.Backend, cfg Config, dims ...int)
 		c.label[i] = int32(i % 3)
 	}
 	pool, err := NewPool(c.x, dims...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if c.e, err = NewEstimator(backend, pool, times, cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +84,7 @@ func (c *lossCase) compile(t *testing.T, b compute.Backend) {
 		}
 		return append([]*Node{loss}, Gradient(loss, wrt...)...)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 }
 
 // graph returns the loss and its gradients.
@@ -107,13 +103,9 @@ func (c *lossCase) graph(t *testing.T, b compute.Backend, values net.Values, bat
 		}
 	}
 	out, err := c.exec.Call(args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	grads, err := net.FromTensors(out[1:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return float64(tensors.ToScalar[float32](out[0])), grads
 }
 
@@ -333,9 +325,7 @@ func timeChangesRatio(t *testing.T, name string, c *lossCase) {
 	s := &Score{e: c.e, times: []float64{0, 1, 2, 5}, logCount: make([]float64, 4), values: c.values}
 	all := Samples{Row: []int32{0, 1, 2, 3, 4, 5}, Label: c.label, Time: make([]int32, 6)}
 	logs, err := s.LogOmega(t.Context(), all, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for i := 1; i < len(logs); i++ {
 		if math.Abs(logs[i]-logs[0]) < 1e-4 {
 			t.Errorf("%s: log omega of samples 0 and %d is %v and %v", name, i, logs[0], logs[i])

@@ -72,9 +72,7 @@ func trains(t *testing.T, cfg Config) {
 // batched seeds.
 func TestANetworkIsOneFile(t *testing.T) {
 	cfg := small(Method2, Linear, TimeFourier, 3)
-	if err := cfg.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, cfg.Validate())
 	d := labelled(3, 20, func(time, y int) float64 { return 1. / 3 })
 	fit(t, d, cfg, 2)
 	seedsAlone(t, cfg)
@@ -99,9 +97,7 @@ func TestBatchedSeedsAreSeedsAlone(t *testing.T) {
 
 func seedsAlone(t *testing.T, cfg Config) {
 	t.Helper()
-	if err := cfg.ValidateBatched(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, cfg.ValidateBatched())
 	seeds := []int64{3, 1, 4}
 	together := lossAndOmega(t, open(t, "go"), cfg, seeds...)
 	for i, seed := range seeds {
@@ -154,9 +150,7 @@ func lossAndOmega(t *testing.T, b compute.Backend, cfg Config, seeds ...int64) [
 		return []*Node{cfg.Loss(s, sample, first, second, in[4]), cfg.LogOmega(s, sample, second.Last(), second)}
 	}
 	params, err := net.Declare(b, in, func(s *net.Scope, in []*Node) { build(s, in) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for i := range params {
 		if params[i].Init.Std == 0 { // the last layer starts at 0
 			params[i].Init.Std = .3
@@ -166,18 +160,12 @@ func lossAndOmega(t *testing.T, b compute.Backend, cfg Config, seeds ...int64) [
 		}
 	}
 	exec, err := NewExec(b, func(in []*Node) []*Node { return build(net.Bind(in[0].Graph(), params, in[6:], false), in) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer exec.Finalize()
 	out, err := net.Run(exec, inputs, net.InitSeeds(params, seeds, "batched").Tensors(params))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	values, err := net.FromTensors(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return values
 }
 
@@ -200,9 +188,7 @@ func TestValidateBatched(t *testing.T) {
 		{`classes is -1; it must be at least 0`, func(c *Config) { c.Join, c.Classes = "", -1 }},
 	} {
 		cfg := Config{Method: Method2, Network: Deep, Hidden: 3, Layers: 2, Time: TimeScalar, Clip: ClipOne}
-		if err := cfg.ValidateBatched(); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, cfg.ValidateBatched())
 		c.change(&cfg)
 		demand.Error(t, cfg.ValidateBatched(), c.want)
 	}

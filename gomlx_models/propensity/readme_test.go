@@ -8,15 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/propensity"
 )
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return string(text)
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -33,9 +35,7 @@ func TestFixedEncodings(t *testing.T) {
 	for _, time := range ContinuousEncodings() {
 		cfg := Config{Time: time, Frequencies: 4}
 		exec, err := NewExec(open(t, ""), func(in []*Node) []*Node { return []*Node{Continuous(in[0], in[1]).code(cfg)} })
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		defer exec.Finalize()
 		for _, last := range []float32{1, 40, 2999} {
 			ts := []float32{0, last / 2, last}
@@ -43,9 +43,7 @@ func TestFixedEncodings(t *testing.T) {
 				tensors.FromFlatDataAndDimensions(ts, 1, 3),
 				tensors.FromFlatDataAndDimensions([]float32{last}, 1, 1),
 			)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			var want []float64
 			for _, v := range ts {
 				want = append(want, byFormula(cfg, float64(v), float64(last))...)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/net"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -20,18 +21,14 @@ func BenchmarkTrainStep(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/batch=%d", engine.label, batch), func(b *testing.B) {
 			cfg, c, im := DefaultConfig(16), randomCheckpoint(b, 16), noise(batch)
 			exec, err := NewExec(open(b, engine.name), stepGraph(c.Params, cfg))
-			if err != nil {
-				b.Fatal(err)
-			}
+			demand.NoError(b, err)
 			defer exec.Finalize()
 			images := tensors.FromFlatDataAndDimensions(im.Pixels, batch, 3, 32, 32)
 			labels := tensors.FromValue(make([]int32, batch))
 			held := append(c.Values.Tensors(c.Params), c.Values.Tensors(c.Params)...)
 			train := func() {
 				out, err := net.Run(exec, images, labels, float32(1e-6), held)
-				if err != nil {
-					b.Fatal(err)
-				}
+				demand.NoError(b, err)
 				net.Free(held...)
 				held = out[1:]
 			}

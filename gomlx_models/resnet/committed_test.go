@@ -19,22 +19,16 @@ import (
 // embedded sample, which were not used in its training.
 func TestCommittedAccuracy(t *testing.T) {
 	c, _, err := Load(t.TempDir(), 16, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	data, err := cifar10.Sample()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var rows []int32
 	for _, class := range data.Test.ByClass() {
 		rows = append(rows, class[:100]...)
 	}
 	test := data.Test.Select(rows)
 	got, err := Accuracy(context.Background(), open(t, ""), c, 16, Images{test.Pixels, test.Labels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	t.Logf("accuracy %.3f on %d test images", got, test.Len())
 	stated := c.Metadata["test-accuracy"]
 	whole, err := strconv.ParseFloat(stated, 64)
@@ -56,13 +50,9 @@ func TestLoad(t *testing.T) {
 	path := filepath.Join(dir, FileName(4, 7))
 	want := net.Checkpoint{Params: []net.Param{{Name: "w", Dims: []int{2, 3}}, {Name: "b"}, {Name: "a"}},
 		Values: net.Values{{1, 2, 3, 4, 5, 6}, {7}, {8}}}
-	if err := want.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, want.Save(path))
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	c, hash, err := Load(dir, 4, 7)
 	if err != nil || c.Values[0][5] != 6 {
 		t.Fatalf("%v, %v", c, err)
@@ -70,14 +60,10 @@ func TestLoad(t *testing.T) {
 	if sum := sha256.Sum256(data); hash != hex.EncodeToString(sum[:8]) {
 		t.Errorf("hash %s", hash)
 	}
-	if err := os.WriteFile(path, data[:60], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.WriteFile(path, data[:60], 0o644))
 	_, _, err = Load(dir, 4, 7)
 	demand.Error(t, err, FileName(4, 7), dir, "damaged", "replicate pretrain")
-	if err := want.Save(filepath.Join(dir, FileName(16, 0))); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, want.Save(filepath.Join(dir, FileName(16, 0))))
 	// a file in dir has precedence over the committed one
 	for from, arrays := range map[string]int{dir: 3, "": len(randomCheckpoint(t, 16).Params)} {
 		c, _, err := Load(from, 16, 0)

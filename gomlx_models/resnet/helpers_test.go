@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
@@ -45,9 +46,7 @@ func darkAndBright(n int) Images {
 func randomCheckpoint(tb testing.TB, width int) *net.Checkpoint {
 	tb.Helper()
 	params, err := Params(open(tb, "go"), width)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	values := net.Init(params, 3, "resnet test")
 	rng := random.New(0, "resnet test", "state")
 	for i, p := range params {

@@ -60,9 +60,7 @@ func TestAugment(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	if err := DefaultConfig(16).Validate(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, DefaultConfig(16).Validate())
 	for name, change := range map[string]func(*Config){
 		"width is 0":    func(c *Config) { c.Width = 0 },
 		"epochs is -1":  func(c *Config) { c.Epochs = -1 },
@@ -119,17 +117,13 @@ func TestPretrainRefuses(t *testing.T) {
 func TestInterruptedPretraining(t *testing.T) {
 	b, cfg, im := open(t, "go"), tinyConfig(3), darkAndBright(36)
 	params, err := Params(b, cfg.Width)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var losses []float64
 	uninterrupted, err := Pretrain(context.Background(), b, cfg, im, nil, func(s *State) error {
 		losses = append(losses, s.Loss)
 		return nil
 	}, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if len(losses) != 3 || !(losses[2] < .5*losses[0]) {
 		t.Errorf("the losses of the epochs are %v, want 3 with the last below half of the first", losses)
 	}
@@ -148,9 +142,7 @@ func TestInterruptedPretraining(t *testing.T) {
 		t.Fatalf("resumed at epoch %d with loss %v, want 1 and %v", resumed.Epoch, resumed.Loss, losses[0])
 	}
 	last, err := Pretrain(context.Background(), b, cfg, im, resumed, func(*State) error { return nil }, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	want, got := uninterrupted.Checkpoint(params, true, nil), last.Checkpoint(params, true, nil)
 	if !bytes.Equal(encoded(t, want), encoded(t, got)) {
 		t.Error("the resumed training gives other bytes than the uninterrupted one")
@@ -160,26 +152,18 @@ func TestInterruptedPretraining(t *testing.T) {
 func resume(t *testing.T, file []byte, params []net.Param, cfg Config) *State {
 	t.Helper()
 	c, err := net.DecodeCheckpoint(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	s, err := Resume(c, params, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return s
 }
 
 func encoded(t *testing.T, c net.Checkpoint) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "checkpoint")
-	if err := c.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, c.Save(path))
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return data
 }
 
@@ -238,9 +222,7 @@ func TestStep(t *testing.T) {
 func step(t *testing.T, cfg Config, c *net.Checkpoint, velocity net.Values, im Images, rate float32) net.Values {
 	t.Helper()
 	exec, err := NewExec(open(t, "go"), stepGraph(c.Params, cfg))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer exec.Finalize()
 	labels := make([]int32, im.Len())
 	for i, y := range im.Labels {
@@ -249,12 +231,8 @@ func step(t *testing.T, cfg Config, c *net.Checkpoint, velocity net.Values, im I
 	images := tensors.FromFlatDataAndDimensions(im.Pixels, im.Len(), 3, 32, 32)
 	state := append(c.Values.Tensors(c.Params), velocity.Tensors(c.Params)...)
 	out, err := net.Run(exec, images, labels, rate, state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	values, err := net.FromTensors(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return values
 }

@@ -19,9 +19,7 @@ import (
 func TestParameterCount(t *testing.T) {
 	for width, want := range map[int]int{16: 701_466, 64: 11_173_962} {
 		params, err := Params(open(t, "go"), width)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		trainable, state := 0, 0
 		for _, p := range params {
 			if p.Trainable {
@@ -47,18 +45,12 @@ var cuts = []Cut{LastStage, LastBlock}
 func TestTrunkAndHeadParams(t *testing.T) {
 	b := open(t, "go")
 	whole, err := Params(b, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, cut := range cuts {
 		trunk, err := cut.trunkParams(b, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		head, err := cut.HeadParams(b, 4, net.Im2col, net.FrozenAverages)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if a, b := fmt.Sprint(whole), fmt.Sprint(slices.Concat(trunk, head)); a != b {
 			t.Errorf("cut %d: the whole network has\n%s\ntrunk and head have\n%s", cut, a, b)
 		}
@@ -183,9 +175,7 @@ func TestForward(t *testing.T) {
 	for _, name := range []string{"", "go"} {
 		for _, cut := range cuts {
 			got, err := cut.Features(context.Background(), open(t, name), c, width, im, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			near(t, "features", got, features[cut], 1e-3)
 			for mode, label := range map[net.ConvMode]string{net.NativeConv: "native", net.Im2col: "im2col"} {
 				near(t, "head, "+label, runHead(t, name, cut, c, features[cut], width, mode), logits, 1e-3)
@@ -202,13 +192,9 @@ func runHead(t *testing.T, name string, cut Cut, c *net.Checkpoint, features []f
 	mode net.ConvMode) []float32 {
 	t.Helper()
 	params, err := cut.HeadParams(open(t, name), width, mode, net.BatchStatistics)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	values, err := c.Select(params, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	n := len(features) / cut.Size(width)
 	x := tensors.FromFlatDataAndDimensions(features, n, cut.Side(), cut.Side(), cut.Channels(width))
 	return apply(t, name, params, values, x,
@@ -222,18 +208,12 @@ func apply(t *testing.T, name string, params []net.Param, values net.Values, x *
 	exec, err := NewExec(open(t, name), func(in []*Node) []*Node {
 		return []*Node{fn(net.Bind(in[0].Graph(), params, in[1:], false), in[0])}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer exec.Finalize()
 	out, err := net.Run(exec, x, values.Tensors(params))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	got, err := tensors.CopyFlatData[float32](out[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return got
 }
 
@@ -243,14 +223,10 @@ func TestFeaturesInBatches(t *testing.T) {
 	var reports []int
 	report := func(done, of int) { reports = append(reports, done, of) }
 	all, err := LastBlock.Features(context.Background(), open(t, ""), c, 1, im, report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	last := Images{Pixels: im.Pixels[featureBatch*imageBytes:], Labels: im.Labels[featureBatch:]}
 	want, err := LastBlock.Features(context.Background(), open(t, ""), c, 1, last, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	near(t, "features of the last images", all[featureBatch*LastBlock.Size(1):], want, 0)
 	if want := []int{250, 253, 253, 253}; !slices.Equal(reports, want) {
 		t.Errorf("reported %v, want %v", reports, want)

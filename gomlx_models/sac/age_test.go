@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 )
@@ -18,9 +19,7 @@ func fittedFor(t *testing.T, use Use, length int) (a *Agent, at [][]int) {
 		c.Batch, c.Omega.Use = c.Capacity, use
 	}), 3, 4)
 	fill(t, a, 8*length, length) // what is overwritten later is of episodes that are gone then
-	if err := a.FitOmega(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, a.FitOmega())
 	fill(t, a, 3, length)
 	for _, r := range a.replay {
 		var all []int
@@ -59,9 +58,7 @@ func TestEpisodesHaveTheirMeanOmega(t *testing.T) {
 			}
 		}
 		means, err := mean.RecordOmega(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if all, _ := each.RecordOmega(0); means[0].Share <= all[0].Share {
 			t.Errorf("the means of episodes have an effective share of %v, the transitions %v", means[0].Share, all[0].Share)
 		}
@@ -72,9 +69,7 @@ func TestEpisodesHaveTheirMeanOmega(t *testing.T) {
 func weightsOf(t *testing.T, a *Agent, at [][]int) []float32 {
 	t.Helper()
 	omega, err := a.weights(a.steps(at), at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return flatOf(t, omega)
 }
 

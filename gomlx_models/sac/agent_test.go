@@ -28,9 +28,7 @@ func TestActSeesTheHistoryOfTheEpisode(t *testing.T) {
 		acts := map[string]func([][]float64, Mode) ([][]float64, error){"training": a.Act, "evaluation": other.Act}
 		for name, act := range acts {
 			got, err := act(observations, Mean)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			for i := range a.seeds {
 				var seen []Transition
 				for j, ts := range all {
@@ -43,13 +41,9 @@ func TestActSeesTheHistoryOfTheEpisode(t *testing.T) {
 				near(t, fmt.Sprintf("%s, step %d, seed %d", name, k, i), rounded(nil, got[i]), want, 1e-5)
 			}
 		}
-		if err := a.Observe(now); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, a.Observe(now))
 		if k >= 8 {
-			if err := other.Remember(now); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, other.Remember(now))
 		}
 		all = append(all, now)
 	}
@@ -67,15 +61,11 @@ func TestModes(t *testing.T) {
 	sum, square, uniform, below := 0., 0., 0., 0
 	for range draws {
 		s, err := a.Act(observation, Sample)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		u := math.Atanh(s[0][0])
 		sum, square = sum+u/draws, square+u*u/draws
 		r, err := a.Act(observation, Uniform)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		uniform += r[0][1] * r[0][1] / draws
 		if r[0][0] < -.5 {
 			below++
@@ -115,9 +105,7 @@ func TestBatchedSeedsAreSeedsAlone(t *testing.T) {
 			a := open(t, c.backend, c.cfg, seeds...)
 			episodes(t, a, 30)
 			actions, err := a.Act(slices.Repeat([][]float64{{.1, .2, .3}}, len(seeds)), Sample)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			for range c.updates {
 				update(t, a)
 			}
@@ -205,9 +193,7 @@ func TestDivergenceIsAnError(t *testing.T) {
 	a := open(t, backend.Go, tiny(), 1, 2)
 	ts := randomTransitions(a, 0, 10)
 	ts[1].Reward = math.MaxFloat32
-	if err := a.Observe(ts); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, a.Observe(ts))
 	_, err := a.Update()
 	demand.Error(t, err, "of seed 2 became +Inf after 1 updates", "lower the learning rates")
 }

@@ -26,13 +26,9 @@ func live(t *testing.T, a *Agent) (actions [][]float64) {
 		k := a.Observed()
 		ts := randomTransitions(a, k, 7)
 		got, err := a.Act([][]float64{ts[0].Observation, ts[1].Observation}, Sample)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		actions = append(actions, got...)
-		if err := a.Observe(ts); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, a.Observe(ts))
 		update(t, a)
 	}
 	return actions
@@ -42,9 +38,7 @@ func live(t *testing.T, a *Agent) (actions [][]float64) {
 func saved(t testing.TB, a *Agent) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	if err := a.Save(&file, "a note"); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, a.Save(&file, "a note"))
 	return file.Bytes()
 }
 
@@ -75,9 +69,7 @@ func TestLoadContinuesWithTheSameBits(t *testing.T) {
 		file := saved(t, a)
 		fill(t, b, 3, 7) // the state of b before Load must not matter
 		live(t, b)
-		if err := load(b, file); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, load(b, file))
 		for range 5 {
 			same(t, "actions", live(t, b), live(t, a))
 			if _, err := b.RecordOmega(0); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
@@ -35,9 +36,7 @@ func learnAlpha(c *Config) { c.LearnAlpha = true }
 func open(tb testing.TB, backend string, cfg Config, seeds ...int64) *Agent {
 	tb.Helper()
 	a, err := New(backendtest.Open(tb, backend).Backend, cfg, seeds)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	tb.Cleanup(a.Close)
 	return a
 }
@@ -46,23 +45,17 @@ func open(tb testing.TB, backend string, cfg Config, seeds ...int64) *Agent {
 func evaluate(tb testing.TB, fn func(in []*Node) []*Node, args ...any) [][]float32 {
 	tb.Helper()
 	exec, err := NewExec(backendtest.Open(tb, "").Backend, fn)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	defer exec.Finalize()
 	out, err := net.Run(exec, args...)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return flat(tb, out)
 }
 
 func flat(tb testing.TB, ts []*tensors.Tensor) [][]float32 {
 	tb.Helper()
 	v, err := net.FromTensors(ts)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return v
 }
 
@@ -111,9 +104,7 @@ func fill(tb testing.TB, a *Agent, transitions, length int) {
 	tb.Helper()
 	from := a.Observed()
 	for k := from; k < from+transitions; k++ {
-		if err := a.Observe(randomTransitions(a, k, length)); err != nil {
-			tb.Fatal(err)
-		}
+		demand.NoError(tb, a.Observe(randomTransitions(a, k, length)))
 	}
 }
 
@@ -148,8 +139,6 @@ func randomStep(a *Agent, k int, place Transition) []Transition {
 func update(tb testing.TB, a *Agent) *Metrics {
 	tb.Helper()
 	m, err := a.Update()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return m
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/net"
@@ -50,9 +51,7 @@ func gaussian(t *testing.T, a *Agent, episodes, length int, mean func(t int) flo
 		if err == nil && k%length == length-1 {
 			err = end()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 	}
 }
 
@@ -62,9 +61,7 @@ func drawn(t *testing.T, a *Agent) (at [][]int, weights []float32) {
 	inputs, at := a.draw()
 	steps := a.steps(at)
 	omega, err := a.weights(steps, at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer net.Free(append(inputs, steps, omega)...)
 	return at, flatOf(t, omega)
 }
@@ -94,9 +91,7 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 		o.Method, o.Clip, o.Updates, o.Rate, o.Waves, o.Hidden, o.Batch = method, propensity.ClipNone, 300, 2e-3, 2, 16, 256
 		a := open(t, backend.Go, cfg, 5)
 		gaussian(t, a, times, length, func(t int) float64 { return .5 * float64(t) }, func() error { return nil })
-		if err := a.FitOmega(); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, a.FitOmega())
 		at, got := drawn(t, a)
 		for i, r := range a.replay {
 			miss, spread := 0., 0.

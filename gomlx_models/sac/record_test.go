@@ -23,9 +23,7 @@ func TestOmegaOfReturningTasks(t *testing.T) {
 	a := open(t, backend.Go, cfg, 5, 6)
 	gaussian(t, a, 120, 20, mu, a.FitOmega)
 	records, err := a.RecordOmega(60)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for i, r := range records {
 		var similarity []float64
 		for _, e := range r.Episodes {
@@ -51,9 +49,7 @@ func TestRecordBeforeAFit(t *testing.T) {
 	a := open(t, backend.Go, tiny(tinyOmega), 3, 4)
 	fill(t, a, 9, 4)
 	records, err := a.RecordOmega(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	r := records[1]
 	if r.Mean != 1 || r.Share != 1 || r.Spread != 0 || r.Loss != math.Ln2 || r.Last != -1 || len(r.Means) != 2 {
 		t.Errorf("%+v", r)

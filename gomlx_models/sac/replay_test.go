@@ -28,9 +28,7 @@ func TestReplayAgainstAList(t *testing.T) {
 			if left == 0 {
 				number, left = number+1+rng.IntN(2), 1+rng.IntN(9) // numbers may be skipped
 			}
-			if err := a.Observe(ts); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, a.Observe(ts))
 			for s, r := range a.replay {
 				compareReplay(t, r, all[s])
 			}
@@ -161,8 +159,6 @@ func TestObserveRejectsImpossibleTransitions(t *testing.T) {
 	if a.Observed() != 1 || a.replay[1].Total != 1 {
 		t.Error("a rejected transition was kept")
 	}
-	if err := a.Observe(randomStep(a, 31, Transition{Episode: 3, Terminal: true})); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, a.Observe(randomStep(a, 31, Transition{Episode: 3, Terminal: true})))
 	demand.Error(t, a.Observe(randomStep(a, 40, Transition{Episode: 3})), "episode 3 after episode 3")
 }

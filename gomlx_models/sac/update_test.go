@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/net"
@@ -27,9 +28,7 @@ func episodes(tb testing.TB, a *Agent, count int) [][]Transition {
 		for i := range ts {
 			all[i] = append(all[i], ts[i])
 		}
-		if err := a.Observe(ts); err != nil {
-			tb.Fatal(err)
-		}
+		demand.NoError(tb, a.Observe(ts))
 		if last {
 			number, step = number+1, 0
 		}
@@ -64,9 +63,7 @@ func TestUpdateAgainstLoops(t *testing.T) {
 			shake(t, a)
 			all := episodes(t, a, 40)
 			if cfg.Omega != nil {
-				if err := a.FitOmega(); err != nil {
-					t.Fatal(err)
-				}
+				demand.NoError(t, a.FitOmega())
 			}
 			moved := 0.
 			for range 3 {

@@ -79,9 +79,7 @@ func (b *fixture) cells(t *testing.T, sources ...string) {
 		}
 		nb.Cells = append(nb.Cells, c)
 	}
-	if err := nbformat.Write(b.file, nb); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, nbformat.Write(b.file, nb))
 }
 
 func (b *fixture) check(t *testing.T) (report string, err error) {
@@ -292,9 +290,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	j := b.jobs[0]
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if j.Kernel != "" || j.Parameters["scale"] != "tiny" ||
 		!strings.HasPrefix(j.Env[0], "TVPS_RESULTS="+os.Getenv("TMPDIR")) ||
 		j.Env[1] != "TVPS_OUT="+filepath.Join(here, "somewhere") ||

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/kernel/nbformat"
 	"tvps/kernel/runner"
 )
@@ -17,14 +18,10 @@ func (b *fixture) withOutputs(t *testing.T, edit func(o *nbformat.Output)) {
 	t.Helper()
 	b.cells(t, `{"values":{"share":2}}`)
 	nb, err := b.run(t.Context(), runner.Job{File: b.file})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	nb.Clean()
 	edit(&nb.Cells[0].Outputs[0])
-	if err := nbformat.Write(b.file, nb); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, nbformat.Write(b.file, nb))
 	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 2}}}`)
 }
 
@@ -122,13 +119,9 @@ func TestStoredOfOtherParameters(t *testing.T) {
 	b := newFixture(t)
 	b.cells(t, `var scale string = "small"`, `{"values":{"share":2}}`)
 	nb, err := nbformat.Read(b.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	nb.Cells[1].Outputs = []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: "of the small scale"}}
-	if err := nbformat.Write(b.file, nb); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, nbformat.Write(b.file, nb))
 	b.writeGolden(t, `{`+someRules+`, "cells": {"2": {"share": 2}}}`)
 	if report, err := b.check(t); err != nil {
 		t.Errorf("%v: %s", err, report)
@@ -171,9 +164,7 @@ func outcomes() []Outcome {
 
 func TestJUnit(t *testing.T) {
 	text, err := junit(outcomes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var s xmlSuite
 	if err := xml.Unmarshal(text, &s); err != nil {
 		t.Fatalf("%v in %s", err, text)

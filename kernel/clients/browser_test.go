@@ -116,9 +116,7 @@ func TestFilmsInABrowser(t *testing.T) {
 		`%%\nsvg := notebook.Must(os.ReadFile(\"`+film+`\"))\nfilm := figures.Film{Name: \"learners\", SVG: svg}\n`+
 			`notebook.Films(figures.Figure{Panels: []figures.Panel{{Key: \"a\", Films: []figures.Film{film}}}})`)
 	v, _ := newView(t, browser, "films")
-	if err := chromedp.Run(v.ctx, chromedp.EmulateViewport(1300, 900)); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, chromedp.Run(v.ctx, chromedp.EmulateViewport(1300, 900)))
 	v.run(startLab(t, python, dir, "").address, name)
 	columns := map[bool]float64{}
 	for _, sidebar := range []bool{true, false} {
@@ -287,9 +285,7 @@ func newView(t *testing.T, browser, stem string) (view, *traffic) {
 	if dir == "" {
 		dir = filepath.Join(os.TempDir(), "tvps-browser")
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.MkdirAll(dir, 0o755))
 	ctx, net := open(t, browser)
 	shot := func(name string, clip *page.Viewport) {
 		var picture []byte

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
+
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -107,9 +109,7 @@ func TestIsLocal(t *testing.T) {
 // may still write into it for a moment.
 func profile(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "tvps-profile-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	t.Cleanup(func() {
 		for begin := time.Now(); os.RemoveAll(dir) != nil; time.Sleep(200 * time.Millisecond) {
 			if time.Since(begin) > 20*time.Second {

@@ -68,9 +68,7 @@ func TestClients(t *testing.T) {
 	want := "\n| client | version | what passes |\n|---|---|---|\n" + rows + browserRow + "\n"
 	if *update {
 		want = begin + "<!-- clients:begin -->\n" + want + "<!-- clients:end -->\n" + end
-		if err := nbformat.WriteFile(readme, []byte(want)); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, nbformat.WriteFile(readme, []byte(want)))
 	} else if have != want {
 		t.Errorf("kernel/README.md has\n%s, want\n%s; repeat with -update", have, want)
 	}

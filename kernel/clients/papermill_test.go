@@ -59,9 +59,7 @@ func TestPapermill(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	nb, err := nbformat.Read(result)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	last := nb.Cells[len(nb.Cells)-1]
 	if len(last.Outputs) != 1 || last.Outputs[0].Text != "tiny 1 1h30m0s\n" {
 		t.Errorf("the notebook printed %+v", last.Outputs)

@@ -31,9 +31,7 @@ const token = "browser-test"
 // root is the folder of the checkout.
 func root(t *testing.T) string {
 	dir, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return dir
 }
 
@@ -88,15 +86,11 @@ func copyNotebooks(t *testing.T, names []string) string {
 	dir := t.TempDir()
 	for _, name := range names {
 		nb, err := nbformat.Read(filepath.Join(root(t), "notebooks", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		for _, c := range nb.Cells {
 			c.ExecutionCount, c.Outputs = 0, nil
 		}
-		if err := nbformat.Write(filepath.Join(dir, name), nb); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, nbformat.Write(filepath.Join(dir, name), nb))
 	}
 	return dir
 }
@@ -124,19 +118,13 @@ type lab struct {
 // certificate writes a key and a certificate that it signs for this machine.
 func certificate(t *testing.T) (certFile, keyFile string) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	certFile, keyFile = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	demand.Write(t, certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}))
 	demand.Write(t, keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
@@ -176,9 +164,7 @@ func startLab(t *testing.T, python, dir, base string) lab {
 	for _, name := range []string{"SETTINGS", "WORKSPACES"} {
 		cmd.Env = append(cmd.Env, "JUPYTERLAB_"+name+"_DIR="+filepath.Join(private, name))
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { // SIGTERM makes it stop its kernels
@@ -259,9 +245,7 @@ func answers(ctx context.Context, address string) bool {
 
 func freePort(t *testing.T) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }

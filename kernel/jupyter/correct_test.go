@@ -132,17 +132,11 @@ func TestRelayStuckClient(t *testing.T) {
 	k := startFake(t, relaySpec(t, "well"), Options{})
 	files, _ := filepath.Glob(filepath.Join(k.dir, "kernel-*.json"))
 	outer, err := readConnection(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	stuck, err := dial(t.Context(), "iopub", outer, outer.IOPub, "SUB", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer stuck.conn.Close()
-	if err := stuck.send([]byte("\x01topic")); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, stuck.send([]byte("\x01topic")))
 	welcome, err := stuck.next()
 	m, _ := k.session.decode(welcome.Frames)
 	if err != nil || m.header.Type != "iopub_welcome" || string(m.content) != `{"subscription":"topic"}` {
@@ -155,9 +149,7 @@ func TestRelayStuckClient(t *testing.T) {
 		flood <- text
 	}()
 	in := newInbox()
-	if err := k.request(k.shell, "is_complete_request", map[string]string{"code": "x"}, in); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, k.request(k.shell, "is_complete_request", map[string]string{"code": "x"}, in))
 	for answered := false; !answered; {
 		select {
 		case m := <-in.messages:
@@ -184,9 +176,7 @@ func TestRelayKilled(t *testing.T) {
 func TestSocketScript(t *testing.T) {
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",
 		"github.com/janpfeifer/gonb").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	script, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "internal", "websocket", "websocket.js"))
 	if err != nil {
 		t.Skip("the module gonb is not here: ", err)

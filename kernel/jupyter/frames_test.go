@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
+
 	"github.com/go-zeromq/zmq4"
 )
 
@@ -122,17 +124,13 @@ func TestRelayHostile(t *testing.T) {
 		t.Fatalf("connection files %q", files)
 	}
 	outer, err := readConnection(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	peers := []string{"DEALER", "SUB", "DEALER", "DEALER", "REQ"}
 	for i, port := range outer.ports() {
 		for name, data := range hostile {
 			network, address := outer.address(*port) // vet fails on net.Dial(outer.address(*port))
 			conn, err := net.Dial(network, address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			data = bytes.Replace(data, ready(asDealer), ready("\x0bSocket-Type\x00\x00\x00"+
 				string(rune(len(peers[i])))+peers[i]), 1)
 			conn.Write(append(greeting(), data...))

@@ -74,9 +74,7 @@ func client() {
 // environment, so they can be counted.
 func fakeSpec(t testing.TB, start string) Spec {
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return Spec{
 		Name: "fake", Dir: t.TempDir(), Argv: []string{program, "{connection_file}"}, InterruptMode: "signal",
 		Env: map[string]string{"FAKE_START": start, "FAKE_DIR": t.TempDir(), "FAKE_TEST": marker(t),
@@ -89,9 +87,7 @@ func startFake(t testing.TB, spec Spec, o Options) *Kernel {
 	t.Helper()
 	noLeftovers(t)
 	k, err := Start(context.Background(), spec, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	t.Cleanup(func() {
 		if err := k.Close(); err != nil {
 			t.Error(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 func TestGoNB(t *testing.T) {
@@ -82,9 +84,7 @@ func TestInstalledKernel(t *testing.T) {
 	}
 	t.Setenv("JUPYTER_PATH", filepath.Join(prefix, "share", "jupyter"))
 	spec, err := Find("tvps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	spec.Env["FAKE_TEST"] = marker(t) // marks its processes
 	k := startFake(t, spec, Options{Dir: filepath.Join("..", "..", "notebooks")})
 	until := func(want, msgType string, content any) { // gopls loads the module first

@@ -32,9 +32,7 @@ func ask(t *testing.T, k *Kernel, msgType string, content any) (types []string, 
 	t.Helper()
 	in := newInbox()
 	defer k.close(in)
-	if err := k.request(k.shell, msgType, content, in); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, k.request(k.shell, msgType, content, in))
 	for len(types) < 3 {
 		select {
 		case m := <-in.messages:
@@ -95,9 +93,7 @@ func TestRelayDropsForged(t *testing.T) {
 	k := startFake(t, relaySpec(t, "well"), Options{Log: &log})
 	for _, s := range []*socket{k.shell, k.control, k.stdin} {
 		for _, frames := range [][][]byte{{[]byte("junk")}, {delimiter}, fixed()} {
-			if err := s.send(frames...); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, s.send(frames...))
 		}
 	}
 	if text, _ := execute(t, k, "echo alive"); text != "alive" {
@@ -143,9 +139,7 @@ func TestClientKilled(t *testing.T) {
 	}
 	relay := os.Args[0] + " " + relayArgument + " {connection_file}"
 	script := filepath.Join(t.TempDir(), "script") // it is killed with the client, the relay is not
-	if err := os.WriteFile(script, []byte("#!/bin/sh\n\"$@\" &\nwait\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n\"$@\" &\nwait\n"), 0o700))
 	for name, c := range map[string]struct {
 		before    string
 		processes int
@@ -167,12 +161,8 @@ func clientKilled(t *testing.T, before string, processes int) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "FAKE_START=client", "FAKE_BEFORE="+before, "FAKE_TEST="+marker(t))
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
+	demand.NoError(t, cmd.Start())
 	if _, err := out.Read(make([]byte, 7)); err != nil {
 		t.Fatal(err)
 	}
@@ -204,9 +194,7 @@ func (l *crowded) Accept() (net.Conn, error) {
 // answers heartbeats.
 func TestAcceptAfterErrors(t *testing.T) {
 	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer l.Close()
 	var text demand.Buffer
 	r := &relay{log: &log{to: &text, name: "tvps-kernel"}}
@@ -216,18 +204,14 @@ func TestAcceptAfterErrors(t *testing.T) {
 		close(ended)
 	}()
 	conn, err := net.DialTimeout("tcp", l.Addr().String(), 20*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
 	beat, err := zmq4.Open(conn, null.Security(), zmq4.Req, zmq4.SocketIdentity(""), false, nil)
 	if err != nil {
 		t.Fatalf("a client after the errors: %v", err)
 	}
-	if err := beat.SendMsg(zmq4.NewMsgFrom(nil, []byte("ping"))); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, beat.SendMsg(zmq4.NewMsgFrom(nil, []byte("ping"))))
 	if m, err := beat.RecvMsg(); err != nil || len(m.Frames) != 2 || string(m.Frames[1]) != "ping" {
 		t.Errorf("the heartbeat is %q, %v", m.Frames, err)
 	}

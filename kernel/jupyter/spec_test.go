@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -35,12 +37,8 @@ func install(t *testing.T, data, name, display string) string {
 
 func writeFile(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	demand.NoError(t, os.WriteFile(file, []byte(text), 0o700))
 }
 
 func TestFindReadsAllFields(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"tvps/ci/demand"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -28,9 +30,7 @@ func fixed() [][]byte {
 func TestDecode(t *testing.T) {
 	s := session{"s", []byte("a secret key")}
 	got, err := s.decode(fixed())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	want := message{
 		header:  header{"1", "s", "u", "2024-01-02T03:04:05Z", "stream", "5.3"},
 		parent:  header{ID: "0"},
@@ -59,9 +59,7 @@ func TestWrongSignature(t *testing.T) {
 func TestEncode(t *testing.T) {
 	s := session{"s", []byte("a secret key")}
 	frames, err := s.encode(header{"1", "s", "u", "2024-01-02T03:04:05Z", "stream", "5.3"}, nil, map[string]int{"a": 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	want := []string{
 		"<IDS|MSG>",
 		"9739a0570f09cd3c166012c548aa1360afd74e22f6a9735a3bb94be05aa36a12",

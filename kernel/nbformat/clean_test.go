@@ -42,9 +42,7 @@ func TestCleanForgetsTheRun(t *testing.T) {
 		"tvps-kernel-123456", "tvps-kernel-5", "deadbeef", "66666666")
 	data := replace.Replace(contents(t, two))
 	two, err := Parse([]byte(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	one.Clean()
 	two.Clean()
 	if diff := cmp.Diff(contents(t, one), contents(t, two)); diff != "" {

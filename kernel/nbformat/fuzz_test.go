@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // FuzzNotebook: no file panics. What is accepted is written as bytes that, read again, give the same bytes; so does a
@@ -54,9 +56,7 @@ func FuzzNotebook(f *testing.F) {
 		nb.Clean()
 		same("clean")
 		before, err := nb.Bytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		nb.Clean()
 		if after, err := nb.Bytes(); err != nil || !bytes.Equal(before, after) {
 			t.Fatalf("clean is\n%s\nclean again is\n%s\n%v", before, after, err)

@@ -17,9 +17,7 @@ func export(t *testing.T, o HTMLOptions, markdown string, outputs ...Output) str
 		{Type: Code, Source: "if a < b {\n\t<p>\n}", ExecutionCount: 12, Outputs: outputs},
 	}}
 	page, err := nb.HTML(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return string(page)
 }
 
@@ -27,9 +25,7 @@ func display(data MIMEBundle) Output { return Output{Type: DisplayData, Data: da
 
 func TestHTML(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sub")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Mkdir(dir, 0o755))
 	for _, file := range []string{"b.png", "../c.png"} { // a notebook shows nothing from outside its folder
 		demand.Write(t, filepath.Join(dir, file), "DEF")
 	}

@@ -19,27 +19,21 @@ const sample = "testdata/jupyter.ipynb"
 func read(t *testing.T, file string) *Notebook {
 	t.Helper()
 	nb, err := Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return nb
 }
 
 func contents(t *testing.T, nb *Notebook) string {
 	t.Helper()
 	data, err := nb.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return string(data)
 }
 
 func TestWritesWhatJupyterWrote(t *testing.T) {
 	want := demand.Read(t, sample)
 	file := filepath.Join(t.TempDir(), "copy.ipynb")
-	if err := Write(file, read(t, sample)); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, Write(file, read(t, sample)))
 	got := demand.Read(t, file)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("not what Jupyter wrote (-want +got):\n%s", diff)
@@ -66,9 +60,7 @@ func TestOldNotebookStaysOld(t *testing.T) {
 	old := `{"nbformat": 4, "nbformat_minor": 2, "metadata": {}, "cells": [{"cell_type": "code", "source": "a\nb",
 		"metadata": {"trusted": true}, "outputs": [], "execution_count": 2}]}`
 	nb, err := Parse([]byte("\uFEFF" + old))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	want := `{
  "cells": [
   {
@@ -134,9 +126,7 @@ func TestWriteKeepsTheOldFileOrHasTheNew(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "real.ipynb"), filepath.Join(dir, "link.ipynb")
 	demand.Write(t, file, "old")
-	if err := os.Chmod(file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Chmod(file, 0o600))
 	if err := os.Symlink("real.ipynb", link); err != nil {
 		t.Skip("no links here:", err)
 	}
@@ -148,9 +138,7 @@ func TestWriteKeepsTheOldFileOrHasTheNew(t *testing.T) {
 	if data, _ := os.ReadFile(file); string(data) != "old" {
 		t.Errorf("after a failure the file holds %q", data)
 	}
-	if err := Write(link, read(t, sample)); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, Write(link, read(t, sample)))
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Error("the link was replaced by a file")
 	}
@@ -168,9 +156,7 @@ func TestLooseJSON(t *testing.T) {
 	"cells": [{"cell_type": "code", "id": "x", "metadata": {}, "execution_count": null, "outputs": [],
 	"source": "NaN \" -Infinity \ud83d b \udc00 \ud83d\ude00 \ufffd"}]}`
 	nb, err := Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if diff := cmp.Diff(map[string]any{"a": nil, "b": []any{nil, nil, json.Number("1")}}, nb.Metadata); diff != "" {
 		t.Errorf("metadata (-want +got):\n%s", diff)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/usage"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,9 +70,7 @@ lags (list, default [1]): steps
 of (dict, default {"a": 1})`},
 	} {
 		all, err := withCell(language, c.source).Parameters()
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		var lines []string
 		for _, p := range all {
 			lines = append(lines, p.String())

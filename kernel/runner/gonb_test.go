@@ -40,9 +40,7 @@ func installGoNB(t *testing.T) {
 		"interrupt_mode": "message", "env": map[string]string{"GOFLAGS": "-mod=mod", "GOPROXY": "off",
 			"RUNNER_TEST": marker},
 	})
-	if err := os.MkdirAll(filepath.Join(dir, "kernels", "testgonb"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.MkdirAll(filepath.Join(dir, "kernels", "testgonb"), 0o755))
 	demand.Write(t, filepath.Join(dir, "kernels", "testgonb", "kernel.json"), spec)
 	t.Setenv("JUPYTER_PATH", dir)
 	tmp := t.TempDir()
@@ -64,9 +62,7 @@ func job(t *testing.T, sources ...string) Job {
 	nb.Metadata["kernelspec"] = map[string]any{"name": "testgonb", "language": "go"}
 	dir := t.TempDir()
 	j := Job{File: filepath.Join(dir, "in.ipynb"), Output: filepath.Join(dir, "out.ipynb")}
-	if err := nbformat.Write(j.File, nb); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, nbformat.Write(j.File, nb))
 	return j
 }
 
@@ -90,9 +86,7 @@ func TestGoNBFailures(t *testing.T) {
 			j := job(t, c.source, "%%\nprintln(\"never\")")
 			j.Timeout = c.timeout
 			p, err := j.Prepare()
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			_, result, err := p.Run(context.Background())
 			var failed *CellError
 			if !errors.As(err, &failed) || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {

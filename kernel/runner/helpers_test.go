@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 )
@@ -129,9 +130,7 @@ func newFixture(t *testing.T) *fixture {
 func (b *fixture) saved(t *testing.T) *nbformat.Notebook {
 	t.Helper()
 	nb, err := nbformat.Read(b.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return nb
 }
 

@@ -24,9 +24,7 @@ func noKernels(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("JUPYTER_PATH", dir)
 	t.Setenv("JUPYTER_DATA_DIR", filepath.Join(dir, "none"))
-	if err := os.MkdirAll(filepath.Join(dir, "kernels", "test"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.MkdirAll(filepath.Join(dir, "kernels", "test"), 0o755))
 	spec := `{"argv": ["/no/such/program"], "display_name": "Test", "language": "go"}`
 	demand.Write(t, filepath.Join(dir, "kernels", "test", "kernel.json"), spec)
 }
@@ -40,9 +38,7 @@ func TestPrepareFindsMistakes(t *testing.T) {
 			nb.Metadata["kernelspec"] = map[string]any{"name": kernel, "language": "go"}
 		}
 		path := filepath.Join(dir, name)
-		if err := nbformat.Write(path, nb); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, nbformat.Write(path, nb))
 		return path
 	}
 	damaged := filepath.Join(dir, "damaged.ipynb")
@@ -74,9 +70,7 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		Parameters: map[string]string{"n": "4"},
 		Output:     filepath.Join(dir, "new.ipynb"),
 	}.Prepare()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if p.nb.Kernel() != "test" || p.nb.Cells[0].Source != "var n = 4" {
 		t.Errorf("kernel %q, source %q", p.nb.Kernel(), p.nb.Cells[0].Source)
 	}
@@ -143,9 +137,7 @@ func TestPrefixed(t *testing.T) {
 			t.Fatal(n, err)
 		}
 	}
-	if err := errors.Join(a.Flush(), b.Flush(), b.Flush()); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, errors.Join(a.Flush(), b.Flush(), b.Flush()))
 	if want := "b| other\na| one line\na| 20%\na| \nb| half\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

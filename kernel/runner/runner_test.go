@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 
@@ -22,9 +23,7 @@ func TestRun(t *testing.T) {
 	nb.Cells[1].Outputs = []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: "kept"}}
 	nb.Cells[4].Outputs = []nbformat.Output{{Type: nbformat.Stream, Name: "stdout", Text: "old"}}
 	result, err := Run(context.Background(), nb, b.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if want := (Result{Ran: 3, Skipped: 1}); result != want {
 		t.Errorf("result %+v, want %+v", result, want)
 	}

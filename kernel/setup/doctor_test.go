@@ -16,23 +16,17 @@ import (
 func rewrite(t *testing.T, l Layout, change func(*jupyter.Spec)) {
 	t.Helper()
 	s, err := readSpec(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	change(&s)
 	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	demand.Write(t, l.specFile(), string(text))
 }
 
 func TestSpecProblem(t *testing.T) {
 	l := fakeInstallation(t)
 	chain, err := findGo(t.Context(), l.Root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if got := specProblem(l, chain); got != "" {
 		t.Errorf("a new kernelspec: %q", got)
 	}
@@ -77,13 +71,9 @@ func TestShadowedKernel(t *testing.T) {
 	if err == nil {
 		_, err = install(t, l, fakeParts(&builds))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	chain, err := findGo(t.Context(), l.Root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if c := checkSpec(l, chain); c.Status != backend.OK {
 		t.Errorf("alone: %+v", c)
 	}
@@ -126,9 +116,7 @@ func TestRoundTripFailures(t *testing.T) {
 func TestProblem(t *testing.T) {
 	l := tempLayout(t)
 	chain, err := findGo(t.Context(), l.Root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	program := tool{"go", "cmd/go", "cmd"}
 	missing := chain.problem(l, program)
 	demand.Write(t, l.program(program), demand.Read(t, filepath.Join(chain.root, "bin", "go")))
@@ -156,9 +144,7 @@ func TestCheckClients(t *testing.T) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for _, name := range []string{"python3", "python", "pip", "pip3"} {
 		script := "#!/bin/sh\necho \"$@\" >>'" + mark + "'\nprintf 'Python 9.9, nbclient 1'\n"
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755))
 	}
 	builds, l := 0, tempLayout(t)
 	if _, err := install(t, l, fakeParts(&builds)); err != nil {

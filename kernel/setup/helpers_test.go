@@ -19,9 +19,7 @@ import (
 func checkout(t testing.TB) string {
 	t.Helper()
 	root, err := FindRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return root
 }
 
@@ -29,9 +27,7 @@ func checkout(t testing.TB) string {
 func tempLayout(t testing.TB) Layout {
 	t.Helper()
 	l, err := NewLayout(checkout(t), filepath.Join(t.TempDir(), "a prefix"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, name := range inherited {
 		t.Setenv(name, "")
 	}
@@ -95,9 +91,7 @@ func tree(t *testing.T, dir string) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	slices.Sort(list)
 	return list
 }
@@ -106,18 +100,14 @@ func tree(t *testing.T, dir string) []string {
 func script(t *testing.T, path, text string) {
 	t.Helper()
 	demand.Write(t, path, text)
-	if err := os.Chmod(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Chmod(path, 0o755))
 }
 
 // onlyOnPath sets PATH to the folder, that of go, and one with the system programs that tests need.
 func onlyOnPath(t *testing.T, dir string) {
 	t.Helper()
 	goRoot, err := findGo(t.Context(), checkout(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	system := t.TempDir() // sh and sleep, but no jupyter-lab and no python3
 	for _, name := range []string{"sh", "sleep", "mkdir", "cp", "cat"} {
 		for _, bin := range []string{"/bin", "/usr/bin"} {

@@ -30,24 +30,16 @@ func TestInstall(t *testing.T) {
 		}
 	}
 	out, err := install(t, l, fakeParts(&builds))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if !strings.Contains(out, l.specDir()) {
 		t.Errorf("the message does not name the folder: %q", out)
 	}
 	var got map[string]any
-	if err := json.Unmarshal(demand.Read(t, l.specFile()), &got); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, json.Unmarshal(demand.Read(t, l.specFile()), &got))
 	toolchain, err := findGo(t.Context(), l.Root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	modules, err := runGo(t.Context(), l.Root, "env", "GOMODCACHE")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	bin := filepath.Join(l.Prefix, "share", "tvps", "kernel", "bin")
 	gopls := filepath.Join(l.Prefix, "share", "tvps", "kernel", "gopls")
 	want := map[string]any{
@@ -207,9 +199,7 @@ func TestInstallSteps(t *testing.T) {
 	}
 	for i, first := range []bool{true, false} {
 		out, err := install(t, l, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if strings.Contains(out, firstTime) != first || !strings.Contains(out, "warning: no plugin\n") ||
 			!strings.Contains(out, "warning: the first cell failed: no compiler") {
 			t.Errorf("installation %d says %q", i+1, out)

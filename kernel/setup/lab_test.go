@@ -44,9 +44,7 @@ func withNotebooks(t *testing.T) Layout {
 	for _, name := range []string{"go.mod", "go.sum", filepath.Join(goplsModule, "go.mod")} {
 		demand.Write(t, filepath.Join(l.Root, name), string(demand.Read(t, filepath.Join(real, name))))
 	}
-	if err := os.MkdirAll(filepath.Join(l.Root, "notebooks"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.MkdirAll(filepath.Join(l.Root, "notebooks"), 0o755))
 	return l
 }
 
@@ -110,9 +108,7 @@ func TestLab(t *testing.T) {
 		t.Error("JupyterLab got an interrupt, too")
 	}
 	chain, err := findGo(t.Context(), l.Root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if problem := specProblem(l, chain); problem != "" ||
 		!strings.Contains(log.String(), "installing the kernel: it is for the checkout") {
 		t.Errorf("the kernel was not updated: %q\n%s", problem, log)
@@ -172,9 +168,7 @@ func TestVenv(t *testing.T) {
 	}
 	demand.Write(t, state, "works\n")
 	for range 2 { // the second call has nothing to do
-		if err := makeVenv(t.Context(), l, log); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, makeVenv(t.Context(), l, log))
 	}
 	if got := string(demand.Read(t, l.labSettingsFile())); !strings.Contains(got, `"fetchNews": "false"`) {
 		t.Errorf("JupyterLab asks about news: %s", got)

@@ -12,9 +12,7 @@ import (
 func TestUninstall(t *testing.T) {
 	l := fakeInstallation(t)
 	var out strings.Builder
-	if err := Uninstall(t.Context(), l, false, &out); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, Uninstall(t.Context(), l, false, &out))
 	want := []string{"share", "share/jupyter", "share/jupyter/kernels", "share/jupyter/labextensions"}
 	if got := tree(t, l.Prefix); !slices.Equal(got, want) {
 		t.Errorf("left %q, want %q", got, want)
@@ -42,9 +40,7 @@ func TestUninstallLeavesTheRest(t *testing.T) {
 		demand.Write(t, path, "mine")
 	}
 	var out strings.Builder
-	if err := Uninstall(t.Context(), l, false, &out); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, Uninstall(t.Context(), l, false, &out))
 	for _, path := range mine {
 		if got := string(demand.Read(t, path)); got != "mine" {
 			t.Errorf("%s holds %q", path, got)
@@ -53,9 +49,7 @@ func TestUninstallLeavesTheRest(t *testing.T) {
 	if !strings.Contains(out.String(), "uninstall --venv") {
 		t.Errorf("the output does not mention the private JupyterLab: %q", out.String())
 	}
-	if err := Uninstall(t.Context(), l, true, &out); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, Uninstall(t.Context(), l, true, &out))
 	if got := tree(t, l.Data); !slices.Equal(got, []string{"bin", "bin/gopls", "notes.txt"}) {
 		t.Errorf("with --venv, left %q", got)
 	}
@@ -79,9 +73,7 @@ func TestUninstallLeavesForeignKernel(t *testing.T) {
 	l := fakeInstallation(t)
 	demand.Write(t, l.specFile(), `{"argv":["mine"]}`)
 	var out strings.Builder
-	if err := Uninstall(t.Context(), l, false, &out); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, Uninstall(t.Context(), l, false, &out))
 	if got := string(demand.Read(t, l.specFile())); got != `{"argv":["mine"]}` ||
 		!strings.Contains(out.String(), "Left alone: "+l.specFile()) {
 		t.Errorf("kernel.json is %q, and it says %q", got, out.String())

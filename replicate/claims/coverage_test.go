@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/paper"
 )
@@ -23,9 +24,7 @@ func TestJackknifeCoverage(t *testing.T) {
 					whole := related(effect(rng), effect(rng))
 					truth := statistics[statistic].of(whole)
 					grid, err := statistics[statistic].grid(sampledCurves(rng, whole, n, stride), true)
-					if err != nil {
-						t.Fatal(err)
-					}
+					demand.NoError(t, err)
 					if e := figures.OverSeedsAndSteps(grid, 1-1./stride)(figures.Level); e.Low <= truth && truth <= e.High {
 						covered++
 					}

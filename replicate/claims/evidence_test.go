@@ -51,9 +51,7 @@ func TestSamples(t *testing.T) {
 // fixed size must not have it. CIFAR-10b has T = 6.
 func TestUnevenSize(t *testing.T) {
 	setup, err := supervised.At("cifar10b", experiment.Small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	panelOf := func(Size) (Panel, error) { return Panel{Settings: setup}, nil }
 	file := filepath.Join(t.TempDir(), "sizes.json")
 	for _, stride := range []int{0, 1, 5, 11} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -37,17 +38,11 @@ func TestRunIndex(t *testing.T) {
 	t.Setenv("TVPS_DATA", "")
 	t.Setenv("TVPS_CACHE", t.TempDir())
 	s, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	setup, err := supervised.At("clear", experiment.Small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	outlines, err := setup.Outlines([]string{"everything", "method2"}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	ours := outlines[1]
 	if ours.Learner != "ours" || ours.Series != "method2" || len(ours.Data) != 3 {
 		t.Fatalf("outline %+v", ours)
@@ -71,15 +66,11 @@ func TestRunIndex(t *testing.T) {
 	fill := func(backends ...string) Panel {
 		t.Helper()
 		index, err := NewRunIndex(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		index.Backends = backends
 		p := Panel{Panel: paper.Panel{Series: []string{"everything", "method2"}}, Protocol: &supervised.Protocol,
 			Settings: setup, Seeds: []int64{0, 1, 2}}
-		if err := (Archive{Host: &experiment.Host{}, Store: s, Index: index}).AddJobs(&p); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, (Archive{Host: &experiment.Host{}, Store: s, Index: index}).AddJobs(&p))
 		return p
 	}
 	stored := func(p Panel) string {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/paper"
 
@@ -22,9 +23,7 @@ func TestStatistics(t *testing.T) {
 		paper.Sooner: -2,
 	} {
 		grid, err := statistics[name].grid([]curve{c}, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if got := stat.Mean(grid[0], nil); got < want-1e-12 || got > want+1e-12 {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
@@ -96,9 +95,7 @@ func TestSpread(t *testing.T) {
 	}
 	m, err := NewEffect(rows, paper.Part{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.Spread},
 		"return", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	got := m.Interval(figures.Level)
 	if want := -math.Log(9); math.Abs(got.Mean-want) > 1e-12 || got.N != 3 || got.High < want {
 		t.Errorf("%+v, want %v", got, want)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -24,9 +25,7 @@ func TestOwnTableFirst(t *testing.T) {
 		"fig01": head + "a,ours,0,1,accuracy,.1\na,ours,0,2,accuracy,.2\n",
 		"fig03": head + "a,ours,0,2,accuracy,.3\n",
 	} {
-		if err := addRows(known, []byte(text), figure); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, addRows(known, []byte(text), figure))
 	}
 	for figure, want := range map[string]float64{"fig01": .2, "fig03": .3, "fig12": .3} {
 		r, ok := tables.read(spec, "accuracy", figure)
@@ -47,9 +46,7 @@ func TestJudgedElsewhere(t *testing.T) {
 	cuda, judged := record("xla:cuda")
 	provenance, err := json.Marshal(Record{Runs: []RunRecord{drawn},
 		Judged: map[string]JudgedSample{"c": {Runs: []RunRecord{judged}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	dir, sums := t.TempDir(), ""
 	head := "panel,series,seed,t,metric,value\n"
 	for name, text := range map[string]string{
@@ -58,17 +55,11 @@ func TestJudgedElsewhere(t *testing.T) {
 		"fig01-c-judged.csv":   head + "c,ours,0,1,accuracy,.2\nc,ours,0,2,accuracy,.3\n",
 	} {
 		sums += fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(text)), name)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(sums), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(sums), 0o600))
 	tables := &Tables{byID: map[string]*tableRun{}}
-	if err := tables.AddFigure(paper.Fig1(), dir); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, tables.AddFigure(paper.Fig1(), dir))
 	for _, c := range []struct {
 		spec  runs.Spec
 		first float64

@@ -92,19 +92,13 @@ func plan(t *testing.T, n int) (Plan, *Slurm) {
 	}
 	// A folder with a space and a quote: scripts quote their paths.
 	folder := filepath.Join(t.TempDir(), "it's a plan")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Mkdir(folder, 0o755))
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	o := &Slurm{Plan: filepath.Join(folder, "plan.json"), Program: program, Work: folder,
 		Results: filepath.Join(folder, "runs"), Folders: map[string]string{"fig1": filepath.Join(folder, "fig01")},
 		GPU: "gpu:1", MaxArray: 10, Requeues: 3, Retries: 1}
-	if err := p.Write(o.Plan); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, p.Write(o.Plan))
 	return p, o
 }
 
@@ -119,9 +113,7 @@ func submit(t *testing.T, c *slurmtest.Cluster, p Plan, o *Slurm) {
 	t.Helper()
 	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
 	jobs := Jobs(&p, o)
-	if err := WriteScripts(jobs); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, WriteScripts(jobs))
 	if _, err := Submit(t.Context(), jobs); err != nil {
 		t.Fatal(err)
 	}
@@ -153,9 +145,7 @@ func TestSlurmAttempts(t *testing.T) {
 	node := ""
 	c.Wait(10*time.Minute, "task that hangs", func() bool {
 		s, err := ReadStatus(t.Context(), o.Plan, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		node = s.Tasks[12].Node
 		return s.Tasks[12].State == Running && s.Tasks[12].Attempts == 1
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
@@ -39,13 +40,9 @@ func makePlan(t *testing.T, store *runs.Store, o Request) Plan {
 		}
 	}
 	p, err := Make(testCatalog, index, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	text, err := p.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if p, err = Decode(text); err != nil {
 		t.Fatal(err)
 	}
@@ -81,9 +78,7 @@ func TestPaperPlan(t *testing.T) {
 	wanted := map[string][]int{}
 	for _, f := range committed.Figures {
 		panels, err := l.Plan(f, committed.Options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		for _, panel := range panels {
 			for _, job := range panel.Jobs {
 				id := job.Spec.ID()
@@ -199,9 +194,7 @@ func store(t *testing.T, s *runs.Store, o Request, name, plugin string, chosen f
 	l := &lab.Lab{Catalog: testCatalog, Archive: claims.Archive{Store: s, Host: &experiment.Host{CacheDir: t.TempDir(),
 		Backend: &backend.Backend{Info: backend.Info{Name: name, PluginSHA256: strings.Repeat(plugin, 64)}}}}}
 	plan, err := l.Plan(o.Figures[0], o.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var jobs []runs.Job
 	for _, wanted := range plan[0].Jobs {
 		job := wanted.Job
@@ -217,9 +210,7 @@ func store(t *testing.T, s *runs.Store, o Request, name, plugin string, chosen f
 	if err == nil {
 		err = report.Err()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 }
 
 // Stored runs count if their settings and the backend are those of the plan, in the environment of most of them; their
@@ -227,9 +218,7 @@ func store(t *testing.T, s *runs.Store, o Request, name, plugin string, chosen f
 func TestStoredRuns(t *testing.T) {
 	o := onPanelA(t)
 	s, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	all := makePlan(t, s, o)
 	steps := all.Tasks[0].Runs[0].Steps
 	if all.Stored != 0 || all.Cost().Runs != 6 || len(steps) < 3 {

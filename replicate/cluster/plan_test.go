@@ -37,13 +37,9 @@ func example() Plan {
 func TestPlanRoundTrip(t *testing.T) {
 	want := example()
 	path := filepath.Join(t.TempDir(), "plan.json")
-	if err := want.Write(path); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, want.Write(path))
 	got, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, wrote %+v", got, want)
 	}
@@ -69,9 +65,7 @@ func TestArraysAndPath(t *testing.T) {
 // TestOtherPlans: a plan of another format or scale, and a part of one, are refused with an error that says so.
 func TestOtherPlans(t *testing.T) {
 	text, err := example().Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for want, other := range map[string]string{
 		"format 2": strings.Replace(string(text), `"format":3`, `"format":2`, 1),
 		"scale":    strings.Replace(string(text), `"scale":"tiny"`, `"scale":"huge"`, 1),
@@ -95,13 +89,9 @@ func TestAttempts(t *testing.T) {
 	start := time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)
 	p := example()
 	second, err := Begin(plan, p.Tasks[4], start.Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	second.Note(2)
-	if err := second.Finish(start.Add(2*time.Minute), 1, errors.New("disk full")); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, second.Finish(start.Add(2*time.Minute), 1, errors.New("disk full")))
 	if _, err := Begin(plan, p.Tasks[4], start); err != nil { // it was killed
 		t.Fatal(err)
 	}
@@ -110,9 +100,7 @@ func TestAttempts(t *testing.T) {
 	}
 	demand.Write(t, filepath.Join(AttemptsFolder(plan), "cut.json"), `{"task":4,`)
 	got, err := Attempts(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for i := range got {
 		got[i].path = ""
 	}

@@ -44,9 +44,7 @@ func TestScript(t *testing.T) {
 	scripts := map[string]string{}
 	for _, j := range Jobs(&p, o) {
 		text, err := j.Script()
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		scripts[j.Name] = string(text)
 		check := exec.Command("bash", "-n")
 		check.Stdin = strings.NewReader(string(text))
@@ -112,9 +110,7 @@ func TestCancel(t *testing.T) {
 	})
 	plan := filepath.Join(dir, "plan.json")
 	jobs := []Submitted{{Name: "cpu-1", ID: 12, First: 1, Count: 3}, {Name: "draw", ID: 22}}
-	if err := writeJobs(plan, jobs); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, writeJobs(plan, jobs))
 	n, err := Cancel(t.Context(), plan)
 	if got := demand.Read(t, filepath.Join(dir, "ids")); n != 1 || err != nil || string(got) != "12\n" {
 		t.Errorf("%d jobs, %v: scancel %q", n, err, got)
@@ -131,9 +127,7 @@ func TestSubmitFails(t *testing.T) {
 	})
 	p, o := plan(t, 12)
 	jobs := Jobs(&p, o)
-	if err := WriteScripts(jobs); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, WriteScripts(jobs))
 	if info, err := os.Stat(jobs[0].File()); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the script's mode is %v, %v", info.Mode(), err)
 	}
@@ -158,15 +152,11 @@ func TestStarts(t *testing.T) {
 		o.Program = filepath.Join(dir, "none")
 		for i := range c.saved {
 			file := filepath.Join(AttemptsFolder(o.Plan), fmt.Sprintf("000000-%d.json", i))
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 			demand.Write(t, file, `{"task":0,"exit":130,"steps":1}`)
 		}
 		text, err := Jobs(&p, o)[0].Script()
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		script := exec.Command("bash")
 		script.Stdin = bytes.NewReader(text)
 		script.Env = append(os.Environ(), "SLURM_ARRAY_TASK_ID=0", "SLURMD_NODENAME=n1", "SLURM_JOB_ID=7",

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
@@ -19,9 +20,7 @@ import (
 func labOf(t *testing.T) *lab.Lab {
 	t.Helper()
 	store, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	host := &experiment.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}
 	return &lab.Lab{Catalog: testCatalog, Archive: claims.Archive{Host: host, Store: store}, Stdout: io.Discard, Stderr: io.Discard}
 }
@@ -38,14 +37,10 @@ func TestWorkOnImages(t *testing.T) {
 	want := execute(t, local, o)
 
 	p, err := Make(testCatalog, nil, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, task := range p.Tasks {
 		w, err := NewWorker(here, p, task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if err := w.Work(t.Context(), 1); err != nil {
 			t.Fatalf("%s: %v", task, err)
 		}
@@ -70,9 +65,7 @@ func TestWorkOnImages(t *testing.T) {
 func execute(t *testing.T, l *lab.Lab, o Request) []*runs.Result {
 	t.Helper()
 	plan, err := l.Plan(o.Figures[0], o.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var jobs []runs.Job
 	for _, p := range plan {
 		for _, wanted := range p.Jobs {
@@ -83,9 +76,7 @@ func execute(t *testing.T, l *lab.Lab, o Request) []*runs.Result {
 	if err == nil {
 		err = report.Err()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var out []*runs.Result
 	for _, result := range report.Results {
 		out = append(out, result)

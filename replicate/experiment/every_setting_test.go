@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/experiment"
 	"tvps/replicate/robots"
 	"tvps/replicate/supervised"
@@ -33,9 +34,7 @@ func TestEverySetting(t *testing.T) {
 		}
 	}
 	s, err := supervised.At("gaussian", experiment.Small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	checkChanged(t, s, "steps=1000", "stride=3", "first=999")
 	checkChanged(t, s, "steps")
 }

@@ -41,9 +41,7 @@ func export(t *testing.T, f folder, format string) ([]byte, Exported) {
 	t.Helper()
 	var out bytes.Buffer
 	done, err := Export(t.Context(), f.store, &out, format)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return out.Bytes(), done
 }
 
@@ -51,9 +49,7 @@ func export(t *testing.T, f folder, format string) ([]byte, Exported) {
 func origin(t *testing.T, f folder, s runs.Spec) string {
 	t.Helper()
 	result, err := f.store.Read(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	start := result.Provenance.Start.UTC()
 	return fmt.Sprintf("%s.%06dZ,%s", start.Format("2006-01-02T15:04:05"), start.Nanosecond()/1000,
 		strconv.FormatFloat(result.Provenance.Seconds, 'g', -1, 64))
@@ -101,9 +97,7 @@ func TestFormula(t *testing.T) {
 func parquetRows(t *testing.T, data []byte) (columns []string, groups []int64, values [][]any) {
 	t.Helper()
 	r, err := file.NewParquetReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for g := range r.NumRowGroups() {
 		groups = append(groups, r.RowGroup(g).NumRows())
 	}
@@ -112,9 +106,7 @@ func parquetRows(t *testing.T, data []byte) (columns []string, groups []int64, v
 		var list []any
 		for g, n := range groups {
 			c, err := r.RowGroup(g).Column(i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			var more []any
 			switch c := c.(type) {
 			case *file.Int64ColumnChunkReader:
@@ -157,9 +149,7 @@ func TestParquetEqualsCSV(t *testing.T) {
 	data, _ := export(t, f, Parquet)
 	text, _ := export(t, f, CSV)
 	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	columns, groups, values := parquetRows(t, data)
 	want := "experiment BYTE_ARRAY String|learner BYTE_ARRAY String|seed INT64 None|t INT64 None|metric BYTE_ARRAY String|" +
 		"value DOUBLE None|run BYTE_ARRAY String|settings BYTE_ARRAY String|backend BYTE_ARRAY String|" +
@@ -207,14 +197,10 @@ func TestParquetRowGroups(t *testing.T) {
 	}
 	for len(rows) > 0 { // in parts that do not divide a row group
 		n := min(len(rows), 7777)
-		if err := table.Write(rows[:n]); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, table.Write(rows[:n]))
 		rows = rows[n:]
 	}
-	if err := table.Close(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, table.Close())
 	_, groups, values := parquetRows(t, out.Bytes())
 	if !slices.Equal(groups, []int64{rowGroup, 1000}) {
 		t.Fatalf("row groups of %d rows", groups)
@@ -237,9 +223,7 @@ func TestExportOfDamagedFolder(t *testing.T) {
 	f.damage(tail, true)
 	unfinished := spec("exact", 0)
 	text, err := json.Marshal(unfinished)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	demand.Write(t, filepath.Join(f.store.Dir(), "toy", unfinished.ID()+".partial.jsonl"), fmt.Sprintf("{\"spec\":%s}\n", text))
 	before := f.files()
 	table, done := export(t, f, CSV)

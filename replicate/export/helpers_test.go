@@ -20,9 +20,7 @@ type folder struct {
 func newFolder(t *testing.T) folder {
 	t.Helper()
 	store, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return folder{t, store}
 }
 

@@ -104,9 +104,7 @@ var imagesNeeded = []string{"g-network=conv5", "g-input=pixels"}
 func TestAllWithFailures(t *testing.T) {
 	w := newCollection(t, imagesNeeded...)
 	made, err := w.All(t.Context(), w.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	demand.Error(t, Incomplete(made), "1 of 3 figures not complete: fig22; fig22 because 2 of 6 runs failed",
 		"gaussian/ours", "needs images")
 	if n := strings.Count(w.stderr.String(), "FAILED"); n != 1 {

@@ -17,9 +17,7 @@ func TestRewriteBlock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "README.md")
 	for _, old := range []string{"", "old\nof two lines\n", "new\n"} {
 		demand.Write(t, path, head+old+tail)
-		if err := RewriteBlock(path, "x", "new\n"); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, RewriteBlock(path, "x", "new\n"))
 		got := demand.Read(t, path)
 		if block, err := Block(got, "x"); string(got) != head+"new\n"+tail || block != "new\n" || err != nil {
 			t.Errorf("over %q: %q, block %q, %v", old, got, block, err)

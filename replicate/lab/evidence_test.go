@@ -58,22 +58,16 @@ func newSamples(t *testing.T) (*testLab, []claims.Size) {
 func (l *testLab) drawSmall(t *testing.T, f paper.Figure) *Result {
 	t.Helper()
 	panels, _, err := l.stored(f, l.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	judged, err := l.judge(f, l.options, panels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	o := l.options
 	o.Scale = experiment.Small
 	r, err := l.describe(o, judged, nil)
 	if err == nil {
 		err = l.write(o, r)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return r
 }
 
@@ -161,9 +155,7 @@ func TestEvidenceByPart(t *testing.T) {
 		strings.Contains(string(text), "null") { // its judged runs are drawn, too
 		t.Errorf("provenance of Figure 12: %s, %v", text, err)
 	}
-	if err := WriteJSON(filepath.Join(dir, sizesName), sizes); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, WriteJSON(filepath.Join(dir, sizesName), sizes))
 	checkTables(t, l, dir, v)
 }
 
@@ -183,14 +175,10 @@ func checkTables(t *testing.T, l *testLab, dir string, want claims.Verification)
 		t.Fatal(stored, err)
 	}
 	for _, path := range stored[:len(stored)/2] {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.Remove(path))
 	}
 	both, err := OpenStored(l.Catalog, OpenOptions{Results: l.results, Tables: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	same(verified(t, both, l.options))
 
 	table := filepath.Join(dir, "fig01", "fig01-a.csv")
@@ -217,9 +205,7 @@ func checkTables(t *testing.T, l *testLab, dir string, want claims.Verification)
 func fromTables(t *testing.T, c Catalog, dir string) *Lab {
 	t.Helper()
 	l, err := OpenStored(c, OpenOptions{Results: filepath.Join(t.TempDir(), "none"), Tables: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return l
 }
 
@@ -227,9 +213,7 @@ func fromTables(t *testing.T, c Catalog, dir string) *Lab {
 func seal(t *testing.T, dir string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var out []byte
 	for _, path := range append(names, filepath.Join(dir, figures.ProvenanceFile)) {
 		out = fmt.Appendf(out, "%x  %s\n", sha256.Sum256(demand.Read(t, path)), filepath.Base(path))
@@ -289,17 +273,13 @@ func TestJudgedFiles(t *testing.T) {
 	// The difference of a phase in the notes has the rows and the level of the claims about the panel.
 	rows := slices.DeleteFunc(l.csvRows(t, "fig01-a-judged.csv"), func(r figures.Row) bool { return r.T < 50 || r.T > 86 })
 	m, err := claims.NewEffect(rows, paper.Part{Panel: "a", Series: "ours", Base: "everything"}, "accuracy", true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	e := m.Interval(.975)
 	demand.Words(t, strings.Join(r.Figure.Panels[0].Notes, "\n"), fmt.Sprintf(
 		"Ours at t = 50 to 86 minus, at 97.5%%: Everything %s, ", e.Text()))
 
 	tiny, err := l.Draw(paper.Fig1(), l.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, p := range tiny.Figure.Panels {
 		if at := p.Series[0].Points; at[0].N != 3 || strings.Contains(strings.Join(p.Notes, " "), "97.5%") {
 			t.Errorf("panel %s at tiny draws %d seeds, want its own 3 whatever is stored; notes %q", p.Key, at[0].N, p.Notes)
@@ -326,13 +306,9 @@ func TestGalleryVerdicts(t *testing.T) {
 		want := committed(t, dir)
 		l := fromTables(t, testCatalog, dir)
 		text, err := json.Marshal(verified(t, l, Options{Scale: want.Scale}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		var got claims.Verification
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, json.Unmarshal(text, &got))
 		if dir == gallery {
 			demand.Words(t, strings.Join(got.Data, ". "), supervised.StandIn)
 		}
@@ -362,17 +338,13 @@ func TestGallerySizes(t *testing.T) {
 	demand.Write(t, readme, "<!-- gallery:begin -->\n<!-- gallery:end -->\n")
 	copied := filepath.Join(dir, sizesName)
 	v := claims.Verification{Figures: []claims.State{{Stored: 1}}}
-	if err := l.WriteGallery(v, dir); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, l.WriteGallery(v, dir))
 	if _, err := os.Stat(copied); !os.IsNotExist(err) {
 		t.Errorf("no size is fixed, and there is a file: %v", err)
 	}
 	l.fix(t, claims.Size{Scale: "tiny", Figure: "fig14", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(9), Stride: 2},
 		Parts: []claims.SizedPart{{Claim: "fig14-similar", What: "Ours minus Everything", Mean: .006, Half: .01, Aim: .003}}})
-	if err := l.WriteGallery(v, dir); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, l.WriteGallery(v, dir))
 	if got := demand.Read(t, copied); string(got) != string(demand.Read(t, l.sizesFile())) {
 		t.Errorf("the gallery has\n%s", got)
 	}

@@ -23,9 +23,7 @@ import (
 func (l *testLab) fig1(t *testing.T) *Result {
 	t.Helper()
 	r, err := l.Make(t.Context(), paper.Fig1(), l.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return r
 }
 
@@ -35,9 +33,7 @@ func TestFig1(t *testing.T) {
 	l := newMiniature(t)
 	r := l.fig1(t)
 	entries, err := os.ReadDir(l.options.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -112,9 +108,7 @@ func checkCSV(t *testing.T, l *testLab) {
 func checkClaims(t *testing.T, text []byte) {
 	t.Helper()
 	var judged []claims.Judged
-	if err := json.Unmarshal(text, &judged); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, json.Unmarshal(text, &judged))
 	want := slices.DeleteFunc(paper.Fig1().Claims, func(c paper.Claim) bool { return c.Parts[0].Panel != "a" })
 	if len(judged) != len(want) {
 		t.Fatalf("%d claims of panel a, want %d", len(judged), len(want))
@@ -157,9 +151,7 @@ func TestStandInIsNamed(t *testing.T) {
 	l.options.Panels = []string{"b"}
 	l.fill(t, 4)
 	r, err := l.Draw(paper.Fig4(), l.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, row := range l.csvRows(t, "fig04-b.csv") {
 		if row.Metric != "accuracy ("+supervised.StandIn+")" {
 			t.Fatalf("row %+v", row)

@@ -18,9 +18,7 @@ import (
 // is that of the panel's learners, episodes and seeds.
 func TestFilmOfTables(t *testing.T) {
 	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{3, 4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	p, dir := plan[0], t.TempDir()
 	if got := filmOfTables(dir, paper.Fig2(), p); got != nil {
 		t.Errorf("a film from an empty folder: %v", got)
@@ -33,9 +31,7 @@ func TestFilmOfTables(t *testing.T) {
 		"SAC, SAC with ω after 2000 episodes, seed 4, one evaluation episode": false,
 	} {
 		film, err := figures.SideBySide(sideBySide, title, []figures.Film{one, one})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		demand.Write(t, filepath.Join(dir, "fig02", "fig02-a-learners-film.svg"), film.SVG)
 		got := filmOfTables(dir, paper.Fig2(), p)
 		if (len(got) == 1) != shown || shown && (got[0].Title != title || string(got[0].SVG) != string(film.SVG)) {
@@ -47,14 +43,10 @@ func TestFilmOfTables(t *testing.T) {
 // TestFilmOfLongerRun: the film of a run belongs to its last step. A panel that ends before does not show it.
 func TestFilmOfLongerRun(t *testing.T) {
 	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	p, spec := plan[0], runs.Spec{Experiment: "claw", Learner: "sac", Settings: map[string]string{"a": "b"}}
 	store, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	batch := &runs.Batch{Seeds: []int64{0}, GroupSize: 1,
 		Start: func(_ context.Context, _ []int64, _ []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
 			step := func(_ context.Context, at int) ([][]runs.Row, error) {
@@ -93,9 +85,7 @@ func TestMetricsOfTables(t *testing.T) {
 		}
 	}
 	report, err := runs.Execute(t.Context(), l.Store, jobs, runs.Options{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	dir := t.TempDir()
 	l.options.Out = filepath.Join(dir, "fig02")
 	_, err = l.Draw(paper.Fig2(), l.options)

@@ -18,9 +18,7 @@ func TestReferencesStay(t *testing.T) {
 		{Scale: "tiny", Learners: []string{"sac"}}} {
 		for _, f := range []paper.Figure{paper.Fig2(), paper.Fig10(), paper.Fig11()} {
 			plan, err := testCatalog.Panels(f, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			for _, p := range plan {
 				if p.Metric != "" { // no return
 					continue

@@ -40,9 +40,7 @@ func newLab(t *testing.T) *testLab {
 	t.Setenv("TVPS_CACHE", t.TempDir())
 	l := &testLab{results: filepath.Join(t.TempDir(), "results"), lacking: func(runs.Wanted) int { return 0 }}
 	store, err := runs.Open(l.results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
 	l.Lab = &Lab{Catalog: testCatalog, Archive: claims.Archive{Host: host, Store: store}, Stdout: &l.stdout,
 		Stderr: &l.stderr}
@@ -71,9 +69,7 @@ func (l *testLab) only(numbers ...int) {
 func (l *testLab) plan(t *testing.T, f paper.Figure) []claims.Panel {
 	t.Helper()
 	plan, err := l.Plan(f, l.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return plan
 }
 
@@ -134,9 +130,7 @@ func (l *testLab) fill(t *testing.T, numbers ...int) {
 // fix fixes sizes.
 func (l *testLab) fix(t *testing.T, sizes ...claims.Size) {
 	t.Helper()
-	if err := WriteJSON(l.sizesFile(), sizes); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, WriteJSON(l.sizesFile(), sizes))
 }
 
 // enlarged returns the panel of a size with its runs.
@@ -147,9 +141,7 @@ func (l *testLab) enlarged(t *testing.T, s claims.Size) claims.Panel {
 		t.Fatal(err)
 	}
 	p, err := l.Enlarged(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return p
 }
 
@@ -157,9 +149,7 @@ func (l *testLab) enlarged(t *testing.T, s claims.Size) claims.Panel {
 func verified(t *testing.T, l *Lab, o Options) claims.Verification {
 	t.Helper()
 	v, err := l.Verify(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return v
 }
 
@@ -188,9 +178,7 @@ func (l *testLab) read(t *testing.T, name string) []byte {
 func (l *testLab) csvRows(t *testing.T, name string) []figures.Row {
 	t.Helper()
 	rows, err := figures.ReadCSV(bytes.NewReader(l.read(t, name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return rows
 }
 
@@ -220,9 +208,7 @@ func TestOpen(t *testing.T) {
 	t.Setenv("TVPS_CACHE", t.TempDir())
 	results := filepath.Join(t.TempDir(), "results")
 	lab, err := Open(t.Context(), testCatalog, OpenOptions{Backend: backend.Go, Results: results})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if lab.Store == nil || lab.Host.Backend.Info.Name != backend.Go || lab.Host.CacheDir == "" {
 		t.Errorf("%+v", lab)
 	}

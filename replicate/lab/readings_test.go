@@ -35,9 +35,7 @@ func TestDeclaredReadings(t *testing.T) {
 				t.Errorf("%s is run on %s", p.Key, p.Scenario)
 			}
 			was, err := testCatalog.Setup(p.Scenario, "small", p.Set)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			before, after := fieldsOf(was), fieldsOf(p.Settings)
 			for name := range before {
 				named := slices.ContainsFunc(r.Set, func(set string) bool { return strings.HasPrefix(set, name+"=") })
@@ -70,13 +68,9 @@ func TestReadings(t *testing.T) {
 	readings[2].Series = []string{"ours"} // though the rate is that of all learners
 	o := StudyOptions{Options: w.options}
 	o.Panels, o.Out = nil, filepath.Join(gallery, readingName)
-	if err := w.AddReadings(gallery); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, w.AddReadings(gallery))
 	before := len(stored(t, w))
-	if err := w.Readings(t.Context(), readings, o); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, w.Readings(t.Context(), readings, o))
 	if n := len(stored(t, w)) - before; n != 3*2 { // one learner for each reading and seed
 		t.Errorf("%d runs were computed", n)
 	}
@@ -101,13 +95,9 @@ func TestReadings(t *testing.T) {
 	l := fromTables(t, w.Catalog, gallery)
 	var printed strings.Builder
 	l.Stdout, o.Overrides = &printed, settings
-	if err := l.AddReadings(gallery); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, l.AddReadings(gallery))
 	o.Out = filepath.Join(t.TempDir(), "again")
-	if err := l.Readings(t.Context(), readings, o); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, l.Readings(t.Context(), readings, o))
 	if again := string(demand.Read(t, filepath.Join(o.Out, "README.md"))); again != page {
 		t.Errorf("from the written runs the page is\n%s\ninstead of\n%s", again, page)
 	}
@@ -117,9 +107,7 @@ func TestReadings(t *testing.T) {
 func stored(t *testing.T, l *testLab) []os.DirEntry {
 	t.Helper()
 	files, err := os.ReadDir(filepath.Join(l.results, "gaussian"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return slices.DeleteFunc(files, func(f os.DirEntry) bool { return !strings.HasSuffix(f.Name(), ".jsonl.zst") })
 }
 
@@ -153,17 +141,13 @@ func TestGalleryHasReadings(t *testing.T) {
 	gallery := filepath.Join("..", "..", "figures", "gallery")
 	l := fromTables(t, testCatalog, gallery)
 	before := len(l.Tables.Specs())
-	if err := l.AddReadings(gallery); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, l.AddReadings(gallery))
 	if n := len(l.Tables.Specs()) - before; n < 90 {
 		t.Errorf("%d runs were added", n)
 	}
 	l.Stdout = io.Discard
 	o := StudyOptions{Options: Options{Scale: "small", Out: t.TempDir()}}
-	if err := l.Readings(t.Context(), paper.Readings(), o); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, l.Readings(t.Context(), paper.Readings(), o))
 	page := strings.Split(string(demand.Read(t, filepath.Join(o.Out, "README.md"))), "\n")
 	for i, line := range strings.Split(string(demand.Read(t, filepath.Join(gallery, readingName, "README.md"))), "\n") {
 		if i >= len(page) || page[i] != line {

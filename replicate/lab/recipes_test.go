@@ -25,9 +25,7 @@ import (
 // the declared look, and the effect that the scenario has by construction.
 func TestRecipes(t *testing.T) {
 	store, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	c := lab.PaperCatalog(&supervised.Protocol, &robots.Protocol)
 	c.Figures = append(c.Figures, Fig15())
 	var stdout bytes.Buffer
@@ -35,9 +33,7 @@ func TestRecipes(t *testing.T) {
 	l := &lab.Lab{Catalog: c, Archive: claims.Archive{Host: host, Store: store}, Stdout: &stdout, Stderr: io.Discard}
 	options := lab.Options{Scale: experiment.Tiny, Workers: 2, Out: t.TempDir(), Overrides: []string{"stride=9"}}
 	r, err := l.Make(context.Background(), Fig15(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, name := range []string{"index.html", "fig15-a.svg", "fig15-a.csv", "claims.json", "provenance.json"} {
 		if _, err := os.Stat(filepath.Join(options.Out, name)); err != nil {
 			t.Error(err)

@@ -64,9 +64,7 @@ func TestPanels(t *testing.T) {
 	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "b.epochs=4", "c.clip=none"},
 		Learners: []string{"ours", "everything", "ours", "recent", "b.pretrained"}}
 	plan, err := testCatalog.Panels(paper.Fig1(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	want := map[string]struct {
 		epochs int
 		clip   propensity.ClipPolicy
@@ -182,9 +180,7 @@ func checkClaim(t *testing.T, c paper.Claim, series map[string][]string) {
 func checkPanel(t *testing.T, p paper.Panel, scale experiment.Scale) {
 	t.Helper()
 	s, err := testCatalog.Setup(p.Scenario, scale, p.Set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, name := range slices.Concat(p.Series, p.MeanLines) {
 		if err := s.CheckSeries(name, p.Measure); err != nil || !slices.Contains(p.Series, name) {
 			t.Errorf("panel %s, %s: %s, %v", p.Key, scale, name, err)
@@ -204,17 +200,13 @@ func TestOptionsForAllFigures(t *testing.T) {
 	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "episodes=16", "b.clip=none"},
 		Learners: []string{"recent", "sac-omega"}, AllFigures: true}
 	supervised, err := testCatalog.Panels(paper.Fig1(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if s := continualOf(t, supervised[1].Settings); s.Epochs != 3 || s.Clip != "none" ||
 		!slices.Equal(supervised[1].Series, []string{"everything", "recent"}) {
 		t.Errorf("figure 1: epochs %d, clip %s, series %v", s.Epochs, s.Clip, supervised[1].Series)
 	}
 	rl, err := testCatalog.Panels(paper.Fig2(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if s := rl[1].Settings.(robots.Settings); s.Episodes != 16 || s.Clip != "none" ||
 		!slices.Equal(rl[1].Series, append([]string{"sac", "sac-omega"}, rl[1].References...)) {
 		t.Errorf("figure 2: episodes %d, clip %s, series %v", s.Episodes, s.Clip, rl[1].Series)

@@ -26,9 +26,7 @@ func TestEvidenceOfOneFigure(t *testing.T) {
 		{paper.Fig10(), Options{Scale: "medium"}},
 	} {
 		plan, err := l.Panels(c.f, c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		got, err := l.judge(c.f, c.o, collect(plan, runs.Report{}))
 		if err != nil || got.Claims[0].Verdict != claims.NotRun {
 			t.Errorf("%s with %v: %v, %v", c.f.Name(), c.o, got.Claims, err)
@@ -40,9 +38,7 @@ func TestEvidenceOfOneFigure(t *testing.T) {
 func (l *testLab) sizes(t *testing.T, budget time.Duration) (sizes []claims.Size, unreachable []string) {
 	t.Helper()
 	sizes, unreachable, err := l.Sizes(t.Context(), l.options, budget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return sizes, unreachable
 }
 

@@ -40,13 +40,9 @@ func TestAlternatives(t *testing.T) {
 	document := demand.Read(t, interpretations)
 	for _, scale := range scalesOf(paper.Fig1()) {
 		plans, err := testCatalog.StudyPlans(paper.Study(), StudyOptions{Options: Options{Scale: scale}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		ofG, err := testCatalog.StudyPlans(paper.StudyOfG(), StudyOptions{Options: Options{Scale: scale}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		for _, plan := range slices.Concat(plans, ofG) {
 			seen := map[string]bool{}
 			for _, left := range plan.Left {
@@ -159,9 +155,7 @@ func TestLiteralRows(t *testing.T) {
 	}
 	for _, scale := range scalesOf(paper.Fig1()) {
 		plans, err := testCatalog.StudyPlans(paper.Study(), StudyOptions{Options: Options{Scale: scale}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		found, tables := 0, map[string]bool{}
 		for _, plan := range plans {
 			tables[plan.Key] = true
@@ -223,9 +217,7 @@ func TestPlansErrors(t *testing.T) {
 func TestStudyOverrides(t *testing.T) {
 	plans, err := testCatalog.StudyPlans(paper.Study(),
 		StudyOptions{Options: Options{Scale: "small", Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for i, n := range []int{2000, 50} {
 		s := plans[i].Default.Settings.(supervised.Settings)
 		if s.Clip != "none" || s.N != n || s.Stride != 5 ||
@@ -264,9 +256,7 @@ func TestStudy(t *testing.T) {
 	w, tables, o := newStudy(t)
 	o.Rows = []string{"clip-none", "linear", "conditional"}
 	r, err := w.Study(t.Context(), tables, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	// For each of 2 seeds: 6 learners by default, ours and exact without clip, 5 with the linear classifier, and one.
 	if r.Report.Computed != 2*(6+2+5+1) || r.Report.Cached != 0 {
 		t.Errorf("computed %d runs, %d were stored", r.Report.Computed, r.Report.Cached)
@@ -319,9 +309,7 @@ func checkStudyFiles(t *testing.T, w *testLab, o StudyOptions) {
 		Tables []studyTable
 		Record claims.Record
 	}
-	if err := json.Unmarshal(w.read(t, "study.json"), &found); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, json.Unmarshal(w.read(t, "study.json"), &found))
 	if len(found.Tables) != 1 || found.Tables[0].Rows[1].Name != "clip-none" ||
 		found.Record.Settings["gaussian/clip-none"]["clip"] != "none" || len(found.Record.Runs) != 2*(6+3+5+2) {
 		t.Errorf("study.json: %+v", found)
@@ -350,9 +338,7 @@ func TestSlowRows(t *testing.T) {
 	rows := func(o StudyOptions) int {
 		t.Helper()
 		plans, err := w.studyPlans(tables, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if len(plans[0].Rows)+len(plans[0].Left) != 1 {
 			t.Errorf("%+v", plans[0])
 		}
@@ -368,9 +354,7 @@ func TestSlowRows(t *testing.T) {
 		t.Errorf("rows: %d, at the paper's scale %d, if named %d", rows(o), rows(large), rows(named))
 	}
 	plans, err := w.studyPlans(tables, named)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, p := range []claims.Panel{plans[0].Default, plans[0].Rows[0].Panel} {
 		w.compute(t, p, func(runs.Wanted, int) float64 { return .5 })
 	}
@@ -389,9 +373,7 @@ func TestStudyOfG(t *testing.T) {
 		tables[i].Alternatives = []paper.Alternative{{Name: "constant-high", About: "I1", Set: []string{"g-rate=1e-1"}}}
 	}
 	r, err := w.Study(t.Context(), tables, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	rows := w.csvRows(t, "study.csv")
 	mean, count := map[string]float64{}, map[string]float64{}
 	for _, row := range rows {

@@ -93,9 +93,7 @@ func TestUpdateFile(t *testing.T) {
 	const after = "<!-- study:gaussian:end -->\nbelow <!-- study:cifar10b:begin -->\n"
 	demand.Write(t, o.Update, before+"old\n"+after)
 	r, err := w.Study(t.Context(), tables, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	want := before + "\n" + r.Tables[0].markdown() + "\n" + after
 	if text := demand.Read(t, o.Update); string(text) != want {
 		t.Errorf("%s\nwant\n%s", text, want)

@@ -21,9 +21,7 @@ func committed(t *testing.T, dir string) claims.Verification {
 	t.Helper()
 	text := demand.Read(t, filepath.Join(dir, "verify.json"))
 	var v claims.Verification
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, json.Unmarshal(text, &v))
 	return v
 }
 
@@ -187,21 +185,13 @@ func TestAnswersInWords(t *testing.T) {
 // TestGalleryNumbers: what the gallery's README says of runs that no claim has follows from their tables.
 func TestGalleryNumbers(t *testing.T) {
 	folder, err := figures.OpenFolder(filepath.Join(gallery, "fig14-recent"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	text, err := folder.Read("fig14-a.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	rows, err := figures.ReadCSV(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	m, err := claims.NewEffect(rows, paper.Part{Panel: "a", Series: "recent", Base: "everything"}, "accuracy", true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	mean, low, high := m.Interval(figures.Level).Short(figures.Points)
 	demand.Words(t, string(demand.Read(t, filepath.Join(gallery, "README.md"))),
 		fmt.Sprintf("%s [%s, %s] points of", mean, low, high))

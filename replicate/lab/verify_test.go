@@ -109,9 +109,7 @@ func TestVerifyMissing(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := v.Print(&out, " --results there"); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, v.Print(&out, " --results there"))
 	demand.Words(t, out.String(),
 		"fig01 lacks 1 of 54 runs: go run ./replicate fig1 --scale tiny --set g-updates=7 --results there\n",
 		"fig14 lacks 6 of 6 runs: go run ./replicate fig14 --scale",

@@ -27,20 +27,12 @@ func TestStored(t *testing.T) {
 	demand.Write(t, filepath.Join(folder, "tables", rush.File()),
 		demand.Read(t, filepath.Join(gallery, "tables", rush.File())))
 	store, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Run(context.Background(), tables.Host{Store: store, Workers: 2}, logistic, rush, folder); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
+	demand.NoError(t, Run(context.Background(), tables.Host{Store: store, Workers: 2}, logistic, rush, folder))
 	got, err := read(lossFile(folder, rush, logistic))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	want, err := read(lossFile(gallery, rush, logistic))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if !slices.Equal(got.Rules, want.Rules) || !slices.Equal(got.Times, want.Times) || !slices.Equal(got.Rows, want.Rows) {
 		t.Fatalf("rules %v at %v, want %v at %v", got.Rules, got.Times, want.Rules, want.Times)
 	}
@@ -91,14 +83,10 @@ func TestAdvise(t *testing.T) {
 // TestReport: every table and every rule stands in the text and on the pages.
 func TestReport(t *testing.T) {
 	all, err := stored()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	folder := t.TempDir()
 	blocks, err := Report(folder, all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	text := ""
 	for _, b := range blocks {
 		text += b.Text
@@ -123,9 +111,7 @@ func TestReport(t *testing.T) {
 // TestWords holds what the documents say, and what the back test does by default, to the stored losses.
 func TestWords(t *testing.T) {
 	all, err := stored()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	check := func(ok bool, says string) {
 		if !ok {
 			t.Errorf("by the stored losses it is not so that %s: mend the documents", says)
@@ -253,13 +239,9 @@ func TestWhereOmega(t *testing.T) {
 			l.Extra[heldOut] = append(l.Extra[heldOut], .69-noise)
 			l.Extra[window] = append(l.Extra[window], float64(2+i*7%4))
 		}
-		if err := l.write(folder, l.Table, suite); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, l.write(folder, l.Table, suite))
 		read, err := read(lossFile(folder, l.Table, suite))
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if !slices.Equal(read.Rules, l.Rules) || math.Abs(read.knowledge()[3]-l.knowledge()[3]) > 1e-5 {
 			t.Fatalf("stored: rules %v, g knows %v", read.Rules, read.knowledge())
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 )
 
@@ -53,9 +54,7 @@ func TestPicture(t *testing.T) {
 		t.Errorf("%d bytes", len(data))
 	}
 	picture, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	indexed, ok := picture.(*image.Paletted)
 	if !ok || indexed.Bounds().Dx() != pictureWidth {
 		t.Fatalf("a picture of %T, %v", picture, picture.Bounds())

@@ -70,27 +70,19 @@ func TestFromGallery(t *testing.T) {
 
 func TestMeasured(t *testing.T) {
 	gallery := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(gallery, "fig01"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.MkdirAll(filepath.Join(gallery, "fig01"), 0o755))
 	f, err := os.Create(filepath.Join(gallery, "fig01", "fig01-a.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	_, rows := sample(t)
 	for i := range rows {
 		rows[i].Value += float64(rows[i].T) / 10
 	}
 	rows = append(rows, figures.Row{Panel: "a", Series: "ours", Seed: 1, T: 7, Metric: "accuracy", Value: .2})
-	if err := errors.Join(figures.WriteCSV(f, rows[:6*2]), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, errors.Join(figures.WriteCSV(f, rows[:6*2]), f.Close()))
 	sums := fmt.Sprintf("%x  fig01-a.csv\n", sha256.Sum256(demand.Read(t, f.Name())))
 	demand.Write(t, filepath.Join(gallery, "fig01", figures.SumsFile), sums)
 	m, err := measured(gallery, 1, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	near := func(what string, got, want float64) {
 		t.Helper()
 		if math.Abs(got-want) > 1e-12 {

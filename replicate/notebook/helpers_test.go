@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 )
 
@@ -69,9 +70,7 @@ func sample(t *testing.T) (figures.Figure, []figures.Row) {
 	fig := figures.Figure{Name: "fig99", Source: []string{"Scale <tiny>."}}
 	for _, key := range []string{"a", "b"} {
 		points, err := figures.Relative(rows, key, "accuracy", "ours", "everything")
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		fig.Panels = append(fig.Panels, figures.Panel{Key: key, Title: "Panel <" + key + ">", XLabel: "t", YLabel: "gain",
 			Series: []figures.Series{figures.NewSeries("ours", points)}, Reference: figures.NewReference("everything", 0)})
 	}

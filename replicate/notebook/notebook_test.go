@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/replicate/lab"
 )
 
@@ -45,12 +46,8 @@ func TestInterruptEndsTheCell(t *testing.T) {
 	cmd, _, stderr := program(t, "wait")
 	cmd.Stdout = nil
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
+	demand.NoError(t, cmd.Start())
 	if _, err := out.Read(make([]byte, 5)); err != nil {
 		t.Fatal(err)
 	}
@@ -140,9 +137,7 @@ func TestFigureTwice(t *testing.T) {
 	last := func() (text, id string, r *lab.Result) {
 		rec := record(t)
 		r, err := figure(context.Background(), 1, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		m := rec.messages[len(rec.messages)-1]
 		for _, other := range rec.messages {
 			if other.id != m.id || m.id == "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/lab"
@@ -19,13 +20,9 @@ import (
 func values(t *testing.T, m message) map[string]float64 {
 	t.Helper()
 	text, err := json.Marshal(m.data[ValuesMIME])
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var v struct{ Values map[string]float64 }
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, json.Unmarshal(text, &v))
 	return v.Values
 }
 
@@ -35,9 +32,7 @@ func TestTables(t *testing.T) {
 	result := &lab.Result{Figure: fig}
 	for _, key := range []string{"a", "b"} {
 		s, err := figures.Table(rows, key, "accuracy", "everything")
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		result.Figure.Tables = append(result.Figure.Tables, s)
 	}
 	Tables(result)

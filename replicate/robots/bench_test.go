@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/experiment"
 )
@@ -32,21 +33,13 @@ func benchmarkTrain(b *testing.B, name string, seeds, threads int) {
 		list[i] = int64(i)
 	}
 	configs, err := s.configs(&experiment.Host{Backend: backendtest.Open(b, "")}, []string{name}, MeasureReturn)
-	if err != nil {
-		b.Fatal(err)
-	}
+	demand.NoError(b, err)
 	t, stop, err := configs[0].training(b.Context(), list)
-	if err != nil {
-		b.Fatal(err)
-	}
+	demand.NoError(b, err)
 	b.Cleanup(stop)
-	if err := t.restart(); err != nil {
-		b.Fatal(err)
-	}
+	demand.NoError(b, t.restart())
 	episode := func() {
-		if err := t.train(); err != nil {
-			b.Fatal(err)
-		}
+		demand.NoError(b, t.train())
 	}
 	for range 3 { // two with random actions, and one with updates
 		episode()

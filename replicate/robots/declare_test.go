@@ -146,9 +146,7 @@ func TestEveryScaleIsWhole(t *testing.T) {
 func TestSize(t *testing.T) {
 	for scenario, want := range map[string]string{"claw": "3 of 10 valves, 128 units", "cheetah": "128 units"} {
 		s, err := At(scenario, experiment.Small)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if got := s.(experiment.Sized).Size(); got != want {
 			t.Errorf("%s: %s, want %s", scenario, got, want)
 		}
@@ -159,17 +157,13 @@ func TestSize(t *testing.T) {
 // the scenario adds.
 func TestNotes(t *testing.T) {
 	s, err := At("claw", experiment.Paper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, c := range []struct{ set, series, want string }{
 		{"", "sac", "every 100 episodes"}, {"", "sac", "10 valves, each 2 times"}, {"", "sac-context-omega", "g: 4 layers"},
 		{"evaluate=coming", "sac", "on the 5 coming ones"}, {"valves=1", "sac", "One valve"},
 	} {
 		setup, err := experiment.Apply(s, strings.Fields(c.set))
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		notes := strings.Join(setup.Notes(experiment.Source{}, []string{c.series}, ""), " ")
 		if !strings.Contains(notes, c.want) || strings.Contains(notes, "g: ") != (c.series != "sac") {
 			t.Errorf("%s, %s: %s", c.set, c.series, notes)

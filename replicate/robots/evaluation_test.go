@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 	"tvps/data/env"
 	"tvps/data/env/mujoco"
@@ -120,9 +121,7 @@ func TestFilmsAreNamed(t *testing.T) {
 	if errors.Is(err, mujoco.ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	claw.Close()
 	declareCart(newTestClaw)
 	h, s, store := &experiment.Host{Backend: backendtest.Open(t, backend.Go)}, miniature(), open(t)

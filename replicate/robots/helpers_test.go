@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/env"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/backend/backendtest"
@@ -110,9 +111,7 @@ func agents() []string {
 func jobs(t *testing.T, h *experiment.Host, s Settings, series string, seeds ...int64) []runs.Job {
 	t.Helper()
 	wanted, err := s.Jobs(h, []string{series}, seeds, MeasureReturn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var out []runs.Job
 	for _, w := range wanted {
 		out = append(out, w.Job)
@@ -129,9 +128,7 @@ func run(
 	if err == nil {
 		err = report.Err()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	out := map[int64][]runs.Row{}
 	for _, r := range report.Results {
 		out[r.Spec.Seed] = r.Rows
@@ -142,8 +139,6 @@ func run(
 func open(t *testing.T) *runs.Store {
 	t.Helper()
 	store, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return store
 }

@@ -159,9 +159,7 @@ func TestOtherSeedsDoNotMatter(t *testing.T) {
 	store := open(t)
 	run(t, h, store, s, "sac-context-omega", 0, 1)
 	spec := jobs(t, h, s, "sac-context-omega", 1)[0].Spec
-	if err := os.Remove(filepath.Join(store.Dir(), spec.Experiment, spec.ID()+".jsonl.zst")); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Remove(filepath.Join(store.Dir(), spec.Experiment, spec.ID()+".jsonl.zst")))
 	if got := run(t, h, store, s, "sac-context-omega", 0, 1); !reflect.DeepEqual(got, together) {
 		t.Errorf("seed 1 again\n%v\nfirst\n%v", got, together)
 	}
@@ -177,9 +175,7 @@ func TestIdentity(t *testing.T) {
 		"episodes": "99", "repeat": "25", "batch": "9", "recent": "7"}
 	for name, value := range others {
 		changed, err := s.With(name, value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		for _, l := range learners {
 			if l.Scenario != "" {
 				continue

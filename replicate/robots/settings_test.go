@@ -64,9 +64,7 @@ func TestThreadsInIdentity(t *testing.T) {
 	}{{"sac", 0, ""}, {"sac", 1, "1"}, {"nothing", 1, ""}} {
 		s.Threads = c.threads
 		outlines, err := s.Outlines([]string{c.series}, MeasureReturn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if got := outlines[0].Settings["threads"]; got != c.want {
 			t.Errorf("%s with threads=%d: %q in the identity, want %q", c.series, c.threads, got, c.want)
 		}

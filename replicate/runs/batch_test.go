@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -183,9 +185,7 @@ func TestGroupFails(t *testing.T) {
 // While another process holds one of its runs, a group waits and holds none.
 func TestGroupClaimsAllOrNone(t *testing.T) {
 	store := open(t, t.TempDir())
-	if err := store.checkWritable("test"); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, store.checkWritable("test"))
 	release, err := store.claim(spec(1))
 	if release == nil || err != nil {
 		t.Fatal("not claimed", err)
@@ -254,9 +254,7 @@ func TestBatchIsSplitIntoEvenGroups(t *testing.T) {
 			t.Errorf("seed %d: %d seeds in its program, want %d", seed, got, want)
 		}
 	}
-	if err := os.Remove(store.donePath(spec(5))); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Remove(store.donePath(spec(5))))
 	var again walkers
 	report = execute(t, store, nil, jobs(&again)...)
 	checkSums(t, report, 7, 4)

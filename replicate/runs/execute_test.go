@@ -55,9 +55,7 @@ func TestFailuresDoNotStopOthers(t *testing.T) {
 	store := open(t, t.TempDir())
 	var out bytes.Buffer
 	report, err := Execute(t.Context(), store, jobs, Options{Out: &out, Workers: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if report.Computed != 1 || len(report.Failed) != len(want) || report.Unfinished > 0 || report.Err() == nil {
 		t.Fatalf("report %+v", report)
 	}
@@ -107,9 +105,7 @@ func TestAgain(t *testing.T) {
 		})
 		job.Again, calls = again, 0
 		report, err := Execute(t.Context(), store, []Job{job}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return report.Results[job.Spec.ID()]
 	}
 	run(1, false, -1)
@@ -303,9 +299,7 @@ func TestTrace(t *testing.T) {
 	}
 	_, err := Execute(t.Context(), open(t, t.TempDir()), []Job{testJob(1, upTo(2), new(atomic.Int64))}, Options{})
 	trace.Stop()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, want := range []string{spec(1).String(), "set-up", "step 1"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the trace lacks %q", want)

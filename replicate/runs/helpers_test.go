@@ -81,9 +81,7 @@ func startChild(t *testing.T, dir, log string, seeds, steps int, delay time.Dura
 		envSeeds+"="+strconv.Itoa(seeds), envSteps+"="+strconv.Itoa(steps), envDelay+"="+delay.String())
 	output := &bytes.Buffer{}
 	command.Stdout, command.Stderr = output, output
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, command.Start())
 	return command, output
 }
 
@@ -145,9 +143,7 @@ func testJob(seed int, steps []int, count *atomic.Int64) Job {
 func open(t *testing.T, dir string) *Store {
 	t.Helper()
 	store, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return store
 }
 
@@ -156,12 +152,8 @@ func execute(t *testing.T, store *Store, out io.Writer, jobs ...Job) Report {
 	t.Helper()
 	report, err := Execute(context.Background(), store, jobs,
 		Options{Out: out, Provenance: Provenance{Command: []string{"test"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := report.Err(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
+	demand.NoError(t, report.Err())
 	return report
 }
 
@@ -187,17 +179,11 @@ func secondFrame(t *testing.T, store *Store, spec Spec) []byte {
 // begun leaves an interrupted run with these further steps done, each in a second.
 func begun(t *testing.T, store *Store, s Spec, steps []int, session Provenance) {
 	t.Helper()
-	if err := store.checkWritable(s.Experiment); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, store.checkWritable(s.Experiment))
 	part, err := store.unfinished(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	file, err := openPartial(store.partialPath(s), s, part, session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer file.Close()
 	for _, step := range steps {
 		if _, err := file.Write(stepLines(step, rowsAt(int(s.Seed), step), 1)); err != nil {
@@ -210,9 +196,7 @@ func begun(t *testing.T, store *Store, s Spec, steps []int, session Provenance) 
 func stepsDone(t *testing.T, store *Store, spec Spec) int {
 	t.Helper()
 	part, err := store.unfinished(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return len(part.rows)
 }
 

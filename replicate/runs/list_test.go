@@ -32,9 +32,7 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 		"test/" + spec(2).ID() + ".shards/1of2.partial.jsonl", // of an older program
 		".hidden/x.jsonl.zst", "note.txt"} {
 		path := filepath.Join(store.dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)))
 	}
 	before := snapshot(t, store.dir)
 	specs, problems, err := store.Finished()
@@ -99,8 +97,6 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		files[filepath.ToSlash(name)] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return files
 }

@@ -28,9 +28,7 @@ func inject(t *testing.T, call func(file *os.File, how int) error) {
 func writable(t *testing.T, file *os.File) bool {
 	t.Helper()
 	flags, err := unix.FcntlInt(file.Fd(), unix.F_GETFL, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return flags&unix.O_ACCMODE != unix.O_RDONLY
 }
 

@@ -22,17 +22,13 @@ import (
 // finishedWith stores a run with these steps, which took 2 seconds each.
 func finishedWith(t *testing.T, store *Store, s Spec, steps []int, provenance Provenance) {
 	t.Helper()
-	if err := store.checkWritable(s.Experiment); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, store.checkWritable(s.Experiment))
 	rows := map[int][]Row{}
 	for _, step := range steps {
 		rows[step] = rowsAt(int(s.Seed), step)
 	}
 	provenance = provenance.following(nil, 2*float64(len(steps)))
-	if err := store.save(newResult(s, provenance, rows)); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, store.save(newResult(s, provenance, rows)))
 }
 
 // session is one that began at the given minute, from a commit of that name.
@@ -44,9 +40,7 @@ func session(minute int, commit string) Provenance {
 func merge(t *testing.T, problems int, into *Store, from ...*Store) MergeReport {
 	t.Helper()
 	report, err := Merge(t.Context(), into, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if len(report.Problems) != problems {
 		t.Errorf("%d problems, want %d: %v", len(report.Problems), problems, report.Problems)
 	}
@@ -69,9 +63,7 @@ func TestMergeContinues(t *testing.T) {
 		t.Errorf("added, extended, unchanged %v", got)
 	}
 	part, err := into.unfinished(spec(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var commits []string
 	for _, s := range part.sessions {
 		commits = append(commits, s.Commit)
@@ -107,9 +99,7 @@ func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 			begun(t, from, spec(0), []int{0, 1, 2}, session(0, "a"))
 			finished, partial := open(t, t.TempDir()), into.partialPath(spec(0))
 			finishedWith(t, finished, spec(0), []int{3, 4, 5}, session(1, "b"))
-			if err := os.Rename(finished.donePath(spec(0)), into.donePath(spec(0))); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, os.Rename(finished.donePath(spec(0)), into.donePath(spec(0))))
 			finishedWith(t, from, spec(0), []int{3, 4, 0}, session(1, "c"))
 			if _, err := os.Stat(partial); err != nil {
 				t.Fatal(err)
@@ -125,9 +115,7 @@ func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 			t.Errorf("%s: other bytes than the uninterrupted run", name)
 		}
 		result, err := into.load(spec(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		p := result.Provenance
 		if p.Seconds != 9 || p.Commit != "b" || !slices.Equal(p.Commits, []string{"a", "b"}) ||
 			!p.Start.Equal(session(0, "").Start) {
@@ -317,9 +305,7 @@ func TestMergeLeavesBusyRuns(t *testing.T) {
 	for _, where := range []int{0, 1, 2} {
 		stores := []*Store{open(t, t.TempDir()), stored(t), stored(t)}
 		finishedWith(t, stores[2], spec(1), upTo(2), session(0, "a"))
-		if err := stores[0].checkWritable("test"); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, stores[0].checkWritable("test"))
 		release, err := stores[where].claim(spec(0))
 		if release == nil || err != nil {
 			t.Fatal("not claimed", err)

@@ -33,9 +33,7 @@ func TestProvenanceWithoutNames(t *testing.T) {
 		t.Errorf("command\n%q, want\n%q", p.Command, want)
 	}
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	text := string(jsonLine(p))
 	if strings.Contains(text, "alice") || strings.Contains(text, fmt.Sprintf("%q", host)) {
 		t.Errorf("provenance %s", text)
@@ -96,9 +94,7 @@ func TestProvenanceOfSessions(t *testing.T) {
 		template := Provenance{Command: []string{"replicate"}, Commit: commit, Dirty: dirty, Backend: "go"}
 		report, err := Execute(t.Context(), store, []Job{testJob(5, upTo(steps), new(atomic.Int64))},
 			Options{Provenance: template})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return report.Results[spec(5).ID()].Provenance
 	}
 	first := run("a", false, 2)

@@ -63,9 +63,7 @@ func TestKill(t *testing.T) {
 func tear(t *testing.T, path string) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer file.Close()
 	file.WriteString("{\"t\":19,\"metric\":\"accuracy\",\"value\":0.123}\n{\"t\":19,\"met" + strings.Repeat("x", 1000))
 }

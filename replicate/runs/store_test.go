@@ -44,16 +44,10 @@ func TestRoundTrip(t *testing.T) {
 		Rows:  wantRows(3, upTo(10)),
 	}
 	store := open(t, t.TempDir())
-	if err := store.checkWritable("test"); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.save(want); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, store.checkWritable("test"))
+	demand.NoError(t, store.save(want))
 	got, err := store.load(spec(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -94,9 +88,7 @@ func TestEveryByteCounts(t *testing.T) {
 	store := stored(t)
 	file := demand.Read(t, store.donePath(spec(0)))
 	want, err := decodeResult(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for at := range file {
 		if _, err := decodeResult(file[:at]); err == nil {
 			t.Errorf("cut to %d of %d bytes it passes", at, len(file))
@@ -138,18 +130,14 @@ func unpacked(t *testing.T, store *Store) []byte {
 	file := demand.Read(t, store.donePath(spec(0)))
 	_, decoder := codec()
 	text, err := decoder.DecodeAll(file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return text
 }
 
 // Many owners lock the same run, each removing the lock file: never two at once.
 func TestClaimExcludes(t *testing.T) {
 	store := open(t, t.TempDir())
-	if err := store.checkWritable("test"); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, store.checkWritable("test"))
 	var inside, claimed atomic.Int64
 	var wait sync.WaitGroup
 	for range 8 {
@@ -181,9 +169,7 @@ func TestClaimExcludes(t *testing.T) {
 // Undamaged frames of two runs, of another run than the name's, or of another format.
 func TestForeignFile(t *testing.T) {
 	store := stored(t)
-	if err := os.Rename(store.donePath(spec(0)), store.donePath(spec(1))); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Rename(store.donePath(spec(0)), store.donePath(spec(1))))
 	var damaged *DamagedError
 	if _, err := store.load(spec(1)); !errors.As(err, &damaged) || damaged.MovedTo == "" || !errors.Is(err, ErrMissing) {
 		t.Errorf("another run's file: %v", err)
@@ -271,9 +257,7 @@ func TestUnusableFolder(t *testing.T) {
 func TestReadOnlyFolder(t *testing.T) {
 	store := stored(t)
 	for _, dir := range []string{filepath.Join(store.dir, "test"), store.dir} {
-		if err := os.Chmod(dir, 0o555); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.Chmod(dir, 0o555))
 		t.Cleanup(func() { os.Chmod(dir, 0o755) })
 	}
 	if os.WriteFile(filepath.Join(store.dir, "probe"), nil, 0o644) == nil {
@@ -337,9 +321,7 @@ func TestLargeFiles(t *testing.T) {
 		}
 	}
 	store := open(t, t.TempDir())
-	if err := store.checkWritable("test"); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, store.checkWritable("test"))
 	for _, path := range []string{store.donePath(spec(0)), store.partialPath(spec(0)), store.failedPath(spec(0)),
 		store.attachmentPath(spec(0), "film.svg")} {
 		demand.Write(t, path, "")
@@ -374,12 +356,8 @@ func TestLinks(t *testing.T) {
 			store := open(t, t.TempDir())
 			path, precious := store.path(spec(0), suffix), filepath.Join(store.dir, "precious")
 			demand.Write(t, precious, "mine")
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := place(path, precious); err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			demand.NoError(t, place(path, precious))
 			store.holder(spec(0))
 			store.list(partialSuffix, readPartialSpec)
 			report, err := Execute(t.Context(), store, []Job{testJob(0, upTo(2), new(atomic.Int64))}, Options{})
@@ -406,14 +384,10 @@ func TestOtherUser(t *testing.T) {
 	store := open(t, dir)
 	begun(t, store, spec(0), upTo(3), Provenance{})
 	for _, folder := range []string{filepath.Dir(dir), dir, filepath.Join(dir, "test")} {
-		if err := os.Chmod(folder, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.Chmod(folder, 0o777))
 	}
 	runtime.LockOSThread() // never unlocked: the thread ends with the test
-	if err := unix.Setfsuid(65534); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, unix.Setfsuid(65534))
 	t.Cleanup(func() { _ = unix.Setfsuid(0) })
 	if _, err := os.OpenFile(store.partialPath(spec(0)), os.O_WRONLY, 0); err == nil {
 		t.Skip("this user may write all files")

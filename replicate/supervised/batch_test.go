@@ -46,9 +46,7 @@ func TestContinuedBatch(t *testing.T) {
 	jobs := batchedJobs(t, h, s, 3, 1, 2)
 	want := execute(t, 2, jobs)
 	store, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	executeIn(t, store, 1, batchedJobs(t, h, s, 3, 3, 10)[:4]) // step 3 of finetune and of one seed of method1
 	for id, rows := range executeIn(t, store, 1, jobs[:6]) {
 		if !slices.Equal(rows, want[id]) {
@@ -84,9 +82,7 @@ func faulty(t *testing.T) Settings {
 func TestBatchFails(t *testing.T) {
 	s := faulty(t)
 	store, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	jobs := batchedJobs(t, newHost(t, "go"), s, 3, 1, 10)[:3]
 	report, err := runs.Execute(t.Context(), store, jobs, runs.Options{})
 	if err != nil || len(report.Failed) != 3 {
@@ -120,9 +116,7 @@ func TestBatchIdentity(t *testing.T) {
 		s := gaussianSettings()
 		s.Stack = size
 		all, err := s.Jobs(h, []string{name}, seeds, measure)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return all
 	}
 	for name, id := range map[string]string{"everything": "871bc56e9d475719", "ours": "939f265e374ed568"} {

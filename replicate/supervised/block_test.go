@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 )
@@ -16,13 +17,9 @@ func bothBlocks(t *testing.T) (from trunk, blocks map[string]*images) {
 	t.Helper()
 	from = anyTrunk(t, "", fakeImages(t, 60, 20, 1).data)
 	basic, err := from.images(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	stage, err := from.stage(context.Background(), basic)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return from, map[string]*images{"basic": basic, "stage": stage}
 }
 
@@ -59,9 +56,7 @@ func stageTrains(t *testing.T, im *images) {
 	for what, start := range map[string]net.Values{"pretrained": im.head, "reinit": random} {
 		data, order := b.Stream.Upto(0, 3), batchOrder(0, 3, 0)
 		after, err := b.Classifier.Fit(t.Context(), b.Stream.Pool, start, data, 1, order)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		for part, n := range moved(b.Classifier.params, start, after) {
 			if n[0] != n[1] {
 				t.Errorf("%s: an update changed %d of %d arrays of %s", what, n[0], n[1], part)

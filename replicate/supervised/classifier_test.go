@@ -37,9 +37,7 @@ func fitted(t *testing.T, c *Classifier, x []float32, data Samples) net.Values {
 	start := c.Standardise(c.Init(0, 0), x, data)
 	pool := tensors.FromFlatDataAndDimensions(x, len(x)/2, 2)
 	values, err := c.Fit(t.Context(), pool, start, data, 40, batchOrder(0, 0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return values
 }
 
@@ -47,9 +45,7 @@ func newClassifier(t *testing.T, backend string, s Settings, rows, dim int) *Cla
 	t.Helper()
 	pool := tensors.FromFlatDataAndDimensions(make([]float32, rows*dim), rows, dim)
 	c, err := NewClassifier(open(t, backend).Backend, s, pool.Shape(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return c
 }
 
@@ -70,9 +66,7 @@ func TestWeightedLoss(t *testing.T) {
 		}
 		values := fitted(t, c, x, data)
 		predicted, err := c.Predict(context.Background(), tensors.FromFlatDataAndDimensions(x, 200, 2), values, data.Row)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		for i, class := range predicted {
 			if class != int32(i%2) {
 				t.Fatalf("%q: sample %d is classified as %d", backend, i, class)

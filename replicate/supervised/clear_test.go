@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/runs"
 )
 
@@ -23,9 +24,7 @@ func TestStandIn(t *testing.T) {
 	s := standInSettings()
 	h := newHost(t, "")
 	jobs, err := s.Jobs(h, []string{"everything", "ours"}, []int64{0}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if got := jobs[0].Spec.Experiment; got != "clear-stand-in" {
 		t.Errorf("the runs are kept under %s", got)
 	}
@@ -79,18 +78,14 @@ func TestPublishedFeatures(t *testing.T) {
 	}
 	s.Features, s.N, s.Epochs = "auto", 20, 1
 	jobs, err := s.Jobs(h, []string{"recent"}, []int64{0}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	spec, source := jobs[0].Spec, s.Source(h)
 	if spec.Experiment != "clear" || !strings.HasPrefix(spec.Settings["data"], "clear:") ||
 		source.StandIn != "" || strings.Contains(source.Note, StandIn) {
 		t.Errorf("%s, data %s: %+v", spec.Experiment, spec.Settings["data"], source)
 	}
 	set, err := libraryOf(h).clear(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	train, _, test := set.Split(5)
 	stream := newRun(t, h, s, "recent", 5, "").Stream
 	samples := stream.Train(1)
@@ -103,9 +98,7 @@ func TestPublishedFeatures(t *testing.T) {
 		t.Errorf("%d rows to test, the split has %d", len(got), len(test))
 	}
 	step, stop, err := jobs[0].Batch.Start(t.Context(), []int64{spec.Seed}, []runs.Spec{spec}, runs.Files{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer stop()
 	if rows, err := step(t.Context(), 2); err != nil || !(metric(t, rows[0], "accuracy") > 0) {
 		t.Errorf("%v, %v", rows, err)

@@ -63,9 +63,7 @@ func TestCollected(t *testing.T) {
 	for _, series := range []string{"everything", "recent"} {
 		run := newRun(t, h, s, series, 0, "")
 		rows, err := run.step(t.Context(), 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		accuracy[series] = metric(t, rows, MeasureAccuracy)
 		known := map[int32]string{}
 		for name, part := range map[string]Samples{"train": run.Stream.Train(3), "validation": run.Stream.Validation(3),

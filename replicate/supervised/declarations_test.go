@@ -16,9 +16,7 @@ func TestScales(t *testing.T) {
 	for _, c := range scenarios {
 		for _, scale := range []experiment.Scale{experiment.Tiny, experiment.Small, experiment.Paper} {
 			s, err := At(c.Name, scale)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			if err := s.Validate(); err != nil {
 				t.Errorf("%s, %s: %v", c.Name, scale, err)
 			}

@@ -17,9 +17,7 @@ var ofTest = runs.Provenance{Command: []string{"test"}}
 func execute(t *testing.T, workers int, jobs []runs.Job) map[string][]runs.Row {
 	t.Helper()
 	store, err := runs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return executeIn(t, store, workers, jobs)
 }
 
@@ -30,9 +28,7 @@ func executeIn(t *testing.T, store *runs.Store, workers int, jobs []runs.Job) ma
 	if err == nil {
 		err = report.Err()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	out := map[string][]runs.Row{}
 	for id, result := range report.Results {
 		out[id] = result.Rows
@@ -44,9 +40,7 @@ func executeIn(t *testing.T, store *runs.Store, workers int, jobs []runs.Job) ma
 func jobs(t *testing.T, h *experiment.Host, s Settings, seeds []int64, learners ...string) []runs.Job {
 	t.Helper()
 	all, err := s.Jobs(h, learners, seeds, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var out []runs.Job
 	for _, job := range all {
 		out = append(out, job.Job)
@@ -123,9 +117,7 @@ func TestEngines(t *testing.T) {
 	take := func(s Settings) (*Engine, func()) {
 		t.Helper()
 		taken, release, err := enginesOf(h).take(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return taken, release
 	}
 	a, releaseA := take(gaussianSettings())

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/gaussian"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -59,9 +60,7 @@ func TestFinetunePhases(t *testing.T) {
 	start := trained(t, b, Learner{Phases: []Phase{{before, allEpochs, nil}}}, at)
 	data, epochs := b.Stream.Upto(at, at), b.Settings.FinetuneEpochs
 	want, err := b.Classifier.Fit(t.Context(), b.Stream.Pool, start, data, epochs, batchOrder(0, at, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if err := sameBits(trained(t, b, named("finetune"), at), want); err != nil {
 		t.Errorf("two phases: %v", err)
 	}

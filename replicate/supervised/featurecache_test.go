@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
+
 	"github.com/gomlx/compute/dtypes/float16"
 	"github.com/klauspost/compress/zstd"
 )
@@ -30,9 +32,7 @@ func TestFeatureCache(t *testing.T) {
 			}
 			return values, nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return out
 	}
 	first := get(path)
@@ -45,14 +45,10 @@ func TestFeatureCache(t *testing.T) {
 		t.Fatalf("computed %d times, log %q", calls, &log)
 	}
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	packed := func(raw []byte) []byte {
 		encoder, err := zstd.NewWriter(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		defer encoder.Close()
 		return encoder.EncodeAll(raw, nil)
 	}
@@ -65,9 +61,7 @@ func TestFeatureCache(t *testing.T) {
 	} {
 		calls = 0
 		log.Reset()
-		if err := os.WriteFile(path, damaged, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(path, damaged, 0o644))
 		if got := get(path); calls != 1 || !slices.Equal(got, first) {
 			t.Errorf("%s: computed %d times", name, calls)
 		}

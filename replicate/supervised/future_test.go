@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/replicate/experiment"
 
 	"github.com/gomlx/compute/dtypes/float16"
@@ -22,18 +23,12 @@ func (f fixedSource) Stream(context.Context, *Engine, int64) (*Stream, error) { 
 // runOn prepares a run on a stream that a test has made.
 func runOn(t *testing.T, engine *Engine, s Settings, series string, stream *Stream) *RunContext {
 	t.Helper()
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, s.Validate())
 	x, err := s.config(series, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	x.source = fixedSource{stream}
 	run, err := x.newRunContext(t.Context(), engine, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return run
 }
 
@@ -65,9 +60,7 @@ func simulatedStream(t *testing.T, s Settings, seen, held func(row int32) bool) 
 		return poisoned(x, 1, func(row int32) bool { return known(int32(first) + row) }), labels
 	}
 	stream, err := src.draw(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return stream
 }
 
@@ -89,9 +82,7 @@ func shiftedStream(t *testing.T, s Settings, seen, _ func(row int32) bool) *Stre
 		}
 	}
 	stream, err := im.stream(s, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return stream
 }
 
@@ -101,9 +92,7 @@ func vectorStream(t *testing.T, s Settings, seen, _ func(row int32) bool) *Strea
 	im.pooled = poisoned(im.pooled, im.channels, seen)
 	v := vectors{x: im.pooled, dim: im.channels, labels: im.labels, split: im.splitClasses}
 	stream, err := v.stream(new(Engine), s, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return stream
 }
 
@@ -188,9 +177,7 @@ func futureIsNotUsed(t *testing.T, engine *Engine, s Settings, series string, of
 	}
 	other := of(t, s, func(row int32) bool { return seen[row] }, func(row int32) bool { return held[row] })
 	want, report, err := runOn(t, engine, s, series, clean).fit(t.Context(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	got, rows, err := runOn(t, engine, s, series, other).fit(t.Context(), at)
 	if err != nil {
 		t.Fatalf("%s: %v", series, err)

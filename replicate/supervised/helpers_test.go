@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/cifar10"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend/backendtest"
@@ -69,22 +70,14 @@ func sharedHost(tb testing.TB, backend string) *experiment.Host {
 // newRun prepares a run.
 func newRun(tb testing.TB, h *experiment.Host, s Settings, series string, seed int64, measure string) *RunContext {
 	tb.Helper()
-	if err := s.Validate(); err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, s.Validate())
 	x, err := s.config(series, measure)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	engine, release, err := enginesOf(h).take(s)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	defer release() // tests use one run at a time
 	run, err := x.on(h).newRunContext(context.Background(), engine, seed)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return run
 }
 
@@ -98,13 +91,9 @@ func gaussianRun(tb testing.TB, backend string, s Settings, series string, seed 
 func imageRun(tb testing.TB, backend string, s Settings, im *images) *RunContext {
 	tb.Helper()
 	stream, err := im.stream(s, 0)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	c, err := NewClassifier(open(tb, backend).Backend, s, stream.Pool.Shape(), stream.Classes)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return &RunContext{Settings: s, Stream: stream, Classifier: c, Start: func(t int) net.Values { return c.Init(0, t) }}
 }
 
@@ -169,9 +158,7 @@ func (run RunContext) with(l Learner) *RunContext {
 func accuracyOf(tb testing.TB, run *RunContext, l Learner, t int) float64 {
 	tb.Helper()
 	rows, err := run.with(l).step(context.Background(), t)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return metric(tb, rows, "accuracy")
 }
 
@@ -179,9 +166,7 @@ func accuracyOf(tb testing.TB, run *RunContext, l Learner, t int) float64 {
 func trained(tb testing.TB, run *RunContext, l Learner, t int) net.Values {
 	tb.Helper()
 	values, _, err := run.with(l).fit(context.Background(), t)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return values
 }
 
@@ -202,8 +187,6 @@ func poolOf(x []float32) *tensors.Tensor { return tensors.FromFlatDataAndDimensi
 func gaussianStream(t *testing.T, s Settings, seed int64) *Stream {
 	t.Helper()
 	stream, err := openGaussian(nil, s).(Simulated).draw(seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return stream
 }

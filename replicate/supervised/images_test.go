@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/cifar10"
 	"tvps/data/labelshift"
 
@@ -22,9 +23,7 @@ func TestImageStream(t *testing.T) {
 			s := imageSettings()
 			s.Evaluate = evaluate
 			stream, err := im.stream(s, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			official, _ := cifar10.Split(cifar10.TrainImages, seed)
 			for at := range 9 {
 				train, test := stream.Train(at), stream.Test(at+1)
@@ -60,9 +59,7 @@ func TestWeighted(t *testing.T) {
 	im := fakeImages(t, 20, 130, 1)
 	s := imageSettings()
 	stream, err := im.stream(s, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for at := range 14 {
 		prior := labelshift.CIFAR10b.Prior(at)
 		byClass, each := make([]float64, 10), map[int32]float64{}
@@ -152,9 +149,7 @@ func TestInputsOfG(t *testing.T) {
 	}
 	for input, shape := range map[string]string{"features": "[17 3]", "pixels": "[17 32 32 3]"} {
 		p, err := im.gPool(input)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if got := fmt.Sprint(p.X.Shape().Dimensions); got != shape {
 			t.Errorf("%s have shape %s", input, got)
 		}

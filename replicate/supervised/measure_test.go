@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/gaussian"
 	"tvps/data/labelshift"
 	"tvps/replicate/runs"
@@ -17,16 +18,12 @@ import (
 func measured(t *testing.T, b *RunContext, name, learner string, steps ...int) []runs.Row {
 	t.Helper()
 	m, err := measureOf(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	step := m.start(b.with(named(learner)))
 	var rows []runs.Row
 	for _, at := range steps {
 		more, err := step(context.Background(), at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		for _, r := range more {
 			if r.T != at {
 				t.Fatalf("step %d reports a row of step %d", at, r.T)
@@ -102,9 +99,7 @@ func TestDiscrepancies(t *testing.T) {
 	s.MMDSamples = "fitted"
 	b := imageRun(t, "", s, im)
 	b.Engine = &Engine{Backend: open(t, "").Backend}
-	if err := prepareMMD(b); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, prepareMMD(b))
 	const at = 17
 	raw := measured(t, b, MeasureMMD, "raw", at)
 	exact := measured(t, b, MeasureMMD, "exact", at)
@@ -170,13 +165,9 @@ func TestMeasureOfLoss(t *testing.T) {
 	for _, series := range []string{"ours", "standard", "ours-conditional"} {
 		step := losses(newRun(t, h, s, series, 0, MeasureLoss))
 		alone, err := step(t.Context(), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		trained, err := newRun(t, h, s, series, 0, "").step(t.Context(), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		for _, name := range []string{MeasureLoss, "g-loss-x"} {
 			if name == MeasureLoss || series == "ours-conditional" {
 				if a, b := metric(t, alone, name), metric(t, trained, name); a != b || a < .3 || a > .8 {

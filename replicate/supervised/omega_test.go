@@ -87,9 +87,7 @@ func TestEffectiveSampleSize(t *testing.T) {
 		want float64
 	}{{constant(0), 1}, {constant(-3), 1}, {onlyLast, .25}} {
 		rows, err := b.with(c.l).step(context.Background(), 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if got := metric(t, rows, "ess"); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("effective sample size %v, want %v", got, c.want)
 		}
@@ -176,9 +174,7 @@ func TestLabelPriorPrediction(t *testing.T) {
 	s := gaussianSettings()
 	s.Network, s.Batch, s.Epochs, s.MaxUpdates, s.Rate = "linear", 256, 1000, 1500, 1e-2
 	c, err := NewClassifier(open(t, "").Backend, s, stream.Pool.Shape(), stream.Classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, at := range []int{15, 22} {
 		var predictions []float64
 		for _, k := range []struct {

@@ -155,9 +155,7 @@ func TestIdentity(t *testing.T) {
 func identityOf(t *testing.T, s Settings, learner string) map[string]string {
 	t.Helper()
 	m, err := measureOf("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return config{settings: s, learner: named(learner), measure: m}.identity()
 }
 
@@ -204,9 +202,7 @@ func TestProtocolNumber(t *testing.T) {
 		{standInSettings(), "ours", "", "2"}, {standInSettings(), "metaweightnet", "", "1"},
 	} {
 		out, err := c.settings.Outlines([]string{c.series}, c.measure)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if got := out[0].Settings["protocol"]; got != c.want {
 			t.Errorf("%s/%s %s has the protocol %s, want %s", c.settings.Scenario, c.series, c.measure, got, c.want)
 		}
@@ -218,9 +214,7 @@ func TestLimitOfImages(t *testing.T) {
 	s := imageSettings()
 	s.Data, s.Images, s.TestN = "sample", 100, 50
 	data, err := libraryOf(newHost(t, "go")).cifar10(s, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if train, test := data.Train.Len(), data.Test.Len(); train != 100 || test != 50 {
 		t.Errorf("%d training and %d test images, want 100 and 50", train, test)
 	}
@@ -239,9 +233,7 @@ func TestSourceOfSample(t *testing.T) {
 			s := imageSettings()
 			s.Data, s.Images, s.TestN = "sample", images, 2*images
 			data, err := l.cifar10(s, standIn)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			if got, err := l.source(s, standIn); err != nil || got != data.Source {
 				t.Errorf("%d images, stand-in %t: %+v, %v, want %+v", images, standIn, got, err, data.Source)
 			}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"testing"
+	"tvps/ci/demand"
 	"tvps/data/cifar10"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/resnet"
@@ -19,9 +20,7 @@ func anyTrunk(t *testing.T, engine string, data *cifar10.Data) trunk {
 	t.Helper()
 	h := newHost(t, engine)
 	params, err := resnet.Params(h.Backend.Backend, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	c := &net.Checkpoint{Params: params, Values: net.Init(params, 0, "continual test")}
 	return trunk{h, data, checkpoint{c, "hash"}, 1}
 }
@@ -32,15 +31,11 @@ func TestTrunk(t *testing.T) {
 	data := fakeImages(t, 5, 3, 8).data
 	from := anyTrunk(t, "go", data)
 	im, err := from.images(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	cut := resnet.LastBlock
 	tests := resnet.Images{Pixels: data.Test.Pixels, Labels: data.Test.Labels}
 	want, err := cut.Features(t.Context(), from.host.Backend.Backend, from.Checkpoint, 1, tests, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	got := tensors.MustCopyFlatData[float16.Float16](im.pool)
 	for i, v := range want {
 		if f := got[5*cut.Size(1)+i].Float32(); math.Abs(float64(f-v)) > 1e-3*(1+math.Abs(float64(v))) {
@@ -52,9 +47,7 @@ func TestTrunk(t *testing.T) {
 	}
 	run := imageRun(t, "go", imageSettings(), fakeImages(t, 100, 20, 8))
 	values, err := from.Select(run.Classifier.params, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if err := sameBits(im.head, values); err != nil {
 		t.Errorf("the head's order is not that of the classifier: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity"
 )
@@ -35,13 +36,9 @@ func TestPreviousStart(t *testing.T) {
 		return score, samples, err
 	}
 	before, _, err := fit(nil, at-1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	score, samples, err := fit(before, at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	byHand, err := score.LogOmega(context.Background(), samples, at)
 	first := logs(b, at)
 	if want := fmt.Sprint(byHand, err); first != want {
@@ -95,9 +92,7 @@ func TestConditionalIsARatio(t *testing.T) {
 		logs := func(s Settings, series string, weigh Weigh) []float64 {
 			run := gaussianRun(t, "go", s, series, 2)
 			out, err := weigh(t.Context(), run, run.Stream.Upto(0, at), at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			return out.Log
 		}
 		joint, covariate := logs(s, "ours", timeVarying), logs(s.withoutLabel(), "ours", timeVarying)

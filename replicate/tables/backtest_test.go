@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
@@ -35,9 +36,7 @@ var programs sync.Once
 func host(t *testing.T, dir string) Host {
 	t.Helper()
 	store, err := runs.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return Host{Backend: xla(t), Store: store, Workers: 2}
 }
 
@@ -53,9 +52,7 @@ func runOn(ctx context.Context, h Host, q BacktestRequest) (*Backtest, error) {
 func run(t *testing.T, dir string, q BacktestRequest) *Backtest {
 	t.Helper()
 	r, err := runOn(context.Background(), host(t, dir), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return r
 }
 
@@ -84,9 +81,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("joint %+v", joint)
 	}
 	s, err := Open(q.Source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	want, n := 0., 0.
 	for block := 5; block < 16; block++ { // majority, with one more row of each class
 		past, yes := 2., 1.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
@@ -91,14 +92,10 @@ func TestCommittee(t *testing.T) {
 		Model: "logistic", Kinds: []crossfit.Kind{},
 		Rules: []string{Committee, "bagged", "tournament", "rider"}}
 	p, err := PrepareBacktest(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	h := host(t, t.TempDir())
 	job, err := p.job(h, shares{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	report, err := runs.Execute(context.Background(), h.Store, []runs.Job{job}, runs.Options{Workers: 1})
 	if err != nil || report.Err() != nil {
 		t.Fatal(err, report.Err())
@@ -113,9 +110,7 @@ func TestCommittee(t *testing.T) {
 	gap := 0.
 	for i, step := range p.steps {
 		k, err := p.task(step)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		best := floats.Min(total)
 		sum, mean, mix := 0., 0., 0.
 		prediction := []float64{0, 0}
@@ -155,9 +150,7 @@ func TestCommittee(t *testing.T) {
 			mix += share[m] * math.Exp(-math.Log(float64(len(members)))*(slope[m]-slope[0])/gap)
 		}
 		lists, err := rider(t.Context(), nil, Rule{}, k, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if found, want := got["log-loss: rider"][i], k.score(k.same(k.outcomes(lists[0])))[0]; math.Abs(found-want) > 1e-9 {
 			t.Errorf("block %d: the loss of rider is %v, want %v", step, found, want)
 		}

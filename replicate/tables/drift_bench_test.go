@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
 )
@@ -24,16 +25,10 @@ func BenchmarkMeasure(b *testing.B) {
 	backend := backendtest.Open(b, "").Backend
 	for b.Loop() {
 		p, err := PrepareDrift(q)
-		if err != nil {
-			b.Fatal(err)
-		}
+		demand.NoError(b, err)
 		r, err := p.Measure(context.Background(), backend, progress)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := r.WritePage(b.TempDir()); err != nil {
-			b.Fatal(err)
-		}
+		demand.NoError(b, err)
+		demand.NoError(b, r.WritePage(b.TempDir()))
 		if r.Tests.when(InX) == nil {
 			b.Errorf("%s", r)
 		}

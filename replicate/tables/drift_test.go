@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/figures"
@@ -45,13 +46,9 @@ func measure(t *testing.T, file, label string, drop ...string) *Drift {
 	fit.Permutations = LeastPermutations
 	p, err := PrepareDrift(Request{Fit: fit,
 		Source: Source{File: file, Time: "block", Label: label, Read: table.Options{Drop: drop}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	r, err := p.Measure(context.Background(), xla(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	t.Logf("%s", r)
 	return r
 }
@@ -146,13 +143,9 @@ func TestRule(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "page")
-	if err := r.WritePage(dir); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, r.WritePage(dir))
 	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, want := range []string{template.HTMLEscapeString(r.Verdict.Sentence), "map-3", "x and y", "<b>yes</b>",
 		"How like the present the past is"} {
 		if !strings.Contains(string(page), want) {

@@ -63,17 +63,13 @@ func TestOneRule(t *testing.T) {
 		q := Request{Source: Source{File: file, Time: "block", Read: table.Options{Drop: []string{"y"}}}, Fit: quick(150)}
 		q.Fit.Permutations = LeastPermutations
 		a, err := PrepareDrift(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		b, err := PrepareWeights(WeightsRequest{Request: q})
 		if err != nil || !reflect.DeepEqual(a.tested, b.tested) || !reflect.DeepEqual(a.Request, b.Request) {
 			t.Errorf("weights tests other rows than drift: %v", err)
 		}
 		w, err := b.Weigh(t.Context(), xla(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		w.Close()
 		drift := w.Finding
 		if !strings.HasPrefix(w.String(), drift.Sentence+".\n") || !strings.Contains(w.String(), "\nx: p ") {
@@ -120,9 +116,7 @@ func TestFalseDrift(t *testing.T) {
 			}
 			m.encoder = &table.Encoder{}
 			f, err := m.find(t.Context(), fitter, Request{Fit: crossfit.DefaultConfig(), Seed: seed})
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			if len(f.drifting()) > 0 {
 				called++
 			}
@@ -167,9 +161,7 @@ func TestLeaks(t *testing.T) {
 	q := Request{Source: Source{File: csv(t, b.String()), Time: "t", Label: "y"}, Fit: quick(150)}
 	q.Fit.Permutations = LeastPermutations
 	p, err := PrepareDrift(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if notes := p.Leaks(); len(notes) != 2 || !strings.HasPrefix(notes[0], "curve, year, month and since follow the time almost") ||
 		!strings.HasPrefix(notes[1], "copy and status tell the label") {
 		t.Errorf("%q", notes)

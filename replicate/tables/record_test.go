@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/gomlx_models/propensity/crossfit"
 )
 
@@ -24,9 +25,7 @@ func TestRecord(t *testing.T) {
 		t.Errorf("the summary begins with %q", lines[:2])
 	}
 	p, err := PrepareBacktest(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	d, err := PrepareDrift(q.Request)
 	if err != nil || !reflect.DeepEqual(p.tested, d.tested) || !reflect.DeepEqual(p.Request, d.Request) {
 		t.Errorf("drift tests other rows: %v", err)
@@ -39,9 +38,7 @@ func TestRecord(t *testing.T) {
 	today := time.Now().UTC().Format("2006-01-02")
 	want := "the last back test of this table (" + today + ", model logistic) says: " + r.Verdict.Sentence
 	text, err := os.ReadFile(q.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	copied, other := q.Source, q.Source
 	copied.File, other.Label = csv(t, string(text)), "x"
 	if got := []string{LastVerdict(dir, q.Source), LastVerdict(dir, copied), LastVerdict(dir, other)}; got[0] != want ||
@@ -49,9 +46,7 @@ func TestRecord(t *testing.T) {
 		t.Errorf("the last verdicts are %q, want %q", got, want)
 	}
 	for _, file := range []string{q.File, copied.File} {
-		if err := os.WriteFile(file, append(text, "15,0,red,true,0,1\n"...), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(file, append(text, "15,0,red,true,0,1\n"...), 0o644))
 	}
 	if got := LastVerdict(dir, q.Source); got != strings.Replace(want, ")", ", before the table changed)", 1) {
 		t.Errorf("of a longer table: %q", got)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 
 	"gonum.org/v1/gonum/floats"
@@ -147,9 +148,7 @@ func TestRider(t *testing.T) {
 				append(k.data.Label, y)
 		}
 		lists, err := rider(t.Context(), nil, Rule{}, k, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		late, even := 0., 0.
 		for i, w := range lists[0] {
 			if k.block[i] >= blocks/2 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
@@ -55,17 +56,13 @@ func TestSample(t *testing.T) {
 	file := csv(t, text.String())
 	p, err := PrepareBacktest(BacktestRequest{Model: "logistic",
 		Request: Request{Source: Source{File: file, Time: "t", Label: "y"}, Fit: quick(60)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if len(p.steps) != mostLarge || p.steps[mostLarge-1] != blocks-1 || len(p.about.Notes) != 2 {
 		t.Errorf("test blocks %v, notes %v", p.steps, p.about.Notes)
 	}
 	s := p.stream
 	k, err := newTask(s, blocks-1, true, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	near := func(what string, got, want float64) {
 		t.Helper()
 		if math.Abs(got/want-1) > .05 {
@@ -93,9 +90,7 @@ func TestSample(t *testing.T) {
 		t.Error("a row of the test block, or a later one")
 	}
 	whole, err := newTask(s, blocks-1, false, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	g := whole.sampled()
 	if len(whole.train) != int(past) || whole.scale != nil || !slices.Equal(g.Time, k.data.Time) ||
 		!slices.Equal(g.Label, k.data.Label) || len(g.X) != len(k.data.X) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 )
 
@@ -39,9 +40,7 @@ func series(seed int64, n, dim, blocks int, phi float64, shift func(row int) flo
 func test(t *testing.T, m *measurement) *Tests {
 	t.Helper()
 	m.backend = xla(t)
-	if err := m.overTime(func(float64) {}); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, m.overTime(func(float64) {}))
 	return m.Tests
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 )
 
@@ -27,9 +28,7 @@ func TestTimescales(t *testing.T) {
 	}
 	c := &computation{BacktestJob: &BacktestJob{}, backend: xla(t)}
 	lists, err := timescales(t.Context(), c, Rule{}, k, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer c.scorer.close()
 	var sum, rows [2][2]float64 // turned, new
 	for i, w := range lists[0] {

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
@@ -132,9 +133,7 @@ func answer(action, train, test, out string) {
 func csv(t testing.TB, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "table.csv")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
 
@@ -158,13 +157,9 @@ func turning(t *testing.T, blocks int) Source {
 func newTestTask(t *testing.T, source Source, step int) *task {
 	t.Helper()
 	s, err := Open(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	k, err := newTask(s, step, true, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return k
 }
 
@@ -184,9 +179,7 @@ func TestLinear(t *testing.T) {
 		weight[i] = float64(i % 3)
 	}
 	beta, err := softmax(context.Background(), k, sparsely(k.data.X, k.data.Dim), weight, make([]float64, (k.data.Dim+1)*2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	loss := func(beta []float64) float64 {
 		d, sum := k.data.Dim, 0.
 		for i, w := range weight {
@@ -225,9 +218,7 @@ func TestRidge(t *testing.T) {
 	weight := k.equal()
 	weight[0] = 40
 	p, err := ridge(k, weight)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	residual, squares := 0., 0.
 	for i, v := range p {
 		residual += weight[i] * (v - k.data.Target[i])
@@ -250,9 +241,7 @@ func TestMLP(t *testing.T) {
 		}
 	}
 	p, err := m.predict(context.Background(), k, [][]float64{old, recent})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if a, b := k.score(p[0])[2], k.score(p[1])[2]; a > .4 || b < .75 {
 		t.Errorf("accuracy %.2f with weights of the old rule, %.2f with those of the new one", a, b)
 	}
@@ -268,9 +257,7 @@ func TestMLP(t *testing.T) {
 // TestCommand: a trainer gets weights and predicts, started once a model or once for all; its mistakes are sentences.
 func TestCommand(t *testing.T) {
 	binary, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	for _, c := range []struct {
 		action string
 		serve  bool
@@ -327,9 +314,7 @@ func TestCommand(t *testing.T) {
 // TestLoose: a trainer's children that keep its output open, endless answers, and a failure at its end.
 func TestLoose(t *testing.T) {
 	binary, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	k := newTestTask(t, turning(t, 16), 12)
 	defer func(delay time.Duration) { outputDelay = delay }(outputDelay)
 	outputDelay /= 4
@@ -386,15 +371,11 @@ func TestTrainerPredictions(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "p.parquet")
-	if err := table.Write(path, table.Column{Name: "prediction", Values: []float64{.25}}); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, table.Write(path, table.Column{Name: "prediction", Values: []float64{.25}}))
 	if p, err := readPredictions(path, k, k.equal()); err != nil || !slices.Equal(p, []float64{.75, .25}) {
 		t.Errorf("Parquet: %v, %v", p, err)
 	}
-	if err := table.Write(path, table.Column{Name: "prediction", Values: []float64{}}); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, table.Write(path, table.Column{Name: "prediction", Values: []float64{}}))
 	if _, err := readPredictions(path, k, k.equal()); err == nil || !strings.Contains(err.Error(), "0 rows, the test block has 1") {
 		t.Errorf("Parquet without rows: %v", err)
 	}
@@ -438,12 +419,8 @@ func TestTrainerEndsWithUs(t *testing.T) {
 	parent := exec.Command(os.Args[0])
 	parent.Env = append(os.Environ(), trainerVariable+"=parent", trainerVariable+"_SLEEP="+seconds)
 	out, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
+	demand.NoError(t, parent.Start())
 	line, _ := bufio.NewReader(out).ReadString('\n')
 	await := func(want bool) bool {
 		for range 200 {
@@ -559,9 +536,7 @@ func TestCheckWeights(t *testing.T) {
 		{name: "one feature", source: alone, model: &weighing{use: none}, note: true},
 	} {
 		p, err := PrepareBacktest(BacktestRequest{Request: Request{Source: c.source, Fit: quick(60)}, Model: "exec:mine"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		note, err := p.checkWeights(context.Background(), c.model)
 		if (note != "") != c.note || (err != nil) != c.found ||
 			err != nil && !strings.Contains(err.Error(), "does not learn with the weights") {
@@ -574,9 +549,7 @@ func TestCheckWeights(t *testing.T) {
 // changed; an interrupted one continues and says so; Reuse takes a finished one and says so.
 func TestReuse(t *testing.T) {
 	binary, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	t.Setenv(trainerVariable, "helper")
 	helper, dir := filepath.Join(t.TempDir(), "helper"), t.TempDir()
 	t.Setenv(trainerVariable+"_HELPER", helper)
@@ -586,9 +559,7 @@ func TestReuse(t *testing.T) {
 	var log strings.Builder
 	losses := func(text string, reuse bool) (out []float64) {
 		t.Helper()
-		if err := os.WriteFile(helper, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(helper, []byte(text), 0o644))
 		h := host(t, dir)
 		log.Reset()
 		h.Log, q.Reuse = &log, reuse
@@ -640,9 +611,7 @@ func TestAbsentClass(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "p.csv")
-	if err := table.Write(path, table.Column{Name: "false", Values: slices.Repeat([]float64{1}, 40)}); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, table.Write(path, table.Column{Name: "false", Values: slices.Repeat([]float64{1}, 40)}))
 	p, err := readPredictions(path, k, weight)
 	if err != nil || p[0] != 1 || p[1] != 0 {
 		t.Errorf("%v, %v", p, err)
@@ -656,9 +625,7 @@ func TestAbsentClass(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "train.py")
 	of := func(text string) string {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		return newCommand("python "+path, false, 1, newConsole(nil)).identity()
 	}
 	if a, b := of("1"), of("2"); a == b {
@@ -668,9 +635,7 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("%s instead of %s", got, want)
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	// What has no end, or no content yet, is not read.
 	for _, path := range []string{pipe, "/dev/zero", t.TempDir()} {
 		c := &command{text: "python train < " + path}

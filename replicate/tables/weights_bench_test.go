@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/backend/backendtest"
@@ -57,9 +58,7 @@ func benchFile(b *testing.B, rows int) string {
 	for c, v := range numbers {
 		columns = append(columns, table.Column{Name: fmt.Sprint("n", c), Values: v})
 	}
-	if err := table.Write(path, columns...); err != nil {
-		b.Fatal(err)
-	}
+	demand.NoError(b, table.Write(path, columns...))
 	return path
 }
 
@@ -78,9 +77,7 @@ func reference() time.Duration {
 // usage is the processor time of the process so far, and its largest resident memory in MiB.
 func rusage(b *testing.B) (cpu time.Duration, peak float64) {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	demand.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), float64(u.Maxrss) / 1024
 }
 
@@ -99,16 +96,10 @@ func BenchmarkWeigh(b *testing.B) {
 				before, _ := rusage(b)
 				p, err := PrepareWeights(WeightsRequest{Weights: crossfit.WeightOptions{Kind: kind},
 					Request: Request{Source: Source{File: path, Time: "day", Label: "y"}, Fit: crossfit.DefaultConfig()}})
-				if err != nil {
-					b.Fatal(err)
-				}
+				demand.NoError(b, err)
 				r, err := p.Weigh(b.Context(), engine.Backend, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := r.WriteWeights(filepath.Join(b.TempDir(), "weights.parquet")); err != nil {
-					b.Fatal(err)
-				}
+				demand.NoError(b, err)
+				demand.NoError(b, r.WriteWeights(filepath.Join(b.TempDir(), "weights.parquet")))
 				r.Close()
 				after, _ := rusage(b)
 				cpu, wall = cpu+after-before, wall+time.Since(begin)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
@@ -46,13 +47,9 @@ func drifting(t *testing.T, extra string) string {
 func weigh(t *testing.T, q WeightsRequest) *Weights {
 	t.Helper()
 	p, err := PrepareWeights(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	r, err := p.Weigh(context.Background(), xla(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	t.Cleanup(r.Close)
 	return r
 }
@@ -156,9 +153,7 @@ func TestLateLabels(t *testing.T) {
 	for _, bin := range []table.Bin{{}, {Unit: "day"}, {Rows: 50}} {
 		q := WeightsRequest{Request: Request{Source: Source{File: file, Time: "day", Label: "y", Bin: bin}, Fit: quick(1)}}
 		p, err := PrepareWeights(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		want := "for 2024-01-04, not for 2024-01-05, the last time of the table: its rows have no label"
 		if got := strings.Join(p.about.Notes, "; "); !strings.Contains(got, want) {
 			t.Errorf("bin %v: notes %q", bin, got)
@@ -233,9 +228,7 @@ func TestTellNothing(t *testing.T) {
 		"3": "rows up to 3, on which no answer depends: seven, yes and place"} {
 		p, err := PrepareWeights(WeightsRequest{At: at, Request: Request{Source: Source{File: file, Time: "t", Label: "y"},
 			Fit: quick(1)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if notes := p.about.AllNotes(); !slices.Contains(notes, "columns with one value in all "+want) {
 			t.Errorf("at %q the notes are %q", at, notes)
 		}
@@ -254,9 +247,7 @@ func TestFiles(t *testing.T) {
 	}
 	for _, name := range []string{"w.parquet", "w.csv"} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := r.WriteWeights(path); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, r.WriteWeights(path))
 		read, err := table.Open(path, table.Options{})
 		if err != nil || read.Rows() != 2400 {
 			t.Errorf("%s: %v", name, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 	"tvps/data/env"
 	"tvps/data/env/mujoco"
@@ -21,29 +22,21 @@ func record(t *testing.T, e env.Env, episode int) ([]byte, float64) {
 	t.Helper()
 	n, m, horizon := e.Sizes()
 	obs, action := make([]float64, n), make([]float64, m)
-	if err := e.Reset(episode, rand.New(rand.NewPCG(1, 1)), obs); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, e.Reset(episode, rand.New(rand.NewPCG(1, 1)), obs))
 	f, err := New(e, "SAC with ω, seed 7", e.Task(episode))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	total := 0.
 	for step := range horizon {
 		for j := range action {
 			action[j] = float64(1 - (step/4+j)%2*2)
 		}
 		reward, err := e.Step(action, obs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		f.Add(reward)
 		total += reward
 	}
 	var out bytes.Buffer
-	if err := f.WriteSVG(&out); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, f.WriteSVG(&out))
 	return out.Bytes(), total
 }
 
@@ -56,9 +49,7 @@ func elements(t *testing.T, data []byte) map[string]int {
 		if errors.Is(err, io.EOF) {
 			return count
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if e, ok := token.(xml.StartElement); ok {
 			count[e.Name.Local]++
 		}
@@ -71,9 +62,7 @@ func need(t *testing.T, err error) {
 	if errors.Is(err, mujoco.ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 }
 
 func TestCheetahFilm(t *testing.T) {

@@ -34,22 +34,16 @@ func open(t testing.TB) *Library {
 	if errors.Is(err, ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	return lib
 }
 
 func newSim(t testing.TB) *Sim {
 	t.Helper()
 	model, err := open(t).Model([]byte(slider), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	s, err := model.Sim()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	model.Close() // the simulation has its own copy
 	t.Cleanup(s.Close)
 	return s
@@ -64,9 +58,7 @@ func TestStep(t *testing.T) {
 		t.Fatal(xpos, err)
 	}
 	s.Ctrl[0] = 0.5
-	if err := s.Step(7); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, s.Step(7))
 	const a, h = 0.5 * 3 / 2, 0.01
 	if v, x := s.QVel[0], s.QPos[0]; math.Abs(v-7*a*h) > 1e-14 || math.Abs(x-a*h*h*28) > 1e-14 {
 		t.Errorf("v = %v, x = %v", v, x)
@@ -88,14 +80,10 @@ func TestStep(t *testing.T) {
 
 func TestParameterAndID(t *testing.T) {
 	model, err := open(t).Model([]byte(slider), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer model.Close()
 	s, err := model.Sim()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer s.Close()
 	body, err := model.ID(Body, "cart")
 	if err != nil || body != 1 {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 var update = flag.Bool("update", false, "write drifting.csv")
@@ -17,13 +19,9 @@ func TestTable(t *testing.T) {
 	if *update {
 		made = "drifting.csv"
 	}
-	if err := Write(made, Orders(Seed, Rows)); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, Write(made, Orders(Seed, Rows)))
 	want, err := os.ReadFile(made)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	if have, err := os.ReadFile("drifting.csv"); err != nil || !bytes.Equal(have, want) {
 		t.Errorf("drifting.csv is not what `go test ./data/table/examples -update` writes (%v)", err)
 	}

@@ -100,9 +100,7 @@ func fitOwn(tb testing.TB, d Table, cfg Config, seed int64) *Fitted {
 	tb.Helper()
 	begin := time.Now()
 	o, err := fitter(tb).Fit(context.Background(), d, cfg, seed)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	for kind, f := range map[Kind]*Diagnostics{Joint: o.Joint, Covariate: o.Covariate} {
 		if f == nil {
 			continue
@@ -116,18 +114,14 @@ func fitOwn(tb testing.TB, d Table, cfg Config, seed int64) *Fitted {
 func weigh(tb testing.TB, o *Fitted, T float64, options WeightOptions) *Weights {
 	tb.Helper()
 	w, err := o.Weights(context.Background(), T, options)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return w
 }
 
 func weighRows(tb testing.TB, o *Fitted, d Table, T float64, options WeightOptions) *Weights {
 	tb.Helper()
 	w, err := o.WeightsOf(context.Background(), d, T, options)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	return w
 }
 
@@ -172,22 +166,16 @@ func TestEarlyStop(t *testing.T) {
 	o, rows, table := prepared(t, d, cfg)
 	c := Candidate{Hidden: 8, Frequencies: 2, Updates: 1000, LearningRate: 3e-2}
 	w, err := o.foldNet(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var lanes []*lane
 	for k := range cfg.Folds {
 		l, err := newLane(o.samples(d, rows.at, Covariate), rows.fold, k, 512, random.New(1, "held", k))
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		l.start, l.draws = int64(k), random.New(1, "draws", k)
 		lanes = append(lanes, l)
 	}
 	got, err := w.train(t.Context(), table, lanes, c, patience, c.Updates, func(int) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	last := len(got.updates) - 1
 	if got.best == 0 || last != got.best+patience || got.updates[last] != cfg.Stride*last || got.updates[last] == c.Updates {
 		t.Errorf("the best of the looks after %v updates is %d", got.updates, got.best)
@@ -202,9 +190,7 @@ func TestEarlyStop(t *testing.T) {
 func prepared(t *testing.T, d Table, cfg Config) (*Fitted, *sortedRows, []*tensors.Tensor) {
 	t.Helper()
 	o, rows, err := fitter(t).prepare(d, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	table := o.table(rows)
 	t.Cleanup(func() { net.Free(table...) })
 	return o, rows, table
@@ -417,9 +403,7 @@ func TestBackends(t *testing.T) {
 	d := ruleDrift(1, 300)
 	f := NewFitter(open(t, "go"))
 	o, err := f.Fit(context.Background(), d, tiny(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	a := weigh(t, fitOwn(t, d, tiny(), 0), 19, WeightOptions{Kind: Joint})
 	b := weigh(t, o, 19, WeightOptions{Kind: Joint})
 	if _, rms := agreement(a.LogOmega, b.LogOmega); rms > 1e-3 {
@@ -530,13 +514,9 @@ func TestFile(t *testing.T) {
 	d := ruleDrift(1, 300)
 	o := fitOwn(t, d, tiny(), 0)
 	path := filepath.Join(t.TempDir(), "g")
-	if err := o.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, o.Save(path))
 	loaded, err := fitter(t).Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	options := WeightOptions{Kind: Conditional}
 	a, b := weigh(t, o, 7, options), weighRows(t, loaded, d, 7, options)
 	if !slices.Equal(a.Weight, b.Weight) || !reflect.DeepEqual(loaded.Findings, o.Findings) {
@@ -549,9 +529,7 @@ func TestFile(t *testing.T) {
 		`{"Version":4,"Shape":{"Target":true}}`: "its version is 4, this program reads version 5",
 		`{"Version":5,"Shape":{"Target":true}}`: "damaged"} {
 		c := net.Checkpoint{Metadata: map[string]string{"crossfit": text}}
-		if err := c.Save(path); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, c.Save(path))
 		_, err := fitter(t).Load(path)
 		demand.Error(t, err, want)
 	}

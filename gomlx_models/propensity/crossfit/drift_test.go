@@ -181,9 +181,7 @@ func TestDrift(t *testing.T) {
 		n, found := seeds(), map[string]int{}
 		for seed := range n {
 			d, err := fitter(t).Drift(t.Context(), c.data(seed), DefaultConfig(), seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			demand.NoError(t, err)
 			for name, p := range map[string]float64{"columns": d.Columns.P, "score": d.Score.P, "outcome": d.Outcome.P,
 				"rule": d.Rule.P} {
 				if p <= .05/4 {

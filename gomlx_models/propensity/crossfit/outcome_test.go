@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 )
 
@@ -76,9 +77,7 @@ func TestRedraws(t *testing.T) {
 	o, rows, table := prepared(t, d, DefaultConfig())
 	samples, chunk := o.samples(d, rows.at, Joint), evenly(2000, 100)
 	data, err := o.redraws(context.Background(), table, samples, chunk, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	var real float64
 	for p, redrawn := range data {
 		ones, changed := [2]float64{}, 0.

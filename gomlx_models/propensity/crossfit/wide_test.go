@@ -127,9 +127,7 @@ func TestProgress(t *testing.T) {
 		"drift": func() error { _, err := f.Drift(t.Context(), d, cfg, 0); return err },
 	} {
 		shares = nil
-		if err := run(); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, run())
 		if n := len(shares); n < 5 || shares[0] != 0 || !slices.IsSorted(shares) || shares[n-1] < .5 || shares[n-1] > 1 {
 			t.Errorf("%s: shares %v", name, shares)
 		}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // root is that of the checkout.
@@ -61,9 +63,7 @@ func TestPython(t *testing.T) {
 		t.Fatalf("wheels %q, error %v", wheels, err)
 	}
 	archive, err := zip.OpenReader(wheels[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	defer archive.Close()
 	if runtime.GOOS == "linux" {
 		_, platform, _ := strings.Cut(strings.TrimSuffix(filepath.Base(wheels[0]), ".whl"), "-none-")
@@ -78,13 +78,9 @@ func TestPython(t *testing.T) {
 		}
 	}
 	sh, err := exec.LookPath("sh") // for trainers; nothing else is on PATH
-	if err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, err)
 	bin := filepath.Join(dir, "empty")
-	if err := errors.Join(os.Mkdir(bin, 0o755), os.Symlink(sh, filepath.Join(bin, "sh"))); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, errors.Join(os.Mkdir(bin, 0o755), os.Symlink(sh, filepath.Join(bin, "sh"))))
 	noGo := []string{"TVPS_BINARY=", "PATH=" + bin}
 	must(noGo, inside, "-m", "pip", "install", "-q", "--no-index", wheels[0])
 	program := strings.TrimSpace(must(noGo, inside, "-c", "import tvps; print(tvps.binary())"))
@@ -114,9 +110,7 @@ func files(t *testing.T) (out []string) {
 			out = append(out, path)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 	}
 	return out
 }
@@ -125,9 +119,7 @@ func files(t *testing.T) (out []string) {
 func TestPinned(t *testing.T) {
 	read := func(path string) string {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return string(text)
 	}
 	pins := regexp.MustCompile(`([\w-]+) ?==([\d.]+)`)
@@ -150,9 +142,7 @@ func TestPinned(t *testing.T) {
 func TestVersion(t *testing.T) {
 	read := func(path, pattern string) string {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		if m := regexp.MustCompile(pattern).FindSubmatch(text); m != nil {
 			return string(m[1])
 		}

@@ -35,9 +35,7 @@ func TestBacktest(t *testing.T) {
 		Rules: []string{}, Kinds: []crossfit.Kind{}}
 	tested := func() *tables.Backtest {
 		r, err := run(context.Background(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		return r
 	}
 	r := tested()
