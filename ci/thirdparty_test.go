@@ -2,7 +2,6 @@ package ci
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,10 +19,8 @@ import (
 // that they check, and no other.
 func TestThirdParty(t *testing.T) {
 	root := filepath.Join("..")
-	page, err := os.ReadFile(filepath.Join(root, "THIRD_PARTY.md"))
-	demand.NoError(t, err)
-	mod, err := os.ReadFile(filepath.Join(root, "kernel", "setup", "gopls", "go.mod"))
-	demand.NoError(t, err)
+	page := demand.Read(t, filepath.Join(root, "THIRD_PARTY.md"))
+	mod := demand.Read(t, filepath.Join(root, "kernel", "setup", "gopls", "go.mod"))
 	gopls := regexp.MustCompile(`golang.org/x/tools/gopls (v\S+)`).FindSubmatch(mod)
 	want := []string{
 		"| `kernel lab --venv` | `jupyterlab` | " + setup.LabVersion + " | BSD-3-Clause |  |",

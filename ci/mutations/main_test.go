@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -10,8 +9,7 @@ import (
 
 // Every mutation of the list has a name of its own and a place in the program as it is.
 func TestList(t *testing.T) {
-	text, err := os.ReadFile("list.txt")
-	demand.NoError(t, err)
+	text := demand.Read(t, "list.txt")
 	list, err := parse(string(text))
 	if err != nil || len(list) < 60 {
 		t.Fatalf("%d mutations, %v", len(list), err)

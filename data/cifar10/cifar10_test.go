@@ -37,9 +37,8 @@ func put(t *testing.T, path string, at int64, bytes ...byte) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	demand.NoError(t, err)
 	defer f.Close()
-	if _, err := f.WriteAt(bytes, at); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.WriteAt(bytes, at)
+	demand.NoError(t, err)
 }
 
 func TestReadBatch(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,9 +18,7 @@ import (
 
 func fixture(tb testing.TB, name string) []byte {
 	tb.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
-	demand.NoError(tb, err)
-	return data
+	return demand.Read(tb, filepath.Join("testdata", name))
 }
 
 // Files that torch wrote are read as Python reads them.

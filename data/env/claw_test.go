@@ -3,7 +3,6 @@ package env
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"tvps/ci/demand"
@@ -133,9 +132,7 @@ func TestClawOrder(t *testing.T) {
 	}
 	for _, tasks := range [][]int{{10}, {-1}, {1, 1}, {}} {
 		_, err := NewClaw(t.Context(), ClawOptions{Tasks: tasks})
-		if err == nil || !strings.Contains(err.Error(), "from 0 to 9") {
-			t.Errorf("tasks %v: %v", tasks, err)
-		}
+		demand.Error(t, err, "from 0 to 9")
 	}
 	if got := (&Claw{order: []int{4}, repeat: 2}).Task(11); got != "valve 4 (cross)" {
 		t.Error(got)

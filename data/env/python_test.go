@@ -31,8 +31,7 @@ const stored = "testdata/trajectories.json"
 // The robots reproduce stored trajectories of Python's MuJoCo. On another processor or with
 // another C library the last digits may differ, and the difference grows with time.
 func TestStoredTrajectories(t *testing.T) {
-	data, err := os.ReadFile(stored)
-	demand.NoError(t, err)
+	data := demand.Read(t, stored)
 	compare(t, data, 1e-6)
 }
 

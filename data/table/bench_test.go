@@ -84,15 +84,12 @@ func BenchmarkOpen(b *testing.B) {
 				demand.NoError(b, err)
 				e, err := tab.Fit(names, nil)
 				demand.NoError(b, err)
-				if _, err := e.Encode(tab, nil); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := tab.Times("day", table.Bin{Unit: "week"}); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := tab.Label("y", table.AnyLabel); err != nil {
-					b.Fatal(err)
-				}
+				_, err = e.Encode(tab, nil)
+				demand.NoError(b, err)
+				_, err = tab.Times("day", table.Bin{Unit: "week"})
+				demand.NoError(b, err)
+				_, err = tab.Label("y", table.AnyLabel)
+				demand.NoError(b, err)
 				encode += time.Since(start)
 			}
 			b.ReportMetric(encode.Seconds()/float64(b.N), "encode-s/op")

@@ -467,8 +467,7 @@ func TestSameFeatures(t *testing.T) {
 	for _, path := range paths {
 		demand.NoError(t, table.Write(path, columns...))
 	}
-	text, err := os.ReadFile(paths[0])
-	demand.NoError(t, err)
+	text := demand.Read(t, paths[0])
 	for i, content := range []string{zipped(string(text)), zstded(string(text))} {
 		path := filepath.Join(dir, fmt.Sprint("z", i))
 		os.WriteFile(path, []byte(content), 0o644)

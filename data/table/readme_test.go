@@ -3,7 +3,6 @@ package table_test
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,8 +13,7 @@ import (
 
 // TestREADME: each row of the table of cells in README.md is read as it says.
 func TestREADME(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	demand.NoError(t, err)
+	text := demand.Read(t, "README.md")
 	_, rows, _ := strings.Cut(string(text), "| cells | flags | read as |\n|---|---|---|\n")
 	rows, _, _ = strings.Cut(rows, "\n\n")
 	tested := 0

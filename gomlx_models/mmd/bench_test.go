@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 )
 
@@ -16,9 +17,8 @@ func BenchmarkKernel(b *testing.B) {
 			x, y := draw(rng, 200, dim, 0, 1), draw(rng, 2000, dim, 0, 1)
 			c := computer(b, "", 2200, dim)
 			step := func() {
-				if _, err := must[*Distances](b)(c.Distances(b.Context(), x, y)).Kernel(10); err != nil {
-					b.Fatal(err)
-				}
+				_, err := must[*Distances](b)(c.Distances(b.Context(), x, y)).Kernel(10)
+				demand.NoError(b, err)
 			}
 			step() // compiles
 			for b.Loop() {

@@ -27,9 +27,7 @@ func save(t *testing.T, c Checkpoint) (path string, data []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "x.safetensors")
 	demand.NoError(t, c.Save(path))
-	data, err := os.ReadFile(path)
-	demand.NoError(t, err)
-	return path, data
+	return path, demand.Read(t, path)
 }
 
 func TestCheckpointRoundTrip(t *testing.T) {

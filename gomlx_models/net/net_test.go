@@ -90,9 +90,8 @@ func TestDeclareReturnsErrors(t *testing.T) {
 		{"used with shapes", func(s *Scope, in []*Node) { s.Bias("w", Constant(0), 2); s.Bias("w", Constant(0), 3) }},
 		{"", func(s *Scope, in []*Node) { Dot(in[0], in[0]).Product() }},
 	} {
-		if _, err := Declare(b, in, c.fn); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got error %v, want one with %q", err, c.want)
-		}
+		_, err := Declare(b, in, c.fn)
+		demand.Error(t, err, c.want)
 	}
 }
 

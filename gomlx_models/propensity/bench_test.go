@@ -24,9 +24,8 @@ func BenchmarkUpdate(b *testing.B) {
 				samples, times := samplesOf(d, 20)
 				train := func(updates int) {
 					e.cfg.Updates = updates
-					if _, err := e.Fit(context.Background(), samples, times, 0); err != nil {
-						b.Fatal(err)
-					}
+					_, err := e.Fit(context.Background(), samples, times, 0)
+					demand.NoError(b, err)
 				}
 				train(1) // compiles
 				b.ResetTimer()

@@ -1,7 +1,6 @@
 package propensity_test
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,9 +13,7 @@ import (
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	demand.NoError(t, err)
-	return string(text)
+	return string(demand.Read(t, path))
 }
 
 // TestReadmeProgram: the program in README.md is owndata_test.go, which compiles and runs as

@@ -51,8 +51,7 @@ func TestLoad(t *testing.T) {
 	want := net.Checkpoint{Params: []net.Param{{Name: "w", Dims: []int{2, 3}}, {Name: "b"}, {Name: "a"}},
 		Values: net.Values{{1, 2, 3, 4, 5, 6}, {7}, {8}}}
 	demand.NoError(t, want.Save(path))
-	data, err := os.ReadFile(path)
-	demand.NoError(t, err)
+	data := demand.Read(t, path)
 	c, hash, err := Load(dir, 4, 7)
 	if err != nil || c.Values[0][5] != 6 {
 		t.Fatalf("%v, %v", c, err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -162,9 +161,7 @@ func encoded(t *testing.T, c net.Checkpoint) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	demand.NoError(t, c.Save(path))
-	data, err := os.ReadFile(path)
-	demand.NoError(t, err)
-	return data
+	return demand.Read(t, path)
 }
 
 func TestPretrainReturnsErrorOfSave(t *testing.T) {

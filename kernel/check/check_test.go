@@ -285,9 +285,8 @@ func TestEnvironment(t *testing.T) {
 	b.cells(t, "var scale string = \"paper\"")
 	t.Setenv("TMPDIR", t.TempDir())
 	b.Out = "somewhere"
-	if _, err := b.check(t); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.check(t)
+	demand.NoError(t, err)
 	j := b.jobs[0]
 	here, err := os.Getwd()
 	demand.NoError(t, err)

@@ -78,9 +78,8 @@ func TestUpdateOfStored(t *testing.T) {
 	})
 	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 1}}}`)
 	b.Update = true
-	if _, err := b.check(t); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.check(t)
+	demand.NoError(t, err)
 	b.Update = false
 	if report, err := b.check(t); err != nil {
 		t.Errorf("after --update: %v, %s", err, report)

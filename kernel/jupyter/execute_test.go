@@ -19,9 +19,8 @@ import (
 func TestOutputs(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
 	var got []Output
-	if _, err := k.Execute(context.Background(), "shows", func(o Output) { got = append(got, o) }); err != nil {
-		t.Fatal(err)
-	}
+	_, err := k.Execute(context.Background(), "shows", func(o Output) { got = append(got, o) })
+	demand.NoError(t, err)
 	data := map[string]json.RawMessage{
 		"text/plain":       json.RawMessage(`"one"`),
 		"application/json": json.RawMessage(`{"a":1}`),

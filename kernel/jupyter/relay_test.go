@@ -163,9 +163,8 @@ func clientKilled(t *testing.T, before string, processes int) {
 	out, err := cmd.StdoutPipe()
 	demand.NoError(t, err)
 	demand.NoError(t, cmd.Start())
-	if _, err := out.Read(make([]byte, 7)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = out.Read(make([]byte, 7))
+	demand.NoError(t, err)
 	if n := len(fakeProcesses(t)); n != processes {
 		t.Errorf("%d processes instead of %d", n, processes)
 	}

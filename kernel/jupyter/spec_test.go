@@ -120,9 +120,8 @@ func TestBrokenSpecs(t *testing.T) {
 		"broken": "{", "noargv": `{"argv": []}`,
 	} {
 		writeFile(t, filepath.Join(data, "kernels", name, "kernel.json"), text)
-		if _, err := Find(name); err == nil || !strings.Contains(err.Error(), filepath.Join(name, "kernel.json")) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := Find(name)
+		demand.Error(t, err, filepath.Join(name, "kernel.json"))
 	}
 	if s, err := Find("aa"); err != nil || s.Name != "aa" || s.InterruptMode != "signal" {
 		t.Errorf("got %+v, %v", s, err)

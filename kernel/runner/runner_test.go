@@ -186,9 +186,8 @@ func TestOutputs(t *testing.T) {
 		"update of nothing":        {[]string{"script update x b"}, ""},
 	} {
 		b := newFixture(t)
-		if _, err := Run(context.Background(), newNotebook(c.cells...), b.Options); err != nil {
-			t.Fatal(err)
-		}
+		_, err := Run(context.Background(), newNotebook(c.cells...), b.Options)
+		demand.NoError(t, err)
 		if got := outputs(b.saved(t)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -199,9 +198,8 @@ func TestFlood(t *testing.T) {
 	b := newFixture(t)
 	var live bytes.Buffer
 	b.Live = &live
-	if _, err := Run(context.Background(), newNotebook("flood", "print after"), b.Options); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Run(context.Background(), newNotebook("flood", "print after"), b.Options)
+	demand.NoError(t, err)
 	c := b.saved(t).Cells[0]
 	if len(c.Outputs) != 2 || c.Outputs[1].Text != "the end\n" {
 		t.Fatalf("%d outputs", len(c.Outputs))
@@ -222,9 +220,8 @@ func TestManyOutputsAreLimited(t *testing.T) {
 	defer func(before int) { streamLimit = before }(streamLimit)
 	streamLimit = 1000
 	nb := newNotebook("script "+strings.Repeat("show - a\n", 10000), "script "+strings.Repeat("out a\nerr b\n", 10000))
-	if _, err := Run(context.Background(), nb, b.Options); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Run(context.Background(), nb, b.Options)
+	demand.NoError(t, err)
 	for i, c := range b.saved(t).Cells {
 		if n := len(c.Outputs); n > 700 || n < 20 {
 			t.Errorf("cell %d has %d outputs", i, n)
@@ -245,9 +242,8 @@ func TestLive(t *testing.T) {
 		"script show x shown\nerr x\\n\nupdate x no",
 		"#raises-exception fail three",
 	)
-	if _, err := Run(context.Background(), nb, b.Options); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Run(context.Background(), nb, b.Options)
+	demand.NoError(t, err)
 	want := "[1/3] print one\n[2/3] script show x shown\nshown\nx\n[3/3] fail three\nwhy it failed\n\nthree\n"
 	if diff := cmp.Diff(want, live.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

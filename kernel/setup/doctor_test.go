@@ -147,9 +147,8 @@ func TestCheckClients(t *testing.T) {
 		demand.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755))
 	}
 	builds, l := 0, tempLayout(t)
-	if _, err := install(t, l, fakeParts(&builds)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := install(t, l, fakeParts(&builds))
+	demand.NoError(t, err)
 	if calls, err := os.ReadFile(mark); err == nil {
 		t.Errorf("installing ran python or pip: %s", calls)
 	}

@@ -72,9 +72,8 @@ func install(t testing.TB, l Layout, p *parts) (string, error) {
 func fakeInstallation(t *testing.T) Layout {
 	t.Helper()
 	l, builds := tempLayout(t), 0
-	if _, err := install(t, l, fakeParts(&builds)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := install(t, l, fakeParts(&builds))
+	demand.NoError(t, err)
 	return l
 }
 

@@ -82,9 +82,8 @@ func TestInstallAgain(t *testing.T) {
 	l, builds := tempLayout(t), 0
 	var specs, trees []string
 	for range 2 {
-		if _, err := install(t, l, fakeParts(&builds)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := install(t, l, fakeParts(&builds))
+		demand.NoError(t, err)
 		specs = append(specs, string(demand.Read(t, l.specFile())))
 		trees = append(trees, strings.Join(tree(t, l.Prefix), "\n"))
 	}

@@ -114,9 +114,8 @@ func submit(t *testing.T, c *slurmtest.Cluster, p Plan, o *Slurm) {
 	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
 	jobs := Jobs(&p, o)
 	demand.NoError(t, WriteScripts(jobs))
-	if _, err := Submit(t.Context(), jobs); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Submit(t.Context(), jobs)
+	demand.NoError(t, err)
 }
 
 // over waits until nothing of the plan is in the queue.
@@ -194,9 +193,7 @@ func TestSlurmFailed(t *testing.T) {
 	}
 	err := s.Err()
 	for _, part := range []string{"task 2 (cpu) failed on n", "attempt 1 is full", "logs/tvps-cpu-1-"} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%v, want a sentence with %q", err, part)
-		}
+		demand.Error(t, err, part)
 	}
 	if info, statErr := os.Stat(s.Tasks[2].Log); statErr != nil || info.Size() == 0 {
 		t.Errorf("log %q: %v", s.Tasks[2].Log, statErr)

@@ -71,9 +71,8 @@ func TestOtherPlans(t *testing.T) {
 		"scale":    strings.Replace(string(text), `"scale":"tiny"`, `"scale":"huge"`, 1),
 		"not JSON": string(text[:len(text)/2]),
 	} {
-		if _, err := Decode([]byte(other)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		_, err := Decode([]byte(other))
+		demand.Error(t, err, want)
 	}
 }
 
@@ -95,9 +94,8 @@ func TestAttempts(t *testing.T) {
 	if _, err := Begin(plan, p.Tasks[4], start); err != nil { // it was killed
 		t.Fatal(err)
 	}
-	if _, err := Begin(plan, p.Tasks[2], start.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = Begin(plan, p.Tasks[2], start.Add(time.Hour))
+	demand.NoError(t, err)
 	demand.Write(t, filepath.Join(AttemptsFolder(plan), "cut.json"), `{"task":4,`)
 	got, err := Attempts(plan)
 	demand.NoError(t, err)

@@ -132,9 +132,7 @@ func TestSubmitFails(t *testing.T) {
 		t.Errorf("the script's mode is %v, %v", info.Mode(), err)
 	}
 	_, err := Submit(t.Context(), jobs)
-	if err == nil || !strings.Contains(err.Error(), "no quota") {
-		t.Errorf("error %v", err)
-	}
+	demand.Error(t, err, "no quota")
 	if got := demand.Read(t, filepath.Join(dir, "ids")); string(got) != "41 42\n" {
 		t.Errorf("scancel %q", got)
 	}

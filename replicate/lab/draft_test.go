@@ -74,9 +74,8 @@ func TestDraft(t *testing.T) {
 		w.read(t, "fig31-b.png")
 	})
 	demand.Write(t, filepath.Join(w.options.Out, claimsFile), "older")
-	if _, err := w.Make(t.Context(), twoPanels, w.options); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Make(t.Context(), twoPanels, w.options)
+	demand.NoError(t, err)
 	want := "fig31: b drawn: " + filepath.Join(w.options.Out, "index.html") + " (a to come)"
 	if len(lines) != 1 || lines[0] != want {
 		t.Errorf("printed %q, want %q", lines, want)
@@ -118,9 +117,8 @@ func TestFirstSeed(t *testing.T) {
 		}
 	})
 	w.options.Overrides = append(w.options.Overrides, "stack=1")
-	if _, err := w.Make(t.Context(), twoPanels, w.options); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Make(t.Context(), twoPanels, w.options)
+	demand.NoError(t, err)
 	want := []string{"fig31: b (1 seed) drawn: OUT/index.html (a to come)",
 		"fig31: a (1 seed), b (1 seed) drawn: OUT/index.html", "fig31: a (1 seed), b drawn: OUT/index.html"}
 	if !slices.Equal(lines, want) {

@@ -287,9 +287,8 @@ func TestJudgedFiles(t *testing.T) {
 	}
 
 	l.options.Seeds = []int64{0, 1}
-	if _, err := l.Draw(paper.Fig1(), l.options); err != nil {
-		t.Fatal(err)
-	}
+	_, err = l.Draw(paper.Fig1(), l.options)
+	demand.NoError(t, err)
 	if left, _ := filepath.Glob(filepath.Join(l.options.Out, "*-judged.csv")); len(left) > 0 {
 		t.Errorf("chosen seeds have larger samples: %v", left)
 	}

@@ -57,9 +57,8 @@ func TestReadings(t *testing.T) {
 	settings := slices.Clone(w.options.Overrides)
 	parent := w.options
 	parent.Out = filepath.Join(gallery, "fig01")
-	if _, err := w.Make(t.Context(), paper.Fig1(), parent); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Make(t.Context(), paper.Fig1(), parent)
+	demand.NoError(t, err)
 	gaussian := func(name, set string) paper.Reading {
 		return paper.Reading{Alternative: paper.Alternative{Name: name, Set: []string{set}}, Scenarios: []string{"gaussian"}}
 	}

@@ -67,9 +67,8 @@ func TestSizes(t *testing.T) {
 	}
 	dir, o := t.TempDir(), l.options
 	o.Out = filepath.Join(dir, "fig14")
-	if _, err := l.Draw(paper.Fig14(), o); err != nil {
-		t.Fatal(err)
-	}
+	_, err := l.Draw(paper.Fig14(), o)
+	demand.NoError(t, err)
 	of, _, err := fromTables(t, l.Catalog, dir).Sizes(t.Context(), o, 0)
 	if err != nil || len(of) != 1 || of[0].String() != size.String() || math.Abs(of[0].Minutes/size.Minutes-1) > 1e-9 {
 		t.Errorf("from tables: %v, %v, want %v in %v min", of, err, size, size.Minutes)

@@ -48,9 +48,8 @@ func TestInterruptEndsTheCell(t *testing.T) {
 	out, err := cmd.StdoutPipe()
 	demand.NoError(t, err)
 	demand.NoError(t, cmd.Start())
-	if _, err := out.Read(make([]byte, 5)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = out.Read(make([]byte, 5))
+	demand.NoError(t, err)
 	cmd.Process.Signal(os.Interrupt)
 	cmd.Process.Signal(os.Interrupt)
 	cmd.Wait()

@@ -183,9 +183,8 @@ func TestLongestRunFirst(t *testing.T) {
 	execute(t, store, nil, job(4, 100, 3)) // three of its five steps are known below, so 200 of 500 is left
 	order = nil
 	jobs := []Job{job(0, 10, 5), job(1, 70, 5), job(2, 10, 5), job(3, 1, 60), job(4, 100, 5)}
-	if _, err := Execute(t.Context(), store, jobs, Options{Workers: 1}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Execute(t.Context(), store, jobs, Options{Workers: 1})
+	demand.NoError(t, err)
 	if want := []int64{1, 4, 3, 0, 2}; !slices.Equal(order, want) {
 		t.Errorf("runs began in the order %v, want %v", order, want)
 	}
@@ -333,9 +332,8 @@ func TestRankAndEnded(t *testing.T) {
 	}}
 	first := []Job{ranked(0, 2, 9), ranked(1, 1, 2), ranked(2, 1, 4), ranked(3, 0, 1)}
 	again := ranked(1, 9, 2) // a run that is wanted twice counts by the lower rank
-	if _, err := Execute(t.Context(), store, append([]Job{again}, first...), options); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Execute(t.Context(), store, append([]Job{again}, first...), options)
+	demand.NoError(t, err)
 	if want := []int{3, 2, 1, 0}; !slices.Equal(computed, want) {
 		t.Errorf("computed the seeds %v, want %v", computed, want)
 	}

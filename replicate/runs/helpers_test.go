@@ -186,9 +186,8 @@ func begun(t *testing.T, store *Store, s Spec, steps []int, session Provenance) 
 	demand.NoError(t, err)
 	defer file.Close()
 	for _, step := range steps {
-		if _, err := file.Write(stepLines(step, rowsAt(int(s.Seed), step), 1)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := file.Write(stepLines(step, rowsAt(int(s.Seed), step), 1))
+		demand.NoError(t, err)
 	}
 }
 

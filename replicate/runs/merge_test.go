@@ -101,9 +101,8 @@ func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 			finishedWith(t, finished, spec(0), []int{3, 4, 5}, session(1, "b"))
 			demand.NoError(t, os.Rename(finished.donePath(spec(0)), into.donePath(spec(0))))
 			finishedWith(t, from, spec(0), []int{3, 4, 0}, session(1, "c"))
-			if _, err := os.Stat(partial); err != nil {
-				t.Fatal(err)
-			}
+			_, err := os.Stat(partial)
+			demand.NoError(t, err)
 		},
 	} {
 		into, from := open(t, t.TempDir()), open(t, t.TempDir())

@@ -1,8 +1,9 @@
 package runs
 
 import (
-	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // The golden value keeps stored results valid: change it only when every
@@ -50,9 +51,7 @@ func TestSpecsThatCannotBeKept(t *testing.T) {
 	}
 	s := spec(0)
 	s.Settings["name"] = "\xff"
-	if err := s.validate(); err == nil || !strings.Contains(err.Error(), "UTF-8") {
-		t.Errorf("a setting that is not UTF-8: %v", err)
-	}
+	demand.Error(t, s.validate(), "UTF-8")
 	if err := spec(0).validate(); err != nil {
 		t.Error(err)
 	}

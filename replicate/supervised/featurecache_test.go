@@ -44,8 +44,7 @@ func TestFeatureCache(t *testing.T) {
 	if again := get(path); calls != 1 || !slices.Equal(again, first) || log.Len() > 0 {
 		t.Fatalf("computed %d times, log %q", calls, &log)
 	}
-	whole, err := os.ReadFile(path)
-	demand.NoError(t, err)
+	whole := demand.Read(t, path)
 	packed := func(raw []byte) []byte {
 		encoder, err := zstd.NewWriter(nil)
 		demand.NoError(t, err)

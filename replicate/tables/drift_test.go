@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -144,8 +143,7 @@ func TestRule(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "page")
 	demand.NoError(t, r.WritePage(dir))
-	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
-	demand.NoError(t, err)
+	page := demand.Read(t, filepath.Join(dir, "index.html"))
 	for _, want := range []string{template.HTMLEscapeString(r.Verdict.Sentence), "map-3", "x and y", "<b>yes</b>",
 		"How like the present the past is"} {
 		if !strings.Contains(string(page), want) {

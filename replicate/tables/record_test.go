@@ -37,8 +37,7 @@ func TestRecord(t *testing.T) {
 	}
 	today := time.Now().UTC().Format("2006-01-02")
 	want := "the last back test of this table (" + today + ", model logistic) says: " + r.Verdict.Sentence
-	text, err := os.ReadFile(q.File)
-	demand.NoError(t, err)
+	text := demand.Read(t, q.File)
 	copied, other := q.Source, q.Source
 	copied.File, other.Label = csv(t, string(text)), "x"
 	if got := []string{LastVerdict(dir, q.Source), LastVerdict(dir, copied), LastVerdict(dir, other)}; got[0] != want ||

@@ -376,9 +376,8 @@ func TestTrainerPredictions(t *testing.T) {
 		t.Errorf("Parquet: %v, %v", p, err)
 	}
 	demand.NoError(t, table.Write(path, table.Column{Name: "prediction", Values: []float64{}}))
-	if _, err := readPredictions(path, k, k.equal()); err == nil || !strings.Contains(err.Error(), "0 rows, the test block has 1") {
-		t.Errorf("Parquet without rows: %v", err)
-	}
+	_, err := readPredictions(path, k, k.equal())
+	demand.Error(t, err, "0 rows, the test block has 1")
 }
 
 // TestTrainerFails: when a model has failed, the others of the block end at once, and no trainer is said to have failed
@@ -394,9 +393,7 @@ func TestTrainerFails(t *testing.T) {
 		m := newCommand(text, serve, 2, newConsole(nil))
 		start := time.Now()
 		_, err := m.predict(context.Background(), k, [][]float64{k.equal(), k.equal(), k.equal()})
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", c.model, err)
-		}
+		demand.Error(t, err, c.want)
 		if err := m.close(); err != nil || time.Since(start) > time.Minute {
 			t.Errorf("%s: %v after %v", c.model, err, time.Since(start))
 		}

@@ -20,8 +20,7 @@ func TestTable(t *testing.T) {
 		made = "drifting.csv"
 	}
 	demand.NoError(t, Write(made, Orders(Seed, Rows)))
-	want, err := os.ReadFile(made)
-	demand.NoError(t, err)
+	want := demand.Read(t, made)
 	if have, err := os.ReadFile("drifting.csv"); err != nil || !bytes.Equal(have, want) {
 		t.Errorf("drifting.csv is not what `go test ./data/table/examples -update` writes (%v)", err)
 	}

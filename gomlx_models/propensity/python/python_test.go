@@ -118,9 +118,7 @@ func files(t *testing.T) (out []string) {
 // TestPinned: THIRD_PARTY.md names each package and version that is installed to build or test the package.
 func TestPinned(t *testing.T) {
 	read := func(path string) string {
-		text, err := os.ReadFile(path)
-		demand.NoError(t, err)
-		return string(text)
+		return string(demand.Read(t, path))
 	}
 	pins := regexp.MustCompile(`([\w-]+) ?==([\d.]+)`)
 	list := read("constraints.txt") + read("pyproject.toml") + read(filepath.Join(root, "kernel/papermill/pyproject.toml"))
@@ -141,8 +139,7 @@ func TestPinned(t *testing.T) {
 // TestVersion: the package has the version of the newest numbered release, 0.0.0 without one.
 func TestVersion(t *testing.T) {
 	read := func(path, pattern string) string {
-		text, err := os.ReadFile(path)
-		demand.NoError(t, err)
+		text := demand.Read(t, path)
 		if m := regexp.MustCompile(pattern).FindSubmatch(text); m != nil {
 			return string(m[1])
 		}

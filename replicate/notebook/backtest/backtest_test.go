@@ -64,7 +64,6 @@ func TestBacktest(t *testing.T) {
 		t.Error("the stored back test shows something else")
 	}
 	q.Model = "logistik"
-	if _, err := run(context.Background(), q); err == nil || !strings.Contains(err.Error(), "logistik") {
-		t.Errorf("unknown model: %v", err)
-	}
+	_, err := run(context.Background(), q)
+	demand.Error(t, err, "logistik")
 }
