@@ -184,9 +184,7 @@ func run(t *testing.T, name string, fn func(in []*Node) []*Node, args ...any) ne
 	exec, err := NewExec(open(t, name), fn)
 	demand.NoError(t, err)
 	defer exec.Finalize()
-	out, err := net.Run(exec, args...)
-	demand.NoError(t, err)
-	values, err := net.FromTensors(out)
+	values, err := net.RunValues(exec, args...)
 	demand.NoError(t, err)
 	return values
 }

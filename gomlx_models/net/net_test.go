@@ -27,11 +27,9 @@ func run(tb testing.TB, b compute.Backend, fn func(in []*Node) []*Node, args ...
 	exec, err := NewExec(b, fn)
 	demand.NoError(tb, err)
 	defer exec.Finalize()
-	out, err := exec.Call(args...)
+	out, err := RunValues(exec, args...)
 	demand.NoError(tb, err)
-	flat, err := FromTensors(out)
-	demand.NoError(tb, err)
-	return flat
+	return out
 }
 
 func tensor(values []float32, dims ...int) *tensors.Tensor {

@@ -162,9 +162,7 @@ func lossAndOmega(t *testing.T, b compute.Backend, cfg Config, seeds ...int64) [
 	exec, err := NewExec(b, func(in []*Node) []*Node { return build(net.Bind(in[0].Graph(), params, in[6:], false), in) })
 	demand.NoError(t, err)
 	defer exec.Finalize()
-	out, err := net.Run(exec, inputs, net.InitSeeds(params, seeds, "batched").Tensors(params))
-	demand.NoError(t, err)
-	values, err := net.FromTensors(out)
+	values, err := net.RunValues(exec, inputs, net.InitSeeds(params, seeds, "batched").Tensors(params))
 	demand.NoError(t, err)
 	return values
 }

@@ -227,9 +227,7 @@ func step(t *testing.T, cfg Config, c *net.Checkpoint, velocity net.Values, im I
 	}
 	images := tensors.FromFlatDataAndDimensions(im.Pixels, im.Len(), 3, 32, 32)
 	state := append(c.Values.Tensors(c.Params), velocity.Tensors(c.Params)...)
-	out, err := net.Run(exec, images, labels, rate, state)
-	demand.NoError(t, err)
-	values, err := net.FromTensors(out)
+	values, err := net.RunValues(exec, images, labels, rate, state)
 	demand.NoError(t, err)
 	return values
 }

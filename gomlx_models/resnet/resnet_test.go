@@ -210,11 +210,9 @@ func apply(t *testing.T, name string, params []net.Param, values net.Values, x *
 	})
 	demand.NoError(t, err)
 	defer exec.Finalize()
-	out, err := net.Run(exec, x, values.Tensors(params))
+	out, err := net.RunValues(exec, x, values.Tensors(params))
 	demand.NoError(t, err)
-	got, err := tensors.CopyFlatData[float32](out[0])
-	demand.NoError(t, err)
-	return got
+	return out[0]
 }
 
 // TestFeaturesInBatches uses more images than a batch, so that the last batch is padded.
