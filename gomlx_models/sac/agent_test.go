@@ -98,7 +98,6 @@ func TestBatchedSeedsAreSeedsAlone(t *testing.T) {
 		tol     float64
 	}{
 		{backend.Go, tiny(learnAlpha, tinyContext, tinyOmega), 5, []int{0, 1, 2}, 0},
-		{backend.Go, tiny(tinyOmega, func(c *Config) { c.Omega.Network = propensity.MLP }), 5, []int{2}, 0},
 		{backend.Default, tiny(), 1, []int{1}, 1e-6},
 	} {
 		run := func(seeds ...int64) (*Agent, [][]float64) {
@@ -165,10 +164,6 @@ func TestAgentRejects(t *testing.T) {
 		"omega layers is 1":               {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Layers = 1 }},
 		`time encoding "x" is not one`:    {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Time = "x" }},
 		`method "standard" is not one of`: {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Method = "standard" }},
-		`network "conv5" is not one of`: {[]int64{1}, func(c *Config) {
-			tinyOmega(c)
-			c.Omega.Network = propensity.Conv5
-		}},
 		`encoding "onehot" is not one of`: {[]int64{1}, func(c *Config) {
 			tinyOmega(c)
 			c.Omega.Time = propensity.TimeOneHot
