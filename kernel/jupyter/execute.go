@@ -96,9 +96,7 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 			cancelled = nil // interrupt only once
 			interrupt(ctx.Err())
 		case <-again:
-			if err := k.Interrupt(); err != nil {
-				k.log.note(fmt.Sprintf("cannot interrupt kernel %q: %v", k.spec.Name, err))
-			}
+			_ = k.Interrupt() // the kill is not far
 			again = time.After(k.beforeNextInterrupt())
 		case <-grace:
 			if c.replied || c.idle {
@@ -132,39 +130,32 @@ func (c *cell) interrupted() error {
 	return fmt.Errorf("the cell was interrupted: %w", c.stop)
 }
 
-// incomplete ends a cell whose reply or idle status is missing. A missing idle status is only noted in the log. A
-// missing reply is an error, because it is unknown how the cell ended.
+// incomplete ends a cell whose reply or idle status is missing. A missing reply is an error, because it is unknown how
+// the cell ended.
 func (c *cell) incomplete() error {
-	if c.replied {
-		c.k.log.note(fmt.Sprintf("kernel %q replied but never said that it is idle", c.k.spec.Name))
-	} else if c.stop == nil {
+	if !c.replied && c.stop == nil {
 		return errNoReply
 	}
 	return c.interrupted()
 }
 
+// take takes a message; malformed content is dropped.
 func (c *cell) take(m message) {
-	var err error
 	switch m.header.Type {
 	case "execute_reply":
 		var r Reply
-		if err = json.Unmarshal(m.content, &r); err == nil {
+		if json.Unmarshal(m.content, &r) == nil {
 			c.reply, c.replied = r, true
 		}
 	case "status":
 		var s struct {
 			State string `json:"execution_state"`
 		}
-		err = json.Unmarshal(m.content, &s)
+		_ = json.Unmarshal(m.content, &s)
 		c.idle = c.idle || s.State == "idle"
 	default:
-		var out Output
-		out, err = parseOutput(m)
-		if err == nil && out.Type != "" && c.on != nil {
+		if out, err := parseOutput(m); err == nil && out.Type != "" && c.on != nil {
 			c.on(out)
 		}
-	}
-	if err != nil {
-		c.k.log.reject(fmt.Errorf("%w: content of %s: %w", errMalformed, m.header.Type, err))
 	}
 }

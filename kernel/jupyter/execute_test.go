@@ -58,28 +58,23 @@ func TestReplies(t *testing.T) {
 // Messages in another order, twice, for other clients, or malformed must not change the outputs or the end of a cell.
 func TestMisbehaviour(t *testing.T) {
 	tests := []struct {
-		code, text, note string
-		err              error
+		code, text string
+		err        error
 	}{
 		{code: "reply-first", text: "late"},
 		{code: "idle-first", text: "earlyafter idle"},
 		{code: "strangers", text: "own"},
-		{code: "wrong-signature", text: "true", note: "wrong signature"},
-		{code: "malformed", text: "true", note: "malformed"},
-		{code: "no-idle", text: "out", note: "never said that it is idle"},
+		{code: "wrong-signature", text: "true"},
+		{code: "malformed", text: "true"},
+		{code: "no-idle", text: "out"},
 		{code: "no-reply", text: "out", err: errNoReply},
 	}
 	for _, test := range tests {
 		t.Run(test.code, func(t *testing.T) {
-			var notes demand.Buffer
-			k := startFake(t, fakeSpec(t, "well"), Options{Log: &notes})
+			k := startFake(t, fakeSpec(t, "well"), Options{})
 			text, reply, err := executeWith(t.Context(), k, test.code)
 			if text != test.text || !errors.Is(err, test.err) || err == nil && reply.Status != "ok" {
 				t.Errorf("got %q, %+v, %v; want %q, %v", text, reply, err, test.text, test.err)
-			}
-			if test.note == "" && notes.String() != "" || !strings.Contains(notes.String(), test.note) ||
-				strings.Count(notes.String(), "\n") > 1 {
-				t.Errorf("log %q, want %q", notes.String(), test.note)
 			}
 			if text, _ := execute(t, k, "echo next"); text != "next" {
 				t.Errorf("the next cell shows %q", text)

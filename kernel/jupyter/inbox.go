@@ -45,11 +45,10 @@ func (k *Kernel) request(s *socket, msgType string, content any, in *inbox) erro
 }
 
 // deliver decodes a received message and passes it to the inbox of its request. Without one it is dropped: it
-// belongs to another client or to a finished request.
+// belongs to another client or to a finished request. So is a message that is malformed or has a wrong signature.
 func (k *Kernel) deliver(frames [][]byte) {
 	m, err := k.session.decode(frames)
 	if err != nil {
-		k.log.reject(err)
 		return
 	}
 	k.mu.Lock()

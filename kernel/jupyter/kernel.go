@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,9 +25,8 @@ var errClosed = errors.New("the kernel is closed")
 
 // Options configures Start. The zero value is usable.
 type Options struct {
-	Dir string    // working directory of the kernel; default: that of this process
-	Env []string  // NAME=value; overrides the environment of the kernelspec
-	Log io.Writer // gets what the kernel itself writes, and notes on its faults; nil: discarded
+	Dir string   // working directory of the kernel; default: that of this process
+	Env []string // NAME=value; overrides the environment of the kernelspec
 }
 
 // limits holds the time limits for a kernel's reactions. Tests shorten them.

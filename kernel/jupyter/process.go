@@ -93,11 +93,10 @@ func (p *running) code() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// log forwards the kernel's messages and our notes, and keeps the end of the kernel's messages.
+// log keeps the end of the kernel's messages. Relay's forwards them, and notes of its own.
 type log struct {
 	mu   sync.Mutex
-	to   io.Writer // may be nil
-	name string    // begins our notes
+	to   io.Writer // of Relay; otherwise nil
 	tail []byte
 
 	rejected sync.Once // a note says that something was dropped
@@ -119,9 +118,7 @@ func (l *log) Write(p []byte) (int, error) {
 func (l *log) note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.to != nil {
-		fmt.Fprintf(l.to, "%s: %s\n", l.name, text)
-	}
+	fmt.Fprintf(l.to, "tvps-kernel: %s\n", text)
 }
 
 // reject notes the first message or connection that was dropped.

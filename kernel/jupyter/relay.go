@@ -52,7 +52,7 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	signals := make(chan os.Signal, 10)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer signal.Stop(signals)
-	l, guard := &log{to: w, name: "tvps-kernel"}, os.Getenv(guarded)
+	l, guard := &log{to: w}, os.Getenv(guarded)
 	if guard == "" {
 		return guardRelay(signals, l)
 	}

@@ -89,8 +89,7 @@ func count(texts []string) map[string]int {
 
 // A message with a wrong signature ends the fake kernel, as it ends GoNB. It must not get there, on any channel.
 func TestRelayDropsForged(t *testing.T) {
-	var log demand.Buffer
-	k := startFake(t, relaySpec(t, "well"), Options{Log: &log})
+	k := startFake(t, relaySpec(t, "well"), Options{})
 	for _, s := range []*socket{k.shell, k.control, k.stdin} {
 		for _, frames := range [][][]byte{{[]byte("junk")}, {delimiter}, fixed()} {
 			demand.NoError(t, s.send(frames...))
@@ -100,7 +99,7 @@ func TestRelayDropsForged(t *testing.T) {
 		t.Errorf("after forged messages: %q", text)
 	}
 	const note = "tvps-kernel: dropped a message or connection: "
-	demand.Soon(t, note, func() bool { return strings.Contains(log.String(), note) })
+	demand.Soon(t, note, func() bool { return strings.Contains(k.log.lastLines(), note) })
 }
 
 // After SIGTERM, and when the kernel dies, no process of the kernel is left, not even one in another group.
@@ -196,7 +195,7 @@ func TestAcceptAfterErrors(t *testing.T) {
 	demand.NoError(t, err)
 	defer l.Close()
 	var text demand.Buffer
-	r := &relay{log: &log{to: &text, name: "tvps-kernel"}}
+	r := &relay{log: &log{to: &text}}
 	ended := make(chan struct{})
 	go func() {
 		r.accept(t.Context(), &crowded{l, 2}, channels[4], 0)

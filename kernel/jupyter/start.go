@@ -86,7 +86,7 @@ func launchKernel(spec Spec, o Options) (*Kernel, connection, error) {
 		return nil, connection{}, fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
 	k := &Kernel{
-		spec: spec, limits: defaultLimits, log: &log{to: o.Log, name: "jupyter"}, dir: dir, remove: remove, session: s,
+		spec: spec, limits: defaultLimits, log: &log{}, dir: dir, remove: remove, session: s,
 		turn: make(chan struct{}, 1), gone: make(chan struct{}), inboxes: map[string]*inbox{},
 	}
 	file, tmp := filepath.Join(dir, "kernel-"+s.id+".json"), filepath.Join(dir, "tmp")
