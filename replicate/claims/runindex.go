@@ -153,7 +153,7 @@ func (x *RunIndex) addJobs(p *Panel, h *experiment.Host, whole func(runs.Spec, [
 		if standIn := environment.Data.StandIn; standIn != "" {
 			note = fmt.Sprintf("This is a %s. %s", standIn, note)
 		}
-		p.Source = experiment.Source{Name: name, StandIn: environment.Data.StandIn, Note: note}
+		p.Source = experiment.Source{StandIn: environment.Data.StandIn, Note: note}
 	}
 	return nil
 }

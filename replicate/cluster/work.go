@@ -15,7 +15,6 @@ import (
 // Worker computes a task of runs or features.
 type Worker struct {
 	lab  *lab.Lab
-	task Task
 	jobs []runs.Job
 	prep func(ctx context.Context) error // of features; nil for none
 }
@@ -23,7 +22,7 @@ type Worker struct {
 // NewWorker resolves the identities of a task's runs on this machine. It computes nothing. All its errors are usage
 // errors: the task cannot be computed here.
 func NewWorker(l *lab.Lab, p Plan, task Task) (*Worker, error) {
-	w := &Worker{lab: l, task: task}
+	w := &Worker{lab: l}
 	if task.Features != nil {
 		return w, usage.Error(w.prepare(p, *task.Features))
 	}

@@ -104,7 +104,6 @@ func Ordinal(n int) string {
 type Source struct {
 	Note    string // a sentence without its full stop; empty where samples are simulated
 	StandIn string // what every file says if other data replace it, as "stand-in, not CLEAR"; else empty
-	Name    string // in the identity of runs, see Data; empty where samples are simulated
 }
 
 // Film names a run's attachment that shows an episode of its last evaluation, as an animated SVG.

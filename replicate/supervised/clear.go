@@ -40,7 +40,7 @@ func (src clearSource) About() experiment.Source {
 	if err != nil {
 		return experiment.Source{}
 	}
-	return experiment.Source{Note: set.Report.Note(), Name: nameOfClear(set)}
+	return experiment.Source{Note: set.Report.Note()}
 }
 
 // Identity is the hash of the features.
@@ -49,11 +49,8 @@ func (src clearSource) Identity(int64) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{"data": nameOfClear(set)}, nil
+	return map[string]string{"data": clearPrefix + set.Report.SHA256[:16]}, nil
 }
-
-// nameOfClear names features in the identity of runs.
-func nameOfClear(set *clear.Set) string { return clearPrefix + set.Report.SHA256[:16] }
 
 // clearPrefix begins the names of CLEAR's features in the identity of runs; their hash follows.
 const clearPrefix = "clear:"

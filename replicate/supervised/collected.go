@@ -63,7 +63,7 @@ func (src stepsSource) About() experiment.Source {
 	}
 	note := fmt.Sprintf("%d rows of %d values in %d steps, %s to %s", len(set.Label), set.Dim, set.Steps(), set.Names[0],
 		set.Names[set.Steps()-1])
-	return experiment.Source{Name: src.name(set), Note: note}
+	return experiment.Source{Note: note}
 }
 
 // Identity is the hash of the files.

@@ -43,7 +43,7 @@ func (src imageSource) About() (about experiment.Source) {
 		about.StandIn = StandIn
 	}
 	if source, err := src.library.source(src.settings, src.standIn); err == nil {
-		about.Note, about.Name = source.Note, nameOf(source)
+		about.Note = source.Note
 	}
 	return about
 }
