@@ -96,7 +96,7 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 			cancelled = nil // interrupt only once
 			interrupt(ctx.Err())
 		case <-again:
-			_ = k.Interrupt() // the kill is not far
+			_ = k.Interrupt() // if it fails, the kernel is killed soon
 			again = time.After(k.beforeNextInterrupt())
 		case <-grace:
 			if c.replied || c.idle {
