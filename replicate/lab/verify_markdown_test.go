@@ -121,7 +121,7 @@ func TestAnswers(t *testing.T) {
 	if n := regexp.MustCompile(`Of (\d+) claims, (\d+) hold`).FindStringSubmatch(readings); n == nil {
 		t.Error("the page of readings does not say how many claims depend on them")
 	} else if text := fmt.Sprintf("We judged %s claims under other [readings](replicate/paper/INTERPRETATIONS.md) of the paper: "+
-		"[%s depend on it]", n[1], n[2]); !strings.Contains(strings.Join(strings.Fields(readme), " "), text) {
+		"[%s depend on them]", n[1], n[2]); !strings.Contains(strings.Join(strings.Fields(readme), " "), text) {
 		t.Errorf("README.md lacks %q", text)
 	}
 	for part, value := range mean {
