@@ -121,6 +121,9 @@ type Point struct {
 	Seeds     []SeedValue // what Mean is the mean of, by ascending seed
 }
 
+// Exactly is a point without an interval.
+func Exactly(x, y float64) Point { return Point{X: x, Mean: y, Low: y, High: y} }
+
 // SeedValue is the value of one seed at one point.
 type SeedValue struct {
 	Seed  int64

@@ -32,7 +32,7 @@ func profiles(all []*Losses, leaders []Leader) figures.Panel {
 					share += 1 / float64(len(all))
 				}
 			}
-			s.Points = append(s.Points, figures.Point{X: most, Mean: share, Low: share, High: share})
+			s.Points = append(s.Points, figures.Exactly(most, share))
 		}
 		p.Series = append(p.Series, s)
 	}

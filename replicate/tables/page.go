@@ -106,7 +106,7 @@ func (r *Drift) likeness() figures.Panel {
 	for _, m := range r.Maps {
 		s := figures.Series{Name: m.In, Label: m.In, Color: looks[m.In]}
 		for block, worth := range m.Worth[len(m.Worth)-1] {
-			s.Points = append(s.Points, figures.Point{X: float64(block), Mean: worth, Low: worth, High: worth})
+			s.Points = append(s.Points, figures.Exactly(float64(block), worth))
 		}
 		p.Series = append(p.Series, s)
 	}
@@ -122,7 +122,7 @@ func (r *Drift) panel(key, title, against string) figures.Panel {
 		s := figures.Series{Name: in, Label: in, Color: looks[in]}
 		for _, t := range r.Tests.List {
 			if t.In == in && t.Against == against {
-				s.Points = append(s.Points, figures.Point{X: float64(t.Stretch), Mean: t.MMD2, Low: t.MMD2, High: t.MMD2})
+				s.Points = append(s.Points, figures.Exactly(float64(t.Stretch), t.MMD2))
 			}
 		}
 		if len(s.Points) > 0 {
@@ -188,7 +188,7 @@ func Course(rule, color string, losses, others []float64, rows []int) figures.Se
 	sum, total := 0., 0.
 	for t, n := range rows {
 		sum, total = sum+float64(n)*(losses[t]-others[t]), total+float64(n)
-		s.Points = append(s.Points, figures.Point{X: float64(t), Mean: sum / total, Low: sum / total, High: sum / total})
+		s.Points = append(s.Points, figures.Exactly(float64(t), sum/total))
 	}
 	return s
 }
