@@ -271,6 +271,15 @@ func (m *measurement) maps(progress func(share float64)) error {
 	return nil
 }
 
+// likePresent is how like the last block each earlier one is in all that a row has: x, and y if there is a label.
+func (r *Drift) likePresent() []float64 {
+	last := len(r.Blocks) - 1
+	return r.Maps[min(1, len(r.Maps)-1)].Worth[last][:last]
+}
+
+// unlike is the mean of min(omega, 1) below which rows have less than half of their distribution in common with others.
+const unlike = .5
+
 // mapOf is the map of a subject.
 func (r *Drift) mapOf(in string) *Map {
 	return &r.Maps[slices.IndexFunc(r.Maps, func(m Map) bool { return m.In == in })]

@@ -111,6 +111,18 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// TestUnlike: the verdict says so where no earlier block has half of its distribution in common with the last one.
+func TestUnlike(t *testing.T) {
+	for worth, want := range map[float64]bool{.45: true, .55: false} {
+		maps := []Map{{In: InX, Worth: [][]float64{{1, .9, .2}, {.9, 1, .2}, {.3, worth, 1}}}}
+		m := &measurement{Drift: &Drift{Blocks: make([]Block, 3), Maps: maps, Columns: &Columns{}}}
+		m.Finding = &Finding{Questions: []Question{{Name: InX, Drift: true}}}
+		if got := m.judge().Sentence; strings.HasSuffix(got, ". No earlier block is much like the last one.") != want {
+			t.Errorf("with %.2f in common: %s", worth, got)
+		}
+	}
+}
+
 // TestRule: the rule from x to y turns round in the middle; x and y by themselves stay as they are.
 func TestRule(t *testing.T) {
 	r := measure(t, write(t, "x,noise", 20, 150, func(rng *rand.Rand, block int) ([]float64, string) {

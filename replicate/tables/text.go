@@ -63,6 +63,9 @@ func (m *measurement) judge() Verdict {
 		v.Sentence += fmt.Sprintf("; %s %s %.0f%% of log omega", joined(v.Columns, "and"), verb, 100*v.Share)
 	}
 	v.Sentence += "."
+	if slices.Max(m.likePresent()) < unlike {
+		v.Sentence += " No earlier block is much like the last one."
+	}
 	return v
 }
 
@@ -83,8 +86,8 @@ func (r *Drift) String() string {
 	}
 	if len(shares) > 0 {
 		fmt.Fprintf(&b, "share of each column in log omega: %s\n", strings.Join(shares, ", "))
-		worth := r.Maps[min(1, len(r.Maps)-1)].Worth[len(r.Blocks)-1] // of all that a row has: x, and y if there is a label
-		order := crossfit.Positions(len(r.Blocks) - 1)
+		worth := r.likePresent()
+		order := crossfit.Positions(len(worth))
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 		alike := collect(order, func(at int) string {
 			return fmt.Sprintf("%s %.2f", ShortName(r.Blocks[at].Name), worth[at])

@@ -168,7 +168,31 @@ func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64, show func
 		logs := r.weights.LogOmega
 		r.Notes = append(r.Notes, r.Finding.unseen(r.Kind, slices.Min(logs) == 0 && slices.Max(logs) == 0)...)
 	}
+	if at, worth := p.mostLike(r.weights.LogOmega); worth < unlike {
+		r.note("no earlier time is much like %s: the most alike, %s, has a mean of min(omega, 1) of %.2f. Weights cannot stand "+
+			"in for rows that the past does not have", ShortName(r.At), ShortName(p.stream.Times.Names[at]), worth)
+	}
 	return nil
+}
+
+// mostLike is the time before T that is most like T by the mean of min(omega, 1) of its rows, and that mean. Times of
+// few rows are taken together with those after them.
+func (p *WeightsJob) mostLike(logs []float64) (at int, worth float64) {
+	const leastRows = 30
+	sum, n := make([]float64, p.at+1), make([]float64, p.at+1)
+	for i, row := range p.rows {
+		t := p.stream.Times.Index[row]
+		sum[t], n[t] = sum[t]+min(1, math.Exp(logs[i])), n[t]+1
+	}
+	for t := p.at - 1; t >= 0; t-- {
+		switch {
+		case n[t] < leastRows && t > 0:
+			sum[t-1], n[t-1] = sum[t-1]+sum[t], n[t-1]+n[t]
+		case sum[t]/n[t] > worth:
+			at, worth = t, sum[t]/n[t]
+		}
+	}
+	return at, worth
 }
 
 // WriteWeights writes row (from 1, without the header), weight (mean 1), log_omega and spread of every row up to T, as

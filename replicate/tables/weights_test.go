@@ -99,6 +99,25 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
+// TestNewRange: a note where all x of the last time are beyond those before, and none where half of them are.
+func TestNewRange(t *testing.T) {
+	for from, want := range map[int]bool{0: true, 50: false} { // the row of the last time from which on x is beyond
+		var b strings.Builder
+		b.WriteString("t,x\n")
+		for i := range 1000 {
+			x := float64(i * 37 % 100)
+			if i >= 900+from {
+				x += 1000
+			}
+			fmt.Fprintf(&b, "%d,%v\n", i/100, x)
+		}
+		r := weigh(t, WeightsRequest{Request: Request{Source: Source{File: csv(t, b.String()), Time: "t"}, Fit: quick(300)}})
+		if note := "no earlier time is much like 9: the most alike, "; strings.Contains(r.String(), note) != want {
+			t.Errorf("x is beyond from row %d on:\n%s", from, r)
+		}
+	}
+}
+
 // TestLeftOut: a row far from all others in time and rows without a label change no weight of the others; the latter
 // are weighted if only their features are needed. Rows keep their numbers in the file.
 func TestLeftOut(t *testing.T) {
