@@ -1,0 +1,122 @@
+package table
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Limits of the levels of a category. A column with more is text, if its kind was not given.
+const mostLevels, mostLevelBytes = 1 << 16, 16 << 20
+
+// setLevel stores a category. A column with too many levels becomes text.
+func (b *builder) setLevel(i int, text []byte) {
+	code, ok := b.index[string(text)]
+	if !ok {
+		level := string(text)
+		if b.bytes += len(level); !b.given && (len(b.Levels) == mostLevels || b.bytes > mostLevelBytes) {
+			b.ignore()
+			return
+		}
+		b.Levels = append(b.Levels, level)
+		code = uint32(len(b.Levels))
+		b.index[level] = code
+	}
+	b.code[i] = code
+}
+
+// ignore makes a category a text, or a number if it is one.
+func (b *builder) ignore() {
+	b.Kind, b.code, b.Levels, b.index = Text, nil, nil, nil
+	if b.Note = "too many different texts for a category"; b.values != nil {
+		b.Kind, b.notes = Number, nil
+		b.changed(roundedNote)
+		b.Missing = len(b.lacking(len(b.values)))
+	}
+}
+
+// finish sorts the levels and returns the column.
+func (b *builder) finish() *column {
+	if b.Kind == Category {
+		b.settle()
+		if n := len(b.Levels); n > 20 && n > (len(b.code)-b.Missing)/2 && !b.given {
+			b.ignore()
+		} else {
+			b.values = nil
+		}
+	}
+	b.dates.known = nil
+	return b.column
+}
+
+// settle sorts the levels, so that they do not depend on the order of the rows, and makes missing those that mean it.
+func (b *builder) settle() {
+	counts := map[string]int{}
+	b.recode(func(level string, n int) bool {
+		counts[level] = n
+		return true
+	})
+	b.recode(func(level string, n int) bool {
+		keep := !b.in.isMissing([]byte(level)) || b.isLevel(level, counts)
+		if !keep {
+			b.texts[level], b.Missing = n, b.Missing+n
+		}
+		return keep
+	})
+}
+
+// recode sorts the levels and drops those that are not to be kept; their rows have no value then. n: the rows of a
+// level.
+func (c *column) recode(keep func(level string, n int) bool) {
+	counts, to := make([]int, len(c.Levels)+1), make([]uint32, len(c.Levels)+1)
+	for _, code := range c.code {
+		counts[code]++
+	}
+	codes := make(map[string]int, len(c.Levels))
+	for i, level := range c.Levels {
+		codes[level] = i + 1
+	}
+	c.Levels = nil
+	for _, level := range slices.Sorted(maps.Keys(codes)) {
+		if code := codes[level]; keep(level, counts[code]) {
+			c.Levels = append(c.Levels, level)
+			to[code] = uint32(len(c.Levels))
+		}
+	}
+	for i, code := range c.code {
+		c.code[i] = to[code]
+	}
+}
+
+// isLevel says whether a text that usually means a missing value is a level of this column: one that is always in
+// quotes, None, if no other level has as many rows, and NA among codes of two letters, such as those of countries.
+// counts: the rows of each level.
+func (b *builder) isLevel(text string, counts map[string]int) bool {
+	if b.in.named != nil {
+		return false
+	}
+	others, pairs, largest := 0, 0, 0
+	for level, n := range counts {
+		if !b.in.isMissing([]byte(level)) {
+			others, largest = others+1, max(largest, n)
+			if len(level) == 2 && strings.Trim(level, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+				pairs++
+			}
+		}
+	}
+	why := ""
+	switch {
+	case b.quoted[text] == counts[text]:
+		why = "in quotes unlike other cells"
+	case text == "None" && others > 0 && counts[text] > largest:
+		why = "the most frequent one"
+	case text == "NA" && pairs >= 5 && 10*pairs >= 9*others:
+		why = "as others are codes of two letters"
+	default:
+		return false
+	}
+	b.notes = append(b.notes, fmt.Sprintf("%s is a level, %s, in %s; if it means a missing value, give --missing %s",
+		quote(text), why, plural(counts[text], "row"), text))
+	return true
+}
