@@ -50,7 +50,7 @@ func TestFloors(t *testing.T) {
 		"without a floor's runs": {without("random"), NotRun},
 		"without the part's run": {without("sac-omega"), NotRun},
 	} {
-		j := judgeClaim(paper.Figure{Number: 2}, c, shown, Evidence{drawn: c2.rows})
+		j := judgeClaim(c, shown, Evidence{drawn: c2.rows})
 		if j.Verdict != c2.want || j.Parts[0].Verdict != c2.want || len(j.Floors) != 2 {
 			t.Errorf("%s: %+v, want %s", what, j, c2.want)
 		}
@@ -60,16 +60,16 @@ func TestFloors(t *testing.T) {
 		}
 	}
 	one := slices.DeleteFunc(agentRows(-85, 1, -90), func(r figures.Row) bool { return r.Seed > 0 })
-	if j := judgeClaim(paper.Figure{}, c, shown, Evidence{drawn: one}); j.Verdict != Undecided {
+	if j := judgeClaim(c, shown, Evidence{drawn: one}); j.Verdict != Undecided {
 		t.Errorf("one seed: %s, want %s", j, Undecided)
 	}
 	below := Evidence{drawn: agentRows(-85, 1, -90)}
-	shownPart := judgeClaim(paper.Figure{}, c, shown, below).OnPage()
+	shownPart := judgeClaim(c, shown, below).OnPage()
 	if len(shownPart.Parts) != 3 || shownPart.Verdict.Outcome != figures.Missing || shownPart.Verdict.Word != string(NotJudged) {
 		t.Errorf("the page shows %+v", shownPart)
 	}
 	shown["a"] = shownPanel{metric: Metric{Name: "return"}}
-	if j := judgeClaim(paper.Figure{}, c, shown, below); j.Verdict != Holds {
+	if j := judgeClaim(c, shown, below); j.Verdict != Holds {
 		t.Errorf("a panel without floors: %s", j)
 	}
 }
@@ -87,7 +87,7 @@ func TestFloorsOfTheBase(t *testing.T) {
 	parts := []paper.Part{{Panel: "a", Series: "sac-omega", Base: "sac"},
 		{Panel: "a", Series: "sac-context-omega", Base: "sac-context"},
 		{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.EndGain}}
-	j := judgeClaim(paper.Figure{}, paper.Claim{Parts: parts}, shown, Evidence{drawn: rows})
+	j := judgeClaim(paper.Claim{Parts: parts}, shown, Evidence{drawn: rows})
 	if j.Parts[0].Verdict != Holds || j.Parts[1].Verdict != NotJudged || j.Parts[2].Verdict != Holds || len(j.Floors) != 4 {
 		t.Errorf("%s, with %d comparisons", j, len(j.Floors))
 	}
@@ -130,7 +130,7 @@ func TestAdapts(t *testing.T) {
 		"better in the middle": {[3]float64{1, 0, 1}, [3]float64{0, 1, .9}, NotAdapted},
 	} {
 		rows := speedRows(map[string][3]float64{"single": {1, 1, 1}, "sac": c2.sac, "sac-omega": c2.omega})
-		j := judgeClaim(paper.Figure{}, c, shown, Evidence{drawn: rows})
+		j := judgeClaim(c, shown, Evidence{drawn: rows})
 		if j.Verdict != c2.want {
 			t.Errorf("%s: %s, want %s", what, j, c2.want)
 		}
@@ -155,7 +155,7 @@ func TestUncounted(t *testing.T) {
 	parts := []paper.Part{{Panel: "a", Series: "ours", Base: "everything"},
 		{Panel: "a", Series: "ours", Base: "everything", Bound: 1, Uncounted: true}}
 	c := paper.Claim{Parts: parts}
-	j := judgeClaim(paper.Figure{Number: 1}, c, ofAccuracy, Evidence{drawn: threeSeeds(.1)})
+	j := judgeClaim(c, ofAccuracy, Evidence{drawn: threeSeeds(.1)})
 	alone := judgeOne(parts[0], threeSeeds(.1))
 	if j.Verdict != Holds || j.Parts[1].Verdict != DoesNotHold || j.P != alone.P || j.Effects() != alone.Effects() {
 		t.Errorf("%s: p %v and effects %q, alone %v and %q", j, j.P, j.Effects(), alone.P, alone.Effects())

@@ -89,20 +89,11 @@ func Judge(f paper.Figure, panels []Collected, e Evidence) Figure {
 		shown[p.Key] = shownPanel{p.Shown(), p.Series, p.Sampled(), p.floors(), p.Single}
 	}
 	for _, c := range f.Claims {
-		j := judgeClaim(f, c, shown, e)
-		j.Was = wasJudged(f, c, shown, e)
+		j := judgeClaim(c, shown, e)
+		j.Figure = f.Name()
 		out.Claims = append(out.Claims, j)
 	}
 	return out
-}
-
-// wasJudged judges the earlier wording of a claim, nil if there is none.
-func wasJudged(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e Evidence) *Earlier {
-	if c.Was == nil {
-		return nil
-	}
-	j := judgeClaim(f, paper.Claim{Parts: c.Was.Parts}, shown, e)
-	return &Earlier{*c.Was, j.Verdict, j.Effects()}
 }
 
 // shownPanel is what a panel shows.
@@ -121,10 +112,10 @@ func (p JudgedPart) counts() bool { return !p.onStandIn() && !p.Uncounted }
 // onStandIn tells whether a stand-in replaces the data of the part's panel.
 func (p JudgedPart) onStandIn() bool { return p.Metric.StandIn != "" }
 
-// judgeClaim judges one claim; shown is what each panel shows. A part without values is not run. A part whose learners
-// do not pass the gate of its panel is not judged.
-func judgeClaim(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e Evidence) Judged {
-	j := Judged{Claim: c, Figure: f.Name()}
+// judgeClaim judges one claim, and its earlier wording if it has one; shown is what each panel shows. A part without
+// values is not run. A part whose learners do not pass the gate of its panel is not judged.
+func judgeClaim(c paper.Claim, shown map[string]shownPanel, e Evidence) Judged {
+	j := Judged{Claim: c}
 	for _, p := range c.Parts {
 		panel := shown[p.Panel]
 		judge := func(p paper.Part) JudgedPart { return judgePart(p, panel, e) }
@@ -143,6 +134,10 @@ func judgeClaim(f paper.Figure, c paper.Claim, shown map[string]shownPanel, e Ev
 	}
 	j.Verdict = combine(j.Parts)
 	j.P = pValue(j)
+	if c.Was != nil {
+		was := judgeClaim(paper.Claim{Parts: c.Was.Parts}, shown, e)
+		j.Was = &Earlier{*c.Was, was.Verdict, was.Effects()}
+	}
 	return j
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/paper"
 
@@ -98,7 +99,7 @@ func threeSeeds(gain float64) []figures.Row {
 // judgeOne judges a claim of one part, about the accuracy of the rows.
 func judgeOne(p paper.Part, rows []figures.Row) Judged {
 	c := paper.Claim{ID: "x", Text: "Ours is better", Place: "here", Parts: []paper.Part{p}}
-	return judgeClaim(paper.Figure{Number: 1}, c, ofAccuracy, Evidence{drawn: rows})
+	return judgeClaim(c, ofAccuracy, Evidence{drawn: rows})
 }
 
 func TestJudge(t *testing.T) {
@@ -108,10 +109,7 @@ func TestJudge(t *testing.T) {
 		if j.Verdict != want || j.Parts[0].Effect.N != 3 {
 			t.Errorf("gain %v: %+v", gain, j)
 		}
-		if line := j.String(); !strings.Contains(line, string(want)) || !strings.Contains(line, "n = 3") ||
-			!strings.Contains(line, "Ours minus Everything") {
-			t.Errorf("line %q", line)
-		}
+		demand.Words(t, j.String(), string(want), "n = 3", "Ours minus Everything")
 	}
 	one := judgeOne(p, threeSeeds(.1)[:2])
 	if line := one.String(); !strings.Contains(line, "one seed, so no interval") || strings.Contains(line, "[") {
@@ -137,7 +135,7 @@ func TestSteps(t *testing.T) {
 	c := paper.Claim{Parts: []paper.Part{{Panel: "a", Series: "ours", Base: "everything"}}}
 	judged := func(distance int, sample bool) JudgedPart {
 		shown := map[string]shownPanel{"a": {metric: Metric{Name: "accuracy"}, sample: sample}}
-		return judgeClaim(paper.Figure{Number: 1}, c, shown, Evidence{drawn: rows(distance)}).Parts[0]
+		return judgeClaim(c, shown, Evidence{drawn: rows(distance)}).Parts[0]
 	}
 	for _, whole := range []JudgedPart{judged(1, true), judged(7, false)} {
 		sample := whole.Stride == 1

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/paper"
 )
@@ -32,7 +33,7 @@ func TestRegret(t *testing.T) {
 	}
 	p := paper.Part{Panel: "a", Panels: "abc", Series: "ours", Base: "finetune", Statistic: paper.Regret, Test: paper.Below}
 	judged := func(rows []figures.Row) JudgedPart {
-		return judgeClaim(paper.Figure{}, paper.Claim{Parts: []paper.Part{p}}, shown, Evidence{drawn: rows}).Parts[0]
+		return judgeClaim(paper.Claim{Parts: []paper.Part{p}}, shown, Evidence{drawn: rows}).Parts[0]
 	}
 	got := judged(rows)
 	// Upper end of Ours minus lower end of Fine-tune: each a half width of the interval of 0, 1, 2 thousandths at
@@ -42,9 +43,7 @@ func TestRegret(t *testing.T) {
 		math.Abs(got.Effect.Low-(.029-half-.009-half)) > 1e-9 || got.Effect.N != 3 || got.Verdict != Undecided {
 		t.Errorf("%s: %+v, half width %g", got.Verdict, got.Effect, half)
 	}
-	if text := got.String(); !strings.Contains(text, "panel a, b, c: worst distance from the best learner") {
-		t.Error(text)
-	}
+	demand.Words(t, got.String(), "panel a, b, c: worst distance from the best learner")
 	if got := judged(rows[:20]); got.Verdict != NotRun {
 		t.Errorf("without the runs of a panel: %s", got.Verdict)
 	}
@@ -92,7 +91,7 @@ func TestSignWithinMargin(t *testing.T) {
 		{[]paper.Part{part(.003)}, remark}, {[]paper.Part{part(.003), part(.003)}, remark},
 		{[]paper.Part{part(.003), part(1e-4)}, "does not hold"}, {[]paper.Part{part(0)}, "does not hold"},
 	} {
-		j := judgeClaim(paper.Figure{}, paper.Claim{Parts: c.parts}, ofAccuracy, Evidence{drawn: threeSeeds(.001)})
+		j := judgeClaim(paper.Claim{Parts: c.parts}, ofAccuracy, Evidence{drawn: threeSeeds(.001)})
 		if j.Verdict != DoesNotHold || j.Result() != c.want {
 			t.Errorf("%+v: %s", c.parts, j)
 		}
@@ -153,9 +152,7 @@ func TestFirstWording(t *testing.T) {
 		return []paper.Part{{Panel: "a", Series: "ours", Base: "everything", Test: paper.Within, Bound: bound}}
 	}
 	c := paper.Claim{Parts: within(.05), Was: &paper.Wording{Text: "within 20 points", Parts: within(.2)}}
-	e := Evidence{drawn: threeSeeds(.1)}
-	j := judgeClaim(paper.Figure{}, c, ofAccuracy, e)
-	j.Was = wasJudged(paper.Figure{}, c, ofAccuracy, e)
+	j := judgeClaim(c, ofAccuracy, Evidence{drawn: threeSeeds(.1)})
 	if j.Verdict != DoesNotHold || !strings.Contains(j.String(), `as first worded, "within 20 points" (+10.0 points): holds`) {
 		t.Errorf("%s", j)
 	}
