@@ -72,8 +72,8 @@ func judgedRecord(samples []judgedSample, drawn []RunRecord) JudgedSample {
 			out.Sample, most = s.Sample(), len(s.Jobs)
 		}
 		for _, run := range s.records() {
-			if same := func(r RunRecord) bool { return r.ID == run.ID }; !slices.ContainsFunc(drawn, same) &&
-				!slices.ContainsFunc(out.Runs, same) {
+			same := func(r RunRecord) bool { return r.ID == run.ID }
+			if !slices.ContainsFunc(slices.Concat(drawn, out.Runs), same) {
 				out.Runs = append(out.Runs, run)
 			}
 		}

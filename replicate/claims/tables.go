@@ -2,6 +2,7 @@ package claims
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,13 +25,19 @@ type Tables struct {
 	byID map[string]*tableRun
 }
 
-// tableRun is a run in tables. Its rows are by metric and step, as a metric may have more steps than another, and by
-// figure: another processor rounds the same run otherwise.
+// tableRun is a run in tables. A row has a value for each figure with it: another processor rounds the same run
+// otherwise.
 type tableRun struct {
 	spec       runs.Spec
 	provenance runs.Provenance
-	values     map[string]map[int]map[string]float64
-	drawn      bool // in a figure
+	values     map[metricStep]map[string]float64 // then by figure
+	drawn      bool                              // in a figure
+}
+
+// metricStep is a row of a run. A metric may have more steps than another.
+type metricStep struct {
+	metric string
+	t      int
 }
 
 // ReadTables reads the figures that have a folder of their name in dir. Runs of an identity that is not
@@ -134,7 +141,7 @@ func (t *Tables) run(r RunRecord) *tableRun {
 	if has := t.byID[r.ID]; has != nil {
 		return has
 	}
-	one := &tableRun{spec: spec, provenance: r.Provenance, values: map[string]map[int]map[string]float64{}}
+	one := &tableRun{spec: spec, provenance: r.Provenance, values: map[metricStep]map[string]float64{}}
 	if spec.ID() == r.ID {
 		t.byID[r.ID] = one
 	}
@@ -154,13 +161,11 @@ func addRows(known map[seriesSeed]*tableRun, text []byte, figure string) error {
 		}
 		var m Metric
 		_ = m.UnmarshalText([]byte(row.Metric)) // never an error
-		if r.values[m.Name] == nil {
-			r.values[m.Name] = map[int]map[string]float64{}
+		at := metricStep{m.Name, row.T}
+		if r.values[at] == nil {
+			r.values[at] = map[string]float64{}
 		}
-		if r.values[m.Name][row.T] == nil {
-			r.values[m.Name][row.T] = map[string]float64{}
-		}
-		r.values[m.Name][row.T][figure] = row.Value
+		r.values[at][figure] = row.Value
 	}
 	return nil
 }
@@ -183,14 +188,14 @@ func (t *Tables) Specs() []runs.Spec {
 // Has tells whether the tables have a run with all of some steps.
 func (t *Tables) Has(spec runs.Spec, steps []int) bool {
 	run := t.get(spec.ID())
-	return run != nil && !slices.ContainsFunc(steps, func(step int) bool {
-		for _, values := range run.values {
-			if _, ok := values[step]; ok {
-				return false
-			}
-		}
-		return true
-	})
+	if run == nil {
+		return false
+	}
+	var has []int
+	for at := range run.values {
+		has = append(has, at.t)
+	}
+	return subset(steps, has)
 }
 
 // Drawn tells whether a drawn figure has the run of this identity.
@@ -214,16 +219,19 @@ func (t *Tables) read(spec runs.Spec, metric, figure string) (result *runs.Resul
 	if r == nil {
 		return nil, false
 	}
-	result = &runs.Result{Spec: r.spec, Provenance: r.provenance, Steps: slices.Sorted(maps.Keys(r.values[metric]))}
-	for _, name := range slices.Sorted(maps.Keys(r.values)) {
-		for _, step := range slices.Sorted(maps.Keys(r.values[name])) {
-			copies := r.values[name][step]
-			value, own := copies[figure]
-			if !own {
-				value = copies[slices.Max(slices.Collect(maps.Keys(copies)))]
-			}
-			result.Rows = append(result.Rows, runs.Row{T: step, Metric: name, Value: value})
+	result = &runs.Result{Spec: r.spec, Provenance: r.provenance}
+	for _, at := range slices.SortedFunc(maps.Keys(r.values), func(a, b metricStep) int {
+		return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.t, b.t))
+	}) {
+		if at.metric == metric {
+			result.Steps = append(result.Steps, at.t)
 		}
+		copies := r.values[at]
+		value, own := copies[figure]
+		if !own {
+			value = copies[slices.Max(slices.Collect(maps.Keys(copies)))]
+		}
+		result.Rows = append(result.Rows, runs.Row{T: at.t, Metric: at.metric, Value: value})
 	}
 	return result, true
 }

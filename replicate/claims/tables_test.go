@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -17,7 +16,7 @@ import (
 // A figure is judged by its own copy of a step; another figure's stands in where it has none.
 func TestOwnTableFirst(t *testing.T) {
 	spec := runs.Spec{Experiment: "gaussian", Learner: "ours"}
-	run := &tableRun{spec: spec, values: map[string]map[int]map[string]float64{}}
+	run := &tableRun{spec: spec, values: map[metricStep]map[string]float64{}}
 	tables := &Tables{byID: map[string]*tableRun{spec.ID(): run}}
 	known := map[seriesSeed]*tableRun{{"a", "ours", 0}: run}
 	head := "panel,series,seed,t,metric,value\n"
@@ -55,9 +54,9 @@ func TestJudgedElsewhere(t *testing.T) {
 		"fig01-c-judged.csv":   head + "c,ours,0,1,accuracy,.2\nc,ours,0,2,accuracy,.3\n",
 	} {
 		sums += fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(text)), name)
-		demand.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		demand.Write(t, filepath.Join(dir, name), text)
 	}
-	demand.NoError(t, os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(sums), 0o600))
+	demand.Write(t, filepath.Join(dir, figures.SumsFile), sums)
 	tables := &Tables{byID: map[string]*tableRun{}}
 	demand.NoError(t, tables.AddFigure(paper.Fig1(), dir))
 	for _, c := range []struct {
