@@ -63,13 +63,11 @@ func (s Settings) Prepare(h *experiment.Host, seed int64) (func(ctx context.Cont
 		return nil, err
 	}
 	return func(ctx context.Context) error {
-		features, ok := source.(interface {
-			features(ctx context.Context, seed int64) (*images, error)
-		})
+		ofImages, ok := source.(imageSource)
 		if !ok {
 			return nil
 		}
-		_, err := features.features(ctx, seed)
+		_, err := ofImages.features(ctx, seed)
 		return err
 	}, nil
 }
