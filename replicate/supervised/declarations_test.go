@@ -30,14 +30,6 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// At names the nearest scenario and scale.
-func TestAtErrors(t *testing.T) {
-	_, err := At("gausian", experiment.Tiny)
-	demand.Error(t, err, `no scenario "gausian"`, `did you mean "gaussian"`)
-	_, err = At("gaussian", "smal")
-	demand.Error(t, err, `no scale "smal"`, `did you mean "small"`)
-}
-
 // TestSeries: a measure takes the learners whose declarations fit it, and series that are declared for it alone.
 func TestSeries(t *testing.T) {
 	weighing := []string{"exact", "method1", "method2", "ours", "ours-conditional", "standard"}

@@ -95,7 +95,7 @@ func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 	}
 }
 
-// Jobs refuses impossible settings, unknown learners and missing checkpoints.
+// Jobs refuses impossible settings and unknown learners; missing checkpoints: TestSpec.
 func TestJobsErrors(t *testing.T) {
 	h := newHost(t, "go")
 	bad := gaussianSettings()
@@ -104,10 +104,6 @@ func TestJobsErrors(t *testing.T) {
 	demand.Error(t, err, "batch=0")
 	_, err = gaussianSettings().Jobs(h, []string{"rescent"}, []int64{0}, "")
 	demand.Error(t, err, `did you mean "recent"`)
-	s := imageSettings()
-	s.Data, s.Checkpoint, s.Images, s.TestN = "sample", "split", 20, 10
-	_, err = s.Jobs(h, []string{"ours"}, []int64{4}, "")
-	demand.Error(t, err, "width 1 for split 4")
 }
 
 // TestEngines: each parallel run of vector models has an engine and leaves it to the next run. Image runs share one,

@@ -46,20 +46,6 @@ func TestFieldsAreComplete(t *testing.T) {
 	}
 }
 
-func TestWithErrors(t *testing.T) {
-	for _, c := range []struct {
-		name, value string
-		words       []string
-	}{
-		{"epohcs", "5", []string{`"epohcs"`, `did you mean "epochs"`}},
-		{"clip", "min2", []string{"min1, exp1, none", `did you mean "min1"`}},
-		{"scenario", "cifar10", []string{"cifar10c, clear"}},
-	} {
-		_, err := gaussianSettings().With(c.name, c.value)
-		demand.Error(t, err, c.words...)
-	}
-}
-
 func TestValidate(t *testing.T) {
 	for _, c := range []struct {
 		name   string
