@@ -13,7 +13,9 @@ import (
 // TestJackknifeCoverage: what the comment of figures.Jackknifed says of the intervals of a slope and of a ratio. As in
 // Figure 9, every 11th of 120 steps is measured with six seeds, or with three. The truth is the statistic of all steps.
 func TestJackknifeCoverage(t *testing.T) {
-	nightly(t)
+	if !demand.Nightly {
+		t.Skip("a simulation of seconds: TVPS_NIGHTLY=1 runs it")
+	}
 	const stride, times = 11, 2000
 	for name, effect := range streams {
 		for statistic, least := range map[paper.Statistic]float64{paper.Slope: .925, paper.Ratio: .915} {

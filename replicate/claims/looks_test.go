@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/figures"
 	"tvps/replicate/paper"
@@ -15,7 +16,9 @@ import (
 // interval that is reported in the end covers the true difference in about 93% at worst, also after three looks, and
 // that of second looks alone in 95%.
 func TestLooks(t *testing.T) {
-	nightly(t)
+	if !demand.Nightly {
+		t.Skip("a simulation of seconds: TVPS_NIGHTLY=1 runs it")
+	}
 	const reps = 1500
 	for _, c := range []struct {
 		first, most   int

@@ -67,26 +67,19 @@ func handMade() Verification {
 func TestMarkdown(t *testing.T) {
 	dir, v := t.TempDir(), handMade()
 	declared := []paper.Figure{{Number: 1, Time: "28 min"}, {Number: 3, Time: "5 min", Shares: "1"}}
-	gallery, summary := v.Gallery(declared, dir, nil), v.Summary(nil)
-	for want, text := range map[string]string{
-		"2 claims: 1 holds partly, 1 is not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. " +
-			"Made by `go run ./replicate verify --scale small`.\n": gallery,
-		`| **partly** | Ours \| is better | Ours minus Everything: a +2.0 [+1.0, +3.0] points (holds); ` +
-			"b +0.0 [+0.0, +0.0] points (undecided); d (stand-in, not CLEAR) -2.0 [-3.0, -1.0] points |\n": gallery,
-		"| **not run** | Another | go run ./replicate fig3 --scale small |\n": gallery,
-		`| [<img src="figures/gallery/fig01/fig01-a.svg" width="190" alt=""><br>1: D'Claw, a \| b]` +
-			"(figures/gallery/README.md#figure-1-dclaw-a--b)<br>1 holds partly |": summary,
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %s in\n%s", want, text)
-		}
-	}
+	demand.Words(t, v.Gallery(declared, dir, nil),
+		"2 claims: 1 holds partly, 1 is not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. "+
+			"Made by `go run ./replicate verify --scale small`.\n",
+		`| **partly** | Ours \| is better | Ours minus Everything: a +2.0 [+1.0, +3.0] points (holds); `+
+			"b +0.0 [+0.0, +0.0] points (undecided); d (stand-in, not CLEAR) -2.0 [-3.0, -1.0] points |\n",
+		"| **not run** | Another | go run ./replicate fig3 --scale small |\n")
+	demand.Words(t, v.Summary(nil),
+		`| [<img src="figures/gallery/fig01/fig01-a.svg" width="190" alt=""><br>1: D'Claw, a \| b]`+
+			"(figures/gallery/README.md#figure-1-dclaw-a--b)<br>1 holds partly |")
 	trained := v
 	trained.Claims = []Judged{{Figure: v.Figures[0].Name, Verdict: Holds}}
-	if got := v.Summary(&trained); !strings.Contains(got, `src="figures/gallery/medium/fig01/fig01-a.svg"`) ||
-		!strings.Contains(got, "<br>1 holds |") || !strings.Contains(got, "**2 claims: 1 holds, 1 is not run.**") {
-		t.Errorf("with trained agents: %s", got)
-	}
+	demand.Words(t, v.Summary(&trained), `src="figures/gallery/medium/fig01/fig01-a.svg"`, "<br>1 holds |",
+		"**2 claims: 1 holds, 1 is not run.**")
 	if v.Scale = experiment.Medium; strings.Contains(v.Gallery(declared, dir, nil), "28 min") {
 		t.Error("the time is that of the small scale")
 	}
@@ -128,9 +121,7 @@ func TestGallery(t *testing.T) {
 			section("fig01", "", ": 28 min on two cores") + "\n\n</details>\n"},
 	} {
 		got := c.of.Gallery(figures, dir, c.trained)
-		if !strings.Contains(got, c.want) {
-			t.Errorf("scale %s: no %s in\n%s", c.of.Scale, c.want, got)
-		}
+		demand.Words(t, got, c.want)
 		if strings.Contains(got, "fig03/") {
 			t.Errorf("scale %s: a link to figure 3, which is not drawn:\n%s", c.of.Scale, got)
 		}

@@ -38,9 +38,8 @@ func TestEnds(t *testing.T) {
 	p := claims.Panel{Panel: paper.Panel{Key: "a", Series: []string{"sac", "sac-omega", "sac-task", "sac-context-omega",
 		"nothing"}, References: []string{"nothing"}}, Protocol: &robots.Protocol}
 	var err error
-	if p.Settings, err = testCatalog.Setup("claw", "tiny", nil); err != nil {
-		t.Fatal(err)
-	}
+	p.Settings, err = testCatalog.Setup("claw", "tiny", nil)
+	demand.NoError(t, err)
 	declared := []paper.Claim{{Parts: []paper.Part{{Panel: "a", Series: "sac-context-omega", Base: "sac-omega"},
 		{Panel: "b", Series: "sac-context-omega", Base: "sac"}}}}
 	report := runs.Report{Results: map[string]*runs.Result{}}

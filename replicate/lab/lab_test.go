@@ -30,7 +30,7 @@ type testLab struct {
 	options        Options
 	results        string
 	stdout, stderr bytes.Buffer
-	lacking        func(job runs.Wanted) (steps int) // how many of its last steps a made-up run lacks
+	lacks          func(job runs.Wanted) bool // whether a made-up run lacks its last step
 }
 
 // newLab returns a lab of the tiny scale, without data sets.
@@ -38,7 +38,7 @@ func newLab(t *testing.T) *testLab {
 	t.Helper()
 	t.Setenv("TVPS_DATA", "")
 	t.Setenv("TVPS_CACHE", t.TempDir())
-	l := &testLab{results: filepath.Join(t.TempDir(), "results"), lacking: func(runs.Wanted) int { return 0 }}
+	l := &testLab{results: filepath.Join(t.TempDir(), "results"), lacks: func(runs.Wanted) bool { return false }}
 	store, err := runs.Open(l.results)
 	demand.NoError(t, err)
 	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
@@ -88,9 +88,11 @@ func (l *testLab) compute(t *testing.T, p claims.Panel, value func(job runs.Want
 			}
 			return rows, nil
 		}
-		if lacks := l.lacking(job); lacks < len(job.Steps) {
-			jobs = append(jobs, stepJob(job.Spec, job.Steps[:len(job.Steps)-lacks], step))
+		steps := job.Steps
+		if l.lacks(job) {
+			steps = steps[:len(steps)-1]
 		}
+		jobs = append(jobs, stepJob(job.Spec, steps, step))
 	}
 	made := runs.Provenance{Command: []string{"made", "up"}, Commit: "c0ffee", Backend: "made-up"}
 	report, err := runs.Execute(t.Context(), l.Store, jobs, runs.Options{Workers: 8, Provenance: made})
@@ -137,9 +139,8 @@ func (l *testLab) fix(t *testing.T, sizes ...claims.Size) {
 func (l *testLab) enlarged(t *testing.T, s claims.Size) claims.Panel {
 	t.Helper()
 	var err error
-	if s.Plan, err = l.panelOf(s); err != nil {
-		t.Fatal(err)
-	}
+	s.Plan, err = l.panelOf(s)
+	demand.NoError(t, err)
 	p, err := l.Enlarged(s)
 	demand.NoError(t, err)
 	return p

@@ -46,9 +46,7 @@ func TestRecipes(t *testing.T) {
 	if claim := r.Claims[0]; claim.Verdict != claims.Holds || claim.Parts[0].Effect.Mean < .05 {
 		t.Errorf("at step 39 half of all labels have changed since step 19, and yet: %s", claim)
 	}
-	if !strings.Contains(stdout.String(), "Last ten steps") {
-		t.Errorf("the table lacks the learner:\n%s", &stdout)
-	}
+	demand.Words(t, stdout.String(), "Last ten steps")
 	if v, err := l.Verify(context.Background(), options); err != nil || len(v.Of("fig15")) != 1 {
 		t.Errorf("verify knows %d claims of the figure, %v", len(v.Of("fig15")), err)
 	}

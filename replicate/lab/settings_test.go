@@ -45,7 +45,7 @@ func TestSetup(t *testing.T) {
 		override string
 		words    []string
 	}{
-		{"gausian", "tiny", "", []string{`no scenario "gausian"`}},
+		{"gausian", "tiny", "", []string{`no scenario "gausian"`, `did you mean "gaussian"`}},
 		{"gaussian", "smal", "", []string{`no scale "smal"`, `did you mean "small"`, "tiny, small, medium, paper"}},
 		{"gaussian", "tiny", "epochs", []string{`"epochs" is not of the form name=value`}},
 		{"gaussian", "tiny", "first=1000", []string{"first=1000"}},

@@ -392,7 +392,5 @@ func TestStudyOfG(t *testing.T) {
 		!strings.HasPrefix(cells[2][3], fmt.Sprintf("%+.4f [", b-a)) {
 		t.Errorf("cells %q; want %.4f and %.4f", cells, a, b)
 	}
-	if !strings.Contains(r.Tables[0].Command, "study --loss --scale") {
-		t.Errorf("command %s", r.Tables[0].Command)
-	}
+	demand.Words(t, r.Tables[0].Command, "study --loss --scale")
 }

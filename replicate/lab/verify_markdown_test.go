@@ -71,9 +71,7 @@ const bibTeX = `@inproceedings{fakoor2024timevarying,
 // results.
 func TestReadme(t *testing.T) {
 	readme := string(demand.Read(t, filepath.Join("..", "..", "README.md")))
-	if !strings.Contains(readme, bibTeX) {
-		t.Error("README.md lacks the BibTeX entry of the paper")
-	}
+	demand.Words(t, readme, bibTeX)
 	all := committed(t, medium).Claims
 	p := all[slices.IndexFunc(all, func(c claims.Judged) bool { return c.ID == "fig2b-omega-context" })].Parts[0]
 	text := fmt.Sprintf("rises by %.1f (%.1f%% interval %.1f to %.1f)", p.Effect.Mean, 100*p.Level, p.Effect.Low, p.Effect.High)
@@ -100,10 +98,7 @@ func TestAnswers(t *testing.T) {
 			}
 			values = append(values, 100*mean[part])
 		}
-		text := regexp.MustCompile(`\b0\.`).ReplaceAllString(fmt.Sprintf(format, values...), ".")
-		if !strings.Contains(readme, text) {
-			t.Errorf("README.md lacks %q", text)
-		}
+		demand.Words(t, readme, regexp.MustCompile(`\b0\.`).ReplaceAllString(fmt.Sprintf(format, values...), "."))
 	}
 	points("by %.1f on the Gaussian, by %.1f, %.1f and %.1f on CIFAR-10a, b and c.",
 		"fig1a-ours-everything/0", "fig1-ours-everything/0", "fig1-ours-everything/1", "fig6a-ours-everything/0")
@@ -204,15 +199,9 @@ func TestFigureHeads(t *testing.T) {
 	for _, f := range testCatalog.Figures {
 		text := demand.Read(t, filepath.Join("..", "paper", f.Name()+".go"))
 		unwrapped := regexp.MustCompile("\n// (\\S)").ReplaceAllString(string(text), " $1")
-		for _, line := range []string{
-			fmt.Sprintf("Fig%d declares Figure %d: ", f.Number, f.Number),
-			"Command: go run ./replicate " + f.Command(),
+		demand.Words(t, unwrapped, fmt.Sprintf("Fig%d declares Figure %d: ", f.Number, f.Number),
+			"Command: go run ./replicate "+f.Command(),
 			fmt.Sprintf("Result at the small scale: %s; see figures/gallery/%s.", claims.CountVerdicts(v.Of(f.Name())),
-				f.Name()),
-		} {
-			if !strings.Contains(unwrapped, line) {
-				t.Errorf("%s.go does not state %q", f.Name(), line)
-			}
-		}
+				f.Name()))
 	}
 }

@@ -90,11 +90,8 @@ func TestVerifyMissing(t *testing.T) {
 	l := newLab(t)
 	l.only(1, 2, 7, 14)
 	l.options.Overrides = []string{"g-updates=7"}
-	l.lacking = func(job runs.Wanted) int {
-		if job.Spec.Experiment == "gaussian" && job.Series == "recent" && job.Spec.Seed == 1 {
-			return 1
-		}
-		return 0
+	l.lacks = func(job runs.Wanted) bool {
+		return job.Spec.Experiment == "gaussian" && job.Series == "recent" && job.Spec.Seed == 1
 	}
 	l.fill(t, 1, 7)
 	v := l.verify(t)
@@ -136,12 +133,7 @@ func TestVerifyMissing(t *testing.T) {
 func TestDrawWithoutSeedOfBase(t *testing.T) {
 	l := newLab(t)
 	l.options.Panels = []string{"a"}
-	l.lacking = func(job runs.Wanted) int {
-		if job.Series == "everything" && job.Spec.Seed == 1 {
-			return 1
-		}
-		return 0
-	}
+	l.lacks = func(job runs.Wanted) bool { return job.Series == "everything" && job.Spec.Seed == 1 }
 	l.fill(t, 1)
 	r, err := l.Draw(paper.Fig1(), l.options)
 	demand.Error(t, err, "1 of 12 runs not stored: panel a: Everything, seeds 1")

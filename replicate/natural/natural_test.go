@@ -249,11 +249,7 @@ func TestWhereOmega(t *testing.T) {
 		all = append(all, l)
 	}
 	text := strings.Join(strings.Fields(whereOmega(all)), " ")
-	for _, want := range []string{"| drift of x | +1.00 [+1.00, +1.00] |", "Found: drift of x.", "Held-out loss judges g."} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is missing in %s", want, text)
-		}
-	}
+	demand.Words(t, text, "| drift of x | +1.00 [+1.00, +1.00] |", "Found: drift of x.", "Held-out loss judges g.")
 	if text = whereOmega(all[:leastTables-1]); strings.Contains(text, "Found") {
 		t.Errorf("of too few tables: %s", text)
 	}

@@ -182,9 +182,7 @@ func TestFigureErrors(t *testing.T) {
 		o := miniature(t)
 		c.change(&o)
 		_, err := figure(context.Background(), c.number, o)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v, want one sentence with %q", err, c.want)
-		}
+		demand.Error(t, err, c.want)
 		if len(r.messages) > 0 {
 			t.Errorf("something was shown before: %v", r.messages)
 		}
