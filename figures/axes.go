@@ -13,15 +13,12 @@ func (p Panel) bands(s Series) [][]Point {
 		return nil
 	}
 	var runs [][]Point
-	open := false
-	for _, pt := range s.Points {
+	for i, pt := range s.Points {
 		if pt.N < 2 {
-			open = false
 			continue
 		}
-		if !open {
+		if i == 0 || s.Points[i-1].N < 2 {
 			runs = append(runs, nil)
-			open = true
 		}
 		if p.Share {
 			pt.Low, pt.High = max(pt.Low, min(0, pt.Mean)), min(pt.High, max(1, pt.Mean))

@@ -153,24 +153,30 @@ func seriesBand(s Series, run []Point) charts.SingleSeries {
 
 // pointText is a point's line in the tooltip, as HTML: mean, interval, value of each seed.
 func pointText(s Series, p Point) string {
-	var b strings.Builder
-	b.WriteString("<b>" + html.EscapeString(s.text()) + "</b> ")
+	text := "<b>" + html.EscapeString(s.text()) + "</b> "
 	if s.Style == MeanLine {
-		b.WriteString(number(s.mean()) + " over all steps; here ")
+		text += number(s.mean()) + " over all steps; here "
 	}
-	b.WriteString(number(p.Mean))
-	if p.N > 1 {
-		b.WriteString(" [" + number(p.Low) + ", " + number(p.High) + "]")
-	}
+	text += p.text()
 	lead := " · seed "
 	for _, seed := range p.Seeds {
-		b.WriteString(lead + strconv.FormatInt(seed.Seed, 10) + ": " + number(seed.Value))
+		text += fmt.Sprintf("%s%d: %s", lead, seed.Seed, number(seed.Value))
 		lead = ", "
 	}
-	return b.String()
+	return text
+}
+
+// text is the mean, with its interval if there is one.
+func (p Point) text() string {
+	if p.N < 2 {
+		return number(p.Mean)
+	}
+	return fmt.Sprintf("%s [%s, %s]", number(p.Mean), number(p.Low), number(p.High))
 }
 
 // number writes a value with four significant digits and a proper minus sign.
 func number(v float64) string {
-	return strings.Replace(strconv.FormatFloat(v, 'g', 4, 64), "-", "−", 1)
+	return properMinus(strconv.FormatFloat(v, 'g', 4, 64))
 }
+
+func properMinus(number string) string { return strings.Replace(number, "-", "−", 1) }

@@ -13,6 +13,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -209,10 +210,7 @@ func (s Series) validate(names int) error {
 
 // text is the series's name on the chart; that of a constant line says that it is a mean.
 func (s Series) text() string {
-	label := s.Label
-	if label == "" {
-		label = s.Name
-	}
+	label := cmp.Or(s.Label, s.Name)
 	if s.Style == MeanLine {
 		label += " (mean)"
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"html"
 )
 
 // SideBySide returns a film that shows films next to each other, in rows of at most two. Each must be an SVG with width
@@ -26,12 +27,8 @@ func SideBySide(name, title string, films []Film) (Film, error) {
 		x, row = x+w, max(row, h)
 		width, height = max(width, x), y+row
 	}
-	var escaped bytes.Buffer
-	if err := xml.EscapeText(&escaped, []byte(title)); err != nil {
-		return Film{}, err
-	}
 	all := fmt.Appendf(nil, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\">\n<title>%s</title>\n%s</svg>\n",
-		width, height, escaped.Bytes(), inner.Bytes())
+		width, height, html.EscapeString(title), inner.Bytes())
 	return Film{Name: name, Title: title, SVG: all}, nil
 }
 

@@ -120,10 +120,7 @@ func inlineSVG(p Panel) (template.HTML, error) {
 	if err != nil {
 		return "", err
 	}
-	_, element, found := bytes.Cut(picture, []byte("<svg"))
-	if !found {
-		return "", fmt.Errorf("figures: panel %s: the picture is not an SVG", p.Key)
-	}
+	_, element, _ := bytes.Cut(picture, []byte("<svg"))
 	variable := map[string]string{"#ffffff": "--sheet", "#222222": "--ink", "#e4e4e4": "--grid"}
 	for _, c := range p.colors() {
 		variable[c] = colorName(c)
@@ -183,12 +180,15 @@ func pointsOf(p Panel) pointTable {
 			if at[point.X] == nil {
 				at[point.X] = make([]string, len(p.Series))
 			}
-			at[point.X][i] = point.cell(fewest != most)
+			at[point.X][i] = point.text()
+			if fewest != most {
+				at[point.X][i] += fmt.Sprintf(", n = %d", point.N)
+			}
 		}
 	}
 	for _, x := range slices.Sorted(maps.Keys(at)) {
-		label := strings.Replace(strconv.FormatFloat(x, 'g', -1, 64), "-", "−", 1)
-		t.Rows = append(t.Rows, append([]string{p.xText(x, label)}, at[x]...))
+		label := p.xText(x, properMinus(strconv.FormatFloat(x, 'g', -1, 64)))
+		t.Rows = append(t.Rows, append([]string{label}, at[x]...))
 	}
 	if row := meanRow(p); row != nil {
 		t.Rows = append(t.Rows, row)
@@ -196,28 +196,15 @@ func pointsOf(p Panel) pointTable {
 	return t
 }
 
-// cell is a point as text, with its number of seeds if that differs between points.
-func (p Point) cell(seeds bool) string {
-	text := number(p.Mean)
-	if p.N > 1 {
-		text += " [" + number(p.Low) + ", " + number(p.High) + "]"
-	}
-	if seeds {
-		text += fmt.Sprintf(", n = %d", p.N)
-	}
-	return text
-}
-
 // meanRow holds the heights of the constant lines; nil if there are none.
 func meanRow(p Panel) []string {
 	row := make([]string, len(p.Series))
-	any := false
 	for i, s := range p.Series {
 		if s.Style == MeanLine {
-			row[i], any = number(s.mean()), true
+			row[i] = number(s.mean())
 		}
 	}
-	if !any {
+	if strings.Join(row, "") == "" {
 		return nil
 	}
 	return append([]string{"mean over all steps"}, row...)

@@ -51,22 +51,17 @@ func (p pdfCanvas) FillString(face font.Face, at vg.Point, text string) {
 	em := fixed.I(int(face.Face.UnitsPerEm())) // so that glyphs come in font units
 	scale := face.Font.Size / vg.Length(face.Face.UnitsPerEm())
 	before := sfnt.GlyphIndex(0)
-	for i, r := range text {
-		glyph, err := face.Face.GlyphIndex(&buffer, r)
-		if err != nil {
-			continue // never: the font is built in
-		}
+	for i, r := range text { // the font is built in: it can be read, and where it has no kerning that is 0
+		glyph, _ := face.Face.GlyphIndex(&buffer, r)
 		if i > 0 {
-			if kern, err := face.Face.Kern(&buffer, before, glyph, em, 0); err == nil {
-				at.X += scale * units(kern)
-			}
+			kern, _ := face.Face.Kern(&buffer, before, glyph, em, 0)
+			at.X += scale * units(kern)
 		}
-		if segments, err := face.Face.LoadGlyph(&buffer, glyph, em, nil); err == nil && len(segments) > 0 {
+		if segments, _ := face.Face.LoadGlyph(&buffer, glyph, em, nil); len(segments) > 0 {
 			p.Fill(glyphPath(segments, at, scale))
 		}
-		if advance, err := face.Face.GlyphAdvance(&buffer, glyph, em, 0); err == nil {
-			at.X += scale * units(advance)
-		}
+		advance, _ := face.Face.GlyphAdvance(&buffer, glyph, em, 0)
+		at.X += scale * units(advance)
 		before = glyph
 	}
 }

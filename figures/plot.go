@@ -76,7 +76,7 @@ func ticks(low, high float64, count int, whole bool) []plot.Tick {
 	var marks []plot.Tick
 	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
 		label := strconv.FormatFloat(i*step+0, 'f', decimals, 64)
-		marks = append(marks, plot.Tick{Value: i * step, Label: strings.Replace(label, "-", "−", 1)})
+		marks = append(marks, plot.Tick{Value: i * step, Label: properMinus(label)})
 	}
 	return marks
 }

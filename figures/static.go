@@ -190,19 +190,12 @@ func drawLegendRow(c draw.Canvas, row []legendEntry, x, top vg.Length) {
 // wrap breaks a sentence into lines no wider than room.
 func wrap(style text.Style, sentence string, room vg.Length) []string {
 	var lines []string
-	line := ""
 	for _, word := range strings.Fields(sentence) {
-		if line != "" && style.Width(line+" "+word) <= room {
-			line += " " + word
-			continue
+		if last := len(lines) - 1; last >= 0 && style.Width(lines[last]+" "+word) <= room {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
 		}
-		if line != "" {
-			lines = append(lines, line)
-		}
-		line = word
 	}
-	if line == "" {
-		return lines
-	}
-	return append(lines, line)
+	return lines
 }
