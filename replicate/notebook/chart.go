@@ -15,6 +15,7 @@ import (
 	"tvps/figures"
 
 	"golang.org/x/image/draw"
+	"gonum.org/v1/gonum/floats"
 )
 
 // pictureWidth is the width of static pictures in a notebook, in pixels.
@@ -172,10 +173,7 @@ func Means(name string, group []int32, v []float64) figures.Series {
 // size, it shows the mean of both coordinates in each bin.
 func Binned(name string, n int, x, y []float64) figures.Series {
 	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	floats.ArgsortStable(slices.Clone(x), order)
 	n = min(n, len(x))
 	meanX, meanY := make([]float64, n), make([]float64, n)
 	for k := range n {
