@@ -78,27 +78,24 @@ func seriesSets(f paper.Figure, p Panel) (claimed, noted [][]string) {
 			sets = append(sets, set)
 		}
 	}
+	var parts []paper.Part // about the panel
 	for _, c := range f.Claims {
-		for _, part := range c.Parts {
-			if part.Panel == p.Key {
-				add(needs(part)...)
-			}
-		}
+		parts = append(parts, c.Parts...)
+	}
+	parts = slices.DeleteFunc(parts, func(part paper.Part) bool { return part.Panel != p.Key })
+	for _, part := range parts {
+		add(needs(part)...)
 	}
 	n := len(sets)
 	add(p.Series...)
-	for _, c := range f.Claims {
-		for _, part := range c.Parts {
-			if part.Panel != p.Key {
-				continue
-			}
-			for _, floor := range p.floors() {
-				add(cmp.Or(part.Base, part.Series), floor)
-			}
-			if p.Single != "" {
-				add(part.Series, p.Single)
-				add(cmp.Or(part.Base, part.Series), p.Single)
-			}
+	for _, part := range parts {
+		base := cmp.Or(part.Base, part.Series)
+		for _, floor := range p.floors() {
+			add(base, floor)
+		}
+		if p.Single != "" {
+			add(part.Series, p.Single)
+			add(base, p.Single)
 		}
 	}
 	if last := len(p.Series) - 1; len(p.Spans) > 0 {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -112,10 +113,7 @@ func Incomplete(made []Made) error {
 	var first error
 	for _, m := range made {
 		if m.Err != nil {
-			names = append(names, m.Name)
-			if first == nil {
-				first = m.Err
-			}
+			names, first = append(names, m.Name), cmp.Or(first, m.Err)
 		}
 	}
 	if first == nil {

@@ -42,13 +42,10 @@ func (c Catalog) protocolOf(scenario string) *experiment.Protocol {
 
 // FiguresAt lists the figures whose scenarios all have the scale, or all figures if none has.
 func (c Catalog) FiguresAt(scale experiment.Scale) []paper.Figure {
-	var out []paper.Figure
-	for _, f := range c.Figures {
-		if !slices.ContainsFunc(f.Panels, func(p paper.Panel) bool { return !c.hasScale(p.Scenario, scale) }) {
-			out = append(out, f)
-		}
-	}
-	if out == nil {
+	out := slices.DeleteFunc(slices.Clone(c.Figures), func(f paper.Figure) bool {
+		return slices.ContainsFunc(f.Panels, func(p paper.Panel) bool { return !c.hasScale(p.Scenario, scale) })
+	})
+	if len(out) == 0 {
 		return c.Figures
 	}
 	return out

@@ -101,28 +101,9 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 	defer trace.StartRegion(ctx, "draw").End()
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	var ready []claims.Collected
-	state := &figures.Draft{Running: true}
+	ready, state := d.ready(report)
 	seeds := 0
-	names := map[string]string{} // of panels in the line
-	for _, c := range collect(d.plan, report) {
-		key, all := c.Key, ended(c, report.Failed)
-		names[key] = key
-		switch {
-		case !all && d.whole:
-			c.Seeds = nil
-		case !all:
-			c = c.Complete()
-		}
-		switch {
-		case len(c.Seeds) == 0:
-			state.Missing = append(state.Missing, key)
-			continue
-		case !all:
-			state.Growing = append(state.Growing, key)
-			names[key] += fmt.Sprintf(" (%s)", runs.Plural(len(c.Seeds), "seed"))
-		}
-		ready = append(ready, c)
+	for _, c := range ready {
 		seeds += len(c.Seeds)
 	}
 	if seeds == d.seeds || !d.whole && len(state.Missing)+len(state.Growing) == 0 {
@@ -143,15 +124,38 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 		return ""
 	}
 	d.drawn = r
-	var keys []string
-	for _, panel := range r.Figure.Panels {
-		keys = append(keys, names[panel.Key])
+	var names []string
+	for _, c := range ready {
+		if !slices.ContainsFunc(r.Figure.Panels, func(p figures.Panel) bool { return p.Key == c.Key }) {
+			continue
+		}
+		name := c.Key
+		if slices.Contains(state.Growing, c.Key) {
+			name += fmt.Sprintf(" (%s)", runs.Plural(len(c.Seeds), "seed"))
+		}
+		names = append(names, name)
 	}
-	line = fmt.Sprintf("%s: %s drawn: %s", d.figure.Name(), strings.Join(keys, ", "), d.page())
+	line = fmt.Sprintf("%s: %s drawn: %s", d.figure.Name(), strings.Join(names, ", "), d.page())
 	if len(state.Missing) > 0 {
 		line += fmt.Sprintf(" (%s to come)", strings.Join(state.Missing, ", "))
 	}
 	return line
+}
+
+// ready returns the panels that can be drawn, with the seeds that all their series have, and what is still to come.
+func (d *draft) ready(report runs.Report) (ready []claims.Collected, state *figures.Draft) {
+	state = &figures.Draft{Running: true}
+	for _, c := range collect(d.plan, report) {
+		if !ended(c, report.Failed) {
+			if c = c.Complete(); d.whole || len(c.Seeds) == 0 {
+				state.Missing = append(state.Missing, c.Key)
+				continue
+			}
+			state.Growing = append(state.Growing, c.Key)
+		}
+		ready = append(ready, c)
+	}
+	return ready, state
 }
 
 // end makes the page say that nothing is being computed. If that fails, the page finds out by its file's time.
