@@ -94,45 +94,53 @@ func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, fixed 
 			if part.Panel != p.Key || part.Verdict != Undecided || !part.counts() || part.Effect.N < 2 {
 				continue
 			}
-			if slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, needs(part.Part)) }) {
-				unreachable = append(unreachable, fmt.Sprintf("%s, panel %s: %s: its size is fixed and not extended", c.ID, p.Key,
-					what(part.Part)))
-				continue
+			why := ": its size is fixed and not extended"
+			if !slices.ContainsFunc(fixed, func(s Size) bool { return s.looksAt(p, needs(part.Part)) }) {
+				if why, err = a.extendBy(s, part, c.ID, p, f, budget); err != nil {
+					return nil, err
+				}
 			}
-			rows, _ := f.Evidence.of(part.Part)
-			m, err := NewEffect(rows, part.Part, part.Metric.Name, true)
-			if err != nil || m.grid == nil {
-				continue
+			if why != "" {
+				unreachable = append(unreachable, fmt.Sprintf("%s, panel %s: %s%s", c.ID, p.Key, what(part.Part), why))
 			}
-			sized := SizedPart{Claim: c.ID, What: what(part.Part), Mean: part.Effect.Mean,
-				Half: part.Effect.High - part.Effect.Mean, Aim: safety * aim(part)}
-			sample, half := cheapest(p, figures.VariancesOf(m.grid), len(m.grid[0]) > 1, sized.Aim)
-			if sized.Later = half; half > sized.Aim {
-				unreachable = append(unreachable, fmt.Sprintf("%s, panel %s: %s is %s +- %.4f; +- %.4f would decide it, and %d seeds at "+
-					"every step give +- %.4f", c.ID, p.Key, sized.What, figures.Signed(3, sized.Mean), sized.Half, sized.Aim,
-					mostSeeds, half))
-				continue
-			}
-			// The size grows by the part, so its time is that of all its parts.
-			larger := *s
-			larger.Sample, larger.Parts = s.joined(sample), append(slices.Clone(s.Parts), sized)
-			if len(p.Series) > len(s.Plan.Series) {
-				larger.Figure, larger.Panel, larger.Plan = f.Name(), p.Key, p
-			}
-			larger.Series = among(larger.Plan.Series, slices.Concat(s.Series, needs(part.Part)))
-			minutes, err := a.Minutes(larger)
-			if err != nil {
-				return nil, err
-			}
-			if budget > 0 && minutes > budget.Minutes() {
-				unreachable = append(unreachable, fmt.Sprintf("%s, panel %s: %s: %d seeds at every %s step would take %.0f min", c.ID, p.Key,
-					sized.What, len(larger.Seeds), experiment.Ordinal(larger.Stride), minutes))
-				continue
-			}
-			*s = larger
 		}
 	}
 	return unreachable, nil
+}
+
+// extendBy enlarges the size by what a part of a claim needs, or says why it does not; why is empty also where nothing
+// can be said of steps and seeds.
+func (a Archive) extendBy(s *Size, part JudgedPart, claim string, p Panel, f Figure,
+	budget time.Duration) (why string, err error) {
+	rows, _ := f.Evidence.of(part.Part)
+	m, err := NewEffect(rows, part.Part, part.Metric.Name, true)
+	if err != nil || m.grid == nil {
+		return "", nil
+	}
+	sized := SizedPart{Claim: claim, What: what(part.Part), Mean: part.Effect.Mean,
+		Half: part.Effect.High - part.Effect.Mean, Aim: safety * aim(part)}
+	sample, half := cheapest(p, figures.VariancesOf(m.grid), len(m.grid[0]) > 1, sized.Aim)
+	if sized.Later = half; half > sized.Aim {
+		return fmt.Sprintf(" is %s +- %.4f; +- %.4f would decide it, and %d seeds at every step give +- %.4f",
+			figures.Signed(3, sized.Mean), sized.Half, sized.Aim, mostSeeds, half), nil
+	}
+	// The size grows by the part, so its time is that of all its parts.
+	larger := *s
+	larger.Sample, larger.Parts = s.joined(sample), append(slices.Clone(s.Parts), sized)
+	if len(p.Series) > len(s.Plan.Series) {
+		larger.Figure, larger.Panel, larger.Plan = f.Name(), p.Key, p
+	}
+	larger.Series = among(larger.Plan.Series, slices.Concat(s.Series, needs(part.Part)))
+	minutes, err := a.Minutes(larger)
+	if err != nil {
+		return "", err
+	}
+	if budget > 0 && minutes > budget.Minutes() {
+		return fmt.Sprintf(": %d seeds at every %s step would take %.0f min", len(larger.Seeds),
+			experiment.Ordinal(larger.Stride), minutes), nil
+	}
+	*s = larger
+	return "", nil
 }
 
 // aim is the half width with which the interval around the present mean just decides the part, by the sign of its

@@ -112,6 +112,18 @@ func (r judgedReading) leavesOut(series string) bool {
 	return len(r.Series) > 0 && !slices.Contains(r.Series, series)
 }
 
+// jobs lists the runs of a panel under the reading; those of learners that it is not about are the default's.
+func (r judgedReading) jobs(p, byDefault claims.Panel) []runs.Wanted {
+	leftOut := func(job runs.Wanted) bool { return r.leavesOut(job.Series) }
+	jobs := slices.DeleteFunc(slices.Clone(p.Jobs), leftOut)
+	for _, job := range byDefault.Jobs {
+		if leftOut(job) {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
 // claimed lists the series of a panel that claims are about.
 func claimed(f paper.Figure, p claims.Panel) []string {
 	return slices.DeleteFunc(slices.Clone(p.Series), func(name string) bool {
@@ -197,16 +209,11 @@ func (l *Lab) judgeReading(r *judgedReading, o StudyOptions) error {
 			} else if err != nil { // without its data or checkpoint the panel is not judged
 				continue
 			}
-			p.Jobs = slices.DeleteFunc(p.Jobs, func(job runs.Wanted) bool { return r.leavesOut(job.Series) })
+			p.Jobs = r.jobs(p, byDefault[k])
 			known := idsOf(byDefault[k])
 			for _, job := range p.Jobs {
 				if !known[job.Spec.ID()] {
 					changed[p.Key+" "+job.Series] = true
-				}
-			}
-			for _, job := range byDefault[k].Jobs {
-				if r.leavesOut(job.Series) {
-					p.Jobs = append(p.Jobs, job)
 				}
 			}
 			c, err := l.Load(p)
@@ -287,52 +294,61 @@ func (v verdictsByReading) under(id string, verdict claims.Verdict) []string {
 // markdown is the page: the answer, the picture, what depends on the reading, what the readings are, and, folded, the
 // verdicts of the picture as text.
 func (v verdictsByReading) markdown() string {
-	var b strings.Builder
-	dependent, moved := v.dependent(), 0
-	for _, c := range v.claims {
-		if slices.ContainsFunc(v.Readings[defaults:], func(r judgedReading) bool {
-			now := r.verdict(c.ID)
-			return lookOf(now).Mark != "" && now != "" && now != v.Readings[defaults-1].verdict(c.ID)
-		}) {
-			moved++
-		}
-	}
-	fmt.Fprintf(&b, "# Verdicts by reading\n\n"+
-		"The paper leaves points open ([interpretations](../../../replicate/paper/INTERPRETATIONS.md)). Does it\n"+
-		"matter how they are read?\n\n**Of %s, %d hold under one reading and do not hold under another.** %d have another\n"+
-		"verdict under some reading than by default with the same seeds.\n\n![Verdicts by claim and reading](%s.svg)\n\n"+
-		"A row is a claim, a column a [reading](#the-readings). *Default* has the [gallery's](../README.md)\n"+
-		"verdicts, *same seeds* those of the default with the seeds and steps of the readings.\n",
-		runs.Plural(len(v.claims), "claim"), len(dependent), moved, readingName)
-	differ, readings := [][]string{{"claim", "holds", "does not hold"}}, [][]string{{"reading", "about", "settings", "seeds"}}
+	dependent := v.dependent()
+	differ := [][]string{{"claim", "holds", "does not hold"}}
 	for _, c := range dependent {
 		differ = append(differ, []string{fmt.Sprintf("`%s`: %s", c.ID, c.Text), strings.Join(v.under(c.ID, claims.Holds), ", "),
 			strings.Join(v.under(c.ID, claims.DoesNotHold), ", ")})
 	}
-	all := make([][]string, 1+len(v.claims))
-	all[0] = []string{"claim"}
-	for i, c := range v.claims {
-		all[1+i] = []string{"`" + c.ID + "`"}
-	}
-	for i, r := range v.Readings {
-		all[0] = append(all[0], r.Name)
-		for j, c := range v.claims {
-			all[1+j] = append(all[1+j], lookOf(r.verdict(c.ID)).Mark)
-		}
-		if i >= defaults {
-			readings = append(readings, []string{r.Name + ": " + r.Text, r.About, "`" + strings.Join(r.Set, " ") + "`", r.Seeds})
-		}
+	readings := [][]string{{"reading", "about", "settings", "seeds"}}
+	for _, r := range v.Readings[defaults:] {
+		readings = append(readings, []string{r.Name + ": " + r.Text, r.About, "`" + strings.Join(r.Set, " ") + "`", r.Seeds})
 	}
 	var marks []string
 	for _, look := range verdictLooks {
 		marks = append(marks, cmp.Or(look.Mark, "empty")+" "+look.Text)
 	}
-	fmt.Fprintf(&b, "\n## Claims that depend on the reading\n\n%s\n## The readings\n\n"+
+	return fmt.Sprintf("# Verdicts by reading\n\n"+
+		"The paper leaves points open ([interpretations](../../../replicate/paper/INTERPRETATIONS.md)). Does it\n"+
+		"matter how they are read?\n\n**Of %s, %d hold under one reading and do not hold under another.** %d have another\n"+
+		"verdict under some reading than by default with the same seeds.\n\n![Verdicts by claim and reading](%s.svg)\n\n"+
+		"A row is a claim, a column a [reading](#the-readings). *Default* has the [gallery's](../README.md)\n"+
+		"verdicts, *same seeds* those of the default with the seeds and steps of the readings.\n"+
+		"\n## Claims that depend on the reading\n\n%s\n## The readings\n\n"+
 		"A reading changes these settings and no others.\n\n%s\n"+
 		"<details><summary>All verdicts, as in the picture</summary>\n\n%s.\n\n%s\n</details>\n\n"+
 		"`study --verdicts` makes this page, with the runs in `%s.csv.gz`.\n",
-		figures.Markdown(differ), figures.Markdown(readings), strings.Join(marks, ";\n"), figures.Markdown(all), readingName)
-	return b.String()
+		runs.Plural(len(v.claims), "claim"), len(dependent), v.moved(), readingName,
+		figures.Markdown(differ), figures.Markdown(readings), strings.Join(marks, ";\n"), figures.Markdown(v.marks()), readingName)
+}
+
+// moved counts the claims that have another verdict under some reading than by default with the same seeds.
+func (v verdictsByReading) moved() (n int) {
+	for _, c := range v.claims {
+		if slices.ContainsFunc(v.Readings[defaults:], func(r judgedReading) bool {
+			now := r.verdict(c.ID)
+			return lookOf(now).Mark != "" && now != "" && now != v.Readings[defaults-1].verdict(c.ID)
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+// marks is the picture as text: a row for each claim, a column for each reading.
+func (v verdictsByReading) marks() [][]string {
+	rows := [][]string{{"claim"}}
+	for _, r := range v.Readings {
+		rows[0] = append(rows[0], r.Name)
+	}
+	for _, c := range v.claims {
+		row := []string{"`" + c.ID + "`"}
+		for _, r := range v.Readings {
+			row = append(row, lookOf(r.verdict(c.ID)).Mark)
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // dependent lists the claims that hold under one reading and do not hold under another.
