@@ -207,11 +207,14 @@ func (e Estimate) Short(unit Unit) (mean, low, high string) {
 
 // decimals is the usual number of decimals, or more where an interval that excludes 0 would seem to touch it.
 func (e Estimate) decimals(usual int) int {
-	nearest := min(math.Abs(e.Low), math.Abs(e.High))
-	for most := usual + 3; usual < most && e.N > 1 && e.Low*e.High > 0 && nearest < math.Pow10(-usual)/2; {
-		usual++
+	if e.N < 2 || e.Low*e.High <= 0 {
+		return usual
 	}
-	return usual
+	decimals, nearest := usual, min(math.Abs(e.Low), math.Abs(e.High))
+	for decimals < usual+3 && nearest < math.Pow10(-decimals)/2 {
+		decimals++
+	}
+	return decimals
 }
 
 // Bounds are the ends of the interval, to three decimals or more.

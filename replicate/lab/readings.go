@@ -34,7 +34,7 @@ type judgedReading struct {
 	panels []claims.Panel           // those of which runs are made, with the series of claims alone
 }
 
-// defaults is the number of readings that are the default.
+// defaults is how many of verdictsByReading.Readings are the default, before the others.
 const defaults = 2
 
 // readingName is the stem of the files.

@@ -32,7 +32,7 @@ type studyPlan struct {
 	Table   paper.Table
 	Default claims.Panel
 	Rows    []studyRowPlan
-	Left    []LeftOut
+	Left    []leftOut
 }
 
 // studyRowPlan is an alternative with its settings and runs.
@@ -48,8 +48,8 @@ func (p studyPlan) block() string { return "study:" + p.Key }
 // isDefault tells whether a row about settings has those of the default.
 func (r studyRowPlan) isDefault() bool { return len(r.Alternative.Set) > 0 && len(r.Changed) == 0 }
 
-// LeftOut is an alternative that is not a row of this table, with the reason.
-type LeftOut struct {
+// leftOut is an alternative that is not a row of this table, with the reason.
+type leftOut struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
 }
@@ -142,11 +142,11 @@ func (p *studyPlan) addRows(names []string) error {
 			return usage.Errorf("row %s of %s: %w", a.Name, p.Key, err)
 		}
 		if row.isDefault() && !a.Literal {
-			p.Left = append(p.Left, LeftOut{a.Name, "it is the default here"})
+			p.Left = append(p.Left, leftOut{a.Name, "it is the default here"})
 			continue
 		}
 		if err := checkSeries(row.Panel); err != nil {
-			p.Left = append(p.Left, LeftOut{a.Name, err.Error()})
+			p.Left = append(p.Left, leftOut{a.Name, err.Error()})
 			continue
 		}
 		p.Rows = append(p.Rows, row)
@@ -202,10 +202,10 @@ func (l *Lab) studyPlans(tables []paper.Table, o StudyOptions) ([]studyPlan, err
 			if err := l.AddJobs(&row.Panel); err != nil {
 				return nil, err
 			}
-			row.keep(row.Jobs, idsOf(plan.Default))
+			row.keep(idsOf(plan.Default))
 			if a := row.Alternative; skipSlow && a.Slow != "" && !row.Stored(l.Store) {
 				why := fmt.Sprintf("about %s on two cores, with `--row`", a.Slow)
-				plan.Left = append(plan.Left, LeftOut{a.Name, why})
+				plan.Left = append(plan.Left, leftOut{a.Name, why})
 				continue
 			}
 			plan.Rows = append(plan.Rows, row)
@@ -227,19 +227,16 @@ func idsOf(panels ...claims.Panel) map[string]bool {
 
 // keep keeps the jobs of the base and those that are not known from the default. A row without changed settings keeps
 // all jobs.
-func (r *studyRowPlan) keep(jobs []runs.Wanted, known map[string]bool) {
-	series := []string{r.Series[0]}
-	r.Jobs = nil
-	for _, job := range jobs {
-		if job.Series != series[0] && known[job.Spec.ID()] && len(r.Changed) > 0 {
-			continue
-		}
-		r.Jobs = append(r.Jobs, job)
-		if !slices.Contains(series, job.Series) {
-			series = append(series, job.Series)
-		}
+func (r *studyRowPlan) keep(known map[string]bool) {
+	base := r.Series[0]
+	r.Jobs = slices.DeleteFunc(r.Jobs, func(job runs.Wanted) bool {
+		return job.Series != base && known[job.Spec.ID()] && len(r.Changed) > 0
+	})
+	var learners []string
+	for _, job := range r.Jobs {
+		learners = append(learners, job.Series)
 	}
-	r.Series = series
+	r.Series = withBase(base, learners)
 }
 
 // Study computes the missing runs of the study, prints its tables, and writes them to the folder o.Out and into the

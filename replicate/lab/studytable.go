@@ -29,7 +29,7 @@ type studyTable struct {
 	Columns  []string   `json:"columns"`
 	Steps    []int      `json:"steps"`
 	Rows     []studyRow `json:"rows"`
-	Left     []LeftOut  `json:"left-out"`
+	Left     []leftOut  `json:"left-out"`
 
 	factor float64 // by which cells multiply the measure
 	unit   string

@@ -37,7 +37,7 @@ func byHand() studyTable {
 				Text: "Table 2"}, Steps: []int{1, 4, 7}, OwnBase: true, Defaults: true,
 				Results: map[string]figures.SummaryRow{"everything": base}},
 		},
-		Left: []LeftOut{{"slow", "it takes an hour"}, {"wide", "it is the default"}, {"long", "it takes an hour"}},
+		Left: []leftOut{{"slow", "it takes an hour"}, {"wide", "it is the default"}, {"long", "it takes an hour"}},
 	}
 }
 

@@ -14,9 +14,8 @@ func (l Learner) cost(s Settings) float64 {
 		all = float64(s.MaxUpdates)
 	}
 	one := min(all, float64(s.N*s.Epochs)/float64(s.Batch))
-	update, test := 1., 1. // measured: minibatches of a vector model,
-	if s.model() == PretrainedHead {
-		// and of the head of ResNet-18 of width 16; at width 64 eight times as much
+	update, test := 1., 1.
+	if s.model() == PretrainedHead { // measured at width 16; at width 64 it is eight times as much
 		update = map[string]float64{"basic": 150, "stage": 310}[s.Block] * math.Pow(float64(s.Width)/16, 1.5)
 		test = 10 * update
 	}
