@@ -23,9 +23,7 @@ func standInSettings() Settings {
 func TestStandIn(t *testing.T) {
 	s := standInSettings()
 	h := newHost(t, "")
-	jobs, err := s.Jobs(h, []string{"everything", "ours"}, []int64{0}, "")
-	demand.NoError(t, err)
-	if got := jobs[0].Spec.Experiment; got != "clear-stand-in" {
+	if got := jobs(t, h, s, []int64{0}, "everything")[0].Spec.Experiment; got != "clear-stand-in" {
 		t.Errorf("the runs are kept under %s", got)
 	}
 	if source := s.Source(h); source.StandIn != StandIn || !strings.Contains(source.Note, StandIn) {
@@ -77,9 +75,8 @@ func TestPublishedFeatures(t *testing.T) {
 		t.Error("features=stand-in takes CLEAR")
 	}
 	s.Features, s.N, s.Epochs = "auto", 20, 1
-	jobs, err := s.Jobs(h, []string{"recent"}, []int64{0}, "")
-	demand.NoError(t, err)
-	spec, source := jobs[0].Spec, s.Source(h)
+	job := jobs(t, h, s, []int64{0}, "recent")[0]
+	spec, source := job.Spec, s.Source(h)
 	if spec.Experiment != "clear" || !strings.HasPrefix(spec.Settings["data"], "clear:") ||
 		source.StandIn != "" || strings.Contains(source.Note, StandIn) {
 		t.Errorf("%s, data %s: %+v", spec.Experiment, spec.Settings["data"], source)
@@ -97,7 +94,7 @@ func TestPublishedFeatures(t *testing.T) {
 	if got := stream.Test(1).Row; len(got) != len(test) {
 		t.Errorf("%d rows to test, the split has %d", len(got), len(test))
 	}
-	step, stop, err := jobs[0].Batch.Start(t.Context(), []int64{spec.Seed}, []runs.Spec{spec}, runs.Files{})
+	step, stop, err := job.Batch.Start(t.Context(), []int64{spec.Seed}, []runs.Spec{spec}, runs.Files{})
 	demand.NoError(t, err)
 	defer stop()
 	if rows, err := step(t.Context(), 2); err != nil || !(metric(t, rows[0], "accuracy") > 0) {

@@ -55,9 +55,8 @@ func TestCollected(t *testing.T) {
 	_, err = s.Jobs(h, []string{"everything"}, []int64{0}, "")
 	demand.Error(t, err, "6 steps", "steps=5")
 	s.Steps = 5
-	jobs, err := s.Jobs(h, []string{"everything"}, []int64{0}, "")
-	if err != nil || !strings.HasPrefix(jobs[0].Spec.Settings["data"], "gas:") {
-		t.Fatalf("%v, %v", jobs, err)
+	if data := jobs(t, h, s, []int64{0}, "everything")[0].Spec.Settings["data"]; !strings.HasPrefix(data, "gas:") {
+		t.Errorf("the runs have the data %s", data)
 	}
 	accuracy := map[string]float64{}
 	for _, series := range []string{"everything", "recent"} {
