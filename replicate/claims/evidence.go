@@ -259,8 +259,11 @@ func (e Evidence) Notes(drawn Panel) []string {
 		if len(s.about) > 0 {
 			what += " about " + strings.Join(s.about, ", ")
 		}
-		out = append(out, fmt.Sprintf("%s are judged by %s%s.", what, s.Sample(),
-			map[bool]string{true: ", which are more than are drawn"}[s.Sample().against(drawn) > 0]))
+		by := s.Sample().String()
+		if s.Sample().against(drawn) > 0 {
+			by += ", which are more than are drawn"
+		}
+		out = append(out, fmt.Sprintf("%s are judged by %s.", what, by))
 	}
 	return out
 }

@@ -103,7 +103,10 @@ func speedRows(speeds map[string][3]float64) []figures.Row {
 			for series, speed := range speeds {
 				mean := 0.
 				for i, target := range []float64{0, 1, 3} {
-					earned := -math.Abs(speed[i]-target) - .05*float64(seed)*map[bool]float64{true: 1}[series != "single"]
+					earned := -math.Abs(speed[i] - target)
+					if series != "single" {
+						earned -= .05 * float64(seed)
+					}
 					mean += earned / 3
 					rows = append(rows, figures.Row{Panel: "a", Series: series, Seed: seed, T: t, Metric: fmt.Sprint("return-", target),
 						Value: earned})

@@ -82,7 +82,10 @@ func (l *testLab) compute(t *testing.T, p claims.Panel, value func(job runs.Want
 			v := value(job, t)
 			rows := []runs.Row{{T: t, Metric: p.Shown().Name, Value: v}}
 			if p.Single != "" { // two tasks, which differ for the policy of all tasks alone
-				apart := map[bool]float64{true: 50}[job.Series == p.Single]
+				apart := 0.
+				if job.Series == p.Single {
+					apart = 50
+				}
 				rows = append(rows, runs.Row{T: t, Metric: "return-easy", Value: v + apart},
 					runs.Row{T: t, Metric: "return-hard", Value: v - apart})
 			}

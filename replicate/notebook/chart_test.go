@@ -20,14 +20,9 @@ func TestChartsAreTwoOutputs(t *testing.T) {
 	r := record(t)
 	fig, _ := sample(t)
 	Charts(fig)
-	want := []string{
-		"[image/png text/plain]",
-		"[" + ValuesMIME + " text/html text/plain]",
-		"[image/png text/plain]",
-		"[" + ValuesMIME + " text/html text/plain]",
-	}
-	if got := r.types(); !slices.Equal(got, want) {
-		t.Fatalf("outputs %v, want %v", got, want)
+	picture, chart := "[image/png text/plain]", "["+ValuesMIME+" text/html text/plain]"
+	if got := r.types(); !slices.Equal(got, []string{picture, chart, picture, chart}) {
+		t.Fatalf("outputs %v, want %s and %s of each panel", got, picture, chart)
 	}
 	for _, i := range []int{1, 3} {
 		html := r.content(t, i, htmlMIME)
@@ -80,14 +75,8 @@ func TestPicture(t *testing.T) {
 
 func TestPlot(t *testing.T) {
 	r := record(t)
-	Plot(
-		3,
-		"A title",
-		"x",
-		"y",
-		Curve("one", []float64{1, 2}, []float64{3, 4}),
-		Dashed("two", []float64{1, 2}, []float64{5, 6}),
-	)
+	Plot(3, "A title", "x", "y", Curve("one", []float64{1, 2}, []float64{3, 4}),
+		Dashed("two", []float64{1, 2}, []float64{5, 6}))
 	html := r.content(t, 1, htmlMIME)
 	demand.Words(t, html, `"title":"(3) A title"`, `"value":[2,4]`, `"value":[1,5]`, `"type":"dashed"`,
 		figures.Others[0], figures.Others[1])
