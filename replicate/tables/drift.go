@@ -298,8 +298,8 @@ func (m *Map) add(logs []float64, of []int, blocks int) {
 	m.Worth = append(m.Worth, worth)
 }
 
-// turn is the block that differs most from the one before it. It is sharp if they differ at least twice as much as
-// neighbours typically do.
+// turn is the block that differs most from the one before it; 0 if none differs. It is sharp if they differ at least
+// twice as much as neighbours typically do.
 func (m *Map) turn() (block int, sharp bool) {
 	change := make([]float64, len(m.Worth)-1)
 	for b := range change {
@@ -307,6 +307,9 @@ func (m *Map) turn() (block int, sharp bool) {
 	}
 	at := floats.MaxIdx(change)
 	most := change[at]
+	if most <= 0 {
+		return 0, false
+	}
 	slices.Sort(change)
 	return at + 1, most >= 2*change[len(change)/2]
 }

@@ -111,6 +111,20 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// TestUnseenTurn: where g sees nothing, so that all blocks of its maps are alike, the verdict names no time, and says of
+// columns only that they drift by themselves.
+func TestUnseenTurn(t *testing.T) {
+	flat := [][]float64{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}
+	m := &measurement{Drift: &Drift{Blocks: []Block{{Name: "a"}, {Name: "b"}, {Name: "c"}},
+		Maps: []Map{{In: InX, Worth: flat}, {In: InBoth, Worth: flat}, {In: InRule, Worth: flat}}, Columns: &Columns{}}}
+	m.Finding = &Finding{Sentence: "Drift", Columns: []string{"n31"},
+		Questions: []Question{{Name: InX, Drift: true}, {Name: InY}, {Name: InRule, Drift: true}}}
+	v := m.judge()
+	if want := "Drift. When y given x changes is not seen by g; n31 drifts by itself."; v.Sentence != want || v.Turn != "" {
+		t.Errorf("the verdict is %q (turn %q), not %q", v.Sentence, v.Turn, want)
+	}
+}
+
 // TestUnlike: the verdict says so where no earlier block has half of its distribution in common with the last one.
 func TestUnlike(t *testing.T) {
 	for worth, want := range map[float64]bool{.45: true, .55: false} {

@@ -66,17 +66,23 @@ func (s *sample) find(ctx context.Context, fitter *crossfit.Fitter, q Request) (
 			Question{Name: InRule, Tests: []QuestionTest{score("g", d.Rule)}})
 	}
 	f.correct()
-	size := map[string]float64{}
-	for feature, column := range s.encoder.Of() {
-		name := s.encoder.Columns[column].Name
-		if d.Columns.Column[feature] <= level && !slices.Contains(f.Columns, name) {
-			f.Columns = append(f.Columns, name)
-		}
-		size[name] = max(size[name], d.Columns.Size[feature])
-	}
-	slices.SortStableFunc(f.Columns, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
+	f.name(d.Columns, collect(s.encoder.Of(), func(column int) string { return s.encoder.Columns[column].Name }))
 	f.Sentence = f.sentence(s.hidden)
 	return f, nil
+}
+
+// name lists the columns that drift by themselves. Their p-values are corrected for the other tests as that of the test
+// of all columns is, so that none is named where that test finds nothing. column: that of each feature.
+func (f *Finding) name(t *crossfit.ColumnTest, column []string) {
+	corrects := f.Questions[0].Tests[0].P / t.P
+	size := map[string]float64{}
+	for feature, name := range column {
+		if t.Column[feature]*corrects <= level && !slices.Contains(f.Columns, name) {
+			f.Columns = append(f.Columns, name)
+		}
+		size[name] = max(size[name], t.Size[feature])
+	}
+	slices.SortStableFunc(f.Columns, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
 }
 
 // correct replaces the p-values of all tests by those that Holm's procedure adjusts, and answers.

@@ -44,6 +44,24 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
+// TestNamedColumns: a column is named as drifting if its p-value, corrected as all are, is at most .05: not where the
+// test of all columns finds nothing, and none by chance next to one that drifts.
+func TestNamedColumns(t *testing.T) {
+	for _, test := range []struct {
+		first, second float64 // p-values of two columns
+		want          string
+	}{{.02, .03, ""}, {.001, .03, "a"}, {.001, .01, "b a"}} {
+		f := &Finding{Questions: []Question{{Name: InX, Tests: []QuestionTest{{P: test.first}, {P: .8}}},
+			{Name: InY, Tests: []QuestionTest{{P: .7}}}, {Name: InRule, Tests: []QuestionTest{{P: .9}}}}}
+		f.correct()
+		f.name(&crossfit.ColumnTest{P: test.first, Column: []float64{test.first, test.second}, Size: []float64{1, 2}},
+			[]string{"a", "b"})
+		if got := strings.Join(f.Columns, " "); got != test.want {
+			t.Errorf("p %v and %v: columns %q, not %q", test.first, test.second, got, test.want)
+		}
+	}
+}
+
 // TestOneRule: drift and weights test the same rows with the same settings. Where nothing drifts, all weights are 1;
 // one column of 20 that moves by half a standard deviation is found.
 func TestOneRule(t *testing.T) {

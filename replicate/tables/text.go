@@ -15,7 +15,7 @@ import (
 type Verdict struct {
 	Sentence string   `json:"sentence"`
 	Drift    []string `json:"drift"`             // questions answered with yes
-	Turn     string   `json:"turn,omitempty"`    // the block at whose begin it changed most; empty: gradually
+	Turn     string   `json:"turn,omitempty"`    // the block at whose begin it changed most; empty: gradually, or unseen
 	Columns  []string `json:"columns,omitempty"` // that carry most of the drift
 	Share    float64  `json:"share,omitempty"`   // of these columns in log omega
 }
@@ -42,10 +42,13 @@ func (m *measurement) judge() Verdict {
 	case !slices.Contains(v.Drift, InX):
 		what, turns = "y", m.mapOf(InBoth)
 	}
-	if at, sharp := turns.turn(); sharp {
+	switch at, sharp := turns.turn(); {
+	case at == 0: // too weak for g, which is 0 then
+		v.Sentence += fmt.Sprintf(". When %s changes is not seen by g", what)
+	case sharp:
 		v.Turn = m.Blocks[at].Name
 		v.Sentence += fmt.Sprintf(". The change of %s is strongest around %s", what, ShortName(v.Turn))
-	} else {
+	default:
 		v.Sentence += fmt.Sprintf(". The change of %s is gradual", what)
 	}
 	for _, c := range m.Columns.List[:min(3, len(m.Columns.List))] {
@@ -57,7 +60,8 @@ func (m *measurement) judge() Verdict {
 	switch {
 	case v.Share == 0 && len(m.Finding.Columns) > 0: // too weak for g
 		v.Columns = m.Finding.Columns
-		v.Sentence += "; it is in " + few(v.Columns, 3)
+		itself := map[bool]string{true: " drifts by itself", false: " drift by themselves"}[len(v.Columns) == 1]
+		v.Sentence += "; " + few(v.Columns, 3) + itself
 	case v.Share > 0:
 		verb := map[bool]string{true: "carries", false: "carry"}[len(v.Columns) == 1]
 		v.Sentence += fmt.Sprintf("; %s %s %.0f%% of log omega", joined(v.Columns, "and"), verb, 100*v.Share)
