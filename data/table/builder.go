@@ -133,6 +133,7 @@ func (b *builder) addTime(text []byte, row, line int) {
 		b.zoned, b.time = t.zoned, spot{row, line, string(text)}
 	}
 	b.above12 = b.above12 || bytes.IndexByte(text, '.') == 2 && string(text[:2]) > "12"
+	b.column.zone = cmp.Or(b.column.zone, t.away)
 	if t.zone != "" && b.zone.row == 0 {
 		b.zone = spot{row, line, string(text)}
 	}

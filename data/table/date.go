@@ -110,8 +110,9 @@ func inRange(year int) bool { return year >= 1 && year <= 9999 }
 // moment is a time that was parsed.
 type moment struct {
 	micro int64
-	zoned bool   // it has a zone
-	zone  string // the name of its zone, if nobody can know which one is meant: EST is one in America and in Australia
+	zoned bool           // it has a zone
+	away  *time.Location // its offset, if that is not UTC's
+	zone  string         // the name of its zone, if nobody can know which one is meant: EST is one in America and in Australia
 }
 
 // directives are those of strptime as Go's layouts have them. A time may have more digits of its seconds.
@@ -183,7 +184,11 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 			continue
 		}
 		t = moment{micro: when.UnixMicro(), zoned: strings.Contains(layout+rest, "07") || strings.Contains(layout+rest, "MST")}
-		if name, offset := when.Zone(); offset == 0 && when.Location() != location && strings.Trim(name, "UTCGM") != "" {
+		name, offset := when.Zone()
+		if t.zoned && offset != 0 {
+			t.away = time.FixedZone(when.Format("-07:00"), offset)
+		}
+		if offset == 0 && when.Location() != location && strings.Trim(name, "UTCGM") != "" {
 			t.zone = name
 		}
 		return t, true

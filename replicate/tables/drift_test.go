@@ -111,8 +111,8 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestUnseenTurn: where g sees nothing, so that all blocks of its maps are alike, the verdict names no time, and says of
-// columns only that they drift by themselves.
+// TestUnseenTurn: where g sees nothing, so that all blocks of its maps are alike, the verdict names no time, and says
+// of columns only that they drift by themselves.
 func TestUnseenTurn(t *testing.T) {
 	flat := [][]float64{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}
 	m := &measurement{Drift: &Drift{Blocks: []Block{{Name: "a"}, {Name: "b"}, {Name: "c"}},

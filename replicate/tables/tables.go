@@ -76,6 +76,14 @@ func (q Request) open(until string) (o opened, err error) {
 	}
 	o.about = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
 		Rows: len(o.rows), Contents: s.String()}
+	if zone := s.Times.Zone(); zone != "" {
+		give := "a place such as Europe/Paris"
+		if strings.Contains(zone, "/") {
+			give = zone
+		}
+		o.about.note("the times of column %s have the zone %s, but each %s begins at midnight in UTC; --zone with %s changes that",
+			q.Time, zone, q.Bin.Unit, give)
+	}
 	same, err := s.constant(o.rows)
 	if err != nil {
 		return o, err
