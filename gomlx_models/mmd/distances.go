@@ -1,3 +1,18 @@
+// Package mmd measures the difference of two samples by the maximum mean discrepancy (MMD) of
+// Gretton, Borgwardt, Rasch, Schölkopf and Smola, "A Kernel Two-Sample Test" (JMLR 2012), and
+// tests whether they come from one distribution.
+//
+// The paper on time-varying propensity scores needs both. Its figure of MMD compares p_t with
+// the past, raw and weighted by omega. And it says that its assumption that p_{T+dt} is close
+// to p_T can be checked "using a two-sample test to estimate the total variation".
+//
+// For distributions p and q and the Gaussian kernel k(x, y) = exp(-|x-y|^2 / (2 width^2)),
+//
+//	MMD^2 = E k(X, X') - 2 E k(X, Y) + E k(Y, Y'),  X, X' ~ p,  Y, Y' ~ q, independent.
+//
+// It is 0 if and only if p = q. A Computer computes the pairwise Distances of two samples in one
+// compiled program for all sample sizes. Kernels of any width follow from the Distances, and a
+// Kernel gives every statistic: Kernel.PermutationTest answers "has my data drifted?".
 package mmd
 
 import (
@@ -89,6 +104,22 @@ func (c *Computer) Distances(ctx context.Context, x, y []float32) (*Distances, e
 		return nil, fmt.Errorf("mmd: %w", err)
 	}
 	return d, nil
+}
+
+// checkSample returns the number of samples in x, which messages call name. No samples, an
+// incomplete one, and values that are NaN or infinite are errors.
+func checkSample(name string, x []float32, dim int) (int, error) {
+	if len(x) == 0 || len(x)%dim != 0 {
+		return 0, fmt.Errorf("mmd: %s has %d values; it must have one or more complete samples of %d values",
+			name, len(x), dim)
+	}
+	for i, v := range x {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return 0, fmt.Errorf("mmd: sample %d of %s, coordinate %d is %v; remove or replace the sample",
+				i/dim, name, i%dim, v)
+		}
+	}
+	return len(x) / dim, nil
 }
 
 // fill copies the upper triangle of flat [capacity, capacity] to both triangles, so that the

@@ -119,8 +119,10 @@ func TestDistancesRefuse(t *testing.T) {
 		_, err := New(backendtest.Open(t, "go").Backend, size[0], size[1])
 		demand.Error(t, err, "capacity")
 	}
+	_, err := New(backendtest.Open(t, "go").Backend, MaxCapacity+1, 1)
+	demand.Error(t, err, "20001 samples", "subsets")
 	d := must[*Distances](t)(c.Distances(t.Context(), []float32{1, 2, 1, 2}, []float32{1, 2}))
-	_, err := d.MedianWidth()
+	_, err = d.MedianWidth()
 	demand.Error(t, err, "pairs of samples are equal", "choose a width")
 	for _, width := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-200, 1e200} {
 		_, err := d.Kernel(width)

@@ -21,30 +21,6 @@ func sensor(day string, n int, drift float64) []float32 {
 	return x
 }
 
-// Test whether the data of two days have drifted from those of Monday.
-func ExampleTest() {
-	ctx := context.Background()
-	engine, err := backend.Open(ctx, "", backend.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer engine.Finalize()
-	monday := sensor("monday", 200, 0)
-	for _, day := range []struct {
-		name  string
-		drift float64
-	}{{"tuesday", 0}, {"friday", .8}} {
-		r, err := mmd.Test(ctx, engine.Backend, monday, sensor(day.name, 150, day.drift), 2, mmd.Options{})
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("%s: %d against %d samples, drifted: %t\n", day.name, r.N, r.M, r.PValue <= .01)
-	}
-	// Output:
-	// tuesday: 200 against 150 samples, drifted: false
-	// friday: 200 against 150 samples, drifted: true
-}
-
 // MMD^2 of today's data and past data, without weights and with omega = p_today / p_past, which
 // is known here. With weights both samples stand for today's distribution, so MMD^2 is near 0.
 func ExampleKernel_MMD2() {

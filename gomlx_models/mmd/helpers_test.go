@@ -3,6 +3,7 @@ package mmd
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tvps/ci/demand"
@@ -101,21 +102,4 @@ func naive(x, y []float32, dim int, width float64, wx, wy []float64) float64 {
 }
 
 // ones is n equal weights.
-func ones(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = 1
-	}
-	return out
-}
-
-// summary is the mean of values and its standard error.
-func summary(values []float64) (mean, se float64) {
-	n := float64(len(values))
-	var sum, squares float64
-	for _, v := range values {
-		sum, squares = sum+v, squares+v*v
-	}
-	mean = sum / n
-	return mean, math.Sqrt((squares/n - mean*mean) / (n - 1))
-}
+func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }

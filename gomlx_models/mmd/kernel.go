@@ -11,7 +11,6 @@ import (
 // N-1, y in rows N to N+M-1.
 type Kernel struct {
 	N, M   int
-	Width  float64
 	values []float64 // [N+M, N+M], symmetric, 1 on the diagonal
 }
 
@@ -26,7 +25,7 @@ func (d *Distances) Kernel(width float64) (*Kernel, error) {
 			"choose a positive, finite width on the scale of the distances between samples", width)
 	}
 	size := d.N + d.M
-	k := &Kernel{N: d.N, M: d.M, Width: width, values: make([]float64, size*size)}
+	k := &Kernel{N: d.N, M: d.M, values: make([]float64, size*size)}
 	for i := range size {
 		k.values[i*size+i] = 1
 		for j := i + 1; j < size; j++ {

@@ -10,6 +10,7 @@ import (
 	"tvps/data/random"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // weighted returns samples of different sizes and unequal weights, the first ones 0.
@@ -64,7 +65,8 @@ func TestUnbiased(t *testing.T) {
 			d := must[*Distances](t)(computer.Distances(t.Context(), x, y))
 			values[seed] = must[float64](t)(must[*Kernel](t)(d.Kernel(c.wid)).MMD2(nil, nil))
 		}
-		mean, se := summary(values)
+		mean, sd := stat.MeanStdDev(values, nil)
+		se := stat.StdErr(sd, draws)
 		want := gaussianMMD2(c.dim, c.shift*c.shift*float64(c.dim), c.s1, c.s2, c.wid)
 		near(t, fmt.Sprintf("mean of MMD2 of %+v", c), mean, want, 4*se)
 		if se > .01 {

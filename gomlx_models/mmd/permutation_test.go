@@ -9,7 +9,6 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
-	"tvps/gomlx_models/backend/backendtest"
 )
 
 // pValue is the p-value of two samples with the median width.
@@ -103,62 +102,26 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// Test gives the same results as its parts, with the documented defaults.
-func TestTest(t *testing.T) {
-	rng := random.New(0, "test")
-	x, y := draw(rng, 40, 2, 0, 1), draw(rng, 30, 2, 1, 1)
-	xla, inGo := backendtest.Open(t, "").Backend, backendtest.Open(t, "go").Backend
-	got := must[Result](t)(Test(t.Context(), xla, x, y, 2, Options{}))
-	d := must[*Distances](t)(computer(t, "", 70, 2).Distances(t.Context(), x, y))
-	want := Result{Width: must[float64](t)(d.MedianWidth()), PValue: .001, N: 40, M: 30}
-	want.MMD2 = must[float64](t)(must[*Kernel](t)(d.Kernel(want.Width)).MMD2(nil, nil))
-	if got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	other := must[Result](t)(Test(t.Context(), inGo, x, y, 2, Options{}))
-	near(t, "MMD2 on the Go backend", other.MMD2, got.MMD2, 1e-12)
-	near(t, "width on the Go backend", other.Width, got.Width, 1e-12)
-	near(t, "p on the Go backend", other.PValue, got.PValue, 0)
-	opts := Options{Width: .5, Permutations: 300, Seed: 3}
-	chosen := must[Result](t)(Test(t.Context(), xla, x[:40], x[40:], 2, opts)) // no drift
-	unbiased := naive(x[:40], x[40:], 2, .5, ones(20), ones(20))
-	near(t, "MMD2 of a chosen width", chosen.MMD2, unbiased, 1e-12)
-	k := kernel(t, x[:40], x[40:], 2, .5)
-	near(t, "p of a chosen seed", chosen.PValue, must[float64](t)(k.PermutationTest(t.Context(), 300, 3)), 0)
-	opts.Seed = 4
-	if again := must[Result](t)(Test(t.Context(), xla, x[:40], x[40:], 2, opts)); again.PValue == chosen.PValue {
+// The p-value depends on the seed, not on the backend.
+func TestPermutationTest(t *testing.T) {
+	x := draw(random.New(0, "test"), 40, 2, 0, 1)
+	xla, inGo := computer(t, "", 40, 2), computer(t, "go", 40, 2)
+	p := pValue(t, xla, x[:40], x[40:], 300, 3)
+	near(t, "p on the Go backend", pValue(t, inGo, x[:40], x[40:], 300, 3), p, 0)
+	if pValue(t, xla, x[:40], x[40:], 300, 4) == p {
 		t.Error("another seed gives the same p-value")
 	}
 }
 
-func TestTestRefuses(t *testing.T) {
-	b := backendtest.Open(t, "go").Backend
-	two := []float32{1, 2}
-	for name, test := range map[string]struct {
-		x, y  []float32
-		dim   int
-		opts  Options
-		words []string
-	}{
-		"no dimension": {two, two, 0, Options{}, []string{"of 0 values"}},
-		"one sample":   {two, []float32{7}, 1, Options{}, []string{"two samples", "2 and 1"}},
-		"width":        {two, two, 1, Options{Width: -1}, []string{"width -1", "positive"}},
-		"all equal":    {[]float32{1, 1}, []float32{1, 1}, 1, Options{}, []string{"choose a width"}},
-		"too many":     {make([]float32, 2*MaxCapacity), two, 2, Options{}, []string{"20001 samples", "subsets"}},
-		"permutations": {two, []float32{3, 4}, 1, Options{Permutations: -1}, []string{"-1 permutations"}},
-	} {
-		_, err := Test(t.Context(), b, test.x, test.y, test.dim, test.opts)
-		t.Run(name, func(t *testing.T) { demand.Error(t, err, test.words...) })
-	}
-	k := kernel(t, two, []float32{7}, 1, 1)
-	_, err := k.PermutationTest(t.Context(), 9, 0)
+func TestPermutationTestRefuses(t *testing.T) {
+	k := kernel(t, []float32{1, 2}, []float32{7, 8}, 1, 1)
+	_, err := k.PermutationTest(t.Context(), -1, 0)
+	demand.Error(t, err, "-1 permutations")
+	_, err = kernel(t, []float32{1, 2}, []float32{7}, 1, 1).PermutationTest(t.Context(), 9, 0)
 	demand.Error(t, err, "2 against 1 samples")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := kernel(t, two, two, 1, 1).PermutationTest(ctx, 9, 0); !errors.Is(err, context.Canceled) {
+	if _, err := k.PermutationTest(ctx, 9, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("after a cancellation: %v", err)
-	}
-	if _, err := Test(ctx, b, two, two, 1, Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Test after a cancellation: %v", err)
 	}
 }
