@@ -122,7 +122,7 @@ func (f *planFlags) request(cmd *cobra.Command, args []string) (cluster.Request,
 	if err != nil {
 		return cluster.Request{}, err
 	}
-	return cluster.Request{Options: o, Figures: chosen, Arguments: o.Arguments(), TaskSeconds: f.taskTime.Seconds(),
+	return cluster.Request{Options: o, Figures: chosen, TaskSeconds: f.taskTime.Seconds(),
 		GPUFor: f.gpuFor, Backend: f.backend, GPUBackend: f.gpuBackend, CacheDir: cache}, nil
 }
 
@@ -138,7 +138,7 @@ func (f *planFlags) index() (*claims.RunIndex, error) {
 	return claims.NewRunIndex(store)
 }
 
-// write writes the text to --out or standard output, and a line for people if that is a file or nothing is missing.
+// write writes the text to standard output, or to --out and a line for people to standard output.
 func (f *planFlags) write(cmd *cobra.Command, plan cluster.Plan, text []byte) error {
 	if f.out == "" {
 		_, err := cmd.OutOrStdout().Write(text)

@@ -87,7 +87,7 @@ func (p *pretraining) train(ctx context.Context, final, working string) error {
 	save := func(s *resnet.State) error {
 		fmt.Fprintf(os.Stderr, "\nEpoch %d of %d done: training loss %.4f, %s since the start.\n",
 			s.Epoch, p.cfg.Epochs, s.Loss, time.Since(start).Round(time.Second))
-		return s.Checkpoint(p.params, true, nil).Save(working)
+		return s.Checkpoint(p.params, true).Save(working)
 	}
 	trainRows, validationRows := cifar10.Split(p.data.Train.Len(), p.cfg.Seed)
 	training, validation := images(p.data.Train.Select(trainRows)), images(p.data.Train.Select(validationRows))
@@ -140,7 +140,7 @@ func (p *pretraining) resume(path string) (*resnet.State, error) {
 
 // finish measures the network and writes the finished checkpoint.
 func (p *pretraining) finish(ctx context.Context, state *resnet.State, validation resnet.Images, path string) error {
-	c := state.Checkpoint(p.params, false, nil)
+	c := state.Checkpoint(p.params, false)
 	valid, err := resnet.Accuracy(ctx, p.backend.Backend, &c, p.cfg.Width, validation)
 	if err != nil {
 		return err

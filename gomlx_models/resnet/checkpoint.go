@@ -11,18 +11,13 @@ import (
 
 const velocityPrefix = "velocity/"
 
-// Checkpoint returns the state as a checkpoint, with settings, epoch and loss added to the
-// metadata. With velocity, Resume can continue the training; without, it is the finished
-// network.
-func (s *State) Checkpoint(params []net.Param, velocity bool, metadata map[string]string) net.Checkpoint {
-	c := net.Checkpoint{Params: slices.Clone(params), Values: slices.Clone(s.Weights), Metadata: map[string]string{}}
-	for k, v := range metadata {
-		c.Metadata[k] = v
-	}
+// Checkpoint returns the state as a checkpoint, with settings, epoch and loss as metadata. With
+// velocity, Resume can continue the training; without, it is the finished network.
+func (s *State) Checkpoint(params []net.Param, velocity bool) net.Checkpoint {
 	config, _ := json.Marshal(s.Config)
-	c.Metadata["config"] = string(config)
-	c.Metadata["epoch"] = fmt.Sprint(s.Epoch)
-	c.Metadata["loss"] = fmt.Sprint(s.Loss)
+	c := net.Checkpoint{Params: slices.Clone(params), Values: slices.Clone(s.Weights), Metadata: map[string]string{
+		"config": string(config), "epoch": fmt.Sprint(s.Epoch), "loss": fmt.Sprint(s.Loss),
+	}}
 	if velocity {
 		for i, p := range params {
 			p.Name = velocityPrefix + p.Name

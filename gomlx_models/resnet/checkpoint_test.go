@@ -32,7 +32,7 @@ func TestResumeErrors(t *testing.T) {
 		{"no weights", cfg, func(c *net.Checkpoint) { c.Params = c.Params[1:] }, []string{"stem/kernel"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checkpoint := state.Checkpoint(whole.Params, true, nil)
+			checkpoint := state.Checkpoint(whole.Params, true)
 			c.change(&checkpoint)
 			_, err := Resume(&checkpoint, whole.Params, c.cfg)
 			demand.Error(t, err, c.words...)
@@ -40,17 +40,17 @@ func TestResumeErrors(t *testing.T) {
 	}
 }
 
-// A finished checkpoint has no velocity. The given metadata are added to its own.
+// A finished checkpoint has no velocity.
 func TestFinishedCheckpoint(t *testing.T) {
 	whole := randomCheckpoint(t, 1)
 	s := &State{Config: tinyConfig(4), Epoch: 4, Weights: whole.Values, Velocity: whole.Values, Loss: 1.5}
-	c := s.Checkpoint(whole.Params, false, map[string]string{"data": "noise"})
+	c := s.Checkpoint(whole.Params, false)
 	for _, p := range c.Params {
 		if strings.HasPrefix(p.Name, velocityPrefix) {
 			t.Fatalf("it holds %s", p.Name)
 		}
 	}
-	if c.Metadata["data"] != "noise" || c.Metadata["epoch"] != "4" || c.Metadata["loss"] != "1.5" ||
+	if c.Metadata["epoch"] != "4" || c.Metadata["loss"] != "1.5" ||
 		!strings.Contains(c.Metadata["config"], `"Width":2`) {
 		t.Errorf("metadata %v", c.Metadata)
 	}

@@ -130,7 +130,7 @@ func TestInterruptedPretraining(t *testing.T) {
 	var file []byte
 	_, err = Pretrain(ctx, b, cfg, im, nil, func(s *State) error {
 		cancel()
-		file = encoded(t, s.Checkpoint(params, true, nil))
+		file = encoded(t, s.Checkpoint(params, true))
 		return nil
 	}, quiet)
 	if !errors.Is(err, context.Canceled) {
@@ -142,7 +142,7 @@ func TestInterruptedPretraining(t *testing.T) {
 	}
 	last, err := Pretrain(context.Background(), b, cfg, im, resumed, func(*State) error { return nil }, quiet)
 	demand.NoError(t, err)
-	want, got := uninterrupted.Checkpoint(params, true, nil), last.Checkpoint(params, true, nil)
+	want, got := uninterrupted.Checkpoint(params, true), last.Checkpoint(params, true)
 	if !bytes.Equal(encoded(t, want), encoded(t, got)) {
 		t.Error("the resumed training gives other bytes than the uninterrupted one")
 	}

@@ -10,11 +10,10 @@ import (
 
 // Reply is a kernel's reply to an execute_request: how the cell ended.
 type Reply struct {
-	Status         string   `json:"status"` // ok, error or aborted
-	ExecutionCount int      `json:"execution_count"`
-	Ename          string   `json:"ename"` // if Status is error
-	Evalue         string   `json:"evalue"`
-	Traceback      []string `json:"traceback"`
+	Status    string   `json:"status"` // ok, error or aborted
+	Ename     string   `json:"ename"`  // if Status is error
+	Evalue    string   `json:"evalue"`
+	Traceback []string `json:"traceback"`
 }
 
 var errInput = errors.New("the cell asks for input, which is not supported")

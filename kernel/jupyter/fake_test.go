@@ -253,6 +253,7 @@ var plain = map[string]func(f *fake, r request, rest string){
 	"env":     func(f *fake, r request, rest string) { f.print(r, os.Getenv(rest)) },
 	"pwd":     func(f *fake, r request, _ string) { dir, _ := os.Getwd(); f.print(r, dir) },
 	"args":    func(f *fake, r request, _ string) { f.print(r, strings.Join(os.Args[1:], "|")) },
+	"count":   func(f *fake, r request, _ string) { f.print(r, strconv.Itoa(f.count)) },
 	"content": func(f *fake, r request, _ string) { f.print(r, string(r.content)) },
 	"temp":    func(f *fake, r request, _ string) { check(os.WriteFile(os.TempDir()+"/left", nil, 0o600)) },
 	"child":   func(f *fake, r request, _ string) { f.child(false) },

@@ -18,8 +18,6 @@ type Output struct {
 	Metadata  map[string]json.RawMessage `json:"metadata"`
 	DisplayID string                     `json:"-"`
 
-	ExecutionCount int `json:"execution_count"` // execute_result
-
 	Ename     string   `json:"ename"` // error
 	Evalue    string   `json:"evalue"`
 	Traceback []string `json:"traceback"`

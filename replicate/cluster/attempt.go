@@ -95,9 +95,8 @@ func Attempts(plan string) (attempts []Attempt, err error) {
 		if strings.HasPrefix(entry.Name(), ".") || !strings.HasSuffix(entry.Name(), ".json") {
 			continue
 		}
-		path := filepath.Join(AttemptsFolder(plan), entry.Name())
-		text, err := os.ReadFile(path)
-		a := Attempt{path: path}
+		text, err := os.ReadFile(filepath.Join(AttemptsFolder(plan), entry.Name()))
+		var a Attempt
 		if err == nil && json.Unmarshal(text, &a) == nil {
 			attempts = append(attempts, a)
 		}

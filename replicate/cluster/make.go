@@ -18,7 +18,6 @@ import (
 type Request struct {
 	lab.Options
 	Figures     []paper.Figure
-	Arguments   []string // for Plan.Arguments
 	TaskSeconds float64
 	GPUFor      []string // scenarios, or groups of them (see GPUGroups), whose runs are for a GPU
 	Backend     string   // of tasks without a GPU; empty for the worker's default
@@ -78,7 +77,7 @@ type wanted struct {
 func Make(c lab.Catalog, index *claims.RunIndex, r Request) (Plan, error) {
 	p := &planner{Request: r, catalog: c, index: index, environments: map[string]claims.Environment{},
 		byKey: map[string]*wanted{}}
-	plan := Plan{Format: Format, Scale: string(r.Scale), Arguments: r.Arguments, TaskSeconds: r.TaskSeconds}
+	plan := Plan{Format: Format, Scale: string(r.Scale), Arguments: r.Arguments(), TaskSeconds: r.TaskSeconds}
 	for _, f := range r.Figures {
 		if err := p.addFigure(f); err != nil {
 			return Plan{}, fmt.Errorf("%s: %w", f.Name(), err)

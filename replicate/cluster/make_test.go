@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -35,17 +36,15 @@ func makePlan(t *testing.T, store *runs.Store, o Request) Plan {
 	var index *claims.RunIndex
 	if store != nil {
 		var err error
-		if index, err = claims.NewRunIndex(store); err != nil {
-			t.Fatal(err)
-		}
+		index, err = claims.NewRunIndex(store)
+		demand.NoError(t, err)
 	}
 	p, err := Make(testCatalog, index, o)
 	demand.NoError(t, err)
 	text, err := p.Encode()
 	demand.NoError(t, err)
-	if p, err = Decode(text); err != nil {
-		t.Fatal(err)
-	}
+	p, err = Decode(text)
+	demand.NoError(t, err)
 	return p
 }
 
@@ -207,10 +206,7 @@ func store(t *testing.T, s *runs.Store, o Request, name, plugin string, chosen f
 		}
 	}
 	report, err := runs.Execute(t.Context(), s, jobs, runs.Options{})
-	if err == nil {
-		err = report.Err()
-	}
-	demand.NoError(t, err)
+	demand.NoError(t, cmp.Or(err, report.Err()))
 }
 
 // Stored runs count if their settings and the backend are those of the plan, in the environment of most of them; their

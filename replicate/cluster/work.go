@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -60,12 +61,10 @@ func (w *Worker) resolve(p Plan, r Runs) ([]runs.Job, error) {
 	}
 	var jobs []runs.Job
 	for _, wanted := range all {
-		job := wanted.Job
-		if !slices.Contains(r.Seeds, job.Spec.Seed) {
-			continue
+		if job := wanted.Job; slices.Contains(r.Seeds, job.Spec.Seed) {
+			job.Steps = r.Steps
+			jobs = append(jobs, job)
 		}
-		job.Steps = r.Steps
-		jobs = append(jobs, job)
 	}
 	return jobs, nil
 }
@@ -106,8 +105,5 @@ func (w *Worker) Work(ctx context.Context, workers int) error {
 	}
 	report, err := runs.Execute(ctx, w.lab.Store, w.jobs, runs.Options{Workers: workers, Out: w.lab.Stderr,
 		Provenance: w.lab.Provenance(), Verify: w.lab.Host.Backend.VerifyPlugin, NoWait: true})
-	if err != nil {
-		return err
-	}
-	return report.Err()
+	return cmp.Or(err, report.Err())
 }

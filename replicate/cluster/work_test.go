@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -73,10 +74,7 @@ func execute(t *testing.T, l *lab.Lab, o Request) []*runs.Result {
 		}
 	}
 	report, err := runs.Execute(t.Context(), l.Store, jobs, runs.Options{Workers: 1})
-	if err == nil {
-		err = report.Err()
-	}
-	demand.NoError(t, err)
+	demand.NoError(t, cmp.Or(err, report.Err()))
 	var out []*runs.Result
 	for _, result := range report.Results {
 		out = append(out, result)

@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -125,10 +126,7 @@ func run(
 ) map[int64][]runs.Row {
 	t.Helper()
 	report, err := runs.Execute(t.Context(), store, jobs(t, h, s, series, seeds...), runs.Options{Workers: 2})
-	if err == nil {
-		err = report.Err()
-	}
-	demand.NoError(t, err)
+	demand.NoError(t, cmp.Or(err, report.Err()))
 	out := map[int64][]runs.Row{}
 	for _, r := range report.Results {
 		out[r.Spec.Seed] = r.Rows

@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math"
@@ -104,8 +105,5 @@ func TestTaskNeedsSimilarity(t *testing.T) {
 		return struct{ env.Env }{&cart{}}, nil // without the methods of env.Similar
 	})
 	report, err := runs.Execute(t.Context(), open(t), jobs(t, h, miniature(), "sac-task", 1), runs.Options{Workers: 1})
-	if err == nil {
-		err = report.Err()
-	}
-	demand.Error(t, err, "sac-task", "similarity of tasks", "cart")
+	demand.Error(t, cmp.Or(err, report.Err()), "sac-task", "similarity of tasks", "cart")
 }

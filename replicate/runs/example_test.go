@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -34,10 +35,7 @@ func Example() {
 	}
 	for range 2 {
 		report, err := runs.Execute(context.Background(), store, []runs.Job{job}, runs.Options{})
-		if err == nil {
-			err = report.Err()
-		}
-		if err != nil {
+		if err := cmp.Or(err, report.Err()); err != nil {
 			fmt.Println(err)
 			return
 		}

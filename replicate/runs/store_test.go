@@ -356,12 +356,7 @@ func TestLinks(t *testing.T) {
 			store.holder(spec(0))
 			store.list(partialSuffix, readPartialSpec)
 			report, err := Execute(t.Context(), store, []Job{testJob(0, upTo(2), new(atomic.Int64))}, Options{})
-			if err == nil {
-				err = report.Err()
-			}
-			if err == nil || !strings.Contains(err.Error(), filepath.Base(path)) {
-				t.Errorf("a %s at *%s: error %v", kind, suffix, err)
-			}
+			demand.Error(t, errors.Join(err, report.Err()), filepath.Base(path))
 			if text := demand.Read(t, precious); string(text) != "mine" {
 				t.Errorf("a %s at *%s: its target is %q", kind, suffix, text)
 			}
