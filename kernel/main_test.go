@@ -40,9 +40,7 @@ func TestMain(m *testing.M) {
 // holds the lock, makes it wait until then.
 func TestInterruption(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "python3"), nil, 0o755); err != nil { // only looked up
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.WriteFile(filepath.Join(bin, "python3"), nil, 0o755)) // only looked up
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for args, lock := range map[string]string{"install": ".lock", "lab --venv": ".jupyterlab.lock"} {
 		t.Run(args, func(t *testing.T) {

@@ -24,11 +24,9 @@ import (
 func (s *sandbox) plan(t *testing.T, args []string, more ...string) (string, cluster.Plan) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plan.json")
-	code, stdout, stderr := s.run(t, slices.Concat([]string{"plan", "fig1", "--backend", "go", "--results", s.results,
+	stdout, _ := s.succeed(t, slices.Concat([]string{"plan", "fig1", "--backend", "go", "--results", s.results,
 		"--format", "json", "--out", path}, args, more)...)
-	if code != 0 || !strings.Contains(stdout, "Plan: "+path) {
-		t.Fatalf("exit code %d, %q, %q", code, stdout, stderr)
-	}
+	demand.Words(t, stdout, "Plan: "+path)
 	p, err := cluster.Read(path)
 	demand.NoError(t, err)
 	return path, p
@@ -47,9 +45,7 @@ func (s *sandbox) work(t *testing.T, plan string, task int) (code int, stderr st
 // The tasks of a plan compute what the figure would, and --stored draws it without training.
 func TestPlanWorkAndStored(t *testing.T) {
 	local, s := newSandbox(t), newSandbox(t)
-	if code, _, stderr := local.run(t, fig1(miniature)...); code != 0 {
-		t.Fatal(stderr)
-	}
+	local.succeed(t, fig1(miniature)...)
 	path, p := s.plan(t, miniature)
 	if len(p.Tasks) != 1 || p.Cost().Runs != 4 || p.Cost().Steps != 12 || p.Tasks[0].Backend != "go" {
 		t.Fatalf("%d tasks with %+v", len(p.Tasks), p.Cost())
@@ -75,9 +71,7 @@ func TestPlanWorkAndStored(t *testing.T) {
 	}
 	s.env = []string{"PJRT_PLUGIN_LIBRARY_PATH=/nowhere"} // no backend is opened
 	before := contents(t, s.results)
-	if code, _, stderr = s.run(t, fig1(miniature, "--stored")...); code != 0 {
-		t.Fatal(stderr)
-	}
+	s.succeed(t, fig1(miniature, "--stored")...)
 	if got, want := s.csv(t), local.csv(t); got != want {
 		t.Errorf("the table is %q, on one machine %q", got, want)
 	}
@@ -89,10 +83,8 @@ func TestPlanWorkAndStored(t *testing.T) {
 		t.Errorf("%d tasks are left, %d runs stored", len(p.Tasks), p.Stored)
 	}
 	args := []string{"plan", "fig1", "--backend", "go", "--results", s.results}
-	code, stdout, _ := s.run(t, append(args, miniature...)...)
-	if code != 0 || !strings.Contains(stdout, "Nothing is missing: 4 runs stored.") {
-		t.Errorf("%d, %q", code, stdout)
-	}
+	stdout, _ := s.succeed(t, append(args, miniature...)...)
+	demand.Words(t, stdout, "Nothing is missing: 4 runs stored.")
 }
 
 // A run that another process computes is left to it: exit code 75, and the task's other runs are computed.
@@ -100,10 +92,10 @@ func TestWorkOnAHeldRun(t *testing.T) {
 	s := newSandbox(t)
 	path, _ := s.plan(t, miniature)
 	demand.NoError(t, os.Mkdir(s.results, 0o755))
-	code, stdout, stderr := s.run(t, append([]string{"status", "fig1"}, miniature...)...)
+	stdout, _ := s.succeed(t, append([]string{"status", "fig1"}, miniature...)...)
 	found := regexp.MustCompile(`gaussian/recent seed 0 +(\w+)`).FindStringSubmatch(stdout)
-	if code != 0 || found == nil {
-		t.Fatal(stdout, stderr)
+	if found == nil {
+		t.Fatal(stdout)
 	}
 	folder := filepath.Join(s.results, "gaussian")
 	demand.NoError(t, os.MkdirAll(folder, 0o755))
@@ -112,7 +104,7 @@ func TestWorkOnAHeldRun(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	defer lock.Unlock()
-	code, stderr = s.work(t, path, 0)
+	code, stderr := s.work(t, path, 0)
 	if code != 75 || !strings.Contains(stderr, "gaussian/recent seed 0") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
@@ -149,9 +141,7 @@ func TestWorkAfterTerm(t *testing.T) {
 	if a, b := attempts[0].Steps, attempts[1].Steps; a < 3 || a+b != p.Cost().Steps {
 		t.Errorf("%d steps, then %d, of %d", a, b, p.Cost().Steps)
 	}
-	if code, _, stderr := s.run(t, fig1(longer, "--stored")...); code != 0 {
-		t.Fatal(stderr)
-	}
+	s.succeed(t, fig1(longer, "--stored")...)
 	if s.csv(t) != uninterrupted(t) {
 		t.Errorf("the table differs from that of one machine")
 	}
@@ -210,19 +200,14 @@ func TestImpossibleWork(t *testing.T) {
 	}
 	for _, args := range [][]string{{"fig15"}, {"--format", "xml"}, {"--task-time", "1us"},
 		{"--gpu-for", "imags"}, {"--gpu-backend", "tpu"}, {"--scale", "huge"}, {"--format", "k8s"}, {"--set", "x=1"}} {
-		if code, _, stderr := s.run(t, append([]string{"plan"}, args...)...); code != 2 {
-			t.Errorf("plan %q: exit code %d, %q", args, code, stderr)
-		}
+		s.refuse(t, 2, append([]string{"plan"}, args...))
 	}
 }
 
 // TestCostTable: CLUSTER.md has the cost of each figure at the paper's scale. TVPS_UPDATE=1 writes it.
 func TestCostTable(t *testing.T) {
 	s := newSandbox(t)
-	code, out, stderr := s.run(t, "plan", "all", "--scale", "paper", "--results", s.results)
-	if code != 0 {
-		t.Fatal(stderr)
-	}
+	out, _ := s.succeed(t, "plan", "all", "--scale", "paper", "--results", s.results)
 	table, rest, _ := strings.Cut(out, "\n\n")
 	rows := [][]string{{"figure", "runs", "steps", "GPU hours", "core hours"}}
 	for _, line := range strings.Split(table, "\n")[1:] {

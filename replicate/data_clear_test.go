@@ -14,12 +14,8 @@ import (
 // TestClearNone: without data the command says where to get them and succeeds.
 func TestClearNone(t *testing.T) {
 	s := newSandbox(t)
-	code, stdout, stderr := s.run(t, "data", "clear")
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "stand-in") ||
-		!strings.Contains(stdout, "feature archives of the CLEAR authors") ||
-		!strings.Contains(stdout, filepath.Join(s.cache, "clear")) {
-		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
-	}
+	stdout := s.quiet(t, "data", "clear")
+	demand.Words(t, stdout, "stand-in", "feature archives of the CLEAR authors", filepath.Join(s.cache, "clear"))
 }
 
 // clearZip is a miniature of the published features. The layout is that of 2021 without features/.
@@ -28,22 +24,16 @@ const clearZip = "../data/clear/testdata/clear10-public.zip"
 // TestClear: a download is checked by --from, by TVPS_CLEAR and in the cache, and the output says how to use it.
 func TestClear(t *testing.T) {
 	s := newSandbox(t)
-	code, stdout, stderr := s.run(t, "data", "clear", "--from", clearZip, "--type", "imagenet")
-	if code != 0 || stderr != "" {
-		t.Fatalf("exit code %d, %s", code, stderr)
-	}
+	stdout := s.quiet(t, "data", "clear", "--from", clearZip, "--type", "imagenet")
 	demand.Words(t, stdout, clearZip, "imagenet features", "buckets 1 to 10", "30 images of each class, 4 values",
 		"not the published data set, which has 300", "TVPS_CLEAR="+clearZip)
 
 	cached := filepath.Join(s.cache, "clear", "clear10-public.zip")
 	demand.Write(t, cached, demand.Read(t, clearZip))
-	code, stdout, stderr = s.run(t, "data", "clear")
-	if code != 0 || stderr != "" {
-		t.Errorf("exit code %d, %s", code, stderr)
-	}
+	stdout = s.quiet(t, "data", "clear")
 	demand.Words(t, stdout, cached, "moco_b0 features", "Figures use them as they are")
 	s.env = []string{"TVPS_CLEAR=" + clearZip}
-	if _, stdout, _ = s.run(t, "data", "clear"); !strings.HasPrefix(stdout, clearZip) {
+	if stdout = s.quiet(t, "data", "clear"); !strings.HasPrefix(stdout, clearZip) {
 		t.Errorf("TVPS_CLEAR is not used: %s", stdout)
 	}
 }
@@ -67,16 +57,8 @@ func TestClearErrors(t *testing.T) {
 		{[]string{"--from", incomplete}, 1, []string{"is incomplete", entry, "files missing: 1"}},
 	} {
 		s.env = []string{"TVPS_CLEAR=" + clearZip}
-		code, stdout, stderr := s.run(t, append([]string{"data", "clear"}, c.args...)...)
-		if code != c.code || stdout != "" {
-			t.Errorf("%q: exit code %d, want %d; stdout %q", c.args, code, c.code, stdout)
-		}
-		oneSentence(t, stderr, c.words...)
+		s.refuse(t, c.code, append([]string{"data", "clear"}, c.args...), c.words...)
 	}
 	s.env = []string{"TVPS_CLEAR=" + filepath.Join(t.TempDir(), "none")}
-	code, _, stderr := s.run(t, "data", "clear")
-	if code != 1 {
-		t.Errorf("exit code %d for a TVPS_CLEAR that does not exist", code)
-	}
-	oneSentence(t, stderr, "TVPS_CLEAR")
+	s.refuse(t, 1, []string{"data", "clear"}, "TVPS_CLEAR")
 }

@@ -131,9 +131,7 @@ func number(t *testing.T, name string, preset int) int {
 func faultyKinds(t *testing.T) []*faulty {
 	table, source := filepath.Join(t.TempDir(), "table.csv"), newSandbox(t)
 	demand.Write(t, table, good("", ""))
-	if code, _, stderr := source.run(t, fig1(miniature)...); code != 0 {
-		t.Fatal(stderr)
-	}
+	source.succeed(t, fig1(miniature)...)
 	onGo := []string{"--backend", "go"}
 	own := []string{table, "--time", "day", "--label", "y", "--updates", "5"}
 	figure := func(name string, args ...string) []string {

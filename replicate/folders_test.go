@@ -86,12 +86,8 @@ func TestFolderErrors(t *testing.T) {
 		{[]string{"merge", file, have}, 2, []string{file, "is a file"}},
 		{[]string{"merge", filepath.Join(file, "below"), have}, 1, []string{"cannot be made"}},
 	} {
-		t.Run(strings.Join(c.args[:1], " ")+" "+filepath.Base(c.args[len(c.args)-1]), func(t *testing.T) {
-			code, stdout, stderr := s.run(t, c.args...)
-			if code != c.code || stdout != "" {
-				t.Errorf("exit code %d, want %d; stdout %q", code, c.code, stdout)
-			}
-			oneSentence(t, stderr, c.words...)
+		t.Run(c.args[0]+" "+filepath.Base(c.args[len(c.args)-1]), func(t *testing.T) {
+			s.refuse(t, c.code, c.args, c.words...)
 		})
 	}
 	if len(contents(t, empty)) != 0 || len(contents(t, have)) != 1 {
@@ -105,10 +101,9 @@ func TestFolderErrors(t *testing.T) {
 func TestExport(t *testing.T) {
 	s := newSandbox(t)
 	have, out := toyRuns(t, 0, 0, 1), t.TempDir()
-	code, table, stderr := s.run(t, "export", "--results", have)
-	if code != 0 || stderr != "" || !strings.HasPrefix(table, "experiment,learner,seed,t,metric,value,") ||
-		strings.Count(table, "\n") != 9 {
-		t.Fatalf("exit code %d, %s%s", code, table, stderr)
+	table := s.quiet(t, "export", "--results", have)
+	if !strings.HasPrefix(table, "experiment,learner,seed,t,metric,value,") || strings.Count(table, "\n") != 9 {
+		t.Fatal(table)
 	}
 	for args, file := range map[string]string{"--out t.csv": "t.csv", "--out t.parquet": "t.parquet",
 		"--format parquet": "results.parquet", "--format csv --out t.parquet": "t.parquet"} {
@@ -158,9 +153,7 @@ func TestExportToNamedPipe(t *testing.T) {
 		text, _ := os.ReadFile(pipe)
 		read <- string(text)
 	}()
-	if code, _, stderr := s.run(t, "export", "--results", toyRuns(t, 0, 0), "--out", pipe); code != 0 {
-		t.Fatal(stderr)
-	}
+	s.succeed(t, "export", "--results", toyRuns(t, 0, 0), "--out", pipe)
 	select {
 	case text := <-read:
 		if strings.Count(text, "\n") != 5 {
@@ -191,9 +184,8 @@ func TestMerge(t *testing.T) {
 	before := fmt.Sprint(contents(t, a), contents(t, b))
 	into := filepath.Join(t.TempDir(), "all", "runs")
 	for _, counts := range []string{"added: 3, extended: 0, unchanged: 0", "added: 0, extended: 0, unchanged: 3"} {
-		code, stdout, stderr := s.run(t, "merge", into, a, b)
-		if code != 0 || stderr != "" || stdout != into+": runs "+counts+"\n" {
-			t.Errorf("exit code %d, %s%s", code, stdout, stderr)
+		if stdout := s.quiet(t, "merge", into, a, b); stdout != into+": runs "+counts+"\n" {
+			t.Error(stdout)
 		}
 	}
 	if fmt.Sprint(contents(t, a), contents(t, b)) != before {
@@ -205,7 +197,7 @@ func TestMerge(t *testing.T) {
 	if code != 1 || !strings.Contains(stdout, "added: 1, extended: 0, unchanged: 0") || len(lines) != 2 {
 		t.Fatalf("exit code %d, %s%s", code, stdout, stderr)
 	}
-	demand.Error(t, fmt.Errorf("%s", lines[0]), "toy/ours seed 2", "step 1", toyFile(into, 2), toyFile(other, 2))
+	demand.Words(t, lines[0], "toy/ours seed 2", "step 1", toyFile(into, 2), toyFile(other, 2))
 	oneSentence(t, lines[1]+"\n", "problems: 1", "left out of the merge")
 }
 
@@ -213,22 +205,14 @@ func TestMerge(t *testing.T) {
 // computing anything, and equals the figure of one folder.
 func TestFigureOfMergedFolders(t *testing.T) {
 	whole, parts := newSandbox(t), []*sandbox{newSandbox(t), newSandbox(t)}
-	if code, _, stderr := whole.run(t, fig1(miniature, "--seeds", "0,1")...); code != 0 {
-		t.Fatal(stderr)
-	}
+	whole.succeed(t, fig1(miniature, "--seeds", "0,1")...)
 	for i, part := range parts {
-		if code, _, stderr := part.run(t, fig1(miniature, "--seeds", fmt.Sprint(i))...); code != 0 {
-			t.Fatal(stderr)
-		}
+		part.succeed(t, fig1(miniature, "--seeds", fmt.Sprint(i))...)
 	}
 	s := newSandbox(t)
-	if code, _, stderr := s.run(t, "merge", s.results, parts[0].results, parts[1].results); code != 0 {
-		t.Fatal(stderr)
-	}
-	code, _, stderr := s.run(t, fig1(miniature, "--seeds", "0,1")...)
-	if code != 0 || !strings.Contains(stderr, "8 runs, all stored") {
-		t.Errorf("exit code %d, %s", code, stderr)
-	}
+	s.succeed(t, "merge", s.results, parts[0].results, parts[1].results)
+	_, stderr := s.succeed(t, fig1(miniature, "--seeds", "0,1")...)
+	demand.Words(t, stderr, "8 runs, all stored")
 	if got := s.csv(t); got != whole.csv(t) {
 		t.Errorf("the figure differs:\n%s", got)
 	}

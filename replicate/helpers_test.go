@@ -68,6 +68,36 @@ func (s *sandbox) run(t *testing.T, args ...string) (code int, stdout, stderr st
 	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
+// succeed calls the program, which must end with exit code 0, and returns what it printed.
+func (s *sandbox) succeed(t *testing.T, args ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := s.run(t, args...)
+	if code != 0 {
+		t.Fatalf("%q: exit code %d, %s%s", args, code, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+// quiet calls the program, which must succeed without a word on stderr, and returns what it printed.
+func (s *sandbox) quiet(t *testing.T, args ...string) string {
+	t.Helper()
+	stdout, stderr := s.succeed(t, args...)
+	if stderr != "" {
+		t.Errorf("%q: stderr %s", args, stderr)
+	}
+	return stdout
+}
+
+// refuse calls the program, which must print nothing but one sentence with all the words, and end with the exit code.
+func (s *sandbox) refuse(t *testing.T, code int, args []string, words ...string) {
+	t.Helper()
+	got, stdout, stderr := s.run(t, args...)
+	if got != code || stdout != "" {
+		t.Errorf("%q: exit code %d, want %d; stdout %q", args, got, code, stdout)
+	}
+	oneSentence(t, stderr, words...)
+}
+
 // miniature is panel a with almost nothing to compute: 3 steps of 4 learners.
 var miniature = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0", "--set", "steps=7", "--set", "first=1",
 	"--stride", "2", "--set", "n=30", "--set", "test-n=40", "--set", "epochs=2", "--set", "max-updates=3",
@@ -95,9 +125,7 @@ func uninterrupted(t *testing.T) string {
 	t.Helper()
 	if wholeTable == "" {
 		s := newSandbox(t)
-		if code, _, stderr := s.run(t, fig1(longer)...); code != 0 {
-			t.Fatal(stderr)
-		}
+		s.succeed(t, fig1(longer)...)
 		wholeTable = s.csv(t)
 	}
 	return wholeTable

@@ -84,11 +84,7 @@ func TestErrors(t *testing.T) {
 		{slices.Concat([]string{"all"}, noRun[2:]), 1, []string{belowFile, "--out"}},
 	} {
 		t.Run(strings.Join(c.args[:min(2, len(c.args))], " ")+" "+c.args[len(c.args)-1], func(t *testing.T) {
-			code, stdout, stderr := s.run(t, c.args...)
-			if code != c.code || stdout != "" {
-				t.Errorf("exit code %d, want %d; stdout %q", code, c.code, stdout)
-			}
-			oneSentence(t, stderr, c.words...)
+			s.refuse(t, c.code, c.args, c.words...)
 		})
 	}
 }
@@ -97,15 +93,13 @@ func TestErrors(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for command, want := range map[string]string{"": "Begin with one of these:", "--help": "\nYour own tables:\n  drift ",
 		"fig1 --help": "Usage:\n  replicate fig1 [flags]", "data": "Usage:\n  replicate data [flags]"} {
-		code, stdout, stderr := newSandbox(t).run(t, strings.Fields(command)...)
-		if code != 0 || stderr != "" || !strings.Contains(stdout, want) {
-			t.Errorf("%q: exit code %d, stderr %q, no %q in\n%s", command, code, stderr, want, stdout)
-		}
+		stdout := newSandbox(t).quiet(t, strings.Fields(command)...)
+		demand.Words(t, stdout, want)
 		if lines := strings.Count(stdout, "\n"); command == "" && lines > 12 {
 			t.Errorf("%d lines without a command", lines)
 		}
 	}
-	_, help, _ := newSandbox(t).run(t, "--help")
+	help := newSandbox(t).quiet(t, "--help")
 	for _, cmd := range root(paperCatalog).Commands() {
 		if !strings.Contains(help, " "+cmd.Name()+" ") && cmd.Name() != "fig14" && cmd.Name() != "help" {
 			t.Errorf("--help lacks %s", cmd.Name())
@@ -120,10 +114,10 @@ func TestTerminal(t *testing.T) {
 	gallery := filepath.Join("..", "figures", "gallery")
 	stored := []string{"fig1", "--stored", "--tables", gallery, "--results", filepath.Join(s.tmp, "none"), "--out", s.tmp,
 		"--backend", "xla:cpu"}
-	code, stdout, stderr := s.run(t, stored...)
+	stdout, _ := s.succeed(t, stored...)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if code != 0 || len(lines) > 30 || lines[len(lines)-1] != "Page: "+filepath.Join(s.tmp, "index.html") {
-		t.Errorf("exit code %d, %d lines:\n%s%s", code, len(lines), stdout, stderr)
+	if len(lines) > 30 || lines[len(lines)-1] != "Page: "+filepath.Join(s.tmp, "index.html") {
+		t.Errorf("%d lines:\n%s", len(lines), stdout)
 	}
 	for _, want := range []string{"  a  Drifting Gaussian: Everything 0.646, ", "12 claims: 7 hold, ",
 		"  + holds          +28.4 points              On the Gaussian, Ours is better than Everything\n"} {
@@ -131,10 +125,8 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("no %q, or the gallery next to itself, in\n%s", want, stdout)
 		}
 	}
-	_, stdout, _ = s.run(t, append(stored, "--panel", "a", "--seeds", "0,1,2")...)
-	if want := "gallery: holds. On the Gaussian, Ours is better than Everything"; !strings.Contains(stdout, want) {
-		t.Errorf("no %q in\n%s", want, stdout)
-	}
+	stdout, _ = s.succeed(t, append(stored, "--panel", "a", "--seeds", "0,1,2")...)
+	demand.Words(t, stdout, "gallery: holds. On the Gaussian, Ours is better than Everything")
 }
 
 // TestHelpNamesLearners: a figure's help lists its learners and no others.
@@ -142,21 +134,14 @@ func TestHelpNamesLearners(t *testing.T) {
 	for command, learners := range map[string][]string{
 		"fig1": supervised.Protocol.Learners(), "fig2": robots.Protocol.Learners()} {
 		slices.Sort(learners)
-		_, stdout, _ := newSandbox(t).run(t, command, "--help")
-		if !strings.Contains(stdout, "own: "+strings.Join(learners, ", ")+"\n") {
-			t.Errorf("%s does not name %q:\n%s", command, learners, stdout)
-		}
+		demand.Words(t, newSandbox(t).quiet(t, command, "--help"), "own: "+strings.Join(learners, ", ")+"\n")
 	}
 }
 
 // TestShowConfig: --show-config lists every setting of every chosen panel and computes nothing.
 func TestShowConfig(t *testing.T) {
 	s := newSandbox(t)
-	code, stdout, stderr := s.run(t, "fig1", "--scale", "paper", "--panel", "a,c", "--set", "c.epochs=33",
-		"--show-config")
-	if code != 0 || stderr != "" {
-		t.Fatalf("exit code %d, %s", code, stderr)
-	}
+	stdout := s.quiet(t, "fig1", "--scale", "paper", "--panel", "a,c", "--set", "c.epochs=33", "--show-config")
 	a, c, found := strings.Cut(stdout, "Panel c")
 	if !found || !strings.Contains(a, "Panel a: Drifting Gaussian, scale paper") ||
 		strings.Contains(stdout, "Panel b") {
@@ -182,25 +167,15 @@ func TestStatus(t *testing.T) {
 	s := newSandbox(t)
 	demand.NoError(t, os.Mkdir(s.results, 0o755))
 	status := append([]string{"status", "fig1"}, miniature...)
-	code, stdout, stderr := s.run(t, status...)
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "4 missing") ||
-		!strings.Contains(stdout, "gaussian/ours seed 0") {
-		t.Errorf("before: exit code %d, %s%s", code, stdout, stderr)
-	}
-	if code, _, stderr := s.run(t, fig1(miniature)...); code != 0 {
-		t.Fatal(stderr)
-	}
-	if _, stdout, _ = s.run(t, status...); !strings.Contains(stdout, "scale tiny: 4 done") {
-		t.Errorf("after:\n%s", stdout)
-	}
-	_, stdout, _ = s.run(t, append(status, "--stride", "1")...)
-	if !strings.Contains(stdout, "partial: 3 of 6 steps") {
-		t.Errorf("with a finer stride:\n%s", stdout)
-	}
-	code, _, stderr = s.run(t, fig1(miniature, "--set", "epochs=3")...)
-	if code != 0 || !strings.Contains(stderr, "epochs 2 -> 3") {
-		t.Errorf("a changed setting: exit code %d, %s", code, stderr)
-	}
+	stdout := s.quiet(t, status...)
+	demand.Words(t, stdout, "4 missing", "gaussian/ours seed 0")
+	s.succeed(t, fig1(miniature)...)
+	stdout = s.quiet(t, status...)
+	demand.Words(t, stdout, "scale tiny: 4 done")
+	stdout = s.quiet(t, append(status, "--stride", "1")...)
+	demand.Words(t, stdout, "partial: 3 of 6 steps")
+	_, stderr := s.succeed(t, fig1(miniature, "--set", "epochs=3")...)
+	demand.Words(t, stderr, "epochs 2 -> 3")
 }
 
 // TestStudyCommand: the chosen rows are computed and printed as a table; the second call computes nothing.
@@ -263,10 +238,7 @@ func TestInterruption(t *testing.T) {
 			if _, err := os.Stat(s.out + "/fig01-a.csv"); err == nil {
 				t.Error("it drew an incomplete figure")
 			}
-			code, _, rest := s.run(t, args...)
-			if code != 0 {
-				t.Fatal(rest)
-			}
+			s.succeed(t, args...)
 			if got := s.csv(t); got != want {
 				t.Errorf("the figure differs from an uninterrupted one:\n%s\nwant\n%s", got, want)
 			}

@@ -48,9 +48,7 @@ func TestSlurm(t *testing.T) {
 	c := slurmtest.Start(t)
 	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
 	local, s := newSandbox(t), newSandbox(t)
-	if code, _, stderr := local.run(t, fig1(longer, "--set", "stack=1")...); code != 0 {
-		t.Fatal(stderr)
-	}
+	local.succeed(t, fig1(longer, "--set", "stack=1")...)
 	cmd, stdout, stderr := s.command(s.submitArgs("--wait")...)
 	demand.NoError(t, cmd.Start())
 	c.Wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
@@ -90,10 +88,8 @@ func TestSlurm(t *testing.T) {
 	if err != nil || st.Err() != nil || !st.Over() {
 		t.Errorf("%v, %v", err, st.Err())
 	}
-	code, out, _ := s.run(t, s.submitArgs()...)
-	if code != 0 || !strings.Contains(out, "nothing to submit") {
-		t.Errorf("the second time: exit code %d, %s", code, out)
-	}
+	out, _ := s.succeed(t, s.submitArgs()...)
+	demand.Words(t, out, "nothing to submit")
 }
 
 // TestSlurmAgents: two groups of three agents are interrupted, and continue on two nodes at their episode. The table is
@@ -107,11 +103,7 @@ func TestSlurmAgents(t *testing.T) {
 	local.cache, s.cache = cache, cache
 	agents := []string{"--panel", "a", "--scale", "tiny", "--series", "sac", "--seeds", "0-5", "--set", "episodes=80",
 		"--set", "threads=0"} // so a group takes a whole node of two processors
-	code, _, stderr := local.run(t, slices.Concat([]string{"fig10"}, agents, []string{
-		"--results", local.results, "--out", local.out})...)
-	if code != 0 {
-		t.Fatal(stderr)
-	}
+	local.succeed(t, slices.Concat([]string{"fig10"}, agents, []string{"--results", local.results, "--out", local.out})...)
 	submit := func(more ...string) (int, string) {
 		code, out, stderr := s.run(t, slices.Concat([]string{"submit", "fig10"}, agents, []string{"--gpu-for", "none",
 			"--results", s.results, "--out", s.out, "--task-time", "3s", "--folder", filepath.Dir(s.submitted())}, more)...)
@@ -121,9 +113,7 @@ func TestSlurmAgents(t *testing.T) {
 		t.Fatal(text)
 	}
 	c.Wait(10*time.Minute, "evaluation of the agents", func() bool { return s.agentSteps() >= 6 })
-	if code, out, stderr := s.run(t, "cancel", "--plan", s.submitted()); code != 0 {
-		t.Fatal(out, stderr)
-	}
+	s.succeed(t, "cancel", "--plan", s.submitted())
 	c.Wait(time.Minute, "end of the jobs", func() bool {
 		out, err := c.Command("squeue", "-h", "-a", "-t", "running,completing").Output()
 		return err == nil && len(out) == 0
@@ -235,8 +225,6 @@ func TestSubmit(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	for _, flag := range []string{"--folder", "--sbatch", "--account"} {
-		if code, _, stderr := s.run(t, s.submitArgs(flag, "a\nrm x")...); code != 2 || !strings.Contains(stderr, flag) {
-			t.Errorf("%s with a line break: exit code %d, %s", flag, code, stderr)
-		}
+		s.refuse(t, 2, s.submitArgs(flag, "a\nrm x"), flag)
 	}
 }

@@ -33,15 +33,8 @@ func tableOf(t *testing.T, header string, rows int, row func(i int) string) (fil
 func (s *sandbox) succeeds(t *testing.T, found any, args ...string) (stdout, stderr string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "found.json")
-	code, stdout, stderr := s.run(t, append(args, "--json", file)...)
-	if code != 0 {
-		t.Fatalf("%s: exit code %d, %s%s", args[0], code, stdout, stderr)
-	}
-	written, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(written, found)
-	}
-	demand.NoError(t, err)
+	stdout, stderr = s.succeed(t, append(args, "--json", file)...)
+	demand.NoError(t, json.Unmarshal(demand.Read(t, file), found))
 	return stdout, stderr
 }
 

@@ -34,9 +34,7 @@ func TestReplace(t *testing.T) {
 		!strings.HasPrefix(name, ".plan.json") {
 		t.Errorf("the temporary file is %s", file.Name())
 	}
-	if err := file.Cleanup(); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, file.Cleanup())
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
 		t.Errorf("left are %v, error %v", left, err)
 	}
@@ -61,9 +59,7 @@ func TestDead(t *testing.T) {
 			return nil
 		})
 	}
-	if err := errors.Join(all.Wait(), Commit(first)); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, errors.Join(all.Wait(), Commit(first)))
 	var names []string
 	left, err := os.ReadDir(filepath.Dir(path))
 	for _, entry := range left {
@@ -96,17 +92,13 @@ func TestTempFolder(t *testing.T) {
 			return nil
 		})
 	}
-	if err := all.Wait(); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, all.Wait())
 	left, _ := filepath.Glob(filepath.Join(tmp, "*"))
 	want := []string{first, filepath.Join(tmp, "run-9"), filepath.Join(tmp, "run-x")}
 	if slices.Sort(want); !slices.Equal(left, want) {
 		t.Errorf("left are %q, want %q", left, want)
 	}
-	if err := remove(); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, remove())
 	if _, err := os.Stat(first); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the folder is left after its removal")
 	}
@@ -135,9 +127,7 @@ func TestCommit(t *testing.T) {
 			demand.NoError(t, err)
 			files = append(files, file)
 		}
-		if err := Commit(files...); err != nil {
-			t.Error(err)
-		}
+		demand.NoError(t, Commit(files...))
 		if want := []string{one, two}; !slices.Equal(*list, want) {
 			t.Errorf("synced are %q, want %q", *list, want)
 		}

@@ -76,9 +76,7 @@ func smallDir(t *testing.T) (dir string, sums map[string]string) {
 
 func TestVerify(t *testing.T) {
 	dir, zero := smallDir(t)
-	if err := verify(dir, zero); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, verify(dir, zero))
 	demand.Error(t, Verify(dir), "data_batch_1.bin", "SHA-256", zero["test_batch.bin"])
 	put(t, filepath.Join(dir, "test_batch.bin"), 19, 1)
 	demand.Error(t, verify(dir, zero), "test_batch.bin", "not the official file")
@@ -139,9 +137,7 @@ func TestDownload(t *testing.T) {
 	os.MkdirAll(dir+".new/leftover", 0o755)
 	for _, from := range []artifact.File{file, {}} { // once it is complete nothing is downloaded
 		demand.NoError(t, download(t.Context(), from, sums, dir, nil))
-		if err := verify(dir, sums); err != nil {
-			t.Error(err)
-		}
+		demand.NoError(t, verify(dir, sums))
 	}
 	if names := left(t, cache); len(names) != 1 || len(left(t, dir)) != 6 {
 		t.Errorf("the cache holds %q and the folder %q", names, left(t, dir))

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // TestAddressSpace: with a limit that is too small the backends return an error, where the plugin would end the
@@ -35,9 +37,7 @@ func TestAddressSpace(t *testing.T) {
 		least += perProcessor * runtime.NumCPU()
 		return fmt.Sprintf("is limited to %s GB, but this backend needs at least %.1f GB", limit, float64(least)/1e9)
 	}
-	if out := limited("1850000", Go); !strings.Contains(out, sentence("1.9", leastForGo)) {
-		t.Error(out)
-	}
+	demand.Words(t, limited("1850000", Go), sentence("1.9", leastForGo))
 	b, err := Open(t.Context(), XLACPU, Options{NoFetch: true})
 	if err != nil {
 		t.Skip("no plugin here: ", err)

@@ -58,9 +58,7 @@ func TestStamp(t *testing.T) {
 func TestVerifyFile(t *testing.T) {
 	cache, path := t.TempDir(), filepath.Join(t.TempDir(), "file")
 	demand.NoError(t, os.WriteFile(path, []byte("altered"), 0o644))
-	if err := verifyFile(path, hexSum([]byte("altered")), cache); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, verifyFile(path, hexSum([]byte("altered")), cache))
 	want := hexSum([]byte("pinned"))
 	forge(t, path, cache, want)
 	if got, _ := fileSHA256(path, cache); got != want {

@@ -103,9 +103,7 @@ func benchmarkSeeds(b *testing.B, size seedsSize, clients, seeds int) {
 	fits := make([]func() error, clients)
 	for i := range fits {
 		fits[i] = seedsFit(b, size, seeds)
-		if err := fits[i](); err != nil { // compiles
-			b.Fatal(err)
-		}
+		demand.NoError(b, fits[i]()) // compiles
 	}
 	for b.Loop() {
 		var wait sync.WaitGroup

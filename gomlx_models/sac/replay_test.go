@@ -136,9 +136,7 @@ func TestMomentsAgainstTwoPasses(t *testing.T) {
 
 func TestObserveRejectsImpossibleTransitions(t *testing.T) {
 	a := open(t, "go", tiny(), 4, 5)
-	if err := a.Observe(randomTransitions(a, 30, 10)); err != nil { // episode 3
-		t.Fatal(err)
-	}
+	demand.NoError(t, a.Observe(randomTransitions(a, 30, 10))) // episode 3
 	good := func() []Transition { return randomTransitions(a, 31, 10) }
 	for want, spoil := range map[string]func(ts []Transition) []Transition{
 		"1 transitions for 2 seeds":       func(ts []Transition) []Transition { return ts[:1] },

@@ -143,9 +143,7 @@ func TestDifferences(t *testing.T) {
 				t.Errorf("%v is not ErrDiffer", err)
 			}
 			lines := strings.Split(strings.TrimSpace(report), "\n")
-			if !strings.Contains(lines[0], fmt.Sprintf("%d differences", len(c.want))) {
-				t.Errorf("the first line is %q", lines[0])
-			}
+			demand.Words(t, lines[0], fmt.Sprintf("%d differences", len(c.want)))
 			var got []string
 			for _, line := range lines[2:] {
 				got = append(got, strings.Join(strings.Fields(line), " "))

@@ -230,9 +230,7 @@ func TestCancelledWhileAnotherCellRuns(t *testing.T) {
 		return
 	case <-time.After(200 * time.Millisecond):
 	}
-	if err := k.Interrupt(); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, k.Interrupt())
 	if err := <-ended; err != nil {
 		t.Errorf("the running cell: %v", err)
 	}

@@ -88,11 +88,7 @@ func startFake(t testing.TB, spec Spec, o Options) *Kernel {
 	noLeftovers(t)
 	k, err := Start(context.Background(), spec, o)
 	demand.NoError(t, err)
-	t.Cleanup(func() {
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { demand.NoError(t, k.Close()) })
 	return k
 }
 

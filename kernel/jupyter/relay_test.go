@@ -71,9 +71,7 @@ func TestRelay(t *testing.T) {
 	if reply != `{"history":[],"status":"ok"}` {
 		t.Errorf("history: %s", reply)
 	}
-	if err := k.Close(); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, k.Close())
 	if code := k.process.code(); code != 0 {
 		t.Errorf("after a shutdown the relay ended with %d", code)
 	}
@@ -170,9 +168,7 @@ func clientKilled(t *testing.T, before string, processes int) {
 	cmd.Process.Kill()
 	cmd.Wait()
 	k, err := Start(t.Context(), fakeSpec(t, "well"), Options{})
-	if err := errors.Join(err, k.Close()); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, errors.Join(err, k.Close()))
 }
 
 // crowded is a listener whose first calls of Accept fail, as where too many files are open.

@@ -8,16 +8,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 func TestInfo(t *testing.T) {
 	for _, start := range []string{"well", "late-iopub", "late-shell"} {
 		t.Run(start, func(t *testing.T) {
 			k := startFake(t, fakeSpec(t, start), Options{})
-			got := k.Language()
-			if !strings.Contains(string(got), `"file_extension":".fake"`) {
-				t.Errorf("language info %s", got)
-			}
+			demand.Words(t, string(k.Language()), `"file_extension":".fake"`)
 			if text, _ := execute(t, k, "echo hello"); text != "hello" {
 				t.Errorf("the first cell shows %q", text)
 			}
@@ -47,11 +46,7 @@ func TestStartFails(t *testing.T) {
 			if err == nil || errors.Is(err, ErrKernelDied) != test.died {
 				t.Fatalf("got %v", err)
 			}
-			for _, message := range test.messages {
-				if !strings.Contains(err.Error(), message) {
-					t.Errorf("%v does not say %q", err, message)
-				}
-			}
+			demand.Words(t, err.Error(), test.messages...)
 		})
 	}
 }
@@ -114,9 +109,7 @@ func TestClose(t *testing.T) {
 			k.limits.shutdown = min(k.limits.shutdown, 300*time.Millisecond)
 			execute(t, k, "child")
 			for range 2 {
-				if err := k.Close(); err != nil {
-					t.Error(err)
-				}
+				demand.NoError(t, k.Close())
 			}
 			if left := fakeProcesses(t); len(left) > 0 {
 				t.Errorf("processes %v are left", left)
@@ -137,9 +130,7 @@ func TestCloseWhileACellRuns(t *testing.T) {
 		ended <- err
 	}()
 	<-started
-	if err := k.Close(); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, k.Close())
 	if err := <-ended; !errors.Is(err, errClosed) {
 		t.Errorf("the cell ended with %v", err)
 	}

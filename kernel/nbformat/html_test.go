@@ -71,9 +71,7 @@ func TestHTMLCharts(t *testing.T) {
 	picture := display(MIMEBundle{"image/png": "QUJD"})
 	script := []byte(`window.echarts="</script><b>"`)
 	page := export(t, HTMLOptions{ECharts: script}, "", picture, chart)
-	if !strings.Contains(page, `<script>window.echarts="<\/script><b>"</script>`) {
-		t.Errorf("ECharts is not in the page:\n%s", page)
-	}
+	demand.Words(t, page, `<script>window.echarts="<\/script><b>"</script>`)
 	for name, page := range map[string]string{
 		"no ECharts": export(t, HTMLOptions{}, "", picture, chart),
 		"no chart":   export(t, HTMLOptions{ECharts: script}, "", picture),

@@ -108,9 +108,7 @@ func TestSetParameters(t *testing.T) {
 			t.Errorf("%s=%s: %v", c.name, c.value, err)
 			continue
 		}
-		if !strings.Contains(nb.Cells[1].Source, c.want) {
-			t.Errorf("%s=%s: no %q in\n%s", c.name, c.value, c.want, nb.Cells[1].Source)
-		}
+		demand.Words(t, nb.Cells[1].Source, c.want)
 		if before, after := strings.Count(c.source, "\n"), strings.Count(nb.Cells[1].Source, "\n"); before != after {
 			t.Errorf("%s=%s: %d lines became %d", c.name, c.value, before, after)
 		}

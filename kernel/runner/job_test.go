@@ -44,24 +44,20 @@ func TestPrepareFindsMistakes(t *testing.T) {
 	damaged := filepath.Join(dir, "damaged.ipynb")
 	demand.Write(t, damaged, "{")
 	good, ours := file("good.ipynb", "test"), file("ours.ipynb", "tvps")
-	for name, c := range map[string]struct {
-		job   Job
-		want  string
-		usage bool
-	}{
-		"missing file": {Job{File: filepath.Join(dir, "x.ipynb")}, "no such file", true},
-		"damaged file": {Job{File: damaged}, "damaged.ipynb is damaged", true},
-		"no parameter": {Job{File: good, Parameters: map[string]string{"m": "1"}}, `good.ipynb has no parameter "m"`,
-			true},
-		"wrong type":         {Job{File: good, Parameters: map[string]string{"n": "x"}}, "n (int, default 3)", true},
-		"tvps not installed": {Job{File: ours}, "run `go run ./kernel install`", true},
-		"not installed":      {Job{File: file("a.ipynb", "other")}, `"other" is not installed`, true},
-		"unknown --kernel":   {Job{File: good, Kernel: "tset"}, "installed: test", true},
-		"no kernel named":    {Job{File: file("b.ipynb", "")}, "name one with --kernel", true},
+	for want, job := range map[string]Job{
+		"no such file":                    {File: filepath.Join(dir, "x.ipynb")},
+		"damaged.ipynb is damaged":        {File: damaged},
+		`good.ipynb has no parameter "m"`: {File: good, Parameters: map[string]string{"m": "1"}},
+		"n (int, default 3)":              {File: good, Parameters: map[string]string{"n": "x"}},
+		"run `go run ./kernel install`":   {File: ours},
+		`"other" is not installed`:        {File: file("a.ipynb", "other")},
+		"installed: test":                 {File: good, Kernel: "tset"},
+		"name one with --kernel":          {File: file("b.ipynb", "")},
 	} {
-		_, err := c.job.Prepare()
-		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, usage.Err) != c.usage {
-			t.Errorf("%s: error %v; want %q, usage error: %v", name, err, c.want, c.usage)
+		_, err := job.Prepare()
+		demand.Error(t, err, want)
+		if !errors.Is(err, usage.Err) {
+			t.Errorf("%v is not a usage error", err)
 		}
 	}
 	p, err := Job{

@@ -47,17 +47,13 @@ func TestSpecProblem(t *testing.T) {
 	} {
 		demand.Write(t, l.specFile(), whole)
 		rewrite(t, l, c.change)
-		if got := specProblem(l, chain); !strings.Contains(got, c.want) {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
+		demand.Words(t, specProblem(l, chain), c.want)
 		if c := checkSpec(l, chain); c.Status != backend.Fail || !strings.Contains(c.Fix, "kernel install --prefix") {
 			t.Errorf("doctor says %+v", c)
 		}
 	}
 	os.Remove(l.specFile())
-	if got := specProblem(l, chain); !strings.Contains(got, l.specFile()+": no such file") {
-		t.Errorf("without a kernelspec: %q", got)
-	}
+	demand.Words(t, specProblem(l, chain), l.specFile()+": no such file")
 }
 
 // Jupyter uses the first kernel of a name on its search path.
@@ -128,9 +124,7 @@ func TestProblem(t *testing.T) {
 	old := chain.problem(l, program)
 	for _, c := range [][2]string{{missing, "does not exist"}, {have + ".", "."}, {another, "another program, cmd/go"},
 		{version, "go.mod requires v9.9.9"}, {old, "go is now go1.20"}} {
-		if !strings.Contains(c[0], c[1]) {
-			t.Errorf("%q, want %q", c[0], c[1])
-		}
+		demand.Words(t, c[0], c[1])
 	}
 	if have != "" {
 		t.Errorf("as it is: %q", have)

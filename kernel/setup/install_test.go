@@ -31,9 +31,7 @@ func TestInstall(t *testing.T) {
 	}
 	out, err := install(t, l, fakeParts(&builds))
 	demand.NoError(t, err)
-	if !strings.Contains(out, l.specDir()) {
-		t.Errorf("the message does not name the folder: %q", out)
-	}
+	demand.Words(t, out, l.specDir())
 	var got map[string]any
 	demand.NoError(t, json.Unmarshal(demand.Read(t, l.specFile()), &got))
 	toolchain, err := findGo(t.Context(), l.Root)

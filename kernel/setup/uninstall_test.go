@@ -18,9 +18,7 @@ func TestUninstall(t *testing.T) {
 		t.Errorf("left %q, want %q", got, want)
 	}
 	for _, path := range []string{l.specFile(), l.program(tools[0]), l.program(tools[1]), l.servedScript()} {
-		if !strings.Contains(out.String(), "removed "+path+"\n") {
-			t.Errorf("the output does not say that %s was removed", path)
-		}
+		demand.Words(t, out.String(), "removed "+path+"\n")
 	}
 }
 
@@ -46,9 +44,7 @@ func TestUninstallLeavesTheRest(t *testing.T) {
 			t.Errorf("%s holds %q", path, got)
 		}
 	}
-	if !strings.Contains(out.String(), "uninstall --venv") {
-		t.Errorf("the output does not mention the private JupyterLab: %q", out.String())
-	}
+	demand.Words(t, out.String(), "uninstall --venv")
 	demand.NoError(t, Uninstall(t.Context(), l, true, &out))
 	if got := tree(t, l.Data); !slices.Equal(got, []string{"bin", "bin/gopls", "notes.txt"}) {
 		t.Errorf("with --venv, left %q", got)

@@ -150,9 +150,7 @@ func TestSlurmAttempts(t *testing.T) {
 	})
 	c.StopNode(node)
 	s := over(t, c, p, o)
-	if err := s.Err(); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, s.Err())
 	attempts := map[string]int{}
 	for _, i := range s.Tasks {
 		if i.State != Done {

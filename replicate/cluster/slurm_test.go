@@ -59,11 +59,7 @@ func TestScript(t *testing.T) {
 		"gpu-1": {"#SBATCH --gres=gpu:1", "#SBATCH --partition=a100"},
 		"draw":  {"fig1 --stored --scale tiny --set 'b.epochs=5; rm x' --results"},
 	} {
-		for _, line := range lines {
-			if !strings.Contains(scripts[name], line) {
-				t.Errorf("%s lacks %q:\n%s", name, line, scripts[name])
-			}
-		}
+		demand.Words(t, scripts[name], lines...)
 	}
 	if strings.Contains(scripts["cpu-1"], "gres") || strings.Contains(scripts["cpu-1"], "a100") {
 		t.Errorf("a task without a GPU asks for one:\n%s", scripts["cpu-1"])
@@ -94,9 +90,7 @@ func TestParse(t *testing.T) {
 func fakeSlurm(t *testing.T, scripts map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range scripts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\ncd "+quote(dir)+"\n"+text+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\ncd "+quote(dir)+"\n"+text+"\n"), 0o755))
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	return dir

@@ -102,11 +102,7 @@ func TestMeaningsNameChoices(t *testing.T) {
 	choices := rules().Choices
 	delete(choices, "scenario")
 	for _, f := range (Settings{}).Fields() {
-		for _, choice := range choices[f.Name] {
-			if !strings.Contains(f.Doc, choice) {
-				t.Errorf("the meaning of %s lacks the choice %s: %s", f.Name, choice, f.Doc)
-			}
-		}
+		demand.Words(t, f.Doc, choices[f.Name]...)
 	}
 }
 

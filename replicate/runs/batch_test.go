@@ -246,9 +246,7 @@ func TestBatchIsSplitIntoEvenGroups(t *testing.T) {
 	if got := fmt.Sprint(first.seeds); got != "[[4 5 6] [0 1] [2 3]]" { // the largest first
 		t.Errorf("groups %s", got)
 	}
-	if want := "7 runs: 0 stored, 7 to compute (12 steps)"; !strings.Contains(out.String(), want) {
-		t.Errorf("no %q in\n%s", want, &out)
-	}
+	demand.Words(t, out.String(), "7 runs: 0 stored, 7 to compute (12 steps)")
 	for seed, want := range []int{2, 2, 2, 2, 3, 3, 3} {
 		if got := report.Results[spec(seed).ID()].Provenance.Together; got != want {
 			t.Errorf("seed %d: %d seeds in its program, want %d", seed, got, want)

@@ -68,9 +68,7 @@ func TestFailuresDoNotStopOthers(t *testing.T) {
 		if state.Kind != Failed || !strings.Contains(state.Message, text) {
 			t.Errorf("state of seed %d is %v", seed, state)
 		}
-		if !strings.Contains(list, text) {
-			t.Errorf("the list at the end lacks %q:\n%s", text, list)
-		}
+		demand.Words(t, list, text)
 	}
 	note, err := os.ReadFile(store.failedPath(spec(1)))
 	if err != nil || !strings.Contains(string(note), "execute_test.go") {
@@ -299,11 +297,7 @@ func TestTrace(t *testing.T) {
 	_, err := Execute(t.Context(), open(t, t.TempDir()), []Job{testJob(1, upTo(2), new(atomic.Int64))}, Options{})
 	trace.Stop()
 	demand.NoError(t, err)
-	for _, want := range []string{spec(1).String(), "set-up", "step 1"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the trace lacks %q", want)
-		}
-	}
+	demand.Words(t, out.String(), spec(1).String(), "set-up", "step 1")
 }
 
 // TestRankAndEnded: runs of a lower rank are computed first, whatever they cost; Ended sees each run that finished or

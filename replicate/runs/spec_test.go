@@ -52,7 +52,5 @@ func TestSpecsThatCannotBeKept(t *testing.T) {
 	s := spec(0)
 	s.Settings["name"] = "\xff"
 	demand.Error(t, s.validate(), "UTF-8")
-	if err := spec(0).validate(); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, spec(0).validate())
 }

@@ -70,9 +70,7 @@ func TestDamagedFileIsQuarantinedAndRecomputed(t *testing.T) {
 	if report.Computed != 1 || count.Load() != 10 {
 		t.Errorf("computed %d runs, %d steps", report.Computed, count.Load())
 	}
-	if !strings.Contains(out.String(), path+" is damaged") {
-		t.Errorf("the output does not name the file:\n%s", &out)
-	}
+	demand.Words(t, out.String(), path+" is damaged")
 	if !bytes.Equal(secondFrame(t, store, spec(0)), want) {
 		t.Error("the recomputed run has other bytes")
 	}
@@ -222,9 +220,7 @@ func TestExplain(t *testing.T) {
 	var out bytes.Buffer
 	changed := with(0, "ours", map[string]string{"epochs": "5", "lr": "0.1", "clip": "min"})
 	execute(t, store, &out, stepJob(changed, upTo(1), stepOf(testJob(0, nil, new(atomic.Int64)))))
-	if !strings.Contains(out.String(), "test/ours is new: epochs 20 -> 5 (1 run)") {
-		t.Errorf("Execute does not explain:\n%s", &out)
-	}
+	demand.Words(t, out.String(), "test/ours is new: epochs 20 -> 5 (1 run)")
 	out.Reset()
 	var both []Job
 	for _, epochs := range []string{"20", "5"} {
