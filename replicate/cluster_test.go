@@ -70,12 +70,12 @@ func TestPlanWorkAndStored(t *testing.T) {
 		t.Errorf("attempts %+v, %v", attempts, err)
 	}
 	s.env = []string{"PJRT_PLUGIN_LIBRARY_PATH=/nowhere"} // no backend is opened
-	before := contents(t, s.results)
+	before := demand.Files(t, s.results)
 	s.succeed(t, fig1(miniature, "--stored")...)
 	if got, want := s.csv(t), local.csv(t); got != want {
 		t.Errorf("the table is %q, on one machine %q", got, want)
 	}
-	if after := contents(t, s.results); !maps.Equal(after, before) {
+	if after := demand.Files(t, s.results); !maps.Equal(after, before) {
 		t.Errorf("--stored changed the results: %d files, before %d", len(after), len(before))
 	}
 	s.env = nil

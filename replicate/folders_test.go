@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,22 +44,6 @@ func toyFile(folder string, seed int64) string {
 	return filepath.Join(folder, "toy", toy(seed).ID()+".jsonl.zst")
 }
 
-// contents returns the files below a folder.
-func contents(t *testing.T, folder string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		out[path] = string(text)
-		return err
-	})
-	demand.NoError(t, err)
-	return out
-}
-
 // TestFolderErrors: export and merge reject wrong arguments and create no folder.
 func TestFolderErrors(t *testing.T) {
 	s := newSandbox(t)
@@ -90,7 +73,7 @@ func TestFolderErrors(t *testing.T) {
 			s.refuse(t, c.code, c.args, c.words...)
 		})
 	}
-	if len(contents(t, empty)) != 0 || len(contents(t, have)) != 1 {
+	if len(demand.Files(t, empty)) != 0 || len(demand.Files(t, have)) != 1 {
 		t.Error("a failed command left files")
 	}
 	if _, err := os.Stat(none); err == nil {
@@ -125,10 +108,10 @@ func TestExportOfDamagedFolder(t *testing.T) {
 	have := toyRuns(t, 0, 0, 1)
 	out := filepath.Join(t.TempDir(), "t.csv")
 	demand.NoError(t, os.Truncate(toyFile(have, 0), 100))
-	before := contents(t, have)
+	before := demand.Files(t, have)
 	code, stdout, stderr := s.run(t, "export", "--results", have, "--out", out)
 	if code != 1 || stdout != out+": runs: 1, rows: 4\n" ||
-		strings.Count(contents(t, filepath.Dir(out))[out], "\ntoy,ours,1,") != 4 {
+		strings.Count(demand.Files(t, filepath.Dir(out))["t.csv"], "\ntoy,ours,1,") != 4 {
 		t.Errorf("exit code %d, %s", code, stdout)
 	}
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
@@ -136,7 +119,7 @@ func TestExportOfDamagedFolder(t *testing.T) {
 		t.Fatalf("stderr %q", stderr)
 	}
 	oneSentence(t, lines[1]+"\n", "problems: 1", "left out of the table")
-	if fmt.Sprint(before) != fmt.Sprint(contents(t, have)) {
+	if fmt.Sprint(before) != fmt.Sprint(demand.Files(t, have)) {
 		t.Error("the folder was changed")
 	}
 }
@@ -173,7 +156,7 @@ func TestWriteFileIsAtomic(t *testing.T) {
 		return errors.New("interrupted")
 	})
 	demand.Error(t, err, "interrupted")
-	if files := contents(t, filepath.Dir(path)); len(files) != 1 || files[path] != "old" {
+	if files := demand.Files(t, filepath.Dir(path)); len(files) != 1 || files["table"] != "old" {
 		t.Errorf("files %v", files)
 	}
 }
@@ -181,14 +164,14 @@ func TestWriteFileIsAtomic(t *testing.T) {
 func TestMerge(t *testing.T) {
 	s := newSandbox(t)
 	a, b := toyRuns(t, 0, 0, 1), toyRuns(t, 0, 1, 2)
-	before := fmt.Sprint(contents(t, a), contents(t, b))
+	before := fmt.Sprint(demand.Files(t, a), demand.Files(t, b))
 	into := filepath.Join(t.TempDir(), "all", "runs")
 	for _, counts := range []string{"added: 3, extended: 0, unchanged: 0", "added: 0, extended: 0, unchanged: 3"} {
 		if stdout := s.quiet(t, "merge", into, a, b); stdout != into+": runs "+counts+"\n" {
 			t.Error(stdout)
 		}
 	}
-	if fmt.Sprint(contents(t, a), contents(t, b)) != before {
+	if fmt.Sprint(demand.Files(t, a), demand.Files(t, b)) != before {
 		t.Error("a merged folder was changed")
 	}
 	other := toyRuns(t, .25, 2, 3)

@@ -1,9 +1,11 @@
 // Package demand has what tests of all packages share: checks of errors, processes and the Markdown documents, files,
-// waiting.
+// contexts, waiting.
 package demand
 
 import (
+	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +42,13 @@ func Words(tb testing.TB, text string, words ...string) {
 	}
 }
 
+// Cancelled is a context that has ended.
+func Cancelled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
 // Write writes a file, and makes the folders above it.
 func Write[T string | []byte](tb testing.TB, path string, content T) {
 	tb.Helper()
@@ -56,6 +65,21 @@ func Read(tb testing.TB, path string) []byte {
 		tb.Fatal(err)
 	}
 	return text
+}
+
+// Files returns the content of all files below a folder, by their paths from there.
+func Files(tb testing.TB, dir string) map[string]string {
+	tb.Helper()
+	root, all := os.DirFS(dir), map[string]string{}
+	NoError(tb, fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(root, path)
+		all[path] = string(text)
+		return err
+	}))
+	return all
 }
 
 // Nightly tells whether the tests also train what tells little more, and run long simulations: .ci/run nightly does.

@@ -146,8 +146,6 @@ func TestDownload(t *testing.T) {
 
 func TestDownloadFailures(t *testing.T) {
 	data, sums := tarball(t)
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
 	wrong := map[string]string{}
 	tests := []struct {
 		name  string
@@ -159,7 +157,7 @@ func TestDownloadFailures(t *testing.T) {
 		{"not gzip", t.Context(), []byte("<html>not found</html>"), sums, []string{"cannot unpack", "a.tar.gz"}},
 		{"short", t.Context(), data[:len(data)/2], sums, []string{"cannot unpack", "unexpected EOF"}},
 		{"other files", t.Context(), data, wrong, []string{"does not have the official files", "data_batch_1.bin"}},
-		{"cancelled", ended, data, sums, []string{"context canceled"}},
+		{"cancelled", demand.Cancelled(), data, sums, []string{"context canceled"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -178,9 +176,7 @@ func TestDownloadFailures(t *testing.T) {
 // Download returns no folder together with an error.
 func TestDownloadCancelled(t *testing.T) {
 	t.Setenv("TVPS_CACHE", t.TempDir())
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if dir, err := Download(ctx, nil); !errors.Is(err, context.Canceled) || dir != "" {
+	if dir, err := Download(demand.Cancelled(), nil); !errors.Is(err, context.Canceled) || dir != "" {
 		t.Errorf("got %q, %v", dir, err)
 	}
 }

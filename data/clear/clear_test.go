@@ -176,9 +176,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Load(ctx, Default().Training().Folder(t), DefaultType); !errors.Is(err, context.Canceled) {
+	if _, err := Load(demand.Cancelled(), Default().Training().Folder(t), DefaultType); !errors.Is(err, context.Canceled) {
 		t.Errorf("Load did not stop: %v", err)
 	}
 }

@@ -18,9 +18,7 @@ import (
 )
 
 func TestFetchPlugin(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x, cache := newIndex(t), t.TempDir()
-	opts := options(cache, x.URL)
+	x, cache, opts := newIndex(t)
 	got, err := findCPU(t.Context(), opts)
 	check(t, err, "", cache, pluginFile)
 	if got.path != pluginPath(cache) || got.source != "PyPI" || got.version != "xla-cpu-pjrt 0.0.1" {
@@ -39,9 +37,7 @@ func TestFetchPlugin(t *testing.T) {
 }
 
 func TestDamagedCachedPlugin(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x, cache := newIndex(t), t.TempDir()
-	opts := options(cache, x.URL)
+	x, cache, opts := newIndex(t)
 	_, err := findCPU(t.Context(), opts)
 	check(t, err, "", cache, pluginFile)
 	for name, damage := range map[string]func([]byte) []byte{
@@ -76,9 +72,7 @@ func TestDamagedCachedPlugin(t *testing.T) {
 
 // TestSharedCache: a plugin that others could replace is not loaded, and no other backend is taken in its place.
 func TestSharedCache(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x, cache := newIndex(t), t.TempDir()
-	opts := options(cache, x.URL)
+	_, cache, opts := newIndex(t)
 	_, err := findCPU(t.Context(), opts)
 	check(t, err, "", cache, pluginFile)
 	for _, path := range []string{pluginPath(cache), filepath.Dir(pluginPath(cache)), cache} {
@@ -96,26 +90,24 @@ func TestSharedCache(t *testing.T) {
 
 // TestReadOnlyCache: a plugin is used where neither a lock nor a stamp can be written.
 func TestReadOnlyCache(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x, cache := newIndex(t), t.TempDir()
+	x, cache, opts := newIndex(t)
 	x.Close()
 	os.MkdirAll(filepath.Join(filepath.Dir(pluginPath(cache)), ".lock"), 0o755)
 	os.WriteFile(filepath.Join(cache, "pjrt", "stamps"), nil, 0o644)
 	os.WriteFile(pluginPath(cache), fakePlugin(), 0o755)
-	if got, err := findCPU(t.Context(), options(cache, x.URL)); err != nil || got.source != "cache" {
+	if got, err := findCPU(t.Context(), opts); err != nil || got.source != "cache" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
 // TestFetchOnce: of two runs one downloads. A run that was killed while it unpacked left the wheel; the next uses it.
 func TestFetchOnce(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x, cache := newIndex(t), t.TempDir()
+	x, cache, opts := newIndex(t)
 	x.slow = 100 * time.Millisecond // so that both run at the same time
 	var wait sync.WaitGroup
 	for range 2 {
 		wait.Go(func() {
-			if _, err := findCPU(t.Context(), options(cache, x.URL)); err != nil {
+			if _, err := findCPU(t.Context(), opts); err != nil {
 				t.Error(err)
 			}
 		})
@@ -124,7 +116,7 @@ func TestFetchOnce(t *testing.T) {
 	check(t, nil, "", cache, pluginFile)
 	os.Remove(pluginPath(cache))
 	os.WriteFile(filepath.Join(filepath.Dir(pluginPath(cache)), fakeWheel), makeWheel(), 0o644)
-	_, err := findCPU(t.Context(), options(cache, x.URL))
+	_, err := findCPU(t.Context(), opts)
 	check(t, err, "", cache, pluginFile)
 	if n := x.wheels.Load(); n != 1 {
 		t.Errorf("%d downloads", n)
@@ -132,10 +124,8 @@ func TestFetchOnce(t *testing.T) {
 }
 
 func TestNoNetwork(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x, cache := newIndex(t), t.TempDir()
+	x, cache, opts := newIndex(t)
 	x.Close()
-	opts := options(cache, x.URL)
 	_, err := Open(t.Context(), XLACPU, opts)
 	check(t, err, "cannot find or download an XLA plugin: the package index cannot be reached", cache)
 
@@ -143,9 +133,6 @@ func TestNoNetwork(t *testing.T) {
 	opts.Log = &log
 	b, err := Open(t.Context(), Default, opts)
 	check(t, err, "", cache)
-	if err != nil {
-		return
-	}
 	defer b.Finalize()
 	if b.Info.Name != Go || !strings.HasPrefix(log.String(), "warning: running on the pure Go backend") ||
 		strings.Count(log.String(), "\n") != 1 {
@@ -154,11 +141,8 @@ func TestNoNetwork(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
-	x := newIndex(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Open(ctx, Default, options(t.TempDir(), x.URL)); !errors.Is(err, context.Canceled) {
+	_, _, opts := newIndex(t)
+	if _, err := Open(demand.Cancelled(), Default, opts); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -166,7 +150,6 @@ func TestCancelled(t *testing.T) {
 // TestNoUnpinnedPlugin: what is not the pinned plugin is not loaded, also if it is altered on its way or cannot be had.
 // Default then fails, and runs on Go only if there is no network.
 func TestNoUnpinnedPlugin(t *testing.T) {
-	t.Setenv(PluginPathEnv, "")
 	const page = "<html>log in first</html>"
 	for what, c := range map[string]struct {
 		damage func(x *index)
@@ -178,10 +161,10 @@ func TestNoUnpinnedPlugin(t *testing.T) {
 		"the index gives no hash": {func(x *index) { x.digest = "" }, artifact.ErrDamaged},
 		"a page for the index":    {func(x *index) { x.page = page }, artifact.ErrNotIndex},
 	} {
-		x, cache := newIndex(t), t.TempDir()
+		x, cache, opts := newIndex(t)
 		c.damage(x)
 		for _, name := range []string{Default, XLACPU} {
-			b, err := Open(t.Context(), name, options(cache, x.URL))
+			b, err := Open(t.Context(), name, opts)
 			if b != nil || !errors.Is(err, c.kind) {
 				t.Errorf("%s, backend %q: %v", what, name, err)
 			}

@@ -61,11 +61,14 @@ type index struct {
 	wheels atomic.Int32  // number of downloads
 }
 
-func newIndex(t *testing.T) *index {
-	x := &index{wheel: makeWheel(), digest: hexSum(makeWheel())}
+// newIndex starts an index. The options use it instead of PyPI, and an empty cache.
+func newIndex(t *testing.T) (x *index, cache string, opts Options) {
+	t.Setenv(PluginPathEnv, "")
+	x = &index{wheel: makeWheel(), digest: hexSum(makeWheel())}
 	x.Server = httptest.NewServer(x)
 	t.Cleanup(x.Close)
-	return x
+	cache = t.TempDir()
+	return x, cache, Options{CacheDir: cache, index: x.URL + "/json", pins: fakePins()}
 }
 
 func (x *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -83,11 +86,6 @@ func (x *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.wheels.Add(1)
 	time.Sleep(x.slow)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(x.wheel))
-}
-
-// options uses the index instead of PyPI.
-func options(cache, url string) Options {
-	return Options{CacheDir: cache, index: url + "/json", pins: fakePins()}
 }
 
 // files lists the names of all files under dir except lock files and stamps.
@@ -109,11 +107,10 @@ func files(t *testing.T, dir string) []string {
 // check compares an error with words ("" for no error), and the files in the cache with left.
 func check(t *testing.T, err error, words, cache string, left ...string) {
 	t.Helper()
-	switch {
-	case words == "" && err != nil:
-		t.Errorf("unexpected error %v", err)
-	case words != "" && (err == nil || !strings.Contains(err.Error(), words) || strings.Contains(err.Error(), "\n")):
-		t.Errorf("got error %v, want one line with %q", err, words)
+	if words == "" {
+		demand.NoError(t, err)
+	} else {
+		demand.Error(t, err, words)
 	}
 	if got := files(t, cache); !slices.Equal(got, left) {
 		t.Errorf("the cache holds %q, want %q", got, left)

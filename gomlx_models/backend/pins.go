@@ -37,11 +37,5 @@ func pluginWheel(name, sha256 string, size int64, pluginSHA256 string, pluginSiz
 	}
 }
 
-// Pinned returns the pinned wheels, sorted by platform.
-func Pinned() []artifact.Wheel {
-	var out []artifact.Wheel
-	for _, platform := range slices.Sorted(maps.Keys(pins)) {
-		out = append(out, pins[platform])
-	}
-	return out
-}
+// Pinned returns the pinned wheels, in any order.
+func Pinned() []artifact.Wheel { return slices.Collect(maps.Values(pins)) }

@@ -91,12 +91,10 @@ func fitGroup(t *testing.T, tr *Trainer, updates int, seeds ...int64) (values []
 	g := NewGroup(len(seeds))
 	defer g.Close()
 	values, losses = make([]net.Values, len(seeds)), make([][]float64, len(seeds))
-	if err := g.Each(t.Context(), func(ctx context.Context, i int) (err error) {
+	demand.NoError(t, g.Each(t.Context(), func(ctx context.Context, i int) (err error) {
 		values[i], losses[i], err = newTraining(tr, seeds[i]).fit(ctx, g.Member(i, tr), updates)
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return values, losses
 }
 

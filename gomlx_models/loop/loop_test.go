@@ -38,6 +38,10 @@ var (
 	lineIndex = func(u, j int) int { return (3*u + j) % 4 }
 )
 
+func lineData(y []float32) []*tensors.Tensor {
+	return []*tensors.Tensor{tensors.FromValue(lineX), tensors.FromValue(y)}
+}
+
 func lineFeed(chunk int) Feed {
 	return func(first, count int) []*tensors.Tensor {
 		index := make([]int32, chunk*2)
@@ -75,11 +79,9 @@ func scheduled(updates int, rate func(u int) float64) float64 {
 func TestFitIsAdam(t *testing.T) {
 	for _, name := range []string{"", "go"} {
 		for _, chunk := range []int{1, 7, 50} {
-			tr, err := New(open(t, name), line, chunk)
-			demand.NoError(t, err)
-			data := []*tensors.Tensor{tensors.FromValue(lineX), tensors.FromValue(lineY)}
+			tr := trainerOf(t, open(t, name), line, chunk)
 			start := net.Values{{0}, {0}}
-			got, losses, err := tr.Fit(context.Background(), start, data, .05, 23, lineFeed(tr.Chunk()))
+			got, losses, err := tr.Fit(t.Context(), start, lineData(lineY), .05, 23, lineFeed(tr.Chunk()))
 			demand.NoError(t, err)
 			if want := reference(.05, 23); math.Abs(float64(got[0][0])-want) > 1e-5 {
 				t.Errorf("backend %q, chunk %d: w = %v, want %v", name, chunk, got[0][0], want)
@@ -111,10 +113,9 @@ func TestRateFactors(t *testing.T) {
 	falling.RateFactors, falling.Feeds = true, 2
 	want := scheduled(23, func(u int) float64 { return .05 * fallingFactor(u) })
 	for _, name := range []string{"", "go"} {
-		tr, err := New(open(t, name), falling, 7)
-		demand.NoError(t, err)
-		data := []*tensors.Tensor{tensors.FromValue(lineX), tensors.FromValue(lineY)}
-		got, _, err := tr.Fit(t.Context(), net.Values{{0}, {0}}, data, .05, 23, func(first, count int) []*tensors.Tensor {
+		tr := trainerOf(t, open(t, name), falling, 7)
+		start := net.Values{{0}, {0}}
+		got, _, err := tr.Fit(t.Context(), start, lineData(lineY), .05, 23, func(first, count int) []*tensors.Tensor {
 			return append(lineFeed(tr.Chunk())(first, count), factorFeed(tr.Chunk(), first, count))
 		})
 		demand.NoError(t, err)
@@ -125,15 +126,11 @@ func TestRateFactors(t *testing.T) {
 }
 
 func TestFitRefusesInfiniteLoss(t *testing.T) {
-	tr, err := New(open(t, ""), line, 5)
-	demand.NoError(t, err)
-	data := []*tensors.Tensor{tensors.FromValue(lineX), tensors.FromValue([]float32{1, 2, float32(math.Inf(1)), 4})}
-	if _, _, err := tr.Fit(context.Background(), net.Values{{0}, {0}}, data, .05, 10, lineFeed(5)); err == nil {
+	tr, data := trainerOf(t, open(t, ""), line, 5), lineData([]float32{1, 2, float32(math.Inf(1)), 4})
+	if _, _, err := tr.Fit(t.Context(), net.Values{{0}, {0}}, data, .05, 10, lineFeed(5)); err == nil {
 		t.Error("an infinite label was accepted")
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, _, err := tr.Fit(ctx, net.Values{{0}, {0}}, data, .05, 10, lineFeed(5)); err != context.Canceled {
+	if _, _, err := tr.Fit(demand.Cancelled(), net.Values{{0}, {0}}, data, .05, 10, lineFeed(5)); err != context.Canceled {
 		t.Errorf("cancelled Fit returned %v", err)
 	}
 }

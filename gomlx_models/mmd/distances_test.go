@@ -110,9 +110,7 @@ func TestDistancesRefuse(t *testing.T) {
 		_, err := c.Distances(t.Context(), test.x, test.y)
 		t.Run(name, func(t *testing.T) { demand.Error(t, err, test.words...) })
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := c.Distances(ctx, []float32{1, 2}, []float32{1, 2}); !errors.Is(err, context.Canceled) {
+	if _, err := c.Distances(demand.Cancelled(), []float32{1, 2}, []float32{1, 2}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after a cancellation: %v", err)
 	}
 	for _, size := range [][2]int{{1, 1}, {2, 0}, {2, -1}} {

@@ -229,9 +229,7 @@ func TestFeaturesInBatches(t *testing.T) {
 	if want := []int{250, 253, 253, 253}; !slices.Equal(reports, want) {
 		t.Errorf("reported %v, want %v", reports, want)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := LastBlock.Features(ctx, open(t, ""), c, 1, im, nil); err != context.Canceled {
+	if _, err := LastBlock.Features(demand.Cancelled(), open(t, ""), c, 1, im, nil); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 	_, err = LastBlock.Features(context.Background(), open(t, ""), c, 2, im, nil)

@@ -200,9 +200,7 @@ func TestConcurrentCells(t *testing.T) {
 
 func TestCancelledBefore(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, _, err := executeWith(ctx, k, "nothing"); !errors.Is(err, context.Canceled) {
+	if _, _, err := executeWith(demand.Cancelled(), k, "nothing"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if count, _ := execute(t, k, "count"); count != "1" {

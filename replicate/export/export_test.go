@@ -225,7 +225,7 @@ func TestExportOfDamagedFolder(t *testing.T) {
 	text, err := json.Marshal(unfinished)
 	demand.NoError(t, err)
 	demand.Write(t, filepath.Join(f.store.Dir(), "toy", unfinished.ID()+".partial.jsonl"), fmt.Sprintf("{\"spec\":%s}\n", text))
-	before := f.files()
+	before := demand.Files(t, f.store.Dir())
 	table, done := export(t, f, CSV)
 	if again, _ := export(t, f, CSV); !bytes.Equal(again, table) {
 		t.Error("it differs from call to call")
@@ -241,7 +241,7 @@ func TestExportOfDamagedFolder(t *testing.T) {
 	if !strings.Contains(named, f.path(head)+" is damaged") || !strings.Contains(named, f.path(tail)+" is damaged") {
 		t.Errorf("problems %s", named)
 	}
-	if !maps.Equal(before, f.files()) {
+	if !maps.Equal(before, demand.Files(t, f.store.Dir())) {
 		t.Error("the folder was changed")
 	}
 }
@@ -266,9 +266,7 @@ func TestExportFails(t *testing.T) {
 			_, err := Export(t.Context(), f.store, &failing{left}, format)
 			demand.Error(t, err, "disk full")
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := Export(ctx, f.store, io.Discard, format); !errors.Is(err, context.Canceled) {
+		if _, err := Export(demand.Cancelled(), f.store, io.Discard, format); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}

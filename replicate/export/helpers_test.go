@@ -3,7 +3,6 @@ package export
 import (
 	"context"
 	"maps"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -78,22 +77,4 @@ func (f folder) damage(s runs.Spec, rows bool) {
 	}
 	data[at] ^= 1
 	demand.Write(f.t, f.path(s), data)
-}
-
-// files returns the content of all files of the folder.
-func (f folder) files() map[string]string {
-	f.t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(f.store.Dir(), func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		out[path] = string(text)
-		return err
-	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return out
 }

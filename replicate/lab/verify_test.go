@@ -165,9 +165,7 @@ func TestVerifyWithoutCheckpoints(t *testing.T) {
 	if !strings.Contains(s.Note, "panel b: ") || !strings.Contains(s.Note, "none") || strings.Contains(s.Note, os.TempDir()) {
 		t.Errorf("without data: %+v", s)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := l.Verify(ctx, l.options); !errors.Is(err, context.Canceled) {
+	if _, err := l.Verify(demand.Cancelled(), l.options); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }

@@ -186,10 +186,7 @@ func TestGroupFails(t *testing.T) {
 func TestGroupClaimsAllOrNone(t *testing.T) {
 	store := open(t, t.TempDir())
 	demand.NoError(t, store.checkWritable("test"))
-	release, err := store.claim(spec(1))
-	if release == nil || err != nil {
-		t.Fatal("not claimed", err)
-	}
+	release := claimed(t, store, spec(1))
 	ctx, cancel := context.WithCancel(t.Context())
 	waiting := make(chan Report)
 	go func() {

@@ -147,6 +147,16 @@ func open(t *testing.T, dir string) *Store {
 	return store
 }
 
+// claimed claims a run, which no other process holds.
+func claimed(t *testing.T, store *Store, spec Spec) (release func()) {
+	t.Helper()
+	release, err := store.claim(spec)
+	if release == nil || err != nil {
+		t.Fatal("not claimed", err)
+	}
+	return release
+}
+
 // execute fails the test on an error or an unfinished run.
 func execute(t *testing.T, store *Store, out io.Writer, jobs ...Job) Report {
 	t.Helper()

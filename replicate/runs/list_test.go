@@ -34,7 +34,7 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 		path := filepath.Join(store.dir, name)
 		demand.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)))
 	}
-	before := snapshot(t, store.dir)
+	before := demand.Files(t, store.dir)
 	specs, problems, err := store.Finished()
 	if diff := cmp.Diff(want, specs, cmp.Transformer("ID", Spec.ID)); diff != "" || err != nil {
 		t.Error(diff, err)
@@ -58,7 +58,7 @@ func TestListsAreInOrderAndNameDamage(t *testing.T) {
 	if specs, problems, err = store.Unfinished(); len(specs) != 0 || len(problems) != 1 || err != nil {
 		t.Errorf("unfinished: %v, %v, %v", specs, problems, err)
 	}
-	if diff := cmp.Diff(before, snapshot(t, store.dir)); diff != "" {
+	if diff := cmp.Diff(before, demand.Files(t, store.dir)); diff != "" {
 		t.Errorf("listing changed the folder: %s", diff)
 	}
 }
@@ -82,21 +82,4 @@ func TestView(t *testing.T) {
 	if specs, problems, err := store.Finished(); specs != nil || problems != nil || err != nil {
 		t.Errorf("an empty folder holds %v, %v, %v", specs, problems, err)
 	}
-}
-
-// snapshot returns the content of all files below dir, by their paths.
-func snapshot(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		name, _ := filepath.Rel(dir, path)
-		files[filepath.ToSlash(name)] = string(text)
-		return err
-	})
-	demand.NoError(t, err)
-	return files
 }

@@ -96,10 +96,7 @@ func TestStateOfALockedRun(t *testing.T) {
 		t.Error("asking for the state made a folder")
 	}
 	t.Setenv("SLURM_JOB_ID", "124")
-	release, err := store.claim(spec(0))
-	if release == nil || err != nil {
-		t.Fatal("not claimed", err)
-	}
+	release := claimed(t, store, spec(0))
 	defer func() { release() }()
 	inject(t, func(file *os.File, how int) error {
 		if writable(t, file) {
@@ -115,9 +112,7 @@ func TestStateOfALockedRun(t *testing.T) {
 	release()
 	t.Setenv("SLURM_ARRAY_JOB_ID", "123")
 	t.Setenv("SLURM_ARRAY_TASK_ID", "4")
-	if release, err = store.claim(spec(0)); release == nil || err != nil {
-		t.Fatal("not claimed", err)
-	}
+	release = claimed(t, store, spec(0))
 	if got := store.State(spec(0), upTo(3)).By; got.Job != "123_4" || got.PID != os.Getpid() {
 		t.Errorf("by %+v", got)
 	}

@@ -120,7 +120,7 @@ func TestMergeOfFinishedAndUnfinished(t *testing.T) {
 			!p.Start.Equal(session(0, "").Start) {
 			t.Errorf("%s: provenance %+v", name, p)
 		}
-		if files := snapshot(t, into.dir); len(files) != 1 {
+		if files := demand.Files(t, into.dir); len(files) != 1 {
 			t.Errorf("%s: %d files are left", name, len(files))
 		}
 	}
@@ -133,7 +133,7 @@ func TestMergeKeepsProvenance(t *testing.T) {
 	p.Dirty, p.Commits, p.Command, p.Versions = true, []string{"a", "c-dirty"}, []string{"x"}, map[string]string{"go": "1"}
 	finishedWith(t, from, spec(0), upTo(7), p)
 	merge(t, 0, into, from)
-	if diff := cmp.Diff(snapshot(t, from.dir), snapshot(t, into.dir)); diff != "" {
+	if diff := cmp.Diff(demand.Files(t, from.dir), demand.Files(t, into.dir)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -162,7 +162,7 @@ func TestMergeOfRandomPieces(t *testing.T) {
 			} else {
 				begun(t, store, spec(0), steps, session(i, "p"))
 			}
-			from, unmerged = append(from, store), append(unmerged, snapshot(t, store.dir))
+			from, unmerged = append(from, store), append(unmerged, demand.Files(t, store.dir))
 		}
 		for _, order := range [][]int{{0, 1, 2}, {2, 0, 1}, {1, 2, 0}} {
 			into := open(t, t.TempDir())
@@ -173,9 +173,9 @@ func TestMergeOfRandomPieces(t *testing.T) {
 			if _, err := into.Read(spec(0)); state.Steps != len(held) || (err == nil) != finished {
 				t.Fatalf("round %d: %v after a merge of %d steps", round, state, len(held))
 			}
-			before := snapshot(t, into.dir)
+			before := demand.Files(t, into.dir)
 			again := merge(t, 0, into, from...)
-			if diff := cmp.Diff(before, snapshot(t, into.dir)); diff != "" || again.Added+again.Extended != 0 {
+			if diff := cmp.Diff(before, demand.Files(t, into.dir)); diff != "" || again.Added+again.Extended != 0 {
 				t.Fatalf("round %d: a second merge changes the folder: %+v\n%s", round, again, diff)
 			}
 			var count atomic.Int64
@@ -188,7 +188,7 @@ func TestMergeOfRandomPieces(t *testing.T) {
 			}
 		}
 		for i, store := range from {
-			if diff := cmp.Diff(unmerged[i], snapshot(t, store.dir)); diff != "" {
+			if diff := cmp.Diff(unmerged[i], demand.Files(t, store.dir)); diff != "" {
 				t.Errorf("round %d: a merged folder changed: %s", round, diff)
 			}
 		}
@@ -262,9 +262,9 @@ func TestMergeOfDamagedFiles(t *testing.T) {
 	flip(from.donePath(spec(0)), 2)
 	flip(from.donePath(spec(1)), -3)
 	flip(from.partialPath(spec(4)), 3)
-	text := snapshot(t, from.dir)["test/"+spec(3).ID()+partialSuffix]
+	text := demand.Files(t, from.dir)["test/"+spec(3).ID()+partialSuffix]
 	flip(from.partialPath(spec(3)), strings.Index(text, `{"t":2,"metric":"zero"`)+5)
-	before := snapshot(t, from.dir)
+	before := demand.Files(t, from.dir)
 	report := merge(t, 4, into, from, from)
 	if counts(report) != [3]int{3, 0, 0} {
 		t.Errorf("report %+v", report)
@@ -283,7 +283,7 @@ func TestMergeOfDamagedFiles(t *testing.T) {
 			t.Errorf("seed %d: %v, want %d steps", seed, state, steps)
 		}
 	}
-	if diff := cmp.Diff(before, snapshot(t, from.dir)); diff != "" {
+	if diff := cmp.Diff(before, demand.Files(t, from.dir)); diff != "" {
 		t.Errorf("the merged folder changed: %s", diff)
 	}
 
@@ -305,10 +305,7 @@ func TestMergeLeavesBusyRuns(t *testing.T) {
 		stores := []*Store{open(t, t.TempDir()), stored(t), stored(t)}
 		finishedWith(t, stores[2], spec(1), upTo(2), session(0, "a"))
 		demand.NoError(t, stores[0].checkWritable("test"))
-		release, err := stores[where].claim(spec(0))
-		if release == nil || err != nil {
-			t.Fatal("not claimed", err)
-		}
+		release := claimed(t, stores[where], spec(0))
 		report := merge(t, 1, stores[0], stores[1:]...)
 		if counts(report) != [3]int{1, 0, 0} {
 			t.Errorf("report %+v", report)
@@ -326,11 +323,9 @@ func TestMergeLeavesBusyRuns(t *testing.T) {
 
 func TestMergeInterrupted(t *testing.T) {
 	into := open(t, t.TempDir())
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := Merge(ctx, into, []*Store{stored(t)})
+	_, err := Merge(demand.Cancelled(), into, []*Store{stored(t)})
 	demand.Error(t, err, "interrupted with 0 of 1 runs merged")
-	if !errors.As(err, new(*InterruptedError)) || !errors.Is(err, context.Canceled) || len(snapshot(t, into.dir)) != 0 {
-		t.Errorf("error %v, files %v", err, snapshot(t, into.dir))
+	if !errors.As(err, new(*InterruptedError)) || !errors.Is(err, context.Canceled) || len(demand.Files(t, into.dir)) != 0 {
+		t.Errorf("error %v, files %v", err, demand.Files(t, into.dir))
 	}
 }

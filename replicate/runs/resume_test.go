@@ -258,10 +258,7 @@ func TestHeldRunIsWaitedFor(t *testing.T) {
 	codec() // outside of the bubble: only the bubble may use channels made in it
 	synctest.Test(t, func(t *testing.T) {
 		store := open(t, t.TempDir())
-		release, err := store.claim(spec(0))
-		if release == nil || err != nil {
-			t.Fatal("not claimed", err)
-		}
+		release := claimed(t, store, spec(0))
 		var mutex sync.Mutex
 		var attempts []time.Time
 		inject(t, func(file *os.File, how int) error {

@@ -162,9 +162,7 @@ func TestPredict(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("predictions differ: %v", err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := c.Predict(ctx, poolOf(x), values, rows); err != context.Canceled {
+	if _, err := c.Predict(demand.Cancelled(), poolOf(x), values, rows); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -30,11 +30,5 @@ func wheel(name, sha256 string, size int64, librarySHA256 string, librarySize in
 	}
 }
 
-// Pinned returns the pinned wheels, sorted by platform.
-func Pinned() []artifact.Wheel {
-	var out []artifact.Wheel
-	for _, platform := range slices.Sorted(maps.Keys(wheels)) {
-		out = append(out, wheels[platform])
-	}
-	return out
-}
+// Pinned returns the pinned wheels, in any order.
+func Pinned() []artifact.Wheel { return slices.Collect(maps.Values(wheels)) }

@@ -580,9 +580,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := fitter(t).Fit(ctx, good(), tiny(), 0); err == nil {
+	if _, err := fitter(t).Fit(demand.Cancelled(), good(), tiny(), 0); err == nil {
 		t.Error("a cancelled fit succeeded")
 	}
 }
