@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
@@ -92,18 +91,7 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 	if s.dryRun {
 		return printScripts(cmd.OutOrStdout(), jobs)
 	}
-	unlock, err := s.lock(cmd.Context())
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if err := s.prepare(cmd.Context(), p); err != nil {
-		return err
-	}
-	if err := cluster.WriteScripts(jobs); err != nil {
-		return fmt.Errorf("cannot write the batch scripts: %w", err)
-	}
-	submitted, err := cluster.Submit(cmd.Context(), jobs)
+	submitted, err := s.submit(cmd.Context(), p, jobs)
 	if err != nil {
 		return err
 	}
@@ -114,7 +102,6 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "job %d  %s%s\n", j.ID, j.Name, tasks)
 	}
-	unlock()
 	if !s.wait {
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "`replicate status --plan %s` shows what becomes of them, "+
 			"`replicate cancel --plan %[1]s` ends them\n", s.slurm.Plan)
@@ -137,6 +124,22 @@ func (s *submitFlags) checkLines() error {
 	return nil
 }
 
+// submit asks Slurm to run the jobs of a plan.
+func (s *submitFlags) submit(ctx context.Context, p cluster.Plan, jobs []cluster.Job) ([]cluster.Submitted, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err := s.prepare(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := cluster.WriteScripts(jobs); err != nil {
+		return nil, fmt.Errorf("cannot write the batch scripts: %w", err)
+	}
+	return cluster.Submit(ctx, jobs)
+}
+
 // lock keeps a second submit of the same folder out while this one asks Slurm: none of its jobs would be known to
 // cancel.
 func (s *submitFlags) lock(ctx context.Context) (unlock func(), err error) {
@@ -144,12 +147,8 @@ func (s *submitFlags) lock(ctx context.Context) (unlock func(), err error) {
 	if err := artifact.MakeFolder(folder); err != nil {
 		return nil, fmt.Errorf("cannot make the folder of the plan: %w", err)
 	}
-	unlock, err = lockSoon(ctx, filepath.Join(folder, "submit.lock"), "submitting "+s.slurm.Plan,
+	return lockSoon(ctx, filepath.Join(folder, "submit.lock"), "submitting "+s.slurm.Plan,
 		fmt.Errorf("another submit is at work in %s: wait for it, or name another --folder", folder))
-	if err != nil {
-		return nil, err
-	}
-	return sync.OnceFunc(unlock), nil
 }
 
 // makePlan reads the plan that the user names, or makes one.

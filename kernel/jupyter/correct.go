@@ -184,22 +184,10 @@ func (r *relay) publication(frames [][]byte) {
 	if err != nil || json.Unmarshal(m.content, &content) != nil {
 		return
 	}
-	text, _ := content["text"].(string)
 	data, _ := content["data"].(map[string]any)
 	switch m.header.Type {
 	case "stream":
-		if content["name"] != "stderr" {
-			break
-		}
-		if begin := panics.FindStringIndex(text); begin != nil && begin[0] > 0 && r.crash.text == "" {
-			content["text"] = text[:begin[0]]
-			r.toAll(r.session.changed(frames, m.header, content))
-			text = text[begin[0]:]
-			content["text"] = text
-			frames = r.session.changed(frames, m.header, content)
-		}
-		if r.crash.text != "" || panics.MatchString(text) || exits.MatchString(text) {
-			r.crash.frames, r.crash.text = append(r.crash.frames, frames), r.crash.text+text
+		if content["name"] == "stderr" && r.held(frames, m.header, content) {
 			return
 		}
 	case "error":
@@ -234,6 +222,24 @@ func (r *relay) publication(frames [][]byte) {
 		return
 	}
 	r.toAll(frames)
+}
+
+// held tells whether text on stderr belongs to a crash, and keeps it for the error that follows. It passes what comes
+// before the crash.
+func (r *relay) held(frames [][]byte, h header, content map[string]any) bool {
+	text, _ := content["text"].(string)
+	if begin := panics.FindStringIndex(text); begin != nil && begin[0] > 0 && r.crash.text == "" {
+		content["text"] = text[:begin[0]]
+		r.toAll(r.session.changed(frames, h, content))
+		text = text[begin[0]:]
+		content["text"] = text
+		frames = r.session.changed(frames, h, content)
+	}
+	if r.crash.text == "" && !panics.MatchString(text) && !exits.MatchString(text) {
+		return false
+	}
+	r.crash.frames, r.crash.text = append(r.crash.frames, frames), r.crash.text+text
+	return true
 }
 
 // explain makes GoNB's error that of the program: a panic's first line, and all that it printed. For the compiler's

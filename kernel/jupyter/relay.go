@@ -59,6 +59,13 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	_ = os.Unsetenv(guarded)
 	gone := func() bool { return strconv.Itoa(os.Getppid()) != guard }
 	adopt()
+	return relayKernel(connectionFile, argv, l, signals, gone)
+}
+
+// relayKernel does what Relay does, in the process that guardRelay starts.
+func relayKernel(
+	connectionFile string, argv []string, l *log, signals <-chan os.Signal, gone func() bool,
+) (code int, err error) {
 	outer, err := readConnection(connectionFile)
 	if err != nil {
 		return 0, err

@@ -55,9 +55,8 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		"name one with --kernel":          {File: file("b.ipynb", "")},
 	} {
 		_, err := job.Prepare()
-		demand.Error(t, err, want)
-		if !errors.Is(err, usage.Err) {
-			t.Errorf("%v is not a usage error", err)
+		if !errors.Is(err, usage.Err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v; want a usage error with %q", err, want)
 		}
 	}
 	p, err := Job{
