@@ -99,9 +99,7 @@ func TestHangup(t *testing.T) {
 				demand.NoError(t, err)
 				return len(entries)
 			}
-			for begin := time.Now(); files() == 0 && time.Since(begin) < time.Minute; {
-				time.Sleep(10 * time.Millisecond)
-			}
+			demand.Soon(t, "a file in $TMPDIR", func() bool { return files() > 0 })
 			for i, s := range signals {
 				if i > 0 {
 					select {
@@ -153,43 +151,41 @@ func TestExitCodes(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("TVPS_ROOT", root)
 	demand.Write(t, "text.ipynb", "no notebook")
-	for _, c := range []struct {
-		args string
-		code int
-		want string
-	}{
-		{"", 0, ""},
-		{"rum", 2, `did you mean "run"?`},
-		{"run", 2, "needs a notebook"},
-		{"clean", 2, "needs a notebook"},
-		{"run --no-such-flag", 2, "see `kernel run --help`"},
-		{"run a.ipynb --jobs 0", 2, "--jobs must be at least 1"},
-		{"run a.ipynb --timeout -1s", 2, "--timeout at least 0"},
-		{"run a.ipynb -p n", 2, `-p takes name=value, but got "n"`},
-		{"run a.ipynb -p m=1", 2, "n (int, default 3)"},
-		{"run a.ipynb -p n=1.5", 2, `"1.5" is not a whole number`},
-		{"run a.ipynb sub/a.ipynb -o out", 2, "would both be written to " + filepath.Join("out", "a.ipynb")},
-		{"run a.ipynb", 2, `"no-such"`},
-		{"run text.ipynb", 2, "text.ipynb is damaged"},
-		{"clean text.ipynb", 2, "text.ipynb is damaged"},
-		{"check text.ipynb", 2, "text.ipynb is damaged"},
-		{"check missing.ipynb", 2, "missing.ipynb"},
-		{"check a.ipynb --junit sub", 2, "--junit: the output sub is a folder; name a file"},
-		{"check a.ipynb --results other.ipynb", 2, "--results: the output folder other.ipynb is a file; name a folder"},
-		{"run missing.ipynb", 2, "missing.ipynb"},
-		{"run a.ipynb --cwd missing", 2, "--cwd missing is not a folder"},
-		{"run a.ipynb -o same --html ./same", 2, "would both be written to ./same"},
-		{"run a.ipynb --html ./a.ipynb", 2, "over the notebook ./a.ipynb"},
-		{"run a.ipynb --html link.ipynb", 2, "over the notebook link.ipynb"},
-		{"run a.ipynb other.ipynb -o sub/../", 2, `"no-such"`}, // each to itself
-		{"run a.ipynb -o a.ipynb", 2, `"no-such"`},             // in place, which is allowed
-		{"run sub/a.ipynb other.ipynb -o .", 2, `"no-such"`},
-		{"run sub/a.ipynb a.ipynb -o .", 2, "a result of sub/a.ipynb would be written over the notebook a.ipynb"},
-		{"clean missing.ipynb", 2, "missing.ipynb"},
+	if code, _, message := call(context.Background()); code != 0 || message != "" {
+		t.Errorf("without arguments: exit code %d, %q", code, message)
+	}
+	for args, want := range map[string]string{
+		"rum":                                 `did you mean "run"?`,
+		"run":                                 "needs a notebook",
+		"clean":                               "needs a notebook",
+		"run --no-such-flag":                  "see `kernel run --help`",
+		"run a.ipynb --jobs 0":                "--jobs must be at least 1",
+		"run a.ipynb --timeout -1s":           "--timeout at least 0",
+		"run a.ipynb -p n":                    `-p takes name=value, but got "n"`,
+		"run a.ipynb -p m=1":                  "n (int, default 3)",
+		"run a.ipynb -p n=1.5":                `"1.5" is not a whole number`,
+		"run a.ipynb sub/a.ipynb -o out":      "would both be written to " + filepath.Join("out", "a.ipynb"),
+		"run a.ipynb":                         `"no-such"`,
+		"run text.ipynb":                      "text.ipynb is damaged",
+		"clean text.ipynb":                    "text.ipynb is damaged",
+		"check text.ipynb":                    "text.ipynb is damaged",
+		"check missing.ipynb":                 "missing.ipynb",
+		"check a.ipynb --junit sub":           "--junit: the output sub is a folder; name a file",
+		"check a.ipynb --results other.ipynb": "--results: the output folder other.ipynb is a file; name a folder",
+		"run missing.ipynb":                   "missing.ipynb",
+		"run a.ipynb --cwd missing":           "--cwd missing is not a folder",
+		"run a.ipynb -o same --html ./same":   "would both be written to ./same",
+		"run a.ipynb --html ./a.ipynb":        "over the notebook ./a.ipynb",
+		"run a.ipynb --html link.ipynb":       "over the notebook link.ipynb",
+		"run a.ipynb other.ipynb -o sub/../":  `"no-such"`, // each to itself
+		"run a.ipynb -o a.ipynb":              `"no-such"`, // in place, which is allowed
+		"run sub/a.ipynb other.ipynb -o .":    `"no-such"`,
+		"run sub/a.ipynb a.ipynb -o .":        "a result of sub/a.ipynb would be written over the notebook a.ipynb",
+		"clean missing.ipynb":                 "missing.ipynb",
 	} {
-		code, _, message := call(context.Background(), strings.Fields(c.args)...)
-		if code != c.code || !strings.Contains(message, c.want) {
-			t.Errorf("kernel %s: exit code %d, %q; want %d, %q", c.args, code, message, c.code, c.want)
+		code, _, message := call(context.Background(), strings.Fields(args)...)
+		if code != 2 || !strings.Contains(message, want) {
+			t.Errorf("kernel %s: exit code %d, %q; want 2, %q", args, code, message, want)
 		}
 	}
 	for _, folder := range []string{"out", "new"} {

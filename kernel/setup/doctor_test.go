@@ -62,11 +62,9 @@ func TestShadowedKernel(t *testing.T) {
 	demand.Write(t, filepath.Join(other, "kernels", "tvps", "kernel.json"), `{"argv":["x"]}`)
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("JUPYTER_DATA_DIR", t.TempDir())
-	builds := 0
 	l, err := NewLayout(checkout(t), "")
-	if err == nil {
-		_, err = install(t, l, fakeParts(&builds))
-	}
+	demand.NoError(t, err)
+	_, err = install(t, l, fakeParts(new(int)))
 	demand.NoError(t, err)
 	chain, err := findGo(t.Context(), l.Root)
 	demand.NoError(t, err)
@@ -137,12 +135,9 @@ func TestCheckClients(t *testing.T) {
 	bin, mark := t.TempDir(), filepath.Join(t.TempDir(), "ran")
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for _, name := range []string{"python3", "python", "pip", "pip3"} {
-		script := "#!/bin/sh\necho \"$@\" >>'" + mark + "'\nprintf 'Python 9.9, nbclient 1'\n"
-		demand.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755))
+		script(t, filepath.Join(bin, name), "#!/bin/sh\necho \"$@\" >>'"+mark+"'\nprintf 'Python 9.9, nbclient 1'\n")
 	}
-	builds, l := 0, tempLayout(t)
-	_, err := install(t, l, fakeParts(&builds))
-	demand.NoError(t, err)
+	l := fakeInstallation(t)
 	if calls, err := os.ReadFile(mark); err == nil {
 		t.Errorf("installing ran python or pip: %s", calls)
 	}

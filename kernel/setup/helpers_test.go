@@ -71,8 +71,8 @@ func install(t testing.TB, l Layout, p *parts) (string, error) {
 // fakeInstallation returns the layout of an installation with the parts of fakeParts.
 func fakeInstallation(t *testing.T) Layout {
 	t.Helper()
-	l, builds := tempLayout(t), 0
-	_, err := install(t, l, fakeParts(&builds))
+	l := tempLayout(t)
+	_, err := install(t, l, fakeParts(new(int)))
 	demand.NoError(t, err)
 	return l
 }

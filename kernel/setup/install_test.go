@@ -19,7 +19,7 @@ import (
 
 // The leftovers of a killed installation are removed.
 func TestInstall(t *testing.T) {
-	l, builds := tempLayout(t), 0
+	l := tempLayout(t)
 	demand.Write(t, filepath.Join(l.Data, ".build", "gonb"), "half a program")
 	t.Setenv("TVPS_DATA", "/data/$HOME cifar")
 	cache := filepath.Join(t.TempDir(), "cache")
@@ -29,7 +29,7 @@ func TestInstall(t *testing.T) {
 			t.Setenv(name, "")
 		}
 	}
-	out, err := install(t, l, fakeParts(&builds))
+	out, err := install(t, l, fakeParts(new(int)))
 	demand.NoError(t, err)
 	demand.Words(t, out, l.specDir())
 	var got map[string]any
@@ -109,8 +109,7 @@ func TestInstallFailure(t *testing.T) {
 		},
 		"compile": func(p *parts) { p.compile = func(context.Context, string) error { return broken } },
 	} {
-		l, builds := tempLayout(t), 0
-		p := fakeParts(&builds)
+		l, p := tempLayout(t), fakeParts(new(int))
 		breakIt(p)
 		if _, err := install(t, l, p); !errors.Is(err, broken) {
 			t.Errorf("%s: got %v", name, err)
@@ -121,7 +120,7 @@ func TestInstallFailure(t *testing.T) {
 		if left := tree(t, l.Data); slices.Contains(left, ".build") || name == "build" && slices.Contains(left, "bin/gonb") {
 			t.Errorf("%s: left %q", name, left)
 		}
-		if _, err := install(t, l, fakeParts(&builds)); err != nil {
+		if _, err := install(t, l, fakeParts(new(int))); err != nil {
 			t.Errorf("%s: the next call: %v", name, err)
 		}
 		before := string(demand.Read(t, l.specFile()))
@@ -138,8 +137,7 @@ func TestInstallFailure(t *testing.T) {
 func TestInstallCancelled(t *testing.T) {
 	l := tempLayout(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	builds := 0
-	p := fakeParts(&builds)
+	p := fakeParts(new(int))
 	p.plugin = func(ctx context.Context, _ io.Writer) error { cancel(); return ctx.Err() }
 	err := Install(ctx, l, InstallOptions{Out: io.Discard, Log: io.Discard, parts: p})
 	if _, missing := os.Stat(l.specFile()); !errors.Is(err, context.Canceled) || missing == nil {
@@ -185,8 +183,7 @@ func TestFindRoot(t *testing.T) {
 // The first installation says what it takes; a plugin that is missing and a cell that fails are warnings, and the
 // kernel stays.
 func TestInstallSteps(t *testing.T) {
-	l, builds := tempLayout(t), 0
-	p := fakeParts(&builds)
+	l, p := tempLayout(t), fakeParts(new(int))
 	p.plugin = func(context.Context, io.Writer) error { return errors.New("no plugin") }
 	p.first = func(_ context.Context, l Layout) backend.Check {
 		if _, err := readSpec(l); err != nil {

@@ -58,9 +58,7 @@ func TestLabMissing(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // in case it is started by mistake
 		defer cancel()
 		err := Lab(ctx, l, LabOptions{Install: InstallOptions{Log: &demand.Buffer{}, Out: &demand.Buffer{}, parts: fakeParts(&builds)}})
-		demand.Error(t, err, words)
-		demand.Error(t, err, "kernel lab --venv --prefix")
-		demand.Error(t, err, "python3 -m pip install jupyterlab=="+LabVersion)
+		demand.Error(t, err, words, "kernel lab --venv --prefix", "python3 -m pip install jupyterlab=="+LabVersion)
 		if !errors.Is(err, ErrNoLab) || builds > 0 {
 			t.Errorf("got %v and %d builds", err, builds)
 		}
@@ -76,11 +74,11 @@ func TestLab(t *testing.T) {
 	l := withNotebooks(t) // not the checkout of the installed kernel
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	log, builds := &demand.Buffer{}, 0
+	log := &demand.Buffer{}
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Lab(ctx, l, LabOptions{NoBrowser: true, Port: 8899, Args: []string{"--more", "two words"},
-			Install: InstallOptions{Log: log, Out: log, parts: fakeParts(&builds)}})
+			Install: InstallOptions{Log: log, Out: log, parts: fakeParts(new(int))}})
 	}()
 	waitFor(t, log, "ready\n", ended)
 	cancel()
@@ -136,9 +134,8 @@ func TestLabFails(t *testing.T) {
 	text := "#!/bin/sh\n[ \"$1\" = --version ] && echo 4.1.0 && exit\necho port in use\nexit 1\n"
 	script(t, filepath.Join(dir, "jupyter-lab"), text)
 	onlyOnPath(t, dir)
-	l, builds := withNotebooks(t), 0
-	options := InstallOptions{Log: &demand.Buffer{}, Out: &demand.Buffer{}, parts: fakeParts(&builds)}
-	err := Lab(t.Context(), l, LabOptions{Install: options})
+	options := InstallOptions{Log: &demand.Buffer{}, Out: &demand.Buffer{}, parts: fakeParts(new(int))}
+	err := Lab(t.Context(), withNotebooks(t), LabOptions{Install: options})
 	demand.Error(t, err, "JupyterLab failed: exit status 1")
 }
 
