@@ -149,5 +149,5 @@ func (r *Backtest) idle() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s, a prediction without a model, has a lower %s than what is advised: "+
-		"the features do not help this model", best.Rule, r.Words())}
+		"the features do not lower it here", best.Rule, r.Words())}
 }

@@ -54,8 +54,8 @@ func PrepareDrift(q Request) (*DriftJob, error) {
 		return nil, err
 	}
 	if o.stream.late != "" {
-		o.about.note("the present is %s, not %s, the last time of the table: its rows have no label",
-			ShortName(o.stream.Times.Names[o.at]), o.stream.late)
+		o.about.note("the present is %s, not %s, the last time of the table: its rows have no label. "+
+			"Without --label x is tested up to it", ShortName(o.stream.Times.Names[o.at]), o.stream.late)
 	}
 	return &DriftJob{q, o}, nil
 }
