@@ -70,7 +70,8 @@ func TestArrowZone(t *testing.T) {
 			demand.NoError(t, metadata.Append("ARROW:schema", base64.StdEncoding.EncodeToString(message)))
 			b.Reset()
 			w := file.NewParquetWriter(&b, root, file.WithWriteMetadata(metadata))
-			group := w.AppendRowGroup()
+			group, err := w.AppendRowGroupChecked()
+			demand.NoError(t, err)
 			for range 2 {
 				column, err := group.NextColumn()
 				demand.NoError(t, err)
