@@ -287,15 +287,19 @@ func (r *Drift) mapOf(in string) *Map {
 
 // add appends the row of a T. logs: log omega of rows, of: their blocks.
 func (m *Map) add(logs []float64, of []int, blocks int) {
-	worth, count := make([]float64, blocks), make([]float64, blocks)
+	worth, count := kept(logs, of, blocks)
+	floats.Div(worth, count)
+	m.Worth = append(m.Worth, worth)
+}
+
+// kept is the sum of min(omega, 1) over the rows of each block, and their number.
+func kept(logs []float64, of []int, blocks int) (sum, count []float64) {
+	sum, count = make([]float64, blocks), make([]float64, blocks)
 	for i, v := range logs {
-		worth[of[i]] += min(1, math.Exp(v))
+		sum[of[i]] += min(1, math.Exp(v))
 		count[of[i]]++
 	}
-	for b := range worth {
-		worth[b] /= count[b]
-	}
-	m.Worth = append(m.Worth, worth)
+	return sum, count
 }
 
 // turn is the block that differs most from the one before it; 0 if none differs. It is sharp if they differ at least

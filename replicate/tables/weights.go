@@ -179,11 +179,7 @@ func (r *Weights) weigh(ctx context.Context, p *WeightsJob, T float64, show func
 // few rows are taken together with those after them.
 func (p *WeightsJob) mostLike(logs []float64) (at int, worth float64) {
 	const leastRows = 30
-	sum, n := make([]float64, p.at+1), make([]float64, p.at+1)
-	for i, row := range p.rows {
-		t := p.stream.Times.Index[row]
-		sum[t], n[t] = sum[t]+min(1, math.Exp(logs[i])), n[t]+1
-	}
+	sum, n := kept(logs, collect(p.rows, func(row int) int { return int(p.stream.Times.Index[row]) }), p.at+1)
 	for t := p.at - 1; t >= 0; t-- {
 		switch {
 		case n[t] < leastRows && t > 0:
