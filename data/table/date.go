@@ -112,7 +112,7 @@ type moment struct {
 	micro int64
 	zoned bool           // it has a zone
 	away  *time.Location // its offset, if that is not UTC's
-	zone  string         // the name of its zone, if nobody can know which one is meant: EST is one in America and in Australia
+	zone  string         // the name of its zone, if it is ambiguous: EST is one in America and in Australia
 }
 
 // directives are those of strptime as Go's layouts have them. A time may have more digits of its seconds.

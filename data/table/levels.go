@@ -50,7 +50,7 @@ func (b *builder) finish() *column {
 	return b.column
 }
 
-// settle sorts the levels, so that they do not depend on the order of the rows, and makes missing those that mean it.
+// settle sorts the levels: their order does not depend on that of the rows. It makes missing those that mean it.
 func (b *builder) settle() {
 	counts := map[string]int{}
 	b.recode(func(level string, n int) bool {

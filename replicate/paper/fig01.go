@@ -180,7 +180,7 @@ func Fig1() Figure {
 	}
 }
 
-const relativeCaption = "Each point is the test accuracy at step t + 1 of models trained anew at step t, " +
+const relativeCaption = "Each point is the test accuracy at step t + 1 of models retrained at step t, " +
 	"minus that of Everything. " + Bands
 
 var recentLine = []string{"recent"}

@@ -16,7 +16,7 @@ func Fig8() Figure {
 		Time:   "9 min",
 		Shares: "1",
 		Title:  "Figure 8: Method 1 against Method 2",
-		Caption: "Each point is the test accuracy at step t + 1 of models trained anew at step t. " +
+		Caption: "Each point is the test accuracy at step t + 1 of models retrained at step t. " +
 			Bands,
 		Panels: []Panel{
 			{Key: "a", Title: "CIFAR-10a (T = 9)", Scenario: "cifar10a", Series: bothMethods, Absolute: true},

@@ -14,7 +14,7 @@ func Fig14() Figure {
 		Number: 14,
 		Time:   "4 min",
 		Title:  "Figure 14: CIFAR-10 without a shift",
-		Caption: "Each point is the test accuracy at step t + 1 of models trained anew at step t. " +
+		Caption: "Each point is the test accuracy at step t + 1 of models retrained at step t. " +
 			Bands,
 		Panels: []Panel{
 			{

@@ -50,7 +50,7 @@ type Omega struct {
 	Rows []runs.Row // what is reported of the fit at step t: the held-out loss of g
 }
 
-// TrainFunc returns the classifier's values after training anew on data up to t.
+// TrainFunc returns the classifier's values after retraining on data up to t.
 type TrainFunc func(ctx context.Context, t int) (net.Values, error)
 
 // MethodOfSettings makes a learner fit g by the method of the setting of that name.

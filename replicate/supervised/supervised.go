@@ -1,5 +1,5 @@
-// Package supervised is the paper's supervised experiment (Section 3.1): at every time step t each learner is trained
-// anew on data up to t and tested on t + 1.
+// Package supervised is the paper's supervised experiment (Section 3.1): at every time step t each learner is
+// retrained on data up to t and tested on t + 1.
 //
 // A [Scenario] under a seed is a [Stream]. A [Learner] is a list of trainings. Both are declarations: the same code
 // runs every learner on every scenario. [Settings.Jobs] turns them into runs, which package runs computes once and
