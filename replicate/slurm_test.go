@@ -95,6 +95,9 @@ func TestSlurm(t *testing.T) {
 // TestSlurmAgents: two groups of three agents are interrupted, and continue on two nodes at their episode. The table is
 // that of agents that were never interrupted.
 func TestSlurmAgents(t *testing.T) {
+	if !demand.Nightly {
+		t.Skip("TVPS_NIGHTLY is not set")
+	}
 	c := slurmtest.Start(t)
 	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
 	cache, err := artifact.CacheDir() // with XLA and MuJoCo

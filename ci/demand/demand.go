@@ -49,6 +49,24 @@ func Cancelled() context.Context {
 	return ctx
 }
 
+// Prefix returns the --prefix of an installed kernel, TVPS_TEST_PREFIX. Without it the test is skipped.
+func Prefix(tb testing.TB) string {
+	tb.Helper()
+	prefix := os.Getenv("TVPS_TEST_PREFIX")
+	if prefix == "" {
+		tb.Skip("TVPS_TEST_PREFIX is not set: no installed kernel is tested")
+	}
+	return prefix
+}
+
+// GoNB returns the path of the gonb of an installed kernel, and puts its folder, which also has goimports, on PATH.
+func GoNB(tb testing.TB) string {
+	tb.Helper()
+	bin := filepath.Join(Prefix(tb), "share", "tvps", "kernel", "bin")
+	tb.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return filepath.Join(bin, "gonb")
+}
+
 // Write writes a file, and makes the folders above it.
 func Write[T string | []byte](tb testing.TB, path string, content T) {
 	tb.Helper()

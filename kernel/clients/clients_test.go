@@ -22,9 +22,10 @@ const browserRow = "| jupyterlab | " + setup.LabVersion + " | cells, charts, com
 // TestClients runs clients of Jupyter in the versions of requirements.txt with the kernel installed below
 // TVPS_TEST_PREFIX: jupyter_kernel_test alone, with TVPS_NIGHTLY all. The table in kernel/README.md must say the same.
 func TestClients(t *testing.T) {
-	python, prefix := os.Getenv("TVPS_PYTHON"), os.Getenv("TVPS_TEST_PREFIX")
-	if python == "" || prefix == "" {
-		t.Skip("TVPS_PYTHON or TVPS_TEST_PREFIX is not set: no clients are run")
+	t.Parallel()
+	python, prefix := os.Getenv("TVPS_PYTHON"), demand.Prefix(t)
+	if python == "" {
+		t.Skip("TVPS_PYTHON is not set: no clients are run")
 	}
 	needs, args := []string{"-r", "requirements.txt"}, []string{"-B", "clients.py"}
 	if !demand.Nightly {

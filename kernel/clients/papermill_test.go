@@ -21,11 +21,11 @@ const parameterised = `{"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernel
 
 // TestPapermill installs papermill and the Python package tvps-papermill as a user does, and runs its tests. With an
 // installed kernel (TVPS_TEST_PREFIX is its --prefix) it also runs a notebook. It fails where pip fails, and is skipped
-// without Python (TVPS_PYTHON), or the modules that put pip into a virtual environment.
+// without Python (TVPS_PYTHON), or the modules that put pip into a virtual environment. It is a test of the night.
 func TestPapermill(t *testing.T) {
 	python, dir := os.Getenv("TVPS_PYTHON"), t.TempDir()
-	if python == "" {
-		t.Skip("TVPS_PYTHON is not set: the translator for papermill is not tested")
+	if python == "" || !demand.Nightly {
+		t.Skip("TVPS_PYTHON or TVPS_NIGHTLY is not set: the translator for papermill is not tested")
 	}
 	run := func(env []string, args ...string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,18 +13,7 @@ import (
 )
 
 func TestGoNB(t *testing.T) {
-	gonb := os.Getenv("TVPS_TEST_GONB")
-	if gonb == "" {
-		gonb, _ = exec.LookPath("gonb")
-	}
-	if gonb == "" {
-		t.Skip("no gonb: set TVPS_TEST_GONB to its path, or put it on PATH")
-	}
-	t.Setenv("PATH", filepath.Dir(gonb)+string(os.PathListSeparator)+os.Getenv("PATH"))
-	if _, err := exec.LookPath("goimports"); err != nil {
-		t.Skip("gonb needs goimports next to it or on PATH")
-	}
-	spec := Spec{Name: "gonb", Argv: []string{gonb, "--kernel", "{connection_file}"}, Env: map[string]string{}}
+	spec := Spec{Name: "gonb", Argv: []string{demand.GoNB(t), "--kernel", "{connection_file}"}, Env: map[string]string{}}
 	saved := defaultLimits
 	defaultLimits = limits{time.Minute, 30 * time.Second, 20 * time.Second, time.Second, 3 * time.Second, time.Second}
 	t.Cleanup(func() { defaultLimits = saved })
@@ -75,10 +63,7 @@ func runGoNB(t *testing.T, k *Kernel) {
 // TestInstalledKernel uses the kernel that `kernel install --prefix` installed for this checkout, as Jupyter does: a
 // name is completed and explained, for this module, too, a console's requests are answered, and nothing is left.
 func TestInstalledKernel(t *testing.T) {
-	prefix := os.Getenv("TVPS_TEST_PREFIX")
-	if prefix == "" {
-		t.Skip("TVPS_TEST_PREFIX is not set: the installed kernel is not tested")
-	}
+	prefix := demand.Prefix(t)
 	if _, err := os.Stat(filepath.Join(prefix, "share", "tvps", "kernel", "gopls", "gopls")); err != nil {
 		t.Skip("gopls was not installed:", err)
 	}

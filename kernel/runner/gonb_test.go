@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,18 +20,7 @@ import (
 // test the folder must be empty, and no process of the kernel may be left.
 func installGoNB(t *testing.T) {
 	t.Helper()
-	gonb := os.Getenv("TVPS_TEST_GONB")
-	if gonb == "" {
-		gonb, _ = exec.LookPath("gonb")
-	}
-	if gonb == "" || testing.Short() {
-		t.Skip("no gonb, or -short: set TVPS_TEST_GONB to its path, or put it on PATH")
-	}
-	path := filepath.Dir(gonb) + string(os.PathListSeparator) + os.Getenv("PATH")
-	t.Setenv("PATH", path)
-	if _, err := exec.LookPath("goimports"); err != nil {
-		t.Skip("no goimports next to gonb or on PATH")
-	}
+	gonb := demand.GoNB(t)
 	marker := fmt.Sprintf("%s of %d", t.Name(), os.Getpid())
 	dir := t.TempDir()
 	spec, _ := json.Marshal(map[string]any{

@@ -134,6 +134,9 @@ func over(t *testing.T, c *slurmtest.Cluster, p Plan, o *Slurm) (s Status) {
 // TestSlurmAttempts: of 12 tasks in two arrays one fails once, one finds its run held, one gets TERM from the time
 // limit, one loses its node. All end well, and the figure is drawn.
 func TestSlurmAttempts(t *testing.T) {
+	if !demand.Nightly {
+		t.Skip("TVPS_NIGHTLY is not set")
+	}
 	c := slurmtest.Start(t)
 	p, o := plan(t, 12)
 	o.Time = time.Minute
