@@ -152,19 +152,3 @@ func TestAdapts(t *testing.T) {
 		t.Errorf("without returns of tasks: %s", part)
 	}
 }
-
-// An uncounted part is judged and shown, and changes nothing of its claim.
-func TestUncounted(t *testing.T) {
-	parts := []paper.Part{{Panel: "a", Series: "ours", Base: "everything"},
-		{Panel: "a", Series: "ours", Base: "everything", Bound: 1, Uncounted: true}}
-	c := paper.Claim{Parts: parts}
-	j := judgeClaim(c, ofAccuracy, Evidence{drawn: threeSeeds(.1)})
-	alone := judgeOne(parts[0], threeSeeds(.1))
-	if j.Verdict != Holds || j.Parts[1].Verdict != DoesNotHold || j.P != alone.P || j.Effects() != alone.Effects() {
-		t.Errorf("%s: p %v and effects %q, alone %v and %q", j, j.P, j.Effects(), alone.P, alone.Effects())
-	}
-	if page := j.OnPage(); page.Parts[1].Verdict.Outcome != figures.Missing ||
-		page.Parts[1].Verdict.Word != "does not hold (not counted)" {
-		t.Errorf("the page shows %+v", page.Parts[1])
-	}
-}

@@ -58,7 +58,7 @@ func pValue(j Judged) float64 {
 	var values []float64
 	parts := 0
 	for _, p := range j.Parts {
-		if !p.counts() {
+		if p.onStandIn() {
 			continue
 		}
 		parts++

@@ -105,11 +105,7 @@ type shownPanel struct {
 	single string   // that one of a part's series must exceed where this one earns least; "" for none
 }
 
-// counts tells whether the part decides about its claim: not if a stand-in replaces the data of its panel, nor if it is
-// declared as uncounted.
-func (p JudgedPart) counts() bool { return !p.onStandIn() && !p.Uncounted }
-
-// onStandIn tells whether a stand-in replaces the data of the part's panel.
+// onStandIn tells whether a stand-in replaces the data of the part's panel, so that it decides nothing about its claim.
 func (p JudgedPart) onStandIn() bool { return p.Metric.StandIn != "" }
 
 // judgeClaim judges one claim, and its earlier wording if it has one; shown is what each panel shows. A part without
@@ -309,7 +305,7 @@ func combine(parts []JudgedPart) Verdict {
 	count := map[Verdict]int{}
 	counted, run := 0, 0
 	for _, p := range parts {
-		if p.counts() {
+		if !p.onStandIn() {
 			count[p.Verdict]++
 			counted++
 		}

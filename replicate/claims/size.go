@@ -91,7 +91,7 @@ func (a Archive) Sizes(judged []Figure, fixed []Size, empty Size, budget time.Du
 func (a Archive) extend(s *Size, p Panel, f Figure, budget time.Duration, fixed []Size) (unreachable []string, err error) {
 	for _, c := range f.Claims {
 		for _, part := range c.Parts {
-			if part.Panel != p.Key || part.Verdict != Undecided || !part.counts() || part.Effect.N < 2 {
+			if part.Panel != p.Key || part.Verdict != Undecided || part.onStandIn() || part.Effect.N < 2 {
 				continue
 			}
 			why := ": its size is fixed and not extended"

@@ -15,11 +15,10 @@ import (
 // correction does not keep it.
 func (j Judged) Result() string {
 	text := string(j.Verdict)
-	counted := j.counted()
-	decided := slices.DeleteFunc(slices.Clone(counted), JudgedPart.onStandIn)
+	decided := slices.DeleteFunc(slices.Clone(j.Parts), JudgedPart.onStandIn)
 	switch {
-	case len(counted) == 1 && counted[0].Verdict == j.Verdict:
-		text = counted[0].withMargin(text)
+	case len(j.Parts) == 1 && j.Parts[0].Verdict == j.Verdict:
+		text = j.Parts[0].withMargin(text)
 	case len(decided) > 0 && (j.Verdict == Holds || j.Verdict == DoesNotHold) &&
 		!slices.ContainsFunc(decided, func(p JudgedPart) bool { return !p.negligible() && p.Verdict != NoDifference }):
 		text += ", " + decided[0].noDifference()
@@ -28,11 +27,6 @@ func (j Judged) Result() string {
 		text += ", but not with Holm's correction"
 	}
 	return text
-}
-
-// counted are the parts that decide about the claim, or all of them if no data are those of the paper.
-func (j Judged) counted() []JudgedPart {
-	return slices.DeleteFunc(slices.Clone(j.Parts), func(p JudgedPart) bool { return p.Uncounted })
 }
 
 // Remarks says what else there is about a claim: numbers of other runs, an earlier wording, and how it is counted.
@@ -136,7 +130,7 @@ func (p JudgedPart) steps() string {
 // Result is the verdict in short, with its margin, and a remark on a stand-in.
 func (p JudgedPart) Result() string {
 	text := p.withMargin(p.Verdict.Short())
-	if !p.counts() {
+	if p.onStandIn() {
 		text += " (not counted)"
 	}
 	return text
@@ -273,7 +267,7 @@ var outcomes = map[Verdict]figures.Outcome{
 
 // outcome gives the part's verdict its look; one on a stand-in counts as none.
 func (p JudgedPart) outcome() figures.Outcome {
-	if !p.counts() {
+	if p.onStandIn() {
 		return figures.Missing
 	}
 	return outcomes[p.Verdict]
@@ -330,7 +324,7 @@ func (j Judged) Effects() string {
 	var effects []figures.Estimate
 	var unit figures.Unit
 	for _, p := range j.Parts {
-		if p.Effect.N > 0 && (p.counts() || p.onStandIn() && j.Verdict == OnStandIn) {
+		if p.Effect.N > 0 && (!p.onStandIn() || j.Verdict == OnStandIn) {
 			unit = p.unit()
 			effects = append(effects, p.Effect)
 		}

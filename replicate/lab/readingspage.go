@@ -71,7 +71,9 @@ func (v verdictsByReading) markdown() string {
 		"matter how they are read?\n\n**Of %s, %d hold under one reading and do not hold under another.** %d have another\n"+
 		"verdict under some reading than by default with the same seeds.\n\n![Verdicts by claim and reading](%s.svg)\n\n"+
 		"A row is a claim, a column a [reading](#the-readings). *Default* has the [gallery's](../README.md)\n"+
-		"verdicts, *same seeds* those of the default with the seeds and steps of the readings.\n"+
+		"verdicts, *same seeds* those of the default with the seeds and steps of the readings. Left out are robots (three seeds\n"+
+		"decide nothing), Figure 12 (it repeats Figure 1) and Figures 6, 8, 9 and 13 (they take long). An empty cell was not\n"+
+		"run; `literal-passes` has many, as it passes 200 times over the whole past at every step.\n"+
 		"\n## Claims that depend on the reading\n\n%s\n## The readings\n\n"+
 		"A reading changes these settings and no others.\n\n%s\n"+
 		"<details><summary>All verdicts, as in the picture</summary>\n\n%s.\n\n%s\n</details>\n\n"+

@@ -45,8 +45,6 @@ type Part struct {
 	// Margin is the largest distance from Bound that counts as none: an undecided part whose interval is nearer than
 	// this to Bound shows that there is no difference above the margin. 0 for no such verdict.
 	Margin float64 `json:"margin,omitempty"`
-
-	Uncounted bool `json:"uncounted,omitempty"` // judged and shown, but no part of the claim's verdict
 }
 
 // inPanels returns the part for each of these panels, as "abc".

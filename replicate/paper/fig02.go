@@ -43,13 +43,12 @@ func Fig2() Figure {
 					`environments"`,
 				Parts: []Part{{Panel: "a", Series: "sac-omega", Base: "sac", Margin: clawMargin}},
 			},
-			{
+			fewerEpisodes(Claim{
 				ID:    "fig2a-sooner",
 				Text:  "On D'Claw, SAC with omega needs fewer episodes than SAC (area under the curve)",
 				Place: "caption of Fig. 2",
 				Says:  `"outperforms other methods in terms of sample complexity"`,
-				Parts: fewerEpisodes("a", "sac-omega", "sac", clawMargin),
-			},
+			}, "a", "sac-omega", "sac", clawMargin),
 			{
 				ID: "fig2b-omega-context",
 				Text: "On Half-Cheetah WindVel, SAC with context and omega earns a higher return than SAC " +
@@ -59,21 +58,19 @@ func Fig2() Figure {
 				Says:  `"offers consistent improvements over the baseline methods"`,
 				Parts: []Part{{Panel: "b", Series: "sac-context-omega", Base: "sac-context", Margin: cheetahMargin}},
 			},
-			{
+			fewerEpisodes(Claim{
 				ID: "fig2b-sooner",
 				Text: "On Half-Cheetah WindVel, SAC with context and omega needs fewer episodes than SAC with context " +
 					"(area under the curve)",
 				Place: "caption of Fig. 2",
 				Says:  `"outperforms other methods in terms of sample complexity"`,
-				Parts: fewerEpisodes("b", "sac-context-omega", "sac-context", cheetahMargin),
-			},
-			{
+			}, "b", "sac-context-omega", "sac-context", cheetahMargin),
+			fewerEpisodes(Claim{
 				ID:    "fig2b-sooner-sac",
 				Text:  "On Half-Cheetah WindVel, SAC with omega needs fewer episodes than SAC (area under the curve)",
 				Place: "caption of Fig. 2",
 				Says:  `"outperforms other methods in terms of sample complexity across all environments"`,
-				Parts: fewerEpisodes("b", "sac-omega", "sac", cheetahMargin),
-			},
+			}, "b", "sac-omega", "sac", cheetahMargin),
 			{
 				ID: "fig2b-omega-sac",
 				Text: "On Half-Cheetah WindVel, SAC with context and omega earns a higher return than plain " +

@@ -42,13 +42,12 @@ func Fig10() Figure {
 				Says:  `"Our method works better in both settings"`,
 				Parts: inPanels("ab", Part{Series: "sac-omega", Base: "sac", Margin: clawMargin}),
 			},
-			{
+			fewerEpisodes(Claim{
 				ID:    "fig10-sooner",
 				Text:  "SAC with omega needs fewer episodes than SAC (area under the curve)",
 				Place: "caption of Fig. 10",
 				Says:  `"performs better than standard SAC in terms of both sample complexity and stability"`,
-				Parts: fewerEpisodes("a", "sac-omega", "sac", clawMargin),
-			},
+			}, "a", "sac-omega", "sac", clawMargin),
 			{
 				ID: "fig10-stable",
 				Text: "With each task repeated 25 times, the return of SAC with omega varies less between " +

@@ -32,13 +32,12 @@ func Fig11() Figure {
 				Says:  `"performs better than SAC + Context in terms of both sample complexity and stability"`,
 				Parts: []Part{{Panel: "a", Series: "sac-context-omega", Base: "sac-context", Margin: clawMargin}},
 			},
-			{
+			fewerEpisodes(Claim{
 				ID:    "fig11-sooner",
 				Text:  "SAC with context and omega needs fewer episodes than SAC with context (area under the curve)",
 				Place: "caption of Fig. 11",
 				Says:  `"performs better than SAC + Context in terms of both sample complexity and stability"`,
-				Parts: fewerEpisodes("a", "sac-context-omega", "sac-context", clawMargin),
-			},
+			}, "a", "sac-context-omega", "sac-context", clawMargin),
 			{
 				ID: "fig11-stable",
 				Text: "On D'Claw, the return of SAC with context and omega varies less between seeds than " +
