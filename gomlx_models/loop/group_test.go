@@ -40,8 +40,7 @@ func regression(t *testing.T, backend compute.Backend, chunk int) *Trainer {
 
 func trainerOf(t *testing.T, backend compute.Backend, p Problem, chunk int) *Trainer {
 	t.Helper()
-	tr, err := New(backend, p, chunk)
-	demand.NoError(t, err)
+	tr := New(backend, p, chunk)
 	t.Cleanup(tr.Close)
 	return tr
 }
@@ -176,8 +175,7 @@ func TestGroupReusesStackedData(t *testing.T) {
 func TestGroupFails(t *testing.T) {
 	tr := regression(t, open(t, "go"), 1)
 	step := func(state, _, feeds []*Node, _, _ *Node) (*Node, []*Node) { return feeds[0], state }
-	own, err := New(open(t, "go"), Problem{Name: "own", Params: []net.Param{{Name: "w"}}, Step: step, Feeds: 1}, 1)
-	demand.NoError(t, err)
+	own := New(open(t, "go"), Problem{Name: "own", Params: []net.Param{{Name: "w"}}, Step: step, Feeds: 1}, 1)
 	stopped := errors.New("stopped")
 	for want, work := range map[string]func(ctx context.Context, tg training, f Fitter, i int) error{
 		"stopped": func(ctx context.Context, tg training, f Fitter, i int) error {

@@ -75,7 +75,7 @@ type Trainer struct {
 	members   int     // of the group that it trains; 0: no axis of members
 	chunk     int
 	exec      *Exec
-	stackExec *Exec // stacks the members' data on a leading axis; nil if members is 0
+	stackExec *Exec // stacks the members' data on a leading axis
 
 	mu      sync.Mutex
 	batched map[int]*Trainer // trainers of groups, by number of members
@@ -85,16 +85,14 @@ type Trainer struct {
 // one call to the device, at least 1. On the pure Go backend (compute 0.1.3), where a While
 // with a gradient loses values, and for a Problem with Dispatch each update is a separate call
 // and Chunk is 1. Close the Trainer when it is no longer needed.
-func New(backend compute.Backend, problem Problem, chunk int) (*Trainer, error) {
+func New(backend compute.Backend, problem Problem, chunk int) *Trainer {
 	return newTrainer(backend, problem, chunk, 0)
 }
 
 // newTrainer is New for a group of members, or without an axis of members if members is 0.
-func newTrainer(backend compute.Backend, problem Problem, chunk, members int) (*Trainer, error) {
-	if chunk < 1 {
-		return nil, fmt.Errorf("loop: a chunk of %d updates; it must be at least 1", chunk)
-	}
-	t := &Trainer{backend: backend, problem: problem, given: problem, members: members, chunk: chunk}
+func newTrainer(backend compute.Backend, problem Problem, chunk, members int) *Trainer {
+	t := &Trainer{backend: backend, problem: problem, given: problem, members: members, chunk: chunk,
+		batched: map[int]*Trainer{}}
 	if members > 0 {
 		t.problem.Name = fmt.Sprintf("%s, %d members", problem.Name, members)
 		t.problem.Params = slices.Clone(problem.Params)
@@ -109,18 +107,9 @@ func newTrainer(backend compute.Backend, problem Problem, chunk, members int) (*
 	if problem.Dispatch || backend.String() == gobackend.BackendName {
 		t.chunk, graph = 1, t.stepGraph
 	}
-	var err error
-	if t.exec, err = NewExec(backend, graph); err != nil {
-		return nil, fmt.Errorf("loop: %s: %w", problem.Name, err)
-	}
-	t.exec = t.exec.WithName(t.problem.Name)
-	if members > 0 {
-		if t.stackExec, err = NewExec(backend, func(in []*Node) []*Node { return []*Node{Stack(in, 0)} }); err != nil {
-			t.exec.Finalize()
-			return nil, fmt.Errorf("loop: %s: %w", problem.Name, err)
-		}
-	}
-	return t, nil
+	t.exec = MustNewExec(backend, graph).WithName(t.problem.Name)
+	t.stackExec = MustNewExec(backend, func(in []*Node) []*Node { return []*Node{Stack(in, 0)} })
+	return t
 }
 
 // batchedTrainer returns the trainer of the problem for a group of members. There is one for
@@ -132,18 +121,10 @@ func (t *Trainer) batchedTrainer(members int) (*Trainer, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if made := t.batched[members]; made != nil {
-		return made, nil
+	if t.batched[members] == nil {
+		t.batched[members] = newTrainer(t.backend, t.given, t.chunk, members)
 	}
-	made, err := newTrainer(t.backend, t.given, t.chunk, members)
-	if err != nil {
-		return nil, err
-	}
-	if t.batched == nil {
-		t.batched = map[int]*Trainer{}
-	}
-	t.batched[members] = made
-	return made, nil
+	return t.batched[members], nil
 }
 
 // Chunk is the number of updates in one call to the device.
@@ -152,9 +133,7 @@ func (t *Trainer) Chunk() int { return t.chunk }
 // Close frees the compiled programs.
 func (t *Trainer) Close() {
 	t.exec.Finalize()
-	if t.stackExec != nil {
-		t.stackExec.Finalize()
-	}
+	t.stackExec.Finalize()
 	for _, b := range t.batched {
 		b.Close()
 	}
@@ -260,11 +239,7 @@ func (t *Trainer) fit(ctx context.Context, starts []net.Values, data []*tensors.
 
 // paramValues copies the values of the Params from the device. state: Params, then Slots.
 func (t *Trainer) paramValues(state []*tensors.Tensor) (net.Values, error) {
-	n := len(t.problem.Params)
-	if want := n + len(t.problem.Slots); len(state) != want {
-		return nil, fmt.Errorf("loop: the Step of %s returned %d arrays, not %d", t.problem.Name, len(state), want)
-	}
-	values, err := net.FromTensors(state[:n])
+	values, err := net.FromTensors(state[:len(t.problem.Params)])
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.problem.Name, err)
 	}

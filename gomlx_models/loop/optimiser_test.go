@@ -18,8 +18,7 @@ func twoSteps(t *testing.T, backend string, rate float64, gradients []float32, s
 	t.Helper()
 	problem := Problem{Name: "two steps", Params: []net.Param{{Name: "w"}}, Step: step, Feeds: 1}
 	problem.Slots = make([]net.Param, slots)
-	tr, err := New(open(t, backend), problem, 2)
-	demand.NoError(t, err)
+	tr := New(open(t, backend), problem, 2)
 	defer tr.Close()
 	var out []float64
 	for updates := range 2 {
@@ -93,8 +92,7 @@ func TestDecay(t *testing.T) {
 			s = s.Copies(2)
 			return MulScalar(Add(s.Weight("w", net.Constant(0)), s.Bias("b", net.Constant(0))), 0)
 		}}
-	tr, err := New(open(t, "go"), problem, 1)
-	demand.NoError(t, err)
+	tr := New(open(t, "go"), problem, 1)
 	defer tr.Close()
 	feed := func(first, _ int) []*tensors.Tensor {
 		decay := []float32{.5, .25, 1}[first]

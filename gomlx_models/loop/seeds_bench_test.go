@@ -48,8 +48,7 @@ func seedsFit(b *testing.B, size seedsSize, seeds int) func() error {
 		shapes.Make(dtypes.Int32, size.batch)}
 	p.Params, err = net.Declare(backend.Backend, inputs, func(s *net.Scope, in []*Node) { p.Loss(s, in[:2], in[2:]) })
 	demand.NoError(b, err)
-	trainer, err := New(backend.Backend, p, seedsChunk)
-	demand.NoError(b, err)
+	trainer := New(backend.Backend, p, seedsChunk)
 	group := NewGroup(seeds)
 	b.Cleanup(func() {
 		group.Close()

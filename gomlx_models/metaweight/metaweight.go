@@ -78,9 +78,7 @@ func New(backend compute.Backend, cfg Config, model Model) (*Trainer, error) {
 	if t.v, err = declareV(backend, cfg.Hidden); err != nil {
 		return nil, fmt.Errorf("metaweight: %w", err)
 	}
-	if t.loop, err = loop.New(backend, t.problem(), updatesPerCall); err != nil {
-		return nil, err
-	}
+	t.loop = loop.New(backend, t.problem(), updatesPerCall)
 	return t, nil
 }
 

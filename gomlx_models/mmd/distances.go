@@ -53,11 +53,7 @@ func New(backend compute.Backend, capacity, dim int) (*Computer, error) {
 		return nil, fmt.Errorf("mmd: %d samples in all; at most %d are allowed, since memory grows with their square; "+
 			"use random subsets", capacity, MaxCapacity)
 	}
-	exec, err := NewExec(backend, squaredDistances)
-	if err != nil {
-		return nil, fmt.Errorf("mmd: %w", err)
-	}
-	return &Computer{capacity, dim, exec.WithName("mmd").SetMaxCache(1)}, nil
+	return &Computer{capacity, dim, MustNewExec(backend, squaredDistances).WithName("mmd").SetMaxCache(1)}, nil
 }
 
 // Close frees the compiled program.

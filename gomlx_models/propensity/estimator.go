@@ -60,38 +60,21 @@ func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*
 			cfg.Network, dims)
 	}
 	e := &Estimator{cfg: cfg, pool: pool, times: times}
-	if err := e.compile(backend); err != nil {
-		e.Close()
-		return nil, err
-	}
-	return e, nil
-}
-
-// compile declares g and prepares the programs of training and evaluation.
-func (e *Estimator) compile(backend compute.Backend) (err error) {
 	// One more row than times: an unseen T takes it when g is evaluated.
-	table := shapeOf(e.times+1, len(encode(e.cfg, []float64{0}, 0, 1)[0]))
-	batch := shapes.Make(dtypes.Int32, e.cfg.Batch)
-	x, sample := e.pool.X.Shape(), shapeOf(e.pool.X.Shape().Dimensions[1:]...)
+	table := shapeOf(times+1, len(encode(cfg, []float64{0}, 0, 1)[0]))
+	batch := shapes.Make(dtypes.Int32, cfg.Batch)
+	x, sample := pool.X.Shape(), shapeOf(dims...)
 	inputs := []shapes.Shape{x, sample, sample, table, batch, batch, batch}
+	var err error
 	e.params, err = net.Declare(backend, inputs, func(s *net.Scope, in []*Node) { e.score(s, in) })
 	if err != nil {
-		return fmt.Errorf("propensity: %w", err)
+		return nil, fmt.Errorf("propensity: %w", err)
 	}
-	updates := max(1, e.cfg.updates(e.pool.X.Shape().Dim(0)))
-	trainer, err := loop.New(backend, e.problem(), min(chunk, updates))
-	if err != nil {
-		return err
-	}
-	e.trainer = trainer
-	eval, err := NewExec(backend, func(in []*Node) []*Node {
+	e.trainer = loop.New(backend, e.problem(), min(chunk, max(1, cfg.updates(x.Dim(0)))))
+	e.eval = MustNewExec(backend, func(in []*Node) []*Node {
 		return []*Node{e.score(net.Bind(in[0].Graph(), e.params, in[7:], false), in[:7])}
 	})
-	if err != nil {
-		return fmt.Errorf("propensity: %w", err)
-	}
-	e.eval = eval
-	return nil
+	return e, nil
 }
 
 // problem is what the loop minimises.
@@ -117,12 +100,8 @@ func (e *Estimator) On(pool *Pool) (*Estimator, error) {
 
 // Close frees the compiled programs.
 func (e *Estimator) Close() {
-	if e.trainer != nil {
-		e.trainer.Close()
-	}
-	if e.eval != nil {
-		e.eval.Finalize()
-	}
+	e.trainer.Close()
+	e.eval.Finalize()
 }
 
 // data are the arrays that stay the same during a training on the samples x; the caller frees all but x.

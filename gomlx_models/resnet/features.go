@@ -93,12 +93,9 @@ func inference(ctx context.Context, backend compute.Backend, c *net.Checkpoint, 
 	if err != nil {
 		return fmt.Errorf("resnet: %w", err)
 	}
-	exec, err := NewExec(backend, func(in []*Node) []*Node {
+	exec := MustNewExec(backend, func(in []*Node) []*Node {
 		return []*Node{network(net.Bind(in[0].Graph(), params, in[1:], false), in[0])}
 	})
-	if err != nil {
-		return fmt.Errorf("resnet: %w", err)
-	}
 	defer exec.Finalize()
 	held := values.Tensors(params)
 	defer net.Free(held...)
@@ -110,17 +107,12 @@ func inference(ctx context.Context, backend compute.Backend, c *net.Checkpoint, 
 		pixels := make([]uint8, featureBatch*imageBytes)
 		copy(pixels, images.Pixels[from*imageBytes:to*imageBytes])
 		batch := tensors.FromFlatDataAndDimensions(pixels, featureBatch, 3, 32, 32)
-		out, err := net.Run(exec, batch, held)
+		out, err := net.RunValues(exec, batch, held)
 		net.Free(batch)
 		if err != nil {
 			return fmt.Errorf("resnet: %w", err)
 		}
-		part, err := tensors.CopyFlatData[float32](out[0])
-		if err != nil {
-			return fmt.Errorf("resnet: %w", err)
-		}
-		net.Free(out...)
-		take(part[:len(part)/featureBatch*(to-from)], to)
+		take(out[0][:len(out[0])/featureBatch*(to-from)], to)
 	}
 	return nil
 }

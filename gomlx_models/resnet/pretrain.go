@@ -160,11 +160,8 @@ func Pretrain(ctx context.Context, backend compute.Backend, cfg Config, train Im
 	for _, p := range params {
 		trained = append(trained, net.Param{Name: velocityPrefix + p.Name, Dims: p.Dims})
 	}
-	trainer, err := loop.New(backend, loop.Problem{Name: "resnet", Params: trained, Step: trainStep(params, cfg), Feeds: 3,
+	trainer := loop.New(backend, loop.Problem{Name: "resnet", Params: trained, Step: trainStep(params, cfg), Feeds: 3,
 		Dispatch: true}, 1)
-	if err != nil {
-		return nil, err
-	}
 	defer trainer.Close()
 	e := epochRunner{trainer: trainer, cfg: cfg, train: train, report: report, start: time.Now(), first: state.Epoch}
 	for state.Epoch < cfg.Epochs {

@@ -41,19 +41,13 @@ func NewClassifier(backend compute.Backend, s Settings, pool shapes.Shape, class
 	if err != nil {
 		return nil, fmt.Errorf("classifier: %w", err)
 	}
-	c.trainer, err = loop.New(backend, loop.Problem{Name: "classifier " + s.Network, Params: c.params, Loss: c.loss,
+	c.trainer = loop.New(backend, loop.Problem{Name: "classifier " + s.Network, Params: c.params, Loss: c.loss,
 		Data: 1, Feeds: 3, Dispatch: s.model() == PretrainedHead}, updatesPerCall)
-	if err != nil {
-		return nil, err
-	}
 	c.fitter = c.trainer
-	c.eval, err = NewExec(backend, func(in []*Node) []*Node {
+	c.eval = MustNewExec(backend, func(in []*Node) []*Node {
 		s := net.Bind(in[0].Graph(), c.params, in[2:], false)
 		return []*Node{ArgMax(c.logits(s, in[0], in[1]), -1, dtypes.Int32)}
 	})
-	if err != nil {
-		return nil, fmt.Errorf("classifier: %w", err)
-	}
 	return c, nil
 }
 

@@ -81,10 +81,8 @@ func (m *mlp) net(key mlpKey) (*mlpNet, error) {
 		return nil, err
 	}
 	problem := loop.Problem{Name: "mlp", Params: n.params, Loss: n.loss, RateFactors: true, Decay: true, Data: 3, Feeds: 3}
-	if n.trainer, err = loop.New(m.backend, problem, mlpChunk); err != nil {
-		return nil, err
-	}
-	n.eval, err = NewExec(m.backend, func(in []*Node) *Node {
+	n.trainer = loop.New(m.backend, problem, mlpChunk)
+	n.eval = MustNewExec(m.backend, func(in []*Node) *Node {
 		s := net.Bind(in[0].Graph(), n.params, in[1:], false)
 		x := BroadcastToDims(ExpandAxes(in[0], 0), mlpLanes, mlpRows, key.dim)
 		out := n.logits(s.Copies(mlpLanes), x)
@@ -94,7 +92,7 @@ func (m *mlp) net(key mlpKey) (*mlpNet, error) {
 		return out
 	})
 	m.nets[key] = n
-	return n, err
+	return n, nil
 }
 
 // logits: x [lanes, rows, dim] -> [lanes, rows, outputs].

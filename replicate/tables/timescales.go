@@ -101,13 +101,11 @@ func newScorer(backend compute.Backend, key mlpKey) (*scorer, error) {
 	}
 	problem := loop.Problem{Name: "timescales", Step: n.step, Data: 4, Feeds: 2,
 		Params: slices.Concat(n.params, n.scores), Slots: slices.Concat(n.params, n.params, n.scores, n.scores)}
-	if n.trainer, err = loop.New(backend, problem, mlpChunk); err != nil {
-		return nil, err
-	}
-	n.eval, err = NewExec(backend, func(in []*Node) *Node {
+	n.trainer = loop.New(backend, problem, mlpChunk)
+	n.eval = MustNewExec(backend, func(in []*Node) *Node {
 		return mixture(net.Bind(in[0].Graph(), n.scores, in[1:], false), in[0])
 	})
-	return n, err
+	return n, nil
 }
 
 // mixture is s(x): [batch, dim] -> [batch, time scales].

@@ -51,18 +51,12 @@ func newNetwork(backend compute.Backend, key netKey) (*network, error) {
 	}
 	problem := loop.Problem{Name: "crossfit", Params: w.params, Loss: w.loss, RateFactors: true, Decay: true, Data: 1,
 		Feeds: 7}
-	if w.trainer, err = loop.New(backend, problem, key.stride); err != nil {
-		return nil, err
-	}
-	w.eval, err = NewExec(backend, func(in []*Node) []*Node {
+	w.trainer = loop.New(backend, problem, key.stride)
+	w.eval = MustNewExec(backend, func(in []*Node) []*Node {
 		s := net.Bind(in[0].Graph(), w.params, in[6:], false)
 		out, loss := w.forward(s.Copies(lanes), in[:6])
 		return append(out, loss)
 	})
-	if err != nil {
-		w.trainer.Close()
-		return nil, fmt.Errorf("crossfit: %w", err)
-	}
 	return w, nil
 }
 
