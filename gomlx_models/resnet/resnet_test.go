@@ -49,7 +49,7 @@ func TestTrunkAndHeadParams(t *testing.T) {
 	for _, cut := range cuts {
 		trunk, err := cut.trunkParams(b, 4)
 		demand.NoError(t, err)
-		head, err := cut.HeadParams(b, 4, net.Im2col, net.FrozenAverages)
+		head, err := cut.HeadParams(b, 4)
 		demand.NoError(t, err)
 		if a, b := fmt.Sprint(whole), fmt.Sprint(slices.Concat(trunk, head)); a != b {
 			t.Errorf("cut %d: the whole network has\n%s\ntrunk and head have\n%s", cut, a, b)
@@ -191,7 +191,7 @@ func TestForward(t *testing.T) {
 func runHead(t *testing.T, name string, cut Cut, c *net.Checkpoint, features []float32, width int,
 	mode net.ConvMode) []float32 {
 	t.Helper()
-	params, err := cut.HeadParams(open(t, name), width, mode, net.BatchStatistics)
+	params, err := cut.HeadParams(open(t, name), width)
 	demand.NoError(t, err)
 	values, err := c.Select(params, "")
 	demand.NoError(t, err)

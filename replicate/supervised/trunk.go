@@ -60,7 +60,7 @@ func (t trunk) stage(ctx context.Context, im *images) (*images, error) {
 
 // head returns the parameters of the pre-trained network above a cut.
 func (t trunk) head(cut resnet.Cut) (net.Values, error) {
-	params, err := cut.HeadParams(t.host.Backend.Backend, t.width, net.NativeConv, net.BatchStatistics)
+	params, err := cut.HeadParams(t.host.Backend.Backend, t.width)
 	if err != nil {
 		return nil, err
 	}
