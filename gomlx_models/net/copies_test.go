@@ -16,7 +16,7 @@ import (
 // layered uses every layer that supports Copies: an embedding of the batch's index, dense
 // layers and a batch normalisation. x: [..., batch, 3], index: [..., batch].
 func layered(s *Scope, x, index *Node) *Node {
-	h := Add(Dense(s.In("a"), x, 4, He), Embedding(s.In("e"), index, 5, 4, 1))
+	h := Add(Dense(s.In("a"), x, 4, He), Embedding(s.In("e"), index, 5, 4))
 	return Dense(s.In("b"), Relu(BatchNorm(s.In("norm"), h, BatchStatistics)), 2, Lecun)
 }
 
@@ -39,7 +39,7 @@ func layeredPass(t *testing.T, name string, training bool, params []Param, x []f
 	values Values, copies ...int) [][]float32 {
 	t.Helper()
 	args := []any{tensor(x, append(slices.Clone(copies), layeredBatch, 3)...),
-		reshaped(index, append(slices.Clone(copies), layeredBatch)...)}
+		tensor(index, append(slices.Clone(copies), layeredBatch)...)}
 	for _, v := range values.Tensors(params) {
 		args = append(args, v)
 	}

@@ -48,12 +48,11 @@ func (s *Scope) Spread(x *Node, rank int) *Node {
 	return x
 }
 
-// Embedding returns rows of a learned table [rows, dim], which starts at N(0, std^2). index:
+// Embedding returns rows of a learned table [rows, dim], which starts at N(0, 1). index:
 // [batch] int32, result: [batch, dim]; in a scope of Copies [copies..., batch] and
 // [copies..., batch, dim].
-func Embedding(s *Scope, index *Node, rows, dim int, std float64) *Node {
-	table := s.Weight("table", Initial{Std: std}, rows, dim)
-	return Rows(s, table, index)
+func Embedding(s *Scope, index *Node, rows, dim int) *Node {
+	return Rows(s, s.Weight("table", Initial{Std: 1}, rows, dim), index)
 }
 
 // Rows gathers rows of a table. table: [rows, dims...], index: [batch] int32, result:
@@ -99,7 +98,7 @@ func BatchNorm(s *Scope, x *Node, mode BatchNormMode) *Node {
 	offset := s.Bias("offset", Constant(0), n)
 	mean := s.State("mean", Constant(0), n)
 	variance := s.State("variance", Constant(1), n)
-	if s.Training() && mode == BatchStatistics {
+	if s.p.training && mode == BatchStatistics {
 		flat := Reshape(x, append(slices.Clone(s.copies), -1, n)...)
 		m := ReduceMean(flat, rows)
 		centred := Sub(flat, s.Spread(m, flat.Rank()))
@@ -158,9 +157,6 @@ func extractPatches(x *Node, kernel, stride int) *Node {
 			parts = append(parts, Slice(x, AxisRange(),
 				AxisRange(i, i+(oh-1)*stride+1).Stride(stride), AxisRange(j, j+(ow-1)*stride+1).Stride(stride), AxisRange()))
 		}
-	}
-	if len(parts) == 1 {
-		return parts[0]
 	}
 	return Concatenate(parts, -1)
 }

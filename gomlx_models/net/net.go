@@ -104,9 +104,6 @@ func (s *Scope) Copies(n int) *Scope {
 // Graph returns the graph of this pass.
 func (s *Scope) Graph() *Graph { return s.p.graph }
 
-// Training tells whether this pass trains or evaluates; see BatchNorm.
-func (s *Scope) Training() bool { return s.p.training }
-
 // Weight returns the trainable array of that name, with weight decay. Its shape is dims, with
 // the axes of Copies in front. It panics if the pass has no such array or one of another
 // shape. So do Bias and State.
@@ -170,7 +167,7 @@ func Declare(backend compute.Backend, inputs []shapes.Shape,
 }
 
 // Bind starts a pass in which the parameters have the given values, in the order of params.
-// training selects what Scope.Training returns. After the network function has run, Updated
+// training selects the statistics of BatchNorm. After the network function has run, Updated
 // returns the new values.
 func Bind(g *Graph, params []Param, values []*Node, training bool) *Scope {
 	p := newPass(g)

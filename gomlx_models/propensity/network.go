@@ -81,7 +81,7 @@ func unit(int) net.Initial { return net.Initial{Std: 1} }
 func condition(s *net.Scope, c Config, in Input, t Times, width int) *Node {
 	sum := fromTime(s, c, t, width)
 	if c.Classes > 0 {
-		sum = Add(sum, net.Embedding(s.In("label"), in.Label, c.Classes, width, 1))
+		sum = Add(sum, net.Embedding(s.In("label"), in.Label, c.Classes, width))
 	}
 	return sum
 }

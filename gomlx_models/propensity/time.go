@@ -58,11 +58,11 @@ var encodings = []encoding{
 		return out
 	}},
 	{name: TimeEmbedding, learned: func(s *net.Scope, t Times, width int) *Node {
-		e := net.Embedding(s.In("time"), t.index, t.table.Shape().Dim(0), embeddingDim, 1)
+		e := net.Embedding(s.In("time"), t.index, t.table.Shape().Dim(0), embeddingDim)
 		return net.Dense(s.In("time/map"), e, width, net.Lecun)
 	}},
 	{name: TimeOneHot, learned: func(s *net.Scope, t Times, width int) *Node {
-		return net.Embedding(s.In("time"), t.index, t.table.Shape().Dim(0), width, 1)
+		return net.Embedding(s.In("time"), t.index, t.table.Shape().Dim(0), width)
 	}},
 }
 
@@ -78,21 +78,17 @@ func halfCycles(n int) []float64 {
 }
 
 // Encodings lists all time encodings.
-func Encodings() []TimeEncoding { return encodingsThat(func(encoding) bool { return true }) }
+func Encodings() (out []TimeEncoding) {
+	for _, e := range encodings {
+		out = append(out, e.name)
+	}
+	return out
+}
 
 // ContinuousEncodings lists the fixed time encodings: those for Continuous times, and for a
 // T between the fitted times.
 func ContinuousEncodings() []TimeEncoding {
-	return encodingsThat(func(e encoding) bool { return e.learned == nil })
-}
-
-func encodingsThat(are func(encoding) bool) (out []TimeEncoding) {
-	for _, e := range encodings {
-		if are(e) {
-			out = append(out, e.name)
-		}
-	}
-	return out
+	return slices.DeleteFunc(Encodings(), func(t TimeEncoding) bool { return t.spec().learned != nil })
 }
 
 // spec is the declaration of that name, empty if there is none.
