@@ -27,7 +27,7 @@ func NewPool(x []float32, dims ...int) (*Pool, error) {
 	for _, d := range dims {
 		size *= d
 	}
-	if len(x) == 0 || size <= 0 || len(x)%size != 0 {
+	if len(x) == 0 || len(x)%size != 0 {
 		return nil, fmt.Errorf("propensity: %d values are not a whole, positive number of samples of shape %v", len(x), dims)
 	}
 	for i, v := range x {

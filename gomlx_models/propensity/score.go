@@ -29,13 +29,12 @@ func (s *Score) last() float64 { return s.times[len(s.times)-1] }
 
 // table holds the codes of the fitted times, and in its last row that of t.
 func (s *Score) table(t float64) *tensors.Tensor {
-	codes := encode(s.e.cfg, append(append([]float64(nil), s.times...), t), s.times[0], s.last())
-	width := len(codes[0])
+	codes := encode(s.e.cfg, append(slices.Clone(s.times), t), s.times[0], s.last())
+	last := len(s.times)
+	width := len(codes[last])
 	flat := make([]float32, (s.e.times+1)*width)
-	for i := range s.times {
-		copy(flat[i*width:], codes[i])
-	}
-	copy(flat[s.e.times*width:], codes[len(s.times)])
+	copy(flat, slices.Concat(codes[:last]...))
+	copy(flat[s.e.times*width:], codes[last])
 	return tensors.FromFlatDataAndDimensions(flat, s.e.times+1, width)
 }
 
