@@ -67,7 +67,7 @@ func (o *Fitted) redraws(ctx context.Context, table []*tensors.Tensor, samples [
 			value[i] = float64(s.target) - centre[i]
 		}
 	}
-	bins := cutBins(value, outcomeBins, random.New(seed, "bins"))
+	bins := cutBins(value, random.New(seed, "bins"))
 	binned := slices.Clone(samples)
 	for i := range binned {
 		binned[i].label = bins.of[i]
@@ -146,14 +146,14 @@ type outcomeCut struct {
 	sorted [][]float64 // the outcomes of each bin, ascending
 }
 
-// cutBins cuts outcomes into at most a number of bins; one for each value if there are few.
-func cutBins(value []float64, most int, rng *rand.Rand) *outcomeCut {
+// cutBins cuts outcomes into at most outcomeBins bins; one for each value if there are few.
+func cutBins(value []float64, rng *rand.Rand) *outcomeCut {
 	n := len(value)
 	order := rng.Perm(n) // random among equal ones
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value[a], value[b]) })
 	least := 1 // outcomes in a bin
-	if _, distinct := MeanRanks(value); distinct > most {
-		least = (n + most - 1) / most
+	if _, distinct := MeanRanks(value); distinct > outcomeBins {
+		least = (n + outcomeBins - 1) / outcomeBins
 	}
 	c := &outcomeCut{of: make([]int32, n), place: make([]float64, n)}
 	for from := 0; from < n; {

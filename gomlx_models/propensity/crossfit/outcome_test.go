@@ -112,13 +112,13 @@ func TestCutBins(t *testing.T) {
 		for i := range value {
 			value[i] = float64(rng.IntN(classes))
 		}
-		c := cutBins(value, 8, rng)
-		if len(c.sorted) > 8 {
+		c := cutBins(value, rng)
+		if len(c.sorted) > outcomeBins {
 			t.Errorf("%d bins", len(c.sorted))
 		}
 		at := map[float64]int32{}
 		for i, v := range value {
-			logits := make([]float32, 8)
+			logits := make([]float32, outcomeBins)
 			for b := range logits {
 				logits[b] = float32(3 * rng.NormFloat64())
 			}

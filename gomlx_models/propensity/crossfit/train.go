@@ -218,7 +218,7 @@ func (w *network) evaluate(ctx context.Context, table []*tensors.Tensor, pairs [
 		longest = max(longest, len(p))
 	}
 	params := values.Tensors(w.params)
-	defer func() { net.Free(params...) }()
+	defer net.Free(params...)
 	rows := min(evalRows, max(64, 1<<22/(w.lanes*w.dim)))
 	var out [][][]float32
 	for from := 0; from < longest; from += rows {

@@ -32,14 +32,13 @@ func (w WeightOptions) check() error {
 		propensity.OneOf("clip", cmp.Or(w.Clip, propensity.ClipOne), propensity.Clips()))
 	switch {
 	case err != nil:
+		return fmt.Errorf("crossfit: %w", err)
 	case !(w.Floor >= 0 && w.Floor <= 1):
-		err = fmt.Errorf("the floor of the effective share is %v; it must be from 0 to 1", w.Floor)
+		return fmt.Errorf("crossfit: the floor of the effective share is %v; it must be from 0 to 1", w.Floor)
 	case !(w.HalfLife >= 0):
-		err = fmt.Errorf("the half-life is %v; it must be positive, or 0 for none", w.HalfLife)
-	default:
-		return nil
+		return fmt.Errorf("crossfit: the half-life is %v; it must be positive, or 0 for none", w.HalfLife)
 	}
-	return fmt.Errorf("crossfit: %w", err)
+	return nil
 }
 
 // Weights are the weights of a table's rows, in its order.
@@ -123,11 +122,7 @@ func (o *Fitted) weightsOf(ctx context.Context, d Table, T float64, options Weig
 func (w *Weights) weigh(time []float64, T float64, options WeightOptions) {
 	clip, n := cmp.Or(options.Clip, propensity.ClipOne), float64(len(time))
 	omega := func(factor float64) []float64 {
-		out := make([]float64, len(w.LogOmega))
-		for i, v := range w.LogOmega {
-			out[i] = clip.Omega(factor * v)
-		}
-		return out
+		return clip.Weights(floats.ScaleTo(make([]float64, len(time)), factor, w.LogOmega))
 	}
 	w.Weight = omega(1)
 	if share := propensity.EffectiveSampleSize(w.Weight) / n; share < options.Floor {
@@ -156,9 +151,7 @@ func (w *Weights) weigh(time []float64, T float64, options WeightOptions) {
 	for _, v := range w.Weight {
 		sum += v
 	}
-	for i := range w.Weight {
-		w.Weight[i] *= n / sum
-	}
+	floats.Scale(n/sum, w.Weight)
 	w.Share = propensity.EffectiveSampleSize(w.Weight) / n
 }
 
