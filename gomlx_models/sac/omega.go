@@ -84,16 +84,13 @@ func (p *programs) xOf(steps *Node, fit fitted) *Node {
 	return Div(Sub(x, fit.mean), fit.scale)
 }
 
-// FitOmega fits g to the replay by M updates (Algorithm 2), each on a minibatch of triplets
+// fitOmega fits g to the replay by M updates (Algorithm 2), each on a minibatch of triplets
 // (Algorithm 1). T becomes each seed's last finished episode, or its current one if Every is
 // 0. While a seed has fewer than two such episodes, it does nothing: there is no other time
 // to compare with. Update calls it as often as Every says. Before the updates it records g's
 // loss on the new episodes (RecordOmega).
-func (a *Agent) FitOmega() error {
+func (a *Agent) fitOmega() error {
 	o := a.cfg.Omega
-	if o == nil {
-		return fmt.Errorf("sac: this agent has no omega; set Config.Omega")
-	}
 	next := make([]omegaFit, len(a.seeds))
 	for i, r := range a.replay {
 		episodes := r.eligible(o.Every == 0)

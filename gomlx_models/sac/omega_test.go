@@ -91,7 +91,7 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 		o.Method, o.Clip, o.Updates, o.Rate, o.Waves, o.Hidden, o.Batch = method, propensity.ClipNone, 300, 2e-3, 2, 16, 256
 		a := open(t, backend.Go, cfg, 5)
 		gaussian(t, a, times, length, func(t int) float64 { return .5 * float64(t) }, func() error { return nil })
-		demand.NoError(t, a.FitOmega())
+		demand.NoError(t, a.fitOmega())
 		at, got := drawn(t, a)
 		for i, r := range a.replay {
 			miss, spread := 0., 0.

@@ -62,16 +62,11 @@ func (r *Rollout) Act(observations [][]float64, mode Mode) ([][]float64, error) 
 		inputs = append(inputs, r.history())
 	}
 	defer net.Free(inputs...)
-	out, err := net.Run(r.agent.programs.acting, inputs, r.agent.state[:len(r.agent.programs.actor)])
+	out, err := net.RunValues(r.agent.programs.acting, inputs, r.agent.state[:len(r.agent.programs.actor)])
 	if err != nil {
 		return nil, fmt.Errorf("sac: %w", err)
 	}
-	defer net.Free(out...)
-	actions, err := tensors.CopyFlatData[float32](out[0])
-	if err != nil {
-		return nil, err
-	}
-	return c.actions(actions), nil
+	return c.actions(out[0]), nil
 }
 
 // actions splits the actions of all seeds.
@@ -110,13 +105,10 @@ func (r *Rollout) noise(mode Mode) []float32 {
 
 // Remember appends one transition of each seed to the history that Act sees. Last or
 // Terminal empties it.
-func (r *Rollout) Remember(transitions []Transition) error {
-	if len(transitions) != len(r.steps) {
-		return fmt.Errorf("sac: %d transitions for %d seeds", len(transitions), len(r.steps))
-	}
+func (r *Rollout) Remember(transitions []Transition) {
 	context := r.agent.cfg.Context
 	if context == nil {
-		return nil
+		return
 	}
 	for i, t := range transitions {
 		if t.Last || t.Terminal {
@@ -126,7 +118,6 @@ func (r *Rollout) Remember(transitions []Transition) error {
 		r.steps[i] = append(r.steps[i], r.agent.cfg.step(t))
 		r.steps[i] = r.steps[i][max(0, len(r.steps[i])-context.History):]
 	}
-	return nil
 }
 
 // history is the context's window, [seeds, history, 1, stepWidth], zero before the start of

@@ -138,7 +138,8 @@ func (a *Agent) Observe(transitions []Transition) error {
 	for i, t := range transitions {
 		a.replay[i].add(t)
 	}
-	return a.rollout.Remember(transitions)
+	a.rollout.Remember(transitions)
+	return nil
 }
 
 // Update makes one update of all networks from a minibatch of each seed's replay. If a fit of
@@ -149,7 +150,7 @@ func (a *Agent) Update() (*Metrics, error) {
 		return nil, errors.New("sac: the replay is empty; call Observe before Update")
 	}
 	if a.omegaDue() {
-		if err := a.FitOmega(); err != nil {
+		if err := a.fitOmega(); err != nil {
 			return nil, err
 		}
 	}

@@ -63,7 +63,7 @@ func TestUpdateAgainstLoops(t *testing.T) {
 			shake(t, a)
 			all := episodes(t, a, 40)
 			if cfg.Omega != nil {
-				demand.NoError(t, a.FitOmega())
+				demand.NoError(t, a.fitOmega())
 			}
 			moved := 0.
 			for range 3 {

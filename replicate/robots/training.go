@@ -202,7 +202,8 @@ func (t *training) evaluateEpisode(k int, filmed bool) (returns []float64, err e
 		for i, f := range films {
 			f.Add(transitions[i].Reward)
 		}
-		return rollout.Remember(transitions)
+		rollout.Remember(transitions)
+		return nil
 	})
 	if err != nil {
 		return nil, err
