@@ -173,9 +173,7 @@ func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 	if err == nil || ctx.Err() != nil || slices.ContainsFunc(final, func(e error) bool { return errors.Is(err, e) }) {
 		return b, err
 	}
-	if opts.Log != nil {
-		fmt.Fprintf(opts.Log, "warning: running on the pure Go backend, 10 to 30 times slower than XLA: %v\n", err)
-	}
+	logf(opts.Log, "warning: running on the pure Go backend, 10 to 30 times slower than XLA: %v", err)
 	return openGo()
 }
 
