@@ -101,9 +101,7 @@ func unique(time []float64) (times []float64, index []int32, err error) {
 			return nil, nil, fmt.Errorf("propensity: the time of sample %d is %v", i, t)
 		}
 	}
-	times = slices.Clone(time)
-	slices.Sort(times)
-	times = slices.Compact(times)
+	times = slices.Compact(slices.Sorted(slices.Values(time)))
 	index = make([]int32, len(time))
 	for i, t := range time {
 		k, _ := slices.BinarySearch(times, t)
