@@ -66,8 +66,8 @@ func TestLoad(t *testing.T) {
 	// a file in dir has precedence over the committed one
 	for from, arrays := range map[string]int{dir: 3, "": len(randomCheckpoint(t, 16).Params)} {
 		c, _, err := Load(from, 16, 0)
-		if err != nil || len(c.Params)%arrays != 0 || (from == dir) != (len(c.Params) == 3) {
-			t.Errorf("Load(%q) holds %d arrays, %v", from, len(c.Params), err)
+		if err != nil || len(c.Params) != arrays {
+			t.Errorf("Load(%q) holds %d arrays, want %d, %v", from, len(c.Params), arrays, err)
 		}
 	}
 }

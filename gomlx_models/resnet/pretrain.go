@@ -222,7 +222,7 @@ func (e *epochRunner) run(ctx context.Context, from *State) (*State, error) {
 	total := 0.0
 	look := func(done int, loss float64, _ func() (net.Values, error)) (bool, error) {
 		total += loss
-		e.reportStep(from.Epoch, done-1, perEpoch, total/float64(done))
+		e.reportStep(from.Epoch, done, perEpoch, total/float64(done))
 		return false, nil
 	}
 	start := slices.Concat(from.Weights, from.Velocity)
@@ -235,12 +235,12 @@ func (e *epochRunner) run(ctx context.Context, from *State) (*State, error) {
 		Loss: total / float64(perEpoch)}, nil
 }
 
-// reportStep reports the progress after a step. epoch and step count from 0.
-func (e *epochRunner) reportStep(epoch, step, perEpoch int, loss float64) {
-	done := (epoch-e.first)*perEpoch + step + 1
+// reportStep reports the progress after a number of steps of an epoch, which counts from 0.
+func (e *epochRunner) reportStep(epoch, steps, perEpoch int, loss float64) {
+	done := (epoch-e.first)*perEpoch + steps
 	left := (e.cfg.Epochs-e.first)*perEpoch - done
 	each := time.Since(e.start) / time.Duration(done)
-	e.report(Progress{Epoch: epoch + 1, Epochs: e.cfg.Epochs, Step: step + 1, Steps: perEpoch, Loss: loss,
+	e.report(Progress{Epoch: epoch + 1, Epochs: e.cfg.Epochs, Step: steps, Steps: perEpoch, Loss: loss,
 		Left: each * time.Duration(left)})
 }
 
