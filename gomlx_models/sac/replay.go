@@ -136,11 +136,9 @@ func (r *replay) add(t Transition) {
 	e.Count++
 	e.End, e.Over, e.Terminal = rounded(e.End[:0], t.Next), t.Last || t.Terminal, t.Terminal
 	r.Total++
-	gone := 0
-	for e := r.Episodes[gone]; e.First+e.Count <= r.oldest(); e = r.Episodes[gone] {
-		gone++
+	for r.Episodes[0].First+r.Episodes[0].Count <= r.oldest() {
+		r.Episodes = r.Episodes[1:]
 	}
-	r.Episodes = r.Episodes[gone:]
 	r.Moments.add(step[:r.cfg.Actions], step[r.cfg.Actions+1:])
 }
 
