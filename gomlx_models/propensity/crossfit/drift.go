@@ -124,49 +124,50 @@ func scores(n, columns, every int, of func(i, column int) float64) (out []score)
 
 // scoresOf are the ranks of a column, and their squared distances from the middle, which tell a change of spread; of
 // two values only the first, and of one none. every: rows of the table for each value.
-func scoresOf(column int, value []float64, every float64) (out []score) {
+func scoresOf(column int, value []float64, every float64) []score {
 	rank, distinct := ranks(value)
 	if distinct < 2 {
 		return nil
 	}
-	add := func(v []float64) {
-		s := score{column: column, every: every, fine: partMeans(v, min(mostParts, len(v)))}
-		slow := slowWaves(s.fine)
-		all, rest := 0., 0.
-		for i, x := range s.fine {
-			e := x - slow((float64(i)+.5)/float64(len(s.fine)))
-			all, rest = all+x*x, rest+e*e
-		}
-		if rest < functionOfTime*all {
-			out = append(out, s)
-			return
-		}
-		level := make([]float64, stretches) // of stretches with one value, NaN of others
-		for k := range stretches {
-			from := len(v) * k / stretches
-			part := slices.Clone(v[from:][:min(mostStretch, len(v)/stretches)])
-			if level[k] = math.NaN(); len(part) > 0 && slices.Min(part) == slices.Max(part) {
-				level[k] = part[0]
-			}
-			for i := range part {
-				part[i] -= slow((float64(from+i) + .5) / float64(len(v)))
-			}
-			centre(part)
-			s.stretch = append(s.stretch, part)
-		}
-		s.clearFlat(level)
-		out = append(out, s)
-	}
 	centre(rank)
-	add(rank)
+	out := []score{newScore(column, rank, every)}
 	if distinct > 2 {
 		for i, v := range rank {
 			rank[i] = v * v
 		}
 		centre(rank)
-		add(rank)
+		out = append(out, newScore(column, rank, every))
 	}
 	return out
+}
+
+// newScore condenses the values v, which have mean 0.
+func newScore(column int, v []float64, every float64) score {
+	s := score{column: column, every: every, fine: partMeans(v, min(mostParts, len(v)))}
+	slow := slowWaves(s.fine)
+	all, rest := 0., 0.
+	for i, x := range s.fine {
+		e := x - slow((float64(i)+.5)/float64(len(s.fine)))
+		all, rest = all+x*x, rest+e*e
+	}
+	if rest < functionOfTime*all {
+		return s
+	}
+	level := make([]float64, stretches) // of stretches with one value, NaN of others
+	for k := range stretches {
+		from := len(v) * k / stretches
+		part := slices.Clone(v[from:][:min(mostStretch, len(v)/stretches)])
+		if level[k] = math.NaN(); len(part) > 0 && slices.Min(part) == slices.Max(part) {
+			level[k] = part[0]
+		}
+		for i := range part {
+			part[i] -= slow((float64(from+i) + .5) / float64(len(v)))
+		}
+		centre(part)
+		s.stretch = append(s.stretch, part)
+	}
+	s.clearFlat(level)
+	return s
 }
 
 func centre(v []float64) {
@@ -319,22 +320,9 @@ func testColumns(scores []score, columns, chunks int, seed int64) *ColumnTest {
 	if len(scores) == 0 {
 		return t
 	}
-	k := min(waves, chunks-1)
-	wave := make([][]float64, k)
-	means := make([][]float64, len(scores))
+	wave, means := make([][]float64, min(waves, chunks-1)), make([][]float64, len(scores))
 	for i, s := range scores {
-		m := partMeans(s.fine, min(chunks, len(s.fine)))
-		centre(m)
-		square := 0.
-		for _, v := range m {
-			square += v * v
-		}
-		for c := range m {
-			if square > 0 {
-				m[c] /= math.Sqrt(square / float64(len(m)-1) * float64(len(m)) / 2)
-			}
-		}
-		means[i] = m
+		means[i] = s.chunkMeans(chunks)
 	}
 	chunks = len(means[0])
 	for i := range wave {
@@ -375,4 +363,20 @@ func testColumns(scores []score, columns, chunks int, seed int64) *ColumnTest {
 		t.P = min(t.P, t.Column[j])
 	}
 	return t
+}
+
+// chunkMeans are m_c / (s sqrt(C / 2)) of testColumns.
+func (s *score) chunkMeans(chunks int) []float64 {
+	m := partMeans(s.fine, min(chunks, len(s.fine)))
+	centre(m)
+	square := 0.
+	for _, v := range m {
+		square += v * v
+	}
+	for c := range m {
+		if square > 0 {
+			m[c] /= math.Sqrt(square / float64(len(m)-1) * float64(len(m)) / 2)
+		}
+	}
+	return m
 }
