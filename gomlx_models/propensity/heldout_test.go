@@ -37,7 +37,7 @@ func TestHeldOutLoss(t *testing.T) {
 		if score, err = e.Fit(t.Context(), samples, times, 0); err != nil {
 			t.Fatal(err)
 		}
-		if loss, err = score.Loss(t.Context(), nil, samples, 3); err != nil || math.Abs(loss-math.Ln2) > 1e-9 {
+		if loss, err = score.Loss(t.Context(), e.pool.X, samples, 3); err != nil || math.Abs(loss-math.Ln2) > 1e-9 {
 			t.Errorf("%s: loss %v before training, %v", method, loss, err)
 		}
 		_, err = score.Loss(t.Context(), x, Samples{}, 3)

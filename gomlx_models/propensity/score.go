@@ -129,17 +129,14 @@ func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, data []
 
 // Loss returns the mean logistic loss of Algorithm 2, line 8, on samples that g need not have been
 // fitted on: each counts half with its own time and half with another one, drawn uniformly by seed.
-// x holds the rows of the samples, [rows, dims...]; nil for the pool that g was fitted on. Times are
-// indices of the fitted ones. A g that knows nothing has the loss log 2.
+// x holds the rows of the samples, [rows, dims...]. Times are indices of the fitted ones. A g that
+// knows nothing has the loss log 2.
 //
 // For the Standard method the samples of the window and the older ones count half each.
 //
 // Errors: samples whose lengths, rows, times or labels are impossible, no samples, Standard
 // without samples on both sides of the window, a cancelled ctx.
 func (s *Score) Loss(ctx context.Context, x *tensors.Tensor, samples Samples, seed int64) (float64, error) {
-	if x == nil {
-		x = s.e.pool.X
-	}
 	if len(samples.Row) == 0 {
 		return 0, errors.New("propensity: there are no samples to compute a loss of")
 	}
