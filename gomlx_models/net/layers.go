@@ -116,28 +116,20 @@ func BatchNorm(s *Scope, x *Node, mode BatchNormMode) *Node {
 // Relu is max(x, 0).
 func Relu(x *Node) *Node { return Max(x, ZerosLike(x)) }
 
-// ConvMode selects the implementation of a convolution.
-type ConvMode int
-
-const (
-	// NativeConv uses XLA's convolution. It is fast outside a compiled loop.
-	NativeConv ConvMode = iota
-	// Im2col gathers patches and multiplies matrices. In a compiled loop on the CPU it is 70
-	// times faster than NativeConv.
-	Im2col
-)
-
 // Conv is a convolution without bias, with odd kernel size and padding "same". x:
 // [batch, height, width, in], result: [batch, height/stride, width/stride, out], rounded up.
 // Its weights are normal with variance 2 / (kernel*kernel*out), He's rule for the fan-out. It
 // does not support Copies.
-func Conv(s *Scope, x *Node, out, kernel, stride int, mode ConvMode) *Node {
+func Conv(s *Scope, x *Node, out, kernel, stride int) *Node {
+	w, pad := s.Weight("kernel", He(kernel*kernel*out), kernel, kernel, x.Shape().Dim(-1), out), kernel/2
+	return Convolve(x, w).Strides(stride).PaddingPerDim([][2]int{{pad, pad}, {pad, pad}}).Done()
+}
+
+// Im2colConv is Conv that gathers patches and multiplies matrices. In a compiled loop on the CPU it
+// is 70 times faster.
+func Im2colConv(s *Scope, x *Node, out, kernel, stride int) *Node {
 	in := x.Shape().Dim(-1)
 	w := s.Weight("kernel", He(kernel*kernel*out), kernel, kernel, in, out)
-	pad := kernel / 2
-	if mode == NativeConv {
-		return Convolve(x, w).Strides(stride).PaddingPerDim([][2]int{{pad, pad}, {pad, pad}}).Done()
-	}
 	patches := extractPatches(x, kernel, stride)
 	b, h, v := patches.Shape().Dim(0), patches.Shape().Dim(1), patches.Shape().Dim(2)
 	cols := Reshape(patches, b*h*v, kernel*kernel*in)

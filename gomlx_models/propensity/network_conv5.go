@@ -25,7 +25,7 @@ func conv5(s *net.Scope, c Config, in Input, t Times) *Node {
 			channels *= 2
 		}
 		layer := s.In(fmt.Sprint("conv", i+1))
-		x = net.Conv(layer, x, channels, 3, stride, net.Im2col)
+		x = net.Im2colConv(layer, x, channels, 3, stride)
 		if i < 2 {
 			shift := condition(layer, c, in, t, channels)
 			x = Add(x, Reshape(shift, shift.Shape().Dim(0), 1, 1, channels))

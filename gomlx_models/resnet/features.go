@@ -15,11 +15,11 @@ import (
 
 const featureBatch = 250 // images in one call
 
-// HeadParams returns the parameters of Head at a width, in a fixed order, which are the same in all modes.
+// HeadParams returns the parameters of Head at a width, in a fixed order, which are the same in both modes.
 func (c Cut) HeadParams(backend compute.Backend, width int) ([]net.Param, error) {
 	in := shapes.Make(dtypes.Float32, 1, c.Side(), c.Side(), c.Channels(width))
 	return net.Declare(backend, []shapes.Shape{in},
-		func(s *net.Scope, in []*Node) { c.Head(s, in[0], net.NativeConv, net.BatchStatistics) })
+		func(s *net.Scope, in []*Node) { c.Head(s, in[0], net.BatchStatistics) })
 }
 
 // trunkParams returns the parameters of Trunk at a width, in a fixed order. Those of Params are

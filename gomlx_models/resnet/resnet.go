@@ -73,10 +73,10 @@ func normalize(images *Node) *Node {
 // Trunk is the network below the cut. x: [batch, 32, 32, 3] from normalize, result:
 // [batch, Side(), Side(), Channels(width)].
 func (c Cut) Trunk(s *net.Scope, x *Node, width int) *Node {
-	x = net.Conv(s.In("stem"), x, width, 3, 1, net.NativeConv)
+	x = net.Conv(s.In("stem"), x, width, 3, 1)
 	x = net.Relu(net.BatchNorm(s.In("stem/norm"), x, net.BatchStatistics))
 	for _, b := range blocks[:c] {
-		x = basicBlock(s.In(b.name), x, b.channels*width, b.stride, net.NativeConv, net.BatchStatistics)
+		x = basicBlock(s.In(b.name), x, b.channels*width, b.stride, net.BatchStatistics)
 	}
 	return x
 }
@@ -84,10 +84,10 @@ func (c Cut) Trunk(s *net.Scope, x *Node, width int) *Node {
 // Head is the network above the cut: its blocks, the average pool and the classifier. The
 // label-shift experiments train it. x: features from Trunk, [batch, Side(), Side(),
 // Channels(width)], result: logits [batch, 10].
-func (c Cut) Head(s *net.Scope, x *Node, conv net.ConvMode, bn net.BatchNormMode) *Node {
+func (c Cut) Head(s *net.Scope, x *Node, bn net.BatchNormMode) *Node {
 	width := x.Shape().Dim(-1) / blocks[c-1].channels
 	for _, b := range blocks[c:] {
-		x = basicBlock(s.In(b.name), x, b.channels*width, b.stride, conv, bn)
+		x = basicBlock(s.In(b.name), x, b.channels*width, b.stride, bn)
 	}
 	return net.Dense(s.In("classifier"), ReduceMean(x, 1, 2), Classes, net.Lecun)
 }
@@ -95,13 +95,13 @@ func (c Cut) Head(s *net.Scope, x *Node, conv net.ConvMode, bn net.BatchNormMode
 // basicBlock is relu(norm(conv(relu(norm(conv(x))))) + shortcut(x)). The shortcut is the
 // identity, or a 1x1 convolution and norm if the shape changes.
 // x: [batch, h, w, in], result: [batch, h/stride, w/stride, channels].
-func basicBlock(s *net.Scope, x *Node, channels, stride int, conv net.ConvMode, bn net.BatchNormMode) *Node {
-	y := net.Conv(s.In("conv1"), x, channels, 3, stride, conv)
+func basicBlock(s *net.Scope, x *Node, channels, stride int, bn net.BatchNormMode) *Node {
+	y := net.Conv(s.In("conv1"), x, channels, 3, stride)
 	y = net.Relu(net.BatchNorm(s.In("norm1"), y, bn))
-	y = net.Conv(s.In("conv2"), y, channels, 3, 1, conv)
+	y = net.Conv(s.In("conv2"), y, channels, 3, 1)
 	y = net.BatchNorm(s.In("norm2"), y, bn)
 	if stride != 1 || x.Shape().Dim(-1) != channels {
-		x = net.Conv(s.In("shortcut"), x, channels, 1, stride, conv)
+		x = net.Conv(s.In("shortcut"), x, channels, 1, stride)
 		x = net.BatchNorm(s.In("shortcut/norm"), x, bn)
 	}
 	return net.Relu(Add(y, x))
@@ -110,5 +110,5 @@ func basicBlock(s *net.Scope, x *Node, channels, stride int, conv net.ConvMode, 
 // Full is the whole network: normalize, trunk and head. images: [batch, 3, 32, 32] uint8,
 // result: logits [batch, 10].
 func Full(s *net.Scope, images *Node, width int) *Node {
-	return LastBlock.Head(s, LastBlock.Trunk(s, normalize(images), width), net.NativeConv, net.BatchStatistics)
+	return LastBlock.Head(s, LastBlock.Trunk(s, normalize(images), width), net.BatchStatistics)
 }
