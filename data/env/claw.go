@@ -212,10 +212,9 @@ func (c *Claw) Success() bool { return math.Abs(clawError(c.now.QPos[clawJoints]
 
 // Close frees the simulations.
 func (c *Claw) Close() {
-	for v, s := range c.sims {
+	for _, s := range c.sims {
 		if s != nil {
 			s.Close()
-			c.sims[v] = nil
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -31,8 +32,7 @@ const stored = "testdata/trajectories.json"
 // The robots reproduce stored trajectories of Python's MuJoCo. On another processor or with
 // another C library the last digits may differ, and the difference grows with time.
 func TestStoredTrajectories(t *testing.T) {
-	data := demand.Read(t, stored)
-	compare(t, data, 1e-6)
+	compare(t, demand.Read(t, stored), 1e-6)
 }
 
 // The robots reproduce trajectories that Python computes on this machine, bit for bit.
@@ -96,9 +96,7 @@ func writeModels(t *testing.T, dir string) {
 		xml, assets, err := clawModel(scene, v)
 		demand.NoError(t, err)
 		files["claw-"+strconv.Itoa(v)+".xml"] = xml
-		for name, data := range assets {
-			files[name] = data
-		}
+		maps.Copy(files, assets)
 	}
 	for name, data := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))

@@ -70,7 +70,7 @@ var valves = [Valves]valve{
 		mass: .29695, centre: point{-.323, -.161}, level: -10.02, inertia: 3.9091e-4}},
 	{name: "ring handle", plate: plate{
 		slabs: []slab{
-			{regular(24, point{-1.65, 44.67}, 45.3, 0), 0, -39, .2},
+			{regular(24, point{-1.65, 44.67}, 45.3), 0, -39, .2},
 			{[]point{{-1.66, 44.67}, {-1.66, -71.91}}, 19.5, -19.24, -19.24},
 		},
 		hub: point{-1.7, -.76}, hubRadius: 19.02, hubFlat: 13.22, hubEnd: -53.47,
@@ -110,11 +110,11 @@ func polygon(corners []point, hub point, mass float64, centre point, level, iner
 		mass: mass, centre: centre, level: level, inertia: inertia}
 }
 
-// regular returns n points on a circle, the first at the angle from.
-func regular(n int, centre point, radius, from float64) []point {
+// regular returns n points on a circle, the first in the direction of x.
+func regular(n int, centre point, radius float64) []point {
 	list := make([]point, n)
 	for i := range list {
-		sin, cos := math.Sincos(from + 2*math.Pi*float64(i)/float64(n))
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(n))
 		list[i] = point{centre[0] + radius*cos, centre[1] + radius*sin}
 	}
 	return list
@@ -179,7 +179,7 @@ func (s slab) edge(c point, height, up float64, add func(x, y, z float64)) {
 	}
 	for _, lift := range []float64{0, math.Pi / 6, math.Pi / 3} {
 		sin, cos := math.Sincos(lift)
-		for _, q := range regular(16, c, cos*s.round, 0) {
+		for _, q := range regular(16, c, cos*s.round) {
 			add(q[0], q[1], height+up*sin*s.round)
 		}
 	}
@@ -187,7 +187,7 @@ func (s slab) edge(c point, height, up float64, add func(x, y, z float64)) {
 
 // hubOutline returns the outline of the hub: a disc with two flat sides.
 func (p plate) hubOutline() []point {
-	list := regular(24, p.hub, p.hubRadius, 0)
+	list := regular(24, p.hub, p.hubRadius)
 	for i := range list {
 		list[i][1] = p.hub[1] + min(max(list[i][1]-p.hub[1], -p.hubFlat), p.hubFlat)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
@@ -106,20 +107,20 @@ func (c *Classifier) Fit(ctx context.Context, pool *tensors.Tensor, start net.Va
 
 // normalise divides the weights by their mean.
 func normalise(data Samples) ([]float32, error) {
-	out := make([]float32, data.Len())
+	if data.Weight == nil {
+		return slices.Repeat([]float32{1}, data.Len()), nil
+	}
 	sum := 0.0
 	for _, w := range data.Weight {
 		sum += w
 	}
-	if data.Weight != nil && !(sum > 0) {
+	if !(sum > 0) {
 		return nil, fmt.Errorf("the weights of %d samples sum to %v: no past sample resembles the present under this clip",
 			data.Len(), sum)
 	}
+	out := make([]float32, data.Len())
 	for i := range out {
-		out[i] = 1
-		if data.Weight != nil {
-			out[i] = float32(data.Weight[i] / (sum / float64(data.Len())))
-		}
+		out[i] = float32(data.Weight[i] / (sum / float64(data.Len())))
 	}
 	return out, nil
 }

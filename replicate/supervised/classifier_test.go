@@ -158,11 +158,12 @@ func TestPredict(t *testing.T) {
 			want[i] = 1
 		}
 	}
-	got, err := c.Predict(context.Background(), poolOf(x), values, rows)
+	pool := tensors.FromFlatDataAndDimensions(x, n, 1)
+	got, err := c.Predict(context.Background(), pool, values, rows)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("predictions differ: %v", err)
 	}
-	if _, err := c.Predict(demand.Cancelled(), poolOf(x), values, rows); err != context.Canceled {
+	if _, err := c.Predict(demand.Cancelled(), pool, values, rows); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -38,7 +38,7 @@ func (s Settings) costOfMMD() float64 { return 60_000 * math.Pow(float64(s.MMDPa
 
 // costOfG estimates the work of g at one step.
 func (l Learner) costOfG(s Settings) float64 {
-	if l.Method == "" {
+	if !l.fits() {
 		return 0
 	}
 	updates := float64(s.GUpdates)

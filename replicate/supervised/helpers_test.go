@@ -180,9 +180,6 @@ func metric(tb testing.TB, rows []runs.Row, name string) float64 {
 	return rows[i].Value
 }
 
-// poolOf copies values into a tensor of [rows, 1].
-func poolOf(x []float32) *tensors.Tensor { return tensors.FromFlatDataAndDimensions(x, len(x), 1) }
-
 // gaussianStream is the drifting Gaussian under a seed.
 func gaussianStream(t *testing.T, s Settings, seed int64) *Stream {
 	t.Helper()

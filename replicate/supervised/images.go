@@ -48,10 +48,6 @@ func (src imageSource) About() (about experiment.Source) {
 	return about
 }
 
-func (src imageSource) data() (*cifar10.Data, error) {
-	return src.library.cifar10(src.settings, src.standIn)
-}
-
 // Identity names the images and the checkpoint that their features are made with.
 func (src imageSource) Identity(seed int64) (map[string]string, error) {
 	source, err := src.library.source(src.settings, src.standIn)
@@ -86,7 +82,7 @@ func (src imageSource) Stream(ctx context.Context, e *Engine, seed int64) (*Stre
 }
 
 func (src imageSource) features(ctx context.Context, seed int64) (*images, error) {
-	data, err := src.data()
+	data, err := src.library.cifar10(src.settings, src.standIn)
 	if err != nil {
 		return nil, err
 	}

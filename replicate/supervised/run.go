@@ -42,15 +42,14 @@ func (x config) newRunContext(ctx context.Context, engine *Engine, seed int64) (
 			return nil, err
 		}
 	}
-	if x.learner.Method != "" {
+	if x.learner.fits() {
 		if run.estimator, err = engine.estimator(x.settings, stream, x.learner.Method); err != nil {
 			return nil, err
 		}
 	}
-	if !x.learner.Covariate {
-		return run, nil
+	if x.learner.Covariate {
+		run.covariate, err = engine.estimator(x.settings.withoutLabel(), stream, x.learner.Method)
 	}
-	run.covariate, err = engine.estimator(x.settings.withoutLabel(), stream, x.learner.Method)
 	return run, err
 }
 

@@ -44,7 +44,7 @@ func (c *cheetah) draw(s *svg, keep []int) {
 		s.printf(`<line x1="%s" y1="%s" x2="%s" y2="%s" `+
 			`stroke="%s" stroke-width="%s" stroke-linecap="round">%s%s%s%s</line>`,
 			values[0][0], values[1][0], values[2][0], values[3][0],
-			colours[l%len(colours)], number(2*limb.Radius*cheetahScale),
+			colours[l], number(2*limb.Radius*cheetahScale),
 			s.animate("x1", values[0]), s.animate("y1", values[1]),
 			s.animate("x2", values[2]), s.animate("y2", values[3]))
 	}

@@ -81,12 +81,11 @@ func (f *Film) WriteSVG(w io.Writer) error {
 	return s.writeTo(w)
 }
 
-// spread returns at most limit of n frames, evenly spaced, including the first and the last.
+// spread returns at most limit of n frames, evenly spaced, including the first and the last. Both are at least two.
 func spread(n, limit int) []int {
-	count := min(n, limit)
-	list := make([]int, count)
+	list := make([]int, min(n, limit))
 	for i := range list {
-		list[i] = i * (n - 1) / max(count-1, 1)
+		list[i] = i * (n - 1) / (len(list) - 1)
 	}
 	return list
 }
