@@ -160,8 +160,8 @@ func byteArrays[T ~[]byte](texts ...string) []T {
 }
 
 // numbers is a Parquet file of two columns of numbers.
-func numbers(t testing.TB, a []float64, b []int64, properties ...parquet.WriterProperty) string {
-	return parquetOf(t, []cells{{name: "a", values: a}, {name: "b", values: b}}, properties...)
+func numbers(t testing.TB, a []float64, b []int64) string {
+	return parquetOf(t, []cells{{name: "a", values: a}, {name: "b", values: b}})
 }
 
 // TestParquetTypes: what each type of a Parquet file becomes, and what a note says.

@@ -121,10 +121,8 @@ func TestStagesOfAPlan(t *testing.T) {
 			if (task.Stage == StageGPU) != strings.HasPrefix(r.Scenario, "cifar") && r.Scenario != "noshift" {
 				t.Errorf("%s in stage %s", r.Scenario, task.Stage)
 			}
-			if r.Group == 0 || !strings.Contains("cheetah claw", r.Scenario) {
-				continue
-			}
-			if r.Group != 5 || len(r.Seeds) != 5 {
+			agents := r.Group > 0 && strings.Contains("cheetah claw", r.Scenario)
+			if agents && (r.Group != 5 || len(r.Seeds) != 5) {
 				t.Errorf("group of at most %d with seeds %d: agents train in fives", r.Group, r.Seeds)
 			}
 		}

@@ -106,10 +106,7 @@ func (j Job) Script() ([]byte, error) {
 }
 
 // File is the path of the script.
-func (j Job) File() string { return filepath.Join(j.Folder(), j.Name+".sbatch") }
-
-// Folder is that of the plan.
-func (j Job) Folder() string { return filepath.Dir(j.Slurm.Plan) }
+func (j Job) File() string { return filepath.Join(filepath.Dir(j.Slurm.Plan), j.Name+".sbatch") }
 
 // Title is the name under which Slurm lists the job.
 func (j Job) Title() string { return title(j.Name) }

@@ -194,7 +194,7 @@ func (p *planner) unitOf(w *wanted, batch, members []int64, todo map[int64][]int
 		steps = append(steps, todo[seed]...)
 	}
 	r := Runs{Scenario: w.scenario, Series: w.Series, Measure: w.measure, Settings: w.settings, Batch: batch,
-		Seeds: members, Group: w.Group, Steps: runs.Distinct(slices.Clone(steps))}
+		Seeds: members, Group: w.Group, Steps: runs.Distinct(steps)}
 	u := unit{Runs: r, trunk: w.Trunk, gpu: w.gpu, cpus: cmp.Or(w.CPUs, 2), memory: roundedMemory(w.Memory(len(members)))}
 	perStep := w.Outline.Seconds.CPU
 	if w.gpu {

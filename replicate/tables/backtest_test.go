@@ -267,16 +267,18 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
+// scored is the result of a rule with a loss.
+func scored(name string, loss float64) RuleResult {
+	return RuleResult{Rule: name, Scores: map[string]float64{"log-loss": loss}}
+}
+
 // TestFactors: where rules by factors of omega took part, the verdict does not say that no omega was tested.
 func TestFactors(t *testing.T) {
-	rule := func(name string) RuleResult {
-		return RuleResult{Rule: name, Scores: map[string]float64{"log-loss": .5}}
-	}
-	r := &Backtest{Metric: "log-loss", Rules: []RuleResult{rule(Uniform), rule(Forgetting)}}
+	r := &Backtest{Metric: "log-loss", Rules: []RuleResult{scored(Uniform, .5), scored(Forgetting, .5)}}
 	if got := r.judge().Sentence; !strings.HasSuffix(got, " No omega was tested.") {
 		t.Errorf("the verdict without omega is %q", got)
 	}
-	r.Rules = append(r.Rules, rule(factor+"age"))
+	r.Rules = append(r.Rules, scored(factor+"age", .5))
 	if got := r.judge().Sentence; strings.Contains(got, "omega") {
 		t.Errorf("the verdict with a factor of omega is %q", got)
 	}
@@ -287,9 +289,9 @@ func TestFactors(t *testing.T) {
 func TestShown(t *testing.T) {
 	r := &Backtest{Metric: "log-loss", Verdict: Advice{Rule: Last}}
 	for i, name := range []string{Uniform, Last, Forgetting, "a", "b", "c", "d", "e", "f", "g", Window} {
-		x := RuleResult{Rule: name, Scores: map[string]float64{"log-loss": 9 - float64(i)}, AgainstUniform: Interval{1, 0, 2}}
-		if name == Uniform || name == Window {
-			x.AgainstUniform = Interval{}
+		x := scored(name, 9-float64(i))
+		if name != Uniform && name != Window {
+			x.AgainstUniform = Interval{1, 0, 2}
 		}
 		r.Rules = append(r.Rules, x)
 	}
@@ -308,11 +310,8 @@ func TestShown(t *testing.T) {
 
 // TestIdle: the note names a prediction without a model that is better than what is advised.
 func TestIdle(t *testing.T) {
-	score := func(name string, loss float64) RuleResult {
-		return RuleResult{Rule: name, Scores: map[string]float64{"log-loss": loss}}
-	}
-	r := &Backtest{Metric: "log-loss", Rules: []RuleResult{score(Uniform, .7), score(NoChange, .8), score(Majority, .6),
-		score(Committee, .5)}, Verdict: Advice{Rule: Uniform}}
+	r := &Backtest{Metric: "log-loss", Rules: []RuleResult{scored(Uniform, .7), scored(NoChange, .8), scored(Majority, .6),
+		scored(Committee, .5)}, Verdict: Advice{Rule: Uniform}}
 	if note := r.idle(); len(note) != 1 || !strings.HasPrefix(note[0], "majority, ") {
 		t.Errorf("note %q", note)
 	}
@@ -320,7 +319,7 @@ func TestIdle(t *testing.T) {
 		t.Errorf("note %q next to a better committee", r.idle())
 	}
 	r.Verdict.Committee = false
-	if r.Rules[0] = score(Uniform, .5); r.idle() != nil {
+	if r.Rules[0] = scored(Uniform, .5); r.idle() != nil {
 		t.Errorf("note %q", r.idle())
 	}
 }

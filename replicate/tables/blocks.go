@@ -22,37 +22,32 @@ const (
 	mostRows   = 60000 // that are tested for drift
 )
 
-// blocks groups the first n times of a table: at most mostBlocks, of leastRows on average. All have per times, but the
+// blocksOf groups the first n times of a table: at most mostBlocks, of leastRows on average. All have per times, but the
 // first one may have fewer, so that the present is complete.
-type blocks struct {
-	list []Block
-	per  int
-	of   []int // block of each row that is used, ascending
-}
-
-func blocksOf(t *table.Times, n int) *blocks {
+func blocksOf(t *table.Times, n int) (list []Block, per int) {
 	rows := 0
 	for _, count := range t.Counts[:n] {
 		rows += count
 	}
 	most := min(n, max(2, min(mostBlocks, rows/leastRows)))
-	b := &blocks{per: (n + most - 1) / most}
-	for to := n; to > 0; to -= b.per {
-		from := max(0, to-b.per)
+	per = (n + most - 1) / most
+	for to := n; to > 0; to -= per {
+		from := max(0, to-per)
 		block := Block{Name: t.Names[from]}
 		for at := from; at < to; at++ {
 			block.Value += t.Values[at] / float64(to-from)
 			block.Rows += t.Counts[at]
 		}
-		b.list = append(b.list, block)
+		list = append(list, block)
 	}
-	slices.Reverse(b.list)
-	return b
+	slices.Reverse(list)
+	return list, per
 }
 
 // sample holds the rows that answer whether the table drifts: in order of time, with the times of their blocks.
 type sample struct {
-	blocks
+	list    []Block
+	of      []int          // block of each row, ascending
 	data    crossfit.Table // Time is that of the block, Order the place
 	encoder *table.Encoder
 	notes   []string // what was merged and left out
@@ -61,19 +56,19 @@ type sample struct {
 
 // sample chooses rows of the first n times. all: these rows, in order of time.
 func (s *Stream) sample(all []int, n int) (*sample, error) {
-	out := &sample{blocks: *blocksOf(s.Times, n)}
-	limit := mostRows / len(out.list)
+	list, per := blocksOf(s.Times, n)
+	out := &sample{list: list}
+	limit := mostRows / len(list)
 	var rows []int
 	left := all
-	for i, block := range out.list {
+	for i, block := range list {
 		kept := thin(left[:block.Rows], limit)
 		left = left[block.Rows:]
 		rows = append(rows, kept...)
 		out.of = append(out.of, slices.Repeat([]int{i}, len(kept))...)
 	}
-	if out.per > 1 {
-		out.notes = append(out.notes, fmt.Sprintf("the tests for drift merge %d times to %d blocks of %d", n, len(out.list),
-			out.per))
+	if per > 1 {
+		out.notes = append(out.notes, fmt.Sprintf("the tests for drift merge %d times to %d blocks of %d", n, len(list), per))
 	}
 	if len(rows) < len(all) {
 		out.notes = append(out.notes, fmt.Sprintf("drift was tested on %d of %d rows: every n-th in time order, at most %d "+
@@ -84,7 +79,7 @@ func (s *Stream) sample(all []int, n int) (*sample, error) {
 		return nil, err
 	}
 	for i, block := range out.of {
-		out.data.Time[i], out.data.Order[i] = out.list[block].Value, float64(i)
+		out.data.Time[i], out.data.Order[i] = list[block].Value, float64(i)
 	}
 	return out, nil
 }

@@ -206,10 +206,8 @@ func TestNameCommittee(t *testing.T) {
 		uniform, forgetting Interval
 		want                bool
 	}{{.5, sure, sure, true}, {.5, maybe, sure, false}, {.5, sure, maybe, false}, {.61, sure, sure, false}} {
-		rule := func(name string, loss float64) RuleResult {
-			return RuleResult{Rule: name, Scores: map[string]float64{"log-loss": loss}}
-		}
-		r := &Backtest{Metric: "log-loss", Rules: []RuleResult{rule(Uniform, .7), rule(Window, .6), rule(Committee, c.loss)}}
+		r := &Backtest{Metric: "log-loss",
+			Rules: []RuleResult{scored(Uniform, .7), scored(Window, .6), scored(Committee, c.loss)}}
 		r.Rules[2].AgainstUniform, r.Rules[2].AgainstForgetting = c.uniform, c.forgetting
 		got := r.nameCommittee(Advice{Rule: Window, Sentence: "Use it."})
 		if got.Committee != c.want || strings.HasSuffix(got.Sentence, "is better: log loss .500.") != c.want || got.Rule != Window {

@@ -193,16 +193,16 @@ func TestBlocks(t *testing.T) {
 			times.Values, times.Names = append(times.Values, float64(i)), append(times.Names, fmt.Sprint(i))
 			times.Counts = append(times.Counts, c.each)
 		}
-		b := blocksOf(times, c.times)
+		list, per := blocksOf(times, c.times)
 		rows := 0
-		for _, block := range b.list {
+		for _, block := range list {
 			rows += block.Rows
 		}
-		last := b.list[len(b.list)-1]
-		if len(b.list) != c.blocks || b.per != c.per || b.list[0].Rows != c.first*c.each || last.Rows != c.per*c.each ||
+		last := list[len(list)-1]
+		if len(list) != c.blocks || per != c.per || list[0].Rows != c.first*c.each || last.Rows != c.per*c.each ||
 			rows != c.times*c.each || last.Value != float64(c.times)-float64(c.per+1)/2 {
-			t.Errorf("%d times: %d blocks of %d, the first of %d rows, the last %+v", c.times, len(b.list), b.per,
-				b.list[0].Rows, last)
+			t.Errorf("%d times: %d blocks of %d, the first of %d rows, the last %+v", c.times, len(list), per,
+				list[0].Rows, last)
 		}
 	}
 }

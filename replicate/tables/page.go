@@ -38,24 +38,20 @@ type pageParts struct {
 func writePage(dir string, page *template.Template, answer any, fig figures.Figure, maps []figures.HeatMap,
 	files map[string][]byte) error {
 	out := pageParts{Answer: answer, Style: figures.CSS(fig)}
-	live := func(to *[]figures.PanelPart, part figures.PanelPart, err error) error {
-		part.Live = true
-		*to = append(*to, part)
-		return err
-	}
-	var failed error
+	script, err := figures.Script(fig, maps)
+	out.Script = script
 	for _, p := range fig.Panels {
-		part, err := figures.NewPanelPart(fig, p)
-		failed = errors.Join(failed, live(&out.Sections, part, err))
+		part, failed := figures.NewPanelPart(fig, p)
+		part.Live = true
+		out.Sections, err = append(out.Sections, part), errors.Join(err, failed)
 	}
 	for _, m := range maps {
-		part, err := m.Part(fig)
-		failed = errors.Join(failed, live(&out.Maps, part, err))
+		part, failed := m.Part(fig)
+		part.Live = true
+		out.Maps, err = append(out.Maps, part), errors.Join(err, failed)
 	}
 	var text bytes.Buffer
-	var err error
-	out.Script, err = figures.Script(fig, maps)
-	if err = errors.Join(failed, err); err == nil {
+	if err == nil {
 		err = page.Execute(&text, out)
 	}
 	if err == nil {

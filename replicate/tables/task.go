@@ -130,9 +130,12 @@ func (t *task) single(weight []float64) bool {
 
 // has tells whether a row with weight has the class.
 func (t *task) has(class int, weight []float64) bool {
-	return slices.ContainsFunc(crossfit.Positions(len(weight)), func(i int) bool {
-		return weight[i] > 0 && int(t.data.Label[i]) == class
-	})
+	for i, w := range weight {
+		if w > 0 && int(t.data.Label[i]) == class {
+			return true
+		}
+	}
+	return false
 }
 
 // same predicts the same values for all test rows: [rows, outputs].
