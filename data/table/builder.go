@@ -256,7 +256,6 @@ func (b *builder) set(i int, text []byte) (e *Error) {
 				v = number
 			}
 		}
-	case Text:
 	}
 	if b.values != nil {
 		b.values[i] = v

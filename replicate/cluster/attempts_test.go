@@ -192,12 +192,9 @@ func TestSlurmFailed(t *testing.T) {
 	if s.Draw.State != Cancelled {
 		t.Errorf("%v, want a cancelled drawing job", s.Draw)
 	}
-	err := s.Err()
-	for _, part := range []string{"task 2 (cpu) failed on n", "attempt 1 is full", "logs/tvps-cpu-1-"} {
-		demand.Error(t, err, part)
-	}
-	if info, statErr := os.Stat(s.Tasks[2].Log); statErr != nil || info.Size() == 0 {
-		t.Errorf("log %q: %v", s.Tasks[2].Log, statErr)
+	demand.Error(t, s.Err(), "task 2 (cpu) failed on n", "attempt 1 is full", "logs/tvps-cpu-1-")
+	if info, err := os.Stat(s.Tasks[2].Log); err != nil || info.Size() == 0 {
+		t.Errorf("log %q: %v", s.Tasks[2].Log, err)
 	}
 }
 

@@ -38,14 +38,11 @@ func benchmarkTrain(b *testing.B, name string, seeds, threads int) {
 	demand.NoError(b, err)
 	b.Cleanup(stop)
 	demand.NoError(b, t.restart())
-	episode := func() {
+	for range 3 { // two with random actions, and one with updates
 		demand.NoError(b, t.train())
 	}
-	for range 3 { // two with random actions, and one with updates
-		episode()
-	}
 	for b.Loop() {
-		episode()
+		demand.NoError(b, t.train())
 	}
 	b.ReportMetric(float64(b.N*seeds*s.Horizon)/b.Elapsed().Seconds(), "steps/s")
 }

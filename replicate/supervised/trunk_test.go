@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"testing"
+
 	"tvps/ci/demand"
 	"tvps/data/cifar10"
 	"tvps/gomlx_models/net"

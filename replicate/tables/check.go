@@ -75,10 +75,10 @@ func newContradiction(t *task) *contradiction {
 // fourParts divides rows of train, by places, by whether two features are large. The two are those of which the
 // smallest part has the most rows.
 func (t *task) fourParts() (best [4][]int) {
-	const most, mostRows = 60, 2000 // features and rows that are tried
-	rows := thin(crossfit.Positions(len(t.train)), mostRows)
+	const mostFeatures, mostTried = 60, 2000 // features and rows that are tried
+	rows := thin(crossfit.Positions(len(t.train)), mostTried)
 	var large [][]int // of each feature, 1 for the rows in which it is
-	for j := range min(t.data.Dim, most) {
+	for j := range min(t.data.Dim, mostFeatures) {
 		values := collect(rows, func(row int) float32 { return t.data.X[row*t.data.Dim+j] })
 		sorted := slices.Sorted(slices.Values(values))
 		cut := sorted[len(sorted)/2]
