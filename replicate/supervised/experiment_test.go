@@ -73,7 +73,8 @@ func TestFinetunePhases(t *testing.T) {
 // TestGaussianStream compares the samples of each step with draws of the data package.
 func TestGaussianStream(t *testing.T) {
 	s := gaussianSettings()
-	stream := gaussianStream(t, s, 4)
+	stream, err := openGaussian(nil, s).(Simulated).draw(4)
+	demand.NoError(t, err)
 	train := gaussian.Config{N: s.N, Flip: 50, Turn: 50, Mu0: .5, Drift: .1}
 	test := train
 	test.N = s.TestN

@@ -179,11 +179,3 @@ func metric(tb testing.TB, rows []runs.Row, name string) float64 {
 	}
 	return rows[i].Value
 }
-
-// gaussianStream is the drifting Gaussian under a seed.
-func gaussianStream(t *testing.T, s Settings, seed int64) *Stream {
-	t.Helper()
-	stream, err := openGaussian(nil, s).(Simulated).draw(seed)
-	demand.NoError(t, err)
-	return stream
-}

@@ -58,15 +58,11 @@ func (src imageSource) Identity(seed int64) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{"data": nameOf(source), "checkpoint-hash": c.hash}, nil
-}
-
-// nameOf names images in the identity of runs.
-func nameOf(source cifar10.Source) string {
+	name := "sample"
 	if source.Full {
-		return "full"
+		name = "full"
 	}
-	return "sample"
+	return map[string]string{"data": name, "checkpoint-hash": c.hash}, nil
 }
 
 // Stream reads or computes the features. All runs of a process share them.

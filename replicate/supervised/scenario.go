@@ -108,7 +108,8 @@ func (s Settings) shift() labelshift.Shift {
 	return shift
 }
 
-// CheckStride tells whether the stride meets the steps of a label shift unevenly, and which would not.
+// CheckStride returns an error, which names a better stride, if the stride visits only some positions within the
+// intervals of a label shift.
 func (s Settings) CheckStride() error {
 	shift := s.scenario().Shift
 	if shift.Classes == 0 || shift.Reading == labelshift.Uniform || s.Stride == 1 {

@@ -1,8 +1,6 @@
 package supervised
 
 import (
-	"slices"
-
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
@@ -60,10 +58,4 @@ func gathered(of func(t int) Samples, first, last int) Samples {
 		}
 	}
 	return all
-}
-
-// until returns the part of unweighted samples, in the order of Upto, that was drawn up to step t.
-func (s Samples) until(t int) Samples {
-	n, _ := slices.BinarySearch(s.Time, int32(t+1))
-	return Samples{Row: s.Row[:n], Label: s.Label[:n], Time: s.Time[:n]}
 }

@@ -17,8 +17,8 @@ import (
 // program are then not taken for those of this one.
 const version = "1"
 
-// versionOfPast is that of runs whose g sees features or pixels. Until then they were standardised by all training
-// samples instead of those up to the step.
+// versionOfPast is the version of runs whose g sees features or pixels. In version 1 all training samples standardised
+// these inputs, in version 2 those up to the step.
 const versionOfPast = "2"
 
 // StandIn is what every page, picture, table and file says that was made without CLEAR.

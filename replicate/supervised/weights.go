@@ -62,15 +62,14 @@ func exact(_ context.Context, run *RunContext, data Samples, t int) (Omega, erro
 // With g-start=previous that fit starts where a fit on the data up to t-1 ended. The earlier fit is made from scratch,
 // at twice the cost: so a step depends on no other step of its run. least is the first step at which g can be fitted.
 func (run *RunContext) learned(ctx context.Context, data Samples, t, least int) (Omega, error) {
-	train := run.Stream.Upto(0, t)
 	var start *propensity.Score
 	var err error
 	if run.Settings.GStart == "previous" && t > least {
-		if start, err = run.fitG(ctx, nil, train.until(t-1), t-1); err != nil {
+		if start, err = run.fitG(ctx, nil, run.Stream.Upto(0, t-1), t-1); err != nil {
 			return Omega{}, err
 		}
 	}
-	score, err := run.fitG(ctx, start, train, t)
+	score, err := run.fitG(ctx, start, run.Stream.Upto(0, t), t)
 	if err != nil {
 		return Omega{}, err
 	}

@@ -77,8 +77,9 @@ func (f *Film) WriteSVG(w io.Writer) error {
 	}
 	s.captions(16, 44, captions)
 	s.text(float64(width)-16, 24, "end", 12, fmt.Sprintf("shown %d times slower", times))
-	s.printf(`</g>`)
-	return s.writeTo(w)
+	s.printf("</g>\n</svg>")
+	_, err := w.Write(s.out.Bytes())
+	return err
 }
 
 // spread returns at most limit of n frames, evenly spaced, including the first and the last. Both are at least two.

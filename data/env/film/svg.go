@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 )
@@ -63,12 +62,6 @@ func (s *svg) captions(x, y float64, texts []string) {
 			`<animate attributeName="visibility" values="%s" keyTimes="%s" calcMode="discrete" %s/></text>`
 		s.printf(caption, x, y, first, escape(text), values, times, s.timing())
 	}
-}
-
-func (s *svg) writeTo(w io.Writer) error {
-	s.printf("</svg>")
-	_, err := w.Write(s.out.Bytes())
-	return err
 }
 
 // number formats a coordinate in pixels.
