@@ -22,7 +22,7 @@ const (
 	mostRows   = 60000 // that are tested for drift
 )
 
-// blocksOf groups the first n times of a table: at most mostBlocks, of leastRows on average. All have per times, but the
+// blocksOf groups the first n times of a table: at most mostBlocks, of leastRows on average. All have per times. The
 // first one may have fewer, so that the present is complete.
 func blocksOf(t *table.Times, n int) (list []Block, per int) {
 	rows := 0
