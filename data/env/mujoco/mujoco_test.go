@@ -84,6 +84,7 @@ func TestParameterAndID(t *testing.T) {
 	defer model.Close()
 	s, err := model.Sim()
 	demand.NoError(t, err)
+	defer s.Close() // the second call does nothing
 	defer s.Close()
 	body, err := model.ID(Body, "cart")
 	if err != nil || body != 1 {

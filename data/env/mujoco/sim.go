@@ -144,8 +144,11 @@ func (s *Sim) check(failed uintptr) error {
 	return nil
 }
 
-// Close frees the simulation.
+// Close frees the simulation. A second call does nothing.
 func (s *Sim) Close() {
+	if s.lib == nil {
+		return
+	}
 	call(s.lib.fn["mjb_deleteBatch"], s.address)
 	*s = Sim{}
 }
