@@ -107,11 +107,17 @@ func TestBindUsesGivenValuesAndReturnsUpdates(t *testing.T) {
 }
 
 func TestBindRefusesUndeclaredParameters(t *testing.T) {
-	exec := MustNewExec(open(t, backend.Go), func(in []*Node) []*Node {
-		return []*Node{Bind(in[0].Graph(), []Param{{Name: "w"}}, in, false).Weight("v", Constant(0))}
-	})
-	if _, err := exec.Call(float32(1)); err == nil || !strings.Contains(err.Error(), "not among") {
-		t.Errorf("got error %v", err)
+	params := []Param{{Name: "w", Dims: []int{2}, Trainable: true}}
+	for want, fn := range map[string]func(s *Scope) *Node{
+		"not among":   func(s *Scope) *Node { return s.Weight("v", Constant(0), 2) },
+		"with shapes": func(s *Scope) *Node { return s.Weight("w", Constant(0), 3) },
+	} {
+		exec := MustNewExec(open(t, backend.Go), func(in []*Node) []*Node {
+			return []*Node{fn(Bind(in[0].Graph(), params, in, false))}
+		})
+		if _, err := exec.Call([]float32{1, 2}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want one with %q", err, want)
+		}
 	}
 }
 

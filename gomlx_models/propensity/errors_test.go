@@ -84,6 +84,8 @@ func TestEstimatorRejects(t *testing.T) {
 		_, err := NewPool([]float32{1, 2}, dims...)
 		demand.Error(t, err, fmt.Sprint(dims), "at least 1")
 	}
+	_, err := NewEstimator(b, nil, 2, cfg)
+	demand.Error(t, err, "no pool")
 	pool, err := NewPool([]float32{1, 2, 3, 4}, 1)
 	demand.NoError(t, err)
 	none, err := NewEstimator(b, pool, 1, cfg)

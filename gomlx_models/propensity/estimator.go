@@ -42,7 +42,7 @@ type Estimator struct {
 }
 
 // NewEstimator prepares g for samples of the pool at up to times different times.
-// Errors: an impossible setting, fewer than two times, samples that are not images for
+// Errors: an impossible setting, fewer than two times, no pool, samples that are not images for
 // a network of images, and a shape that GoMLX refuses. Close it when it is no longer needed.
 func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*Estimator, error) {
 	if err := cfg.Validate(); err != nil {
@@ -50,6 +50,9 @@ func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*
 	}
 	if times < 2 {
 		return nil, fmt.Errorf("propensity: %d time; drift needs samples from at least two different times", times)
+	}
+	if pool == nil {
+		return nil, errors.New("propensity: there is no pool of samples")
 	}
 	dims := pool.X.Shape().Dimensions[1:]
 	if cfg.Network.spec().images && len(dims) != 3 {

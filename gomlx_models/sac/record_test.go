@@ -54,6 +54,8 @@ func TestRecordBeforeAFit(t *testing.T) {
 	if r.Mean != 1 || r.Share != 1 || r.Spread != 0 || r.Loss != math.Ln2 || r.Last != -1 || len(r.Means) != 2 {
 		t.Errorf("%+v", r)
 	}
+	_, err = open(t, backend.Go, tiny(), 3).RecordOmega(0)
+	demand.Error(t, err, "Config.Omega")
 }
 
 // TestTaskWeights: the weights are those of the function, for each seed and the current episode.

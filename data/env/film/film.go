@@ -82,11 +82,11 @@ func (f *Film) WriteSVG(w io.Writer) error {
 	return err
 }
 
-// spread returns at most limit of n frames, evenly spaced, including the first and the last. Both are at least two.
+// spread returns at most limit of n frames, evenly spaced, including the first and the last.
 func spread(n, limit int) []int {
 	list := make([]int, min(n, limit))
 	for i := range list {
-		list[i] = i * (n - 1) / (len(list) - 1)
+		list[i] = i * (n - 1) / max(len(list)-1, 1)
 	}
 	return list
 }

@@ -108,6 +108,9 @@ func TestSpread(t *testing.T) {
 	if got := spread(5, 60); !slices.Equal(got, []int{0, 1, 2, 3, 4}) {
 		t.Error(got)
 	}
+	if got := spread(1, 60); !slices.Equal(got, []int{0}) {
+		t.Error(got)
+	}
 	if got := spread(1001, 60); len(got) != 60 || got[0] != 0 || got[59] != 1000 || !slices.IsSorted(got) {
 		t.Error(got)
 	}
