@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"tvps/data/statistics"
 )
 
 // Claim is a statement that the figure tests, with its verdict.
@@ -22,14 +24,14 @@ type Claim struct {
 
 // ClaimPart is one measured effect of a claim.
 type ClaimPart struct {
-	What    string   // statistic, with what is claimed of it
-	Short   string   // statistic alone, for a line
-	Unit    Unit     // of the effect, in a line
-	Panel   string   // key of the panel, with a remark if its data need one
-	Effect  Estimate // N is 0 if it was not measured
+	What    string              // statistic, with what is claimed of it
+	Short   string              // statistic alone, for a line
+	Unit    Unit                // of the effect, in a line
+	Panel   string              // key of the panel, with a remark if its data need one
+	Effect  statistics.Estimate // N is 0 if it was not measured
 	Verdict Verdict
-	Steps   string   // what is added to the interval about the steps that were measured
-	Beside  Estimate // what was measured next to a closed form; N is 0 for nothing
+	Steps   string              // what is added to the interval about the steps that were measured
+	Beside  statistics.Estimate // what was measured next to a closed form; N is 0 for nothing
 }
 
 // Verdict is a judgement as the page shows it: always its word, never its colour alone.
@@ -155,7 +157,7 @@ func conjunction[T any](words []T) string {
 
 // text is the effect with its interval.
 func (p ClaimPart) text() string {
-	mean, low, high := p.Effect.Short(p.Unit)
+	mean, low, high := Short(p.Effect, p.Unit)
 	switch {
 	case p.Effect.Exact:
 		text := fmt.Sprintf("%g%s by its closed form", p.Effect.Mean, p.Unit)
@@ -181,12 +183,12 @@ const (
 )
 
 // Short writes the mean and the ends of the interval in a unit, without its name, to as many digits as a line needs.
-func (e Estimate) Short(unit Unit) (mean, low, high string) {
+func Short(e statistics.Estimate, unit Unit) (mean, low, high string) {
 	usual := 2
 	if unit != "" {
 		e.Mean, e.Low, e.High, usual = 100*e.Mean, 100*e.Low, 100*e.High, 1
 	}
-	more := e.decimals(usual) - usual
+	more := e.Decimals(usual) - usual
 	write := func(v float64) string {
 		decimals := 1
 		switch size := math.Abs(v); {
@@ -196,45 +198,11 @@ func (e Estimate) Short(unit Unit) (mean, low, high string) {
 		case size >= 100:
 			decimals = 0
 		}
-		text := Signed(decimals+more, v)
+		text := statistics.Signed(decimals+more, v)
 		if unit == Percent {
 			return strings.TrimPrefix(text, "+")
 		}
 		return text
 	}
 	return write(e.Mean), write(e.Low), write(e.High)
-}
-
-// decimals is the usual number of decimals, or more where an interval that excludes 0 would seem to touch it.
-func (e Estimate) decimals(usual int) int {
-	if e.N < 2 || e.Low*e.High <= 0 {
-		return usual
-	}
-	decimals, nearest := usual, min(math.Abs(e.Low), math.Abs(e.High))
-	for decimals < usual+3 && nearest < math.Pow10(-decimals)/2 {
-		decimals++
-	}
-	return decimals
-}
-
-// Bounds are the ends of the interval, to three decimals or more.
-func (e Estimate) Bounds() string {
-	decimals := e.decimals(3)
-	return fmt.Sprintf("[%s, %s]", Signed(decimals, e.Low), Signed(decimals, e.High))
-}
-
-// Text is the mean with its interval, to three decimals or more.
-func (e Estimate) Text() string { return Signed(e.decimals(3), e.Mean) + " " + e.Bounds() }
-
-// String is Text with the number of seeds.
-func (e Estimate) String() string {
-	switch {
-	case e.Exact:
-		return fmt.Sprintf("%g by its closed form", e.Mean)
-	case e.N == 0:
-		return "not measured"
-	case e.N == 1:
-		return Signed(3, e.Mean) + " (one seed, so no interval)"
-	}
-	return fmt.Sprintf("%s, n = %d", e.Text(), e.N)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/statistics"
 )
 
 // near fails the test unless got is want to within 1e-4, the precision of printed
@@ -68,19 +69,24 @@ func fullFigure(t *testing.T) Figure {
 	fig.Links = []Link{{"All <numbers>", "claims.json", "claims.json"}, {Label: "Runs", Text: "gaussian"}}
 	holds, open := Verdict{"holds", Confirmed}, Verdict{"undecided", Open}
 	no, none := Verdict{"does not hold", Contradicted}, Verdict{"not run", Missing}
+	unmeasured := statistics.Estimate{}
 	const above = "Ours minus Everything (claimed above 0)"
 	fig.Claims = []Claim{
 		{ID: "1", Text: "Ours is better", Place: "Section 9", Says: `"<much> better"`, Verdict: Verdict{"partly", Mixed},
 			Parts: []ClaimPart{
-				{above, "Ours minus Everything", Points, "a", Estimate{Mean: .125, Low: .1, High: .15, N: 3}, holds, ", every 2nd step", Estimate{}},
-				{above, "Ours minus Everything", Points, "b (made up)", Estimate{Mean: -.0001, Low: -.2, High: .2, N: 3}, open, "", Estimate{}},
+				{above, "Ours minus Everything", Points, "a", estimate(.125, .1, .15, 3), holds, ", every 2nd step", unmeasured},
+				{above, "Ours minus Everything", Points, "b (made up)", estimate(-.0001, -.2, .2, 3), open, "", unmeasured},
 			}},
 		{ID: "2", Text: "It does not take long", Place: "Section 8", Says: "a curve", Verdict: no,
-			Parts: []ClaimPart{{"Ours is fast", "steps of Ours", "", "a", Estimate{Mean: 7, Low: 7, High: 7, N: 1}, no, "", Estimate{}}}},
+			Parts: []ClaimPart{{"Ours is fast", "steps of Ours", "", "a", estimate(7, 7, 7, 1), no, "", unmeasured}}},
 		{ID: "3", Text: "It is easy", Place: "Section 7", Says: "nothing", Verdict: none, Command: "go run ./make 2",
-			Parts: []ClaimPart{{"Ours is easy", "", "", "b", Estimate{}, none, "", Estimate{}}}},
+			Parts: []ClaimPart{{"Ours is easy", "", "", "b", unmeasured, none, "", unmeasured}}},
 		{ID: "4", Text: "It is short", Place: "Section 6", Says: "a page", Verdict: none,
-			Parts: []ClaimPart{{"Ours is short", "time of Ours", "", "b", Estimate{}, none, "", Estimate{}}}},
+			Parts: []ClaimPart{{"Ours is short", "time of Ours", "", "b", unmeasured, none, "", unmeasured}}},
 	}
 	return fig
+}
+
+func estimate(mean, low, high float64, n int) statistics.Estimate {
+	return statistics.Estimate{Mean: mean, Low: low, High: high, N: n}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/statistics"
 )
 
 // parsedChart is a chart of a page or snippet.
@@ -170,24 +171,24 @@ func TestPageShowsTheClaims(t *testing.T) {
 // that excludes 0 would seem to touch it.
 func TestShort(t *testing.T) {
 	for _, c := range []struct {
-		e    Estimate
+		e    statistics.Estimate
 		unit Unit
 		want string
 	}{
-		{Estimate{.28402, .27, .3, 3, false}, Points, "+28.4 [+27.0, +30.0] points"},
-		{Estimate{.96035, .95, .97, 3, false}, Percent, "96.0 [95.0, 97.0]%"},
-		{Estimate{-.0001, -.01, .0099, 3, false}, Points, "+0.0 [-1.0, +1.0] points"},
-		{Estimate{-141.6, -200, -99.96, 3, false}, "", "-142 [-200, -100.0]"},
-		{Estimate{-.413, -1.5, .2, 3, false}, "", "-0.41 [-1.5, +0.20]"},
-		{Estimate{.0008, .0001, .0014, 8, false}, Points, "+0.08 [+0.01, +0.14] points"},
-		{Estimate{-.3, -.6, -.0007, 8, false}, "", "-0.300 [-0.600, -0.001]"},
-		{Estimate{1e-9, 1e-9, 1e-9, 2, false}, "", "+0.00000 [+0.00000, +0.00000]"},
+		{estimate(.28402, .27, .3, 3), Points, "+28.4 [+27.0, +30.0] points"},
+		{estimate(.96035, .95, .97, 3), Percent, "96.0 [95.0, 97.0]%"},
+		{estimate(-.0001, -.01, .0099, 3), Points, "+0.0 [-1.0, +1.0] points"},
+		{estimate(-141.6, -200, -99.96, 3), "", "-142 [-200, -100.0]"},
+		{estimate(-.413, -1.5, .2, 3), "", "-0.41 [-1.5, +0.20]"},
+		{estimate(.0008, .0001, .0014, 8), Points, "+0.08 [+0.01, +0.14] points"},
+		{estimate(-.3, -.6, -.0007, 8), "", "-0.300 [-0.600, -0.001]"},
+		{estimate(1e-9, 1e-9, 1e-9, 2), "", "+0.00000 [+0.00000, +0.00000]"},
 	} {
 		if got := (ClaimPart{Effect: c.e, Unit: c.unit}).text(); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.e, got, c.want)
 		}
 	}
-	if e := (Estimate{.0009, .0002, .0016, 8, false}); e.String() != "+0.0009 [+0.0002, +0.0016], n = 8" {
+	if e := (estimate(.0009, .0002, .0016, 8)); e.String() != "+0.0009 [+0.0002, +0.0016], n = 8" {
 		t.Errorf("%s", e)
 	}
 }

@@ -5,39 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"tvps/data/statistics"
 )
-
-// Level is the confidence level of every interval.
-const Level = 0.95
-
-// Estimate is a mean over seeds with its interval at confidence [Level].
-type Estimate struct {
-	Mean      float64
-	Low, High float64 // both equal Mean when N < 2: one seed has no spread
-	N         int     // number of seeds
-	Exact     bool    `json:",omitempty"` // from a closed form: Mean is the number, whatever N is
-}
-
-// MeanInterval returns the mean of the values, one for each seed, and its interval
-//
-//	mean ± q · s / √n
-//
-// where s is the sample standard deviation (divisor n-1) and q the (1+Level)/2 quantile
-// of Student's t with n-1 degrees of freedom. No values give the zero Estimate.
-//
-// The same method is used for every number of seeds. Its coverage of the true mean was
-// simulated (TestCoverage) for n = 2, 3, 5, 8 and 10: between 94 and 96% if seeds are normally
-// distributed, at least 91% if they are uniform or somewhat skewed (chi-square with 4 degrees
-// of freedom), 87% if exponential. A mean over many steps is rarely that skewed. If seeds form
-// two groups, as when some trainings fail, the coverage is 50% at n = 2, 75% at n = 3 and
-// above 91% from n = 5: no interval can show a group in which there is no seed.
-//
-// The usual alternatives are worse. For three normal values the coverage is
-// 81% with the normal quantile instead of Student's, and 75% with the percentile bootstrap,
-// whose interval is the range of the values. For 20 values the bootstrap's coverage is 92%, or
-// 90% if they are exponential, where this interval's is 95% and 92%; so more seeds are no
-// reason to change the method.
-func MeanInterval(values []float64) Estimate { return OverSeeds(values)(Level) }
 
 // Summary compares the series of one panel with a base series.
 type Summary struct {
@@ -50,10 +20,10 @@ type Summary struct {
 // that is, seeds and steps at which both the series and the base were measured.
 type SummaryRow struct {
 	Series     string
-	Mean       Estimate // of the metric
-	Difference Estimate // series minus base, paired by seed and step
-	ShareAbove float64  // share of steps, 0 to 1, at which the mean difference over seeds is above 0
-	Steps      int      // steps with at least one pair
+	Mean       statistics.Estimate // of the metric
+	Difference statistics.Estimate // series minus base, paired by seed and step
+	ShareAbove float64             // share of steps, 0 to 1, at which the mean difference over seeds is above 0
+	Steps      int                 // steps with at least one pair
 }
 
 // Relative returns, for each step, the mean over seeds of series minus base, each difference
@@ -105,7 +75,8 @@ func Table(rows []Row, panel, metric, base string) (Summary, error) {
 			}
 		}
 		summary.Rows = append(summary.Rows, SummaryRow{
-			Series: name, Mean: MeanInterval(bySeed(values)), Difference: MeanInterval(bySeed(differences)),
+			Series: name, Mean: statistics.MeanInterval(bySeed(values)),
+			Difference: statistics.MeanInterval(bySeed(differences)),
 			ShareAbove: float64(above) / float64(len(points)), Steps: len(points),
 		})
 	}
@@ -193,7 +164,7 @@ func byStep(values map[seedStep]float64) []Point {
 		for _, s := range seeds {
 			numbers = append(numbers, s.Value)
 		}
-		e := MeanInterval(numbers)
+		e := statistics.MeanInterval(numbers)
 		points = append(points, Point{X: float64(t), Mean: e.Mean, Low: e.Low, High: e.High, N: e.N, Seeds: seeds})
 	}
 	return points

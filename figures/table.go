@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"tvps/data/statistics"
 )
 
 // PrintTable writes the summary as an aligned table for a terminal: series, mean, difference
@@ -47,20 +49,11 @@ func tableLine(r SummaryRow, base string) []string {
 		return line
 	}
 	d := r.Difference
-	line[2] = Signed(4, d.Mean)
+	line[2] = statistics.Signed(4, d.Mean)
 	line[3] = "none (one seed)"
 	if d.N > 1 {
-		line[3] = fmt.Sprintf("[%s, %s]", Signed(4, d.Low), Signed(4, d.High))
+		line[3] = fmt.Sprintf("[%s, %s]", statistics.Signed(4, d.Low), statistics.Signed(4, d.High))
 	}
 	line[5] = fmt.Sprintf("%.0f%% of %d", 100*r.ShareAbove, r.Steps)
 	return line
-}
-
-// Signed formats a number with its sign to so many decimals, never as minus zero.
-func Signed(decimals int, v float64) string {
-	text := fmt.Sprintf("%+.*f", decimals, v)
-	if strings.Trim(text, "-0.") == "" {
-		return "+" + text[1:]
-	}
-	return text
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/experiment"
@@ -32,7 +33,7 @@ func TestLearningCurveAgreesWithSBX(t *testing.T) {
 	}
 	outside := 0
 	for at, theirs := range sbx {
-		of, peer := figures.MeanInterval(ours[at]), figures.MeanInterval(theirs)
+		of, peer := statistics.MeanInterval(ours[at]), statistics.MeanInterval(theirs)
 		if of.N != 5 || peer.N != 5 {
 			t.Fatalf("step %d: %d and %d seeds, want 5 of each", at, of.N, peer.N)
 		}

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/figures"
+	"tvps/data/statistics"
 	"tvps/replicate/paper"
 )
 
-// TestJackknifeCoverage: what the comment of figures.Jackknifed says of the intervals of a slope and of a ratio. As in
+// TestJackknifeCoverage: what statistics.Jackknifed says of the intervals of a slope and of a ratio. As in
 // Figure 9, every 11th of 120 steps is measured with six seeds, or with three. The truth is the statistic of all steps.
 func TestJackknifeCoverage(t *testing.T) {
 	if !demand.Nightly {
@@ -24,13 +24,13 @@ func TestJackknifeCoverage(t *testing.T) {
 				covered, alone := 0, 0
 				for range times {
 					whole := related(effect(rng), effect(rng))
-					truth := statistics[statistic].of(whole)
-					grid, err := statistics[statistic].grid(sampledCurves(rng, whole, n, stride), true)
+					truth := definitions[statistic].of(whole)
+					grid, err := definitions[statistic].grid(sampledCurves(rng, whole, n, stride), true)
 					demand.NoError(t, err)
-					if e := figures.OverSeedsAndSteps(grid, 1-1./stride)(figures.Level); e.Low <= truth && truth <= e.High {
+					if e := statistics.OverSeedsAndSteps(grid, 1-1./stride)(statistics.Level); e.Low <= truth && truth <= e.High {
 						covered++
 					}
-					if e := figures.OverSeedsAndSteps(grid, 0)(figures.Level); e.Low <= truth && truth <= e.High {
+					if e := statistics.OverSeedsAndSteps(grid, 0)(statistics.Level); e.Low <= truth && truth <= e.High {
 						alone++
 					}
 				}

@@ -18,7 +18,7 @@ type Sample struct {
 	Seeds  []int64 `json:"seeds"`
 	Stride int     `json:"stride,omitempty"` // 0 for the panel's own
 
-	level float64 // of the intervals; 0 for figures.Level
+	level float64 // of the intervals; 0 for statistics.Level
 }
 
 // Evidence is what claims are judged by.
@@ -33,7 +33,7 @@ type judgedSample struct {
 	rows     []figures.Row
 	compared [][]string // the sets of series that are judged by it, each as needs lists them
 	about    []string   // those of claims, for people, if other parts are judged by other samples
-	level    float64    // of the intervals; 0 for figures.Level
+	level    float64    // of the intervals; 0 for statistics.Level
 	drawn    bool       // whether the panel draws all of these runs, so that only the level is another
 }
 
@@ -175,7 +175,7 @@ func (s *judgedSample) keep(p Panel, claimed [][]string) bool {
 	return true
 }
 
-// of returns the rows by which a part is judged, and the level of its intervals, 0 for figures.Level.
+// of returns the rows by which a part is judged, and the level of its intervals, 0 for statistics.Level.
 func (e Evidence) of(p paper.Part) (rows []figures.Row, level float64) {
 	return e.ofAll(p.Panel, needs(p))
 }
@@ -191,7 +191,7 @@ func (e Evidence) ofAll(key string, series []string) (rows []figures.Row, level 
 }
 
 // Effect computes a part's statistic from its rows, those of some steps (from, to) alone. level is that of its
-// intervals, 0 for figures.Level. Errors are those of NewEffect.
+// intervals, 0 for statistics.Level. Errors are those of NewEffect.
 func (e Evidence) Effect(p Panel, part paper.Part, from, to int) (m Effect, level float64, err error) {
 	rows, level := e.of(part)
 	within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.T < from || r.T > to })

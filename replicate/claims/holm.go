@@ -3,7 +3,7 @@ package claims
 import (
 	"slices"
 
-	"tvps/figures"
+	"tvps/data/statistics"
 )
 
 // Holm tells what Holm's correction for all judged claims makes of a verdict.
@@ -42,9 +42,9 @@ func correct(claims []Judged, added bool) {
 			family++
 		}
 	}
-	for k, adjusted := range figures.Holm(p, family) {
+	for k, adjusted := range statistics.Holm(p, family) {
 		kept := Kept
-		if adjusted > 1-figures.Level {
+		if adjusted > 1-statistics.Level {
 			kept = Lost
 		}
 		claims[decided[k]].Holm = kept

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"tvps/figures"
+	"tvps/data/statistics"
 	"tvps/replicate/paper"
 )
 
@@ -62,15 +62,15 @@ type Earlier struct {
 // measured ones alone, if these are every second step or fewer.
 type JudgedPart struct {
 	paper.Part
-	Metric    Metric            `json:"metric,omitzero"` // what the panel shows
-	Verdict   Verdict           `json:"verdict"`
-	P         float64           `json:"p,omitempty"` // p-value of a verdict that the interval decides
-	Effect    figures.Estimate  `json:"effect"`
-	OverSeeds *figures.Estimate `json:"over-seeds,omitempty"`
-	Measured  *figures.Estimate `json:"measured,omitempty"` // next to a closed form, which Effect then is
-	Steps     int               `json:"steps,omitempty"`    // number of measured steps
-	Stride    int               `json:"stride,omitempty"`   // distance between them; 0 if they stand for no others
-	Level     float64           `json:"level,omitempty"`    // of the intervals, if it is not figures.Level
+	Metric    Metric               `json:"metric,omitzero"` // what the panel shows
+	Verdict   Verdict              `json:"verdict"`
+	P         float64              `json:"p,omitempty"` // p-value of a verdict that the interval decides
+	Effect    statistics.Estimate  `json:"effect"`
+	OverSeeds *statistics.Estimate `json:"over-seeds,omitempty"`
+	Measured  *statistics.Estimate `json:"measured,omitempty"` // next to a closed form, which Effect then is
+	Steps     int                  `json:"steps,omitempty"`    // number of measured steps
+	Stride    int                  `json:"stride,omitempty"`   // distance between them; 0 if they stand for no others
+	Level     float64              `json:"level,omitempty"`    // of the intervals, if it is not statistics.Level
 }
 
 // Figure is a figure of the paper with its runs, what its claims are judged by, and the verdicts on them.
@@ -174,9 +174,9 @@ func (j *Judged) gate(p paper.Part, panel shownPanel, e Evidence) Verdict {
 }
 
 // lookLevel is the level of intervals at the n-th look at runs of a panel, each of which was taken because those before
-// had left something undecided: an n-th of the errors of the first look, which has [figures.Level]. Two looks together
-// err in at most 7.5%, three in at most 9% (TestLooks).
-func lookLevel(n int) float64 { return 1 - (1-figures.Level)/float64(n) }
+// had left something undecided: an n-th of the errors of the first look, which has [statistics.Level]. Two looks
+// together err in at most 7.5%, three in at most 9% (TestLooks).
+func lookLevel(n int) float64 { return 1 - (1-statistics.Level)/float64(n) }
 
 // judgePart judges one part, about the metric that its panel shows.
 func judgePart(p paper.Part, panel shownPanel, e Evidence) JudgedPart {
@@ -202,7 +202,7 @@ func judgePart(p paper.Part, panel shownPanel, e Evidence) JudgedPart {
 // decide sets effect and verdict by a measurement at the level of a further look, 0 for none; or by the closed form, if
 // there is one, which has no p-value.
 func (part *JudgedPart) decide(m Effect, again float64) {
-	level := cmp.Or(again, figures.Level)
+	level := cmp.Or(again, statistics.Level)
 	part.Effect, part.Steps, part.Level = m.Interval(level), m.steps, again
 	if m.stride > 1 {
 		alone := m.overSeeds(level)
@@ -210,15 +210,15 @@ func (part *JudgedPart) decide(m Effect, again float64) {
 	}
 	if known := part.Known; known != 0 {
 		measured := part.Effect
-		part.Effect = figures.Estimate{Mean: known, Low: known, High: known, N: measured.N, Exact: true}
+		part.Effect = statistics.Estimate{Mean: known, Low: known, High: known, N: measured.N, Exact: true}
 		if part.OverSeeds, part.Measured = nil, &measured; part.Statistic == paper.Variation {
 			part.Measured = nil
 		}
 	}
 	part.Verdict = verdictOf(part.Part, part.Effect)
 	if part.Verdict != Undecided && part.Known == 0 {
-		p := m.Interval.PValue(func(e figures.Estimate) bool { return verdictOf(part.Part, e) == part.Verdict })
-		part.P = min(1, p*(1-figures.Level)/(1-level))
+		p := m.Interval.PValue(func(e statistics.Estimate) bool { return verdictOf(part.Part, e) == part.Verdict })
+		part.P = min(1, p*(1-statistics.Level)/(1-level))
 	}
 }
 
@@ -232,7 +232,7 @@ func judgeRegret(p paper.Part, shown map[string]shownPanel, e Evidence) JudgedPa
 		return part
 	}
 	var again float64
-	behind := map[string][]figures.Interval{} // by learner
+	behind := map[string][]statistics.Intervals{} // by learner
 	for _, key := range p.Panels {
 		panel := shown[string(key)]
 		rows, level := e.ofAll(string(key), panel.series)
@@ -250,25 +250,26 @@ func judgeRegret(p paper.Part, shown map[string]shownPanel, e Evidence) JudgedPa
 			}
 		}
 	}
-	worst := func(of []figures.Interval, level float64) figures.Estimate {
+	worst := func(of []statistics.Intervals, level float64) statistics.Estimate {
 		out := of[0](level)
 		for _, interval := range of[1:] {
 			e := interval(level)
-			out = figures.Estimate{Mean: max(out.Mean, e.Mean), Low: max(out.Low, e.Low), High: max(out.High, e.High), N: min(out.N, e.N)}
+			out = statistics.Estimate{Mean: max(out.Mean, e.Mean), Low: max(out.Low, e.Low),
+				High: max(out.High, e.High), N: min(out.N, e.N)}
 		}
 		return out
 	}
 	all := float64(2 * len(behind[p.Series]))
-	part.decide(Effect{stride: 1, Interval: func(level float64) figures.Estimate {
+	part.decide(Effect{stride: 1, Interval: func(level float64) statistics.Estimate {
 		level = 1 - (1-level)/all
 		a, b := worst(behind[p.Series], level), worst(behind[p.Base], level)
-		return figures.Estimate{Mean: a.Mean - b.Mean, Low: a.Low - b.High, High: a.High - b.Low, N: min(a.N, b.N)}
+		return statistics.Estimate{Mean: a.Mean - b.Mean, Low: a.Low - b.High, High: a.High - b.Low, N: min(a.N, b.N)}
 	}}, again)
 	return part
 }
 
 // verdictOf compares the whole interval with the bound. With fewer than two seeds a part is undecided.
-func verdictOf(p paper.Part, e figures.Estimate) Verdict {
+func verdictOf(p paper.Part, e statistics.Estimate) Verdict {
 	holds, fails := e.Low > p.Bound, e.High < p.Bound
 	switch p.Test {
 	case paper.Below:
@@ -293,7 +294,7 @@ func verdictOf(p paper.Part, e figures.Estimate) Verdict {
 }
 
 // negligible tells whether the whole interval lies within the margin.
-func negligible(p paper.Part, e figures.Estimate) bool {
+func negligible(p paper.Part, e statistics.Estimate) bool {
 	return e.Low > p.Bound-p.Margin && e.High < p.Bound+p.Margin
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/paper"
 
@@ -41,7 +42,7 @@ func TestVerdict(t *testing.T) {
 		{paper.Above, 0, .001, .002, 3, Holds}, // a small difference is one
 		{paper.Above, 0, -.002, .0031, 3, Undecided},
 	} {
-		effect := figures.Estimate{Mean: (c.low + c.high) / 2, Low: c.low, High: c.high, N: c.n}
+		effect := statistics.Estimate{Mean: (c.low + c.high) / 2, Low: c.low, High: c.high, N: c.n}
 		got := verdictOf(paper.Part{Test: c.test, Bound: c.bound, Margin: .003}, effect)
 		if got != c.want {
 			t.Errorf("%+v: %s", c, got)

@@ -7,7 +7,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
-	"tvps/figures"
+	"tvps/data/statistics"
 	"tvps/replicate/paper"
 )
 
@@ -36,7 +36,7 @@ func TestLooks(t *testing.T) {
 			}
 			covers := false
 			for look, n := 1, c.first; ; look++ {
-				e := figures.OverSeedsAndSteps(grid[:n], 0)(lookLevel(look))
+				e := statistics.OverSeedsAndSteps(grid[:n], 0)(lookLevel(look))
 				covers = e.Low <= c.truth && e.High >= c.truth
 				if again[look]++; covers {
 					coveredAgain[look]++
@@ -47,7 +47,7 @@ func TestLooks(t *testing.T) {
 				}
 				wanted := safety * aim(part)
 				p.Seeds = firstSeeds(n)
-				s, half := cheapest(p, figures.VariancesOf(grid[:n]), false, wanted)
+				s, half := cheapest(p, statistics.VariancesOf(grid[:n]), false, wanted)
 				if half > wanted || len(s.Seeds) <= n {
 					break
 				}
@@ -74,7 +74,7 @@ func TestAim(t *testing.T) {
 		{paper.Below, .5, 0, .3, .2}, {paper.Within, .05, 0, -.048, .002}, {paper.Within, .05, 0, .01, .04},
 	} {
 		p := JudgedPart{Part: paper.Part{Test: c.test, Bound: c.bound, Margin: c.margin},
-			Effect: figures.Estimate{Mean: c.mean}}
+			Effect: statistics.Estimate{Mean: c.mean}}
 		if got := aim(p); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%s: %v", fmt.Sprint(c), got)
 		}

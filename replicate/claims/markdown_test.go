@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/figures"
+	"tvps/data/statistics"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 )
@@ -39,7 +39,7 @@ func handMade() Verification {
 	part := func(panel, standIn string, verdict Verdict, low, high float64) JudgedPart {
 		return JudgedPart{Part: paper.Part{Panel: panel, Series: "ours", Base: "everything", Statistic: paper.Difference},
 			Metric: Metric{"accuracy", standIn}, Verdict: verdict,
-			Effect: figures.Estimate{Mean: (low + high) / 2, Low: low, High: high, N: 3}}
+			Effect: statistics.Estimate{Mean: (low + high) / 2, Low: low, High: high, N: 3}}
 	}
 	return Verification{
 		Scale: "small", Backend: "xla:cpu", Data: []string{"All of CIFAR-10"},

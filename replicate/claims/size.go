@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"tvps/figures"
+	"tvps/data/statistics"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 )
@@ -20,7 +20,7 @@ import (
 // Size is the sample that would decide claims about a panel. Its first stage is what is stored: mean and spread of
 // these runs give the size, which is fixed before the rest is run and not changed afterwards. Then the panel is judged
 // by the runs of both stages, with intervals at the level of a second look. The user may write another size into the
-// file; it has no parts. It is judged at figures.Level unless there were several looks at the panel.
+// file; it has no parts. It is judged at statistics.Level unless there were several looks at the panel.
 type Size struct {
 	Scale  experiment.Scale `json:"scale"`
 	Figure string           `json:"figure"`
@@ -119,10 +119,10 @@ func (a Archive) extendBy(s *Size, part JudgedPart, claim string, p Panel, f Fig
 	}
 	sized := SizedPart{Claim: claim, What: what(part.Part), Mean: part.Effect.Mean,
 		Half: part.Effect.High - part.Effect.Mean, Aim: safety * aim(part)}
-	sample, half := cheapest(p, figures.VariancesOf(m.grid), len(m.grid[0]) > 1, sized.Aim)
+	sample, half := cheapest(p, statistics.VariancesOf(m.grid), len(m.grid[0]) > 1, sized.Aim)
 	if sized.Later = half; half > sized.Aim {
 		return fmt.Sprintf(" is %s +- %.4f; +- %.4f would decide it, and %d seeds at every step give +- %.4f",
-			figures.Signed(3, sized.Mean), sized.Half, sized.Aim, mostSeeds, half), nil
+			statistics.Signed(3, sized.Mean), sized.Half, sized.Aim, mostSeeds, half), nil
 	}
 	// The size grows by the part, so its time is that of all its parts.
 	larger := *s
@@ -155,7 +155,7 @@ func aim(p JudgedPart) float64 {
 
 // cheapest returns the sample with the fewest cells whose half width is at most the wanted one, or the largest sample;
 // steps tells whether more steps make a difference.
-func cheapest(p Panel, v figures.Variances, steps bool, wanted float64) (best Sample, half float64) {
+func cheapest(p Panel, v statistics.Variances, steps bool, wanted float64) (best Sample, half float64) {
 	strides := p.Settings.Strides()
 	if !steps {
 		strides = strides[len(strides)-1:]
@@ -311,7 +311,7 @@ func (s Size) String() string {
 	text += fmt.Sprintf(", about %.0f min", s.Minutes)
 	for _, p := range s.Parts {
 		text += fmt.Sprintf("\n  %s: %s is %s +- %.4f, then about +- %.4f (%.4f would do)",
-			p.Claim, p.What, figures.Signed(3, p.Mean), p.Half, p.Later, p.Aim)
+			p.Claim, p.What, statistics.Signed(3, p.Mean), p.Half, p.Later, p.Aim)
 	}
 	return text
 }

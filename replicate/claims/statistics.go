@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/paper"
 
@@ -23,18 +24,18 @@ type curve struct {
 
 // statistic is a number that compares series and base, with its name in sentences. One of the functions is set: of is
 // the number itself, within a seed; hit is 0, 1/2 or 1 for each step of a seed, and the number is their mean; over is
-// computed over all seeds. Interval: [figures.OverSeedsAndSteps], of the pseudo-values of of where steps were left out,
-// and [figures.OverShare].
+// computed over all seeds. Interval: [statistics.OverSeedsAndSteps], of the pseudo-values of of where steps were left
+// out, and [statistics.OverShare].
 type statistic struct {
 	words string
 	of    func(c curve) float64
 	hit   func(c curve) []float64
-	over  func(seeds []curve) figures.Interval
+	over  func(seeds []curve) statistics.Intervals
 	most  float64 // of its absolute value, if there is a limit
 }
 
-// statistics are all statistics.
-var statistics = map[paper.Statistic]statistic{
+// definitions are those of all statistics.
+var definitions = map[paper.Statistic]statistic{
 	paper.End: {words: "mean of SERIES over the last quarter",
 		of: func(c curve) float64 { return stat.Mean(lastQuarter(c.series), nil) }},
 	paper.Level: {words: "mean of SERIES", of: func(c curve) float64 { return stat.Mean(c.series, nil) }},
@@ -79,7 +80,7 @@ func above(c curve) []float64 {
 func rejected(c curve) []float64 {
 	hits := make([]float64, len(c.t))
 	for i := range hits {
-		if c.series[i] < 1-figures.Level {
+		if c.series[i] < 1-statistics.Level {
 			hits[i] = 1
 		}
 	}
@@ -141,38 +142,38 @@ func endGain(c curve) float64 {
 
 func lastQuarter(values []float64) []float64 { return values[len(values)-max(1, len(values)/4):] }
 
-func spread(seeds []curve) figures.Interval {
+func spread(seeds []curve) statistics.Intervals {
 	var series, base [][]float64
 	for _, c := range seeds {
 		series, base = append(series, c.series), append(base, c.base)
 	}
-	return figures.VarianceRatio(series, base)
+	return statistics.VarianceRatio(series, base)
 }
 
 // further compares the first three seeds with all others. Both have the same steps.
-func further(seeds []curve) figures.Interval {
+func further(seeds []curve) statistics.Intervals {
 	const first = 3
 	var means []float64
 	for _, c := range seeds {
 		means = append(means, stat.Mean(c.series, nil)-stat.Mean(c.base, nil))
 	}
-	return figures.DifferenceOfMeans(means[:min(first, len(means))], means[min(first, len(means)):])
+	return statistics.DifferenceOfMeans(means[:min(first, len(means))], means[min(first, len(means)):])
 }
 
 // Effect is a statistic over seeds, and over the steps of the stream.
 type Effect struct {
-	Interval  figures.Interval
-	overSeeds figures.Interval // at the measured steps alone
-	steps     int              // number of measured steps
-	stride    int              // distance between them; 1 if they are no sample of other steps
-	grid      [][]float64      // [seeds][steps], see statistic; nil if computed over all seeds
+	Interval  statistics.Intervals
+	overSeeds statistics.Intervals // at the measured steps alone
+	steps     int                  // number of measured steps
+	stride    int                  // distance between them; 1 if they are no sample of other steps
+	grid      [][]float64          // [seeds][steps], see statistic; nil if computed over all seeds
 }
 
 // NewEffect computes the part's statistic. sampled tells whether steps stand for those between them, too. Errors: an
 // unknown statistic, a value that is no number, and no seed with all series of the part.
 func NewEffect(rows []figures.Row, p paper.Part, metric string, sampled bool) (Effect, error) {
 	name := cmp.Or(p.Statistic, paper.Difference)
-	s, ok := statistics[name]
+	s, ok := definitions[name]
 	if !ok {
 		return Effect{}, fmt.Errorf("there is no statistic %q", name)
 	}
@@ -193,16 +194,16 @@ func NewEffect(rows []figures.Row, p paper.Part, metric string, sampled bool) (E
 			return Effect{}, fmt.Errorf("the %s of %s %w", name, p.Series, err)
 		}
 		m.grid = grid
-		over := figures.OverSeedsAndSteps
+		over := statistics.OverSeedsAndSteps
 		if s.hit != nil {
-			over = figures.OverShare
+			over = statistics.OverShare
 		}
 		m.Interval, m.overSeeds = over(grid, 1-1/float64(m.stride)), over(grid, 0)
 		if s.most > 0 {
 			m.Interval, m.overSeeds = m.Interval.Clip(-s.most, s.most), m.overSeeds.Clip(-s.most, s.most)
 		}
 	}
-	if m.Interval(figures.Level).N == 0 {
+	if m.Interval(statistics.Level).N == 0 {
 		return Effect{}, fmt.Errorf("the %s of %s has no value", name, p.Series)
 	}
 	return m, nil
@@ -218,7 +219,7 @@ func (s statistic) grid(seeds []curve, steps bool) ([][]float64, error) {
 		case s.hit != nil:
 			row = s.hit(c)
 		case steps:
-			row = figures.Jackknifed(len(c.t), func(kept []int) float64 { return s.of(c.only(kept)) })
+			row = statistics.Jackknifed(len(c.t), func(kept []int) float64 { return s.of(c.only(kept)) })
 			row = shifted(row, s.of(c))
 		default:
 			row = []float64{s.of(c)}
@@ -289,7 +290,7 @@ func alike(seeds []curve) []curve {
 func EndOf(rows []figures.Row, panel, series, metric string) []float64 {
 	var values []float64
 	for _, c := range curves(rows, paper.Part{Panel: panel, Series: series}, metric) {
-		values = append(values, statistics[paper.End].of(c))
+		values = append(values, definitions[paper.End].of(c))
 	}
 	return values
 }

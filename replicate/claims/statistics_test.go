@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/paper"
 
@@ -22,7 +23,7 @@ func TestStatistics(t *testing.T) {
 		paper.EndGain: 5, paper.Adapts: 5,
 		paper.Sooner: -2,
 	} {
-		grid, err := statistics[name].grid([]curve{c}, false)
+		grid, err := definitions[name].grid([]curve{c}, false)
 		demand.NoError(t, err)
 		if got := stat.Mean(grid[0], nil); got < want-1e-12 || got > want+1e-12 {
 			t.Errorf("%s is %v, want %v", name, got, want)
@@ -35,14 +36,14 @@ func TestStatistics(t *testing.T) {
 	for _, f := range paper.Figures() {
 		for _, c := range f.Claims {
 			for _, p := range c.Parts {
-				if _, ok := statistics[cmp.Or(p.Statistic, paper.Difference)]; !ok {
+				if _, ok := definitions[cmp.Or(p.Statistic, paper.Difference)]; !ok {
 					t.Errorf("claim %s: no statistic %q", c.ID, p.Statistic)
 				}
 			}
 		}
 	}
-	if len(statistics) != 17 {
-		t.Errorf("there are %d statistics, 12, Spread, Highest, Further, Regret and Variation are tested", len(statistics))
+	if len(definitions) != 17 {
+		t.Errorf("there are %d statistics, 12, Spread, Highest, Further, Regret and Variation are tested", len(definitions))
 	}
 }
 
@@ -96,7 +97,7 @@ func TestSpread(t *testing.T) {
 	m, err := NewEffect(rows, paper.Part{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.Spread},
 		"return", false)
 	demand.NoError(t, err)
-	got := m.Interval(figures.Level)
+	got := m.Interval(statistics.Level)
 	if want := -math.Log(9); math.Abs(got.Mean-want) > 1e-12 || got.N != 3 || got.High < want {
 		t.Errorf("%+v, want %v", got, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -168,7 +169,7 @@ func (p JudgedPart) margin() string {
 // name is the statistic with its series.
 func name(p paper.Part) string {
 	labels := SeriesLabels(p.Series, p.Base)
-	words := statistics[cmp.Or(p.Statistic, paper.Difference)].words
+	words := definitions[cmp.Or(p.Statistic, paper.Difference)].words
 	if p.Of != "" {
 		words = strings.Replace(words, "mean of", "mean "+p.Of+" of", 1)
 	}
@@ -321,7 +322,7 @@ func (j Judged) Effects() string {
 	if j.Verdict == NotRun {
 		return ""
 	}
-	var effects []figures.Estimate
+	var effects []statistics.Estimate
 	var unit figures.Unit
 	for _, p := range j.Parts {
 		if p.Effect.N > 0 && (!p.onStandIn() || j.Verdict == OnStandIn) {
@@ -331,12 +332,12 @@ func (j Judged) Effects() string {
 	}
 	between := ", "
 	if last := len(effects) - 1; last > 2 {
-		slices.SortFunc(effects, func(a, b figures.Estimate) int { return cmp.Compare(a.Mean, b.Mean) })
-		effects, between = []figures.Estimate{effects[0], effects[last]}, " to "
+		slices.SortFunc(effects, func(a, b statistics.Estimate) int { return cmp.Compare(a.Mean, b.Mean) })
+		effects, between = []statistics.Estimate{effects[0], effects[last]}, " to "
 	}
 	var means []string
 	for _, e := range effects {
-		mean, _, _ := e.Short(unit)
+		mean, _, _ := figures.Short(e, unit)
 		means = append(means, mean)
 	}
 	if len(means) == 0 {

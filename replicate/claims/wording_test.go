@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/paper"
 )
@@ -38,7 +39,7 @@ func TestRegret(t *testing.T) {
 	got := judged(rows)
 	// Upper end of Ours minus lower end of Fine-tune: each a half width of the interval of 0, 1, 2 thousandths at
 	// 1 - .05/18. Fine-tune's lower end is at least that of its distance 0 from Recent in panel b.
-	half := figures.OverSeeds([]float64{0, .001, .002})(1-.05/18).High - .001
+	half := statistics.OverSeeds([]float64{0, .001, .002})(1-.05/18).High - .001
 	if math.Abs(got.Effect.Mean-.02) > 1e-9 || math.Abs(got.Effect.High-(.029+half-max(.005, .009-half))) > 1e-9 ||
 		math.Abs(got.Effect.Low-(.029-half-.009-half)) > 1e-9 || got.Effect.N != 3 || got.Verdict != Undecided {
 		t.Errorf("%s: %+v, half width %g", got.Verdict, got.Effect, half)
@@ -106,11 +107,11 @@ func TestAround(t *testing.T) {
 		want      Verdict
 	}{{.955, .965, Holds}, {.945, .955, Undecided}, {.965, .975, Undecided}, {.971, .98, DoesNotHold},
 		{.93, .949, DoesNotHold}, {-.001, .001, DoesNotHold}} {
-		if got := verdictOf(p, figures.Estimate{Low: c.low, High: c.high, N: 3}); got != c.want {
+		if got := verdictOf(p, statistics.Estimate{Low: c.low, High: c.high, N: 3}); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
-	if got := aim(JudgedPart{Part: p, Effect: figures.Estimate{Mean: .953}}); math.Abs(got-.003) > 1e-12 {
+	if got := aim(JudgedPart{Part: p, Effect: statistics.Estimate{Mean: .953}}); math.Abs(got-.003) > 1e-12 {
 		t.Errorf("half width that decides: %g", got)
 	}
 }

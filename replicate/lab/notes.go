@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
@@ -51,13 +52,13 @@ func ends(c claims.Collected, declared []paper.Claim) []string {
 		for _, metric := range metrics {
 			strata = append(strata, end(name, metric))
 		}
-		means = append(means, claims.SeriesLabels(name)[0]+" "+inBrackets("%.4g", figures.InterquartileMean(strata)))
+		means = append(means, claims.SeriesLabels(name)[0]+" "+inBrackets("%.4g", statistics.InterquartileMean(strata)))
 	}
 	for _, pair := range comparedPairs(c.Panel, declared) {
 		of, base := end(pair.Series, shown), end(pair.Base, shown)
 		if len(of) > 0 && len(base) > 0 {
 			names := strings.Join(claims.SeriesLabels(pair.Series, pair.Base), " above ")
-			gains = append(gains, names+" "+inBrackets("%.2f", figures.Improvement(of, base)))
+			gains = append(gains, names+" "+inBrackets("%.2f", statistics.Improvement(of, base)))
 		}
 	}
 	if len(means) == 0 {
@@ -73,7 +74,7 @@ func ends(c claims.Collected, declared []paper.Claim) []string {
 }
 
 // inBrackets writes an estimate with its interval.
-func inBrackets(format string, e figures.Estimate) string {
+func inBrackets(format string, e statistics.Estimate) string {
 	return fmt.Sprintf(format+" ["+format+", "+format+"]", e.Mean, e.Low, e.High)
 }
 
@@ -115,7 +116,7 @@ func trueWeights(p claims.Panel, rows []figures.Row) []string {
 		if err != nil {
 			continue
 		}
-		names, gain := claims.SeriesLabels(name, base), m.Interval(figures.Level)
+		names, gain := claims.SeriesLabels(name, base), m.Interval(statistics.Level)
 		found := "Whether this weighting by tasks helps is undecided."
 		switch {
 		case gain.Low > 0:
@@ -140,7 +141,7 @@ func noted(c claims.Collected) []string {
 		var values []string
 		for _, metric := range c.Noted {
 			if at := claims.EndOf(rows, c.Key, name, metric.Name); len(at) > 1 {
-				values = append(values, metric.Meaning+" "+inBrackets("%.3f", figures.MeanInterval(at)))
+				values = append(values, metric.Meaning+" "+inBrackets("%.3f", statistics.MeanInterval(at)))
 			}
 		}
 		if len(values) > 0 {
@@ -164,7 +165,7 @@ func spans(p claims.Panel, e claims.Evidence) []string {
 			if err != nil {
 				continue
 			}
-			gain := m.Interval(cmp.Or(level, figures.Level))
+			gain := m.Interval(cmp.Or(level, statistics.Level))
 			gains[level] = append(gains[level], claims.SeriesLabels(base)[0]+" "+gain.Text())
 		}
 		for _, level := range slices.Sorted(maps.Keys(gains)) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
@@ -173,8 +174,8 @@ func (t studyTable) lossCells(r studyRow) []string {
 }
 
 // withInterval writes a difference with its sign and, if there is one, its interval.
-func withInterval(decimals int, e figures.Estimate, factor float64) string {
-	text := figures.Signed(decimals, factor*e.Mean)
+func withInterval(decimals int, e statistics.Estimate, factor float64) string {
+	text := statistics.Signed(decimals, factor*e.Mean)
 	if e.N > 1 {
 		text += fmt.Sprintf(" [%s, %s]", rounded(decimals, factor*e.Low), rounded(decimals, factor*e.High))
 	}
@@ -219,7 +220,7 @@ func (t studyTable) cell(r studyRow, name string) string {
 
 // rounded formats a number; it never returns minus zero.
 func rounded(decimals int, v float64) string {
-	return strings.TrimPrefix(figures.Signed(decimals, v), "+")
+	return strings.TrimPrefix(statistics.Signed(decimals, v), "+")
 }
 
 // markdown returns the table with its notes.

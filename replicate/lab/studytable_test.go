@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/paper"
 )
@@ -14,8 +15,8 @@ import (
 // byHand returns a table with one row of every kind.
 func byHand() studyTable {
 	of := func(mean, difference, low, high float64, n int) figures.SummaryRow {
-		return figures.SummaryRow{Mean: figures.Estimate{Mean: mean, N: n},
-			Difference: figures.Estimate{Mean: difference, Low: low, High: high, N: n}}
+		return figures.SummaryRow{Mean: statistics.Estimate{Mean: mean, N: n},
+			Difference: statistics.Estimate{Mean: difference, Low: low, High: high, N: n}}
 	}
 	base := of(.65, 0, 0, 0, 3)
 	return studyTable{factor: 100, unit: "%",

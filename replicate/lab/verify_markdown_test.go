@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
@@ -187,7 +188,7 @@ func TestGalleryNumbers(t *testing.T) {
 	demand.NoError(t, err)
 	m, err := claims.NewEffect(rows, paper.Part{Panel: "a", Series: "recent", Base: "everything"}, "accuracy", true)
 	demand.NoError(t, err)
-	mean, low, high := m.Interval(figures.Level).Short(figures.Points)
+	mean, low, high := figures.Short(m.Interval(statistics.Level), figures.Points)
 	demand.Words(t, string(demand.Read(t, filepath.Join(gallery, "README.md"))),
 		fmt.Sprintf("%s [%s, %s] points of", mean, low, high))
 }

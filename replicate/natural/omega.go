@@ -14,13 +14,12 @@ import (
 	"strings"
 
 	"tvps/data/artifact"
-	"tvps/figures"
+	"tvps/data/statistics"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 
 	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Drift is what the command drift says of a table.
@@ -72,7 +71,7 @@ func MeasureDrift(ctx context.Context, backend compute.Backend, t Table, folder 
 	last := len(times) - 1
 	for _, m := range found.Maps {
 		if m.In == tables.InBoth {
-			if r := rankCorrelation(times[:last], m.Worth[last][:last]); !math.IsNaN(r) {
+			if r := statistics.RankCorrelation(times[:last], m.Worth[last][:last]); !math.IsNaN(r) {
 				d.Periodicity = 1 - r
 			}
 		}
@@ -95,19 +94,6 @@ func readDrift(path string) (*Drift, error) {
 		return nil, fmt.Errorf("%s: %w: compute it again", path, err)
 	}
 	return d, nil
-}
-
-// rankCorrelation is Spearman's.
-func rankCorrelation(a, b []float64) float64 {
-	x, _ := crossfit.MeanRanks(a)
-	y, _ := crossfit.MeanRanks(b)
-	return stat.Correlation(x, y, nil)
-}
-
-// fisher is the interval of a rank correlation of n pairs, with the variance of Bonett and Wright (2000).
-func fisher(r float64, n int, level float64) tables.Interval {
-	half := distuv.UnitNormal.Quantile((1+level)/2) * math.Sqrt((1+r*r/2)/float64(n-3))
-	return tables.Interval{Mean: r, Low: math.Tanh(math.Atanh(r) - half), High: math.Tanh(math.Atanh(r) + half)}
 }
 
 // property is what a user can know of a table before g is used for weights.
@@ -158,7 +144,8 @@ func gainWith(p property, rule string, all []*Losses, level float64) tables.Inte
 	for _, l := range all {
 		a, b = append(a, p.of(l)), append(b, l.gain(rule).Mean)
 	}
-	return fisher(rankCorrelation(a, b), len(all), level)
+	e := statistics.OfRankCorrelation(statistics.RankCorrelation(a, b), len(all))(level)
+	return tables.Interval{Mean: e.Mean, Low: e.Low, High: e.High}
 }
 
 // whereOmega says where omega helps, and whether a property tells it beforehand, by what the document declares.
@@ -238,12 +225,12 @@ func judgeG(all []*Losses) string {
 		for t, v := range l.of(tables.Forgetting) {
 			gains = append(gains, v-l.of(joint)[t])
 		}
-		if r := rankCorrelation(l.knowledge(), gains); !math.IsNaN(r) {
+		if r := statistics.RankCorrelation(l.knowledge(), gains); !math.IsNaN(r) {
 			within = append(within, r)
 		}
 	}
 	over := gainWith(knows, joint, all, .95)
-	blocks, verdict := figures.MeanInterval(within), "does not judge g"
+	blocks, verdict := statistics.MeanInterval(within), "does not judge g"
 	if blocks.Low > 0 {
 		verdict = "judges g"
 	}

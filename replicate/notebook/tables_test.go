@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/lab"
@@ -74,7 +75,7 @@ func TestClaims(t *testing.T) {
 			Verdict: claims.Holds, Parts: []claims.JudgedPart{{
 				Part:    paper.Part{Panel: "a", Series: "ours", Base: "everything"},
 				Verdict: claims.Holds,
-				Effect:  figures.Estimate{Mean: .1, Low: .05, High: .15, N: 3},
+				Effect:  statistics.Estimate{Mean: .1, Low: .05, High: .15, N: 3},
 			}}},
 		{Claim: paper.Claim{Text: "Not this"}, Figure: "fig01", Verdict: claims.NotRun, Parts: []claims.JudgedPart{
 			{Part: paper.Part{Panel: "b", Series: "ours", Base: "recent"}, Verdict: claims.NotRun}}},

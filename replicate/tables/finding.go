@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/figures"
+	"tvps/data/statistics"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 )
@@ -93,7 +93,7 @@ func (f *Finding) correct() {
 			p = append(p, t.P)
 		}
 	}
-	p = figures.Holm(p, len(p))
+	p = statistics.Holm(p, len(p))
 	for i := range f.Questions {
 		q := &f.Questions[i]
 		q.P = 1

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"tvps/data/statistics"
 	"tvps/data/table"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
@@ -149,8 +150,8 @@ func slope(x, y []float64) float64 {
 	if len(x) < 30 {
 		return 0
 	}
-	x, _ = crossfit.MeanRanks(x)
-	y, _ = crossfit.MeanRanks(y)
+	x, _ = statistics.MeanRanks(x)
+	y, _ = statistics.MeanRanks(y)
 	if variance := stat.Variance(x, nil); variance > 0 {
 		return math.Abs(stat.Covariance(x, y, nil)) / variance
 	}

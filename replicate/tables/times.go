@@ -1,13 +1,13 @@
 package tables
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"tvps/data/random"
+	"tvps/data/statistics"
 	"tvps/gomlx_models/mmd"
 	"tvps/gomlx_models/propensity/crossfit"
 
@@ -90,7 +90,7 @@ func (m *measurement) overTime(progress func(share float64)) error {
 			}
 		}
 	}
-	benjaminiHochberg(t.List)
+	correct(t.List)
 	m.Tests = t
 	return nil
 }
@@ -150,16 +150,11 @@ func (k *kernels) compare(a, b Stretch, seed int64) ([]Test, error) {
 	return out, nil
 }
 
-// benjaminiHochberg fills in the adjusted p-values, min over larger p of p n / rank, and whether they are at most
-// level.
-func benjaminiHochberg(tests []Test) {
-	order := crossfit.Positions(len(tests))
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(tests[a].P, tests[b].P) })
-	least := 1.
-	for rank := len(order); rank > 0; rank-- {
-		t := &tests[order[rank-1]]
-		least = min(least, t.P*float64(len(order))/float64(rank))
-		t.Adjusted, t.Drift = least, least <= level
+// correct fills in the adjusted p-values, and whether they are at most level.
+func correct(tests []Test) {
+	p := collect(tests, func(t Test) float64 { return t.P })
+	for i, adjusted := range statistics.BenjaminiHochberg(p) {
+		tests[i].Adjusted, tests[i].Drift = adjusted, adjusted <= level
 	}
 }
 

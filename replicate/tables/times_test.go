@@ -105,7 +105,7 @@ func TestCorrections(t *testing.T) {
 		tests = append(tests, Test{P: v})
 		f.Questions = append(f.Questions, Question{Tests: []QuestionTest{{P: v}}})
 	}
-	benjaminiHochberg(tests)
+	correct(tests)
 	f.correct()
 	for i, want := range []struct{ bh, holm float64 }{{.02, .03}, {.04, .06}, {.04, .06}, {.02, .02}} {
 		if math.Abs(tests[i].Adjusted-want.bh) > 1e-12 || !tests[i].Drift || math.Abs(f.Questions[i].P-want.holm) > 1e-12 ||

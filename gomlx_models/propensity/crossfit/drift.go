@@ -1,12 +1,12 @@
 package crossfit
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
 
 	"tvps/data/random"
+	"tvps/data/statistics"
 	"tvps/gomlx_models/net"
 )
 
@@ -189,27 +189,9 @@ func ranks(value []float64) (rank []float64, distinct int) {
 		}
 		return rank, min(2, 1+int(math.Ceil(high-low)))
 	}
-	rank, distinct = MeanRanks(value)
+	rank, distinct = statistics.MeanRanks(value)
 	for i := range rank {
 		rank[i] /= float64(len(rank))
-	}
-	return rank, distinct
-}
-
-// MeanRanks are the ranks of the values, from 0, and how many values differ. Equal ones share their mean rank.
-func MeanRanks(value []float64) (rank []float64, distinct int) {
-	rank = make([]float64, len(value))
-	order := Positions(len(value))
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(value[a], value[b]) })
-	for from := 0; from < len(order); distinct++ {
-		to := from + 1
-		for to < len(order) && value[order[to]] == value[order[from]] {
-			to++
-		}
-		for _, i := range order[from:to] {
-			rank[i] = float64(from+to-1) / 2
-		}
-		from = to
 	}
 	return rank, distinct
 }

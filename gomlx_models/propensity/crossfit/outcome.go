@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tvps/data/random"
+	"tvps/data/statistics"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
@@ -152,7 +153,7 @@ func cutBins(value []float64, rng *rand.Rand) *outcomeCut {
 	order := rng.Perm(n) // random among equal ones
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value[a], value[b]) })
 	least := 1 // outcomes in a bin
-	if _, distinct := MeanRanks(value); distinct > outcomeBins {
+	if _, distinct := statistics.MeanRanks(value); distinct > outcomeBins {
 		least = (n + outcomeBins - 1) / outcomeBins
 	}
 	c := &outcomeCut{of: make([]int32, n), place: make([]float64, n)}

@@ -1,4 +1,4 @@
-package figures
+package statistics
 
 import (
 	"math"
@@ -54,8 +54,8 @@ const resamples = 2000 // of a bootstrap
 // For 10 normal values a group the coverage is about 95%, where the percentile bootstrap has 91%;
 // for exponential ones 92%. For 3 and 5 values it is above 98%: the interval is wide
 // (TestCoverage).
-func VarianceRatio(a, b [][]float64) Interval {
-	fixed := func(e Estimate) Interval { return func(float64) Estimate { return e } }
+func VarianceRatio(a, b [][]float64) Intervals {
+	fixed := func(e Estimate) Intervals { return func(float64) Estimate { return e } }
 	least := min(len(a), len(b))
 	if least < 2 {
 		return fixed(Estimate{N: least})
@@ -138,3 +138,5 @@ func middleHalf(values []float64) float64 {
 	cut := len(sorted) / 4
 	return stat.Mean(sorted[cut:len(sorted)-cut], nil)
 }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
