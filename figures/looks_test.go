@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tvps/figures"
+	"tvps/figures/looks"
 	_ "tvps/replicate/robots"
 	_ "tvps/replicate/supervised" // declare their looks, for the other tests, too
 )
@@ -46,7 +47,7 @@ func TestColoursDifferForColourBlindEyes(t *testing.T) {
 // seen returns CIE L*a*b* (D65) of a series's colour on a page as the eye sees it.
 func seen(t *testing.T, name string, on func(string) string, eye [3][3]float64) [3]float64 {
 	t.Helper()
-	look, known := figures.LookUp(name)
+	look, known := looks.Of(name)
 	value, err := strconv.ParseUint(on(look.Color)[1:], 16, 32)
 	if !known || err != nil || len(look.Color) != 7 || look.Label == "" {
 		t.Fatalf("%s: no look %+v, %v", name, look, err)

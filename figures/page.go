@@ -49,8 +49,8 @@ type page struct {
 	Figure
 	Style        template.CSS
 	Panels       []PanelPart
-	Shared, Data []string // notes of several panels, sentences about the data
-	Looks        []look
+	Shared, Data []string     // notes of several panels, sentences about the data
+	Legend       []legendItem // that all panels share
 	Links        []Link
 	Script       template.JS
 }
@@ -59,7 +59,7 @@ func pageOf(fig Figure) (page, error) {
 	if err := fig.Validate(); err != nil {
 		return page{}, err
 	}
-	out, notes := page{Figure: fig, Style: CSS(fig), Looks: looks(fig.Panels)}, arrange(fig)
+	out, notes := page{Figure: fig, Style: CSS(fig), Legend: legendOf(fig.Panels)}, arrange(fig)
 	out.Title = cmp.Or(fig.Title, fig.Name)
 	out.Shared, out.Data = notes.shared, notes.data
 	for _, p := range fig.Panels {
@@ -158,20 +158,20 @@ func panelList(keys []string) string {
 	return "panels " + conjunction(keys)
 }
 
-// look is a line of the legend that all panels share.
-type look struct {
+// legendItem is one line of a legend.
+type legendItem struct {
 	Label string
 	Line  string // "solid" or "dashed"
 	Paint template.CSS
 }
 
-// looks lists what panels draw, each look once.
-func looks(panels []Panel) []look {
-	var out []look
+// legendOf lists what panels draw, each look once.
+func legendOf(panels []Panel) []legendItem {
+	var out []legendItem
 	for _, p := range panels {
 		for _, e := range p.legend() {
 			paint := template.CSS(fmt.Sprintf("var(%s, %s)", colorName(e.color), e.color))
-			if one := (look{e.label, e.style.line(), paint}); !slices.Contains(out, one) {
+			if one := (legendItem{e.label, e.style.line(), paint}); !slices.Contains(out, one) {
 				out = append(out, one)
 			}
 		}

@@ -5,53 +5,26 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"tvps/figures/looks"
 )
 
-// Look is the appearance that a series of a given name has in every figure.
-type Look struct {
-	Name  string // as in the CSV
-	Label string // for people
-	Color string // "#rrggbb"
-	Style Style
-}
-
-// Looks is the table of declared series, in the order in which tables list them: learners declare theirs (packages
-// supervised and robots). Colours that occur in one chart can be told apart with red- and green-blindness. Two names
-// share a colour if they have the same role: Ours is Method 2, and plain SAC is the base that other agents are compared
-// with, as Everything is.
-var Looks []Look
-
-// Declare adds the look of a series, or replaces the one of the same name. Call it from a package's initialisation:
-// figures read the table without a lock.
-func Declare(l Look) {
-	if i := lookIndex(l.Name); i < len(Looks) {
-		Looks[i] = l
-		return
-	}
-	Looks = append(Looks, l)
-}
-
-// Others are colours for series that [Looks] does not know, such as one for each time.
+// Others are colours for series of which no look is declared, such as one for each time.
 var Others = []string{"#0072b2", "#e69f00", "#009e73", "#d62728", "#cc79a7", "#56b4e9", "#4a1486", "#000000"}
-
-// LookUp returns the look of a series name. An unknown name is its own label, in dark
-// grey, and known is false: give such series colours from [Others].
-func LookUp(name string) (look Look, known bool) {
-	if i := lookIndex(name); i < len(Looks) {
-		return Looks[i], true
-	}
-	return Look{Name: name, Label: name, Color: "#4d4d4d"}, false
-}
 
 // NewSeries returns a series with the look that its name has in every figure.
 func NewSeries(name string, points []Point) Series {
-	look, _ := LookUp(name)
-	return Series{Name: name, Label: look.Label, Color: look.Color, Style: look.Style, Points: points}
+	look, _ := looks.Of(name)
+	s := Series{Name: name, Label: look.Label, Color: look.Color, Points: points}
+	if look.Dashed {
+		s.Style = Dashed
+	}
+	return s
 }
 
 // NewReference returns a horizontal line that looks like the series of that name.
 func NewReference(name string, value float64) *Reference {
-	look, _ := LookUp(name)
+	look, _ := looks.Of(name)
 	return &Reference{Value: value, Label: look.Label, Color: look.Color}
 }
 
@@ -98,13 +71,4 @@ func luminance(color string) float64 {
 		sum += [3]float64{.2126, .7152, .0722}[i] * linear
 	}
 	return sum
-}
-
-// lookIndex is the place of a name in Looks, len(Looks) for unknown names.
-func lookIndex(name string) int {
-	i := slices.IndexFunc(Looks, func(l Look) bool { return l.Name == name })
-	if i < 0 {
-		return len(Looks)
-	}
-	return i
 }

@@ -4,14 +4,16 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"tvps/figures/looks"
 )
 
 // Every line can be seen on a dark page, and one that already can keeps its colour.
 func TestDark(t *testing.T) {
-	if len(Looks) < 16 {
-		t.Errorf("%d looks are declared", len(Looks))
+	if len(looks.All()) < 16 {
+		t.Errorf("%d looks are declared", len(looks.All()))
 	}
-	for _, look := range Looks {
+	for _, look := range looks.All() {
 		if c := contrast(Dark(look.Color), darkPaper); c < 3 {
 			t.Errorf("%s: contrast %.1f, want at least 3", look.Name, c)
 		}
@@ -38,7 +40,7 @@ func TestUnknownSeriesKeepTheirName(t *testing.T) {
 	if s := NewSeries("t=40", nil); s.Label != "t=40" || !hexColor.MatchString(s.Color) {
 		t.Errorf("%+v", s)
 	}
-	if _, known := LookUp("t=40"); known {
+	if _, known := looks.Of("t=40"); known {
 		t.Error("an unknown series counts as known")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/figures/looks"
 
 	"gonum.org/v1/plot/plotter"
 )
@@ -59,7 +60,7 @@ func TestPNGHasSizeAndColours(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"everything", "recent", "ours"} {
-		if look, _ := LookUp(name); count[look.Color] < 500 {
+		if look, _ := looks.Of(name); count[look.Color] < 500 {
 			t.Errorf("only %d pixels in the colour of %s", count[look.Color], name)
 		}
 	}

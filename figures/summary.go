@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"tvps/data/statistics"
+	"tvps/figures/looks"
 )
 
 // Summary compares the series of one panel with a base series.
 type Summary struct {
 	Panel, Metric, Base string
-	Rows                []SummaryRow // known series in the order of [Looks], then the others by name
+	Rows                []SummaryRow // in the order of [looks.Compare]
 }
 
 // SummaryRow is one series of a [Summary]. The seed is the unit: values are averaged
@@ -59,9 +60,7 @@ func Table(rows []Row, panel, metric, base string) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	names := slices.SortedFunc(maps.Keys(table.values), func(a, b string) int {
-		return cmp.Or(lookIndex(a)-lookIndex(b), cmp.Compare(a, b))
-	})
+	names := slices.SortedFunc(maps.Keys(table.values), looks.Compare)
 	summary := Summary{Panel: panel, Metric: metric, Base: base}
 	for _, name := range names {
 		values, differences, err := table.paired(name, base)

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"tvps/data/statistics"
+	"tvps/figures/looks"
 )
 
 // PrintTable writes the summary as an aligned table for a terminal: series, mean, difference
@@ -34,7 +35,7 @@ func Markdown(rows [][]string) string {
 
 // Cells returns the table as text: a line of headings, then one for each series.
 func (s Summary) Cells() [][]string {
-	base, _ := LookUp(s.Base)
+	base, _ := looks.Of(s.Base)
 	lines := [][]string{{"series", "mean", "minus " + base.Label, "95% interval", "n", "steps above"}}
 	for _, r := range s.Rows {
 		lines = append(lines, tableLine(r, s.Base))
@@ -43,7 +44,7 @@ func (s Summary) Cells() [][]string {
 }
 
 func tableLine(r SummaryRow, base string) []string {
-	look, _ := LookUp(r.Series)
+	look, _ := looks.Of(r.Series)
 	line := []string{look.Label, fmt.Sprintf("%.4f", r.Mean.Mean), "", "", fmt.Sprint(r.Difference.N), ""}
 	if r.Series == base {
 		return line

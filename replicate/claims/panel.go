@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -254,7 +255,7 @@ func without[T comparable](some, others []T) []T {
 func SeriesLabels(series ...string) []string {
 	out := make([]string, len(series))
 	for i, name := range series {
-		look, _ := figures.LookUp(name)
+		look, _ := looks.Of(name)
 		out[i] = look.Label
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -123,7 +124,7 @@ func shortCommit(p runs.Provenance) string {
 // chart describes one panel: the values of every series, or their differences to the first one, which is then the
 // line 0.
 func chart(p claims.Panel, rows []figures.Row) (figures.Panel, error) {
-	base, _ := figures.LookUp(p.Series[0])
+	base, _ := looks.Of(p.Series[0])
 	shown := p.Shown()
 	panel := figures.Panel{
 		Key:    p.Key,

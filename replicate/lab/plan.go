@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -83,7 +83,7 @@ func checkPanels(f paper.Figure, keys []string) error {
 func choose(p *claims.Panel, learners []string) error {
 	if len(learners) > 0 && p.Open() {
 		p.Series = withBase(p.Protocol.Base, learners)
-		if base, _ := figures.LookUp(p.Protocol.Base); len(p.Series) < 2 && !p.Absolute {
+		if base, _ := looks.Of(p.Protocol.Base); len(p.Series) < 2 && !p.Absolute {
 			return usage.Errorf("panel %s: %s is the line 0; name another learner to compare with it (%s)",
 				p.Key, base.Label, strings.Join(p.Protocol.Learners(), ", "))
 		}

@@ -10,20 +10,20 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/env"
-	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/replicate/experiment"
 )
 
 // A learner is one declaration.
 func TestDeclaredLearner(t *testing.T) {
-	Declare(Learner{Look: figures.Look{Name: "test-omega", Label: "Test", Color: "#123456"}, Omega: true})
+	Declare(Learner{Look: looks.Look{Name: "test-omega", Label: "Test", Color: "#123456"}, Omega: true})
 	defer func() { learners = slices.DeleteFunc(learners, func(l Learner) bool { return l.Name == "test-omega" }) }()
 	h, s := carts(t), miniature()
 	s.Episodes = 4
 	if !slices.Contains(Protocol.Learners(), "test-omega") {
 		t.Errorf("learners %v", Protocol.Learners())
 	}
-	if look, known := figures.LookUp("test-omega"); !known || look.Label != "Test" {
+	if look, known := looks.Of("test-omega"); !known || look.Label != "Test" {
 		t.Errorf("look %+v", look)
 	}
 	want := run(t, h, open(t), s, "sac-omega", 0)
@@ -81,7 +81,7 @@ func TestDeclaredScenario(t *testing.T) {
 // A declaration needs a name that is not taken.
 func TestDeclareTwice(t *testing.T) {
 	for what, declare := range map[string]func(){
-		"a learner":          func() { Declare(Learner{Look: figures.Look{Name: "sac-omega"}}) },
+		"a learner":          func() { Declare(Learner{Look: looks.Look{Name: "sac-omega"}}) },
 		"a nameless learner": func() { Declare(Learner{}) },
 		"a scenario":         func() { DeclareScenario(Scenario{Name: "claw", New: newClaw}) },
 		"an empty scenario":  func() { DeclareScenario(Scenario{Name: "other"}) },

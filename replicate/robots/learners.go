@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/gomlx_models/sac"
 )
 
 // Learner is a variant of Soft Actor-Critic, or a reference that does not learn. The name of its look is the learner's.
 type Learner struct {
-	figures.Look
+	looks.Look
 	Context bool    // whether actor and critics also read a recurrent context of the last steps
 	Omega   bool    // whether the critics' loss is weighted by omega
 	Use     sac.Use // with Omega: another use of omega than weighting each transition
@@ -27,26 +27,26 @@ type Learner struct {
 var learners []Learner
 
 var (
-	_ = Declare(Learner{Look: figures.Look{Name: "sac", Label: "SAC", Color: "#1f77b4"}})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-omega", Label: "SAC with ω", Color: "#d62728"}, Omega: true})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-context", Label: "SAC with context", Color: "#e69f00"},
+	_ = Declare(Learner{Look: looks.Look{Name: "sac", Label: "SAC", Color: "#1f77b4"}})
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-omega", Label: "SAC with ω", Color: "#d62728"}, Omega: true})
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-context", Label: "SAC with context", Color: "#e69f00"},
 		Context: true})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-omega", Label: "SAC with context and ω", Color: "#009e73"},
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-omega", Label: "SAC with context and ω", Color: "#009e73"},
 		Context: true, Omega: true})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-task", Label: "SAC, true weights", Color: "#9467bd"}, Task: true})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-recent", Label: "SAC, latest episodes", Color: "#bcbd22"},
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-task", Label: "SAC, true weights", Color: "#9467bd"}, Task: true})
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-recent", Label: "SAC, latest episodes", Color: "#bcbd22"},
 		Recent: true})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-task", Label: "SAC with context, true weights",
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-task", Label: "SAC with context, true weights",
 		Color: "#17becf"}, Context: true, Task: true})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-recent", Label: "SAC with context, latest episodes",
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-recent", Label: "SAC with context, latest episodes",
 		Color: "#7f7f7f"}, Context: true, Recent: true})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-age", Label: "SAC, ω of the episode", Color: "#e377c2"},
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-age", Label: "SAC, ω of the episode", Color: "#e377c2"},
 		Omega: true, Use: sac.UseEpisode})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-age", Label: "SAC with context, ω of the episode",
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-age", Label: "SAC with context, ω of the episode",
 		Color: "#56b4e9"}, Context: true, Omega: true, Use: sac.UseEpisode})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-geometric", Label: "SAC, geometric replay", Color: "#a6761d"},
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-geometric", Label: "SAC, geometric replay", Color: "#a6761d"},
 		Omega: true, Use: sac.UseGeometric})
-	_ = Declare(Learner{Look: figures.Look{Name: "sac-context-geometric", Label: "SAC with context, geometric replay",
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-geometric", Label: "SAC with context, geometric replay",
 		Color: "#4d4d4d"}, Context: true, Omega: true, Use: sac.UseGeometric})
 )
 
@@ -56,7 +56,7 @@ func Declare(l Learner) Learner {
 	if _, taken := learnerOf(l.Name); taken || l.Name == "" {
 		panic(fmt.Sprintf("robots: the learner %q needs a name of its own", l.Name))
 	}
-	figures.Declare(l.Look)
+	looks.Declare(l.Look)
 	learners = append(learners, l)
 	return l
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
 )
@@ -63,7 +63,7 @@ func TestVariants(t *testing.T) {
 // TestLooks: every learner looks in figures as it is declared.
 func TestLooks(t *testing.T) {
 	for _, l := range learners {
-		if look, _ := figures.LookUp(l.Name); look != l.Look {
+		if look, _ := looks.Of(l.Name); look != l.Look {
 			t.Errorf("%s is drawn as %+v, declared as %+v", l.Name, look, l.Look)
 		}
 	}
@@ -72,7 +72,7 @@ func TestLooks(t *testing.T) {
 // A declaration needs a name that is not taken.
 func TestDeclareTwice(t *testing.T) {
 	for what, declare := range map[string]func(){
-		"a learner":          func() { Declare(Learner{Look: figures.Look{Name: "ours"}}) },
+		"a learner":          func() { Declare(Learner{Look: looks.Look{Name: "ours"}}) },
 		"a nameless learner": func() { Declare(Learner{}) },
 		"a scenario":         func() { DeclareScenario(Scenario{Name: "clear", Open: openClear}) },
 		"an empty scenario":  func() { DeclareScenario(Scenario{Name: "other"}) },

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/runs"
@@ -16,7 +16,7 @@ import (
 //
 //	var _ = Declare(Learner{...})
 type Learner struct {
-	figures.Look // its name in figures, files and runs, and how it is drawn
+	looks.Look // its name in figures, files and runs, and how it is drawn
 
 	Phases []Phase                                  // what it trains at each step t, in this order
 	Train  func(run *RunContext) (TrainFunc, error) // a training of its own instead of Phases
@@ -73,7 +73,7 @@ func Declare(l Learner) Learner {
 		panic(fmt.Sprintf("supervised: the learner %q needs a name of its own", l.Name))
 	}
 	learners = append(learners, l)
-	figures.Declare(l.Look)
+	looks.Declare(l.Look)
 	return l
 }
 

@@ -1,0 +1,54 @@
+// Package looks says how a series of a given name looks in every figure. Learners declare their looks, and figures draw
+// them: neither knows the other.
+package looks
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Look is the appearance that a series of a given name has in every figure.
+type Look struct {
+	Name   string // as in the CSV
+	Label  string // for people
+	Color  string // "#rrggbb"
+	Dashed bool   // its line
+}
+
+// declared are the looks in the order in which tables list series. Colours that occur in one chart can be told apart
+// with red- and green-blindness. Two names share a colour if they have the same role: Ours is Method 2, and plain SAC
+// is the base that other agents are compared with, as Everything is.
+var declared []Look
+
+// Declare adds the look of a series, or replaces the one of the same name. Call it from a package's initialisation:
+// looks are read without a lock.
+func Declare(l Look) {
+	if i := index(l.Name); i < len(declared) {
+		declared[i] = l
+		return
+	}
+	declared = append(declared, l)
+}
+
+// All returns what is declared.
+func All() []Look { return slices.Clone(declared) }
+
+// Of returns the look of a series. An unknown name is its own label, in dark grey, and known is false: give such
+// series colours of their own.
+func Of(name string) (look Look, known bool) {
+	if i := index(name); i < len(declared) {
+		return declared[i], true
+	}
+	return Look{Name: name, Label: name, Color: "#4d4d4d"}, false
+}
+
+// Compare orders names as they are declared, then the others by name.
+func Compare(a, b string) int { return cmp.Or(index(a)-index(b), cmp.Compare(a, b)) }
+
+// index is the place of a name in declared, len(declared) for unknown names.
+func index(name string) int {
+	if i := slices.IndexFunc(declared, func(l Look) bool { return l.Name == name }); i >= 0 {
+		return i
+	}
+	return len(declared)
+}
