@@ -150,11 +150,11 @@ func open(t *testing.T, dir string) *Store {
 // claimed claims a run, which no other process holds.
 func claimed(t *testing.T, store *Store, spec Spec) (release func()) {
 	t.Helper()
-	release, err := store.claim(spec)
-	if release == nil || err != nil {
+	held, err := store.claim(spec)
+	if held == nil || err != nil {
 		t.Fatal("not claimed", err)
 	}
-	return release
+	return held.release
 }
 
 // execute fails the test on an error or an unfinished run.

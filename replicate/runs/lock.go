@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ type Holder struct {
 	Host string `json:"host,omitempty"`
 	PID  int    `json:"pid,omitempty"`
 	Job  string `json:"job,omitempty"` // see SlurmJob
+
+	Silent time.Duration `json:"-"` // how long it has given no sign of life; 0 for less than longestSilence
 }
 
 // String is as "on node1, job 123_4" or "on node1, process 4711"; empty if nothing is known.
@@ -33,6 +36,9 @@ func (h Holder) String() string {
 		parts = append(parts, "job "+h.Job)
 	case h.PID != 0:
 		parts = append(parts, fmt.Sprintf("process %d", h.PID))
+	}
+	if h.Silent > 0 {
+		parts = append(parts, fmt.Sprintf("no sign of life for %s", round(h.Silent)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -70,10 +76,13 @@ var flock = func(file *os.File, how int) error {
 	}
 }
 
-// lock is a file that is locked. The operating system frees the lock of a process that ends, however it ends.
+// lock is a file that is locked. The operating system frees the lock of a process that ends, however it ends. If the
+// process's whole machine ends, that is for the file system to do: NFS 4 and Lustre do it after a minute or two, NFS 3
+// may not do it at all.
 type lock struct {
 	path string
 	file *os.File
+	line []byte // the content of the file while the lock holds
 }
 
 // tryLock locks the file at path exclusively, and makes it and its folder if needed. It does not wait: it returns nil
@@ -97,8 +106,9 @@ func tryLock(path string) (*lock, error) {
 			}
 			return nil, err
 		}
-		l := &lock{path, file}
+		l := &lock{path: path, file: file}
 		if l.current() {
+			l.line, _ = readFile(path)
 			return l, nil
 		}
 		l.unlock() // its last owner removed the file after it was opened here: lock the new file
@@ -134,18 +144,86 @@ func (l *lock) current() bool {
 
 // sign writes into the file who holds it. Without this line the lock holds, too.
 func (l *lock) sign() {
-	file, err := openOwn(l.path, os.O_WRONLY|os.O_TRUNC)
-	if err != nil {
-		return
+	if file, err := openOwn(l.path, os.O_WRONLY|os.O_TRUNC); err == nil {
+		_, _ = file.Write(jsonLine(thisProcess()))
+		file.Close() // at once: NFS then shows it to other machines
 	}
-	_, _ = file.Write(jsonLine(thisProcess()))
-	file.Close() // at once: NFS then shows it to other machines
+	l.line, _ = readFile(l.path)
 }
 
-// release frees the lock and removes its file.
+// errLost is returned for a run whose lock was lost while it was being computed.
+var errLost = errors.New("its lock file was removed")
+
+// check returns an error unless the lock is still this process's. It is called before anything is written, so that two
+// processes never write one file, even if they both have the lock: after a person removed its file ([errLost]), or where
+// the file system gave the lock to a second machine (a *FolderError, as it does so again).
+func (l *lock) check() error {
+	if !l.current() {
+		return errLost
+	}
+	line, err := readFile(l.path)
+	if err != nil || bytes.Equal(line, l.line) {
+		return err
+	}
+	var other Holder
+	_ = json.Unmarshal(line, &other)
+	return &FolderError{Dir: filepath.Dir(l.path), Locks: true,
+		Problem: "is on a file system that locked one file twice, for this process and for another" + other.inParentheses()}
+}
+
+// release frees the lock and removes its file, unless that is another's by now.
 func (l *lock) release() {
-	os.Remove(l.path)
+	if l.check() == nil {
+		os.Remove(l.path)
+	}
 	l.unlock()
+}
+
+// locks are those of the runs of a task.
+type locks []*lock
+
+func (all locks) release() {
+	for _, l := range all {
+		l.release()
+	}
+}
+
+// check returns an error unless all locks are still this process's.
+func (all locks) check() error {
+	for _, l := range all {
+		if err := l.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A process that holds locks renews the time of their files every signOfLife.
+const (
+	signOfLife     = time.Minute
+	longestSilence = 10 * signOfLife
+)
+
+// keepAlive renews the time of the files until stop is called.
+func (all locks) keepAlive() (stop func()) {
+	over := make(chan struct{})
+	go func() {
+		ticker := time.NewTicker(signOfLife)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case now := <-ticker.C:
+				for _, l := range all {
+					if l.check() == nil {
+						_ = os.Chtimes(l.path, now, now)
+					}
+				}
+			}
+		}
+	}()
+	return func() { close(over) }
 }
 
 func (l *lock) unlock() {
@@ -167,9 +245,11 @@ func (s *Store) holder(spec Spec) (by Holder, held bool) {
 		}
 		return Holder{}, false
 	}
-	line, err := firstLine(file)
-	if err != nil || json.Unmarshal(line, &by) != nil {
-		return Holder{}, true
+	if line, err := firstLine(file); err == nil {
+		_ = json.Unmarshal(line, &by)
+	}
+	if info, err := file.Stat(); err == nil && time.Since(info.ModTime()) > longestSilence {
+		by.Silent = time.Since(info.ModTime())
 	}
 	return by, true
 }
@@ -177,17 +257,17 @@ func (s *Store) holder(spec Spec) (by Holder, held bool) {
 // claimPauses are the pauses between attempts to lock a run: a reader that asks who computes it locks it for a moment.
 var claimPauses = []time.Duration{time.Millisecond, 5 * time.Millisecond, 25 * time.Millisecond}
 
-// claim takes the lock of a run; release is nil if another living process, or another Execute in this one, holds it
-// after these pauses, too.
-func (s *Store) claim(spec Spec, pauses ...time.Duration) (release func(), err error) {
+// claim takes the lock of a run; held is nil if another living process, or another Execute in this one, has it after
+// these pauses, too.
+func (s *Store) claim(spec Spec, pauses ...time.Duration) (held *lock, err error) {
 	for i := 0; ; i++ {
-		held, err := tryLock(s.lockPath(spec))
+		held, err = tryLock(s.lockPath(spec))
 		if err != nil {
 			return nil, s.lockError(spec, err)
 		}
 		if held != nil {
 			held.sign()
-			return held.release, nil
+			return held, nil
 		}
 		if i == len(pauses) {
 			return nil, nil

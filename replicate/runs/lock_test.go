@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"tvps/ci/demand"
 
@@ -131,4 +134,87 @@ func TestStateOfALockedRun(t *testing.T) {
 func isThere(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// A process whose lock file was removed writes nothing more: another one has the run, and the first waits for it.
+func TestLockIsRemoved(t *testing.T) {
+	store := open(t, t.TempDir())
+	job, count := testJob(0, upTo(3), new(atomic.Int64)), 0
+	step, path := stepOf(job), store.lockPath(spec(0))
+	var others func()
+	job = stepJob(spec(0), upTo(3), func(ctx context.Context, at int) ([]Row, error) {
+		if count++; count == 2 {
+			demand.NoError(t, os.Remove(path))
+			others = claimed(t, store, spec(0))
+			time.AfterFunc(time.Second/2, func() {
+				if known, _ := store.known(spec(0)); len(known) != 1 || !isThere(path) {
+					t.Errorf("steps %v are stored without the lock; the other's lock file is there: %t", known, isThere(path))
+				}
+				others()
+			})
+		}
+		return step(ctx, at)
+	})
+	var out bytes.Buffer
+	execute(t, store, &out, job)
+	demand.Words(t, out.String(), "its lock file was removed", "waiting for it")
+	if count != 4 {
+		t.Errorf("%d steps were computed, want 3 and one again", count)
+	}
+}
+
+// Where two machines get one lock, the first stops before it writes its next step and says so. The other goes on.
+func TestLockIsGivenTwice(t *testing.T) {
+	inject(t, func(*os.File, int) error { return nil })
+	store := open(t, t.TempDir())
+	job := testJob(0, upTo(3), new(atomic.Int64))
+	step := stepOf(job)
+	job = stepJob(spec(0), upTo(3), func(ctx context.Context, at int) ([]Row, error) {
+		if at == 1 {
+			t.Setenv("SLURM_JOB_ID", "77") // the other machine's
+			claimed(t, store, spec(0))
+		}
+		return step(ctx, at)
+	})
+	_, err := Execute(t.Context(), store, []Job{job}, Options{})
+	var folder *FolderError
+	if !errors.As(err, &folder) || !folder.Locks {
+		t.Fatalf("%v", err)
+	}
+	demand.Error(t, err, "locked one file twice", "job 77")
+	if known, _ := store.known(spec(0)); len(known) != 1 || !isThere(store.lockPath(spec(0))) {
+		t.Errorf("%d steps are stored, the lock file is there: %t", len(known), isThere(store.lockPath(spec(0))))
+	}
+}
+
+// A lock whose holder may be dead is named, with the file to remove: the state and the first waiter say so.
+func TestSilentHolder(t *testing.T) {
+	store := open(t, t.TempDir())
+	release := claimed(t, store, spec(0))
+	defer release()
+	if by := store.State(spec(0), upTo(2)).By; by.Silent != 0 {
+		t.Errorf("silent for %s", by.Silent)
+	}
+	old := time.Now().Add(-time.Hour)
+	demand.NoError(t, os.Chtimes(store.lockPath(spec(0)), old, old))
+	demand.Words(t, store.State(spec(0), upTo(2)).String(), "running: 0 of 2 steps", "no sign of life for 1h0m")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	var out bytes.Buffer
+	_, err := Execute(ctx, store, []Job{testJob(0, upTo(2), new(atomic.Int64))}, Options{Out: &out})
+	demand.NoError(t, err)
+	if n := strings.Count(out.String(), "may be dead"); n != 1 || !strings.Contains(out.String(), store.lockPath(spec(0))) {
+		t.Errorf("said %d times:\n%s", n, &out)
+	}
+}
+
+// The lock file of a process that was killed when it had finished its run goes with the next call.
+func TestLockFileOfAFinishedRun(t *testing.T) {
+	store := open(t, t.TempDir())
+	execute(t, store, nil, testJob(0, upTo(2), new(atomic.Int64)))
+	demand.Write(t, store.lockPath(spec(0)), string(jsonLine(Holder{Host: "n2", PID: 7})))
+	execute(t, store, nil, testJob(0, upTo(2), new(atomic.Int64)))
+	if isThere(store.lockPath(spec(0))) {
+		t.Error("the lock file is left")
+	}
 }

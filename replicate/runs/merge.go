@@ -95,15 +95,15 @@ func (m *merger) run(spec Spec) error {
 			return nil
 		}
 	}
-	release, err := m.into.claim(spec, claimPauses...)
+	held, err := m.into.claim(spec, claimPauses...)
 	if err != nil {
 		return err
 	}
-	if release == nil {
+	if held == nil {
 		m.busy(spec, m.into)
 		return nil
 	}
-	defer release()
+	defer held.release()
 	files, known, ok := m.read(spec)
 	if !ok || len(files) == 0 {
 		return nil

@@ -140,11 +140,11 @@ func TestClaimExcludes(t *testing.T) {
 	for range 8 {
 		wait.Go(func() {
 			for range 300 {
-				release, err := store.claim(spec(0), claimPauses...)
+				held, err := store.claim(spec(0), claimPauses...)
 				if err != nil {
 					t.Error(err)
 				}
-				if release == nil {
+				if held == nil {
 					continue
 				}
 				if inside.Add(1) != 1 {
@@ -153,7 +153,7 @@ func TestClaimExcludes(t *testing.T) {
 				claimed.Add(1)
 				runtime.Gosched()
 				inside.Add(-1)
-				release()
+				held.release()
 			}
 		})
 	}

@@ -17,6 +17,8 @@ type task struct {
 	seeds []int64 // of the group, also those whose runs are stored
 	left  []int   // steps that are counted in the progress and not yet done
 	waits int     // attempts so far that found runs held by another process
+
+	warned bool // whether a note said that this process may be dead
 }
 
 // joined checks the jobs and joins those of the same run: the first one with the steps of all

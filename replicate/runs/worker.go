@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime/trace"
@@ -70,23 +71,29 @@ func (e *executor) callEnded() {
 func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	var results []*Result
 	computed := 0
-	release, blocked, err := e.claim(task)
-	ok := release != nil
-	if ok {
-		results, computed, err = e.compute(ctx, task)
-		release()
+	held, blocked, err := e.claim(task)
+	ok := blocked == nil
+	if ok && err == nil {
+		stop := held.keepAlive()
+		results, computed, err = e.compute(ctx, task, held)
+		stop()
+		held.release()
 	}
 	if ofEveryRun(err) {
 		e.stop(err) // only the first one counts
 	}
 	var by Holder
-	if blocked != nil && task.waits == 0 {
+	if blocked != nil && !task.warned {
 		by, _ = e.store.holder(*blocked)
 	}
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	switch {
 	case err != nil && ctx.Err() != nil: // interrupted: the error says only where
+		e.queue = append(e.queue, task)
+	case errors.Is(err, errLost):
+		task.waits++
+		e.progress.note("%s: %v, so another process may compute it: waiting for it", task, err)
 		e.queue = append(e.queue, task)
 	case err != nil:
 		for _, job := range task.jobs {
@@ -102,6 +109,11 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	case !ok:
 		if task.waits++; task.waits == 1 {
 			e.progress.note("%s is being computed by another process%s: waiting for it", task, by.inParentheses())
+		}
+		if by.Silent > 0 {
+			task.warned = true
+			e.progress.note("%s waits for a process that may be dead%s: if so, its file system keeps the lock, and the run "+
+				"continues here when %s is removed", task, by.inParentheses(), e.store.lockPath(*blocked))
 		}
 		e.queue = append(e.queue, task)
 	default:
@@ -119,31 +131,29 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 }
 
 // claim takes the locks of all runs of a task. If another process holds one, blocked, it takes none.
-func (e *executor) claim(task *task) (release func(), blocked *Spec, err error) {
-	var taken []func()
-	release = func() {
-		for _, one := range taken {
-			one()
-		}
-	}
+func (e *executor) claim(task *task) (taken locks, blocked *Spec, err error) {
 	for _, job := range task.jobs {
 		pauses := claimPauses
 		if task.waits > 0 { // another attempt comes
 			pauses = nil
 		}
 		one, err := e.store.claim(job.Spec, pauses...)
+		if err != nil {
+			taken.release()
+			return nil, nil, err
+		}
 		if one == nil {
-			release()
-			return nil, &job.Spec, err
+			taken.release()
+			return nil, &job.Spec, nil
 		}
 		taken = append(taken, one)
 	}
-	return release, nil, nil
+	return taken, nil, nil
 }
 
-// compute computes the missing steps of a task's claimed runs and saves them. It returns the runs in the order of the
+// compute computes the missing steps of a task's claimed runs and saves them, as long as it holds the locks. It returns the runs in the order of the
 // jobs, and how many of them it computed: the others were finished by another process meanwhile.
-func (e *executor) compute(ctx context.Context, task *task) (results []*Result, computed int, err error) {
+func (e *executor) compute(ctx context.Context, task *task, held locks) (results []*Result, computed int, err error) {
 	ctx, traced := trace.NewTask(ctx, fmt.Sprint(task.jobs[0].Spec))
 	defer traced.End()
 	results = make([]*Result, len(task.jobs))
@@ -163,13 +173,13 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 			members = append(members, m)
 		}
 	}
-	if err = e.steps(ctx, task, members); err == nil {
+	if err = cmp.Or(e.steps(ctx, task, members, held), held.check()); err == nil {
 		for _, m := range members {
 			results[m.index] = m.result()
 			err = cmp.Or(err, e.store.save(results[m.index]))
 		}
 	}
-	if err != nil && ctx.Err() == nil && !ofEveryRun(err) {
+	if err != nil && ctx.Err() == nil && !ofEveryRun(err) && !errors.Is(err, errLost) {
 		for _, m := range members {
 			if noteErr := e.store.saveFailure(m.job.Spec, err); noteErr != nil {
 				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
@@ -180,7 +190,7 @@ func (e *executor) compute(ctx context.Context, task *task) (results []*Result, 
 }
 
 // steps computes the members' missing steps and stores each at once.
-func (e *executor) steps(ctx context.Context, task *task, members []*member) (err error) {
+func (e *executor) steps(ctx context.Context, task *task, members []*member, held locks) (err error) {
 	var todo []int
 	var specs []Spec
 	for _, m := range members {
@@ -215,7 +225,7 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member) (er
 		}
 		seconds := time.Since(begin).Seconds() / float64(len(members)) // the first step's includes the set-up
 		count := 0
-		if err := e.verified(); err != nil {
+		if err := cmp.Or(e.verified(), held.check()); err != nil {
 			return err
 		}
 		for i, m := range members {
