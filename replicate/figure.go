@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,8 @@ type figureFlags struct {
 	scale, seeds, backend, results, out, tables, trace string
 	panels, series, sets                               []string
 	stride, workers                                    int
-	showConfig, stored, compact, verbose               bool
+	showConfig, stored, compact, verbose, noDraw       bool
+	only                                               string // of a worker: see registerWorker
 }
 
 // registerSettings adds the flags that one figure and all figures share.
@@ -65,6 +67,7 @@ func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 	f.registerPlan(cmd, figure)
 	f.registerMaking(cmd, figure.Name())
 	f.registerStored(cmd)
+	f.registerWorker(cmd)
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print whole tables, and every part of each claim")
 	cmd.Flags().StringVar(&f.trace, "trace", "",
 		"file for a trace of runs, steps and trainings; show it with go tool trace FILE (default: none)")
@@ -190,6 +193,12 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 	if f.showConfig {
 		return f.printConfig(cmd, figure, o)
 	}
+	if err := f.checkWorker(); err != nil {
+		return err
+	}
+	if f.noDraw {
+		return f.work(cmd.Context(), []paper.Figure{figure}, o)
+	}
 	_, planned := f.catalog.Panels(figure, o)
 	l, err := f.begin(cmd.Context(), o, planned)
 	if err != nil {
@@ -272,8 +281,12 @@ func allCommand(c lab.Catalog) *cobra.Command {
 		Args:  usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := flags.options("")
-			if err != nil {
+			if err := cmp.Or(err, flags.checkWorker()); err != nil {
 				return err
+			}
+			if flags.noDraw {
+				o.AllFigures = true
+				return flags.work(cmd.Context(), c.FiguresAt(o.Scale), o)
 			}
 			l, err := flags.begin(cmd.Context(), o, c.CheckAll(o))
 			if err != nil {
@@ -297,5 +310,6 @@ func allCommand(c lab.Catalog) *cobra.Command {
 	flags.registerMaking(cmd, "")
 	cmd.Flags().Lookup("out").Usage = "parent folder of the figures' folders (default figures/out)"
 	flags.registerStored(cmd)
+	flags.registerWorker(cmd)
 	return cmd
 }

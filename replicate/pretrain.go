@@ -25,9 +25,9 @@ import (
 // pretraining is one call of pretrain: its flags, backend and data.
 type pretraining struct {
 	cfg     resnet.Config
-	out     string // folder of the checkpoints
-	name    string // of the backend
-	backend *backend.Backend
+	out     string           // folder of the checkpoints
+	name    string           // of the backend
+	backend *backend.Backend // nil until open
 	params  []net.Param
 	data    *cifar10.Data
 }
@@ -102,7 +102,8 @@ func (p *pretraining) train(ctx context.Context, final, working string) error {
 	return p.finish(ctx, state, validation, final)
 }
 
-// open loads the data and opens the backend. Errors: full CIFAR-10 is missing, or the backend cannot be opened.
+// open loads the data and opens the backend, if there is none. Errors: full CIFAR-10 is missing, or the backend cannot
+// be opened.
 func (p *pretraining) open(ctx context.Context) (err error) {
 	if p.out == "" {
 		if p.out, err = artifact.CacheDir("checkpoints"); err != nil {
@@ -116,8 +117,10 @@ func (p *pretraining) open(ctx context.Context) (err error) {
 		return fmt.Errorf("pre-training needs full CIFAR-10; " +
 			"get it with `go run ./replicate data cifar10`, or set TVPS_DATA to its folder")
 	}
-	if p.backend, err = backend.Open(ctx, p.name, backend.Options{Log: os.Stderr}); err != nil {
-		return err
+	if p.backend == nil {
+		if p.backend, err = backend.Open(ctx, p.name, backend.Options{Log: os.Stderr}); err != nil {
+			return err
+		}
 	}
 	if err := p.backend.VerifyPlugin(); err != nil {
 		return err

@@ -155,8 +155,8 @@ func (l *lock) sign() {
 var errLost = errors.New("its lock file was removed")
 
 // check returns an error unless the lock is still this process's. It is called before anything is written, so that two
-// processes never write one file, even if they both have the lock: after a person removed its file ([errLost]), or where
-// the file system gave the lock to a second machine (a *FolderError, as it does so again).
+// processes never write one file, even if both have the lock: after a person removed its file ([errLost]), or where the
+// file system gave the lock to a second machine (a *FolderError, as it does so again).
 func (l *lock) check() error {
 	if !l.current() {
 		return errLost

@@ -151,8 +151,9 @@ func (e *executor) claim(task *task) (taken locks, blocked *Spec, err error) {
 	return taken, nil, nil
 }
 
-// compute computes the missing steps of a task's claimed runs and saves them, as long as it holds the locks. It returns the runs in the order of the
-// jobs, and how many of them it computed: the others were finished by another process meanwhile.
+// compute computes the missing steps of a task's claimed runs and saves them, as long as it holds the locks. It returns
+// the runs in the order of the jobs, and how many of them it computed: the others were finished by another process
+// meanwhile.
 func (e *executor) compute(ctx context.Context, task *task, held locks) (results []*Result, computed int, err error) {
 	ctx, traced := trace.NewTask(ctx, fmt.Sprint(task.jobs[0].Spec))
 	defer traced.End()

@@ -18,11 +18,19 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// cachedFeatures returns the n features in a file. If the file is missing or damaged it computes and writes them. A
-// cache that cannot be written costs only time: the log says so.
+// cachedFeatures returns the n features in a file. If the file is missing or damaged it computes and writes them; other
+// processes wait for it. A cache that cannot be written costs only time: the log says so.
 func cachedFeatures(ctx context.Context, path string, n int, log io.Writer,
 	compute func() ([]float32, error)) ([]float16.Float16, error) {
-	features, err := readFeatures(path, n)
+	if features, err := readFeatures(path, n); err == nil {
+		return features, nil
+	}
+	if unlock, err := artifact.Lock(ctx, path+".lock", "the features "+path, log); err == nil {
+		defer unlock()
+	} else if ctx.Err() != nil {
+		return nil, err
+	}
+	features, err := readFeatures(path, n) // another process may have written them meanwhile
 	if err == nil {
 		return features, nil
 	}

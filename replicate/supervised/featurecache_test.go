@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"tvps/ci/demand"
 
@@ -70,4 +73,27 @@ func TestFeatureCache(t *testing.T) {
 	log.Reset()
 	get(filepath.Join(path, "below a file.zst"))
 	demand.Words(t, log.String(), "could not be cached")
+}
+
+// TestFeaturesOfTwoProcesses: of two that need the same features, one computes them and the other waits for it.
+func TestFeaturesOfTwoProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.zst")
+	var calls atomic.Int64
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			got, err := cachedFeatures(t.Context(), path, 3, nil, func() ([]float32, error) {
+				calls.Add(1)
+				time.Sleep(200 * time.Millisecond)
+				return []float32{1, 2, 3}, nil
+			})
+			if err != nil || len(got) != 3 || got[2].Float32() != 3 {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+	both.Wait()
+	if calls.Load() != 1 {
+		t.Errorf("computed %d times", calls.Load())
+	}
 }

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/artifact"
+
+	"github.com/gofrs/flock"
+)
+
+// Two workers compute each step of each run once, the longest runs first, and draw nothing. The figure of the stored
+// runs is that of one process.
+func TestWorkers(t *testing.T) {
+	s := newSandbox(t)
+	args := fig1(longer, "--set", "stack=1", "--no-draw", "--workers", "1")
+	first, _, firstErr := s.command(args...)
+	demand.NoError(t, first.Start())
+	demand.Soon(t, "a step", func() bool { return s.stepsDone() > 0 })
+	second, _, secondErr := s.command(args...)
+	demand.NoError(t, second.Start())
+	if err := first.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, firstErr)
+	}
+	if err := second.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, secondErr)
+	}
+	if _, err := os.Stat(s.out); err == nil {
+		t.Error("a worker drew")
+	}
+	own := regexp.MustCompile(`(?m)^gaussian/(\S+ seed \d): done in`)
+	var all []string
+	for _, text := range []string{firstErr.String(), secondErr.String()} {
+		done := own.FindAllStringSubmatch(text, -1)
+		if len(done) == 0 || !strings.HasPrefix(done[0][1], "ours") {
+			t.Errorf("a worker did not compute the longest run first: %q", done)
+		}
+		for _, run := range done {
+			all = append(all, run[1])
+		}
+	}
+	if slices.Sort(all); len(all) != 8 || len(slices.Compact(all)) != 8 {
+		t.Errorf("runs computed: %q", all)
+	}
+	s.succeed(t, fig1(longer, "--set", "stack=1", "--stored")...)
+	local := newSandbox(t)
+	local.succeed(t, fig1(longer, "--set", "stack=1")...)
+	if got, want := s.csv(t), local.csv(t); got != want {
+		t.Errorf("the table is %q, of one process %q", got, want)
+	}
+}
+
+// A worker that cannot start ends with exit code 2 and one sentence, before it locks a run.
+func TestWorkerThatCannotStart(t *testing.T) {
+	s := newSandbox(t)
+	file, nowhere := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "nowhere")
+	demand.Write(t, file, "text")
+	s.env = []string{"TVPS_DATA=" + nowhere}
+	images := []string{"fig1", "--no-draw", "--panel", "b", "--scale", "small"}
+	for _, c := range []struct{ args, words []string }{
+		{fig1(miniature, "--no-draw", "--backend", nowhere+"/plugin.so"), []string{nowhere}},
+		{fig1(miniature, "--no-draw", "--results", file), []string{file, "is a file"}},
+		{fig1(miniature, "--no-draw", "--results", filepath.Join(file, "below")), []string{"cannot be made"}},
+		{fig1(miniature, "--no-draw", "--stored"), []string{"--stored", "--no-draw"}},
+		{fig1(miniature, "--no-draw", "--only", "image"), []string{`"image"`, `did you mean "images"`}},
+		{fig1(miniature, "--only", "images"), []string{"--only images", "--no-draw"}},
+		{images, []string{"TVPS_DATA"}},
+		{append(images, "--set", "width=8", "--set", "checkpoint=split"), []string{"TVPS_DATA"}},
+		{[]string{"all", "--no-draw", "--scale", "tiny", "--set", "epohcs=3"}, []string{"fig01", `"epochs"`}},
+	} {
+		s.refuse(t, 2, c.args, c.words...)
+	}
+	s.env = nil
+	s.refuse(t, 2, append(images, "--set", "width=8", "--set", "checkpoint=split"), "full CIFAR-10")
+	if files := demand.Files(t, s.results); len(files) > 0 {
+		t.Errorf("files %v", files)
+	}
+}
+
+// A worker takes the runs of images alone, or the others; it waits for a checkpoint that another process trains.
+func TestWorkerWaitsForACheckpoint(t *testing.T) {
+	s := newSandbox(t)
+	cache, err := artifact.CacheDir() // with the plugin
+	demand.NoError(t, err)
+	demand.NoError(t, os.MkdirAll(s.cache, 0o755))
+	entries, err := os.ReadDir(cache)
+	demand.NoError(t, err)
+	for _, e := range entries {
+		if e.Name() != "checkpoints" && e.Name() != "features" {
+			demand.NoError(t, os.Symlink(filepath.Join(cache, e.Name()), filepath.Join(s.cache, e.Name())))
+		}
+	}
+	checkpoint := filepath.Join(s.cache, "checkpoints", "resnet18-w16-split3.safetensors")
+	demand.NoError(t, os.MkdirAll(filepath.Dir(checkpoint), 0o755))
+	lock := flock.New(checkpoint + ".lock")
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	cmd, _, _ := s.command("fig1", "--no-draw", "--only", "images", "--panel", "a,b", "--scale", "tiny", "--seeds", "3",
+		"--backend", "xla:cpu", "--series", "recent", "--set", "steps=6", "--set", "first=2", "--set", "stride=1",
+		"--set", "n=8", "--set", "b.images=100", "--set", "test-n=20", "--set", "max-updates=1", "--set", "batch=8",
+		"--set", "b.checkpoint=split")
+	log := filepath.Join(s.tmp, "log")
+	file, err := os.Create(log)
+	demand.NoError(t, err)
+	defer file.Close()
+	cmd.Stderr = file
+	demand.NoError(t, cmd.Start())
+	demand.Soon(t, "waiting", func() bool { return strings.Contains(string(demand.Read(t, log)), "waiting for another process") })
+	demand.Write(t, checkpoint, string(demand.Read(t, filepath.Join("..", "gomlx_models", "resnet", "checkpoints",
+		"resnet18-w16-split0.safetensors"))))
+	demand.NoError(t, lock.Unlock())
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, demand.Read(t, log))
+	}
+	if files, _ := filepath.Glob(filepath.Join(s.results, "*", "*.zst")); len(files) != 2 ||
+		!strings.Contains(files[0], "cifar10a") {
+		t.Errorf("files %q\n%s", files, demand.Read(t, log))
+	}
+}
