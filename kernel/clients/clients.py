@@ -18,7 +18,7 @@ from importlib.metadata import version
 from jupyter_client.manager import start_new_kernel
 
 COMPILE = '%%\nvar x int = "a"\nfmt.Println(x)'
-REASON = 'Cell[1]: Line 2: cannot use "a" (untyped string constant) as int value'
+REASON = 'cannot use "a" (untyped string constant) as int value in variable declaration (cell [1], line 2)'
 
 
 def notebook(folder, *sources, name="in.ipynb", tags=()):
@@ -99,6 +99,22 @@ def jupyter_client():
         assert time.time() < end, "gopls does not answer"
         time.sleep(1)
     assert ask("inspect", "%%\nfmt.Nonsense()", 10)[0]["found"] is False
+    # An error ends what was sent with its cell, an interrupt what runs.
+    ids = [kc.execute(code) for code in ("%%\nx", "!echo 1", "%%\nfmt.Println(2)")]
+    statuses = [kc.get_shell_msg(timeout=60) for _ in ids]
+    assert [(m["parent_header"]["msg_id"], m["content"]["status"]) for m in statuses] == list(
+        zip(ids, ["error", "aborted", "aborted"])), statuses
+    for code in ("!sleep 300; echo done", "%%bash\nsleep 300", "!cd /tmp && sleep 300 | tee -a /dev/null"):
+        kc.execute(code)
+        while sys.platform == "linux" and not any(command.startswith("sleep 300") for command in processes(mark)):
+            time.sleep(0.1)
+        km.interrupt_kernel()
+        reply = kc.get_shell_msg(timeout=20)["content"]
+        assert (reply["status"], reply["ename"]) == ("error", "Interrupted"), reply
+    assert ask("execute", "%%bash\nset -e\nfalse")[0]["evalue"] == "exit status 1"
+    m = kc.session.msg("kernel_info_request", {})
+    kc.control_channel.send(m)
+    assert kc.get_control_msg(timeout=20)["parent_header"]["msg_id"] == m["header"]["msg_id"]
     kc.execute("%%\nfor { time.Sleep(time.Second) }")
     while sys.platform == "linux" and not any("/gonb_" in command and "gopls" not in command for command in processes(mark)):
         time.sleep(0.1)
@@ -109,7 +125,7 @@ def jupyter_client():
         assert time.time() < end, f"left after a kill: {left}"
         time.sleep(0.1)
     shutil.rmtree(tmp)  # a compiler that was killed leaves its folder
-    return "errors, standard input, inspection, completion, pages; nothing is left after `shutdown_kernel(now=True)`"
+    return "errors, interrupts, standard input, inspection, completion, pages; nothing is left after `shutdown_kernel(now=True)`"
 
 
 def jupyter_kernel_test():
@@ -168,8 +184,8 @@ def nbclient():
         execute(COMPILE)
         raise AssertionError("a compile error is no error")
     except nbclient.exceptions.CellExecutionError as e:
-        has(e.evalue, REASON)
-        has(str(e), "Cell[1]: Line 2")
+        assert e.evalue == REASON, e.evalue
+        has(str(e), REASON + '\n    var x int = "a"')
     outputs = execute(COMPILE, "%%\nfmt.Println(2)", allow_errors=True).cells
     assert [o["output_type"] for o in outputs[0]["outputs"]] == ["error"], outputs
     assert outputs[1]["outputs"][0]["text"] == "2\n", outputs
@@ -190,7 +206,7 @@ def papermill():
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out.ipynb")
         text = run("papermill", notebook(folder, COMPILE), out, code=1)
-        has(text, "Cell[1]: Line 2", 'cannot use "a" (untyped string constant) as int value')
+        has(text, REASON)
     return "the reason of an error; parameters with `./kernel/papermill`"
 
 

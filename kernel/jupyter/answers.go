@@ -15,6 +15,10 @@ var answers = map[string]func(r *relay, m message) (content any){
 	"is_complete_request": func(_ *relay, m message) any { return isComplete(cursorAt(m).Code) },
 	"history_request":     func(*relay, message) any { return map[string]any{"status": "ok", "history": []any{}} },
 	"comm_info_request":   func(*relay, message) any { return map[string]any{"status": "ok", "comms": struct{}{}} },
+	"interrupt_request": func(r *relay, _ message) any {
+		r.interrupt()
+		return map[string]any{"status": "ok"}
+	},
 	"inspect_request": func(r *relay, m message) any {
 		if at := cursorAt(m); r.explains.Load() && names(at.Code, at.Pos) {
 			return nil

@@ -1,16 +1,24 @@
 package jupyter
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
-// request is a client's message as the kernel gets it; nil if it is not for the kernel. Relay's own requests are
-// answered here: a client that does not read must not hold up its own requests, so each answer has a goroutine.
-func (r *relay) request(client *socket, frames [][]byte) [][]byte {
+// request is a client's message as the kernel gets it; nil if it is not for the kernel, or if it waits in the queue.
+// Relay's own requests are answered here: a client that does not read must not hold up its own requests, so each answer
+// has a goroutine.
+func (r *relay) request(client, kernel *socket, frames [][]byte) [][]byte {
 	m, err := r.session.decode(frames)
 	if err != nil {
 		r.log.reject(err)
@@ -18,23 +26,30 @@ func (r *relay) request(client *socket, frames [][]byte) [][]byte {
 	}
 	if answer := answers[m.header.Type]; answer != nil {
 		if content := answer(r, m); content != nil {
-			r.clients.Go(func() {
-				reply := r.session.newHeader(strings.TrimSuffix(m.header.Type, "_request") + "_reply")
-				if answer, err := r.session.encode(reply, &m.header, content); err == nil {
-					_ = client.send(append(slices.Clone(routing(frames)), answer...)...)
-				}
-				r.publishing.Lock()
-				defer r.publishing.Unlock()
-				r.publish(m.header, "status", map[string]string{"execution_state": "busy"})
-				r.publish(m.header, "status", map[string]string{"execution_state": "idle"})
-			})
+			r.clients.Go(func() { r.answer(client, m, frames, content) })
 			return nil
 		}
 	}
 	if m.header.Type == "execute_request" {
-		return r.execution(m, frames)
+		if e := r.execution(m, frames); e != nil {
+			e.client, e.kernel = client, kernel
+			r.queue.add(e)
+		}
+		return nil
 	}
 	return frames
+}
+
+// answer replies to a client's request.
+func (r *relay) answer(client *socket, m message, frames [][]byte, content any) {
+	reply := r.session.newHeader(strings.TrimSuffix(m.header.Type, "_request") + "_reply")
+	if answer, err := r.session.encode(reply, &m.header, content); err == nil {
+		_ = client.send(append(slices.Clone(routing(frames)), answer...)...)
+	}
+	r.publishing.Lock()
+	defer r.publishing.Unlock()
+	r.publish(m.header, "status", map[string]string{"execution_state": "busy"})
+	r.publish(m.header, "status", map[string]string{"execution_state": "idle"})
 }
 
 // pageUser marks a request for a page: GoNB copies the name of the user to the reply.
@@ -44,22 +59,44 @@ const pageUser = "tvps-page"
 var asked = regexp.MustCompile(`^\s*(?:\?\s*([\w.]+)|([\w.]+)\?)\s*$`)
 
 // execution is an execute_request for GoNB. A cell such as ?fmt.Println becomes an inspect_request, whose reply
-// becomes that to the cell. Line ends become those of Go. Commands of the shell have no input.
-func (r *relay) execution(m message, frames [][]byte) [][]byte {
+// becomes that to the cell. Line ends become those of Go. Commands of the shell have no input. Scripts write their exit
+// code to a file.
+func (r *relay) execution(m message, frames [][]byte) *execution {
 	var content map[string]any
 	_ = json.Unmarshal(m.content, &content)
 	code, ok := content["code"].(string)
 	if !ok {
 		return nil // GoNB would end
 	}
+	e := &execution{message: m, code: code, idle: make(chan struct{}), ended: make(chan struct{})}
+	e.stops = content["stop_on_error"] != false && content["silent"] != true
 	if name := asked.FindStringSubmatch(code); name != nil {
 		code = "%%\n" + name[1] + name[2]
 		m.header.Type, m.header.Username = "inspect_request", pageUser
-		return r.session.changed(frames, m.header, map[string]any{
+		e.frames = r.session.changed(frames, m.header, map[string]any{
 			"code": code, "cursor_pos": len(code) - 1, "detail_level": 0})
+		return e
 	}
-	content["code"] = withoutInput(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(code))
-	return r.session.changed(frames, m.header, content)
+	code = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(code)
+	if first := script.FindStringSubmatch(code); first != nil {
+		e.exit = filepath.Join(r.dir, uuid.NewString())
+		code = fmt.Sprintf(scriptCommand, e.exit) + first[1] + first[2] + code[len(first[0]):]
+	}
+	content["code"] = withoutInput(code)
+	e.frames = r.session.changed(frames, m.header, content)
+	return e
+}
+
+// script matches the first line of a cell that is input for a program.
+var script = regexp.MustCompile(`(?m)\A(?://gonb:)?%%(?:script[ \t]+(.*)|(bash|sh)[ \t]*)$`)
+
+// scriptCommand runs the program of such a cell, which GoNB does not let fail, and writes its exit code to a file.
+const scriptCommand = `%%%%script /bin/bash -c "set -f; IFS=; $@; echo $? >'%s'" - `
+
+// exitCode is that of a script that has ended; 0 also for other cells.
+func (e *execution) exitCode() string {
+	code, _ := os.ReadFile(e.exit)
+	return cmp.Or(strings.TrimSpace(string(code)), "0")
 }
 
 // noInput ends the input of a command of the shell: GoNB gives it a pipe that nobody writes to.
@@ -98,8 +135,31 @@ func (s session) changed(frames [][]byte, h header, content any) [][]byte {
 	return frames
 }
 
-// reply is a message of the kernel's shell, control or stdin channel as the client gets it.
-func (r *relay) reply(frames [][]byte) [][]byte {
+// reply passes a message of the kernel's shell, control or stdin channel to the client. The reply to a cell comes after
+// all outputs: these say whether it failed. Then the queue goes on.
+func (r *relay) reply(client *socket, frames [][]byte) {
+	m, err := r.session.decode(frames)
+	e := r.queue.running(m.parent.ID)
+	if err != nil || e == nil || !strings.HasSuffix(m.header.Type, "_reply") {
+		_ = client.send(r.corrected(frames, nil)...)
+		return
+	}
+	var content Reply
+	_ = json.Unmarshal(m.content, &content)
+	var why failure
+	select {
+	case <-e.idle:
+		why = e.why
+	case <-time.After(defaultLimits.sockets):
+	}
+	_ = client.send(r.corrected(frames, why)...)
+	_ = os.Remove(e.exit)
+	failed := why != nil || content.Status == "error"
+	r.abort(r.queue.next(failed && e.stops))
+}
+
+// corrected is a message of the kernel as the client gets it. why says why a cell failed.
+func (r *relay) corrected(frames [][]byte, why failure) [][]byte {
 	m, err := r.session.decode(frames)
 	var content map[string]any
 	if err != nil || json.Unmarshal(m.content, &content) != nil {
@@ -124,12 +184,11 @@ func (r *relay) reply(frames [][]byte) [][]byte {
 				"payload": []any{map[string]any{"source": "page", "start": 0, "data": data}}}
 		}
 	case "execute_reply":
-		if content["status"] != "error" {
+		if why == nil {
 			return frames
 		}
-		for key, value := range r.failure(m.parent.ID) {
-			content[key] = value
-		}
+		content["status"] = "error"
+		maps.Copy(content, why)
 	default:
 		return frames
 	}
@@ -139,21 +198,8 @@ func (r *relay) reply(frames [][]byte) [][]byte {
 // unknown is the page about a name that gopls does not explain.
 var unknown = map[string]any{"text/plain": "gopls knows nothing of this name, or has not yet loaded its package.\n"}
 
-// failure is why a cell failed, for the fields ename, evalue and traceback of error and execute_reply.
+// failure is why a cell failed: the fields ename, evalue and traceback of error and execute_reply.
 type failure = map[string]any
-
-// failure waits for the message error of a cell, which GoNB sends before its reply, but on another channel.
-func (r *relay) failure(id string) failure {
-	for end := time.Now().Add(defaultLimits.sockets); ; time.Sleep(time.Millisecond) {
-		r.mu.Lock()
-		f := r.failed[id]
-		delete(r.failed, id)
-		r.mu.Unlock()
-		if f != nil || time.Now().After(end) {
-			return f
-		}
-	}
-}
 
 // crash is what a cell's program printed when it ended with an error. GoNB publishes it as text of stderr, its own
 // message about the exit code, and then an error that is that message alone. The clients get one error.
@@ -185,23 +231,20 @@ func (r *relay) publication(frames [][]byte) {
 		return
 	}
 	data, _ := content["data"].(map[string]any)
+	e := r.queue.running(m.parent.ID)
 	switch m.header.Type {
 	case "stream":
 		if content["name"] == "stderr" && r.held(frames, m.header, content) {
 			return
 		}
 	case "error":
-		content = r.crash.explain(content)
-		r.crash = crash{}
-		r.mu.Lock()
-		r.failed[m.parent.ID] = content
-		r.mu.Unlock()
+		content = r.explain(content, e)
 		frames = r.session.changed(frames, m.header, content)
-	case "status": // no error follows
-		for _, held := range r.crash.frames {
-			r.toAll(held)
+		if e != nil {
+			e.why = content
 		}
-		r.crash = crash{}
+	case "status":
+		r.status(m, content["execution_state"], e)
 	case "display_data", "update_display_data":
 		if wait, ok := data[clearType]; ok {
 			m.header.Type, content = "clear_output", map[string]any{"wait": wait == true}
@@ -214,7 +257,9 @@ func (r *relay) publication(frames [][]byte) {
 		code, _ := content["code"].(string)
 		count, _ := content["execution_count"].(float64)
 		r.count.Store(int64(count))
-		content["code"] = strings.ReplaceAll(code, noInput, "")
+		if e != nil {
+			content["code"] = e.code
+		}
 		r.toAll(r.session.changed(frames, m.header, content))
 		if readsInput.MatchString(code) && !asksInput.MatchString(code) {
 			r.publish(m.parent, "stream", map[string]string{"name": "stderr", "text": inputSentence})
@@ -222,6 +267,33 @@ func (r *relay) publication(frames [][]byte) {
 		return
 	}
 	r.toAll(frames)
+}
+
+// status ends the outputs of a cell. What was held back for an error is then an output like others. GoNB lets no cell
+// fail whose script failed, or whose command of the shell was interrupted.
+func (r *relay) status(m message, state any, e *execution) {
+	held := r.crash
+	r.crash = crash{}
+	ended := state == "idle" && e != nil
+	var why failure
+	switch {
+	case !ended || e.why != nil: // GoNB has sent an error
+	case e.interrupted.Load() && held.text != "":
+		why, held.frames = interrupted(), nil
+	case e.exitCode() != "0":
+		text := "exit status " + e.exitCode()
+		why = failure{"ename": "ERROR", "evalue": text, "traceback": []string{text}}
+	}
+	for _, frames := range held.frames {
+		r.toAll(frames)
+	}
+	if why != nil {
+		e.why = why
+		r.publish(m.parent, "error", why)
+	}
+	if ended {
+		e.published.Do(func() { close(e.idle) })
+	}
 }
 
 // held tells whether text on stderr belongs to a crash, and keeps it for the error that follows. It passes what comes
@@ -240,28 +312,6 @@ func (r *relay) held(frames [][]byte, h header, content map[string]any) bool {
 	}
 	r.crash.frames, r.crash.text = append(r.crash.frames, frames), r.crash.text+text
 	return true
-}
-
-// explain makes GoNB's error that of the program: a panic's first line, and all that it printed. For the compiler's
-// errors, GoNB gives their lines in its own file; the lines of the cell are in the traceback.
-func (c *crash) explain(content failure) failure {
-	if panics.MatchString(c.text) {
-		content["evalue"], _, _ = strings.Cut(c.text, "\n")
-		content["traceback"] = strings.Split(strings.TrimRight(c.text, "\n"), "\n")
-		return content
-	}
-	var reasons []string
-	trace, _ := content["traceback"].([]any)
-	for _, item := range trace {
-		text, _ := item.(string)
-		if lines := strings.Split(text, "\n"); strings.HasPrefix(text, "Cell") && len(lines) > 1 {
-			reasons = append(reasons, lines[0]+": "+lines[len(lines)-1])
-		}
-	}
-	if len(reasons) > 0 {
-		content["evalue"] = strings.Join(reasons, "\n")
-	}
-	return content
 }
 
 // socketScript corrects GoNB's script that connects the page with the kernel. The address is that of the page's

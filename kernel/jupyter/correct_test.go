@@ -56,10 +56,9 @@ func TestRelayErrors(t *testing.T) {
 		stderr, evalue string
 		trace          []string
 	}{
-		"panic": {"warned\n", "panic: boom", []string{"panic: boom", "", "goroutine 1", "exit status 2"}},
-		"fails": {"warned\n", "exit status 3", []string{"exit status 3"}},
-		"compile": {"", "Cell[1]: Line 2: bad",
-			[]string{"# gonb_12345678", "Cell[1]: Line 2\n\nfunc main() {\nbad", ""}},
+		"panic":   {"warned\n", "panic: boom", []string{"panic: boom", "", "goroutine 1", "exit status 2"}},
+		"fails":   {"warned\n", "exit status 3", []string{"exit status 3"}},
+		"compile": {"", "bad (cell [1], line 2)", []string{"bad (cell [1], line 2)", "too many errors"}},
 	} {
 		var stderr string
 		var failures []Reply

@@ -95,8 +95,8 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 			cancelled = nil // interrupt only once
 			interrupt(ctx.Err())
 		case <-again:
-			_ = k.Interrupt() // if it fails, the kernel is killed soon
-			again = time.After(k.beforeNextInterrupt())
+			_ = k.Interrupt()                          // if it fails, the kernel is killed soon
+			again = time.After(k.limits.interrupt / 2) // once: it may stop the cleanup that the first one started
 		case <-grace:
 			if c.replied || c.idle {
 				return c.incomplete()
@@ -110,15 +110,6 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 		}
 	}
 	return c.interrupted()
-}
-
-// beforeNextInterrupt is the wait until the next interrupt of the same cell. A signal is repeated only once, halfway
-// to the kill, because it may stop the cleanup that the first one started.
-func (k *Kernel) beforeNextInterrupt() time.Duration {
-	if k.spec.InterruptMode == "message" {
-		return k.limits.again
-	}
-	return k.limits.interrupt / 2
 }
 
 // interrupted is the error of an interrupted cell; nil if it was not interrupted.

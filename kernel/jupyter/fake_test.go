@@ -109,21 +109,18 @@ func (f *fake) serve(start string) {
 			f.interrupts <- struct{}{}
 		}
 	}()
-	go f.receive(f.control, func(r request) {
+	handle := func(r request) {
 		switch r.msgType {
 		case "interrupt_request":
 			f.interrupts <- struct{}{}
-			f.send(f.shell, r.identity, r, "interrupt_reply", map[string]any{"status": "ok"}) // on shell, as GoNB does
+			f.send(f.shell, r.identity, r, "interrupt_reply", map[string]any{"status": "ok"})
 		case "shutdown_request":
 			if start == "stubborn" {
 				return
 			}
-			f.send(f.control, r.identity, r, "shutdown_reply", map[string]any{"status": "ok"})
+			f.send(f.shell, r.identity, r, "shutdown_reply", map[string]any{"status": "ok"})
+			time.Sleep(50 * time.Millisecond)
 			os.Exit(0)
-		}
-	})
-	f.receive(f.shell, func(r request) {
-		switch r.msgType {
 		case "kernel_info_request":
 			f.infos++
 			f.info(r, start)
@@ -138,7 +135,9 @@ func (f *fake) serve(start string) {
 			f.send(f.shell, r.identity, r, "inspect_reply", map[string]any{"status": "ok", "found": true, "data": data})
 			f.status(r, "idle")
 		}
-	})
+	}
+	go f.receive(f.control, handle)
+	f.receive(f.shell, handle)
 }
 
 // receive reads requests from a socket and checks their signatures.
@@ -257,9 +256,21 @@ var plain = map[string]func(f *fake, r request, rest string){
 	"content": func(f *fake, r request, _ string) { f.print(r, string(r.content)) },
 	"temp":    func(f *fake, r request, _ string) { check(os.WriteFile(os.TempDir()+"/left", nil, 0o600)) },
 	"child":   func(f *fake, r request, _ string) { f.child(false) },
-	"daemon":  func(f *fake, r request, _ string) { f.child(true) },
-	"shows":   func(f *fake, r request, _ string) { f.shows(r) },
-	"stderr":  func(f *fake, r request, rest string) { f.stderr(r, rest) },
+	"!":       func(f *fake, r request, rest string) { f.run(r, "", "/bin/bash", "-c", rest) },
+	"%%script": func(f *fake, r request, rest string) { // "..." is one argument
+		line, script, _ := strings.Cut(rest, "\n")
+		quoted := strings.Split(line, `"`)
+		args := append(strings.Fields(quoted[0]), quoted[1])
+		f.run(r, script, append(args, strings.Fields(quoted[2])...)...)
+	},
+	"gopls": func(f *fake, _ request, _ string) { // a process of that name
+		name := filepath.Join(os.Getenv("FAKE_DIR"), "gopls")
+		check(os.Symlink("/bin/sleep", name))
+		check(exec.Command(name, "60").Start())
+	},
+	"daemon": func(f *fake, r request, _ string) { f.child(true) },
+	"shows":  func(f *fake, r request, _ string) { f.shows(r) },
+	"stderr": func(f *fake, r request, rest string) { f.stderr(r, rest) },
 	"clears": func(f *fake, r request, _ string) {
 		f.publish(r, "display_data", map[string]any{"data": map[string]any{clearType: true}})
 	},
@@ -307,6 +318,17 @@ func (f *fake) stderr(r request, text string) {
 	f.publish(r, "stream", map[string]any{"name": "stderr", "text": text})
 }
 
+// run runs a program as GoNB does: its exit code is no error.
+func (f *fake) run(r request, input string, argv ...string) {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin = strings.NewReader(input)
+	out, err := cmd.Output()
+	f.print(r, string(out))
+	if err != nil {
+		f.stderr(r, err.Error()+"\n")
+	}
+}
+
 // fails answers as GoNB does for a program that printed texts to stderr and failed.
 func (f *fake) fails(r request, evalue string, trace, printed []string) {
 	for _, text := range append(printed, evalue+"\n") {
@@ -328,7 +350,7 @@ var odd = map[string]func(f *fake, r request, rest string){
 	},
 	"compile": func(f *fake, r request, _ string) {
 		content := map[string]any{"status": "error", "ename": "ERROR", "evalue": "# gonb_12345678\n./main.go:11:13: bad\n",
-			"traceback": []string{"# gonb_12345678", "Cell[1]: Line 2\n\nfunc main() {\nbad", ""}}
+			"traceback": []string{"# gonb_12345678", "Cell[1]: Line 2\n\nfunc main() {\nbad", "", "too many errors"}}
 		f.publish(r, "error", content)
 		f.send(f.shell, r.identity, r, "execute_reply", content)
 		f.status(r, "idle")

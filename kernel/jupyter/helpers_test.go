@@ -23,7 +23,7 @@ func init() {
 }
 
 func TestMain(m *testing.M) {
-	sendTime = 2 * time.Second
+	sendTime, killAfter = 2*time.Second, 2*time.Second
 	if len(os.Args) > 2 && os.Args[1] == relayArgument {
 		argv := os.Args[3:]
 		if len(argv) == 0 {
@@ -44,7 +44,6 @@ func TestMain(m *testing.M) {
 		start:      time.Minute,
 		incomplete: 500 * time.Millisecond,
 		interrupt:  30 * time.Second,
-		again:      100 * time.Millisecond,
 		shutdown:   2 * time.Second,
 		sockets:    500 * time.Millisecond,
 	}

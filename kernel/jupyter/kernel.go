@@ -34,7 +34,6 @@ type limits struct {
 	start      time.Duration // for the first answer
 	incomplete time.Duration // for the other of reply and idle, after the last message
 	interrupt  time.Duration // for a cell to end after an interrupt; GoNB kills it after 5 s
-	again      time.Duration // until an interrupt message is repeated; GoNB drops it while it compiles
 	shutdown   time.Duration // for the process to end after shutdown_request
 	sockets    time.Duration // between the end of the process and the end of its sockets, in either order
 }
@@ -43,7 +42,6 @@ var defaultLimits = limits{
 	start:      time.Minute,
 	incomplete: 30 * time.Second,
 	interrupt:  10 * time.Second,
-	again:      time.Second,
 	shutdown:   3 * time.Second,
 	sockets:    time.Second,
 }

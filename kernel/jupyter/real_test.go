@@ -15,7 +15,7 @@ import (
 func TestGoNB(t *testing.T) {
 	spec := Spec{Name: "gonb", Argv: []string{demand.GoNB(t), "--kernel", "{connection_file}"}, Env: map[string]string{}}
 	saved := defaultLimits
-	defaultLimits = limits{time.Minute, 30 * time.Second, 20 * time.Second, time.Second, 3 * time.Second, time.Second}
+	defaultLimits = limits{time.Minute, 30 * time.Second, 20 * time.Second, 3 * time.Second, time.Second}
 	t.Cleanup(func() { defaultLimits = saved })
 	for _, mode := range []string{"message", "signal"} {
 		t.Run(mode, func(t *testing.T) {

@@ -39,6 +39,7 @@ const (
 //   - it answers what GoNB does not (see answers), and corrects messages (see request and publication);
 //   - it drops messages that are malformed, too large or have a wrong signature: they would end GoNB. It answers
 //     heartbeats, which have no signature, and GoNB listens in a folder of this user only;
+//   - it lets one cell run at a time, so that an error or an interrupt stops those that wait (see queue);
 //   - it ends the kernel and all processes that the kernel started when the process that started Relay is gone, when
 //     Relay's own process is killed, and at SIGTERM and SIGHUP.
 //
@@ -75,7 +76,7 @@ func relayKernel(
 		return 0, err
 	}
 	defer closeAll(listeners)
-	r := &relay{session: session{id: uuid.NewString(), key: []byte(outer.Key)}, log: l, failed: map[string]failure{}}
+	r := &relay{session: session{id: uuid.NewString(), key: []byte(outer.Key)}, log: l}
 	dir, remove, err := artifact.TempFolder("tvps-relay-")
 	if err != nil {
 		return 0, fmt.Errorf("cannot create a temporary folder: %w", err)
@@ -84,6 +85,7 @@ func relayKernel(
 	if r.inner, err = newPrivateConnection(outer.Kernel, r.session, dir); err != nil {
 		return 0, err
 	}
+	r.dir = dir
 	file := filepath.Join(dir, filepath.Base(connectionFile)) // GoNB takes the kernel's id from the name
 	if err := r.inner.write(file); err != nil {
 		return 0, fmt.Errorf("cannot write the connection file: %w", err)
@@ -98,6 +100,7 @@ func relayKernel(
 	if err != nil {
 		return 0, fmt.Errorf("cannot start the kernel: %w", err)
 	}
+	r.pid = p.cmd.Process.Pid
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r.clients.Go(func() { r.broadcast(ctx) })
@@ -164,12 +167,14 @@ type relay struct {
 	session session
 	inner   connection
 	log     *log
+	dir     string // for files, until the relay ends
+	pid     int    // of the kernel
+	queue   queue
 
 	mu          sync.Mutex
 	subscribers []*socket // the clients' iopub connections
 	ended       bool      // the kernel's iopub connection
 	clients     sync.WaitGroup
-	failed      map[string]failure // why cells failed, by the id of the request
 
 	publishing sync.Mutex  // held while a message goes to all subscribers
 	crash      crash       // of the running cell
@@ -200,7 +205,8 @@ func (r *relay) accept(ctx context.Context, l net.Listener, ch channel, port int
 // serve connects a client with a channel of the kernel until one of them closes the connection. The kernel sees the
 // client's ZeroMQ identity, by which it finds the client on its other channels. An error of a connection is its end.
 // Heartbeats have no signature, so they do not get to the kernel: they are sent back until it ends. The messages of
-// iopub come to all clients from one connection: see broadcast.
+// iopub come to all clients from one connection: see broadcast. GoNB replies to requests of the control channel on its
+// shell channel, by the identity: so they go there, with an identity of their own.
 func (r *relay) serve(ctx context.Context, conn net.Conn, ch channel, port int) {
 	client, err := open(ch.name, conn, ch.kernel, "")
 	if err != nil {
@@ -224,20 +230,31 @@ func (r *relay) serve(ctx context.Context, conn net.Conn, ch channel, port int) 
 		r.unsubscribe(client)
 		return
 	}
-	kernel, err := dial(ctx, ch.name, r.inner, port, ch.client, client.zmtp.Peer.Meta["Identity"])
+	identity := client.zmtp.Peer.Meta["Identity"]
+	if ch.name == "control" {
+		port, identity = r.inner.Shell, uuid.NewString()
+	}
+	kernel, err := dial(ctx, ch.name, r.inner, port, ch.client, identity)
 	if err != nil {
 		return
 	}
 	client.patient = true
 	go func() {
-		kernel.receive(func(frames [][]byte) { _ = client.send(r.reply(frames)...) })
+		kernel.receive(func(frames [][]byte) { r.reply(client, frames) })
 		conn.Close()
 	}()
 	client.receive(func(frames [][]byte) {
-		if frames = r.request(client, frames); frames != nil {
+		if frames = r.request(client, kernel, frames); frames != nil {
 			_ = kernel.send(frames...)
 		}
 	})
+	for r.queue.holds(kernel) { // cells go on without their client
+		select {
+		case <-kernel.done:
+			return
+		case <-time.After(lookEvery):
+		}
+	}
 	kernel.conn.Close()
 	<-kernel.done
 }

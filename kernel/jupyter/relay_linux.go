@@ -23,25 +23,33 @@ func adopt() {
 // killAdopted kills all descendants of this process.
 func killAdopted() {
 	for end := time.Now().Add(defaultLimits.sockets); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		all := ownChildren()
+		all := processes()[os.Getpid()]
 		if len(all) == 0 {
 			return
 		}
-		for _, pid := range all {
-			syscall.Kill(pid, syscall.SIGKILL)
-			syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		for _, c := range all {
+			syscall.Kill(c.pid, syscall.SIGKILL)
+			syscall.Wait4(c.pid, nil, syscall.WNOHANG, nil)
 		}
 	}
 }
 
-func ownChildren() (found []int) {
-	ours := fmt.Appendf(nil, "\nPPid:\t%d\n", os.Getpid())
-	files, _ := filepath.Glob("/proc/[0-9]*/status")
+// processes lists the children of each process.
+func processes() map[int][]child {
+	children := map[int][]child{}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
-		if status, err := os.ReadFile(file); err == nil && bytes.Contains(status, ours) {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			found = append(found, pid)
+		text, _ := os.ReadFile(file) // such as: 12 (bash) S 1
+		begin, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
+		if begin < 0 || end < begin {
+			continue // it has ended
+		}
+		var state string
+		var parent int
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if _, err := fmt.Sscan(string(text[end+1:]), &state, &parent); err == nil {
+			children[parent] = append(children[parent], child{pid, string(text[begin+1 : end])})
 		}
 	}
-	return found
+	return children
 }

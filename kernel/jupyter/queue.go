@@ -1,0 +1,152 @@
+package jupyter
+
+import (
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// execution is a client's request to run a cell. It runs or waits.
+type execution struct {
+	message                 // its request
+	frames         [][]byte // the request for the kernel
+	client, kernel *socket  // of its client
+	code           string   // as the client sent it
+	exit           string   // file for the exit code of a script; empty if the cell is none
+	stops          bool     // an error aborts those that wait
+	interrupted    atomic.Bool
+	why            failure // set before idle is closed; nil: it has not failed
+	published      sync.Once
+	idle, ended    chan struct{} // closed when all outputs are published, and when the reply is sent
+}
+
+// queue passes cells to the kernel one at a time: GoNB has a queue of its own, but would run all of them after an
+// error or an interrupt.
+type queue struct {
+	mu  sync.Mutex
+	all []*execution // the first one runs
+}
+
+func (q *queue) add(e *execution) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.all = append(q.all, e); len(q.all) == 1 {
+		_ = e.kernel.send(e.frames...)
+	}
+}
+
+// running is the execution that runs; nil if it has another id.
+func (q *queue) running(id string) *execution {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.all) == 0 || q.all[0].header.ID != id {
+		return nil
+	}
+	return q.all[0]
+}
+
+// next takes away the execution that runs, and starts the next one. With abort it takes all, and returns the others.
+func (q *queue) next(abort bool) (aborted []*execution) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	close(q.all[0].ended)
+	if q.all = q.all[1:]; abort {
+		aborted, q.all = q.all, nil
+	}
+	if len(q.all) > 0 {
+		_ = q.all[0].kernel.send(q.all[0].frames...)
+	}
+	return aborted
+}
+
+// interrupt marks the execution that runs, and takes away the others.
+func (q *queue) interrupt() (running *execution, aborted []*execution) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.all) == 0 {
+		return nil, nil
+	}
+	running, aborted = q.all[0], slices.Clone(q.all[1:])
+	running.interrupted.Store(true)
+	q.all = q.all[:1]
+	return running, aborted
+}
+
+// holds says whether the queue has executions of a client that is gone.
+func (q *queue) holds(kernel *socket) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.ContainsFunc(q.all, func(e *execution) bool { return e.kernel == kernel })
+}
+
+// abort answers executions that will not run.
+func (r *relay) abort(all []*execution) {
+	r.clients.Go(func() {
+		for _, e := range all {
+			r.answer(e.client, e.message, e.frames, map[string]any{"status": "aborted"})
+		}
+	})
+}
+
+const lookEvery = 100 * time.Millisecond
+
+// killAfter is the time for the processes of a cell to end after an interrupt. Tests shorten it.
+var killAfter = 5 * time.Second
+
+// interrupt stops what the kernel has started for the cell that runs, also if that is a compiler, or starts later: each
+// process gets SIGINT once, and after killAfter SIGKILL, as do those whose parent has ended.
+func (r *relay) interrupt() {
+	e, aborted := r.queue.interrupt()
+	r.abort(aborted)
+	if e == nil {
+		return
+	}
+	go func() {
+		interrupted := map[int]bool{}
+		for begin := time.Now(); ; {
+			if time.Since(begin) < killAfter {
+				for _, pid := range below(r.pid) {
+					if !interrupted[pid] {
+						interrupted[pid] = true
+						syscall.Kill(pid, syscall.SIGINT)
+					}
+				}
+			} else {
+				for _, pid := range below(os.Getpid()) {
+					if pid != r.pid {
+						syscall.Kill(pid, syscall.SIGKILL)
+					}
+				}
+			}
+			select {
+			case <-e.ended:
+				return
+			case <-time.After(lookEvery):
+			}
+		}
+	}()
+}
+
+// child is a process of another one.
+type child struct {
+	pid  int
+	name string
+}
+
+// below lists the processes below another one, without gopls and those below it. Parents come first: a shell whose
+// command is interrupted runs the next one unless it has had the interrupt itself.
+func below(pid int) (found []int) {
+	children := processes()
+	found = []int{pid}
+	for i := 0; i < len(found); i++ {
+		for _, c := range children[found[i]] {
+			if c.name != "gopls" {
+				found = append(found, c.pid)
+			}
+		}
+	}
+	return found[1:]
+}

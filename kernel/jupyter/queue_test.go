@@ -1,0 +1,168 @@
+package jupyter
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tvps/ci/demand"
+
+	"github.com/go-zeromq/zmq4"
+	"github.com/google/go-cmp/cmp"
+)
+
+// start sends requests to run cells at once. results waits for all, and returns how each ended, with its outputs.
+func start(t *testing.T, k *Kernel, stopOnError bool, codes ...string) (results func() []string) {
+	t.Helper()
+	in := newInbox()
+	number := map[string]int{}
+	for i, code := range codes {
+		content := executeRequest(code, false)
+		content["stop_on_error"] = stopOnError
+		h := k.session.newHeader("execute_request")
+		frames, err := k.session.encode(h, nil, content)
+		demand.NoError(t, err)
+		k.mu.Lock()
+		k.inboxes[h.ID] = in
+		k.mu.Unlock()
+		number[h.ID] = i
+		demand.NoError(t, k.shell.send(frames...))
+	}
+	return func() []string {
+		defer k.close(in)
+		status, outputs := make([]string, len(codes)), make([]string, len(codes))
+		for left := 2 * len(codes); left > 0; {
+			select {
+			case m := <-in.messages:
+				var c struct{ Status, Evalue, Text, Execution_state string }
+				_ = json.Unmarshal(m.content, &c)
+				i := number[m.parent.ID]
+				switch m.header.Type {
+				case "execute_reply":
+					if status[i] = c.Status; c.Status == "error" {
+						status[i] += " " + c.Evalue
+					}
+					left--
+				case "status":
+					if c.Execution_state == "idle" {
+						left--
+					}
+				case "stream", "error":
+					outputs[i] += c.Text + c.Evalue
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatalf("%q: only %q, %q", codes, status, outputs)
+			}
+		}
+		for i := range status {
+			status[i] = strings.TrimSpace(status[i] + ": " + outputs[i])
+		}
+		return status
+	}
+}
+
+// An error ends what was sent with its cell, unless the client does not want it, or knows nothing of the error.
+func TestRelayStopsAfterErrors(t *testing.T) {
+	k := startFake(t, relaySpec(t, "well"), Options{})
+	for _, c := range []struct {
+		stop  bool
+		codes []string
+		want  []string
+	}{
+		{true, []string{"echo a", "fails", "echo b", "echo c"},
+			[]string{"ok: a", "error exit status 3: warned\nexit status 3", "aborted:", "aborted:"}},
+		{false, []string{"fails", "echo b"}, []string{"error exit status 3: warned\nexit status 3", "ok: b"}},
+		{true, []string{"%%bash\necho a\nfalse\necho b", "echo c"}, []string{"ok: a\nb", "ok: c"}},
+		{true, []string{"%%bash\nset -e\nfalse", "echo c"}, []string{"error exit status 1: exit status 1", "aborted:"}},
+		{true, []string{"//gonb:%%sh\nexit 7"}, []string{"error exit status 7: exit status 7"}},
+		{true, []string{"%%script cat -\n$A *\n"}, []string{"ok: $A *"}},
+		{true, []string{"%%script no-such-program"}, []string{"error exit status 127: exit status 127"}},
+		{true, []string{"! exit 3", "echo c"}, []string{"ok: exit status 3", "ok: c"}},
+	} {
+		if diff := cmp.Diff(c.want, start(t, k, c.stop, c.codes...)()); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", c.codes, diff)
+		}
+	}
+}
+
+// An interrupt comes to all processes of a cell but gopls, and ends what waits. What ignores it is killed. The reply
+// comes on the channel of the request.
+func TestRelayInterrupts(t *testing.T) {
+	k := startFake(t, relaySpec(t, "well"), Options{})
+	files, _ := filepath.Glob(filepath.Join(k.dir, "kernel-*.json"))
+	outer, err := readConnection(files[0])
+	demand.NoError(t, err)
+	control, err := dial(t.Context(), "control", outer, outer.Control, zmq4.Dealer, "")
+	demand.NoError(t, err)
+	defer control.conn.Close()
+	ask := func(msgType string) {
+		t.Helper()
+		request, err := k.session.encode(k.session.newHeader(msgType+"_request"), nil, map[string]bool{"restart": false})
+		demand.NoError(t, err)
+		demand.NoError(t, control.send(request...))
+		control.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		reply, err := control.next()
+		demand.NoError(t, err)
+		if m, err := k.session.decode(reply.Frames); err != nil || m.header.Type != msgType+"_reply" {
+			t.Fatalf("the answer is %q, %v", m.header.Type, err)
+		}
+	}
+	execute(t, k, "gopls")
+	before := len(fakeProcesses(t))
+	for code, killed := range map[string]bool{
+		"! touch $FAKE_DIR/ready; sleep 60; echo done":              false,
+		"! touch $FAKE_DIR/ready; setsid sleep 60 | cat; echo done": false,
+		"! touch $FAKE_DIR/ready; trap '' INT; sleep 60":            true,
+		"! touch $FAKE_DIR/ready; sleep 60 &":                       true, // without its parent, but with its output
+		"%%bash\ntouch $FAKE_DIR/ready; sleep 60\necho done":        false,
+	} {
+		ready := filepath.Join(k.spec.Env["FAKE_DIR"], "ready")
+		results := start(t, k, true, code, "echo next")
+		demand.Soon(t, code, func() bool { _, err := os.Stat(ready); return err == nil && len(fakeProcesses(t)) > before })
+		demand.NoError(t, os.Remove(ready))
+		begin := time.Now()
+		ask("interrupt")
+		got := results()
+		want := []string{"error the cell was interrupted: the cell was interrupted", "aborted:"}
+		if strings.HasSuffix(code, "&") {
+			want[0] = "ok:"
+		}
+		if diff := cmp.Diff(want, got); diff != "" || time.Since(begin) > killAfter != killed {
+			t.Errorf("%q: ended after %v (-want +got):\n%s", code, time.Since(begin), diff)
+		}
+		demand.Soon(t, fmt.Sprintf("the end of %q, but not of gopls", code), func() bool {
+			return len(fakeProcesses(t)) == before
+		})
+	}
+	if text, _ := execute(t, k, "echo next"); text != "next" {
+		t.Errorf("after the interrupts: %q", text)
+	}
+	ask("kernel_info")
+	ask("shutdown")
+}
+
+// A cell goes on without its client, and those of others come after it.
+func TestRelayClientLeaves(t *testing.T) {
+	k := startFake(t, relaySpec(t, "well"), Options{})
+	files, _ := filepath.Glob(filepath.Join(k.dir, "kernel-*.json"))
+	outer, err := readConnection(files[0])
+	demand.NoError(t, err)
+	shell, err := dial(t.Context(), "shell", outer, outer.Shell, zmq4.Dealer, "other")
+	demand.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "file")
+	for _, code := range []string{"! sleep .5", "! echo >" + file} {
+		request, err := k.session.encode(k.session.newHeader("execute_request"), nil, executeRequest(code, false))
+		demand.NoError(t, err)
+		demand.NoError(t, shell.send(request...))
+	}
+	execute(t, k, "nothing") // after the first cell, or both
+	shell.conn.Close()
+	demand.Soon(t, "the second cell", func() bool { _, err := os.Stat(file); return err == nil })
+	if text, _ := execute(t, k, "echo next"); text != "next" {
+		t.Errorf("the next cell of another client: %q", text)
+	}
+}
