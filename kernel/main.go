@@ -13,7 +13,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func main() { usage.Main(root(), 0) } // a kernel must be ended before its parent
+func main() {
+	noAdvice := func(error) string { return "" }
+	usage.Main(root(), 0, noAdvice) // without grace: a kernel must be ended before its parent
+}
 
 // root is the command line. cmd_setup.go has the subcommands that install and start, cmd_NAME.go each other one.
 func root() *cobra.Command {

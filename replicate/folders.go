@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tvps/data/artifact"
-	"tvps/replicate/experiment"
 	"tvps/replicate/export"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
@@ -74,7 +73,7 @@ func (e *exportFlags) resolve() error {
 	}
 	if !slices.Contains(export.Formats, e.format) {
 		return fmt.Errorf("--format %s is not one of %s; did you mean %q?",
-			e.format, strings.Join(export.Formats, ", "), experiment.Nearest(e.format, export.Formats))
+			e.format, strings.Join(export.Formats, ", "), usage.Nearest(e.format, export.Formats))
 	}
 	if e.out == "" {
 		e.out = map[string]string{export.CSV: "-", export.Parquet: "results.parquet"}[e.format]

@@ -53,7 +53,7 @@ func execute(args ...string) (code int, stdout, stderr string) {
 	cmd.SetErr(io.Discard)
 	err := cmd.ExecuteContext(ctx)
 	if err != nil {
-		stderr = fmt.Sprintf("%s: %v%s\n", cmd.Name(), err, usage.Advice(err))
+		stderr = fmt.Sprintf("%s: %v%s\n", cmd.Name(), err, advice(err))
 	}
 	return usage.ExitCode(ctx, err), out.String(), stderr
 }

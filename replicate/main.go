@@ -22,7 +22,7 @@ import (
 // grace is how long a command may take to end after Ctrl-C: an agent writes a checkpoint meanwhile.
 const grace = 2 * time.Second
 
-func main() { usage.Main(root(paperCatalog), grace) }
+func main() { usage.Main(root(paperCatalog), grace, advice) }
 
 var paperCatalog = lab.PaperCatalog(&supervised.Protocol, &robots.Protocol)
 

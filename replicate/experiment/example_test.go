@@ -27,8 +27,3 @@ func ExampleIdentity() {
 	fmt.Println(experiment.Identity(tank{Shape: "round", Sides: 4}, "look"))
 	// Output: map[shape:round sides:4]
 }
-
-func ExampleNearest() {
-	fmt.Println(experiment.Nearest("epocs", []string{"batch", "epochs", "stride"}))
-	// Output: epochs
-}

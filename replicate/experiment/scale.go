@@ -3,6 +3,8 @@ package experiment
 import (
 	"fmt"
 	"strings"
+
+	"tvps/replicate/usage"
 )
 
 // Scale is the size of an experiment. It only selects values: a scenario lists its settings for each scale.
@@ -27,7 +29,7 @@ func ParseScale(name string) (Scale, error) {
 		}
 		names = append(names, string(s))
 	}
-	return "", fmt.Errorf("there is no scale %q; did you mean %q? (%s)", name, Nearest(name, names),
+	return "", fmt.Errorf("there is no scale %q; did you mean %q? (%s)", name, usage.Nearest(name, names),
 		strings.Join(names, ", "))
 }
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agext/levenshtein"
+	"tvps/replicate/usage"
 )
 
 // Field is one setting as text. A struct of settings has fields of type string, int, float64 or bool with these tags:
@@ -84,7 +84,7 @@ func (r Rules) Set(s any, name, value string) error {
 	for _, f := range Fields(v.Interface()) {
 		known = append(known, f.Name)
 	}
-	return &UnknownError{Name: name, Nearest: Nearest(name, known)}
+	return &UnknownError{Name: name, Nearest: usage.Nearest(name, known)}
 }
 
 // UnknownError is returned for a setting that does not exist.
@@ -143,7 +143,7 @@ func (r Rules) check(name string, value reflect.Value) error {
 	case reflect.String:
 		if valid := r.Choices[name]; !slices.Contains(valid, value.String()) {
 			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?",
-				name, value, strings.Join(valid, ", "), Nearest(value.String(), valid))
+				name, value, strings.Join(valid, ", "), usage.Nearest(value.String(), valid))
 		}
 		return nil
 	case reflect.Bool:
@@ -166,15 +166,4 @@ func (r Rules) check(name string, value reflect.Value) error {
 		return fmt.Errorf("setting %s=%v must be at most %.0f", name, value, most)
 	}
 	return nil
-}
-
-// Nearest returns the candidate with the fewest edits from name, ignoring its upper case; "" without candidates.
-func Nearest(name string, candidates []string) string {
-	best, least := "", 1<<30
-	for _, c := range candidates {
-		if d := levenshtein.Distance(strings.ToLower(name), c, nil); d < least {
-			best, least = c, d
-		}
-	}
-	return best
 }

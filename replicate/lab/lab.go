@@ -99,7 +99,7 @@ func CheckBackend(name string) error {
 		return nil
 	}
 	return usage.Errorf("the backend %q is neither %s nor the path of a PJRT plugin; did you mean %q?",
-		name, strings.Join(known, ", "), experiment.Nearest(name, known))
+		name, strings.Join(known, ", "), usage.Nearest(name, known))
 }
 
 // ParseSeeds parses seeds such as "0,1,2", "0-7" or "9,0-3". All its errors are usage errors.

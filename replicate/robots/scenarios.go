@@ -8,6 +8,7 @@ import (
 	"tvps/data/env"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
+	"tvps/replicate/usage"
 )
 
 // Scenario is a robot whose task changes from episode to episode.
@@ -113,7 +114,7 @@ func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
 	s, ok := scenarioOf(scenario)
 	switch {
 	case !ok:
-		nearest := experiment.Nearest(scenario, Scenarios())
+		nearest := usage.Nearest(scenario, Scenarios())
 		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, nearest)
 	case s.Scales == nil:
 		return nil, fmt.Errorf("scenario %q has no scale: no figure uses it", scenario)

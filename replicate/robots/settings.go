@@ -10,6 +10,7 @@ import (
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/sac"
 	"tvps/replicate/experiment"
+	"tvps/replicate/usage"
 )
 
 // Settings are all numbers and choices of one scenario; see experiment.Field for the tags. The tag `of` names what a
@@ -140,7 +141,7 @@ func (s Settings) CheckSeries(name, measure string) error {
 	l, ok := learnerOf(name)
 	if !ok {
 		return fmt.Errorf("there is no learner %q of robots; did you mean %q? (%s)",
-			name, experiment.Nearest(name, Learners()), strings.Join(Learners(), ", "))
+			name, usage.Nearest(name, Learners()), strings.Join(Learners(), ", "))
 	}
 	if l.Scenario != "" && l.Scenario != s.Scenario {
 		return fmt.Errorf("%q is of the scenario %s and cannot be shown on %s", name, l.Scenario, s.Scenario)

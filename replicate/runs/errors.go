@@ -81,6 +81,9 @@ func (e *InterruptedError) Error() string {
 	return fmt.Sprintf("interrupted with %d of %d runs %s", e.Done, e.Total, e.What)
 }
 
+// Interrupted tells the command line that the error says what an interruption left.
+func (e *InterruptedError) Interrupted() {}
+
 // Unwrap returns context.Canceled.
 func (e *InterruptedError) Unwrap() error { return context.Canceled }
 

@@ -303,3 +303,6 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%d of %s left out, the first is %s: it is being computed by another process%s", len(e.Held),
 		Plural(e.Total, "run"), e.Held[0].Spec, e.Held[0].By.inParentheses())
 }
+
+// TryLater tells the command line that a later call may do what this one did not.
+func (e *HeldError) TryLater() {}

@@ -10,6 +10,7 @@ import (
 	"tvps/gomlx_models/loop"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 )
 
 // config is what the runs of a series have in common: all but the seed.
@@ -76,7 +77,7 @@ func (s Settings) config(series, measure string) (config, error) {
 	}
 	if valid := m.series(); !slices.Contains(valid, series) {
 		return config{}, fmt.Errorf("there is no learner %q with a measure of %s; did you mean %q? (%s)",
-			series, m.name, experiment.Nearest(series, valid), strings.Join(valid, ", "))
+			series, m.name, usage.Nearest(series, valid), strings.Join(valid, ", "))
 	}
 	learner, s := resolve(series, s)
 	return config{series: series, settings: s, learner: learner, measure: m}, learner.check(s)

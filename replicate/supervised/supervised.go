@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"tvps/replicate/experiment"
+	"tvps/replicate/usage"
 )
 
 // version is part of every run's identity. Raise it when the same settings get another meaning: results of an older
@@ -39,7 +40,7 @@ var Protocol = experiment.Protocol{
 // At returns the settings that a scenario declares for a scale. Errors: an unknown scenario or scale.
 func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
 	if !slices.Contains(Scenarios(), scenario) {
-		nearest := experiment.Nearest(scenario, Scenarios())
+		nearest := usage.Nearest(scenario, Scenarios())
 		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, nearest)
 	}
 	s, err := Settings{Scenario: scenario}.scenario().Scales.At(scale)

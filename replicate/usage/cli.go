@@ -11,9 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"tvps/replicate/experiment"
-	"tvps/replicate/runs"
-
 	"github.com/spf13/cobra"
 )
 
@@ -34,7 +31,9 @@ const (
 // the process at once, as does the end of grace (0: there is no limit). Both may come in the middle of a computation or
 // of a write: files are written in one atomic step, or line by line with checksums. A second SIGTERM has no effect:
 // `scancel` sends one to the worker and one to the batch script, which sends its own to the worker.
-func Main(root *cobra.Command, grace time.Duration) {
+//
+// advice returns the text to append to an error: the flag or action that resolves it, or "".
+func Main(root *cobra.Command, grace time.Duration, advice func(error) string) {
 	var annotations map[string]string
 	if cmd, _, err := root.Find(os.Args[1:]); err == nil {
 		annotations = cmd.Annotations
@@ -76,22 +75,22 @@ func Main(root *cobra.Command, grace time.Duration) {
 	cancel()
 	switch {
 	case code == interrupted:
-		text := interruptedText(err, annotations[Continues] != "") + Advice(err)
+		text := interruptedText(err, annotations[Continues] != "") + advice(err)
 		fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), Shown(text))
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), Shown(err.Error()+Advice(err)))
+		fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), Shown(err.Error()+advice(err)))
 	}
 	os.Exit(code)
 }
 
 // interruptedText is what a user reads of an interrupted command's error. Errors that only report the cancelled
-// context become one sentence that says what to do; those that say more (*Interruption, *runs.InterruptedError)
-// replace it. Others, such as a full disk's, stay.
+// context become one sentence that says what to do; those that say more (*Interruption, and others
+// with a method Interrupted) replace it. Others, such as a full disk's, stay.
 func interruptedText(err error, continues bool) string {
 	var lines []string
 	said := false
 	for _, err := range separate(err) {
-		own := errors.As(err, new(*Interruption)) || errors.As(err, new(*runs.InterruptedError))
+		own := errors.As(err, new(interface{ Interrupted() }))
 		if own || !errors.Is(err, context.Canceled) {
 			lines = append(lines, err.Error())
 		}
@@ -121,7 +120,7 @@ func separate(err error) []error {
 }
 
 // ExitCode returns 0 without an error, 2 for a usage error (Err), 130 after an interruption by the user, 75 for
-// runs that another process is computing (*runs.HeldError), or 1 for any other failure.
+// work that another process is doing (an error with a method TryLater), or 1 for any other failure.
 func ExitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
@@ -130,40 +129,10 @@ func ExitCode(ctx context.Context, err error) int {
 		return 2
 	case ctx.Err() != nil:
 		return interrupted
-	case errors.As(err, new(*runs.HeldError)):
+	case errors.As(err, new(interface{ TryLater() })):
 		return held
 	}
 	return 1
-}
-
-// Advice returns the text to append to err: the flag or action that resolves it. It is empty for errors that need no
-// advice. Only the command line gives advice, since other packages do not know its flags.
-func Advice(err error) string {
-	var (
-		folder      *runs.FolderError
-		write       *runs.WriteError
-		format      *runs.FormatError
-		interrupted *runs.InterruptedError
-		unknown     *experiment.UnknownError
-	)
-	switch {
-	case errors.As(err, &folder) && folder.Locks:
-		return ": mount it with locks (Lustre: -o flock; NFS: without nolock and local_lock), or give each process a " +
-			"folder of its own with --results and join them with `merge`"
-	case folder != nil && folder.Err == nil:
-		return ": choose another with --results"
-	case folder != nil:
-		return ": make it writable or choose another with --results"
-	case errors.As(err, &write):
-		return ": free some space and start again"
-	case errors.As(err, &format):
-		return ": use the program that wrote it, or another folder with --results"
-	case errors.As(err, &interrupted):
-		return ", start again to continue"
-	case errors.As(err, &unknown):
-		return " (--show-config lists them)"
-	}
-	return ""
 }
 
 // Root returns a command that only has subcommands. things says what they are, such as "command", in the error for an
@@ -197,7 +166,7 @@ func Choose(cmd *cobra.Command, things string, args []string) error {
 	}
 	slices.Sort(names)
 	return Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)",
-		things, args[0], experiment.Nearest(args[0], names), cmd.CommandPath())
+		things, args[0], Nearest(args[0], names), cmd.CommandPath())
 }
 
 // NoArguments returns a usage error if a command gets arguments.

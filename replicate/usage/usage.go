@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/replicate/experiment"
+	"github.com/agext/levenshtein"
 )
 
 // Err is matched, with errors.Is, by every error that Error or Errorf marked.
@@ -32,11 +32,22 @@ func Errorf(format string, args ...any) error { return Error(fmt.Errorf(format, 
 func Known(missing string, names, known []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return Errorf("%s %q; did you mean %q? (%s)", missing, name, experiment.Nearest(name, known),
+			return Errorf("%s %q; did you mean %q? (%s)", missing, name, Nearest(name, known),
 				strings.Join(known, ", "))
 		}
 	}
 	return nil
+}
+
+// Nearest returns the candidate with the fewest edits from name, ignoring its upper case; "" without candidates.
+func Nearest(name string, candidates []string) string {
+	best, least := "", 1<<30
+	for _, c := range candidates {
+		if d := levenshtein.Distance(strings.ToLower(name), c, nil); d < least {
+			best, least = c, d
+		}
+	}
+	return best
 }
 
 // Folder returns a usage error if path exists and is no folder.
@@ -65,6 +76,9 @@ func Interruptedf(format string, args ...any) error {
 }
 
 func (e *Interruption) Error() string { return e.Text }
+
+// Interrupted marks the error.
+func (e *Interruption) Interrupted() {}
 
 // Unwrap returns context.Canceled.
 func (e *Interruption) Unwrap() error { return context.Canceled }

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"errors"
+
+	"tvps/replicate/experiment"
+	"tvps/replicate/runs"
+)
+
+// advice returns the text to append to err: the flag or action that resolves it. It is empty for errors that need no
+// advice. Only the command line gives advice, since other packages do not know its flags.
+func advice(err error) string {
+	var (
+		folder      *runs.FolderError
+		write       *runs.WriteError
+		format      *runs.FormatError
+		interrupted *runs.InterruptedError
+		unknown     *experiment.UnknownError
+	)
+	switch {
+	case errors.As(err, &folder) && folder.Locks:
+		return ": mount it with locks (Lustre: -o flock; NFS: without nolock and local_lock), or give each process a " +
+			"folder of its own with --results and join them with `merge`"
+	case folder != nil && folder.Err == nil:
+		return ": choose another with --results"
+	case folder != nil:
+		return ": make it writable or choose another with --results"
+	case errors.As(err, &write):
+		return ": free some space and start again"
+	case errors.As(err, &format):
+		return ": use the program that wrote it, or another folder with --results"
+	case errors.As(err, &interrupted):
+		return ", start again to continue"
+	case errors.As(err, &unknown):
+		return " (--show-config lists them)"
+	}
+	return ""
+}
