@@ -91,9 +91,9 @@ func labCommand() *cobra.Command {
 	o := setup.LabOptions{Install: setup.InstallOptions{Out: os.Stderr, Log: os.Stderr}}
 	cmd := withLayout(&cobra.Command{
 		Use:   "lab [flags] [-- arguments for JupyterLab]",
-		Short: "Start JupyterLab in notebooks/; install the kernel first if needed",
-		Long: "Starts JupyterLab in the checkout's folder notebooks. If the kernel is missing or out of date, lab\n" +
-			"installs it first. It uses the JupyterLab on PATH, or the private one of an earlier `lab --venv`.\n" +
+		Short: "Start JupyterLab; install the kernel first if needed",
+		Long: "Starts JupyterLab in the checkout, and opens notebooks/start.ipynb. If the kernel is missing or out\n" +
+			"of date, lab installs it first. It uses the JupyterLab on PATH, or the private one of an earlier `lab --venv`.\n" +
 			"Ctrl-C stops JupyterLab and its kernels; the exit code is then 0. During an installation it is\n" +
 			"130, and the same command continues.",
 		Annotations: map[string]string{usage.Continues: "true"},

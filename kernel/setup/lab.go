@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,19 +42,14 @@ type jupyterLab struct {
 	version, where string
 }
 
-// Lab runs JupyterLab in the checkout's folder notebooks until it ends. The end of ctx stops it and its kernels
-// without an error. If the kernel is missing or out of date, Lab installs it first.
+// Lab runs JupyterLab in the checkout until it ends: its notebooks link to other files there. The end of ctx stops it
+// and its kernels without an error. If the kernel is missing or out of date, Lab installs it first.
 func Lab(ctx context.Context, l Layout, o LabOptions) error {
-	notebooks := filepath.Join(l.Root, "notebooks")
+	find := findLab
 	if o.Venv {
-		if err := makeVenv(ctx, l, o.Install.Log); err != nil {
-			return err
-		}
+		find = func(ctx context.Context, l Layout) (jupyterLab, error) { return makeVenv(ctx, l, o.Install.Log) }
 	}
-	lab, err := findLab(ctx, l)
-	if o.Venv {
-		lab, err = privateLab(ctx, l)
-	}
+	lab, err := find(ctx, l)
 	if errors.Is(err, ErrNoLab) {
 		return fmt.Errorf("%w: %s", err, labFix(l))
 	}
@@ -67,15 +61,21 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 	}
 	fmt.Fprintf(o.Install.Log, "starting JupyterLab %s from %s; Ctrl-C stops it and its kernels\n",
 		lab.version, lab.where)
-	command := append(lab.command, "--ServerApp.root_dir="+notebooks)
+	command := append(lab.command, "--ServerApp.root_dir="+l.Root, "--LabApp.default_url="+firstPage)
+	if os.Geteuid() == 0 {
+		command = append(command, "--allow-root") // usual in containers; JupyterLab does not start otherwise
+	}
 	if o.NoBrowser {
 		command = append(command, "--no-browser")
 	}
 	if o.Port != 0 {
 		command = append(command, "--port="+strconv.Itoa(o.Port))
 	}
-	return runLab(ctx, l, notebooks, append(command, o.Args...), o.Install.Log)
+	return runLab(ctx, l, append(command, o.Args...), o.Install.Log)
 }
+
+// firstPage is what JupyterLab opens.
+const firstPage = "/lab/tree/notebooks/start.ipynb"
 
 func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 	t, err := findGo(ctx, l.Root)
@@ -99,9 +99,9 @@ func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 // runLab runs JupyterLab in a process group of its own, because it would ask for confirmation after a terminal's
 // Ctrl-C. When ctx ends, it gets SIGTERM, which makes it stop its kernels and end. After 20 seconds it and its group
 // are killed. If this process is killed, so is JupyterLab, and its kernels end as their server is gone.
-func runLab(ctx context.Context, l Layout, notebooks string, command []string, log io.Writer) error {
+func runLab(ctx context.Context, l Layout, command []string, log io.Writer) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Dir = notebooks // gonb treats it as the folder that Jupyter serves
+	cmd.Dir = l.Root // gonb treats it as the folder that Jupyter serves
 	path := l.Jupyter
 	if list := os.Getenv("JUPYTER_PATH"); list != "" {
 		path += string(os.PathListSeparator) + list

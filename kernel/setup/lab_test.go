@@ -90,17 +90,19 @@ func TestLab(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("JupyterLab does not end")
 	}
-	notebooks := filepath.Join(l.Root, "notebooks")
 	lines := strings.Split(log.String(), "\n")
 	for _, want := range []string{
-		"in " + notebooks + ", JUPYTER_PATH=" + l.Jupyter + ":/earlier",
-		"argument --ServerApp.root_dir=" + notebooks, "argument --no-browser", "argument --port=8899", "argument --more",
+		"in " + l.Root + ", JUPYTER_PATH=" + l.Jupyter + ":/earlier", "argument --ServerApp.root_dir=" + l.Root,
+		"argument --LabApp.default_url=/lab/tree/notebooks/start.ipynb", "argument --no-browser", "argument --port=8899", "argument --more",
 		"argument two words",
 		"stopping",
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("there is no line %q in\n%s", want, log)
 		}
+	}
+	if root := slices.Contains(lines, "argument --allow-root"); root != (os.Geteuid() == 0) {
+		t.Errorf("the argument --allow-root: %v", root)
 	}
 	if slices.Contains(lines, "interrupted") {
 		t.Error("JupyterLab got an interrupt, too")
@@ -143,8 +145,8 @@ func TestLabFails(t *testing.T) {
 const python = `#!/bin/sh
 case "$*" in
 "-m venv "*) echo venv; mkdir -p "$3/bin"; cp "$0" "$3/bin/python";;
-"-m pip install "*) read state <"$PIP_STATE"; [ "$state" = works ];;
-"-m jupyterlab --version") echo ` + LabVersion + `;;
+"-m pip install --quiet "*) read state <"$PIP_STATE"; [ "$state" = works ];;
+"-m jupyterlab --version") echo asked >>"$PIP_STATE.asked"; echo ` + LabVersion + `;;
 esac
 `
 
@@ -158,14 +160,20 @@ func TestVenv(t *testing.T) {
 	demand.Write(t, filepath.Join(l.venv(), "old"), "of an interrupted call")
 
 	demand.Write(t, state, "broken\n")
-	err := makeVenv(t.Context(), l, log)
+	_, err := makeVenv(t.Context(), l, log)
 	demand.Error(t, err, "repeat the command")
 	if _, err := privateLab(t.Context(), l); !errors.Is(err, ErrNoLab) {
 		t.Errorf("an incomplete environment was accepted: %v", err)
 	}
 	demand.Write(t, state, "works\n")
 	for range 2 { // the second call has nothing to do
-		demand.NoError(t, makeVenv(t.Context(), l, log))
+		lab, err := makeVenv(t.Context(), l, log)
+		if err != nil || lab.version != LabVersion {
+			t.Errorf("made %+v, %v", lab, err)
+		}
+	}
+	if asked := string(demand.Read(t, state+".asked")); asked != "asked\nasked\n" {
+		t.Errorf("JupyterLab was asked for its version other than once a call: %q", asked)
 	}
 	demand.Words(t, string(demand.Read(t, l.labSettingsFile())), `"fetchNews": "false"`)
 	if got := strings.Count(log.String(), "venv\n"); got != 2 {
@@ -184,12 +192,12 @@ func TestVenv(t *testing.T) {
 		if _, err := privateLab(t.Context(), l); !errors.Is(err, ErrNoLab) {
 			t.Errorf("an environment with the marker %q was accepted: %v", marker, err)
 		}
-		if err := makeVenv(t.Context(), l, log); err != nil || strings.Count(log.String(), "venv\n") != before+1 {
+		if _, err := makeVenv(t.Context(), l, log); err != nil || strings.Count(log.String(), "venv\n") != before+1 {
 			t.Errorf("an environment with the marker %q was not made again: %v", marker, err)
 		}
 	}
 	onlyOnPath(t, t.TempDir())
 	os.RemoveAll(l.venv())
-	err = makeVenv(t.Context(), l, log)
+	_, err = makeVenv(t.Context(), l, log)
 	demand.Error(t, err, "python3 is not on PATH")
 }

@@ -38,12 +38,19 @@ func privateLab(ctx context.Context, l Layout) (jupyterLab, error) {
 	return labAt(ctx, l.venv(), filepath.Join(l.venv(), "bin", "python"), "-m", "jupyterlab")
 }
 
-// makeVenv creates the private environment, unless a working one exists. One that is incomplete, does not work or
-// was made from another list of requirements is deleted and created again.
-func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
-	if _, err := privateLab(ctx, l); err == nil {
-		return writeLabSettings(l)
+// makeVenv returns the JupyterLab of the private environment, which it creates unless a working one exists. One that is
+// incomplete, does not work or was made from another list of requirements is deleted and created again.
+func makeVenv(ctx context.Context, l Layout, log io.Writer) (jupyterLab, error) {
+	if lab, err := privateLab(ctx, l); err == nil {
+		return lab, writeLabSettings(l)
 	}
+	if err := createVenv(ctx, l, log); err != nil {
+		return jupyterLab{}, err
+	}
+	return privateLab(ctx, l)
+}
+
+func createVenv(ctx context.Context, l Layout, log io.Writer) error {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		return errors.New("a private JupyterLab needs Python, but python3 is not on PATH: " +
@@ -68,7 +75,7 @@ func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
 	if err := nbformat.WriteFile(list, requirements); err != nil {
 		return err
 	}
-	pip := []string{"-m", "pip", "install", "--disable-pip-version-check", "--require-hashes", "--only-binary=:all:",
+	pip := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "--only-binary=:all:",
 		"-r", list}
 	if err := runLogged(ctx, log, filepath.Join(l.venv(), "bin", "python"), pip...); err != nil {
 		return fmt.Errorf("%w; check the network and repeat the command", err)
