@@ -19,7 +19,7 @@ type Claim struct {
 	Parts   []ClaimPart
 	Note    string // more about the claim, shown next to what was measured; empty for nothing
 	Gallery string // what the gallery's larger sample says; empty for nothing more
-	Command string // computes what is missing, and is shown instead of Parts; empty for none
+	Command string // measures its parts, and is shown instead of missing ones; empty for none
 }
 
 // ClaimPart is one measured effect of a claim.
@@ -32,6 +32,7 @@ type ClaimPart struct {
 	Verdict Verdict
 	Steps   string              // what is added to the interval about the steps that were measured
 	Beside  statistics.Estimate // what was measured next to a closed form; N is 0 for nothing
+	Command string              // measures the part alone
 }
 
 // Verdict is a judgement as the page shows it: always its word, never its colour alone.
@@ -76,7 +77,7 @@ type Effect struct {
 
 // String is what was measured, in a line.
 func (l ClaimLine) String() string {
-	if l.Command != "" {
+	if len(l.Parts) == 0 {
 		return l.Command
 	}
 	var out []string
@@ -107,9 +108,6 @@ func Lines(claims []Claim) []ClaimLine {
 		var before []int
 		what := ""
 		for _, p := range c.Parts {
-			if c.Command != "" {
-				break
-			}
 			key := [2]string{p.What, p.Panel}
 			if at := first[key]; at > 0 && at <= i {
 				before = append(before, at)

@@ -157,7 +157,7 @@ func TestPageShowsTheClaims(t *testing.T) {
 	demand.Words(t, shown,
 		"partly Ours is better Ours minus Everything: a +12.5 [+10.0, +15.0] points, holds"+
 			"b (made up) +0.0 [-20.0, +20.0] points, undecided\n", // never minus zero
-		"Ours minus Everything (claimed above 0)a+0.125 [+0.100, +0.150], n = 3, every 2nd stepholds",
+		"Ours minus Everything (claimed above 0)a+0.125 [+0.100, +0.150], n = 3, every 2nd stepholdsgo run ./make 1 --panel a",
 		"steps of Ours: a +7.0 (one seed, so no interval)", "time of Ours: b not measured")
 	if n := strings.Count(shown, "+12.5"); n != 1 {
 		t.Errorf("a number stands %d times in lines", n)

@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 
 	"tvps/gomlx_models/backend"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
@@ -33,7 +34,8 @@ type figureFlags struct {
 	scale, seeds, backend, results, out, tables, trace string
 	panels, series, sets                               []string
 	stride, workers                                    int
-	showConfig, stored, compact, verbose, noDraw       bool
+	judged, showConfig, stored, compact, verbose       bool
+	noDraw                                             bool
 	only                                               string // of a worker: see registerWorker
 }
 
@@ -47,6 +49,8 @@ func (f *figureFlags) registerSettings(cmd *cobra.Command) {
 	flags.StringVar(&f.seeds, "seeds", "", "seeds, as 0,1,2 or 0-7 (default: those of the figure, mostly 0,1,2)")
 	flags.StringArrayVar(&f.sets, "set", nil,
 		"setting to override, as epochs=5, or b.epochs=5 for panel b alone; repeatable")
+	flags.BoolVar(&f.judged, "judged", false,
+		"seeds and steps that are declared for the claims, instead of the quick ones; --tables has these, too")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
 }
@@ -136,7 +140,7 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 	var seeds []int64 // nil for those of the figure
 	if f.seeds != "" {
 		var err error
-		if seeds, err = lab.ParseSeeds(f.seeds); err != nil {
+		if seeds, err = claims.ParseSeeds(f.seeds); err != nil {
 			return lab.Options{}, fmt.Errorf("--seeds: %w", err)
 		}
 	}
@@ -160,6 +164,8 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 		}
 		o.Overrides = append(slices.Clone(o.Overrides), fmt.Sprintf("stride=%d", f.stride))
 	}
+	// Tables are of the declared samples.
+	o.Judged = f.judged || f.tables != "" && f.seeds == "" && f.stride == 0 && len(f.series) == 0
 	if o.Out == "" {
 		o.Out = filepath.Join("figures", "out", name)
 	}

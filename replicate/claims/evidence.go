@@ -46,6 +46,24 @@ func AsDrawn(panels []Collected) Evidence {
 	return e
 }
 
+// Declared is the evidence of panels that have the samples that are declared for their claims.
+func Declared(panels []Collected) Evidence {
+	e := Evidence{samples: map[string][]judgedSample{}}
+	for _, c := range panels {
+		s := judgedSample{Collected: c, rows: c.judging(), level: c.level(), drawn: !c.Narrow}
+		if c.Narrow {
+			s.about = []string{strings.Join(SeriesLabels(c.Series...), " and ")}
+			e.samples[c.Key] = slices.Insert(e.samples[c.Key], 0, s)
+			continue
+		}
+		e.drawn = append(e.drawn, s.rows...)
+		if c.Looks > 1 {
+			e.samples[c.Key] = append(e.samples[c.Key], s)
+		}
+	}
+	return e
+}
+
 // Evidence returns what the claims about panels of a figure are judged by. Each part of a claim is judged by the
 // largest sample of which the runs of its own series are stored whole and whose size was declared before it was run:
 // the panel's own, one that another figure declares for these series under the same settings, or one that was fixed for
@@ -183,7 +201,7 @@ func (e Evidence) of(p paper.Part) (rows []figures.Row, level float64) {
 // ofAll returns the rows by which series of a panel are judged together, and the level of their intervals.
 func (e Evidence) ofAll(key string, series []string) (rows []figures.Row, level float64) {
 	for _, s := range e.samples[key] {
-		if contains(s.compared, series) {
+		if contains(s.compared, series) || s.compared == nil && subset(series, s.Series) {
 			return s.rows, s.level
 		}
 	}
@@ -252,7 +270,7 @@ func (e Evidence) Deciding(c Collected) Collected {
 func (e Evidence) Notes(drawn Panel) []string {
 	var out []string
 	for _, s := range e.samples[drawn.Key] {
-		if contains(s.compared, drawn.Series) {
+		if contains(s.compared, drawn.Series) || s.compared == nil && s.drawn {
 			continue
 		}
 		what := "The claims"

@@ -64,7 +64,7 @@ func TestFloors(t *testing.T) {
 		t.Errorf("one seed: %s, want %s", j, Undecided)
 	}
 	below := Evidence{drawn: agentRows(-85, 1, -90)}
-	shownPart := judgeClaim(c, shown, below).OnPage()
+	shownPart := judgeClaim(c, shown, below).OnPage(noCommand)
 	if len(shownPart.Parts) != 3 || shownPart.Verdict.Outcome != figures.Missing || shownPart.Verdict.Word != string(NotJudged) {
 		t.Errorf("the page shows %+v", shownPart)
 	}

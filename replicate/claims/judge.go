@@ -86,6 +86,9 @@ func Judge(f paper.Figure, panels []Collected, e Evidence) Figure {
 	out := Figure{Figure: f, Panels: panels, Evidence: e}
 	shown := map[string]shownPanel{}
 	for _, p := range panels {
+		if p.Narrow {
+			continue
+		}
 		shown[p.Key] = shownPanel{p.Shown(), p.Series, p.Sampled(), p.floors(), p.Single}
 	}
 	for _, c := range f.Claims {

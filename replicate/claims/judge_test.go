@@ -271,8 +271,8 @@ func TestMarginOfSinglePart(t *testing.T) {
 		{Judged{Verdict: OnStandIn, Parts: []JudgedPart{standIn}}, string(OnStandIn)},
 		{Judged{Verdict: NotJudged, Parts: []JudgedPart{part(NotJudged)}}, string(NotJudged)},
 	} {
-		if got := c.j.Result(); got != c.want || c.j.OnPage().Verdict.Word != c.want {
-			t.Errorf("%v: %q, on the page %q, want %q", c.j.Parts, got, c.j.OnPage().Verdict.Word, c.want)
+		if got := c.j.Result(); got != c.want || c.j.OnPage(noCommand).Verdict.Word != c.want {
+			t.Errorf("%v: %q, on the page %q, want %q", c.j.Parts, got, c.j.OnPage(noCommand).Verdict.Word, c.want)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (v Verification) section(i int, declared paper.Figure, answer []figures.Ans
 	}
 	fmt.Fprintf(&b, "\n%s`%s`", caption, v.Figures[i].Command)
 	if v.Scale == experiment.Small {
-		fmt.Fprintf(&b, ": %s on two cores", declared.Time)
+		fmt.Fprintf(&b, ", without `--judged` %s on two cores", declared.Time)
 	}
 	if other, which, some := strings.Cut(declared.Shares, ": "); some {
 		fmt.Fprintf(&b, ", after figure %s, whose runs it shares (%s)", other, which)
@@ -107,9 +107,14 @@ func (v Verification) section(i int, declared paper.Figure, answer []figures.Ans
 
 // folded is the table of a figure's claims.
 func folded(shown figures.Figure) string {
-	rows := [][]string{{"verdict", "claim", "measured here"}}
+	rows := [][]string{{"verdict", "claim", "measured here", "made again by"}}
 	for _, line := range figures.Lines(shown.Claims) {
-		rows = append(rows, []string{"**" + line.Verdict.Word + "**", cell(line.Text), cell(line.String())})
+		measured := line.String()
+		if len(line.Parts) == 0 {
+			measured = "" // it is the command
+		}
+		rows = append(rows, []string{"**" + line.Verdict.Word + "**", cell(line.Text), cell(measured),
+			"`" + line.Command + "`"})
 	}
 	return fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n</details>\n", shown.Tally, figures.Markdown(rows))
 }

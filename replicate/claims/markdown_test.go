@@ -62,7 +62,7 @@ func handMade() Verification {
 	}
 }
 
-// TestMarkdown: texts are escaped, a claim's row has its effects or the command that computes its missing runs, and
+// TestMarkdown: texts are escaped, a claim's row has its effects and the command that makes them, and
 // links are to folders that exist. (Package lab compares the documents of the gallery with its results.)
 func TestMarkdown(t *testing.T) {
 	dir, v := t.TempDir(), handMade()
@@ -71,8 +71,9 @@ func TestMarkdown(t *testing.T) {
 		"2 claims: 1 holds partly, 1 is not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. "+
 			"Made by `go run ./replicate verify --scale small`.\n",
 		`| **partly** | Ours \| is better | Ours minus Everything: a +2.0 [+1.0, +3.0] points (holds); `+
-			"b +0.0 [+0.0, +0.0] points (undecided); d (stand-in, not CLEAR) -2.0 [-3.0, -1.0] points |\n",
-		"| **not run** | Another | go run ./replicate fig3 --scale small |\n")
+			"b +0.0 [+0.0, +0.0] points (undecided); d (stand-in, not CLEAR) -2.0 [-3.0, -1.0] points | "+
+			"`go run ./replicate fig1 --scale small --panel a,b,d` |\n",
+		"| **not run** | Another | | `go run ./replicate fig3 --scale small --panel a` |\n")
 	demand.Words(t, v.Summary(nil),
 		`| [<img src="figures/gallery/fig01/fig01-a.svg" width="190" alt=""><br>1: D'Claw, a \| b]`+
 			"(figures/gallery/README.md#figure-1-dclaw-a--b)<br>1 holds partly |")
@@ -113,12 +114,12 @@ func TestGallery(t *testing.T) {
 		of, trained *Verification
 		want        string
 	}{
-		{&small, nil, "\n" + section("fig01", "One. ", ": 28 min on two cores") + claims},
+		{&small, nil, "\n" + section("fig01", "One. ", ", without `--judged` 28 min on two cores") + claims},
 		{&medium, nil, "\n" + section("fig01", "One. ", "") + claims},
-		{&small, nil, "Three. `go run ./replicate fig3 --scale small`: 5 min on two cores, after figure 1, whose runs it shares.\n"},
+		{&small, nil, "Three. `go run ./replicate fig3 --scale small`, without `--judged` 5 min on two cores, after figure 1, whose runs it shares.\n"},
 		{&small, &medium, "\n" + section("medium/fig01", "One. ", "") + " [1 claim holds partly](medium/README.md#figure-1-dclaw-a--b).\n"},
 		{&small, &medium, "<details><summary>At the scale small, where agents are trained for less time</summary>\n\n" +
-			section("fig01", "", ": 28 min on two cores") + "\n\n</details>\n"},
+			section("fig01", "", ", without `--judged` 28 min on two cores") + "\n\n</details>\n"},
 	} {
 		got := c.of.Gallery(figures, dir, c.trained)
 		demand.Words(t, got, c.want)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tvps/figures"
@@ -11,6 +12,7 @@ import (
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -22,8 +24,38 @@ type Panel struct {
 	Protocol *experiment.Protocol
 	Settings experiment.Setup
 	Seeds    []int64
+	Looks    int  // of the sample, see paper.Sample
+	Narrow   bool // the sample serves claims about Series alone, and another one of the same panel is drawn
 	Jobs     []runs.Wanted
 	Source   experiment.Source
+}
+
+// At returns the panel with a declared sample, without runs. All its errors are usage errors.
+func (p Panel) At(s paper.Sample) (Panel, error) {
+	var err error
+	if p.Seeds, err = ParseSeeds(s.Seeds); err != nil {
+		return p, err
+	}
+	if p.Looks, p.Narrow = s.Looks, len(s.Series) > 0; p.Narrow {
+		p.Series = s.Series
+	}
+	if s.Stride > 0 {
+		if p.Settings, err = p.Settings.With("stride", strconv.Itoa(s.Stride)); err != nil {
+			return p, usage.Error(err)
+		}
+	}
+	if err := p.Settings.Validate(); err != nil {
+		return p, usage.Error(err)
+	}
+	return p, nil
+}
+
+// level is that of the panel's intervals, 0 for figures.Level.
+func (p Panel) level() float64 {
+	if p.Looks < 2 {
+		return 0
+	}
+	return lookLevel(p.Looks)
 }
 
 // Metric names what a panel shows.
@@ -259,6 +291,29 @@ func SeriesLabels(series ...string) []string {
 		out[i] = look.Label
 	}
 	return out
+}
+
+// ParseSeeds parses seeds such as "0,1,2", "0-7" or "9,0-3". All its errors are usage errors.
+func ParseSeeds(text string) ([]int64, error) {
+	var out []int64
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		if !isRange {
+			to = from
+		}
+		a, errA := strconv.ParseInt(from, 10, 32)
+		b, errB := strconv.ParseInt(to, 10, 32)
+		if errA != nil || errB != nil || a < 0 || b < a || b-a > 1000 {
+			return nil, usage.Errorf("%q is neither a seed nor a rising range of at most 1,001 seeds, such as 0-7", part)
+		}
+		for s := a; s <= b; s++ {
+			if slices.Contains(out, s) {
+				return nil, usage.Errorf("%q names seed %d twice", text, s)
+			}
+			out = append(out, s)
+		}
+	}
+	return out, nil
 }
 
 // FormatSeeds lists seeds, four or more consecutive ones as a range: "0,1,2" and "0-7".

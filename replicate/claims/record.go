@@ -38,6 +38,9 @@ func NewRecord(scale experiment.Scale, madeBy runs.Provenance, panels []Collecte
 	record := Record{MadeBy: madeBy, Scale: scale, Settings: map[string]map[string]string{},
 		Judged: map[string]JudgedSample{}}
 	for _, c := range panels {
+		if c.Narrow {
+			continue
+		}
 		if len(c.Seeds) > len(record.Seeds) {
 			record.Seeds = c.Seeds
 		}

@@ -274,14 +274,14 @@ func (p JudgedPart) outcome() figures.Outcome {
 	return outcomes[p.Verdict]
 }
 
-// OnPage is the claim as a page shows it.
-func (j Judged) OnPage() figures.Claim {
-	c := figures.Claim{ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Note: j.Remarks(),
+// OnPage is the claim as a page shows it. command returns the command that measures panels, listed as "b,c".
+func (j Judged) OnPage(command func(panels string) string) figures.Claim {
+	c := figures.Claim{Command: command(panelsOf(j.Shown()...)), ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Note: j.Remarks(),
 		Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
 	for _, p := range j.Shown() {
 		part := figures.ClaimPart{
 			What: what(p.Part), Short: name(p.Part), Unit: p.unit(), Panel: p.panel(), Effect: p.Effect, Steps: p.remarks() + p.pText(),
-			Verdict: figures.Verdict{Word: p.Result(), Outcome: p.outcome()},
+			Verdict: figures.Verdict{Word: p.Result(), Outcome: p.outcome()}, Command: command(panelsOf(p)),
 		}
 		if p.Measured != nil {
 			part.Beside = *p.Measured
@@ -289,6 +289,16 @@ func (j Judged) OnPage() figures.Claim {
 		c.Parts = append(c.Parts, part)
 	}
 	return c
+}
+
+// panelsOf lists the panels of parts, as "b,c".
+func panelsOf(parts ...JudgedPart) string {
+	var keys []string
+	for _, p := range parts {
+		keys = append(append(keys, p.Panel), strings.Split(p.Panels, "")...)
+	}
+	slices.Sort(keys)
+	return strings.Join(slices.Compact(keys), ",")
 }
 
 // Short is the verdict without its reason.

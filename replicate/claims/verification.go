@@ -60,7 +60,7 @@ func (v Verification) Of(figure string) []Judged {
 	return slices.DeleteFunc(slices.Clone(v.Claims), func(c Judged) bool { return c.Figure != figure })
 }
 
-// Shown is what the pages and notebooks show of a figure's claims, and its caption.
+// Shown is what the pages and notebooks show of a figure's claims, and its caption. command makes the figure.
 func (v Verification) Shown(declared paper.Figure, command string) figures.Figure {
 	judged := v.Of(declared.Name())
 	for i, c := range judged { // a table that was read has no short forms
@@ -71,9 +71,9 @@ func (v Verification) Shown(declared paper.Figure, command string) figures.Figur
 	}
 	f := figures.Figure{Caption: declared.Caption, Answer: Answer(judged), Tally: CountVerdicts(judged)}
 	for _, c := range judged {
-		claim := c.OnPage()
+		claim := c.OnPage(func(panels string) string { return command + " --panel " + panels })
 		if c.Verdict == NotRun {
-			claim.Command = command
+			claim.Parts = nil
 		}
 		f.Claims = append(f.Claims, claim)
 	}

@@ -69,7 +69,7 @@ func TestClosedForm(t *testing.T) {
 	} {
 		c.part.Panel, c.part.Series = "a", "ours"
 		j := judgeOne(c.part, threeSeeds(.1))
-		line := figures.Lines([]figures.Claim{j.OnPage()})[0].String()
+		line := figures.Lines([]figures.Claim{j.OnPage(noCommand)})[0].String()
 		if j.Verdict != c.want || j.P != 0 || !strings.Contains(j.String(), c.text) || !strings.Contains(line, "by its closed form") {
 			t.Errorf("%+v: %s\n%s", c.part, j, line)
 		}

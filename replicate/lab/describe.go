@@ -28,7 +28,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 	var drawn, shown []claims.Collected
 	for _, c := range judged.Panels {
 		c, absent, ok := c.Drawable()
-		if !ok {
+		if !ok || c.Narrow {
 			continue
 		}
 		deciding := seen.Deciding(c)
@@ -52,7 +52,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		}
 	}
 	if draft == nil {
-		if err := r.describeClaims(o); err != nil {
+		if err := r.describeClaims(f, o); err != nil {
 			return nil, err
 		}
 	}
@@ -86,7 +86,7 @@ func describePanel(f paper.Figure, c, shown claims.Collected, absent []string,
 }
 
 // describeClaims sets what the page says of the claims.
-func (r *Result) describeClaims(o Options) error {
+func (r *Result) describeClaims(f paper.Figure, o Options) error {
 	if o.Scale == experiment.Tiny { // as TinyNote says
 		r.Figure.Tally = TinyNote
 		return nil
@@ -94,7 +94,7 @@ func (r *Result) describeClaims(o Options) error {
 	gallery, err := o.published()
 	r.Figure.Answer, r.Figure.Tally = claims.Answer(r.Claims), claims.CountVerdicts(r.Claims)
 	for _, c := range r.Claims {
-		shown := c.OnPage()
+		shown := c.OnPage(func(panels string) string { return o.panelCommand(f, panels) })
 		shown.Gallery = inGallery(c, gallery)
 		r.Figure.Claims = append(r.Figure.Claims, shown)
 	}
@@ -202,6 +202,9 @@ func (o Options) Command(name string) string {
 // Arguments are the flags that choose runs at a scale.
 func (o Options) Arguments() []string {
 	out := []string{}
+	if o.Judged {
+		out = append(out, "--judged")
+	}
 	if len(o.Seeds) > 0 {
 		out = append(out, "--seeds", claims.FormatSeeds(o.Seeds, ","))
 	}
@@ -224,6 +227,14 @@ func (o Options) pageCommand(f paper.Figure) string {
 		return o.Command("all")
 	}
 	return o.Command(f.Command())
+}
+
+// panelCommand is pageCommand for panels, listed as "b,c". The command for all figures makes all panels.
+func (o Options) panelCommand(f paper.Figure, panels string) string {
+	if !o.AllFigures || len(o.Overrides) == 0 {
+		o.Panels = []string{panels}
+	}
+	return o.pageCommand(f)
 }
 
 // writeFiles writes files of a folder by name, each atomically.

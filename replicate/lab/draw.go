@@ -143,6 +143,9 @@ func (l *Lab) stored(f paper.Figure, o Options) ([]claims.Collected, claims.Stat
 // judge judges the claims of a figure. Chosen seeds or learners are judged as they are. Errors: files that cannot be
 // read.
 func (l *Lab) judge(f paper.Figure, o Options, panels []claims.Collected) (claims.Figure, error) {
+	if o.Judged {
+		return claims.Judge(f, panels, claims.Declared(panels)), nil
+	}
 	if len(o.Seeds) > 0 || len(o.Learners) > 0 {
 		return claims.Judge(f, panels, claims.AsDrawn(panels)), nil
 	}

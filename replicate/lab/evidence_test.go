@@ -301,7 +301,11 @@ func TestGalleryVerdicts(t *testing.T) {
 	for _, dir := range []string{gallery, medium} {
 		want := committed(t, dir)
 		l := fromTables(t, testCatalog, dir)
-		text, err := json.Marshal(verified(t, l, Options{Scale: want.Scale}))
+		judged := verified(t, l, Options{Scale: want.Scale, Judged: true})
+		if planned := verified(t, l, Options{Scale: want.Scale}); !reflect.DeepEqual(judged.Claims, planned.Claims) {
+			t.Errorf("%s: the declared samples give other verdicts than the planned ones", dir)
+		}
+		text, err := json.Marshal(judged)
 		demand.NoError(t, err)
 		var got claims.Verification
 		demand.NoError(t, json.Unmarshal(text, &got))

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tvps/data/artifact"
@@ -100,29 +99,6 @@ func CheckBackend(name string) error {
 	}
 	return usage.Errorf("the backend %q is neither %s nor the path of a PJRT plugin; did you mean %q?",
 		name, strings.Join(known, ", "), usage.Nearest(name, known))
-}
-
-// ParseSeeds parses seeds such as "0,1,2", "0-7" or "9,0-3". All its errors are usage errors.
-func ParseSeeds(text string) ([]int64, error) {
-	var out []int64
-	for part := range strings.SplitSeq(text, ",") {
-		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
-		if !isRange {
-			to = from
-		}
-		a, errA := strconv.ParseInt(from, 10, 32)
-		b, errB := strconv.ParseInt(to, 10, 32)
-		if errA != nil || errB != nil || a < 0 || b < a || b-a > 1000 {
-			return nil, usage.Errorf("%q is neither a seed nor a rising range of at most 1,001 seeds, such as 0-7", part)
-		}
-		for s := a; s <= b; s++ {
-			if slices.Contains(out, s) {
-				return nil, usage.Errorf("%q names seed %d twice", text, s)
-			}
-			out = append(out, s)
-		}
-	}
-	return out, nil
 }
 
 // backends are the names of the backends of the panels' runs, sorted; of a plugin that was given by its path, the file

@@ -197,12 +197,12 @@ func seedsTo(n int) (out []int64) {
 func TestParseSeeds(t *testing.T) {
 	for text, want := range map[string]string{"0": "[0]", "0,1,2": "[0 1 2]", "0-3": "[0 1 2 3]",
 		"7,2-4": "[7 2 3 4]", " 1, 2": "[1 2]"} {
-		if got, err := ParseSeeds(text); err != nil || fmt.Sprint(got) != want {
+		if got, err := claims.ParseSeeds(text); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "a", "1,", "3-1", "-1", "0-2000", "1-2-3", "0,0-1", "1.5", "99999999999"} {
-		if got, err := ParseSeeds(text); !errors.Is(err, usage.Err) {
+		if got, err := claims.ParseSeeds(text); !errors.Is(err, usage.Err) {
 			t.Errorf("%q gives %v, %v, not a usage error", text, got, err)
 		}
 	}

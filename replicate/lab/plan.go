@@ -19,6 +19,7 @@ type Options struct {
 	Scale      experiment.Scale
 	Panels     []string // keys; empty for all
 	Seeds      []int64  // empty for those of the figure
+	Judged     bool     // the samples that are declared for claims, instead of the figure's seeds and the scale's stride
 	Learners   []string // shown instead of the declared ones in open panels; empty for these; b.name for panel b alone
 	Overrides  []string // name=value, or b.name=value for panel b alone
 	AllFigures bool     // for several figures: each ignores options that its protocol does not have, and prints nothing
@@ -31,13 +32,13 @@ type Options struct {
 // Panels resolves the options of a figure into the settings of the chosen panels, without runs. All its errors are
 // usage errors.
 func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
-	if err := checkPanels(f, o.Panels); err != nil {
+	if err := cmp.Or(checkPanels(f, o.Panels), o.checkJudged()); err != nil {
 		return nil, err
 	}
 	seeds := o.Seeds
 	if len(seeds) == 0 {
 		var err error
-		if seeds, err = ParseSeeds(f.SeedsFor(o.Scale)); err != nil {
+		if seeds, err = claims.ParseSeeds(f.SeedsFor(o.Scale)); err != nil {
 			return nil, err
 		}
 	}
@@ -61,9 +62,52 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 			return nil, err
 		}
 		if chosen {
-			out = append(out, p)
+			samples, err := samplesOf(p, o)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, samples...)
 		} else if left := slices.Concat(overrides, learners); len(left) > 0 && !o.AllFigures {
 			return nil, usage.Errorf("%s.%s is for panel %s, which --panel leaves out", p.Key, left[0], p.Key)
+		}
+	}
+	return out, nil
+}
+
+// checkJudged returns a usage error if the options name seeds or steps and ask for the declared ones.
+func (o Options) checkJudged() error {
+	stride := func(set string) bool {
+		name, _, _ := strings.Cut(set, "=")
+		return name == "stride" || strings.HasSuffix(name, ".stride")
+	}
+	if o.Judged && (len(o.Seeds) > 0 || slices.ContainsFunc(o.Overrides, stride)) {
+		return usage.Errorf("the seeds and steps by which claims are judged are declared: " +
+			"leave out --judged, or --seeds and --stride")
+	}
+	return nil
+}
+
+// samplesOf returns the panel with the seeds and steps that the options choose. With o.Judged these are the declared
+// ones, and copies of the panel with the samples of some of its series follow.
+func samplesOf(p claims.Panel, o Options) ([]claims.Panel, error) {
+	out := []claims.Panel{p}
+	for _, s := range p.Judged {
+		if !o.Judged || s.Scale != o.Scale {
+			continue
+		}
+		sampled, err := p.At(s)
+		if err != nil {
+			return nil, err
+		}
+		if len(s.Series) == 0 {
+			out[0] = sampled
+		} else if !slices.ContainsFunc(s.Series, func(name string) bool { return !slices.Contains(p.Series, name) }) {
+			out = append(out, sampled)
+		}
+	}
+	for i := range out {
+		if p.Take > 0 {
+			out[i].Seeds = out[i].Seeds[:min(p.Take, len(out[i].Seeds))]
 		}
 	}
 	return out, nil
@@ -78,7 +122,7 @@ func checkPanels(f paper.Figure, keys []string) error {
 	return usage.Known(f.Name()+" has no panel", keys, known)
 }
 
-// choose sets the series and seeds of the panel and checks the series. An open panel shows the given learners, if any.
+// choose sets the series of the panel and checks them. An open panel shows the given learners, if any.
 // All its errors are usage errors.
 func choose(p *claims.Panel, learners []string) error {
 	if len(learners) > 0 && p.Open() {
@@ -93,9 +137,6 @@ func choose(p *claims.Panel, learners []string) error {
 	}
 	if err := checkSeries(*p); err != nil {
 		return usage.Errorf("panel %s: %w", p.Key, err)
-	}
-	if p.Take > 0 {
-		p.Seeds = p.Seeds[:min(p.Take, len(p.Seeds))]
 	}
 	return nil
 }

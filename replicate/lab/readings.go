@@ -102,7 +102,7 @@ func (c Catalog) readingFigures() []paper.Figure {
 func (r judgedReading) options(o StudyOptions) Options {
 	var seeds []int64
 	if r.Seeds != "" {
-		seeds, _ = ParseSeeds(r.Seeds) // declared, or formatted from a list
+		seeds, _ = claims.ParseSeeds(r.Seeds) // declared, or formatted from a list
 	}
 	return Options{Scale: o.Scale, Seeds: seeds, Overrides: slices.Concat(r.Set, o.Overrides), AllFigures: true}
 }

@@ -91,7 +91,7 @@ func (c Catalog) StudyPlans(tables []paper.Table, o StudyOptions) ([]studyPlan, 
 	for _, p := range panels {
 		t := tables[slices.Index(keys, p.Key)]
 		if t.Seeds != "" && len(o.Seeds) == 0 {
-			if p.Seeds, err = ParseSeeds(t.Seeds); err != nil {
+			if p.Seeds, err = claims.ParseSeeds(t.Seeds); err != nil {
 				return nil, err
 			}
 		}

@@ -41,6 +41,7 @@ import (
 	"syscall"
 	"time"
 
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/robots"
@@ -147,7 +148,7 @@ func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
 	var seeds []int64 // nil: the figure's default
 	var err error
 	if o.Seeds != "" {
-		seeds, err = lab.ParseSeeds(o.Seeds)
+		seeds, err = claims.ParseSeeds(o.Seeds)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("seeds: %w", err)

@@ -84,7 +84,7 @@ func TestClaims(t *testing.T) {
 	demand.Words(t, r.content(t, 0, htmlMIME), "<b>holds: Ours beats Everything on the Gaussian (+0.10).",
 		"2 claims: 1 holds, 1 is not run.")
 	demand.Words(t, r.content(t, 1, htmlMIME), ">holds<", ">A &amp; B<", ">Section 3<",
-		">Ours minus Everything: a +0.10 [+0.05, +0.15]<", ">not run<", ">go run ./replicate fig1<")
+		">Ours minus Everything: a +0.10 [+0.05, +0.15]<", ">not run<", ">go run ./replicate fig1 --panel b<")
 	Claims(&lab.Result{Figure: figures.Figure{Tally: lab.TinyNote}})
 	if text := r.content(t, 2, plainMIME); text != lab.TinyNote {
 		t.Errorf("at the tiny scale: %q", text)

@@ -30,9 +30,10 @@ func Fig1() Figure {
 				Scenario: "gaussian",
 				Series:   []string{"everything", "recent", "finetune", "ours"},
 				Spans:    sweeps,
+				Judged:   []Sample{gaussianSample},
 			},
-			imagePanel("b", "CIFAR-10a (T = 9)", "cifar10a"),
-			imagePanel("c", "CIFAR-10b (T = 6)", "cifar10b"),
+			imagePanel("b", "CIFAR-10a (T = 9)", "cifar10a").judgedBy(cifar10aSample),
+			imagePanel("c", "CIFAR-10b (T = 6)", "cifar10b").judgedBy(cifar10bSample),
 			{
 				Key:       "d",
 				Title:     "CLEAR (T = 30)",

@@ -17,9 +17,10 @@ import "math"
 // Result at the small scale: 7 claims: 2 are undecided, 5 are not judged; counted apart: 1 holds, 1 is not judged; see
 // figures/gallery/fig02.
 func Fig2() Figure {
-	claw := clawPanel("a", "D'Claw, each task 2 times", "repeat=2", "sac", "sac-omega")
+	claw := clawPanel("a", "D'Claw, each task 2 times", "repeat=2", "sac", "sac-omega").judgedBy(fiveAgents)
 	cheetah := returnPanel("b", "Half-Cheetah WindVel", "cheetah", "sac", "sac-context", "sac-context-omega", "sac-omega")
 	cheetah.References, cheetah.Single = []string{"nothing", "random", "constant"}, "constant"
+	cheetah = cheetah.judgedBy(tenAgents)
 	return Figure{
 		Number:  2,
 		Time:    "about 25 min",

@@ -30,8 +30,9 @@ func Fig3() Figure {
 				Scenario: "cifar10b",
 				Series:   []string{"standard", "ours", "exact", "everything"},
 				Absolute: true,
+				Judged:   []Sample{scoresSample},
 			},
-			scorePanel("b", "CIFAR-10b, score by time", "cifar10b", "exact", "standard", "ours"),
+			scorePanel("b", "CIFAR-10b, score by time", "cifar10b", "exact", "standard", "ours").judgedBy(cifarScoreSample),
 		},
 		Claims: []Claim{
 			{

@@ -18,7 +18,7 @@ func Fig4() Figure {
 		Title:   "Figure 4: Meta-Weight-Net",
 		Caption: relativeCaption,
 		Panels: []Panel{
-			{Key: "a", Title: "Drifting Gaussian", Scenario: "gaussian", Series: withMeta},
+			{Key: "a", Title: "Drifting Gaussian", Scenario: "gaussian", Series: withMeta, Judged: metaWeightSamples},
 			{Key: "b", Title: "CLEAR (T = 30)", Scenario: "clear", Series: withMeta, MeanLines: recentLine},
 		},
 		Claims: []Claim{

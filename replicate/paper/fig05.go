@@ -31,13 +31,15 @@ func Fig5() Figure {
 				Measure:  "mean",
 				YLabel:   "mean of x at time t",
 				Absolute: true,
+				Judged:   []Sample{inputsSample},
 			},
-			scorePanel("b", "Periodic shift, score by time", "periodic", "exact", "standard", "ours"),
+			scorePanel("b", "Periodic shift, score by time", "periodic", "exact", "standard", "ours").judgedBy(periodicScoreSample),
 			{
 				Key:      "c",
 				Title:    "Drifting Gaussian, accuracy",
 				Scenario: "gaussian",
 				Series:   []string{"everything", "standard", "ours"},
+				Judged:   []Sample{standardSample},
 			},
 		},
 		Claims: []Claim{

@@ -97,5 +97,6 @@ const (
 // mmdPanel shows a discrepancy between the present and the past.
 func mmdPanel(key, title, metric string) Panel {
 	return Panel{Key: key, Title: title, Scenario: "cifar10b", Series: []string{"raw", "exact", "ours"},
+		Judged:  []Sample{mmdSample},
 		Measure: "mmd", Metric: metric, YLabel: "squared MMD to step t", Absolute: true}
 }

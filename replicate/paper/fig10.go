@@ -12,7 +12,7 @@ package paper
 //
 // Result at the small scale: 4 claims: 4 are undecided; see figures/gallery/fig10.
 func Fig10() Figure {
-	claw := clawPanel("a", "D'Claw, each task 25 times", "repeat=25", "sac", "sac-omega")
+	claw := clawPanel("a", "D'Claw, each task 25 times", "repeat=25", "sac", "sac-omega").judgedBy(tenAgents)
 	return Figure{
 		Number:  10,
 		Time:    "about 7 min",
@@ -22,7 +22,7 @@ func Fig10() Figure {
 		SeedsAt: robotSeeds,
 		Panels: []Panel{
 			claw,
-			clawPanel("b", "D'Claw, each task 2 times, as in Figure 2a", "repeat=2", "sac", "sac-omega"),
+			clawPanel("b", "D'Claw, each task 2 times, as in Figure 2a", "repeat=2", "sac", "sac-omega").judgedBy(fiveAgents),
 			seesPanel("c", claw, "sac-omega"),
 		},
 		Claims: []Claim{

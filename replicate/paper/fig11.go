@@ -12,7 +12,8 @@ package paper
 //
 // Result at the small scale: 3 claims: 3 are not judged; see figures/gallery/fig11.
 func Fig11() Figure {
-	claw := clawPanel("a", "D'Claw, each task 25 times, with context", "repeat=25", "sac-context", "sac-context-omega")
+	claw := clawPanel("a", "D'Claw, each task 25 times, with context", "repeat=25", "sac-context", "sac-context-omega").
+		judgedBy(tenAgents)
 	return Figure{
 		Number:  11,
 		Time:    "about 16 min",

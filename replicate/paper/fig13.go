@@ -18,7 +18,8 @@ func Fig13() Figure {
 		Shares:  "1: 200 samples",
 		Title:   "Figure 13: 50, 100, 200 and 300 samples a step",
 		Caption: relativeCaption,
-		Panels:  []Panel{ofSamples("a", 200), ofSamples("b", 50), ofSamples("c", 100), ofSamples("d", 300)},
+		Panels: []Panel{ofSamples("a", 200).judgedBy(cifar10bSample), ofSamples("b", 50), ofSamples("c", 100),
+			ofSamples("d", 300).judgedBy(manySamplesSample)},
 		Claims: []Claim{
 			{
 				ID:    "fig13-ours-everything",

@@ -54,7 +54,8 @@ type Panel struct {
 	Single               string      // of References, the best policy that does the same in every task; empty for none
 	Noted                []Noted     // reported metrics that are told in notes instead of drawn
 	Spans                []Span      // of steps, for each of which the learners are compared
-	Take                 int         // how many of the figure's seeds are used, the first ones; 0 for all
+	Take                 int         // how many of the seeds are used, the first ones; 0 for all
+	Judged               []Sample    // by which its claims are judged, see Sample; at most one of a scale for all series
 }
 
 // Noted is a metric that notes tell.

@@ -56,7 +56,7 @@ func clawPanel(key, title, setting string, series ...string) Panel {
 // of omega, averaged over each episode, with the similarity of the episode's task to the present one.
 func seesPanel(key string, of Panel, series ...string) Panel {
 	p := returnPanel(key, of.Title+": what ω sees", of.Scenario, series...)
-	p.Set, p.Metric, p.YLabel = of.Set, "omega-similarity", "correlation of ω with task similarity"
+	p.Set, p.Judged, p.Metric, p.YLabel = of.Set, of.Judged, "omega-similarity", "correlation of ω with task similarity"
 	p.Noted = []Noted{
 		{"omega-mean", "mean of ω"}, {"omega-share", "effective share"}, {"omega-spread", "standard deviation of log ω"},
 		{"omega-loss", "loss of g on new episodes (g = 0: .693)"},

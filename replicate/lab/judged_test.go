@@ -1,0 +1,75 @@
+package lab
+
+import (
+	"io"
+	"reflect"
+	"slices"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/replicate/claims"
+	"tvps/replicate/paper"
+)
+
+// TestJudgedPanels: with Judged a panel has its declared seeds and steps, and one copy for each sample of some of its
+// series. Panels without a declared sample keep that of the figure.
+func TestJudgedPanels(t *testing.T) {
+	panels, err := testCatalog.Panels(paper.Fig4(), Options{Scale: "small", Judged: true})
+	demand.NoError(t, err)
+	type sample struct {
+		key    string
+		narrow bool
+		text   string
+		looks  int
+		series int
+	}
+	var got []sample
+	for _, p := range panels {
+		got = append(got, sample{p.Key, p.Narrow, p.Sample().String(), p.Looks, len(p.Series)})
+	}
+	want := []sample{{"a", false, "8 seeds, every 3rd step", 2, 5}, {"a", true, "10 seeds, every step", 3, 2},
+		{"b", false, "3 seeds, every 13th step", 0, 5}}
+	if !slices.Equal(got, want) {
+		t.Errorf("Figure 4 is judged by %v, want %v", got, want)
+	}
+	first, err := testCatalog.Panels(paper.Fig12(), Options{Scale: "small", Judged: true, Panels: []string{"a"}})
+	if err != nil || first[0].Sample().String() != "3 seeds, every 2nd step" {
+		t.Errorf("the first three seeds of Figure 12a: %v, %v", first, err)
+	}
+	for _, o := range []Options{{Scale: "small", Judged: true, Seeds: []int64{0}},
+		{Scale: "small", Judged: true, Overrides: []string{"a.stride=2"}}} {
+		_, err := testCatalog.Panels(paper.Fig4(), o)
+		demand.Error(t, err, "leave out --judged, or --seeds and --stride")
+	}
+}
+
+// TestRowCommand: the options of the command in a claim's row, with the gallery's tables, give the row's numbers again,
+// and no run is missing. So do those at the medium scale.
+func TestRowCommand(t *testing.T) {
+	t.Setenv("TVPS_DATA", "")
+	for _, c := range []struct {
+		dir, id string
+		f       paper.Figure
+		panel   string
+	}{
+		{gallery, "fig1-ours-everything", paper.Fig1(), "b"},
+		{gallery, "fig3a-ours-standard", paper.Fig3(), "a"},
+		{medium, "fig2b-omega-context", paper.Fig2(), "b"},
+		{medium, "fig10-both", paper.Fig10(), "b"},
+	} {
+		of := committed(t, c.dir)
+		l := fromTables(t, testCatalog, c.dir)
+		l.Stdout = io.Discard
+		r, err := l.Draw(c.f, Options{Scale: of.Scale, Judged: true, Panels: []string{c.panel}, Out: t.TempDir(), Compact: true})
+		demand.NoError(t, err)
+		part := func(all []claims.Judged) claims.JudgedPart {
+			j := all[slices.IndexFunc(all, func(j claims.Judged) bool { return j.ID == c.id })]
+			return j.Parts[slices.IndexFunc(j.Parts, func(p claims.JudgedPart) bool { return p.Panel == c.panel })]
+		}
+		got, want := part(r.Claims), part(of.Claims)
+		if got.Effect != want.Effect || got.Level != want.Level || got.Verdict != want.Verdict ||
+			!reflect.DeepEqual(got.OverSeeds, want.OverSeeds) {
+			t.Errorf("%s: %s, in the gallery %s", c.id, got, want)
+		}
+	}
+}
