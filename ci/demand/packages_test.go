@@ -11,28 +11,65 @@ import (
 	"testing"
 )
 
-// TestPackages: the table of rooms in ARCHITECTURE.md has every package of the module. What they may import is in
-// .golangci.yml.
-func TestPackages(t *testing.T) {
+// part is a row of the table of parts in ARCHITECTURE.md.
+type part struct {
+	name          string
+	packages, may []string // may has names of parts, and packages
+}
+
+// parts reads the table.
+func parts(t *testing.T) (all []part) {
 	text, err := os.ReadFile(filepath.Join(root, "replicate", "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "| room | holds | packages |")
+	_, table, _ := strings.Cut(string(text), "| part | is | packages | may import |\n|---|---|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
-	var listed []string
-	for _, row := range strings.Split(table, "\n") {
-		cells := strings.Split(row, " | ")
-		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[len(cells)-1], -1) {
-			listed = append(listed, name[1])
+	for row := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(row, "| \n"), " | ")
+		packages := strings.Fields(strings.ReplaceAll(cells[2], "`", ""))
+		may := strings.Split(strings.ReplaceAll(cells[3], "`", ""), ", ")
+		all = append(all, part{strings.Trim(cells[0], "*"), packages, may})
+	}
+	return all
+}
+
+// TestParts: the table of parts has every package once, and each part imports all that its row names and nothing else.
+func TestParts(t *testing.T) {
+	table, of := parts(t), map[string]string{} // the part of a package
+	for _, p := range table {
+		for _, name := range p.packages {
+			if of[name] != "" {
+				t.Errorf("%s is in the parts %s and %s", name, of[name], p.name)
+			}
+			of[name] = p.name
 		}
 	}
-	var there []string
-	for name := range imports(t) {
-		there = append(there, name)
+	imported := imports(t)
+	for _, p := range table {
+		met := map[string]bool{}
+		for _, name := range p.packages {
+			for _, other := range imported[name] {
+				other, ours := strings.CutPrefix(other, "tvps/")
+				met[other], met[of[other]] = true, true
+				if ours && !slices.Contains(p.may, of[other]) && !slices.Contains(p.may, other) {
+					t.Errorf("%s imports %s: part %s may import %q", name, other, p.name, p.may)
+				}
+			}
+			if imported[name] == nil {
+				t.Errorf("there is no package %s", name)
+			}
+		}
+		for _, one := range p.may {
+			if !met[one] {
+				t.Errorf("part %s imports no %s", p.name, one)
+			}
+		}
 	}
-	if !slices.Equal(slices.Sorted(slices.Values(listed)), slices.Sorted(slices.Values(there))) {
-		t.Errorf("the table has\n%q\nbut there are\n%q", listed, there)
+	for name := range imported {
+		if of[name] == "" {
+			t.Errorf("the table of parts lacks %s", name)
+		}
 	}
 }
 
