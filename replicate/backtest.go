@@ -9,7 +9,8 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/tables"
+	"tvps/replicate/tables/backtest"
+	"tvps/replicate/tables/weights"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,7 @@ import (
 // backtestFlags are those of backtest.
 type backtestFlags struct {
 	tableFlags
-	request      tables.BacktestRequest
+	request      backtest.Request
 	kinds        []string
 	results, out string
 	workers      int
@@ -47,11 +48,11 @@ func backtestCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	f.register(cmd)
-	flags.StringVar(&f.request.Model, "model", tables.Models[0],
-		strings.Join(tables.Models, ", ")+", \"exec:COMMAND\" or \"serve:COMMAND\"")
+	flags.StringVar(&f.request.Model, "model", backtest.Models[0],
+		strings.Join(backtest.Models, ", ")+", \"exec:COMMAND\" or \"serve:COMMAND\"")
 	flags.StringSliceVar(&f.request.Rules, "rules", nil, "rules besides those of --kinds: "+
-		strings.Join(tables.Rules(true), ", ")+" (default: "+strings.Join(tables.Rules(false), ", ")+"; "+tables.Uniform+
-		" and "+tables.Forgetting+" always take part)")
+		strings.Join(backtest.Rules(true), ", ")+" (default: "+strings.Join(backtest.Rules(false), ", ")+"; "+backtest.Uniform+
+		" and "+backtest.Forgetting+" always take part)")
 	flags.StringSliceVar(&f.kinds, "kinds", nil, "kinds of omega, each alone and with forgetting: "+
 		strings.Join(propensity.Names(crossfit.Kinds()), ", ")+", or none (default: all)")
 	flags.StringVar(&f.request.Until, "at", "",
@@ -75,7 +76,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 		q.Kinds = []crossfit.Kind{}
 	}
 	for _, kind := range f.kinds {
-		switch none := kind == string(tables.NoOmega); {
+		switch none := kind == string(weights.NoOmega); {
 		case none && len(f.kinds) > 1:
 			return usage.Errorf("--kinds none stands alone: it is for no rule with omega")
 		case !none:
@@ -88,13 +89,13 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err := checkWorkers(f.workers); err != nil {
 		return err
 	}
-	p, err := tables.PrepareBacktest(*q)
+	p, err := backtest.Prepare(*q)
 	if err != nil {
 		return mistake(err)
 	}
 	f.warn(p.Leaks())
 	return f.page(cmd, file, f.out, "Back test of ", func(b *backend.Backend) (pageResult, error) {
-		h, err := tables.OpenHost(b, f.results, f.workers, os.Stderr)
+		h, err := backtest.OpenHost(b, f.results, f.workers, os.Stderr)
 		if err != nil {
 			return nil, err
 		}

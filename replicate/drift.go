@@ -10,6 +10,7 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
+	"tvps/replicate/tables/drift"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -51,7 +52,7 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 			crossfit.MaxPermutations)
 	}
 	q.Fit.Permutations = f.permutations
-	p, err := tables.PrepareDrift(q)
+	p, err := drift.Prepare(q)
 	if err != nil {
 		return mistake(err)
 	}

@@ -44,8 +44,7 @@ func listed(c lab.Catalog) []group {
 	return []group{
 		{"Figures", append(figureCommands(c), allCommand(c))},
 		{"Verdicts", []*cobra.Command{verifyCommand(c), studyCommand(c)}},
-		{"Your own tables", []*cobra.Command{driftCommand(), weightsCommand(), backtestCommand(),
-			naturalCommand()}},
+		{"Your own tables", []*cobra.Command{driftCommand(), weightsCommand(), backtestCommand()}},
 		{"Runs on disk", []*cobra.Command{statusCommand(c), exportCommand(), mergeCommand()}},
 		{"Cluster", []*cobra.Command{planCommand(c), submitCommand(c), workCommand(c), cancelCommand()}},
 		{"Set-up", []*cobra.Command{doctorCommand(), dataCommand(), pretrainCommand()}},

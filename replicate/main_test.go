@@ -30,7 +30,6 @@ func TestErrors(t *testing.T) {
 		{[]string{"doctr"}, 2, []string{`did you mean "doctor"`}},
 		{[]string{"data", "cifar"}, 2, []string{`did you mean "cifar10"`}},
 		{[]string{"fig1", "now"}, 2, []string{"takes no argument", `"now"`}},
-		{[]string{"naturaldrift", "weather"}, 2, []string{"takes no argument", `"weather"`}},
 		{[]string{"drift", "-", "--time", "day"}, 2, []string{"standard input", "save the table"}},
 		{[]string{"fig1", "--scael", "tiny"}, 2, []string{"--scael", "replicate fig1 --help"}},
 		{[]string{"fig1", "--stride", "x"}, 2, []string{"stride"}},

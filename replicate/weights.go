@@ -15,6 +15,8 @@ import (
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
+	"tvps/replicate/tables/backtest"
+	"tvps/replicate/tables/weights"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -23,7 +25,7 @@ import (
 // weightsFlags are those of weights.
 type weightsFlags struct {
 	tableFlags
-	request            tables.WeightsRequest
+	request            weights.Request
 	kind, clip         string
 	out, score         string
 	permutations       int
@@ -60,8 +62,8 @@ func weightsCommand() *cobra.Command {
 	flags.IntVar(&f.request.Window, "window", 0, "number of last times whose rows have a weight; older rows have 0 (default 0: all)")
 	flags.IntVar(&f.permutations, "permutations", crossfit.DefaultConfig().Permutations,
 		fmt.Sprintf("number of shuffles of the times in the tests for drift, at least %d; 0: no tests", tables.LeastPermutations))
-	flags.StringVar(&f.testModel, "test-model", tables.Models[0],
-		"model of the back test of --kind auto: "+strings.Join(tables.Models, ", ")+
+	flags.StringVar(&f.testModel, "test-model", backtest.Models[0],
+		"model of the back test of --kind auto: "+strings.Join(backtest.Models, ", ")+
 			", \"exec:COMMAND\" or \"serve:COMMAND\"")
 	flags.StringVar(&f.results, "results", "results", "folder of back tests, for --kind auto and for the note on the last one")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of models that train in parallel, with --kind auto")
@@ -95,7 +97,7 @@ func (f *weightsFlags) resolve(file string) error {
 	case !(w.HalfLife >= 0) || math.IsInf(w.HalfLife, 0):
 		return usage.Errorf("--half-life %v: give a positive number, or 0 for none", w.HalfLife)
 	}
-	kinds := append(propensity.Names(crossfit.Kinds()), string(tables.NoOmega), auto)
+	kinds := append(propensity.Names(crossfit.Kinds()), string(weights.NoOmega), auto)
 	if f.kind != "" && !slices.Contains(kinds, f.kind) {
 		return usage.Errorf("--kind %s is not one of %s", f.kind, strings.Join(kinds, ", "))
 	}
@@ -105,10 +107,10 @@ func (f *weightsFlags) resolve(file string) error {
 	if q.Weights.Kind == crossfit.Conditional && q.Label == "" {
 		return usage.Errorf("--kind conditional needs --label")
 	}
-	if q.Weights.Floor > 0 && q.Weights.Kind == tables.NoOmega {
+	if q.Weights.Floor > 0 && q.Weights.Kind == weights.NoOmega {
 		return usage.Errorf("--floor: with --kind %s there is no omega to shrink", f.kind)
 	}
-	if f.score != "" && q.Weights.Kind == tables.NoOmega {
+	if f.score != "" && q.Weights.Kind == weights.NoOmega {
 		return usage.Errorf("--score: with --kind %s there is no fitted score", f.kind)
 	}
 	if f.kind == auto && (q.Weights.HalfLife != 0 || q.Window != 0) {
@@ -121,19 +123,19 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	if err := f.resolve(file); err != nil {
 		return err
 	}
-	p, err := tables.PrepareWeights(f.request)
+	p, err := weights.Prepare(f.request)
 	if err != nil {
 		return mistake(err)
 	}
 	f.warn(p.Leaks())
-	if last := tables.LastVerdict(f.results, f.request.Source); f.kind != auto && last != "" {
-		p.Note(last)
+	if last := backtest.LastVerdict(f.results, f.request.Source); f.kind != auto && last != "" {
+		p.About.AddNote("%s", last)
 	}
-	var test *tables.BacktestJob
+	var test *backtest.Job
 	if f.kind == auto {
-		q := tables.BacktestRequest{Request: p.Request, Model: f.testModel, Until: p.At}
+		q := backtest.Request{Request: p.Request.Request, Model: f.testModel, Until: p.At}
 		q.Fit.Permutations = 0 // the weights test for drift
-		test, err = tables.PrepareBacktest(q)
+		test, err = backtest.Prepare(q)
 		if err != nil {
 			return mistake(err)
 		}
@@ -143,13 +145,13 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	defer b.Finalize()
-	var advice *tables.Advice
+	var advice *backtest.Advice
 	if test != nil {
 		if advice, err = f.advise(cmd.Context(), b, test); err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "back test: %s\n", advice.Sentence)
-		p.Advised, p.Weights.Kind, p.Weights.HalfLife, p.Window = true, cmp.Or(advice.Kind, tables.NoOmega), advice.HalfLife, advice.Window
+		p.Advised, p.Weights.Kind, p.Weights.HalfLife, p.Window = true, cmp.Or(advice.Kind, weights.NoOmega), advice.HalfLife, advice.Window
 	}
 	progress, stop := shareReporter(os.Stderr)
 	r, err := p.Weigh(cmd.Context(), b.Backend, progress)
@@ -169,9 +171,9 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 }
 
 // advise runs the back test of --kind auto.
-func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *tables.BacktestJob) (
-	*tables.Advice, error) {
-	h, err := tables.OpenHost(b, f.results, f.workers, os.Stderr)
+func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *backtest.Job) (
+	*backtest.Advice, error) {
+	h, err := backtest.OpenHost(b, f.results, f.workers, os.Stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +185,7 @@ func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *tab
 }
 
 // write writes the files that were asked for, the weights last. advice: of --kind auto, or nil.
-func (f *weightsFlags) write(r *tables.Weights, advice *tables.Advice) error {
+func (f *weightsFlags) write(r *weights.Result, advice *backtest.Advice) error {
 	if f.score != "" && r.Score == nil {
 		r.Notes = append(r.Notes, "no score was fitted, so "+f.score+" is not written")
 	} else if f.score != "" {
@@ -192,8 +194,8 @@ func (f *weightsFlags) write(r *tables.Weights, advice *tables.Advice) error {
 		}
 	}
 	record := struct {
-		*tables.Weights
-		Advice *tables.Advice `json:"back-test,omitempty"`
+		*weights.Result
+		Advice *backtest.Advice `json:"back-test,omitempty"`
 	}{r, advice}
 	if err := writeJSON(f.json, record); err != nil {
 		return err

@@ -17,6 +17,14 @@ type Label struct {
 // Classes is the number of classes, 0 if the label is a number.
 func (l *Label) Classes() int { return len(l.Names) }
 
+// Value is the number or the class of a row.
+func (l *Label) Value(row int) float64 {
+	if l.Target != nil {
+		return l.Target[row]
+	}
+	return float64(l.Class[row])
+}
+
 // LabelKind is how a label is read.
 type LabelKind string
 

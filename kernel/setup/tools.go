@@ -164,7 +164,7 @@ func buildTools(ctx context.Context, folder, dir string, tools []tool) error {
 
 // compiled lists the packages that cells import. They are compiled during installation, so the first cell is fast.
 var compiled = []string{
-	"./replicate/notebook/...", "./replicate/tables", "./data/table/examples", "./gomlx_models/...",
+	"./replicate/notebook/...", "./replicate/tables", "./ci/research/natural", "./data/table/examples", "./gomlx_models/...",
 	"github.com/janpfeifer/gonb/gonbui",
 }
 

@@ -44,28 +44,28 @@ func blocksOf(t *table.Times, n int) (list []Block, per int) {
 	return list, per
 }
 
-// sample holds the rows that answer whether the table drifts: in order of time, with the times of their blocks.
-type sample struct {
-	list    []Block
-	of      []int          // block of each row, ascending
-	data    crossfit.Table // Time is that of the block, Order the place
-	encoder *table.Encoder
+// Sample holds the rows that answer whether the table drifts: in order of time, with the times of their blocks.
+type Sample struct {
+	Blocks  []Block
+	Of      []int          // block of each row, ascending
+	Data    crossfit.Table // Time is that of the block, Order the place
+	Encoder *table.Encoder
 	notes   []string // what was merged and left out
 	hidden  []string // what hides drift of y given x
 }
 
-// sample chooses rows of the first n times. all: these rows, in order of time.
-func (s *Stream) sample(all []int, n int) (*sample, error) {
+// sampleOf chooses rows of the first n times. all: these rows, in order of time.
+func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
 	list, per := blocksOf(s.Times, n)
-	out := &sample{list: list}
+	out := &Sample{Blocks: list}
 	limit := mostRows / len(list)
 	var rows []int
 	left := all
 	for i, block := range list {
-		kept := thin(left[:block.Rows], limit)
+		kept := Thin(left[:block.Rows], limit)
 		left = left[block.Rows:]
 		rows = append(rows, kept...)
-		out.of = append(out.of, slices.Repeat([]int{i}, len(kept))...)
+		out.Of = append(out.Of, slices.Repeat([]int{i}, len(kept))...)
 	}
 	if per > 1 {
 		out.notes = append(out.notes, fmt.Sprintf("the tests for drift merge %d times to %d blocks of %d", n, len(list), per))
@@ -75,32 +75,11 @@ func (s *Stream) sample(all []int, n int) (*sample, error) {
 			"of a block", len(rows), len(all), limit))
 	}
 	var err error
-	if out.data, out.encoder, err = s.Data(rows); err != nil {
+	if out.Data, out.Encoder, err = s.Data(rows); err != nil {
 		return nil, err
 	}
-	for i, block := range out.of {
-		out.data.Time[i], out.data.Order[i] = list[block].Value, float64(i)
+	for i, block := range out.Of {
+		out.Data.Time[i], out.Data.Order[i] = list[block].Value, float64(i)
 	}
 	return out, nil
-}
-
-// thin keeps n of the values, or all if they are fewer, at regular distances.
-func thin[T any](list []T, n int) []T {
-	if len(list) <= n {
-		return list
-	}
-	out := make([]T, n)
-	for i := range out {
-		out[i] = list[i*len(list)/n]
-	}
-	return out
-}
-
-// collect lists a value of each element.
-func collect[S, T any](list []S, of func(S) T) []T {
-	out := make([]T, len(list))
-	for k, v := range list {
-		out[k] = of(v)
-	}
-	return out
 }

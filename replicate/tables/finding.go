@@ -13,7 +13,7 @@ import (
 )
 
 // Finding says whether a table drifts. All commands answer by it: a question is answered with yes if the p-value of one
-// of its tests is at most level, after Holm's correction for all tests of the table.
+// of its tests is at most Level, after Holm's correction for all tests of the table.
 type Finding struct {
 	Sentence  string     `json:"sentence"`
 	Questions []Question `json:"questions"`
@@ -46,15 +46,15 @@ const (
 	InX, InY, InRule, InBoth = "x", "y", "y given x", "x and y"
 )
 
-// level of all decisions, after correction.
-const level = .05
+// Level of all decisions, after correction.
+const Level = .05
 
 // LeastPermutations is the least number of permutations: the standard deviation of fewer losses is too uncertain.
 const LeastPermutations = 10
 
-// find tests the rows for drift.
-func (s *sample) find(ctx context.Context, fitter *crossfit.Fitter, q Request) (*Finding, error) {
-	d, err := fitter.Drift(ctx, s.data, q.Fit, q.Seed)
+// Find tests the rows for drift.
+func (s *Sample) Find(ctx context.Context, fitter *crossfit.Fitter, fit crossfit.Config, seed int64) (*Finding, error) {
+	d, err := fitter.Drift(ctx, s.Data, fit, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s *sample) find(ctx context.Context, fitter *crossfit.Fitter, q Request) (
 			Question{Name: InRule, Tests: []QuestionTest{score("g", d.Rule)}})
 	}
 	f.correct()
-	f.name(d.Columns, collect(s.encoder.Of(), func(column int) string { return s.encoder.Columns[column].Name }))
+	f.name(d.Columns, Collect(s.Encoder.Of(), func(column int) string { return s.Encoder.Columns[column].Name }))
 	f.Sentence = f.sentence(s.hidden)
 	return f, nil
 }
@@ -77,7 +77,7 @@ func (f *Finding) name(t *crossfit.ColumnTest, column []string) {
 	corrects := f.Questions[0].Tests[0].P / t.P
 	size := map[string]float64{}
 	for feature, name := range column {
-		if t.Column[feature]*corrects <= level && !slices.Contains(f.Columns, name) {
+		if t.Column[feature]*corrects <= Level && !slices.Contains(f.Columns, name) {
 			f.Columns = append(f.Columns, name)
 		}
 		size[name] = max(size[name], t.Size[feature])
@@ -101,12 +101,12 @@ func (f *Finding) correct() {
 			q.Tests[j].P, p = p[0], p[1:]
 			q.P = min(q.P, q.Tests[j].P)
 		}
-		q.Drift = q.P <= level
+		q.Drift = q.P <= Level
 	}
 }
 
-// drifting lists the questions answered with yes.
-func (f *Finding) drifting() (yes []string) {
+// Drifting lists the questions answered with yes.
+func (f *Finding) Drifting() (yes []string) {
 	for _, q := range f.Questions {
 		if q.Drift {
 			yes = append(yes, q.Name)
@@ -123,32 +123,32 @@ func (f *Finding) sentence(hides []string) string {
 		least = min(least, q.P)
 		switch {
 		case q.Drift:
-			yes = append(yes, fmt.Sprintf("%s (p %s)", q.Name, pIs(q.P)))
+			yes = append(yes, fmt.Sprintf("%s (p %s)", q.Name, PIs(q.P)))
 		case q.Name == InRule && len(hides) > 0:
-			hidden = fmt.Sprintf("; whether %s drifts cannot be seen, as %s", q.Name, joined(hides, "and"))
+			hidden = fmt.Sprintf("; whether %s drifts cannot be seen, as %s", q.Name, Joined(hides, "and"))
 		default:
 			no = append(no, q.Name)
 		}
 	}
 	if len(yes) == 0 {
-		return fmt.Sprintf("No drift is found in %s (smallest p %s)%s", joined(no, "or"), pIs(least), hidden)
+		return fmt.Sprintf("No drift is found in %s (smallest p %s)%s", Joined(no, "or"), PIs(least), hidden)
 	}
-	text := "The table drifts in " + joined(yes, "and")
+	text := "The table drifts in " + Joined(yes, "and")
 	if len(no) > 0 {
-		text += "; no drift is found in " + joined(no, "or")
+		text += "; no drift is found in " + Joined(no, "or")
 	}
 	return text + hidden
 }
 
-// lines are the answers in detail, for a summary.
-func (f *Finding) lines() string {
+// Lines are the answers in detail, for a summary.
+func (f *Finding) Lines() string {
 	var b strings.Builder
 	tests := 0
 	for _, q := range f.Questions {
 		var parts []string
 		for _, t := range q.Tests {
 			tests++
-			part := "p " + pIs(t.P)
+			part := "p " + PIs(t.P)
 			if len(q.Tests) > 1 {
 				part += " by " + t.By
 			}
@@ -156,7 +156,7 @@ func (f *Finding) lines() string {
 			case t.Loss != 0:
 				part += fmt.Sprintf(" (held-out loss %.4f, %.4f without drift)", t.Loss, t.Null)
 			case q.Name == InX && len(f.Columns) > 0:
-				part += fmt.Sprintf(" (%s)", few(f.Columns, 4))
+				part += fmt.Sprintf(" (%s)", Few(f.Columns, 4))
 			}
 			parts = append(parts, part)
 		}
@@ -166,16 +166,16 @@ func (f *Finding) lines() string {
 	return b.String()
 }
 
-// unseen says that drift was found, but not by a g, so that weights of a kind hardly follow it: by no g that tests, or
+// Unseen says that drift was found, but not by a g, so that weights of a kind hardly follow it: by no g that tests, or
 // not by that of the weights, which then are flat.
-func (f *Finding) unseen(kind crossfit.Kind, flat bool) []string {
+func (f *Finding) Unseen(kind crossfit.Kind, flat bool) []string {
 	drift, seen := false, false
 	for _, q := range f.Questions {
 		if kind == crossfit.Conditional && q.Name != InRule || kind == crossfit.Covariate && q.Name != InX {
 			continue
 		}
 		drift = drift || q.Drift
-		seen = seen || slices.ContainsFunc(q.Tests, func(t QuestionTest) bool { return t.Loss != 0 && t.P <= level })
+		seen = seen || slices.ContainsFunc(q.Tests, func(t QuestionTest) bool { return t.Loss != 0 && t.P <= Level })
 	}
 	switch {
 	case !drift || seen && !flat:
@@ -186,6 +186,9 @@ func (f *Finding) unseen(kind crossfit.Kind, flat bool) []string {
 	}
 	return []string{"drift is found in single columns, but not by g, so that these weights hardly follow it"}
 }
+
+// Notes tell what was merged and left out, and what limits the tests.
+func (s *Sample) Notes(f *Finding) []string { return slices.Concat(s.notes, f.notes()) }
 
 // notes tell what limits the tests.
 func (f *Finding) notes() []string {

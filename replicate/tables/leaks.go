@@ -3,7 +3,6 @@ package tables
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"tvps/data/statistics"
 	"tvps/data/table"
@@ -25,8 +24,8 @@ const leakRows, leakCells = 20000, 20 << 20
 // leaks says which features tell the time, and which tell the label, by themselves: in short, and as notes. Given such
 // a feature the label does not drift. rows: in time order.
 func (s *Stream) leaks(rows []int) (found, notes []string, err error) {
-	rows = thin(rows, max(1000, min(leakRows, leakCells/len(s.Features))))
-	time := collect(crossfit.Positions(len(rows)), func(i int) float64 { return float64(i) })
+	rows = Thin(rows, max(1000, min(leakRows, leakCells/len(s.Features))))
+	time := Collect(crossfit.Positions(len(rows)), func(i int) float64 { return float64(i) })
 	var clocks, labels []string
 	for _, name := range s.Features {
 		columns, err := s.Table.Columns([]string{name}, rows)
@@ -50,7 +49,7 @@ func (s *Stream) leaks(rows []int) (found, notes []string, err error) {
 			verb += "s"
 		}
 		if len(list) > 0 {
-			text := fmt.Sprintf("%s %s the %s", few(list, 5), verb, what)
+			text := fmt.Sprintf("%s %s the %s", Few(list, 5), verb, what)
 			found, notes = append(found, text), append(notes, text+" almost exactly"+hides+": leave out with --drop what "+left)
 		}
 	}
@@ -70,7 +69,7 @@ func (s *Stream) tells(c feature, rows []int) bool {
 	}
 	told, asked := 0, 0
 	for k := range names {
-		is := collect(rows, func(row int) float64 { return one(int(s.Label.Class[row]) == k) })
+		is := Collect(rows, func(row int) float64 { return one(int(s.Label.Class[row]) == k) })
 		n := int(floats.Sum(is))
 		if names > 1 && 20*n < len(rows) {
 			continue // of a thousand classes only the large ones are looked at
@@ -96,9 +95,9 @@ func newFeature(c table.Column) feature {
 	case []float64:
 		f.number = v
 	case []int64:
-		f.number = collect(v, func(x int64) float64 { return float64(x) })
+		f.number = Collect(v, func(x int64) float64 { return float64(x) })
 	case []bool:
-		f.number = collect(v, one)
+		f.number = Collect(v, one)
 	case []string:
 		f.level = v
 	}
@@ -156,12 +155,4 @@ func slope(x, y []float64) float64 {
 		return math.Abs(stat.Covariance(x, y, nil)) / variance
 	}
 	return 0
-}
-
-// few lists names, at most so many.
-func few(list []string, most int) string {
-	if len(list) <= most {
-		return joined(list, "and")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }

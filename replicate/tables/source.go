@@ -33,8 +33,8 @@ type Stream struct {
 	Label    *table.Label // nil without a label
 	Features []string     // the columns that a model learns from
 	order    []float64    // of every row, for rows of equal time
-	all      *table.Times // of rows without a label, too; nil if there are none, and after Request.open
-	late     string       // the last time of all, if none of its rows has a label
+	all      *table.Times // of rows without a label, too; nil if there are none, and after Request.Open
+	Late     string       // the last time of all, if none of its rows has a label
 }
 
 // check returns an error for columns that contradict each other.
@@ -97,7 +97,7 @@ func (s *Stream) unlabelled(read *table.Table) {
 	}
 	s.all = all
 	if last := all.Names[len(all.Names)-1]; last != labelled.Names[len(labelled.Names)-1] {
-		s.late = last
+		s.Late = last
 	}
 }
 
@@ -111,12 +111,12 @@ func (s *Stream) ordered() ([]float64, error) {
 		}
 		return exact.Of(), nil
 	}
-	return collect(crossfit.Positions(s.Table.Rows()), func(i int) float64 { return float64(i) }), nil
+	return Collect(crossfit.Positions(s.Table.Rows()), func(i int) float64 { return float64(i) }), nil
 }
 
-// At is the place of T in Times: text as the table has its times, or empty for the last time. The first time is an
+// at is the place of T in Times: text as the table has its times, or empty for the last time. The first time is an
 // error, since it has no past.
-func (s *Stream) At(text string) (int, error) {
+func (s *Stream) at(text string) (int, error) {
 	at := len(s.Times.Values) - 1
 	if text != "" {
 		var err error
@@ -166,6 +166,22 @@ func (s *Stream) Data(rows []int) (crossfit.Table, *table.Encoder, error) {
 		d.Classes, d.Target, d.Label = s.Label.Classes(), loop.Pick(s.Label.Target, rows), loop.Pick(s.Label.Class, rows)
 	}
 	return d, encoder, nil
+}
+
+// TimeUnit names the unit of half-lives.
+func (s *Stream) TimeUnit() string {
+	switch bin := s.Source.Bin; {
+	case bin.Unit != "":
+		return bin.Unit + "s"
+	case bin.Rows > 0 || bin.Blocks > 0:
+		return "blocks"
+	}
+	for _, c := range s.Table.Schema().Columns {
+		if c.Name == s.Source.Time && c.Kind == table.Time {
+			return "days"
+		}
+	}
+	return "units of time"
 }
 
 // constant lists the features, and a label that is a number, that have one value in all these rows.

@@ -14,20 +14,23 @@ import (
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/notebook"
-	"tvps/replicate/tables"
+	"tvps/replicate/tables/backtest"
 )
+
+// Request says what is to be tested.
+type Request = backtest.Request
 
 // Run runs a back test of a user's own table, with a progress bar, and shows its rules and its verdict. Finished test
 // blocks are in the same store as the runs of figures ($TVPS_RESULTS, or results). If it fails or is interrupted, it
 // ends the cell.
-func Run(q tables.BacktestRequest) *tables.Backtest {
+func Run(q Request) *backtest.Result {
 	r := notebook.Must(run(notebook.Context(), q))
 	notebook.Show(shown(r))
 	return r
 }
 
-func run(ctx context.Context, q tables.BacktestRequest) (*tables.Backtest, error) {
-	p, err := tables.PrepareBacktest(q)
+func run(ctx context.Context, q Request) (*backtest.Result, error) {
+	p, err := backtest.Prepare(q)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +40,7 @@ func run(ctx context.Context, q tables.BacktestRequest) (*tables.Backtest, error
 	}
 	defer b.Finalize()
 	bar := notebook.NewProgress()
-	host, err := tables.OpenHost(b, cmp.Or(os.Getenv("TVPS_RESULTS"), "results"), runtime.NumCPU(), bar)
+	host, err := backtest.OpenHost(b, cmp.Or(os.Getenv("TVPS_RESULTS"), "results"), runtime.NumCPU(), bar)
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +53,11 @@ func run(ctx context.Context, q tables.BacktestRequest) (*tables.Backtest, error
 }
 
 // shown returns the rules with their scores as HTML and as text, and these numbers.
-func shown(r *tables.Backtest) (page, text string, values map[string]float64) {
+func shown(r *backtest.Result) (page, text string, values map[string]float64) {
 	values = map[string]float64{}
 	for _, rule := range r.Rules {
 		values["backtest/"+rule.Rule+"/"+r.Metric] = rule.Scores[r.Metric]
-		values["backtest/"+rule.Rule+"/minus-"+tables.Forgetting] = rule.AgainstForgetting.Mean
+		values["backtest/"+rule.Rule+"/minus-"+backtest.Forgetting] = rule.AgainstForgetting.Mean
 	}
 	tested := fmt.Sprintf("%s; model %s. Brackets: 95%% intervals. %s", r.Span(), r.ShortModel(), strings.Join(r.Notes, ". "))
 	verdict := html.EscapeString(r.Verdict.Sentence)
@@ -66,7 +69,7 @@ func shown(r *tables.Backtest) (page, text string, values map[string]float64) {
 }
 
 // Losses returns a line for [notebook.Plot] through the loss of a rule at each test block of a back test.
-func Losses(r *tables.Backtest, rule string) figures.Series {
+func Losses(r *backtest.Result, rule string) figures.Series {
 	var x, loss []float64
 	for i, b := range r.Blocks {
 		x, loss = append(x, float64(i+1)), append(loss, b.Scores[rule])

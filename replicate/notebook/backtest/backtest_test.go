@@ -13,6 +13,7 @@ import (
 	bins "tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
+	"tvps/replicate/tables/backtest"
 )
 
 // TestBacktest: what a cell shows is what the back test returned, and the second time the blocks come from the store.
@@ -31,18 +32,18 @@ func TestBacktest(t *testing.T) {
 	file := filepath.Join(dir, "table.csv")
 	demand.Write(t, file, text)
 	source := tables.Source{File: file, Label: "y", Bin: bins.Bin{Blocks: 8}}
-	q := tables.BacktestRequest{Request: tables.Request{Source: source, Fit: crossfit.DefaultConfig()}, Model: "logistic",
+	q := Request{Request: tables.Request{Source: source, Fit: crossfit.DefaultConfig()}, Model: "logistic",
 		Rules: []string{}, Kinds: []crossfit.Kind{}}
-	tested := func() *tables.Backtest {
+	tested := func() *backtest.Result {
 		r, err := run(context.Background(), q)
 		demand.NoError(t, err)
 		return r
 	}
 	r := tested()
 	html, _, values := shown(r)
-	var uniform tables.RuleResult
+	var uniform backtest.RuleResult
 	for _, rule := range r.Rules {
-		if rule.Rule == tables.Uniform {
+		if rule.Rule == backtest.Uniform {
 			uniform = rule
 		}
 	}
@@ -53,8 +54,8 @@ func TestBacktest(t *testing.T) {
 	if !strings.Contains(html, r.Verdict.Sentence) || !strings.Contains(html, uniform.AgainstForgetting.String()) {
 		t.Errorf("the cell shows %s", html)
 	}
-	line := Losses(r, tables.Uniform)
-	if len(line.Points) != len(r.Blocks) || line.Points[1].Mean != r.Blocks[1].Scores[tables.Uniform] {
+	line := Losses(r, backtest.Uniform)
+	if len(line.Points) != len(r.Blocks) || line.Points[1].Mean != r.Blocks[1].Scores[backtest.Uniform] {
 		t.Errorf("a line of %d points for %d blocks", len(line.Points), len(r.Blocks))
 	}
 	again := tested()

@@ -1,0 +1,107 @@
+package natural
+
+import (
+	"fmt"
+	"strings"
+
+	"tvps/data/artifact"
+	"tvps/figures"
+	"tvps/replicate/tables/backtest"
+)
+
+// draw writes a chart as SVG.
+func draw(path string, p figures.Panel) error {
+	picture, err := figures.SVG(figures.Figure{Title: p.Title, Panels: []figures.Panel{p}}, p)
+	if err != nil {
+		return err
+	}
+	return artifact.Replace(path, picture, 0o644)
+}
+
+// profiles is the chart of the share of tables on which a rule's regret is at most x, for the first leaders and the
+// rules that others are compared with.
+func profiles(all []*Losses, leaders []Leader) figures.Panel {
+	p := figures.Panel{Key: "a", Title: "Share of tables with at most so much regret", XLabel: "regret, % of the loss of equal weights",
+		YLabel: "share of tables", Share: true}
+	for i, x := range curves(leaders) {
+		s := figures.Series{Name: x.Rule, Label: x.Rule, Color: figures.Others[i]}
+		for most := 0.; most <= 10; most += .25 {
+			share := 0.
+			for _, l := range all {
+				if 100*l.regret(x.Rule) <= most {
+					share += 1 / float64(len(all))
+				}
+			}
+			s.Points = append(s.Points, figures.Exactly(most, share))
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p
+}
+
+// curves takes the rules of a chart: the five best, equal weights, tuned forgetting and window.
+func curves(leaders []Leader) (out []Leader) {
+	for i, x := range leaders {
+		if i < 5 || x.Rule == backtest.Uniform || x.Rule == backtest.Forgetting || x.Rule == backtest.Window {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// course is the chart of the mean loss up to each test block, relative to that of tuned forgetting.
+func course(l *Losses) figures.Panel {
+	p := figures.Panel{Key: "a", Title: l.Table.Name + ", " + l.Suite.What + ": mean " + strings.ReplaceAll(l.Metric, "-", " ") +
+		" up to each test block", XLabel: "test block", YLabel: "minus tuned forgetting", XNames: l.Times}
+	for i, x := range curves(Leaders([]*Losses{l})) {
+		p.Series = append(p.Series, backtest.Course(x.Rule, figures.Others[i], l.of(x.Rule), l.of(backtest.Forgetting), l.Rows))
+	}
+	return p
+}
+
+// regrets draws the regret of each rule (column) on each table (row) as SVG, in percent; the other way round if there
+// are more rules, as text is larger on a narrow page the fewer columns there are. The darker, the worse; a mark shows
+// where a rule is better or worse than tuned forgetting by an interval.
+func regrets(all []*Losses, leaders []Leader) []byte {
+	g := figures.Grid{Title: "Regrets in percent", Rows: []string{"mean"}, Left: 90, Wide: 42,
+		Cells:  make([][]figures.GridCell, 1+len(all)),
+		Legend: [][2]string{{"", "regret, %"}, {"+", "better than tuned forgetting (95%)"}, {"−", "worse"}}}
+	for _, l := range all {
+		g.Rows = append(g.Rows, l.Table.Name)
+	}
+	for _, leader := range leaders {
+		g.Columns = append(g.Columns, leader.Rule)
+		g.Cells[0] = append(g.Cells[0], regretCell(leader.Regret, ""))
+		for i, l := range all {
+			mark, d := "", l.Against(leader.Rule, backtest.Forgetting)
+			if d.High < 0 {
+				mark = " +"
+			} else if d.Low > 0 {
+				mark = " −"
+			}
+			g.Cells[1+i] = append(g.Cells[1+i], regretCell(l.regret(leader.Rule), mark))
+		}
+	}
+	if len(g.Columns) > len(g.Rows) {
+		turned := make([][]figures.GridCell, len(g.Columns))
+		for j := range g.Columns {
+			for _, cells := range g.Cells {
+				turned[j] = append(turned[j], cells[j])
+			}
+		}
+		g.Rows, g.Columns, g.Cells, g.Left = g.Columns, g.Rows, turned, 160
+	}
+	return g.SVG()
+}
+
+func regretCell(regret float64, mark string) figures.GridCell {
+	shade, decimals := 255-int(min(1, 10*regret)*150), 1
+	if regret >= .1 { // a cell has room for four digits and a mark
+		decimals = 0
+	}
+	if regret >= 9.995 { // of four digits
+		mark = strings.TrimSpace(mark)
+	}
+	return figures.GridCell{Text: fmt.Sprintf("%.*f%s", decimals, 100*regret, mark),
+		Fill: fmt.Sprintf("#%02x%02xff", shade, shade), Ink: "#000000"}
+}

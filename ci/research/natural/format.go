@@ -1,0 +1,31 @@
+package natural
+
+import (
+	"fmt"
+
+	"tvps/data/statistics"
+	"tvps/figures"
+)
+
+func percent(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
+
+// relative is an interval in percent.
+func relative(i statistics.Estimate) string {
+	return fmt.Sprintf("%+.2f%% [%+.2f, %+.2f]", 100*i.Mean, 100*i.Low, 100*i.High)
+}
+
+// decimals is an interval with two decimals.
+func decimals(i statistics.Estimate) string {
+	return fmt.Sprintf("%+.2f [%+.2f, %+.2f]", i.Mean, i.Low, i.High)
+}
+
+// row formats the cells of a row.
+func row(cells ...any) (out []string) {
+	for _, c := range cells {
+		out = append(out, fmt.Sprint(c))
+	}
+	return out
+}
+
+// markdown is a table between blank lines. The first row is its head.
+func markdown(rows [][]string) string { return "\n" + figures.Markdown(rows) + "\n" }

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tvps/ci/research/natural"
+	"tvps/gomlx_models/backend"
+	"tvps/replicate/lab"
+	"tvps/replicate/tables/backtest"
+	"tvps/replicate/usage"
+
+	"github.com/spf13/cobra"
+)
+
+// naturalFlags are those of naturaldrift.
+type naturalFlags struct {
+	tables, suites           []string
+	folder, results, backend string
+	workers                  int
+	stored                   bool
+}
+
+func naturalCommand() *cobra.Command {
+	f := &naturalFlags{}
+	cmd := &cobra.Command{
+		Use:   "naturaldrift",
+		Short: "Compare rules that weight the past on real tables, and draw the pages",
+		Long: "Back-test all rules of weighting on the tables of the benchmark, write the losses of each test block, and draw\n" +
+			"pages and pictures from all losses that are stored. Finished test blocks are kept: after an interruption the same\n" +
+			"command continues. tables.py in the folder makes the tables that are not in the repository; a table that is\n" +
+			"not there is left out. Trainers run by python3, or what TVPS_PYTHON names, with pandas, pyarrow and lightgbm.",
+		Args:        usage.NoArguments,
+		Annotations: map[string]string{usage.Continues: "true"},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.tables, "table", nil, "tables to compute (default: all)")
+	flags.StringSliceVar(&f.suites, "suite", nil, "models with their rules: "+strings.Join(suiteNames(), ", ")+" (default: all)")
+	flags.StringVar(&f.folder, "folder", filepath.Join("figures", "gallery", "natural-drift"), "folder of tables, losses and pages")
+	flags.StringVar(&f.results, "results", "results", "folder of the runs")
+	flags.IntVar(&f.workers, "workers", 1, "number of models that train in parallel")
+	flags.BoolVar(&f.stored, "stored", false, "compute nothing, draw the stored losses")
+	flags.StringVar(&f.backend, "backend", "", "backend: xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu, or go without it)")
+	return cmd
+}
+
+func suiteNames() (names []string) {
+	for _, s := range natural.Suites {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func (f *naturalFlags) run(cmd *cobra.Command) error {
+	var known []string
+	for _, t := range natural.Datasets {
+		known = append(known, t.Name)
+	}
+	if err := errors.Join(usage.Known("there is no table", f.tables, known),
+		usage.Known("there is no suite", f.suites, suiteNames()),
+		lab.CheckBackend(f.backend)); err != nil {
+		return err
+	}
+	if info, err := os.Stat(f.folder); err != nil || !info.IsDir() {
+		return usage.Errorf("--folder %s: there is no such folder", f.folder)
+	}
+	if !f.stored {
+		if err := f.compute(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	all, err := natural.Read(f.folder)
+	if err != nil {
+		return err
+	}
+	blocks, err := natural.Report(f.folder, all)
+	if err != nil {
+		return err
+	}
+	for _, b := range blocks {
+		if err := lab.RewriteBlock(filepath.Join(f.folder, b.Page), b.Name, b.Text); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\nPage: %s\n", natural.Advise(all, natural.Suites[0].Name),
+		filepath.Join(f.folder, "README.md"))
+	return err
+}
+
+// compute runs what is missing.
+func (f *naturalFlags) compute(ctx context.Context) error {
+	b, err := backend.Open(ctx, f.backend, backend.Options{Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	defer b.Finalize()
+	h, err := backtest.OpenHost(b, f.results, f.workers, os.Stderr)
+	if err != nil {
+		return err
+	}
+	for _, s := range natural.Suites {
+		for _, t := range natural.Datasets {
+			if f.tables != nil && !slices.Contains(f.tables, t.Name) || f.suites != nil && !slices.Contains(f.suites, s.Name) {
+				continue
+			}
+			fmt.Fprintf(os.Stderr, "%s, %s\n", t.Name, s.Name)
+			err := natural.Run(ctx, h, s, t, f.folder)
+			if err == nil && len(s.Kinds) > 0 {
+				err = natural.MeasureDrift(ctx, h.Backend, t, f.folder)
+			}
+			if errors.Is(err, fs.ErrNotExist) && f.tables == nil {
+				fmt.Fprintf(os.Stderr, "%s is left out: %v\n", t.Name, err)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

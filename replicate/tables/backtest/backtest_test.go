@@ -1,0 +1,353 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/random"
+	"tvps/data/statistics"
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
+	"tvps/replicate/tables"
+	"tvps/replicate/tables/tablestest"
+	"tvps/replicate/usage"
+)
+
+func host(t *testing.T, dir string) Host {
+	t.Helper()
+	store, err := runs.Open(dir)
+	demand.NoError(t, err)
+	return Host{Backend: tablestest.XLA(t), Store: store, Workers: 2}
+}
+
+// runOn prepares and runs.
+func runOn(ctx context.Context, h Host, q Request) (*Result, error) {
+	p, err := Prepare(q)
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(ctx, h)
+}
+
+func run(t *testing.T, dir string, q Request) *Result {
+	t.Helper()
+	r, err := runOn(context.Background(), host(t, dir), q)
+	demand.NoError(t, err)
+	return r
+}
+
+// TestRun: where the rule turns round, recent rows are worth more; the scores of models that need no training are
+// computed again here; a second run takes all from the store.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: tablestest.Quick(60)},
+		Model: "logistic", Kinds: []crossfit.Kind{crossfit.Joint}}
+	r := run(t, dir, q)
+	if r.Tuning != 2 || r.Tested != 11 || len(r.Blocks) != 11 || r.Blocks[0].Time != "5" || r.Metric != "log-loss" {
+		t.Errorf("%d blocks tune, %d count from %s, %s", r.Tuning, r.Tested, r.Blocks[0].Time, r.Metric)
+	}
+	uniform, forgetting, window := r.rule(Uniform), r.rule(Forgetting), r.rule(Window)
+	d := forgetting.AgainstUniform.Mean
+	if math.Abs(d-(forgetting.Scores["log-loss"]-uniform.Scores["log-loss"])) > 1e-9 || d > -.1 {
+		t.Errorf("forgetting against uniform %v", d)
+	}
+	if window.AgainstUniform.Mean > -.1 || uniform.AgainstUniform != (Difference{}) || r.rule(Last).Tuned || !window.Tuned {
+		t.Errorf("window %+v, uniform %+v", window, uniform)
+	}
+	if loss := r.Blocks[len(r.Blocks)-1].HeldOut; loss < .3 || loss > .68 { // log 2 if nothing had turned
+		t.Errorf("the held-out loss of g is %g", loss)
+	}
+	if joint := r.rule("joint"); joint.Kind != crossfit.Joint || joint.AgainstUniform.Mean > 0 {
+		t.Errorf("joint %+v", joint)
+	}
+	s, err := tables.Open(q.Source)
+	demand.NoError(t, err)
+	want, n := 0., 0.
+	for block := 5; block < 16; block++ { // majority, with one more row of each class
+		past, yes := 2., 1.
+		for _, row := range s.Times.Rows(0, block) {
+			past++
+			yes += float64(s.Label.Class[row])
+		}
+		for _, row := range s.Times.Rows(block, block+1) {
+			p := yes / past
+			if s.Label.Class[row] == 0 {
+				p = 1 - p
+			}
+			want, n = want-math.Log(p), n+1
+		}
+	}
+	if got := r.rule(Majority).Scores["log-loss"]; math.Abs(got-want/n) > 1e-9 {
+		t.Errorf("majority has log loss %v, want %v", got, want/n)
+	}
+	h := host(t, dir)
+	h.Backend = nil // nothing is computed
+	again, err := runOn(context.Background(), h, q)
+	if err != nil || !reflect.DeepEqual(r, again) {
+		t.Errorf("the second run differs: %v", err)
+	}
+	lines := strings.Split(strings.TrimSpace(r.String()), "\n")
+	if lines[0] != r.Verdict.Sentence || len(lines) > 16 || strings.Contains(r.String(), Difference{}.String()) ||
+		!strings.Contains(r.String(), forgetting.AgainstUniform.String()) {
+		t.Errorf("the summary is\n%s", r)
+	}
+}
+
+// TestNoLookAhead: later blocks change no score of an earlier one, and no choice made before it.
+func TestNoLookAhead(t *testing.T) {
+	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: tablestest.Quick(60)},
+		Model: "logistic", Until: "11", Last: 6,
+		Kinds: []crossfit.Kind{crossfit.Joint}}
+	whole := run(t, t.TempDir(), q)
+	q.Source = turning(t, 12)
+	short := run(t, t.TempDir(), q)
+	if !reflect.DeepEqual(whole.Blocks, short.Blocks) || !reflect.DeepEqual(whole.Verdict, short.Verdict) {
+		t.Errorf("later blocks change %v to %v", short.Blocks, whole.Blocks)
+	}
+	q.Source, q.Until, q.Last, q.Kinds = turning(t, 16), "", 10, []crossfit.Kind{}
+	longer := run(t, t.TempDir(), q)
+	chosen := longer.rule(Forgetting).Chosen
+	if !slices.Equal(chosen[:4], whole.rule(Forgetting).Chosen) {
+		t.Errorf("choices %v before later blocks, %v with them", whole.rule(Forgetting).Chosen, chosen)
+	}
+}
+
+// TestInterrupted: a back test that is interrupted and continued equals one that is not.
+func TestInterrupted(t *testing.T) {
+	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: tablestest.Quick(60)},
+		Model: "logistic", Kinds: []crossfit.Kind{}}
+	want := run(t, t.TempDir(), q)
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	h := host(t, dir)
+	h.Log = writer(func(p []byte) (int, error) { // at the first progress
+		if strings.Contains(string(p), "step") {
+			cancel()
+		}
+		return len(p), nil
+	})
+	_, err := runOn(ctx, h, q)
+	var interrupted *runs.InterruptedError
+	if err != nil && !errors.As(err, &interrupted) {
+		t.Fatal(err)
+	}
+	if got := run(t, dir, q); !reflect.DeepEqual(got, want) {
+		t.Errorf("continued: %v\nnot interrupted: %v", got, want)
+	}
+}
+
+type writer func(p []byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// TestVerdict: omega is advised only where it is better than tuned forgetting and equal weights by the intervals, and a
+// simple rule where it is better than equal weights by its interval, or by more than a slight gain that may be chance.
+func TestVerdict(t *testing.T) {
+	rule := func(name string, kind crossfit.Kind, loss, halfLife float64, window int, uniform, forgetting Difference) RuleResult {
+		return RuleResult{Rule: name, Kind: kind, Scores: map[string]float64{"log-loss": loss}, HalfLife: halfLife,
+			Window: window, AgainstUniform: uniform, AgainstForgetting: forgetting}
+	}
+	sure, maybe, worse := Difference{-.014, -.029, -.002}, Difference{-.014, -.029, .002}, Difference{.014, .01, .02}
+	var unsure Difference // stands for an omega that is better than forgetting, but perhaps not than equal weights
+	for _, c := range []struct {
+		uniform, window, last, halfLife float64
+		forgetting                      Difference // against equal weights
+		omega                           *Difference
+		want                            Advice
+		says                            string
+	}{
+		{.7, .65, .9, 4, sure, &sure, Advice{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
+			Helps: true}, "Use weights by the drift of y given x with a half-life of 8 weeks (--kind " +
+			"conditional --half-life 8): log loss .590 instead of .600 with the best tuned forgetting."},
+		{.7, .65, .9, 4, sure, &maybe, Advice{Rule: Forgetting, HalfLife: 4},
+			"instead of .700. Weights by the drift of y given x reach .590, which may be chance."},
+		{.7, .55, .9, 4, sure, &sure, Advice{Rule: Forgetting, HalfLife: 4},
+			"Use forgetting with a half-life of 4 weeks: log loss .600 instead of .700. Weights by omega do not help here."},
+		{.7, .55, .9, 4, maybe, &sure, Advice{Rule: Window, Window: 16},
+			"Use the last 16 blocks only: log loss .550 instead of .700, which may be chance. Weights by omega do not help here."},
+		{.7, .65, .9, 4, maybe, &worse, Advice{Rule: Forgetting, HalfLife: 4},
+			"Use forgetting with a half-life of 4 weeks: log loss .600 instead of .700, which may be chance."},
+		{.6002, .65, .9, 4, Difference{-.0002, -.0007, .0004}, &worse, Advice{Rule: Uniform}, "Use all of the past alike: log " +
+			"loss .600. Nothing beats equal weights here: forgetting differs by -0.0002 [-0.0007, +0.0004]. Weights by omega"},
+		{.6002, .65, .9, 4, Difference{-.0002, -.0003, -.0001}, nil, Advice{Rule: Forgetting, HalfLife: 4}, "Use forgetting"},
+		{.5, .65, .9, 4, worse, &worse, Advice{Rule: Uniform},
+			"Use all of the past alike: log loss .500. Nothing beats equal weights here. Weights by omega do not help here."},
+		{.7, .65, .9, 0, maybe, &worse, Advice{Rule: Forgetting}, "Use all of the past alike: log loss .600"},
+		{.7, .65, .9, 1, sure, nil, Advice{Rule: Forgetting, HalfLife: 1}, "a half-life of 1 week: "},
+		{.7, .65, .3, 4, maybe, nil, Advice{Rule: Last, Window: 1},
+			"Use the last block only: log loss .300 instead of .700, which may be chance. No omega was tested."},
+		{.592, .65, .9, 4, worse, &unsure, Advice{Rule: Uniform}, "Weights by the drift of y given x reach .590, which may be"},
+		{.7, .65, .9, 4, sure, &unsure, Advice{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
+			Helps: true}, "Use weights by"},
+	} {
+		uniform := sure
+		if c.omega == &unsure { // against equal weights
+			uniform, c.omega = maybe, &sure
+		}
+		r := &Result{Metric: "log-loss", unit: "weeks", Rules: []RuleResult{
+			rule(Uniform, "", c.uniform, 0, 0, Difference{}, worse), rule(Window, "", c.window, 0, 16, maybe, maybe),
+			rule(Forgetting, "", .6, c.halfLife, 0, c.forgetting, Difference{}), rule(Last, "", c.last, 0, 1, maybe, maybe)}}
+		if c.omega != nil {
+			r.Rules = append(r.Rules, rule("joint", crossfit.Joint, .65, 0, 0, sure, sure),
+				rule("conditional-forgetting", crossfit.Conditional, .59, 8, 0, uniform, *c.omega))
+		}
+		got := r.judge()
+		if !strings.Contains(got.Sentence, c.says) {
+			t.Errorf("verdict %q, want %q", got.Sentence, c.says)
+		}
+		if got.Sentence = ""; got != c.want {
+			t.Errorf("verdict %+v, want %+v", got, c.want)
+		}
+	}
+}
+
+// TestDifferences: what the verdict rests on is what tables show: simultaneous intervals of the rules that compete.
+func TestDifferences(t *testing.T) {
+	rng := random.New(1, "intervals")
+	names := []string{Uniform, Last, Window, Forgetting, "joint", "covariate", Majority}
+	r, losses := &Result{}, make([][]float64, len(names))
+	for i, name := range names {
+		r.Rules = append(r.Rules, RuleResult{Rule: name, Kind: map[string]crossfit.Kind{"joint": "joint",
+			"covariate": "covariate"}[name]})
+		for range 30 {
+			losses[i] = append(losses[i], rng.NormFloat64())
+		}
+	}
+	rows := slices.Repeat([]int{10}, 30)
+	for t := range rows {
+		b := BlockResult{Rows: 10, Scores: map[string]float64{}}
+		for i, name := range names {
+			b.Scores[name] = losses[i][t]
+		}
+		r.Blocks = append(r.Blocks, b)
+	}
+	r.compare(0)
+	minus := func(of []int, base int) (out [][]float64) {
+		for _, i := range of {
+			var d []float64
+			for t := range losses[i] {
+				d = append(d, losses[i][t]-losses[base][t])
+			}
+			out = append(out, d)
+		}
+		return out
+	}
+	_, simple := statistics.BlockBootstrap(minus([]int{1, 2, 3}, 0), rows, 0)
+	_, omega := statistics.BlockBootstrap(minus([]int{4, 5}, 3), rows, 0)
+	alone, _ := statistics.BlockBootstrap(minus([]int{4, 6}, 0), rows, 0)
+	of := func(e statistics.Estimate) Difference { return Difference{e.Mean, e.Low, e.High} }
+	for _, c := range []struct{ got, want Difference }{
+		{r.Rules[1].AgainstUniform, of(simple[0])}, {r.Rules[3].AgainstUniform, of(simple[2])},
+		{r.Rules[4].AgainstForgetting, of(omega[0])}, {r.Rules[5].AgainstForgetting, of(omega[1])},
+		{r.Rules[4].AgainstUniform, of(alone[0])}, {r.Rules[6].AgainstUniform, of(alone[1])},
+		{r.Rules[0].AgainstUniform, Difference{}}, {r.Rules[3].AgainstForgetting, Difference{}},
+	} {
+		if c.got != c.want {
+			t.Errorf("interval %v, want %v", c.got, c.want)
+		}
+	}
+}
+
+// scored is the result of a rule with a loss.
+func scored(name string, loss float64) RuleResult {
+	return RuleResult{Rule: name, Scores: map[string]float64{"log-loss": loss}}
+}
+
+// TestFactors: where rules by factors of omega took part, the verdict does not say that no omega was tested.
+func TestFactors(t *testing.T) {
+	r := &Result{Metric: "log-loss", Rules: []RuleResult{scored(Uniform, .5), scored(Forgetting, .5)}}
+	if got := r.judge().Sentence; !strings.HasSuffix(got, " No omega was tested.") {
+		t.Errorf("the verdict without omega is %q", got)
+	}
+	r.Rules = append(r.Rules, RuleResult{Rule: "omega-age", Scores: map[string]float64{"log-loss": .5}, last: Weighting{Kind: crossfit.Joint}})
+	if got := r.judge().Sentence; strings.Contains(got, "omega") {
+		t.Errorf("the verdict with a factor of omega is %q", got)
+	}
+}
+
+// TestShown: the summary has the rules with the lowest losses, equal weights and what is advised, but none that is the
+// same as equal weights.
+func TestShown(t *testing.T) {
+	r := &Result{Metric: "log-loss", Verdict: Advice{Rule: Last}}
+	for i, name := range []string{Uniform, Last, Forgetting, "a", "b", "c", "d", "e", "f", "g", Window} {
+		x := scored(name, 9-float64(i))
+		if name != Uniform && name != Window {
+			x.AgainstUniform = Difference{1, 0, 2}
+		}
+		r.Rules = append(r.Rules, x)
+	}
+	rules, others := r.shown()
+	var got []string
+	for _, x := range rules {
+		got = append(got, x.Rule)
+	}
+	if want := []string{"g", "f", "e", "d", "c", Forgetting, Last, Uniform}; !slices.Equal(got, want) || others != 3 {
+		t.Errorf("shown are %v and %d others, want %v", got, others, want)
+	}
+	if got := tables.ShortName("block 17 (from 2024-03-01)"); got != "2024-03-01" {
+		t.Errorf("the date is %q", got)
+	}
+}
+
+// TestIdle: the note names a prediction without a model that is better than what is advised.
+func TestIdle(t *testing.T) {
+	r := &Result{Metric: "log-loss", Rules: []RuleResult{scored(Uniform, .7), scored(NoChange, .8), scored(Majority, .6),
+		scored(Committee, .5)}, Verdict: Advice{Rule: Uniform}}
+	if note := r.idle(); len(note) != 1 || !strings.HasPrefix(note[0], "majority, ") {
+		t.Errorf("note %q", note)
+	}
+	if r.Verdict.Committee = true; r.idle() != nil {
+		t.Errorf("note %q next to a better committee", r.idle())
+	}
+	r.Verdict.Committee = false
+	if r.Rules[0] = scored(Uniform, .5); r.idle() != nil {
+		t.Errorf("note %q", r.idle())
+	}
+}
+
+// TestMistakes are usage errors or *table.Error.
+func TestMistakes(t *testing.T) {
+	source := turning(t, 16)
+	good := Request{Request: tables.Request{Source: source, Fit: tablestest.Quick(60)}, Model: "logistic"}
+	for want, change := range map[string]func(q *Request){
+		"the label is missing": func(q *Request) { q.Label = "" },
+		"no rule":              func(q *Request) { q.Rules = []string{"jont"} },
+		"no kind":              func(q *Request) { q.Kinds = []crossfit.Kind{"jont"} },
+		"neither logistic":     func(q *Request) { q.Model = "tree" },
+		"needs at least 8":     func(q *Request) { q.Until = "6" },
+		"cannot be test":       func(q *Request) { q.Last = 15 },
+	} {
+		q := good
+		change(&q)
+		_, err := Prepare(q)
+		var mistake *table.Error
+		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &mistake) && !errors.Is(err, usage.Err) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// TestFewPast: too few rows before the first test block are a mistake that the user can mend, and its text says how.
+func TestFewPast(t *testing.T) {
+	file := tablestest.Write(t, "x", 13, 1, func(rng *rand.Rand, block int) ([]float64, string) {
+		return []float64{rng.NormFloat64()}, fmt.Sprint(block % 2)
+	})
+	source := tables.Source{File: file, Time: "block", Label: "y"}
+	q := Request{Request: tables.Request{Source: source, Fit: crossfit.DefaultConfig()}, Model: "logistic", Rules: []string{}, Kinds: []crossfit.Kind{crossfit.Joint}}
+	q.Fit.Permutations = 0
+	_, err := runOn(t.Context(), host(t, t.TempDir()), q)
+	var mistake *table.Error
+	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "before the test block of 2 are too few") ||
+		!strings.Contains(mistake.Fix, "--last") {
+		t.Errorf("two rows before the first test block: %v", err)
+	}
+}

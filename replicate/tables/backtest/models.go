@@ -1,0 +1,47 @@
+package backtest
+
+import (
+	"slices"
+	"strings"
+
+	"tvps/replicate/usage"
+
+	"github.com/gomlx/compute"
+)
+
+// Models are the names of the built-in models.
+var Models = []string{"logistic", "mlp"}
+
+// commandOf is the user's own command that a model names, and whether it serves.
+func commandOf(model string) (text string, serve, ok bool) {
+	if text, ok = strings.CutPrefix(model, "exec:"); !ok {
+		text, ok = strings.CutPrefix(model, "serve:")
+		serve = ok
+	}
+	return strings.TrimSpace(text), serve, ok
+}
+
+// checkModel returns a usage error if text is neither a built-in model nor a command.
+func checkModel(text string) error {
+	command, _, own := commandOf(text)
+	switch {
+	case own && (command == "" || strings.HasPrefix(command, "#")): // nothing, or a name alone
+		return usage.Errorf("the model %q names no command; give one such as \"exec:python train.py\"", text)
+	case !own && !slices.Contains(Models, text):
+		return usage.Errorf("the model %q is neither %s nor a command such as \"exec:python train.py\"", text,
+			strings.Join(Models, ", "))
+	}
+	return nil
+}
+
+// newTrainer returns the trainer of a model that checkModel accepts. At most workers models train at the same time. log
+// gets the warnings of a command.
+func newTrainer(text string, backend compute.Backend, workers int, seed int64, log *console) trainer {
+	if command, serve, ok := commandOf(text); ok {
+		return newCommand(command, serve, workers, log)
+	}
+	if text == "mlp" {
+		return newMLP(backend, seed)
+	}
+	return &linear{workers: workers}
+}

@@ -1,0 +1,158 @@
+package backtest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
+	"tvps/replicate/tables"
+	"tvps/replicate/usage"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Request says what is to be tested.
+type Request struct {
+	tables.Request
+	Model string // of Models, or a command: "exec:...", "serve:..."
+	// Rules are of Rules; nil: those of Rules(false). Uniform and Forgetting always take part.
+	Rules []string
+	// More, if not nil, adds rules to the built-in ones, of which it gets the list. They take part if Rules names them.
+	More  func(builtIn []Rule) []Rule
+	Kinds []crossfit.Kind // of omega, each alone and with forgetting; nil: all
+	Until string          // the last block, as the table has its times; empty: the last one
+	Last  int             // test blocks: the last so many; 0: all but the first fifth, at most mostLarge of a large table
+	// Reuse takes a finished back test of the user's own command from the store. Otherwise it is computed again: the
+	// command may have changed in a file that its text does not name.
+	Reuse bool
+}
+
+const (
+	mostTests = 300 // test blocks
+	mostLarge = 24  // test blocks of more than mostPast rows, if their number is not given
+)
+
+// Job is a request whose table was read and checked.
+type Job struct {
+	Request
+	tables.Opened
+	steps []int // places of the times of the test blocks
+	rules []Rule
+	unit  float64 // time between neighbouring blocks (median)
+}
+
+// Prepare reads the table and chooses rules and test blocks. It finds all that the user can mend in the table
+// or the request, as usage errors and *table.Error, before anything is computed.
+func Prepare(q Request) (*Job, error) {
+	if q.Label == "" {
+		return nil, usage.Errorf("the label is missing: a back test needs an outcome that models predict")
+	}
+	if err := cmp.Or(usage.Known("there is no rule", q.Rules, q.names(true)), usage.Known("there is no kind of weight",
+		propensity.Names(q.Kinds), propensity.Names(crossfit.Kinds())), checkModel(q.Model)); err != nil {
+		return nil, err
+	}
+	o, err := q.Open(q.Until)
+	if err != nil {
+		return nil, err
+	}
+	p := &Job{Request: q, Opened: o}
+	s, blocks, past := o.Stream, o.Present+1, len(o.Stream.Times.Rows(0, o.Present))
+	bad := func(column, problem, fix string) error {
+		return &table.Error{File: q.File, Column: column, Problem: problem, Fix: fix}
+	}
+	if blocks < leastBlocks {
+		return nil, bad(q.Time, fmt.Sprintf("there are %d blocks of time", blocks),
+			fmt.Sprintf("a back test needs at least %d: choose a finer --bin", leastBlocks))
+	}
+	if slices.Contains(s.Features, weightColumn) || q.Label == weightColumn {
+		return nil, bad(weightColumn, "the weights for a trainer have this name",
+			"rename the column, or leave it out with --drop")
+	}
+	tests := q.Last
+	if all := blocks - max(2, blocks/5); tests == 0 {
+		if tests = min(all, mostTests); past > mostPast {
+			tests = min(tests, mostLarge)
+		}
+		if tests < all {
+			p.About.AddNote("the last %d blocks are tested; --last %d tests all but the first fifth", tests, all)
+		}
+	}
+	if most := min(blocks-2, mostTests); tests > most || tests < 4 {
+		return nil, bad(q.Time, fmt.Sprintf("%d of %d blocks cannot be test blocks", tests, blocks),
+			fmt.Sprintf("give --last from 4 to %d", most))
+	}
+	if past > mostPast {
+		who := "g and the model learn"
+		if q.ownModel() {
+			who = "g learns"
+		}
+		p.About.AddNote("%s from about %d of up to %d rows of the past: from all of the newest, from the fewer the older they "+
+			"are, with weights that make up for it", who, mostPast, past)
+	}
+	p.steps = crossfit.Positions(blocks)[blocks-tests:]
+	p.unit = unit(s.Times.Values)
+	p.rules = slices.DeleteFunc(q.rules(blocks, p.unit), func(r Rule) bool { return !q.has(r) })
+	return p, nil
+}
+
+// rules are all rules for a number of blocks that lie unit apart in time.
+func (q Request) rules(blocks int, unit float64) []Rule {
+	if q.More != nil {
+		return q.More(builtIn(blocks, unit))
+	}
+	return builtIn(blocks, unit)
+}
+
+// names lists the rules that train a model, without those of the kinds of omega. extra: also those that take part only
+// if they are named.
+func (q Request) names(extra bool) (names []string) {
+	for _, r := range q.rules(leastBlocks, 1) {
+		if r.Kind == "" && (extra || !r.Extra) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// Rules lists the built-in rules of which the request takes its choice: those that train a model, without those of the
+// kinds of omega. extra: also those that take part only if they are named.
+func Rules(extra bool) []string { return Request{}.names(extra) }
+
+// has tells whether a rule takes part.
+func (q Request) has(rule Rule) bool {
+	switch {
+	case rule.Kind != "":
+		return q.Kinds == nil || slices.Contains(q.Kinds, rule.Kind)
+	case rule.Name == Uniform || rule.Name == Forgetting:
+		return true
+	case q.Rules == nil:
+		return !rule.Extra
+	}
+	return slices.Contains(q.Rules, rule.Name)
+}
+
+// unit is the median distance of neighbouring times.
+func unit(times []float64) float64 {
+	gaps := slices.Clone(times[1:])
+	floats.Sub(gaps, times[:len(gaps)])
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2]
+}
+
+// ownModel tells whether the model is the user's own command.
+func (q Request) ownModel() bool { return !slices.Contains(Models, q.Model) }
+
+// past has the test blocks before a step. known: their rows.
+func (p *Job) past(known map[int][]runs.Row, step int) *Past {
+	out := &Past{Measure: measures(p.Stream)[0].name}
+	for _, t := range p.steps {
+		if t < step {
+			out.add(known[t], p.Stream.Times.Counts[t])
+		}
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package backtest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
+	"tvps/replicate/tables"
+	"tvps/replicate/tables/tablestest"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// TestWeights: windows, forgetting and omega multiply, the mean is 1, negligible rows have no weight.
+func TestWeights(t *testing.T) {
+	k := &Task{Step: 4, train: make([]int, 4), Block: []int{0, 1, 2, 3}, age: []float64{30, 20, 10, 0}}
+	omega := []float64{1, .5, 1, .25}
+	for _, c := range []struct {
+		w    Weighting
+		want []float64 // up to a factor
+	}{
+		{Weighting{}, []float64{1, 1, 1, 1}},
+		{Weighting{Window: 2}, []float64{0, 0, 1, 1}},
+		{Weighting{HalfLife: 10}, []float64{.125, .25, .5, 1}},
+		{Weighting{Power: 1}, []float64{1. / 4, 1. / 3, 1. / 2, 1}},
+		{Weighting{Kind: crossfit.Joint}, omega},
+		{Weighting{Kind: crossfit.Joint, HalfLife: 10}, []float64{.125, .125, .5, .25}},
+		{Weighting{HalfLife: 1}, []float64{0, math.Exp2(-20) * 0, math.Exp2(-10), 1}},
+	} {
+		var o []float64
+		if c.w.Kind != "" {
+			o = omega
+		}
+		got := k.weights(c.w, o)
+		floats.Scale(4/floats.Sum(c.want), c.want)
+		if !floats.EqualApprox(got, c.want, 1e-12) {
+			t.Errorf("%s: weights %v, want %v", c.w, got, c.want)
+		}
+	}
+}
+
+// TestSample: a large past is sampled, all of its newest rows and each window of time with about as many rows as
+// another, with weights that make up for it; g of a user's own trainer is fitted on the same rows.
+func TestSample(t *testing.T) {
+	const n, blocks = 100000, 50
+	text := strings.Builder{}
+	text.WriteString("t,x,y\n")
+	for i := range n {
+		fmt.Fprintf(&text, "%d,%d,%v\n", (i*31%n)*blocks/n, i%7, i%3 == 0)
+	}
+	file := tablestest.CSV(t, text.String())
+	p, err := Prepare(Request{Model: "logistic",
+		Request: tables.Request{Source: tables.Source{File: file, Time: "t", Label: "y"}, Fit: tablestest.Quick(60)}})
+	demand.NoError(t, err)
+	if len(p.steps) != mostLarge || p.steps[mostLarge-1] != blocks-1 || len(p.About.Notes) != 2 {
+		t.Errorf("test blocks %v, notes %v", p.steps, p.About.Notes)
+	}
+	s := p.Stream
+	k, err := newTask(s, blocks-1, true, 0)
+	demand.NoError(t, err)
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got/want-1) > .05 {
+			t.Errorf("%s: %v, want about %v", what, got, want)
+		}
+	}
+	past := float64(n * (blocks - 1) / blocks)
+	near("rows", float64(len(k.train)), mostPast)
+	near("rows that they stand for", floats.Sum(k.Equal()), past)
+	near("the last block", floats.Sum(k.weights(Weighting{Window: 1}, nil))/float64(len(k.train)), 1)
+	counts := make([]float64, blocks)
+	for i, at := range k.Block {
+		counts[at] += k.Scale[i]
+	}
+	near("rows of the first 20 blocks", floats.Sum(counts[:20]), 20*n/blocks)
+	near("rows of the newest block", counts[blocks-2], n/blocks)
+	for _, w := range []Weighting{{}, {Window: 8}, {Window: 32}} {
+		weight := k.weights(w, nil)
+		sum := floats.Sum(weight)
+		if size := sum * sum / floats.Dot(weight, weight); size < 9000 { // of 5,800 rows that are certain, twice as many
+			t.Errorf("%s: the effective number of rows is %.0f", w, size)
+		}
+	}
+	if slices.Max(k.train) >= n || slices.ContainsFunc(k.train, func(row int) bool { return s.Times.Index[row] >= blocks-1 }) {
+		t.Error("a row of the test block, or a later one")
+	}
+	whole, err := newTask(s, blocks-1, false, 0)
+	demand.NoError(t, err)
+	g := whole.sampled()
+	if len(whole.train) != int(past) || whole.Scale != nil || !slices.Equal(g.Time, k.Data.Time) ||
+		!slices.Equal(g.Label, k.Data.Label) || len(g.X) != len(k.Data.X) {
+		t.Errorf("a trainer gets %d rows, g %d", len(whole.train), len(g.Time))
+	}
+}
+
+// TestAllRules: no half-life or window is longer than half of the blocks; each rule has its own kind.
+func TestAllRules(t *testing.T) {
+	rules := builtIn(20, 7)
+	var names []string
+	for _, r := range rules {
+		if r.Extra {
+			continue
+		}
+		names = append(names, r.Name)
+		for _, w := range r.Weightings {
+			if w.Kind != r.Kind || w.Window > 10 || w.HalfLife > 70 {
+				t.Errorf("%s has weighting %+v", r.Name, w)
+			}
+		}
+	}
+	if want := append(Rules(false), "joint", "joint-forgetting", "covariate", "covariate-forgetting", "conditional",
+		"conditional-forgetting"); !slices.Equal(names, want) {
+		t.Errorf("rules %v, want %v", names, want)
+	}
+	rules = slices.DeleteFunc(rules, func(r Rule) bool { return r.Extra })
+	if n := len(weightings(rules)); n != 1+1+3+4+3*(1+4) {
+		t.Errorf("%d weightings of 20 blocks", n)
+	}
+}
+
+// TestChoose: a choice depends on earlier steps alone.
+func TestChoose(t *testing.T) {
+	r := Rule{Weightings: []Weighting{{HalfLife: 1}, {HalfLife: 2}, {}}}
+	loss := map[float64][]float64{1: {3, 0, 0, 9}, 2: {2, 2, 0, 0}, 0: {1, 3, 3, 0}}
+	p := &Past{Measure: "loss"}
+	for step := range 4 {
+		var rows []runs.Row
+		for _, w := range r.Weightings {
+			rows = append(rows, runs.Row{Metric: metric("loss", w.String()), Value: loss[w.HalfLife][step]})
+		}
+		p.add(rows, 1)
+	}
+	got := r.chosen(p)
+	want := []Weighting{{}, {}, {HalfLife: 1}, {HalfLife: 1}, {HalfLife: 2}}
+	if !slices.Equal(got, want) {
+		t.Errorf("chosen %v, want %v", got, want)
+	}
+}

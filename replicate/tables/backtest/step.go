@@ -1,0 +1,241 @@
+package backtest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"tvps/data/artifact"
+	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
+	"tvps/replicate/tables"
+
+	"github.com/gomlx/compute"
+)
+
+// job is the run of all weightings, with the predictions that need no model.
+func (p *Job) job(h Host, model trainer) (runs.Job, error) {
+	hash, err := artifact.SHA256(p.File)
+	if err != nil {
+		return runs.Job{}, err
+	}
+	c := &computation{Job: p, model: model, backend: h.Backend, weightings: weightings(p.rules)}
+	spec := runs.Spec{Experiment: experiment, Learner: "rules", Seed: p.Seed, Settings: map[string]string{"table": hash,
+		"source": p.identity(), "model": model.identity(), "weightings": fmt.Sprint(c.weightings),
+		"most-rows": fmt.Sprint(mostPast)}}
+	for _, rule := range p.rules {
+		if rule.ownPrediction() || rule.Record != nil { // it has rows of its own, which depend on the first test block
+			spec.Settings["rule: "+rule.Name] = fmt.Sprintf("%v, from block %d", rule.Weightings, p.steps[0])
+		}
+	}
+	c.fit = p.Fit
+	c.fit.Permutations, c.fit.Kinds = 0, nil
+	for _, w := range c.weightings {
+		if w.Kind != "" && !slices.Contains(c.fit.Kinds, w.Kind) {
+			c.fit.Kinds = append(c.fit.Kinds, w.Kind)
+		}
+	}
+	if len(c.fit.Kinds) > 0 {
+		spec.Settings["g"] = canonical([]any{inputs, c.fit})
+	}
+	job := runs.Job{Spec: spec, Steps: p.steps, Batch: c.batch(), Again: p.ownModel() && !p.Reuse}
+	job.Rows = func(step int) (n int) {
+		for _, rows := range p.Stream.Times.Counts[:step] {
+			n += rows
+		}
+		return n
+	}
+	if !p.ownModel() { // g and bounds make all steps cost about the same
+		job.Seconds = 1
+	}
+	return job, nil
+}
+
+// identity is how the table is read, as text.
+func (p *Job) identity() string {
+	zone := ""
+	if p.Read.Location != nil {
+		zone = p.Read.Location.String()
+	}
+	read := p.Read
+	read.Location = nil
+	return canonical([]any{p.Time, p.Label, p.LabelKind, p.Bin, read, zone})
+}
+
+// computation computes one run.
+type computation struct {
+	*Job
+	model      trainer
+	backend    compute.Backend
+	weightings []Weighting
+	fit        crossfit.Config // of g; without kinds where no weighting needs it
+	fitter     *crossfit.Fitter
+	known      map[int][]runs.Row // by step
+}
+
+// batch is the run by itself.
+func (c *computation) batch() *runs.Batch {
+	return &runs.Batch{Seeds: []int64{c.Seed}, GroupSize: 1,
+		Start: func(_ context.Context, _ []int64, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
+			known, err := files.Rows(members[0])
+			c.known, c.fitter = known, crossfit.NewFitter(c.backend)
+			return func(ctx context.Context, t int) ([][]runs.Row, error) {
+				rows, err := c.step(ctx, t)
+				c.known[t] = rows
+				return [][]runs.Row{rows}, err
+			}, c.fitter.Close, err
+		}}
+}
+
+// task is the one of a test block, with a sample of the past for a built-in model.
+func (p *Job) task(step int) (*Task, error) {
+	return newTask(p.Stream, step, !p.ownModel(), p.Seed)
+}
+
+// heldOut is the name of the row of g's held-out loss.
+func heldOut(k crossfit.Kind) string { return metric("held-out loss of g", string(k)) }
+
+// omega fits g on the past, where a weighting needs it, and returns the weights of the rows of train for T by kind, and
+// rows of g's held-out losses.
+func (c *computation) omega(ctx context.Context, t *Task) (map[crossfit.Kind][]float64, []runs.Row, error) {
+	if len(c.fit.Kinds) == 0 {
+		return nil, nil, nil
+	}
+	g, err := c.fitter.Fit(ctx, t.sampled(), c.fit, c.Seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := map[crossfit.Kind][]float64{}
+	for _, kind := range c.fit.Kinds {
+		w, err := g.WeightsOf(ctx, t.Data, t.stream.Times.Values[t.Step-1], crossfit.WeightOptions{Kind: kind})
+		if err != nil {
+			return nil, nil, err
+		}
+		out[kind] = w.Weight
+	}
+	var held []runs.Row
+	if g.Joint != nil {
+		held = append(held, runs.Row{T: t.Step, Metric: heldOut(crossfit.Joint), Value: g.Joint.HeldOut})
+	}
+	if g.Covariate != nil {
+		held = append(held, runs.Row{T: t.Step, Metric: heldOut(crossfit.Covariate), Value: g.Covariate.HeldOut})
+	}
+	return out, held, nil
+}
+
+// step trains a model with each weighting on the blocks before t, and predicts block t.
+func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
+	t, err := c.task(step)
+	if err != nil {
+		return nil, err
+	}
+	t.Past, t.Backend = c.past(c.known, step), c.backend
+	omega, held, err := c.omega(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	models, err := c.models(ctx, t, omega)
+	if err != nil {
+		return nil, err
+	}
+	predicted, err := c.predict(ctx, t, models)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(t.withoutModel(), held, c.scores(t, predicted)), nil
+}
+
+// withoutModel are the rows of the predictions that need no model.
+func (t *Task) withoutModel() []runs.Row {
+	last, all := t.weights(Weighting{Window: 1}, nil), t.Equal()
+	return slices.Concat(t.rows(NoChange, t.same(t.outcomes(last))), t.rows(Majority, t.same(t.outcomes(all))))
+}
+
+// weighted is a model that is trained: for a weighting, or for a rule that has models of its own.
+type weighted struct {
+	name   string    // of the weighting or the rule
+	weight []float64 // of the rows of train
+}
+
+// models lists what is trained: a model for each weighting, and those of the rules that have models of their own.
+func (c *computation) models(ctx context.Context, t *Task, omega map[crossfit.Kind][]float64) (all []weighted, err error) {
+	for _, w := range c.weightings {
+		all = append(all, weighted{w.String(), t.weights(w, c.part(t, w, omega[w.Kind]))})
+	}
+	for _, rule := range c.rules {
+		if rule.Train == nil {
+			continue
+		}
+		lists, err := rule.Train(ctx, t)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", rule.Name, err)
+		}
+		for _, w := range lists {
+			all = append(all, weighted{rule.Name, scaledWeights(w)})
+		}
+	}
+	return all, nil
+}
+
+// part is the part of omega that a weighting takes.
+func (c *computation) part(t *Task, w Weighting, omega []float64) []float64 {
+	for _, rule := range c.rules {
+		if w.Part != "" && rule.Factor != nil && slices.Contains(rule.Weightings, w) {
+			return rule.Factor(t, omega)
+		}
+	}
+	return omega
+}
+
+// predict has the predictions of models by name: [rows, outputs] of each.
+func (c *computation) predict(ctx context.Context, t *Task, models []weighted) (map[string][][]float64, error) {
+	predicted := map[string][][]float64{}
+	var names []string
+	var weights [][]float64
+	for _, m := range models {
+		if t.Single(m.weight) { // there is nothing to learn
+			predicted[m.name] = append(predicted[m.name], t.same(t.outcomes(m.weight)))
+		} else {
+			names, weights = append(names, m.name), append(weights, m.weight)
+		}
+	}
+	if len(weights) == 0 {
+		return predicted, nil
+	}
+	predictions, err := c.model.predict(ctx, t, weights)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range predictions {
+		bad := slices.IndexFunc(p, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+		if bad >= 0 {
+			return nil, fmt.Errorf("the model %s predicts %v for row %d (weights: %s)", c.Model, p[bad],
+				bad/t.outputs()+1, names[i])
+		}
+		predicted[names[i]] = append(predicted[names[i]], p)
+	}
+	return predicted, nil
+}
+
+// scores are the rows of all weightings and of the rules with predictions of their own.
+func (c *computation) scores(t *Task, predicted map[string][][]float64) (rows []runs.Row) {
+	of := func(w Weighting) []float64 { return predicted[w.String()][0] }
+	for _, w := range c.weightings {
+		rows = append(rows, t.rows(w.String(), of(w))...)
+	}
+	for _, rule := range c.rules {
+		switch {
+		case rule.mixes:
+			members := tables.Collect(rule.Weightings, of)
+			mixture := mixed(members, adaHedge(rule.Name, rule.Weightings, t.Past))
+			rows = slices.Concat(rows, t.rows(rule.Name, mixture), t.slopes(rule.Name, rule.Weightings, members, mixture))
+		case rule.Train != nil:
+			rows = append(rows, t.rows(rule.Name, mixed(predicted[rule.Name], nil))...)
+		}
+		if rule.Record != nil {
+			rows = append(rows, rule.Record(t, of)...)
+		}
+	}
+	return rows
+}

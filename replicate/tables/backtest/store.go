@@ -1,0 +1,19 @@
+package backtest
+
+import "encoding/json"
+
+const (
+	// experiment is the folder of back tests in the store.
+	experiment = "backtest"
+	// inputs is how g sees columns. Answers of a g that saw them in another way are not taken from the store.
+	inputs = "normal scores"
+)
+
+// canonical is a value as JSON. All its callers' types can be marshalled.
+func canonical(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}

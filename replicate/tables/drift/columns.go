@@ -1,0 +1,136 @@
+package drift
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"tvps/data/random"
+	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/tables"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+)
+
+// Bounds of the work, whatever the size of the table.
+const (
+	columnRows  = 3000 // whose columns are permuted
+	mostColumns = 200  // that are permuted
+)
+
+// Columns says how much log omega at the present depends on each column. All features of a column are permuted among
+// the rows, which leaves its distribution as it is, and
+//
+//	change = mean_i (log omega_i with the column permuted - log omega_i)^2 / variance of log omega,
+//
+// where the mean is over rows of all times, and Share is the change divided by the sum of all changes. Columns that
+// depend on each other share what they contribute. The networks of all folds are averaged.
+type Columns struct {
+	Spread float64        `json:"spread"` // standard deviation of log omega over the rows
+	List   []Contribution `json:"list"`   // by falling share
+}
+
+// Contribution is that of one column.
+type Contribution struct {
+	Column string  `json:"column"`
+	Label  bool    `json:"label,omitempty"` // it is the label
+	Change float64 `json:"change"`
+	Share  float64 `json:"share"`
+}
+
+// columns permutes each column.
+func (m *measurement) columns(progress func(share float64)) (*Columns, error) {
+	encoder, kind := m.Encoder, crossfit.Covariate
+	if m.Data.HasY() {
+		kind = crossfit.Joint
+	}
+	d := m.Data.Rows(tables.Thin(crossfit.Positions(len(m.Data.Time)), columnRows))
+	d.Order = nil // so that no row equals a fitted one: all are weighted by the networks of all folds
+	logs := func(d crossfit.Table) ([]float64, error) {
+		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Value, crossfit.WeightOptions{Kind: kind})
+		if err != nil {
+			return nil, err
+		}
+		return w.LogOmega, nil
+	}
+	base, err := logs(d)
+	if err != nil {
+		return nil, err
+	}
+	variance := stat.Variance(base, nil)
+	out := &Columns{Spread: math.Sqrt(variance)}
+	of := encoder.Of()
+	chosen := m.screen(d, of, len(encoder.Columns), base)
+	n := len(d.Time)
+	if m.Data.HasY() {
+		chosen = append(chosen, -1) // the label
+	}
+	for i, column := range chosen {
+		progress(float64(i) / float64(len(chosen)))
+		changed, c := d, Contribution{Column: m.q.Label, Label: true}
+		if column < 0 {
+			y := d.Rows(random.New(m.q.Seed, "drift", "label").Perm(n))
+			changed.Label, changed.Target = y.Label, y.Target
+		} else {
+			c = Contribution{Column: encoder.Columns[column].Name}
+			perm := random.New(m.q.Seed, "drift", "column", c.Column).Perm(n)
+			changed.X = slices.Clone(d.X)
+			for j := range of {
+				for i := 0; of[j] == column && i < n; i++ {
+					changed.X[i*d.Dim+j] = d.X[perm[i]*d.Dim+j]
+				}
+			}
+		}
+		after, err := logs(changed)
+		if err != nil {
+			return nil, err
+		}
+		if c.Change = math.Pow(floats.Distance(after, base, 2), 2) / float64(n); variance > 0 {
+			c.Change /= variance
+		}
+		out.List = append(out.List, c)
+	}
+	sum := 0.
+	for _, c := range out.List {
+		sum += c.Change
+	}
+	for i := range out.List {
+		if sum > 0 {
+			out.List[i].Share = out.List[i].Change / sum
+		}
+	}
+	slices.SortStableFunc(out.List, func(a, b Contribution) int { return cmp.Compare(b.Share, a.Share) })
+	return out, nil
+}
+
+// screen lists the columns to permute: all, or those mostColumns whose features correlate most with log omega.
+func (m *measurement) screen(d crossfit.Table, of []int, columns int, logs []float64) []int {
+	chosen := crossfit.Positions(columns)
+	if columns <= mostColumns {
+		return chosen
+	}
+	m.notes = append(m.notes, fmt.Sprintf("of %d columns the %d whose features correlate most with log omega were permuted",
+		columns, mostColumns))
+	score := make([]float64, columns)
+	feature := make([]float64, len(d.Time))
+	for j, column := range of {
+		for i := range feature {
+			feature[i] = float64(d.X[i*d.Dim+j])
+		}
+		if c := stat.Correlation(feature, logs, nil); !math.IsNaN(c) {
+			score[column] = max(score[column], c*c)
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
+	return chosen[:mostColumns]
+}
+
+// Title is the column's name; that of the label is marked.
+func (c Contribution) Title() string {
+	if c.Label {
+		return c.Column + " (label)"
+	}
+	return c.Column
+}

@@ -1,0 +1,166 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/table"
+	"tvps/figures"
+	"tvps/replicate/tables"
+	"tvps/replicate/tables/tablestest"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// measure measures a table with a fit of seconds.
+func measure(t *testing.T, file, label string, drop ...string) *Result {
+	t.Helper()
+	fit := tablestest.Quick(150)
+	fit.Permutations = tables.LeastPermutations
+	p, err := Prepare(tables.Request{Fit: fit,
+		Source: tables.Source{File: file, Time: "block", Label: label, Read: table.Options{Drop: drop}}})
+	demand.NoError(t, err)
+	r, err := p.Measure(context.Background(), tablestest.XLA(t), nil)
+	demand.NoError(t, err)
+	t.Logf("%s", r)
+	return r
+}
+
+// overlap is 1 minus the total variation distance of N(a, 1) and N(b, 1).
+func overlap(a, b float64) float64 { return 2 * distuv.UnitNormal.CDF(-math.Abs(a-b)/2) }
+
+// compareMap returns correlation and root mean squared difference of a map and the overlap of N(mean(block), 1).
+func compareMap(m *Map, mean func(block int) float64) (correlation, rms float64) {
+	var got, want []float64
+	for T, row := range m.Worth {
+		for t, v := range row {
+			got, want = append(got, v), append(want, overlap(mean(T), mean(t)))
+			rms += (v - want[len(want)-1]) * (v - want[len(want)-1])
+		}
+	}
+	return stat.Correlation(got, want, nil), math.Sqrt(rms / float64(len(got)))
+}
+
+// TestPeriod: one of five columns moves, and returns every 10 blocks. It comes first, and the map shows the return.
+func TestPeriod(t *testing.T) {
+	mean := func(block int) float64 { return 1.5 * math.Sin(2*math.Pi*float64(block)/10) }
+	r := measure(t, tablestest.Write(t, "a,b,moves,d,e", 30, 100, func(rng *rand.Rand, block int) ([]float64, string) {
+		x := make([]float64, 5)
+		for j := range x {
+			x[j] = rng.NormFloat64()
+		}
+		x[2] += mean(block)
+		return x, "0"
+	}), "", "y")
+	if len(r.Finding.Questions) != 1 || strings.Join(r.Verdict.Drift, ", ") != tables.InX {
+		t.Errorf("drift in %v: %s", r.Verdict.Drift, r.Verdict.Sentence)
+	}
+	if c := r.Columns.List[0]; c.Column != "moves" || c.Share < .6 {
+		t.Errorf("%s comes first, with a share of %.2f", c.Column, c.Share)
+	}
+	correlation, rms := compareMap(&r.Maps[0], mean)
+	t.Logf("map: correlation %.3f, rms %.3f", correlation, rms)
+	alike := floats.MaxIdx(r.Maps[0].Worth[29][:29])
+	if correlation < .85 || rms > .15 || math.Abs(mean(alike)-mean(29)) > .1 ||
+		!strings.Contains(r.String(), fmt.Sprintf("most like the present (1: alike): %d ", alike)) {
+		t.Errorf("correlation %.3f of the map with the closed form, rms %.3f; most like block 29 is %d:\n%s", correlation, rms,
+			alike, r)
+	}
+}
+
+// TestTurn: the place of a step, and none where neighbours differ alike.
+func TestTurn(t *testing.T) {
+	for step, want := range map[float64]bool{0: false, 1: true} {
+		m := &Map{}
+		for a := range 10 {
+			m.Worth = append(m.Worth, make([]float64, 10))
+			for b := range 10 {
+				at := func(block int) float64 { return .1*float64(block) + step*float64(block/6) }
+				m.Worth[a][b] = overlap(at(a), at(b))
+			}
+		}
+		if at, sharp := m.turn(); sharp != want || sharp && at != 6 {
+			t.Errorf("a step of %v: turn at %d, sharp: %v", step, at, sharp)
+		}
+	}
+}
+
+// TestUnseenTurn: where g sees nothing, so that all blocks of its maps are alike, the verdict names no time, and says
+// of columns only that they drift by themselves.
+func TestUnseenTurn(t *testing.T) {
+	flat := [][]float64{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}
+	r := &Result{Blocks: []tables.Block{{Name: "a"}, {Name: "b"}, {Name: "c"}},
+		Maps: []Map{{In: tables.InX, Worth: flat}, {In: tables.InBoth, Worth: flat}, {In: tables.InRule, Worth: flat}}, Columns: &Columns{}}
+	r.Finding = &tables.Finding{Sentence: "Drift", Columns: []string{"n31"},
+		Questions: []tables.Question{{Name: tables.InX, Drift: true}, {Name: tables.InY}, {Name: tables.InRule, Drift: true}}}
+	v := r.judge()
+	if want := "Drift. When y given x changes is not seen by g; n31 drifts by itself."; v.Sentence != want || v.Turn != "" {
+		t.Errorf("the verdict is %q (turn %q), not %q", v.Sentence, v.Turn, want)
+	}
+}
+
+// TestUnlike: the verdict says so where no earlier block has half of its distribution in common with the last one.
+func TestUnlike(t *testing.T) {
+	for worth, want := range map[float64]bool{.45: true, .55: false} {
+		maps := []Map{{In: tables.InX, Worth: [][]float64{{1, .9, .2}, {.9, 1, .2}, {.3, worth, 1}}}}
+		r := &Result{Blocks: make([]tables.Block, 3), Maps: maps, Columns: &Columns{}}
+		r.Finding = &tables.Finding{Questions: []tables.Question{{Name: tables.InX, Drift: true}}}
+		if got := r.judge().Sentence; strings.HasSuffix(got, ". No earlier block is much like the last one.") != want {
+			t.Errorf("with %.2f in common: %s", worth, got)
+		}
+	}
+}
+
+// TestRule: the rule from x to y turns round in the middle; x and y by themselves stay as they are.
+func TestRule(t *testing.T) {
+	r := measure(t, tablestest.Write(t, "x,noise", 20, 150, func(rng *rand.Rand, block int) ([]float64, string) {
+		x := rng.NormFloat64()
+		y := "no"
+		if (x > 0) == (block < 10) {
+			y = "yes"
+		}
+		return []float64{x, rng.NormFloat64()}, y
+	}), "y")
+	if got := strings.Join(r.Verdict.Drift, ", "); got != tables.InRule {
+		t.Errorf("drift in %q: %s", got, r.Verdict.Sentence)
+	}
+	if at, sharp := r.mapOf(tables.InRule).turn(); at < 9 || at > 11 || !sharp {
+		t.Errorf("the rule is said to change at block %d (sharp: %v), not 10", at, sharp)
+	}
+	if got := strings.Join(r.Verdict.Columns, ", "); got != "x, y" && got != "y, x" {
+		t.Errorf("columns %s", got)
+	}
+	if at := r.Tests.when(tables.InBoth); at == nil || r.Tests.Stretches[at.Stretch].Name != "10" {
+		t.Errorf("the tests over time find %+v", at)
+	}
+	for _, s := range r.likeness().Series {
+		height := func(from, to int) float64 { // of the curve over these blocks
+			return stat.Mean(tables.Collect(s.Points[from:to], func(p figures.Point) float64 { return p.Mean }), nil)
+		}
+		if drop := height(10, 20) - height(0, 10); s.Name == tables.InX && math.Abs(drop) > .1 || s.Name != tables.InX && drop < .2 {
+			t.Errorf("in %s the last 10 blocks are by %.2f more like the present than the first 10", s.Name, drop)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "page")
+	demand.NoError(t, r.WritePage(dir))
+	page := demand.Read(t, filepath.Join(dir, "index.html"))
+	for _, want := range []string{template.HTMLEscapeString(r.Verdict.Sentence), "map-3", "x and y", "<b>yes</b>",
+		"How like the present the past is"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(r.String()), "\n")
+	if lines[0] != r.Verdict.Sentence || len(lines) < 5 || len(lines) > 17 {
+		t.Errorf("a summary of %d lines that begins with %q", len(lines), lines[0])
+	}
+}

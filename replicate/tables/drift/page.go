@@ -1,0 +1,84 @@
+package drift
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"tvps/figures"
+	"tvps/replicate/tables"
+)
+
+//go:embed drift.html
+var pageText string
+
+var page = tables.Page(pageText)
+
+// WritePage writes index.html and echarts.min.js to the folder, which it makes if needed.
+func (r *Result) WritePage(dir string) error {
+	fig := figures.Figure{Name: "drift"}
+	fig.Panels = slices.DeleteFunc([]figures.Panel{r.likeness(), r.panel("before", "Difference from the stretch before", before),
+		r.panel("present", "Difference from the present, the last stretch", present)},
+		func(p figures.Panel) bool { return len(p.Series) == 0 }) // stretches of too few rows are not tested
+	return tables.WritePage(dir, page, r, fig, r.heatMaps(), map[string][]byte{})
+}
+
+// shownColumns bounds the columns on the page.
+const shownColumns = 40
+
+// Titled are the columns that the page shows.
+func (r *Result) Titled() []Contribution {
+	return r.Columns.List[:min(shownColumns, len(r.Columns.List))]
+}
+
+// looks of what is tested over time, and of what is mapped.
+var looks = map[string]string{tables.InX: "#0072b2", tables.InY: "#e69f00", tables.InBoth: "#d62728", tables.InRule: "#009e73"}
+
+// likeness is the chart of the last row of each map.
+func (r *Result) likeness() figures.Panel {
+	p := figures.Panel{Key: "likeness", Title: "How like the present the past is", XLabel: "block of time",
+		YLabel: "mean of min(ω, 1) (1: alike)", YRange: &[2]float64{0, 1}}
+	p.XNames = tables.Collect(r.Blocks, func(b tables.Block) string { return tables.ShortName(b.Name) })
+	for _, m := range r.Maps {
+		s := figures.Series{Name: m.In, Label: m.In, Color: looks[m.In]}
+		for block, worth := range m.Worth[len(m.Worth)-1] {
+			s.Points = append(s.Points, figures.Exactly(float64(block), worth))
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p
+}
+
+// panel is the chart of the tests against one reference.
+func (r *Result) panel(key, title, against string) figures.Panel {
+	p := figures.Panel{Key: key, Title: title, XLabel: "stretch, by its first time", YLabel: "MMD² (0: no difference)",
+		Reference: &figures.Reference{Value: 0, Label: "no difference", Color: "#777777"}}
+	p.XNames = tables.Collect(r.Tests.Stretches, func(s Stretch) string { return tables.ShortName(s.Name) })
+	for _, in := range subjects {
+		s := figures.Series{Name: in, Label: in, Color: looks[in]}
+		for _, t := range r.Tests.List {
+			if t.In == in && t.Against == against {
+				s.Points = append(s.Points, figures.Exactly(float64(t.Stretch), t.MMD2))
+			}
+		}
+		if len(s.Points) > 0 {
+			p.Series = append(p.Series, s)
+		}
+	}
+	return p
+}
+
+func (r *Result) heatMaps() (maps []figures.HeatMap) {
+	names := tables.Collect(r.Blocks, func(b tables.Block) string { return tables.ShortName(b.Name) })
+	densities := map[string]string{tables.InX: "p_T(x) and p_t(x)", tables.InBoth: "p_T(x, y) and p_t(x, y)",
+		tables.InRule: "p_T(y | x) and p_t(y | x), averaged over x"}
+	for i, m := range r.Maps {
+		maps = append(maps, figures.HeatMap{Key: fmt.Sprintf("map-%d", i+1), Title: "In " + m.In,
+			XLabel: "block t of the data", YLabel: "present T", ValueLabel: "worth of block t at T",
+			XNames: names, YNames: names, Values: m.Worth, Low: 0, High: 1,
+			Notes: []string{"Columns: block t of the data; rows: present T, the last one on top. Worth is the mean of " +
+				"min(ω, 1) over the rows of block t, an estimate of 1 minus the total variation distance of " +
+				densities[m.In] + ": 1 if nothing has changed."}})
+	}
+	return maps
+}

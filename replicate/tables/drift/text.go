@@ -1,0 +1,119 @@
+package drift
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
+	"tvps/replicate/tables"
+)
+
+// judge puts the verdict together.
+func (r *Result) judge() Verdict {
+	v := Verdict{Sentence: r.Finding.Sentence, Drift: r.Finding.Drifting()}
+	if len(v.Drift) == 0 {
+		if t := r.Tests.when(""); t != nil {
+			against := "the present"
+			if t.Against == before {
+				against = "the time before"
+			}
+			v.Sentence += fmt.Sprintf(". But one stretch stands out: look at the rows from %s on, whose %s differs from %s (p %s)",
+				tables.ShortName(r.Tests.Stretches[t.Stretch].Name), t.In, against, tables.PIs(t.Adjusted))
+		}
+		v.Sentence += "."
+		return v
+	}
+	what, turns := "x", r.mapOf(tables.InX)
+	switch {
+	case slices.Contains(v.Drift, tables.InRule):
+		what, turns = "y given x", r.mapOf(tables.InRule)
+	case !slices.Contains(v.Drift, tables.InX):
+		what, turns = "y", r.mapOf(tables.InBoth)
+	}
+	switch at, sharp := turns.turn(); {
+	case at == 0: // too weak for g, which is 0 then
+		v.Sentence += fmt.Sprintf(". When %s changes is not seen by g", what)
+	case sharp:
+		v.Turn = r.Blocks[at].Name
+		v.Sentence += fmt.Sprintf(". The change of %s is strongest around %s", what, tables.ShortName(v.Turn))
+	default:
+		v.Sentence += fmt.Sprintf(". The change of %s is gradual", what)
+	}
+	for _, c := range r.Columns.List[:min(3, len(r.Columns.List))] {
+		if v.Share >= 2./3 {
+			break
+		}
+		v.Columns, v.Share = append(v.Columns, c.Column), v.Share+c.Share
+	}
+	switch {
+	case v.Share == 0 && len(r.Finding.Columns) > 0: // too weak for g
+		v.Columns = r.Finding.Columns
+		itself := map[bool]string{true: " drifts by itself", false: " drift by themselves"}[len(v.Columns) == 1]
+		v.Sentence += "; " + tables.Few(v.Columns, 3) + itself
+	case v.Share > 0:
+		verb := map[bool]string{true: "carries", false: "carry"}[len(v.Columns) == 1]
+		v.Sentence += fmt.Sprintf("; %s %s %.0f%% of log omega", tables.Joined(v.Columns, "and"), verb, 100*v.Share)
+	}
+	v.Sentence += "."
+	if slices.Max(r.likePresent()) < tables.Unlike {
+		v.Sentence += " No earlier block is much like the last one."
+	}
+	return v
+}
+
+// String is the summary for a terminal. It opens with the verdict.
+func (r *Result) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%d rows in %s of time, the first from %s on, the last from %s; %s\n", r.Verdict.Sentence, r.Rows,
+		runs.Plural(len(r.Blocks), "block"), tables.ShortName(r.Blocks[0].Name), tables.ShortName(r.Blocks[len(r.Blocks)-1].Name), r.Contents)
+	b.WriteString(r.Finding.Lines())
+	for _, line := range r.timeLines() {
+		fmt.Fprintf(&b, "%s\n", line)
+	}
+	var shares []string
+	for _, c := range r.Columns.List[:min(5, len(r.Columns.List))] {
+		if share := math.Round(100 * c.Share); share > 0 {
+			shares = append(shares, fmt.Sprintf("%s %.0f%%", c.Title(), share))
+		}
+	}
+	if len(shares) > 0 {
+		fmt.Fprintf(&b, "share of each column in log omega: %s\n", strings.Join(shares, ", "))
+		worth := r.likePresent()
+		order := crossfit.Positions(len(worth))
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
+		alike := tables.Collect(order, func(at int) string {
+			return fmt.Sprintf("%s %.2f", tables.ShortName(r.Blocks[at].Name), worth[at])
+		})
+		fmt.Fprintf(&b, "most like the present (1: alike): %s; least: %s\n", strings.Join(alike[:min(3, len(alike))], ", "),
+			strings.Join(alike[max(0, len(alike)-2):], ", "))
+	}
+	return b.String() + r.NoteLines()
+}
+
+// timeLines says in how many places the tests over time found a difference; nothing for none.
+func (r *Result) timeLines() []string {
+	var lines []string
+	for _, in := range subjects {
+		found := map[string]int{}
+		for _, t := range r.Found() {
+			if t.In == in {
+				found[t.Against]++
+			}
+		}
+		if len(found) == 0 {
+			continue
+		}
+		most := ""
+		if t := r.Tests.when(in); t.Against == before {
+			most = fmt.Sprintf(" (most: %s)", tables.ShortName(r.Tests.Stretches[t.Stretch].Name))
+		}
+		line := fmt.Sprintf("over time, %s: of %d stretches %d differ from the one before%s, %d from the present", in,
+			len(r.Tests.Stretches), found[before], most, found[present])
+		lines = append(lines, line)
+	}
+	return lines
+}

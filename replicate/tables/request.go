@@ -1,0 +1,159 @@
+// Package tables is what the questions about a user's own table share: it reads the table ([Open]) and tests it for
+// drift ([Finding]). Each question has a package of its own: whether the table has drifted, when and by which columns
+// (drift), what each row of the past counts for today (weights), and whether such weights would have helped (backtest).
+// All answer in one way: Prepare finds what the user can mend, the job that it returns computes, and the result is a
+// summary (String), a page or a file, and JSON.
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity/crossfit"
+)
+
+// Request is what is asked of every table.
+type Request struct {
+	Source
+	Fit  crossfit.Config // settings of g
+	Seed int64
+}
+
+// About is what every result says of its table.
+type About struct {
+	File    string       `json:"file"`
+	Schema  table.Schema `json:"schema"`
+	Time    string       `json:"time"`
+	Label   string       `json:"label,omitempty"`
+	Bin     string       `json:"bin"`
+	Seed    int64        `json:"seed"`
+	Rows    int          `json:"rows"`            // up to T
+	Leaks   []string     `json:"leaks,omitempty"` // features that tell time or label by themselves
+	Finding *Finding     `json:"drift,omitempty"`
+	Notes   []string     `json:"notes,omitempty"`
+	// Contents names the columns of the table by their kinds.
+	Contents string `json:"-"`
+}
+
+// Opened is a request whose table was read and checked: what all answers begin with.
+type Opened struct {
+	Stream  *Stream
+	Present int     // place of T, the last time that takes part
+	Rows    []int   // up to T, as in the file
+	Tested  *Sample // rows that are tested for drift; nil: none are
+	About   About
+}
+
+// Open reads the table up to T: until, as the table has its times, or the last time if it is empty. Its errors are
+// *table.Error where the user can mend the table or the request.
+func (q Request) Open(until string) (o Opened, err error) {
+	if o.Stream, err = Open(q.Source); err != nil {
+		return o, err
+	}
+	s := o.Stream
+	if o.Present, err = s.at(until); err != nil {
+		return o, err
+	}
+	s.all = nil // it holds the whole table
+	o.Rows = s.Times.Rows(0, o.Present+1)
+	if least := q.Fit.LeastRows(); len(o.Rows) < least {
+		return o, o.Mistake("%d rows%s are too few; g needs at least %d", len(o.Rows), o.UpTo(), least)
+	}
+	sorted := slices.Clone(o.Rows)
+	s.Sort(sorted)
+	if q.Fit.Permutations > 0 {
+		if o.Tested, err = s.sampleOf(sorted, o.Present+1); err != nil {
+			return o, err
+		}
+	}
+	o.About = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
+		Rows: len(o.Rows), Contents: s.String()}
+	if zone := s.Times.Zone(); zone != "" {
+		give := "a place such as Europe/Paris"
+		if strings.Contains(zone, "/") {
+			give = zone
+		}
+		o.About.AddNote("the times of column %s have the zone %s, but each %s begins at midnight in UTC; --zone with %s changes that",
+			q.Time, zone, q.Bin.Unit, give)
+	}
+	same, err := s.constant(o.Rows)
+	if err != nil {
+		return o, err
+	}
+	if len(same) > 0 {
+		o.About.AddNote("columns with one value in all rows%s, on which no answer depends: %s", o.UpTo(), Few(same, 5))
+	}
+	found, notes, err := s.leaks(sorted)
+	if o.About.Leaks = notes; o.Tested != nil {
+		o.Tested.hidden = found
+	}
+	return o, err
+}
+
+// Leaks are notes for the user before anything is fitted.
+func (o *Opened) Leaks() []string { return o.About.Leaks }
+
+// UpTo names T where later rows take no part.
+func (o *Opened) UpTo() string {
+	if o.Present == len(o.Stream.Times.Names)-1 {
+		return ""
+	}
+	return " up to " + o.Stream.Times.Names[o.Present]
+}
+
+// Mistake is an error about the rows up to T.
+func (o *Opened) Mistake(problem string, args ...any) *table.Error {
+	fix := "give more rows"
+	if o.UpTo() != "" {
+		fix = "name a later time with --at"
+	}
+	return &table.Error{File: o.Stream.Source.File, Problem: fmt.Sprintf(problem, args...), Fix: fix}
+}
+
+// Mendable makes an error about rows that differ too little a *table.Error.
+func (o *Opened) Mendable(err error) error {
+	if !errors.Is(err, crossfit.ErrFewRows) {
+		return err
+	}
+	mistake := o.Mistake("the rows%s have too few different values", o.UpTo())
+	mistake.Err = err
+	return mistake
+}
+
+// Test answers whether the rows drift.
+func (a *About) Test(ctx context.Context, fitter *crossfit.Fitter, q Request, s *Sample) (err error) {
+	if a.Finding, err = s.Find(ctx, fitter, q.Fit, q.Seed); err == nil {
+		a.Notes = slices.Concat(a.Notes, s.Notes(a.Finding))
+	}
+	return err
+}
+
+// AddNote adds a note to the answer.
+func (a *About) AddNote(text string, args ...any) {
+	a.Notes = append(a.Notes, fmt.Sprintf(text, args...))
+}
+
+// AllNotes are the leaks and the notes.
+func (a *About) AllNotes() []string { return slices.Concat(a.Leaks, a.Schema.Notes, a.Notes) }
+
+// NoteLines are the notes of a summary.
+func (a *About) NoteLines() string {
+	var b strings.Builder
+	for _, note := range slices.Concat(a.Schema.Notes, a.Notes) {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	return b.String()
+}
+
+// Phase is the progress of a part of the work: from is the share of the work before it, of its own. show may be nil.
+func Phase(show func(share float64, doing string), from, of float64, doing string) func(share float64) {
+	return func(share float64) {
+		if show != nil {
+			show(from+share*of, doing)
+		}
+	}
+}

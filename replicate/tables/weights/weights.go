@@ -1,0 +1,242 @@
+// Package weights says what each row of the past of a table counts for a time T: it tests for drift by package tables,
+// then asks package crossfit for omega.
+package weights
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity"
+	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
+	"tvps/replicate/tables"
+
+	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/floats"
+)
+
+// NoOmega is the kind of weights without omega: exponential forgetting alone, or equal weights. No g is fitted.
+const NoOmega crossfit.Kind = "none"
+
+// Request says how rows are weighted.
+type Request struct {
+	tables.Request
+	At      string                 // T, as the table has its times; empty: the last one
+	Weights crossfit.WeightOptions // Kind empty: Conditional with a label, else Covariate
+	Window  int                    // weight 0 for all but the last so many times; 0: none
+}
+
+// Result has the weight of every row up to T. Rows after T take no part in anything.
+type Result struct {
+	tables.About
+	At    string `json:"at"`
+	First string `json:"first"` // the first time
+	Times int    `json:"times"` // number of times up to T
+
+	Features []string               `json:"features"` // what g sees of x
+	Kind     crossfit.Kind          `json:"kind"`
+	Options  crossfit.WeightOptions `json:"weights"`
+	Settings crossfit.Config        `json:"settings"`
+	Window   int                    `json:"window"` // times with weight; 0: all
+	Share    float64                `json:"effective-share"`
+	Shrink   float64                `json:"shrink"`
+	Equal    bool                   `json:"equal,omitempty"`     // nothing drifts, so there is no omega
+	Joint    *crossfit.Diagnostics  `json:"joint,omitempty"`     // of g that sees (x, y)
+	Covar    *crossfit.Diagnostics  `json:"covariate,omitempty"` // of g that sees x
+	Encoder  *table.Encoder         `json:"encoder"`
+	Score    *crossfit.Fitted       `json:"-"` // g; nil for weights without omega
+	unit     string                 // of half-lives, for people
+	row      []int                  // in the file, from 0
+	weights  *crossfit.Weights      // in the order of row
+	fitter   *crossfit.Fitter
+}
+
+// Close frees the compiled programs.
+func (r *Result) Close() { r.fitter.Close() }
+
+// Job is a request whose table was read and checked.
+type Job struct {
+	Request
+	tables.Opened
+	Advised bool // a back test advised the weights: they are not made equal where no drift is found
+	data    crossfit.Table
+	encoder *table.Encoder
+}
+
+// Prepare reads the table and encodes the rows up to T. It finds all that the user can mend in the table or the
+// request, as *table.Error, before anything is fitted.
+func Prepare(q Request) (*Job, error) {
+	q.Source.OnlyFeatures = q.Weights.Kind == crossfit.Covariate
+	if q.Weights.Kind == NoOmega {
+		q.Fit.Permutations = 0
+	}
+	p := &Job{Request: q}
+	var err error
+	if p.Opened, err = q.Open(q.At); err != nil {
+		return nil, err
+	}
+	if late := p.Stream.Late; late != "" && q.At == "" {
+		p.About.AddNote("the weights are for %s, not for %s, the last time of the table: its rows have no label. "+
+			"--kind covariate needs none", tables.ShortName(p.Stream.Times.Names[p.Present]), late)
+	}
+	if p.data, p.encoder, err = p.Stream.Data(p.Rows); err != nil {
+		return nil, err
+	}
+	if label := p.Stream.Label; label != nil {
+		first := label.Value(p.Rows[0])
+		if !slices.ContainsFunc(p.Rows, func(row int) bool { return label.Value(row) != first }) {
+			value := fmt.Sprint(first)
+			if label.Names != nil {
+				value = label.Names[int(first)]
+			}
+			mistake := p.Mistake("the label is %q in all rows%s", value, p.UpTo())
+			mistake.Column = p.Label
+			return nil, mistake
+		}
+	}
+	return p, nil
+}
+
+// Weigh fits g on the rows up to T and weights them. Errors: a *table.Error if the rows differ too little, and those of
+// package propensity. progress, if not nil, is called with the share of the work done and what is done. Close the
+// result after its last use.
+func (p *Job) Weigh(ctx context.Context, backend compute.Backend, progress func(share float64, doing string)) (
+	*Result, error) {
+	times := p.Stream.Times
+	r := &Result{About: p.About, At: times.Names[p.Present], First: times.Names[0], Times: p.Present + 1,
+		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names(), Options: p.Weights,
+		unit: p.Stream.TimeUnit(), row: tables.Collect(p.Rows, p.Stream.Table.Row), fitter: crossfit.NewFitter(backend)}
+	p.Stream = &tables.Stream{Source: p.Stream.Source, Times: times} // the encoded rows are enough: the table may be freed
+	r.Kind = crossfit.Covariate
+	if p.data.HasY() {
+		r.Kind = crossfit.Conditional
+	}
+	r.Kind = cmp.Or(p.Weights.Kind, r.Kind)
+	r.Options.Kind, r.Options.Clip = r.Kind, cmp.Or(p.Weights.Clip, propensity.ClipOne)
+	r.Settings.Kinds = []crossfit.Kind{r.Kind} // only those g are fitted that it needs
+	if err := r.weigh(ctx, p, times.Values[p.Present], progress); err != nil {
+		r.Close()
+		return nil, p.Mendable(err)
+	}
+	w := r.weights
+	if r.Share, r.Shrink = w.Share, w.Shrink; p.Window > 0 { // rows before the window have no weight
+		from := times.Values[max(0, p.Present-p.Window+1)]
+		for i, t := range p.data.Time {
+			if t < from {
+				w.Weight[i] = 0
+			}
+		}
+		floats.Scale(float64(r.Rows)/floats.Sum(w.Weight), w.Weight)
+		r.Share = propensity.EffectiveSampleSize(w.Weight) / float64(r.Rows)
+	}
+	return r, nil
+}
+
+// weigh tests for drift, fits g where it is needed, and weights the rows.
+func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share float64, doing string)) (
+	err error) {
+	begin := 0.
+	if p.Tested != nil && r.Kind != NoOmega {
+		begin = .3
+		r.fitter.Progress = tables.Phase(show, 0, begin, "tests for drift")
+		if err = r.Test(ctx, r.fitter, p.Request.Request, p.Tested); err != nil {
+			return err
+		}
+		drifting := r.Finding.Drifting()
+		r.Equal = len(drifting) == 0 && !p.Advised
+		if r.Kind == crossfit.Conditional && slices.Contains(drifting, tables.InX) && !slices.Contains(drifting, tables.InRule) {
+			r.Notes = append(r.Notes, "conditional weights correct the rule from x to y, not the drift of x alone: for that "+
+				"give --kind covariate")
+		}
+	}
+	if r.Kind == NoOmega || r.Equal {
+		r.weights = crossfit.Forgetting(p.data.Time, T, r.Options.HalfLife)
+		return nil
+	}
+	r.fitter.Progress = tables.Phase(show, begin, 1-begin, "propensity score")
+	if r.Score, err = r.fitter.Fit(ctx, p.data, r.Settings, p.Seed); err != nil {
+		return err
+	}
+	r.Joint, r.Covar = r.Score.Joint, r.Score.Covariate
+	if r.weights, err = r.Score.Weights(ctx, T, r.Options); err != nil {
+		return err
+	}
+	r.Notes = slices.Concat(r.Notes, r.Score.Notes, r.weights.Notes)
+	if r.Finding != nil {
+		logs := r.weights.LogOmega
+		r.Notes = append(r.Notes, r.Finding.Unseen(r.Kind, slices.Min(logs) == 0 && slices.Max(logs) == 0)...)
+	}
+	if at, worth := p.mostLike(r.weights.LogOmega); worth < tables.Unlike {
+		r.AddNote("no earlier time is much like %s: the most alike, %s, has a mean of min(omega, 1) of %.2f. Weights cannot stand "+
+			"in for rows that the past does not have", tables.ShortName(r.At), tables.ShortName(p.Stream.Times.Names[at]), worth)
+	}
+	return nil
+}
+
+// mostLike is the time before T that is most like T by the mean of min(omega, 1) of its rows, and that mean. Times of
+// few rows are taken together with those after them.
+func (p *Job) mostLike(logs []float64) (at int, worth float64) {
+	const leastRows = 30
+	sum, n := tables.Likeness(logs, tables.Collect(p.Rows, func(row int) int { return int(p.Stream.Times.Index[row]) }), p.Present+1)
+	for t := p.Present - 1; t >= 0; t-- {
+		switch {
+		case n[t] < leastRows && t > 0:
+			sum[t-1], n[t-1] = sum[t-1]+sum[t], n[t-1]+n[t]
+		case sum[t]/n[t] > worth:
+			at, worth = t, sum[t]/n[t]
+		}
+	}
+	return at, worth
+}
+
+// WriteWeights writes row (from 1, without the header), weight (mean 1), log_omega and spread of every row up to T, as
+// Parquet, or as CSV if the name ends so.
+func (r *Result) WriteWeights(path string) error {
+	row := tables.Collect(r.row, func(at int) int64 { return int64(at) + 1 })
+	return table.Write(path, table.Column{Name: "row", Values: row}, table.Column{Name: "weight", Values: r.weights.Weight},
+		table.Column{Name: "log_omega", Values: r.weights.LogOmega}, table.Column{Name: "spread", Values: r.weights.Spread})
+}
+
+// String is the summary for a terminal. It opens with the verdict.
+func (r *Result) String() string {
+	var b strings.Builder
+	if r.Finding != nil {
+		fmt.Fprintf(&b, "%s.\n\n", r.Finding.Sentence)
+	}
+	fmt.Fprintf(&b, "%d rows, %s to %s in %s; %s\n", r.Rows, tables.ShortName(r.First), tables.ShortName(r.At),
+		runs.Plural(r.Times, "time"), r.Contents)
+	if r.Finding != nil {
+		b.WriteString(r.Finding.Lines())
+	}
+	kind := string(r.Kind)
+	if r.Score == nil {
+		kind = "equal"
+	}
+	var also []string
+	if r.Options.HalfLife > 0 {
+		also = append(also, "half-life: "+tables.Duration(r.Options.HalfLife, r.unit))
+		if r.Score == nil {
+			kind = "forgetting"
+		}
+	}
+	if r.Window > 0 {
+		also = append(also, "window: the last "+runs.Plural(r.Window, "time"))
+	}
+	if also != nil {
+		kind += fmt.Sprintf(" (%s)", strings.Join(also, "; "))
+	}
+	fmt.Fprintf(&b, "%s weights for %s", kind, tables.ShortName(r.At))
+	if r.Equal {
+		b.WriteString(", as no drift is found")
+	}
+	fmt.Fprintf(&b, ": effective share %.3f of the rows", r.Share)
+	if d := cmp.Or(r.Joint, r.Covar); d != nil {
+		fmt.Fprintf(&b, "; g: held-out loss %.4f (chance: %.4f)", d.HeldOut, math.Ln2)
+	}
+	return b.String() + "\n" + r.NoteLines()
+}

@@ -1,0 +1,346 @@
+package weights
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/random"
+	"tvps/data/table"
+	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/tables"
+	"tvps/replicate/tables/drift"
+	"tvps/replicate/tables/tablestest"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// drifting writes a table of 12 months in which the rule from x to y turns round in the middle of the year, with a
+// column that is the number of the row. Rows of December have the rule of the second half.
+func drifting(t *testing.T, extra string) string {
+	t.Helper()
+	rng := random.New(1, "own-test")
+	var b strings.Builder
+	b.WriteString("month;x;noise;row;y\n")
+	for i := range 2400 {
+		month := i / 200
+		x, y := rng.NormFloat64(), "no"
+		if (x > 0) == (month < 6) {
+			y = "yes"
+		}
+		fmt.Fprintf(&b, "2024-%02d;%.6f;%.6f;%d;%s\n", month+1, x, rng.NormFloat64(), i, y)
+	}
+	return tablestest.CSV(t, b.String()+extra)
+}
+
+func weigh(t *testing.T, q Request) *Result {
+	t.Helper()
+	p, err := Prepare(q)
+	demand.NoError(t, err)
+	r, err := p.Weigh(context.Background(), tablestest.XLA(t), nil)
+	demand.NoError(t, err)
+	t.Cleanup(r.Close)
+	return r
+}
+
+// TestWeigh: rows whose label follows the rule of December weigh more than those that contradict it; rows after T
+// have no weight and change none.
+func TestWeigh(t *testing.T) {
+	q := Request{Request: tables.Request{Source: tables.Source{File: drifting(t, ""), Time: "month", Label: "y",
+		Bin: table.Bin{Unit: "month"}, Read: table.Options{Drop: []string{"row"}}}, Fit: tablestest.Quick(150)}}
+	r := weigh(t, q)
+	if r.Kind != crossfit.Conditional || r.At != "2024-12" || r.Times != 12 || r.Rows != 2400 {
+		t.Errorf("%s weights for %s of %d rows of %d times", r.Kind, r.At, r.Rows, r.Times)
+	}
+	first, second := stat.Mean(r.weights.Weight[:1200], nil), stat.Mean(r.weights.Weight[1200:], nil)
+	if first > .5*second || math.Abs((first+second)/2-1) > 1e-9 {
+		t.Errorf("the first half weighs %.2f, the second %.2f", first, second)
+	}
+	q.Window, q.Weights.Kind, q.Weights.HalfLife = 3, NoOmega, 2
+	forgotten := weigh(t, q)
+	if want := "forgetting (half-life: 2 months; window: the last 3 times) weights"; !strings.Contains(forgotten.String(), want) {
+		t.Errorf("no %q in\n%s", want, forgotten)
+	}
+	for i, w := range forgotten.weights.Weight { // the last three months, forgotten by half in two
+		want := 0.
+		if month := i / 200; month >= 9 {
+			want = 12 * math.Exp2(float64(month)/2) / (math.Exp2(4.5) + math.Exp2(5) + math.Exp2(5.5))
+		}
+		if math.Abs(w-want) > 1e-9 {
+			t.Fatalf("row %d has weight %v in a window of 3 months, want %v", i, w, want)
+		}
+	}
+	q.Window, q.Weights, q.Fit.Candidates[0].Updates = 0, crossfit.WeightOptions{Kind: crossfit.Joint}, 20
+	q.At, q.Weights.HalfLife = "2024-11", 1
+	until := weigh(t, q)
+	q.File = drifting(t, "2025-01;99;0;1;yes\n2025-02;-99;0;1;no\n")
+	later := weigh(t, q)
+	if want := "joint (half-life: 1 month) weights"; !strings.Contains(until.String(), want) {
+		t.Errorf("no %q in\n%s", want, until)
+	}
+	if until.Rows != 2200 || later.Rows != 2200 {
+		t.Fatalf("%d and %d rows up to November", until.Rows, later.Rows)
+	}
+	for i, w := range until.weights.Weight {
+		if w != later.weights.Weight[i] {
+			t.Fatalf("rows after T change the weight of row %d from %v to %v", i, w, later.weights.Weight[i])
+		}
+	}
+}
+
+// TestNewRange: a note where all x of the last time are beyond those before, and none where half of them are.
+func TestNewRange(t *testing.T) {
+	for from, want := range map[int]bool{0: true, 50: false} { // the row of the last time from which on x is beyond
+		var b strings.Builder
+		b.WriteString("t,x\n")
+		for i := range 1000 {
+			x := float64(i * 37 % 100)
+			if i >= 900+from {
+				x += 1000
+			}
+			fmt.Fprintf(&b, "%d,%v\n", i/100, x)
+		}
+		r := weigh(t, Request{Request: tables.Request{Source: tables.Source{File: tablestest.CSV(t, b.String()), Time: "t"}, Fit: tablestest.Quick(300)}})
+		if note := "no earlier time is much like 9: the most alike, "; strings.Contains(r.String(), note) != want {
+			t.Errorf("x is beyond from row %d on:\n%s", from, r)
+		}
+	}
+}
+
+// TestLeftOut: a row far from all others in time and rows without a label change no weight of the others; the latter
+// are weighted if only their features are needed. Rows keep their numbers in the file.
+func TestLeftOut(t *testing.T) {
+	source := func(extra string) tables.Source {
+		return tables.Source{File: drifting(t, extra), Time: "month", Label: "y", Bin: table.Bin{Unit: "month"},
+			Read: table.Options{Drop: []string{"row"}}}
+	}
+	for _, test := range []struct {
+		extra string
+		kind  crossfit.Kind
+		rows  int
+		notes string
+	}{
+		{"1970-01;1;0;0;no\n2024-12;1;0;0;\n2024-12;1;0;0;yes\n", crossfit.Joint, 2401,
+			"left out: 1 row without a label in column y, first row 2402"},
+		{"9999-12;1;0;0;new\n", NoOmega, 2400, "left out: 1 row far from all others in time, first row 2401"},
+		{"2024-12;1;0;0;\n", crossfit.Covariate, 2401, ""},
+		{"2024-12;1;0;0;\n", NoOmega, 2400, "without a label"},
+	} {
+		q := Request{Request: tables.Request{Source: source(test.extra), Fit: tablestest.Quick(20)}}
+		q.Weights.Kind, q.Weights.HalfLife = test.kind, 5
+		if p, err := Prepare(q); err != nil || p.data.Label != nil && p.data.Classes != 2 {
+			t.Errorf("%q: %d classes, %v", test.extra, p.data.Classes, err)
+		}
+		r := weigh(t, q)
+		notes := strings.Join(r.Schema.Notes, "; ")
+		if r.Rows != test.rows || r.Times != 12 || (notes == "") != (test.notes == "") ||
+			!strings.Contains(notes, test.notes) || !strings.Contains(r.String(), notes[:min(len(notes), 30)]) {
+			t.Errorf("%q: %d rows of %d times, notes %s", test.extra, r.Rows, r.Times, notes)
+		}
+		if last := r.row[r.Rows-1]; test.rows == 2401 && last != 2400+2*strings.Count(test.extra, "no") {
+			t.Errorf("%q: the last row is %d of the file", test.extra, last+1)
+		}
+		if test.rows > 2400 {
+			continue
+		}
+		q.File = drifting(t, "")
+		if want := weigh(t, q); !slices.Equal(r.weights.Weight, want.weights.Weight) {
+			t.Errorf("%q: other weights than without the row", test.extra)
+		}
+	}
+}
+
+// TestLateLabels: where no row of the last time has a label, a note says for which time the weights are, and a mistake
+// says why that time cannot be T.
+func TestLateLabels(t *testing.T) {
+	text := "day,x,y\n"
+	for i := range 200 {
+		text += fmt.Sprintf("2024-01-%02d,%d,%d\n", i/50+1, i*7%10, i%2)
+	}
+	file := tablestest.CSV(t, text+"2024-01-05,1,\n2024-01-05,2,\n")
+	for _, bin := range []table.Bin{{}, {Unit: "day"}, {Rows: 50}} {
+		q := Request{Request: tables.Request{Source: tables.Source{File: file, Time: "day", Label: "y", Bin: bin}, Fit: tablestest.Quick(1)}}
+		p, err := Prepare(q)
+		demand.NoError(t, err)
+		want := "for 2024-01-04, not for 2024-01-05, the last time of the table: its rows have no label"
+		if got := strings.Join(p.About.Notes, "; "); !strings.Contains(got, want) {
+			t.Errorf("bin %v: notes %q", bin, got)
+		}
+		if d, err := drift.Prepare(q.Request); err != nil || !strings.Contains(strings.Join(d.About.Notes, "; "),
+			"the present is 2024-01-04, not 2024-01-05") {
+			t.Errorf("bin %v: notes of drift %q, %v", bin, d.About.Notes, err)
+		}
+		if q.At = "2024-01-05"; bin.Rows > 0 {
+			continue // a later time is that of the last block
+		}
+		if _, err = Prepare(q); err == nil || !strings.Contains(err.Error(), "the rows of 2024-01-05 have no label") {
+			t.Errorf("bin %v: %v", bin, err)
+		}
+		q.Weights.Kind = crossfit.Covariate
+		if p, err = Prepare(q); err != nil || p.About.Notes != nil {
+			t.Errorf("bin %v: covariate weights: %v", bin, err)
+		}
+	}
+}
+
+// TestOnlyX: if x alone drifts, a note says that weights of the rule from x to y do not correct that.
+func TestOnlyX(t *testing.T) {
+	rng := random.New(1, "only-x")
+	text := "month,x,noise,coin,y\n" // columns and rows as in TestRule, whose programs serve
+	for i := range 2400 {
+		x := rng.NormFloat64() + float64(i)/400
+		text += fmt.Sprintf("2024-%02d,%.4f,%.4f,%d,%t\n", i/200+1, x, rng.NormFloat64(), rng.IntN(2), x+2*rng.NormFloat64() > 3)
+	}
+	for label, other := range map[string]string{"coin": "y", "y": "coin"} { // with y the outcome drifts, too, as x does
+		q := Request{Request: tables.Request{Source: tables.Source{File: tablestest.CSV(t, text), Time: "month", Label: label,
+			Bin: table.Bin{Unit: "month"}, Read: table.Options{Drop: []string{other}}}, Fit: tablestest.Quick(10)}}
+		q.Fit.Permutations = tables.LeastPermutations
+		if r := weigh(t, q); !strings.Contains(r.String(), "not the drift of x alone") ||
+			(label == "y") != slices.Contains(r.Finding.Drifting(), tables.InY) {
+			t.Errorf("%s: no note:\n%s", label, r)
+		}
+	}
+}
+
+// TestFar: one value far from all others, in x or in y, hides none of them from g.
+func TestFar(t *testing.T) {
+	logs := func(far string) []float64 {
+		rng := random.New(1, "far")
+		text := "t,x,y\n"
+		for i := range 600 {
+			x := fmt.Sprint(rng.NormFloat64() + float64(i)/200)
+			if i == 301 {
+				x = far
+			}
+			text += fmt.Sprintf("%d,%s,%s\n", i/60, x, x)
+		}
+		return weigh(t, Request{Request: tables.Request{Source: tables.Source{File: tablestest.CSV(t, text), Time: "t", Label: "y"},
+			Fit: tablestest.Quick(60)}, Weights: crossfit.WeightOptions{Kind: crossfit.Joint}}).weights.LogOmega
+	}
+	near := logs("1")
+	for _, value := range []string{"1e9", "-1e36"} {
+		if r := stat.Correlation(near, logs(value), nil); !(r > .98) {
+			t.Errorf("a value of %s changes log omega: correlation %.3f", value, r)
+		}
+	}
+}
+
+// TestTellNothing: columns with one value and those without any are named.
+func TestTellNothing(t *testing.T) {
+	text := "t,x,seven,yes,place,empty,y\n"
+	for i := range 40 {
+		text += fmt.Sprintf("%d,%d,7,true,EU,,%d\n", i/10, i*7%10, i%2)
+	}
+	file := tablestest.CSV(t, text+"4,1,8,true,US,,1\n")
+	for at, want := range map[string]string{"": "rows, on which no answer depends: yes",
+		"3": "rows up to 3, on which no answer depends: seven, yes and place"} {
+		p, err := Prepare(Request{At: at, Request: tables.Request{Source: tables.Source{File: file, Time: "t", Label: "y"},
+			Fit: tablestest.Quick(1)}})
+		demand.NoError(t, err)
+		if notes := p.About.AllNotes(); !slices.Contains(notes, "columns with one value in all "+want) {
+			t.Errorf("at %q the notes are %q", at, notes)
+		}
+		if !strings.HasSuffix(p.About.Contents, "; not used: empty (no values)") {
+			t.Errorf("the columns are %s", p.About.Contents)
+		}
+	}
+}
+
+// TestFiles: the weights can be read again, one line a row; a row number among the features is named.
+func TestFiles(t *testing.T) {
+	r := weigh(t, Request{Request: tables.Request{Source: tables.Source{File: drifting(t, ""), Time: "month",
+		Bin: table.Bin{Unit: "month"}}, Fit: tablestest.Quick(150)}})
+	if r.Kind != crossfit.Covariate || len(r.Leaks) != 1 || !strings.HasPrefix(r.Leaks[0], "row follows the time") {
+		t.Errorf("%s, leaks %q", r.Kind, r.Leaks)
+	}
+	for _, name := range []string{"w.parquet", "w.csv"} {
+		path := filepath.Join(t.TempDir(), name)
+		demand.NoError(t, r.WriteWeights(path))
+		read, err := table.Open(path, table.Options{})
+		if err != nil || read.Rows() != 2400 {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		columns, err := read.Features()
+		if err != nil || strings.Join(columns, " ") != "row weight log_omega spread" {
+			t.Errorf("%s has %v, %v", name, columns, err)
+		}
+	}
+}
+
+// TestWeightsMistakes are *table.Error: the command line answers them with exit code 2.
+func TestWeightsMistakes(t *testing.T) {
+	file := drifting(t, "")
+	for want, c := range map[string]struct {
+		tables.Source
+		at string
+	}{
+		`no column "date"`: {Source: tables.Source{File: file, Time: "date"}},
+		"first time":       {Source: tables.Source{File: file, Time: "month"}, at: "2024-01"},
+		"2023":             {Source: tables.Source{File: file, Time: "month"}, at: "2023-01"},
+		`no column "z"`:    {Source: tables.Source{File: file, Time: "month", Label: "z"}},
+		"none.csv":         {Source: tables.Source{File: filepath.Join(t.TempDir(), "none.csv"), Time: "month"}},
+	} {
+		_, err := Prepare(Request{Request: tables.Request{Source: c.Source, Fit: tablestest.Quick(150)}, At: c.at})
+		var mistake *table.Error
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want a *table.Error with %q", err, want)
+		}
+	}
+}
+
+// TestOneRule: drift and weights test the same rows with the same settings. Where nothing drifts, all weights are 1;
+// one column of 20 that moves by half a standard deviation is found.
+func TestOneRule(t *testing.T) {
+	names := make([]string, 20)
+	for j := range names {
+		names[j] = fmt.Sprint("c", j)
+	}
+	for _, moves := range []float64{0, .5} { // standard deviations over the time
+		file := tablestest.Write(t, strings.Join(names, ","), 40, 100, func(rng *rand.Rand, block int) ([]float64, string) {
+			x := make([]float64, len(names))
+			for j := range x {
+				x[j] = rng.NormFloat64()
+			}
+			x[7] += moves * float64(block) / 39
+			return x, "0"
+		})
+		q := tables.Request{Source: tables.Source{File: file, Time: "block", Read: table.Options{Drop: []string{"y"}}}, Fit: tablestest.Quick(150)}
+		q.Fit.Permutations = tables.LeastPermutations
+		a, err := drift.Prepare(q)
+		demand.NoError(t, err)
+		b, err := Prepare(Request{Request: q})
+		if err != nil || !reflect.DeepEqual(a.Tested, b.Tested) || !reflect.DeepEqual(a.Request, b.Request.Request) {
+			t.Errorf("weights tests other rows than drift: %v", err)
+		}
+		w, err := b.Weigh(t.Context(), tablestest.XLA(t), nil)
+		demand.NoError(t, err)
+		w.Close()
+		found := w.Finding
+		if !strings.HasPrefix(w.String(), found.Sentence+".\n") || !strings.Contains(w.String(), "\nx: p ") {
+			t.Errorf("the summary is %s", w)
+		}
+		if moves == 0 {
+			if len(found.Drifting()) > 0 || w.Share != 1 || !w.Equal {
+				t.Errorf("no drift: %s, effective share %v", found.Sentence, w.Share)
+			}
+			for i, v := range w.weights.Weight {
+				if v != 1 {
+					t.Fatalf("row %d of a table without drift has weight %v", i, v)
+				}
+			}
+			continue
+		}
+		if strings.Join(found.Drifting(), ", ") != tables.InX || strings.Join(found.Columns, " ") != "c7" {
+			t.Errorf("one column moves: %+v", found)
+		}
+	}
+}
