@@ -37,8 +37,8 @@ type judgedReading struct {
 // defaults is how many of verdictsByReading.Readings are the default, before the others.
 const defaults = 2
 
-// readingName is the stem of the files.
-const readingName = "readings"
+// readingName is the stem of the files, readingFolder their folder in the gallery.
+const readingName, readingFolder = "readings", "archive/readings"
 
 // ReadingNames lists the names and the scenarios of readings.
 func ReadingNames(readings []paper.Reading) (names, scenarios []string) {
@@ -136,14 +136,14 @@ func claimed(f paper.Figure, p claims.Panel) []string {
 }
 
 // AddReadings adds the runs in a folder of drawn figures to those that stand in for missing ones: those of figures,
-// also under other settings, in folders such as fig01-reinit, and those of readings, in the folder readings.
+// also under other settings, in folders such as fig01-reinit, and those of readings, in archive/readings.
 func (l *Lab) AddReadings(dir string) (err error) {
 	if l.Tables == nil {
 		if l.Tables, err = claims.ReadTables(l.Figures, dir); err != nil {
 			return usage.Error(err)
 		}
 	}
-	err = l.Tables.Add(filepath.Join(dir, readingName), readingName)
+	err = l.Tables.Add(filepath.Join(dir, readingFolder), readingName)
 	for _, f := range l.readingFigures() {
 		others, _ := filepath.Glob(filepath.Join(dir, f.Name()+"-*")) // the pattern is well-formed
 		for _, other := range others {

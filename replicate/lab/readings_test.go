@@ -66,7 +66,7 @@ func TestReadings(t *testing.T) {
 		gaussian("rate", "rate=.1")}
 	readings[2].Series = []string{"ours"} // though the rate is that of all learners
 	o := StudyOptions{Options: w.options}
-	o.Panels, o.Out = nil, filepath.Join(gallery, readingName)
+	o.Panels, o.Out = nil, filepath.Join(gallery, readingFolder)
 	demand.NoError(t, w.AddReadings(gallery))
 	before := len(stored(t, w))
 	demand.NoError(t, w.Readings(t.Context(), readings, o))
@@ -148,7 +148,7 @@ func TestGalleryHasReadings(t *testing.T) {
 	o := StudyOptions{Options: Options{Scale: "small", Out: t.TempDir()}}
 	demand.NoError(t, l.Readings(t.Context(), paper.Readings(), o))
 	page := strings.Split(string(demand.Read(t, filepath.Join(o.Out, "README.md"))), "\n")
-	for i, line := range strings.Split(string(demand.Read(t, filepath.Join(gallery, readingName, "README.md"))), "\n") {
+	for i, line := range strings.Split(string(demand.Read(t, filepath.Join(gallery, readingFolder, "README.md"))), "\n") {
 		if i >= len(page) || page[i] != line {
 			t.Fatalf("line %d of the readings' page is not from the gallery's runs, which `study --verdicts` makes:\n%s", i+1, line)
 		}

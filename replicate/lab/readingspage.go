@@ -67,10 +67,10 @@ func (v verdictsByReading) markdown() string {
 		marks = append(marks, cmp.Or(look.Mark, "empty")+" "+look.Text)
 	}
 	return fmt.Sprintf("# Verdicts by reading\n\n"+
-		"The paper leaves points open ([interpretations](../../../replicate/paper/INTERPRETATIONS.md)). Does it\n"+
+		"The paper leaves points open ([interpretations](../../../../replicate/paper/INTERPRETATIONS.md)). Does it\n"+
 		"matter how they are read?\n\n**Of %s, %d hold under one reading and do not hold under another.** %d have another\n"+
 		"verdict under some reading than by default with the same seeds.\n\n![Verdicts by claim and reading](%s.svg)\n\n"+
-		"A row is a claim, a column a [reading](#the-readings). *Default* has the [gallery's](../README.md)\n"+
+		"A row is a claim, a column a [reading](#the-readings). *Default* has the [gallery's](../../README.md)\n"+
 		"verdicts, *same seeds* those of the default with the seeds and steps of the readings. Left out are robots (three seeds\n"+
 		"decide nothing), Figure 12 (it repeats Figure 1) and Figures 6, 8, 9 and 13 (they take long). An empty cell was not\n"+
 		"run; `literal-passes` has many, as it passes 200 times over the whole past at every step.\n"+

@@ -17,7 +17,7 @@ import (
 )
 
 // The study compares the alternatives to the interpretations with the defaults: one table for each scenario, one row
-// for each alternative. interpretations/measured.md of package paper holds the tables; the package declares them.
+// for each alternative. Package paper declares the tables; measured.md in figures/gallery/archive holds them.
 
 // StudyOptions are what a user chooses for the study. Panels are the scenarios; Learners are not used.
 type StudyOptions struct {

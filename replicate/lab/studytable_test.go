@@ -104,7 +104,7 @@ func TestUpdateFile(t *testing.T) {
 
 // TestInterpretationsHaveMarks: measured.md has the marks of every table, each in a paragraph of its own.
 func TestInterpretationsHaveMarks(t *testing.T) {
-	text := demand.Read(t, filepath.Join("..", "paper", "interpretations", "measured.md"))
+	text := demand.Read(t, filepath.Join("..", "..", "figures", "gallery", "archive", "interpretations", "measured.md"))
 	keys := StudyKeys(slices.Concat(paper.Study(), paper.StudyOfG()))
 	for _, key := range keys {
 		if block, err := Block(text, "study:"+key); err != nil || !strings.HasPrefix(block, "\n") {

@@ -113,7 +113,7 @@ func TestAnswers(t *testing.T) {
 	points("it is %.1f better than Ours if one step", "better")
 	mean["images"], mean["periodic"] = mean["fig3b-standard-ignores/0"]/100, mean["fig5b-standard-ignores/0"]/100
 	points("correlations with the true score are %.2f and %.2f.", "images", "periodic")
-	readings := string(demand.Read(t, filepath.Join(gallery, readingName, "README.md")))
+	readings := string(demand.Read(t, filepath.Join(gallery, readingFolder, "README.md")))
 	if n := regexp.MustCompile(`Of (\d+) claims, (\d+) hold`).FindStringSubmatch(readings); n == nil {
 		t.Error("the page of readings does not say how many claims depend on them")
 	} else if text := fmt.Sprintf("We judged %s claims under other [readings](replicate/paper/INTERPRETATIONS.md) of the paper: "+
@@ -162,7 +162,7 @@ func TestAnswersInWords(t *testing.T) {
 			}
 		}
 	}
-	study := string(demand.Read(t, filepath.Join("..", "paper", "interpretations", "measured.md")))
+	study := string(demand.Read(t, filepath.Join(gallery, "archive", "interpretations", "measured.md")))
 	gain := func(row string, column int) string {
 		line := regexp.MustCompile(`(?m)^\| ` + row + `.*$`).FindString(study) // the first one is of the Gaussian
 		return strings.TrimPrefix(strings.Fields(strings.Split(line, "|")[column])[0], "+")
