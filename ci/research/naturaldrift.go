@@ -43,7 +43,7 @@ func naturalCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.tables, "table", nil, "tables to compute (default: all)")
 	flags.StringSliceVar(&f.suites, "suite", nil, "models with their rules: "+strings.Join(suiteNames(), ", ")+" (default: all)")
-	flags.StringVar(&f.folder, "folder", filepath.Join("figures", "gallery", "natural-drift"), "folder of tables, losses and pages")
+	flags.StringVar(&f.folder, "folder", filepath.Join("figures", "gallery", "archive", "natural-drift"), "folder of tables, losses and pages")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
 	flags.IntVar(&f.workers, "workers", 1, "number of models that train in parallel")
 	flags.BoolVar(&f.stored, "stored", false, "compute nothing, draw the stored losses")

@@ -15,7 +15,7 @@ import (
 	"tvps/replicate/tables/backtest"
 )
 
-const gallery = "../../../figures/gallery/natural-drift"
+const gallery = "../../../figures/gallery/archive/natural-drift"
 
 // stored are the losses in the gallery, read once: they keep the intervals that are found.
 var stored = sync.OnceValues(func() ([]*Losses, error) { return Read(gallery) })
@@ -197,7 +197,7 @@ func TestWords(t *testing.T) {
 	if committee.Lost == 0 {
 		lost = "none"
 	}
-	sentence := fmt.Sprintf("[%d real tables](figures/gallery/natural-drift/README.md), mixing boosted trees of several "+
+	sentence := fmt.Sprintf("[%d real tables](figures/gallery/archive/natural-drift/README.md), mixing boosted trees of several "+
 		"time scales beats one tuned time scale on %d, loses on %s.", n, committee.Won, lost)
 	readme := strings.Join(strings.Fields(string(demand.Read(t, "../../../README.md"))), " ")
 	check(strings.Contains(readme, sentence), "README.md says "+sentence)
