@@ -17,9 +17,9 @@ import (
 //	                 line 9: Adam on it, in package loop or in the caller's program
 //	Config.LogOmega  its result: log omega = g(x,T) - g(x,t) (Eq. 9)
 //
-// An Estimator compiles them for streams and tables; package sac calls them in programs of
-// its own, where the seeds of several agents train in one program (batched seeds): then all
-// arrays have a leading axis [seeds], and the scope is one of net.Scope.Copies(seeds).
+// An Estimator compiles them for streams. Packages crossfit (own tables) and sac (robots) call
+// them in programs of their own, where several networks train in one program (batched seeds): then
+// all arrays have a leading axis [seeds], and the scope is one of net.Scope.Copies(seeds).
 
 // Input is what g sees of a minibatch besides the times.
 type Input struct {
@@ -43,16 +43,28 @@ func (c Config) Loss(s *net.Scope, in Input, t2, t1 Times, z *Node) *Node {
 }
 
 // logit is f = g(x,t2) - g(x,t1) for Method 1 and f = g(x,t2) for Method 2 (Eq.
-// method_2_app); the standard score has no time in g. Method 1 evaluates both times in one
-// pass, so that a batch normalisation sees them together.
+// method_2_app); the standard score has no time in g.
 func (c Config) logit(s *net.Scope, in Input, t2, t1 Times) *Node {
 	if c.Method != Method1 {
 		return c.G(s, in, t2)
 	}
+	return Sub(c.Pair(s, in, t2, t1))
+}
+
+// Pair is G of the same samples at two times. It evaluates both in one pass, so that a batch normalisation sees them
+// together.
+func (c Config) Pair(s *net.Scope, in Input, t2, t1 Times) (g2, g1 *Node) {
+	if pair := c.Network.spec().pair; pair != nil {
+		return pair(s, c, in, t2, t1)
+	}
 	axis := t2.batchAxis()
-	both := c.G(s, in.twice(axis), t2.concatenate(t1))
-	n := both.Shape().Dim(axis) / 2
-	return Sub(SliceAxis(both, axis, AxisRange(0, n)), SliceAxis(both, axis, AxisRange(n, 2*n)))
+	return halves(c.G(s, in.twice(axis), t2.concatenate(t1)), axis)
+}
+
+// halves cuts an axis in two.
+func halves(x *Node, axis int) (first, second *Node) {
+	n := x.Shape().Dim(axis) / 2
+	return SliceAxis(x, axis, AxisRange(0, n)), SliceAxis(x, axis, AxisRange(n, 2*n))
 }
 
 // twice repeats the minibatch along its axis of samples.
@@ -71,23 +83,6 @@ func (in Input) twice(axis int) Input {
 // every time was drawn equally often; Score.LogOmega corrects for other counts.
 func (c Config) LogOmega(s *net.Scope, in Input, T, t Times) *Node {
 	return Sub(c.G(s, in, T), c.G(s, in, t))
-}
-
-// Both is G of vectors at two times in one pass, for own tables (package crossfit): an MLP that has the time itself,
-// scaled to [-1, 1], as one more input, since cos(pi u) is flat at both ends of the times. What x adds to the first
-// layer is computed once. in.X: [networks, rows, dim]; g2 and g1: [networks, rows].
-func (c Config) Both(s *net.Scope, in Input, t2, t1 Times) (g2, g1 *Node) {
-	axis, times, dim := t2.batchAxis(), t2.concatenate(t1), in.X.Shape().Dim(-1)
-	trend := ExpandAxes(AddScalar(MulScalar(times.values(), 2), -1), -1)
-	layer := s.In("layer1")
-	weights := layer.Weight("weights", net.He(dim+1), dim+1, c.Hidden)
-	bias := layer.Bias("biases", net.Constant(0), c.Hidden)
-	x := net.Affine(layer, in.X, SliceAxis(weights, -2, AxisRange(0, dim)), bias)
-	h := Add(Concatenate([]*Node{x, x}, axis), Mul(trend, SliceAxis(weights, -2, AxisRange(dim, dim+1))))
-	h = Add(h, condition(s, c, Input{Label: in.Label}.twice(axis), times, c.Hidden))
-	g := fromFirst(s, c, h, plainRelu)
-	n := g.Shape().Dim(axis) / 2
-	return SliceAxis(g, axis, AxisRange(0, n)), SliceAxis(g, axis, AxisRange(n, 2*n))
 }
 
 // LossNode is Loss of each row without a draw of z: the mean over z = +1 and z = -1. own and other are g at a row's

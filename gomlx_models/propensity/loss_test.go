@@ -14,12 +14,14 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
+// lossTimes are the fitted times of a lossCase.
+var lossTimes = []float64{0, 1, 2, 5}
+
 // lossCase is a g with given parameters and one minibatch.
 type lossCase struct {
 	e      *Estimator
 	values net.Values
 	table  *tensors.Tensor
-	codes  [][]float32
 	x      []float32 // the pool, 6 samples
 	batch  []Triplet
 	label  []int32 // of the samples
@@ -54,9 +56,8 @@ func newLossCase(t *testing.T, backend compute.Backend, cfg Config, dims ...int)
 			c.values[i][j] += float32(.1 * rng.NormFloat64())
 		}
 	}
-	times64 := []float64{0, 1, 2, 5}
-	s := &Score{e: c.e, times: times64}
-	c.table, c.codes = s.table(5), encode(cfg, times64, 0, 5)
+	s := &Score{e: c.e, times: lossTimes}
+	c.table = s.table(5)
 	for range 2 {
 		c.batch = append(c.batch, GenerateData(rng, own, times)...)
 	}
@@ -109,7 +110,7 @@ func (c *lossCase) graph(t *testing.T, b compute.Backend, values net.Values, bat
 	return float64(tensors.ToScalar[float32](out[0])), grads
 }
 
-// byHand is the loss of the MLP in float64, from the paper's formulas.
+// byHand is the loss of MLP or Trend in float64, from the paper's formulas.
 func (c *lossCase) byHand(values [][]float64, method Method) float64 {
 	p := map[string][]float64{}
 	for i, q := range c.e.params {
@@ -136,6 +137,9 @@ func (c *lossCase) mlp(p map[string][]float64, row int, t int32) float64 {
 			x[j] /= float64(dim)
 		}
 	}
+	if c.e.cfg.Network == Trend {
+		x = append(x, 2*lossTimes[t]/5-1)
+	}
 	sum := dense(x, p["layer1/weights"], p["layer1/biases"])
 	add := func(v []float64) {
 		for j := range sum {
@@ -148,10 +152,7 @@ func (c *lossCase) mlp(p map[string][]float64, row int, t int32) float64 {
 	case TimeEmbedding:
 		add(dense(p["time/table"][int(t)*embeddingDim:int(t+1)*embeddingDim], p["time/map/weights"], p["time/map/biases"]))
 	default:
-		code := make([]float64, len(c.codes[t]))
-		for j := range code {
-			code[j] = float64(c.codes[t][j])
-		}
+		code := byFormula(c.e.cfg, lossTimes[t], 5)
 		add(dense(code, p["time/map/weights"], p["time/map/biases"]))
 	}
 	if c.e.cfg.Classes > 0 {
@@ -214,12 +215,16 @@ func TestLossAndGradientByHand(t *testing.T) {
 			}
 		}
 	}
-	for _, join := range []Join{JoinEven, ""} { // "" means first
-		t.Run(fmt.Sprintf("join %q", join), func(t *testing.T) {
-			cfg := small(Method1, MLP, TimeOneHot, 3)
-			cfg.Join = join
-			lossByHand(t, open(t, "go"), cfg)
-		})
+	for _, network := range []Network{MLP, Trend} {
+		for _, method := range []Method{Method1, Method2} {
+			for _, join := range []Join{JoinEven, ""} { // "" means first
+				t.Run(fmt.Sprintf("%s %s join %q", network, method, join), func(t *testing.T) {
+					cfg := small(method, network, TimeOneHot, 3)
+					cfg.Join = join
+					lossByHand(t, open(t, "go"), cfg)
+				})
+			}
+		}
 	}
 }
 
@@ -322,7 +327,7 @@ func TestTimeEntersBeforeTheFirstNonlinearity(t *testing.T) {
 func timeChangesRatio(t *testing.T, name string, c *lossCase) {
 	t.Helper()
 	defer c.e.Close()
-	s := &Score{e: c.e, times: []float64{0, 1, 2, 5}, logCount: make([]float64, 4), values: c.values}
+	s := &Score{e: c.e, times: lossTimes, logCount: make([]float64, 4), values: c.values}
 	all := Samples{Row: []int32{0, 1, 2, 3, 4, 5}, Label: c.label, Time: make([]int32, 6)}
 	logs, err := s.LogOmega(t.Context(), all, 5)
 	demand.NoError(t, err)

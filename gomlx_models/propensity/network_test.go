@@ -19,7 +19,7 @@ import (
 
 // TestNetworkLists: vectors can be batched, images cannot.
 func TestNetworkLists(t *testing.T) {
-	for n, batched := range map[Network]bool{MLP: true, FC3: true, Deep: true, Conv5: false} {
+	for n, batched := range map[Network]bool{MLP: true, FC3: true, Trend: true, Deep: true, Conv5: false} {
 		if !slices.Contains(Networks(), n) || slices.Contains(BatchedNetworks(), n) != batched {
 			t.Errorf("%s is listed wrongly: %v, for batched seeds %v", n, Networks(), BatchedNetworks())
 		}

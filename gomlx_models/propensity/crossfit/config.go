@@ -48,6 +48,7 @@ type Candidate struct {
 // Config are the settings of Fitter.Fit. DefaultConfig is a start that works.
 type Config struct {
 	Method     propensity.Method       // Method1 or Method2
+	Network    propensity.Network      `json:",omitempty"` // one of propensity.BatchedNetworks(); "" means Trend
 	Time       propensity.TimeEncoding // TimeFourier or TimeScalar
 	Kinds      []Kind                  // the kinds that Weights will be asked for; Conditional needs two fits of g
 	Candidates []Candidate             // the grid
@@ -109,7 +110,9 @@ func (c Config) Validate() error {
 	}
 	for _, g := range c.Candidates {
 		if err == nil {
-			err = c.score(g).Validate()
+			training := c.g(g)
+			training.Updates, training.LearningRate, training.Batch = g.Updates, g.LearningRate, c.Batch
+			err = cmp.Or(training.ValidateBatched(), training.Validate())
 		}
 		if err == nil && (g.Updates < 1 || !(g.Decay >= 0) || g.Decay*g.LearningRate >= 1) {
 			err = fmt.Errorf("%d updates with a weight decay of %v; there must be 1 or more, with a decay of at least 0 "+
@@ -122,10 +125,13 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// score holds the settings of g, without labels.
-func (c Config) score(g Candidate) propensity.Config {
-	s := propensity.DefaultConfig()
-	s.Method, s.Time, s.Batch = c.Method, c.Time, c.Batch
-	s.Hidden, s.Frequencies, s.Updates, s.LearningRate = g.Hidden, g.Frequencies, g.Updates, g.LearningRate
-	return s
+// g holds the settings of a candidate's network, without those of its training; no labels.
+func (c Config) g(of Candidate) propensity.Config {
+	return propensity.Config{Method: c.Method, Network: c.network(), Hidden: of.Hidden, Layers: layers, Time: c.Time,
+		Frequencies: of.Frequencies, Clip: propensity.ClipOne}
 }
+
+// layers is the number of layers of the network deep.
+const layers = 4
+
+func (c Config) network() propensity.Network { return cmp.Or(c.Network, propensity.Trend) }

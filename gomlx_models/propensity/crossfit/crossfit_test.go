@@ -231,6 +231,25 @@ func TestGaussian(t *testing.T) {
 	}
 }
 
+// TestEveryNetwork: each network of vectors finds a drift; one of images is refused.
+func TestEveryNetwork(t *testing.T) {
+	demand.Slow(t)
+	d := moving(1, 2000, false)
+	cfg := tiny()
+	cfg.Kinds, cfg.Candidates[0].Hidden = []Kind{Covariate}, 16
+	for _, cfg.Network = range propensity.BatchedNetworks() {
+		o := fitOwn(t, d, cfg, 0)
+		w := weigh(t, o, o.Last, WeightOptions{Kind: Covariate})
+		correlation, _ := agreement(w.LogOmega, exactLog(d, o.Last))
+		t.Logf("%s: correlation %.3f with the exact log ratio", cfg.Network, correlation)
+		if !(correlation > .9) {
+			t.Errorf("%s: correlation %.3f with the exact log ratio", cfg.Network, correlation)
+		}
+	}
+	cfg.Network = propensity.Conv5
+	demand.Error(t, cfg.Validate(), `crossfit: network "conv5" is not one of`, "trend")
+}
+
 // TestConditional: weights of kind conditional agree with log p_T(y|x) / p_t(y|x).
 func TestConditional(t *testing.T) {
 	demand.Slow(t)

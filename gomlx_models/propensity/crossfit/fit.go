@@ -11,6 +11,7 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/compute"
 )
@@ -230,7 +231,10 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	rows := sortRows(d, o.Shape.Columns)
 	rows.deal(d, cfg.Folds)
 	o.fold = rows.folds()
-	o.turn, rows.x = turned(scores, d.Dim, rows.at)
+	rows.x = scores
+	if cfg.network() == propensity.Trend { // x enters others in ways of their own
+		o.turn, rows.x = turned(scores, d.Dim, rows.at)
+	}
 	o.note(d, rows)
 	return o, rows, nil
 }

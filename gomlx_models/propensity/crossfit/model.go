@@ -7,7 +7,6 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
-	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -108,8 +107,8 @@ func (o *Fitted) table(rows *sortedRows) []*tensors.Tensor {
 
 // key names the programs of a candidate.
 func (o *Fitted) key(c Candidate, lanes, batch, stride int) netKey {
-	g := propensity.Config{Method: o.Config.Method, Hidden: c.Hidden, Time: o.Config.Time, Frequencies: c.Frequencies,
-		Classes: o.Shape.Classes}
+	g := o.Config.g(c)
+	g.Classes = o.Shape.Classes
 	return netKey{g: g, dim: o.width(), target: o.Shape.Target != nil, lanes: lanes, batch: batch, stride: stride}
 }
 

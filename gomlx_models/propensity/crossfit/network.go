@@ -17,7 +17,7 @@ import (
 // netKey names the compiled programs of some networks. Those of g serve Joint and Covariate: without outcome, label and
 // target of every row are 0.
 type netKey struct {
-	g                    propensity.Config // what Config.Both reads
+	g                    propensity.Config // what Config.Pair reads
 	dim                  int
 	target               bool
 	outputs              int // 0: g; otherwise a model of the outcome with so many outputs
@@ -76,7 +76,7 @@ func (w *network) forward(s *net.Scope, in []*Node) (out []*Node, loss *Node) {
 		x = Concatenate([]*Node{x, ExpandAxes(in[3], -1)}, -1)
 	}
 	last := Ones(x.Graph(), shapes.Make(dtypes.Float32, w.lanes, 1))
-	own, other := w.g.Both(s, propensity.Input{X: x, Label: in[2]}, propensity.Continuous(in[4], last),
+	own, other := w.g.Pair(s, propensity.Input{X: x, Label: in[2]}, propensity.Continuous(in[4], last),
 		propensity.Continuous(in[5], last))
 	return []*Node{own, other}, w.g.Method.LossNode(own, other)
 }
