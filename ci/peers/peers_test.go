@@ -81,7 +81,7 @@ func settings() robots.Settings {
 		ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, LearnAlpha: true,
 		Replay: 1e6, BurnIn: 1000, UpdateEvery: 1,
 		// Plain SAC does not use the rest, but its values must be valid.
-		ContextHidden: 1, History: 1, GHidden: 1, GLayers: 2, GRate: 1e-4, GUpdates: 1, GBatch: 2,
+		ContextHidden: 1, History: 1, GNetwork: "deep", GHidden: 1, GLayers: 2, GRate: 1e-4, GUpdates: 1, GBatch: 2,
 		Method: "method2", GTime: "scalar", Waves: 1, Clip: "min1",
 	}
 }

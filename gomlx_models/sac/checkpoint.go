@@ -12,6 +12,8 @@ import (
 	"reflect"
 	"slices"
 
+	"tvps/gomlx_models/propensity"
+
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/klauspost/compress/zstd"
 )
@@ -40,6 +42,15 @@ type seedHeader struct {
 	Fresh   []freshLoss
 	Means   map[int]float64 `json:",omitempty"` // see measure
 	Replay  *replay         // apart from its rows
+}
+
+// canonical is the configuration as checkpoints have it, of which old ones do not name g's network: Deep is "".
+func (c Config) canonical() Config {
+	if c.Omega != nil && c.Omega.Network == propensity.Deep {
+		omega := *c.Omega
+		omega.Network, c.Omega = "", &omega
+	}
+	return c
 }
 
 // Save writes a checkpoint, which has everything that the future of the agent depends on: networks, targets,

@@ -7,6 +7,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
+	"tvps/gomlx_models/propensity"
 )
 
 // everything is an agent with all parts of a checkpoint and a small replay, which wraps.
@@ -80,6 +81,23 @@ func TestLoadContinuesWithTheSameBits(t *testing.T) {
 		if !bytes.Equal(saved(t, a), saved(t, b)) {
 			t.Error("the next checkpoints differ")
 		}
+	}
+}
+
+// TestOldCheckpoint: one that was written before g's network could be chosen is of an agent whose g is Deep.
+func TestOldCheckpoint(t *testing.T) {
+	file, cfg := demand.Read(t, "testdata/without-network.state"), everything(t, UseTransition).cfg
+	for network, words := range map[propensity.Network]string{"": "", propensity.Deep: "", propensity.FC3: "other settings"} {
+		omega := *cfg.Omega
+		omega.Network, cfg.Omega = network, &omega
+		a := open(t, backend.Go, cfg, 3, 4)
+		if err := load(a, file); words != "" {
+			demand.Error(t, err, words)
+			continue
+		} else if demand.NoError(t, err); a.gUpdates != 6 {
+			t.Errorf("%q: %d updates of g", network, a.gUpdates)
+		}
+		live(t, a)
 	}
 }
 

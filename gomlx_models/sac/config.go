@@ -43,8 +43,9 @@ type Context struct {
 // has g itself: its networks, time encodings, loss and clips.
 type Omega struct {
 	Method  propensity.Method       // Method1 or Method2
+	Network propensity.Network      `json:",omitempty"` // of g; one of propensity.BatchedNetworks(); "" means Deep
 	Hidden  int                     // units of each hidden layer of g
-	Layers  int                     // fully connected layers of g, including the output layer
+	Layers  int                     // Deep: fully connected layers of g, including the output layer
 	Rate    float64                 // learning rate of Adam
 	Updates int                     // M, minibatches of one fit; 0 leaves omega at 1
 	Batch   int                     // triplets per minibatch

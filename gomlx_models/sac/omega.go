@@ -1,6 +1,7 @@
 package sac
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,7 +19,7 @@ import (
 // g is the score g(s, a, t) of package propensity under these settings: x is (action,
 // observation), standardised, and the time is the number of the episode. Seeds are batched.
 func (o Omega) g() propensity.Config {
-	return propensity.Config{Method: o.Method, Network: propensity.Deep,
+	return propensity.Config{Method: o.Method, Network: cmp.Or(o.Network, propensity.Deep),
 		Hidden: o.Hidden, Layers: o.Layers, Time: o.Time, Frequencies: o.Waves, Clip: o.Clip}
 }
 

@@ -81,14 +81,20 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 		}
 		return logP(s, t) - math.Log(others)
 	}
-	for method, exact := range map[propensity.Method]func(s float64, t int) float64{
-		propensity.Method1: logP, propensity.Method2: deviation,
+	for _, c := range []struct {
+		method  propensity.Method
+		network propensity.Network
+		exact   func(s float64, t int) float64
+	}{
+		{propensity.Method1, "", logP}, {propensity.Method2, "", deviation}, {propensity.Method1, propensity.FC3, logP},
+		{propensity.Method1, propensity.MLP, logP}, {propensity.Method1, propensity.Trend, logP},
 	} {
 		cfg := DefaultConfig(1, 1)
 		cfg.Batch = 500
 		tinyOmega(&cfg)
 		o := cfg.Omega
-		o.Method, o.Clip, o.Updates, o.Rate, o.Waves, o.Hidden, o.Batch = method, propensity.ClipNone, 300, 2e-3, 2, 16, 256
+		o.Method, o.Network, o.Clip, o.Updates = c.method, c.network, propensity.ClipNone, 300
+		o.Rate, o.Waves, o.Hidden, o.Batch = 2e-3, 2, 16, 256
 		a := open(t, backend.Go, cfg, 5)
 		gaussian(t, a, times, length, func(t int) float64 { return .5 * float64(t) }, func() error { return nil })
 		demand.NoError(t, a.fitOmega())
@@ -98,13 +104,13 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 			number := r.numbers(nil, at[i])
 			for b, k := range at[i] {
 				s := float64(r.row(k)[2]) // action, reward, observation
-				want := exact(s, times-1) - exact(s, int(number[b]))
+				want := c.exact(s, times-1) - c.exact(s, int(number[b]))
 				miss += math.Pow(math.Log(float64(got[i*cfg.Batch+b]))-want, 2)
 				spread += want * want
 			}
 			if miss/spread > .1 {
-				t.Errorf("%s, seed %d: the error of log omega has %.2f of the exact one's sum of squares",
-					method, a.seeds[i], miss/spread)
+				t.Errorf("%s %s, seed %d: the error of log omega has %.2f of the exact one's sum of squares",
+					c.method, c.network, a.seeds[i], miss/spread)
 			}
 		}
 	}

@@ -65,6 +65,7 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 	if len(seeds) == 0 {
 		return nil, errors.New("sac: no seeds; give at least one")
 	}
+	cfg = cfg.canonical()
 	p, err := newPrograms(backend, cfg, len(seeds))
 	if err != nil {
 		return nil, err

@@ -95,7 +95,7 @@ func miniature() Settings {
 		Evaluate: EvaluateTasks, EvaluateEpisodes: 3,
 		Hidden: 8, Layers: 2, Batch: 8, Gamma: .9, Tau: .05, ActorRate: 3e-3, CriticRate: 3e-3, Alpha: .1, LearnAlpha: true,
 		Replay: 60, BurnIn: 10, UpdateEvery: 1,
-		ContextHidden: 4, History: 3, GHidden: 4, GLayers: 4, GRate: 1e-2, GUpdates: 2, GBatch: 16, GEvery: 1,
+		ContextHidden: 4, History: 3, GNetwork: "deep", GHidden: 4, GLayers: 4, GRate: 1e-2, GUpdates: 2, GBatch: 16, GEvery: 1,
 		Method: "method2", GTime: "fourier", Waves: 2, Clip: "min1",
 		Episodes: 16}
 }

@@ -57,7 +57,7 @@ var (
 		Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005, ActorRate: 3e-4, CriticRate: 3e-4,
 		Alpha: .2, LearnAlpha: true, Replay: 1_000_000, BurnIn: 10_000, UpdateEvery: 1,
 		ContextHidden: 30, History: 30, Recent: 100,
-		GHidden: 64, GLayers: 4, GRate: 1e-4, GUpdates: 4, GBatch: 512, GEvery: 1,
+		GNetwork: propensity.Deep, GHidden: 64, GLayers: 4, GRate: 1e-4, GUpdates: 4, GBatch: 512, GEvery: 1,
 		Method: propensity.Method2, GTime: propensity.TimeFourier, Waves: 8, Clip: propensity.ClipOne,
 		Episodes: 3000, Threads: 1,
 	}

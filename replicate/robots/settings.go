@@ -45,8 +45,9 @@ type Settings struct {
 
 	Recent int `set:"recent" of:"recent" doc:"sac-recent, sac-context-recent: latest episodes that minibatches are drawn from, the current one among them; 0 for all (I25)"`
 
+	GNetwork propensity.Network      `set:"g-network" of:"omega" was:"deep" doc:"network of g: deep, mlp, fc3 or trend (Table 1: deep)"`
 	GHidden  int                     `set:"g-hidden" of:"omega" doc:"units of each hidden layer of g (I24)"`
-	GLayers  int                     `set:"g-layers" of:"omega" doc:"number of fully connected layers of g (Table 1: 4 with ReLU and BatchNorm)"`
+	GLayers  int                     `set:"g-layers" of:"omega" doc:"g-network=deep: number of fully connected layers of g (Table 1: 4 with ReLU and BatchNorm)"`
 	GRate    float64                 `set:"g-rate" of:"omega" doc:"learning rate of g (Table 1: 1e-4)"`
 	GUpdates int                     `set:"g-updates" of:"omega" doc:"minibatches of one fit of g (Table 1, I24: M = 4)"`
 	GBatch   int                     `set:"g-batch" of:"omega" doc:"minibatch size of g in triplets (Table 1: 512)"`
@@ -66,11 +67,12 @@ var _ experiment.Setup = Settings{}
 func rules() experiment.Rules {
 	return experiment.Rules{
 		Choices: map[string][]string{
-			"scenario": Scenarios(),
-			"evaluate": {EvaluateTasks, EvaluateComing},
-			"method":   propensity.Names(propensity.TimeVaryingMethods()),
-			"g-time":   propensity.Names(propensity.ContinuousEncodings()),
-			"clip":     propensity.Names(propensity.Clips()),
+			"scenario":  Scenarios(),
+			"evaluate":  {EvaluateTasks, EvaluateComing},
+			"g-network": propensity.Names(propensity.BatchedNetworks()),
+			"method":    propensity.Names(propensity.TimeVaryingMethods()),
+			"g-time":    propensity.Names(propensity.ContinuousEncodings()),
+			"clip":      propensity.Names(propensity.Clips()),
 		},
 		Minimum: map[string]int{"threads": 0, "burn-in": 0, "g-updates": 0, "g-every": 0, "recent": 0, "gamma": 0, "alpha": 0},
 		// What sizes arrays: of numbers that are multiplied with each other, more would not fit into memory.
@@ -176,8 +178,12 @@ func (s Settings) Notes(_ experiment.Source, series []string, _ string) []string
 		return l.Omega
 	}
 	if slices.ContainsFunc(series, omega) {
-		out = append(out, fmt.Sprintf("g: %d layers of %d units, %s time, %d minibatches of %d at rate %g %s, clip %s, %s.",
-			s.GLayers, s.GHidden, s.GTime, s.GUpdates, s.GBatch, s.GRate, often(s.GEvery), s.Clip, s.Method))
+		network := fmt.Sprintf("%d layers", s.GLayers)
+		if s.GNetwork != propensity.Deep {
+			network = string(s.GNetwork)
+		}
+		out = append(out, fmt.Sprintf("g: %s of %d units, %s time, %d minibatches of %d at rate %g %s, clip %s, %s.",
+			network, s.GHidden, s.GTime, s.GUpdates, s.GBatch, s.GRate, often(s.GEvery), s.Clip, s.Method))
 	}
 	return out
 }
@@ -230,7 +236,7 @@ func (s Settings) agent(l Learner, observations, actions int) sac.Config {
 		c.Recent = s.Recent
 	}
 	if l.Omega {
-		c.Omega = &sac.Omega{Method: s.Method, Clip: s.Clip,
+		c.Omega = &sac.Omega{Method: s.Method, Network: s.GNetwork, Clip: s.Clip,
 			Hidden: s.GHidden, Layers: s.GLayers, Rate: s.GRate, Updates: s.GUpdates, Batch: s.GBatch, Every: s.GEvery,
 			Time: s.GTime, Waves: s.Waves, Use: l.Use}
 	}

@@ -16,7 +16,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{"every", "17", []string{"every=17", "16 episodes"}}, {"valves", "11", []string{"valves=11", "10"}},
 		{"scenario", "cheeta", []string{`did you mean "cheetah"`}},
-		{"g-layers", "1", []string{"omega layers"}}, {"gamma", "2", []string{"gamma"}}, {"batch", "0", []string{"batch=0"}},
+		{"g-layers", "1", []string{"omega layers"}}, {"g-network", "conv5", []string{"g-network", "deep, fc3, mlp, trend"}}, {"gamma", "2", []string{"gamma"}}, {"batch", "0", []string{"batch=0"}},
 		{"evaluate", "all", []string{"tasks", "coming"}},
 		{"replay", "4194305", []string{"replay=4194305", "at most 4194304"}}, {"tau", "1.1", []string{"at most 1"}},
 		{"evaluate-episodes", "10001", []string{"at most 10000"}}, {"episodes", "10000001", []string{"at most 10000000"}},
@@ -53,20 +53,20 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestThreadsInIdentity: the number of XLA's threads, on which rounding depends, is part of a run's identity unless it
-// is the default, with which runs were stored before there was the setting. References use no backend.
-func TestThreadsInIdentity(t *testing.T) {
-	s := miniature()
-	for _, c := range []struct {
-		series  string
-		threads int
-		want    string
-	}{{"sac", 0, ""}, {"sac", 1, "1"}, {"nothing", 1, ""}} {
-		s.Threads = c.threads
+// TestNewSettingsInIdentity: settings that are younger than stored runs are part of a run's identity unless they have
+// the value that those runs were made with: the number of XLA's threads, on which rounding depends, and the network of
+// g. References use no backend, and SAC alone has no g.
+func TestNewSettingsInIdentity(t *testing.T) {
+	for _, c := range []struct{ series, name, value, want string }{
+		{"sac", "threads", "0", ""}, {"sac", "threads", "1", "1"}, {"nothing", "threads", "1", ""},
+		{"sac-omega", "g-network", "deep", ""}, {"sac-omega", "g-network", "fc3", "fc3"}, {"sac", "g-network", "fc3", ""},
+	} {
+		s, err := miniature().With(c.name, c.value)
+		demand.NoError(t, err)
 		outlines, err := s.Outlines([]string{c.series}, MeasureReturn)
 		demand.NoError(t, err)
-		if got := outlines[0].Settings["threads"]; got != c.want {
-			t.Errorf("%s with threads=%d: %q in the identity, want %q", c.series, c.threads, got, c.want)
+		if got := outlines[0].Settings[c.name]; got != c.want {
+			t.Errorf("%s with %s=%s: %q in the identity, want %q", c.series, c.name, c.value, got, c.want)
 		}
 	}
 }
