@@ -4,14 +4,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/env"
-	"tvps/data/env/mujoco"
-	"tvps/gomlx_models/backend"
+	"tvps/data/artifact"
 	"tvps/kernel/setup"
 )
 
@@ -26,7 +23,7 @@ func TestThirdParty(t *testing.T) {
 		"| `kernel lab --venv` | `jupyterlab` | " + setup.LabVersion + " | BSD-3-Clause |  |",
 		fmt.Sprintf("| completes code in cells | `golang.org/x/tools/gopls` | %s | BSD-3-Clause |  |", gopls[1]),
 	}
-	for _, w := range slices.Concat(backend.Pinned(), mujoco.Pinned(), env.Pinned()) {
+	for _, w := range artifact.Wheels() {
 		what := w.What
 		for _, processor := range []string{"x86_64", "aarch64"} {
 			if strings.Contains(w.Name, processor) {

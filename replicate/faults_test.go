@@ -159,7 +159,7 @@ func faultyKinds(t *testing.T) []*faulty {
 				"--series", "everything,recent", "--set", "max-updates=2", "--set", "batch=16", "--set", "test-n=50")})
 		b.Finalize()
 	}
-	lib, err := mujoco.Open(t.Context(), artifact.WheelOptions{NoFetch: true})
+	lib, err := mujoco.Open(t.Context(), artifact.Options{NoFetch: true})
 	cache, cacheErr := artifact.CacheDir()
 	if err = errors.Join(err, cacheErr); err != nil {
 		t.Logf("no robots: %v", err)

@@ -92,7 +92,6 @@ func TestDataPackages(t *testing.T) {
 var otherWrites = map[string]string{
 	"ci/demand/demand.go":                      "writes files of tests",
 	"ci/mutations/main.go":                     "writes into a temporary folder",
-	"data/cifar10/download.go":                 "renames a folder",
 	"kernel/jupyter/connection.go":             "writes into a new folder of its own, before the kernel starts",
 	"kernel/setup/tools.go":                    "renames programs that were built on the same disk",
 	"replicate/cluster/slurmtest/slurmtest.go": "writes settings of tests",

@@ -14,7 +14,6 @@ var (
 	ErrDamaged     = errors.New("damaged or altered file")
 	ErrDiskFull    = errors.New("disk full")
 	ErrNotWritable = errors.New("folder not writable")
-	ErrNotIndex    = errors.New("not the package index")
 	ErrShared      = errors.New("other users may write here")
 )
 

@@ -54,7 +54,7 @@ const windMotor = `<motor name="wind" joint="rootx" gear="1" ctrllimited="true" 
 
 // NewCheetah returns a Half-Cheetah. It downloads MuJoCo and the model if they are missing.
 func NewCheetah(ctx context.Context, opts CheetahOptions) (*Cheetah, error) {
-	lib, err := mujoco.Open(ctx, artifact.WheelOptions{Log: opts.Log})
+	lib, err := mujoco.Open(ctx, artifact.Options{Log: opts.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func NewCheetah(ctx context.Context, opts CheetahOptions) (*Cheetah, error) {
 
 // cheetahXML returns gymnasium's model, unless Plain with the wind as a seventh motor.
 func cheetahXML(ctx context.Context, opts CheetahOptions) ([]byte, error) {
-	files, err := readWheel(ctx, gymnasiumWheel, opts.Log)
+	files, err := readWheel(ctx, artifact.Gymnasium, opts.Log)
 	if err != nil {
 		return nil, err
 	}

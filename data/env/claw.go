@@ -79,11 +79,11 @@ func NewClaw(ctx context.Context, opts ClawOptions) (*Claw, error) {
 	if c.horizon == 0 {
 		c.horizon = 40
 	}
-	lib, err := mujoco.Open(ctx, artifact.WheelOptions{Log: opts.Log})
+	lib, err := mujoco.Open(ctx, artifact.Options{Log: opts.Log})
 	if err != nil {
 		return nil, err
 	}
-	files, err := readWheel(ctx, robelWheel, opts.Log)
+	files, err := readWheel(ctx, artifact.ROBEL, opts.Log)
 	if err != nil {
 		return nil, err
 	}

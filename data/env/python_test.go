@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/artifact"
 )
 
 var update = flag.Bool("update", false, "write testdata/trajectories.json again, with TVPS_PYTHON")
@@ -90,7 +91,7 @@ func writeModels(t *testing.T, dir string) {
 	xml, err := cheetahXML(t.Context(), CheetahOptions{})
 	skipWithout(t, err)
 	files["cheetah.xml"] = xml
-	scene, err := readWheel(t.Context(), robelWheel, nil)
+	scene, err := readWheel(t.Context(), artifact.ROBEL, nil)
 	demand.NoError(t, err)
 	for _, v := range []int{1, 4, 9} {
 		xml, assets, err := clawModel(scene, v)

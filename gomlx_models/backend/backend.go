@@ -76,8 +76,7 @@ type Options struct {
 	CacheDir string    // folder for downloaded plugins; "" for artifact.CacheDir
 	NoFetch  bool      // never download: a missing plugin is an error
 
-	index string                    // JSON page of the plugin's package; "" for PyPI's. Tests replace it,
-	pins  map[string]artifact.Wheel // and the pinned wheels; nil for the real ones
+	pins map[string]artifact.Archive // nil for artifact.XLAPlugin; tests replace it
 }
 
 // Identity returns what can change the results of a program: "backend" is the name, "plugin"
@@ -143,8 +142,7 @@ func (b *Backend) Finalize() (err error) {
 // Only Default falls back to Go, with one line of warning to opts.Log. It returns the error
 // instead if ctx is done, if a plugin named by PluginPathEnv cannot be used, if the plugin or
 // its download is damaged or was altered (artifact.ErrDamaged), if others may write the cache
-// folder (artifact.ErrShared), if something else answers for the package index
-// (artifact.ErrNotIndex), or if the address space is limited.
+// folder (artifact.ErrShared), or if the address space is limited.
 func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 	if name != Go && opts.CacheDir == "" {
 		var err error
@@ -169,7 +167,7 @@ func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 
 func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 	b, err := openXLACPU(ctx, opts)
-	final := []error{errNamedPlugin, errAddressSpace, artifact.ErrDamaged, artifact.ErrShared, artifact.ErrNotIndex}
+	final := []error{errNamedPlugin, errAddressSpace, artifact.ErrDamaged, artifact.ErrShared}
 	if err == nil || ctx.Err() != nil || slices.ContainsFunc(final, func(e error) bool { return errors.Is(err, e) }) {
 		return b, err
 	}

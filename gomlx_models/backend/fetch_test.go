@@ -63,7 +63,7 @@ func TestDamagedCachedPlugin(t *testing.T) {
 	opts.NoFetch = false
 	for _, name := range []string{XLACPU, Default, Default} { // offline: no other is taken, the second time neither
 		_, err = Open(t.Context(), name, opts)
-		check(t, err, "is damaged and cannot be fetched again: the package index cannot be reached", cache, pluginFile)
+		check(t, err, "is damaged and cannot be fetched again: cannot download fake.whl", cache, pluginFile)
 		if !errors.Is(err, artifact.ErrDamaged) {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -92,7 +92,8 @@ func TestSharedCache(t *testing.T) {
 func TestReadOnlyCache(t *testing.T) {
 	x, cache, opts := newIndex(t)
 	x.Close()
-	os.MkdirAll(filepath.Join(filepath.Dir(pluginPath(cache)), ".lock"), 0o755)
+	os.MkdirAll(filepath.Dir(pluginPath(cache)), 0o755)
+	os.MkdirAll(filepath.Dir(pluginPath(cache))+".lock", 0o755)
 	os.WriteFile(filepath.Join(cache, "pjrt", "stamps"), nil, 0o644)
 	os.WriteFile(pluginPath(cache), fakePlugin(), 0o755)
 	if got, err := findCPU(t.Context(), opts); err != nil || got.source != "cache" {
@@ -115,7 +116,7 @@ func TestFetchOnce(t *testing.T) {
 	wait.Wait()
 	check(t, nil, "", cache, pluginFile)
 	os.Remove(pluginPath(cache))
-	os.WriteFile(filepath.Join(filepath.Dir(pluginPath(cache)), fakeWheel), makeWheel(), 0o644)
+	os.WriteFile(filepath.Dir(pluginPath(cache))+"-fake.whl", makeWheel(), 0o644)
 	_, err := findCPU(t.Context(), opts)
 	check(t, err, "", cache, pluginFile)
 	if n := x.wheels.Load(); n != 1 {
@@ -127,7 +128,7 @@ func TestNoNetwork(t *testing.T) {
 	x, cache, opts := newIndex(t)
 	x.Close()
 	_, err := Open(t.Context(), XLACPU, opts)
-	check(t, err, "cannot find or download an XLA plugin: the package index cannot be reached", cache)
+	check(t, err, "cannot find or download an XLA plugin: cannot download fake.whl", cache)
 
 	var log bytes.Buffer
 	opts.Log = &log
@@ -155,11 +156,8 @@ func TestNoUnpinnedPlugin(t *testing.T) {
 		damage func(x *index)
 		kind   error
 	}{
-		"the wheel is altered":    {func(x *index) { x.wheel[100_000] ^= 1 }, artifact.ErrDamaged},
-		"a proxy sends its page":  {func(x *index) { x.wheel = []byte(page) }, artifact.ErrDamaged},
-		"the index names another": {func(x *index) { x.digest = strings.Repeat("ab", 32) }, artifact.ErrDamaged},
-		"the index gives no hash": {func(x *index) { x.digest = "" }, artifact.ErrDamaged},
-		"a page for the index":    {func(x *index) { x.page = page }, artifact.ErrNotIndex},
+		"the wheel is altered":   {func(x *index) { x.wheel[100_000] ^= 1 }, artifact.ErrDamaged},
+		"a proxy sends its page": {func(x *index) { x.wheel = []byte(page) }, artifact.ErrDamaged},
 	} {
 		x, cache, opts := newIndex(t)
 		c.damage(x)

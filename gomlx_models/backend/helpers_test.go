@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -23,7 +22,11 @@ import (
 	"tvps/data/artifact"
 )
 
-const fakeWheel = "fake-0.0.1.whl"
+// Names of the pinned plugin.
+const (
+	pluginFile   = "pjrt_c_api_cpu_plugin.so"
+	pluginMember = "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"
+)
 
 func hexSum(data []byte) string {
 	sum := sha256.Sum256(data)
@@ -45,44 +48,36 @@ func makeWheel() []byte {
 	return buf.Bytes()
 }
 
-func fakePins() map[string]artifact.Wheel {
+// fakePins pins the wheel at an address.
+func fakePins(url string) map[string]artifact.Archive {
 	wheel := makeWheel()
-	return map[string]artifact.Wheel{runtime.GOOS + "-" + runtime.GOARCH: pluginWheel(
-		fakeWheel, hexSum(wheel), int64(len(wheel)), hexSum(fakePlugin()), int64(len(fakePlugin())))}
+	return map[string]artifact.Archive{runtime.GOOS + "-" + runtime.GOARCH: {
+		File: artifact.File{Name: "fake.whl", URL: url, SHA256: hexSum(wheel), Size: int64(len(wheel))},
+		What: "the XLA plugin", Package: "xla-cpu-pjrt", Release: "0.0.1",
+		Members: []artifact.Member{{Path: pluginMember, Name: pluginFile, SHA256: hexSum(fakePlugin()),
+			Size: int64(len(fakePlugin())), Perm: 0o755}},
+	}}
 }
 
-// index is a package index with one wheel.
+// index is a server with one wheel.
 type index struct {
 	*httptest.Server
 	wheel  []byte        // the content that it sends
-	digest string        // the SHA-256 that it states
-	page   string        // if not empty, it is sent instead of the index's description
 	slow   time.Duration // delay before each download
 	wheels atomic.Int32  // number of downloads
 }
 
-// newIndex starts an index. The options use it instead of PyPI, and an empty cache.
+// newIndex starts a server. The options use it instead of PyPI, and an empty cache.
 func newIndex(t *testing.T) (x *index, cache string, opts Options) {
 	t.Setenv(PluginPathEnv, "")
-	x = &index{wheel: makeWheel(), digest: hexSum(makeWheel())}
+	x = &index{wheel: makeWheel()}
 	x.Server = httptest.NewServer(x)
 	t.Cleanup(x.Close)
 	cache = t.TempDir()
-	return x, cache, Options{CacheDir: cache, index: x.URL + "/json", pins: fakePins()}
+	return x, cache, Options{CacheDir: cache, pins: fakePins(x.URL + "/fake.whl")}
 }
 
 func (x *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/json" && x.page != "" {
-		w.Write([]byte(x.page))
-		return
-	}
-	if r.URL.Path == "/json" {
-		json.NewEncoder(w).Encode(map[string]any{"releases": map[string]any{pluginRelease: []any{
-			map[string]any{"filename": "other.whl", "url": x.URL + "/other", "digests": map[string]string{"sha256": "00"}},
-			map[string]any{"filename": fakeWheel, "url": x.URL + "/wheel", "digests": map[string]string{"sha256": x.digest}},
-		}}})
-		return
-	}
 	x.wheels.Add(1)
 	time.Sleep(x.slow)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(x.wheel))
@@ -93,7 +88,7 @@ func files(t *testing.T, dir string) []string {
 	t.Helper()
 	var list []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		lock := filepath.Base(path) == ".lock" || strings.HasSuffix(path, ".whl.lock")
+		lock := strings.HasSuffix(path, ".lock")
 		stamp := filepath.Base(filepath.Dir(path)) == "stamps"
 		if err == nil && !d.IsDir() && !lock && !stamp {
 			list = append(list, filepath.Base(path))
@@ -118,5 +113,5 @@ func check(t *testing.T, err error, words, cache string, left ...string) {
 }
 
 func pluginPath(cache string) string {
-	return filepath.Join(cache, "pjrt", pluginRelease+"-"+runtime.GOOS+"-"+runtime.GOARCH, pluginFile)
+	return filepath.Join(cache, "pjrt", "0.0.1-"+runtime.GOOS+"-"+runtime.GOARCH, pluginFile)
 }

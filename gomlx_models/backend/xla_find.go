@@ -18,8 +18,7 @@ import (
 // findCPU finds a CPU plugin: one named by PluginPathEnv, then the pinned one in the cache,
 // which is downloaded if necessary. No other is taken in its place: it would be native code
 // that no hash vouches for. A plugin or a download that is not the pinned one is
-// artifact.ErrDamaged, a cache folder that others may write artifact.ErrShared, and an answer
-// that is not the package index artifact.ErrNotIndex.
+// artifact.ErrDamaged, and a cache folder that others may write artifact.ErrShared.
 func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 	if list := os.Getenv(PluginPathEnv); list != "" {
 		path, err := searchList(list, "cpu")
@@ -39,9 +38,6 @@ func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 		return pluginInfo{}, fmt.Errorf("no XLA plugin was loaded: %w", err)
 	case errors.Is(err, artifact.ErrDamaged):
 		return pluginInfo{}, fmt.Errorf("no XLA plugin was loaded, as what was found is not the pinned one: %w", err)
-	case errors.Is(err, artifact.ErrNotIndex):
-		return pluginInfo{}, fmt.Errorf("no XLA plugin was loaded: %w; without a network name a plugin with %s, "+
-			"or choose the slow pure Go backend, %s", err, PluginPathEnv, Go)
 	case errors.Is(err, artifact.ErrDiskFull) || errors.Is(err, artifact.ErrNotWritable):
 		return pluginInfo{}, err // no other plugin would help
 	}
@@ -54,19 +50,19 @@ func ensurePinned(ctx context.Context, opts Options) (pluginInfo, error) {
 	platform := runtime.GOOS + "-" + runtime.GOARCH
 	table := opts.pins
 	if table == nil {
-		table = pins
+		table = artifact.XLAPlugin
 	}
 	wheel, ok := table[platform]
 	if !ok {
-		return pluginInfo{}, fmt.Errorf("%s %s has no plugin for %s", pluginPackage, pluginRelease, platform)
+		return pluginInfo{}, fmt.Errorf("no plugin is pinned for %s", platform)
 	}
-	dir := filepath.Join(opts.CacheDir, "pjrt", pluginRelease+"-"+platform)
-	plugin := pluginInfo{filepath.Join(dir, pluginFile), "cache", pluginPackage + " " + pluginRelease}
+	dir := filepath.Join(opts.CacheDir, "pjrt", wheel.Release+"-"+platform)
+	plugin := pluginInfo{wheel.Members[0].In(dir), "cache", wheel.Package + " " + wheel.Release}
 	if err := artifact.CheckPrivate(opts.CacheDir, plugin.path); err != nil {
 		return pluginInfo{}, err
 	}
-	fetched, err := wheel.Unpack(ctx, dir, artifact.WheelOptions{
-		Log: opts.Log, NoFetch: opts.NoFetch, Index: opts.index,
+	fetched, err := wheel.Unpack(ctx, dir, artifact.Options{
+		Log: opts.Log, NoFetch: opts.NoFetch,
 		Hash: func(path string) (string, error) { return fileSHA256(path, opts.CacheDir) },
 	})
 	if err != nil {

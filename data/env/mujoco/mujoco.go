@@ -27,7 +27,7 @@ import (
 const PathEnv = "TVPS_MUJOCO"
 
 // Version is the release of MuJoCo that this package is written for.
-const Version = "4.0.0"
+const Version = artifact.MuJoCoVersion
 
 // versionNumber is what mj_version of that release returns.
 const versionNumber = 4000000
@@ -59,7 +59,7 @@ var loaded = struct {
 // Open loads the library. It downloads the pinned one if it is missing in artifact.CacheDir. Each error is one
 // sentence: ErrPlatform if no library is pinned for the platform, artifact.ErrNetwork if the
 // download fails.
-func Open(ctx context.Context, opts artifact.WheelOptions) (*Library, error) {
+func Open(ctx context.Context, opts artifact.Options) (*Library, error) {
 	path, err := find(ctx, opts)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func Open(ctx context.Context, opts artifact.WheelOptions) (*Library, error) {
 }
 
 // find returns the path of the library: that in PathEnv, otherwise the pinned one in the cache.
-func find(ctx context.Context, opts artifact.WheelOptions) (string, error) {
+func find(ctx context.Context, opts artifact.Options) (string, error) {
 	if path := os.Getenv(PathEnv); path != "" {
 		if _, err := os.Stat(path); err != nil {
 			return "", fmt.Errorf("%s=%s: there is no such file; set it to a libmujoco %s, or unset it to download one",
@@ -87,10 +87,10 @@ func find(ctx context.Context, opts artifact.WheelOptions) (string, error) {
 		return filepath.Abs(path)
 	}
 	platform := runtime.GOOS + "-" + runtime.GOARCH
-	wheel, ok := wheels[platform]
+	wheel, ok := artifact.MuJoCo[platform]
 	if !ok {
-		return "", fmt.Errorf("%w: %s %s is pinned for Linux on amd64 and arm64, this is %s; "+
-			"set %s to a libmujoco of that release", ErrPlatform, wheelPackage, Version, platform, PathEnv)
+		return "", fmt.Errorf("%w: mujoco-core %s is pinned for Linux on amd64 and arm64, this is %s; "+
+			"set %s to a libmujoco of that release", ErrPlatform, Version, platform, PathEnv)
 	}
 	cache, err := artifact.CacheDir()
 	if err != nil {

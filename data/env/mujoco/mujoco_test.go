@@ -30,7 +30,7 @@ const slider = `<mujoco>
 // open returns the library. It skips the test if there is none for the platform, or none in the cache and no network.
 func open(t testing.TB) *Library {
 	t.Helper()
-	lib, err := Open(t.Context(), artifact.WheelOptions{})
+	lib, err := Open(t.Context(), artifact.Options{})
 	if errors.Is(err, ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
 		t.Skip(err)
 	}
@@ -165,25 +165,18 @@ func TestNotFinite(t *testing.T) {
 
 func TestMissingLibrary(t *testing.T) {
 	t.Setenv(PathEnv, "/no/such/libmujoco.so")
-	_, err := Open(t.Context(), artifact.WheelOptions{})
+	_, err := Open(t.Context(), artifact.Options{})
 	demand.Error(t, err, "there is no such file")
 	broken := filepath.Join(t.TempDir(), "libmujoco.so")
 	os.WriteFile(broken, []byte("not a library"), 0o755)
 	t.Setenv(PathEnv, broken)
-	_, err = Open(t.Context(), artifact.WheelOptions{})
+	_, err = Open(t.Context(), artifact.Options{})
 	demand.Error(t, err, "cannot be loaded as libmujoco")
 	t.Setenv(PathEnv, "")
 	t.Setenv("TVPS_CACHE", t.TempDir())
-	_, err = Open(t.Context(), artifact.WheelOptions{NoFetch: true})
+	_, err = Open(t.Context(), artifact.Options{NoFetch: true})
 	if err == nil || !errors.Is(err, ErrPlatform) && !strings.Contains(err.Error(), "is not in") {
 		t.Error(err)
-	}
-	_, err = Open(t.Context(), artifact.WheelOptions{Index: "http://127.0.0.1:1/json"})
-	if errors.Is(err, ErrPlatform) {
-		return
-	}
-	if !errors.Is(err, artifact.ErrNetwork) {
-		t.Errorf("%v is not ErrNetwork", err)
 	}
 	demand.Error(t, err, PathEnv)
 }

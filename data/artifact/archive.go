@@ -1,0 +1,222 @@
+package artifact
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// Archive is a pinned archive, with the files to unpack from it: a wheel, which is a zip file, or a .tar.gz.
+type Archive struct {
+	File
+	What             string   // name of the unpacked files in messages, such as "the XLA plugin"
+	Package, Release string   // of a wheel
+	Licence          string   // SPDX identifier
+	Members          []Member // files to unpack
+}
+
+// Member is a file in an archive.
+type Member struct {
+	Path   string      // in the archive, with slashes
+	Name   string      // in the target folder, with slashes; "" for the last element of Path
+	SHA256 string      // lower-case hexadecimal
+	Size   int64       // bytes
+	Perm   os.FileMode // 0 for 0o644
+}
+
+// Options adjusts Archive.Unpack. The zero value is silent.
+type Options struct {
+	Log     io.Writer // progress; nil for none
+	NoFetch bool      // never download: a missing or damaged file is an error
+
+	// Hash returns the SHA-256 of a file, for example a stored one. nil for hashing the
+	// whole file at each call.
+	Hash func(path string) (string, error)
+}
+
+// In returns the path of the file if the archive is unpacked in dir.
+func (m Member) In(dir string) string {
+	return filepath.Join(dir, filepath.FromSlash(cmp.Or(m.Name, path.Base(m.Path))))
+}
+
+// Unpack downloads the archive and unpacks its members into dir, unless all of them are there
+// already; fetched says whether it did. Several processes may unpack into the same folder at
+// the same time: one downloads, the others wait. Damaged members are replaced, and stay until
+// then: every later call finds the damage, too.
+//
+// Errors are those of Fetch. With NoFetch a missing member is fs.ErrNotExist and a damaged one
+// ErrDamaged. A damaged member that cannot be replaced is ErrDamaged as well.
+func (a Archive) Unpack(ctx context.Context, dir string, opts Options) (fetched bool, err error) {
+	if a.complete(dir, opts) {
+		return false, nil
+	}
+	if opts.NoFetch {
+		for _, path := range a.damaged(dir, opts) {
+			return false, explain(ErrDamaged, nil, "%s %s is damaged; the next run fetches it again", a.What, path)
+		}
+		return false, explain(fs.ErrNotExist, nil, "%s is not in %s yet", a.What, dir)
+	}
+	fetched, err = a.replace(ctx, dir, opts)
+	if damaged := a.damaged(dir, opts); err != nil && ctx.Err() == nil && len(damaged) > 0 {
+		err = explain(ErrDamaged, err, "%s %s is damaged and cannot be fetched again: %v", a.What, damaged[0], err)
+	}
+	return fetched, err
+}
+
+// replace fetches the members that are missing or damaged, unless another process does so first.
+func (a Archive) replace(ctx context.Context, dir string, opts Options) (fetched bool, err error) {
+	unlock, err := Lock(ctx, dir+".lock", a.What, opts.Log)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	if a.complete(dir, opts) {
+		return false, nil
+	}
+	for _, path := range a.damaged(dir, opts) {
+		logf(opts.Log, "%s %s is damaged: fetching it again", a.What, path)
+	}
+	err = a.fetch(ctx, dir, opts)
+	return err == nil, err
+}
+
+func (a Archive) complete(dir string, opts Options) bool {
+	return !slices.ContainsFunc(a.Members, func(m Member) bool { return !m.matches(m.In(dir), opts) })
+}
+
+func (a Archive) damaged(dir string, opts Options) []string {
+	var list []string
+	for _, m := range a.Members {
+		path := m.In(dir)
+		if _, err := os.Stat(path); err == nil && !m.matches(path, opts) {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+func (m Member) matches(path string, opts Options) bool {
+	if opts.Hash == nil {
+		return File{SHA256: m.SHA256, Size: m.Size}.Verify(path) == nil
+	}
+	if partSize(path) != m.Size {
+		return false
+	}
+	sum, err := opts.Hash(path)
+	return err == nil && sum == m.SHA256
+}
+
+// fetch downloads the archive next to dir, unless a process that was killed while it unpacked has left it there, and
+// unpacks its members. The caller holds the lock.
+func (a Archive) fetch(ctx context.Context, dir string, opts Options) error {
+	local := dir + "-" + path.Base(a.URL)
+	if err := Fetch(ctx, a.File, local, opts.Log); err != nil {
+		return err
+	}
+	unpacked := 0
+	err := walk(local, func(name string, content io.Reader) error {
+		i := slices.IndexFunc(a.Members, func(m Member) bool { return m.Path == name })
+		if i < 0 {
+			return nil
+		}
+		unpacked++
+		return errors.Join(ctx.Err(), a.unpack(a.Members[i], content, dir, opts))
+	})
+	switch {
+	case err != nil:
+		return err
+	case unpacked < len(a.Members):
+		return fmt.Errorf("%s has %d of the %d files of %s", local, unpacked, len(a.Members), a.What)
+	}
+	os.Remove(local)
+	os.Remove(local + ".lock") // no process waits for it: only the holder of the folder's lock fetches
+	return nil
+}
+
+// walk visits the files of a .tar.gz or zip archive.
+func walk(archive string, visit func(name string, content io.Reader) error) error {
+	if strings.HasSuffix(archive, ".tar.gz") {
+		return walkTar(archive, visit)
+	}
+	all, err := zip.OpenReader(archive)
+	if err != nil {
+		return fmt.Errorf("%s: %w", archive, err)
+	}
+	defer all.Close()
+	for _, file := range all.File {
+		content, err := file.Open()
+		if err == nil {
+			err = visit(file.Name, content)
+			content.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func walkTar(archive string, visit func(name string, content io.Reader) error) error {
+	file, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	plain, err := gzip.NewReader(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", archive, err)
+	}
+	for all := tar.NewReader(plain); ; {
+		head, err := all.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", archive, err)
+		}
+		if err := visit(head.Name, all); err != nil {
+			return err
+		}
+	}
+}
+
+// unpack writes one member to dir, checks its hash and then the hash of the file on disk.
+func (a Archive) unpack(m Member, content io.Reader, dir string, opts Options) error {
+	path := m.In(dir)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return explainDisk(err, path, a.What)
+	}
+	err := WriteFile(path, a.What, cmp.Or(m.Perm, 0o644), func(out io.Writer) error {
+		bar := newTransferred(opts.Log, "unpacking "+a.What, m.Size)
+		defer bar.close()
+		got, err := sum(sha256.New(), io.TeeReader(io.LimitReader(content, m.Size+1), io.MultiWriter(out, bar)))
+		if err != nil {
+			return fmt.Errorf("unpacking %s: %w", a.Name, err)
+		}
+		if got != m.SHA256 {
+			return explain(ErrDamaged, nil, "%s in %s has SHA-256 %s instead of %s", m.Path, a.Name, got, m.SHA256)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if !m.matches(path, opts) {
+		os.Remove(path)
+		return fmt.Errorf("%s reads back differently than it was written: check the disk; the file was deleted", path)
+	}
+	return nil
+}
