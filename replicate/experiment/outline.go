@@ -7,46 +7,46 @@ import (
 	"tvps/replicate/runs"
 )
 
-// Outline is what the settings alone say of the runs of a series: all but their backend, data and checkpoint, which
-// only the machine that computes them knows. So it needs none of these.
+// Outline is the part of a series' runs that follows from the settings alone. Backend, data and checkpoint are missing:
+// only the machine that computes the runs has them. So an outline can be made on a machine without any of them.
 type Outline struct {
 	Series   string
 	Learner  string
-	Settings map[string]string // the identity of the runs without that of their environment
-	Data     []Data            // the data that they can be made of, the preferred ones first
+	Settings map[string]string // identity of the runs, without their environment
+	Data     []Data            // the data sets that the runs may use, the preferred ones first
 	Steps    []int
-	Seconds  Guess // of a step of a seed
-	CPUs     int   // processors that a run or a group keeps busy, if no GPU computes it; 0: two, as most
+	Seconds  Guess // for one step of one seed
+	CPUs     int   // processors that a run or a group uses without a GPU; 0: two
 	Memory   func(seeds int) (mib int)
 	Group    int // largest number of batched seeds; 0: seeds are not batched
 
 	Backend bool   // whether a backend computes the numbers
 	Agents  bool   // whether agents of robots are trained
-	Images  bool   // whether networks of images are trained or compared, which is work for a GPU
+	Images  bool   // whether networks are trained or compared on images, work that suits a GPU
 	Trunk   *Trunk // the network whose features the runs may need; nil for none
 }
 
-// Guess is an estimate from constants: the seconds on the outline's processors, and on a data centre's GPU.
+// Guess is an estimate in seconds, made from constants: on CPUs processors, and on a data centre's GPU.
 type Guess struct{ CPU, GPU float64 }
 
-// Data is one of the data sets that runs can be made of.
+// Data is a data set that runs may use.
 type Data struct {
-	Experiment string // of the runs' specs
-	Name       string // in the identity, as "full"; with a colon at its end, the beginning of it; empty for none
+	Experiment string // the field Experiment of the runs' specs
+	Name       string // the setting "data" of the specs, such as "full"; a prefix of it if it ends in a colon; empty: none
 	StandIn    string // see Source
 }
 
 // Trunk is the frozen part of a pre-trained ResNet-18.
 type Trunk struct {
 	Width    int
-	PerSplit bool   // whether each seed has the checkpoint of its own split
-	Features string // equal for runs of a split that share the features
+	PerSplit bool   // whether each seed has a split of the data, with a checkpoint, of its own
+	Features string // key of the cached features: runs of one split with the same key share them
 }
 
-// environment names what the machine adds to the identity of runs.
+// environment lists the settings of a spec that depend on the machine.
 var environment = []string{"backend", "plugin", "flags", "data", "checkpoint-hash"}
 
-// Environment returns the part of a spec that is not in the settings of its outline.
+// Environment returns the settings of a spec that depend on the machine, which its outline does not have.
 func Environment(spec runs.Spec) map[string]string {
 	out := map[string]string{}
 	for _, name := range environment {
@@ -57,8 +57,8 @@ func Environment(spec runs.Spec) map[string]string {
 	return out
 }
 
-// Matches tells whether a spec is that of one of the runs, with which seed and in which environment it may be, and
-// returns its data.
+// Matches tells whether a spec belongs to the outline's runs, whatever its seed and environment, and returns the data
+// that it uses.
 func (o Outline) Matches(spec runs.Spec) (Data, bool) {
 	if spec.Learner != o.Learner {
 		return Data{}, false

@@ -14,7 +14,7 @@ import (
 	"tvps/replicate/runs"
 )
 
-// notes describes the data, models and settings of a panel, in sentences, and names series that are not drawn.
+// notes describes the data, models and settings of a panel in sentences. absent are the series that are not drawn.
 func notes(p claims.Panel, absent []string) []string {
 	out := p.Settings.Notes(p.Source, p.Series, p.Measure)
 	if len(absent) > 0 {
@@ -24,9 +24,9 @@ func notes(p claims.Panel, absent []string) []string {
 	return out
 }
 
-// ends compares the learners where the steps end, by each seed's mean over the last quarter of them, if the protocol
-// has tasks: the interquartile mean over tasks and seeds, and the probability of improvement on the learner that claims
-// compare each one with.
+// ends describes the last quarter of the steps, if the protocol has tasks. For each learner it states the interquartile
+// mean over tasks and seeds. For each pair of learners that a claim compares, it states the probability that a seed of
+// one has a higher mean than a seed of the other.
 func ends(c claims.Collected, declared []paper.Claim) []string {
 	if c.Protocol.IsTask == nil || c.Metric != "" {
 		return nil
@@ -73,13 +73,13 @@ func ends(c claims.Collected, declared []paper.Claim) []string {
 	return append(out, trueWeights(c.Panel, rows)...)
 }
 
-// inBrackets writes an estimate with its interval.
+// inBrackets formats an estimate, followed by its interval in brackets.
 func inBrackets(format string, e statistics.Estimate) string {
 	return fmt.Sprintf(format+" ["+format+", "+format+"]", e.Mean, e.Low, e.High)
 }
 
-// comparedPairs lists the learners of the panel with those that claims compare them with, or with the first one if none
-// does.
+// comparedPairs lists each learner of the panel with the learners that claims compare it with. A learner that no claim
+// compares is paired with the panel's first series.
 func comparedPairs(p claims.Panel, declared []paper.Claim) []paper.Part {
 	var out []paper.Part
 	for _, name := range p.Trained() {
@@ -103,7 +103,8 @@ func comparedPairs(p claims.Panel, declared []paper.Claim) []paper.Part {
 	return out
 }
 
-// trueWeights says what learners with the true weights gain on those without weights, where both are shown.
+// trueWeights states, for each learner that uses the true weights, its gain over the same learner without weights, if
+// both are in the panel.
 func trueWeights(p claims.Panel, rows []figures.Row) []string {
 	var out []string
 	for _, name := range p.Series {
@@ -130,8 +131,8 @@ func trueWeights(p claims.Panel, rows []figures.Row) []string {
 	return out
 }
 
-// noted tells, for the panel's metrics that are not drawn, each learner's mean over the last quarter with its interval
-// over the seeds.
+// noted states each learner's mean over the last quarter of the steps, with its interval over seeds, for the metrics
+// that the panel mentions but does not draw.
 func noted(c claims.Collected) []string {
 	rows := c.RowsOf(func(m string) bool {
 		return slices.ContainsFunc(c.Noted, func(n paper.Noted) bool { return n.Name == m })
@@ -152,13 +153,13 @@ func noted(c claims.Collected) []string {
 	return out
 }
 
-// spans compares the panel's last learner with each of the others in each of the panel's spans of steps, with intervals
-// at the level of claims about them.
+// spans states, for each span of steps that the panel declares, the difference of its last learner to each of the
+// others. An interval has the level of the claims about these two learners.
 func spans(p claims.Panel, e claims.Evidence) []string {
 	var out []string
 	last := p.Series[len(p.Series)-1]
 	for _, span := range p.Spans {
-		gains := map[float64][]string{} // by level
+		gains := map[float64][]string{} // key: level of the interval; 0 for the usual one
 		for _, base := range p.Series[:len(p.Series)-1] {
 			part := paper.Part{Panel: p.Key, Series: last, Base: base}
 			m, level, err := e.Effect(p, part, span.From, span.To)

@@ -43,11 +43,11 @@ func newContradiction(t *Task) *contradiction {
 	parts := t.fourParts()
 	per := min(checkRows, smallest(parts))
 	low, high := t.twoLabels()
-	c := &contradiction{Task: &Task{stream: t.stream, Step: t.Step}, low: t.label(low), high: t.label(high)}
+	c := &contradiction{Task: &Task{stream: t.stream, Step: t.Step}, low: t.trainLabel(low), high: t.trainLabel(high)}
 	if per < checkLeast || c.low == c.high {
 		return nil
 	}
-	var labels []int // places
+	var labels []int // positions
 	for half := range 2 {
 		for p, part := range parts { // p: bit 0 tells whether the first feature is large, bit 1 the second
 			for k := range per {
@@ -56,7 +56,7 @@ func newContradiction(t *Task) *contradiction {
 					at = high
 				}
 				for range checkCopies {
-					c.train, c.labels, labels = append(c.train, row), append(c.labels, t.train[at]), append(labels, at)
+					c.train, c.labelRows, labels = append(c.train, row), append(c.labelRows, t.train[at]), append(labels, at)
 				}
 				if half == 0 && (p == 1 || p == 2) {
 					c.test, c.first = append(c.test, row), append(c.first, p == 1)
@@ -120,12 +120,12 @@ func (t *Task) twoLabels() (low, high int) {
 	}
 	order := crossfit.Positions(len(t.train))
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(count[t.label(a)], count[t.label(b)]), cmp.Compare(t.label(a), t.label(b)))
+		return cmp.Or(cmp.Compare(count[t.trainLabel(a)], count[t.trainLabel(b)]), cmp.Compare(t.trainLabel(a), t.trainLabel(b)))
 	})
 	if t.Data.Target != nil {
 		return order[len(order)/10], order[len(order)-1-len(order)/10]
 	}
-	other := slices.IndexFunc(order, func(at int) bool { return t.label(at) != t.label(order[0]) })
+	other := slices.IndexFunc(order, func(at int) bool { return t.trainLabel(at) != t.trainLabel(order[0]) })
 	return order[0], order[max(0, other)]
 }
 

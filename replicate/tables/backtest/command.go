@@ -146,7 +146,7 @@ func writeTraining(path string, t *Task, weight []float64) error {
 	var w []float64
 	for i, v := range weight {
 		if v > 0 {
-			rows, labels, w = append(rows, t.train[i]), append(labels, t.labels[i]), append(w, v)
+			rows, labels, w = append(rows, t.train[i]), append(labels, t.labelRows[i]), append(w, v)
 		}
 	}
 	floats.Scale(float64(len(w))/floats.Sum(w), w)
@@ -205,7 +205,7 @@ func readPredictions(path string, t *Task, weight []float64) ([]float64, error) 
 	out := make([]float64, len(t.test)*k)
 	for c, name := range names {
 		at := columnOf(columns, name)
-		if at < 0 && t.Data.Target == nil && !t.has(c, weight) {
+		if at < 0 && t.Data.Target == nil && !t.hasClass(c, weight) {
 			continue
 		}
 		if at < 0 {

@@ -79,7 +79,7 @@ type shares struct{}
 
 func (shares) predict(_ context.Context, t *Task, weights [][]float64) (out [][]float64, _ error) {
 	for _, w := range weights {
-		out = append(out, t.same(t.outcomes(w)))
+		out = append(out, t.constant(t.labelDistribution(w)))
 	}
 	return out, nil
 }
@@ -124,24 +124,24 @@ func TestCommittee(t *testing.T) {
 		}
 		for m, w := range members {
 			share[m] /= sum
-			floats.AddScaled(prediction, share[m], k.outcomes(k.weights(w, nil)))
+			floats.AddScaled(prediction, share[m], k.labelDistribution(k.weights(w, nil)))
 		}
-		now := k.score(k.same(prediction))[0]
+		now := k.score(k.constant(prediction))[0]
 		if math.Abs(got["log-loss: committee"][i]-now) > 1e-7 {
 			t.Errorf("block %d: the committee's loss is %v, want %v", step, got["log-loss: committee"][i], now)
 		}
 		for m, w := range members { // by differences
 			const h = 1e-6
 			more, less := slices.Clone(prediction), slices.Clone(prediction)
-			floats.AddScaled(more, h, k.outcomes(k.weights(w, nil)))
-			floats.AddScaled(less, -h, k.outcomes(k.weights(w, nil)))
-			slope[m] = (k.score(k.same(more))[0] - k.score(k.same(less))[0]) / (2 * h) * float64(len(k.test))
+			floats.AddScaled(more, h, k.labelDistribution(k.weights(w, nil)))
+			floats.AddScaled(less, -h, k.labelDistribution(k.weights(w, nil)))
+			slope[m] = (k.score(k.constant(more))[0] - k.score(k.constant(less))[0]) / (2 * h) * float64(len(k.test))
 		}
 		for m := range members {
 			mean += share[m] * slope[m]
 			mix += share[m] * math.Exp(-math.Log(float64(len(members)))*(slope[m]-slope[0])/gap)
 		}
-		last := k.score(k.same(k.outcomes(k.weights(Weighting{Window: 1}, nil))))[0]
+		last := k.score(k.constant(k.labelDistribution(k.weights(Weighting{Window: 1}, nil))))[0]
 		if own, recorded := got["log-loss: newest"][i], got["loss of the newest"][i]; math.Abs(own-last) > 1e-9 || recorded != float64(i) {
 			t.Errorf("block %d: a rule that was added has the loss %v, want %v; it knows %v blocks", step, own, last, recorded)
 		}
@@ -151,7 +151,7 @@ func TestCommittee(t *testing.T) {
 				chosen = m
 			}
 		}
-		want := k.score(k.same(k.outcomes(k.weights(members[chosen], nil))))[0]
+		want := k.score(k.constant(k.labelDistribution(k.weights(members[chosen], nil))))[0]
 		if math.Abs(got["log-loss: bagged"][i]-want) > .02 {
 			t.Errorf("block %d: the loss of bagged models is %v, that of one with all rows %v", step, got["log-loss: bagged"][i], want)
 		}
@@ -162,7 +162,7 @@ func TestCommittee(t *testing.T) {
 		}
 		floats.Add(total, slope)
 		for m, w := range members {
-			tuned[m] += k.score(k.same(k.outcomes(k.weights(w, nil))))[0] * float64(len(k.test))
+			tuned[m] += k.score(k.constant(k.labelDistribution(k.weights(w, nil))))[0] * float64(len(k.test))
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestSample(t *testing.T) {
 	}
 	whole, err := newTask(s, blocks-1, false, 0)
 	demand.NoError(t, err)
-	g := whole.sampled()
+	g := whole.dataOfG()
 	if len(whole.train) != int(past) || whole.Scale != nil || !slices.Equal(g.Time, k.Data.Time) ||
 		!slices.Equal(g.Label, k.Data.Label) || len(g.X) != len(k.Data.X) {
 		t.Errorf("a trainer gets %d rows, g %d", len(whole.train), len(g.Time))

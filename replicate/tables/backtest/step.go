@@ -102,7 +102,7 @@ func (c *computation) omega(ctx context.Context, t *Task) (map[crossfit.Kind][]f
 	if len(c.fit.Kinds) == 0 {
 		return nil, nil, nil
 	}
-	g, err := c.fitter.Fit(ctx, t.sampled(), c.fit, c.Seed)
+	g, err := c.fitter.Fit(ctx, t.dataOfG(), c.fit, c.Seed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,7 +149,7 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 // withoutModel are the rows of the predictions that need no model.
 func (t *Task) withoutModel() []runs.Row {
 	last, all := t.weights(Weighting{Window: 1}, nil), t.Equal()
-	return slices.Concat(t.rows(NoChange, t.same(t.outcomes(last))), t.rows(Majority, t.same(t.outcomes(all))))
+	return slices.Concat(t.rows(NoChange, t.constant(t.labelDistribution(last))), t.rows(Majority, t.constant(t.labelDistribution(all))))
 }
 
 // weighted is a model that is trained: for a weighting, or for a rule that has models of its own.
@@ -195,7 +195,7 @@ func (c *computation) predict(ctx context.Context, t *Task, models []weighted) (
 	var weights [][]float64
 	for _, m := range models {
 		if t.Single(m.weight) { // there is nothing to learn
-			predicted[m.name] = append(predicted[m.name], t.same(t.outcomes(m.weight)))
+			predicted[m.name] = append(predicted[m.name], t.constant(t.labelDistribution(m.weight)))
 		} else {
 			names, weights = append(names, m.name), append(weights, m.weight)
 		}

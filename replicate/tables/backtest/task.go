@@ -16,44 +16,46 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Task is one test block: models learn from the rows of all blocks before it and predict its rows.
+// Task is one test block: models learn from the rows of all earlier blocks and predict the rows of this one. A row is
+// a number into the stream's table; a position is a number into train.
 type Task struct {
-	Step    int            // place of the test block's time
-	Data    crossfit.Table // the rows of train, encoded
-	Block   []int          // place of the time of each row of train
-	Scale   []float64      // the rows of the past that each row of train stands for; nil: one
-	Past    *Past          // the test blocks before it
+	Step    int            // the test block, as a position in the stream's list of times
+	Data    crossfit.Table // the training rows, encoded
+	Block   []int          // of each training row: the position of its time in that list
+	Scale   []float64      // of each training row: how many rows of the past it represents; nil: one each
+	Past    *Past          // the earlier test blocks
 	Backend compute.Backend
 	Seed    int64
 
-	stream  *tables.Stream
-	train   []int
-	labels  []int // rows whose label those of train have: mostly themselves
-	test    []int
-	encoder *table.Encoder // fitted on train alone
-	testX   []float32      // the rows of test, encoded
-	sample  []int          // rows of train, by place, that g is fitted on; nil: all
-	age     []float64      // T minus the time of each row of train, where T is the last time before the test block
+	stream    *tables.Stream
+	train     []int          // training rows
+	labelRows []int          // the rows that give the training rows their labels: train, but not in a contradiction
+	test      []int          // test rows
+	encoder   *table.Encoder // fitted on train alone
+	testX     []float32      // the test rows, encoded
+	ofG       []int          // positions of the training rows that g is fitted on; nil: all
+	age       []float64      // of each training row: the last time before the test block, minus the row's time
 }
 
-// mostPast is about the number of rows of the past that a built-in model and g learn from.
+// mostPast is about how many rows of the past g and a built-in model learn from.
 const mostPast = 20000
 
-// newTask returns the task of a test block. If sampled, its training rows are about mostPast of those of the past.
-func newTask(s *tables.Stream, step int, sampled bool, seed int64) (*Task, error) {
+// newTask returns the task of a test block. A past of more than mostPast rows is sampled for g, and with thin also for
+// the models: train then has the sampled rows alone.
+func newTask(s *tables.Stream, step int, thin bool, seed int64) (*Task, error) {
 	t := &Task{Step: step, Seed: seed, stream: s, train: s.Times.Rows(0, step), test: s.Times.Rows(step, step+1)}
 	if len(t.train) > mostPast {
-		t.sample, t.Scale = samplePast(s, t.train, random.New(seed, "sample of the past", step))
-		if sampled {
-			for i, at := range t.sample {
+		t.ofG, t.Scale = samplePast(s, t.train, random.New(seed, "sample of the past", step))
+		if thin {
+			for i, at := range t.ofG {
 				t.train[i], t.Scale[i] = t.train[at], t.Scale[at]
 			}
-			t.train, t.Scale, t.sample = t.train[:len(t.sample)], t.Scale[:len(t.sample)], nil
+			t.train, t.Scale, t.ofG = t.train[:len(t.ofG)], t.Scale[:len(t.ofG)], nil
 		} else {
 			t.Scale = nil
 		}
 	}
-	t.labels = t.train
+	t.labelRows = t.train
 	var err error
 	if t.Data, t.encoder, err = s.Data(t.train); err != nil {
 		return nil, err
@@ -68,12 +70,13 @@ func newTask(s *tables.Stream, step int, sampled bool, seed int64) (*Task, error
 	return t, nil
 }
 
-// samplePast draws about mostPast of rows, by place, ascending. It takes all of the newest ones and each older one with
-// a probability inversely proportional to its rank from the newest, so that each window of time has as many as another.
-// scale is, for all rows, the inverse of the probability. The oldest row is always taken.
+// samplePast draws about mostPast of the rows and returns their positions, ascending. The newest rows are all taken. An
+// older one is taken with a probability that is inversely proportional to its rank, counted from the newest row, so that
+// as many rows have ranks from 2r to 4r as from r to 2r. The oldest row is always taken. scale has the inverse of each
+// row's probability.
 func samplePast(s *tables.Stream, rows []int, rng *rand.Rand) (places []int, scale []float64) {
 	n := float64(len(rows))
-	whole := float64(mostPast) // rows that are taken for certain: whole (1 + log(n / whole)) = mostPast
+	whole := float64(mostPast) // number of rows that are all taken: whole (1 + log(n / whole)) = mostPast
 	for range 50 {
 		whole = mostPast / (1 + math.Log(n/whole))
 	}
@@ -91,10 +94,10 @@ func samplePast(s *tables.Stream, rows []int, rng *rand.Rand) (places []int, sca
 	return places, scale
 }
 
-// outputs is the number of values in a prediction: the classes, or 1 for a number.
+// outputs is the number of values in the prediction of a row: a probability for each class, or one number.
 func (t *Task) outputs() int { return max(1, t.Data.Classes) }
 
-// Equal are equal weights of the rows of the past, for those of train.
+// Equal returns weights of the training rows that give each row of the past the same weight.
 func (t *Task) Equal() []float64 {
 	if t.Scale != nil {
 		return slices.Clone(t.Scale)
@@ -102,9 +105,9 @@ func (t *Task) Equal() []float64 {
 	return slices.Repeat([]float64{1}, len(t.Block))
 }
 
-// outcomes is the weighted distribution of the outcome in the rows of train: the share of each class, with one more row
-// of each, or the mean of a number.
-func (t *Task) outcomes(weight []float64) []float64 {
+// labelDistribution is the weighted distribution of the labels of the training rows: the share of each class, counting
+// one more row of each, or the mean of a number.
+func (t *Task) labelDistribution(weight []float64) []float64 {
 	if t.Data.Target != nil {
 		return []float64{floats.Dot(weight, t.Data.Target) / floats.Sum(weight)}
 	}
@@ -116,27 +119,27 @@ func (t *Task) outcomes(weight []float64) []float64 {
 	return out
 }
 
-// label is the number or the class of a row of train.
-func (t *Task) label(place int) float64 {
+// trainLabel is the label of a training row: a number, or a class as its index.
+func (t *Task) trainLabel(position int) float64 {
 	if t.Data.Target != nil {
-		return t.Data.Target[place]
+		return t.Data.Target[position]
 	}
-	return float64(t.Data.Label[place])
+	return float64(t.Data.Label[position])
 }
 
-// Single tells whether all rows with weight have the same outcome, from which no model can learn.
+// Single tells whether all training rows of positive weight have the same label, from which no model can learn.
 func (t *Task) Single(weight []float64) bool {
 	first := slices.IndexFunc(weight, func(w float64) bool { return w > 0 })
 	for i, w := range weight {
-		if w > 0 && t.label(i) != t.label(first) {
+		if w > 0 && t.trainLabel(i) != t.trainLabel(first) {
 			return false
 		}
 	}
 	return true
 }
 
-// has tells whether a row with weight has the class.
-func (t *Task) has(class int, weight []float64) bool {
+// hasClass tells whether a training row of positive weight has the class.
+func (t *Task) hasClass(class int, weight []float64) bool {
 	for i, w := range weight {
 		if w > 0 && int(t.Data.Label[i]) == class {
 			return true
@@ -145,21 +148,22 @@ func (t *Task) has(class int, weight []float64) bool {
 	return false
 }
 
-// same predicts the same values for all test rows: [rows, outputs].
-func (t *Task) same(values []float64) []float64 {
+// constant is the prediction that has the same values for every test row, with the shape [rows, outputs].
+func (t *Task) constant(values []float64) []float64 {
 	return slices.Repeat(values, len(t.test))
 }
 
-// scoring is a mean over test rows. of: prediction and outcome of one row, a number or a class.
+// scoring is a measure of a prediction, averaged over the test rows. Its function of scores one row, given the values
+// predicted for it and its label.
 type scoring struct {
 	name string
 	of   func(p []float64, y float64) float64
 }
 
-// unlikely is the least probability that counts in the log loss.
+// unlikely is the lower bound of probabilities in the log loss, which is infinite at 0.
 const unlikely = 1e-6
 
-// The measures of classes and of numbers; the first one chooses and compares.
+// The measures for labels that are classes, and for numbers. Rules are tuned and compared by the first one.
 var (
 	classMeasures = []scoring{
 		{"log-loss", func(p []float64, y float64) float64 { return -math.Log(max(p[int(y)], unlikely)) }},
@@ -172,8 +176,8 @@ var (
 	}
 )
 
-// brier is the sum over classes of the squared error of the probability; half of it for two classes, as Brier's score
-// of an event.
+// brier is the squared error of the probabilities, summed over the classes. For two classes it is half of that, which is
+// Brier's score of the second class.
 func brier(p []float64, y float64) float64 {
 	sum := 0.
 	for k, v := range p {
@@ -188,7 +192,7 @@ func brier(p []float64, y float64) float64 {
 	return sum
 }
 
-// accuracy is 1 if the most probable class is right; of several as probable ones, each counts its share.
+// accuracy is 1 if the most probable class is right. If n classes are equally probable, and one is right, it is 1/n.
 func accuracy(p []float64, y float64) float64 {
 	if right := p[int(y)]; right == floats.Max(p) {
 		return 1 / float64(floats.Count(func(v float64) bool { return v == right }, p))
@@ -196,7 +200,7 @@ func accuracy(p []float64, y float64) float64 {
 	return 0
 }
 
-// measures are those of the stream's label.
+// measures lists the measures for the stream's kind of label.
 func measures(s *tables.Stream) []scoring {
 	if s.Label.Target != nil {
 		return numberMeasures
@@ -204,8 +208,8 @@ func measures(s *tables.Stream) []scoring {
 	return classMeasures
 }
 
-// slope is the derivative of the first measure's mean by the share of a member in a mixed prediction. It takes a
-// probability that counts as unlikely as that.
+// slope is the derivative of the mean of the first measure with respect to the share of a member in a mixed prediction.
+// Probabilities below unlikely count as unlikely, as in the log loss.
 func (t *Task) slope(mixture, member []float64) float64 {
 	sum, k := 0., t.outputs()
 	for i, row := range t.test {
@@ -219,12 +223,12 @@ func (t *Task) slope(mixture, member []float64) float64 {
 	return sum / float64(len(t.test))
 }
 
-// score is the mean of each measure over the test rows. prediction: [rows, outputs].
+// score is the mean of each measure over the test rows, for a prediction of the shape [rows, outputs].
 func (t *Task) score(prediction []float64) []float64 {
 	return tables.Collect(measures(t.stream), func(m scoring) float64 { return stat.Mean(t.each(m, prediction), nil) })
 }
 
-// rows are the scores of a prediction, by the name of what predicts.
+// rows are the scores of a prediction as rows of a run. name is what predicts, such as a weighting.
 func (t *Task) rows(name string, prediction []float64) (rows []runs.Row) {
 	for m, v := range t.score(prediction) {
 		rows = append(rows, runs.Row{T: t.Step, Metric: metric(measures(t.stream)[m].name, name), Value: v})
@@ -232,12 +236,12 @@ func (t *Task) rows(name string, prediction []float64) (rows []runs.Row) {
 	return rows
 }
 
-// Losses has the measure that compares of each test row. prediction: [rows, outputs].
+// Losses is the first measure of each test row, for a prediction of the shape [rows, outputs].
 func (t *Task) Losses(prediction []float64) []float64 {
 	return t.each(measures(t.stream)[0], prediction)
 }
 
-// each is a measure of each test row.
+// each is one measure of each test row.
 func (t *Task) each(m scoring, prediction []float64) []float64 {
 	out, k := make([]float64, len(t.test)), t.outputs()
 	for i, row := range t.test {
@@ -246,10 +250,10 @@ func (t *Task) each(m scoring, prediction []float64) []float64 {
 	return out
 }
 
-// sampled are the rows that g is fitted on.
-func (t *Task) sampled() crossfit.Table {
-	if t.sample == nil {
+// dataOfG is the data that g is fitted on.
+func (t *Task) dataOfG() crossfit.Table {
+	if t.ofG == nil {
 		return t.Data
 	}
-	return t.Data.Rows(t.sample)
+	return t.Data.Rows(t.ofG)
 }
