@@ -19,7 +19,7 @@
 // without its last layer: moco_b0 (trained without labels on the photographs of bucket 0),
 // moco_imagenet, byol_imagenet or imagenet; the archive of 2022 has moco_b0. Both archives
 // are read as a zip or unpacked, also if everything is in one more folder. A .pth file
-// contains a pickle, which Python may execute; pickle.go reads it and executes nothing.
+// contains a pickle, which Python may execute; pth.go reads it and executes nothing.
 //
 // The published archives were not available when this package was written. It was tested
 // with files in the layouts above and with files that PyTorch wrote.

@@ -1,19 +1,16 @@
 package clear
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-const (
-	background = "BACKGROUND" // the class that is left out
-	maxText    = 16 << 20     // largest size of class_names.txt, bytes
-)
+const background = "BACKGROUND" // the class that is left out
 
 // plan lists the files of a source to read, in order.
 type plan struct {
@@ -80,7 +77,7 @@ func (p *plan) folders(parent string) (names []string) {
 // readNames reads the classes, in the order of their labels, from class_names.txt.
 func (p *plan) readNames() error {
 	name := path.Join(p.base, "class_names.txt")
-	text, err := p.readFile(new(bytes.Buffer), name, maxText)
+	text, err := fs.ReadFile(p, name)
 	if err != nil {
 		return fmt.Errorf("clear: cannot read %s in %s, the names of the labels: %w; get the archive again",
 			name, p.path, err)

@@ -31,11 +31,6 @@ func readPTH(raw []byte) (value any, err error) {
 	if err != nil || len(a.File) == 0 {
 		return nil, fmt.Errorf("it is not a file of torch.save, or it is truncated (%v)", err)
 	}
-	for _, f := range a.File { // so the size of the file limits the memory
-		if f.Method != zip.Store || f.UncompressedSize64 > uint64(len(raw)) {
-			return nil, fmt.Errorf("its entry %q is compressed, which torch.save never does, or damaged", f.Name)
-		}
-	}
 	folder, _, _ := strings.Cut(a.File[0].Name, "/")
 	program, err := fs.ReadFile(a, folder+"/data.pkl")
 	if err != nil {
@@ -117,12 +112,12 @@ func (rebuildTensor) Call(args ...any) (any, error) {
 	if !ok1 || !ok2 || !ok3 || !ok4 || len(size) != len(stride) {
 		return nil, errors.New("a tensor is not described by storage, offset, sizes and strides")
 	}
-	elements, fits := 1, len(numbers) > 0
-	for i := len(size) - 1; i >= 0 && fits; i-- {
-		fits = size[i] == 1 || size[i] > 1 && stride[i] == elements && size[i] <= len(numbers)/elements
+	elements, fits := 1, true
+	for i := len(size) - 1; i >= 0; i-- {
+		fits = fits && size[i] > 0 && (size[i] == 1 || stride[i] == elements)
 		elements *= size[i]
 	}
-	if !fits || offset < 0 || offset > len(numbers)-elements {
+	if !fits || offset < 0 || offset+elements > len(numbers) {
 		return nil, fmt.Errorf("a tensor with offset %d, sizes %d and strides %d is no row-major part of its %d numbers",
 			offset, size, stride, len(numbers))
 	}

@@ -1,10 +1,8 @@
 package clear
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -57,47 +55,18 @@ func TestDamagedPTH(t *testing.T) {
 	demand.Error(t, err, "class/data/0", "checksum")
 }
 
-// A zip that lacks a part, or has too few numbers, is an error that names the part.
-func TestArchive(t *testing.T) {
-	member := func(name, data string) Member { return Member{Name: name, Data: []byte(data)} }
-	tensor := member("data.pkl", "\x80\x02"+twoNumbers+".")
-	for name, c := range map[string]struct {
-		files []Member
-		words []string
-	}{
-		"no pickle":     {[]Member{member("data/0", "")}, []string{"not a whole file of torch.save", "data.pkl"}},
-		"no storage":    {[]Member{tensor}, []string{"data/0", "not exist"}},
-		"short storage": {[]Member{tensor, member("data/0", "1234567")}, []string{"data/0", "7 bytes", "2 numbers of 4"}},
-		"long storage":  {[]Member{tensor, member("data/0", "123456789")}, []string{"data/0", "9 bytes"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := readPTH(Zip(c.files))
-			demand.Error(t, err, c.words...)
-		})
-	}
-	var packed bytes.Buffer
-	z := zip.NewWriter(&packed)
-	_, err := z.Create("archive/data.pkl")
-	demand.NoError(t, errors.Join(err, z.Close()))
-	_, err = readPTH(packed.Bytes())
-	demand.Error(t, err, "archive/data.pkl", "is compressed")
-}
-
 // twoNumbers is a pickle of a tensor of the storage 0, of two numbers.
 const twoNumbers = "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\n" +
 	"X\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x02tQK\x00K\x02\x85K\x01\x85\x89}tR"
 
-// A pickle that would execute code in Python, or that Python does not write, is an error.
+// A pickle that would execute code in Python, or that is damaged, is an error.
 func TestMalicious(t *testing.T) {
 	for name, c := range map[string]struct{ pickle, words string }{
-		"a function":       {"\x80\x02cos\nsystem\nX\x02\x00\x00\x00id\x85R.", `global "os.system"`},
-		"a longer name":    {"\x80\x02ctorch\nFloatStorage.eval\n.", `global "torch.FloatStorage.eval"`},
-		"another storage":  {"\x80\x02(X\x06\x00\x00\x00moduleNNNNtQ.", "no storage of float32"},
-		"a called storage": {"\x80\x02ctorch\nFloatStorage\nK\x05\x85R.", "Callable"},
-		"an empty tensor":  {"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n)R.", "not described by storage"},
-		"a tensor of None": {"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(NNNNNNtR.", "not described by storage"},
-		"a key of a key":   {"\x80\x02}(K\x01u.", "pickle is damaged"},
-		"empty":            {"", "EOF"},
+		"a function":      {"\x80\x02cos\nsystem\nX\x02\x00\x00\x00id\x85R.", `global "os.system"`},
+		"a longer name":   {"\x80\x02ctorch\nFloatStorage.eval\n.", `global "torch.FloatStorage.eval"`},
+		"another storage": {"\x80\x02(X\x06\x00\x00\x00moduleNNNNtQ.", "no storage of float32"},
+		"an empty tensor": {"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n)R.", "not described by storage"},
+		"a key of a key":  {"\x80\x02}(K\x01u.", "pickle is damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := readPTH(Archive([]byte(c.pickle)))
@@ -105,6 +74,9 @@ func TestMalicious(t *testing.T) {
 		})
 	}
 }
+
+// floats returns a float32 as in a .pth file.
+func floats(v float32) []byte { return binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)) }
 
 // view returns the file of a tensor with the given description over the numbers 0 to 11.
 func view(offset int64, size, stride []int64) []byte {
@@ -136,16 +108,9 @@ func TestViews(t *testing.T) {
 		{0, n{12}, n{1}, "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0]"},
 		{5, n{2, 3}, n{3, 1}, "[[5.0, 6.0, 7.0], [8.0, 9.0, 10.0]]"},
 		{11, n{}, n{}, "11.0"},
-		{11, n{1, 1}, n{100, math.MaxInt64}, "[[11.0]]"},
 		{0, n{3, 2}, n{1, 3}, ""},
-		{0, n{2, 2}, n{0, 1}, ""},
-		{12, n{}, n{}, ""},
 		{-1, n{2}, n{1}, ""},
 		{0, n{13}, n{1}, ""},
-		{1, n{12}, n{1}, ""},
-		{0, n{1 << 62, 4}, n{4, 1}, ""},
-		{math.MaxInt64, n{2}, n{1}, ""},
-		{0, n{-2, -2}, n{-2, 1}, ""},
 		{0, n{0}, n{1}, ""},
 	} {
 		v, err := readPTH(view(c.offset, c.size, c.stride))

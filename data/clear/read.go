@@ -14,11 +14,6 @@ import (
 	"github.com/nlpodyssey/gopickle/types"
 )
 
-const (
-	maxFile   = 256 << 20 // largest size of a .pth file, bytes; the largest published one has 27 MB
-	maxValues = 1 << 28   // largest number of values of all images, over four times the published one
-)
-
 // image holds the features of one image in a file that was read.
 type image struct {
 	id     string // for messages
@@ -42,10 +37,6 @@ func (p *plan) read(ctx context.Context) (*Set, error) {
 		if err := p.readInto(s, f, &buffer); err != nil {
 			return nil, fmt.Errorf("clear: cannot use %s in %s: %w; get the archive again", f.name, p.path, err)
 		}
-		if len(s.X) > maxValues {
-			return nil, fmt.Errorf("clear: %s has more than %d values, over four times as many as CLEAR-10",
-				p.path, maxValues)
-		}
 		for i := first; i < s.Len(); i++ {
 			images[s.Label[i]]++
 			hashImage(sum, s, i)
@@ -57,7 +48,7 @@ func (p *plan) read(ctx context.Context) (*Set, error) {
 
 // readInto appends the images of a file, ordered by class and then as in the file.
 func (p *plan) readInto(s *Set, f file, buffer *bytes.Buffer) error {
-	raw, err := p.readFile(buffer, f.name, maxFile)
+	raw, err := p.readFile(buffer, f.name)
 	if err != nil {
 		return err
 	}
@@ -76,11 +67,7 @@ func (p *plan) readInto(s *Set, f file, buffer *bytes.Buffer) error {
 	}
 	if s.Dim == 0 {
 		s.Dim = len(images[0].values.Values)
-		s.X = make([]float32, 0, min(len(images)*s.Dim*len(p.files), maxValues))
-	}
-	// Many images may refer to the same tensor: refuse more values than the file can hold.
-	if len(images) > len(raw)/4/s.Dim {
-		return fmt.Errorf("it has %d images of %d values, more than its %d bytes can hold", len(images), s.Dim, len(raw))
+		s.X = make([]float32, 0, len(images)*s.Dim*len(p.files))
 	}
 	for _, im := range images {
 		if err := s.add(im); err != nil {

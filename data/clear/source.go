@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -92,20 +91,14 @@ func isFile(fsys fs.FS, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// readFile returns the content of a file of at most limit bytes, independent of the size
-// that an archive states. The bytes are the buffer's, valid until its next use.
-func (s *source) readFile(buffer *bytes.Buffer, name string, limit int64) ([]byte, error) {
+// readFile returns the content of a file. The bytes are the buffer's, valid until its next use.
+func (s *source) readFile(buffer *bytes.Buffer, name string) ([]byte, error) {
 	f, err := s.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	buffer.Reset()
-	if _, err := buffer.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
-		return nil, err
-	}
-	if int64(buffer.Len()) > limit {
-		return nil, fmt.Errorf("it has more than the allowed %d bytes", limit)
-	}
-	return buffer.Bytes(), nil
+	_, err = buffer.ReadFrom(f)
+	return buffer.Bytes(), err
 }

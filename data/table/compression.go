@@ -21,6 +21,8 @@ func (c codec) DecodeWithError(dst, src []byte) ([]byte, error) {
 // hadoop is LZ4 as Hadoop frames it, which arrow-go lacks.
 type hadoop struct{ compress.Codec }
 
+// arrow-go's readers take codecs from one table of the process, and no reader can have its own. Codecs that were there
+// before still encode, and decode all that they did.
 func init() {
 	compress.RegisterCodec(compress.Codecs.Lz4, codec{hadoop{}})
 	for _, kind := range []compress.Compression{compress.Codecs.Snappy, compress.Codecs.Zstd} {
