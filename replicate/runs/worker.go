@@ -74,9 +74,9 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	held, blocked, err := e.claim(task)
 	ok := blocked == nil
 	if ok && err == nil {
-		stop := held.keepAlive()
+		end := held.keepAlive()
 		results, computed, err = e.compute(ctx, task, held)
-		stop()
+		end()
 		held.release()
 	}
 	if ofEveryRun(err) {
