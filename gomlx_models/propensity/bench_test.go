@@ -16,7 +16,7 @@ func BenchmarkUpdate(b *testing.B) {
 			b.Run(engine.label+"/"+string(method), func(b *testing.B) {
 				cfg := DefaultConfig()
 				cfg.Method = method
-				pool, err := NewPool(d.X, 1)
+				pool, err := NewPool(d.X, ColumnsScores, 1)
 				demand.NoError(b, err)
 				e, err := NewEstimator(open(b, engine.name), pool, 20, cfg)
 				demand.NoError(b, err)

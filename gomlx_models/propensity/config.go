@@ -43,6 +43,18 @@ const (
 	JoinEven Join = "even"
 )
 
+// Columns is how g sees the columns of x that a Pool is made of.
+type Columns string
+
+const (
+	// ColumnsScores gives g the normal scores of the pool's columns, so that a few very large values do not hide the
+	// others (Scores). It is for vectors.
+	ColumnsScores Columns = "scores"
+	// ColumnsScaled subtracts the mean, and divides by the standard deviation. It is for images, and for columns whose
+	// unit means the same everywhere, such as features of deep networks.
+	ColumnsScaled Columns = "scaled"
+)
+
 // Schedule is how Adam's learning rate changes during a fit.
 type Schedule string
 
@@ -68,6 +80,7 @@ type Config struct {
 	Layers       int          // Deep: fully connected layers, including the output layer
 	Time         TimeEncoding // how t enters g
 	Frequencies  int          // number of sine and cosine pairs, for encodings that have them
+	Columns      Columns      // how Fit shows x to g; "" means ColumnsScaled
 	Join         Join         // relative scale of x, label and time; "" means JoinFirst
 	Classes      int          // number of labels that g sees; 0: g sees no label
 	Window       int          // Standard: number of last times that count as current
@@ -79,12 +92,12 @@ type Config struct {
 	Clip         ClipPolicy   // limit of omega
 }
 
-// DefaultConfig is a g that learns: Method 2 on an MLP of 64 units, one-hot time,
+// DefaultConfig is a g that learns: Method 2 on an MLP of 64 units, one-hot time, normal scores of x,
 // Adam at 3e-3 for 1000 minibatches of 512. (The paper's table says rate 1e-4 and
 // "number of updates 200"; read as minibatches, g learns almost nothing from that.)
 func DefaultConfig() Config {
 	return Config{Method: Method2, Network: MLP, Hidden: 64, Layers: 4, Time: TimeOneHot, Frequencies: 8,
-		Join: JoinFirst, Window: 1, LearningRate: 3e-3, Updates: 1000, Batch: 512, Clip: ClipOne}
+		Columns: ColumnsScores, Join: JoinFirst, Window: 1, LearningRate: 3e-3, Updates: 1000, Batch: 512, Clip: ClipOne}
 }
 
 // updates is the number of minibatches for n samples: Algorithm 2 calls M the number
@@ -102,13 +115,16 @@ func Methods() []Method { return append(TimeVaryingMethods(), Standard) }
 // TimeVaryingMethods lists the methods whose g depends on the time: the paper's two.
 func TimeVaryingMethods() []Method { return []Method{Method1, Method2} }
 
+// AllColumns lists all ways to see columns.
+func AllColumns() []Columns { return []Columns{ColumnsScores, ColumnsScaled} }
+
 // Joins lists all joins.
 func Joins() []Join { return []Join{JoinFirst, JoinEven} }
 
 // Schedules lists all schedules.
 func Schedules() []Schedule { return []Schedule{ScheduleConstant, ScheduleCosine} }
 
-// Names returns a list of methods, networks, encodings, joins, schedules or clips as plain strings.
+// Names returns a list of methods, networks, encodings, columns, joins, schedules or clips as plain strings.
 func Names[T ~string](list []T) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
@@ -117,7 +133,7 @@ func Names[T ~string](list []T) []string {
 	return out
 }
 
-// Validate returns an error that names the first impossible setting. No setting but Join
+// Validate returns an error that names the first impossible setting. No setting but Columns, Join
 // and Schedule may be empty.
 func (c Config) Validate() error {
 	err := c.validateScore(Methods(), Networks(), Encodings())
@@ -145,6 +161,7 @@ func (c Config) validateScore(methods []Method, networks []Network, encodings []
 		OneOf("method", c.Method, methods),
 		OneOf("network", c.Network, networks),
 		OneOf("time encoding", c.Time, encodings),
+		OneOf("columns", cmp.Or(c.Columns, ColumnsScaled), AllColumns()),
 		OneOf("join", cmp.Or(c.Join, JoinFirst), Joins()),
 		OneOf("clip", c.Clip, Clips()),
 		AtLeast("hidden", c.Hidden, 1),
@@ -160,6 +177,9 @@ func (c Config) validateScore(methods []Method, networks []Network, encodings []
 	n := c.Network.spec()
 	if n.images && c.Join == JoinEven {
 		return fmt.Errorf("join even is for vectors; use join first with network %s", n.name)
+	}
+	if n.images && c.Columns == ColumnsScores {
+		return fmt.Errorf("columns scores is for vectors; use columns scaled with network %s", n.name)
 	}
 	if n.validate != nil {
 		return n.validate(c)

@@ -62,7 +62,11 @@ func TestFitRejects(t *testing.T) {
 		"rate 0":        {func(_ *Data, cfg *Config) { cfg.LearningRate = 0 }, []string{"learning rate", "positive"}},
 		"rate NaN":      {func(_ *Data, cfg *Config) { cfg.LearningRate = nan }, []string{"learning rate"}},
 		"rate infinite": {func(_ *Data, cfg *Config) { cfg.LearningRate = inf }, []string{"learning rate"}},
-		"no image":      {func(_ *Data, cfg *Config) { cfg.Network = Conv5 }, []string{"conv5", "images"}},
+		"no image": {func(_ *Data, cfg *Config) {
+			cfg.Network, cfg.Columns = Conv5, ColumnsScaled
+		}, []string{"conv5", "images"}},
+		"scores of images": {func(_ *Data, cfg *Config) { cfg.Network = Conv5 }, []string{"columns scaled", "conv5"}},
+		"columns":          {func(_ *Data, cfg *Config) { cfg.Columns = "ranks" }, []string{"ranks", "scores, scaled"}},
 		"divergence": {func(_ *Data, cfg *Config) {
 			cfg.LearningRate = 1e38
 		}, []string{"loss", "lower the learning rate"}},
@@ -81,12 +85,12 @@ func TestEstimatorRejects(t *testing.T) {
 	b, cfg := open(t, "go"), DefaultConfig()
 	cfg.Hidden, cfg.Updates, cfg.Classes = 4, 1, 2
 	for _, dims := range [][]int{nil, {0}, {-1}, {-2, -1}} {
-		_, err := NewPool([]float32{1, 2}, dims...)
+		_, err := NewPool([]float32{1, 2}, ColumnsScaled, dims...)
 		demand.Error(t, err, fmt.Sprint(dims), "at least 1")
 	}
 	_, err := NewEstimator(b, nil, 2, cfg)
 	demand.Error(t, err, "no pool")
-	pool, err := NewPool([]float32{1, 2, 3, 4}, 1)
+	pool, err := NewPool([]float32{1, 2, 3, 4}, ColumnsScaled, 1)
 	demand.NoError(t, err)
 	none, err := NewEstimator(b, pool, 1, cfg)
 	demand.Error(t, err, "two")

@@ -41,7 +41,7 @@ func newEstimator(t *testing.T, d Data, times int, cfg Config) *Estimator {
 // newEstimatorOn is newEstimator on a backend: on "go", where nothing is compiled, if the test is not about programs.
 func newEstimatorOn(t *testing.T, backend string, d Data, times int, cfg Config) *Estimator {
 	t.Helper()
-	pool, err := NewPool(d.X, d.dims(cfg)...)
+	pool, err := NewPool(d.X, cfg.Columns, d.dims(cfg)...)
 	demand.NoError(t, err)
 	e, err := NewEstimator(open(t, backend), pool, times, cfg)
 	demand.NoError(t, err)
@@ -122,7 +122,7 @@ func TestCapacityDoesNotMatter(t *testing.T) {
 
 // TestPoolScale: a constant coordinate is centred only.
 func TestPoolScale(t *testing.T) {
-	p, err := NewPool([]float32{1, 5, 3, 5}, 2)
+	p, err := NewPool([]float32{1, 5, 3, 5}, ColumnsScaled, 2)
 	demand.NoError(t, err)
 	if !slices.Equal(p.Mean, []float32{2, 5}) || !slices.Equal(p.Scale, []float32{1, 1}) {
 		t.Errorf("mean %v and scale %v, want [2 5] and [1 1]", p.Mean, p.Scale)
@@ -187,7 +187,7 @@ func TestOnAnotherPool(t *testing.T) {
 	e := newEstimatorOn(t, "go", first, 3, quick())
 	e.eval.SetMaxCache(1)
 	want := logsUpTo(t, newEstimatorOn(t, "go", second, 3, quick()), second, 3, 0)
-	pool, err := NewPool(second.X, 1)
+	pool, err := NewPool(second.X, DefaultConfig().Columns, 1)
 	demand.NoError(t, err)
 	other, err := e.On(pool)
 	demand.NoError(t, err)
@@ -195,7 +195,7 @@ func TestOnAnotherPool(t *testing.T) {
 	if got := logsUpTo(t, other, second, 3, 0); !slices.Equal(got, want) {
 		t.Error("on another pool log omega is not that of an estimator made for it")
 	}
-	if pool, err = NewPool(second.X[:299], 1); err != nil {
+	if pool, err = NewPool(second.X[:299], ColumnsScaled, 1); err != nil {
 		t.Fatal(err)
 	}
 	_, err = e.On(pool)

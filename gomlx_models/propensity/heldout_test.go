@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-
-	"github.com/gomlx/gomlx/core/tensors"
 )
 
 // TestHeldOutLoss: of two times, every method's loss on new samples is that of the exact log ratio, computed from the
@@ -22,12 +20,13 @@ func TestHeldOutLoss(t *testing.T) {
 	demand.Slow(t)
 	samples, times := samplesOf(fitted, 2)
 	heldSamples, _ := samplesOf(held, 2)
-	x := tensors.FromFlatDataAndDimensions(held.X, len(held.X), 1)
 	for _, method := range Methods() {
 		cfg := quick()
 		cfg.Method, cfg.Updates, cfg.Batch = method, 500, 256
 		e := newEstimatorOn(t, "go", fitted, 2, cfg)
 		score, err := e.Fit(t.Context(), samples, times, 0)
+		demand.NoError(t, err)
+		x, err := e.pool.Rows(held.X)
 		demand.NoError(t, err)
 		loss, err := score.Loss(t.Context(), x, heldSamples, 3)
 		if err != nil || math.Abs(loss-exact) > .005 || exact > .6 {

@@ -45,7 +45,7 @@ func newLossCase(t *testing.T, backend compute.Backend, cfg Config, dims ...int)
 		own[i] = int32(i % times)
 		c.label[i] = int32(i % 3)
 	}
-	pool, err := NewPool(c.x, dims...)
+	pool, err := NewPool(c.x, ColumnsScaled, dims...)
 	demand.NoError(t, err)
 	if c.e, err = NewEstimator(backend, pool, times, cfg); err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func small(method Method, network Network, time TimeEncoding, classes int) Confi
 	cfg.Method, cfg.Network, cfg.Time, cfg.Classes = method, network, time, classes
 	cfg.Hidden, cfg.Frequencies, cfg.Batch = 5, 2, 12
 	if network == Conv5 {
-		cfg.Hidden = 2
+		cfg.Hidden, cfg.Columns = 2, ColumnsScaled
 	}
 	return cfg
 }

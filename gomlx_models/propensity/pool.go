@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Pool holds the inputs x of all samples that an Estimator will see, on the device. Samples
@@ -13,13 +14,15 @@ import (
 type Pool struct {
 	X           *tensors.Tensor // [rows, dims...] float32
 	Mean, Scale []float32       // x enters g as (x - Mean) / Scale; [product of dims]
+
+	scores []Scores // of the columns, if X has normal scores
 }
 
-// NewPool copies len(x)/size rows of the given dims to a pool and computes mean and scale of
-// each coordinate. Coordinates that do not vary are only centred. Errors: no dims or
+// NewPool copies len(x)/size rows of the given dims to a pool, as columns says: their normal scores, or the rows with
+// mean and scale of each coordinate. Coordinates that do not vary are only centred. Errors: no dims or
 // impossible ones, no whole number of samples, and NaN or infinite values, which are named
 // by sample and coordinate.
-func NewPool(x []float32, dims ...int) (*Pool, error) {
+func NewPool(x []float32, columns Columns, dims ...int) (*Pool, error) {
 	if len(dims) == 0 || slices.Min(dims) < 1 {
 		return nil, fmt.Errorf("propensity: samples of shape %v; give one dimension or more, each at least 1", dims)
 	}
@@ -27,18 +30,47 @@ func NewPool(x []float32, dims ...int) (*Pool, error) {
 	for _, d := range dims {
 		size *= d
 	}
+	if err := checkRows(x, size); err != nil {
+		return nil, err
+	}
+	p := &Pool{Mean: make([]float32, size), Scale: slices.Repeat([]float32{1}, size)}
+	if columns == ColumnsScores {
+		p.scores = ColumnScores(x, size)
+	} else {
+		p.Mean, p.Scale = standardise(x, size)
+	}
+	p.X = p.rows(x, dims)
+	return p, nil
+}
+
+// checkRows returns an error for values that are not rows of finite numbers.
+func checkRows(x []float32, size int) error {
 	if len(x) == 0 || len(x)%size != 0 {
-		return nil, fmt.Errorf("propensity: %d values are not a whole, positive number of samples of shape %v", len(x), dims)
+		return fmt.Errorf("propensity: %d values are not a whole, positive number of samples of %d", len(x), size)
 	}
 	for i, v := range x {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, fmt.Errorf("propensity: sample %d, coordinate %d is %v; remove or replace it",
-				i/size, i%size, v)
+			return fmt.Errorf("propensity: sample %d, coordinate %d is %v; remove or replace it", i/size, i%size, v)
 		}
 	}
-	p := &Pool{X: tensors.FromFlatDataAndDimensions(x, append([]int{len(x) / size}, dims...)...)}
-	p.Mean, p.Scale = standardise(x, size)
-	return p, nil
+	return nil
+}
+
+// Rows copies other samples to the device, as X has those of the pool: for Score.Loss. Beyond the values of the pool,
+// the normal score of a value is that of its column's least or greatest one.
+func (p *Pool) Rows(x []float32) (*tensors.Tensor, error) {
+	if err := checkRows(x, len(p.Mean)); err != nil {
+		return nil, err
+	}
+	return p.rows(x, p.X.Shape().Dimensions[1:]), nil
+}
+
+// rows are x, of the pool or new, as X has them.
+func (p *Pool) rows(x []float32, dims []int) *tensors.Tensor {
+	if p.scores != nil {
+		x = Scored(x, p.scores, xslices.Iota(0, len(p.scores)))
+	}
+	return tensors.FromFlatDataAndDimensions(x, append([]int{len(x) / len(p.Mean)}, dims...)...)
 }
 
 // standardise returns mean and standard deviation of each coordinate.

@@ -32,12 +32,14 @@ import (
 	"math"
 	"slices"
 
+	"tvps/gomlx_models/net"
+
 	"github.com/gomlx/compute"
 )
 
 // Data is a list of samples, in any order.
 type Data struct {
-	X     []float32 // [n * Dim], one sample after another, in any unit: g standardises it
+	X     []float32 // [n * Dim], one sample after another, in any unit
 	Dim   int       // values per sample; for Conv5 side * side * 3, as [row, column, channel]
 	Label []int32   // [n], in 0..Config.Classes-1; nil if g sees none
 	Time  []float64 // [n], when each sample was seen, in any unit
@@ -59,7 +61,7 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 	if d.Label != nil && cfg.Classes == 0 {
 		return nil, fmt.Errorf("propensity: %d labels of 0 classes; set Classes, or give no labels", len(d.Label))
 	}
-	pool, err := NewPool(d.X, d.dims(cfg)...)
+	pool, err := NewPool(d.X, cfg.Columns, d.dims(cfg)...)
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +72,7 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 	if err != nil {
 		return nil, err
 	}
-	samples := Samples{Row: make([]int32, len(index)), Label: d.Label, Time: index}
-	for i := range samples.Row {
-		samples.Row[i] = int32(i)
-	}
+	samples := allRows(d.Label, index)
 	e, err := NewEstimator(backend, pool, len(times), cfg)
 	if err != nil {
 		return nil, err
@@ -84,6 +83,15 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 		return nil, err
 	}
 	return &Fitted{score}, nil
+}
+
+// allRows are the samples whose rows follow each other.
+func allRows(label, time []int32) Samples {
+	out := Samples{Row: make([]int32, len(time)), Label: label, Time: time}
+	for i := range out.Row {
+		out.Row[i] = int32(i)
+	}
+	return out
 }
 
 // dims is the shape of a sample: a square RGB image for networks of images, otherwise a vector.
@@ -113,6 +121,28 @@ func unique(time []float64) (times []float64, index []int32, err error) {
 // LogOmega returns log omega(x_i, T, t_i) of every sample of the data, in its order.
 func (f *Fitted) LogOmega(ctx context.Context, T float64) ([]float64, error) {
 	return f.Score.LogOmega(ctx, f.samples, T)
+}
+
+// LogOmegaOf is LogOmega for other samples, such as new ones: of the same Dim, each at one of the fitted times.
+func (f *Fitted) LogOmegaOf(ctx context.Context, d Data, T float64) ([]float64, error) {
+	time := make([]int32, len(d.Time))
+	if size := len(f.e.pool.Mean); d.Dim != size || len(d.X) != len(d.Time)*size {
+		return nil, fmt.Errorf("propensity: %d values, in samples of %d, at %d times; g was fitted on samples of %d", len(d.X),
+			d.Dim, len(d.Time), size)
+	}
+	for i, t := range d.Time {
+		at, fitted := slices.BinarySearch(f.times, t)
+		if !fitted {
+			return nil, fmt.Errorf("propensity: the time of sample %d, %v, is not one of the fitted times", i, t)
+		}
+		time[i] = int32(at)
+	}
+	x, err := f.e.pool.Rows(d.X)
+	if err != nil {
+		return nil, err
+	}
+	defer net.Free(x)
+	return f.logOmega(ctx, x, allRows(d.Label, time), T)
 }
 
 // Weights returns omega(x_i, T, t_i) of every sample under the Clip of the settings. To learn

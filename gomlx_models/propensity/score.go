@@ -70,14 +70,19 @@ func (s *Score) index(t float64) (int32, error) {
 // Errors: T outside the fitted range, or between times of a learned encoding; samples whose
 // lengths, rows, times or labels are impossible; a cancelled ctx.
 func (s *Score) LogOmega(ctx context.Context, samples Samples, T float64) ([]float64, error) {
+	return s.logOmega(ctx, s.e.pool.X, samples, T)
+}
+
+// logOmega is LogOmega of samples whose rows are in x.
+func (s *Score) logOmega(ctx context.Context, x *tensors.Tensor, samples Samples, T float64) ([]float64, error) {
 	at, err := s.index(T)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.e.checkSamples(samples, s.e.pool.X, len(s.times)); err != nil {
+	if err := s.e.checkSamples(samples, x, len(s.times)); err != nil {
 		return nil, err
 	}
-	data := s.e.data(s.e.pool.X, s.table(T))
+	data := s.e.data(x, s.table(T))
 	defer net.Free(data[1:]...)
 	if s.e.cfg.Method == Standard {
 		return s.logBeta(ctx, samples, T, data)
@@ -129,7 +134,7 @@ func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, data []
 
 // Loss returns the mean logistic loss of Algorithm 2, line 8, on samples that g need not have been
 // fitted on: each counts half with its own time and half with another one, drawn uniformly by seed.
-// x holds the rows of the samples, [rows, dims...]. Times are indices of the fitted ones. A g that
+// x holds the rows of the samples, [rows, dims...], of Pool.Rows. Times are indices of the fitted ones. A g that
 // knows nothing has the loss log 2.
 //
 // For the Standard method the samples of the window and the older ones count half each.

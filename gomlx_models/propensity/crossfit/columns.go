@@ -6,13 +6,15 @@ import (
 	"slices"
 
 	"tvps/gomlx_models/loop"
+	"tvps/gomlx_models/propensity"
 )
 
 // shapeOf returns the shape of rows, and the normal scores of x with its columns in canonical order.
 func shapeOf(d Table) (shape, []float32) {
-	s := shape{Dim: d.Dim, Classes: d.Classes, Columns: Positions(d.Dim), Knots: columnKnots(d)}
+	s := shape{Dim: d.Dim, Classes: d.Classes, Columns: Positions(d.Dim),
+		Knots: propensity.ColumnScores(d.X, d.Dim)}
 	if d.Target != nil {
-		k := normalScores(slices.Clone(d.Target), 1e-12)
+		k := propensity.NormalScores(slices.Clone(d.Target), 1e-12)
 		s.Target = &k
 	}
 	z := s.scored(d)
@@ -42,7 +44,7 @@ func columnOrder(d Table, s shape, z []float32) []int {
 			r[i] += .5 * math.Cos(float64(d.Label[i]))
 		}
 		if d.Target != nil {
-			r[i] += .4 * s.Target.of(d.Target[i])
+			r[i] += .4 * s.Target.Of(d.Target[i])
 		}
 	}
 	order, group := Positions(d.Dim), make([]int, d.Dim) // group: of each column, its rank so far

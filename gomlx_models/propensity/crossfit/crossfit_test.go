@@ -379,6 +379,15 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// TestOffset: targets far from 0 are no constant.
+func TestOffset(t *testing.T) {
+	d := Table{Dim: 1, X: []float32{1, 2, 3}, Time: []float64{0, 1, 2}, Target: []float64{1e9, 1e9 + 2, 1e9 + 1}}
+	s, _ := shapeOf(d)
+	if got := len(s.Target.Value); got != 3 {
+		t.Errorf("%d knots of three targets", got)
+	}
+}
+
 // TestColumnOrder: two columns with the same values at each time and label are told apart by a third.
 func TestColumnOrder(t *testing.T) {
 	var rows, swapped []float32
@@ -616,7 +625,7 @@ func TestOtherShape(t *testing.T) {
 		_, err := g.WeightsOf(t.Context(), d, 0, WeightOptions{})
 		demand.Error(t, err, want)
 	}
-	demand.Error(t, shape{Target: &knots{}}.check(Table{}), "no targets, g was fitted on some")
+	demand.Error(t, shape{Target: &propensity.Scores{}}.check(Table{}), "no targets, g was fitted on some")
 	demand.Error(t, shape{}.check(Table{Target: []float64{1}}), "targets, g was fitted on none")
 }
 

@@ -136,10 +136,13 @@ type Fitted struct {
 // shape is what rows must have to be given to g, and how g sees them.
 type shape struct {
 	Dim, Classes int
-	Columns      []int   // of x, in their canonical order; g sees them so
-	Knots        []knots // in that order
-	Target       *knots  // nil without targets
+	Columns      []int               // of x, in their canonical order; g sees them so
+	Knots        []propensity.Scores // in that order
+	Target       *propensity.Scores  // nil without targets
 }
+
+// scored are the normal scores of x, with its columns in canonical order.
+func (s shape) scored(d Table) []float32 { return propensity.Scored(d.X, s.Knots, s.Columns) }
 
 // check returns an error for rows of another shape.
 func (s shape) check(d Table) error {
@@ -302,7 +305,7 @@ func (o *Fitted) sample(d Table, row int, kind Kind) sample {
 		s.label = d.Label[row]
 	}
 	if kind == Joint && d.Target != nil {
-		s.target = float32(o.Shape.Target.of(d.Target[row]))
+		s.target = float32(o.Shape.Target.Of(d.Target[row]))
 	}
 	return s
 }
