@@ -52,7 +52,7 @@ func test(t *testing.T, m *measurement) *Tests {
 func still(int) float64 { return 0 }
 
 // TestFalsePositives: of tables without drift, of independent and of autoregressive rows, no more than a few have a
-// test that finds drift. DRIFT_TABLES=200 gives the numbers of the README.
+// test that finds drift. DRIFT_TABLES=200 takes more tables.
 func TestFalsePositives(t *testing.T) {
 	count, allowed := 5, 1 // P(more than 1 of 5) is 2.3% if each has 5%, and the draws do not change
 	if os.Getenv("DRIFT_TABLES") == "200" {
