@@ -1,7 +1,6 @@
 package demand_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,21 +68,6 @@ func TestParts(t *testing.T) {
 	for name := range imported {
 		if of[name] == "" {
 			t.Errorf("the table of parts lacks %s", name)
-		}
-	}
-}
-
-// TestDataPackages: the table of packages in data/README.md has every folder of data.
-func TestDataPackages(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "data", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range imports(t) {
-		folder, inside := strings.CutPrefix(name, "data/")
-		folder, _, _ = strings.Cut(folder, "/")
-		if row := fmt.Sprintf("\n| [`%s`](%s) | ", folder, folder); inside && !strings.Contains(string(text), row) {
-			t.Errorf("the table in data/README.md lacks %s", folder)
 		}
 	}
 }
