@@ -1,6 +1,6 @@
-// Package usage is shared by the module's command lines. It has the root command, the exit codes, and error messages of
-// one sentence with advice. The packages below use it to mark two kinds of errors: usage errors, such as an unknown name
-// or an impossible value, and interruptions.
+// Package usage is shared by the module's command lines. It has the root command, the exit codes, and error messages
+// of one sentence with advice. The packages below use it to mark two kinds of errors: usage errors, such as an unknown
+// name or an impossible value, and interruptions.
 package usage
 
 import (

@@ -71,8 +71,8 @@ func newTask(s *tables.Stream, step int, thin bool, seed int64) (*Task, error) {
 }
 
 // samplePast draws about mostPast of the rows and returns their positions, ascending. The newest rows are all taken. An
-// older one is taken with a probability that is inversely proportional to its rank, counted from the newest row, so that
-// as many rows have ranks from 2r to 4r as from r to 2r. The oldest row is always taken. scale has the inverse of each
+// older one is taken with a probability that is inversely proportional to its rank, counted from the newest row. So as
+// many rows have ranks from 2r to 4r as from r to 2r. The oldest row is always taken. scale has the inverse of each
 // row's probability.
 func samplePast(s *tables.Stream, rows []int, rng *rand.Rand) (places []int, scale []float64) {
 	n := float64(len(rows))
@@ -176,8 +176,8 @@ var (
 	}
 )
 
-// brier is the squared error of the probabilities, summed over the classes. For two classes it is half of that, which is
-// Brier's score of the second class.
+// brier is the squared error of the probabilities, summed over the classes. For two classes it is half of that, which
+// is Brier's score of the second class.
 func brier(p []float64, y float64) float64 {
 	sum := 0.
 	for k, v := range p {
