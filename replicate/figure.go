@@ -49,15 +49,20 @@ func (f *figureFlags) registerSettings(cmd *cobra.Command) {
 	flags.StringVar(&f.seeds, "seeds", "", "seeds, as 0,1,2 or 0-7 (default: those of the figure, mostly 0,1,2)")
 	flags.StringArrayVar(&f.sets, "set", nil,
 		"setting to override, as epochs=5, or b.epochs=5 for panel b alone; repeatable")
-	flags.BoolVar(&f.judged, "judged", false,
-		"seeds and steps that are declared for the claims, instead of the quick ones; --tables has these, too")
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
+}
+
+// registerJudged adds --judged.
+func (f *figureFlags) registerJudged(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.judged, "judged", false,
+		"seeds and steps that are declared for the claims, instead of the quick ones; --tables implies it")
 }
 
 // registerPlan adds the flags that choose the runs of a figure; figures are those that the command can make.
 func (f *figureFlags) registerPlan(cmd *cobra.Command, figures ...paper.Figure) {
 	f.registerSettings(cmd)
+	f.registerJudged(cmd)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.panels, "panel", nil, "panels, as a or b,c (default: all)")
 	flags.StringSliceVar(&f.series, "series", nil,
@@ -100,14 +105,6 @@ func (f *figureFlags) registerStored(cmd *cobra.Command) {
 func (f *figureFlags) registerTables(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.tables, "tables", "",
 		"folder of drawn figures, as figures/gallery: their tables replace runs that are not stored")
-}
-
-// checkTables returns a usage error if tables are given to a command that computes runs.
-func (f *figureFlags) checkTables(reads bool, with string) error {
-	if f.tables != "" && !reads {
-		return usage.Errorf("--tables %s cannot replace runs that are to be computed: %s", f.tables, with)
-	}
-	return nil
 }
 
 // openStored opens the lab of --stored.
@@ -165,7 +162,7 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 		o.Overrides = append(slices.Clone(o.Overrides), fmt.Sprintf("stride=%d", f.stride))
 	}
 	// Tables are of the declared samples.
-	o.Judged = f.judged || f.tables != "" && f.seeds == "" && f.stride == 0 && len(f.series) == 0
+	o.Judged = f.judged || f.tables != "" && !o.NamesSample() && len(f.series) == 0
 	if o.Out == "" {
 		o.Out = filepath.Join("figures", "out", name)
 	}
@@ -240,8 +237,9 @@ func (f *figureFlags) traced(do func() error) error {
 // begin opens the lab of a command that makes figures: without a backend if --stored is set. planned is the error of
 // their plan; it and an output folder that cannot be written are found before a plugin is fetched.
 func (f *figureFlags) begin(ctx context.Context, o lab.Options, planned error) (*lab.Lab, error) {
-	if err := f.checkTables(f.stored, "draw from them with --stored"); err != nil {
-		return nil, err
+	if f.tables != "" && !f.stored {
+		return nil, usage.Errorf("--tables %s cannot replace runs that are to be computed: draw from them with --stored",
+			f.tables)
 	}
 	if planned != nil {
 		return nil, planned
@@ -313,6 +311,7 @@ func allCommand(c lab.Catalog) *cobra.Command {
 		},
 	}
 	flags.registerSettings(cmd)
+	flags.registerJudged(cmd)
 	flags.registerMaking(cmd, "")
 	cmd.Flags().Lookup("out").Usage = "parent folder of the figures' folders (default figures/out)"
 	flags.registerStored(cmd)

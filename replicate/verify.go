@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
-	"time"
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
@@ -26,8 +24,6 @@ type verifyFlags struct {
 	figureFlags
 	json            bool
 	readme, gallery string
-	plan            bool
-	budget          time.Duration
 }
 
 func verifyCommand(c lab.Catalog) *cobra.Command {
@@ -37,29 +33,20 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 		Short: "Judge every claim of the paper by the stored runs",
 		Long: "Judge every claim of the paper by the stored runs. A claim is \"not run\" if a run or a step of it is\n" +
 			"missing. The table is printed and written to a file as JSON. The exit code is 0 also if a claim does\n" +
-			"not hold: that is a result.\n\n" +
-			"Only --run computes: it fixes the numbers of seeds and steps that --plan shows, as many as the time\n" +
-			"allows, computes them, and judges by them. The sizes come from the runs that were stored\n" +
-			"before, are kept in sizes.json in the folder of --results, and never change; claims that are judged with runs\n" +
-			"that were added in this way have intervals of 97.5% or more instead of 95%. An interrupted command continues.",
+			"not hold: that is a result.",
 		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	flags.registerSettings(cmd)
+	flags.registerJudged(cmd)
 	flags.registerTables(cmd)
 	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "verify.json"),
 		"output file of the table as JSON")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "print the table as JSON")
-	cmd.Flags().BoolVar(&flags.plan, "plan", false,
-		"show which seeds and steps would decide the undecided claims of supervised figures, and the time they take")
-	cmd.Flags().DurationVar(&flags.budget, "run", 0,
-		"time, as 3h or 45m: compute as many of the runs of --plan as it allows, cheapest first (times are estimates)")
-	cmd.Flags().IntVar(&flags.workers, "workers", runtime.NumCPU(), "number of parallel runs of --run")
 	cmd.Flags().StringVar(&flags.readme, "readme", "",
 		"file whose table of claims is rewritten, between the lines <!-- claims:begin --> and <!-- claims:end -->")
 	cmd.Flags().StringVar(&flags.gallery, "gallery", "",
-		"folder of figures whose README.md is rewritten between <!-- gallery:begin --> and <!-- gallery:end -->, with a copy of "+
-			"sizes.json")
+		"folder of figures whose README.md is rewritten between <!-- gallery:begin --> and <!-- gallery:end -->")
 	return cmd
 }
 
@@ -74,20 +61,9 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 			return usage.Errorf("--gallery: %w", err)
 		}
 	}
-	if f.budget < 0 {
-		return usage.Errorf("--run %s is negative: give a time such as 3h", f.budget)
-	}
-	if err := f.checkTables(f.budget == 0, "leave out --run"); err != nil {
-		return err
-	}
 	l, o, err := f.open(cmd)
 	if err != nil {
 		return err
-	}
-	if f.plan || f.budget > 0 {
-		if err := f.extend(cmd, l, o); err != nil {
-			return err
-		}
 	}
 	v, err := l.Verify(cmd.Context(), o)
 	if err != nil {
@@ -110,34 +86,11 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	if f.gallery != "" {
-		if err := l.WriteGallery(v, f.gallery); err != nil {
+		if err := f.catalog.WriteGallery(v, f.gallery); err != nil {
 			return err
 		}
 	}
 	return f.print(cmd, v)
-}
-
-// extend shows the sizes that would decide claims, and computes those that the budget allows.
-func (f *verifyFlags) extend(cmd *cobra.Command, l *lab.Lab, o lab.Options) error {
-	sizes, unreachable, err := l.Sizes(cmd.Context(), o, f.budget)
-	if err != nil {
-		return err
-	}
-	w := cmd.ErrOrStderr()
-	for _, s := range sizes {
-		fmt.Fprintln(w, s)
-	}
-	for _, text := range unreachable {
-		fmt.Fprintln(w, "out of reach:", text)
-	}
-	if f.budget == 0 {
-		return nil
-	}
-	now, err := l.Extend(cmd.Context(), sizes, f.budget, o)
-	if err == nil && len(now) == 0 {
-		fmt.Fprintf(w, "nothing to compute in %s\n", f.budget)
-	}
-	return err
 }
 
 // open opens the lab. The file f.out must be one that verify wrote, if it is there.

@@ -33,7 +33,7 @@ func OverSeedsAndSteps(grid [][]float64, unmeasured float64) Intervals {
 		return seeds
 	}
 	k := len(grid[0])
-	steps, _ := stepVariance(grid, means)
+	steps := stepVariance(grid, means)
 	perMean := unmeasured * steps / float64(k)
 	return func(level float64) Estimate {
 		e := seeds(level)
@@ -44,20 +44,6 @@ func OverSeedsAndSteps(grid [][]float64, unmeasured float64) Intervals {
 	}
 }
 
-// Variances are the components of variance of a grid [seeds][steps], see [OverSeedsAndSteps].
-type Variances struct{ Seeds, Steps, Residual float64 }
-
-// VariancesOf estimates the components from at least two seeds. With one step there is only that of seeds.
-func VariancesOf(grid [][]float64) Variances {
-	means := seedMeans(grid)
-	k := len(grid[0])
-	if k < 2 {
-		return Variances{Seeds: stat.Variance(means, nil)}
-	}
-	steps, residual := stepVariance(grid, means)
-	return Variances{Seeds: max(0, stat.Variance(means, nil)-residual/float64(k)), Steps: steps, Residual: residual}
-}
-
 func seedMeans(grid [][]float64) []float64 {
 	means := make([]float64, len(grid))
 	for i, row := range grid {
@@ -66,17 +52,9 @@ func seedMeans(grid [][]float64) []float64 {
 	return means
 }
 
-// Half is the half width that the interval of [OverSeedsAndSteps] would have with n seeds and k steps.
-func (v Variances) Half(level float64, n, k int, unmeasured float64) float64 {
-	variance := math.Pow(studentQuantile(level, float64(n-1)), 2) * (v.Seeds + v.Residual/float64(k)) / float64(n)
-	if k > 1 {
-		variance += math.Pow(studentQuantile(level, float64(k-1)), 2) * unmeasured * v.Steps / float64(k)
-	}
-	return math.Sqrt(variance)
-}
-
-// stepVariance returns B² and R² of [OverSeedsAndSteps].
-func stepVariance(grid [][]float64, seedMeans []float64) (steps, residual float64) {
+// stepVariance returns B² of [OverSeedsAndSteps].
+func stepVariance(grid [][]float64, seedMeans []float64) float64 {
+	residual := 0.0
 	n, k := len(grid), len(grid[0])
 	stepMeans := make([]float64, k)
 	for _, row := range grid {
@@ -95,5 +73,5 @@ func stepVariance(grid [][]float64, seedMeans []float64) (steps, residual float6
 	for j := range k - 1 {
 		successive += math.Pow(stepMeans[j+1]-stepMeans[j], 2) / float64(2*(k-1))
 	}
-	return max(0, successive-residual/float64(n)), residual
+	return max(0, successive-residual/float64(n))
 }

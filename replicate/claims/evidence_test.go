@@ -1,13 +1,10 @@
 package claims
 
 import (
-	"fmt"
-	"path/filepath"
 	"reflect"
 	"testing"
 
-	"tvps/ci/demand"
-	"tvps/replicate/experiment"
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/supervised"
 )
@@ -29,38 +26,20 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestSamples: more seeds serve a panel if their runs have its settings and all of its series.
-func TestSamples(t *testing.T) {
-	p := fig14(t)
-	for name, change := range map[string]func(*Panel){
-		"serve":           func(*Panel) {},
-		"lack a series":   func(q *Panel) { q.Series = q.Series[:1] },
-		"measure another": func(q *Panel) { q.Measure += "x" },
-		"are fewer":       func(q *Panel) { q.Seeds = firstSeeds(2) },
-	} {
-		q := p
-		q.Seeds = firstSeeds(15)
-		change(&q)
-		if got := samples(p, p.Series, []Panel{q}, nil); (len(got) == 1) != (name == "serve") {
-			t.Errorf("seeds that %s: %v", name, got)
+// TestNarrow: a part is judged by the narrow sample that has all of its series, others by what is drawn, each at the
+// level of its looks.
+func TestNarrow(t *testing.T) {
+	panel := func(narrow bool, looks int, series ...string) Collected {
+		return Collected{Panel: Panel{Panel: paper.Panel{Key: "a", Series: series}, Protocol: &supervised.Protocol,
+			Narrow: narrow, Looks: looks}}
+	}
+	e := newEvidence([]Collected{panel(false, 2, "everything", "ours", "recent"), panel(true, 3, "ours", "everything")})
+	for _, c := range []struct {
+		series, base string
+		looks        int
+	}{{"ours", "everything", 3}, {"everything", "", 3}, {"ours", "recent", 2}, {"exact", "ours", 1}} {
+		if _, level := e.of(paper.Part{Panel: "a", Series: c.series, Base: c.base}); level != lookLevel(c.looks) {
+			t.Errorf("%s and %s are judged at %v, want that of look %d", c.series, c.base, level, c.looks)
 		}
 	}
-}
-
-// TestUnevenSize: a stride that shares a factor with the interval of a label shift meets some of its steps alone, so a
-// fixed size must not have it. CIFAR-10b has T = 6.
-func TestUnevenSize(t *testing.T) {
-	setup, err := supervised.At("cifar10b", experiment.Small)
-	demand.NoError(t, err)
-	panelOf := func(Size) (Panel, error) { return Panel{Settings: setup}, nil }
-	file := filepath.Join(t.TempDir(), "sizes.json")
-	for _, stride := range []int{0, 1, 5, 11} {
-		demand.Write(t, file, fmt.Sprintf(`[{"figure": "fig01", "panel": "c", "seeds": [0], "stride": %d}]`, stride))
-		if sizes, err := ReadSizes(file, panelOf); err != nil || len(sizes) != 1 {
-			t.Errorf("stride %d: %v", stride, err)
-		}
-	}
-	demand.Write(t, file, `[{"figure": "fig01", "panel": "c", "seeds": [0], "stride": 2}]`)
-	_, err = ReadSizes(file, panelOf)
-	demand.Error(t, err, "sizes.json: fig01, panel c: every 2nd step meets the stream unevenly", "[1 5 7 11]")
 }

@@ -50,7 +50,7 @@ func TestFloors(t *testing.T) {
 		"without a floor's runs": {without("random"), NotRun},
 		"without the part's run": {without("sac-omega"), NotRun},
 	} {
-		j := judgeClaim(c, shown, Evidence{drawn: c2.rows})
+		j := judgeClaim(c, shown, rowsOf(c2.rows))
 		if j.Verdict != c2.want || j.Parts[0].Verdict != c2.want || len(j.Floors) != 2 {
 			t.Errorf("%s: %+v, want %s", what, j, c2.want)
 		}
@@ -60,10 +60,10 @@ func TestFloors(t *testing.T) {
 		}
 	}
 	one := slices.DeleteFunc(agentRows(-85, 1, -90), func(r figures.Row) bool { return r.Seed > 0 })
-	if j := judgeClaim(c, shown, Evidence{drawn: one}); j.Verdict != Undecided {
+	if j := judgeClaim(c, shown, rowsOf(one)); j.Verdict != Undecided {
 		t.Errorf("one seed: %s, want %s", j, Undecided)
 	}
-	below := Evidence{drawn: agentRows(-85, 1, -90)}
+	below := rowsOf(agentRows(-85, 1, -90))
 	shownPart := judgeClaim(c, shown, below).OnPage(noCommand)
 	if len(shownPart.Parts) != 3 || shownPart.Verdict.Outcome != figures.Missing || shownPart.Verdict.Word != string(NotJudged) {
 		t.Errorf("the page shows %+v", shownPart)
@@ -87,7 +87,7 @@ func TestFloorsOfTheBase(t *testing.T) {
 	parts := []paper.Part{{Panel: "a", Series: "sac-omega", Base: "sac"},
 		{Panel: "a", Series: "sac-context-omega", Base: "sac-context"},
 		{Panel: "a", Series: "sac-omega", Base: "sac", Statistic: paper.EndGain}}
-	j := judgeClaim(paper.Claim{Parts: parts}, shown, Evidence{drawn: rows})
+	j := judgeClaim(paper.Claim{Parts: parts}, shown, rowsOf(rows))
 	if j.Parts[0].Verdict != Holds || j.Parts[1].Verdict != NotJudged || j.Parts[2].Verdict != Holds || len(j.Floors) != 4 {
 		t.Errorf("%s, with %d comparisons", j, len(j.Floors))
 	}
@@ -133,7 +133,7 @@ func TestAdapts(t *testing.T) {
 		"better in the middle": {[3]float64{1, 0, 1}, [3]float64{0, 1, .9}, NotAdapted},
 	} {
 		rows := speedRows(map[string][3]float64{"single": {1, 1, 1}, "sac": c2.sac, "sac-omega": c2.omega})
-		j := judgeClaim(c, shown, Evidence{drawn: rows})
+		j := judgeClaim(c, shown, rowsOf(rows))
 		if j.Verdict != c2.want {
 			t.Errorf("%s: %s, want %s", what, j, c2.want)
 		}
@@ -144,11 +144,11 @@ func TestAdapts(t *testing.T) {
 	one := speedRows(map[string][3]float64{"single": {1, 1, 1}, "sac": {0, 1, 2.5}})
 	p := paper.Part{Panel: "a", Series: "sac", Base: "single", Statistic: paper.Adapts}
 	// 1.5 with the last target: -.5 against -2, less .05 on average over the seeds.
-	if part := judgePart(p, shown["a"], Evidence{drawn: one}); math.Abs(part.Effect.Mean-1.45) > 1e-9 {
+	if part := judgePart(p, shown["a"], rowsOf(one)); math.Abs(part.Effect.Mean-1.45) > 1e-9 {
 		t.Errorf("the gain with the last target is %v, want 1.45", part.Effect.Mean)
 	}
 	without := slices.DeleteFunc(one, func(r figures.Row) bool { return r.Metric != "return" })
-	if part := judgePart(p, shown["a"], Evidence{drawn: without}); part.Verdict != NotRun {
+	if part := judgePart(p, shown["a"], rowsOf(without)); part.Verdict != NotRun {
 		t.Errorf("without returns of tasks: %s", part)
 	}
 }

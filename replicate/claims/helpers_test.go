@@ -1,24 +1,27 @@
 package claims
 
 import (
-	"testing"
+	"slices"
 
-	"tvps/ci/demand"
-	"tvps/replicate/experiment"
-	"tvps/replicate/paper"
+	"tvps/data/statistics"
+	"tvps/figures"
 	_ "tvps/replicate/robots" // its learners have looks
-	"tvps/replicate/supervised"
 )
-
-// fig14 is the panel of Figure 14 at the tiny scale, without runs.
-func fig14(t *testing.T) Panel {
-	t.Helper()
-	p := Panel{Panel: paper.Fig14().Panels[0], Protocol: &supervised.Protocol, Seeds: firstSeeds(3)}
-	var err error
-	p.Settings, err = supervised.At(p.Scenario, experiment.Tiny)
-	demand.NoError(t, err)
-	return p
-}
 
 // noCommand is for claims of which no test reads a command.
 func noCommand(string) string { return "" }
+
+// rowsOf is the evidence of panels with these rows, all of one sample.
+func rowsOf(rows []figures.Row) Evidence {
+	var e Evidence
+	for _, r := range rows {
+		i := slices.IndexFunc(e, func(s samplePart) bool { return s.panel == r.Panel })
+		if i < 0 {
+			i, e = len(e), append(e, samplePart{panel: r.Panel, rows: rows, level: statistics.Level})
+		}
+		if !slices.Contains(e[i].series, r.Series) {
+			e[i].series = append(e[i].series, r.Series)
+		}
+	}
+	return e
+}

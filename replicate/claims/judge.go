@@ -73,17 +73,16 @@ type JudgedPart struct {
 	Level     float64              `json:"level,omitempty"`    // of the intervals, if it is not statistics.Level
 }
 
-// Figure is a figure of the paper with its runs, what its claims are judged by, and the verdicts on them.
+// Figure is a figure of the paper with its runs, and the verdicts on its claims.
 type Figure struct {
 	paper.Figure
-	Panels   []Collected
-	Evidence Evidence
-	Claims   []Judged
+	Panels []Collected
+	Claims []Judged
 }
 
-// Judge judges all claims of a figure. One with a part about another panel is not run.
-func Judge(f paper.Figure, panels []Collected, e Evidence) Figure {
-	out := Figure{Figure: f, Panels: panels, Evidence: e}
+// Judge judges all claims of a figure by the runs of panels. One with a part about another panel is not run.
+func Judge(f paper.Figure, panels []Collected) Figure {
+	out, e := Figure{Figure: f, Panels: panels}, newEvidence(panels)
 	shown := map[string]shownPanel{}
 	for _, p := range panels {
 		if p.Narrow {
@@ -176,17 +175,12 @@ func (j *Judged) gate(p paper.Part, panel shownPanel, e Evidence) Verdict {
 	return NotAdapted
 }
 
-// lookLevel is the level of intervals at the n-th look at runs of a panel, each of which was taken because those before
-// had left something undecided: an n-th of the errors of the first look, which has [statistics.Level]. Two looks
-// together err in at most 7.5%, three in at most 9% (TestLooks).
-func lookLevel(n int) float64 { return 1 - (1-statistics.Level)/float64(n) }
-
 // judgePart judges one part, about the metric that its panel shows.
 func judgePart(p paper.Part, panel shownPanel, e Evidence) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
 	part := JudgedPart{Part: p, Metric: panel.metric, Verdict: NotRun}
 	part.Metric.Name = cmp.Or(p.Of, part.Metric.Name)
-	rows, again := e.of(p)
+	rows, level := e.of(p)
 	metric := part.Metric.Name
 	if p.Statistic == paper.Adapts {
 		rows, metric = hardest(rows, p, metric), hardestTasks
@@ -198,15 +192,17 @@ func judgePart(p paper.Part, panel shownPanel, e Evidence) JudgedPart {
 	if panel.sample {
 		part.Stride = m.stride
 	}
-	part.decide(m, again)
+	part.decide(m, level)
 	return part
 }
 
-// decide sets effect and verdict by a measurement at the level of a further look, 0 for none; or by the closed form, if
-// there is one, which has no p-value.
-func (part *JudgedPart) decide(m Effect, again float64) {
-	level := cmp.Or(again, statistics.Level)
-	part.Effect, part.Steps, part.Level = m.Interval(level), m.steps, again
+// decide sets effect and verdict by a measurement at a level; or by the closed form, if there is one, which has no
+// p-value.
+func (part *JudgedPart) decide(m Effect, level float64) {
+	part.Effect, part.Steps = m.Interval(level), m.steps
+	if level != statistics.Level {
+		part.Level = level
+	}
 	if m.stride > 1 {
 		alone := m.overSeeds(level)
 		part.OverSeeds = &alone
@@ -234,12 +230,12 @@ func judgeRegret(p paper.Part, shown map[string]shownPanel, e Evidence) JudgedPa
 	if len(shown[p.Panel].series) == 0 { // as with --panel c
 		return part
 	}
-	var again float64
+	level := statistics.Level
 	behind := map[string][]statistics.Intervals{} // by learner
 	for _, key := range p.Panels {
 		panel := shown[string(key)]
-		rows, level := e.ofAll(string(key), panel.series)
-		again = max(again, level)
+		rows, own := e.ofAll(string(key), panel.series)
+		level = max(level, own)
 		for _, learner := range []string{p.Series, p.Base} {
 			for _, rival := range shown[p.Panel].series {
 				if rival == learner {
@@ -267,7 +263,7 @@ func judgeRegret(p paper.Part, shown map[string]shownPanel, e Evidence) JudgedPa
 		level = 1 - (1-level)/all
 		a, b := worst(behind[p.Series], level), worst(behind[p.Base], level)
 		return statistics.Estimate{Mean: a.Mean - b.Mean, Low: a.Low - b.High, High: a.High - b.Low, N: min(a.N, b.N)}
-	}}, again)
+	}}, level)
 	return part
 }
 

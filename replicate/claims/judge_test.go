@@ -100,7 +100,7 @@ func threeSeeds(gain float64) []figures.Row {
 // judgeOne judges a claim of one part, about the accuracy of the rows.
 func judgeOne(p paper.Part, rows []figures.Row) Judged {
 	c := paper.Claim{ID: "x", Text: "Ours is better", Place: "here", Parts: []paper.Part{p}}
-	return judgeClaim(c, ofAccuracy, Evidence{drawn: rows})
+	return judgeClaim(c, ofAccuracy, rowsOf(rows))
 }
 
 func TestJudge(t *testing.T) {
@@ -136,7 +136,7 @@ func TestSteps(t *testing.T) {
 	c := paper.Claim{Parts: []paper.Part{{Panel: "a", Series: "ours", Base: "everything"}}}
 	judged := func(distance int, sample bool) JudgedPart {
 		shown := map[string]shownPanel{"a": {metric: Metric{Name: "accuracy"}, sample: sample}}
-		return judgeClaim(c, shown, Evidence{drawn: rows(distance)}).Parts[0]
+		return judgeClaim(c, shown, rowsOf(rows(distance))).Parts[0]
 	}
 	for _, whole := range []JudgedPart{judged(1, true), judged(7, false)} {
 		sample := whole.Stride == 1
@@ -158,9 +158,10 @@ func TestSteps(t *testing.T) {
 func TestSecondLook(t *testing.T) {
 	rows := threeSeeds(.1)
 	p := paper.Part{Panel: "a", Series: "ours", Base: "everything"}
-	first := judgePart(p, ofAccuracy["a"], Evidence{drawn: rows})
-	second := judgePart(p, ofAccuracy["a"], Evidence{samples: map[string][]judgedSample{
-		"a": {{compared: [][]string{needs(p)}, rows: rows, level: lookLevel(2)}}}})
+	first := judgePart(p, ofAccuracy["a"], rowsOf(rows))
+	again := rowsOf(rows)
+	again[0].level = lookLevel(2)
+	second := judgePart(p, ofAccuracy["a"], again)
 	// Student's quantiles for 2 degrees of freedom: 4.302653 of 95%, 6.205347 of 97.5%.
 	width := (second.Effect.High - second.Effect.Low) / (first.Effect.High - first.Effect.Low)
 	if math.Abs(width-6.205347/4.302653) > 1e-6 || math.Abs(second.P-2*first.P) > 1e-9 || second.Verdict != Holds ||
@@ -169,28 +170,11 @@ func TestSecondLook(t *testing.T) {
 	}
 }
 
-// TestLookLevel: the looks that sizes count give the level of the last one, whether a size has parts or was written.
+// TestLookLevel: the n-th look has an n-th of the errors of the first.
 func TestLookLevel(t *testing.T) {
-	p := fig14(t)
-	series := p.Series
-	size := func(seeds, looks int, parts ...SizedPart) Size {
-		return Size{Sample: Sample{Seeds: firstSeeds(seeds)}, Looks: looks, Parts: parts, Plan: p}
-	}
-	other := size(6, 0, SizedPart{})
-	other.Plan.Measure += "x"
-	for _, c := range []struct {
-		fixed []Size
-		want  float64
-	}{
-		{[]Size{size(9, 0)}, 0},                                  // declared before any look
-		{[]Size{size(9, 0), other}, 0},                           // a look at other runs
-		{[]Size{size(9, 0, SizedPart{})}, .975},                  // planned after the first
-		{[]Size{size(8, 0, SizedPart{}), size(9, 0)}, .975},      // written after the second
-		{[]Size{size(8, 0, SizedPart{}), size(9, 3)}, 1 - .05/3}, // counted as the third
-		{[]Size{size(9, 2)}, .975}, {[]Size{size(9, 1)}, 0},
-	} {
-		if got := samples(p, series, nil, c.fixed)[0]; len(got.Seeds) != 9 || math.Abs(got.level-c.want) > 1e-12 {
-			t.Errorf("%+v: level %v of %d seeds, want %v", c.fixed, got.level, len(got.Seeds), c.want)
+	for n, want := range []float64{.95, .95, .975, 1 - .05/3, .9875} {
+		if got := (Panel{Looks: n}).Level(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%d looks: %v, want %v", n, got, want)
 		}
 	}
 }
@@ -204,7 +188,7 @@ func TestFurther(t *testing.T) {
 		}
 	}
 	part := judgePart(paper.Part{Panel: "a", Series: "ours", Base: "everything", Statistic: paper.Further},
-		ofAccuracy["a"], Evidence{drawn: rows})
+		ofAccuracy["a"], rowsOf(rows))
 	// Means .2 and .35, variances .01 and .17/3: 4.31 degrees of freedom, 2.6992 is Student's quantile.
 	va, vb := .01/3, .17/3/4
 	freedom := math.Pow(va+vb, 2) / (va*va/2 + vb*vb/3)

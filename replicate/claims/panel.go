@@ -50,14 +50,6 @@ func (p Panel) At(s paper.Sample) (Panel, error) {
 	return p, nil
 }
 
-// level is that of the panel's intervals, 0 for figures.Level.
-func (p Panel) level() float64 {
-	if p.Looks < 2 {
-		return 0
-	}
-	return lookLevel(p.Looks)
-}
-
 // Metric names what a panel shows.
 type Metric struct {
 	Name    string
@@ -158,8 +150,8 @@ func (c Collected) Rows() []figures.Row {
 	return c.whole(func(metric string) bool { return metric == c.Shown().Name })
 }
 
-// judging are Rows, with the metrics that notes tell, and the returns in single tasks where claims ask for those.
-func (c Collected) judging() []figures.Row {
+// Judging are Rows, with the metrics that notes tell, and the returns in single tasks where claims ask for those.
+func (c Collected) Judging() []figures.Row {
 	return c.whole(func(metric string) bool {
 		return metric == c.Shown().Name || c.Single != "" && c.Protocol.IsTask(metric) ||
 			slices.ContainsFunc(c.Noted, func(n paper.Noted) bool { return n.Name == metric })

@@ -14,11 +14,10 @@ type Record struct {
 	Scale    experiment.Scale             `json:"scale"`
 	Seeds    []int64                      `json:"seeds"`
 	Settings map[string]map[string]string `json:"settings"`         // by panel and name
-	Judged   map[string]JudgedSample      `json:"judged,omitempty"` // by panel, where it is more than is drawn
+	Judged   map[string]JudgedSample      `json:"judged,omitempty"` // by panel, where it has a narrow sample
 }
 
-// JudgedSample is what the claims about a panel are judged by, with those of its runs that the figure does not draw.
-// Where parts are judged by several samples it is that with the most runs.
+// JudgedSample is the first narrow sample of a panel, with the runs of all of them that the figure does not draw.
 type JudgedSample struct {
 	Sample
 	Runs []RunRecord `json:"runs"`
@@ -33,8 +32,8 @@ type RunRecord struct {
 	Run        string          `json:"run"`
 }
 
-// NewRecord collects the provenance of the runs that panels have and of those that their claims are judged by.
-func NewRecord(scale experiment.Scale, madeBy runs.Provenance, panels []Collected, e Evidence) Record {
+// NewRecord collects the provenance of the runs of panels.
+func NewRecord(scale experiment.Scale, madeBy runs.Provenance, panels []Collected) Record {
 	record := Record{MadeBy: madeBy, Scale: scale, Settings: map[string]map[string]string{},
 		Judged: map[string]JudgedSample{}}
 	for _, c := range panels {
@@ -50,8 +49,8 @@ func NewRecord(scale experiment.Scale, madeBy runs.Provenance, panels []Collecte
 		}
 		drawn := c.records()
 		record.Runs = append(record.Runs, drawn...)
-		if samples := e.samples[c.Key]; len(samples) > 0 {
-			record.Judged[c.Key] = judgedRecord(samples, drawn)
+		if narrow := NarrowOf(panels, c.Key); len(narrow) > 0 {
+			record.Judged[c.Key] = judgedRecord(narrow, drawn)
 		}
 	}
 	return record
@@ -67,14 +66,11 @@ func (c Collected) records() (out []RunRecord) {
 	return out
 }
 
-// judgedRecord is that of the larger samples of a panel; the drawn runs are recorded elsewhere.
-func judgedRecord(samples []judgedSample, drawn []RunRecord) JudgedSample {
-	out, most := JudgedSample{Runs: []RunRecord{}}, 0
-	for _, s := range samples {
-		if len(s.Jobs) > most {
-			out.Sample, most = s.Sample(), len(s.Jobs)
-		}
-		for _, run := range s.records() {
+// judgedRecord is that of the narrow samples of a panel; the drawn runs are recorded elsewhere.
+func judgedRecord(narrow []Collected, drawn []RunRecord) JudgedSample {
+	out := JudgedSample{Sample: narrow[0].Sample(), Runs: []RunRecord{}}
+	for _, c := range narrow {
+		for _, run := range c.records() {
 			same := func(r RunRecord) bool { return r.ID == run.ID }
 			if !slices.ContainsFunc(slices.Concat(drawn, out.Runs), same) {
 				out.Runs = append(out.Runs, run)

@@ -166,7 +166,6 @@ type Effect struct {
 	overSeeds statistics.Intervals // at the measured steps alone
 	steps     int                  // number of measured steps
 	stride    int                  // distance between them; 1 if they are no sample of other steps
-	grid      [][]float64          // [seeds][steps], see statistic; nil if computed over all seeds
 }
 
 // NewEffect computes the part's statistic. sampled tells whether steps stand for those between them, too. Errors: an
@@ -193,7 +192,6 @@ func NewEffect(rows []figures.Row, p paper.Part, metric string, sampled bool) (E
 		if err != nil {
 			return Effect{}, fmt.Errorf("the %s of %s %w", name, p.Series, err)
 		}
-		m.grid = grid
 		over := statistics.OverSeedsAndSteps
 		if s.hit != nil {
 			over = statistics.OverShare

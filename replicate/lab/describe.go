@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,29 +20,28 @@ import (
 
 // describe makes charts, tables and the record of what can be drawn of a judged figure, and of a draft if there is one.
 func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*Result, error) {
-	f, e := judged.Figure, judged.Evidence
-	seen := e                       // what pictures and notes show
-	if o.Scale == experiment.Tiny { // nothing is judged, so they do not depend on what else is stored
-		seen = claims.AsDrawn(judged.Panels)
-	}
+	f := judged.Figure
 	r := &Result{Figure: figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption, Compact: o.Compact, Draft: draft}}
-	var drawn, shown []claims.Collected
+	var drawn, narrow []claims.Collected
 	for _, c := range judged.Panels {
 		c, absent, ok := c.Drawable()
 		if !ok || c.Narrow {
 			continue
 		}
-		deciding := seen.Deciding(c)
-		panel, summary, err := describePanel(f, c, deciding, absent, seen)
+		panel, summary, err := describePanel(f, c, absent)
 		if err != nil {
 			return nil, err
 		}
-		panel.Judged = c.Written(e.Larger(c.Panel))
-		panel.Metrics = slices.Concat(otherMetrics(c), otherMetrics(e.Absent(c)...))
+		for _, n := range claims.NarrowOf(judged.Panels, c.Key) {
+			panel.Judged = append(panel.Judged, n.Written(n.Judging())...)
+			panel.Notes = append(panel.Notes, n.Note())
+			narrow = append(narrow, n)
+		}
+		panel.Metrics = otherMetrics(c)
 		if panel.Films, err = l.films(f, c.Panel); err != nil {
 			return nil, err
 		}
-		drawn, shown, r.Rows = append(drawn, c), append(shown, deciding), append(r.Rows, c.Written(c.Rows())...)
+		drawn, r.Rows = append(drawn, c), append(r.Rows, c.Written(c.Rows())...)
 		r.Figure.Panels, r.Figure.Tables = append(r.Figure.Panels, panel), append(r.Figure.Tables, summary)
 	}
 	for _, c := range judged.Claims {
@@ -59,29 +59,29 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 	r.Figure.Command = o.pageCommand(f)
 	seeds := ofPanels(drawn, func(c claims.Collected) string { return fmt.Sprint(len(c.Seeds)) })
 	r.Figure.Source = []string{
-		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(shown))}
+		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(drawn))}
 	for _, note := range ofPanels(drawn, func(c claims.Collected) string { return c.Source.Note }) {
 		r.Figure.Data = append(r.Figure.Data, note+".")
 	}
-	r.Figure.Links = links(drawn, e, draft)
-	r.Record = claims.NewRecord(o.Scale, l.Provenance(), drawn, e)
+	used := slices.Concat(drawn, narrow)
+	r.Figure.Links = links(used, draft)
+	r.Record = claims.NewRecord(o.Scale, l.Provenance(), used)
 	return r, nil
 }
 
-// describePanel makes chart, notes and table of means of a panel at the sample that decides its claims, shown.
-func describePanel(f paper.Figure, c, shown claims.Collected, absent []string,
-	seen claims.Evidence) (panel figures.Panel, means figures.Summary, err error) {
-	rows := shown.Written(shown.Rows())
+// describePanel makes chart, notes and table of means of a panel.
+func describePanel(f paper.Figure, c claims.Collected, absent []string) (panel figures.Panel, means figures.Summary,
+	err error) {
+	rows := c.Written(c.Rows())
 	if means, err = figures.Table(rows, c.Key, c.Shown().String(), c.Series[0]); err != nil {
 		return panel, means, err
 	}
-	panel, err = chart(shown.Panel, rows)
-	panel.Sample = shown.Sample().String()
-	if sized, ok := shown.Settings.(experiment.Sized); ok {
+	panel, err = chart(c.Panel, rows)
+	panel.Sample = c.Sample().String()
+	if sized, ok := c.Settings.(experiment.Sized); ok {
 		panel.Sample += ", " + sized.Size()
 	}
-	panel.Notes = slices.Concat(notes(shown.Panel, absent), ends(shown, f.Claims), noted(shown),
-		seen.Notes(c.Panel), spans(c.Panel, seen))
+	panel.Notes = slices.Concat(notes(c.Panel, absent), ends(c, f.Claims), noted(c), spans(c))
 	return panel, means, err
 }
 
@@ -163,31 +163,30 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Panel, error) {
 
 // otherMetrics returns what runs measured besides what their panel shows, if the protocol has tasks. A panel of another
 // metric has the runs of one that shows the measure.
-func otherMetrics(panels ...claims.Collected) (out []figures.Row) {
-	for _, c := range panels {
-		if c.Protocol.IsTask == nil || c.Metric != "" {
-			continue
-		}
-		rows := c.RowsOf(func(metric string) bool { return metric != c.Shown().Name })
-		out = append(out, slices.DeleteFunc(rows, func(r figures.Row) bool { return !slices.Contains(c.Series, r.Series) })...)
+func otherMetrics(c claims.Collected) []figures.Row {
+	if c.Protocol.IsTask == nil || c.Metric != "" {
+		return nil
 	}
-	return out
+	rows := c.RowsOf(func(metric string) bool { return metric != c.Shown().Name })
+	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !slices.Contains(c.Series, r.Series) })
 }
 
 // links are those of a figure's page: to its verdicts, which a draft has not, and the folders of its runs.
-func links(panels []claims.Collected, e claims.Evidence, draft *figures.Draft) []figures.Link {
+func links(panels []claims.Collected, draft *figures.Draft) []figures.Link {
 	var out []figures.Link
 	if draft == nil {
 		out = append(out, figures.Link{Label: "Claims with all numbers", Text: claimsFile, Href: claimsFile})
 	}
 	var folders []string
+	results := map[string]*runs.Result{}
 	for _, c := range panels {
+		maps.Copy(results, c.Results)
 		for _, job := range c.Jobs {
 			folders = append(folders, job.Spec.Experiment)
 		}
 	}
 	slices.Sort(folders)
-	if results := e.Runs(panels); len(results) > 0 {
+	if len(results) > 0 {
 		label := fmt.Sprintf("%d stored runs, below the folder of --results", len(results))
 		out = append(out, figures.Link{Label: label, Text: strings.Join(slices.Compact(folders), ", ")})
 	}

@@ -110,7 +110,7 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 		return ""
 	}
 	d.seeds = seeds
-	judged := claims.Figure{Figure: d.figure, Panels: ready, Evidence: claims.AsDrawn(ready)} // by no claim
+	judged := claims.Figure{Figure: d.figure, Panels: ready} // by no claim
 	o := d.options
 	o.Compact = false // a draft is a page
 	r, err := l.describe(o, judged, state)

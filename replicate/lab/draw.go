@@ -93,11 +93,7 @@ func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
 
 // drawPanels draws a figure from the runs that were collected.
 func (l *Lab) drawPanels(f paper.Figure, o Options, panels []claims.Collected) (*Result, error) {
-	judged, err := l.judge(f, o, panels)
-	if err != nil {
-		return nil, err
-	}
-	r, err := l.describe(o, judged, nil)
+	r, err := l.describe(o, claims.Judge(f, panels), nil)
 	if err != nil || len(r.Figure.Panels) == 0 {
 		return r, err
 	}
@@ -138,35 +134,6 @@ func (l *Lab) stored(f paper.Figure, o Options) ([]claims.Collected, claims.Stat
 	}
 	state.Note = withoutFolders(strings.Join(notes, "; "))
 	return out, state, nil
-}
-
-// judge judges the claims of a figure. Chosen seeds or learners are judged as they are. Errors: files that cannot be
-// read.
-func (l *Lab) judge(f paper.Figure, o Options, panels []claims.Collected) (claims.Figure, error) {
-	if o.Judged {
-		return claims.Judge(f, panels, claims.Declared(panels)), nil
-	}
-	if len(o.Seeds) > 0 || len(o.Learners) > 0 {
-		return claims.Judge(f, panels, claims.AsDrawn(panels)), nil
-	}
-	fixed, err := l.fixedSizes()
-	if err != nil {
-		return claims.Figure{}, err
-	}
-	e, err := l.Evidence(f, panels, l.declared(o), fixed)
-	return claims.Judge(f, panels, e), err
-}
-
-// declared lists the panels of all figures that these options fit. Settings for one figure may not fit another.
-func (l *Lab) declared(o Options) []claims.Panel {
-	var out []claims.Panel
-	for _, f := range l.FiguresAt(o.Scale) {
-		panels, err := l.Panels(f, Options{Scale: o.Scale, Overrides: o.Overrides, AllFigures: true})
-		if err == nil {
-			out = append(out, panels...)
-		}
-	}
-	return out
 }
 
 // claimsFile is the name of the file with a figure's verdicts.

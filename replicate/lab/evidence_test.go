@@ -24,46 +24,55 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// newSamples returns a lab with the runs of Figures 1, 4 and 12 and of fixed sizes. Nine seeds at every step of Figure
-// 1a lack a run of Fine-tune, and never had Meta-Weight-Net, which five seeds have.
-func newSamples(t *testing.T) (*testLab, []claims.Size) {
+// newSamples returns a lab with the runs of Figures 1, 4 and 12 at the samples that panels declare for the tiny scale:
+// Figure 4a has a narrow one for Everything and Ours, of nine seeds at every step.
+func newSamples(t *testing.T) *testLab {
 	t.Helper()
 	l := newLab(t)
 	l.only(1, 4, 12)
-	l.fill(t, 1, 4, 12)
-	looked := []claims.SizedPart{{Claim: "fig4-ours-metaweightnet"}}
-	sizes := []claims.Size{
-		{Scale: "tiny", Figure: "fig04", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(5)}, Parts: looked},
-		{Scale: "tiny", Figure: "fig01", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(9), Stride: 1}},
-		{Scale: "tiny", Figure: "fig01", Panel: "b", Sample: claims.Sample{Seeds: seedsTo(8), Stride: 1}},
+	declare := func(number int, key string, samples ...paper.Sample) {
+		f := &l.Figures[slices.IndexFunc(l.Figures, func(f paper.Figure) bool { return f.Number == number })]
+		f.Panels = slices.Clone(f.Panels)
+		f.Panels[slices.IndexFunc(f.Panels, func(p paper.Panel) bool { return p.Key == key })].Judged = samples
 	}
-	for i := range sizes {
-		p := l.enlarged(t, sizes[i])
-		p.Jobs = slices.DeleteFunc(p.Jobs, func(job runs.Wanted) bool {
-			return job.Series == "finetune" && job.Spec.Seed == 8
-		})
-		l.compute(t, p, func(job runs.Wanted, step int) float64 {
-			value := map[string]float64{"everything": .5, "ours": .6}[job.Series]
-			if job.Series == "ours" {
-				value += .05*math.Sin(float64(7*job.Spec.Seed)) + .01*math.Sin(float64(step))
-			}
-			return value
-		})
+	many := paper.Sample{Scale: "tiny", Seeds: "0-8", Stride: 1, Looks: 3, Series: []string{"ours", "everything"}}
+	declare(4, "a", paper.Sample{Scale: "tiny", Seeds: "0-4", Looks: 2}, many)
+	declare(1, "a", paper.Sample{Scale: "tiny", Seeds: "0-5", Stride: 1, Looks: 2})
+	declare(1, "b", paper.Sample{Scale: "tiny", Seeds: "0-7", Stride: 1})
+	declare(12, "a", paper.Sample{Scale: "tiny", Seeds: "0-7", Stride: 1})
+	l.options.Judged = true
+	for _, f := range l.Figures {
+		for _, p := range l.plan(t, f) {
+			l.compute(t, p, func(job runs.Wanted, step int) float64 {
+				value := map[string]float64{"everything": .5, "ours": .6}[job.Series]
+				if job.Series == "ours" {
+					value += .05*math.Sin(float64(7*job.Spec.Seed)) + .01*math.Sin(float64(step))
+				}
+				return value
+			})
+		}
 	}
-	l.fix(t, sizes...)
-	return l, sizes
+	return l
 }
 
-// drawSmall draws a figure from its stored runs as at the small scale: pictures of tiny runs show no larger sample.
+// figure is the figure of this number as the catalog has it.
+func (l *testLab) figure(t *testing.T, number int) paper.Figure {
+	t.Helper()
+	f, ok := l.Figure(number)
+	if !ok {
+		t.Fatalf("there is no figure %d", number)
+	}
+	return f
+}
+
+// drawSmall draws a figure from its stored runs as at the small scale: at tiny no claim is on the page.
 func (l *testLab) drawSmall(t *testing.T, f paper.Figure) *Result {
 	t.Helper()
 	panels, _, err := l.stored(f, l.options)
 	demand.NoError(t, err)
-	judged, err := l.judge(f, l.options, panels)
-	demand.NoError(t, err)
 	o := l.options
 	o.Scale = experiment.Small
-	r, err := l.describe(o, judged, nil)
+	r, err := l.describe(o, claims.Judge(f, panels), nil)
 	if err == nil {
 		err = l.write(o, r)
 	}
@@ -71,44 +80,13 @@ func (l *testLab) drawSmall(t *testing.T, f paper.Figure) *Result {
 	return r
 }
 
-// TestSmallerSample: of the figure's three seeds SAC with omega lacks one on Half-Cheetah. Its claims are judged by a
-// fixed sample of two, those of others by all three, with the intervals of a second look. Without fixed sizes it is not
-// run.
-func TestSmallerSample(t *testing.T) {
-	l := newLab(t)
-	l.only(2)
-	l.lacks = func(job runs.Wanted) bool {
-		return job.Spec.Experiment == "cheetah" && job.Series == "sac-omega" && job.Spec.Seed == 2
-	}
-	l.fill(t, 2)
-	check := func(id string, seeds int, level float64) {
-		t.Helper()
-		if p := claim(t, l.verify(t), id).Parts[0]; p.Effect.N != seeds || p.Level != level {
-			t.Errorf("%s: %s, want %d seeds, level %v", id, p, seeds, level)
-		}
-	}
-	check("fig2b-sooner-sac", 0, 0)
-	check("fig2b-omega-context", 3, 0)
-	of := func(n, looks int, series ...string) claims.Size {
-		return claims.Size{Scale: "tiny", Figure: "fig02", Panel: "b", Sample: claims.Sample{Seeds: seedsTo(n)}, Series: series,
-			Looks: looks}
-	}
-	l.fix(t, of(2, 0))
-	check("fig2b-sooner-sac", 2, 0)
-	check("fig2b-omega-context", 3, 0)
-	l.fix(t, of(2, 0), of(3, 2, "sac", "sac-context", "sac-context-omega", "nothing", "random", "constant"))
-	check("fig2b-sooner-sac", 2, .975)
-	check("fig2b-omega-context", 3, .975)
-	check("fig2a-omega-sac", 3, 0)
-}
-
-// TestEvidenceByPart: each part of a claim is judged by the largest sample that its own series have whole, the three
-// seeds of Figure 12a by all steps that are stored of them. The tables of the drawn figures give the same verdicts.
+// TestEvidenceByPart: each part of a claim is judged by the sample that is declared for it, at its level. The tables of
+// the drawn figures give the same verdicts.
 func TestEvidenceByPart(t *testing.T) {
-	l, sizes := newSamples(t)
+	l := newSamples(t)
 	dir := t.TempDir()
 	drawn := map[string]*Result{}
-	for _, f := range []paper.Figure{paper.Fig4(), paper.Fig12(), paper.Fig1()} {
+	for _, f := range l.Figures {
 		l.options.Out = filepath.Join(dir, f.Name())
 		drawn[f.Name()] = l.drawSmall(t, f)
 	}
@@ -118,41 +96,31 @@ func TestEvidenceByPart(t *testing.T) {
 		seeds, stride int
 		level         float64
 	}{
-		{"fig1a-ours-everything", "everything", 9, 1, .975},
-		{"fig1a-ours-others", "recent", 9, 1, .975},
-		{"fig1a-ours-others", "finetune", 5, 31, .975},
-		{"fig4-ours-everything", "everything", 9, 1, .975},
+		{"fig1a-ours-everything", "everything", 6, 1, .975},
+		{"fig4-ours-everything", "everything", 9, 1, 1 - .05/3},
 		{"fig4-ours-metaweightnet", "metaweightnet", 5, 31, .975},
 		{"fig12-3-seeds", "everything", 3, 1, 0},
-		{"fig12-8-seeds", "everything", 8, 1, 0},
 	} {
 		parts := claim(t, v, c.id).Parts
 		p := parts[slices.IndexFunc(parts, func(p claims.JudgedPart) bool { return p.Base == c.base })]
-		if p.Effect.N != c.seeds || p.Stride != c.stride || p.Level != c.level {
+		if p.Effect.N != c.seeds || p.Stride != c.stride || math.Abs(p.Level-c.level) > 1e-12 {
 			t.Errorf("%s, panel %s against %s: %s, want %d seeds, stride %d, level %v", c.id, p.Panel, c.base, p, c.seeds,
 				c.stride, c.level)
 		}
 	}
 	for figure, want := range map[string][]string{
-		"fig01": {"The claims about Ours and Everything, Ours and Recent, Recent and Everything, Recent are judged by " +
-			"9 seeds, every step, which are more than are drawn."},
+		"fig01": {}, "fig12": {},
 		"fig04": {"The claims about Ours and Everything are judged by 9 seeds, every step, which are more than are drawn."},
-		"fig12": {},
 	} {
-		notes := drawn[figure].Figure.Panels[0].Notes
+		notes := slices.Clone(drawn[figure].Figure.Panels[0].Notes)
 		got := slices.DeleteFunc(notes, func(note string) bool { return !strings.Contains(note, "judged by") })
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: notes\n%q, want\n%q", figure, got, want)
 		}
 	}
-	if of := drawn["fig04"].Record.Judged["a"]; len(of.Seeds) != 5 {
+	if of := drawn["fig04"].Record.Judged["a"]; len(of.Seeds) != 9 || len(of.Runs) != 2*4 {
 		t.Errorf("provenance of Figure 4a: %+v", of)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "fig12", "provenance.json")); err != nil ||
-		strings.Contains(string(text), "null") { // its judged runs are drawn, too
-		t.Errorf("provenance of Figure 12: %s, %v", text, err)
-	}
-	demand.NoError(t, WriteJSON(filepath.Join(dir, sizesName), sizes))
 	checkTables(t, l, dir, v)
 }
 
@@ -237,60 +205,56 @@ func meanOf(points []figures.Point) float64 {
 	return sum / float64(len(points))
 }
 
-// TestJudgedFiles: where claims are judged by more than is drawn, these rows are a file from which the effects can be
-// computed again, the page draws them and says so, and the provenance has the runs. Where claims are judged by what is
-// drawn, there is no such file, and that of an earlier drawing is removed.
+// TestJudgedFiles: a narrow sample is a file of its own from which its effects can be computed again, the page draws
+// the panel's own and links to it, and the provenance has its runs. Chosen seeds are judged as they are, and the file
+// of an earlier drawing is removed.
 func TestJudgedFiles(t *testing.T) {
-	l, _ := newSamples(t)
-	r := l.drawSmall(t, paper.Fig1())
+	l := newSamples(t)
+	r := l.drawSmall(t, l.figure(t, 4))
 	compared := 0
 	for _, c := range r.Claims {
 		for _, p := range c.Parts {
-			file := map[string]string{"b": "fig01-b-judged.csv", "d": "fig01-d.csv"}[p.Panel]
-			if file == "" || p.Statistic != paper.Difference {
+			if p.Panel != "a" || p.Statistic != paper.Difference {
 				continue
 			}
+			file := map[string]string{"everything": "fig04-a-judged.csv", "metaweightnet": "fig04-a.csv"}[p.Base]
 			mean, seeds := difference(l.csvRows(t, file), p.Series, p.Base)
 			if compared++; math.Abs(mean-p.Effect.Mean) > 1e-12 || seeds != p.Effect.N {
-				t.Errorf("%s of %s, panel %s: %v over %d seeds in %s", p, c.ID, p.Panel, mean, seeds, file)
+				t.Errorf("%s of %s: %v over %d seeds in %s", p, c.ID, mean, seeds, file)
 			}
 		}
 	}
-	sample := r.Record.Judged["b"]
-	if compared < 10 || len(sample.Seeds) != 8 || sample.Stride != 1 || len(sample.Runs) != 5*5 || len(r.Record.Judged) != 3 {
-		t.Errorf("%d effects; the provenance has %d seeds, stride %d, %d runs", compared, len(sample.Seeds), sample.Stride, len(sample.Runs))
+	if compared != 2 {
+		t.Errorf("%d effects", compared)
 	}
 	demand.Words(t, html.UnescapeString(string(l.read(t, "index.html"))),
-		`<a href="fig01-b-judged.csv">fig01-b-judged.csv</a>`, `<span class="where">8 seeds, every step</span>`)
-	drawn := r.Figure.Panels[1].Series[0].Points
-	if mean, _ := difference(l.csvRows(t, "fig01-b-judged.csv"), r.Figure.Panels[1].Series[0].Name, "everything"); len(drawn) == 0 ||
-		drawn[0].N != 8 || math.Abs(meanOf(drawn)-mean) > 1e-12 {
-		t.Errorf("panel b draws %d points of %d seeds, want those that decide", len(drawn), drawn[0].N)
+		`<a href="fig04-a-judged.csv">fig04-a-judged.csv</a>`, `<span class="where">5 seeds, every 31st step</span>`,
+		"<code>go run ./replicate fig4 --scale small --judged --panel a</code>")
+	drawn := r.Figure.Panels[0].Series[0].Points
+	mean, _ := difference(l.csvRows(t, "fig04-a.csv"), r.Figure.Panels[0].Series[0].Name, "everything")
+	if len(drawn) == 0 || drawn[0].N != 5 || math.Abs(meanOf(drawn)-mean) > 1e-12 {
+		t.Errorf("panel a draws %d points of %d seeds, want its own", len(drawn), drawn[0].N)
 	}
+
 	// The difference of a phase in the notes has the rows and the level of the claims about the panel.
-	rows := slices.DeleteFunc(l.csvRows(t, "fig01-a-judged.csv"), func(r figures.Row) bool { return r.T < 50 || r.T > 86 })
+	phases := l.drawSmall(t, l.figure(t, 1))
+	rows := slices.DeleteFunc(l.csvRows(t, "fig01-a.csv"), func(r figures.Row) bool { return r.T < 50 || r.T > 86 })
 	m, err := claims.NewEffect(rows, paper.Part{Panel: "a", Series: "ours", Base: "everything"}, "accuracy", true)
 	demand.NoError(t, err)
-	e := m.Interval(.975)
-	demand.Words(t, strings.Join(r.Figure.Panels[0].Notes, "\n"), fmt.Sprintf(
-		"Ours at t = 50 to 86 minus, at 97.5%%: Everything %s, ", e.Text()))
+	demand.Words(t, strings.Join(phases.Figure.Panels[0].Notes, "\n"), fmt.Sprintf(
+		"Ours at t = 50 to 86 minus, at 97.5%%: Everything %s, ", m.Interval(.975).Text()))
 
-	tiny, err := l.Draw(paper.Fig1(), l.options)
+	l.options.Judged, l.options.Seeds = false, []int64{0, 1}
+	chosen, err := l.Draw(l.figure(t, 4), l.options)
 	demand.NoError(t, err)
-	for _, p := range tiny.Figure.Panels {
-		if at := p.Series[0].Points; at[0].N != 3 || strings.Contains(strings.Join(p.Notes, " "), "97.5%") {
-			t.Errorf("panel %s at tiny draws %d seeds, want its own 3 whatever is stored; notes %q", p.Key, at[0].N, p.Notes)
-		}
+	if p := chosen.Claims[0].Parts[0]; p.Effect.N != 2 || p.Level != 0 {
+		t.Errorf("chosen seeds are judged as %s", p)
 	}
-
-	l.options.Seeds = []int64{0, 1}
-	_, err = l.Draw(paper.Fig1(), l.options)
-	demand.NoError(t, err)
 	if left, _ := filepath.Glob(filepath.Join(l.options.Out, "*-judged.csv")); len(left) > 0 {
-		t.Errorf("chosen seeds have larger samples: %v", left)
+		t.Errorf("chosen seeds have narrow samples: %v", left)
 	}
 	if strings.Contains(string(l.read(t, "provenance.json")), `"judged"`) {
-		t.Error("the provenance of chosen seeds has a larger sample")
+		t.Error("the provenance of chosen seeds has a narrow sample")
 	}
 }
 
@@ -301,11 +265,7 @@ func TestGalleryVerdicts(t *testing.T) {
 	for _, dir := range []string{gallery, medium} {
 		want := committed(t, dir)
 		l := fromTables(t, testCatalog, dir)
-		judged := verified(t, l, Options{Scale: want.Scale, Judged: true})
-		if planned := verified(t, l, Options{Scale: want.Scale}); !reflect.DeepEqual(judged.Claims, planned.Claims) {
-			t.Errorf("%s: the declared samples give other verdicts than the planned ones", dir)
-		}
-		text, err := json.Marshal(judged)
+		text, err := json.Marshal(verified(t, l, Options{Scale: want.Scale, Judged: true}))
 		demand.NoError(t, err)
 		var got claims.Verification
 		demand.NoError(t, json.Unmarshal(text, &got))
@@ -328,25 +288,4 @@ func TestGalleryVerdicts(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestGallerySizes: the sizes that are fixed in the folder of the results are written to the gallery, where there are
-// any.
-func TestGallerySizes(t *testing.T) {
-	l, dir := newLab(t), t.TempDir()
-	readme := filepath.Join(dir, "README.md")
-	demand.Write(t, readme, "<!-- gallery:begin -->\n<!-- gallery:end -->\n")
-	copied := filepath.Join(dir, sizesName)
-	v := claims.Verification{Figures: []claims.State{{Stored: 1}}}
-	demand.NoError(t, l.WriteGallery(v, dir))
-	if _, err := os.Stat(copied); !os.IsNotExist(err) {
-		t.Errorf("no size is fixed, and there is a file: %v", err)
-	}
-	l.fix(t, claims.Size{Scale: "tiny", Figure: "fig14", Panel: "a", Sample: claims.Sample{Seeds: seedsTo(9), Stride: 2},
-		Parts: []claims.SizedPart{{Claim: "fig14-similar", What: "Ours minus Everything", Mean: .006, Half: .01, Aim: .003}}})
-	demand.NoError(t, l.WriteGallery(v, dir))
-	if got := demand.Read(t, copied); string(got) != string(demand.Read(t, l.sizesFile())) {
-		t.Errorf("the gallery has\n%s", got)
-	}
-	demand.Words(t, string(demand.Read(t, readme)), "no claim. ")
 }

@@ -8,6 +8,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 )
 
@@ -40,6 +41,32 @@ func TestJudgedPanels(t *testing.T) {
 		{Scale: "small", Judged: true, Overrides: []string{"a.stride=2"}}} {
 		_, err := testCatalog.Panels(paper.Fig4(), o)
 		demand.Error(t, err, "leave out --judged, or --seeds and --stride")
+	}
+}
+
+// TestDeclaredSamples: a stride that shares a factor with the interval of a label shift meets some of its steps alone,
+// and cannot stand for all. So no declared sample has one. A panel has one sample of a scale for all series.
+func TestDeclaredSamples(t *testing.T) {
+	for _, f := range testCatalog.Figures {
+		for _, scale := range experiment.Scales {
+			o := Options{Scale: scale, Judged: true, AllFigures: true}
+			panels, err := testCatalog.Panels(f, o)
+			if err != nil {
+				continue // a scale that its scenarios lack
+			}
+			for _, p := range panels {
+				if even := p.Settings.Strides(); len(even) > 0 && !slices.Contains(even, p.Sample().Stride) {
+					t.Errorf("%s, panel %s: every %s step meets the stream unevenly: strides that do not are %v", f.Name(), p.Key,
+						experiment.Ordinal(p.Sample().Stride), even)
+				}
+				whole := slices.DeleteFunc(slices.Clone(p.Judged), func(s paper.Sample) bool {
+					return s.Scale != scale || len(s.Series) > 0
+				})
+				if len(whole) > 1 {
+					t.Errorf("%s, panel %s declares %v", f.Name(), p.Key, whole)
+				}
+			}
+		}
 	}
 }
 

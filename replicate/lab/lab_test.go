@@ -132,23 +132,6 @@ func (l *testLab) fill(t *testing.T, numbers ...int) {
 	}
 }
 
-// fix fixes sizes.
-func (l *testLab) fix(t *testing.T, sizes ...claims.Size) {
-	t.Helper()
-	demand.NoError(t, WriteJSON(l.sizesFile(), sizes))
-}
-
-// enlarged returns the panel of a size with its runs.
-func (l *testLab) enlarged(t *testing.T, s claims.Size) claims.Panel {
-	t.Helper()
-	var err error
-	s.Plan, err = l.panelOf(s)
-	demand.NoError(t, err)
-	p, err := l.Enlarged(s)
-	demand.NoError(t, err)
-	return p
-}
-
 // verified judges all claims by what a lab has.
 func verified(t *testing.T, l *Lab, o Options) claims.Verification {
 	t.Helper()
@@ -184,14 +167,6 @@ func (l *testLab) csvRows(t *testing.T, name string) []figures.Row {
 	rows, err := figures.ReadCSV(bytes.NewReader(l.read(t, name)))
 	demand.NoError(t, err)
 	return rows
-}
-
-// seedsTo are the first n seeds.
-func seedsTo(n int) (out []int64) {
-	for i := range int64(n) {
-		out = append(out, i)
-	}
-	return out
 }
 
 func TestParseSeeds(t *testing.T) {

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -154,28 +153,28 @@ func noted(c claims.Collected) []string {
 }
 
 // spans states, for each span of steps that the panel declares, the difference of its last learner to each of the
-// others. An interval has the level of the claims about these two learners.
-func spans(p claims.Panel, e claims.Evidence) []string {
+// others. An interval has the level of the claims about the panel.
+func spans(c claims.Collected) []string {
 	var out []string
-	last := p.Series[len(p.Series)-1]
-	for _, span := range p.Spans {
-		gains := map[float64][]string{} // key: level of the interval; 0 for the usual one
-		for _, base := range p.Series[:len(p.Series)-1] {
-			part := paper.Part{Panel: p.Key, Series: last, Base: base}
-			m, level, err := e.Effect(p, part, span.From, span.To)
+	last, rows := c.Series[len(c.Series)-1], c.Rows()
+	minus := "minus"
+	if level := c.Level(); level != statistics.Level {
+		minus = fmt.Sprintf("minus, at %.3g%%", 100*level)
+	}
+	for _, span := range c.Spans {
+		within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.T < span.From || r.T > span.To })
+		var gains []string
+		for _, base := range c.Series[:len(c.Series)-1] {
+			part := paper.Part{Panel: c.Key, Series: last, Base: base}
+			m, err := claims.NewEffect(within, part, c.Shown().Name, c.Sampled())
 			if err != nil {
 				continue
 			}
-			gain := m.Interval(cmp.Or(level, statistics.Level))
-			gains[level] = append(gains[level], claims.SeriesLabels(base)[0]+" "+gain.Text())
+			gains = append(gains, claims.SeriesLabels(base)[0]+" "+m.Interval(c.Level()).Text())
 		}
-		for _, level := range slices.Sorted(maps.Keys(gains)) {
-			minus := "minus"
-			if level > 0 {
-				minus = fmt.Sprintf("minus, at %.3g%%", 100*level)
-			}
+		if len(gains) > 0 {
 			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", claims.SeriesLabels(last)[0], span.From, span.To, minus,
-				strings.Join(gains[level], ", ")))
+				strings.Join(gains, ", ")))
 		}
 	}
 	return out

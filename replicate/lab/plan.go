@@ -74,13 +74,17 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 	return out, nil
 }
 
-// checkJudged returns a usage error if the options name seeds or steps and ask for the declared ones.
-func (o Options) checkJudged() error {
-	stride := func(set string) bool {
+// NamesSample tells whether the options name seeds or steps.
+func (o Options) NamesSample() bool {
+	return len(o.Seeds) > 0 || slices.ContainsFunc(o.Overrides, func(set string) bool {
 		name, _, _ := strings.Cut(set, "=")
 		return name == "stride" || strings.HasSuffix(name, ".stride")
-	}
-	if o.Judged && (len(o.Seeds) > 0 || slices.ContainsFunc(o.Overrides, stride)) {
+	})
+}
+
+// checkJudged returns a usage error if the options name seeds or steps and ask for the declared ones.
+func (o Options) checkJudged() error {
+	if o.Judged && o.NamesSample() {
 		return usage.Errorf("the seeds and steps by which claims are judged are declared: " +
 			"leave out --judged, or --seeds and --stride")
 	}

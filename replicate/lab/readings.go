@@ -21,7 +21,7 @@ import (
 
 // verdictsByReading is what the study says of claims.
 type verdictsByReading struct {
-	Readings []judgedReading // the default is the first, by all that is stored, then by the seeds and steps of the others
+	Readings []judgedReading // the default is the first, by the declared samples, then by the seeds and steps of the others
 	claims   []paper.Claim   // those that a reading can change and whose runs are stored under one that does
 }
 
@@ -104,7 +104,9 @@ func (r judgedReading) options(o StudyOptions) Options {
 	if r.Seeds != "" {
 		seeds, _ = claims.ParseSeeds(r.Seeds) // declared, or formatted from a list
 	}
-	return Options{Scale: o.Scale, Seeds: seeds, Overrides: slices.Concat(r.Set, o.Overrides), AllFigures: true}
+	out := Options{Scale: o.Scale, Seeds: seeds, Overrides: slices.Concat(r.Set, o.Overrides), AllFigures: true}
+	out.Judged = !out.NamesSample()
+	return out
 }
 
 // leavesOut tells whether the reading is not about a learner, which is then that of the default.
@@ -193,7 +195,7 @@ func (l *Lab) Readings(ctx context.Context, readings []paper.Reading, o StudyOpt
 	return l.writeReadings(v, o)
 }
 
-// judgeReading judges the claims under a reading by its own seeds and steps; without seeds, by all that is stored.
+// judgeReading judges the claims under a reading by its own seeds and steps; without them, by the declared samples.
 func (l *Lab) judgeReading(r *judgedReading, o StudyOptions) error {
 	r.Claims = map[string]claims.Judged{}
 	for i, f := range l.readingFigures() {
@@ -222,11 +224,7 @@ func (l *Lab) judgeReading(r *judgedReading, o StudyOptions) error {
 			}
 			panels = append(panels, c)
 		}
-		judged, err := l.judge(f, r.options(o), panels)
-		if err != nil {
-			return err
-		}
-		for _, j := range judged.Claims {
+		for _, j := range claims.Judge(f, panels).Claims {
 			if len(r.Set) == 0 || slices.ContainsFunc(j.Parts, func(p claims.JudgedPart) bool {
 				return changed[p.Panel+" "+p.Series] || changed[p.Panel+" "+p.Base]
 			}) {
@@ -279,7 +277,7 @@ func (l *Lab) writeReadings(v verdictsByReading, o StudyOptions) error {
 			}))...)
 		}
 	}
-	record := claims.NewRecord(o.Scale, l.Provenance(), panels, claims.Evidence{})
+	record := claims.NewRecord(o.Scale, l.Provenance(), panels)
 	record.Settings = nil // each run has its own
 	if err := figures.WriteTable(readingName, rows, record, o.Out); err != nil {
 		return err

@@ -272,7 +272,7 @@ func (l *Lab) Study(ctx context.Context, tables []paper.Table, o StudyOptions) (
 	if report.Unfinished > 0 {
 		return r, report.Err()
 	}
-	r.Record = claims.NewRecord(o.Scale, l.Provenance(), collect(all, report), claims.Evidence{})
+	r.Record = claims.NewRecord(o.Scale, l.Provenance(), collect(all, report))
 	for _, plan := range plans {
 		table, rows := newStudyTable(StudyKeys(tables), o, plan, report)
 		table.Notes = append(table.Notes, "Commit "+shortCommit(r.Record.MadeBy)+".")

@@ -65,10 +65,10 @@ func TestVerify(t *testing.T) {
 func checkEffects(t *testing.T, v claims.Verification) {
 	t.Helper()
 	// Seeds 0, 1, 2 gain .1, .101, .102: s = .001, and 4.302653 is the quantile of t with 2
-	// degrees of freedom. On CIFAR-10b the eight seeds of Figure 12 serve Figure 1, too: s² = 6e-6, and 2.364624.
+	// degrees of freedom. The eight seeds of Figure 12 have s² = 6e-6, and 2.364624.
 	for id, want := range map[string]statistics.Estimate{
 		"fig13-ours-everything": {Mean: .101, High: .101 + 4.302653*.001/math.Sqrt(3), N: 3},
-		"fig1-ours-everything":  {Mean: .1035, High: .1035 + 2.364624*math.Sqrt(6e-6/8), N: 8},
+		"fig12-8-seeds":         {Mean: .1035, High: .1035 + 2.364624*math.Sqrt(6e-6/8), N: 8},
 	} {
 		e := claim(t, v, id).Parts[1].Effect
 		if math.Abs(e.Mean-want.Mean) > 1e-9 || math.Abs(e.High-want.High) > 1e-6 || e.N != want.N {
