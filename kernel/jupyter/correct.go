@@ -152,10 +152,14 @@ func (r *relay) reply(client *socket, frames [][]byte) {
 		why = e.why
 	case <-time.After(defaultLimits.sockets):
 	}
+	var waiting []*execution
+	if e.stops && (why != nil || content.Status == "error") {
+		_, waiting = r.queue.stop() // not what the client sends after the reply
+	}
 	_ = client.send(r.corrected(frames, why)...)
 	_ = os.Remove(e.exit)
-	failed := why != nil || content.Status == "error"
-	r.abort(r.queue.next(failed && e.stops))
+	r.queue.next()
+	r.abort(waiting)
 }
 
 // corrected is a message of the kernel as the client gets it. why says why a cell failed.

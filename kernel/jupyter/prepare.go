@@ -27,7 +27,7 @@ const gonbFolder = "gonb-folder"
 // comes earlier would hold up all cells until then.
 const connectTime = 13 * time.Second
 
-// prepare runs a silent cell, with which GoNB writes stdinFile into its folder, and makes gopls load its packages.
+// prepare asks the kernel until an answer on iopub shows that nothing is lost there. It then runs a silent cell, with which GoNB writes stdinFile into its folder, and makes gopls load its packages.
 // Requests for gopls are answered with nothing until that is done and GoNB is connected: at a first request to a
 // gopls that has loaded nothing GoNB would wait 8 s, in which no cell runs.
 func (r *relay) prepare(ctx context.Context, dir string) {
@@ -36,6 +36,20 @@ func (r *relay) prepare(ctx context.Context, dir string) {
 		return
 	}
 	defer kernel.conn.Close()
+	for connected := false; !connected; {
+		request, err := r.session.encode(r.session.newHeader("kernel_info_request"), nil, struct{}{})
+		if err != nil || kernel.send(request...) != nil {
+			return
+		}
+		if _, err := kernel.next(); err != nil {
+			return
+		}
+		select {
+		case <-r.ready:
+			connected = true
+		case <-time.After(firstAsk):
+		}
+	}
 	where := filepath.Join(dir, gonbFolder)
 	code := fmt.Sprintf("!*printf '%s' >a_tvps_stdin.go && pwd >'%s'", strings.ReplaceAll(stdinFile, "\n", `\n`),
 		strings.ReplaceAll(where, "'", `'\''`))

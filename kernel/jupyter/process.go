@@ -93,21 +93,23 @@ func (p *running) code() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// log keeps the end of the kernel's messages. Relay's forwards them, and notes of its own.
+// log keeps the end of the kernel's messages. Relay's passes on notes of its own. GoNB's messages it passes on only when
+// GoNB has failed: consoles show them between the outputs of cells.
 type log struct {
-	mu   sync.Mutex
-	to   io.Writer // of Relay; otherwise nil
-	tail []byte
+	mu    sync.Mutex
+	to    io.Writer // of Relay; otherwise nil
+	quiet bool      // the kernel's messages are not passed on
+	tail  []byte
 
 	rejected sync.Once // a note says that something was dropped
 }
 
-// Write forwards and keeps what the kernel writes. It never fails, so that an error of the log does not stop the
+// Write passes on and keeps what the kernel writes. It never fails, so that an error of the log does not stop the
 // kernel.
 func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.to != nil {
+	if l.to != nil && !l.quiet {
 		_, _ = l.to.Write(p)
 	}
 	l.tail = append(l.tail, p...)

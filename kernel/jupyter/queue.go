@@ -48,31 +48,26 @@ func (q *queue) running(id string) *execution {
 	return q.all[0]
 }
 
-// next takes away the execution that runs, and starts the next one. With abort it takes all, and returns the others.
-func (q *queue) next(abort bool) (aborted []*execution) {
+// next takes away the execution that runs, and starts the next one.
+func (q *queue) next() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	close(q.all[0].ended)
-	if q.all = q.all[1:]; abort {
-		aborted, q.all = q.all, nil
-	}
-	if len(q.all) > 0 {
+	if q.all = q.all[1:]; len(q.all) > 0 {
 		_ = q.all[0].kernel.send(q.all[0].frames...)
 	}
-	return aborted
 }
 
-// interrupt marks the execution that runs, and takes away the others.
-func (q *queue) interrupt() (running *execution, aborted []*execution) {
+// stop takes away the executions that wait, and returns the one that runs, too: nil if there is none.
+func (q *queue) stop() (running *execution, waiting []*execution) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.all) == 0 {
 		return nil, nil
 	}
-	running, aborted = q.all[0], slices.Clone(q.all[1:])
-	running.interrupted.Store(true)
+	waiting = slices.Clone(q.all[1:])
 	q.all = q.all[:1]
-	return running, aborted
+	return q.all[0], waiting
 }
 
 // holds says whether the queue has executions of a client that is gone.
@@ -97,21 +92,25 @@ const lookEvery = 100 * time.Millisecond
 var killAfter = 5 * time.Second
 
 // interrupt stops what the kernel has started for the cell that runs, also if that is a compiler, or starts later: each
-// process gets SIGINT once, and after killAfter SIGKILL, as do those whose parent has ended.
+// process gets SIGINT once, and after killAfter SIGKILL, as do those whose parent has ended. The processes are stopped
+// until all have it, as a shell goes on if the last command of a pipe ends without it.
 func (r *relay) interrupt() {
-	e, aborted := r.queue.interrupt()
-	r.abort(aborted)
+	e, waiting := r.queue.stop()
+	r.abort(waiting)
 	if e == nil {
 		return
 	}
+	e.interrupted.Store(true)
 	go func() {
 		interrupted := map[int]bool{}
 		for begin := time.Now(); ; {
 			if time.Since(begin) < killAfter {
-				for _, pid := range below(r.pid) {
-					if !interrupted[pid] {
+				found := below(r.pid)
+				found = slices.DeleteFunc(found, func(pid int) bool { return interrupted[pid] })
+				for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGINT, syscall.SIGCONT} {
+					for _, pid := range found {
 						interrupted[pid] = true
-						syscall.Kill(pid, syscall.SIGINT)
+						syscall.Kill(pid, s)
 					}
 				}
 			} else {
@@ -136,8 +135,7 @@ type child struct {
 	name string
 }
 
-// below lists the processes below another one, without gopls and those below it. Parents come first: a shell whose
-// command is interrupted runs the next one unless it has had the interrupt itself.
+// below lists the processes below another one, without gopls and those below it.
 func below(pid int) (found []int) {
 	children := processes()
 	found = []int{pid}

@@ -166,3 +166,33 @@ func TestRelayClientLeaves(t *testing.T) {
 		t.Errorf("the next cell of another client: %q", text)
 	}
 }
+
+// The outputs of the first cell are not lost if the client's iopub channel connects later than its shell channel.
+func TestRelayFirstCell(t *testing.T) {
+	noLeftovers(t)
+	k, c, err := launchKernel(relaySpec(t, "well"), Options{})
+	demand.NoError(t, err)
+	close(k.gone) // nobody supervises it
+	defer func() { demand.NoError(t, k.Close()) }()
+	shell, err := dial(t.Context(), "shell", c, c.Shell, zmq4.Dealer, "client")
+	demand.NoError(t, err)
+	defer shell.conn.Close()
+	request, err := k.session.encode(k.session.newHeader("execute_request"), nil, executeRequest("echo first", false))
+	demand.NoError(t, err)
+	demand.NoError(t, shell.send(request...))
+	time.Sleep(500 * time.Millisecond)
+	iopub, err := dial(t.Context(), "iopub", c, c.IOPub, zmq4.Sub, "client")
+	demand.NoError(t, err)
+	defer iopub.conn.Close()
+	demand.NoError(t, iopub.send([]byte{1}))
+	iopub.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	for text := ""; text != "first"; {
+		next, err := iopub.next()
+		if err != nil {
+			t.Fatalf("the outputs of the first cell: %v", err)
+		}
+		m, _ := k.session.decode(next.Frames)
+		out, _ := parseOutput(m)
+		text = out.Text
+	}
+}

@@ -43,7 +43,7 @@ const (
 //   - it ends the kernel and all processes that the kernel started when the process that started Relay is gone, when
 //     Relay's own process is killed, and at SIGTERM and SIGHUP.
 //
-// The kernel's own messages and those of Relay go to w. Relay returns the kernel's exit code. An error means that
+// Relay's notes go to w, and the kernel's last messages if it fails. Relay returns the kernel's exit code. An error means that
 // the kernel was not started. It must be called by the main goroutine, locked to its thread.
 func Relay(connectionFile string, argv []string, w io.Writer) (code int, err error) {
 	signal.Ignore(syscall.SIGPIPE) // whoever reads our log may end before us
@@ -76,7 +76,7 @@ func relayKernel(
 		return 0, err
 	}
 	defer closeAll(listeners)
-	r := &relay{session: session{id: uuid.NewString(), key: []byte(outer.Key)}, log: l}
+	r := &relay{session: session{id: uuid.NewString(), key: []byte(outer.Key)}, log: l, ready: make(chan struct{}), subscribed: make(chan struct{})}
 	dir, remove, err := artifact.TempFolder("tvps-relay-")
 	if err != nil {
 		return 0, fmt.Errorf("cannot create a temporary folder: %w", err)
@@ -85,7 +85,7 @@ func relayKernel(
 	if r.inner, err = newPrivateConnection(outer.Kernel, r.session, dir); err != nil {
 		return 0, err
 	}
-	r.dir = dir
+	r.dir, l.quiet = dir, true
 	file := filepath.Join(dir, filepath.Base(connectionFile)) // GoNB takes the kernel's id from the name
 	if err := r.inner.write(file); err != nil {
 		return 0, fmt.Errorf("cannot write the connection file: %w", err)
@@ -128,8 +128,8 @@ func (p *running) wait(signals <-chan os.Signal, gone func() bool, patience time
 		why := ""
 		select {
 		case <-p.exited:
-			if p.code() != 0 {
-				p.log.note(fmt.Sprint("the kernel ended: ", p.cmd.ProcessState))
+			if p.code() != 0 && p.log.quiet {
+				p.log.note(fmt.Sprint("the kernel ended: ", p.cmd.ProcessState, p.log.lastLines()))
 			}
 			return
 		case s := <-signals:
@@ -172,8 +172,10 @@ type relay struct {
 	queue   queue
 
 	mu          sync.Mutex
-	subscribers []*socket // the clients' iopub connections
-	ended       bool      // the kernel's iopub connection
+	subscribers []*socket     // the clients' iopub connections
+	ready       chan struct{} // closed when the kernel's messages on iopub arrive
+	subscribed  chan struct{} // closed when a client wants them
+	ended       bool          // the kernel's iopub connection
 	clients     sync.WaitGroup
 
 	publishing sync.Mutex  // held while a message goes to all subscribers
@@ -238,6 +240,7 @@ func (r *relay) serve(ctx context.Context, conn net.Conn, ch channel, port int) 
 	if err != nil {
 		return
 	}
+	r.heard(ctx)
 	client.patient = true
 	go func() {
 		kernel.receive(func(frames [][]byte) { r.reply(client, frames) })
@@ -259,11 +262,28 @@ func (r *relay) serve(ctx context.Context, conn net.Conn, ch channel, port int) 
 	<-kernel.done
 }
 
+// heard waits until what the kernel publishes arrives here, and until a client hears it: a client would wait for ever for
+// the end of a cell whose outputs are lost. ZeroMQ may connect its channels in any order.
+func (r *relay) heard(ctx context.Context) {
+	late := time.After(handshakeTime) // a client that does not listen
+	for _, ready := range []chan struct{}{r.ready, r.subscribed} {
+		select {
+		case <-ready:
+		case <-late:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // broadcast passes what the kernel publishes to all clients, until the kernel closes its connection.
 func (r *relay) broadcast(ctx context.Context) {
 	if kernel, err := dial(ctx, "iopub", r.inner, r.inner.IOPub, zmq4.Sub, ""); err == nil {
 		_ = kernel.send([]byte{1}) // subscribe to everything
-		kernel.receive(r.publication)
+		ready := sync.OnceFunc(func() { close(r.ready) })
+		kernel.receive(func(frames [][]byte) {
+			r.publication(frames)
+			ready()
+		})
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -304,6 +324,11 @@ func (r *relay) subscribe(s *socket, topic string) {
 	defer r.mu.Unlock()
 	for _, other := range r.subscribers {
 		other.conn.SetWriteDeadline(time.Now().Add(sendTime))
+	}
+	select {
+	case <-r.subscribed:
+	default:
+		close(r.subscribed)
 	}
 	if r.subscribers = append(r.subscribers, s); r.ended {
 		s.conn.Close()
