@@ -9,8 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -183,6 +185,8 @@ func testSliders(t *testing.T, browser, python, base string) {
 	v.ask(&yes, "slide", 0, 0) // no drift: every exact weight is 1
 	v.until("the share is 1 without drift", 3*time.Minute, func() bool { return exact() == 1 }, &text)
 	v.shot("sliders", nil)
+	v.keyboard()
+	v.until("the share falls with the drift", 3*time.Minute, func() bool { return exact() < 1 }, &text)
 	v.ask(&yes, "interrupt")
 	v.until("the cell ends and says so", time.Minute, func() bool {
 		var s struct{ Ran string }
@@ -190,6 +194,106 @@ func testSliders(t *testing.T, browser, python, base string) {
 		v.ask(&text, "lastTexts")
 		return s.Ran != "running" && strings.Contains(text, "Stopped. Run the cell again")
 	}, &text)
+}
+
+// keyboard presses keys on a slider and a list: they are not shortcuts of JupyterLab.
+func (v view) keyboard() {
+	type selected struct {
+		Index, Slider int
+		Type          string
+	}
+	var before, after selected
+	var yes bool
+	v.ask(&yes, "focus", "input[type=range]") // this selects its cell
+	v.ask(&before, "active")
+	v.keys(kb.ArrowRight)
+	v.ask(&yes, "focus", ".jp-OutputArea select")
+	v.keys("r") // makes a selected cell one of raw text
+	v.ask(&after, "active")
+	if before.Slider++; after != before {
+		v.Errorf("after keys on the controls: %+v, want %+v", after, before)
+	}
+}
+
+// An error ends Run All, and an interrupt does, also of what a shell has started.
+func TestStopInABrowser(t *testing.T) {
+	browser, python := needed(t)
+	for name, c := range map[string]struct {
+		interrupt bool
+		cells     []string
+		want      []int
+	}{
+		"error": {false, []string{"%%\\nprintln(1)", "%%\\nx", "%%\\nprintln(3)", "!echo 4", "!echo 5"}, []int{1, 2, 0, 0, 0}},
+		"stop":  {true, []string{"!sleep 300; echo done", "!echo 2"}, []int{1, 0}},
+	} {
+		v, _ := newView(t, browser, name)
+		v.start(startLab(t, python, notebook(t, name+".ipynb", c.cells...), "").address, name+".ipynb")
+		if c.interrupt {
+			v.until("the command runs", notebookTimeout, func() bool {
+				return slices.Contains(slices.Collect(maps.Values(processes(t))), "sleep 300")
+			})
+			var yes bool
+			v.ask(&yes, "interrupt")
+		}
+		var s struct{ Ran string }
+		v.until("Run All ends", notebookTimeout, func() bool { v.ask(&s, "state"); return s.Ran != "running" })
+		var counts []int
+		if v.ask(&counts, "counts"); !slices.Equal(counts, c.want) {
+			t.Errorf("%s: the cells have the counts %v, want %v", name, counts, c.want)
+		}
+		v.shot("stopped", nil)
+	}
+}
+
+// `kernel lab`, also started by root, opens start.ipynb, and all links of the notebooks lead to files that it serves.
+// SIGTERM to `go run` ends it.
+func TestLabInABrowser(t *testing.T) {
+	browser, _ := needed(t)
+	lab := startLab(t, "", "", "")
+	v, _ := newView(t, browser, "lab")
+	demand.NoError(t, chromedp.Run(v.ctx, chromedp.Navigate(lab.address+"/?token="+token), chromedp.Evaluate(probe, nil)))
+	why, where := "?", ""
+	v.until("the first page is open", 3*time.Minute, func() bool {
+		v.ask(&why, "ready")
+		return why == ""
+	}, &why)
+	demand.NoError(t, chromedp.Run(v.ctx, chromedp.Location(&where)))
+	if !strings.HasSuffix(strings.Split(where, "?")[0], "/lab/tree/notebooks/start.ipynb") {
+		t.Errorf("the first page is %s", where)
+	}
+	v.shot("first", nil)
+	link := regexp.MustCompile(`\]\(\.\./([^)#]+)`)
+	files, _ := filepath.Glob(filepath.Join(root(t), "notebooks", "*.ipynb"))
+	links := 0
+	for _, file := range files {
+		for _, found := range link.FindAllStringSubmatch(string(demand.Read(t, file)), -1) {
+			links++
+			if !answers(t.Context(), lab.address, "contents/"+strings.TrimSuffix(found[1], "/")) {
+				t.Errorf("%s: ../%s is not served", filepath.Base(file), found[1])
+			}
+		}
+	}
+	if links < 20 {
+		t.Errorf("only %d links", links)
+	}
+	started := descendants(t, lab.pid)
+	lab.signal(syscall.SIGTERM)
+	v.ended(started)
+}
+
+// ended waits for the end of processes.
+func (v view) ended(started map[string]string) {
+	v.Helper()
+	left := ""
+	v.until("all processes have ended", 30*time.Second, func() bool {
+		left = ""
+		for pid, command := range processes(v.T) {
+			if started[pid] == command {
+				left += pid + " " + command + "\n"
+			}
+		}
+		return left == ""
+	}, &left)
 }
 
 // Tab completes a name of this module, and Shift-Tab explains it, through gopls.
@@ -264,17 +368,8 @@ func TestServerEnds(t *testing.T) {
 				lab.signal(s)
 				time.Sleep(time.Second)
 			}
-			v.until("the server ends", time.Minute, func() bool { return !answers(t.Context(), lab.address) })
-			left := ""
-			v.until("all processes have ended", 20*time.Second, func() bool {
-				left = ""
-				for pid, command := range processes(t) {
-					if started[pid] == command {
-						left += pid + " " + command + "\n"
-					}
-				}
-				return left == ""
-			}, &left)
+			v.until("the server ends", time.Minute, func() bool { return !answers(t.Context(), lab.address, "status") })
+			v.ended(started)
 		})
 	}
 }

@@ -151,6 +151,22 @@ window.probe = (() => {
     return true;
   }
 
+  // focus puts the keyboard on a slider or a list.
+  function focus(selector) {
+    panel().node.querySelector(selector).focus();
+    return true;
+  }
+
+  // active is the selected cell and its type, and the position of the first slider.
+  function active() {
+    const nb = panel().content;
+    const slider = panel().node.querySelector("input[type=range]");
+    return { index: nb.activeCellIndex, type: nb.activeCell.model.type, slider: Number(slider.value) };
+  }
+
+  // counts are the execution counts of the code cells; 0 if there is none.
+  const counts = () => codeCells().map((c) => c.model.executionCount || 0);
+
   // lastTexts is the text of all outputs of the last code cell. GoNB's widgets add empty ones.
   function lastTexts() {
     return outputsOf(codeCells().at(-1)).map((o) => [o.data?.["text/plain"] ?? ""].flat().join("")).join("\n");
@@ -178,6 +194,6 @@ window.probe = (() => {
   // help is the text about the name at the cursor.
   const help = () => document.querySelector(".jp-Tooltip")?.innerText ?? "";
 
-  return { choose, edit, completions, help, controls, slide, lastTexts, interrupt, ready, run, state, chartCells, cell, chart, spot, tooltip, films, shownErrors };
+  return { active, choose, counts, edit, focus, completions, help, controls, slide, lastTexts, interrupt, ready, run, state, chartCells, cell, chart, spot, tooltip, films, shownErrors };
 })();
 true;

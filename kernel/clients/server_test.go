@@ -131,7 +131,7 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 	return certFile, keyFile
 }
 
-// startLab serves a folder until the test ends. A base is the path of a server that others share, as JupyterHub's are:
+// startLab serves a folder until the test ends: the checkout, by `kernel lab`, if it is empty. A base is the path of a server that others share, as JupyterHub's are:
 // such a server has TLS, too.
 func startLab(t *testing.T, python, dir, base string) lab {
 	port := freePort(t)
@@ -145,6 +145,11 @@ func startLab(t *testing.T, python, dir, base string) lab {
 		"--IdentityProvider.token="+token,
 		"--LabApp.expose_app_in_browser=True",
 	)
+	if dir == "" {
+		dir = root(t)
+		cmd = exec.Command("go", "run", "./kernel", "lab", "--venv", "--prefix", prefix(t), "--no-browser",
+			fmt.Sprint("--port=", port), "--", "--IdentityProvider.token="+token, "--LabApp.expose_app_in_browser=True")
+	}
 	address := fmt.Sprint("http://127.0.0.1:", port)
 	if base != "" {
 		certFile, keyFile := certificate(t)
@@ -179,7 +184,7 @@ func startLab(t *testing.T, python, dir, base string) lab {
 			t.Logf("JupyterLab wrote:\n%s", strings.ReplaceAll(log.String(), token, "TOKEN"))
 		}
 	})
-	for begin := time.Now(); !answers(t.Context(), address); time.Sleep(200 * time.Millisecond) {
+	for begin := time.Now(); !answers(t.Context(), address, "status"); time.Sleep(200 * time.Millisecond) {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -229,8 +234,9 @@ func processTable(t *testing.T) (command, parent map[string]string) {
 	return command, parent
 }
 
-func answers(ctx context.Context, address string) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/api/status?token="+token, nil)
+// answers says whether a server finds a path of its interface.
+func answers(ctx context.Context, address, path string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/api/"+path+"?content=0&token="+token, nil)
 	if err != nil {
 		return false
 	}

@@ -60,7 +60,7 @@ var asked = regexp.MustCompile(`^\s*(?:\?\s*([\w.]+)|([\w.]+)\?)\s*$`)
 
 // execution is an execute_request for GoNB. A cell such as ?fmt.Println becomes an inspect_request, whose reply
 // becomes that to the cell. Line ends become those of Go. Commands of the shell have no input. Scripts write their exit
-// code to a file.
+// code to a file. A last line that is an expression is printed.
 func (r *relay) execution(m message, frames [][]byte) *execution {
 	var content map[string]any
 	_ = json.Unmarshal(m.content, &content)
@@ -82,7 +82,7 @@ func (r *relay) execution(m message, frames [][]byte) *execution {
 		e.exit = filepath.Join(r.dir, uuid.NewString())
 		code = fmt.Sprintf(scriptCommand, e.exit) + first[1] + first[2] + code[len(first[0]):]
 	}
-	content["code"] = withoutInput(code)
+	content["code"] = shown(withoutInput(code))
 	e.frames = r.session.changed(frames, m.header, content)
 	return e
 }

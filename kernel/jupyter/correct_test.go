@@ -95,7 +95,7 @@ func TestRelayCells(t *testing.T) {
 	if text, _ := execute(t, k, "env HOME"); !filepath.IsAbs(text) {
 		t.Errorf("HOME is %q", text)
 	}
-	if text, _ := execute(t, k, "echo a\r\nb\rc"); text != "a\nb\nc" {
+	if text, _ := execute(t, k, "echo a\r\nb\rc d"); text != "a\nb\nc d" {
 		t.Errorf("line ends: %q", text)
 	}
 	if text, _ := execute(t, k, "echo os.Stdin"); text != inputSentence+"os.Stdin" {

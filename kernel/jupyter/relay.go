@@ -124,8 +124,7 @@ func relayKernel(
 func (p *running) wait(signals <-chan os.Signal, gone func() bool, patience time.Duration, interrupt func() error) {
 	look := time.NewTicker(parentEvery)
 	defer look.Stop()
-	for {
-		why := ""
+	for end := false; !end; {
 		select {
 		case <-p.exited:
 			if p.code() != 0 && p.log.quiet {
@@ -133,21 +132,14 @@ func (p *running) wait(signals <-chan os.Signal, gone func() bool, patience time
 			}
 			return
 		case s := <-signals:
-			if why = s.String(); s == os.Interrupt {
-				why = ""
+			if end = s != os.Interrupt; !end {
 				_ = interrupt()
 			}
 		case <-look.C:
-			if gone() {
-				why = "the process that started it is gone"
-			}
-		}
-		if why != "" {
-			p.log.note("ending the kernel: " + why)
-			p.end(patience)
-			return
+			end = gone()
 		}
 	}
+	p.end(patience)
 }
 
 // channel is one of a client's five connections.

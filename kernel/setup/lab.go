@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -99,7 +100,11 @@ func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 // runLab runs JupyterLab in a process group of its own, because it would ask for confirmation after a terminal's
 // Ctrl-C. When ctx ends, it gets SIGTERM, which makes it stop its kernels and end. After 20 seconds it and its group
 // are killed. If this process is killed, so is JupyterLab, and its kernels end as their server is gone.
+// SIGTERM to `go run` ends go alone: then JupyterLab ends, too.
 func runLab(ctx context.Context, l Layout, command []string, log io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go endWithGo(ctx, cancel)
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = l.Root // gonb treats it as the folder that Jupyter serves
 	path := l.Jupyter
@@ -124,6 +129,22 @@ func runLab(ctx context.Context, l Layout, command []string, log io.Writer) erro
 		return fmt.Errorf("JupyterLab failed: %w; its messages are above", err)
 	}
 	return nil
+}
+
+// endWithGo calls cancel when the parent process has ended, if that is the go command.
+func endWithGo(ctx context.Context, cancel func()) {
+	parent := os.Getppid()
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", parent))
+	if err != nil { // not Linux
+		name, _ = exec.CommandContext(ctx, "ps", "-o", "comm=", "-p", strconv.Itoa(parent)).Output()
+	}
+	if filepath.Base(strings.TrimSpace(string(name))) != "go" {
+		return
+	}
+	for ctx.Err() == nil && os.Getppid() == parent {
+		time.Sleep(time.Second)
+	}
+	cancel()
 }
 
 // findLab finds the JupyterLab on PATH, such as that of an active virtual environment, or else the private one. The

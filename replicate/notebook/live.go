@@ -148,6 +148,9 @@ func connect(ctx context.Context, id string, controls []*Control, changed chan<-
 		for _, c := range controls {
 			c.show(frame, changed)
 		}
+		// Otherwise JupyterLab takes the arrow keys and letters that a control gets for its own shortcuts.
+		dom.TransientJavascript(fmt.Sprintf("document.querySelectorAll('#%s input, #%[1]s select')."+
+			"forEach(e => { e.dataset.lmSuppressShortcuts = '' })", frame))
 	}()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
