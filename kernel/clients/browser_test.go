@@ -494,6 +494,7 @@ func (v view) chart(number int, at position) {
 	if !strings.Contains(text, spot.Name) {
 		v.Errorf("chart %d: the tooltip over %s is %q", number, spot.Name, text)
 	}
+	v.shot(fmt.Sprint("window", number), nil) // start-window3.png is figures/gallery/notebook.png
 	v.shot(fmt.Sprint("chart", number), &page.Viewport{X: d.X, Y: d.Y, Width: d.Width, Height: d.Height, Scale: 1})
 	v.Logf("chart %d: %d lines, tooltip %q", number, lines, text)
 }

@@ -107,14 +107,14 @@ func (v Verification) section(i int, declared paper.Figure, answer []figures.Ans
 
 // folded is the table of a figure's claims.
 func folded(shown figures.Figure) string {
-	rows := [][]string{{"verdict", "claim", "measured here", "made again by"}}
+	rows := [][]string{{"verdict", "claim", "measured here", "made again by `go run ./replicate ...`"}}
 	for _, line := range figures.Lines(shown.Claims) {
 		measured := line.String()
 		if len(line.Parts) == 0 {
 			measured = "" // it is the command
 		}
 		rows = append(rows, []string{"**" + line.Verdict.Word + "**", cell(line.Text), cell(measured),
-			"`" + line.Command + "`"})
+			"`" + strings.TrimPrefix(line.Command, "go run ./replicate ") + "`"})
 	}
 	return fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n</details>\n", shown.Tally, figures.Markdown(rows))
 }

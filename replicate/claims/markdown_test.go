@@ -72,8 +72,8 @@ func TestMarkdown(t *testing.T) {
 			"Made by `go run ./replicate verify --scale small`.\n",
 		`| **partly** | Ours \| is better | Ours minus Everything: a +2.0 [+1.0, +3.0] points (holds); `+
 			"b +0.0 [+0.0, +0.0] points (undecided); d (stand-in, not CLEAR) -2.0 [-3.0, -1.0] points | "+
-			"`go run ./replicate fig1 --scale small --panel a,b,d` |\n",
-		"| **not run** | Another | | `go run ./replicate fig3 --scale small --panel a` |\n")
+			"`fig1 --scale small --panel a,b,d` |\n",
+		"| **not run** | Another | | `fig3 --scale small --panel a` |\n")
 	demand.Words(t, v.Summary(nil),
 		`| [<img src="figures/gallery/fig01/fig01-a.svg" width="190" alt=""><br>1: D'Claw, a \| b]`+
 			"(figures/gallery/README.md#figure-1-dclaw-a--b)<br>1 holds partly |")
