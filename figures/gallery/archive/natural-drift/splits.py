@@ -94,7 +94,7 @@ def chances(p, y):
 
 
 def shares(past):
-    """AdaHedge on slopes: of each earlier time, those of the models, summed over rows (replicate/tables)."""
+    """AdaHedge on slopes: of each earlier time, those of the models, summed over rows (replicate/tables/backtest)."""
     total, gap = np.zeros(len(past[0])), 0.
     for slopes in [*past, None]:
         eta = np.log(len(total)) / gap if gap else np.inf
