@@ -16,7 +16,7 @@ type studyFlags struct {
 	rows   []string
 	update string
 
-	loss, verdicts, collected bool
+	loss, verdicts bool
 }
 
 // studyCommand is the command that makes the tables of the interpretations.
@@ -44,9 +44,6 @@ func studyCommand(c lab.Catalog) *cobra.Command {
 	f.BoolVar(&flags.loss, "loss", false,
 		"compare trainings of g by its loss on validation samples, without classifiers: scenarios "+
 			strings.Join(lab.StudyKeys(paper.StudyOfG()), ", "))
-	f.BoolVar(&flags.collected, "collected", false,
-		"compare learners on data sets that you have and that drift by themselves (data/README.md): scenarios "+
-			strings.Join(lab.StudyKeys(paper.StudyOfCollected()), ", "))
 	f.BoolVar(&flags.verdicts, "verdicts", false,
 		"judge the claims under other readings instead: rows "+strings.Join(names, ", "))
 	f.BoolVar(&flags.stored, "stored", false, "with --verdicts: compute nothing, leave out what is missing")
@@ -58,13 +55,8 @@ func studyCommand(c lab.Catalog) *cobra.Command {
 
 func (f *studyFlags) run(cmd *cobra.Command) error {
 	tables := paper.Study()
-	switch {
-	case f.loss && f.collected:
-		return usage.Errorf("--loss and --collected make different tables: name one")
-	case f.loss:
+	if f.loss {
 		tables = paper.StudyOfG()
-	case f.collected:
-		tables = paper.StudyOfCollected()
 	}
 	options, err := f.options("study")
 	if err != nil {
@@ -88,8 +80,8 @@ func (f *studyFlags) run(cmd *cobra.Command) error {
 
 // judge makes the verdicts by reading. Unlike elsewhere, --tables stands in for runs while others are computed.
 func (f *studyFlags) judge(cmd *cobra.Command, o lab.StudyOptions) error {
-	if f.loss || f.collected || f.update != "" {
-		return usage.Errorf("--verdicts makes a page of its own: leave out --loss, --collected and --update")
+	if f.loss || f.update != "" {
+		return usage.Errorf("--verdicts makes a page of its own: leave out --loss and --update")
 	}
 	_, planned := f.catalog.ReadingPlans(paper.Readings(), o)
 	tables := f.tables

@@ -47,7 +47,7 @@ func naturalCommand() *cobra.Command {
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
 	flags.IntVar(&f.workers, "workers", 1, "number of models that train in parallel")
 	flags.BoolVar(&f.stored, "stored", false, "compute nothing, draw the stored losses")
-	flags.StringVar(&f.backend, "backend", "", "backend: xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu, or go without it)")
+	flags.StringVar(&f.backend, "backend", "", backendHelp)
 	return cmd
 }
 

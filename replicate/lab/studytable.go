@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ const nameOfDefault = "default"
 // newStudyTable summarises the runs of a plan. rows are their measurements.
 func newStudyTable(keys []string, o StudyOptions, plan studyPlan, report runs.Report) (t studyTable, rows []figures.Row) {
 	d := claims.Collect(plan.Default, report.Results)
-	t = studyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, keys, plan.Key, plan.Table.Flag),
+	t = studyTable{Scenario: plan.Key, Title: d.Title, Command: studyCommand(o, keys, plan.Table),
 		Columns: d.Series, Steps: d.Settings.PlannedSteps(), Left: plan.Left,
 		factor: plan.Table.Factor, unit: plan.Table.Unit, byRow: plan.Table.ByRow}
 	t.Notes = append(t.Notes, fmt.Sprintf("Seeds %s; %s of %d.", list(d.Seeds), steps(t.Steps), d.Settings.Length()))
@@ -125,14 +126,15 @@ func (r studyRow) column(series string) string {
 }
 
 // studyCommand returns the command that makes one table again.
-func studyCommand(o StudyOptions, keys []string, key, flag string) string {
-	name := strings.TrimSpace("study " + flag)
+func studyCommand(o StudyOptions, keys []string, table paper.Table) string {
+	program := strings.TrimSpace(cmp.Or(table.Program, "./replicate study") + " " + table.Flag)
 	o.Overrides = slices.DeleteFunc(slices.Clone(o.Overrides), func(set string) bool {
 		part, _, _ := strings.Cut(set, ".")
-		return part != key && slices.Contains(keys, part)
+		return part != table.Key && slices.Contains(keys, part)
 	})
 	o.Panels = nil // the scenarios
-	command := o.Command(name) + " --scenario " + key
+	command := strings.Join(slices.Concat([]string{"go run", program, "--scale", string(o.Scale)}, o.Arguments(),
+		[]string{"--scenario", table.Key}), " ")
 	if len(o.Rows) > 0 {
 		command += " --row " + strings.Join(o.Rows, ",")
 	}

@@ -65,7 +65,7 @@ func TestStudyCommand(t *testing.T) {
 		Overrides: []string{"epochs=5", "cifar10b.n=3", "gaussian.n=4", "stride=2"}}, Rows: []string{"rate", "linear"}}
 	const want = "go run ./replicate study --scale small --seeds 0,4 " +
 		"--set epochs=5 --set cifar10b.n=3 --set stride=2 --scenario cifar10b --row rate,linear"
-	if got := studyCommand(o, StudyKeys(paper.Study()), "cifar10b", ""); got != want {
+	if got := studyCommand(o, StudyKeys(paper.Study()), paper.Study()[1]); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

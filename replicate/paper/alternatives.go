@@ -15,7 +15,8 @@ type Table struct {
 	Unit         string        // followed by this unit
 	Alternatives []Alternative // the rows after that of the default
 	ByRow        bool          // rows are compared with the default by what its one learner reports
-	Flag         string        // of the command study that chooses the table; empty for none
+	Program      string        // that makes the table, as "./ci/research collected"; empty for "./replicate study"
+	Flag         string        // of the program that chooses the table; empty for none
 	Seeds        string        // seeds of its own; empty for those of the figures
 }
 
@@ -67,17 +68,6 @@ func lossOfG(scenario, title string, rows []Alternative) Table {
 			Series: onlyOurs, Measure: "g-loss"},
 		Compared: onlyOurs, ByRow: true, Flag: "--loss", Seeds: "100-103", Alternatives: rows,
 	}
-}
-
-// StudyOfCollected declares the tables of data sets that were collected in steps, which drift by themselves and which
-// the user has.
-func StudyOfCollected() []Table {
-	table := func(scenario, title string) Table {
-		series := []string{"everything", "recent", "finetune", "ours", "standard"}
-		return Table{Panel: Panel{Key: scenario, Title: title, Scenario: scenario, Series: series}, Compared: series,
-			Factor: 100, Unit: "%", Flag: "--collected"}
-	}
-	return []Table{table("gas", "UCI gas sensor array drift"), table("yearbook", "Yearbook")}
 }
 
 var compared = []string{"everything", "recent", "finetune", "ours", "exact"}

@@ -96,13 +96,6 @@ func vectorStream(t *testing.T, s Settings, seen, _ func(row int32) bool) *Strea
 	return stream
 }
 
-// collectedStream is that of a data set that was collected in steps.
-func collectedStream(_ *testing.T, s Settings, seen, _ func(row int32) bool) *Stream {
-	set := madeSteps(s.Steps+1, 40, 3)
-	set.X = poisoned(set.X, set.Dim, seen)
-	return drawnFrom(set, s, 0, tensors.FromFlatDataAndDimensions(set.X, len(set.Label), set.Dim))
-}
-
 // TestTheFutureIsNotUsed: in every scenario, every sample that a learner must not see at t = 2 can be replaced by NaN,
 // and validation samples of later steps, too: trained parameters and the held-out loss of g keep every bit.
 func TestTheFutureIsNotUsed(t *testing.T) {
@@ -110,7 +103,6 @@ func TestTheFutureIsNotUsed(t *testing.T) {
 	onVectors := []string{"everything", "recent", "finetune", "ours", "ours-conditional", "exact", "standard",
 		"metaweightnet"}
 	onImages, few := []string{"everything", "recent", "finetune", "ours", "standard"}, []string{"everything", "ours"}
-	onCollected := slices.DeleteFunc(slices.Clone(onVectors), func(name string) bool { return name == "exact" })
 	pixels := func(s *Settings) { s.GInput = "pixels" }
 	type scenario struct {
 		settings Settings
@@ -126,8 +118,6 @@ func TestTheFutureIsNotUsed(t *testing.T) {
 		"cifar10c": {imageSettings(), shiftedStream, few, nil},
 		"noshift":  {imageSettings(), shiftedStream, few, nil},
 		"clear":    {standInSettings(), vectorStream, onVectors, func(s *Settings) { s.GStart = "previous" }},
-		"gas":      {gaussianSettings(), collectedStream, onCollected, nil},
-		"yearbook": {gaussianSettings(), collectedStream, few, nil},
 	}
 	engine := &Engine{Backend: open(t, "go").Backend} // shared, so that each program is compiled once
 	for _, name := range Scenarios() {

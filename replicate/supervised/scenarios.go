@@ -33,8 +33,6 @@ var scenarios = []Scenario{
 			experiment.Small: clearPaper.with(clearSmall, stride(13, 8)),
 			experiment.Tiny:  clearPaper.with(clearSmall, clearTiny),
 		}},
-	collected("gas", "TVPS_GAS", 10, func(s *Settings) { s.Hidden = 64 }),
-	collected("yearbook", "TVPS_YEARBOOK", 84, func(s *Settings) { s.Hidden = 128 }),
 }
 
 // vectorModels are the networks that learn from vectors.

@@ -1,6 +1,4 @@
-// Package steps reads labelled vectors that were collected in steps: a folder with one text file for each step, in the
-// format of LIBSVM, as the UCI gas sensor array drift data set is published.
-package steps
+package collected
 
 import (
 	"bufio"
@@ -17,22 +15,22 @@ import (
 	"strings"
 )
 
-// Set is a data set. Rows are in the order of their steps.
-type Set struct {
+// dataSet is a data set. Rows are in the order of their steps.
+type dataSet struct {
 	X      []float32 // [rows, Dim]
 	Dim    int
-	Label  []int32   // of each row, 0 to Classes - 1
+	Label  []int32   // of each row, 0 to classes - 1
 	Values []float64 // the labels as in the files, in order
 	First  []int     // the first row of each step, then the number of rows
 	Names  []string  // of the files
 	SHA256 string    // of the files' names and contents
 }
 
-// Classes is the number of different labels.
-func (s *Set) Classes() int { return len(s.Values) }
+// classes is the number of different labels.
+func (s *dataSet) classes() int { return len(s.Values) }
 
-// Steps is the number of steps.
-func (s *Set) Steps() int { return len(s.Names) }
+// steps is the number of steps.
+func (s *dataSet) steps() int { return len(s.Names) }
 
 // ending are the names of the files that are read.
 var ending = regexp.MustCompile(`\.(dat|svm|libsvm|txt)$`)
@@ -40,10 +38,10 @@ var ending = regexp.MustCompile(`\.(dat|svm|libsvm|txt)$`)
 // number is the last number in a name, by which files are ordered.
 var number = regexp.MustCompile(`\d+`)
 
-// Load reads the files *.dat, *.svm, *.libsvm and *.txt of a folder, in the order of the last number in their names.
+// load reads the files *.dat, *.svm, *.libsvm and *.txt of a folder, in the order of the last number in their names.
 // A line is a label and pairs INDEX:VALUE, with indices that rise from 1; what a line does not name is 0. A label may
 // be followed by ";" and a number, the concentration of a gas, which is left out. Errors name file and line.
-func Load(dir string) (*Set, error) {
+func load(dir string) (*dataSet, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("steps: %w", err)
@@ -59,7 +57,7 @@ func Load(dir string) (*Set, error) {
 			"at least two are needed", dir, len(names))
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(numberOf(a), numberOf(b)) })
-	s := &Set{Names: names}
+	s := &dataSet{Names: names}
 	hash := sha256.New()
 	var labels []float64
 	var rows []sparse
@@ -129,7 +127,7 @@ func parse(text []byte, labels []float64, rows []sparse) ([]float64, []sparse, e
 }
 
 // fill makes the arrays.
-func (s *Set) fill(labels []float64, rows []sparse) {
+func (s *dataSet) fill(labels []float64, rows []sparse) {
 	s.Values = slices.Clone(labels)
 	slices.Sort(s.Values)
 	s.Values = slices.Compact(s.Values)

@@ -1,4 +1,4 @@
-package steps
+package collected
 
 import (
 	"path/filepath"
@@ -21,7 +21,7 @@ func folder(t *testing.T, files map[string]string) string {
 // TestLoad: files are steps in the order of their numbers, labels are classes in the order of their values, indices
 // begin at 1, what a line lacks is 0, and concentrations are left out.
 func TestLoad(t *testing.T) {
-	set, err := Load(folder(t, map[string]string{
+	set, err := load(folder(t, map[string]string{
 		"batch10.dat": "6 1:7 3:9\n",
 		"batch2.dat":  "1;50.000000 1:1.5 2:-2e1 \n\n2;10.0 2:4\n",
 		"README":      "not a step",
@@ -55,13 +55,13 @@ func TestLoadErrors(t *testing.T) {
 		"no number": {map[string]string{"a1.svm": "1 2:NaN\n", "a2.svm": "1 1:2\n"}, []string{"2:NaN"}},
 		"no row":    {map[string]string{"a1.svm": "1 2:1\n", "a2.svm": "\n"}, []string{"a2.svm", "no row"}},
 	} {
-		_, err := Load(folder(t, c.files))
+		_, err := load(folder(t, c.files))
 		if err == nil {
 			t.Errorf("%s was accepted", name)
 			continue
 		}
 		demand.Error(t, err, c.words...)
 	}
-	_, err := Load(filepath.Join(t.TempDir(), "none"))
+	_, err := load(filepath.Join(t.TempDir(), "none"))
 	demand.Error(t, err, "none")
 }
