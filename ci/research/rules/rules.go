@@ -1,5 +1,5 @@
-// Package rules has rules of weighting the past that only the benchmark of package natural compares: they were not
-// better than the built-in ones of package backtest, to which Extend adds them.
+// Package rules has rules of weighting the past that only the benchmark of package natural compares. It advises none of
+// them. Extend adds them to the built-in ones of package backtest.
 package rules
 
 import (
