@@ -13,11 +13,7 @@ import (
 	"time"
 
 	"tvps/ci/demand"
-	"tvps/figures"
 	"tvps/replicate/cluster"
-	"tvps/replicate/lab"
-
-	"github.com/gofrs/flock"
 )
 
 // plan writes the plan of a figure's missing runs and returns its file.
@@ -85,33 +81,6 @@ func TestPlanWorkAndStored(t *testing.T) {
 	args := []string{"plan", "fig1", "--backend", "go", "--results", s.results}
 	stdout, _ := s.succeed(t, append(args, miniature...)...)
 	demand.Words(t, stdout, "Nothing is missing: 4 runs stored.")
-}
-
-// A run that another process computes is left to it: exit code 75, and the task's other runs are computed.
-func TestWorkOnAHeldRun(t *testing.T) {
-	s := newSandbox(t)
-	path, _ := s.plan(t, miniature)
-	demand.NoError(t, os.Mkdir(s.results, 0o755))
-	stdout, _ := s.succeed(t, append([]string{"status", "fig1"}, miniature...)...)
-	found := regexp.MustCompile(`gaussian/recent seed 0 +(\w+)`).FindStringSubmatch(stdout)
-	if found == nil {
-		t.Fatal(stdout)
-	}
-	folder := filepath.Join(s.results, "gaussian")
-	demand.NoError(t, os.MkdirAll(folder, 0o755))
-	lock := flock.New(filepath.Join(folder, found[1]+".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR))
-	if ok, err := lock.TryLock(); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	defer lock.Unlock()
-	code, stderr := s.work(t, path, 0)
-	if code != 75 || !strings.Contains(stderr, "gaussian/recent seed 0") {
-		t.Errorf("exit code %d, %q", code, stderr)
-	}
-	attempts, err := cluster.Attempts(path)
-	if err != nil || len(attempts) != 1 || attempts[0].Exit != 75 || attempts[0].Steps != 9 {
-		t.Errorf("attempts %+v, %v", attempts, err)
-	}
 }
 
 // TERM ends the worker with 130, also if it comes several times, as from `scancel` and from the batch script; a second
@@ -201,25 +170,5 @@ func TestImpossibleWork(t *testing.T) {
 	for _, args := range [][]string{{"fig15"}, {"--format", "xml"}, {"--task-time", "1us"},
 		{"--gpu-for", "imags"}, {"--gpu-backend", "tpu"}, {"--scale", "huge"}, {"--format", "k8s"}, {"--set", "x=1"}} {
 		s.refuse(t, 2, append([]string{"plan"}, args...))
-	}
-}
-
-// TestCostTable: CLUSTER.md has the cost of each figure at the paper's scale. TVPS_UPDATE=1 writes it.
-func TestCostTable(t *testing.T) {
-	s := newSandbox(t)
-	out, _ := s.succeed(t, "plan", "all", "--scale", "paper", "--results", s.results)
-	table, rest, _ := strings.Cut(out, "\n\n")
-	rows := [][]string{{"figure", "runs", "steps", "GPU hours", "core hours"}}
-	for _, line := range strings.Split(table, "\n")[1:] {
-		rows = append(rows, strings.Fields(line))
-	}
-	lines := strings.Split(strings.TrimSpace(rest), "\n")
-	want := figures.Markdown(rows) + "\n" + lines[len(lines)-1] + "\n"
-	if os.Getenv("TVPS_UPDATE") != "" {
-		demand.NoError(t, lab.RewriteBlock("CLUSTER.md", "cost", want))
-	}
-	text := demand.Read(t, "CLUSTER.md")
-	if got, err := lab.Block(text, "cost"); err != nil || got != want {
-		t.Errorf("the table is not that of `replicate plan` (%v):\n%s\n%s", err, got, want)
 	}
 }

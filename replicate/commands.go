@@ -1,21 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"tvps/data/cifar10"
 	"tvps/data/clear"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
-	"tvps/replicate/cluster"
-	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/usage"
@@ -130,90 +123,6 @@ func dataCommand() *cobra.Command {
 		},
 	}, dataClearCommand())
 	return cmd
-}
-
-func statusCommand(c lab.Catalog) *cobra.Command {
-	flags := &figureFlags{catalog: c}
-	var plan string
-	cmd := &cobra.Command{
-		Use:   "status [figure ...]",
-		Short: "Show which runs of the figures are done, running, partial, failed or missing, or the tasks of a plan",
-		Args:  cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if plan != "" {
-				return printPlanStatus(cmd, args, plan)
-			}
-			chosen, err := chosenFigures(cmd, c, args)
-			if err := cmp.Or(err, checkResults(cmd)); err != nil {
-				return err
-			}
-			l, err := flags.lab(cmd.Context(), backend.Options{NoFetch: true})
-			if err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				chosen = c.FiguresAt(experiment.Scale(flags.scale))
-			}
-			return flags.printStates(cmd.OutOrStdout(), l, chosen)
-		},
-	}
-	flags.registerPlan(cmd, c.Figures...)
-	registerPlanFile(cmd, &plan)
-	return cmd
-}
-
-// printPlanStatus prints what became of the tasks of a submitted plan. The error names the first that failed.
-func printPlanStatus(cmd *cobra.Command, args []string, path string) error {
-	if len(args) > 0 {
-		return usage.Errorf("give --plan or figures, not both")
-	}
-	p, err := readPlan(path)
-	if err != nil {
-		return err
-	}
-	s, err := cluster.ReadStatus(cmd.Context(), path, p)
-	if err != nil {
-		return err
-	}
-	if err := s.Print(cmd.OutOrStdout()); err != nil {
-		return err
-	}
-	return s.Err()
-}
-
-// registerPlanFile adds the flag --plan of commands about a submitted plan.
-func registerPlanFile(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVar(path, "plan", "", "file of a plan that was submitted")
-}
-
-// printStates prints the state of each run of the figures, and how many runs are in each state.
-func (f *figureFlags) printStates(out io.Writer, l *lab.Lab, figures []paper.Figure) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	count := map[string]int{}
-	for _, figure := range figures {
-		o, err := f.options(figure.Name())
-		if err != nil {
-			return err
-		}
-		o.AllFigures = len(figures) > 1
-		plan, err := l.Plan(figure, o)
-		if err != nil {
-			return err
-		}
-		for _, p := range plan {
-			for _, job := range p.Jobs {
-				state := l.Store.State(job.Spec, job.Steps)
-				count[string(state.Kind)]++
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", figure.Name(), p.Key, job.Spec, job.Spec.ID(), state)
-			}
-		}
-	}
-	var totals []string
-	for _, kind := range slices.Sorted(maps.Keys(count)) {
-		totals = append(totals, fmt.Sprintf("%d %s", count[kind], kind))
-	}
-	fmt.Fprintf(w, "scale %s: %s\n", f.scale, strings.Join(totals, ", "))
-	return w.Flush()
 }
 
 // chosenFigures returns the named figures, or all if no name is given. Errors: an unknown name.

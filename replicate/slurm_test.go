@@ -13,141 +13,180 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/artifact"
-	"tvps/replicate/cluster"
 	"tvps/replicate/cluster/slurmtest"
 )
 
-// shortTasks is panel a of Figure 1 in several tasks.
-var shortTasks = slices.Concat(longer[:len(longer):len(longer)], []string{"--set", "stack=1", "--task-time", "60ms",
-	"--gpu-for", "none", "--backend", "go"})
-
-// submitArgs are the arguments that submit it.
+// submitArgs are the arguments that submit panel a of Figure 1 as workers for single seeds, on the Go backend.
 func (s *sandbox) submitArgs(more ...string) []string {
-	args := slices.DeleteFunc(slices.Clone(shortTasks), func(a string) bool { return a == "--workers" || a == "2" })
-	return slices.Concat([]string{"submit", "fig1"}, args, []string{"--results", s.results, "--out", s.out,
-		"--folder", filepath.Join(s.out, "cluster")}, more)
+	args := slices.DeleteFunc(slices.Clone(longer), func(a string) bool { return a == "--workers" || a == "2" })
+	return slices.Concat([]string{"submit", "fig1"}, args, []string{"--set", "stack=1", "--backend", "go", "--workers", "3",
+		"--results", s.results, "--out", s.out, "--folder", s.jobs()}, more)
 }
 
-func (s *sandbox) submitted() string { return filepath.Join(s.out, "cluster", "plan.json") }
+// jobs is the folder of scripts and logs.
+func (s *sandbox) jobs() string { return filepath.Join(s.out, "cluster") }
 
-// drawn returns the CSV of panel a, also of a figure below the folder of submit.
-func (s *sandbox) drawn(t *testing.T) string {
+// onSlurm starts a cluster, and has this process and its children use it.
+func onSlurm(t *testing.T) *slurmtest.Cluster {
 	t.Helper()
-	for _, folder := range []string{s.out, filepath.Join(s.out, "fig01")} {
-		if text, err := os.ReadFile(filepath.Join(folder, "fig01-a.csv")); err == nil {
-			return string(text)
-		}
-	}
-	t.Fatal("panel a was not drawn")
-	return ""
-}
-
-// TestSlurm: a figure that three nodes compute, one of which is lost meanwhile, has the table of a local one. No stored
-// step is computed again.
-func TestSlurm(t *testing.T) {
 	c := slurmtest.Start(t)
 	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
-	local, s := newSandbox(t), newSandbox(t)
-	local.succeed(t, fig1(longer, "--set", "stack=1")...)
-	cmd, stdout, stderr := s.command(s.submitArgs("--wait")...)
-	demand.NoError(t, cmd.Start())
-	c.Wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
-	attempts, err := cluster.Attempts(s.submitted())
-	demand.NoError(t, err)
-	lost := attempts[len(attempts)-1].Node
-	c.StopNode(lost)
-	stored := s.stepsDone()
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v\n%s%s", err, stdout, stderr)
-	}
-	if got, want := s.drawn(t), local.drawn(t); got != want {
-		t.Errorf("the tables differ:\n%s\n%s", got, want)
-	}
-	if !strings.Contains(stdout.String(), "Claims") && !strings.Contains(stdout.String(), "claim") {
-		t.Errorf("the verdicts are missing:\n%s", stdout)
-	}
-	nodes, steps := map[string]bool{}, 0
-	attempts, err = cluster.Attempts(s.submitted())
-	demand.NoError(t, err)
-	for _, a := range attempts {
-		nodes[a.Node] = true
-		steps += a.Steps
-	}
-	if len(nodes) < 2 {
-		t.Errorf("only the nodes %v did work", nodes)
-	}
-	t.Logf("%d attempts on %d nodes, %d stored steps when %s was lost", len(attempts), len(nodes), stored, lost)
-	p, err := cluster.Read(s.submitted())
-	demand.NoError(t, err)
-	total := p.Cost().Steps
-	// Attempts that were killed have noted nothing: what they stored was not computed again.
-	if steps > total {
-		t.Errorf("%d steps were computed, of %d", steps, total)
-	}
-	st, err := cluster.ReadStatus(t.Context(), s.submitted(), p)
-	if err != nil || st.Err() != nil || !st.Over() {
-		t.Errorf("%v, %v", err, st.Err())
-	}
-	out, _ := s.succeed(t, s.submitArgs()...)
-	demand.Words(t, out, "nothing to submit")
+	return c
 }
 
-// TestSlurmAgents: two groups of three agents are interrupted, and continue on two nodes at their episode. The table is
-// that of agents that were never interrupted.
+// logs returns the logs of all jobs.
+func (s *sandbox) logs() string {
+	paths, _ := filepath.Glob(filepath.Join(s.jobs(), "logs", "*.log"))
+	var all strings.Builder
+	for _, path := range paths {
+		text, _ := os.ReadFile(path)
+		fmt.Fprintf(&all, "%s:\n%s", filepath.Base(path), text)
+	}
+	return all.String()
+}
+
+// cancelJobs calls scancel as submit says, and waits until nothing is left of the jobs.
+func cancelJobs(t *testing.T, c *slurmtest.Cluster, said string) {
+	t.Helper()
+	ids := regexp.MustCompile("`scancel (.*)` ends").FindStringSubmatch(said)
+	if out, err := c.Command("scancel", strings.Fields(ids[1])...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	c.Wait(time.Minute, "end of the jobs", func() bool {
+		out, err := c.Command("squeue", "-h", "-a", "-t", "pending,running,completing").Output()
+		return err == nil && len(out) == 0
+	})
+}
+
+// localTable returns the table of the runs that submitArgs submits, computed by one process.
+func localTable(t *testing.T) string {
+	t.Helper()
+	s := newSandbox(t)
+	s.succeed(t, fig1(longer, "--set", "stack=1")...)
+	return s.csv(t)
+}
+
+// nodes lists those on which workers have started, by their logs.
+func (s *sandbox) nodes() []string {
+	var nodes []string
+	for _, m := range regexp.MustCompile(`(?m)^tvps-fig1 on (n\d), start`).FindAllStringSubmatch(s.logs(), -1) {
+		nodes = append(nodes, m[1])
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+// TestSlurm: a figure that workers on three nodes compute, one of which is lost meanwhile, has the table of a local
+// one. status shows where runs are computed. A second call has nothing to submit.
+func TestSlurm(t *testing.T) {
+	c, s := onSlurm(t), newSandbox(t)
+	want := localTable(t)
+	cmd, stdout, stderr := s.command(s.submitArgs("--wait")...)
+	demand.NoError(t, cmd.Start())
+	c.Wait(10*time.Minute, "some stored steps on all nodes", func() bool { return s.stepsDone() > 5 && len(s.nodes()) == 3 })
+	status := slices.DeleteFunc(slices.Clone(longer), func(a string) bool { return a == "--workers" || a == "2" })
+	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, status, []string{"--set", "stack=1"})...)
+	if !regexp.MustCompile(`running: \d+ of 25 steps, on \S+, job \d+_\d`).MatchString(shown) {
+		t.Errorf("status shows no running run:\n%s", shown)
+	}
+	demand.Words(t, shown, "of 200 steps missing")
+	c.StopNode("n2")
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s%s%s", err, stdout, stderr, s.logs())
+	}
+	if got := s.csv(t); got != want {
+		t.Errorf("the tables differ:\n%s\n%s", got, want)
+	}
+	demand.Words(t, stdout.String(), "tvps-fig1: 3 workers", "scancel ", "laim")
+	out, _ := s.succeed(t, s.submitArgs()...)
+	demand.Words(t, out, "nothing to submit: 8 done", "fig1 --stored")
+}
+
+// TestSlurmCancelAndSubmitAgain: after scancel nothing of the workers is left, and a second submit computes the rest.
+func TestSlurmCancelAndSubmitAgain(t *testing.T) {
+	c, s := onSlurm(t), newSandbox(t)
+	want := localTable(t)
+	stdout, _ := s.succeed(t, s.submitArgs()...)
+	c.Wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
+	cancelJobs(t, c, stdout)
+	done := s.stepsDone()
+	stdout, _ = s.succeed(t, s.submitArgs("--wait")...)
+	if got := s.csv(t); got != want || done == 0 {
+		t.Errorf("the tables differ after %d steps:\n%s\n%s\n%s", done, got, want, stdout)
+	}
+}
+
+// TestSlurmTimeLimit: with a time limit shorter than a run the workers go back to the queue and continue.
+func TestSlurmTimeLimit(t *testing.T) {
+	if !demand.Nightly {
+		t.Skip("TVPS_NIGHTLY is not set")
+	}
+	c, s := onSlurm(t), newSandbox(t)
+	_ = c
+	slow := []string{"--series", "ours", "--set", "max-updates=2000", "--set", "g-updates=2000", "--seeds", "0"}
+	local := newSandbox(t)
+	local.succeed(t, fig1(longer, slices.Concat(slow, []string{"--set", "stack=1"})...)...)
+	s.succeed(t, s.submitArgs(slices.Concat(slow, []string{"--wait", "--time", "1", "--sbatch=--signal=B:USR1@30"})...)...)
+	if got, want := s.csv(t), local.csv(t); got != want {
+		t.Errorf("the tables differ:\n%s\n%s", got, want)
+	}
+	if logs := s.logs(); !strings.Contains(logs, "start 2") {
+		t.Errorf("no worker started again:\n%s", logs)
+	}
+}
+
+// TestSlurmBadNode: on a node without the plugin workers end with exit code 2 and one sentence, and Slurm does not
+// start them again; the other nodes compute everything.
+func TestSlurmBadNode(t *testing.T) {
+	c, s := onSlurm(t), newSandbox(t)
+	cache, err := artifact.CacheDir() // with XLA
+	demand.NoError(t, err)
+	local := newSandbox(t)
+	local.cache, s.cache = cache, cache
+	local.succeed(t, fig1(miniature, "--backend", "xla:cpu")...)
+	bad := filepath.Join(s.tmp, "bad.sh")
+	demand.Write(t, bad, "if [[ ${SLURMD_NODENAME-} == n2 ]]; then export PJRT_PLUGIN_LIBRARY_PATH=/nowhere; fi\n")
+	s.env = []string{"BASH_ENV=" + bad}
+	stdout, _ := s.succeed(t, slices.Concat([]string{"submit", "fig1"}, miniature, []string{"--workers", "4",
+		"--results", s.results, "--out", s.out, "--folder", s.jobs(), "--wait", "--sbatch=--cpus-per-task=2"})...)
+	if got, want := s.csv(t), local.csv(t); got != want {
+		t.Errorf("the tables differ:\n%s\n%s\n%s", got, want, stdout)
+	}
+	ended := regexp.MustCompile(`tvps-fig1 on n2, start 1\nreplicate: .*/nowhere.*\n(tvps-|$)`)
+	refused := len(ended.FindAllString(s.logs(), -1))
+	if n := strings.Count(s.logs(), " on n2,"); n == 0 || n != refused {
+		t.Fatalf("%d workers on n2, of which %d ended with one sentence\n%s", n, refused, s.logs())
+	}
+	out, err := c.Command("scontrol", "show", "job").Output()
+	demand.NoError(t, err)
+	if n := strings.Count(string(out), "ExitCode=2:0"); n != refused || strings.Contains(string(out), "Restarts=1") {
+		t.Errorf("%d jobs ended with exit code 2, want %d\n%s", n, refused, out)
+	}
+}
+
+// TestSlurmAgents: two groups of three agents are interrupted by scancel, and continue at their episode after a second
+// submit. The table is that of agents that were never interrupted.
 func TestSlurmAgents(t *testing.T) {
 	if !demand.Nightly {
 		t.Skip("TVPS_NIGHTLY is not set")
 	}
-	c := slurmtest.Start(t)
-	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
+	c, s := onSlurm(t), newSandbox(t)
 	cache, err := artifact.CacheDir() // with XLA and MuJoCo
 	demand.NoError(t, err)
-	local, s := newSandbox(t), newSandbox(t)
+	local := newSandbox(t)
 	local.cache, s.cache = cache, cache
-	agents := []string{"--panel", "a", "--scale", "tiny", "--series", "sac", "--seeds", "0-5", "--set", "episodes=80",
-		"--set", "threads=0"} // so a group takes a whole node of two processors
+	agents := []string{"--panel", "a", "--scale", "tiny", "--series", "sac", "--seeds", "0-5", "--set", "episodes=80"}
 	local.succeed(t, slices.Concat([]string{"fig10"}, agents, []string{"--results", local.results, "--out", local.out})...)
-	submit := func(more ...string) (int, string) {
-		code, out, stderr := s.run(t, slices.Concat([]string{"submit", "fig10"}, agents, []string{"--gpu-for", "none",
-			"--results", s.results, "--out", s.out, "--task-time", "3s", "--folder", filepath.Dir(s.submitted())}, more)...)
-		return code, out + stderr
-	}
-	if code, text := submit(); code != 0 {
-		t.Fatal(text)
-	}
+	submit := slices.Concat([]string{"submit", "fig10"}, agents, []string{"--gpu-backend", "none", "--workers", "2",
+		"--sbatch=--cpus-per-task=1", "--results", s.results, "--out", s.out, "--folder", s.jobs()})
+	stdout, _ := s.succeed(t, submit...)
 	c.Wait(10*time.Minute, "evaluation of the agents", func() bool { return s.agentSteps() >= 6 })
-	s.succeed(t, "cancel", "--plan", s.submitted())
-	c.Wait(time.Minute, "end of the jobs", func() bool {
-		out, err := c.Command("squeue", "-h", "-a", "-t", "running,completing").Output()
-		return err == nil && len(out) == 0
-	})
+	cancelJobs(t, c, stdout)
 	saved, _ := filepath.Glob(filepath.Join(s.results, "claw", "*.state"))
-	done := s.agentSteps()
-	if len(saved) == 0 || len(saved) > 2 || done >= 6*10 {
+	if done := s.agentSteps(); len(saved) == 0 || len(saved) > 2 || done >= 6*10 {
 		t.Fatalf("%d checkpoints after %d steps, want one of each unfinished group\n%s", len(saved), done, s.logs())
 	}
-	if code, text := submit("--wait"); code != 0 {
-		t.Fatal(text)
-	}
-	attempts, err := cluster.Attempts(s.submitted())
-	demand.NoError(t, err)
-	p, err := cluster.Read(s.submitted())
-	demand.NoError(t, err)
-	computed, missing, ofAgents := 0, p.Cost().Steps, 0
-	nodes := map[string]bool{}
-	for _, a := range attempts {
-		computed += a.Steps
-		if p.Tasks[a.Task].Runs[0].Series == "sac" {
-			nodes[a.Node] = true
-		}
-	}
-	for _, task := range p.Tasks {
-		for _, r := range task.Runs {
-			if r.Series == "sac" {
-				ofAgents += len(r.Seeds) * len(r.Steps)
-			}
-		}
-	}
+	s.succeed(t, append(submit, "--wait")...)
 	continued := regexp.MustCompile(`claw/sac: seeds \[(.*)\] continue at episode [1-9]`)
 	var seeds []string
 	for _, m := range continued.FindAllStringSubmatch(s.logs(), -1) {
@@ -156,26 +195,11 @@ func TestSlurmAgents(t *testing.T) {
 	if slices.Sort(seeds); !slices.Equal(seeds, []string{"0 1 2", "3 4 5"}) {
 		t.Errorf("the seeds %q continued, want those of two groups", seeds)
 	}
-	if len(nodes) != 2 || ofAgents != 6*10-done || computed != missing {
-		t.Errorf("%d steps on the nodes %v, of %d missing ones, %d of them of agents that had %d", computed, nodes,
-			missing, ofAgents, done)
-	}
 	want := demand.Read(t, filepath.Join(local.out, "fig10-a.csv"))
-	got, err := os.ReadFile(filepath.Join(s.out, "fig10", "fig10-a.csv"))
+	got, err := os.ReadFile(filepath.Join(s.out, "fig10-a.csv"))
 	if err != nil || string(got) != string(want) {
 		t.Errorf("the tables differ (%v):\n%s\n%s", err, got, want)
 	}
-}
-
-// logs returns the logs of all tasks.
-func (s *sandbox) logs() string {
-	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(s.submitted()), "logs", "*.log"))
-	var all strings.Builder
-	for _, path := range paths {
-		text, _ := os.ReadFile(path)
-		fmt.Fprintf(&all, "%s:\n%s", filepath.Base(path), text)
-	}
-	return all.String()
 }
 
 // agentSteps counts the complete steps of unfinished agents.
@@ -190,44 +214,49 @@ func (s *sandbox) agentSteps() int {
 	return n
 }
 
-// TestSubmit submits to programs that answer as a busy Slurm does: while a first submit waits for sbatch a second one
-// is refused, and --wait outlives an answer of squeue that does not come. Only names that a shell can export are
-// exported.
+// TestSubmit submits to programs that answer as Slurm does: a busy controller is asked again, and --wait says what is
+// missing when the jobs have ended. Only names that a shell can export are exported.
 func TestSubmit(t *testing.T) {
 	s, bin := newSandbox(t), t.TempDir()
 	for name, text := range map[string]string{
-		"scontrol": "echo 'MaxArraySize = 1001'",
-		"sbatch":   `touch "$0.called"; sleep .5; echo 41`,
-		"squeue":   `[ -e "$0.called" ] || { touch "$0.called"; echo 'Socket timed out on send/recv operation' >&2; exit 1; }`,
+		"sbatch": `[ -e "$0.called" ] || { touch "$0.called"; echo 'Socket timed out on send/recv operation' >&2; exit 1; }; echo 41`,
+		"squeue": `true`,
 	} {
 		demand.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	s.env = []string{"TVPS_x%%=() { :; }", "TVPS_note=two\nlines"}
-	first, _, stderr := s.command(s.submitArgs("--wait")...)
-	demand.NoError(t, first.Start())
-	for range 500 {
-		if _, err := os.Stat(filepath.Join(bin, "sbatch.called")); err == nil {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
+	log := filepath.Join(s.jobs(), "logs", "tvps-fig1-41_0-n1.log")
+	demand.NoError(t, os.MkdirAll(filepath.Dir(log), 0o755))
+	demand.Write(t, log, "replicate: the disk is full\nslurmstepd: done\n")
+	code, stdout, stderr := s.run(t, s.submitArgs("--wait", "--time", "1:00", "--sbatch=--account=physics")...)
+	if code != 1 {
+		t.Errorf("exit code %d", code)
 	}
-	if code, _, second := s.run(t, s.submitArgs()...); code != 1 || !strings.Contains(second, "another submit is at work") {
-		t.Errorf("a second submit: exit code %d, %s", code, second)
+	demand.Words(t, stdout, "job 41  tvps-fig1: 3 workers\n", "tvps-fig1-draw: draws")
+	demand.Words(t, stderr, "8 missing; 200 of 200 steps missing", "n1.log: the disk is full", "not all runs are stored")
+	script := demand.Read(t, filepath.Join(s.jobs(), "tvps-fig1.sbatch"))
+	if strings.Contains(string(script), "x%%") {
+		t.Errorf("%s", script)
 	}
-	first.Wait() // its jobs are not in the queue, and nothing is drawn
-	if text := stderr.String(); !strings.Contains(text, "Socket timed out") || !strings.Contains(text, "cancelled") {
-		t.Errorf("%s", text)
+	demand.Words(t, string(script), "export TVPS_note='two\nlines'\n", "#SBATCH --account=physics\n#SBATCH --time=1:00\n",
+		" fig1 --no-draw --results "+s.results, " --set=n=30 ", " --only others --backend go ")
+	for _, c := range []struct{ args, words []string }{
+		{s.submitArgs("--sbatch", "a\nrm x"), []string{"--sbatch"}},
+		{s.submitArgs("--folder", "a\nb"), []string{"--folder"}},
+		{s.submitArgs("--workers", "0"), []string{"--workers"}},
+		{s.submitArgs("--gpu-backend", "tpu"), []string{`"tpu"`}},
+		{[]string{"submit"}, []string{"a figure or all"}},
+		{[]string{"submit", "fig15"}, []string{`"fig15"`}},
+		{[]string{"submit", "all", "--scale", "tiny", "--panel", "a", "--results", s.results}, []string{"--panel"}},
+	} {
+		s.refuse(t, 2, c.args, c.words...)
 	}
-	scripts, _ := filepath.Glob(filepath.Join(filepath.Dir(s.submitted()), "*.sbatch"))
-	if len(scripts) == 0 {
-		t.Fatal("no script was written")
-	}
-	text := demand.Read(t, scripts[0])
-	if bytes.Contains(text, []byte("x%%")) || !bytes.Contains(text, []byte("export TVPS_note='two\nlines'\n")) {
-		t.Errorf("%s", text)
-	}
-	for _, flag := range []string{"--folder", "--sbatch", "--account"} {
-		s.refuse(t, 2, s.submitArgs(flag, "a\nrm x"), flag)
+	images, _ := s.succeed(t, "submit", "fig1", "--scale", "tiny", "--dry-run", "--results", s.results, "--folder", s.jobs(),
+		"--gpu-sbatch=--partition=gpu")
+	demand.Words(t, images, "--only images --backend xla:cuda ", "#SBATCH --gres=gpu:1\n#SBATCH --partition=gpu\n",
+		"tvps-fig1-images.sbatch", "fig1 --no-draw")
+	if n := strings.Count(images, "# ==> "); n != 3 {
+		t.Errorf("%d scripts:\n%s", n, images)
 	}
 }

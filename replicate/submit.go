@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,184 +17,221 @@ import (
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/cluster"
 	"tvps/replicate/lab"
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // submitFlags are the flags of submit.
 type submitFlags struct {
-	plan         planFlags
-	slurm        cluster.Slurm
-	file         string // an existing plan
-	folder, out  string
-	dryRun, wait bool
+	figureFlags
+	ofFigure           []string // names of the flags that workers get as they are
+	folder, gpuBackend string
+	lines, gpuLines    []string
+	time               string
+	dryRun, wait       bool
 }
 
+// noGPU is the value of --gpu-backend without workers for images.
+const noGPU = "none"
+
 func submitCommand(c lab.Catalog) *cobra.Command {
-	s := &submitFlags{plan: planFlags{figureFlags: figureFlags{catalog: c}}}
+	s := &submitFlags{figureFlags: figureFlags{catalog: c}}
 	cmd := &cobra.Command{
-		Use:   "submit [figure ...|all]",
-		Short: "Compute the missing runs of figures on a Slurm cluster, and draw the figures at the end",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
+		Use:   "submit {figN | all}",
+		Short: "Compute the missing runs of a figure, or of all, on a Slurm cluster, and draw at the end",
+		Long: "Submit an array of workers, `figN --no-draw`, one of workers with a GPU for the runs of images, and a job\n" +
+			"that draws when they have ended.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 		// What Slurm has accepted is cancelled again after an interruption.
 		Annotations: map[string]string{usage.Grace: graceOfSubmit.String()},
 	}
-	s.plan.registerTasks(cmd)
+	s.registerPlan(cmd, c.Figures...)
 	flags := cmd.Flags()
-	flags.StringVar(&s.file, "plan", "", "file of a plan to submit instead of a new one, from replicate plan --format json")
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name != "backend" && f.Name != "results" {
+			s.ofFigure = append(s.ofFigure, f.Name)
+		}
+	})
+	flags.Lookup("backend").Usage = "backend of workers without a GPU" + strings.TrimPrefix(backendHelp, "backend")
+	flags.StringVar(&s.gpuBackend, "gpu-backend", backend.XLACUDA,
+		"backend of workers with a GPU, for the runs of images; none: there are no such workers")
+	flags.IntVar(&s.workers, "workers", 8, "number of workers of each array, at most as many as it has missing runs")
 	flags.StringVar(&s.folder, "folder", filepath.Join("figures", "out", "cluster"),
-		"folder of plan, scripts and logs, on a file system that all nodes see")
-	flags.StringVar(&s.out, "out", "", "parent folder of the figures' folders (default figures/out)")
+		"folder of scripts and logs, on a file system that all nodes see")
+	flags.StringVar(&s.out, "out", "", "output folder of the figure, or parent folder of all (default: below figures/out)")
+	flags.StringVar(&s.time, "time", "", "time limit of a job as sbatch takes it, as 12:00:00 (default: the site's)")
+	flags.StringArrayVar(&s.lines, "sbatch", nil, "further option of sbatch for all jobs, as --account=NAME; repeatable")
+	flags.StringArrayVar(&s.gpuLines, "gpu-sbatch", nil,
+		"further option for workers with a GPU, as --partition=gpu or --gres=gpu:a100:1 (default --gres=gpu:1); repeatable")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print the batch scripts, submit and write nothing")
-	flags.BoolVar(&s.wait, "wait", false, "show progress until all is done, then the figures' verdicts")
-	o := &s.slurm
-	flags.StringVar(&o.Partition, "partition", "", "partition of the tasks without GPU (default: the site's)")
-	flags.StringVar(&o.GPUPartition, "gpu-partition", "", "partition of the tasks with GPU (default: the site's)")
-	flags.StringVar(&o.GPU, "gpu", "gpu:1", "GPU of a task, as gpu:a100:1 (sbatch --gres)")
-	flags.StringVar(&o.Account, "account", "", "account that is charged")
-	flags.StringVar(&o.QOS, "qos", "", "quality of service")
-	flags.StringArrayVar(&o.Lines, "sbatch", nil, "further option of sbatch, as --constraint=haswell; repeatable")
-	flags.DurationVar(&o.Time, "time", 0, "time limit of a task, as 2h (default: twice the estimate, at least 30m)")
-	flags.IntVar(&o.MaxRunning, "max-running", 0, "number of tasks of an array that run in parallel (default: all)")
-	flags.IntVar(&o.Requeues, "requeues", 50, "number of times that a task is queued again after a time limit or preemption")
-	flags.IntVar(&o.Retries, "retries", 2, "number of times that a failed task is computed again")
+	flags.BoolVar(&s.wait, "wait", false, "show progress until all jobs have ended, then what was drawn")
 	return cmd
 }
 
 func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
-	for name, n := range map[string]int{"max-running": s.slurm.MaxRunning, "requeues": s.slurm.Requeues,
-		"retries": s.slurm.Retries} {
-		if n < 0 {
-			return usage.Errorf("--%s %d: give 0 or more", name, n)
-		}
+	if len(args) != 1 {
+		return usage.Errorf("%s takes a figure or all, but got %q", cmd.CommandPath(), args)
 	}
-	if err := cmp.Or(usage.Folder(s.folder), usage.Folder(s.out), s.checkLines()); err != nil {
+	figures, err := s.figures(cmd, args)
+	if err := cmp.Or(err, s.check()); err != nil {
 		return err
 	}
-	p, err := s.makePlan(cmd, args)
+	o, err := s.options("")
 	if err != nil {
 		return err
 	}
-	if len(p.Tasks) == 0 {
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "nothing to submit: all %s are stored; "+
-			"`replicate figN --stored` draws them\n", runs.Plural(p.Stored, "run"))
+	all, err := s.states(figures, o)
+	if err != nil {
 		return err
 	}
-	if err := s.options(cmd.Context()); err != nil {
+	jobs, err := s.jobs(cmd, figures, all)
+	switch {
+	case err != nil:
 		return err
-	}
-	jobs := cluster.Jobs(&p, &s.slurm)
-	if s.dryRun {
+	case len(jobs) == 1: // drawing alone
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "nothing to submit: %s; `replicate %s --stored` draws\n", summary(all), args[0])
+		return err
+	case s.dryRun:
 		return printScripts(cmd.OutOrStdout(), jobs)
 	}
-	submitted, err := s.submit(cmd.Context(), p, jobs)
-	if err != nil {
+	ids, err := s.submit(cmd, jobs)
+	if err != nil || !s.wait {
 		return err
 	}
-	for _, j := range submitted {
-		tasks := ""
-		if j.Count > 0 {
-			tasks = ", " + runs.Plural(j.Count, "task")
-		}
-		fmt.Fprintf(cmd.OutOrStdout(), "job %d  %s%s\n", j.ID, j.Name, tasks)
-	}
-	if !s.wait {
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "`replicate status --plan %s` shows what becomes of them, "+
-			"`replicate cancel --plan %[1]s` ends them\n", s.slurm.Plan)
-		return err
-	}
-	return follow(cmd.Context(), cmd.OutOrStdout(), s.slurm.Plan, p)
+	return s.follow(cmd, jobs, ids, figures, o)
 }
 
-// checkLines returns a usage error for a line break in what batch scripts have in comments, where quotes do not help.
-func (s *submitFlags) checkLines() error {
-	o := s.slurm
-	for name, texts := range map[string][]string{"plan": {s.file}, "folder": {s.folder}, "partition": {o.Partition},
-		"gpu-partition": {o.GPUPartition}, "gpu": {o.GPU}, "account": {o.Account}, "qos": {o.QOS}, "sbatch": o.Lines} {
+// check returns a usage error for flags that are wrong. A line break would end the line of a batch script.
+func (s *submitFlags) check() error {
+	for name, texts := range map[string][]string{"folder": {s.folder}, "time": {s.time}, "sbatch": s.lines,
+		"gpu-sbatch": s.gpuLines} {
 		for _, text := range texts {
 			if strings.ContainsFunc(text, unicode.IsControl) {
 				return usage.Errorf("--%s %q has a line break or another control character; give it without", name, text)
 			}
 		}
 	}
-	return nil
-}
-
-// submit asks Slurm to run the jobs of a plan.
-func (s *submitFlags) submit(ctx context.Context, p cluster.Plan, jobs []cluster.Job) ([]cluster.Submitted, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return nil, err
+	err := cmp.Or(checkWorkers(s.workers), usage.Folder(s.folder), usage.Folder(s.out), lab.CheckBackend(s.backend))
+	if err == nil && s.gpuBackend != noGPU {
+		err = lab.CheckBackend(s.gpuBackend)
 	}
-	defer unlock()
-	if err := s.prepare(ctx, p); err != nil {
-		return nil, err
-	}
-	if err := cluster.WriteScripts(jobs); err != nil {
-		return nil, fmt.Errorf("cannot write the batch scripts: %w", err)
-	}
-	return cluster.Submit(ctx, jobs)
-}
-
-// lock keeps a second submit of the same folder out while this one asks Slurm: none of its jobs would be known to
-// cancel.
-func (s *submitFlags) lock(ctx context.Context) (unlock func(), err error) {
-	folder := filepath.Dir(s.slurm.Plan)
-	if err := artifact.MakeFolder(folder); err != nil {
-		return nil, fmt.Errorf("cannot make the folder of the plan: %w", err)
-	}
-	return lockSoon(ctx, filepath.Join(folder, "submit.lock"), "submitting "+s.slurm.Plan,
-		fmt.Errorf("another submit is at work in %s: wait for it, or name another --folder", folder))
-}
-
-// makePlan reads the plan that the user names, or makes one.
-func (s *submitFlags) makePlan(cmd *cobra.Command, args []string) (p cluster.Plan, err error) {
-	if s.file == "" {
-		s.slurm.Plan = filepath.Join(s.folder, "plan.json")
-		p, _, _, err = s.plan.make(cmd, args)
-	} else {
-		if len(args) > 0 {
-			return p, usage.Errorf("give --plan or figures, not both")
-		}
-		s.slurm.Plan = s.file
-		p, err = readPlan(s.file)
-	}
-	if err != nil {
-		return p, err
-	}
-	s.slurm.Plan, err = filepath.Abs(s.slurm.Plan)
-	return p, err
-}
-
-// options completes the options of the batch scripts: absolute paths, the environment, and what Slurm says.
-func (s *submitFlags) options(ctx context.Context) (err error) {
-	o := &s.slurm
-	if o.Work, err = os.Getwd(); err != nil {
-		return err
-	}
-	if o.Results, err = filepath.Abs(s.plan.results); err != nil {
-		return err
-	}
-	if s.out == "" {
-		s.out = filepath.Join("figures", "out")
-	}
-	out, err := filepath.Abs(s.out)
-	if err != nil {
-		return err
-	}
-	o.Folders = map[string]string{}
-	for _, f := range s.plan.catalog.Figures {
-		o.Folders[f.Command()] = filepath.Join(out, f.Name())
-	}
-	o.Program = filepath.Join(filepath.Dir(o.Plan), "replicate")
-	if o.Environ, err = environ(); err != nil {
-		return err
-	}
-	o.MaxArray, err = cluster.MaxArraySize(ctx)
 	return err
+}
+
+// array is a kind of workers.
+type array struct {
+	only, backend string   // as the flags of a worker; empty for the default
+	first, last   []string // options of sbatch, before and after those for all jobs
+}
+
+// arrays returns the kinds of workers that are submitted.
+func (s *submitFlags) arrays() []array {
+	if s.gpuBackend == noGPU {
+		return []array{{backend: s.backend}}
+	}
+	return []array{{only: onlyOthers, backend: s.backend},
+		{only: onlyImages, backend: s.gpuBackend, first: []string{"--gres=gpu:1"}, last: s.gpuLines}}
+}
+
+// drawMemory is what drawing needs, in MiB for each processor.
+const drawMemory = 1000
+
+// jobs describes the arrays that have runs to compute, and the job that draws.
+func (s *submitFlags) jobs(cmd *cobra.Command, figures []paper.Figure, all []runState) ([]cluster.Job, error) {
+	name := cmd.Flags().Arg(0)
+	arguments, err := s.arguments(cmd, name)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.job(name)
+	if err != nil {
+		return nil, err
+	}
+	command := func(more ...string) []string { // in the folder of the scripts is a copy of this program
+		return slices.Concat([]string{filepath.Join(one.Scripts, "replicate"), name}, more, arguments)
+	}
+	var jobs []cluster.Job
+	for _, a := range s.arrays() {
+		j, missing := one, 0
+		for _, r := range distinct(all) {
+			if r.state.Kind == runs.Done || a.only != "" && r.outline.Images != (a.only == onlyImages) {
+				continue
+			}
+			missing++
+			j.MemoryMB = max(j.MemoryMB, r.outline.Memory(min(max(1, r.outline.Group), len(r.panel.Seeds))))
+		}
+		if missing == 0 {
+			continue
+		}
+		j.Workers, j.Lines = min(s.workers, missing), slices.Concat(a.first, one.Lines, a.last)
+		j.Command = command("--no-draw")
+		if a.only != "" {
+			j.Command = append(j.Command, "--only", a.only)
+		}
+		if a.only == onlyImages {
+			j.Name += "-" + onlyImages
+		}
+		if a.backend != "" {
+			j.Command = append(j.Command, "--backend", a.backend)
+		}
+		jobs = append(jobs, j)
+	}
+	out := filepath.Join("figures", "out")
+	if name != "all" {
+		out = filepath.Join(out, figures[0].Name())
+	}
+	if out, err = filepath.Abs(cmp.Or(s.out, out)); err != nil {
+		return nil, err
+	}
+	one.Name, one.Command, one.MemoryMB = one.Name+"-draw", command("--stored", "--out", out), drawMemory
+	return append(jobs, one), nil
+}
+
+// arguments are those flags of the figure that the user gave. Errors: its command has no such flag.
+func (s *submitFlags) arguments(cmd *cobra.Command, name string) ([]string, error) {
+	target, _, err := cmd.Root().Find([]string{name})
+	if err != nil {
+		return nil, err
+	}
+	results, err := filepath.Abs(s.results)
+	out := []string{"--results", results}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(s.ofFigure, f.Name) {
+			return
+		}
+		if target.Flags().Lookup(f.Name) == nil {
+			err = cmp.Or(err, usage.Errorf("%s has no flag --%s: submit a figure", name, f.Name))
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			out = append(out, "--"+f.Name+"="+v)
+		}
+	})
+	return out, err
+}
+
+// job is what all jobs of a figure have in common.
+func (s *submitFlags) job(name string) (j cluster.Job, err error) {
+	j.Name, j.Lines = "tvps-"+name, slices.Clone(s.lines)
+	if s.time != "" {
+		j.Lines = append(j.Lines, "--time="+s.time)
+	}
+	if j.Scripts, err = filepath.Abs(s.folder); err != nil {
+		return j, err
+	}
+	if j.Folder, err = os.Getwd(); err != nil {
+		return j, err
+	}
+	j.Environ, err = environ()
+	return j, err
 }
 
 // environ lists the variables that workers need as they are here: the program's own, with the cache's folder named.
@@ -233,41 +269,44 @@ func printScripts(out io.Writer, jobs []cluster.Job) error {
 		if err != nil {
 			return err
 		}
-		after := ""
-		if len(j.After) > 0 {
-			after = " after " + strings.Join(j.After, ", ")
-		}
-		if _, err := fmt.Fprintf(out, "# ==> %s%s\n%s\n", j.File(), after, text); err != nil {
+		if _, err := fmt.Fprintf(out, "# ==> %s\n%s\n", j.File(), text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// prepare makes everything that the jobs read: the plan, a copy of this program, the plugin. It fails if jobs of an
-// earlier submission are in the queue.
-func (s *submitFlags) prepare(ctx context.Context, p cluster.Plan) error {
-	o := &s.slurm
-	earlier, err := cluster.ReadStatus(ctx, o.Plan, p)
-	if err != nil {
-		return err
-	}
-	if !earlier.Over() {
-		return fmt.Errorf("jobs of %s are in the queue: wait, cancel them with `replicate cancel --plan %[1]s`, "+
-			"or name another --folder", o.Plan)
-	}
-	if err := os.RemoveAll(cluster.AttemptsFolder(o.Plan)); err != nil {
-		return err
-	}
-	if s.file == "" {
-		if err := p.Write(o.Plan); err != nil {
-			return err
+// submit writes what the jobs need, submits them and says what it has submitted.
+func (s *submitFlags) submit(cmd *cobra.Command, jobs []cluster.Job) (ids []int, err error) {
+	ctx := cmd.Context()
+	for _, j := range jobs {
+		if err := j.Write(); err != nil {
+			return nil, err
 		}
 	}
-	if err := copyProgram(o.Program); err != nil {
-		return fmt.Errorf("cannot copy this program for the workers: %w", err)
+	if err := copyProgram(filepath.Join(jobs[0].Scripts, "replicate")); err != nil {
+		return nil, fmt.Errorf("cannot copy this program for the workers: %w", err)
 	}
-	return s.fetchPlugin(ctx, p)
+	if err := s.fetchPlugin(ctx); err != nil {
+		return nil, err
+	}
+	if ids, err = cluster.Submit(ctx, jobs); ctx.Err() != nil {
+		return nil, usage.Interruptedf("interrupted: nothing is submitted")
+	} else if err != nil {
+		return nil, err
+	}
+	var numbers []string
+	for i, j := range jobs {
+		numbers = append(numbers, fmt.Sprint(ids[i]))
+		what := "draws"
+		if j.Workers > 0 {
+			what = runs.Plural(j.Workers, "worker")
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "job %d  %s: %s\n", ids[i], j.Name, what)
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "`replicate status` shows the runs, `scancel %s` ends the jobs; logs: %s\n",
+		strings.Join(numbers, " "), jobs[0].LogFolder())
+	return ids, err
 }
 
 // copyProgram copies this program: `go run` removes its own at the end.
@@ -284,10 +323,8 @@ func copyProgram(to string) error {
 }
 
 // fetchPlugin fetches XLA's CPU plugin into the cache: nodes often have no network.
-func (s *submitFlags) fetchPlugin(ctx context.Context, p cluster.Plan) error {
-	if !slices.ContainsFunc(p.Tasks, func(t cluster.Task) bool {
-		return t.Backend == backend.Default || t.Backend == backend.XLACPU
-	}) {
+func (s *submitFlags) fetchPlugin(ctx context.Context) error {
+	if s.backend != backend.Default && s.backend != backend.XLACPU {
 		return nil
 	}
 	b, err := backend.Open(ctx, backend.XLACPU, backend.Options{Log: os.Stderr})
@@ -298,89 +335,80 @@ func (s *submitFlags) fetchPlugin(ctx context.Context, p cluster.Plan) error {
 	return nil
 }
 
-// readPlan reads the plan in a file. Errors are usage errors.
-func readPlan(path string) (cluster.Plan, error) {
-	if path == "" {
-		return cluster.Plan{}, usage.Errorf("name the plan with --plan FILE; `replicate plan --format json --out FILE` writes one")
-	}
-	p, err := cluster.Read(path)
-	return p, usage.Error(err)
-}
-
 // graceOfSubmit is how long submit may take to cancel what it has submitted.
 const graceOfSubmit = 30 * time.Second
 
-// How often the queue is asked while it is waited for, and how often in a row it may fail to answer.
+// How often the queue is asked while it is waited for.
 const (
-	firstPoll    = 2 * time.Second
-	lastPoll     = 30 * time.Second
-	mostFailures = 20
+	firstPoll = 2 * time.Second
+	lastPoll  = 30 * time.Second
 )
 
-// follow shows progress until nothing of the plan is in the queue, then what the drawing job printed.
-func follow(ctx context.Context, out io.Writer, path string, p cluster.Plan) error {
-	shown, failures := "", 0
+// follow shows progress until none of the jobs is in the queue, then what the last one has drawn.
+func (s *submitFlags) follow(cmd *cobra.Command, jobs []cluster.Job, ids []int, figures []paper.Figure,
+	o lab.Options) error {
+	ctx, shown := cmd.Context(), ""
 	for pause := firstPoll; ; pause = min(lastPoll, pause*3/2) {
-		s, err := cluster.ReadStatus(ctx, path, p)
-		if ctx.Err() != nil {
-			return stoppedWaiting(path)
-		}
-		line := s.Progress()
-		if failures++; err == nil {
-			failures = 0
-		} else if line = err.Error(); failures == mostFailures { // a busy controller does not answer each time
+		waiting, err := cluster.InQueue(ctx, ids)
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		if line != shown {
-			fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().Format(time.TimeOnly), line)
-			shown, pause = line, firstPoll
+		all, err := s.states(figures, o)
+		if err != nil {
+			return err
 		}
-		if err == nil && s.Over() {
-			return ended(out, s)
+		if text := summary(all); text != shown {
+			fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().Format(time.TimeOnly), text)
+			shown, pause = text, firstPoll
+		}
+		if !waiting && ctx.Err() == nil {
+			return s.ended(cmd.OutOrStdout(), jobs, ids, all)
 		}
 		select {
 		case <-ctx.Done():
-			return stoppedWaiting(path)
+			return usage.Interruptedf("stopped waiting; the jobs stay in the queue")
 		case <-time.After(pause):
 		}
 	}
 }
 
-func stoppedWaiting(plan string) error {
-	return usage.Interruptedf("stopped waiting; the jobs stay in the queue, `replicate status --plan %s` shows them", plan)
-}
-
-// ended prints the end of a plan: what failed, or what the drawing job printed.
-func ended(out io.Writer, s cluster.Status) error {
-	if err := s.Err(); err != nil {
-		return errors.Join(s.Print(out), err)
-	}
-	text, err := os.ReadFile(s.Draw.Log)
+// ended prints what was drawn, and what the workers said last if runs are missing.
+func (s *submitFlags) ended(out io.Writer, jobs []cluster.Job, ids []int, all []runState) error {
+	missing := slices.ContainsFunc(all, func(r runState) bool { return r.state.Kind != runs.Done })
+	logs, err := os.ReadDir(jobs[0].LogFolder())
 	if err != nil {
-		return fmt.Errorf("cannot read what was drawn: %w", err)
+		return fmt.Errorf("cannot read the logs: %w", err)
 	}
-	_, err = out.Write(text)
-	return err
+	for i, j := range jobs {
+		for _, log := range logs {
+			begin := fmt.Sprintf("%s-%d", j.Name, ids[i])
+			if !strings.HasPrefix(log.Name(), begin+"-") && !strings.HasPrefix(log.Name(), begin+"_") {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(j.LogFolder(), log.Name()))
+			if err != nil {
+				return fmt.Errorf("cannot read a log: %w", err)
+			}
+			if j.Workers == 0 {
+				_, _ = out.Write(text)
+			} else if last := lastSentence(text); missing && last != "" {
+				fmt.Fprintf(os.Stderr, "%s: %s\n", log.Name(), last)
+			}
+		}
+	}
+	if missing {
+		return fmt.Errorf("the jobs have ended, but not all runs are stored: %s; the logs in %s say why", summary(all),
+			jobs[0].LogFolder())
+	}
+	return nil
 }
 
-func cancelCommand() *cobra.Command {
-	var plan string
-	cmd := &cobra.Command{
-		Use:   "cancel",
-		Short: "Cancel the jobs of a plan that `submit` put into Slurm's queue; stored steps stay",
-		Args:  usage.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := readPlan(plan); err != nil {
-				return err
-			}
-			n, err := cluster.Cancel(cmd.Context(), plan)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s cancelled\n", runs.Plural(n, "job"))
-			return err
-		},
+// lastSentence returns the error with which this program last ended according to its log; empty if it never did.
+func lastSentence(log []byte) string {
+	for _, line := range slices.Backward(strings.Split(string(log), "\n")) {
+		if text, ok := strings.CutPrefix(line, "replicate: "); ok {
+			return text
+		}
 	}
-	registerPlanFile(cmd, &plan)
-	return cmd
+	return ""
 }

@@ -186,3 +186,12 @@ func (w *timedWriter) Write(text []byte) (int, error) {
 	}
 	return len(text), nil
 }
+
+// readPlan reads the plan in a file. Errors are usage errors.
+func readPlan(path string) (cluster.Plan, error) {
+	if path == "" {
+		return cluster.Plan{}, usage.Errorf("name the plan with --plan FILE; `replicate plan --format json --out FILE` writes one")
+	}
+	p, err := cluster.Read(path)
+	return p, usage.Error(err)
+}

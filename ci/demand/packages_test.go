@@ -79,7 +79,6 @@ var otherWrites = map[string]string{
 	"kernel/jupyter/connection.go":             "writes into a new folder of its own, before the kernel starts",
 	"kernel/setup/tools.go":                    "renames programs that were built on the same disk",
 	"replicate/cluster/slurmtest/slurmtest.go": "writes settings of tests",
-	"replicate/cluster/submit.go":              "makes an empty file",
 	"replicate/figure.go":                      "streams a trace, which no program reads back",
 	"replicate/runs/store.go":                  "moves a damaged file and writes the reason next to it",
 }

@@ -1,102 +1,41 @@
+// Package cluster submits workers to Slurm: an array of jobs, each of which computes the missing runs of figures that
+// no other computes, and one job that draws the figures. What is computed where is left to the workers and their locks
+// (package runs): Slurm starts them, restarts them after a lost node, preemption or a time limit, and accounts.
 package cluster
 
 import (
 	"bytes"
-	"cmp"
+	"context"
 	_ "embed"
+	"errors"
 	"fmt"
-	"math"
+	"os/exec"
 	"path/filepath"
-	"slices"
+	"regexp"
+	"strconv"
 	"strings"
 	"text/template"
 	"time"
+
+	"tvps/data/artifact"
 )
 
-// Slurm says how a plan is submitted. Paths are absolute: batch scripts run on other nodes.
-type Slurm struct {
-	Plan    string            // file of the plan; scripts, logs and exit codes are written next to it
-	Program string            // of the worker
-	Work    string            // folder in which jobs start
-	Results string            // folder of the runs
-	Folders map[string]string // of the figures, by command
-	Environ map[string]string // variables that jobs get, besides those that Slurm passes on
-
-	Partition, GPUPartition, Account, QOS string   // "" for the site's default
-	GPU                                   string   // what a GPU task asks for, as "gpu:1" or "gpu:a100:1"
-	Lines                                 []string // further options of sbatch, as "--constraint=haswell"
-
-	Time       time.Duration // limit of a task; 0 for twice the longest estimate, and at least half an hour
-	MaxRunning int           // tasks of an array that may run at the same time; 0 for all
-	MaxArray   int           // Slurm's MaxArraySize
-	Requeues   int           // how often a task that was stopped is queued again
-	Retries    int           // how often a task that failed is computed again
-}
-
-// Job is a batch job: an array of tasks, or the job that draws after them.
+// Job is an array of workers, or the job that draws after them. Paths are absolute: batch scripts run on other nodes.
 type Job struct {
-	Name  string   // as "gpu-2"; of its script, log and exit code
-	First int      // the first task of an array
-	Count int      // tasks of an array; 0 for the job that draws
-	After []string // names of the jobs that must have succeeded
-
-	GPU            bool
-	CPUs, MemoryMB int
-	Limit          time.Duration
-
-	Slurm *Slurm
-	Plan  *Plan
-}
-
-const (
-	drawName   = "draw" // of the job that draws
-	drawMemory = 2000   // MiB
-	drawLimit  = 2 * time.Hour
-	leastLimit = 30 * time.Minute // of an array
-)
-
-// Jobs returns the jobs of a plan in an order in which they can be submitted: pre-training, features, runs on
-// GPU and on CPU, and drawing.
-func Jobs(p *Plan, o *Slurm) []Job {
-	var jobs []Job
-	add := func(j Job) { j.Slurm, j.Plan = o, p; jobs = append(jobs, j) }
-	ofStage := map[Stage][]string{}
-	for _, a := range p.Arrays() {
-		stage := a[0].Stage
-		var after []string
-		for _, before := range p.After(a) {
-			after = append(after, ofStage[before]...)
-		}
-		for part := range slices.Chunk(a, max(1, o.MaxArray)) {
-			name := fmt.Sprintf("%s-%d", stage, 1+len(ofStage[stage]))
-			ofStage[stage] = append(ofStage[stage], name)
-			add(Job{Name: name, First: part[0].ID, Count: len(part), After: after, GPU: a[0].GPU, CPUs: a[0].CPUs,
-				MemoryMB: a[0].MemoryMB, Limit: o.limit(part)})
-		}
-	}
-	var last []string
-	for _, stage := range Stages {
-		last = append(last, ofStage[stage]...)
-	}
-	add(Job{Name: drawName, After: last, CPUs: 2, MemoryMB: drawMemory, Limit: drawLimit})
-	return jobs
-}
-
-// limit is the time limit of the tasks of an array.
-func (o *Slurm) limit(tasks Array) time.Duration {
-	if o.Time > 0 {
-		return o.Time
-	}
-	seconds := slices.MaxFunc(tasks, func(a, b Task) int { return cmp.Compare(a.Seconds, b.Seconds) }).Seconds
-	minutes := math.Ceil(2 * seconds / 60)
-	return max(leastLimit, time.Duration(minutes)*time.Minute)
+	Name     string            // as "tvps-fig1-gpu"; of its script and logs
+	Scripts  string            // folder of the script; the logs are in its folder logs
+	Workers  int               // of an array; 0 for the job that draws
+	Command  []string          // of a worker, or of drawing
+	Folder   string            // in which the command starts
+	Environ  map[string]string // variables of the command, besides those that Slurm passes on
+	MemoryMB int               // for each of its two processors
+	Lines    []string          // further options of sbatch, as "--constraint=haswell"
 }
 
 //go:embed script.sh
 var scriptText string
 
-var script = template.Must(template.New("script.sh").Funcs(template.FuncMap{"quote": quote,
-	"exitFile": exitFile, "cancelFile": cancelFile, "attempts": AttemptsFolder}).Parse(scriptText))
+var script = template.Must(template.New("script.sh").Funcs(template.FuncMap{"quote": quote}).Parse(scriptText))
 
 // Script is the batch script of the job.
 func (j Job) Script() ([]byte, error) {
@@ -106,66 +45,25 @@ func (j Job) Script() ([]byte, error) {
 }
 
 // File is the path of the script.
-func (j Job) File() string { return filepath.Join(filepath.Dir(j.Slurm.Plan), j.Name+".sbatch") }
+func (j Job) File() string { return filepath.Join(j.Scripts, j.Name+".sbatch") }
 
-// Title is the name under which Slurm lists the job.
-func (j Job) Title() string { return title(j.Name) }
+// Last is the index of the last worker of an array.
+func (j Job) Last() int { return j.Workers - 1 }
 
-func title(name string) string { return "tvps-" + name }
-
-// Indices are those of the array, as "0-99%8".
-func (j Job) Indices() string {
-	text := fmt.Sprintf("0-%d", j.Count-1)
-	if j.Slurm.MaxRunning > 0 {
-		text += fmt.Sprintf("%%%d", j.Slurm.MaxRunning)
-	}
-	return text
-}
-
-// Logs is the pattern of the log's path, in which Slurm puts job, array index and node.
+// Logs is the pattern of the log's path, in which Slurm puts name, number, array index and node.
 func (j Job) Logs() string {
 	name := "%x-%j-%N.log"
-	if j.Count > 0 {
+	if j.Workers > 0 {
 		name = "%x-%A_%a-%N.log"
 	}
-	return filepath.Join(strings.ReplaceAll(logFolder(j.Slurm.Plan), "%", "%%"), name)
+	return filepath.Join(strings.ReplaceAll(j.LogFolder(), "%", "%%"), name)
 }
 
-func logFolder(plan string) string { return filepath.Join(filepath.Dir(plan), "logs") }
+// LogFolder is the folder of the logs.
+func (j Job) LogFolder() string { return filepath.Join(j.Scripts, "logs") }
 
-// TimeLimit is the limit as Slurm writes it, in hours, minutes and seconds.
-func (j Job) TimeLimit() string {
-	s := int(j.Limit.Seconds())
-	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-}
-
-// Warning is how many seconds before the limit the job is told to save.
-func (j Job) Warning() int { return int(min(2*time.Minute, j.Limit/3).Seconds()) }
-
-// Partition is that of the job's kind.
-func (j Job) Partition() string {
-	if j.GPU {
-		return j.Slurm.GPUPartition
-	}
-	return j.Slurm.Partition
-}
-
-// exitFile is the file in which the job that draws leaves its exit code.
-func exitFile(plan string) string { return filepath.Join(filepath.Dir(plan), drawName+".exit") }
-
-// cancelFile is the file by which [Cancel] tells running tasks not to go back to the queue.
-func cancelFile(plan string) string { return filepath.Join(filepath.Dir(plan), "cancelled") }
-
-// Draw lists the commands that draw the plan's figures, without the program.
-func (j Job) Draw() []string {
-	var out []string
-	for _, figure := range j.Plan.Figures {
-		words := slices.Concat([]string{figure, "--stored", "--scale", j.Plan.Scale}, j.Plan.Arguments,
-			[]string{"--results", j.Slurm.Results, "--out", j.Slurm.Folders[figure]})
-		out = append(out, quote(words...))
-	}
-	return out
-}
+// CommandLine is the command as a shell reads it.
+func (j Job) CommandLine() string { return quote(j.Command...) }
 
 // quote returns words of a shell command.
 func quote(words ...string) string {
@@ -178,4 +76,172 @@ func quote(words ...string) string {
 		out = append(out, w)
 	}
 	return strings.Join(out, " ")
+}
+
+// Write writes the script and makes the folder of the logs.
+func (j Job) Write() error {
+	text, err := j.Script()
+	if err == nil {
+		err = artifact.MakeFolder(j.LogFolder())
+	}
+	if err == nil {
+		err = artifact.Replace(j.File(), text, 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the batch script: %w", err)
+	}
+	return nil
+}
+
+// Submit submits jobs whose scripts were written, all or none, and returns their numbers. The last one waits until the
+// others have ended, however they end. After an error those that Slurm has accepted are cancelled. It returns a
+// *LimitError if Slurm takes no more jobs.
+func Submit(ctx context.Context, jobs []Job) (ids []int, err error) {
+	for i, j := range jobs {
+		var options []string
+		if i == len(jobs)-1 && i > 0 {
+			options = append(options, "--dependency=afterany:"+joined(ids, ":"))
+		}
+		id, err := j.submit(ctx, options...)
+		var full *LimitError
+		if errors.As(err, &full) {
+			full.Workers = roomFor(ctx, jobs, i)
+		}
+		if err != nil {
+			if cancelErr := cancel(context.WithoutCancel(ctx), ids...); cancelErr != nil {
+				err = fmt.Errorf("%w (and jobs %s cannot be cancelled: %w)", err, joined(ids, ", "), cancelErr)
+			}
+			return nil, fmt.Errorf("job %s was not submitted, nor is any other: %w", j.Name, err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// submit submits a job and returns its number.
+func (j Job) submit(ctx context.Context, options ...string) (int, error) {
+	text, err := command(ctx, "sbatch", append(append([]string{"--parsable"}, options...), j.File())...)
+	if err != nil {
+		return 0, err
+	}
+	found := jobNumber.FindStringSubmatch(text)
+	if found == nil {
+		return 0, fmt.Errorf("sbatch printed %q instead of the number of a job", text)
+	}
+	return strconv.Atoi(found[1])
+}
+
+// jobNumber is the line of sbatch with the number of a job, which the name of a cluster may follow. Sites print other
+// lines as well.
+var jobNumber = regexp.MustCompile(`(?m)^(\d+)(?:;\S*)?\r?$`)
+
+// LimitError is returned when Slurm takes no more jobs of this user, account or quality of service.
+type LimitError struct {
+	Reason  string // as "AssocMaxSubmitJobLimit"
+	Workers int    // of each array that would be taken
+}
+
+func (e *LimitError) Error() string {
+	if e.Workers < 1 {
+		return fmt.Sprintf("Slurm takes no more of your jobs (%s): not even one worker fits", e.Reason)
+	}
+	return fmt.Sprintf("Slurm takes no more of your jobs (%s): --workers %d would fit", e.Reason, e.Workers)
+}
+
+// roomFor returns how many workers each array may have, after job i was refused and those before it were taken. Limits
+// may be the user's, an account's or a quality's, so it tries how much of the array is taken, and cancels that again.
+func roomFor(ctx context.Context, jobs []Job, i int) int {
+	taken := 0
+	for _, j := range jobs[:i] {
+		taken += j.Workers
+	}
+	fits, refused := 0, jobs[i].Workers
+	for refused-fits > 1 {
+		middle := (fits + refused) / 2
+		id, err := jobs[i].submit(ctx, "--hold", fmt.Sprintf("--array=0-%d", middle-1))
+		if err != nil {
+			refused = middle
+			continue
+		}
+		fits = middle
+		if cancel(ctx, id) != nil {
+			break
+		}
+	}
+	return (taken + fits - 1) / (len(jobs) - 1) // one draws
+}
+
+// cancel cancels jobs.
+func cancel(ctx context.Context, ids ...int) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := command(ctx, "scancel", strings.Fields(joined(ids, " "))...)
+	return err
+}
+
+// joined lists numbers.
+func joined(ids []int, separator string) string {
+	var out []string
+	for _, id := range ids {
+		out = append(out, strconv.Itoa(id))
+	}
+	return strings.Join(out, separator)
+}
+
+// InQueue tells whether one of the jobs waits or runs.
+func InQueue(ctx context.Context, ids []int) (bool, error) {
+	text, err := command(ctx, "squeue", "-h", "--me", "-o", "%F")
+	if err != nil {
+		return false, err
+	}
+	for _, word := range strings.Fields(text) {
+		for _, id := range ids {
+			if word == strconv.Itoa(id) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// A busy controller is asked again for so long, in such intervals. Tests shorten them.
+var (
+	patience = 2 * time.Minute
+	interval = 5 * time.Second
+)
+
+var (
+	busy  = regexp.MustCompile(`Socket timed out|Unable to contact slurm controller|temporarily unable|try again later`)
+	limit = regexp.MustCompile(`\w*Submit\w*Limit`)
+)
+
+// command runs a command of Slurm and returns its output. Errors carry what it printed. Once it has started it is not
+// interrupted: the number of a job that a killed sbatch had submitted would be lost. An array that a busy controller
+// took without an answer is submitted twice: its workers then find less to do.
+func command(ctx context.Context, name string, arguments ...string) (string, error) {
+	for begin := time.Now(); ; {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		cmd := exec.Command(name, arguments...)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err := cmd.Run()
+		said := strings.Join(strings.Fields(stderr.String()), " ")
+		switch {
+		case err == nil:
+			return stdout.String(), nil
+		case errors.Is(err, exec.ErrNotFound):
+			return "", fmt.Errorf("there is no %s: call this where jobs are submitted from, usually a login node", name)
+		case limit.MatchString(said):
+			return "", &LimitError{Reason: limit.FindString(said)}
+		case !busy.MatchString(said) || time.Since(begin) > patience:
+			return "", fmt.Errorf("%s: %w: %s", name, err, said)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(interval):
+		}
+	}
 }

@@ -1,12 +1,11 @@
 package cluster
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -14,35 +13,33 @@ import (
 	"tvps/ci/demand"
 )
 
-// TestJobs: arrays are split at MaxArraySize, and each job waits for the stages whose results its tasks need.
-func TestJobs(t *testing.T) {
-	p, o := plan(t, 12)
-	type short struct {
-		name         string
-		first, count int
-		after        string
+// jobs returns two arrays of n workers and the job that draws, in a folder with a space and a quote.
+func jobs(t *testing.T, n int) []Job {
+	folder := filepath.Join(t.TempDir(), "it's here")
+	one := Job{Scripts: folder, Folder: folder, Environ: map[string]string{"TVPS_DATA": "/it's here"}, MemoryMB: 1500,
+		Lines: []string{"--constraint=haswell", "--time=90"}}
+	workers, images, draw := one, one, one
+	workers.Name, workers.Workers, workers.Command = "tvps-fig1", n, []string{"/p", "fig1", "--set=b.epochs=5; rm x"}
+	images.Name, images.Workers, images.Command = "tvps-fig1-images", n, []string{"/p", "fig1"}
+	images.Lines = []string{"--gres=gpu:1", "--gres=gpu:a100:1"}
+	draw.Name, draw.Command = "tvps-fig1-draw", []string{"/p", "fig1", "--stored"}
+	return []Job{workers, images, draw}
+}
+
+// written is jobs with their scripts.
+func written(t *testing.T, n int) []Job {
+	t.Helper()
+	all := jobs(t, n)
+	for _, j := range all {
+		demand.NoError(t, j.Write())
 	}
-	var got []short
-	for _, j := range Jobs(&p, o) {
-		got = append(got, short{j.Name, j.First, j.Count, strings.Join(j.After, " ")})
-	}
-	want := []short{{"features-1", 0, 1, ""}, {"cpu-1", 1, 10, "features-1"}, {"cpu-2", 11, 2, "features-1"},
-		{"draw", 0, 0, "features-1 cpu-1 cpu-2"}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	return all
 }
 
 // TestScript: every kind of script is one that bash reads, with the options that were asked for.
 func TestScript(t *testing.T) {
-	p, o := plan(t, 12)
-	p.Arguments = []string{"--set", "b.epochs=5; rm x"}
-	p.Tasks[12].Stage, p.Tasks[12].GPU = StageGPU, true
-	o.MaxRunning, o.GPUPartition, o.Account = 4, "a100", "physics"
-	o.Lines, o.Environ = []string{"--constraint=haswell"}, map[string]string{"TVPS_DATA": "/it's here"}
-	o.Time = 90 * time.Minute
 	scripts := map[string]string{}
-	for _, j := range Jobs(&p, o) {
+	for _, j := range jobs(t, 12) {
 		text, err := j.Script()
 		demand.NoError(t, err)
 		scripts[j.Name] = string(text)
@@ -52,17 +49,13 @@ func TestScript(t *testing.T) {
 			t.Errorf("%s: %v\n%s\n%s", j.Name, err, out, text)
 		}
 	}
-	for name, lines := range map[string][]string{
-		"cpu-1": {"#SBATCH --array=0-9%4", "#SBATCH --time=1:30:00", "#SBATCH --signal=B:TERM@120",
-			"#SBATCH --account=physics", "#SBATCH --constraint=haswell", `export TVPS_DATA='/it'\''s here'`,
-			"task=$((1 + SLURM_ARRAY_TASK_ID))", "#SBATCH --kill-on-invalid-dep=yes", "#SBATCH --requeue"},
-		"gpu-1": {"#SBATCH --gres=gpu:1", "#SBATCH --partition=a100"},
-		"draw":  {"fig1 --stored --scale tiny --set 'b.epochs=5; rm x' --results"},
-	} {
-		demand.Words(t, scripts[name], lines...)
-	}
-	if strings.Contains(scripts["cpu-1"], "gres") || strings.Contains(scripts["cpu-1"], "a100") {
-		t.Errorf("a task without a GPU asks for one:\n%s", scripts["cpu-1"])
+	demand.Words(t, scripts["tvps-fig1"], "#SBATCH --array=0-11\n", "#SBATCH --requeue", "#SBATCH --signal=B:USR1@120",
+		"#SBATCH --constraint=haswell\n#SBATCH --time=90\n", "--mem-per-cpu=1500M", `export TVPS_DATA='/it'\''s here'`,
+		`/p fig1 '--set=b.epochs=5; rm x' --workers "$SLURM_CPUS_PER_TASK" &`)
+	demand.Words(t, scripts["tvps-fig1-images"], "#SBATCH --gres=gpu:1\n#SBATCH --gres=gpu:a100:1\n")
+	demand.Words(t, scripts["tvps-fig1-draw"], "exec /p fig1 --stored\n")
+	if strings.Contains(scripts["tvps-fig1"], "gres") || strings.Contains(scripts["tvps-fig1-draw"], "array") {
+		t.Errorf("%s\n%s", scripts["tvps-fig1"], scripts["tvps-fig1-draw"])
 	}
 }
 
@@ -75,146 +68,80 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestParse reads what squeue prints: other jobs, also of the same number or name, and pending parts of arrays.
-func TestParse(t *testing.T) {
-	jobs := []Submitted{{Name: "cpu-1", ID: 12, First: 1, Count: 3}, {Name: "draw", ID: 13}}
-	queue := parseQueue("12|0|RUNNING|n1|None|tvps-cpu-1\n12|2|PENDING||Resources|tvps-cpu-1\n"+
-		"13|N/A|PENDING||Dependency|tvps-draw\n13|N/A|RUNNING|n2|None|draw\n99|N/A|RUNNING|n2|None|tvps-draw\nslurm\n", jobs)
-	want := []queued{{12, 0, "RUNNING", "n1", "None"}, {12, 2, "PENDING", "", "Resources"}, {13, -1, "PENDING", "", "Dependency"}}
-	if !reflect.DeepEqual(queue, want) {
-		t.Errorf("%+v, want %+v", queue, want)
-	}
-}
-
 // fakeSlurm puts programs with these shell scripts first on PATH, and returns a folder for what they note.
 func fakeSlurm(t *testing.T, scripts map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range scripts {
-		demand.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\ncd "+quote(dir)+"\n"+text+"\n"), 0o755))
+		demand.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\ncd "+quote(dir)+"\n"+text+"\n"), 0o755))
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	return dir
 }
 
-// TestCancel: another job of the same number is not cancelled.
-func TestCancel(t *testing.T) {
-	dir := fakeSlurm(t, map[string]string{
-		"squeue":  "echo '12|0|RUNNING|n1|None|tvps-cpu-1'; echo '22|N/A|RUNNING|n1|None|precious'",
-		"scancel": `echo "$@" >ids`,
-	})
-	plan := filepath.Join(dir, "plan.json")
-	jobs := []Submitted{{Name: "cpu-1", ID: 12, First: 1, Count: 3}, {Name: "draw", ID: 22}}
-	demand.NoError(t, writeJobs(plan, jobs))
-	n, err := Cancel(t.Context(), plan)
-	if got := demand.Read(t, filepath.Join(dir, "ids")); n != 1 || err != nil || string(got) != "12\n" {
-		t.Errorf("%d jobs, %v: scancel %q", n, err, got)
-	}
-}
-
-// TestSubmitFails: a site's sbatch prints more than the number. After the third job is refused the two before it are
-// cancelled, although the queue does not list them yet.
+// TestSubmitFails: a site's sbatch prints more than the number. The last job waits for the others; after it is refused
+// they are cancelled.
 func TestSubmitFails(t *testing.T) {
 	dir := fakeSlurm(t, map[string]string{
-		"sbatch": "echo x >>calls; n=$(wc -l <calls)\n[ $n -lt 3 ] || { echo no quota >&2; exit 1; }\n" +
+		"sbatch": "echo \"$@\" >>calls; n=$(wc -l <calls)\n[ $n -lt 3 ] || { echo no quota >&2; exit 1; }\n" +
 			"echo 'Welcome to 3 clusters'; echo \"4$n;main\"; echo '12 of 500 hours are left'",
-		"squeue": "true", "scancel": `echo "$@" >ids`,
+		"scancel": `echo "$@" >ids`,
 	})
-	p, o := plan(t, 12)
-	jobs := Jobs(&p, o)
-	demand.NoError(t, WriteScripts(jobs))
-	if info, err := os.Stat(jobs[0].File()); err != nil || info.Mode().Perm() != 0o700 {
+	all := written(t, 2)
+	if info, err := os.Stat(all[0].File()); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the script's mode is %v, %v", info.Mode(), err)
 	}
-	_, err := Submit(t.Context(), jobs)
-	demand.Error(t, err, "no quota")
+	_, err := Submit(t.Context(), all)
+	demand.Error(t, err, "tvps-fig1-draw", "no quota")
+	demand.Words(t, string(demand.Read(t, filepath.Join(dir, "calls"))), "--dependency=afterany:41:42 ")
 	if got := demand.Read(t, filepath.Join(dir, "ids")); string(got) != "41 42\n" {
 		t.Errorf("scancel %q", got)
 	}
 }
 
-// TestStarts: a worker that cannot start notes no attempt, and is given up after as many starts as one that fails;
-// starts whose work was saved do not count.
-func TestStarts(t *testing.T) {
-	dir := fakeSlurm(t, map[string]string{"scontrol": `echo "$@" >requeued`, "sleep": "true"})
-	for _, c := range []struct {
-		restarts, saved int
-		again           bool
-	}{{0, 0, true}, {1, 0, false}, {2, 2, true}, {3, 2, false}} {
-		p, o := plan(t, 1)
-		o.Program = filepath.Join(dir, "none")
-		for i := range c.saved {
-			file := filepath.Join(AttemptsFolder(o.Plan), fmt.Sprintf("000000-%d.json", i))
-			demand.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-			demand.Write(t, file, `{"task":0,"exit":130,"steps":1}`)
-		}
-		text, err := Jobs(&p, o)[0].Script()
-		demand.NoError(t, err)
-		script := exec.Command("bash")
-		script.Stdin = bytes.NewReader(text)
-		script.Env = append(os.Environ(), "SLURM_ARRAY_TASK_ID=0", "SLURMD_NODENAME=n1", "SLURM_JOB_ID=7",
-			fmt.Sprint("SLURM_RESTART_COUNT=", c.restarts))
-		out, _ := script.CombinedOutput()
-		if code := script.ProcessState.ExitCode(); code != 127 {
-			t.Errorf("exit code %d\n%s", code, out)
-		}
-		noted := filepath.Join(dir, "requeued")
-		if _, err := os.Stat(noted); (err == nil) != c.again {
-			t.Errorf("%+v: requeued %v\n%s", c, err == nil, out)
-		}
-		os.Remove(noted)
+// TestBusyController: a controller that does not answer is asked again, but not for ever.
+func TestBusyController(t *testing.T) {
+	pause, most := interval, patience
+	t.Cleanup(func() { interval, patience = pause, most })
+	interval, patience = 10*time.Millisecond, 2*time.Second
+	dir := fakeSlurm(t, map[string]string{"scancel": "true",
+		"sbatch": "echo x >>calls; n=$(wc -l <calls)\n[ $n -ge $(cat answers) ] || " +
+			"{ echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1; }\necho $n"})
+	demand.Write(t, filepath.Join(dir, "answers"), "4")
+	if ids, err := Submit(t.Context(), written(t, 2)); err != nil || fmt.Sprint(ids) != "[4 5 6]" {
+		t.Errorf("jobs %d, %v", ids, err)
 	}
+	demand.Write(t, filepath.Join(dir, "answers"), "100000")
+	_, err := Submit(t.Context(), written(t, 2))
+	demand.Error(t, err, "tvps-fig1 was not submitted", "Socket timed out")
 }
 
-// TestItem joins the queue and the attempts of a task.
-func TestItem(t *testing.T) {
-	now := time.Now()
-	task := Task{ID: 2, Stage: StageCPU, Seconds: 3600}
-	job := Submitted{Name: "cpu-1", ID: 12, First: 1, Count: 3}
-	ended := func(exit, steps int) Attempt {
-		return Attempt{Task: 2, Start: now, End: now, Exit: exit, Error: "no space", Steps: steps, Of: 10, Node: "n3"}
-	}
-	for name, c := range map[string]struct {
-		attempts []Attempt
-		queue    []queued
-		state    TaskState
-		node     string
-		left     float64
-		message  string
-	}{
-		"cancelled before its start": {state: Cancelled, left: 3600},
-		"waits":                      {queue: []queued{{12, 1, "PENDING", "", "Resources"}}, state: Waiting, left: 3600, message: "Resources"},
-		"waits again": {attempts: []Attempt{ended(130, 4)}, queue: []queued{{12, 1, "PENDING", "", "BeginTime"}},
-			state: Waiting, node: "n3", left: 2160, message: "BeginTime"},
-		"runs": {attempts: []Attempt{{Task: 2, Start: now, Steps: 4, Of: 10, Node: "n1"}},
-			queue: []queued{{12, 1, "RUNNING", "n1", "None"}}, state: Running, node: "n1", left: 2160, message: "4 of 10 steps"},
-		"done":   {attempts: []Attempt{ended(1, 4), ended(0, 6)}, state: Done, node: "n3"},
-		"failed": {attempts: []Attempt{ended(1, 5)}, state: Failed, node: "n3", left: 1800, message: "no space"},
-		"killed": {attempts: []Attempt{{Task: 2, Start: now, Of: 10, Node: "n1"}}, state: Failed, node: "n1",
-			left: 3600, message: "ended without a word"},
-	} {
-		k := statusReader{path: "/none/plan.json", attempts: map[int][]Attempt{2: c.attempts},
-			jobs: []Submitted{job}, queue: c.queue}
-		got := k.task(task)
-		if got.State != c.state || got.Node != c.node || got.Message != c.message || got.Seconds < c.left-1 ||
-			got.Seconds > c.left+1 || got.Attempts != len(c.attempts) {
-			t.Errorf("%s: %+v", name, got)
+// TestLimit: of jobs beyond a limit none stays submitted, and the error names the largest number of workers that fits.
+func TestLimit(t *testing.T) {
+	dir := fakeSlurm(t, map[string]string{
+		// A file for each job in the queue has its number of workers.
+		"sbatch": `n=$(grep -ho 'array=0-[0-9]*' <(echo "$@") "${@: -1}" | head -n 1 | grep -o '[0-9]*$')
+n=$((${n:-0} + 1)); sum=$(cat queue/* 2>/dev/null | awk "{ s += \$1 } END { print s }")
+((${sum:-0} + n <= $(cat limit))) || { echo 'sbatch: error: AssocMaxSubmitJobLimit' >&2; exit 1; }
+echo x >>calls; id=$(wc -l <calls); echo $n >queue/$id; echo $id`,
+		"scancel": `cd queue && rm "$@"`,
+	})
+	demand.NoError(t, os.Mkdir(filepath.Join(dir, "queue"), 0o755))
+	for _, c := range []struct{ limit, fits int }{{1, 0}, {2, 0}, {3, 1}, {4, 1}, {9, 4}, {10, 4}, {11, 5}, {16, 7}} {
+		demand.Write(t, filepath.Join(dir, "limit"), fmt.Sprint(c.limit))
+		_, err := Submit(t.Context(), written(t, 8))
+		var full *LimitError
+		if !errors.As(err, &full) || full.Workers != c.fits || full.Reason != "AssocMaxSubmitJobLimit" {
+			t.Errorf("limit %d: %v, want %d workers", c.limit, err, c.fits)
 		}
-	}
-}
-
-// The reason of a failure is this program's sentence, not what Slurm says after it.
-func TestLastError(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log")
-	for text, want := range map[string]string{
-		"replicate: an earlier try\nreplicate: no lock\nsrun: Terminating StepId=1.0\n\n": "no lock",
-		"start\nslurmstepd: killed\n":                                  "slurmstepd: killed",
-		strings.Repeat("loss 1\n", endOfLog) + "replicate: no lock\nx": "no lock",
-		"replicate: no lock\n" + strings.Repeat("loss 1\n", endOfLog):  "loss 1",
-		"": "",
-	} {
-		demand.Write(t, path, text)
-		if got := lastError(path); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
+		if left, _ := os.ReadDir(filepath.Join(dir, "queue")); len(left) > 0 {
+			t.Errorf("limit %d: left in the queue: %v", c.limit, left)
+		}
+		if c.fits > 0 {
+			if ids, err := Submit(t.Context(), written(t, c.fits)); err != nil {
+				t.Errorf("limit %d: %d workers do not fit: %v", c.limit, c.fits, err)
+			} else {
+				demand.NoError(t, cancel(t.Context(), ids...))
+			}
 		}
 	}
 }
