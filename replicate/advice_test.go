@@ -39,10 +39,6 @@ func TestAdvice(t *testing.T) {
 
 // TestErrorsOfRuns: the command line knows what errors of runs mean.
 func TestErrorsOfRuns(t *testing.T) {
-	held := fmt.Errorf("outer: %w", &runs.HeldError{Held: make([]runs.Held, 1), Total: 2})
-	if code := usage.ExitCode(t.Context(), held); code != 75 {
-		t.Errorf("exit code %d for runs that another process computes", code)
-	}
 	var interrupted interface{ Interrupted() }
 	if !errors.As(error(&runs.InterruptedError{Done: 1, Total: 8, What: "finished"}), &interrupted) {
 		t.Error("the sentence of interrupted runs is not printed")

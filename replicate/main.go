@@ -46,7 +46,7 @@ func listed(c lab.Catalog) []group {
 		{"Verdicts", []*cobra.Command{verifyCommand(c), studyCommand(c)}},
 		{"Your own tables", []*cobra.Command{driftCommand(), weightsCommand(), backtestCommand()}},
 		{"Runs on disk", []*cobra.Command{statusCommand(c), exportCommand(), mergeCommand()}},
-		{"Cluster", []*cobra.Command{planCommand(c), submitCommand(c), workCommand(c)}},
+		{"Cluster", []*cobra.Command{submitCommand(c)}},
 		{"Set-up", []*cobra.Command{doctorCommand(), dataCommand(), pretrainCommand()}},
 	}
 }

@@ -62,7 +62,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"pretrain", "--out", file}, 2, []string{file, "is a file"}},
 		{[]string{"submit", "fig1", "--out", file}, 2, []string{file, "is a file"}},
 		{[]string{"fig2", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
-		{[]string{"work", "--plan", "p", "--task", "0", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
+		{[]string{"submit", "fig1", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
 		{[]string{"all", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
 		{[]string{"weights", "t.csv", "--time", "day", "-o", "w.csv.gz"}, 2, []string{"w.csv.gz", ".parquet or .csv"}},
 		{[]string{"weights", "t.csv", "--time", "day", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -47,7 +48,12 @@ func TestWorkers(t *testing.T) {
 	if slices.Sort(all); len(all) != 8 || len(slices.Compact(all)) != 8 {
 		t.Errorf("runs computed: %q", all)
 	}
+	s.env = []string{"PJRT_PLUGIN_LIBRARY_PATH=/nowhere"} // drawing opens no backend
+	before := demand.Files(t, s.results)
 	s.succeed(t, fig1(longer, "--set", "stack=1", "--stored")...)
+	if after := demand.Files(t, s.results); !maps.Equal(after, before) {
+		t.Errorf("--stored changed the results: %d files, before %d", len(after), len(before))
+	}
 	local := newSandbox(t)
 	local.succeed(t, fig1(longer, "--set", "stack=1")...)
 	if got, want := s.csv(t), local.csv(t); got != want {

@@ -5,7 +5,6 @@ package experiment
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"reflect"
@@ -66,13 +65,6 @@ type Setup interface {
 
 // Sized is a Setup that says in a few words how large its runs are, as "3 of 10 valves, 128 units".
 type Sized interface{ Size() string }
-
-// Preparer is a Setup whose runs share what is computed once and kept in the cache, such as features of images.
-type Preparer interface {
-	// Prepare returns the function that computes it for the runs of a seed. It computes nothing itself. Errors: missing
-	// data or checkpoints.
-	Prepare(h *Host, seed int64) (func(ctx context.Context) error, error)
-}
 
 // Apply returns setup with settings of the form name=value; of two with the same name, the last one counts.
 func Apply(setup Setup, list []string) (Setup, error) {

@@ -12,9 +12,9 @@ import (
 )
 
 // Execute completes all jobs. It takes finished runs from the store and computes the missing steps of the others.
-// Runs locked by another process are left to that process and awaited at the end, or left out (Options.NoWait). A run
-// that fails or panics does not stop the others. When ctx is cancelled the finished steps stay. Jobs with the same spec
-// count as one: the first, with the steps of all.
+// Runs locked by another process are left to that process and awaited at the end. A run that fails or panics does not
+// stop the others. When ctx is cancelled the finished steps stay. Jobs with the same spec count as one: the first, with
+// the steps of all.
 //
 // The error is for what concerns every run, which ends them all: an invalid job, a *FolderError, a *WriteError, or that
 // of Options.Verify. All others are in the report: see Report.Err.

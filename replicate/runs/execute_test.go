@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime/trace"
 	"slices"
 	"strings"
@@ -266,26 +265,6 @@ func blocked(t *testing.T, store *Store, job Job) (release func()) {
 	}()
 	<-begun
 	return func() { close(goOn); <-ended }
-}
-
-// A run that another Execute computes is left out with NoWait, and the others are computed.
-func TestNoWait(t *testing.T) {
-	store := open(t, t.TempDir())
-	held, other := testJob(0, upTo(10), new(atomic.Int64)), testJob(1, upTo(2), new(atomic.Int64))
-	release := blocked(t, store, held)
-	report, err := Execute(t.Context(), store, []Job{held, other}, Options{NoWait: true, Workers: 2})
-	if err != nil || report.Results[spec(1).ID()] == nil || len(report.Held) != 1 || report.Unfinished > 0 {
-		t.Errorf("%+v, %v", report, err)
-	}
-	if !errors.As(report.Err(), new(*HeldError)) {
-		t.Error(report.Err())
-	}
-	demand.Error(t, report.Err(), "1 of 2 runs left out", "test/ours seed 0", "another process",
-		fmt.Sprintf("process %d", os.Getpid()))
-	release()
-	if left, _ := filepath.Glob(filepath.Join(store.dir, "test", "*")); len(left) != 2 {
-		t.Errorf("files left: %q", left)
-	}
 }
 
 // TestTrace: a trace names each run, its set-up and its steps.

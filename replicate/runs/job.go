@@ -84,9 +84,6 @@ type Options struct {
 	// others missing. It is called by one goroutine at a time; a worker waits for it. A line that it returns is printed.
 	// nil: not called.
 	Ended func(Report) string
-
-	// NoWait leaves out runs that other processes are computing, instead of waiting for them: see Report.Held.
-	NoWait bool
 }
 
 // Failure is a run that stopped with an error.
@@ -101,22 +98,19 @@ type Report struct {
 	Computed   int
 	Unfinished int // neither finished nor failed, because the context was cancelled
 	Failed     []Failure
-	Held       []Held             // runs that were left out, with Options.NoWait
 	Results    map[string]*Result // by ID: the finished runs, with the wanted steps only
 }
 
 // Err returns nil if every run is finished, an *InterruptedError if the context was cancelled before, otherwise the
-// first failure with the number of runs that failed, or a *HeldError if runs were left out.
+// first failure with the number of runs that failed.
 func (r Report) Err() error {
-	total := len(r.Results) + len(r.Failed) + len(r.Held) + r.Unfinished
+	total := len(r.Results) + len(r.Failed) + r.Unfinished
 	switch {
 	case r.Unfinished > 0:
 		return &InterruptedError{Done: len(r.Results), Total: total, What: "finished"}
 	case len(r.Failed) > 0:
 		first := r.Failed[0]
 		return fmt.Errorf("%d of %d runs failed, the first is %s: %w", len(r.Failed), total, first.Spec, first.Err)
-	case len(r.Held) > 0:
-		return &HeldError{Held: r.Held, Total: total}
 	}
 	return nil
 }

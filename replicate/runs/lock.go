@@ -285,24 +285,3 @@ func (s *Store) lockError(spec Spec, err error) error {
 	}
 	return &FolderError{Dir: filepath.Join(s.dir, spec.Experiment), Problem: problem, Err: err, Locks: unlockable}
 }
-
-// HeldError is returned when runs were left out because other processes were computing them (Options.NoWait).
-type HeldError struct {
-	Held  []Held
-	Total int // runs that were wanted
-}
-
-// Held is a run that another process was computing.
-type Held struct {
-	Spec Spec
-	By   Holder // empty if it cannot be named
-}
-
-// Error names the first run and who computes it.
-func (e *HeldError) Error() string {
-	return fmt.Sprintf("%d of %s left out, the first is %s: it is being computed by another process%s", len(e.Held),
-		Plural(e.Total, "run"), e.Held[0].Spec, e.Held[0].By.inParentheses())
-}
-
-// TryLater tells the command line that a later call may do what this one did not.
-func (e *HeldError) TryLater() {}

@@ -101,11 +101,6 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 		}
 		e.progress.failed(task, err)
 		return true
-	case !ok && e.opts.NoWait:
-		for _, job := range task.jobs {
-			e.report.Held = append(e.report.Held, Held{job.Spec, by})
-		}
-		e.progress.note("%s is being computed by another process%s: left out", task, by.inParentheses())
 	case !ok:
 		if task.waits++; task.waits == 1 {
 			e.progress.note("%s is being computed by another process%s: waiting for it", task, by.inParentheses())

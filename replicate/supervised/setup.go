@@ -2,7 +2,6 @@ package supervised
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 
 	"tvps/gomlx_models/propensity"
@@ -54,23 +53,6 @@ func (s Settings) Thin(factor int) experiment.Setup {
 
 // Source says which data the scenario is made of.
 func (s Settings) Source(h *experiment.Host) experiment.Source { return s.open(h).About() }
-
-// Prepare returns the function that computes the features that the runs of a seed share; it does nothing where samples
-// are no features. Errors: missing data or checkpoints.
-func (s Settings) Prepare(h *experiment.Host, seed int64) (func(ctx context.Context) error, error) {
-	source := s.open(h)
-	if _, err := source.Identity(seed); err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context) error {
-		ofImages, ok := source.(imageSource)
-		if !ok {
-			return nil
-		}
-		_, err := ofImages.features(ctx, seed)
-		return err
-	}, nil
-}
 
 // Notes says what a panel was made from, in sentences.
 func (s Settings) Notes(source experiment.Source, _ []string, measure string) []string {

@@ -14,11 +14,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes other than 0, 1 (failure) and 2 (usage error).
-const (
-	interrupted = 130 // as shells report for a program ended by Ctrl-C
-	held        = 75  // EX_TEMPFAIL of sysexits.h: another process is computing the runs, try again later
-)
+// interrupted is the exit code of a command that was interrupted, as shells report it for Ctrl-C. Others are 0,
+// 1 (failure) and 2 (usage error).
+const interrupted = 130
 
 // Annotations of commands.
 const (
@@ -119,8 +117,8 @@ func separate(err error) []error {
 	return all
 }
 
-// ExitCode returns 0 without an error, 2 for a usage error (Err), 130 after an interruption by the user, 75 for
-// work that another process is doing (an error with a method TryLater), or 1 for any other failure.
+// ExitCode returns 0 without an error, 2 for a usage error (Err), 130 after an interruption by the user, or 1 for any
+// other failure.
 func ExitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
@@ -129,8 +127,6 @@ func ExitCode(ctx context.Context, err error) int {
 		return 2
 	case ctx.Err() != nil:
 		return interrupted
-	case errors.As(err, new(interface{ TryLater() })):
-		return held
 	}
 	return 1
 }

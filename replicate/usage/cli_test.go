@@ -20,8 +20,6 @@ func TestExitCode(t *testing.T) {
 		{t.Context(), nil, 0}, {t.Context(), failure, 1}, {t.Context(), wrongUsage, 2},
 		{cancelled, nil, 0}, // done just before the interrupt
 		{cancelled, failure, 130}, {cancelled, wrongUsage, 2},
-		{t.Context(), fmt.Errorf("outer: %w", laterError{failure}), 75},
-		{cancelled, laterError{failure}, 130},
 	} {
 		if code := ExitCode(c.ctx, c.err); code != c.code {
 			t.Errorf("%v, %v: exit code %d, want %d", c.ctx.Err(), c.err, code, c.code)
@@ -53,10 +51,6 @@ func TestInterruption(t *testing.T) {
 		}
 	}
 }
-
-type laterError struct{ error }
-
-func (laterError) TryLater() {}
 
 type interruptedError struct{}
 
