@@ -163,7 +163,7 @@ func (s *submitFlags) jobs(cmd *cobra.Command, figures []paper.Figure, all []run
 				continue
 			}
 			missing++
-			j.MemoryMB = max(j.MemoryMB, r.outline.Memory(min(max(1, r.outline.Group), len(r.panel.Seeds))))
+			j.MemoryMB = max(j.MemoryMB, r.outline.MemoryMB)
 		}
 		if missing == 0 {
 			continue

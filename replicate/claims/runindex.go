@@ -143,7 +143,7 @@ func (x *RunIndex) addJobs(p *Panel, h *experiment.Host, whole func(runs.Spec, [
 				spec = runs.Spec{Experiment: cmp.Or(environment.Data.Experiment, o.Data[0].Experiment), Learner: o.Learner,
 					Seed: seed, Settings: o.Settings}
 			}
-			p.Jobs = append(p.Jobs, runs.Wanted{Series: o.Series, Job: runs.Job{Spec: spec, Steps: o.Steps, Seconds: o.Seconds.CPU}})
+			p.Jobs = append(p.Jobs, runs.Wanted{Series: o.Series, Job: runs.Job{Spec: spec, Steps: o.Steps}})
 		}
 	}
 	p.Source = p.Settings.Source(h)

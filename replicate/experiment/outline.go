@@ -15,19 +15,12 @@ type Outline struct {
 	Settings map[string]string // identity of the runs, without their environment
 	Data     []Data            // the data sets that the runs may use, the preferred ones first
 	Steps    []int
-	Seconds  Guess // for one step of one seed
-	CPUs     int   // processors that a run or a group uses without a GPU; 0: two
-	Memory   func(seeds int) (mib int)
-	Group    int // largest number of batched seeds; 0: seeds are not batched
+	MemoryMB int // an estimate for a run, or for a group of batched seeds
 
 	Backend bool   // whether a backend computes the numbers
-	Agents  bool   // whether agents of robots are trained
 	Images  bool   // whether networks are trained or compared on images, work that suits a GPU
 	Trunk   *Trunk // the network whose features the runs may need; nil for none
 }
-
-// Guess is an estimate in seconds, made from constants: on CPUs processors, and on a data centre's GPU.
-type Guess struct{ CPU, GPU float64 }
 
 // Data is a data set that runs may use.
 type Data struct {
@@ -39,8 +32,7 @@ type Data struct {
 // Trunk is the frozen part of a pre-trained ResNet-18.
 type Trunk struct {
 	Width    int
-	PerSplit bool   // whether each seed has a split of the data, with a checkpoint, of its own
-	Features string // key of the cached features: runs of one split with the same key share them
+	PerSplit bool // whether each seed has a split of the data, with a checkpoint, of its own
 }
 
 // environment lists the settings of a spec that depend on the machine.

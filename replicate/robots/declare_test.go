@@ -30,9 +30,9 @@ func TestDeclaredLearner(t *testing.T) {
 	if got := run(t, h, open(t), s, "test-omega", 0); !reflect.DeepEqual(got, want) {
 		t.Errorf("rows %v, want those of sac-omega %v", got, want)
 	}
-	outlines, err := s.Outlines([]string{"sac", "sac-omega", "test-omega"}, MeasureReturn)
-	if err != nil || outlines[1].Seconds.CPU <= outlines[0].Seconds.CPU || outlines[2].Seconds.CPU != outlines[1].Seconds.CPU {
-		t.Errorf("omega takes no time: %+v, %v", outlines, err)
+	jobs, err := s.Jobs(h, []string{"sac", "sac-omega", "test-omega"}, []int64{0}, MeasureReturn)
+	if err != nil || jobs[1].Cost <= jobs[0].Cost || jobs[2].Cost != jobs[1].Cost {
+		t.Errorf("omega takes no time: %+v, %v", jobs, err)
 	}
 	if notes := s.Notes(experiment.Source{}, []string{"test-omega"}, ""); !strings.HasPrefix(notes[len(notes)-1], "g: ") {
 		t.Errorf("notes %q", notes)

@@ -59,11 +59,8 @@ func (s Settings) Outlines(series []string, measure string) ([]experiment.Outlin
 	var out []experiment.Outline
 	for _, e := range configs {
 		outline := experiment.Outline{Series: e.learner.Name, Learner: e.learner.Name, Settings: e.identity(),
-			Data: []experiment.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(),
-			Seconds: experiment.Guess{CPU: e.seconds(), GPU: e.seconds()}, Memory: e.memory, CPUs: s.Threads}
-		if e.learner.Reference == nil {
-			outline.Group, outline.Backend, outline.Agents = groupSize, true, true
-		}
+			Data: []experiment.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(), MemoryMB: e.memory(groupSize),
+			Backend: e.learner.Reference == nil}
 		out = append(out, outline)
 	}
 	return out, err
@@ -104,7 +101,7 @@ func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measu
 				})
 			}
 			jobs = append(jobs, runs.Wanted{Series: e.learner.Name, Job: runs.Job{Spec: e.spec(seed), Steps: s.PlannedSteps(),
-				Seconds: e.seconds(), Batch: batch}})
+				Cost: e.cost(), Batch: batch}})
 		}
 	}
 	return jobs, err
@@ -119,10 +116,10 @@ func (e config) spec(seed int64) runs.Spec {
 	return runs.Spec{Experiment: e.scenario.Name, Learner: e.learner.Name, Seed: seed, Settings: settings}
 }
 
-// seconds estimates the time of a seed from one evaluation to the next, on as many processors as a group has threads.
-// An update's milliseconds are those of figures 2, 10 and 11 at the small scale, three seeds at a time, and of one
-// agent of the paper's size.
-func (e config) seconds() float64 {
+// cost is the declared length of a step of a seed, from one evaluation to the next: seconds on as many processors as a
+// group has threads. An update's milliseconds are those of figures 2, 10 and 11 at the small scale, three seeds at a
+// time, and of one agent of the paper's size.
+func (e config) cost() float64 {
 	s := e.settings
 	episodes := s.EvaluateEpisodes
 	if s.Evaluate == EvaluateTasks {

@@ -32,9 +32,9 @@ type Job struct {
 	// Rank orders the queue: runs of a lower rank are computed first, within a rank the longest.
 	Rank int
 
-	// Seconds guesses how long one step takes, for the order of the queue and the time left. Only its relation to that of
-	// the other jobs counts. 0: as many as the step has Rows, or 1.
-	Seconds float64
+	// Cost is the declared length of a step, for the order of the queue and the time left. Only its relation to that of
+	// the other jobs counts. 0: as much as the step has Rows, or 1.
+	Cost float64
 
 	// Rows is the number of rows of a table that step t learns from, for the progress; nil: there is no table.
 	Rows func(t int) int
@@ -64,8 +64,8 @@ func (j Job) amount(t int) amount {
 		a.table = j.Rows(t)
 		a.weight = float64(a.table)
 	}
-	if j.Seconds > 0 {
-		a.weight = j.Seconds
+	if j.Cost > 0 {
+		a.weight = j.Cost
 	}
 	return a
 }

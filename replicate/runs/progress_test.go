@@ -29,8 +29,8 @@ func TestProgress(t *testing.T) {
 		var cell cellDisplay
 		for _, p := range []*progress{newProgress(&out), newProgress(&cell)} {
 			steps := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
-			cheap := &task{jobs: []Job{{Spec: spec(0), Seconds: 2}}, left: steps}
-			dear := &task{jobs: []Job{{Spec: spec(1), Seconds: 8}}, left: steps}
+			cheap := &task{jobs: []Job{{Spec: spec(0), Cost: 2}}, left: steps}
+			dear := &task{jobs: []Job{{Spec: spec(1), Cost: 8}}, left: steps}
 			p.begin(3, 2, amount{steps: 20, weight: 100})
 			time.Sleep(time.Minute)
 			for _, t := range steps {
@@ -83,7 +83,7 @@ func TestProgressOfCheapSteps(t *testing.T) {
 		var cell cellDisplay
 		p := newProgress(&cell)
 		steps := []int{1, 2, 3, 4, 5}
-		cheap := &task{jobs: []Job{{Spec: spec(0), Seconds: 1}}, left: steps}
+		cheap := &task{jobs: []Job{{Spec: spec(0), Cost: 1}}, left: steps}
 		p.begin(2, 2, amount{steps: 10, weight: 299})
 		for _, t := range steps {
 			time.Sleep(time.Second)

@@ -2,8 +2,6 @@ package supervised
 
 import (
 	"math"
-
-	"tvps/replicate/experiment"
 )
 
 // cost estimates the work of a learner's step, in minibatches of a vector model.
@@ -54,22 +52,20 @@ func (l Learner) costOfG(s Settings) float64 {
 	return 4 * updates // measured: of a minibatch of a vector model
 }
 
-// seconds guesses the time of a step. On the CPU the units were measured; on a GPU nothing was measured.
-func (x config) seconds() experiment.Guess {
-	s, cost := x.settings, x.measure.cost(x.settings, x.learner)
-	if s.model() == PretrainedHead {
-		return experiment.Guess{CPU: cost * imageCPU, GPU: cost * imageGPU}
-	}
-	return experiment.Guess{CPU: cost * vectorCPU, GPU: cost * vectorCPU}
-}
-
-// Seconds for each unit of cost. Those of the CPU were measured next to another run. That of a GPU was not measured: it
-// makes about 90 GPU hours of all figures at the paper's scale, an estimate.
+// Seconds for each unit of cost, measured next to another run.
 const (
-	vectorCPU = 1.2e-4
-	imageCPU  = 2e-4
-	imageGPU  = 6e-6
+	secondsOfVectors = 1.2e-4
+	secondsOfImages  = 2e-4
 )
+
+// cost is the declared length of a step of the run.
+func (x config) cost() float64 {
+	units := x.measure.cost(x.settings, x.learner)
+	if x.settings.model() == PretrainedHead {
+		return units * secondsOfImages
+	}
+	return units * secondsOfVectors
+}
 
 // memory guesses the memory of a run in MiB: program and backend, and for images their features with copies of them.
 func (s Settings) memory() int {

@@ -99,18 +99,10 @@ func (s Settings) CheckSeries(name, measure string) error {
 func (x config) outline() experiment.Outline {
 	s := x.settings
 	out := experiment.Outline{Series: x.series, Learner: x.learner.Name, Settings: x.identity(), Data: s.data(),
-		Steps: x.measure.steps(s), Seconds: x.seconds(), Backend: true, Images: s.model() == PretrainedHead,
-		Memory: func(int) int { return s.memory() }}
-	if out.Images {
-		out.CPUs = 4
-	}
+		Steps: x.measure.steps(s), Backend: true, Images: s.model() == PretrainedHead, MemoryMB: s.memory()}
 	delete(out.Settings, "data") // the source's own name replaces it
-	if x.batchable() {
-		out.Group = s.Stack
-	}
 	if s.scenario().Pretrained {
-		out.Trunk = &experiment.Trunk{Width: s.Width, PerSplit: s.Checkpoint == "split",
-			Features: fmt.Sprint(s.Width, s.Checkpoint, s.Data, s.Images, s.TestN, s.Block, s.Scenario == "clear")}
+		out.Trunk = &experiment.Trunk{Width: s.Width, PerSplit: s.Checkpoint == "split"}
 	}
 	return out
 }
@@ -128,7 +120,7 @@ func (x config) jobs(seeds []int64) ([]runs.Wanted, error) {
 			return nil, err
 		}
 		out = append(out, runs.Wanted{Series: x.series, Job: runs.Job{Spec: spec, Batch: batch,
-			Steps: x.measure.steps(x.settings), Seconds: x.seconds().CPU}})
+			Steps: x.measure.steps(x.settings), Cost: x.cost()}})
 	}
 	return out, nil
 }

@@ -47,7 +47,7 @@ func (p *Job) job(h Host, model trainer) (runs.Job, error) {
 		return n
 	}
 	if !p.ownModel() { // g and bounds make all steps cost about the same
-		job.Seconds = 1
+		job.Cost = 1
 	}
 	return job, nil
 }
