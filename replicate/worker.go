@@ -1,17 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
 	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -62,12 +65,16 @@ func (f *figureFlags) work(ctx context.Context, figures []paper.Figure, o lab.Op
 	return err
 }
 
-// startWork prepares all that the runs need, and plans them.
+// startWork prepares all that the runs need, and plans them. Where a figure would do with less, a worker does not: its
+// runs would be other ones than those of workers that have the plugin and the data.
 func (f *figureFlags) startWork(ctx context.Context, figures []paper.Figure, o lab.Options) (*lab.Lab, []claims.Panel,
 	error) {
 	panels, err := f.workPanels(figures, o)
 	if err != nil {
 		return nil, nil, err
+	}
+	if f.backend == backend.Default && backend.XLABuilt {
+		f.backend = backend.XLACPU
 	}
 	l, err := f.lab(ctx, backend.Options{Log: os.Stderr})
 	if err != nil {
@@ -80,7 +87,7 @@ func (f *figureFlags) startWork(ctx context.Context, figures []paper.Figure, o l
 		return nil, nil, err
 	}
 	for i := range panels {
-		if err := l.AddJobs(&panels[i]); err != nil {
+		if err := cmp.Or(l.AddJobs(&panels[i]), checkData(panels[i])); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -105,6 +112,21 @@ func (f *figureFlags) workPanels(figures []paper.Figure, o lab.Options) (chosen 
 		}
 	}
 	return chosen, nil
+}
+
+// checkData returns an error if the embedded sample replaces full CIFAR-10 in the runs of a panel.
+func checkData(p claims.Panel) error {
+	outlines, err := p.Settings.Outlines(p.Series, p.Measure)
+	for _, o := range outlines {
+		full := slices.ContainsFunc(o.Data, func(d experiment.Data) bool { return d.Name == "full" })
+		for _, job := range p.Jobs {
+			if full && job.Series == o.Series && job.Spec.Settings["data"] == "sample" {
+				return errors.New("full CIFAR-10 is not here: set TVPS_DATA to its folder, or choose the embedded sample for all " +
+					"workers with --set data=sample")
+			}
+		}
+	}
+	return err
 }
 
 // checkpointEpochs are the epochs of pre-training, the paper's.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -82,7 +84,30 @@ func TestWorkerThatCannotStart(t *testing.T) {
 		s.refuse(t, 2, c.args, c.words...)
 	}
 	s.env = nil
-	s.refuse(t, 2, append(images, "--set", "width=8", "--set", "checkpoint=split"), "full CIFAR-10")
+	images = append(images, "--backend", "go")
+	s.refuse(t, 2, append(images, "--set", "width=8", "--set", "checkpoint=split"), "full CIFAR-10", "TVPS_DATA")
+	s.refuse(t, 2, images, "full CIFAR-10", "--set data=sample")
+	if files := demand.Files(t, s.results); len(files) > 0 {
+		t.Errorf("files %v", files)
+	}
+}
+
+// On a file system that does not lock files a worker cannot start, either.
+func TestWorkerWithoutLocks(t *testing.T) {
+	s := newSandbox(t)
+	cmd, stdout, _ := s.command(fig1(miniature, "--no-draw")...)
+	traced := exec.Command("strace", append([]string{"-f", "-qq", "-o", "/dev/null", "-e", "trace=flock", "-e",
+		"inject=flock:error=ENOLCK"}, cmd.Args...)...)
+	traced.Env = cmd.Env
+	out, err := traced.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("strace is not installed")
+	}
+	if code := traced.ProcessState.ExitCode(); code != 2 || stdout.Len() > 0 {
+		t.Errorf("exit code %d, %s", code, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	oneSentence(t, lines[len(lines)-1]+"\n", "does not lock files", "mount it with locks")
 	if files := demand.Files(t, s.results); len(files) > 0 {
 		t.Errorf("files %v", files)
 	}
