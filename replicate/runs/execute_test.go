@@ -246,27 +246,6 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// blocked starts a job whose first step waits until release is called.
-func blocked(t *testing.T, store *Store, job Job) (release func()) {
-	t.Helper()
-	begun, goOn, ended := make(chan bool), make(chan bool), make(chan bool)
-	step := stepOf(job)
-	job = stepJob(job.Spec, job.Steps, func(ctx context.Context, t int) ([]Row, error) {
-		select {
-		case begun <- true:
-		default:
-		}
-		<-goOn
-		return step(ctx, t)
-	})
-	go func() {
-		defer close(ended)
-		execute(t, store, nil, job)
-	}()
-	<-begun
-	return func() { close(goOn); <-ended }
-}
-
 // TestTrace: a trace names each run, its set-up and its steps.
 func TestTrace(t *testing.T) {
 	var out bytes.Buffer
