@@ -13,14 +13,14 @@ import (
 	"tvps/kernel/setup"
 )
 
-var update = flag.Bool("update", false, "rewrite the table of clients in kernel/README.md")
+var update = flag.Bool("update", false, "rewrite the table of clients in kernel/INTERNALS.md")
 
 // browserRow is what the tests in Chromium show.
 const browserRow = "| jupyterlab | " + setup.LabVersion + " | cells, charts, completion, sliders, also with a base URL " +
 	"and TLS; a server that is interrupted or killed leaves nothing |\n"
 
 // TestClients runs clients of Jupyter in the versions of requirements.txt with the kernel installed below
-// TVPS_TEST_PREFIX: jupyter_kernel_test alone, with TVPS_NIGHTLY all. The table in kernel/README.md must say the same.
+// TVPS_TEST_PREFIX: jupyter_kernel_test alone, with TVPS_NIGHTLY all. The table in kernel/INTERNALS.md must say the same.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	python, prefix := os.Getenv("TVPS_PYTHON"), demand.Prefix(t)
@@ -56,13 +56,13 @@ func TestClients(t *testing.T) {
 		rows += "| " + strings.ReplaceAll(strings.TrimSpace(line), "\t", " | ") + " |\n"
 	}
 	t.Log("\n" + rows)
-	readme := filepath.Join("..", "README.md")
+	readme := filepath.Join("..", "INTERNALS.md")
 	text := string(demand.Read(t, readme))
 	begin, rest, _ := strings.Cut(text, "<!-- clients:begin -->\n")
 	have, end, found := strings.Cut(rest, "<!-- clients:end -->\n")
 	if !demand.Nightly || !found {
 		if !strings.Contains(have, rows) {
-			t.Errorf("kernel/README.md has\n%s, want\n%s", have, rows)
+			t.Errorf("kernel/INTERNALS.md has\n%s, want\n%s", have, rows)
 		}
 		return
 	}
@@ -71,6 +71,6 @@ func TestClients(t *testing.T) {
 		want = begin + "<!-- clients:begin -->\n" + want + "<!-- clients:end -->\n" + end
 		demand.NoError(t, nbformat.WriteFile(readme, []byte(want)))
 	} else if have != want {
-		t.Errorf("kernel/README.md has\n%s, want\n%s; repeat with -update", have, want)
+		t.Errorf("kernel/INTERNALS.md has\n%s, want\n%s; repeat with -update", have, want)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"tvps/figures"
-	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 )
 
@@ -62,21 +61,21 @@ func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Veri
 			first[caption] = f.Number
 		}
 		if trained == nil || len(trained.Of(f.Name)) == 0 {
-			fmt.Fprintf(&b, "%s\n\n%s", v.section(i, declared[at], shown.Answer, caption, dir, f.Name), folded(shown))
+			fmt.Fprintf(&b, "%s\n\n%s", v.section(i, shown.Answer, caption, dir, f.Name), folded(shown))
 			continue
 		}
 		larger := slices.IndexFunc(trained.Figures, func(s State) bool { return s.Number == f.Number })
 		judged := trained.Shown(declared[at], "")
 		fmt.Fprintf(&b, "%s [%s](medium/README.md#%s).\n\n"+
 			"<details><summary>At the scale %s, where agents are trained for less time</summary>\n\n%s\n\n</details>\n",
-			trained.section(larger, declared[at], judged.Answer, caption, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title),
-			v.Scale, v.section(i, declared[at], shown.Answer, "", dir, f.Name))
+			trained.section(larger, judged.Answer, caption, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title),
+			v.Scale, v.section(i, shown.Answer, "", dir, f.Name))
 	}
 	return b.String()
 }
 
 // section is the text of a figure, whose files lie in a folder, without its claims.
-func (v Verification) section(i int, declared paper.Figure, answer []figures.Answer, caption, dir, folder string) string {
+func (v Verification) section(i int, answer []figures.Answer, caption, dir, folder string) string {
 	var b strings.Builder
 	for i, a := range answer {
 		if i > 0 {
@@ -89,16 +88,7 @@ func (v Verification) section(i int, declared paper.Figure, answer []figures.Ans
 	for _, picture := range drawn {
 		fmt.Fprintf(&b, "<img src=\"%s\" alt=\"%s\" width=\"49%%\">\n", picture, strings.TrimSuffix(filepath.Base(picture), ".svg"))
 	}
-	fmt.Fprintf(&b, "\n%s`%s`", caption, v.Figures[i].Command)
-	if v.Scale == experiment.Small {
-		fmt.Fprintf(&b, ", without `--judged` %s on two cores", declared.Time)
-	}
-	if other, which, some := strings.Cut(declared.Shares, ": "); some {
-		fmt.Fprintf(&b, ", after figure %s, whose runs it shares (%s)", other, which)
-	} else if other != "" {
-		fmt.Fprintf(&b, ", after figure %s, whose runs it shares", other)
-	}
-	b.WriteString(".")
+	fmt.Fprintf(&b, "\n%s`%s`.", caption, v.Figures[i].Command)
 	if len(drawn) > 0 {
 		fmt.Fprintf(&b, " [Claims](%s/claims.json).", folder)
 	}

@@ -92,20 +92,20 @@ func TestMarkdown(t *testing.T) {
 func TestGallery(t *testing.T) {
 	short := []paper.Claim{{Text: "Ours | is better", Short: "Ours beats <all>"}}
 	figures := []paper.Figure{
-		{Number: 1, Caption: "One. " + paper.Bands, Time: "28 min", Claims: short},
-		{Number: 3, Caption: "Three.", Time: "5 min", Shares: "1"},
+		{Number: 1, Caption: "One. " + paper.Bands, Claims: short},
+		{Number: 3, Caption: "Three."},
 	}
 	dir := t.TempDir()
 	for _, name := range []string{"fig01/fig01-a.svg", "fig01/fig01-a-sac-film.svg", "medium/fig01/fig01-a.svg"} {
 		demand.Write(t, filepath.Join(dir, name), "")
 	}
 	claims := "\n\n<details><summary>1 claim holds partly</summary>\n"
-	section := func(folder, caption, time string) string {
+	section := func(folder, caption string) string {
 		return `**Partly:** Ours beats &lt;all&gt; (+2.0, +0.0 points).
 
 <img src="` + folder + `/fig01-a.svg" alt="fig01-a" width="49%">
 
-` + caption + "`go run ./replicate fig1 --scale small`" + time + ". [Claims](" +
+` + caption + "`go run ./replicate fig1 --scale small`. [Claims](" +
 			folder + "/claims.json)."
 	}
 	small, medium := handMade(), handMade()
@@ -114,12 +114,12 @@ func TestGallery(t *testing.T) {
 		of, trained *Verification
 		want        string
 	}{
-		{&small, nil, "\n" + section("fig01", "One. ", ", without `--judged` 28 min on two cores") + claims},
-		{&medium, nil, "\n" + section("fig01", "One. ", "") + claims},
-		{&small, nil, "Three. `go run ./replicate fig3 --scale small`, without `--judged` 5 min on two cores, after figure 1, whose runs it shares.\n"},
-		{&small, &medium, "\n" + section("medium/fig01", "One. ", "") + " [1 claim holds partly](medium/README.md#figure-1-dclaw-a--b).\n"},
+		{&small, nil, "\n" + section("fig01", "One. ") + claims},
+		{&medium, nil, "\n" + section("fig01", "One. ") + claims},
+		{&small, nil, "Three. `go run ./replicate fig3 --scale small`.\n"},
+		{&small, &medium, "\n" + section("medium/fig01", "One. ") + " [1 claim holds partly](medium/README.md#figure-1-dclaw-a--b).\n"},
 		{&small, &medium, "<details><summary>At the scale small, where agents are trained for less time</summary>\n\n" +
-			section("fig01", "", ", without `--judged` 28 min on two cores") + "\n\n</details>\n"},
+			section("fig01", "") + "\n\n</details>\n"},
 	} {
 		got := c.of.Gallery(figures, dir, c.trained)
 		demand.Words(t, got, c.want)
