@@ -20,7 +20,8 @@ const browserRow = "| jupyterlab | " + setup.LabVersion + " | cells, charts, com
 	"and TLS; a server that is interrupted or killed leaves nothing |\n"
 
 // TestClients runs clients of Jupyter in the versions of requirements.txt with the kernel installed below
-// TVPS_TEST_PREFIX: jupyter_kernel_test alone, with TVPS_NIGHTLY all. The table in kernel/INTERNALS.md must say the same.
+// TVPS_TEST_PREFIX: jupyter_kernel_test alone, with TVPS_NIGHTLY all. The table in kernel/INTERNALS.md must say the
+// same.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	python, prefix := os.Getenv("TVPS_PYTHON"), demand.Prefix(t)
