@@ -12,8 +12,8 @@ import (
 func noCommand(string) string { return "" }
 
 // rowsOf is the evidence of panels with these rows, all of one sample.
-func rowsOf(rows []figures.Row) Evidence {
-	var e Evidence
+func rowsOf(rows []figures.Row) evidence {
+	var e evidence
 	for _, r := range rows {
 		i := slices.IndexFunc(e, func(s samplePart) bool { return s.panel == r.Panel })
 		if i < 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tvps/data/statistics"
+	"tvps/figures"
 	"tvps/replicate/paper"
 )
 
@@ -73,16 +74,10 @@ type JudgedPart struct {
 	Level     float64              `json:"level,omitempty"`    // of the intervals, if it is not statistics.Level
 }
 
-// Figure is a figure of the paper with its runs, and the verdicts on its claims.
-type Figure struct {
-	paper.Figure
-	Panels []Collected
-	Claims []Judged
-}
-
 // Judge judges all claims of a figure by the runs of panels. One with a part about another panel is not run.
-func Judge(f paper.Figure, panels []Collected) Figure {
-	out, e := Figure{Figure: f, Panels: panels}, newEvidence(panels)
+func Judge(f paper.Figure, panels []Collected) []Judged {
+	var out []Judged
+	e := newEvidence(panels)
 	shown := map[string]shownPanel{}
 	for _, p := range panels {
 		if p.Narrow {
@@ -93,10 +88,63 @@ func Judge(f paper.Figure, panels []Collected) Figure {
 	for _, c := range f.Claims {
 		j := judgeClaim(c, shown, e)
 		j.Figure = f.Name()
-		out.Claims = append(out.Claims, j)
+		out = append(out, j)
 	}
 	return out
 }
+
+// evidence is what claims are judged by: the rows of panels, and those of narrow samples before those of the same
+// panels as they are drawn.
+type evidence []samplePart
+
+// samplePart is a sample of a panel, of all its series or of some.
+type samplePart struct {
+	panel  string // its key
+	series []string
+	rows   []figures.Row
+	level  float64 // of the intervals
+}
+
+// newEvidence returns the rows of panels by which claims are judged.
+func newEvidence(panels []Collected) evidence {
+	var e evidence
+	for _, narrow := range []bool{true, false} {
+		for _, c := range panels {
+			if c.Narrow == narrow {
+				e = append(e, samplePart{c.Key, c.Series, c.Judging(), c.Level()})
+			}
+		}
+	}
+	return e
+}
+
+// of returns the rows by which a part is judged, and the level of its intervals.
+func (e evidence) of(p paper.Part) (rows []figures.Row, level float64) {
+	return e.ofAll(p.Panel, needs(p))
+}
+
+// ofAll returns the rows by which series of a panel are judged together, and the level of their intervals.
+func (e evidence) ofAll(key string, series []string) (rows []figures.Row, level float64) {
+	for _, s := range e {
+		if s.panel == key && subset(series, s.series) {
+			return s.rows, s.level
+		}
+	}
+	return nil, statistics.Level
+}
+
+// lookLevel is the level of intervals at the n-th look at runs of a panel, each of which was taken because those before
+// had left something undecided: an n-th of the errors of the first look, which has [statistics.Level]. Two looks
+// together err in at most 7.5%, three in at most 9.2% (TestLooks).
+func lookLevel(n int) float64 {
+	if n < 2 {
+		return statistics.Level // without rounding
+	}
+	return 1 - (1-statistics.Level)/float64(n)
+}
+
+// Level is that of the panel's intervals.
+func (p Panel) Level() float64 { return lookLevel(p.Looks) }
 
 // shownPanel is what a panel shows.
 type shownPanel struct {
@@ -112,7 +160,7 @@ func (p JudgedPart) onStandIn() bool { return p.Metric.StandIn != "" }
 
 // judgeClaim judges one claim, and its earlier wording if it has one; shown is what each panel shows. A part without
 // values is not run. A part whose learners do not pass the gate of its panel is not judged.
-func judgeClaim(c paper.Claim, shown map[string]shownPanel, e Evidence) Judged {
+func judgeClaim(c paper.Claim, shown map[string]shownPanel, e evidence) Judged {
 	j := Judged{Claim: c}
 	for _, p := range c.Parts {
 		panel := shown[p.Panel]
@@ -141,7 +189,7 @@ func judgeClaim(c paper.Claim, shown map[string]shownPanel, e Evidence) Judged {
 
 // gate returns Holds if the base of a part exceeds every floor of the panel where the steps end, and if one of its two
 // series adapts to its tasks, where the panel asks for it. It adds the comparisons to the claim's floors, each once.
-func (j *Judged) gate(p paper.Part, panel shownPanel, e Evidence) Verdict {
+func (j *Judged) gate(p paper.Part, panel shownPanel, e evidence) Verdict {
 	compare := func(part paper.Part) JudgedPart {
 		i := slices.IndexFunc(j.Floors, func(f JudgedPart) bool { return f.Part == part })
 		if i < 0 {
@@ -176,7 +224,7 @@ func (j *Judged) gate(p paper.Part, panel shownPanel, e Evidence) Verdict {
 }
 
 // judgePart judges one part, about the metric that its panel shows.
-func judgePart(p paper.Part, panel shownPanel, e Evidence) JudgedPart {
+func judgePart(p paper.Part, panel shownPanel, e evidence) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
 	part := JudgedPart{Part: p, Metric: panel.metric, Verdict: NotRun}
 	part.Metric.Name = cmp.Or(p.Of, part.Metric.Name)
@@ -224,7 +272,7 @@ func (part *JudgedPart) decide(m Effect, level float64) {
 // judgeRegret judges a part with the statistic Regret. The distances of both learners from their rivals, in all panels,
 // have simultaneous intervals (Bonferroni). The largest distance lies between the largest of their lower ends and the
 // largest of their upper ends; the interval of the difference has the ends of both.
-func judgeRegret(p paper.Part, shown map[string]shownPanel, e Evidence) JudgedPart {
+func judgeRegret(p paper.Part, shown map[string]shownPanel, e evidence) JudgedPart {
 	p.Test = cmp.Or(p.Test, paper.Above)
 	part := JudgedPart{Part: p, Metric: shown[p.Panel].metric, Verdict: NotRun}
 	if len(shown[p.Panel].series) == 0 { // as with --panel c

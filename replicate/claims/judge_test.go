@@ -9,6 +9,7 @@ import (
 	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/paper"
+	"tvps/replicate/supervised"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -175,6 +176,24 @@ func TestLookLevel(t *testing.T) {
 	for n, want := range []float64{.95, .95, .975, 1 - .05/3, .9875} {
 		if got := (Panel{Looks: n}).Level(); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%d looks: %v, want %v", n, got, want)
+		}
+	}
+}
+
+// TestNarrow: a part is judged by the narrow sample that has all of its series, others by what is drawn, each at the
+// level of its looks.
+func TestNarrow(t *testing.T) {
+	panel := func(narrow bool, looks int, series ...string) Collected {
+		return Collected{Panel: Panel{Panel: paper.Panel{Key: "a", Series: series}, Protocol: &supervised.Protocol,
+			Narrow: narrow, Looks: looks}}
+	}
+	e := newEvidence([]Collected{panel(false, 2, "everything", "ours", "recent"), panel(true, 3, "ours", "everything")})
+	for _, c := range []struct {
+		series, base string
+		looks        int
+	}{{"ours", "everything", 3}, {"everything", "", 3}, {"ours", "recent", 2}, {"exact", "ours", 1}} {
+		if _, level := e.of(paper.Part{Panel: "a", Series: c.series, Base: c.base}); level != lookLevel(c.looks) {
+			t.Errorf("%s and %s are judged at %v, want that of look %d", c.series, c.base, level, c.looks)
 		}
 	}
 }

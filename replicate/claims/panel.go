@@ -13,8 +13,6 @@ import (
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Panel is a panel of a figure with its settings and runs.
@@ -48,6 +46,45 @@ func (p Panel) At(s paper.Sample) (Panel, error) {
 		return p, usage.Error(err)
 	}
 	return p, nil
+}
+
+// Sample is how much of a panel is run: seeds, and the distance of the steps.
+type Sample struct {
+	Seeds  []int64 `json:"seeds"`
+	Stride int     `json:"stride,omitempty"` // 0 where steps stand for no others
+}
+
+// Sample is what is run of the panel.
+func (p Panel) Sample() Sample {
+	s := Sample{Seeds: p.Seeds}
+	if p.Sampled() {
+		s.Stride = stride(p.Settings.PlannedSteps())
+	}
+	return s
+}
+
+// String is the sample for people, as "8 seeds, every 2nd step".
+func (s Sample) String() string {
+	text := runs.Plural(len(s.Seeds), "seed")
+	switch s.Stride {
+	case 0:
+	case 1:
+		text += ", every step"
+	default:
+		text += fmt.Sprintf(", every %s step", experiment.Ordinal(s.Stride))
+	}
+	return text
+}
+
+// NarrowOf returns the narrow samples of a panel.
+func NarrowOf(panels []Collected, key string) []Collected {
+	return slices.DeleteFunc(slices.Clone(panels), func(c Collected) bool { return c.Key != key || !c.Narrow })
+}
+
+// Note says which claims are judged by a narrow sample.
+func (p Panel) Note() string {
+	return fmt.Sprintf("The claims about %s are judged by %s, which are more than are drawn.",
+		strings.Join(SeriesLabels(p.Series...), " and "), p.Sample())
 }
 
 // Metric names what a panel shows.
@@ -164,47 +201,6 @@ func (c Collected) whole(wanted func(metric string) bool) []figures.Row {
 	return slices.DeleteFunc(c.RowsOf(wanted), func(r figures.Row) bool { return lacking[r.Series] })
 }
 
-// hardestTasks is the metric of hardest.
-const hardestTasks = "hardest tasks"
-
-// hardest returns, for the series of a part about tasks, the mean at each step over the tasks in which the part's base
-// earns less than in the mean over all of them. shown is the metric of that mean.
-func hardest(rows []figures.Row, p paper.Part, shown string) []figures.Row {
-	type place struct {
-		series string
-		seed   int64
-		t      int
-	}
-	earned := map[string][]float64{} // by the base, of each task
-	var all []float64
-	for _, r := range rows {
-		if r.Panel == p.Panel && r.Series == p.Base && r.Metric != shown {
-			earned[r.Metric], all = append(earned[r.Metric], r.Value), append(all, r.Value)
-		}
-	}
-	hard := map[string]bool{}
-	for task, of := range earned {
-		hard[task] = stat.Mean(of, nil) < stat.Mean(all, nil)
-	}
-	values := map[place][]float64{}
-	var order []place
-	for _, r := range rows {
-		if r.Panel == p.Panel && hard[r.Metric] {
-			at := place{r.Series, r.Seed, r.T}
-			if values[at] == nil {
-				order = append(order, at)
-			}
-			values[at] = append(values[at], r.Value)
-		}
-	}
-	var out []figures.Row
-	for _, at := range order {
-		out = append(out, figures.Row{Panel: p.Panel, Series: at.series, Seed: at.seed, T: at.t, Metric: hardestTasks,
-			Value: stat.Mean(values[at], nil)})
-	}
-	return out
-}
-
 // RowsOf returns what the runs measured of some metrics.
 func (c Collected) RowsOf(wanted func(metric string) bool) []figures.Row {
 	var rows []figures.Row
@@ -273,6 +269,10 @@ func among(names, others []string) []string {
 // without returns those that are not among others.
 func without[T comparable](some, others []T) []T {
 	return slices.DeleteFunc(slices.Clone(some), func(one T) bool { return slices.Contains(others, one) })
+}
+
+func subset[T comparable](some, of []T) bool {
+	return !slices.ContainsFunc(some, func(one T) bool { return !slices.Contains(of, one) })
 }
 
 // SeriesLabels are the names of series for people.

@@ -293,6 +293,47 @@ func EndOf(rows []figures.Row, panel, series, metric string) []float64 {
 	return values
 }
 
+// hardestTasks is the metric of hardest.
+const hardestTasks = "hardest tasks"
+
+// hardest returns, for the series of a part about tasks, the mean at each step over the tasks in which the part's base
+// earns less than in the mean over all of them. shown is the metric of that mean.
+func hardest(rows []figures.Row, p paper.Part, shown string) []figures.Row {
+	type place struct {
+		series string
+		seed   int64
+		t      int
+	}
+	earned := map[string][]float64{} // by the base, of each task
+	var all []float64
+	for _, r := range rows {
+		if r.Panel == p.Panel && r.Series == p.Base && r.Metric != shown {
+			earned[r.Metric], all = append(earned[r.Metric], r.Value), append(all, r.Value)
+		}
+	}
+	hard := map[string]bool{}
+	for task, of := range earned {
+		hard[task] = stat.Mean(of, nil) < stat.Mean(all, nil)
+	}
+	values := map[place][]float64{}
+	var order []place
+	for _, r := range rows {
+		if r.Panel == p.Panel && hard[r.Metric] {
+			at := place{r.Series, r.Seed, r.T}
+			if values[at] == nil {
+				order = append(order, at)
+			}
+			values[at] = append(values[at], r.Value)
+		}
+	}
+	var out []figures.Row
+	for _, at := range order {
+		out = append(out, figures.Row{Panel: p.Panel, Series: at.series, Seed: at.seed, T: at.t, Metric: hardestTasks,
+			Value: stat.Mean(values[at], nil)})
+	}
+	return out
+}
+
 // curves returns the measurements of each seed that has all series of the part, in the order of the seeds. A part
 // without a base compares the series with itself.
 func curves(rows []figures.Row, p paper.Part, metric string) []curve {

@@ -37,10 +37,10 @@ type State struct {
 }
 
 // Add appends a figure with its claims and data.
-func (v *Verification) Add(s State, f Figure) {
+func (v *Verification) Add(s State, panels []Collected, judged []Judged) {
 	v.Figures = append(v.Figures, s)
-	v.Claims = append(v.Claims, f.Claims...)
-	for _, p := range f.Panels {
+	v.Claims = append(v.Claims, judged...)
+	for _, p := range panels {
 		if note := p.Source.Note; note != "" && !slices.Contains(v.Data, note) {
 			v.Data = append(v.Data, note)
 		}

@@ -53,7 +53,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	}
 	for _, d := range drafts {
 		i := slices.IndexFunc(made, func(m Made) bool { return m.Name == d.figure.Name() })
-		made[i].Result, made[i].Err = l.finish(d, report)
+		made[i].Result, made[i].Err = l.finish(d, pick(report, d.plan))
 	}
 	return made, nil
 }

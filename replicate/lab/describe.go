@@ -19,11 +19,11 @@ import (
 )
 
 // describe makes charts, tables and the record of what can be drawn of a judged figure, and of a draft if there is one.
-func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*Result, error) {
-	f := judged.Figure
+func (l *Lab) describe(f paper.Figure, o Options, panels []claims.Collected, judged []claims.Judged,
+	draft *figures.Draft) (*Result, error) {
 	r := &Result{Figure: figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption, Compact: o.Compact, Draft: draft}}
 	var drawn, narrow []claims.Collected
-	for _, c := range judged.Panels {
+	for _, c := range panels {
 		c, absent, ok := c.Drawable()
 		if !ok || c.Narrow {
 			continue
@@ -32,7 +32,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range claims.NarrowOf(judged.Panels, c.Key) {
+		for _, n := range claims.NarrowOf(panels, c.Key) {
 			panel.Judged = append(panel.Judged, n.Written(n.Judging())...)
 			panel.Notes = append(panel.Notes, n.Note())
 			narrow = append(narrow, n)
@@ -44,7 +44,7 @@ func (l *Lab) describe(o Options, judged claims.Figure, draft *figures.Draft) (*
 		drawn, r.Rows = append(drawn, c), append(r.Rows, c.Written(c.Rows())...)
 		r.Figure.Panels, r.Figure.Tables = append(r.Figure.Panels, panel), append(r.Figure.Tables, summary)
 	}
-	for _, c := range judged.Claims {
+	for _, c := range judged {
 		if slices.ContainsFunc(c.Parts, func(p claims.JudgedPart) bool {
 			return slices.ContainsFunc(drawn, func(c claims.Collected) bool { return c.Key == p.Panel })
 		}) {
@@ -94,7 +94,7 @@ func (r *Result) describeClaims(f paper.Figure, o Options) error {
 	gallery, err := o.published()
 	r.Figure.Answer, r.Figure.Tally = claims.Answer(r.Claims), claims.CountVerdicts(r.Claims)
 	for _, c := range r.Claims {
-		shown := c.OnPage(func(panels string) string { return o.panelCommand(f, panels) })
+		shown := c.OnPage(func(panels string) string { return o.pageCommand(f, panels) })
 		shown.Gallery = inGallery(c, gallery)
 		r.Figure.Claims = append(r.Figure.Claims, shown)
 	}
@@ -219,21 +219,16 @@ func (o Options) Arguments() []string {
 	return out
 }
 
-// pageCommand is the command that makes the figure with these options. Options given for several figures may not all
-// apply to this one: then it is the command for all figures.
-func (o Options) pageCommand(f paper.Figure) string {
+// pageCommand is the command that makes the figure with these options, or some of its panels. Options given for several
+// figures may not all apply to this one: then it is the command for all figures.
+func (o Options) pageCommand(f paper.Figure, panels ...string) string {
 	if o.AllFigures && len(o.Overrides) > 0 {
 		return o.Command("all")
 	}
-	return o.Command(f.Command())
-}
-
-// panelCommand is pageCommand for panels, listed as "b,c". The command for all figures makes all panels.
-func (o Options) panelCommand(f paper.Figure, panels string) string {
-	if !o.AllFigures || len(o.Overrides) == 0 {
-		o.Panels = []string{panels}
+	if len(panels) > 0 {
+		o.Panels = panels
 	}
-	return o.pageCommand(f)
+	return o.Command(f.Command())
 }
 
 // writeFiles writes files of a folder by name, each atomically.

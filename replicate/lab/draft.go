@@ -110,10 +110,9 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 		return ""
 	}
 	d.seeds = seeds
-	judged := claims.Figure{Figure: d.figure, Panels: ready} // by no claim
 	o := d.options
 	o.Compact = false // a draft is a page
-	r, err := l.describe(o, judged, state)
+	r, err := l.describe(d.figure, o, ready, nil, state)
 	if err == nil && len(r.Figure.Panels) > 0 {
 		err = l.write(o, r)
 	}

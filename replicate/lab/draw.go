@@ -17,9 +17,10 @@ import (
 	"tvps/replicate/usage"
 )
 
-// A figure is made in five steps, each of which needs the values of the one before alone: its runs are collected
-// (claims.Collect after computing, Lab.stored without), its claims judged, charts and tables described, and the files
-// written. Make, Draw, drafts and Verify are these steps, or the first of them.
+// A figure is made in five steps, each of which needs the values of the ones before alone: its panels are declared
+// (Catalog.Panels), their runs collected (claims.Collect after computing, Lab.stored without), its claims judged by
+// these, charts and tables described, and the files written. Make, Draw, drafts and Verify are these steps, or the
+// first of them.
 
 // Result is a finished figure. It has no panels if nothing can be drawn.
 type Result struct {
@@ -50,8 +51,7 @@ func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, err
 }
 
 // finish draws a figure whose runs have ended. The error names those that failed.
-func (l *Lab) finish(d *draft, all runs.Report) (*Result, error) {
-	report := pick(all, d.plan)
+func (l *Lab) finish(d *draft, report runs.Report) (*Result, error) {
 	r, err := l.drawPanels(d.figure, d.options, collect(d.plan, report))
 	if r == nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
 
 // drawPanels draws a figure from the runs that were collected.
 func (l *Lab) drawPanels(f paper.Figure, o Options, panels []claims.Collected) (*Result, error) {
-	r, err := l.describe(o, claims.Judge(f, panels), nil)
+	r, err := l.describe(f, o, panels, claims.Judge(f, panels), nil)
 	if err != nil || len(r.Figure.Panels) == 0 {
 		return r, err
 	}

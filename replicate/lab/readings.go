@@ -224,7 +224,7 @@ func (l *Lab) judgeReading(r *judgedReading, o StudyOptions) error {
 			}
 			panels = append(panels, c)
 		}
-		for _, j := range claims.Judge(f, panels).Claims {
+		for _, j := range claims.Judge(f, panels) {
 			if len(r.Set) == 0 || slices.ContainsFunc(j.Parts, func(p claims.JudgedPart) bool {
 				return changed[p.Panel+" "+p.Series] || changed[p.Panel+" "+p.Base]
 			}) {

@@ -27,7 +27,7 @@ func (l *Lab) Verify(ctx context.Context, o Options) (claims.Verification, error
 		if err != nil {
 			return v, fmt.Errorf("%s: %w", f.Name(), err)
 		}
-		v.Add(state, claims.Judge(f, stored))
+		v.Add(state, stored, claims.Judge(f, stored))
 		panels = append(panels, stored...)
 	}
 	v.Backend = strings.Join(l.backends(panels), ", ")
