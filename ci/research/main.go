@@ -14,7 +14,4 @@ func main() {
 	usage.Main(usage.Root("research", "Benchmarks and studies of the authors", "command", naturalCommand(), collectedCommand()), grace, noAdvice)
 }
 
-// backendHelp is the help of --backend.
-const backendHelp = "backend: xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu, or go without it)"
-
 func noAdvice(error) string { return "" }

@@ -19,6 +19,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// backendHelp is the help of --backend.
+const backendHelp = "backend: xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu, or go without it)"
+
 // naturalFlags are those of naturaldrift.
 type naturalFlags struct {
 	tables, suites           []string
