@@ -119,8 +119,8 @@ func (c *fitCall) errEnded() error {
 		"all members must train the same problems", c.trainer.given.Name)
 }
 
-// Member is the Fitter of one member of a Group. It may be used inside Each only.
-type Member struct {
+// member is the Fitter of one member of a Group. It may be used inside Each only.
+type member struct {
 	group   *Group
 	trainer *Trainer
 	index   int
@@ -132,16 +132,16 @@ func (g *Group) Member(index int, t *Trainer) Fitter {
 	if g.size == 1 {
 		return t
 	}
-	return &Member{group: g, trainer: t, index: index}
+	return &member{group: g, trainer: t, index: index}
 }
 
 // Chunk is the number of updates in one call to the device.
-func (m *Member) Chunk() int { return m.trainer.Chunk() }
+func (m *member) Chunk() int { return m.trainer.Chunk() }
 
 // Fit is Trainer.Fit for one member. It returns when all members are trained. It fails as
 // Trainer.Fit does, if another member's training or work fails, if the members ask for
 // different trainings, and if the Problem has its own Step.
-func (m *Member) Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int,
+func (m *member) Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int,
 	feed Feed) (net.Values, []float64, error) {
 	c := &fitCall{trainer: m.trainer, start: start, data: data, rate: rate, updates: updates, feed: feed,
 		done: make(chan struct{}), err: errSibling}

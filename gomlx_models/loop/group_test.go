@@ -212,7 +212,7 @@ func TestGroupFails(t *testing.T) {
 			return err
 		},
 		"own has its own Step": func(ctx context.Context, tg training, f Fitter, i int) error {
-			_, _, err := tg.fit(ctx, f.(*Member).group.Member(i, own), 5)
+			_, _, err := tg.fit(ctx, f.(*member).group.Member(i, own), 5)
 			return err
 		},
 	} {

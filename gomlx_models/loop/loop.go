@@ -143,7 +143,7 @@ func (t *Trainer) Close() {
 // [Chunk, batch, ...], of which only the first count rows are read. Fit frees them.
 type Feed func(first, count int) []*tensors.Tensor
 
-// Fitter trains a Problem: a Trainer, or the Member of a Group. See Trainer.Fit.
+// Fitter trains a Problem: a Trainer, or one of Group.Member. See Trainer.Fit.
 type Fitter interface {
 	Chunk() int
 	Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int,

@@ -105,9 +105,6 @@ func (t *Trainer) Fit(ctx context.Context, pool *tensors.Tensor, start net.Value
 	return all[:len(start)], all[len(start):], nil
 }
 
-// Len is the number of samples.
-func (s Samples) Len() int { return len(s.Row) }
-
 // batches cuts an endless sequence of random permutations of the samples into minibatches.
 type batches struct {
 	samples Samples
@@ -121,7 +118,7 @@ func (b *batches) next(chunk, count int) (row, label *tensors.Tensor) {
 	rows, labels := make([]int32, chunk*b.size), make([]int32, chunk*b.size)
 	for i := range count * b.size {
 		if len(b.order) == 0 {
-			b.order = b.rng.Perm(b.samples.Len())
+			b.order = b.rng.Perm(len(b.samples.Row))
 		}
 		rows[i], labels[i] = b.samples.Row[b.order[0]], b.samples.Label[b.order[0]]
 		b.order = b.order[1:]

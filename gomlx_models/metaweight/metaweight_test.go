@@ -95,7 +95,7 @@ func differences(arrays [][]float64, step float64, f func() float64) [][]float64
 // gradient is that of the weighted loss with respect to theta. The weights are constants.
 func (h *reference) gradient(v [][]float64) [][]float64 {
 	data := h.s.data
-	weights := make([]float64, data.Len())
+	weights := make([]float64, len(data.Row))
 	for i := range weights {
 		weights[i] = weight(v, h.loss(h.theta, data.Row[i], data.Label[i]))
 	}
@@ -117,7 +117,7 @@ func (h *reference) meta(v [][]float64) float64 {
 	for i, row := range h.s.meta.Row {
 		sum += h.loss(hat, row, h.s.meta.Label[i])
 	}
-	return sum / float64(h.s.meta.Len())
+	return sum / float64(len(h.s.meta.Row))
 }
 
 // metaGradient is the gradient of meta with respect to V.

@@ -36,22 +36,22 @@ type Computer struct {
 	exec          *Exec
 }
 
-// MaxCapacity is the largest capacity of a Computer. A matrix of 20,000 x 20,000 values takes
+// maxCapacity is the largest capacity of a Computer. A matrix of 20,000 x 20,000 values takes
 // 3.2 GB; distances, kernel and backend each have one.
-const MaxCapacity = 20000
+const maxCapacity = 20000
 
 // New prepares a Computer for pools of at most capacity samples (those of x and of y) of dim
 // values. The program is compiled at the first call of Distances. The time of a call is
 // proportional to capacity^2 dim, even for few samples. capacity must be from 2 to
-// MaxCapacity, and dim at least 1. Close the Computer when it is no longer needed.
+// 20,000, and dim at least 1. Close the Computer when it is no longer needed.
 func New(backend compute.Backend, capacity, dim int) (*Computer, error) {
 	if capacity < 2 || dim < 1 {
 		return nil, fmt.Errorf("mmd: the capacity is %d samples of %d values; it must be at least 2 samples of 1 value",
 			capacity, dim)
 	}
-	if capacity > MaxCapacity {
+	if capacity > maxCapacity {
 		return nil, fmt.Errorf("mmd: %d samples in all; at most %d are allowed, since memory grows with their square; "+
-			"use random subsets", capacity, MaxCapacity)
+			"use random subsets", capacity, maxCapacity)
 	}
 	return &Computer{capacity, dim, MustNewExec(backend, squaredDistances).WithName("mmd").SetMaxCache(1)}, nil
 }

@@ -117,7 +117,7 @@ func TestDistancesRefuse(t *testing.T) {
 		_, err := New(backendtest.Open(t, "go").Backend, size[0], size[1])
 		demand.Error(t, err, "capacity")
 	}
-	_, err := New(backendtest.Open(t, "go").Backend, MaxCapacity+1, 1)
+	_, err := New(backendtest.Open(t, "go").Backend, maxCapacity+1, 1)
 	demand.Error(t, err, "20001 samples", "subsets")
 	d := must[*Distances](t)(c.Distances(t.Context(), []float32{1, 2, 1, 2}, []float32{1, 2}))
 	_, err = d.MedianWidth()

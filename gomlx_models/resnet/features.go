@@ -22,12 +22,12 @@ func (c Cut) HeadParams(backend compute.Backend, width int) ([]net.Param, error)
 		func(s *net.Scope, in []*Node) { c.Head(s, in[0], net.BatchStatistics) })
 }
 
-// trunkParams returns the parameters of Trunk at a width, in a fixed order. Those of Params are
+// trunkParams returns the parameters of trunk at a width, in a fixed order. Those of Params are
 // the trunk's, then the head's.
 func (c Cut) trunkParams(backend compute.Backend, width int) ([]net.Param, error) {
 	in := shapes.Make(dtypes.Uint8, 1, 3, 32, 32)
 	return net.Declare(backend, []shapes.Shape{in},
-		func(s *net.Scope, in []*Node) { c.Trunk(s, normalize(in[0]), width) })
+		func(s *net.Scope, in []*Node) { c.trunk(s, normalize(in[0]), width) })
 }
 
 // Features returns the trunk's output for every image, [n * Size(width)] float32, each in the
@@ -43,7 +43,7 @@ func (c Cut) Features(ctx context.Context, backend compute.Backend, from *net.Ch
 	}
 	out := make([]float32, 0, images.Len()*c.Size(width))
 	err = inference(ctx, backend, from, params, images,
-		func(s *net.Scope, x *Node) *Node { return c.Trunk(s, normalize(x), width) },
+		func(s *net.Scope, x *Node) *Node { return c.trunk(s, normalize(x), width) },
 		func(part []float32, done int) {
 			out = append(out, part...)
 			if progress != nil {
@@ -66,7 +66,7 @@ func Accuracy(ctx context.Context, backend compute.Backend, c *net.Checkpoint, w
 	right, at := 0, 0
 	err = inference(ctx, backend, c, params, images,
 		func(s *net.Scope, x *Node) *Node {
-			return ConvertDType(ArgMax(Full(s, x, width), -1), dtypes.Float32)
+			return ConvertDType(ArgMax(full(s, x, width), -1), dtypes.Float32)
 		},
 		func(part []float32, _ int) {
 			for _, class := range part {

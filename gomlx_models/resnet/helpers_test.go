@@ -25,7 +25,7 @@ func noise(n int) Images {
 		im.Pixels[i] = byte(rng.IntN(256))
 	}
 	for i := range im.Labels {
-		im.Labels[i] = uint8(i % Classes)
+		im.Labels[i] = uint8(i % classes)
 	}
 	return im
 }

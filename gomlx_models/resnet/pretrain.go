@@ -24,7 +24,7 @@ import (
 // and blue plane of 32 rows of 32 pixels.
 type Images struct {
 	Pixels []byte  // [n * 3072]
-	Labels []uint8 // [n], 0..Classes-1
+	Labels []uint8 // [n], 0..classes-1
 }
 
 // Len is the number of images.
@@ -89,8 +89,8 @@ func (im Images) check() error {
 			len(im.Pixels), im.Len(), imageBytes)
 	}
 	for i, label := range im.Labels {
-		if label >= Classes {
-			return fmt.Errorf("resnet: image %d has label %d; labels must be between 0 and %d", i, label, Classes-1)
+		if label >= classes {
+			return fmt.Errorf("resnet: image %d has label %d; labels must be between 0 and %d", i, label, classes-1)
 		}
 	}
 	return nil
@@ -123,10 +123,10 @@ type State struct {
 	Loss     float64    // mean training loss of the last epoch done
 }
 
-// Params returns the parameters of the whole network (Full) at a width, in a fixed order.
+// Params returns the parameters of the whole network (full) at a width, in a fixed order.
 func Params(backend compute.Backend, width int) ([]net.Param, error) {
 	return net.Declare(backend, []shapes.Shape{shapes.Make(dtypes.Uint8, 1, 3, 32, 32)},
-		func(s *net.Scope, in []*Node) { Full(s, in[0], width) })
+		func(s *net.Scope, in []*Node) { full(s, in[0], width) })
 }
 
 // Pretrain trains the network up to cfg.Epochs, from scratch or from the state from if that is
@@ -182,7 +182,7 @@ func trainStep(params []net.Param, cfg Config) loop.Step {
 		weights, velocity, rate := state[:len(params)], state[len(params):], feeds[2]
 		images, labels := feeds[0], feeds[1]
 		s := net.Bind(images.Graph(), params, weights, true)
-		loss := ReduceAllMean(net.CrossEntropy(Full(s, images, cfg.Width), labels))
+		loss := ReduceAllMean(net.CrossEntropy(full(s, images, cfg.Width), labels))
 		updated := s.Updated(params, weights)
 		trained, newVelocity := loop.Trainable(params), slices.Clone(velocity)
 		for k, g := range Gradient(loss, loop.Pick(weights, trained)...) {

@@ -25,8 +25,8 @@ var blocks = []struct {
 	{"stage3/block1", 4, 2}, {"stage3/block2", 4, 1}, {"stage4/block1", 8, 2}, {"stage4/block2", 8, 1},
 }
 
-// Classes is the number of classes of CIFAR-10.
-const Classes = 10
+// classes is the number of classes of CIFAR-10.
+const classes = 10
 
 // Cut is the place between trunk and head: the number of basic blocks in the trunk. The paper's
 // "final convolution block" can mean either of the two below.
@@ -70,9 +70,9 @@ func normalize(images *Node) *Node {
 	return Div(Sub(DivScalar(x, 255), mean), std)
 }
 
-// Trunk is the network below the cut. x: [batch, 32, 32, 3] from normalize, result:
+// trunk is the network below the cut. x: [batch, 32, 32, 3] from normalize, result:
 // [batch, Side(), Side(), Channels(width)].
-func (c Cut) Trunk(s *net.Scope, x *Node, width int) *Node {
+func (c Cut) trunk(s *net.Scope, x *Node, width int) *Node {
 	x = net.Conv(s.In("stem"), x, width, 3, 1)
 	x = net.Relu(net.BatchNorm(s.In("stem/norm"), x, net.BatchStatistics))
 	for _, b := range blocks[:c] {
@@ -82,14 +82,14 @@ func (c Cut) Trunk(s *net.Scope, x *Node, width int) *Node {
 }
 
 // Head is the network above the cut: its blocks, the average pool and the classifier. The
-// label-shift experiments train it. x: features from Trunk, [batch, Side(), Side(),
+// label-shift experiments train it. x: features of the trunk, [batch, Side(), Side(),
 // Channels(width)], result: logits [batch, 10].
 func (c Cut) Head(s *net.Scope, x *Node, bn net.BatchNormMode) *Node {
 	width := x.Shape().Dim(-1) / blocks[c-1].channels
 	for _, b := range blocks[c:] {
 		x = basicBlock(s.In(b.name), x, b.channels*width, b.stride, bn)
 	}
-	return net.Dense(s.In("classifier"), ReduceMean(x, 1, 2), Classes, net.Lecun)
+	return net.Dense(s.In("classifier"), ReduceMean(x, 1, 2), classes, net.Lecun)
 }
 
 // basicBlock is relu(norm(conv(relu(norm(conv(x))))) + shortcut(x)). The shortcut is the
@@ -107,8 +107,8 @@ func basicBlock(s *net.Scope, x *Node, channels, stride int, bn net.BatchNormMod
 	return net.Relu(Add(y, x))
 }
 
-// Full is the whole network: normalize, trunk and head. images: [batch, 3, 32, 32] uint8,
+// full is the whole network: normalize, trunk and head. images: [batch, 3, 32, 32] uint8,
 // result: logits [batch, 10].
-func Full(s *net.Scope, images *Node, width int) *Node {
-	return LastBlock.Head(s, LastBlock.Trunk(s, normalize(images), width), net.BatchStatistics)
+func full(s *net.Scope, images *Node, width int) *Node {
+	return LastBlock.Head(s, LastBlock.trunk(s, normalize(images), width), net.BatchStatistics)
 }

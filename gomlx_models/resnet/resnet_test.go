@@ -154,7 +154,7 @@ func (l loops) forward(image []float32, width int) (features map[Cut][]float32, 
 	return features, logits
 }
 
-// TestForward compares the trunk's features and the head's logits for both cuts, and the logits of Full with loops.
+// TestForward compares the trunk's features and the head's logits for both cuts, and the logits of full with loops.
 func TestForward(t *testing.T) {
 	const width = 2
 	c, im := randomCheckpoint(t, width), noise(2)
@@ -179,8 +179,8 @@ func TestForward(t *testing.T) {
 			near(t, "head", runHead(t, name, cut, c, features[cut], width), logits, 1e-3)
 		}
 		pixels := tensors.FromFlatDataAndDimensions(im.Pixels, im.Len(), 3, 32, 32)
-		full := apply(t, name, c.Params, c.Values, pixels, func(s *net.Scope, x *Node) *Node { return Full(s, x, width) })
-		near(t, "whole network", full, logits, 1e-3)
+		got := apply(t, name, c.Params, c.Values, pixels, func(s *net.Scope, x *Node) *Node { return full(s, x, width) })
+		near(t, "whole network", got, logits, 1e-3)
 	}
 }
 
