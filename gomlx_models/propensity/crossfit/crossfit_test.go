@@ -543,6 +543,13 @@ func TestFile(t *testing.T) {
 	o := fitOwn(t, d, tiny(), 0)
 	path := filepath.Join(t.TempDir(), "g")
 	demand.NoError(t, o.Save(path))
+	first := demand.Read(t, path)
+	for range 9 {
+		demand.NoError(t, o.Save(path))
+		if !slices.Equal(demand.Read(t, path), first) {
+			t.Fatal("the same g gives other bytes when it is saved again")
+		}
+	}
 	loaded, err := fitter(t).Load(path)
 	demand.NoError(t, err)
 	options := WeightOptions{Kind: Conditional}

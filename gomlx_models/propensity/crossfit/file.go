@@ -27,7 +27,8 @@ const (
 // rows. The file appears complete or not at all.
 func (o *Fitted) Save(path string) error {
 	var c net.Checkpoint
-	for kind, m := range o.models {
+	for _, kind := range o.needs() { // in their order, so that the same g gives the same bytes
+		m := o.models[kind]
 		for s, values := range m.values {
 			for i, p := range m.net.params {
 				p.Name = prefix(kind, s) + p.Name
