@@ -28,8 +28,8 @@ func rankCorrelation(a, b []float64) float64 {
 	return stat.Correlation(ranks(a), ranks(b), nil)
 }
 
-// movingColumn draws 6,000 rows of two columns at 20 times, and log omega for the last time. The first column is given by
-// its quantile, its mean moves by 1.9; the second is N(0, 1).
+// movingColumn draws 6,000 rows of two columns at 20 times, and log omega for the last time. The first column is given
+// by its quantile, its mean moves by 1.9; the second is N(0, 1).
 func movingColumn(seed int64, of distuv.Quantiler, logProb func(float64) float64) (d Data, exact []float64) {
 	rng := random.New(seed, "propensity test", "moving column")
 	d = Data{Dim: 2}

@@ -131,8 +131,8 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 	return certFile, keyFile
 }
 
-// startLab serves a folder until the test ends: the checkout, by `kernel lab`, if it is empty. A base is the path of a server that others share, as JupyterHub's are:
-// such a server has TLS, too.
+// startLab serves a folder until the test ends: the checkout, by `kernel lab`, if it is empty. A base is the path of a
+// server that others share, as JupyterHub's are: such a server has TLS, too.
 func startLab(t *testing.T, python, dir, base string) lab {
 	port := freePort(t)
 	private := t.TempDir()

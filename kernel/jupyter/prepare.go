@@ -27,9 +27,10 @@ const gonbFolder = "gonb-folder"
 // comes earlier would hold up all cells until then.
 const connectTime = 13 * time.Second
 
-// prepare asks the kernel until an answer on iopub shows that nothing is lost there. It then runs a silent cell, with which GoNB writes stdinFile into its folder, and makes gopls load its packages.
-// Requests for gopls are answered with nothing until that is done and GoNB is connected: at a first request to a
-// gopls that has loaded nothing GoNB would wait 8 s, in which no cell runs.
+// prepare asks the kernel until an answer on iopub shows that nothing is lost there. It then runs a silent cell, with
+// which GoNB writes stdinFile into its folder, and makes gopls load its packages. Requests for gopls are answered with
+// nothing until that is done and GoNB is connected: at a first request to a gopls that has loaded nothing GoNB would
+// wait 8 s, in which no cell runs.
 func (r *relay) prepare(ctx context.Context, dir string) {
 	kernel, err := dial(ctx, "shell", r.inner, r.inner.Shell, zmq4.Dealer, r.session.id)
 	if err != nil {

@@ -93,8 +93,8 @@ func (p *running) code() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// log keeps the end of the kernel's messages. Relay's passes on notes of its own. GoNB's messages it passes on only when
-// GoNB has failed: consoles show them between the outputs of cells.
+// log keeps the end of the kernel's messages. Relay's passes on notes of its own. GoNB's messages it passes on only
+// when GoNB has failed: consoles show them between the outputs of cells.
 type log struct {
 	mu    sync.Mutex
 	to    io.Writer // of Relay; otherwise nil

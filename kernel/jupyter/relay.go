@@ -43,8 +43,8 @@ const (
 //   - it ends the kernel and all processes that the kernel started when the process that started Relay is gone, when
 //     Relay's own process is killed, and at SIGTERM and SIGHUP.
 //
-// Relay's notes go to w, and the kernel's last messages if it fails. Relay returns the kernel's exit code. An error means that
-// the kernel was not started. It must be called by the main goroutine, locked to its thread.
+// Relay's notes go to w, and the kernel's last messages if it fails. Relay returns the kernel's exit code. An error
+// means that the kernel was not started. It must be called by the main goroutine, locked to its thread.
 func Relay(connectionFile string, argv []string, w io.Writer) (code int, err error) {
 	signal.Ignore(syscall.SIGPIPE) // whoever reads our log may end before us
 	if u, err := user.Current(); err == nil && os.Getenv("HOME") == "" {
@@ -254,8 +254,8 @@ func (r *relay) serve(ctx context.Context, conn net.Conn, ch channel, port int) 
 	<-kernel.done
 }
 
-// heard waits until what the kernel publishes arrives here, and until a client hears it: a client would wait for ever for
-// the end of a cell whose outputs are lost. ZeroMQ may connect its channels in any order.
+// heard waits until what the kernel publishes arrives here, and until a client hears it: a client would wait for ever
+// for the end of a cell whose outputs are lost. ZeroMQ may connect its channels in any order.
 func (r *relay) heard(ctx context.Context) {
 	late := time.After(handshakeTime) // a client that does not listen
 	for _, ready := range []chan struct{}{r.ready, r.subscribed} {
