@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -169,6 +170,38 @@ func TestRelayKilled(t *testing.T) {
 	execute(t, k, "daemon")
 	k.process.cmd.Process.Kill()
 	demand.Soon(t, "the end of all processes", func() bool { return len(fakeProcesses(t)) == 0 })
+}
+
+// A relay that is killed leaves no process and no folder: the guard ends them. A kernel's temporary files go, too.
+func TestRelayItselfKilled(t *testing.T) {
+	k := startFake(t, relaySpec(t, "well"), Options{})
+	execute(t, k, "daemon")
+	execute(t, k, "temp")
+	inside, _ := filepath.Glob(filepath.Join(k.dir, "tmp", relayFolder+"*", "left"))
+	if len(inside) != 1 {
+		t.Errorf("the kernel's temporary files are in %q", inside)
+	}
+	relays := processes()[k.process.cmd.Process.Pid]
+	if len(relays) != 1 {
+		t.Fatalf("the guard has the children %v", relays)
+	}
+	demand.NoError(t, syscall.Kill(relays[0].pid, syscall.SIGKILL))
+	demand.Soon(t, "the end of all processes", func() bool { return len(fakeProcesses(t)) == 0 })
+	if left, _ := filepath.Glob(filepath.Join(k.dir, "tmp", "*")); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// A cell that is too large has an error.
+func TestRelayLargeCell(t *testing.T) {
+	k := startFake(t, relaySpec(t, "well"), Options{})
+	text, reply := execute(t, k, strings.Repeat("x", 20<<20))
+	if reply.Evalue != tooLargeText || text != "" {
+		t.Errorf("a cell of 20 MB: %+v, %d bytes", reply, len(text))
+	}
+	if text, _ := execute(t, k, "echo next"); text != "next" {
+		t.Errorf("the next cell: %q", text)
+	}
 }
 
 // Each place that the relay changes in GoNB's script is there once, or at least once.

@@ -12,7 +12,7 @@ import (
 const (
 	handshakeLimit = 1 << 16 // bytes of a message before the end of the handshake, and of a heartbeat
 	messageLimit   = 1 << 30 // bytes of a kernel's message after it
-	requestLimit   = 1 << 24 // bytes of a client's message, which may come without a signature
+	requestLimit   = 1 << 26 // bytes of a client's message, which may come without a signature
 	frameCost      = 64      // bytes that a frame counts beyond its content: many empty frames take memory, too
 
 	greetingSize = 64 // in ZMTP 3, ZeroMQ's protocol

@@ -57,7 +57,7 @@ var hostile = map[string][]byte{
 	"property cut off":  ready("\x0bSocket-Type"),
 	"1 TB":              append(ready(asDealer), long(2, 1<<40)...),
 	"8 GB":              append(ready(asDealer), long(2, 1<<33)...),
-	"17 MB":             append(ready(asDealer), long(2, 17<<20)...),
+	"65 MB":             append(ready(asDealer), long(2, 65<<20)...),
 	"a part of 1 TB":    append(ready(asDealer), append([]byte{1, 1, 'x'}, long(3, 1<<40)...)...),
 	"2^62":              append(ready(asDealer), long(2, 1<<62)...),
 	"2^64 - 1":          append(ready(asDealer), long(2, 1<<64-1)...),

@@ -6,15 +6,20 @@ import (
 	"strconv"
 	"syscall"
 
+	"tvps/data/artifact"
 	"tvps/data/process"
 )
 
 // guarded names the variable with the process id of a relay's guard.
 const guarded = "TVPS_KERNEL_GUARD"
 
+// relayFolder is the begin of the names of the relays' temporary folders.
+const relayFolder = "tvps-relay-"
+
 // guardRelay runs this program again, as the relay, in a process group of its own, and returns its exit code. A client
 // may kill the guard at any time: then the relay, which nobody kills, ends the kernel and its processes. The guard ends
-// the relay at a signal, and when the process that started it is gone.
+// the relay at a signal, and when the process that started it is gone. Of a relay that is killed it ends the processes, and
+// removes the folder.
 func guardRelay(signals <-chan os.Signal, l *log) (code int, err error) {
 	gone := parentGone()
 	program, err := os.Executable()
@@ -28,6 +33,10 @@ func guardRelay(signals <-chan os.Signal, l *log) (code int, err error) {
 		return 0, err
 	}
 	p.wait(signals, gone, 5*termTime, p.interrupt)
+	killAdopted()
+	if _, remove, err := artifact.TempFolder(relayFolder); err == nil { // this removes that of a killed relay
+		_ = remove()
+	}
 	return p.code(), nil
 }
 

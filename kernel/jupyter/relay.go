@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -54,12 +53,12 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer signal.Stop(signals)
 	l, guard := &log{to: w}, os.Getenv(guarded)
+	adopt()
 	if guard == "" {
 		return guardRelay(signals, l)
 	}
 	_ = os.Unsetenv(guarded)
 	gone := func() bool { return strconv.Itoa(os.Getppid()) != guard }
-	adopt()
 	return relayKernel(connectionFile, argv, l, signals, gone)
 }
 
@@ -77,7 +76,7 @@ func relayKernel(
 	}
 	defer closeAll(listeners)
 	r := &relay{session: session{id: uuid.NewString(), key: []byte(outer.Key)}, log: l, ready: make(chan struct{}), subscribed: make(chan struct{})}
-	dir, remove, err := artifact.TempFolder("tvps-relay-")
+	dir, remove, err := artifact.TempFolder(relayFolder)
 	if err != nil {
 		return 0, fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
@@ -96,7 +95,9 @@ func relayKernel(
 			argv[i] = file
 		}
 	}
-	p, err := launch(exec.Command(argv[0], argv[1:]...), r.log, process.InOurGroup)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir) // what GoNB and killed compilers leave there goes with it
+	p, err := launch(cmd, r.log, process.InOurGroup)
 	if err != nil {
 		return 0, fmt.Errorf("cannot start the kernel: %w", err)
 	}
@@ -113,10 +114,6 @@ func relayKernel(
 	closeAll(listeners)
 	r.finish()
 	killAdopted()
-	// A GoNB that was killed leaves its folder, with the program of the last cell.
-	if folder, err := os.ReadFile(filepath.Join(dir, gonbFolder)); err == nil && bytes.Contains(folder, []byte("/gonb_")) {
-		_ = os.RemoveAll(strings.TrimSpace(string(folder)))
-	}
 	return p.code(), nil
 }
 

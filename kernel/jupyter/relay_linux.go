@@ -13,8 +13,8 @@ import (
 const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER, which package syscall lacks
 
 // adopt makes this process the parent of its descendants whose own parent ends, so that killAdopted finds them. It
-// also takes back the guard's request that we are killed with it (see process.Start): the relay has a kernel to end.
-// That request belongs to the main thread.
+// also takes back our parent's request that we are killed with it (see process.Start): we have a kernel to end. That
+// request belongs to the main thread.
 func adopt() {
 	syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
 	syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, 0, 0)
