@@ -8,7 +8,7 @@ import (
 // bands returns the runs of adjacent points of a series that have an interval, as they are drawn: a point with fewer
 // than two seeds interrupts the band, and a [MeanLine] has none. An interval of Student's t may reach beyond the range
 // of a share; numbers and tooltips keep it whole.
-func (p Panel) bands(s Series) [][]Point {
+func (p Chart) bands(s Series) [][]Point {
 	if s.Style == MeanLine {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (p Panel) bands(s Series) [][]Point {
 }
 
 // xRange returns the smallest and largest x; a single x gets half a unit each side.
-func (p Panel) xRange() (low, high float64) {
+func (p Chart) xRange() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, s := range p.Series {
 		low = min(low, s.Points[0].X)
@@ -42,7 +42,7 @@ func (p Panel) xRange() (low, high float64) {
 }
 
 // yRange returns YRange, or limits 5% wider than everything that is drawn.
-func (p Panel) yRange() (low, high float64) {
+func (p Chart) yRange() (low, high float64) {
 	if p.YRange != nil {
 		return p.YRange[0], p.YRange[1]
 	}
@@ -75,7 +75,7 @@ func (p Panel) yRange() (low, high float64) {
 }
 
 // xText is the name of an x, or number if it has none.
-func (p Panel) xText(x float64, number string) string {
+func (p Chart) xText(x float64, number string) string {
 	if i := int(x); p.XNames != nil && float64(i) == x && i >= 0 && i < len(p.XNames) {
 		return p.XNames[i]
 	}
@@ -83,7 +83,7 @@ func (p Panel) xText(x float64, number string) string {
 }
 
 // wholeX reports whether every x is a whole number, such as a time step.
-func (p Panel) wholeX() bool {
+func (p Chart) wholeX() bool {
 	for _, s := range p.Series {
 		for _, pt := range s.Points {
 			if pt.X != math.Trunc(pt.X) {

@@ -12,7 +12,7 @@ import (
 )
 
 // alt is the panel's picture in words, for those who cannot see it.
-func (p Panel) alt() string {
+func (p Chart) alt() string {
 	labels := make([]string, len(p.Series))
 	for i, s := range p.Series {
 		labels[i] = s.text()
@@ -29,7 +29,7 @@ type chart struct {
 	Notes  string         `json:"notes,omitempty"`
 }
 
-func (f Figure) chart(p Panel) chart {
+func (f Figure) chart(p Chart) chart {
 	stem := f.FileStem(p)
 	return chart{Key: stem, XLabel: html.EscapeString(p.XLabel), Option: chartOption(stem, p)}
 }
@@ -50,7 +50,7 @@ func drawCall(charts []chart, sources any, more ...string) (string, error) {
 
 // chartOption is the panel's chart as ECharts describes it. chart.js adds what takes a
 // function: the bands and the tooltip.
-func chartOption(id string, p Panel) map[string]any {
+func chartOption(id string, p Chart) map[string]any {
 	line := charts.NewLine()
 	line.SetGlobalOptions(
 		charts.WithInitializationOpts(opts.Initialization{ChartID: id}), // otherwise go-echarts draws a random one
@@ -84,7 +84,7 @@ func chartOption(id string, p Panel) map[string]any {
 	return line.JSON()
 }
 
-func setAxes(line *charts.Line, p Panel) {
+func setAxes(line *charts.Line, p Chart) {
 	xlow, xhigh := p.xRange()
 	x := opts.XAxis{Type: "value", Name: p.XLabel, NameLocation: "center", NameGap: 30, Min: xlow, Max: xhigh,
 		AxisLine: &opts.AxisLine{OnZero: opts.Bool(false)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)},

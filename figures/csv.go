@@ -19,15 +19,15 @@ type Row struct {
 	Value  float64 // in units of the metric, finite
 }
 
-// Header is the first line of every CSV file, split at its commas.
-var Header = []string{"panel", "series", "seed", "t", "metric", "value"}
+// csvHeader is the first line of every CSV file, split at its commas.
+var csvHeader = []string{"panel", "series", "seed", "t", "metric", "value"}
 
 // WriteCSV writes the header and one line for each row, in the given order. Values keep every
 // bit: [ReadCSV] returns equal rows, unless a name has a carriage return. A value that is not finite is an error that
 // names the row.
 func WriteCSV(w io.Writer, rows []Row) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(Header); err != nil {
+	if err := out.Write(csvHeader); err != nil {
 		return err
 	}
 	for _, r := range rows {
@@ -60,9 +60,9 @@ func ReadCSV(r io.Reader) ([]Row, error) {
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("figures: line 1: %w", err)
 	}
-	if !slices.Equal(header, Header) {
+	if !slices.Equal(header, csvHeader) {
 		return nil, fmt.Errorf("figures: line 1: the header is %q, expected %q",
-			strings.Join(header, ","), strings.Join(Header, ","))
+			strings.Join(header, ","), strings.Join(csvHeader, ","))
 	}
 	var rows []Row
 	for {
@@ -83,8 +83,8 @@ func ReadCSV(r io.Reader) ([]Row, error) {
 }
 
 func parseRow(record []string) (Row, error) {
-	if len(record) != len(Header) {
-		return Row{}, fmt.Errorf("%d fields, expected %d (%s)", len(record), len(Header), strings.Join(Header, ","))
+	if len(record) != len(csvHeader) {
+		return Row{}, fmt.Errorf("%d fields, expected %d (%s)", len(record), len(csvHeader), strings.Join(csvHeader, ","))
 	}
 	row := Row{Panel: record[0], Series: record[1], Metric: record[4]}
 	var err error

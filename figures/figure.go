@@ -24,7 +24,7 @@ import (
 type Figure struct {
 	Name   string   // stem of all file names, for example "fig01"
 	Title  string   // one line, for the page
-	Panels []Panel  // at least one
+	Panels []Chart  // at least one
 	Source []string // data, scale, caveats: one sentence each, printed on every picture
 
 	// For the page only; each may be empty.
@@ -60,8 +60,8 @@ type Link struct {
 	Href  string // relative to the page; empty for none
 }
 
-// Panel is one chart with its axes.
-type Panel struct {
+// Chart is what one panel shows, with its axes.
+type Chart struct {
 	Key       string // the paper's letter, for example "a"; part of file names
 	Title     string
 	Sample    string // what is drawn, as "8 seeds, every 2nd step"
@@ -86,7 +86,7 @@ type Film struct {
 }
 
 // FilmStem returns the name of a film's file without extension, such as "fig02-a-sac-film".
-func (f Figure) FilmStem(p Panel, film Film) string { return f.FileStem(p) + "-" + film.Name + "-film" }
+func (f Figure) FilmStem(p Chart, film Film) string { return f.FileStem(p) + "-" + film.Name + "-film" }
 
 // Reference is a horizontal line, such as "Everything" at 0 in a relative chart.
 type Reference struct {
@@ -132,10 +132,10 @@ type SeedValue struct {
 }
 
 // JudgedFile is the name of the file with the panel's rows by which claims are judged.
-func (f Figure) JudgedFile(p Panel) string { return f.FileStem(p) + "-judged.csv" }
+func (f Figure) JudgedFile(p Chart) string { return f.FileStem(p) + "-judged.csv" }
 
 // MetricsFile is the name of the file with what the panel's runs measured besides what it draws.
-func (f Figure) MetricsFile(p Panel) string { return f.FileStem(p) + "-metrics.csv" }
+func (f Figure) MetricsFile(p Chart) string { return f.FileStem(p) + "-metrics.csv" }
 
 // notDrawn is a table of a panel besides what it draws.
 type notDrawn struct {
@@ -144,13 +144,13 @@ type notDrawn struct {
 }
 
 // notDrawn lists those tables of the panel that have rows.
-func (f Figure) notDrawn(p Panel) []notDrawn {
+func (f Figure) notDrawn(p Chart) []notDrawn {
 	return slices.DeleteFunc([]notDrawn{{f.JudgedFile(p), p.Judged}, {f.MetricsFile(p), p.Metrics}},
 		func(t notDrawn) bool { return len(t.rows) == 0 })
 }
 
 // FileStem returns the name of the panel's files without extension, such as "fig01-a".
-func (f Figure) FileStem(p Panel) string { return f.Name + "-" + p.Key }
+func (f Figure) FileStem(p Chart) string { return f.Name + "-" + p.Key }
 
 // Validate returns the first reason why the figure cannot be drawn, in one sentence that names the panel and series.
 // Measurements always can; a notebook may draw anything.
@@ -168,7 +168,7 @@ func (f Figure) Validate() error {
 
 var hexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
-func (p Panel) validate() error {
+func (p Chart) validate() error {
 	if len(p.Series) == 0 {
 		return fmt.Errorf("there is no series to draw")
 	}
@@ -242,7 +242,7 @@ type legendEntry struct {
 }
 
 // legend lists what the panel draws: the reference line, then the series.
-func (p Panel) legend() []legendEntry {
+func (p Chart) legend() []legendEntry {
 	var out []legendEntry
 	if r := p.Reference; r != nil {
 		out = append(out, legendEntry{label: r.Label, color: r.Color})

@@ -8,11 +8,11 @@ import (
 
 // footnotes returns every sentence to print with the panel: its own, then the figure's
 // source.
-func (f Figure) footnotes(p Panel) []string { return append(p.footnotes(), f.Source...) }
+func (f Figure) footnotes(p Chart) []string { return append(p.footnotes(), f.Source...) }
 
 // footnotes returns the panel's own sentences: what the band is, the notes, and how many
 // points the limits of the axis hide.
-func (p Panel) footnotes() []string {
+func (p Chart) footnotes() []string {
 	var notes []string
 	if band := p.bandNote(); band != "" {
 		notes = append(notes, band)
@@ -25,7 +25,7 @@ func (p Panel) footnotes() []string {
 }
 
 // seeds returns the least and the greatest number of seeds of any point.
-func (p Panel) seeds() (fewest, most int) {
+func (p Chart) seeds() (fewest, most int) {
 	fewest = math.MaxInt
 	for _, s := range p.Series {
 		for _, pt := range s.Points {
@@ -35,7 +35,7 @@ func (p Panel) seeds() (fewest, most int) {
 	return fewest, most
 }
 
-func (p Panel) bandNote() string {
+func (p Chart) bandNote() string {
 	fewest, most := p.seeds()
 	banded := slices.ContainsFunc(p.Series, func(s Series) bool { return len(p.bands(s)) > 0 })
 	seeds := fmt.Sprint(most)
@@ -52,7 +52,7 @@ func (p Panel) bandNote() string {
 }
 
 // hidden counts drawn means outside YRange.
-func (p Panel) hidden() int {
+func (p Chart) hidden() int {
 	count := 0
 	low, high := p.yRange()
 	for _, s := range p.Series {

@@ -11,7 +11,7 @@ import (
 // FuzzReadCSV: what is refused is an error of one sentence that names the line; rows that are read are finite, and the
 // same after they were written and read again. Memory is bounded by the size of the text.
 func FuzzReadCSV(f *testing.F) {
-	header := strings.Join(Header, ",") + "\n"
+	header := strings.Join(csvHeader, ",") + "\n"
 	for _, rows := range []string{"a,ours,0,5,accuracy,0.5\n", "a,\"x,\"\"y\",-1,0,m,1e-320\n", "a,b,0,0,m,NaN\n",
 		"a,b,x,0,m,1\n", "a,b,0,9223372036854775808,m,1\n", "a,b,0\n", "\"a\nb\",c,0,1,m,-0\n", "\"a", "a\"b,c,0,1,m,2\n",
 		"a\r\nb,c\r\n", "a,b,0,0,m,0x1p-3\r\n", "\"a\r\r\nb\",c,0,1,m,2\n", "\n\n"} {

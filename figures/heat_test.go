@@ -43,9 +43,9 @@ func TestHeatMap(t *testing.T) {
 	if row := strings.Join(part.Points.Rows[1], " "); row != "u 0.00 0.50 1.00" || part.Stem != "own-map" {
 		t.Errorf("%s: last row of the table %q", part.Stem, row)
 	}
-	panel := Panel{Key: "a", XLabel: "x", YLabel: "y", XNames: []string{"mon", "tue"},
+	panel := Chart{Key: "a", XLabel: "x", YLabel: "y", XNames: []string{"mon", "tue"},
 		Series: []Series{{Name: "s", Color: "#000000", Points: []Point{{X: 0}, {X: 1}}}}}
-	fig.Panels = []Panel{panel}
+	fig.Panels = []Chart{panel}
 	script, err := Script(fig, []HeatMap{m})
 	demand.NoError(t, err)
 	demand.Words(t, string(script), `"key":"own-map"`, `[1,1,0.25]`, `"data":["mon","tue"]`, `worth \u003c1\u003e`)

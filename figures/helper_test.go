@@ -45,7 +45,7 @@ func sampleFigure(t *testing.T) Figure {
 	return Figure{
 		Name: "fig01", Title: "Relative accuracy", Caption: "Above 0 is better.",
 		Source: []string{"Data: made up for a test.", "Scale: tiny."},
-		Panels: []Panel{{
+		Panels: []Chart{{
 			Key: "a", Title: "Gaussian <script> & co", XLabel: "Time step t", YLabel: "Accuracy minus Everything",
 			Series: []Series{mean, NewSeries("ours", ours)}, Reference: NewReference("everything", 0),
 			Notes: []string{"A note of the panel."},

@@ -166,7 +166,7 @@ type legendItem struct {
 }
 
 // legendOf lists what panels draw, each look once.
-func legendOf(panels []Panel) []legendItem {
+func legendOf(panels []Chart) []legendItem {
 	var out []legendItem
 	for _, p := range panels {
 		for _, e := range p.legend() {

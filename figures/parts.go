@@ -59,7 +59,7 @@ func CSS(fig Figure) template.CSS {
 }
 
 // colors lists the colours of everything that is drawn, in lower case.
-func (p Panel) colors() []string {
+func (p Chart) colors() []string {
 	var out []string
 	for _, e := range p.legend() {
 		out = append(out, strings.ToLower(e.color))
@@ -91,7 +91,7 @@ type filmPart struct{ File, Title string }
 
 // NewPanelPart returns a panel with its picture, notes, table of the points, and table of
 // means if the figure has it. Nothing in it refers to another file.
-func NewPanelPart(fig Figure, p Panel) (PanelPart, error) {
+func NewPanelPart(fig Figure, p Chart) (PanelPart, error) {
 	if err := fig.Validate(); err != nil {
 		return PanelPart{}, err
 	}
@@ -115,7 +115,7 @@ var (
 
 // inlineSVG draws a panel for a page that prints title and notes itself, as an element that
 // takes its colours from the page's variables.
-func inlineSVG(p Panel) (template.HTML, error) {
+func inlineSVG(p Chart) (template.HTML, error) {
 	picture, err := bareSheet(p).svg()
 	if err != nil {
 		return "", err
@@ -157,7 +157,7 @@ type pointTable struct {
 }
 
 // pointsOf lists every point of a panel: a row for each x, a column for each series.
-func pointsOf(p Panel) pointTable {
+func pointsOf(p Chart) pointTable {
 	fewest, most := p.seeds()
 	t := pointTable{Head: []string{p.XLabel}}
 	t.Caption = p.YLabel
@@ -197,7 +197,7 @@ func pointsOf(p Panel) pointTable {
 }
 
 // meanRow holds the heights of the constant lines; nil if there are none.
-func meanRow(p Panel) []string {
+func meanRow(p Chart) []string {
 	row := make([]string, len(p.Series))
 	for i, s := range p.Series {
 		if s.Style == MeanLine {

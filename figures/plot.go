@@ -21,7 +21,7 @@ const (
 
 // newPlot turns a valid panel into axes with grid, bands, reference line and curves,
 // without title and legend, which the sheet places.
-func newPlot(p Panel) *plot.Plot {
+func newPlot(p Chart) *plot.Plot {
 	plt := plot.New()
 	styleAxis(&plt.X, p.XLabel)
 	styleAxis(&plt.Y, p.YLabel)

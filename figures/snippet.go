@@ -26,7 +26,7 @@ func withoutComments(script string) string {
 // such as an export, the script loads ECharts from the network.
 //
 // The chart's key depends on its content, because JupyterLab puts several notebooks into one page.
-func Snippet(fig Figure, p Panel) (string, error) {
+func Snippet(fig Figure, p Chart) (string, error) {
 	if err := fig.Validate(); err != nil {
 		return "", err
 	}

@@ -65,10 +65,10 @@ func (s sheet) svg() ([]byte, error) {
 }
 
 // SVG draws one panel of a valid figure as [PNG] does; a chart of lines takes a tenth of its bytes.
-func SVG(fig Figure, p Panel) ([]byte, error) { return newSheet(fig, p).svg() }
+func SVG(fig Figure, p Chart) ([]byte, error) { return newSheet(fig, p).svg() }
 
 // PNG draws one panel of a valid figure, 1600 pixels wide and 1000 high (higher for long footnotes).
-func PNG(fig Figure, p Panel) ([]byte, error) { return newSheet(fig, p).png() }
+func PNG(fig Figure, p Chart) ([]byte, error) { return newSheet(fig, p).png() }
 
 func (s sheet) png() ([]byte, error) {
 	canvas := vgimg.NewWith(vgimg.UseWH(s.width, s.height), vgimg.UseDPI(dotsPerInch))
@@ -86,14 +86,14 @@ func written(from io.WriterTo) ([]byte, error) {
 
 // sheet is the layout of one picture, from top to bottom: title, legend, chart, footnotes.
 type sheet struct {
-	panel         Panel
+	panel         Chart
 	width, height vg.Length
 	title         []string        // wrapped lines
 	legend        [][]legendEntry // rows
 	notes         []string        // wrapped lines
 }
 
-func newSheet(fig Figure, panel Panel) sheet {
+func newSheet(fig Figure, panel Chart) sheet {
 	s := bareSheet(panel)
 	room := s.width - 2*margin
 	s.title = wrap(titleText, panelTitle(panel), room)
@@ -105,7 +105,7 @@ func newSheet(fig Figure, panel Panel) sheet {
 }
 
 // bareSheet has no title and no footnotes: they stand next to the picture on a page.
-func bareSheet(panel Panel) sheet {
+func bareSheet(panel Chart) sheet {
 	return sheet{
 		panel: panel, width: pictureWidth, height: pictureHeight,
 		legend: legendRows(panel, pictureWidth-2*margin),
@@ -116,7 +116,7 @@ func bareSheet(panel Panel) sheet {
 // SVG's fonts may use a wider one.
 const noteShare = .86
 
-func panelTitle(p Panel) string { return strings.TrimSpace("(" + p.Key + ") " + p.Title) }
+func panelTitle(p Chart) string { return strings.TrimSpace("(" + p.Key + ") " + p.Title) }
 
 const (
 	titleLine  = 16 * vg.Length(1) // line heights, points
@@ -155,7 +155,7 @@ func (s sheet) draw(c draw.Canvas) {
 }
 
 // legendRows puts the entries of the legend next to each other, in as many rows as the width requires.
-func legendRows(p Panel, room vg.Length) [][]legendEntry {
+func legendRows(p Chart, room vg.Length) [][]legendEntry {
 	var rows [][]legendEntry
 	used := room
 	for _, e := range p.legend() {

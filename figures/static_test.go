@@ -94,7 +94,7 @@ func TestBandCoversLowAndHigh(t *testing.T) {
 		{X: 1, Low: -3, Mean: -2, High: -1, N: 3}, {X: 2, Low: -1, High: 4, N: 3},
 		{X: 3, N: 1}, {X: 4, Low: 0, High: 1, N: 2},
 	}}
-	runs := Panel{}.bands(s)
+	runs := Chart{}.bands(s)
 	if len(runs) != 2 || len(runs[0]) != 2 || len(runs[1]) != 1 {
 		t.Fatalf("runs %v, want points 1 and 2, then point 4: one seed has no interval", runs)
 	}
@@ -102,12 +102,12 @@ func TestBandCoversLowAndHigh(t *testing.T) {
 	if got := newBand(runs[0], opaque("#000000")).outline; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("outline %v, want %v", got, want)
 	}
-	low, high := Panel{Series: []Series{s}}.yRange()
+	low, high := Chart{Series: []Series{s}}.yRange()
 	if low >= -3 || high <= 4 {
 		t.Errorf("the axis from %v to %v cuts the band", low, high)
 	}
 	s.Style = MeanLine
-	if (Panel{}).bands(s) != nil {
+	if (Chart{}).bands(s) != nil {
 		t.Error("a constant mean line has a band")
 	}
 }
@@ -116,7 +116,7 @@ func TestBandCoversLowAndHigh(t *testing.T) {
 func TestBandOfShares(t *testing.T) {
 	s := Series{Points: []Point{{X: 1, Low: -.4, Mean: .1, High: .6, N: 3}, {X: 2, Low: .8, Mean: .9, High: 1.3, N: 3}}}
 	for _, share := range []bool{false, true} {
-		p := Panel{Series: []Series{s}, Share: share}
+		p := Chart{Series: []Series{s}, Share: share}
 		low, high := p.bands(s)[0][0].Low, p.bands(s)[0][1].High
 		from, to := p.yRange()
 		if share != (low == 0 && high == 1) || share != (from > -.1 && to < 1.1) || s.Points[0].Low != -.4 {
@@ -162,7 +162,7 @@ func TestBadFiguresAreNamed(t *testing.T) {
 		fig := sampleFigure(t)
 		spoil(&fig)
 		_, page := Page(fig)
-		_, snippet := Snippet(fig, Panel{})
+		_, snippet := Snippet(fig, Chart{})
 		demand.Error(t, page, want)
 		demand.Error(t, snippet, want)
 	}

@@ -197,7 +197,7 @@ func store(fig Figure, files []file) ([]file, error) {
 	return out, nil
 }
 
-func renderPanel(fig Figure, p Panel, rows []Row) ([]file, error) {
+func renderPanel(fig Figure, p Chart, rows []Row) ([]file, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("figures: %s panel %s: there are no rows for its CSV", fig.Name, p.Key)
 	}

@@ -57,7 +57,7 @@ func (m Member) In(dir string) string {
 // the same time: one downloads, the others wait. Damaged members are replaced, and stay until
 // then: every later call finds the damage, too.
 //
-// Errors are those of Fetch. With NoFetch a missing member is fs.ErrNotExist and a damaged one
+// Errors are those of fetch. With NoFetch a missing member is fs.ErrNotExist and a damaged one
 // ErrDamaged. A damaged member that cannot be replaced is ErrDamaged as well.
 func (a Archive) Unpack(ctx context.Context, dir string, opts Options) (fetched bool, err error) {
 	if a.complete(dir, opts) {
@@ -123,7 +123,7 @@ func (m Member) matches(path string, opts Options) bool {
 // unpacks its members. The caller holds the lock.
 func (a Archive) fetch(ctx context.Context, dir string, opts Options) error {
 	local := dir + "-" + path.Base(a.URL)
-	if err := Fetch(ctx, a.File, local, opts.Log); err != nil {
+	if err := fetch(ctx, a.File, local, opts.Log); err != nil {
 		return err
 	}
 	unpacked := 0
@@ -199,7 +199,7 @@ func (a Archive) unpack(m Member, content io.Reader, dir string, opts Options) e
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return explainDisk(err, path, a.What)
 	}
-	err := WriteFile(path, a.What, cmp.Or(m.Perm, 0o644), func(out io.Writer) error {
+	err := writeFile(path, a.What, cmp.Or(m.Perm, 0o644), func(out io.Writer) error {
 		bar := newTransferred(opts.Log, "unpacking "+a.What, m.Size)
 		defer bar.close()
 		got, err := sum(sha256.New(), io.TeeReader(io.LimitReader(content, m.Size+1), io.MultiWriter(out, bar)))

@@ -32,13 +32,13 @@ type File struct {
 	Size   int64  // bytes
 }
 
-// Fetch downloads f to dst unless dst already is f, and shows the progress in log, which may be nil. Every call hashes
+// fetch downloads f to dst unless dst already is f, and shows the progress in log, which may be nil. Every call hashes
 // the whole file, about half a second for 200 MB.
 //
-// Every error is one sentence. It wraps ErrNetwork, ErrStatus, ErrDamaged, ErrDiskFull,
+// Every error is one sentence. It wraps ErrNetwork, errStatus, ErrDamaged, ErrDiskFull,
 // ErrNotWritable or the context's error. After an error dst is unchanged; a partial download
 // that can be resumed stays in dst.part.
-func Fetch(ctx context.Context, f File, dst string, log io.Writer) error {
+func fetch(ctx context.Context, f File, dst string, log io.Writer) error {
 	if f.Verify(dst) == nil {
 		return nil // before the lock, so that it works in a read-only folder
 	}

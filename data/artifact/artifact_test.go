@@ -26,25 +26,25 @@ func TestFetch(t *testing.T) {
 	s := serve(t, whole(data))
 	dst := filepath.Join(t.TempDir(), "new", "file")
 	var log bytes.Buffer
-	err := Fetch(t.Context(), pinned(s.URL, data), dst, &log)
+	err := fetch(t.Context(), pinned(s.URL, data), dst, &log)
 	check(t, err, nil, "", dst, "file")
 	checkContent(t, dst, data)
 	demand.Words(t, log.String(), "file.bin: 1.0 of 1.0 MB")
-	if err := Fetch(t.Context(), pinned(s.URL, data), dst, nil); err != nil || s.requests.Load() != 1 {
+	if err := fetch(t.Context(), pinned(s.URL, data), dst, nil); err != nil || s.requests.Load() != 1 {
 		t.Errorf("second call: %v after %d requests", err, s.requests.Load())
 	}
 	damaged := slices.Clone(data)
 	damaged[500_000]++
 	os.WriteFile(dst, damaged, 0o644)
-	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, nil), nil, "", dst, "file")
+	check(t, fetch(t.Context(), pinned(s.URL, data), dst, nil), nil, "", dst, "file")
 	checkContent(t, dst, data)
 	sum := md5.Sum(data)
 	byMD5 := File{Name: "x", URL: s.URL, MD5: hex.EncodeToString(sum[:]), Size: int64(len(data))}
-	if err := Fetch(t.Context(), byMD5, dst, nil); err != nil || s.requests.Load() != 2 {
+	if err := fetch(t.Context(), byMD5, dst, nil); err != nil || s.requests.Load() != 2 {
 		t.Errorf("by MD5: %v after %d requests", err, s.requests.Load())
 	}
 	byMD5.MD5 = strings.Repeat("0", 32)
-	err = Fetch(t.Context(), byMD5, filepath.Join(t.TempDir(), "f"), nil)
+	err = fetch(t.Context(), byMD5, filepath.Join(t.TempDir(), "f"), nil)
 	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), hex.EncodeToString(sum[:])) {
 		t.Errorf("wrong MD5: %v", err)
 	}
@@ -79,7 +79,7 @@ func TestAnotherAnswer(t *testing.T) {
 		"chunks":          {unannounced(page), ErrDamaged, "25 bytes instead of 1000000", nil},
 		"status": {func(_ *server, w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "gone", http.StatusNotFound)
-		}, ErrStatus, `"404 Not Found"`, nil},
+		}, errStatus, `"404 Not Found"`, nil},
 		"rest": {func(_ *server, w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Range") == "" {
 				cut(w, data, 1000)
@@ -101,7 +101,7 @@ func TestAnotherAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, dst := serve(t, c.answer), filepath.Join(t.TempDir(), "file")
-			check(t, Fetch(t.Context(), pinned(s.URL, data), dst, nil), c.kind, c.words, dst, c.left...)
+			check(t, fetch(t.Context(), pinned(s.URL, data), dst, nil), c.kind, c.words, dst, c.left...)
 			if n := s.requests.Load(); n > 2 {
 				t.Errorf("%d requests", n)
 			}
@@ -135,14 +135,14 @@ func TestResumeInNextCall(t *testing.T) {
 		whole(data)(s, w, r)
 	})
 	dst := filepath.Join(t.TempDir(), "file")
-	err := Fetch(t.Context(), pinned(s.URL, data), dst, nil)
+	err := fetch(t.Context(), pinned(s.URL, data), dst, nil)
 	check(t, err, ErrNetwork, "cannot download file.bin", dst, "file.part")
 	part := partSize(dst + ".part")
 	if part == 0 || part >= 1_000_000 {
 		t.Fatalf("the part has %d bytes", part)
 	}
 	interrupting.Store(false)
-	check(t, Fetch(t.Context(), pinned(s.URL, data), dst, nil), nil, "", dst, "file")
+	check(t, fetch(t.Context(), pinned(s.URL, data), dst, nil), nil, "", dst, "file")
 	checkContent(t, dst, data)
 	if last := s.ranges[len(s.ranges)-1]; last != fmt.Sprintf("bytes=%d-", part) {
 		t.Errorf("the download did not resume at %d: Range %q", part, last)
@@ -159,7 +159,7 @@ func TestStalePart(t *testing.T) {
 		for _, size := range []int{1, 300_000, 1_000_000, 1_200_000} {
 			dst := filepath.Join(t.TempDir(), "file")
 			os.WriteFile(dst+".part", bytes.Repeat([]byte{'x'}, size), 0o644)
-			if err := Fetch(t.Context(), pinned(s.URL, data), dst, nil); err != nil {
+			if err := fetch(t.Context(), pinned(s.URL, data), dst, nil); err != nil {
 				t.Errorf("%s, part of %d: %v", name, size, err)
 			}
 			checkContent(t, dst, data)
@@ -172,7 +172,7 @@ func TestNoNetwork(t *testing.T) {
 	s.Close() // the port is closed now
 	dst := filepath.Join(t.TempDir(), "file")
 	start := time.Now()
-	check(t, Fetch(t.Context(), pinned(s.URL, content()), dst, nil), ErrNetwork, "connection refused", dst)
+	check(t, fetch(t.Context(), pinned(s.URL, content()), dst, nil), ErrNetwork, "connection refused", dst)
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("the error took %v", took)
 	}
@@ -190,7 +190,7 @@ func TestStall(t *testing.T) {
 	defer func(old time.Duration) { stall = old }(stall)
 	stall = 500 * time.Millisecond
 	dst := filepath.Join(t.TempDir(), "file")
-	err := Fetch(t.Context(), pinned(s.URL, data), dst, nil)
+	err := fetch(t.Context(), pinned(s.URL, data), dst, nil)
 	check(t, err, ErrNetwork, "no data for 500ms", dst, "file.part")
 }
 
@@ -208,7 +208,7 @@ func TestCancel(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	err := Fetch(ctx, pinned(s.URL, data), dst, nil)
+	err := fetch(ctx, pinned(s.URL, data), dst, nil)
 	check(t, err, context.Canceled, "", dst, "file.part")
 	if errors.Is(err, ErrNetwork) {
 		t.Errorf("the error is ErrNetwork, want only the context's: %v", err)
@@ -224,7 +224,7 @@ func TestFullDisk(t *testing.T) {
 	s := serve(t, whole(data))
 	dst := filepath.Join(t.TempDir(), "file")
 	os.Symlink("/dev/full", dst+".part")
-	err := Fetch(t.Context(), pinned(s.URL, data), dst, nil)
+	err := fetch(t.Context(), pinned(s.URL, data), dst, nil)
 	check(t, err, ErrDiskFull, "is full", dst, "file.part")
 	if s.requests.Load() != 1 {
 		t.Errorf("%d requests on a full disk", s.requests.Load())
@@ -234,7 +234,7 @@ func TestFullDisk(t *testing.T) {
 // The disk's error counts, not what the caller makes of it, and nothing is left behind.
 func TestWriteFileFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	err := WriteFile(path, "a thing", 0o644, func(w io.Writer) error {
+	err := writeFile(path, "a thing", 0o644, func(w io.Writer) error {
 		w.(*diskWriter).file.(io.Closer).Close()
 		if _, err := w.Write([]byte("x")); err != nil {
 			return errors.New("an error of the reader")
@@ -249,7 +249,7 @@ func TestNotWritable(t *testing.T) {
 	s := serve(t, whole(data))
 	file := filepath.Join(t.TempDir(), "plain")
 	os.WriteFile(file, nil, 0o644)
-	err := Fetch(t.Context(), pinned(s.URL, data), filepath.Join(file, "sub", "dst"), nil)
+	err := fetch(t.Context(), pinned(s.URL, data), filepath.Join(file, "sub", "dst"), nil)
 	check(t, err, ErrNotWritable, "TVPS_CACHE", file, "plain")
 	if s.requests.Load() != 0 {
 		t.Error("downloaded although the file cannot be written")

@@ -40,10 +40,10 @@ func Lock(ctx context.Context, path, what string, log io.Writer) (unlock func(),
 	return func() { l.Unlock() }, nil
 }
 
-// WriteFile writes a file in one step, as Create and Commit do, with what write gives. After an
+// writeFile writes a file in one step, as Create and Commit do, with what write gives. After an
 // error path is unchanged and no temporary file is left. Errors of the disk are ErrDiskFull or
 // ErrNotWritable; other errors of write are returned unchanged. Messages call the file what.
-func WriteFile(path, what string, perm os.FileMode, write func(io.Writer) error) error {
+func writeFile(path, what string, perm os.FileMode, write func(io.Writer) error) error {
 	file, err := Create(path, perm)
 	if err != nil {
 		return explainDisk(err, path, what)

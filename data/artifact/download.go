@@ -116,7 +116,7 @@ func request(ctx context.Context, f File, from int64) (body io.ReadCloser, begin
 	if from > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 	}
-	resp, err := Client().Do(req)
+	resp, err := client().Do(req)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
@@ -133,7 +133,7 @@ func request(ctx context.Context, f File, from int64) (body io.ReadCloser, begin
 	case http.StatusRequestedRangeNotSatisfiable:
 		err = explain(ErrDamaged, nil, "the server has no more than %d of the expected %d bytes", from, f.Size)
 	default:
-		err = explain(ErrStatus, nil, "cannot download %s: %s answered %q; try again later, "+
+		err = explain(errStatus, nil, "cannot download %s: %s answered %q; try again later, "+
 			"or check whether the file has moved", f.Name, f.URL, resp.Status)
 	}
 	if length := resp.ContentLength; err == nil && length >= 0 && begin+length != f.Size {
@@ -156,9 +156,9 @@ func networkError(f File, err error) error {
 		"and try again, a partial download resumes where it stopped", f.Name, f.URL, err)
 }
 
-// Client returns an HTTP client with time limits for connecting (15 s) and for the head of
+// client returns an HTTP client with time limits for connecting (15 s) and for the head of
 // the answer (30 s). The transfer itself has no limit; see stall.
-func Client() *http.Client {
+func client() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second}).DialContext
 	t.TLSHandshakeTimeout = 15 * time.Second

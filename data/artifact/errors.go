@@ -10,7 +10,7 @@ import (
 // The kinds of error, for errors.Is.
 var (
 	ErrNetwork     = errors.New("no network connection")
-	ErrStatus      = errors.New("HTTP error status")
+	errStatus      = errors.New("HTTP error status")
 	ErrDamaged     = errors.New("damaged or altered file")
 	ErrDiskFull    = errors.New("disk full")
 	ErrNotWritable = errors.New("folder not writable")

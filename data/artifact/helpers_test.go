@@ -113,7 +113,7 @@ func TestMain(m *testing.M) {
 	pause = time.Millisecond
 	if url := os.Getenv("ARTIFACT_TEST_CHILD"); url != "" {
 		dst := os.Getenv("ARTIFACT_TEST_DST")
-		if err := Fetch(context.Background(), pinned(url, content()), dst, nil); err != nil {
+		if err := fetch(context.Background(), pinned(url, content()), dst, nil); err != nil {
 			os.Stderr.WriteString(err.Error())
 			os.Exit(1)
 		}

@@ -31,7 +31,7 @@ const (
 	Classes     = 10
 	Pixels      = 3 * 32 * 32 // bytes of an image: planes R, G, B, each 32 rows of 32
 	TrainImages = 50000
-	TestImages  = 10000
+	testImages  = 10000
 
 	recordBytes  = 1 + Pixels // one label byte, then the pixels
 	batchRecords = 10000      // records of one official file
@@ -100,10 +100,10 @@ type Source struct {
 	Note string // which data this is, for figures
 }
 
-// ReadDir reads the six official files in dir. It checks the length of each file and the
+// readDir reads the six official files in dir. It checks the length of each file and the
 // label of each record, but no hash (see Verify). An error names the file and, unless the
 // file is missing, the byte where it is wrong.
-func ReadDir(dir string) (*Data, error) {
+func readDir(dir string) (*Data, error) {
 	train, err := readFiles(dir, officialFiles[:5])
 	if err != nil {
 		return nil, err

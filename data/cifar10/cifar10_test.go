@@ -85,7 +85,7 @@ func TestReadDirErrors(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := fakeDir(t, t.TempDir())
 			test.damage(t, dir)
-			_, err := ReadDir(dir)
+			_, err := readDir(dir)
 			demand.Error(t, err, append(test.words, "replicate data cifar10")...)
 		})
 	}

@@ -27,7 +27,7 @@ func Load() (*Data, error) {
 	if dir == "" {
 		return Sample()
 	}
-	return ReadDir(dir)
+	return readDir(dir)
 }
 
 // Find returns the folder that Load would read, or "" for the embedded sample.

@@ -27,7 +27,7 @@ func TestSampleIsStratified(t *testing.T) {
 		name          string
 		set           Set
 		each, indices int
-	}{{"train", d.Train, SampleTrain, TrainImages}, {"test", d.Test, SampleTest, TestImages}} {
+	}{{"train", d.Train, SampleTrain, TrainImages}, {"test", d.Test, SampleTest, testImages}} {
 		for class, rows := range part.set.ByClass() {
 			if len(rows) != part.each {
 				t.Errorf("%s has %d images of class %d, want %d", part.name, len(rows), class, part.each)
@@ -70,7 +70,7 @@ func TestSampleAgainstOfficial(t *testing.T) {
 	full, err := Load()
 	demand.NoError(t, err)
 	demand.NoError(t, Verify(full.Source.Dir))
-	if !full.Source.Full || full.Train.Len() != TrainImages || full.Test.Len() != TestImages {
+	if !full.Source.Full || full.Train.Len() != TrainImages || full.Test.Len() != testImages {
 		t.Fatalf("the full set is %+v", full.Source)
 	}
 	train, test := chosen(full.Train, "train", SampleTrain), chosen(full.Test, "test", SampleTest)

@@ -128,8 +128,8 @@ func TestBuckets(t *testing.T) {
 		for _, files := range []Files{m.Features(""), m.Training()} {
 			path := files.Zip(t, "c.zip", "")
 			r, err := Describe(path, DefaultType)
-			if err != nil || Numbers(r.Buckets) != used {
-				t.Errorf("%s: %v, used %s", existing, err, Numbers(r.Buckets))
+			if err != nil || numbers(r.Buckets) != used {
+				t.Errorf("%s: %v, used %s", existing, err, numbers(r.Buckets))
 				continue
 			}
 			same(t, load(t, path), want(m, "moco_b0", r.Buckets, Official[1:]))

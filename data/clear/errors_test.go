@@ -176,7 +176,7 @@ func TestUnequal(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for want, n := range map[string][]int{"": nil, "3": {3}, "1, 2": {1, 2}, "1 to 3": {1, 2, 3}, "1, 3, 4": {1, 3, 4}} {
-		if got := Numbers(n); got != want {
+		if got := numbers(n); got != want {
 			t.Errorf("Numbers(%d) is %q, want %q", n, got, want)
 		}
 	}

@@ -43,7 +43,7 @@ func (r *Report) Err() error {
 // Note says which data is used, for figures.
 func (r *Report) Note() string {
 	return fmt.Sprintf("CLEAR-10, %s features, %d classes, buckets %s, %s images of each class, %s values each",
-		r.Type, len(r.Classes), Numbers(r.Buckets), span(r.Images), thousands(r.Dim))
+		r.Type, len(r.Classes), numbers(r.Buckets), span(r.Images), thousands(r.Dim))
 }
 
 // Published says whether every class has the published 300 images in each of ten buckets. A set
@@ -62,8 +62,8 @@ func span(counts []int) string {
 	return thousands(least) + " to " + thousands(most)
 }
 
-// Numbers formats ascending numbers: 1 to 10, or 1, 3, 4.
-func Numbers(n []int) string {
+// numbers formats ascending numbers: 1 to 10, or 1, 3, 4.
+func numbers(n []int) string {
 	if last := len(n) - 1; last > 1 && n[last]-n[0] == last {
 		return fmt.Sprintf("%d to %d", n[0], n[last])
 	}

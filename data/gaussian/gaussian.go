@@ -67,10 +67,10 @@ func label(x, mu float64) int32 {
 	return 0
 }
 
-// LogRatioX returns log p_T(x) / p_t(x) of the inputs alone,
+// logRatioX returns log p_T(x) / p_t(x) of the inputs alone,
 //
 //	(mu_T - mu_t) (x - (mu_T + mu_t) / 2).
-func (c Config) LogRatioX(x float64, T, t int) float64 {
+func (c Config) logRatioX(x float64, T, t int) float64 {
 	to, from := c.Mean(T), c.Mean(t)
 	return (to - from) * (x - (to+from)/2)
 }
@@ -87,7 +87,7 @@ func (c Config) LogRatio(x float64, y int32, T, t int) float64 {
 	case label(x, c.Mean(t)) != y:
 		return math.Inf(1)
 	}
-	return c.LogRatioX(x, T, t)
+	return c.logRatioX(x, T, t)
 }
 
 // TV returns the total variation distance of p_T and p_t, of (x, y) if joint, otherwise of

@@ -121,7 +121,7 @@ func TestLogRatioNormalises(t *testing.T) {
 		mean := func(omega func(x float64) float64) float64 {
 			return integrate(func(x float64) float64 { return density(c, x, s) * omega(x) })
 		}
-		omegaX := func(x float64) float64 { return math.Exp(c.LogRatioX(x, T, s)) }
+		omegaX := func(x float64) float64 { return math.Exp(c.logRatioX(x, T, s)) }
 		omega := func(x float64) float64 { return math.Exp(c.LogRatio(x, label(x, c.Mean(s)), T, s)) }
 		near(t, "mean of omega(x)", mean(omegaX), 1, 1e-6)
 		d := math.Abs(c.Mean(T) - c.Mean(s))

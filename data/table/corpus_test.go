@@ -101,7 +101,7 @@ func TestCorpus(t *testing.T) {
 }
 
 // differ compares a column with PyArrow's.
-func differ(t *testing.T, file string, tab *table.Table, c corpusColumn, counts map[string]int) {
+func differ(t *testing.T, file string, tab *table.Data, c corpusColumn, counts map[string]int) {
 	columns, err := tab.Columns([]string{strings.TrimSpace(c.Name)}, nil)
 	if err != nil {
 		counts["columns, ignored"]++

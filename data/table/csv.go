@@ -7,7 +7,7 @@ import (
 
 // csv reads a CSV file twice: for the kinds of the columns, and for their values. It reads it as Windows-1252 if it is
 // not UTF-8.
-func (in *input) csv(compression string, windows bool) (*Table, error) {
+func (in *input) csv(compression string, windows bool) (*Data, error) {
 	s, err := in.pass(compression, windows, func(s *records, line int, fields [][]byte) error {
 		for k, b := range s.builders {
 			b.add(fields[s.want[k]], len(s.lines), line)
@@ -40,7 +40,7 @@ func (in *input) csv(compression string, windows bool) (*Table, error) {
 		in.notes = append(in.notes, "each row ends with a delimiter, unlike the header; the empty last field is left out")
 	}
 	format := joined(", ", "CSV", "delimiter "+s.delimiter(), s.encoding, compression)
-	t := Table{file: in.name, format: format, rows: len(s.lines), lines: s.lines, notes: in.notes, location: in.o.Location}
+	t := Data{file: in.name, format: format, rows: len(s.lines), lines: s.lines, notes: in.notes, location: in.o.Location}
 	return t.with(collect(s.builders, (*builder).finish)), nil
 }
 

@@ -1,9 +1,9 @@
 // Package table reads a table with a time column, from CSV or Parquet, and encodes it for a model.
 //
 // Open reads the file and infers what each column is: a number, a category, a boolean, a time, or text that is
-// ignored. [Table.Schema] shows it; [Options] override it. README.md beside the code says what is read as what.
-// [Table.Usable] leaves out rows without a label and those far from all others in time, [Table.Times] groups the
-// rows by time, [Table.Label] reads the label, and [Table.Fit] fits an [Encoder] on some rows that turns any rows
+// ignored. [Data.Schema] shows it; [Options] override it. README.md beside the code says what is read as what.
+// [Data.Usable] leaves out rows without a label and those far from all others in time, [Data.Times] groups the
+// rows by time, [Data.Label] reads the label, and [Data.Fit] fits an [Encoder] on some rows that turns any rows
 // into features. Its means, scales and levels come from these rows alone; the kind of a column is inferred from all
 // rows of the file.
 //

@@ -77,7 +77,7 @@ func (e *Encoder) Of() (of []int) {
 
 // Features lists the columns that can be features: all but text, times and those left out. The label and the time
 // belong to the latter.
-func (t *Table) Features(leaveOut ...string) ([]string, error) {
+func (t *Data) Features(leaveOut ...string) ([]string, error) {
 	var names []string
 	for _, c := range t.columns {
 		if c.Kind != Text && c.Kind != Time && !slices.Contains(leaveOut, c.Name) {
@@ -92,7 +92,7 @@ func (t *Table) Features(leaveOut ...string) ([]string, error) {
 
 // Fit fits an encoder of the given columns on the given rows; nil are all rows. A category has at most 32 features: its
 // rarer levels share the last one. Errors: no such column, and one that is text.
-func (t *Table) Fit(columns []string, rows []int) (*Encoder, error) {
+func (t *Data) Fit(columns []string, rows []int) (*Encoder, error) {
 	rows, list, err := t.part(columns, rows)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func parallel(n int, f func(i int)) {
 }
 
 // part finds rows, of which nil are all, and columns, which may not be text; nil are all others.
-func (t *Table) part(names []string, rows []int) ([]int, []*column, error) {
+func (t *Data) part(names []string, rows []int) ([]int, []*column, error) {
 	if rows == nil {
 		rows = upTo(t.rows)
 	}
@@ -201,7 +201,7 @@ func (c *column) sorted(levels []int) []string {
 // that was not seen in fitting has zeros in all features of its column; a missing value has its column's mean, and the
 // indicator if there is one. Standardised values are bounded by a million. Errors: a table that lacks a column, or has
 // it as another kind.
-func (e *Encoder) Encode(t *Table, rows []int) ([]float32, error) {
+func (e *Encoder) Encode(t *Data, rows []int) ([]float32, error) {
 	rows, _, err := t.part(nil, rows)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ type hostile struct {
 	name    string
 	content string
 	options table.Options
-	ask     func(*table.Table) error // nil: Open must fail
+	ask     func(*table.Data) error // nil: Open must fail
 	want    string
 }
 
@@ -50,22 +50,22 @@ func utf16le(text string) string {
 	return string(b)
 }
 
-func times(column string, bin table.Bin) func(*table.Table) error {
-	return func(t *table.Table) error {
+func times(column string, bin table.Bin) func(*table.Data) error {
+	return func(t *table.Data) error {
 		_, err := t.Times(column, bin)
 		return err
 	}
 }
 
-func label(column string, kind table.LabelKind) func(*table.Table) error {
-	return func(t *table.Table) error {
+func label(column string, kind table.LabelKind) func(*table.Data) error {
+	return func(t *table.Data) error {
 		_, err := t.Label(column, kind)
 		return err
 	}
 }
 
-func features(columns ...string) func(*table.Table) error {
-	return func(t *table.Table) error {
+func features(columns ...string) func(*table.Data) error {
+	return func(t *table.Data) error {
 		_, err := t.Fit(columns, nil)
 		return err
 	}

@@ -40,7 +40,7 @@ const autoClasses, mostClasses = 20, 1000
 
 // Label reads a column as the label. Errors: no such column, text or times, a row without a label, a label that is
 // constant, and more than 1,000 classes.
-func (t *Table) Label(name string, kind LabelKind) (*Label, error) {
+func (t *Data) Label(name string, kind LabelKind) (*Label, error) {
 	c, err := t.complete(name, "label")
 	switch {
 	case err != nil:

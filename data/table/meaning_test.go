@@ -29,7 +29,7 @@ func columnOf(values ...string) string {
 }
 
 // values are those of a column.
-func values(t *testing.T, tab *table.Table, column string) any {
+func values(t *testing.T, tab *table.Data, column string) any {
 	t.Helper()
 	columns, err := tab.Columns([]string{column}, nil)
 	demand.NoError(t, err)

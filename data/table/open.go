@@ -14,7 +14,7 @@ import (
 
 // Open reads a table. All errors are of type *Error, except those of the system that have nothing to do with the file's
 // content; a file that does not exist is an *Error that wraps fs.ErrNotExist.
-func Open(path string, o Options) (*Table, error) {
+func Open(path string, o Options) (*Data, error) {
 	info, err := os.Stat(path) // before it is opened: a pipe without a writer would wait forever
 	if err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
 		return nil, &Error{File: path, Problem: "is a pipe, and a table is read more than once",
@@ -32,7 +32,7 @@ func Open(path string, o Options) (*Table, error) {
 }
 
 // Read reads a table of size bytes from r, as Open does. The name is for errors.
-func Read(name string, r io.ReaderAt, size int64, o Options) (*Table, error) {
+func Read(name string, r io.ReaderAt, size int64, o Options) (*Data, error) {
 	in := &input{name: name, r: r, size: size, o: o}
 	t, err := in.read()
 	if err != nil {
@@ -87,7 +87,7 @@ func (in *input) prepare() error {
 		}
 	}
 	if in.named = in.missing; in.named == nil {
-		in.missing = DefaultMissing
+		in.missing = defaultMissing
 	}
 	in.missing = slices.Concat(in.missing, odd)
 	return nil
@@ -115,7 +115,7 @@ var magics = []struct{ bytes, what, fix string }{
 }
 
 // read finds the format and reads the table.
-func (in *input) read() (*Table, error) {
+func (in *input) read() (*Data, error) {
 	if err := in.prepare(); err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (in *input) wanted(names []string, line int) ([]int, error) {
 }
 
 // with is the table with other columns.
-func (t Table) with(columns []*column) *Table {
+func (t Data) with(columns []*column) *Data {
 	t.columns, t.byName = columns, make(map[string]*column, len(columns))
 	for _, c := range columns {
 		t.byName[c.Name] = c

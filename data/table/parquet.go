@@ -31,7 +31,7 @@ type parquetReader struct {
 const mostPage, batchValues = 1 << 30, 1 << 13
 
 // readParquet reads a Parquet file.
-func (in *input) readParquet() (t *Table, err error) {
+func (in *input) readParquet() (t *Data, err error) {
 	name := "" // of the column that is read
 	defer func() {
 		switch problem := recover().(type) {
@@ -90,7 +90,7 @@ func (in *input) readParquet() (t *Table, err error) {
 		}
 		columns = append(columns, c)
 	}
-	return Table{file: in.name, format: "Parquet", rows: r.rows, location: in.o.Location}.with(columns), nil
+	return Data{file: in.name, format: "Parquet", rows: r.rows, location: in.o.Location}.with(columns), nil
 }
 
 // arrowZones are the zones of the columns of times. Parquet has none, so Arrow's libraries, and with them

@@ -19,7 +19,7 @@ import (
 )
 
 // read reads a table from a text.
-func read(t testing.TB, content string, o table.Options) *table.Table {
+func read(t testing.TB, content string, o table.Options) *table.Data {
 	t.Helper()
 	tab, err := table.Read("x.csv", strings.NewReader(content), int64(len(content)), o)
 	demand.NoError(t, err)
@@ -27,7 +27,7 @@ func read(t testing.TB, content string, o table.Options) *table.Table {
 }
 
 // encoded are the features of all rows, the encoder fitted on all.
-func encoded(t testing.TB, tab *table.Table, columns ...string) []float32 {
+func encoded(t testing.TB, tab *table.Data, columns ...string) []float32 {
 	t.Helper()
 	if columns == nil {
 		var err error

@@ -8,7 +8,7 @@ import (
 )
 
 // Select returns the table of some rows. Row still says which rows of the file they are.
-func (t *Table) Select(rows []int) *Table {
+func (t *Data) Select(rows []int) *Data {
 	out := *t
 	out.rows, out.notes = len(rows), slices.Clone(t.notes)
 	out.from = collect(rows, func(i int) int32 { return int32(t.Row(i)) })
@@ -35,7 +35,7 @@ func (c *column) lacking(rows int) []int {
 }
 
 // Row is the number of a row in the file, from 0. Rows that Usable or Select left out have none.
-func (t *Table) Row(i int) int {
+func (t *Data) Row(i int) int {
 	if t.from != nil {
 		return int(t.from[i])
 	}
@@ -43,7 +43,7 @@ func (t *Table) Row(i int) int {
 }
 
 // Missing lists the rows that have no value in a column. There are none of "".
-func (t *Table) Missing(name string) (rows []int) {
+func (t *Data) Missing(name string) (rows []int) {
 	if c := t.byName[name]; c != nil && c.Missing > 0 {
 		return c.lacking(t.rows)
 	}
@@ -54,7 +54,7 @@ func (t *Table) Missing(name string) (rows []int) {
 // rows far from all others in time: placeholders such as 9999-12-31. A column of numbers that mean times, such
 // as 1704067200, becomes one of times. The table's notes say so. time and label may be empty; Times and Label find
 // mistakes in them.
-func (t *Table) Usable(time, label string) *Table {
+func (t *Data) Usable(time, label string) *Data {
 	t = t.readTimes(time)
 	var notes []string
 	drop := make([]bool, t.rows)
@@ -117,7 +117,7 @@ func near(values []float64) (least, greatest float64) {
 
 // readTimes returns the table with numbers of a column as the times that they mean, if it is one of numbers that mean
 // times and its type was not given.
-func (t *Table) readTimes(name string) *Table {
+func (t *Data) readTimes(name string) *Data {
 	c := t.byName[name]
 	if c == nil || c.Kind != Number || c.given || c.Missing > 0 {
 		return t
@@ -155,7 +155,7 @@ func (s *scale) other(location *time.Location) func(v float64) bool {
 
 // noDate is the first row of a column of numbers with no date where at least nine rows in ten have one, such as 202413
 // among months; -1 if there is none. Taken as plain numbers, a year of such dates would have 100 months.
-func (t *Table) noDate(c *column) int {
+func (t *Data) noDate(c *column) int {
 	if c.Kind != Number || c.given {
 		return -1
 	}

@@ -31,7 +31,7 @@ type Options struct {
 	// unix, unixms, unixus, unixns, excel (days), year (with a fraction), yyyymm, yyyymmdd.
 	Layouts map[string]string
 	Drop    []string // columns to leave out
-	// Missing are the texts that mean a missing value, apart from the empty one; nil: DefaultMissing, unless a category's
+	// Missing are the texts that mean a missing value, apart from the empty one; nil: defaultMissing, unless a category's
 	// other levels show that it is one. NaN and inf may be added: they replace none of the others.
 	Missing []string
 	Decimal byte // decimal mark of a CSV file's numbers, '.' or ','; 0: '.'
@@ -49,9 +49,9 @@ type Options struct {
 	limits   *limits
 }
 
-// DefaultMissing lists the texts that mean a missing value. NaN is not one of them, since it is often the result of a
+// defaultMissing lists the texts that mean a missing value. NaN is not one of them, since it is often the result of a
 // failed computation: add it with Options.Missing. Texts are compared after surrounding spaces are removed.
-var DefaultMissing = []string{"NA", "N/A", "n/a", "#N/A", "null", "NULL", "None", "NaT", "?"}
+var defaultMissing = []string{"NA", "N/A", "n/a", "#N/A", "null", "NULL", "None", "NaT", "?"}
 
 // limits bounds what a file may use.
 type limits struct {
@@ -65,8 +65,8 @@ type limits struct {
 // expanded is the number of bytes that a file of the given size may decompress to.
 func (l *limits) expanded(size int64) int64 { return max(l.Free, size*l.Ratio) }
 
-// Table is a table in memory. It does not change; its methods may be called concurrently.
-type Table struct {
+// Data is a table in memory. It does not change; its methods may be called concurrently.
+type Data struct {
 	file     string
 	format   string
 	rows     int
@@ -105,17 +105,17 @@ func (c *column) isMissing(i int) bool {
 }
 
 // Rows is the number of rows.
-func (t *Table) Rows() int { return t.rows }
+func (t *Data) Rows() int { return t.rows }
 
 // Schema describes the columns.
-func (t *Table) Schema() Schema {
+func (t *Data) Schema() Schema {
 	return Schema{t.file, t.format, t.rows, collect(t.columns, func(c *column) ColumnSchema { return c.ColumnSchema }),
 		t.Notes()}
 }
 
 // Notes are what the user should know about how the file was read: of the file, of columns whose values were changed,
 // and how many values the texts of missing values made missing.
-func (t *Table) Notes() []string {
+func (t *Data) Notes() []string {
 	notes := slices.Clone(t.notes)
 	var columns, missing []string
 	for _, c := range t.columns {
@@ -184,7 +184,7 @@ func joined(separator string, parts ...string) string {
 }
 
 // errorf is an error about the table. row is an index from 0, or -1.
-func (t *Table) errorf(row int, column, fix, problem string, args ...any) *Error {
+func (t *Data) errorf(row int, column, fix, problem string, args ...any) *Error {
 	e := &Error{File: t.file, Column: column, Problem: fmt.Sprintf(problem, args...), Fix: fix}
 	if row >= 0 {
 		e.Row = t.Row(row) + 1
@@ -196,7 +196,7 @@ func (t *Table) errorf(row int, column, fix, problem string, args ...any) *Error
 }
 
 // column finds a column by its name.
-func (t *Table) column(name string) (*column, error) {
+func (t *Data) column(name string) (*column, error) {
 	if c, ok := t.byName[name]; ok {
 		return c, nil
 	}

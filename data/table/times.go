@@ -102,7 +102,7 @@ type Times struct {
 	Counts []int     // number of rows
 	Sorted bool      // the rows are in time order
 
-	table    *Table
+	table    *Data
 	column   *column
 	unit     *unit
 	first    []float64 // of the times, or the first one of each block
@@ -137,7 +137,7 @@ func (t *Times) Rows(from, to int) (rows []int) {
 // Times groups the rows by a column of kind Time or Number. Column "" is the order of the rows; it needs blocks. Rows
 // of equal time are always in one block. Errors: no such column, a column that is neither, a bin that needs dates where
 // there are numbers, a row without a time, and only one time.
-func (t *Table) Times(name string, bin Bin) (*Times, error) {
+func (t *Data) Times(name string, bin Bin) (*Times, error) {
 	out := &Times{Column: name, Bin: bin, table: t}
 	if at := slices.IndexFunc(units, func(u unit) bool { return u.name == bin.Unit }); at >= 0 {
 		out.unit = &units[at]
@@ -201,7 +201,7 @@ func (t *Table) Times(name string, bin Bin) (*Times, error) {
 }
 
 // complete is a column that has a value in every row, for a purpose.
-func (t *Table) complete(name, purpose string) (*column, error) {
+func (t *Data) complete(name, purpose string) (*column, error) {
 	c, err := t.column(name)
 	rows := t.Missing(name)
 	switch {

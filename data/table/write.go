@@ -232,7 +232,7 @@ func (p *ParquetWriter) write(columns []*cells) (err error) {
 
 // Columns returns columns of the table as they were read, to write some rows of them: for a trainer of the user. nil
 // names are all columns but text, which is not kept; nil rows are all rows.
-func (t *Table) Columns(names []string, rows []int) ([]Column, error) {
+func (t *Data) Columns(names []string, rows []int) ([]Column, error) {
 	rows, columns, err := t.part(names, rows)
 	if err != nil {
 		return nil, err

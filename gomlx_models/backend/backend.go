@@ -29,10 +29,10 @@ import (
 // their hash: a colon-separated list of plugin files or of folders with plugins, as in go-xla.
 const PluginPathEnv = "PJRT_PLUGIN_LIBRARY_PATH"
 
-// FlagsEnv is the environment variable with options of XLA, such as
+// flagsEnv is the environment variable with options of XLA, such as
 // --xla_cpu_use_xnnpack=false. The plugin reads it once. Options can change the last digits
 // of results, so Info records them.
-const FlagsEnv = "XLA_FLAGS"
+const flagsEnv = "XLA_FLAGS"
 
 // The names that Open accepts, next to the path of a PJRT plugin.
 const (
@@ -67,7 +67,7 @@ type Info struct {
 	PluginVersion string `json:"plugin_version,omitempty"` // release of the plugin, "" if unknown
 	PluginSHA256  string `json:"plugin_sha256,omitempty"`  // of the file at PluginPath
 	PJRTAPI       string `json:"pjrt_api,omitempty"`       // version of the plugin's C interface, such as 0.81
-	Flags         string `json:"flags,omitempty"`          // value of FlagsEnv, "" for none
+	Flags         string `json:"flags,omitempty"`          // value of flagsEnv, "" for none
 }
 
 // Options adjusts Open. The zero value logs nothing.

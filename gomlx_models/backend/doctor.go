@@ -90,7 +90,7 @@ func checkPlugin(info Info) Check {
 	c := Check{Name: "plugin", Status: OK, Detail: fmt.Sprintf("%s, %s, PJRT %s, SHA-256 %s, from %s",
 		info.PluginPath, cmp.Or(info.PluginVersion, "unknown version"), info.PJRTAPI, info.PluginSHA256, info.Source)}
 	if info.Flags != "" {
-		c.Detail += fmt.Sprintf(", %s %q", FlagsEnv, info.Flags)
+		c.Detail += fmt.Sprintf(", %s %q", flagsEnv, info.Flags)
 	}
 	sum, err := artifact.SHA256(info.PluginPath)
 	if err == nil && sum != info.PluginSHA256 {

@@ -83,7 +83,7 @@ func load(plugin pluginInfo, name, config string, opts Options, threads int) (op
 	}
 	b := &Backend{Backend: inner, Info: Info{
 		Name: name, Source: plugin.source, PluginPath: plugin.path, PluginVersion: plugin.version,
-		Devices: inner.NumDevices(), Flags: strings.Join(strings.Fields(os.Getenv(FlagsEnv)), " "),
+		Devices: inner.NumDevices(), Flags: strings.Join(strings.Fields(os.Getenv(flagsEnv)), " "),
 	}, reopen: func(threads int) (*Backend, error) { return load(plugin, name, config, opts, threads) }}
 	if b.Info.Devices > 0 {
 		b.Info.Device = inner.DeviceDescription(0)

@@ -53,7 +53,7 @@ func TestOpenXLA(t *testing.T) {
 // A second client of the CPU plugin works after the first is closed, and has the same
 // Identity.
 func TestNewClient(t *testing.T) {
-	t.Setenv(FlagsEnv, "")
+	t.Setenv(flagsEnv, "")
 	b := open(t, XLACPU)
 	shared := b.HasSharedBuffers()
 	another, err := b.NewClient(0)
@@ -77,10 +77,10 @@ func TestNewClient(t *testing.T) {
 
 // Options of XLA can change the last digits of results, so they are part of the Identity.
 func TestFlags(t *testing.T) {
-	t.Setenv(FlagsEnv, "")
+	t.Setenv(flagsEnv, "")
 	plain := open(t, XLACPU)
 	defer plain.Finalize()
-	t.Setenv(FlagsEnv, " --xla_cpu_use_xnnpack=true  --xla_cpu_enable_fast_math=false ")
+	t.Setenv(flagsEnv, " --xla_cpu_use_xnnpack=true  --xla_cpu_enable_fast_math=false ")
 	b := open(t, XLACPU)
 	defer b.Finalize()
 	id := b.Info.Identity()

@@ -21,8 +21,8 @@ import (
 	"tvps/replicate/usage"
 )
 
-// ErrDiffer marks errors about numbers that differ from their goldens.
-var ErrDiffer = errors.New("notebooks differ from their goldens")
+// errDiffer marks errors about numbers that differ from their goldens.
+var errDiffer = errors.New("notebooks differ from their goldens")
 
 // Options configures Check. Goldens and Report are required.
 type Options struct {
@@ -63,7 +63,7 @@ func (o Outcome) good() bool {
 
 // Check checks the notebooks, each in the kernel that it names, and reports all differences. A notebook that fails does
 // not stop the others. One whose kernel, or a Python module that it imports, is not installed is skipped, and Report
-// says so; only the kernel of this checkout must be there. The error wraps ErrDiffer if numbers differ or outputs are
+// says so; only the kernel of this checkout must be there. The error wraps errDiffer if numbers differ or outputs are
 // out of date, and the errors of notebooks that failed.
 func Check(ctx context.Context, files []string, o Options) error {
 	if o.run == nil {
@@ -129,7 +129,7 @@ func verdict(outcomes []Outcome) error {
 	if len(differ) > 0 {
 		names := strings.Join(differ, ", ")
 		errs = append(errs, fmt.Errorf("%w: %s; if the new numbers and outputs are right, repeat with --update",
-			ErrDiffer, names))
+			errDiffer, names))
 	}
 	return errors.Join(errs...)
 }

@@ -139,7 +139,7 @@ func TestDifferences(t *testing.T) {
 			b.cells(t, c.cells...)
 			report, err := b.check(t)
 			demand.Error(t, err, "nb.ipynb", "--update")
-			if !errors.Is(err, ErrDiffer) {
+			if !errors.Is(err, errDiffer) {
 				t.Errorf("%v is not ErrDiffer", err)
 			}
 			lines := strings.Split(strings.TrimSpace(report), "\n")
@@ -233,7 +233,7 @@ func TestFirstGolden(t *testing.T) {
 	b.Update = false
 	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.925, "chart/1/line/0": 1.009}}`)
 	report, err := b.check(t)
-	if !errors.Is(err, ErrDiffer) || strings.Count(report, "\noff") != 1 ||
+	if !errors.Is(err, errDiffer) || strings.Count(report, "\noff") != 1 ||
 		!strings.Contains(report, "fig01/a/ours/accuracy") {
 		t.Errorf("the default rules: error %v, report %s", err, report)
 	}
@@ -312,7 +312,7 @@ func TestFailure(t *testing.T) {
 	other := b.copied(t)
 	err := Check(t.Context(), []string{b.file, other}, b.Options)
 	var failed *runner.CellError
-	if !errors.As(err, &failed) || failed.Number != 2 || errors.Is(err, ErrDiffer) || len(b.jobs) != 2 {
+	if !errors.As(err, &failed) || failed.Number != 2 || errors.Is(err, errDiffer) || len(b.jobs) != 2 {
 		t.Errorf("error %v after %d notebooks", err, len(b.jobs))
 	}
 	if text, _ := os.ReadFile(b.goldenFile()); !strings.Contains(string(text), `"share": 1`) {
@@ -356,7 +356,7 @@ func TestSkipped(t *testing.T) {
 	b.report.Reset()
 	err = Check(t.Context(), []string{b.file, other}, b.Options)
 	if report := b.report.String(); !strings.Contains(report, "nb.ipynb: skipped: its kernel is not installed\n") ||
-		!strings.Contains(report, "other.ipynb: 1 numbers, 1 differences") || !errors.Is(err, ErrDiffer) {
+		!strings.Contains(report, "other.ipynb: 1 numbers, 1 differences") || !errors.Is(err, errDiffer) {
 		t.Errorf("report %q, error %v", report, err)
 	}
 }

@@ -52,7 +52,7 @@ func TestStored(t *testing.T) {
 		if c.want == "" {
 			continue
 		}
-		if !errors.Is(err, ErrDiffer) {
+		if !errors.Is(err, errDiffer) {
 			t.Errorf("%s: %v, want ErrDiffer", c.name, err)
 		}
 		b.Update = true

@@ -116,7 +116,7 @@ func TestFilmsInABrowser(t *testing.T) {
 	film := filepath.Join(root(t), "figures", "gallery", "fig02", "fig02-a-learners-film.svg")
 	dir := notebook(t, name, `import \"os\"\nimport \"tvps/figures\"\nimport \"tvps/replicate/notebook\"`,
 		`%%\nsvg := notebook.Must(os.ReadFile(\"`+film+`\"))\nfilm := figures.Film{Name: \"learners\", SVG: svg}\n`+
-			`notebook.Films(figures.Figure{Panels: []figures.Panel{{Key: \"a\", Films: []figures.Film{film}}}})`)
+			`notebook.Films(figures.Figure{Panels: []figures.Chart{{Key: \"a\", Films: []figures.Film{film}}}})`)
 	v, _ := newView(t, browser, "films")
 	demand.NoError(t, chromedp.Run(v.ctx, chromedp.EmulateViewport(1300, 900)))
 	v.run(startLab(t, python, dir, "").address, name)

@@ -11,8 +11,8 @@ import (
 	"tvps/replicate/usage"
 )
 
-// ParametersTag marks the cells whose declarations are the notebook's parameters.
-const ParametersTag = "parameters"
+// parametersTag marks the cells whose declarations are the notebook's parameters.
+const parametersTag = "parameters"
 
 // Parameter is a declaration with a literal value in a cell with the tag parameters.
 type Parameter struct {
@@ -77,7 +77,7 @@ func (d dialect) literal(kind, value string) (string, error) {
 func (nb *Notebook) Parameters() ([]Parameter, error) {
 	var all []Parameter
 	for i, c := range nb.Cells {
-		if c.Type != Code || !c.HasTag(ParametersTag) {
+		if c.Type != Code || !c.HasTag(parametersTag) {
 			continue
 		}
 		d, ok := dialects[nb.Language()]
@@ -139,7 +139,7 @@ func known(values map[string]string, all []Parameter) error {
 		}
 		if len(all) == 0 {
 			return usage.Errorf("has no parameter %q: there is no cell with the tag %q that declares one",
-				name, ParametersTag)
+				name, parametersTag)
 		}
 		return usage.Errorf("has no parameter %q; its parameters:\n%s", name, list(all))
 	}

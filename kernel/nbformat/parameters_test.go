@@ -44,7 +44,7 @@ func withCell(language, source string) *Notebook {
 		Metadata: map[string]any{"language_info": map[string]any{"name": language}},
 		Cells: []*Cell{
 			{Type: Code, Source: "var other = 1", Metadata: map[string]any{}},
-			{Type: Code, Source: source, Metadata: map[string]any{"tags": []any{"x", ParametersTag}}},
+			{Type: Code, Source: source, Metadata: map[string]any{"tags": []any{"x", parametersTag}}},
 		},
 	}
 }

@@ -90,7 +90,7 @@ func checkSpec(l Layout, t toolchain) backend.Check {
 		c.Detail += "; Jupyter finds it if JUPYTER_PATH contains " + l.Jupyter
 		return c
 	}
-	if found, err := jupyter.Find(KernelName); err == nil && found.Dir != l.specDir() {
+	if found, err := jupyter.Find(kernelName); err == nil && found.Dir != l.specDir() {
 		c.Status, c.Detail = backend.Warn, fmt.Sprintf("Jupyter uses %s instead of %s", found.Dir, l.specDir())
 		c.Fix = "delete the former, or unset JUPYTER_PATH"
 	}

@@ -26,8 +26,8 @@ func labFix(l Layout) string {
 		"or use `python3 -m pip install jupyterlab==" + LabVersion + "`"
 }
 
-// ErrNoLab marks errors about a JupyterLab that is missing, does not work or is too old.
-var ErrNoLab = errors.New("JupyterLab is not installed")
+// errNoLab marks errors about a JupyterLab that is missing, does not work or is too old.
+var errNoLab = errors.New("JupyterLab is not installed")
 
 // LabOptions configures Lab.
 type LabOptions struct {
@@ -51,7 +51,7 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 		find = func(ctx context.Context, l Layout) (jupyterLab, error) { return makeVenv(ctx, l, o.Install.Log) }
 	}
 	lab, err := find(ctx, l)
-	if errors.Is(err, ErrNoLab) {
+	if errors.Is(err, errNoLab) {
 		return fmt.Errorf("%w: %s", err, labFix(l))
 	}
 	if err != nil {
@@ -148,9 +148,9 @@ func endWithGo(ctx context.Context, cancel func()) {
 }
 
 // findLab finds the JupyterLab on PATH, such as that of an active virtual environment, or else the private one. The
-// error wraps ErrNoLab if neither can be used.
+// error wraps errNoLab if neither can be used.
 func findLab(ctx context.Context, l Layout) (jupyterLab, error) {
-	why := ErrNoLab
+	why := errNoLab
 	if path, err := exec.LookPath("jupyter-lab"); err == nil {
 		lab, err := labAt(ctx, path, path)
 		if err == nil {
@@ -176,11 +176,11 @@ func labAt(ctx context.Context, where string, command ...string) (jupyterLab, er
 		return jupyterLab{}, ctx.Err()
 	}
 	if err != nil {
-		return jupyterLab{}, fmt.Errorf("%w: %s does not work (%w)", ErrNoLab, where, err)
+		return jupyterLab{}, fmt.Errorf("%w: %s does not work (%w)", errNoLab, where, err)
 	}
 	major, _, _ := strings.Cut(version, ".")
 	if n, err := strconv.Atoi(major); err != nil || n < 4 {
-		return jupyterLab{}, fmt.Errorf("%w in version 4 or later: %s is version %q", ErrNoLab, where, version)
+		return jupyterLab{}, fmt.Errorf("%w in version 4 or later: %s is version %q", errNoLab, where, version)
 	}
 	return jupyterLab{command: command, version: version, where: where}, nil
 }

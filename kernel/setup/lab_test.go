@@ -59,7 +59,7 @@ func TestLabMissing(t *testing.T) {
 		defer cancel()
 		err := Lab(ctx, l, LabOptions{Install: InstallOptions{Log: &demand.Buffer{}, Out: &demand.Buffer{}, parts: fakeParts(&builds)}})
 		demand.Error(t, err, words, "kernel lab --venv --prefix", "python3 -m pip install jupyterlab=="+LabVersion)
-		if !errors.Is(err, ErrNoLab) || builds > 0 {
+		if !errors.Is(err, errNoLab) || builds > 0 {
 			t.Errorf("got %v and %d builds", err, builds)
 		}
 		if steps := NextSteps(t.Context(), l); !strings.Contains(steps, "lab --venv") || strings.Count(steps, "\n") != 1 {
@@ -162,7 +162,7 @@ func TestVenv(t *testing.T) {
 	demand.Write(t, state, "broken\n")
 	_, err := makeVenv(t.Context(), l, log)
 	demand.Error(t, err, "repeat the command")
-	if _, err := privateLab(t.Context(), l); !errors.Is(err, ErrNoLab) {
+	if _, err := privateLab(t.Context(), l); !errors.Is(err, errNoLab) {
 		t.Errorf("an incomplete environment was accepted: %v", err)
 	}
 	demand.Write(t, state, "works\n")
@@ -189,7 +189,7 @@ func TestVenv(t *testing.T) {
 	for _, marker := range []string{"", strings.Repeat("0", 64) + "\n"} { // made from no list, from another list
 		demand.Write(t, l.venvComplete(), marker)
 		before := strings.Count(log.String(), "venv\n")
-		if _, err := privateLab(t.Context(), l); !errors.Is(err, ErrNoLab) {
+		if _, err := privateLab(t.Context(), l); !errors.Is(err, errNoLab) {
 			t.Errorf("an environment with the marker %q was accepted: %v", marker, err)
 		}
 		if _, err := makeVenv(t.Context(), l, log); err != nil || strings.Count(log.String(), "venv\n") != before+1 {

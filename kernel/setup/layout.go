@@ -21,8 +21,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// KernelName is the name of the kernelspec, as in `jupyter run --kernel tvps`.
-const KernelName = "tvps"
+// kernelName is the name of the kernelspec, as in `jupyter run --kernel tvps`.
+const kernelName = "tvps"
 
 // Layout holds the paths of an installation. Use NewLayout to make one.
 type Layout struct {
@@ -102,7 +102,7 @@ func (l Layout) command(name string) string {
 func (l Layout) bin() string      { return filepath.Join(l.Data, "bin") }
 func (l Layout) goplsDir() string { return filepath.Join(l.Data, "gopls") }
 func (l Layout) lock() string     { return filepath.Join(l.Data, ".lock") }
-func (l Layout) specDir() string  { return filepath.Join(l.Jupyter, "kernels", KernelName) }
+func (l Layout) specDir() string  { return filepath.Join(l.Jupyter, "kernels", kernelName) }
 func (l Layout) specFile() string { return filepath.Join(l.specDir(), "kernel.json") }
 func (l Layout) logo() string     { return filepath.Join(l.specDir(), "logo-svg.svg") }
 
@@ -118,5 +118,5 @@ func (l Layout) program(p tool) string {
 // servedScript is the file that every JupyterLab serves as lab/extensions/tvps/static/echarts.min.js. Without a
 // package.json the folder is not an extension.
 func (l Layout) servedScript() string {
-	return filepath.Join(l.Jupyter, "labextensions", KernelName, "static", figures.ScriptFile)
+	return filepath.Join(l.Jupyter, "labextensions", kernelName, "static", figures.ScriptFile)
 }

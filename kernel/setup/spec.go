@@ -60,7 +60,7 @@ func newSpec(l Layout, t toolchain) jupyter.Spec {
 	path := []string{escape(l.bin()), escape(l.goplsDir()), escape(filepath.Join(t.root, "bin")), "${PATH}"}
 	env["PATH"] = strings.Join(path, string(os.PathListSeparator))
 	return jupyter.Spec{
-		Name: KernelName, Dir: l.specDir(),
+		Name: kernelName, Dir: l.specDir(),
 		Argv: []string{
 			l.program(relay), "{connection_file}", l.program(tools[0]), "--kernel", "{connection_file}", "-go_work=" + l.Root,
 			"--raw_error", // compile errors as text: HTML reaches no console, nbclient or papermill
@@ -83,7 +83,7 @@ func readSpec(l Layout) (jupyter.Spec, error) {
 	if err != nil {
 		return jupyter.Spec{}, err
 	}
-	s := jupyter.Spec{Name: KernelName, Dir: l.specDir()}
+	s := jupyter.Spec{Name: kernelName, Dir: l.specDir()}
 	if err := json.Unmarshal(text, &s); err != nil || s.Metadata["written_by"] != writer {
 		return jupyter.Spec{}, fmt.Errorf("%s %w: move or delete its folder, then install again",
 			l.specFile(), errForeign)

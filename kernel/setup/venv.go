@@ -30,10 +30,10 @@ func (l Layout) venvLock() string     { return filepath.Join(l.Data, ".jupyterla
 // requirementsHash is the SHA-256 of requirements: an environment made from another list is not complete.
 func requirementsHash() string { return fmt.Sprintf("%x\n", sha256.Sum256(requirements)) }
 
-// privateLab is the JupyterLab of the private environment. The error wraps ErrNoLab if there is no complete one.
+// privateLab is the JupyterLab of the private environment. The error wraps errNoLab if there is no complete one.
 func privateLab(ctx context.Context, l Layout) (jupyterLab, error) {
 	if text, err := os.ReadFile(l.venvComplete()); err != nil || string(text) != requirementsHash() {
-		return jupyterLab{}, ErrNoLab
+		return jupyterLab{}, errNoLab
 	}
 	return labAt(ctx, l.venv(), filepath.Join(l.venv(), "bin", "python"), "-m", "jupyterlab")
 }

@@ -65,7 +65,7 @@ func (t *Tables) AddFigure(f paper.Figure, dir string) error {
 	var names, judged []string
 	drawn := figures.Figure{Name: f.Name()}
 	for _, p := range f.Panels {
-		panel := figures.Panel{Key: p.Key}
+		panel := figures.Chart{Key: p.Key}
 		names = append(names, drawn.FileStem(panel)+".csv", drawn.MetricsFile(panel))
 		judged = append(judged, drawn.JudgedFile(panel))
 	}

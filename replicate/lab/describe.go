@@ -70,7 +70,7 @@ func (l *Lab) describe(f paper.Figure, o Options, panels []claims.Collected, jud
 }
 
 // describePanel makes chart, notes and table of means of a panel.
-func describePanel(f paper.Figure, c claims.Collected, absent []string) (panel figures.Panel, means figures.Summary,
+func describePanel(f paper.Figure, c claims.Collected, absent []string) (panel figures.Chart, means figures.Summary,
 	err error) {
 	rows := c.Written(c.Rows())
 	if means, err = figures.Table(rows, c.Key, c.Shown().String(), c.Series[0]); err != nil {
@@ -123,10 +123,10 @@ func shortCommit(p runs.Provenance) string {
 
 // chart describes one panel: the values of every series, or their differences to the first one, which is then the
 // line 0.
-func chart(p claims.Panel, rows []figures.Row) (figures.Panel, error) {
+func chart(p claims.Panel, rows []figures.Row) (figures.Chart, error) {
 	base, _ := looks.Of(p.Series[0])
 	shown := p.Shown()
-	panel := figures.Panel{
+	panel := figures.Chart{
 		Key:    p.Key,
 		Title:  p.Title,
 		XLabel: p.Protocol.XLabel,
@@ -150,7 +150,7 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Panel, error) {
 	for _, name := range drawn {
 		at, err := points(name)
 		if err != nil {
-			return figures.Panel{}, err
+			return figures.Chart{}, err
 		}
 		series := figures.NewSeries(name, at)
 		if slices.Contains(p.MeanLines, name) || slices.Contains(p.References, name) {

@@ -125,7 +125,7 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 	d.drawn = r
 	var names []string
 	for _, c := range ready {
-		if c.Narrow || !slices.ContainsFunc(r.Figure.Panels, func(p figures.Panel) bool { return p.Key == c.Key }) {
+		if c.Narrow || !slices.ContainsFunc(r.Figure.Panels, func(p figures.Chart) bool { return p.Key == c.Key }) {
 			continue
 		}
 		name := c.Key

@@ -78,7 +78,7 @@ const longestFilm = 32 << 20
 // title says that it is of the panel's learners, of as many episodes, and of one of its seeds; otherwise none.
 func filmOfTables(dir string, f paper.Figure, p claims.Panel) []figures.Film {
 	film := figures.Film{Name: sideBySide}
-	name := figures.Figure{Name: f.Name()}.FilmStem(figures.Panel{Key: p.Key}, film) + ".svg"
+	name := figures.Figure{Name: f.Name()}.FilmStem(figures.Chart{Key: p.Key}, film) + ".svg"
 	svg, err := artifact.ReadFile(filepath.Join(dir, f.Name(), name), longestFilm)
 	if err != nil {
 		return nil

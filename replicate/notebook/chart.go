@@ -31,7 +31,7 @@ func Charts(fig figures.Figure) {
 	}
 }
 
-func chart(fig figures.Figure, p figures.Panel) error {
+func chart(fig figures.Figure, p figures.Chart) error {
 	snippet, err := figures.Snippet(fig, p)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func Films(fig figures.Figure) {
 // pointsOf returns the points of a panel's series for `go run ./kernel check`: the mean at x has the name
 // FIGURE/PANEL/SERIES/x, and the ends of its interval, if it has one, that name with /low and /high. All numbers have 6
 // digits.
-func pointsOf(figure string, p figures.Panel) map[string]float64 {
+func pointsOf(figure string, p figures.Chart) map[string]float64 {
 	all := map[string]float64{}
 	for _, s := range p.Series {
 		for _, at := range s.Points {
@@ -188,11 +188,11 @@ func Binned(name string, n int, x, y []float64) figures.Series {
 
 // Plot shows a chart with the given curves. The number identifies the chart in the notebook and in its golden file.
 func Plot(number int, title, xlabel, ylabel string, curves ...figures.Series) {
-	p := figures.Panel{Key: fmt.Sprint(number), Title: title, XLabel: xlabel, YLabel: ylabel, Series: curves}
+	p := figures.Chart{Key: fmt.Sprint(number), Title: title, XLabel: xlabel, YLabel: ylabel, Series: curves}
 	for i := range p.Series {
 		if p.Series[i].Color == "" {
 			p.Series[i].Color = figures.Others[i%len(figures.Others)]
 		}
 	}
-	Charts(figures.Figure{Name: "chart", Panels: []figures.Panel{p}})
+	Charts(figures.Figure{Name: "chart", Panels: []figures.Chart{p}})
 }

@@ -28,7 +28,7 @@ type Source struct {
 // Stream is a table whose rows have times. It does not change.
 type Stream struct {
 	Source   Source
-	Table    *table.Table
+	Table    *table.Data
 	Times    *table.Times
 	Label    *table.Label // nil without a label
 	Features []string     // the columns that a model learns from
@@ -85,7 +85,7 @@ func Open(source Source) (*Stream, error) {
 }
 
 // unlabelled finds the times of all rows of the table that was read: labels of the last times are often not known yet.
-func (s *Stream) unlabelled(read *table.Table) {
+func (s *Stream) unlabelled(read *table.Data) {
 	bin, name := s.Source.Bin, s.Source.Time
 	if bin.Unit == "" { // blocks of other rows are not the same blocks
 		bin = table.Bin{}

@@ -66,22 +66,22 @@ func File(path string) error {
 	return nil
 }
 
-// Interruption is the error of work that Ctrl-C stopped and that says where, or what is kept. It matches
+// interruption is the error of work that Ctrl-C stopped and that says where, or what is kept. It matches
 // context.Canceled.
-type Interruption struct{ Text string }
+type interruption struct{ Text string }
 
-// Interruptedf returns an *Interruption.
+// Interruptedf returns an *interruption.
 func Interruptedf(format string, args ...any) error {
-	return &Interruption{fmt.Sprintf(format, args...)}
+	return &interruption{fmt.Sprintf(format, args...)}
 }
 
-func (e *Interruption) Error() string { return e.Text }
+func (e *interruption) Error() string { return e.Text }
 
 // Interrupted marks the error.
-func (e *Interruption) Interrupted() {}
+func (e *interruption) Interrupted() {}
 
 // Unwrap returns context.Canceled.
-func (e *Interruption) Unwrap() error { return context.Canceled }
+func (e *interruption) Unwrap() error { return context.Canceled }
 
 type marked struct{ error }
 

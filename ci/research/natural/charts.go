@@ -10,8 +10,8 @@ import (
 )
 
 // draw writes a chart as SVG.
-func draw(path string, p figures.Panel) error {
-	picture, err := figures.SVG(figures.Figure{Title: p.Title, Panels: []figures.Panel{p}}, p)
+func draw(path string, p figures.Chart) error {
+	picture, err := figures.SVG(figures.Figure{Title: p.Title, Panels: []figures.Chart{p}}, p)
 	if err != nil {
 		return err
 	}
@@ -20,8 +20,8 @@ func draw(path string, p figures.Panel) error {
 
 // profiles is the chart of the share of tables on which a rule's regret is at most x, for the first leaders and the
 // rules that others are compared with.
-func profiles(all []*Losses, leaders []Leader) figures.Panel {
-	p := figures.Panel{Key: "a", Title: "Share of tables with at most so much regret", XLabel: "regret, % of the loss of equal weights",
+func profiles(all []*Losses, leaders []Leader) figures.Chart {
+	p := figures.Chart{Key: "a", Title: "Share of tables with at most so much regret", XLabel: "regret, % of the loss of equal weights",
 		YLabel: "share of tables", Share: true}
 	for i, x := range curves(leaders) {
 		s := figures.Series{Name: x.Rule, Label: x.Rule, Color: figures.Others[i]}
@@ -50,8 +50,8 @@ func curves(leaders []Leader) (out []Leader) {
 }
 
 // course is the chart of the mean loss up to each test block, relative to that of tuned forgetting.
-func course(l *Losses) figures.Panel {
-	p := figures.Panel{Key: "a", Title: l.Table.Name + ", " + l.Suite.What + ": mean " + strings.ReplaceAll(l.Metric, "-", " ") +
+func course(l *Losses) figures.Chart {
+	p := figures.Chart{Key: "a", Title: l.Table.Name + ", " + l.Suite.What + ": mean " + strings.ReplaceAll(l.Metric, "-", " ") +
 		" up to each test block", XLabel: "test block", YLabel: "minus tuned forgetting", XNames: l.Times}
 	for i, x := range curves(Leaders([]*Losses{l})) {
 		p.Series = append(p.Series, backtest.Course(x.Rule, figures.Others[i], l.of(x.Rule), l.of(backtest.Forgetting), l.Rows))

@@ -20,7 +20,7 @@ var curves = []string{Uniform, Window, "joint", "joint-forgetting", "covariate-f
 
 // WritePage writes index.html, chart.png and echarts.min.js to the folder, which it makes if needed.
 func (r *Result) WritePage(dir string) error {
-	fig := figures.Figure{Name: "backtest", Title: "Back test", Panels: []figures.Panel{r.panel()},
+	fig := figures.Figure{Name: "backtest", Title: "Back test", Panels: []figures.Chart{r.panel()},
 		Source: []string{fmt.Sprintf("%s, model %s.", filepath.Base(r.File), r.ShortModel())}}
 	picture, err := figures.PNG(fig, fig.Panels[0])
 	if err != nil {
@@ -30,8 +30,8 @@ func (r *Result) WritePage(dir string) error {
 }
 
 // panel is the chart: the mean loss of each rule minus that of tuned forgetting, over the test blocks up to each.
-func (r *Result) panel() figures.Panel {
-	p := figures.Panel{Key: "a", Title: "Mean " + r.Words() + " up to each test block, minus that of tuned forgetting",
+func (r *Result) panel() figures.Chart {
+	p := figures.Chart{Key: "a", Title: "Mean " + r.Words() + " up to each test block, minus that of tuned forgetting",
 		XLabel: "test block", YLabel: r.Words() + " minus tuned forgetting",
 		Reference: &figures.Reference{Value: 0, Label: "tuned forgetting", Color: "#777777"},
 		Notes: []string{"Below 0 is better than tuned forgetting. A line is the mean over all rows of the test blocks " +

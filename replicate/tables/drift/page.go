@@ -17,9 +17,9 @@ var page = tables.Page(pageText)
 // WritePage writes index.html and echarts.min.js to the folder, which it makes if needed.
 func (r *Result) WritePage(dir string) error {
 	fig := figures.Figure{Name: "drift"}
-	fig.Panels = slices.DeleteFunc([]figures.Panel{r.likeness(), r.panel("before", "Difference from the stretch before", before),
+	fig.Panels = slices.DeleteFunc([]figures.Chart{r.likeness(), r.panel("before", "Difference from the stretch before", before),
 		r.panel("present", "Difference from the present, the last stretch", present)},
-		func(p figures.Panel) bool { return len(p.Series) == 0 }) // stretches of too few rows are not tested
+		func(p figures.Chart) bool { return len(p.Series) == 0 }) // stretches of too few rows are not tested
 	return tables.WritePage(dir, page, r, fig, r.heatMaps(), map[string][]byte{})
 }
 
@@ -35,8 +35,8 @@ func (r *Result) Titled() []Contribution {
 var looks = map[string]string{tables.InX: "#0072b2", tables.InY: "#e69f00", tables.InBoth: "#d62728", tables.InRule: "#009e73"}
 
 // likeness is the chart of the last row of each map.
-func (r *Result) likeness() figures.Panel {
-	p := figures.Panel{Key: "likeness", Title: "How like the present the past is", XLabel: "block of time",
+func (r *Result) likeness() figures.Chart {
+	p := figures.Chart{Key: "likeness", Title: "How like the present the past is", XLabel: "block of time",
 		YLabel: "mean of min(ω, 1) (1: alike)", YRange: &[2]float64{0, 1}}
 	p.XNames = tables.Collect(r.Blocks, func(b tables.Block) string { return tables.ShortName(b.Name) })
 	for _, m := range r.Maps {
@@ -50,8 +50,8 @@ func (r *Result) likeness() figures.Panel {
 }
 
 // panel is the chart of the tests against one reference.
-func (r *Result) panel(key, title, against string) figures.Panel {
-	p := figures.Panel{Key: key, Title: title, XLabel: "stretch, by its first time", YLabel: "MMD² (0: no difference)",
+func (r *Result) panel(key, title, against string) figures.Chart {
+	p := figures.Chart{Key: key, Title: title, XLabel: "stretch, by its first time", YLabel: "MMD² (0: no difference)",
 		Reference: &figures.Reference{Value: 0, Label: "no difference", Color: "#777777"}}
 	p.XNames = tables.Collect(r.Tests.Stretches, func(s Stretch) string { return tables.ShortName(s.Name) })
 	for _, in := range subjects {
