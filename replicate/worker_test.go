@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -25,6 +26,12 @@ func TestWorkers(t *testing.T) {
 	first, _, firstErr := s.command(args...)
 	demand.NoError(t, first.Start())
 	demand.Soon(t, "a step", func() bool { return s.stepsDone() > 0 })
+	status := slices.Delete(slices.Clone(longer), 12, 14) // without --workers
+	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, status, []string{"--set", "stack=1"})...)
+	if !regexp.MustCompile(`ours seed 0 +\w+ +running: \d+ of 25 steps, on \S+, process \d+`).MatchString(shown) {
+		t.Errorf("status does not show where a run is computed:\n%s", shown)
+	}
+	demand.Words(t, shown, "1 running", "of 200 steps missing")
 	second, _, secondErr := s.command(args...)
 	demand.NoError(t, second.Start())
 	if err := first.Wait(); err != nil {
@@ -61,6 +68,19 @@ func TestWorkers(t *testing.T) {
 	if got, want := s.csv(t), local.csv(t); got != want {
 		t.Errorf("the table is %q, of one process %q", got, want)
 	}
+}
+
+// TestRunsOfThePaper: CLUSTER.md says how many runs and steps all figures have at the paper's scale.
+func TestRunsOfThePaper(t *testing.T) {
+	s := newSandbox(t)
+	demand.NoError(t, os.Mkdir(s.results, 0o755))
+	shown := s.quiet(t, "status", "all", "--scale", "paper")
+	sentence := regexp.MustCompile(`: (\d+) runs with (\d+),(\d+) steps`)
+	said := sentence.FindStringSubmatch(string(demand.Read(t, "CLUSTER.md")))
+	if said == nil {
+		t.Fatal("CLUSTER.md does not say how many runs there are")
+	}
+	demand.Words(t, shown, fmt.Sprintf("scale paper: %s missing; %s%s of ", said[1], said[2], said[3]))
 }
 
 // A worker that cannot start ends with exit code 2 and one sentence, before it locks a run.
@@ -142,7 +162,7 @@ func TestWorkerWaitsForACheckpoint(t *testing.T) {
 	defer file.Close()
 	cmd.Stderr = file
 	demand.NoError(t, cmd.Start())
-	demand.Soon(t, "waiting", func() bool { return strings.Contains(string(demand.Read(t, log)), "waiting for another process") })
+	demand.Soon(t, "waiting", func() bool { return strings.Contains(string(demand.Read(t, log)), "waiting for another") })
 	demand.Write(t, checkpoint, string(demand.Read(t, filepath.Join("..", "gomlx_models", "resnet", "checkpoints",
 		"resnet18-w16-split0.safetensors"))))
 	demand.NoError(t, lock.Unlock())

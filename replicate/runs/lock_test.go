@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"tvps/ci/demand"
@@ -217,4 +218,30 @@ func TestLockFileOfAFinishedRun(t *testing.T) {
 	if isThere(store.lockPath(spec(0))) {
 		t.Error("the lock file is left")
 	}
+}
+
+// Whoever holds a lock renews the time of its file, and no longer after stop.
+func TestSignsOfLife(t *testing.T) {
+	codec() // outside of the bubble, as its channels are
+	synctest.Test(t, func(t *testing.T) {
+		store := open(t, t.TempDir())
+		held, err := store.claim(spec(0))
+		demand.NoError(t, err)
+		defer held.release()
+		stop := locks{held}.keepAlive()
+		time.Sleep(10*signOfLife + time.Second)
+		age := func() time.Duration {
+			info, err := os.Stat(store.lockPath(spec(0)))
+			demand.NoError(t, err)
+			return time.Since(info.ModTime())
+		}
+		if age().Abs() > signOfLife {
+			t.Errorf("the last sign of life is %s old", age())
+		}
+		stop()
+		time.Sleep(5 * signOfLife)
+		if age() < 4*signOfLife {
+			t.Errorf("a sign of life after the end, %s old", age())
+		}
+	})
 }
