@@ -18,8 +18,8 @@ const relayFolder = "tvps-relay-"
 
 // guardRelay runs this program again, as the relay, in a process group of its own, and returns its exit code. A client
 // may kill the guard at any time: then the relay, which nobody kills, ends the kernel and its processes. The guard ends
-// the relay at a signal, and when the process that started it is gone. Of a relay that is killed it ends the processes, and
-// removes the folder.
+// the relay at a signal, and when the process that started it is gone. Of a relay that is killed it ends the processes,
+// and removes the folder.
 func guardRelay(signals <-chan os.Signal, l *log) (code int, err error) {
 	gone := parentGone()
 	program, err := os.Executable()
