@@ -172,15 +172,10 @@ func TestRelayKilled(t *testing.T) {
 	demand.Soon(t, "the end of all processes", func() bool { return len(fakeProcesses(t)) == 0 })
 }
 
-// A relay that is killed leaves no process and no folder: the guard ends them. A kernel's temporary files go, too.
+// A relay that is killed leaves no process and no folder: the guard ends them.
 func TestRelayItselfKilled(t *testing.T) {
 	k := startFake(t, relaySpec(t, "well"), Options{})
 	execute(t, k, "daemon")
-	execute(t, k, "temp")
-	inside, _ := filepath.Glob(filepath.Join(k.dir, "tmp", relayFolder+"*", "left"))
-	if len(inside) != 1 {
-		t.Errorf("the kernel's temporary files are in %q", inside)
-	}
 	relays := processes()[k.process.cmd.Process.Pid]
 	if len(relays) != 1 {
 		t.Fatalf("the guard has the children %v", relays)

@@ -96,7 +96,9 @@ func relayKernel(
 		}
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir) // what GoNB and killed compilers leave there goes with it
+	if socket := filepath.Join(dir, "gonb_12345678", "gopls_socket"); len(socket) <= maxSocketPath {
+		cmd.Env = append(os.Environ(), "TMPDIR="+dir) // what GoNB and killed compilers leave there goes with it
+	}
 	p, err := launch(cmd, r.log, process.InOurGroup)
 	if err != nil {
 		return 0, fmt.Errorf("cannot start the kernel: %w", err)
