@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -68,8 +69,8 @@ const bibTeX = `@inproceedings{fakoor2024timevarying,
   year      = {2024}
 }`
 
-// TestReadme: README.md cites the paper, and the return that it quotes with its interval is that of the committed
-// results.
+// TestReadme: README.md cites the paper, half of the claims that it counts hold, and the returns that it quotes with
+// their intervals are those of the committed results.
 func TestReadme(t *testing.T) {
 	readme := string(demand.Read(t, filepath.Join("..", "..", "README.md")))
 	demand.Words(t, readme, bibTeX)
@@ -78,6 +79,26 @@ func TestReadme(t *testing.T) {
 	text := fmt.Sprintf("rises by %.1f (%.1f%% interval %.1f to %.1f)", p.Effect.Mean, 100*p.Level, p.Effect.Low, p.Effect.High)
 	if p.Verdict != claims.Holds || !strings.Contains(readme, text) {
 		t.Errorf("README.md lacks %q; the claim %s", text, p.Verdict)
+	}
+	count := regexp.MustCompile(`(\d+) claims: (\d+) hold`).FindStringSubmatch(readme)
+	if count == nil {
+		t.Fatal("README.md does not count the claims")
+	}
+	total, err := strconv.ParseFloat(count[1], 64)
+	demand.NoError(t, err)
+	hold, err := strconv.ParseFloat(count[2], 64)
+	demand.NoError(t, err)
+	if hold < .45*total || hold > .55*total || !strings.Contains(readme, "Half of it.") {
+		t.Errorf("%g of %g claims hold, and README.md speaks of half of the paper", hold, total)
+	}
+	page := string(demand.Read(t, filepath.Join(gallery, "archive", "robots.md")))
+	for quoted, row := range map[string]string{
+		"not above plain SAC: 0.6 (-2.9 to 4.0)": "| `sac` | 0-9 | 0.6 [-2.9, 4.0] |",
+		"no such gain: 2.4 (-0.8 to 5.5)":        "| `sac-context-age` | `sac-context` | 0-9 | 2.4 [-0.8, 5.5] |",
+	} {
+		if !strings.Contains(readme, quoted) || !strings.Contains(page, row) {
+			t.Errorf("README.md says %q, the page of robots has %q: one of them is not so", quoted, row)
+		}
 	}
 }
 
