@@ -41,10 +41,14 @@ type Verdict struct {
 	Outcome Outcome
 }
 
-// Short is the verdict without its reason, its margin or a remark.
+// Short is the verdict without its reason, its margin or a remark; what stands after a semicolon stays.
 func (v Verdict) Short() Verdict {
-	if end := strings.IndexAny(v.Word, ":(,"); end > 0 {
-		v.Word = strings.TrimSpace(v.Word[:end])
+	verdict, limits, limited := strings.Cut(v.Word, ";")
+	if end := strings.IndexAny(verdict, ":(,"); end > 0 {
+		verdict = strings.TrimSpace(verdict[:end])
+	}
+	if v.Word = verdict; limited {
+		v.Word += ";" + limits
 	}
 	return v
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"tvps/data/statistics"
 	"tvps/figures"
@@ -20,7 +21,7 @@ const (
 	Partly      Verdict = "partly"        // some parts hold; others do not, or show no difference and none is undecided
 	DoesNotHold Verdict = "does not hold" // no part holds, and at least one does not hold
 	Undecided   Verdict = "undecided"     // no part does not hold, and an interval decides nothing
-	NotRun      Verdict = "not run"       // a run that the claim needs is missing
+	NotRun      Verdict = "not run"       // a run that the claim needs is missing, or a stand-in replaces all its data
 
 	// NoDifference is the verdict on a claimed difference of which the interval shows neither side, but that it is
 	// smaller than the claim's margin.
@@ -35,9 +36,6 @@ const (
 
 	// AtTiny stands for a verdict where the scale is too small for one.
 	AtTiny Verdict = "not judged: the scale tiny checks the program"
-
-	// OnStandIn is the verdict on a claim all of whose parts are about data that a stand-in replaces.
-	OnStandIn Verdict = "not judged: a stand-in replaces the paper's data"
 )
 
 // Judged is a claim with its verdict and effects.
@@ -50,6 +48,10 @@ type Judged struct {
 	P       float64      `json:"p,omitempty"`      // p-value of the verdict; 0 if nothing is decided
 	Holm    Holm         `json:"holm,omitempty"`   // set where all claims are judged together
 	Was     *Earlier     `json:"was,omitempty"`
+
+	// The data of a claim about several: those that were tested, and those that a stand-in replaced.
+	Tested   []string `json:"tested,omitempty"`
+	Untested []string `json:"untested,omitempty"`
 }
 
 // Earlier is the claim as it was worded at first, with its verdict.
@@ -83,7 +85,7 @@ func Judge(f paper.Figure, panels []Collected) []Judged {
 		if p.Narrow {
 			continue
 		}
-		shown[p.Key] = shownPanel{p.Shown(), p.Series, p.Sampled(), p.floors(), p.Single}
+		shown[p.Key] = shownPanel{p.Shown(), p.Series, p.Sampled(), p.floors(), p.Single, p.Data()}
 	}
 	for _, c := range f.Claims {
 		j := judgeClaim(c, shown, e)
@@ -153,6 +155,7 @@ type shownPanel struct {
 	sample bool     // whether its steps stand for those between them
 	floors []string // series that a part's base must exceed, or the part is not judged
 	single string   // that one of a part's series must exceed where this one earns least; "" for none
+	data   string   // see paper.Panel.Data
 }
 
 // onStandIn tells whether a stand-in replaces the data of the part's panel, so that it decides nothing about its claim.
@@ -178,13 +181,32 @@ func judgeClaim(c paper.Claim, shown map[string]shownPanel, e evidence) Judged {
 		}
 		j.Parts = append(j.Parts, part)
 	}
-	j.Verdict = combine(j.Parts)
+	if j.Verdict = combine(j.Parts); j.Verdict != NotRun {
+		j.Tested, j.Untested = dataOf(j.Parts, shown)
+	}
 	j.P = pValue(j)
 	if c.Was != nil {
 		was := judgeClaim(paper.Claim{Parts: c.Was.Parts}, shown, e)
 		j.Was = &Earlier{*c.Was, was.Verdict, was.Effects()}
 	}
 	return j
+}
+
+// dataOf lists the data of parts, tested and not; none if the parts are about one kind of data.
+func dataOf(parts []JudgedPart, shown map[string]shownPanel) (tested, untested []string) {
+	for _, key := range strings.Split(panelsOf(parts...), ",") {
+		list := &tested
+		if shown[key].metric.StandIn != "" {
+			list = &untested
+		}
+		if data := shown[key].data; data != "" && !slices.Contains(*list, data) {
+			*list = append(*list, data)
+		}
+	}
+	if len(tested)+len(untested) < 2 {
+		return nil, nil
+	}
+	return tested, untested
 }
 
 // gate returns Holds if the base of a part exceeds every floor of the panel where the steps end, and if one of its two
@@ -345,27 +367,22 @@ func negligible(p paper.Part, e statistics.Estimate) bool {
 	return e.Low > p.Bound-p.Margin && e.High < p.Bound+p.Margin
 }
 
-// combine returns the verdict on a claim with these parts, of those that count. Parts on a stand-in count only if there
-// are no others, and then nothing is judged. A claim is undecided if one of its parts is and none contradicts it,
+// combine returns the verdict on a claim with these parts, of those that count. Parts on a stand-in do not: a claim
+// without others is not run. A claim is undecided if one of its parts is and none contradicts it,
 // however many hold. Parts that are not judged decide nothing; the claim is not judged if the others do not decide it
 // either and none of them is undecided.
 func combine(parts []JudgedPart) Verdict {
 	count := map[Verdict]int{}
-	counted, run := 0, 0
+	counted := 0
 	for _, p := range parts {
 		if !p.onStandIn() {
 			count[p.Verdict]++
 			counted++
 		}
-		if p.Verdict != NotRun {
-			run++
-		}
 	}
 	switch {
-	case run == 0 || count[NotRun] > 0:
+	case counted == 0 || count[NotRun] > 0:
 		return NotRun
-	case counted == 0:
-		return OnStandIn
 	case count[Holds] == counted:
 		return Holds
 	case count[Holds] > 0 && count[DoesNotHold] > 0:
@@ -392,6 +409,7 @@ func Unjudged(claims []Judged) []Judged {
 	for i := range out {
 		c := &out[i]
 		c.P, c.Note, c.Was, c.Floors, c.Parts = 0, "", nil, nil, slices.Clone(c.Parts)
+		c.Tested, c.Untested = nil, nil
 		if c.Verdict != NotRun {
 			c.Verdict = AtTiny
 		}

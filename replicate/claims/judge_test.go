@@ -66,7 +66,7 @@ func TestCombine(t *testing.T) {
 		{"0", NoDifference}, {"00", NoDifference}, {"0h", Partly}, {"0d", DoesNotHold}, {"0u", Undecided},
 		{"0-", Undecided}, {"0n", NotRun},
 		{"hh*", Holds}, {"hd*", Holds}, {"dh*", DoesNotHold}, {"uh*", Undecided}, {"0u*", NoDifference},
-		{"h*", OnStandIn}, {"hn*", Holds}, {"n*", NotRun}, {"h*n*", OnStandIn},
+		{"h*", NotRun}, {"hn*", Holds}, {"n*", NotRun}, {"h*n*", NotRun},
 		{"", NotRun}, // nothing to judge
 	} {
 		var parts []JudgedPart
@@ -271,7 +271,7 @@ func TestMarginOfSinglePart(t *testing.T) {
 			"no difference above 0.003, but not with Holm's correction"},
 		{Judged{Verdict: Holds, Parts: []JudgedPart{part(Holds)}}, "holds"},
 		{Judged{Verdict: Undecided, Parts: []JudgedPart{part(Undecided), part(Holds)}}, "undecided"},
-		{Judged{Verdict: OnStandIn, Parts: []JudgedPart{standIn}}, string(OnStandIn)},
+		{Judged{Verdict: NotRun, Parts: []JudgedPart{standIn}}, string(NotRun)},
 		{Judged{Verdict: NotJudged, Parts: []JudgedPart{part(NotJudged)}}, string(NotJudged)},
 	} {
 		if got := c.j.Result(); got != c.want || c.j.OnPage(noCommand).Verdict.Word != c.want {

@@ -17,7 +17,8 @@ func cell(text string) string {
 }
 
 // Summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and how many of its
-// claims hold. trained is as for Gallery: its figures are shown and counted at its scale.
+// claims hold. The line above it also says how many of all hold with Holm's correction. trained is as for Gallery: its
+// figures are shown and counted at its scale.
 func (v Verification) Summary(trained *Verification) string {
 	var all []Judged
 	rows := [][]string{make([]string, 4)} // without a head
@@ -32,11 +33,18 @@ func (v Verification) Summary(trained *Verification) string {
 			_, subject, _ := strings.Cut(f.Title, ": ")
 			cells = append(cells, fmt.Sprintf(`[<img src="figures/gallery/%s/%s-a.svg" width="190" alt="">`+
 				"<br>%d: %s](figures/gallery/README.md#%s)<br>%s",
-				folder, f.Name, f.Number, cell(subject), anchor(f.Title), verdicts(counted(judged, false))))
+				folder, f.Name, f.Number, cell(subject), anchor(f.Title), verdicts(counted(judged, false), nil)+untested(judged...)))
 		}
 		rows = append(rows, cells)
 	}
-	return fmt.Sprintf("**%s.**\n\n%s", CountVerdicts(all), figures.Markdown(rows))
+	kept := 0
+	for _, c := range counted(all, false) {
+		if c.Verdict == Holds && c.Holm == Kept {
+			kept++
+		}
+	}
+	remarks := map[Verdict]string{Holds: fmt.Sprintf(" (%d also with Holm's correction)", kept)}
+	return fmt.Sprintf("**%s.**\n\n%s", countVerdicts(all, remarks), figures.Markdown(rows))
 }
 
 // Gallery returns the text of a gallery in Markdown: for each figure the sentence that answers its question, its

@@ -78,9 +78,11 @@ func TestMarkdown(t *testing.T) {
 		`| [<img src="figures/gallery/fig01/fig01-a.svg" width="190" alt=""><br>1: D'Claw, a \| b]`+
 			"(figures/gallery/README.md#figure-1-dclaw-a--b)<br>1 holds partly |")
 	trained := v
-	trained.Claims = []Judged{{Figure: v.Figures[0].Name, Verdict: Holds}}
-	demand.Words(t, v.Summary(&trained), `src="figures/gallery/medium/fig01/fig01-a.svg"`, "<br>1 holds |",
-		"**2 claims: 1 holds, 1 is not run.**")
+	trained.Claims = []Judged{{Figure: v.Figures[0].Name, Verdict: Holds, Holm: Kept, Untested: []string{"CLEAR"}}}
+	demand.Words(t, v.Summary(&trained), `src="figures/gallery/medium/fig01/fig01-a.svg"`, "<br>1 holds; CLEAR not tested |",
+		"**2 claims: 1 holds (1 also with Holm's correction), 1 is not run.**")
+	trained.Claims[0].Holm = Lost
+	demand.Words(t, v.Summary(&trained), "1 holds (0 also with Holm's correction)")
 	if v.Scale = experiment.Medium; strings.Contains(v.Gallery(declared, dir, nil), "28 min") {
 		t.Error("the time is that of the small scale")
 	}

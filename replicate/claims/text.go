@@ -12,10 +12,13 @@ import (
 	"tvps/replicate/paper"
 )
 
-// Result is the verdict, with the margin of a single part, whose own result tables do not show, and a remark if Holm's
-// correction does not keep it.
+// Result is the verdict, with the data that it is about if others were not tested, the margin of a single part, whose
+// own result tables do not show, and a remark if Holm's correction does not keep it.
 func (j Judged) Result() string {
 	text := string(j.Verdict)
+	if len(j.Untested) > 0 {
+		text += j.on()
+	}
 	decided := slices.DeleteFunc(slices.Clone(j.Parts), JudgedPart.onStandIn)
 	switch {
 	case len(j.Parts) == 1 && j.Parts[0].Verdict == j.Verdict:
@@ -27,7 +30,31 @@ func (j Judged) Result() string {
 	if j.Holm == Lost {
 		text += ", but not with Holm's correction"
 	}
-	return text
+	return text + untested(j)
+}
+
+// Word is Result without its reasons and remarks.
+func (j Judged) Word() string { return figures.Verdict{Word: j.Result()}.Short().Word }
+
+// on names the data of a claim about several, without those that were not tested.
+func (j Judged) on() string {
+	if len(j.Tested) == 0 {
+		return ""
+	}
+	return " on " + strings.Join(j.Tested, " and ")
+}
+
+// untested names the data on which claims were not tested, as "; CLEAR not tested"; empty if there are none.
+func untested(claims ...Judged) string {
+	var all []string
+	for _, c := range claims {
+		all = append(all, c.Untested...)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(all)
+	return fmt.Sprintf("; %s not tested", strings.Join(slices.Compact(all), " and "))
 }
 
 // Remarks says what else there is about a claim: numbers of other runs, an earlier wording, and how it is counted.
@@ -128,13 +155,12 @@ func (p JudgedPart) steps() string {
 	return text + ")"
 }
 
-// Result is the verdict in short, with its margin, and a remark on a stand-in.
+// Result is the verdict in short, with its margin. What was measured on a stand-in has none.
 func (p JudgedPart) Result() string {
-	text := p.withMargin(p.Verdict.Short())
 	if p.onStandIn() {
-		text += " (not counted)"
+		return "not tested"
 	}
-	return text
+	return p.withMargin(p.Verdict.Short())
 }
 
 // withMargin adds the margin to the words of the part's verdict if it takes part in it, or if a sign is known of a
@@ -209,17 +235,20 @@ func what(p paper.Part) string {
 
 // CountVerdicts counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided". New claims
 // are counted apart: "; counted apart: 1 holds". Those with a Twin are not counted.
-func CountVerdicts(claims []Judged) string {
+func CountVerdicts(claims []Judged) string { return countVerdicts(claims, nil) }
+
+// countVerdicts is CountVerdicts with remarks on the number of a verdict, of the claims that are not counted apart.
+func countVerdicts(claims []Judged, remarks map[Verdict]string) string {
 	text := "no claim"
 	switch once := counted(claims, false); len(once) {
 	case 0:
 	case 1:
-		text = "1 claim " + strings.TrimPrefix(verdicts(once), "1 ")
+		text = "1 claim " + strings.TrimPrefix(verdicts(once, remarks), "1 ")
 	default:
-		text = fmt.Sprintf("%d claims: %s", len(once), verdicts(once))
+		text = fmt.Sprintf("%d claims: %s", len(once), verdicts(once, remarks))
 	}
 	if added := counted(claims, true); len(added) > 0 {
-		text += "; counted apart: " + verdicts(added)
+		text += "; counted apart: " + verdicts(added, nil)
 	}
 	return text
 }
@@ -229,8 +258,8 @@ func counted(claims []Judged, added bool) []Judged {
 	return slices.DeleteFunc(slices.Clone(claims), func(c Judged) bool { return c.Twin != "" || c.New != added })
 }
 
-// verdicts counts the verdicts: "2 hold, 1 is undecided".
-func verdicts(claims []Judged) string {
+// verdicts counts the verdicts, with remarks after their words: "2 hold, 1 is undecided".
+func verdicts(claims []Judged, remarks map[Verdict]string) string {
 	count := map[Verdict]int{}
 	for _, c := range claims {
 		count[c.Verdict.kind()]++
@@ -246,14 +275,13 @@ func verdicts(claims []Judged) string {
 		{NoDifference, "shows no difference", "show no difference"},
 		{Undecided, "is undecided", "are undecided"}, {NotRun, "is not run", "are not run"},
 		{NotJudged, "is not judged", "are not judged"},
-		{OnStandIn, "is about a stand-in", "are about a stand-in"},
 	} {
 		switch n := count[v.verdict]; n {
 		case 0:
 		case 1:
-			parts = append(parts, "1 "+v.one)
+			parts = append(parts, "1 "+v.one+remarks[v.verdict])
 		default:
-			parts = append(parts, fmt.Sprintf("%d %s", n, v.many))
+			parts = append(parts, fmt.Sprintf("%d %s%s", n, v.many, remarks[v.verdict]))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -263,7 +291,7 @@ func verdicts(claims []Judged) string {
 var outcomes = map[Verdict]figures.Outcome{
 	Holds: figures.Confirmed, Partly: figures.Mixed, DoesNotHold: figures.Contradicted,
 	NoDifference: figures.Contradicted, Undecided: figures.Open,
-	NotRun: figures.Missing, NotJudged: figures.Missing, NotAdapted: figures.Missing, OnStandIn: figures.Missing,
+	NotRun: figures.Missing, NotJudged: figures.Missing, NotAdapted: figures.Missing,
 }
 
 // outcome gives the part's verdict its look; one on a stand-in counts as none.
@@ -313,14 +341,15 @@ func Answer(judged []Judged) []figures.Answer {
 	var out []figures.Answer
 	for _, v := range []Verdict{Holds, Partly, DoesNotHold, NoDifference, Undecided, NotJudged, NotRun} {
 		var texts []string
+		var of []Judged
 		for _, c := range judged {
 			if c.Short != "" && c.Verdict.kind() == v {
-				texts = append(texts, c.Short+inParentheses(c.Effects()))
+				texts, of = append(texts, c.Short+c.on()+inParentheses(c.Effects())), append(of, c)
 			}
 		}
 		if len(texts) > 0 {
 			verdict := figures.Verdict{Word: v.Short(), Outcome: outcomes[v]}
-			out = append(out, figures.Answer{Verdict: verdict, Text: strings.Join(texts, "; ")})
+			out = append(out, figures.Answer{Verdict: verdict, Text: strings.Join(texts, "; ") + untested(of...)})
 		}
 	}
 	return out
@@ -335,7 +364,7 @@ func (j Judged) Effects() string {
 	var effects []statistics.Estimate
 	var unit figures.Unit
 	for _, p := range j.Parts {
-		if p.Effect.N > 0 && (!p.onStandIn() || j.Verdict == OnStandIn) {
+		if p.Effect.N > 0 && !p.onStandIn() {
 			unit = p.unit()
 			effects = append(effects, p.Effect)
 		}

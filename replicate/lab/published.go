@@ -37,5 +37,5 @@ func inGallery(here claims.Judged, gallery map[string]claims.Judged) string {
 	}) {
 		return ""
 	}
-	return fmt.Sprintf("gallery: %s (%s)", there.Verdict.Short(), there.Parts[0].Sample())
+	return fmt.Sprintf("gallery: %s (%s)", there.Word(), there.Parts[0].Sample())
 }

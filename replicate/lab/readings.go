@@ -244,7 +244,7 @@ func (v *verdictsByReading) chooseClaims(of []paper.Figure) {
 		for _, c := range f.Claims {
 			if slices.ContainsFunc(v.Readings[defaults:], func(r judgedReading) bool {
 				verdict := r.verdict(c.ID)
-				return verdict != "" && verdict != claims.NotRun && verdict != claims.OnStandIn
+				return verdict != "" && verdict != claims.NotRun
 			}) {
 				v.claims = append(v.claims, c)
 			}

@@ -57,7 +57,12 @@ func (l *Lab) printLines(r *Result) error {
 		if there, _, more := strings.Cut(shown.Gallery, " ("); more {
 			text = there + ". " + text
 		}
-		line(fmt.Sprintf("  %s %-13s  %-24s  %s", signs[c.Verdict.Short()], c.Verdict.Short(), c.Effects(), text))
+		verdict := fmt.Sprintf("  %s %-13s  %-24s  ", signs[c.Verdict.Short()], c.Word(), c.Effects())
+		if len(c.Untested) > 0 { // the verdict says so, and leaves no room
+			line(strings.TrimRight(verdict, " "))
+			verdict = strings.Repeat(" ", 19)
+		}
+		line(verdict + text)
 	}
 	return nil
 }

@@ -23,6 +23,14 @@ func TestFound(t *testing.T) {
 			demand.Words(t, r.content(t, 2, plainMIME), c.Place)
 		}
 	}
+	for figure, words := range map[int]string{1: "holds on CIFAR-10; CLEAR not tested: On CIFAR-10a, CIFAR-10b and CLEAR, Ours",
+		4: "holds on the Gaussian; CLEAR not tested: Ours is better than Everything, on the Gaussian and on CLEAR"} {
+		r := record(t)
+		demand.NoError(t, found(verdicts, figure))
+		demand.Words(t, r.content(t, 0, plainMIME), "; CLEAR not tested.\n")
+		demand.Words(t, r.content(t, 2, plainMIME), words)
+		demand.Words(t, r.content(t, 2, htmlMIME), "; CLEAR not tested</td>")
+	}
 	r := record(t)
 	if err := found(gallery, 14); err != nil || len(r.messages) != 4 || r.messages[1].data[svgMIME] == nil {
 		t.Errorf("%v, outputs %v, want the answer, a picture, a sentence and the claims", err, r.types())

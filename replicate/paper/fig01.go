@@ -90,7 +90,7 @@ func Fig1() Figure {
 			{
 				ID:    "fig1-ours-everything",
 				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Ours is better than Everything",
-				Short: "Ours beats Everything on CIFAR-10",
+				Short: "Ours beats Everything",
 				Place: "Section 3.1.3, Results",
 				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
 				Parts: better("bcd", "ours", "everything"),
@@ -105,7 +105,7 @@ func Fig1() Figure {
 			{
 				ID:    "fig1-ours-recent",
 				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Ours is better than Recent",
-				Short: "Ours beats Recent on CIFAR-10",
+				Short: "Ours beats Recent",
 				Place: "Section 3.1.3, Results",
 				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
 				Parts: better("bcd", "ours", "recent"),
@@ -120,7 +120,7 @@ func Fig1() Figure {
 			{
 				ID:    "fig1-recent-everything",
 				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Recent is worse than Everything",
-				Short: "Recent is worse than Everything on CIFAR-10",
+				Short: "Recent is worse than Everything",
 				Place: "Section 3.1.3, Results; caption of Fig. 1",
 				Says:  `Recent "performs the worst in the image benchmarks"`,
 				Parts: worse("bcd", "recent", "everything"),

@@ -9,6 +9,7 @@ package paper
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"tvps/replicate/experiment"
 )
@@ -27,6 +28,19 @@ type Figure struct {
 
 // DefaultSeeds are those of the paper's Table 2.
 const DefaultSeeds = "0,1,2"
+
+// Data names the panel's data in a sentence; empty for other data than those of the supervised figures of the paper.
+func (p Panel) Data() string {
+	switch {
+	case p.Scenario == "gaussian":
+		return "the Gaussian"
+	case p.Scenario == "clear":
+		return "CLEAR"
+	case strings.HasPrefix(p.Scenario, "cifar10"):
+		return "CIFAR-10"
+	}
+	return ""
+}
 
 // Name returns the stem of the figure's files and folders, as "fig01".
 func (f Figure) Name() string { return fmt.Sprintf("fig%02d", f.Number) }
