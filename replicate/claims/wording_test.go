@@ -99,6 +99,19 @@ func TestSignWithinMargin(t *testing.T) {
 	}
 }
 
+// TestUntested: reasons and remarks of a verdict stand before what was not tested, which stays without them.
+func TestUntested(t *testing.T) {
+	j := Judged{Verdict: DoesNotHold, Holm: Lost, Tested: []string{"the Gaussian", "CIFAR-10"}, Untested: []string{"CLEAR"}}
+	const short, remark = "does not hold on the Gaussian and CIFAR-10", ", but not with Holm's correction"
+	const untested = "; CLEAR not tested"
+	if j.Result() != short+remark+untested || j.Word() != short+untested {
+		t.Errorf("%q, in short %q", j.Result(), j.Word())
+	}
+	if j.Untested = nil; j.Result() != "does not hold"+remark {
+		t.Errorf("with all data: %q", j.Result())
+	}
+}
+
 // TestAround: Within is about a number other than 0, on both sides.
 func TestAround(t *testing.T) {
 	p := paper.Part{Test: paper.Within, Around: .96, Bound: .01}
