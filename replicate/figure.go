@@ -196,11 +196,11 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 	if f.showConfig {
 		return f.printConfig(cmd, figure, o)
 	}
-	if err := f.checkWorker(); err != nil {
+	if err := f.checkWorker(cmd); err != nil {
 		return err
 	}
 	if f.noDraw {
-		return f.work(cmd.Context(), []paper.Figure{figure}, o)
+		return f.traced(func() error { return f.work(cmd.Context(), []paper.Figure{figure}, o) })
 	}
 	_, planned := f.catalog.Panels(figure, o)
 	l, err := f.begin(cmd.Context(), o, planned)
@@ -285,7 +285,7 @@ func allCommand(c lab.Catalog) *cobra.Command {
 		Args:  usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := flags.options("")
-			if err := cmp.Or(err, flags.checkWorker()); err != nil {
+			if err := cmp.Or(err, flags.checkWorker(cmd)); err != nil {
 				return err
 			}
 			if flags.noDraw {

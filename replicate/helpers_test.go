@@ -45,7 +45,8 @@ func newSandbox(t *testing.T) *sandbox {
 func (s *sandbox) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	if len(args) > 0 && slices.Contains([]string{"fig1", "status", "study"}, args[0]) {
 		for _, f := range [][2]string{{"--backend", "go"}, {"--results", s.results}, {"--out", s.out}} {
-			if !slices.Contains(args, f[0]) && (f[0] != "--out" || args[0] != "status") {
+			drawn := args[0] != "status" && !slices.Contains(args, "--no-draw")
+			if !slices.Contains(args, f[0]) && (f[0] != "--out" || drawn) {
 				args = append(args, f[0], f[1])
 			}
 		}

@@ -38,10 +38,13 @@ func (f *figureFlags) registerWorker(cmd *cobra.Command) {
 }
 
 // checkWorker returns a usage error if the flags of a worker do not fit together.
-func (f *figureFlags) checkWorker() error {
+func (f *figureFlags) checkWorker(cmd *cobra.Command) error {
+	for _, name := range []string{"stored", "tables", "out", "compact", "verbose"} {
+		if f.noDraw && cmd.Flags().Changed(name) {
+			return usage.Errorf("--%s is for drawing, and --no-draw draws nothing: leave out one of them", name)
+		}
+	}
 	switch {
-	case f.noDraw && f.stored:
-		return usage.Errorf("--stored draws what --no-draw leaves out: give one of them")
 	case f.only != "" && !f.noDraw:
 		return usage.Errorf("--only %s is for workers: give --no-draw, too", f.only)
 	case f.only == "":

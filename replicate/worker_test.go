@@ -23,7 +23,8 @@ import (
 func TestWorkers(t *testing.T) {
 	s := newSandbox(t)
 	args := fig1(longer, "--set", "stack=1", "--no-draw", "--workers", "1")
-	first, _, firstErr := s.command(args...)
+	trace := filepath.Join(s.tmp, "trace")
+	first, _, firstErr := s.command(append(args, "--trace", trace)...)
 	demand.NoError(t, first.Start())
 	demand.Soon(t, "a step", func() bool { return s.stepsDone() > 0 })
 	status := slices.Delete(slices.Clone(longer), 12, 14) // without --workers
@@ -42,6 +43,9 @@ func TestWorkers(t *testing.T) {
 	}
 	if _, err := os.Stat(s.out); err == nil {
 		t.Error("a worker drew")
+	}
+	if len(demand.Read(t, trace)) == 0 {
+		t.Error("a worker wrote no trace")
 	}
 	own := regexp.MustCompile(`(?m)^gaussian/(\S+ seed \d): done in`)
 	var all []string
@@ -94,7 +98,11 @@ func TestWorkerThatCannotStart(t *testing.T) {
 		{fig1(miniature, "--no-draw", "--backend", nowhere+"/plugin.so"), []string{nowhere}},
 		{fig1(miniature, "--no-draw", "--results", file), []string{file, "is a file"}},
 		{fig1(miniature, "--no-draw", "--results", filepath.Join(file, "below")), []string{"cannot be made"}},
-		{fig1(miniature, "--no-draw", "--stored"), []string{"--stored", "--no-draw"}},
+		{[]string{"all", "--no-draw", "--stored"}, []string{"--stored", "--no-draw"}},
+		{[]string{"all", "--no-draw", "--tables", nowhere}, []string{"--tables", "--no-draw"}},
+		{[]string{"fig2", "--no-draw", "--verbose"}, []string{"--verbose", "--no-draw"}},
+		{[]string{"fig2", "--no-draw", "--out", nowhere}, []string{"--out", "--no-draw"}},
+		{[]string{"fig2", "--no-draw", "--compact"}, []string{"--compact", "--no-draw"}},
 		{fig1(miniature, "--no-draw", "--only", "image"), []string{`"image"`, `did you mean "images"`}},
 		{fig1(miniature, "--only", "images"), []string{"--only images", "--no-draw"}},
 		{images, []string{"TVPS_DATA"}},
