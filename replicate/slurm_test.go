@@ -99,7 +99,7 @@ func TestSlurm(t *testing.T) {
 	}
 	demand.Words(t, stdout.String(), "tvps-fig1: 3 workers", "scancel ", "laim")
 	out, _ := s.succeed(t, s.submitArgs()...)
-	demand.Words(t, out, "nothing to submit: 8 done", "fig1 --stored")
+	demand.Words(t, out, "nothing to submit: 8 done")
 }
 
 // TestSlurmCancelAndSubmitAgain: after scancel nothing of the workers is left, and a second submit computes the rest.
@@ -235,6 +235,8 @@ func TestSubmit(t *testing.T) {
 	}
 	demand.Words(t, stdout, "job 41  tvps-fig1: 3 workers\n", "tvps-fig1-draw: draws")
 	demand.Words(t, stderr, "8 missing; 200 of 200 steps missing", "n1.log: the disk is full", "not all runs are stored")
+	shown, _ := s.succeed(t, printed(t, stdout, "shows the runs")...)
+	demand.Words(t, shown, "8 missing; 200 of 200 steps missing")
 	script := demand.Read(t, filepath.Join(s.jobs(), "tvps-fig1.sbatch"))
 	if strings.Contains(string(script), "x%%") {
 		t.Errorf("%s", script)
@@ -259,4 +261,26 @@ func TestSubmit(t *testing.T) {
 	if n := strings.Count(images, "# ==> "); n != 3 {
 		t.Errorf("%d scripts:\n%s", n, images)
 	}
+}
+
+// TestSubmitNothing: where all runs are stored, submit prints the command that draws them.
+func TestSubmitNothing(t *testing.T) {
+	s := newSandbox(t)
+	s.succeed(t, fig1(longer, "--set", "stack=1", "--no-draw")...)
+	stdout, _ := s.succeed(t, s.submitArgs()...)
+	demand.Words(t, stdout, "nothing to submit: 8 done")
+	s.succeed(t, printed(t, stdout, "draws")...)
+	if s.csv(t) == "" {
+		t.Error("no table")
+	}
+}
+
+// printed returns the arguments of the command that a text shows in backquotes before a word.
+func printed(t *testing.T, text, word string) []string {
+	t.Helper()
+	found := regexp.MustCompile("`replicate ([^`]*)` " + word).FindStringSubmatch(text)
+	if found == nil {
+		t.Fatalf("no command before %q in %s", word, text)
+	}
+	return strings.Fields(found[1])
 }

@@ -94,7 +94,8 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	case len(jobs) == 1: // drawing alone
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "nothing to submit: %s; `replicate %s --stored` draws\n", summary(all), args[0])
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "nothing to submit: %s; `%s` draws\n", summary(all),
+			typed(jobs[0].Command[1:]...))
 		return err
 	case s.dryRun:
 		return printScripts(cmd.OutOrStdout(), jobs)
@@ -304,9 +305,19 @@ func (s *submitFlags) submit(cmd *cobra.Command, jobs []cluster.Job) (ids []int,
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "job %d  %s: %s\n", ids[i], j.Name, what)
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "`replicate status` shows the runs, `scancel %s` ends the jobs; logs: %s\n",
-		strings.Join(numbers, " "), jobs[0].LogFolder())
+	name := cmd.Flags().Arg(0)
+	arguments, err := s.arguments(cmd, name)
+	if err != nil {
+		return ids, err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "`%s` shows the runs, `scancel %s` ends the jobs; logs: %s\n",
+		typed(slices.Concat([]string{"status", name}, arguments)...), strings.Join(numbers, " "), jobs[0].LogFolder())
 	return ids, err
+}
+
+// typed is a call of this program as its user types it.
+func typed(arguments ...string) string {
+	return cluster.Job{Command: append([]string{"replicate"}, arguments...)}.CommandLine()
 }
 
 // copyProgram copies this program: `go run` removes its own at the end.
