@@ -56,7 +56,7 @@ func (f *figureFlags) registerSettings(cmd *cobra.Command) {
 // registerJudged adds --judged.
 func (f *figureFlags) registerJudged(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.judged, "judged", false,
-		"seeds and steps that are declared for the claims, instead of the quick ones; --tables implies it")
+		"seeds and steps that are declared for the claims, instead of the quick ones")
 }
 
 // registerPlan adds the flags that choose the runs of a figure; figures are those that the command can make.
@@ -99,12 +99,16 @@ func (f *figureFlags) registerStored(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.stored, "stored", false,
 		"draw the stored runs of any machine and train nothing; name what is missing, with exit code 1")
 	f.registerTables(cmd)
+	cmd.Flags().Lookup("tables").Usage = "with --stored, " + cmd.Flags().Lookup("tables").Usage
 }
 
 // registerTables adds --tables.
 func (f *figureFlags) registerTables(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.tables, "tables", "",
 		"folder of drawn figures, as figures/gallery: their tables replace runs that are not stored")
+	if judged := cmd.Flags().Lookup("judged"); judged != nil {
+		judged.Usage += "; --tables implies it"
+	}
 }
 
 // openStored opens the lab of --stored.

@@ -75,7 +75,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"verify", "--gallery", s.tmp}, 2, []string{"--gallery", "README.md"}},
 		{slices.Concat([]string{"verify"}, noRun), 1, []string{belowFile, "--out"}},
 		{[]string{"verify", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
-		{[]string{"status", "fig1", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
+		{[]string{"status", "fig1", "--results", file}, 1, []string{file, "is a file"}},
 		{[]string{"export", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"verify", "--out", file}, 2, []string{file, "not written by `replicate verify`", "--out"}},
 		{[]string{"all", "--set", "epohcs=3"}, 2, []string{"fig01", `did you mean "epochs"`}},
@@ -99,6 +99,9 @@ func TestHelp(t *testing.T) {
 	}
 	help := newSandbox(t).quiet(t, "--help")
 	for _, cmd := range root(paperCatalog).Commands() {
+		if cmd.Flags().Lookup("tables") == nil && strings.Contains(cmd.UsageString(), "--tables") {
+			t.Errorf("the help of %s names --tables, which it has not", cmd.Name())
+		}
 		if !strings.Contains(help, " "+cmd.Name()+" ") && cmd.Name() != "fig14" && cmd.Name() != "help" {
 			t.Errorf("--help lacks %s", cmd.Name())
 		}
@@ -123,8 +126,9 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("no %q, or the gallery next to itself, in\n%s", want, stdout)
 		}
 	}
-	stdout, _ = s.succeed(t, append(stored, "--panel", "a", "--seeds", "0,1,2")...)
-	demand.Words(t, stdout, "gallery: holds. On the Gaussian, Ours is better than Everything")
+	files := filepath.Join(s.tmp, "compact")
+	stdout, _ = s.succeed(t, append(stored, "--panel", "a", "--seeds", "0,1,2", "--compact", "--out", files)...)
+	demand.Words(t, stdout, "gallery: holds. On the Gaussian, Ours is better than Everything", "\nFiles: "+files+"\n")
 }
 
 // TestHelpNamesLearners: a figure's help lists its learners and no others.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,7 +24,7 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, err := flags.figures(cmd, args)
-			if err := cmp.Or(err, checkResults(cmd)); err != nil {
+			if err != nil {
 				return err
 			}
 			o, err := flags.options("")

@@ -57,10 +57,13 @@ func (f *figureFlags) checkWorker(cmd *cobra.Command) error {
 // results folder) is a usage error, as another start would not help; no run is locked before.
 func (f *figureFlags) work(ctx context.Context, figures []paper.Figure, o lab.Options) error {
 	l, panels, err := f.startWork(ctx, figures, o)
-	if err == nil {
-		err = l.Work(ctx, panels, o.Workers)
-	} else if ctx.Err() == nil {
+	switch {
+	case err != nil && ctx.Err() == nil:
 		return usage.Error(err)
+	case err == nil && len(panels) == 0:
+		fmt.Fprintf(os.Stderr, "there are no runs for --only %s here\n", f.only)
+	case err == nil:
+		err = l.Work(ctx, panels, o.Workers)
 	}
 	if errors.As(err, new(*runs.FolderError)) {
 		return usage.Error(err)

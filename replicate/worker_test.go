@@ -77,8 +77,7 @@ func TestWorkers(t *testing.T) {
 // TestRunsOfThePaper: CLUSTER.md says how many runs and steps all figures have at the paper's scale.
 func TestRunsOfThePaper(t *testing.T) {
 	s := newSandbox(t)
-	demand.NoError(t, os.Mkdir(s.results, 0o755))
-	shown := s.quiet(t, "status", "all", "--scale", "paper")
+	shown := s.quiet(t, "status", "all", "--scale", "paper") // before there is a results folder
 	sentence := regexp.MustCompile(`: (\d+) runs with (\d+),(\d+) steps`)
 	said := sentence.FindStringSubmatch(string(demand.Read(t, "CLUSTER.md")))
 	if said == nil {
@@ -117,6 +116,15 @@ func TestWorkerThatCannotStart(t *testing.T) {
 	s.refuse(t, 2, images, "full CIFAR-10", "--set data=sample")
 	if files := demand.Files(t, s.results); len(files) > 0 {
 		t.Errorf("files %v", files)
+	}
+}
+
+// TestWorkerWithoutRuns: a worker whose kind of runs a figure lacks says so.
+func TestWorkerWithoutRuns(t *testing.T) {
+	s := newSandbox(t)
+	if stdout, stderr := s.succeed(t, fig1(miniature, "--no-draw", "--only", "images")...); stdout != "" ||
+		stderr != "there are no runs for --only images here\n" {
+		t.Errorf("%q, %q", stdout, stderr)
 	}
 }
 

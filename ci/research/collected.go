@@ -29,8 +29,8 @@ func collectedCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "collected",
 		Short: "Compare learners on data sets that you have and that drift by themselves",
-		Long: "Compare the paper's learners on data sets that were collected in steps and drift by themselves. README.md\n" +
-			"says how to get them. Stored runs are not computed again.",
+		Long: "Compare the paper's learners on data sets that were collected in steps and drift by themselves.\n" +
+			"ci/research/README.md says how to get them. Stored runs are not computed again.",
 		Args:        usage.NoArguments,
 		Annotations: map[string]string{usage.Continues: "true"},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },

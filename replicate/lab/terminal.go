@@ -26,7 +26,11 @@ func (l *Lab) print(o Options, r *Result) error {
 	if err := write(r); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(l.Stdout, "Page: %s\n", o.made())
+	what := "Page"
+	if o.Compact {
+		what = "Files"
+	}
+	_, err := fmt.Fprintf(l.Stdout, "%s: %s\n", what, o.made())
 	return err
 }
 
