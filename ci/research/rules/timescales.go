@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
-	"sort"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
@@ -26,15 +24,10 @@ import (
 
 // Settings of timescales. Those of the MLP are the built-in one's.
 const (
-	mlpHidden, mlpBatch       = 64, 256
-	mlpEpochs                 = 10
-	leastUpdates, mostUpdates = 300, 2000
-	mlpChunk                  = 50
-	evalRows                  = 1024 // of one evaluation
-	scorerHidden              = 32
-	scorerRate                = 3e-3 // of Adam, for both networks
-	trialRate                 = .1   // of the trial step
-	leastTrusted              = 200  // rows that the scorer predicts
+	scorerHidden = 32
+	scorerRate   = 3e-3 // of Adam, for both networks
+	trialRate    = .1   // of the trial step
+	leastTrusted = 200  // rows that the scorer predicts
 )
 
 // halfLives are the time scales, in blocks; the last one does not decay.
@@ -91,17 +84,18 @@ func trusted(t *backtest.Task) (older, newest []int) {
 
 // scorer holds the compiled programs of timescales for tables of one shape.
 type scorer struct {
-	dim, classes   int         // classes 0: a number
+	backtest.Network
+	dim            int
 	params, scores []net.Param // of the MLP and of the scorer
 	trainer        *loop.Trainer
 	eval           *Exec // of the mixture
 }
 
 func newScorer(backend compute.Backend, dim, classes int) (*scorer, error) {
-	n := &scorer{dim: dim, classes: classes}
-	in := []shapes.Shape{shapes.Make(dtypes.Float32, mlpBatch, dim)}
+	n := &scorer{Network: backtest.Network{Classes: classes}, dim: dim}
+	in := []shapes.Shape{shapes.Make(dtypes.Float32, backtest.MLPBatch, dim)}
 	var err error
-	n.params, err = net.Declare(backend, in, func(s *net.Scope, in []*Node) { n.logits(s, in[0]) })
+	n.params, err = net.Declare(backend, in, func(s *net.Scope, in []*Node) { n.Logits(s, in[0]) })
 	if err == nil {
 		n.scores, err = net.Declare(backend, in, func(s *net.Scope, in []*Node) { mixture(s, in[0]) })
 	}
@@ -110,7 +104,7 @@ func newScorer(backend compute.Backend, dim, classes int) (*scorer, error) {
 	}
 	problem := loop.Problem{Name: "timescales", Step: n.step, Data: 4, Feeds: 2,
 		Params: slices.Concat(n.params, n.scores), Slots: slices.Concat(n.params, n.params, n.scores, n.scores)}
-	n.trainer = loop.New(backend, problem, mlpChunk)
+	n.trainer = loop.New(backend, problem, backtest.MLPChunk)
 	n.eval = MustNewExec(backend, func(in []*Node) *Node {
 		return mixture(net.Bind(in[0].Graph(), n.scores, in[1:], false), in[0])
 	})
@@ -120,24 +114,6 @@ func newScorer(backend compute.Backend, dim, classes int) (*scorer, error) {
 func (n *scorer) close() {
 	n.trainer.Close()
 	n.eval.Finalize()
-}
-
-// logits are those of the MLP: x [rows, dim] -> [rows, outputs].
-func (n *scorer) logits(s *net.Scope, x *Node) *Node {
-	for i := range 2 {
-		x = net.Relu(net.Dense(s.In(fmt.Sprint("layer", i+1)), x, mlpHidden, net.He))
-	}
-	return net.Dense(s.In("last"), x, max(1, n.classes), net.Lecun)
-}
-
-// losses are those of the MLP on rows. data: x [rows, dim], class [rows] int32, number [rows].
-func (n *scorer) losses(s *net.Scope, data []*Node, row *Node) *Node {
-	row = ExpandAxes(row, -1)
-	out := n.logits(s, Gather(data[0], row))
-	if n.classes > 0 {
-		return net.CrossEntropy(out, Gather(data[1], row))
-	}
-	return MulScalar(Square(Sub(Squeeze(out, -1), Gather(data[2], row))), .5)
 }
 
 // mixture is s(x): [batch, dim] -> [batch, time scales].
@@ -154,7 +130,7 @@ func (n *scorer) step(state, data, feeds []*Node, step, rate *Node) (loss *Node,
 	theta, scores := take(k), take(p)
 	m, u, sm, su := take(k), take(k), take(p), take(p)
 	losses := func(theta []*Node, row *Node) *Node {
-		return n.losses(net.Bind(row.Graph(), n.params, theta, true), data, row)
+		return n.Losses(net.Bind(row.Graph(), n.params, theta, true), data, row)
 	}
 	weighted := func(scores, theta []*Node) *Node {
 		row := ExpandAxes(feeds[0], -1)
@@ -206,38 +182,28 @@ func (n *scorer) tensors(t *backtest.Task, first int) []*tensors.Tensor {
 		tensors.FromFlatDataAndDimensions(decay, rows, len(halfLives))}
 }
 
-// drawer returns a function that draws numbers in proportion to weights.
-func drawer(weights []float64, rng *rand.Rand) func() int {
-	sums := make([]float64, len(weights))
-	floats.CumSum(sums, weights)
-	return func() int {
-		u := rng.Float64() * sums[len(sums)-1]
-		return min(len(sums)-1, sort.Search(len(sums), func(i int) bool { return sums[i] > u }))
-	}
-}
-
 // train returns the values of the scorer.
 func (n *scorer) train(ctx context.Context, t *backtest.Task, older, newest []int) (net.Values, error) {
 	data := n.tensors(t, t.Block[newest[0]])
 	defer net.Free(data...)
 	scale := t.Equal()
 	draw := func(rows []int, purpose string) func() int {
-		one := drawer(loop.Pick(scale, rows), random.New(t.Seed, "timescales", purpose, t.Step))
+		one := backtest.Drawer(loop.Pick(scale, rows), random.New(t.Seed, "timescales", purpose, t.Step))
 		return func() int { return rows[one()] }
 	}
 	draws := []func() int{draw(older, "older"), draw(newest, "newest")}
 	feed := func(_, count int) []*tensors.Tensor {
 		return tables.Collect(draws, func(draw func() int) *tensors.Tensor {
-			rows := make([]int32, n.trainer.Chunk()*mlpBatch)
-			for i := range count * mlpBatch {
+			rows := make([]int32, n.trainer.Chunk()*backtest.MLPBatch)
+			for i := range count * backtest.MLPBatch {
 				rows[i] = int32(draw())
 			}
-			return tensors.FromFlatDataAndDimensions(rows, n.trainer.Chunk(), mlpBatch)
+			return tensors.FromFlatDataAndDimensions(rows, n.trainer.Chunk(), backtest.MLPBatch)
 		})
 	}
 	start := slices.Concat(net.Init(n.params, random.Seed(t.Seed, "timescales", t.Step), "model"),
 		net.Init(n.scores, random.Seed(t.Seed, "timescales", t.Step), "scores"))
-	updates := min(mostUpdates, max(leastUpdates, mlpEpochs*len(t.Block)/mlpBatch))
+	updates := backtest.MLPUpdates(len(t.Block))
 	values, _, err := n.trainer.Fit(ctx, start, data, scorerRate, updates, feed)
 	if err != nil {
 		return nil, err
@@ -249,10 +215,10 @@ func (n *scorer) train(ctx context.Context, t *backtest.Task, older, newest []in
 func (n *scorer) weights(t *backtest.Task, values net.Values) (out []float64, err error) {
 	params := values.Tensors(n.scores)
 	defer net.Free(params...)
-	for from := 0; from < len(t.Block); from += evalRows {
-		batch := make([]float32, evalRows*n.dim)
+	for from := 0; from < len(t.Block); from += backtest.MLPRows {
+		batch := make([]float32, backtest.MLPRows*n.dim)
 		rows := copy(batch, t.Data.X[from*n.dim:]) / n.dim
-		input := tensors.FromFlatDataAndDimensions(batch, evalRows, n.dim)
+		input := tensors.FromFlatDataAndDimensions(batch, backtest.MLPRows, n.dim)
 		s, err := net.RunValues(n.eval, input, params)
 		net.Free(input)
 		if err != nil {
