@@ -1,21 +1,11 @@
 package figures
 
 import (
-	"math"
 	"testing"
 
 	"tvps/ci/demand"
 	"tvps/data/statistics"
 )
-
-// near fails the test unless got is want to within 1e-4, the precision of printed
-// tables of Student's t.
-func near(t *testing.T, what string, got, want float64) {
-	t.Helper()
-	if math.Abs(got-want) > 1e-4 || math.IsNaN(got) {
-		t.Errorf("%s = %v, want %v", what, got, want)
-	}
-}
 
 // sampleRows has three seeds and two steps. Differences ours - everything:
 // seed 0: +.1 +.3, seed 1: +.2 -.4, seed 2: +.3 -.2.

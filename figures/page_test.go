@@ -67,11 +67,11 @@ func TestPageHoldsTheSeries(t *testing.T) {
 	if len(series) != 4 || series[3].Type != "custom" || series[3].Name != "Ours" || series[2].Color != "#d62728" {
 		t.Fatalf("series %+v, want reference, mean line, curve and its band", series)
 	}
-	near(t, "reference", series[0].Data[0].Value[1], 0)
-	near(t, "mean line", series[1].Data[1].Value[1], -0.05) // mean of .1 and -.2
-	near(t, "curve at 2", series[2].Data[1].Value[1], -0.1)
-	near(t, "band low at 1", series[3].Data[0].Value[1], 0.2-0.248414)
-	near(t, "band high at 1", series[3].Data[0].Value[2], 0.2+0.248414)
+	demand.Near(t, "reference", series[0].Data[0].Value[1], 0)
+	demand.Near(t, "mean line", series[1].Data[1].Value[1], -0.05) // mean of .1 and -.2
+	demand.Near(t, "curve at 2", series[2].Data[1].Value[1], -0.1)
+	demand.Near(t, "band low at 1", series[3].Data[0].Value[1], 0.2-0.248414)
+	demand.Near(t, "band high at 1", series[3].Data[0].Value[2], 0.2+0.248414)
 	tooltip := "<b>Ours</b> 0.2 [−0.04841, 0.4484] · seed 0: 0.1, 1: 0.2, 2: 0.3"
 	demand.Words(t, series[2].Data[0].Name, tooltip)
 }

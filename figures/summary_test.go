@@ -15,18 +15,18 @@ func TestRelativePairsBySeedAndStep(t *testing.T) {
 	if err != nil || len(ours) != 2 {
 		t.Fatalf("%v, %v", ours, err)
 	}
-	near(t, "mean of ours at 2", ours[1].Mean, (.9+.3+.4)/3)
+	demand.Near(t, "mean of ours at 2", ours[1].Mean, (.9+.3+.4)/3)
 	rows := sampleRows()
 	rows[0], rows[len(rows)-1] = rows[len(rows)-1], rows[0] // the order must not matter
 	points, err := Relative(rows, "a", "accuracy", "ours", "everything")
 	if err != nil || len(points) != 2 {
 		t.Fatalf("%d points, %v", len(points), err)
 	}
-	near(t, "mean at 1", points[0].Mean, 0.2)
-	near(t, "high at 1", points[0].High, 0.2+4.302653*0.1/math.Sqrt(3)) // .1 .2 .3: s = .1
-	near(t, "mean at 2", points[1].Mean, -0.1)
+	demand.Near(t, "mean at 1", points[0].Mean, 0.2)
+	demand.Near(t, "high at 1", points[0].High, 0.2+4.302653*0.1/math.Sqrt(3)) // .1 .2 .3: s = .1
+	demand.Near(t, "mean at 2", points[1].Mean, -0.1)
 	for i, want := range []float64{.3, -.4, -.2} {
-		near(t, "seed value at 2", points[1].Seeds[i].Value, want)
+		demand.Near(t, "seed value at 2", points[1].Seeds[i].Value, want)
 	}
 }
 
@@ -42,8 +42,8 @@ func TestMissingPairsAreLeftOut(t *testing.T) {
 	if points[0].N != 2 || points[1].N != 2 {
 		t.Fatalf("n = %d and %d, want 2 and 2", points[0].N, points[1].N)
 	}
-	near(t, "mean at 1", points[0].Mean, 0.15) // seeds 0 and 1
-	near(t, "mean at 2", points[1].Mean, 0.05) // seeds 0 and 2
+	demand.Near(t, "mean at 1", points[0].Mean, 0.15) // seeds 0 and 1
+	demand.Near(t, "mean at 2", points[1].Mean, 0.05) // seeds 0 and 2
 }
 
 // By hand: the seeds' mean differences are .2, -.1, .05, so mean .05 and s = .15. Were
@@ -56,11 +56,11 @@ func TestTableTakesTheSeedAsUnit(t *testing.T) {
 		t.Fatalf("rows in the wrong order: %+v", s.Rows)
 	}
 	ours := s.Rows[2]
-	near(t, "mean", ours.Mean.Mean, 0.6) // (.75+.5+.55)/3
-	near(t, "difference", ours.Difference.Mean, 0.05)
-	near(t, "low", ours.Difference.Low, 0.05-4.302653*0.15/math.Sqrt(3))
-	near(t, "high", ours.Difference.High, 0.05+4.302653*0.15/math.Sqrt(3))
-	near(t, "share of steps above", ours.ShareAbove, 0.5) // step 1: +.2, step 2: -.1
+	demand.Near(t, "mean", ours.Mean.Mean, 0.6) // (.75+.5+.55)/3
+	demand.Near(t, "difference", ours.Difference.Mean, 0.05)
+	demand.Near(t, "low", ours.Difference.Low, 0.05-4.302653*0.15/math.Sqrt(3))
+	demand.Near(t, "high", ours.Difference.High, 0.05+4.302653*0.15/math.Sqrt(3))
+	demand.Near(t, "share of steps above", ours.ShareAbove, 0.5) // step 1: +.2, step 2: -.1
 	if ours.Difference.N != 3 || ours.Steps != 2 {
 		t.Errorf("n %d, steps %d", ours.Difference.N, ours.Steps)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +40,14 @@ func Words(tb testing.TB, text string, words ...string) {
 		if !strings.Contains(text, w) {
 			tb.Errorf("%q is missing in %.2000s", w, text)
 		}
+	}
+}
+
+// Near fails the test unless got is want to within 1e-4, the precision of printed tables of Student's t.
+func Near(tb testing.TB, what string, got, want float64) {
+	tb.Helper()
+	if math.Abs(got-want) > 1e-4 || math.IsNaN(got) {
+		tb.Errorf("%s = %v, want %v", what, got, want)
 	}
 }
 

@@ -3,6 +3,8 @@ package statistics
 import (
 	"math"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // The quantiles 4.3027 (2 degrees of freedom), 12.7062 (1) and 2.7764 (4) are those of
@@ -18,9 +20,9 @@ func TestMeanInterval(t *testing.T) {
 		{[]float64{7, 7, 7}, 7, 0},
 	} {
 		e := MeanInterval(c.values)
-		near(t, "mean", e.Mean, c.mean)
-		near(t, "low", e.Low, c.mean-c.half)
-		near(t, "high", e.High, c.mean+c.half)
+		demand.Near(t, "mean", e.Mean, c.mean)
+		demand.Near(t, "low", e.Low, c.mean-c.half)
+		demand.Near(t, "high", e.High, c.mean+c.half)
 		if e.N != len(c.values) {
 			t.Errorf("n = %d, want %d", e.N, len(c.values))
 		}
