@@ -150,7 +150,7 @@ func (s session) changed(frames [][]byte, h header, content any) [][]byte {
 }
 
 // reply passes a message of the kernel's shell, control or stdin channel to the client. The reply to a cell comes after
-// all outputs: these say whether it failed. Then the queue goes on.
+// all outputs: these say whether it failed. Then the queue continues.
 func (r *relay) reply(client *socket, frames [][]byte) {
 	m, err := r.session.decode(frames)
 	e := r.queue.running(m.parent.ID)

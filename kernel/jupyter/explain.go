@@ -12,7 +12,7 @@ var (
 	place     = regexp.MustCompile(`^Cell(?:\[(\d+)\]:)? Line (\d+)\n`)
 	caret     = regexp.MustCompile(`(?m)^ *\^$`)
 	stackCell = regexp.MustCompile(`(?m)^\t ?\[\[ Cell \[(\d+)\] Line (\d+) \]\].*$`)
-	// Lines about the program that GoNB makes of a cell, which nobody wrote.
+	// Lines about the program that GoNB makes of a cell, which the user did not write.
 	noise = regexp.MustCompile(`^(# gonb_|go: gonb_\w+ imports$|failed to run "|parsing go files in |` +
 		`exit status \d+$|$)`)
 	position = regexp.MustCompile(`^(executing special commands in cell: |\S*main(_test)?\.go:[\d:]+ )`)
@@ -66,7 +66,7 @@ func (r *relay) reasons(text string, e *execution) (lines []string) {
 		why += `: statements need a line "%%" above them`
 	}
 	if at == nil {
-		return []string{why + " (at the end of the cell)"} // where GoNB's program goes on
+		return []string{why + " (at the end of the cell)"} // where GoNB's program continues
 	}
 	if at[1] != fmt.Sprint(r.count.Load()) || e == nil {
 		return []string{fmt.Sprintf("%s (cell [%s], line %s)", why, at[1], at[2])}

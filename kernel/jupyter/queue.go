@@ -93,7 +93,7 @@ var killAfter = 5 * time.Second
 
 // interrupt stops what the kernel has started for the cell that runs, also if that is a compiler, or starts later: each
 // process gets SIGINT once, and after killAfter SIGKILL, as do those whose parent has ended. The processes are stopped
-// until all have it, as a shell goes on if the last command of a pipe ends without it.
+// until all have it, as a shell continues if the last command of a pipe ends without it.
 func (r *relay) interrupt() {
 	e, waiting := r.queue.stop()
 	r.abort(waiting)

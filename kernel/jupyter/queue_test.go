@@ -145,7 +145,7 @@ func TestRelayInterrupts(t *testing.T) {
 	ask("shutdown")
 }
 
-// A cell goes on without its client, and those of others come after it.
+// A cell continues without its client, and those of others come after it.
 func TestRelayClientLeaves(t *testing.T) {
 	k := startFake(t, relaySpec(t, "well"), Options{})
 	files, _ := filepath.Glob(filepath.Join(k.dir, "kernel-*.json"))

@@ -164,7 +164,7 @@ func TestLockIsRemoved(t *testing.T) {
 	}
 }
 
-// Where two machines get one lock, the first stops before it writes its next step and says so. The other goes on.
+// Where two machines get one lock, the first stops before it writes its next step and says so. The other continues.
 func TestLockIsGivenTwice(t *testing.T) {
 	inject(t, func(*os.File, int) error { return nil })
 	store := open(t, t.TempDir())

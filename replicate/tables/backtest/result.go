@@ -31,7 +31,7 @@ type Advice struct {
 	Kind     crossfit.Kind `json:"kind"`      // "" for no omega
 	HalfLife float64       `json:"half-life"` // in units of time; 0 for none
 	Window   int           `json:"window"`    // the last so many blocks; 0 for all
-	Helps    bool          `json:"helps"`     // omega is better than tuned forgetting, by an interval
+	Helps    bool          `json:"helps"`     // omega is better than tuned forgetting: the interval excludes 0
 	// Committee says that a committee is better than equal weights and tuned forgetting, by an interval each, and has a
 	// lower loss than the rule.
 	Committee bool `json:"committee"`
