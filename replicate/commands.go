@@ -74,10 +74,7 @@ func diagnoseClear() backend.Check {
 		return backend.Check{Name: "CLEAR", Status: backend.Warn, Detail: "not found: a stand-in, not CLEAR, is used", Fix: fix}
 	}
 	if err == nil {
-		var report *clear.Report
-		if report, err = clear.Describe(path, clear.DefaultType); err == nil {
-			err = report.Err()
-		}
+		err = clear.Check(path)
 	}
 	return outcome("CLEAR", err, fix, "features in "+path)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -21,7 +20,7 @@ To get it: CLEAR-10, feature archives of the CLEAR authors; see the documentatio
 `
 
 func dataClearCommand() *cobra.Command {
-	var from, kind string
+	var from string
 	cmd := &cobra.Command{
 		Use:   "clear",
 		Short: "Check a download of the CLEAR-10 features and say how to use it",
@@ -30,16 +29,15 @@ func dataClearCommand() *cobra.Command {
 			if from == "" && cmd.Flags().Changed("from") {
 				return usage.Errorf("--from is empty; name a folder or a zip")
 			}
-			return checkClear(cmd, from, kind)
+			return checkClear(cmd, from)
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "folder or zip to check (default: TVPS_CLEAR, or clear in the cache)")
-	cmd.Flags().StringVar(&kind, "type", clear.DefaultType, "feature type: the network that computed the features")
 	return cmd
 }
 
 // checkClear reads every file that figures would use and prints a summary.
-func checkClear(cmd *cobra.Command, from, kind string) error {
+func checkClear(cmd *cobra.Command, from string) error {
 	path, out := from, cmd.OutOrStdout()
 	if path == "" {
 		found, err := clear.Find()
@@ -56,15 +54,12 @@ func checkClear(cmd *cobra.Command, from, kind string) error {
 		}
 		path = found
 	}
-	set, err := clear.Load(cmd.Context(), path, kind)
-	if errors.Is(err, clear.ErrUnknownType) {
-		return usage.Error(err)
-	}
+	set, err := clear.Load(cmd.Context(), path)
 	if err != nil {
 		return err
 	}
-	lines := []string{set.Report.Path, "SHA-256 of the contents " + set.Report.SHA256, "figures will say: " + set.Report.Note()}
-	if !set.Report.Published() {
+	lines := []string{set.Path, "SHA-256 of the contents " + set.SHA256, "figures will say: " + set.Note()}
+	if !set.Published() {
 		const note = "This is not the published data set, which has %d images of each class in each bucket."
 		lines = append(lines, fmt.Sprintf(note, clear.PerBucket))
 	}

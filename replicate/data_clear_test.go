@@ -18,14 +18,14 @@ func TestClearNone(t *testing.T) {
 	demand.Words(t, stdout, "stand-in", "feature archives of the CLEAR authors", filepath.Join(s.cache, "clear"))
 }
 
-// clearZip is a miniature of the published features. The layout is that of 2021 without features/.
+// clearZip is a miniature of the published features. The layout is that of 2021.
 const clearZip = "../data/clear/testdata/clear10-public.zip"
 
 // TestClear: a download is checked by --from, by TVPS_CLEAR and in the cache, and the output says how to use it.
 func TestClear(t *testing.T) {
 	s := newSandbox(t)
-	stdout := s.quiet(t, "data", "clear", "--from", clearZip, "--type", "imagenet")
-	demand.Words(t, stdout, clearZip, "imagenet features", "buckets 1 to 10", "30 images of each class, 4 values",
+	stdout := s.quiet(t, "data", "clear", "--from", clearZip)
+	demand.Words(t, stdout, clearZip, "moco_b0 features", "buckets 1 to 10", "30 images of each class, 4 values",
 		"not the published data set, which has 300", "TVPS_CLEAR="+clearZip)
 
 	cached := filepath.Join(s.cache, "clear", "clear10-public.zip")
@@ -41,7 +41,7 @@ func TestClear(t *testing.T) {
 // TestClearErrors: a usage error ends with exit code 2, a bad data set with 1.
 func TestClearErrors(t *testing.T) {
 	s, incomplete := newSandbox(t), t.TempDir()
-	const entry = "training_folder/features/moco_b0/3/all.pth"
+	const entry = "features/moco_b0/3/bus.pth"
 	whole, err := zip.OpenReader(clearZip)
 	demand.NoError(t, err)
 	defer whole.Close()
@@ -51,10 +51,9 @@ func TestClearErrors(t *testing.T) {
 		code  int
 		words []string
 	}{
-		{[]string{"--type", "moco"}, 2, []string{`"moco"`, "it has imagenet, moco_b0"}},
 		{[]string{"--from", ""}, 2, []string{"--from is empty"}},
 		{[]string{"--from", filepath.Join(t.TempDir(), "none")}, 1, []string{"none"}},
-		{[]string{"--from", incomplete}, 1, []string{"is incomplete", entry, "files missing: 1"}},
+		{[]string{"--from", incomplete}, 1, []string{entry, "get the archive again"}},
 	} {
 		s.env = []string{"TVPS_CLEAR=" + clearZip}
 		s.refuse(t, c.code, append([]string{"data", "clear"}, c.args...), c.words...)

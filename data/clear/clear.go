@@ -10,16 +10,13 @@
 // The CLEAR authors publish zips as the data set
 // elvishelvis6/CLEAR-Continual_Learning_Benchmark on Hugging Face. Two of them have features:
 //
-//	clear10-public.zip (2021)   features/TYPE/BUCKET/CLASS.pth           {id: tensor[2048]}
-//	                            training_folder/features/TYPE/BUCKET/all.pth  (tensor[N, 2048], [label, ...])
-//	                            class_names.txt
-//	clear10-train.zip (2022)    train/features/TYPE/BUCKET/CLASS.pth, train/class_names.txt
+//	clear10-public.zip (2021)   features/moco_b0/BUCKET/CLASS.pth, class_names.txt
+//	clear10-train.zip (2022)    train/features/moco_b0/BUCKET/CLASS.pth, train/class_names.txt
 //
-// BUCKET is a span of time. TYPE is the network that computed the features, a ResNet-50
-// without its last layer: moco_b0 (trained without labels on the photographs of bucket 0),
-// moco_imagenet, byol_imagenet or imagenet; the archive of 2022 has moco_b0. Both archives
-// are read as a zip or unpacked, also if everything is in one more folder. A .pth file
-// contains a pickle, which Python may execute; pth.go reads it and executes nothing.
+// BUCKET is a span of time. A file has {id: tensor[2048]}: the output of a ResNet-50 without its last layer, trained
+// without labels on the photographs of bucket 0 (moco_b0). Both archives are read as a zip or unpacked, also if
+// everything is in one more folder. A .pth file contains a pickle, which Python may execute; pth.go reads it and
+// executes nothing.
 //
 // The published archives were not available when this package was written. It was tested
 // with files in the layouts above and with files that PyTorch wrote.
@@ -40,19 +37,18 @@
 package clear
 
 import (
-	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"tvps/data/artifact"
 )
 
 const (
-	Classes     = 10        // without BACKGROUND
-	Buckets     = 10        // buckets that are used
-	PerBucket   = 300       // published images per class and bucket
-	DefaultType = "moco_b0" // the feature type of the figures
-	Folder      = "clear"   // in the cache: an unpacked data set, or a folder with one of the published zips
+	Classes   = 10      // without BACKGROUND
+	Buckets   = 10      // buckets that are used
+	PerBucket = 300     // published images per class and bucket
+	Folder    = "clear" // in the cache: an unpacked data set, or a folder with one of the published zips
 )
 
 // Set is a list of labelled feature vectors, ordered by bucket, then by class, then as in the
@@ -63,7 +59,8 @@ type Set struct {
 	Label   []int32   // [len], 0 to 9
 	Bucket  []int32   // [len], the bucket's published number
 	Classes []string  // [10], names by label
-	Report  *Report   // where they came from
+	Path    string    // the folder or zip that was read
+	SHA256  string    // of classes, labels, buckets and features; the same for every layout
 }
 
 // Len returns the number of images.
@@ -81,20 +78,39 @@ func (s *Set) ByClass() [][]int32 {
 	return rows
 }
 
-// Load reads the features of a type at path, a folder or a zip in one of the layouts of the
-// package comment. The published set has 30,000 rows of 2,048 values, 245 MB. It fails, naming
-// the file, if a value is not finite, vectors differ in length, a bucket lacks a class, there
-// are fewer than ten buckets, or a .pth file is damaged or has other content than expected.
-func Load(ctx context.Context, path, kind string) (*Set, error) {
-	p, err := prepare(path, kind)
-	if err != nil {
-		return nil, err
+// images returns the numbers of images of the smallest and of the largest class.
+func (s *Set) images() (least, most int) {
+	var counts []int
+	for _, rows := range s.ByClass() {
+		counts = append(counts, len(rows))
 	}
-	defer func() { _ = p.close() }()
-	if err := p.report.Err(); err != nil {
-		return nil, err
+	return slices.Min(counts), slices.Max(counts)
+}
+
+// Note says which data is used, for figures.
+func (s *Set) Note() string {
+	least, most := s.images()
+	images := thousands(least)
+	if least < most {
+		images += " to " + thousands(most)
 	}
-	return p.read(ctx)
+	return fmt.Sprintf("CLEAR-10, %s features, %d classes, buckets %d to %d, %s images of each class, %s values each",
+		features, len(s.Classes), slices.Min(s.Bucket), slices.Max(s.Bucket), images, thousands(s.Dim))
+}
+
+// Published says whether every class has the published 300 images in each of ten buckets. A set
+// with other numbers is used, too, but it is not the paper's.
+func (s *Set) Published() bool {
+	least, most := s.images()
+	return least == Buckets*PerBucket && most == Buckets*PerBucket
+}
+
+// thousands formats n with a comma: 3,000.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
 // Find returns the folder or zip to load: TVPS_CLEAR, otherwise the folder Folder of the cache if it exists, otherwise

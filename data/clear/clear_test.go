@@ -1,10 +1,11 @@
 package clear
 
 import (
-	"cmp"
+	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,142 +15,124 @@ import (
 	"tvps/ci/demand"
 )
 
-// want returns the set that a miniature must give, computed from its formula.
-func want(m Mini, kind string, buckets []int, classes []string) *Set {
-	s := &Set{Dim: m.Dim, Classes: classes}
-	for _, bucket := range buckets {
-		for label, class := range classes {
-			for i := range m.Images {
-				for j := range m.Dim {
-					s.X = append(s.X, m.Value(kind, bucket, class, i, j))
+// miniature has 3 images of 4 values of each class and bucket.
+const miniature = "testdata/clear10-public.zip"
+
+// folder returns the miniature, unpacked in the folder base of a new one.
+func folder(t *testing.T, base string) (root string) {
+	t.Helper()
+	z, err := zip.OpenReader(miniature)
+	demand.NoError(t, err)
+	defer z.Close()
+	root = t.TempDir()
+	demand.NoError(t, os.CopyFS(filepath.Join(root, base), z))
+	return root
+}
+
+// zipped returns a zip of a folder.
+func zipped(t *testing.T, root string) string {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "data.zip"))
+	demand.NoError(t, err)
+	z := zip.NewWriter(file)
+	demand.NoError(t, errors.Join(z.AddFS(os.DirFS(root)), z.Close(), file.Close()))
+	return file.Name()
+}
+
+// The same features in every layout give the same set and sum.
+func TestLayouts(t *testing.T) {
+	var want []float32 // by the formula in make.py
+	for bucket := range Buckets {
+		for class := range Classes {
+			for i := range 3 {
+				for j := range 4 {
+					want = append(want, float32((bucket+1)*1000+(class+1)*10+i)+float32(j)/64)
 				}
-				s.Label = append(s.Label, int32(label))
-				s.Bucket = append(s.Bucket, int32(bucket))
 			}
 		}
 	}
-	return s
-}
-
-func same(t *testing.T, got, want *Set) {
-	t.Helper()
-	if got.Dim != want.Dim || !slices.Equal(got.Classes, want.Classes) {
-		t.Fatalf("%d values, classes %q; want %d and %q", got.Dim, got.Classes, want.Dim, want.Classes)
-	}
-	if !slices.Equal(got.Label, want.Label) || !slices.Equal(got.Bucket, want.Bucket) {
-		t.Fatal("labels or buckets differ")
-	}
-	if !slices.Equal(got.X, want.X) {
-		t.Fatal("features differ")
-	}
-}
-
-func load(t *testing.T, path string) *Set {
-	t.Helper()
-	s, err := Load(t.Context(), path, DefaultType)
-	demand.NoError(t, err)
-	return s
-}
-
-// The same features in every layout, as a folder or a zip, give the same set and sum.
-func TestLayouts(t *testing.T) {
-	m := Default()
-	m.Types = []string{"moco_b0"}
-	public, parts := m.Public(), m.Parts()
-	folder := parts.Folder(t)
-	wanted := want(m, "moco_b0", m.Buckets, Official[1:])
-	sum := ""
+	cache := t.TempDir()
+	demand.Write(t, filepath.Join(cache, "clear10-public.zip"), demand.Read(t, miniature))
+	parts := folder(t, "train")
+	demand.NoError(t, os.CopyFS(filepath.Join(parts, "test"), os.DirFS(filepath.Join(parts, "train"))))
+	demand.NoError(t, os.RemoveAll(filepath.Join(parts, "test/features/moco_b0/1")))
 	for name, path := range map[string]string{
-		"public, folder":                public.Folder(t),
-		"public, zip":                   public.Zip(t, "data.zip", ""),
-		"public, zip with a top folder": public.Zip(t, "data.zip", "CLEAR-10-PUBLIC"),
-		"public, a folder with the zip": filepath.Dir(public.Zip(t, "clear10-public.zip", "")),
-		"only features, zip":            m.Features("").Zip(t, "data.zip", ""),
-		"only training_folder, zip":     m.Training().Zip(t, "data.zip", ""),
-		"parts, folder":                 folder,
-		"parts, zip":                    parts.Zip(t, "data.zip", ""),
-		"parts, zip with a top folder":  parts.Zip(t, "data.zip", "clear10"),
-		"the part train, zip":           m.Features("train").Zip(t, "clear10-train.zip", ""),
-		"the folder of the part train":  filepath.Join(folder, "train"),
+		"zip": miniature, "folder": folder(t, ""), "folder with a top folder": folder(t, "CLEAR-10-PUBLIC"),
+		"folder with the zip": cache, "parts": parts, "zip of parts": zipped(t, parts),
+		"parts with a top folder": zipped(t, folder(t, "clear10/train")),
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := load(t, path)
-			same(t, s, wanted)
-			if len(s.X) != cap(s.X) {
-				t.Errorf("the capacity is %d for %d values", cap(s.X), len(s.X))
-			}
-			sum = cmp.Or(sum, s.Report.SHA256)
-			if s.Report.SHA256 != sum || !strings.HasPrefix(s.Report.Path, path) {
-				t.Errorf("%+v, want the sum %s", s.Report, sum)
-			}
-			const note = "CLEAR-10, moco_b0 features, 10 classes, buckets 1 to 10, 30 images of each class, 4 values each"
-			if got := s.Report.Note(); got != note {
-				t.Error(got)
-			}
-		})
-	}
-}
-
-// permuted is class_names.txt in another order.
-var permuted = []string{
-	"sweater", "bus", "laptop", "baseball", "BACKGROUND", "soccer", "dress", "racing", "camera", "hockey", "cosplay",
-}
-
-// A label is the position of a class in class_names.txt without BACKGROUND, although the
-// labels in all.pth count BACKGROUND.
-func TestLabels(t *testing.T) {
-	m := Default()
-	m.Names = permuted
-	order := []string{"sweater", "bus", "laptop", "baseball", "soccer", "dress", "racing", "camera", "hockey", "cosplay"}
-	for _, files := range []Files{m.Features(""), m.Training()} {
-		same(t, load(t, files.Zip(t, "c.zip", "")), want(m, "moco_b0", m.Buckets, order))
-		files["class_names.txt"] = []byte(strings.Join(permuted, "\r\n") + "\r\n\r\n")
-		same(t, load(t, files.Zip(t, "c.zip", "")), want(m, "moco_b0", m.Buckets, order))
+		s, err := Load(t.Context(), path)
+		if err != nil || Check(path) != nil {
+			t.Errorf("%s: %v, %v", name, err, Check(path))
+			continue
+		}
+		const golden = "cdf11b802cb635f06dcf517dd44d688d608fc867e045f15b3073e43431b184ce" // runs are kept under it
+		const note = "CLEAR-10, moco_b0 features, 10 classes, buckets 1 to 10, 30 images of each class, 4 values each"
+		if s.SHA256 != golden || s.Note() != note || s.Published() || !strings.HasPrefix(s.Path, path) {
+			t.Errorf("%s: %s, %s of %s", name, s.Note(), s.SHA256, s.Path)
+		}
+		if !slices.Equal(s.X, want) || s.Label[35] != 1 || s.Bucket[35] != 2 || s.Classes[9] != "sweater" {
+			t.Errorf("%s has other features: %d images, first %g", name, s.Len(), s.Row(0))
+		}
 	}
 }
 
 // Ten buckets are used: if there are more, 0 is left out first, then the last ones.
 func TestBuckets(t *testing.T) {
-	m := Default()
-	m.Images = 1
-	for existing, used := range map[string]string{
-		"1 2 3 4 5 6 7 8 9 10":      "1 to 10",
-		"10 9 8 7 6 5 4 3 2 1 0":    "1 to 10",
-		"0 1 2 3 4 5 6 7 8 9":       "0 to 9",
-		"1 2 3 4 5 6 7 8 9 10 11":   "1 to 10",
-		"0 1 2 3 4 5 6 7 8 9 10 11": "1 to 10",
-	} {
-		m.Buckets = nil
-		for _, text := range strings.Fields(existing) {
-			var n int
-			fmt.Sscan(text, &n)
-			m.Buckets = append(m.Buckets, n)
+	for _, c := range []struct{ first, last, used int }{{1, 10, 1}, {0, 10, 1}, {0, 9, 0}, {1, 11, 1}, {0, 11, 1}} {
+		root := folder(t, "")
+		buckets := filepath.Join(root, "features/moco_b0")
+		for n := c.first; n <= c.last; n++ {
+			_ = os.CopyFS(filepath.Join(buckets, fmt.Sprint(n)), os.DirFS(filepath.Join(buckets, "1"))) // if it is new
 		}
-		for _, files := range []Files{m.Features(""), m.Training()} {
-			path := files.Zip(t, "c.zip", "")
-			r, err := Describe(path, DefaultType)
-			if err != nil || numbers(r.Buckets) != used {
-				t.Errorf("%s: %v, used %s", existing, err, numbers(r.Buckets))
-				continue
+		for n := range 12 {
+			if n < c.first || n > c.last {
+				demand.NoError(t, os.RemoveAll(filepath.Join(buckets, fmt.Sprint(n))))
 			}
-			same(t, load(t, path), want(m, "moco_b0", r.Buckets, Official[1:]))
+		}
+		s, err := Load(t.Context(), root)
+		if err != nil || s.Len() != 300 || s.Bucket[0] != int32(c.used) || s.Bucket[299] != int32(c.used+9) {
+			t.Errorf("buckets %d to %d: %v, %v", c.first, c.last, s, err)
 		}
 	}
-	m.Buckets = m.Buckets[:9]
-	_, err := Describe(m.Training().Zip(t, "c.zip", ""), DefaultType)
-	demand.Error(t, err, "has 9 buckets", "CLEAR-10 has 10")
 }
 
-func TestType(t *testing.T) {
-	m := Default()
-	path := m.Public().Zip(t, "c.zip", "")
-	s, err := Load(t.Context(), path, "imagenet")
-	demand.NoError(t, err)
-	same(t, s, want(m, "imagenet", m.Buckets, Official[1:]))
-	_, err = Load(t.Context(), path, "clip")
-	demand.Error(t, err, path, `"clip"`, "it has imagenet, moco_b0")
-	if !errors.Is(err, ErrUnknownType) {
-		t.Errorf("it is a %T", err)
+// A data set that cannot be used is an error that names the file and says what is wrong.
+func TestErrors(t *testing.T) {
+	const bus = "features/moco_b0/3/bus.pth"
+	names := string(demand.Read(t, filepath.Join(folder(t, ""), "class_names.txt")))
+	for name, c := range map[string]struct {
+		file  string
+		data  []byte // nil: without the file
+		words []string
+	}{
+		"a missing file":   {bus, nil, []string{bus, "no such file", "get the archive again"}},
+		"a truncated file": {bus, demand.Read(t, "testdata/class.pth")[:900], []string{bus, "truncated"}},
+		"longer vectors":   {bus, demand.Read(t, "testdata/class.pth"), []string{bus, `"5000000000"`, "vector of 4 values"}},
+		"bytes":            {bus, demand.Read(t, "testdata/bytes.pth"), []string{bus, `global "torch.ByteStorage"`}},
+		"nine classes":     {"class_names.txt", []byte(strings.Replace(names, "bus", "", 1)), []string{"9 classes"}},
+		"no names":         {"class_names.txt", nil, []string{"class_names.txt", "names of the labels"}},
+		"nine buckets":     {"features/moco_b0/3", nil, []string{"has 9 buckets", "CLEAR-10 has 10"}},
+		"no features":      {"features/moco_b0", nil, []string{"no folder features/moco_b0", "clear10-public.zip"}},
+	} {
+		root := folder(t, "")
+		path := filepath.Join(root, c.file)
+		demand.NoError(t, os.RemoveAll(path))
+		if c.data != nil {
+			demand.Write(t, path, c.data)
+		}
+		_, err := Load(t.Context(), root)
+		t.Log(name)
+		demand.Error(t, err, c.words...)
+	}
+	_, err := Load(t.Context(), folder(t, "test")) // the other part of the archive of 2022
+	demand.Error(t, err, "not in the part test")
+	_, err = Load(t.Context(), filepath.Join(t.TempDir(), "none"))
+	demand.Error(t, err, "none")
+	_, err = Load(t.Context(), "clear_test.go")
+	demand.Error(t, err, "clear_test.go", "neither a folder nor a complete zip")
+	if _, err = Load(demand.Cancelled(), miniature); !errors.Is(err, context.Canceled) {
+		t.Errorf("Load did not stop: %v", err)
 	}
 }
 
@@ -172,11 +155,16 @@ func TestFind(t *testing.T) {
 	find(root)
 	t.Setenv("TVPS_CLEAR", filepath.Join(root, "none"))
 	_, err := Find()
-	demand.Error(t, err, "TVPS_CLEAR", filepath.Join(root, "none"), "unset it")
+	if demand.Error(t, err, "TVPS_CLEAR", "unset it"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is a %T", err)
+	}
 }
 
-func TestCancel(t *testing.T) {
-	if _, err := Load(demand.Cancelled(), Default().Training().Folder(t), DefaultType); !errors.Is(err, context.Canceled) {
-		t.Errorf("Load did not stop: %v", err)
+// The note says it where classes have different numbers of images.
+func TestUnequal(t *testing.T) {
+	s := &Set{Dim: 2048, Classes: []string{"a", "b"}, Label: make([]int32, 2950), Bucket: make([]int32, 5950)}
+	for range 3000 {
+		s.Label = append(s.Label, 1)
 	}
+	demand.Words(t, s.Note(), "2,950 to 3,000 images of each class, 2,048 values")
 }

@@ -40,7 +40,7 @@ func (src clearSource) About() experiment.Source {
 	if err != nil {
 		return experiment.Source{}
 	}
-	return experiment.Source{Note: set.Report.Note()}
+	return experiment.Source{Note: set.Note()}
 }
 
 // Identity is the hash of the features.
@@ -49,7 +49,7 @@ func (src clearSource) Identity(int64) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{"data": clearPrefix + set.Report.SHA256[:16]}, nil
+	return map[string]string{"data": clearPrefix + set.SHA256[:16]}, nil
 }
 
 // clearPrefix begins the names of CLEAR's features in the identity of runs; their hash follows.

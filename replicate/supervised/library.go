@@ -94,7 +94,7 @@ func (l *library) clear(ctx context.Context) (*clear.Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		return clear.Load(ctx, path, clear.DefaultType)
+		return clear.Load(ctx, path)
 	})
 }
 
