@@ -13,7 +13,6 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/artifact"
-	"tvps/replicate/cluster/slurmtest"
 )
 
 // submitArgs are the arguments that submit panel a of Figure 1 as workers for single seeds, on the Go backend.
@@ -27,10 +26,10 @@ func (s *sandbox) submitArgs(more ...string) []string {
 func (s *sandbox) jobs() string { return filepath.Join(s.out, "cluster") }
 
 // onSlurm starts a cluster, and has this process and its children use it.
-func onSlurm(t *testing.T) *slurmtest.Cluster {
+func onSlurm(t *testing.T) *slurm {
 	t.Helper()
-	c := slurmtest.Start(t)
-	t.Setenv("SLURM_CONF", filepath.Join(c.Dir, "slurm.conf"))
+	c := startSlurm(t)
+	t.Setenv("SLURM_CONF", filepath.Join(c.dir, "slurm.conf"))
 	return c
 }
 
@@ -46,14 +45,14 @@ func (s *sandbox) logs() string {
 }
 
 // cancelJobs calls scancel as submit says, and waits until nothing is left of the jobs.
-func cancelJobs(t *testing.T, c *slurmtest.Cluster, said string) {
+func cancelJobs(t *testing.T, c *slurm, said string) {
 	t.Helper()
 	ids := regexp.MustCompile("`scancel (.*)` ends").FindStringSubmatch(said)
-	if out, err := c.Command("scancel", strings.Fields(ids[1])...).CombinedOutput(); err != nil {
+	if out, err := c.command("scancel", strings.Fields(ids[1])...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	c.Wait(time.Minute, "end of the jobs", func() bool {
-		out, err := c.Command("squeue", "-h", "-a", "-t", "pending,running,completing").Output()
+	c.wait(time.Minute, "end of the jobs", func() bool {
+		out, err := c.command("squeue", "-h", "-a", "-t", "pending,running,completing").Output()
 		return err == nil && len(out) == 0
 	})
 }
@@ -83,14 +82,14 @@ func TestSlurm(t *testing.T) {
 	want := localTable(t)
 	cmd, stdout, stderr := s.command(s.submitArgs("--wait")...)
 	demand.NoError(t, cmd.Start())
-	c.Wait(10*time.Minute, "some stored steps on all nodes", func() bool { return s.stepsDone() > 5 && len(s.nodes()) == 3 })
+	c.wait(10*time.Minute, "some stored steps on all nodes", func() bool { return s.stepsDone() > 5 && len(s.nodes()) == 3 })
 	status := slices.DeleteFunc(slices.Clone(longer), func(a string) bool { return a == "--workers" || a == "2" })
 	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, status, []string{"--set", "stack=1"})...)
 	if !regexp.MustCompile(`running: \d+ of 25 steps, on \S+, job \d+_\d`).MatchString(shown) {
 		t.Errorf("status shows no running run:\n%s", shown)
 	}
 	demand.Words(t, shown, "of 200 steps missing")
-	c.StopNode("n2")
+	c.stopNode("n2")
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v\n%s%s%s", err, stdout, stderr, s.logs())
 	}
@@ -107,7 +106,7 @@ func TestSlurmCancelAndSubmitAgain(t *testing.T) {
 	c, s := onSlurm(t), newSandbox(t)
 	want := localTable(t)
 	stdout, _ := s.succeed(t, s.submitArgs()...)
-	c.Wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
+	c.wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
 	cancelJobs(t, c, stdout)
 	done := s.stepsDone()
 	stdout, _ = s.succeed(t, s.submitArgs("--wait")...)
@@ -157,7 +156,7 @@ func TestSlurmBadNode(t *testing.T) {
 	if n := strings.Count(s.logs(), " on n2,"); n == 0 || n != refused {
 		t.Fatalf("%d workers on n2, of which %d ended with one sentence\n%s", n, refused, s.logs())
 	}
-	out, err := c.Command("scontrol", "show", "job").Output()
+	out, err := c.command("scontrol", "show", "job").Output()
 	demand.NoError(t, err)
 	if n := strings.Count(string(out), "ExitCode=2:0"); n != refused || strings.Contains(string(out), "Restarts=1") {
 		t.Errorf("%d jobs ended with exit code 2, want %d\n%s", n, refused, out)
@@ -180,7 +179,7 @@ func TestSlurmAgents(t *testing.T) {
 	submit := slices.Concat([]string{"submit", "fig10"}, agents, []string{"--gpu-backend", "none", "--workers", "2",
 		"--sbatch=--cpus-per-task=1", "--results", s.results, "--out", s.out, "--folder", s.jobs()})
 	stdout, _ := s.succeed(t, submit...)
-	c.Wait(10*time.Minute, "evaluation of all agents", func() bool { _, agents := s.agentSteps(); return agents == 6 })
+	c.wait(10*time.Minute, "evaluation of all agents", func() bool { _, agents := s.agentSteps(); return agents == 6 })
 	cancelJobs(t, c, stdout)
 	saved, _ := filepath.Glob(filepath.Join(s.results, "claw", "*.state"))
 	if done, _ := s.agentSteps(); len(saved) != 2 || done >= 6*10 {

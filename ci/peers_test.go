@@ -1,6 +1,4 @@
-// Package peers compares the learning curves of package sac and of another program, SBX (SAC in JAX, halfcheetah.py),
-// on gymnasium's HalfCheetah-v5. The curves are stored here.
-package peers
+package ci
 
 import (
 	"bytes"
@@ -19,15 +17,17 @@ import (
 	"tvps/replicate/runs"
 )
 
-var update = flag.String("update", "", "folder of runs with which ours.csv is computed again; an interrupted test continues")
+var curves = flag.String("curves", "",
+	"folder of runs with which peers/ours.csv is computed again; an interrupted test continues")
 
-// In the stored learning curves our mean over seeds is within the 95% interval of SBX's mean at
-// nine or ten of the ten evaluations. Steps and number of seeds are the same.
+// TestLearningCurveAgreesWithSBX compares the stored learning curves of package sac and of another program, SBX (SAC in
+// JAX, peers/halfcheetah.py), on gymnasium's HalfCheetah-v5. Our mean over seeds is within the 95% interval of SBX's
+// mean at nine or ten of the ten evaluations. Steps and number of seeds are the same.
 func TestLearningCurveAgreesWithSBX(t *testing.T) {
-	if *update != "" {
-		demand.Write(t, "ours.csv", compute(t, *update))
+	if *curves != "" {
+		demand.Write(t, "peers/ours.csv", computeCurve(t, *curves))
 	}
-	ours, sbx := curve(t, "ours.csv"), curve(t, "sbx.csv")
+	ours, sbx := curve(t, "peers/ours.csv"), curve(t, "peers/sbx.csv")
 	if len(ours) != 10 || len(sbx) != 10 {
 		t.Fatalf("%d and %d evaluations, want 10 of each", len(ours), len(sbx))
 	}
@@ -71,8 +71,8 @@ const (
 	episodesBetween = 2    // training episodes between evaluations: 2,000 steps
 )
 
-// settings are those of halfcheetah.py.
-func settings() robots.Settings {
+// peerSettings are those of halfcheetah.py.
+func peerSettings() robots.Settings {
 	return robots.Settings{
 		Scenario: "halfcheetah", Horizon: horizon, Repeat: 1, Valves: 1,
 		Every: episodesBetween, Evaluate: robots.EvaluateComing, EvaluateEpisodes: 5,
@@ -86,14 +86,14 @@ func settings() robots.Settings {
 	}
 }
 
-// compute returns the returns of five seeds as CSV, in the order of the seeds.
-func compute(t *testing.T, results string) []byte {
+// computeCurve returns the returns of five seeds as CSV, in the order of the seeds.
+func computeCurve(t *testing.T, results string) []byte {
 	b, err := backend.Open(t.Context(), "", backend.Options{Log: os.Stderr})
 	demand.NoError(t, err)
 	store, err := runs.Open(results)
 	demand.NoError(t, err)
 	host := &experiment.Host{Backend: b, Log: os.Stderr}
-	wanted, err := settings().Jobs(host, []string{"sac"}, []int64{0, 1, 2, 3, 4}, robots.MeasureReturn)
+	wanted, err := peerSettings().Jobs(host, []string{"sac"}, []int64{0, 1, 2, 3, 4}, robots.MeasureReturn)
 	demand.NoError(t, err)
 	var jobs []runs.Job
 	for _, w := range wanted {

@@ -1,5 +1,4 @@
-// Package slurmtest runs a Slurm cluster of three nodes on one host, for the tests of other packages.
-package slurmtest
+package main
 
 import (
 	"bytes"
@@ -20,24 +19,22 @@ import (
 	"time"
 )
 
-// Cluster is a running Slurm with the nodes n1, n2 and n3 of two processors each. n3 has what Slurm takes for a GPU.
-// The partitions are cpu, of all nodes and the default, and gpu, of n3.
-type Cluster struct {
-	Dir  string // of its configuration, logs and state
+// slurm is a running Slurm on one host with the nodes n1, n2 and n3 of two processors each. n3 has what Slurm takes for
+// a GPU. The partitions are cpu, of all nodes and the default, and gpu, of n3.
+type slurm struct {
+	dir  string // of its configuration, logs and state
 	env  []string
 	tb   testing.TB
 	host string
 }
 
-//go:embed slurm.conf
+//go:embed testdata/slurm.conf
 var configuration string
 
-var configTemplate = template.Must(template.New("slurm.conf").Parse(configuration))
-
-// Start starts a cluster that ends with the test, with all jobs and their processes. It skips the test unless the
+// startSlurm starts a cluster that ends with the test, with all jobs and their processes. It skips the test unless the
 // environment variable TVPS_SLURM is set, Slurm's programs and munge are installed (Debian's packages are slurm-wlm and
 // munge), and they can be started here.
-func Start(tb testing.TB) *Cluster {
+func startSlurm(tb testing.TB) *slurm {
 	tb.Helper()
 	if os.Getenv("TVPS_SLURM") == "" {
 		tb.Skip("TVPS_SLURM is not set: no Slurm is started")
@@ -57,18 +54,18 @@ func Start(tb testing.TB) *Cluster {
 		tb.Fatal(err)
 	}
 	host, _, _ = strings.Cut(host, ".")
-	c := &Cluster{Dir: dir, tb: tb, host: host, env: append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"))}
+	c := &slurm{dir: dir, tb: tb, host: host, env: append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"))}
 	tb.Cleanup(c.stop)
 	c.configure()
 	c.start("munged", "--force", "--key-file="+c.path("munge.key"), "--socket="+c.path("munge.socket"),
 		"--pid-file="+c.path("munged.pid"), "--log-file="+c.path("munged.log"), "--seed-file="+c.path("munge.seed"))
 	c.start("slurmctld", "-c")
-	for _, node := range Nodes {
+	for _, node := range slurmNodes {
 		c.start("slurmd", "-N", node)
 	}
 	idle := func() bool {
-		out, err := c.Command("sinfo", "-h", "-N", "-p", "cpu", "-o", "%t").Output()
-		return err == nil && strings.Count(string(out), "idle") == len(Nodes)
+		out, err := c.command("sinfo", "-h", "-N", "-p", "cpu", "-o", "%t").Output()
+		return err == nil && strings.Count(string(out), "idle") == len(slurmNodes)
 	}
 	for end := time.Now().Add(time.Minute); !idle(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -79,33 +76,33 @@ func Start(tb testing.TB) *Cluster {
 }
 
 // start starts a daemon. It skips the test if that fails.
-func (c *Cluster) start(name string, arguments ...string) {
+func (c *slurm) start(name string, arguments ...string) {
 	c.tb.Helper()
-	if out, err := c.Command(name, arguments...).CombinedOutput(); err != nil {
+	if out, err := c.command(name, arguments...).CombinedOutput(); err != nil {
 		c.tb.Skipf("%s cannot be started here: %v\n%s%s", name, err, out, c.log())
 	}
 }
 
 // log returns the end of the controller's log.
-func (c *Cluster) log() []byte {
+func (c *slurm) log() []byte {
 	text, _ := os.ReadFile(c.path("slurmctld.log"))
 	return text[max(0, len(text)-3000):]
 }
 
-// Nodes are the names of the nodes.
-var Nodes = []string{"n1", "n2", "n3"}
+// slurmNodes are the names of the nodes.
+var slurmNodes = []string{"n1", "n2", "n3"}
 
-func (c *Cluster) path(name string) string { return filepath.Join(c.Dir, name) }
+func (c *slurm) path(name string) string { return filepath.Join(c.dir, name) }
 
 // configure writes slurm.conf, gres.conf and munge's key.
-func (c *Cluster) configure() {
+func (c *slurm) configure() {
 	me, err := user.Current()
 	if err != nil {
 		c.tb.Fatal(err)
 	}
 	var ports []int
 	var held []net.Listener
-	for range 1 + len(Nodes) { // held together, or the same one could come twice
+	for range 1 + len(slurmNodes) { // held together, or the same one could come twice
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			c.tb.Fatal(err)
@@ -121,11 +118,11 @@ func (c *Cluster) configure() {
 		Port int
 	}
 	var nodes []node
-	for i, name := range Nodes {
+	for i, name := range slurmNodes {
 		nodes = append(nodes, node{name, ports[1+i]})
 	}
 	var text bytes.Buffer
-	err = configTemplate.Execute(&text, map[string]any{"Dir": c.Dir, "Host": c.host, "User": me.Username, "Port": ports[0],
+	err = template.Must(template.New("slurm.conf").Parse(configuration)).Execute(&text, map[string]any{"Dir": c.dir, "Host": c.host, "User": me.Username, "Port": ports[0],
 		"Nodes": nodes})
 	if err != nil {
 		c.tb.Fatal(err)
@@ -138,15 +135,15 @@ func (c *Cluster) configure() {
 			c.tb.Fatal(err)
 		}
 	}
-	for _, folder := range append([]string{"state"}, Nodes...) {
+	for _, folder := range append([]string{"state"}, slurmNodes...) {
 		if err := os.Mkdir(c.path(folder), 0o755); err != nil {
 			c.tb.Fatal(err)
 		}
 	}
 }
 
-// StopNode kills the daemon of a node and all processes of its jobs, as a power failure does.
-func (c *Cluster) StopNode(node string) {
+// stopNode kills the daemon of a node and all processes of its jobs, as a power failure does.
+func (c *slurm) stopNode(node string) {
 	c.kill("slurmd." + node + ".pid")
 	jobs := processes("SLURMD_NODENAME="+node, "SLURM_CONF="+c.path("slurm.conf"))
 	for _, pid := range jobs { // first Slurm's own, which would report that a job has ended
@@ -159,37 +156,37 @@ func (c *Cluster) StopNode(node string) {
 	}
 }
 
-// Command is a command of Slurm, or one that calls such commands, for this cluster.
-func (c *Cluster) Command(name string, arguments ...string) *exec.Cmd {
+// command is a command of Slurm, or one that calls such commands, for this cluster.
+func (c *slurm) command(name string, arguments ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.WithoutCancel(c.tb.Context()), name, arguments...)
 	cmd.Env = c.env
 	return cmd
 }
 
-// Wait waits until done returns true. The test fails if it does not within the limit.
-func (c *Cluster) Wait(limit time.Duration, what string, done func() bool) {
+// wait waits until done returns true. The test fails if it does not within the limit.
+func (c *slurm) wait(limit time.Duration, what string, done func() bool) {
 	c.tb.Helper()
 	for end := time.Now().Add(limit); !done(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
-			jobs, _ := c.Command("squeue", "-a").Output()
+			jobs, _ := c.command("squeue", "-a").Output()
 			c.tb.Fatalf("no %s within %s\n%s%s", what, limit, jobs, c.log())
 		}
 	}
 }
 
 // stop ends jobs, daemons and munge, and removes the folder.
-func (c *Cluster) stop() {
-	_ = c.Command("scancel", "-u", fmt.Sprint(os.Getuid())).Run()
-	for _, node := range Nodes {
-		c.StopNode(node)
+func (c *slurm) stop() {
+	_ = c.command("scancel", "-u", fmt.Sprint(os.Getuid())).Run()
+	for _, node := range slurmNodes {
+		c.stopNode(node)
 	}
 	c.kill("slurmctld.pid")
 	c.kill("munged.pid")
-	os.RemoveAll(c.Dir)
+	os.RemoveAll(c.dir)
 }
 
 // kill kills the process whose number a file has.
-func (c *Cluster) kill(file string) {
+func (c *slurm) kill(file string) {
 	text, _ := os.ReadFile(c.path(file))
 	var pid int
 	if _, err := fmt.Sscan(string(text), &pid); err == nil {
