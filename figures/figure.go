@@ -76,6 +76,7 @@ type Chart struct {
 	Films     []Film      // shown below the chart on the page
 	Judged    []Row       // what claims are judged by if it is more than is drawn; a file of its own
 	Metrics   []Row       // what the drawn runs measured besides; a file of its own
+	Others    []Row       // further steps of the runs, which another drawing had; a file of its own
 }
 
 // Film is an animated SVG.
@@ -137,6 +138,9 @@ func (f Figure) JudgedFile(p Chart) string { return f.FileStem(p) + "-judged.csv
 // MetricsFile is the name of the file with what the panel's runs measured besides what it draws.
 func (f Figure) MetricsFile(p Chart) string { return f.FileStem(p) + "-metrics.csv" }
 
+// OthersFile is the name of the file with further steps of the panel's runs.
+func (f Figure) OthersFile(p Chart) string { return f.FileStem(p) + "-others.csv" }
+
 // notDrawn is a table of a panel besides what it draws.
 type notDrawn struct {
 	name string
@@ -145,8 +149,8 @@ type notDrawn struct {
 
 // notDrawn lists those tables of the panel that have rows.
 func (f Figure) notDrawn(p Chart) []notDrawn {
-	return slices.DeleteFunc([]notDrawn{{f.JudgedFile(p), p.Judged}, {f.MetricsFile(p), p.Metrics}},
-		func(t notDrawn) bool { return len(t.rows) == 0 })
+	all := []notDrawn{{f.JudgedFile(p), p.Judged}, {f.MetricsFile(p), p.Metrics}, {f.OthersFile(p), p.Others}}
+	return slices.DeleteFunc(all, func(t notDrawn) bool { return len(t.rows) == 0 })
 }
 
 // FileStem returns the name of the panel's files without extension, such as "fig01-a".

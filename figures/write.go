@@ -49,7 +49,7 @@ const packed = ".gz"
 
 // Write draws the figure into the folder dir, which it makes if needed: for each panel
 // <name>-<key>.csv (that panel's rows), .svg, .png, .pdf, its films and, if claims are judged
-// by other rows, <name>-<key>-judged.csv, then provenance.json (provenance as JSON),
+// by other rows, <name>-<key>-judged.csv, and the like, then provenance.json (provenance as JSON),
 // [ScriptFile], [PageFile] and [SumsFile]. If the figure is Compact, the folder has no .png,
 // .pdf, script and page, and tables and provenance are compressed (.gz). Files of an earlier drawing
 // that this one does not have are removed, also those of panels that are not drawn again.
@@ -117,7 +117,7 @@ func writeFiles(fig Figure, files []file, dir string) error {
 
 // removeStale removes the files of an earlier drawing that are not among the present ones, of other panels, too.
 func removeStale(fig Figure, files []file, dir string) error {
-	drawn := regexp.MustCompile(`^(` + regexp.QuoteMeta(fig.Name) + `-[a-z](-judged|-metrics|-.+-film)?\.(csv|svg|png|pdf)|` +
+	drawn := regexp.MustCompile(`^(` + regexp.QuoteMeta(fig.Name) + `-[a-z](-judged|-metrics|-others|-.+-film)?\.(csv|svg|png|pdf)|` +
 		ProvenanceFile + `|` + ScriptFile + `|` + PageFile + `)(\.gz)?$`)
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {

@@ -66,7 +66,7 @@ func (t *Tables) AddFigure(f paper.Figure, dir string) error {
 	drawn := figures.Figure{Name: f.Name()}
 	for _, p := range f.Panels {
 		panel := figures.Chart{Key: p.Key}
-		names = append(names, drawn.FileStem(panel)+".csv", drawn.MetricsFile(panel))
+		names = append(names, drawn.FileStem(panel)+".csv", drawn.MetricsFile(panel), drawn.OthersFile(panel))
 		judged = append(judged, drawn.JudgedFile(panel))
 	}
 	return t.add(dir, f.Name(), true, names, judged)
@@ -210,6 +210,36 @@ func (t *Tables) get(id string) *tableRun {
 		return nil
 	}
 	return t.byID[id]
+}
+
+// Others returns what the own tables of a panel's figure have of its runs at steps that neither it nor its narrow
+// samples have: readings and notebooks use them, so that a folder that is drawn again from itself keeps them.
+func (t *Tables) Others(c Collected, narrow []Collected) (out []figures.Row) {
+	has := map[string][]int{} // steps, by run
+	for _, sample := range append(narrow, c) {
+		for _, job := range sample.Jobs {
+			has[job.Spec.ID()] = append(has[job.Spec.ID()], job.Steps...)
+		}
+	}
+	for _, job := range c.Jobs {
+		run := t.get(job.Spec.ID())
+		if run == nil || c.Results[job.Spec.ID()] == nil {
+			continue
+		}
+		var steps []int
+		for at, copies := range run.values {
+			if _, own := copies[c.Figure]; own && at.metric == c.Shown().Name && !slices.Contains(has[job.Spec.ID()], at.t) {
+				steps = append(steps, at.t)
+			}
+		}
+		slices.Sort(steps)
+		for _, step := range steps {
+			at := metricStep{c.Shown().Name, step}
+			out = append(out, figures.Row{Panel: c.Key, Series: job.Series, Seed: job.Spec.Seed, T: step, Metric: at.metric,
+				Value: run.values[at][c.Figure]})
+		}
+	}
+	return out
 }
 
 // read returns the run with all its rows, and the steps that have one of the metric. A step is that of the figure's own

@@ -32,12 +32,16 @@ func (l *Lab) describe(f paper.Figure, o Options, panels []claims.Collected, jud
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range claims.NarrowOf(panels, c.Key) {
+		of := claims.NarrowOf(panels, c.Key)
+		for _, n := range of {
 			panel.Judged = append(panel.Judged, n.Written(n.Judging())...)
 			panel.Notes = append(panel.Notes, n.Note())
-			narrow = append(narrow, n)
 		}
+		narrow = append(narrow, of...)
 		panel.Metrics = otherMetrics(c)
+		if o.Compact {
+			panel.Others = c.Written(l.Tables.Others(c, of))
+		}
 		if panel.Films, err = l.films(f, c.Panel); err != nil {
 			return nil, err
 		}
@@ -57,9 +61,7 @@ func (l *Lab) describe(f paper.Figure, o Options, panels []claims.Collected, jud
 		}
 	}
 	r.Figure.Command = o.pageCommand(f)
-	seeds := ofPanels(drawn, func(c claims.Collected) string { return fmt.Sprint(len(c.Seeds)) })
-	r.Figure.Source = []string{
-		fmt.Sprintf("Scale %s, %s seeds, %s.", o.Scale, strings.Join(seeds, " or "), l.backendsOf(drawn))}
+	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s%s.", o.Scale, seedsOf(drawn), l.backendsOf(drawn))}
 	for _, note := range ofPanels(drawn, func(c claims.Collected) string { return c.Source.Note }) {
 		r.Figure.Data = append(r.Figure.Data, note+".")
 	}
@@ -67,6 +69,15 @@ func (l *Lab) describe(f paper.Figure, o Options, panels []claims.Collected, jud
 	r.Figure.Links = links(used, draft)
 	r.Record = claims.NewRecord(o.Scale, l.Provenance(), used)
 	return r, nil
+}
+
+// seedsOf is as "3 seeds, " if that is the number of every panel. Otherwise it is left to their own notes.
+func seedsOf(panels []claims.Collected) string {
+	counts := ofPanels(panels, func(c claims.Collected) string { return runs.Plural(len(c.Seeds), "seed") })
+	if len(counts) != 1 {
+		return ""
+	}
+	return counts[0] + ", "
 }
 
 // describePanel makes chart, notes and table of means of a panel.

@@ -1,12 +1,17 @@
 package lab
 
 import (
+	"bytes"
+	"errors"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -68,6 +73,63 @@ func TestDeclaredSamples(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDrawnAgain: a figure of the gallery that is drawn again from its tables has all their values, also those of the
+// figure's few runs at steps that the judged ones lack.
+func TestDrawnAgain(t *testing.T) {
+	t.Setenv("TVPS_DATA", "")
+	l := fromTables(t, testCatalog, gallery)
+	l.Stdout = io.Discard
+	dir, drawn := t.TempDir(), []paper.Figure{paper.Fig6(), paper.Fig7()}
+	for _, f := range drawn {
+		out := filepath.Join(dir, f.Name())
+		_, err := l.Draw(f, Options{Scale: "small", Judged: true, Out: out, Compact: true})
+		demand.NoError(t, err)
+		was, is := values(t, f, filepath.Join(gallery, f.Name())), values(t, f, out)
+		for place, value := range was {
+			if v, ok := is[place]; !ok || v != value {
+				t.Errorf("%s: %v was %v, is %v (%v)", f.Name(), place, value, v, ok)
+			}
+		}
+	}
+	again := fromTables(t, testCatalog, dir)
+	for _, f := range drawn {
+		quick, err := testCatalog.Panels(f, Options{Scale: "small"})
+		demand.NoError(t, err)
+		for _, p := range quick {
+			demand.NoError(t, again.AddJobs(&p))
+			if c, err := again.Load(p); err != nil || !c.Whole(p.Series...) {
+				t.Errorf("%s, panel %s: the few runs are not whole in the new tables: %v", f.Name(), p.Key, err)
+			}
+		}
+	}
+}
+
+// values are those of all tables of a drawn figure.
+func values(t *testing.T, f paper.Figure, dir string) map[figures.Row]float64 {
+	t.Helper()
+	folder, err := figures.OpenFolder(dir)
+	demand.NoError(t, err)
+	out := map[figures.Row]float64{}
+	for _, p := range f.Panels {
+		fig, chart := figures.Figure{Name: f.Name()}, figures.Chart{Key: p.Key}
+		for _, name := range []string{fig.FileStem(chart) + ".csv", fig.JudgedFile(chart), fig.OthersFile(chart)} {
+			text, err := folder.Read(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			demand.NoError(t, err)
+			rows, err := figures.ReadCSV(bytes.NewReader(text))
+			demand.NoError(t, err)
+			for _, r := range rows {
+				value := r.Value
+				r.Value = 0
+				out[r] = value
+			}
+		}
+	}
+	return out
 }
 
 // TestRowCommand: the options of the command in a claim's row, with the gallery's tables, give the row's numbers again,

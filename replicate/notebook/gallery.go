@@ -2,8 +2,11 @@ package notebook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,6 +14,9 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
+	"tvps/replicate/lab"
+	"tvps/replicate/paper"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -62,7 +68,8 @@ func found(gallery string, number int) error {
 // Measurements are the numbers of one panel.
 type Measurements []figures.Row
 
-// Measured returns the numbers of a panel of the small run in the gallery. It ends the cell if there are none.
+// Measured returns the numbers of a panel in the gallery, of the seeds and steps that its figure has by default. It
+// ends the cell if there are none.
 func Measured(number int, panel string) Measurements {
 	return Must(measured(galleryFolder(), number, panel))
 }
@@ -73,16 +80,48 @@ func measured(gallery string, number int, panel string) (Measurements, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no figure %d", number)
 	}
-	name := declared.Name()
-	folder, err := figures.OpenFolder(filepath.Join(gallery, name))
-	var text []byte
-	if err == nil {
-		text, err = folder.Read(name + "-" + panel + ".csv")
-	}
+	seeds, steps, err := quick(declared, panel)
 	if err != nil {
-		return nil, fmt.Errorf("the gallery has no panel %s of figure %d: %w", panel, number, err)
+		return nil, err
 	}
-	return figures.ReadCSV(bytes.NewReader(text))
+	folder, err := figures.OpenFolder(filepath.Join(gallery, declared.Name()))
+	if err != nil {
+		return nil, fmt.Errorf("the gallery has no figure %d: %w", number, err)
+	}
+	fig, chart := figures.Figure{Name: declared.Name()}, figures.Chart{Key: panel}
+	var out Measurements
+	for _, name := range []string{fig.FileStem(chart) + ".csv", fig.OthersFile(chart)} {
+		text, err := folder.Read(name)
+		if errors.Is(err, fs.ErrNotExist) && len(out) > 0 {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the gallery has no panel %s of figure %d: %w", panel, number, err)
+		}
+		rows, err := figures.ReadCSV(bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	out = slices.DeleteFunc(out, func(r figures.Row) bool {
+		return !slices.Contains(seeds, r.Seed) || !slices.Contains(steps, r.T)
+	})
+	slices.SortStableFunc(out, func(a, b figures.Row) int { return cmp.Compare(a.T, b.T) })
+	return out, nil
+}
+
+// quick returns the seeds and steps that a panel has by default.
+func quick(f paper.Figure, panel string) (seeds []int64, steps []int, err error) {
+	of, err := catalog.Panels(f, lab.Options{Scale: experiment.Small, Panels: []string{panel}})
+	if err != nil {
+		return nil, nil, err
+	}
+	outlines, err := of[0].Settings.Outlines(of[0].Series, of[0].Measure)
+	if err != nil {
+		return nil, nil, err
+	}
+	return of[0].Seeds, outlines[0].Steps, nil
 }
 
 // Steps lists the steps of the measurements.

@@ -3,6 +3,7 @@ package notebook
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"tvps/ci/demand"
@@ -61,14 +62,21 @@ func TestFromGallery(t *testing.T) {
 	}
 }
 
+// The numbers are those of the figure's own seeds and steps, which may be in two tables.
 func TestMeasured(t *testing.T) {
 	gallery := t.TempDir()
 	_, rows := sample(t)
+	rows = rows[:6*2]
 	for i := range rows {
 		rows[i].Value += float64(rows[i].T) / 10
+		rows[i].T = 1 + 3*rows[i].T // every third step
 	}
-	rows = append(rows, figures.Row{Panel: "a", Series: "ours", Seed: 1, T: 7, Metric: "accuracy", Value: .2})
-	demand.NoError(t, figures.WriteTable("fig01-a", rows[:6*2], nil, filepath.Join(gallery, "fig01")))
+	fig := figures.Figure{Name: "fig01", Compact: true, Panels: []figures.Chart{{Key: "a",
+		Series: []figures.Series{figures.NewSeries("ours", []figures.Point{figures.Exactly(0, 0)})},
+		Others: rows[8:]}}}
+	between := figures.Row{Panel: "a", Series: "ours", Seed: 1, T: 3, Metric: "accuracy", Value: 9}
+	further := figures.Row{Panel: "a", Series: "ours", Seed: 9, T: 4, Metric: "accuracy", Value: 9}
+	demand.NoError(t, figures.Write(fig, append(rows[:8:8], between, further), nil, filepath.Join(gallery, "fig01")))
 	m, err := measured(gallery, 1, "a")
 	demand.NoError(t, err)
 	near := func(what string, got, want float64) {
@@ -77,17 +85,18 @@ func TestMeasured(t *testing.T) {
 			t.Errorf("%s is %v, want %v", what, got, want)
 		}
 	}
-	near("the mean over all steps", m.Mean("ours", 0, 2), .9)
-	near("the mean of the last steps", m.Mean("ours", 1, 2), .95)
-	near("the difference", m.Difference("ours", "everything", 1, 1), .3)
+	near("the mean over all steps", m.Mean("ours", 0, 7), .9)
+	near("the mean of the last steps", m.Mean("ours", 4, 7), .95)
+	near("the difference", m.Difference("ours", "everything", 4, 4), .3)
 	near("the share above", m.Above("everything", "ours"), 0)
 	near("the mean of seed 1", m.SeedMeans("ours")[1], 1)
-	if got := m.Steps(); len(got) != 3 || got[2] != 2 {
+	if got := m.Steps(); !slices.Equal(got, []int{1, 4, 7}) {
 		t.Errorf("steps %v", got)
 	}
 	// A seed that has more steps counts no more than the others.
-	near("the mean of unequal seeds", Measurements(append(rows[:12:12], rows[len(rows)-1])).Mean("ours", 0, 9),
+	near("the mean of unequal seeds", Measurements(append(rows,
+		figures.Row{Series: "ours", Seed: 1, T: 8, Value: .2})).Mean("ours", 0, 9),
 		(.8+(.9+1+1.1+.2)/4)/2)
 	_, err = measured(gallery, 1, "x")
-	demand.Error(t, err, "no panel x of figure 1")
+	demand.Error(t, err, "has no panel \"x\"")
 }
