@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tvps/data/artifact"
-	"tvps/replicate/export"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
@@ -25,7 +24,7 @@ func exportCommand() *cobra.Command {
 		Use:   "export",
 		Short: "Write all finished runs as one table, for pandas, DuckDB, polars or a spreadsheet",
 		Long: "Write all finished runs as one table, CSV or Parquet: one row for each measurement, with the\n" +
-			"columns " + strings.Join(export.Columns(), ", ") + ".",
+			"columns " + strings.Join(exportedNames(), ", ") + ".",
 		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return e.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -47,36 +46,36 @@ func (e *exportFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return usage.Errorf("%w: name another with --results", err)
 	}
-	var done export.Exported
+	var done exported
 	write := func(w io.Writer) (err error) {
-		done, err = export.Export(ctx, store, w, e.format)
+		done, err = exportRuns(ctx, store, w, e.format)
 		return err
 	}
 	if e.out == "-" {
 		err = write(stdout)
 	} else if err = writeFile(e.out, write); err == nil {
-		_, err = fmt.Fprintf(stdout, "%s: runs: %d, rows: %d\n", e.out, done.Runs, done.Rows)
+		_, err = fmt.Fprintf(stdout, "%s: runs: %d, rows: %d\n", e.out, done.runs, done.rows)
 	}
-	if done.Unfinished > 0 {
-		fmt.Fprintf(stderr, "Unfinished runs, not in the table: %d\n", done.Unfinished)
+	if done.unfinished > 0 {
+		fmt.Fprintf(stderr, "Unfinished runs, not in the table: %d\n", done.unfinished)
 	}
-	return printProblems(stderr, done.Problems, err, "left out of the table")
+	return printProblems(stderr, done.problems, err, "left out of the table")
 }
 
 // resolve fills in the defaults. Errors: an unknown format, or a file that is a folder.
 func (e *exportFlags) resolve() error {
 	if e.format == "" {
-		e.format = export.CSV
+		e.format = asCSV
 		if strings.HasSuffix(e.out, ".parquet") {
-			e.format = export.Parquet
+			e.format = asParquet
 		}
 	}
-	if !slices.Contains(export.Formats, e.format) {
+	if formats := []string{asCSV, asParquet}; !slices.Contains(formats, e.format) {
 		return fmt.Errorf("--format %s is not one of %s; did you mean %q?",
-			e.format, strings.Join(export.Formats, ", "), usage.Nearest(e.format, export.Formats))
+			e.format, strings.Join(formats, ", "), usage.Nearest(e.format, formats))
 	}
 	if e.out == "" {
-		e.out = map[string]string{export.CSV: "-", export.Parquet: "results.parquet"}[e.format]
+		e.out = map[string]string{asCSV: "-", asParquet: "results.parquet"}[e.format]
 	}
 	return usage.File(e.out)
 }
