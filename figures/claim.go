@@ -30,9 +30,8 @@ type ClaimPart struct {
 	Panel   string              // key of the panel, with a remark if its data need one
 	Effect  statistics.Estimate // N is 0 if it was not measured
 	Verdict Verdict
-	Steps   string              // what is added to the interval about the steps that were measured
-	Beside  statistics.Estimate // what was measured next to a closed form; N is 0 for nothing
-	Command string              // measures the part alone
+	Steps   string // what is added to the interval about the steps that were measured
+	Command string // measures the part alone
 }
 
 // Verdict is a judgement as the page shows it: always its word, never its colour alone.
@@ -162,11 +161,7 @@ func (p ClaimPart) text() string {
 	mean, low, high := Short(p.Effect, p.Unit)
 	switch {
 	case p.Effect.Exact:
-		text := fmt.Sprintf("%g%s by its closed form", p.Effect.Mean, p.Unit)
-		if p.Beside.N > 0 {
-			text += ", measured " + ClaimPart{Effect: p.Beside, Unit: p.Unit}.text()
-		}
-		return text
+		return fmt.Sprintf("%g%s by its closed form", p.Effect.Mean, p.Unit)
 	case p.Effect.N == 0:
 		return "not measured"
 	case p.Effect.N == 1:

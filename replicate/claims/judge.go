@@ -4,7 +4,6 @@ package claims
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
@@ -70,10 +69,9 @@ type JudgedPart struct {
 	P         float64              `json:"p,omitempty"` // p-value of a verdict that the interval decides
 	Effect    statistics.Estimate  `json:"effect"`
 	OverSeeds *statistics.Estimate `json:"over-seeds,omitempty"`
-	Measured  *statistics.Estimate `json:"measured,omitempty"` // next to a closed form, which Effect then is
-	Steps     int                  `json:"steps,omitempty"`    // number of measured steps
-	Stride    int                  `json:"stride,omitempty"`   // distance between them; 0 if they stand for no others
-	Level     float64              `json:"level,omitempty"`    // of the intervals, if it is not statistics.Level
+	Steps     int                  `json:"steps,omitempty"`  // number of measured steps
+	Stride    int                  `json:"stride,omitempty"` // distance between them; 0 if they stand for no others
+	Level     float64              `json:"level,omitempty"`  // of the intervals, if it is not statistics.Level
 }
 
 // Judge judges all claims of a figure by the runs of panels. One with a part about another panel is not run.
@@ -85,7 +83,7 @@ func Judge(f paper.Figure, panels []Collected) []Judged {
 		if p.Narrow {
 			continue
 		}
-		shown[p.Key] = shownPanel{p.Shown(), p.Series, p.Sampled(), p.floors(), p.Single, p.Data()}
+		shown[p.Key] = shownPanel{p.Shown(), p.Series, p.Trained(), p.Sampled(), p.floors(), p.Single, p.Data()}
 	}
 	for _, c := range f.Claims {
 		j := judgeClaim(c, shown, e)
@@ -150,19 +148,20 @@ func (p Panel) Level() float64 { return lookLevel(p.Looks) }
 
 // shownPanel is what a panel shows.
 type shownPanel struct {
-	metric Metric
-	series []string
-	sample bool     // whether its steps stand for those between them
-	floors []string // series that a part's base must exceed, or the part is not judged
-	single string   // that one of a part's series must exceed where this one earns least; "" for none
-	data   string   // see paper.Panel.Data
+	metric   Metric
+	series   []string
+	learners []string // of the series
+	sample   bool     // whether its steps stand for those between them
+	floors   []string // series that a learner must exceed, or no part of the panel is judged
+	single   string   // that this learner must also exceed where this one earns least; "" for none
+	data     string   // see paper.Panel.Data
 }
 
 // onStandIn tells whether a stand-in replaces the data of the part's panel, so that it decides nothing about its claim.
 func (p JudgedPart) onStandIn() bool { return p.Metric.StandIn != "" }
 
 // judgeClaim judges one claim, and its earlier wording if it has one; shown is what each panel shows. A part without
-// values is not run. A part whose learners do not pass the gate of its panel is not judged.
+// values is not run. A part about a panel whose learners do not pass its gate is not judged.
 func judgeClaim(c paper.Claim, shown map[string]shownPanel, e evidence) Judged {
 	j := Judged{Claim: c}
 	for _, p := range c.Parts {
@@ -209,38 +208,54 @@ func dataOf(parts []JudgedPart, shown map[string]shownPanel) (tested, untested [
 	return tested, untested
 }
 
-// gate returns Holds if the base of a part exceeds every floor of the panel where the steps end, and if one of its two
-// series adapts to its tasks, where the panel asks for it. It adds the comparisons to the claim's floors, each once.
+// gate tells whether the comparisons of a panel are judged: Holds if one of its learners has learned. It looks at those
+// of the part first.
 func (j *Judged) gate(p paper.Part, panel shownPanel, e evidence) Verdict {
-	compare := func(part paper.Part) JudgedPart {
-		i := slices.IndexFunc(j.Floors, func(f JudgedPart) bool { return f.Part == part })
-		if i < 0 {
-			i, j.Floors = len(j.Floors), append(j.Floors, judgePart(part, panel, e))
-		}
-		return j.Floors[i]
-	}
-	base := cmp.Or(p.Base, p.Series)
-	var floors, adapts []Verdict
-	for _, floor := range panel.floors {
-		part := paper.Part{Panel: p.Panel, Series: base, Base: floor, Statistic: paper.EndGain, Test: paper.Above}
-		floors = append(floors, compare(part).Verdict)
-	}
-	if panel.single != "" {
-		for _, series := range slices.Compact([]string{p.Series, base}) {
-			part := paper.Part{Panel: p.Panel, Series: series, Base: panel.single, Statistic: paper.Adapts, Test: paper.Above}
-			adapts = append(adapts, compare(part).Verdict)
-		}
-	}
-	not := func(v Verdict) bool { return v != Holds }
-	switch {
-	case slices.Contains(floors, NotRun):
-		return NotRun
-	case slices.ContainsFunc(floors, not):
-		return NotJudged
-	case len(adapts) == 0 || slices.Contains(adapts, Holds):
+	if len(panel.floors) == 0 && panel.single == "" {
 		return Holds
-	case slices.Contains(adapts, NotRun):
-		return NotRun
+	}
+	own := among(panel.learners, needs(p))
+	var verdicts []Verdict
+	for _, learner := range slices.Concat(own, without(panel.learners, own)) {
+		verdicts = append(verdicts, j.learned(paper.Part{Panel: p.Panel, Series: learner}, panel, e))
+		if slices.Contains(verdicts, Holds) {
+			return Holds
+		}
+	}
+	for _, v := range []Verdict{NotRun, NotAdapted} {
+		if slices.Contains(verdicts, v) {
+			return v
+		}
+	}
+	return NotJudged
+}
+
+// learned returns Holds if the series of a part exceeds every floor of the panel where the steps end and, if the panel
+// asks for it, adapts to its tasks. It adds the comparisons to the claim's floors, each once.
+func (j *Judged) learned(p paper.Part, panel shownPanel, e evidence) Verdict {
+	compare := func(base string, statistic paper.Statistic) Verdict {
+		p.Base, p.Statistic, p.Test = base, statistic, paper.Above
+		i := slices.IndexFunc(j.Floors, func(f JudgedPart) bool { return f.Part == p })
+		if i < 0 {
+			i, j.Floors = len(j.Floors), append(j.Floors, judgePart(p, panel, e))
+		}
+		return j.Floors[i].Verdict
+	}
+	for _, floor := range panel.floors {
+		switch compare(floor, paper.EndGain) {
+		case NotRun:
+			return NotRun
+		case Holds:
+		default:
+			return NotJudged
+		}
+	}
+	if panel.single == "" {
+		return Holds
+	}
+	switch v := compare(panel.single, paper.Adapts); v {
+	case NotRun, Holds:
+		return v
 	}
 	return NotAdapted
 }
@@ -278,11 +293,7 @@ func (part *JudgedPart) decide(m Effect, level float64) {
 		part.OverSeeds = &alone
 	}
 	if known := part.Known; known != 0 {
-		measured := part.Effect
-		part.Effect = statistics.Estimate{Mean: known, Low: known, High: known, N: measured.N, Exact: true}
-		if part.OverSeeds, part.Measured = nil, &measured; part.Statistic == paper.Variation {
-			part.Measured = nil
-		}
+		part.Effect, part.OverSeeds = statistics.Estimate{Mean: known, Low: known, High: known, N: part.Effect.N, Exact: true}, nil
 	}
 	part.Verdict = verdictOf(part.Part, part.Effect)
 	if part.Verdict != Undecided && part.Known == 0 {
@@ -350,8 +361,6 @@ func verdictOf(p paper.Part, e statistics.Estimate) Verdict {
 	switch {
 	case e.N < 2 && !e.Exact:
 		return Undecided
-	case e.Exact && math.Abs(e.Mean-p.Bound) < p.Margin: // its sign is always known
-		return NoDifference
 	case holds:
 		return Holds
 	case fails:

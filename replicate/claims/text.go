@@ -67,14 +67,22 @@ func (j Judged) Remarks() string {
 		out = append(out, fmt.Sprintf(`as first worded, "%s"%s: %s`, j.Was.Text, inParentheses(j.Was.Effects), j.Was.Verdict))
 	}
 	if j.Twin != "" {
-		var figure int
-		_, _ = fmt.Sscanf(j.Twin, "fig%d", &figure) // with which every id begins
-		out = append(out, fmt.Sprintf("counted in Figure %d, which has the same numbers", figure))
+		place := "with another claim of this figure"
+		if there := figureOf(j.Twin); there != figureOf(j.ID) {
+			place = fmt.Sprintf("in Figure %d", there)
+		}
+		out = append(out, fmt.Sprintf("counted %s, which has the same numbers", place))
 	}
 	if j.New {
 		out = append(out, "counted apart")
 	}
 	return strings.Join(out, "; ")
+}
+
+// figureOf returns the number of the figure with which a claim's id begins.
+func figureOf(id string) (number int) {
+	_, _ = fmt.Sscanf(id, "fig%d", &number)
+	return number
 }
 
 // String returns a line for the terminal, followed by one for each part.
@@ -108,10 +116,7 @@ func (p JudgedPart) panel() string {
 
 // remarks says which steps were measured, and the level of the interval if it is another one.
 func (p JudgedPart) remarks() string {
-	switch {
-	case p.Measured != nil:
-		return ", measured " + p.Measured.String()
-	case p.Effect.Exact:
+	if p.Effect.Exact {
 		return ""
 	}
 	if p.Level > 0 {
@@ -307,14 +312,10 @@ func (j Judged) OnPage(command func(panels string) string) figures.Claim {
 	c := figures.Claim{Command: command(panelsOf(j.Shown()...)), ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Note: j.Remarks(),
 		Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
 	for _, p := range j.Shown() {
-		part := figures.ClaimPart{
+		c.Parts = append(c.Parts, figures.ClaimPart{
 			What: what(p.Part), Short: name(p.Part), Unit: p.unit(), Panel: p.panel(), Effect: p.Effect, Steps: p.remarks() + p.pText(),
 			Verdict: figures.Verdict{Word: p.Result(), Outcome: p.outcome()}, Command: command(panelsOf(p)),
-		}
-		if p.Measured != nil {
-			part.Beside = *p.Measured
-		}
-		c.Parts = append(c.Parts, part)
+		})
 	}
 	return c
 }

@@ -11,8 +11,8 @@ type Claim struct {
 
 	Was  *Wording `json:"was,omitempty"`  // how it was worded and judged at first, if otherwise
 	Note string   `json:"note,omitempty"` // numbers of other runs, with their source, next to the measured ones
-	Twin string   `json:"twin,omitempty"` // a claim of another figure that the same numbers decide: counted there alone
-	New  bool     `json:"new,omitempty"`  // counted apart: not in the paper, or added when the others had been judged
+	Twin string   `json:"twin,omitempty"` // another claim with the same parts: counted there alone
+	New  bool     `json:"new,omitempty"`  // counted apart: not in the paper, so by construction, or added when the others had been judged
 }
 
 // Wording is an earlier form of a claim.
@@ -38,8 +38,8 @@ type Part struct {
 	// Of is a metric that the panel's notes tell; that which the panel shows if empty.
 	Of string `json:"of,omitempty"`
 
-	// Known is the statistic by its closed form for the scenario's own settings. It decides instead of the measured one,
-	// which is shown next to it. 0 for none.
+	// Known is the statistic by its closed form for the scenario's own settings. It decides instead of a measured one. 0
+	// for none.
 	Known float64 `json:"known,omitempty"`
 
 	// Margin is the largest distance from Bound that counts as none: an undecided part whose interval is nearer than

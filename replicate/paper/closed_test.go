@@ -10,8 +10,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// TestClosedForms: the numbers of Figure 9 that decide claims follow from the label distributions of CIFAR-10b and the
-// measured mean of the MMD, .0292 (six seeds, 11 steps).
+// TestClosedForms: the total variation by which a claim of Figure 9 is decided, and the rise that its note tells for
+// three horizons, follow from the label distributions of CIFAR-10b. If all classes are equally far from each other, the
+// squared MMD between a step and the mixture of those before it is a multiple of the squared distance of their label
+// distributions; the multiple is that which gives the measured mean, .0292 (six seeds, 11 steps).
 func TestClosedForms(t *testing.T) {
 	const mean, steps = .0292, 120
 	prior := labelshift.CIFAR10b.Prior
@@ -30,9 +32,11 @@ func TestClosedForms(t *testing.T) {
 			far = max(far, variation(step, other))
 		}
 	}
-	_, slope := stat.LinearRegression(times, distances, nil, false)
-	if rise := 100 * slope * mean / stat.Mean(distances, nil); math.Abs(rise-riseKnown) > 5e-5 {
-		t.Errorf("the MMD rises by %g in 100 steps, Figure 9 says %g", rise, riseKnown)
+	for last, want := range map[int]float64{30: .078, 60: .021, 119: .0015} {
+		_, slope := stat.LinearRegression(times[:last], distances[:last], nil, false)
+		if rise := 100 * slope * mean / stat.Mean(distances, nil); math.Abs(rise/want-1) > .03 {
+			t.Errorf("until step %d the MMD rises by %g in 100 steps, Figure 9 says %g", last, rise, want)
+		}
 	}
 	if math.Abs(next-nextStep) > 1e-12 || math.Abs(far-farthest) > 1e-12 {
 		t.Errorf("total variation: %g from a step to the next, %g at most; Figure 9 says %g and %g", next, far, nextStep, farthest)

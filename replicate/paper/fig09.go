@@ -8,12 +8,14 @@ package paper
 // two-sample test that Assumption 1 suggests: the p-value of step t against step t - 1, by permutation.
 //
 // The paper claims: MMD grows as the distributions evolve, and the gap between the two curves is small. With correct
-// weights the weighted past equals the present, so the weighted curve should lie near 0. A claim of our own judges
-// whether it lies below the raw curve. That MMD grows, and that steps change gradually, is judged by closed forms.
+// weights the weighted past equals the present, so the weighted curve should lie near 0. Counted apart: that it lies
+// below the raw curve, which the paper does not say about the picture, and that steps change gradually, which is so by
+// construction of the stream.
 //
 // Command: go run ./replicate fig9 [--scale tiny|small|paper] [--panel a,b,c,d,e]
 //
-// Result at the small scale: 4 claims: 2 hold, 1 does not hold, 1 shows no difference; see figures/gallery/fig09.
+// Result at the small scale: 2 claims: 1 does not hold, 1 is undecided; counted apart: 2 hold;
+// see figures/gallery/fig09.
 func Fig9() Figure {
 	tests := mmdPanel("e", "Features, test of step t against t - 1", "p-previous")
 	tests.Series, tests.YLabel, tests.YRange = []string{"raw"}, "p-value of the permutation test", &[2]float64{0, 1}
@@ -38,11 +40,9 @@ func Fig9() Figure {
 				Short: "the distance from the present grows with time",
 				Place: "caption of Fig. 9",
 				Says:  `"As the underlying distributions evolve, their MMD distance grows"`,
-				Parts: []Part{{Panel: "a", Series: "raw", Statistic: Slope, Margin: riseMargin, Known: riseKnown}},
-				Was: &Wording{"the measured rise alone", []Part{{Panel: "a", Series: "raw", Statistic: Slope,
-					Margin: riseMargin}}},
-				Note: "the distance grows for about 20 steps, until all classes have had their turn, and then rises and " +
-					"falls with the majority class",
+				Parts: []Part{{Panel: "a", Series: "raw", Statistic: Slope, Margin: riseMargin}},
+				Note: "by the labels alone the rise is 0.078 in 100 steps until step 30, 0.021 until step 60, 0.0015 until " +
+					"the end: all classes have had their turn by then, and the distance follows the majority class",
 			},
 			{
 				ID:    "fig9-small-gap",
@@ -61,6 +61,7 @@ func Fig9() Figure {
 				Place: "Eq. omega_t_T; not a claim about the picture",
 				Says:  `the weighted past stands for the present: "our method produces accurate estimates"`,
 				Parts: []Part{{Panel: "a", Series: "ours", Base: "raw", Test: Below}},
+				New:   true,
 			},
 			{
 				ID: "fig9-gradual",
@@ -72,19 +73,18 @@ func Fig9() Figure {
 					Known: nextStep}},
 				Was: &Wording{"at most steps a test at 5% does not tell the step from the one before",
 					[]Part{{Panel: "e", Series: "raw", Statistic: Rejected, Test: Below, Bound: .5, Margin: rejectedMargin}}},
-				Note: "how often a test rejects depends on the size of its samples, so it decides nothing about the data",
+				Note: "true by construction of the stream; how often a test rejects depends on the size of its samples, so it " +
+					"decides nothing about the data",
+				New: true,
 			},
 		},
 	}
 }
 
-// Closed forms of CIFAR-10b, whose labels alone move (TestClosedForms). If all classes are equally far from each other,
-// the squared MMD between a step and the mixture of those before it is a multiple of the squared distance of their
-// label distributions; the multiple is that which gives the measured mean.
+// Closed forms of CIFAR-10b, whose labels alone move (TestClosedForms).
 const (
-	riseKnown = .0015 // least-squares slope of that MMD over steps 1 to 119, in 100 steps
-	nextStep  = .1    // total variation between two steps that follow each other, at most
-	farthest  = .5    // between any two steps
+	nextStep = .1 // total variation between two steps that follow each other, at most
+	farthest = .5 // between any two steps
 )
 
 // These margins were set after the six seeds at every 11th step were known. No margin below the half

@@ -10,7 +10,7 @@ package paper
 //
 // Command: go run ./replicate fig10 [--scale tiny|small|medium|paper] [--panel a,b,c]
 //
-// Result at the small scale: 4 claims: 4 are undecided; see figures/gallery/fig10.
+// Result at the small scale: 3 claims: 3 are undecided; see figures/gallery/fig10.
 func Fig10() Figure {
 	claw := clawPanel("a", "D'Claw, each task 25 times", "repeat=25", "sac", "sac-omega").judgedBy(tenAgents)
 	return Figure{
@@ -47,6 +47,7 @@ func Fig10() Figure {
 				Text:  "SAC with omega needs fewer episodes than SAC (area under the curve)",
 				Place: "caption of Fig. 10",
 				Says:  `"performs better than standard SAC in terms of both sample complexity and stability"`,
+				Twin:  "fig10-omega-sac",
 			}, "a", "sac-omega", "sac", clawMargin),
 			{
 				ID: "fig10-stable",
