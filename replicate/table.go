@@ -32,6 +32,7 @@ type tableFlags struct {
 	delimiter, decimal, zone    string
 	quote, comment              string
 	skip                        int
+	noHeader                    bool
 	seed                        int64
 	updates                     int
 	json, backend               string
@@ -52,12 +53,13 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 		"how times are written, as day=%d.%m.%Y: Python's directives, a Go layout, or for numbers unix, unixms, unixus, "+
 			"unixns, excel, year, yyyymm or yyyymmdd")
 	flags.StringSliceVar(&f.missing, "missing", nil,
-		"texts that mean a missing value, besides an empty one (default: NA, null and the like); NaN and inf keep the default")
+		"texts that mean a missing value, besides an empty one and NaN (default: NA, null and the like); inf keeps the default")
 	flags.StringVar(&f.delimiter, "delimiter", "", "delimiter of a CSV file; tab for a tab (default: found)")
 	flags.StringVar(&f.decimal, "decimal", ".", "decimal mark of a CSV file's numbers: . or ,")
 	flags.StringVar(&f.quote, "quote", `"`, `quotes of a CSV file's fields: " or none, if quotes are part of the text`)
 	flags.StringVar(&f.comment, "comment", "", "first character of lines of a CSV file that are left out, such as #")
-	flags.IntVar(&f.skip, "skip", 0, "number of lines of a CSV file above its header")
+	flags.IntVar(&f.skip, "skip", 0, "number of lines of a CSV file above its header (default 0: found)")
+	flags.BoolVar(&f.noHeader, "no-header", false, "a CSV file has no header; its columns are c1, c2, ... (default: found)")
 	flags.StringVar(&f.zone, "zone", "UTC", "time zone of times without one, and of bins, as Europe/Paris")
 	flags.Int64Var(&f.seed, "seed", 0, "seed of all random numbers")
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g (default 0: no further limit)")
@@ -105,7 +107,7 @@ func (f *tableFlags) source(file string) (tables.Source, error) {
 // reading says how the file is read. All its errors are usage errors.
 func (f *tableFlags) reading() (table.Options, error) {
 	o := table.Options{Drop: f.drop, Missing: f.missing, Layouts: f.layouts, Kinds: map[string]table.Kind{},
-		Skip: f.skip, NoQuotes: f.quote == "none"}
+		Skip: f.skip, NoHeader: f.noHeader, NoQuotes: f.quote == "none"}
 	for column, kind := range f.kinds {
 		o.Kinds[column] = table.Kind(kind)
 		if !slices.Contains(table.Kinds, o.Kinds[column]) {

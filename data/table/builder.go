@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,23 +21,24 @@ type builder struct {
 	bytes   int               // of all levels
 	quoted  map[string]int    // how often a text that usually means a missing value is in quotes
 
-	n                        int    // number of values
-	numbers, booleans, times int    // how many values are one
-	signed                   int    // numbers with a sign of currency or percent, which do not count as numbers
-	commas                   int    // numbers if the decimal mark is the other one, comma or point
-	length                   int    // of all values; -1 if they differ
-	padded                   bool   // a number has a leading zero
-	identifiers              bool   // a whole number has more digits than a float64
-	exact, rounded           bool   // the numbers are of a Parquet file; one has more digits than a float64
-	sign                     rune   // of the first signed number
-	unsigned                 bool   // a number apart from 0 has no sign
-	mixed                    bool   // a number has another sign than the first one
-	marked                   string // first number with other marks than a decimal one
-	twoWays                  string // first number that is another one if the decimal mark is the other one
-	oneWay                   bool   // a number with separators of thousands can be read in no other way
-	time, zone               spot   // first time, and first one in a zone of unknown offset
-	zoned                    bool   // the first time has a zone
-	above12                  bool   // a time with dots begins with a number above 12
+	n                        int            // number of values
+	numbers, booleans, times int            // how many values are one
+	signed                   int            // numbers with a sign of currency or percent, which do not count as numbers
+	commas                   int            // numbers if the decimal mark is the other one, comma or point
+	length                   int            // of all values; -1 if they differ
+	padded                   bool           // a number has a leading zero
+	identifiers              bool           // a whole number has more digits than a float64
+	exact, rounded           bool           // the numbers are of a Parquet file; one has more digits than a float64
+	sign                     rune           // of the first signed number
+	unsigned                 bool           // a number apart from 0 has no sign
+	mixed                    bool           // a number has another sign than the first one
+	marked                   string         // first number with other marks than a decimal one
+	twoWays                  string         // first number that is another one if the decimal mark is the other one
+	oneWay                   bool           // a number with separators of thousands can be read in no other way
+	words                    map[string]int // texts that are no value by themselves, of at most mostWords
+	time, zone               spot           // first time, and first one in a zone of unknown offset
+	zoned                    bool           // the first time has a zone
+	above12                  bool           // a time with dots begins with a number above 12
 }
 
 // spot is where a value was found first.
@@ -56,7 +59,7 @@ func (in *input) newBuilder(name string) (*builder, error) {
 		c.dates.layouts, c.dates.possible = []*layout{l}, 1
 	}
 	return &builder{column: c, in: in, decimal: cmp.Or(in.o.Decimal, '.'), index: map[string]uint32{},
-		quoted: map[string]int{}}, nil
+		quoted: map[string]int{}, words: map[string]int{}}, nil
 }
 
 // add adds a trimmed text.
@@ -70,9 +73,7 @@ func (b *builder) add(text []byte, row, line int) {
 		b.length = -1
 	}
 	v, sign, how := parseMarked(text, b.decimal)
-	if b.dates.given != "" || how < marked {
-		b.addTime(text, row, line)
-	}
+	isTime := (b.dates.given != "" || how < marked) && b.addTime(text, row, line)
 	switch how {
 	case plain, padded:
 		b.numbers++
@@ -89,6 +90,9 @@ func (b *builder) add(text []byte, row, line int) {
 			b.commas++
 		} else if bytes.EqualFold(text, []byte("true")) || bytes.EqualFold(text, []byte("false")) {
 			b.booleans++
+		} else if _, known := b.words[string(text)]; !isTime && (known || len(b.words) <= mostWords) {
+			b.words[string(text)]++
+			b.in.words[string(text)] = b.in.words[string(text)].add(row)
 		}
 	}
 }
@@ -121,13 +125,13 @@ func (b *builder) hasOtherMark(text []byte) bool {
 	return how >= marked && sign == 0 && bytes.IndexByte(text, b.otherMark()) >= 0
 }
 
-// addTime adds a time, if the text is one.
-func (b *builder) addTime(text []byte, row, line int) {
+// addTime adds a time, if the text is one, and says so.
+func (b *builder) addTime(text []byte, row, line int) bool {
 	possible, t := b.dates.matching(text, b.dates.possible)
 	if possible != 0 {
 		b.dates.possible = possible
 	} else if possible, t = b.dates.matching(text, allFamilies); possible == 0 {
-		return
+		return false
 	}
 	if b.times++; b.times == 1 {
 		b.zoned, b.time = t.zoned, spot{row, line, string(text)}
@@ -137,6 +141,7 @@ func (b *builder) addTime(text []byte, row, line int) {
 	if t.zone != "" && b.zone.row == 0 {
 		b.zone = spot{row, line, string(text)}
 	}
+	return true
 }
 
 // unclear is why times of the column cannot be told, although each is one.
@@ -185,6 +190,7 @@ func (b *builder) resolve(rows int) error {
 	default:
 		b.Kind = Category
 	}
+	b.judgeWords()
 	switch {
 	case b.Kind == Category:
 		b.code = make([]uint32, rows)
@@ -206,12 +212,45 @@ func (b *builder) resolve(rows int) error {
 		b.changed(roundedNote)
 	case b.twoWays != "" && !b.oneWay:
 		other, _, _ := parseMarked([]byte(b.twoWays), b.otherMark())
-		b.notes = []string{fmt.Sprintf("%s (with --decimal %c it would be %s)", b.readAs(b.twoWays), b.otherMark(),
-			short(other))}
+		b.notes = append(b.notes, fmt.Sprintf("%s (with --decimal %c it would be %s)", b.readAs(b.twoWays), b.otherMark(),
+			short(other)))
 	case b.marked != "":
-		b.notes = []string{b.readAs(b.marked)}
+		b.notes = append(b.notes, b.readAs(b.marked))
 	}
 	return nil
+}
+
+// mostWords bounds the different words that may stand for missing values.
+const mostWords = 32
+
+// judgeWords says what words among numbers or times mean. They are levels, like the numbers, if they are more than a
+// quarter. Otherwise they are missing values, if one of them recurs in the table; the others must have no digit, as
+// those may be mistakes.
+func (b *builder) judgeWords() {
+	values := map[Kind]int{Number: b.numbers + b.signed, Time: b.times}[b.Kind]
+	others, all, recurs := b.n-values, 0, false
+	for word, n := range b.words {
+		all += n
+		recurs = recurs || b.in.words[word].n > 1
+		if b.in.words[word].n == 1 && strings.ContainsAny(word, "0123456789") {
+			all = b.n // a mistake
+		}
+	}
+	words := slices.Sorted(maps.Keys(b.words))
+	levels := b.Kind == Number && b.commas == 0 && 4*others > b.n
+	missing := values > 0 && recurs && len(words) <= mostWords && all == others
+	if b.given || others == 0 || !levels && !missing {
+		b.words = nil
+		return
+	}
+	is := fmt.Sprintf("%s among %ss, %d of %d values, ", strings.Join(shown(collect(words, quote), "more"), ", "), b.Kind,
+		others, b.n)
+	if levels {
+		b.Kind, b.words = Category, nil
+		b.notes = append(b.notes, is+"are levels, and so are the numbers; --missing names those that are missing")
+		return
+	}
+	b.notes = append(b.notes, is+fmt.Sprintf("are missing; if they are levels, give --type %s=category", b.Name))
 }
 
 // readAs says how a number with marks is read.
@@ -256,6 +295,10 @@ func (b *builder) set(i int, text []byte) (e *Error) {
 				v = number
 			}
 		}
+	}
+	if e != nil && b.words[string(text)] > 0 {
+		b.setMissing(i)
+		return nil
 	}
 	if b.values != nil {
 		b.values[i] = v

@@ -73,7 +73,7 @@ func Example() {
 
 // A mistake in a file is one sentence.
 func ExampleError() {
-	const text = "day,price\n2024-01-08,10.5\n2024-01-09,eleven\n2024-01-10,9.5\n"
+	const text = "day,price\n2024-01-08,10.5\n2024-01-09,eleven\n2024-01-10,9.5\n2024-01-11,9\n2024-01-12,8\n"
 	_, err := table.Read("orders.csv", strings.NewReader(text), int64(len(text)), table.Options{})
 	var mistake *table.Error
 	if errors.As(err, &mistake) { // the command line exits with 2
@@ -83,6 +83,6 @@ func ExampleError() {
 	}
 	// Output:
 	// orders.csv, row 2 (line 3), column "price"
-	// "eleven" is not a number, as 2 of 2 other values are;
+	// "eleven" is not a number, as 4 of 4 other values are;
 	// mend it, leave it empty if it is missing, or give --type COLUMN=category
 }

@@ -33,7 +33,7 @@ func Open(path string, o Options) (*Data, error) {
 
 // Read reads a table of size bytes from r, as Open does. The name is for errors.
 func Read(name string, r io.ReaderAt, size int64, o Options) (*Data, error) {
-	in := &input{name: name, r: r, size: size, o: o}
+	in := &input{name: name, r: r, size: size, o: o, words: map[string]tally{}}
 	t, err := in.read()
 	if err != nil {
 		var e *Error
@@ -62,6 +62,7 @@ type input struct {
 	missing []string
 	named   []string // those of the options, but for numbers that are not finite; nil: none, and missing are the default
 	notes   []string
+	words   map[string]tally // texts of all columns that are no values, and in how many rows
 }
 
 // prepare sets what the options leave out, and refuses kinds that there are not.
@@ -77,12 +78,12 @@ func (in *input) prepare() error {
 	if in.limits = in.o.limits; in.limits == nil {
 		in.limits = &limits{Columns: 10_000, Cells: 1 << 31, Free: 256 << 20, Ratio: 200, Record: 8 << 20}
 	}
-	var odd []string
+	odd := nans // missing whatever else is
 	for _, text := range in.o.Missing {
 		text = strings.TrimSpace(text)
-		if words := notFiniteWords[strings.ToLower(text)]; words != "" {
-			odd = append(odd, strings.Fields(words)...)
-		} else {
+		if strings.EqualFold(text, "inf") {
+			odd = slices.Concat(odd, infinities)
+		} else if !slices.Contains(nans, text) {
 			in.missing = append(in.missing, text)
 		}
 	}
@@ -93,9 +94,11 @@ func (in *input) prepare() error {
 	return nil
 }
 
-// notFiniteWords are how numbers that are not finite are written.
-var notFiniteWords = map[string]string{"nan": "nan NaN NAN -nan -NaN", "inf": "inf Inf INF +inf +Inf +INF -inf -Inf -INF " +
-	"infinity Infinity +infinity +Infinity -infinity -Infinity"}
+// nans and infinities are how numbers that are not finite are written.
+var (
+	nans       = strings.Fields("nan NaN NAN -nan -NaN")
+	infinities = strings.Fields("inf Inf INF +inf +Inf +INF -inf -Inf -INF infinity Infinity +infinity +Infinity -infinity -Infinity")
+)
 
 // magics are the first bytes of files that are not tables.
 var magics = []struct{ bytes, what, fix string }{
@@ -152,32 +155,38 @@ func (in *input) isMissing(text []byte) bool {
 	return len(text) == 0 || slices.ContainsFunc(in.missing, func(m string) bool { return m == string(text) })
 }
 
-// wanted lists the columns that are read. It refuses too many, names that are not unique, and options about columns
-// that the file does not have.
-func (in *input) wanted(names []string, line int) ([]int, error) {
+// wanted lists the columns that are read. It makes names unique, and refuses too many, and options about columns that
+// the file does not have.
+func (in *input) wanted(names []string, line int) (want []int, note string, err error) {
 	if len(names) > in.limits.Columns {
-		return nil, &Error{Line: line, Problem: fmt.Sprintf("the table has %d columns; at most %d are read", len(names),
+		return nil, "", &Error{Line: line, Problem: fmt.Sprintf("the table has %d columns; at most %d are read", len(names),
 			in.limits.Columns), Fix: "leave some out"}
 	}
 	at := make(map[string]int, len(names))
+	var renamed []string
 	for i, name := range names {
-		if first, twice := at[name]; twice {
-			return nil, &Error{Line: line, Column: name,
-				Problem: fmt.Sprintf("columns %d and %d have the same name", first+1, i+1), Fix: "rename one"}
+		for n := 1; at[names[i]] > 0; n++ {
+			names[i] = fmt.Sprintf("%s.%d", name, n)
 		}
-		at[name] = i
+		if names[i] != name {
+			renamed = append(renamed, printable(name)+" to "+printable(names[i]))
+		}
+		at[names[i]] = i + 1
+	}
+	if renamed != nil {
+		note = "columns of the same name are renamed: " + strings.Join(shown(renamed, "more"), ", ")
 	}
 	for _, name := range slices.Concat(in.o.Drop, slices.Sorted(maps.Keys(in.o.Kinds)),
 		slices.Sorted(maps.Keys(in.o.Layouts))) {
 		if _, is := at[name]; !is {
-			return nil, &Error{Problem: fmt.Sprintf("there is no column %s; %s", quote(name), list(names))}
+			return nil, "", &Error{Problem: fmt.Sprintf("there is no column %s; %s", quote(name), list(names))}
 		}
 	}
-	want := slices.DeleteFunc(upTo(len(names)), func(i int) bool { return slices.Contains(in.o.Drop, names[i]) })
+	want = slices.DeleteFunc(upTo(len(names)), func(i int) bool { return slices.Contains(in.o.Drop, names[i]) })
 	if len(want) == 0 {
-		return nil, &Error{Problem: "no column is left to read", Fix: "drop fewer columns"}
+		return nil, "", &Error{Problem: "no column is left to read", Fix: "drop fewer columns"}
 	}
-	return want, nil
+	return want, note, nil
 }
 
 // with is the table with other columns.

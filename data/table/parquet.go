@@ -73,11 +73,17 @@ func (in *input) readParquet() (t *Data, err error) {
 			leaves = append(leaves, l)
 		}
 	}
-	want, err := in.wanted(collect(leaves, func(l *leaf) string { return l.name }), 0)
+	names := collect(leaves, func(l *leaf) string { return l.name })
+	want, note, err := in.wanted(names, 0)
 	if err != nil {
 		return nil, err
+	} else if note != "" {
+		in.notes = append(in.notes, note)
 	}
-	leaves = collect(want, func(i int) *leaf { return leaves[i] })
+	leaves = collect(want, func(i int) *leaf {
+		leaves[i].name = names[i]
+		return leaves[i]
+	})
 	if err := r.check(leaves); err != nil {
 		return nil, err
 	}
@@ -90,7 +96,7 @@ func (in *input) readParquet() (t *Data, err error) {
 		}
 		columns = append(columns, c)
 	}
-	return Data{file: in.name, format: "Parquet", rows: r.rows, location: in.o.Location}.with(columns), nil
+	return Data{file: in.name, format: "Parquet", rows: r.rows, notes: in.notes, location: in.o.Location}.with(columns), nil
 }
 
 // arrowZones are the zones of the columns of times. Parquet has none, so Arrow's libraries, and with them

@@ -130,7 +130,7 @@ func TestText(t *testing.T) {
 		{"raw quotes", "a\tb\n1\t\"Weird\" title\n2\t5\" pipe\n", table.Options{NoQuotes: true}, []string{"a", "b"},
 			[]string{`"Weird" title`, `5" pipe`}, ""},
 		{"delimiters at the ends of rows", "a,b\n1,x,\n2,y,\n", table.Options{}, []string{"a", "b"}, []string{"x", "y"},
-			"each row ends with a delimiter, unlike the header"},
+			"2 rows, the first in line 2, with more fields than the header"},
 		{"delimiters at the ends of all lines", "a,b,\n1,x,\n2,y,\n", table.Options{}, []string{"a", "b", "column 3"},
 			[]string{"x", "y"}, ""},
 		{"one column", "\nb\n\nx\n\"\"\n", table.Options{}, []string{"b"}, []string{"x", ""}, ""},

@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/klauspost/compress/gzip"
@@ -37,9 +38,13 @@ type records struct {
 	names       []string // of the columns, when the header was read
 	want        []int    // those that are read
 	builders    []*builder
-	trailing    bool    // each row has an empty field more than the header
 	lines       []int32 // of each row
+	of          int     // number of rows, if it is known
+	short, long tally   // rows with fields too few, or with empty ones too many
+	again       bool    // the last row is read again
+	last        int     // its line
 	fields      [][]byte
+	notes       []string
 	raw         []byte // text of the last row, below lines that are none
 }
 
@@ -105,6 +110,10 @@ func newCSV(r io.Reader, delim, comment byte) *csv.Reader {
 // next returns the fields of the next row, and its line. They are valid until the next call, and must not be changed.
 // Fields have no surrounding spaces.
 func (s *records) next() (fields [][]byte, line int, err error) {
+	if s.again {
+		s.again = false
+		return s.fields, s.last, nil
+	}
 	for {
 		s.limit.left = math.MaxInt
 		s.raw, _ = s.text.Peek(1 << 16) // as encoding/csv reads from text itself, it stays there while a row is shorter
@@ -130,7 +139,8 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 			continue // a line of spaces; in a table of one column it may also be a quoted empty text
 		}
 		line, _ := s.csv.FieldPos(0)
-		return s.fields, line + s.above, nil
+		s.last = line + s.above
+		return s.fields, s.last, nil
 	}
 }
 
@@ -153,28 +163,82 @@ func (s *records) quoted(field int) bool {
 	return false
 }
 
-// rows calls use for all rows that follow, as many as the header has fields; it stops when there are more than most.
+// rows calls use for all rows that follow; it stops when there are more than most. Fields that a row lacks are empty,
+// and empty ones that it has too many are left out. Empty rows and notes at the end are none, if end says so of a text
+// in a column.
 func (s *records) rows(most int64, use func(s *records, line int, fields [][]byte) error) error {
-	for int64(len(s.lines)) <= most {
+	n := len(s.names)
+	var held []row // that may be none
+	for int64(len(s.lines)+len(held)) <= most && (s.of == 0 || len(s.lines) < s.of) {
 		fields, line, err := s.next()
 		if err == io.EOF {
+			if len(held) > 0 {
+				s.notes = append(s.notes, fmt.Sprintf("left out: %s below the table, from line %d on", plural(len(held), "line"),
+					held[0].line))
+			}
 			return nil
 		} else if err != nil {
 			return err
 		}
-		s.lines = append(s.lines, int32(line))
-		if len(s.lines) == 1 {
-			s.trailing = true
-			s.trailing = s.fits(fields)
+		if len(fields) != n {
+			if fields, err = s.fit(fields, line); err != nil {
+				return err
+			}
 		}
-		if !s.fits(fields) {
-			return s.ragged(fields, line)
+		if s.of == 0 && len(held) < 100 && s.isNote(fields) {
+			held = append(held, row{line, collect(fields, bytes.Clone)})
+			continue
 		}
-		if err := use(s, line, fields); err != nil {
-			return err
+		for _, r := range append(held, row{line, fields}) {
+			s.lines = append(s.lines, int32(r.line))
+			if err := use(s, r.line, r.fields); err != nil {
+				return err
+			}
 		}
+		held = held[:0]
 	}
 	return nil
+}
+
+// tally counts rows.
+type tally struct{ n, first, last int }
+
+func (t tally) add(row int) tally {
+	if t.n == 0 {
+		t.first = row
+	}
+	if t.n == 0 || t.last != row {
+		t.n, t.last = t.n+1, row
+	}
+	return t
+}
+
+// row is one whose use is not decided.
+type row struct {
+	line   int
+	fields [][]byte
+}
+
+// isNote says whether a row of at least three fields has no text, or a single one that is none of its column: a number
+// or a date where most above are, but a word here.
+func (s *records) isNote(fields [][]byte) bool {
+	at := -1
+	for i, text := range fields {
+		if len(text) > 0 && at >= 0 {
+			return false
+		} else if len(text) > 0 {
+			at = i
+		}
+	}
+	if at < 0 || len(fields) < 3 {
+		return at < 0 && len(fields) > 1
+	}
+	k := slices.Index(s.want, at)
+	if k < 0 {
+		return false
+	}
+	b := s.builders[k]
+	return 2*max(b.numbers, b.times) > b.n && b.in.kindOf(string(fields[at])) == Text
 }
 
 // delimiter is the delimiter in words.
@@ -182,25 +246,26 @@ func (s *records) delimiter() string {
 	return cmp.Or(map[byte]string{'\t': "tab", ' ': "space"}[s.delim], string(rune(s.delim)))
 }
 
-// fits says whether a row has the right number of fields.
-func (s *records) fits(fields [][]byte) bool {
+// fit completes a row that lacks fields, or leaves out empty ones that it has too many.
+func (s *records) fit(fields [][]byte, line int) ([][]byte, error) {
 	n := len(s.names)
-	return !s.trailing && len(fields) == n || s.trailing && len(fields) == n+1 && len(fields[n]) == 0
-}
-
-// ragged is the error of a row with a wrong number of fields.
-func (s *records) ragged(fields [][]byte, line int) error {
-	e := &Error{Row: len(s.lines), Line: line, Problem: fmt.Sprintf("%s, but the header has %d",
-		plural(len(fields), "field"), len(s.names)), Fix: "complete the row, or take it out"}
+	e := &Error{Row: len(s.lines) + 1, Line: line, Problem: fmt.Sprintf("%s, but the header has %d",
+		plural(len(fields), "field"), n), Fix: "quote fields that contain the delimiter " + s.delimiter()}
 	switch {
 	case s.o.Comment == 0 && len(fields[0]) > 0 && fields[0][0] == '#':
 		e.Fix = "give --comment '#' if lines with # are comments"
-	case s.trailing && len(fields) == len(s.names):
-		e.Problem = "the row has no delimiter at its end, unlike those above"
-	case len(fields) > len(s.names):
-		e.Fix = "quote fields that contain the delimiter " + s.delimiter()
+		return nil, e
+	case len(fields) < n:
+		s.short = s.short.add(line)
+		for len(fields) < n {
+			fields = append(fields, nil)
+		}
+		return fields, nil
+	case slices.ContainsFunc(fields[n:], func(b []byte) bool { return len(bytes.TrimSpace(b)) > 0 }):
+		return nil, e
 	}
-	return e
+	s.long = s.long.add(line)
+	return fields[:n], nil
 }
 
 // failed is the error of reading a row. record has the fields before a misplaced quote.
@@ -238,74 +303,130 @@ func (s *records) head(delim byte) (rows [][]string, lines []int) {
 			break
 		}
 		line, _ := r.FieldPos(0)
-		if len(fields) > 1 || strings.Trim(fields[0], " \t") != "" {
+		if len(fields) > 1 || strings.Trim(fields[0], blanks) != "" {
 			rows, lines = append(rows, fields), append(lines, line+s.above)
 		}
 	}
 	return rows, lines
 }
 
-// sniff finds the delimiter that splits most rows into as many fields as the header, and, of those, the one with more
-// fields. A table of one column has a comma.
+// sniff finds the delimiter that splits most rows into one number of fields, and, of those, the one with more fields.
+// A table of one column has a comma.
 func (s *records) sniff() byte {
 	best, bestShare, bestFields := byte(','), 0., 1
 	for _, delim := range []byte(",;\t|") { // the preferred one first
 		rows, _ := s.head(delim)
-		same, fields := 0., 0
-		for _, row := range rows[headerBelow(rows):] {
-			if fields = cmp.Or(fields, len(row)); len(row) == fields && fields > 1 {
-				same++
+		if fields, same := usual(rows); fields > 1 {
+			share := float64(same) / float64(len(rows))
+			if share > bestShare || share == bestShare && fields > bestFields {
+				best, bestShare, bestFields = delim, share, fields
 			}
-		}
-		share := same / float64(len(rows))
-		if share > bestShare || share == bestShare && fields > bestFields {
-			best, bestShare, bestFields = delim, share, fields
 		}
 	}
 	return best
 }
 
-// headerBelow finds the header if it is not the first row: below titles, which have fewer fields, or below other names:
-// at least two of its columns have numbers or dates in all rows below. It is 0 if the first row seems to be the header.
-func headerBelow(rows [][]string) int {
-	typed := func(text string) bool { return text != "" && strings.IndexByte("0123456789+-.", text[0]) >= 0 }
-	for k := 1; k < len(rows)-1; k++ {
-		fields := len(rows[k])
-		ragged := func(row []string) bool { return len(row) != fields }
-		if fields < 2 || slices.ContainsFunc(rows[k], typed) || slices.ContainsFunc(rows[k:], ragged) {
-			continue
-		}
-		columns := 0
-		for c, name := range rows[k] {
-			text := func(row []string) bool { return !typed(row[c]) && row[c] != "" }
-			if name != "" && !slices.ContainsFunc(rows[k+1:], text) {
-				columns++
-			}
-		}
-		wide := func(row []string) bool { return len(row) >= fields }
-		if columns >= 2 || !slices.ContainsFunc(rows[:k], wide) {
-			return k
+// usual is the number of fields that most rows have, the largest of several, and the number of these rows.
+func usual(rows [][]string) (fields, same int) {
+	count := map[int]int{}
+	for _, row := range rows {
+		count[len(row)]++
+	}
+	for n, rows := range count {
+		if rows > same || rows == same && n > fields {
+			fields, same = n, rows
 		}
 	}
-	return 0
+	return fields, same
 }
 
-// advise names the flag that helps against an error of a table whose header is not the first row.
-func (s *records) advise(err error) error {
-	var e *Error
-	if !errors.As(err, &e) {
-		return err
+// filled says whether more than half of so many fields have a text.
+func filled(row []string, fields int) bool {
+	n := 0
+	for _, text := range row {
+		if strings.Trim(text, blanks) != "" {
+			n++
+		}
 	}
-	rows, lines := s.head(s.delim)
-	k := headerBelow(rows)
+	return 2*n > fields
+}
+
+// top finds the header: how many rows are above it, titles, most of whose fields are empty, or which have another
+// number of fields than the table. names says whether it is one: it has a word where the rows below have numbers or dates, or
+// there are none of these.
+func (in *input) top(rows [][]string) (above int, names bool) {
+	fields, _ := usual(rows)
+	full := func(row []string) bool { return len(row) == fields && filled(row, fields) }
+	above = max(0, slices.IndexFunc(rows, full))
+	names, typed := in.heads(rows[above:])
+	if above > 0 && filled(rows[above-1], fields) && (!names || !typed) { // with a name too few or too many
+		above--
+		names, _ = in.heads(rows[above:])
+	}
+	return above, names
+}
+
+// kindOf is what a text is by itself: Number, Time, Boolean, or else Text; "" for a missing one.
+func (in *input) kindOf(text string) Kind {
+	b := bytes.Trim([]byte(text), blanks)
+	_, _, how := parseMarked(b, cmp.Or(in.o.Decimal, '.'))
+	d := dates{layouts: families, location: time.UTC, known: map[string]found{}}
+	possible, _ := d.matching(b, allFamilies)
 	switch {
-	case k == 0 || e.Row > k || e.Err != nil:
-	case s.o.Comment == 0 && strings.HasPrefix(rows[0][0], "#"):
-		e.Fix = "give --comment '#' if lines with # are comments"
-	default:
-		e.Fix = fmt.Sprintf("give --skip %d if the header is below line %d", lines[k-1], lines[k-1])
+	case in.isMissing(b):
+		return ""
+	case how != notNumber:
+		return Number
+	case possible != 0:
+		return Time
+	case strings.EqualFold(string(b), "true") || strings.EqualFold(string(b), "false"):
+		return Boolean
 	}
-	return err
+	return Text
+}
+
+// heads says whether the first row has names: one of them is no value of its column, which has nine in ten of one kind
+// below, or there are texts alone.
+func (in *input) heads(rows [][]string) (names, typed bool) {
+	for c, first := range rows[0] {
+		if here := in.kindOf(first); len(rows) == 1 && here != Text && here != "" {
+			return false, true
+		}
+		count, all := map[Kind]int{}, 0
+		for _, row := range rows[1:min(len(rows), 50)] {
+			if c < len(row) {
+				if kind := in.kindOf(row[c]); kind != "" {
+					count[kind], all = count[kind]+1, all+1
+				}
+			}
+		}
+		for _, kind := range []Kind{Number, Time, Boolean} {
+			if n := count[kind]; n > 0 && 10*n >= 9*all {
+				typed = true
+				here := in.kindOf(first)
+				names = names || here != kind && here != ""
+			}
+		}
+	}
+	return names || !typed, typed
+}
+
+// years says whether numbers of a first row may be names: years, or at least three in a row, such as 0, 1, 2.
+func years(row []string) bool {
+	var list []float64
+	all := true
+	for _, text := range row {
+		if v, how := parseNumber([]byte(strings.Trim(text, blanks)), '.'); how >= plain {
+			list = append(list, v)
+			all = all && v >= 1900 && v <= 2100 && v == math.Trunc(v)
+		}
+	}
+	for i := 1; i < len(list) && len(list) >= 3; i++ {
+		if list[i] != list[i-1]+1 {
+			return all
+		}
+	}
+	return len(list) >= 3 || len(list) > 0 && all
 }
 
 // rowLimit fails if a row is longer than limit. What is left is set again for each row, but not for a whole file.

@@ -31,17 +31,18 @@ type Options struct {
 	// unix, unixms, unixus, unixns, excel (days), year (with a fraction), yyyymm, yyyymmdd.
 	Layouts map[string]string
 	Drop    []string // columns to leave out
-	// Missing are the texts that mean a missing value, apart from the empty one; nil: defaultMissing, unless a category's
-	// other levels show that it is one. NaN and inf may be added: they replace none of the others.
+	// Missing are the texts that mean a missing value, apart from the empty one and NaN; nil: defaultMissing, unless a
+	// category's other levels show that it is one. inf may be added: it replaces none of the others.
 	Missing []string
 	Decimal byte // decimal mark of a CSV file's numbers, '.' or ','; 0: '.'
 	Delim   byte // delimiter of a CSV file; 0: found
-	Skip    int  // lines of a CSV file above its header
+	Skip    int  // lines of a CSV file above its header; 0: found
 	Comment byte // a line of a CSV file that begins with it is left out; 0: none
 	// NoQuotes says that quotes of a CSV file are text like other characters.
 	NoQuotes bool
+	NoHeader bool `json:",omitempty"` // the first line of a CSV file has values; its columns are named c1, c2, ...
 	// NumericNames accepts a CSV file whose columns are all named by numbers. Without it, such a first line is taken for a
-	// missing header, which is an error.
+	// row of values.
 	NumericNames bool
 	// AnyRows accepts a table of one row, or of none, as predictions are. Without it, a table needs two.
 	AnyRows  bool           `json:",omitempty"`
@@ -49,8 +50,7 @@ type Options struct {
 	limits   *limits
 }
 
-// defaultMissing lists the texts that mean a missing value. NaN is not one of them, since it is often the result of a
-// failed computation: add it with Options.Missing. Texts are compared after surrounding spaces are removed.
+// defaultMissing lists the texts that mean a missing value. Texts are compared after surrounding spaces are removed.
 var defaultMissing = []string{"NA", "N/A", "n/a", "#N/A", "null", "NULL", "None", "NaT", "?"}
 
 // limits bounds what a file may use.
