@@ -29,7 +29,8 @@ type tableFlags struct {
 	time, label, labelKind, bin string
 	drop, missing               []string
 	kinds, layouts              map[string]string
-	delimiter, decimal, zone    string
+	delimiter, decimal          string
+	zone, clockChange           string
 	quote, comment              string
 	skip                        int
 	noHeader                    bool
@@ -61,6 +62,8 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&f.skip, "skip", 0, "number of lines of a CSV file above its header (default 0: found)")
 	flags.BoolVar(&f.noHeader, "no-header", false, "a CSV file has no header; its columns are c1, c2, ... (default: found)")
 	flags.StringVar(&f.zone, "zone", "UTC", "time zone of times without one, and of bins, as Europe/Paris")
+	flags.StringVar(&f.clockChange, "clock-change", "",
+		"time that is meant by one that the zone's clocks show twice or skip: earlier or later (default: an error)")
 	flags.Int64Var(&f.seed, "seed", 0, "seed of all random numbers")
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g (default 0: no further limit)")
 	flags.StringVar(&f.json, "json", "", "file for settings, schema and results (default: none)")
@@ -107,7 +110,7 @@ func (f *tableFlags) source(file string) (tables.Source, error) {
 // reading says how the file is read. All its errors are usage errors.
 func (f *tableFlags) reading() (table.Options, error) {
 	o := table.Options{Drop: f.drop, Missing: f.missing, Layouts: f.layouts, Kinds: map[string]table.Kind{},
-		Skip: f.skip, NoHeader: f.noHeader, NoQuotes: f.quote == "none"}
+		Skip: f.skip, ClockChange: f.clockChange, NoHeader: f.noHeader, NoQuotes: f.quote == "none"}
 	for column, kind := range f.kinds {
 		o.Kinds[column] = table.Kind(kind)
 		if !slices.Contains(table.Kinds, o.Kinds[column]) {
@@ -132,6 +135,8 @@ func (f *tableFlags) reading() (table.Options, error) {
 	switch {
 	case f.quote != `"` && f.quote != "none":
 		return o, usage.Errorf(`--quote %q is neither " nor none`, f.quote)
+	case !slices.Contains([]string{"", "earlier", "later"}, f.clockChange):
+		return o, usage.Errorf("--clock-change %q is neither earlier nor later", f.clockChange)
 	case f.skip < 0:
 		return o, usage.Errorf("--skip %d: give at least 0", f.skip)
 	case len(f.comment) > 1:

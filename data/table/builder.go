@@ -37,6 +37,8 @@ type builder struct {
 	oneWay                   bool           // a number with separators of thousands can be read in no other way
 	words                    map[string]int // texts that are no value by themselves, of at most mostWords
 	time, zone               spot           // first time, and first one in a zone of unknown offset
+	clock                    spot           // first time that a change of the clocks repeats or skips
+	change                   string         // how it does that
 	zoned                    bool           // the first time has a zone
 	above12                  bool           // a time with dots begins with a number above 12
 }
@@ -138,11 +140,17 @@ func (b *builder) addTime(text []byte, row, line int) bool {
 	}
 	b.above12 = b.above12 || bytes.IndexByte(text, '.') == 2 && string(text[:2]) > "12"
 	b.column.zone = cmp.Or(b.column.zone, t.away)
+	if _, ok := t.chosen(b.in.o.ClockChange); !ok && b.clock.row == 0 {
+		b.clock, b.change = spot{row, line, string(text)}, t.change
+	}
 	if t.zone != "" && b.zone.row == 0 {
 		b.zone = spot{row, line, string(text)}
 	}
 	return true
 }
+
+// clockFix is what to do about a time that a change of the clocks repeats or skips.
+const clockFix = "give the right --zone, write offsets as +02:00, or give --clock-change earlier or later"
 
 // unclear is why times of the column cannot be told, although each is one.
 func (b *builder) unclear() *Error {
@@ -151,6 +159,9 @@ func (b *builder) unclear() *Error {
 	case at.row > 0:
 		e.Problem = fmt.Sprintf("the name of the time zone in %s does not tell its offset", quote(at.text))
 		e.Fix = "give --zone, as America/New_York, if all times are of one, or write offsets as -05:00"
+	case b.clock.row > 0:
+		at = b.clock
+		e.Problem, e.Fix = quote(at.text)+" "+b.change, clockFix
 	case b.dates.ambiguous():
 		at = b.time
 		e.Problem = fmt.Sprintf("day and month cannot be told apart, as in %s", quote(at.text))
@@ -349,7 +360,8 @@ func (b *builder) moment(text []byte) (float64, *Error) {
 		return 0, refused(text, "is not a date or time as the others are written ("+b.dates.String()+")",
 			"mend it, take out the row, or give --layout COLUMN=FORMAT or --type COLUMN=category")
 	}
-	return float64(t.micro), nil
+	micro, _ := t.chosen(b.in.o.ClockChange)
+	return float64(micro), nil
 }
 
 // roundedNote is a note on numbers.

@@ -97,8 +97,8 @@ func (l *leaf) interpret(root schema.Node) {
 	}
 	if l.kind == Time {
 		l.text = func(b []byte, p *page, k int) []byte {
-			micro, _ := l.micro(p.ints[k])
-			return time.UnixMicro(micro).In(l.location).AppendFormat(b, time.RFC3339Nano)
+			m, _ := l.moment(p.ints[k])
+			return time.UnixMicro(m.micro).In(l.location).AppendFormat(b, time.RFC3339Nano)
 		}
 	}
 	if root.Type() == schema.Group {
@@ -144,13 +144,15 @@ func (l *leaf) time(v int64) time.Time {
 	return time.Unix(v/l.perSecond, v%l.perSecond*(1e9/l.perSecond)).UTC()
 }
 
-// micro is a time in microseconds. ok says that its year can be meant.
-func (l *leaf) micro(v int64) (micro int64, ok bool) {
+// moment is a time. ok says that its year can be meant.
+func (l *leaf) moment(v int64) (m moment, ok bool) {
 	t := l.time(v)
-	if !l.instant && l.location != time.UTC {
-		t = inZone(t, l.location)
+	if m.micro = t.UnixMicro(); !l.instant && l.location != time.UTC {
+		if m = inZone(t, l.location); l.perSecond == 0 {
+			m = m.begin()
+		}
 	}
-	return t.UnixMicro(), inRange(t.Year())
+	return m, inRange(time.UnixMicro(m.micro).UTC().Year())
 }
 
 // appendDecimal writes a decimal: integers, or bytes in two's complement, the highest first.
@@ -249,9 +251,14 @@ func (r *parquetReader) values(l *leaf) (*column, error) {
 			b.setMissing(i)
 			return nil
 		} else if l.kind == Time {
-			micro, ok := l.micro(p.ints[k])
-			if b.values[i] = float64(micro); !ok {
+			m, ok := l.moment(p.ints[k])
+			if !ok {
 				l.why = fmt.Sprintf("row %d has a time outside the years 1 to 9999", i+1)
+				return errUnreadable
+			}
+			micro, known := m.chosen(r.o.ClockChange)
+			if b.values[i] = float64(micro); !known {
+				l.why = fmt.Sprintf("%s in row %d %s: %s", l.time(p.ints[k]).Format(time.DateTime), i+1, m.change, clockFix)
 				return errUnreadable
 			}
 			return nil

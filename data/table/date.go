@@ -35,7 +35,7 @@ type layout struct {
 
 // families are the layouts that are found.
 var families = []*layout{
-	yearFirst:  family("year first", `^\d{4}(?:[-/]|\d{4}T)`, "2006-1-2", "2006/1/2", "2006-01", "2006/01", "20060102"),
+	yearFirst:  family("year first", `^\d{4}(?:[-/Qq]|\d{4}T)`, "2006-1-2", "2006/1/2", "2006-01", "2006/01", "20060102"),
 	dayFirst:   family("day first", `^\d\d?[-./]\d`, "2/1/2006", "2.1.2006", "2-1-2006", "2/1/06"),
 	monthFirst: family("month first", `^\d\d?[-/]\d`, "1/2/2006", "1-2-2006", "1/2/06"),
 	named: family("names of months", `^(?:\d\d?[- ]?)?[A-Za-z]{3}`, "2 Jan 2006", "2-Jan-2006", "2-Jan-06", "2Jan2006",
@@ -113,6 +113,9 @@ type moment struct {
 	zoned bool           // it has a zone
 	away  *time.Location // its offset, if that is not UTC's
 	zone  string         // the name of its zone, if it is ambiguous: EST is one in America and in Australia
+	// A time that a change of the clocks repeats or skips has another reading, which is earlier.
+	change  string // how it is one
+	earlier int64
 }
 
 // directives are those of strptime as Go's layouts have them. A time may have more digits of its seconds.
@@ -150,8 +153,8 @@ func compile(given string) (*layout, error) {
 func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 	if l.scale != nil {
 		v, how := parseNumber(b, '.')
-		micro, ok := l.scale.micro(v, location)
-		return moment{micro: micro, zoned: !l.scale.naive}, ok && how >= plain
+		t, ok := l.scale.moment(v, location)
+		return t, ok && how >= plain
 	}
 	text, rest := string(b), ""
 	if l == families[yearFirst] && len(b) == len("2006-01-02T15:04:05Z") { // several times as fast as below
@@ -171,7 +174,13 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 			_, _ = fmt.Sscanf(text, "%d-W%d", &year, &week)
 			first := date(year, 1, 4+7*(week-1)) // the fourth of January is in week 1
 			first = first.AddDate(0, 0, -int(first.Weekday()+6)%7)
-			return moment{micro: inZone(first, location).UnixMicro()}, isoWeek(first) == text
+			return inZone(first, location), isoWeek(first) == text
+		}
+		if part := quarter.FindStringSubmatch(text); l == families[yearFirst] && len(text) <= 7 && part != nil {
+			var year, n int
+			_, _ = fmt.Sscan(part[1], &year)
+			_, _ = fmt.Sscan(part[2], &n)
+			return inZone(date(year, 3*n-2, 1), location), inRange(year)
 		}
 		text, rest = clock(text)
 	}
@@ -184,6 +193,14 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 			continue
 		}
 		t = moment{micro: when.UnixMicro(), zoned: strings.Contains(layout+rest, "07") || strings.Contains(layout+rest, "MST")}
+		if !t.zoned && location != time.UTC {
+			wall, _ := time.Parse(layout+rest, text)
+			t = inZone(wall, location)
+			if !strings.Contains(layout+rest, "4") { // a date is the beginning of its day
+				t = t.begin()
+			}
+			return t, true
+		}
 		name, offset := when.Zone()
 		if t.zoned && offset != 0 {
 			t.away = time.FixedZone(when.Format("-07:00"), offset)
@@ -195,6 +212,9 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 	}
 	return t, false
 }
+
+// quarter is one as pandas and this program write it.
+var quarter = regexp.MustCompile(`^(\d{4})-?[Qq]([1-4])$`)
 
 // weekday and ctime are what may stand before a date with the name of a month, and between its parts.
 var (
@@ -263,22 +283,61 @@ var scales = []scale{
 	{"excel", 0, 0, true, false, func(v float64) float64 { return math.Round((v-25569)*86400e3) * 1e3 }},
 }
 
-// micro converts a number. ok says that its year can be meant.
-func (s *scale) micro(v float64, location *time.Location) (micro int64, ok bool) {
+// moment converts a number. ok says that its year can be meant.
+func (s *scale) moment(v float64, location *time.Location) (t moment, ok bool) {
 	v = math.Round(s.convert(v))
 	if !(math.Abs(v) < 253402300800e6) { // year 10,000
-		return 0, false
+		return t, false
 	}
-	t := time.UnixMicro(int64(v)).UTC()
-	if s.naive {
-		t = inZone(t, location)
+	at := time.UnixMicro(int64(v)).UTC()
+	if t = (moment{micro: at.UnixMicro(), zoned: true}); s.naive {
+		if t = inZone(at, location); at.Equal(date(at.Year(), int(at.Month()), at.Day())) {
+			t = t.begin()
+		}
 	}
-	return t.UnixMicro(), inRange(t.Year())
+	return t, inRange(time.UnixMicro(t.micro).UTC().Year())
 }
 
-// inZone is the time that the clocks of a location show as UTC's show t.
-func inZone(t time.Time, location *time.Location) time.Time {
-	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), location)
+// inZone is the time that the clocks of a location show as UTC's show wall. If they show it twice it is the later one;
+// if they skip it, that of the change.
+func inZone(wall time.Time, location *time.Location) moment {
+	const around = 26 * time.Hour // longer than any offset and a day's distance to a change
+	offset := func(at time.Time) time.Duration {
+		_, seconds := at.In(location).Zone()
+		return time.Duration(seconds) * time.Second
+	}
+	before, after := offset(wall.Add(-around)), offset(wall.Add(around))
+	old, new := wall.Add(-before), wall.Add(-after)
+	isOld, isNew := offset(old) == before, offset(new) == after
+	switch {
+	case before == after || isOld && !isNew:
+		return moment{micro: old.UnixMicro()}
+	case isNew && !isOld:
+		return moment{micro: new.UnixMicro()}
+	case isOld:
+		return moment{micro: new.UnixMicro(), change: "is twice in " + location.String() + ", where clocks are set back",
+			earlier: old.UnixMicro()}
+	}
+	change, _ := old.In(location).ZoneBounds()
+	return moment{micro: change.UnixMicro(), change: "is no time in " + location.String() + ", where clocks are set forward",
+		earlier: change.UnixMicro() - 1}
+}
+
+// begin is the time of a day's beginning, which no change makes unclear.
+func (t moment) begin() moment {
+	if strings.HasPrefix(t.change, "is twice") {
+		t.micro = t.earlier
+	}
+	t.change = ""
+	return t
+}
+
+// chosen is the time that is meant by one that a change of the clocks repeats or skips. ok says that it is known.
+func (t moment) chosen(earlier string) (micro int64, ok bool) {
+	if t.change != "" && earlier == "earlier" {
+		return t.earlier, true
+	}
+	return t.micro, t.change == "" || earlier == "later"
 }
 
 // yearAndDay converts a year with days as its fraction, or with months as twelfths up to the third decimal place: R

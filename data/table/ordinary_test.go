@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"tvps/ci/demand"
 	"tvps/data/table"
@@ -70,5 +73,68 @@ func TestOrdinaryFiles(t *testing.T) {
 				t.Errorf("read as %s, notes %q; want %s, %q", got, notes, test.want, test.note)
 			}
 		})
+	}
+}
+
+// TestClockChanges: a time that the clocks of the zone show twice or skip is an error, as in pandas, unless it is said
+// which one is meant. A date is the beginning of its day.
+func TestClockChanges(t *testing.T) {
+	for _, test := range []struct{ zone, text, change, want string }{
+		{"Europe/Zurich", "2013-10-27 02:30:00", "", "is twice in Europe/Zurich, where clocks are set back"},
+		{"Europe/Zurich", "2013-10-27 02:30:00", "earlier", "2013-10-27T00:30:00Z"},
+		{"Europe/Zurich", "2013-10-27 02:30:00", "later", "2013-10-27T01:30:00Z"},
+		{"Europe/Zurich", "2013-10-27 01:59:59", "", "2013-10-26T23:59:59Z"},
+		{"Europe/Zurich", "2013-10-27 03:00:00", "", "2013-10-27T02:00:00Z"},
+		{"Europe/Zurich", "2013-03-31 02:30:00", "", "is no time in Europe/Zurich, where clocks are set forward"},
+		{"Europe/Zurich", "2013-03-31 02:30:00", "earlier", "2013-03-31T00:59:59.999999Z"},
+		{"Europe/Zurich", "2013-03-31 02:30:00", "later", "2013-03-31T01:00:00Z"},
+		{"America/New_York", "2024-11-03 01:10:00", "", "is twice in America/New_York"},
+		{"America/Sao_Paulo", "2018-11-04", "", "2018-11-04T03:00:00Z"},
+		{"America/Havana", "2019-11-03", "", "2019-11-03T04:00:00Z"},
+	} {
+		t.Run(test.zone+" "+test.text+" "+test.change, func(t *testing.T) {
+			location, err := time.LoadLocation(test.zone)
+			demand.NoError(t, err)
+			o := table.Options{Location: location, ClockChange: test.change}
+			wall, err := time.Parse("2006-01-02 15:04:05", test.text)
+			files := []string{"t,x\n2012-01-01 00:00:00,1\n" + test.text + ",2\n"}
+			if err == nil {
+				files = append(files, parquetOf(t, []cells{{name: "t", logical: schema.NewTimestampLogicalType(false, schema.TimeUnitMicros),
+					values: []int64{0, wall.UnixMicro()}}}))
+			} else {
+				files[0] = strings.Replace(files[0], " 00:00:00", "", 1)
+			}
+			for _, content := range files {
+				tab := read(t, content, o)
+				if !strings.HasSuffix(test.want, "Z") {
+					_, err := tab.Times("t", table.Bin{})
+					checkSentence(t, err, test.want)
+					if !strings.Contains(err.Error(), "row 2") {
+						t.Errorf("no row: %v", err)
+					}
+					continue
+				}
+				columns, err := tab.Columns([]string{"t"}, nil)
+				demand.NoError(t, err)
+				if got := columns[0].Values.([]time.Time)[1].Format(time.RFC3339Nano); got != test.want {
+					t.Errorf("%s, want %s", got, test.want)
+				}
+			}
+		})
+	}
+}
+
+// TestNanoseconds: nanoseconds that repeat are a category, and the error names the layout that makes them times.
+func TestNanoseconds(t *testing.T) {
+	content := "t,x\n" + strings.Repeat("1704067200000000001,1\n1704153600000000001,2\n", 30)
+	_, err := read(t, content, table.Options{}).Times("t", table.Bin{})
+	checkSentence(t, err, `column "t": the column has nanoseconds since 1970`)
+	if !strings.HasSuffix(err.Error(), "; give --layout t=unixns") {
+		t.Error(err)
+	}
+	times, err := read(t, content, table.Options{Layouts: map[string]string{"t": "unixns"}}).Times("t", table.Bin{Unit: "day"})
+	demand.NoError(t, err)
+	if got := strings.Join(times.Names, " "); got != "2024-01-01 2024-01-02" {
+		t.Error(got)
 	}
 }

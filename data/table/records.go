@@ -164,8 +164,7 @@ func (s *records) quoted(field int) bool {
 }
 
 // rows calls use for all rows that follow; it stops when there are more than most. Fields that a row lacks are empty,
-// and empty ones that it has too many are left out. Empty rows and notes at the end are none, if end says so of a text
-// in a column.
+// and empty ones that it has too many are left out. Empty rows and notes at the end are none.
 func (s *records) rows(most int64, use func(s *records, line int, fields [][]byte) error) error {
 	n := len(s.names)
 	var held []row // that may be none

@@ -128,8 +128,8 @@ func (t *Data) readTimes(name string) *Data {
 			continue // whole years are well as they are
 		}
 		times := collect(c.values, func(v float64) float64 {
-			micro, _ := s.micro(v, t.location)
-			return float64(micro)
+			m, _ := s.moment(v, t.location)
+			return float64(m.micro)
 		})
 		read, columns := *c, slices.Clone(t.columns)
 		read.Kind, read.values, read.Note, read.dates = Time, times, "layout "+s.layout, dates{}
@@ -148,7 +148,7 @@ func (s *scale) other(location *time.Location) func(v float64) bool {
 		if v < s.least || v > s.greatest { // before the costly conversion
 			return true
 		}
-		_, ok := s.micro(v, location)
+		_, ok := s.moment(v, location)
 		return !ok
 	}
 }

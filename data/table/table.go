@@ -47,7 +47,10 @@ type Options struct {
 	// AnyRows accepts a table of one row, or of none, as predictions are. Without it, a table needs two.
 	AnyRows  bool           `json:",omitempty"`
 	Location *time.Location // zone of times without one, and of bins; nil: UTC
-	limits   *limits
+	// ClockChange says which time is meant by one that the zone's clocks show twice or never: earlier or later. Of one
+	// that they skip, that is before or at the change. Without it such a time is an error.
+	ClockChange string `json:",omitempty"`
+	limits      *limits
 }
 
 // defaultMissing lists the texts that mean a missing value. Texts are compared after surrounding spaces are removed.
