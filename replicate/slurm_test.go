@@ -262,15 +262,18 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// TestSubmitNothing: where all runs are stored, submit prints the command that draws them.
+// TestSubmitNothing: where all runs are stored, submit prints the command that draws them, and with --wait calls it.
 func TestSubmitNothing(t *testing.T) {
 	s := newSandbox(t)
 	s.succeed(t, fig1(longer, "--set", "stack=1", "--no-draw")...)
 	stdout, _ := s.succeed(t, s.submitArgs()...)
 	demand.Words(t, stdout, "nothing to submit: 8 done")
 	s.succeed(t, printed(t, stdout, "draws")...)
-	if s.csv(t) == "" {
-		t.Error("no table")
+	drawn := s.csv(t)
+	demand.NoError(t, os.RemoveAll(s.out))
+	s.succeed(t, s.submitArgs("--wait")...)
+	if drawn == "" || s.csv(t) != drawn {
+		t.Error("no table, or with --wait another one")
 	}
 }
 

@@ -94,9 +94,17 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	case len(jobs) == 1: // drawing alone
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "nothing to submit: %s; `%s` draws\n", summary(all),
-			typed(jobs[0].Command[1:]...))
-		return err
+		draw := jobs[0].Command[1:]
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "nothing to submit: %s; `%s` draws\n", summary(all),
+			typed(draw...)); err != nil || !s.wait || s.dryRun {
+			return err
+		}
+		target, flags, err := cmd.Root().Find(draw)
+		if err := cmp.Or(err, target.ParseFlags(flags)); err != nil {
+			return err
+		}
+		target.SetContext(cmd.Context())
+		return target.RunE(target, nil)
 	case s.dryRun:
 		return printScripts(cmd.OutOrStdout(), jobs)
 	}

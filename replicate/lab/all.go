@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 )
 
 // Made is the outcome of one figure of All.
@@ -119,6 +121,10 @@ func Incomplete(made []Made) error {
 	if first == nil {
 		return nil
 	}
-	return fmt.Errorf("%d of %d figures not complete: %s; %s because %w",
+	err := fmt.Errorf("%d of %d figures not complete: %s; %s because %w",
 		len(names), len(made), strings.Join(names, ", "), names[0], first)
+	if len(names) < len(made) && errors.Is(first, usage.Err) { // something was drawn
+		return errors.New(err.Error())
+	}
+	return err
 }

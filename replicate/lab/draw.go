@@ -77,6 +77,9 @@ func collect(plan []claims.Panel, report runs.Report) []claims.Collected {
 // drawn without them, if anything. Other errors: usage errors, files that cannot be read or written.
 func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
 	panels, state, err := l.stored(f, o)
+	if err == nil && state.Stored == 0 {
+		err = l.nothing(f, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +92,20 @@ func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
 			strings.Join(missing, "; "))
 	}
 	return r, nil
+}
+
+// nothing is the usage error of a figure of which no run is stored.
+func (l *Lab) nothing(f paper.Figure, o Options) error {
+	what := fmt.Sprintf("there is no run of %s at the scale %s with these settings in the folder of runs", f.Name(), o.Scale)
+	if l.Tables == nil {
+		return usage.Errorf("%s: compute some first", what)
+	}
+	what += " or in " + l.Tables.Dir()
+	has := filepath.Join(l.Tables.Dir(), string(o.Scale))
+	if _, err := os.Stat(filepath.Join(has, f.Name())); err == nil {
+		return usage.Errorf("%s: the tables of that scale are in %s", what, has)
+	}
+	return usage.Errorf("%s: name tables of that scale", what)
 }
 
 // drawPanels draws a figure from the runs that were collected.

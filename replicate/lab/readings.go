@@ -191,7 +191,10 @@ func (l *Lab) Readings(ctx context.Context, readings []paper.Reading, o StudyOpt
 			return err
 		}
 	}
-	v.chooseClaims(l.readingFigures())
+	if v.chooseClaims(l.readingFigures()); len(v.claims) == 0 {
+		return usage.Errorf("no run of a reading is stored at the scale %s: compute some, or name tables that have them",
+			o.Scale)
+	}
 	return l.writeReadings(v, o)
 }
 

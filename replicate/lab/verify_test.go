@@ -19,6 +19,7 @@ import (
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/supervised"
+	"tvps/replicate/usage"
 )
 
 // TestVerify: every claim of every figure has its row, and the verdicts and effects of made-up runs are those computed
@@ -126,6 +127,25 @@ func TestVerifyMissing(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(l.results, "gaussian", "*")); !slices.Equal(left, paths) {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// TestDrawNothing: a figure of which nothing is stored is a usage error. It names the tables that have the scale.
+func TestDrawNothing(t *testing.T) {
+	t.Setenv("TVPS_DATA", "")
+	_, err := fromTables(t, testCatalog, medium).Draw(paper.Fig5(), Options{Scale: experiment.Small, Out: t.TempDir()})
+	demand.Error(t, err, "fig05 at the scale small", "name tables of that scale")
+	o := Options{Scale: experiment.Medium, Judged: true, Out: t.TempDir()}
+	made, err := fromTables(t, testCatalog, gallery).DrawAll(t.Context(), o)
+	demand.NoError(t, err)
+	all := Incomplete(made)
+	demand.Error(t, all, "fig02 at the scale medium", "are in "+medium)
+	if files, _ := os.ReadDir(o.Out); !errors.Is(all, usage.Err) || len(files) > 0 {
+		t.Errorf("%v, files %v", all, files)
+	}
+	made[0].Err = nil
+	if err := Incomplete(made); err == nil || errors.Is(err, usage.Err) {
+		t.Errorf("where one figure is complete: %v", err)
 	}
 }
 

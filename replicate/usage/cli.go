@@ -161,8 +161,8 @@ func Choose(cmd *cobra.Command, things string, args []string) error {
 		names = append(names, c.Name())
 	}
 	slices.Sort(names)
-	return Errorf("there is no %s %q; did you mean %q? (`%s --help` lists them)",
-		things, args[0], Nearest(args[0], names), cmd.CommandPath())
+	return Errorf("there is no %s %q%s (`%s --help` lists them)", things, args[0], proposal(args[0], names),
+		cmd.CommandPath())
 }
 
 // NoArguments returns a usage error if a command gets arguments.

@@ -7,6 +7,15 @@ import (
 	"testing"
 )
 
+// Only a name that is near is proposed.
+func TestProposal(t *testing.T) {
+	for name, want := range map[string]string{"fig": `; did you mean "fig1"?`, "al": `; did you mean "all"?`, "plan": "", "x": ""} {
+		if got := proposal(name, []string{"all", "fig1", "status"}); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestMarked(t *testing.T) {
 	cause := &fs.PathError{Op: "open", Path: "data.csv", Err: fs.ErrNotExist}
 	plain := fmt.Errorf("scale: %w", cause)
