@@ -60,52 +60,43 @@ func (m Member) In(dir string) string {
 // Errors are those of fetch. With NoFetch a missing member is fs.ErrNotExist and a damaged one
 // ErrDamaged. A damaged member that cannot be replaced is ErrDamaged as well.
 func (a Archive) Unpack(ctx context.Context, dir string, opts Options) (fetched bool, err error) {
-	if a.complete(dir, opts) {
-		return false, nil
+	found := a.check(dir, opts)
+	if found == nil || opts.NoFetch {
+		return false, found
 	}
-	if opts.NoFetch {
-		for _, path := range a.damaged(dir, opts) {
-			return false, explain(ErrDamaged, nil, "%s %s is damaged; the next run fetches it again", a.What, path)
-		}
-		return false, explain(fs.ErrNotExist, nil, "%s is not in %s yet", a.What, dir)
-	}
-	fetched, err = a.replace(ctx, dir, opts)
-	if damaged := a.damaged(dir, opts); err != nil && ctx.Err() == nil && len(damaged) > 0 {
-		err = explain(ErrDamaged, err, "%s %s is damaged and cannot be fetched again: %v", a.What, damaged[0], err)
-	}
-	return fetched, err
-}
-
-// replace fetches the members that are missing or damaged, unless another process does so first.
-func (a Archive) replace(ctx context.Context, dir string, opts Options) (fetched bool, err error) {
 	unlock, err := Lock(ctx, dir+".lock", a.What, opts.Log)
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
-	if a.complete(dir, opts) {
-		return false, nil
+	if found = a.check(dir, opts); found == nil {
+		return false, nil // another process fetched it meanwhile
 	}
-	for _, path := range a.damaged(dir, opts) {
-		logf(opts.Log, "%s %s is damaged: fetching it again", a.What, path)
+	damaged := errors.Is(found, ErrDamaged)
+	if damaged {
+		logf(opts.Log, "%v", found)
 	}
 	err = a.fetch(ctx, dir, opts)
+	if err != nil && damaged && ctx.Err() == nil {
+		err = explain(ErrDamaged, err, "%s in %s is damaged and cannot be fetched again: %v", a.What, dir, err)
+	}
 	return err == nil, err
 }
 
-func (a Archive) complete(dir string, opts Options) bool {
-	return !slices.ContainsFunc(a.Members, func(m Member) bool { return !m.matches(m.In(dir), opts) })
-}
-
-func (a Archive) damaged(dir string, opts Options) []string {
-	var list []string
+// check returns ErrDamaged if a member is another file, fs.ErrNotExist if one is missing.
+func (a Archive) check(dir string, opts Options) error {
+	var missing error
 	for _, m := range a.Members {
 		path := m.In(dir)
-		if _, err := os.Stat(path); err == nil && !m.matches(path, opts) {
-			list = append(list, path)
+		if m.matches(path, opts) {
+			continue
 		}
+		if _, err := os.Stat(path); err == nil {
+			return explain(ErrDamaged, nil, "%s %s is damaged; it is fetched again", a.What, path)
+		}
+		missing = explain(fs.ErrNotExist, nil, "%s is not in %s yet", a.What, dir)
 	}
-	return list
+	return missing
 }
 
 func (m Member) matches(path string, opts Options) bool {
@@ -193,30 +184,25 @@ func walkTar(archive string, visit func(name string, content io.Reader) error) e
 	}
 }
 
-// unpack writes one member to dir, checks its hash and then the hash of the file on disk.
+// unpack writes one member to dir and checks its hash.
 func (a Archive) unpack(m Member, content io.Reader, dir string, opts Options) error {
 	path := m.In(dir)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return explainDisk(err, path, a.What)
 	}
-	err := writeFile(path, a.What, cmp.Or(m.Perm, 0o644), func(out io.Writer) error {
-		bar := newTransferred(opts.Log, "unpacking "+a.What, m.Size)
-		defer bar.close()
-		got, err := sum(sha256.New(), io.TeeReader(io.LimitReader(content, m.Size+1), io.MultiWriter(out, bar)))
-		if err != nil {
-			return fmt.Errorf("unpacking %s: %w", a.Name, err)
-		}
-		if got != m.SHA256 {
-			return explain(ErrDamaged, nil, "%s in %s has SHA-256 %s instead of %s", m.Path, a.Name, got, m.SHA256)
-		}
-		return nil
-	})
+	file, err := Create(path, cmp.Or(m.Perm, 0o644))
 	if err != nil {
-		return err
+		return explainDisk(err, path, a.What)
 	}
-	if !m.matches(path, opts) {
-		os.Remove(path)
-		return fmt.Errorf("%s reads back differently than it was written: check the disk; the file was deleted", path)
+	defer file.Cleanup()
+	bar := newTransferred(opts.Log, "unpacking "+a.What, m.Size)
+	defer bar.close()
+	got, err := sum(sha256.New(), io.TeeReader(io.LimitReader(content, m.Size+1), io.MultiWriter(file, bar)))
+	if err == nil && got != m.SHA256 {
+		return explain(ErrDamaged, nil, "%s in %s has SHA-256 %s instead of %s", m.Path, a.Name, got, m.SHA256)
 	}
-	return nil
+	if err == nil {
+		err = Commit(file)
+	}
+	return explainDisk(err, path, a.What)
 }

@@ -76,7 +76,7 @@ func TestUnpack(t *testing.T) {
 		}
 		os.WriteFile(a.Members[1].In(dir), []byte("content of p/meshes/B.stl"), 0o644)
 		_, err := a.Unpack(t.Context(), dir, Options{NoFetch: true})
-		check(t, err, ErrDamaged, "is damaged; the next run", filepath.Join(dir, "x"), "a.xml", "meshes")
+		check(t, err, ErrDamaged, "is damaged; it is fetched again", filepath.Join(dir, "x"), "a.xml", "meshes")
 		if fetched, err := a.Unpack(t.Context(), dir, Options{}); err != nil || !fetched {
 			t.Error("the damaged member was not replaced:", err)
 		}

@@ -10,7 +10,6 @@ package artifact
 
 import (
 	"context"
-	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -20,15 +19,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
-// File is a pinned file: its source, size and hash. If both hashes are given, only SHA-256 is checked.
+// File is a pinned file: its source, size and hash.
 type File struct {
 	Name   string // for messages
 	URL    string
-	SHA256 string // lower-case hexadecimal
-	MD5    string // lower-case hexadecimal, for files published without a SHA-256
+	SHA256 string // lower-case hexadecimal; "" for an archive of which only the members have one
 	Size   int64  // bytes
 }
 
@@ -101,16 +98,12 @@ func (f File) Verify(path string) error {
 	if info.Size() != f.Size {
 		return explain(ErrDamaged, nil, "%d bytes instead of %d", info.Size(), f.Size)
 	}
-	name, want, h := "SHA-256", f.SHA256, sha256.New()
-	if want == "" {
-		name, want, h = "MD5", f.MD5, md5.New()
-	}
-	got, err := sum(h, file)
+	got, err := sum(sha256.New(), file)
 	if err != nil {
 		return err
 	}
-	if !strings.EqualFold(got, want) {
-		return explain(ErrDamaged, nil, "%s %s instead of %s", name, got, want)
+	if f.SHA256 != "" && got != f.SHA256 {
+		return explain(ErrDamaged, nil, "SHA-256 %s instead of %s", got, f.SHA256)
 	}
 	return nil
 }

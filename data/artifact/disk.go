@@ -40,41 +40,6 @@ func Lock(ctx context.Context, path, what string, log io.Writer) (unlock func(),
 	return func() { l.Unlock() }, nil
 }
 
-// writeFile writes a file in one step, as Create and Commit do, with what write gives. After an
-// error path is unchanged and no temporary file is left. Errors of the disk are ErrDiskFull or
-// ErrNotWritable; other errors of write are returned unchanged. Messages call the file what.
-func writeFile(path, what string, perm os.FileMode, write func(io.Writer) error) error {
-	file, err := Create(path, perm)
-	if err != nil {
-		return explainDisk(err, path, what)
-	}
-	defer file.Cleanup()
-	w := &diskWriter{file: file, path: path, what: what}
-	err = write(w)
-	if w.err != nil {
-		return w.err // the disk's error, not what write made of it
-	}
-	if err != nil {
-		return err
-	}
-	return explainDisk(Commit(file), path, what)
-}
-
-// diskWriter keeps the first error of the disk, explained.
-type diskWriter struct {
-	file       io.Writer
-	path, what string
-	err        error
-}
-
-func (w *diskWriter) Write(p []byte) (int, error) {
-	n, err := w.file.Write(p)
-	if err != nil && w.err == nil {
-		w.err = explainDisk(err, w.path, w.what)
-	}
-	return n, err
-}
-
 func syncRename(from, to string) error {
 	file, err := os.OpenFile(from, os.O_RDWR, 0)
 	if err != nil {

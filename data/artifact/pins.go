@@ -69,11 +69,11 @@ var ROBEL = Archive{
 	},
 }
 
-// CIFAR10 is the official binary version, which is published with an MD5 only: five files of training images, then one
+// CIFAR10 is the official binary version, which is published without a SHA-256: five files of training images, then one
 // of test images.
 var CIFAR10 = Archive{
 	File: File{Name: "CIFAR-10", URL: "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-		MD5: "c32a1d4ab5d03f1284b67883e8d87530", Size: 170052171},
+		Size: 170052171},
 	What: "CIFAR-10",
 	Members: []Member{
 		batch("data_batch_1.bin", "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5"),

@@ -15,7 +15,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"tvps/data/artifact"
@@ -26,7 +25,7 @@ import (
 )
 
 // PluginPathEnv is the environment variable that names plugins to use without a check of
-// their hash: a colon-separated list of plugin files or of folders with plugins, as in go-xla.
+// their hash: a colon-separated list of files. One whose name contains cuda is for a GPU.
 const PluginPathEnv = "PJRT_PLUGIN_LIBRARY_PATH"
 
 // flagsEnv is the environment variable with options of XLA, such as
@@ -140,9 +139,8 @@ func (b *Backend) Finalize() (err error) {
 // is returned as an error.
 //
 // Only Default falls back to Go, with one line of warning to opts.Log. It returns the error
-// instead if ctx is done, if a plugin named by PluginPathEnv cannot be used, if the plugin or
-// its download is damaged or was altered (artifact.ErrDamaged), if others may write the cache
-// folder (artifact.ErrShared), or if the address space is limited.
+// instead if ctx is done, if a plugin named by PluginPathEnv cannot be used, or if the plugin or
+// its download is damaged or was altered (artifact.ErrDamaged).
 func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 	if name != Go && opts.CacheDir == "" {
 		var err error
@@ -167,8 +165,7 @@ func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 
 func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 	b, err := openXLACPU(ctx, opts)
-	final := []error{errNamedPlugin, errAddressSpace, artifact.ErrDamaged, artifact.ErrShared}
-	if err == nil || ctx.Err() != nil || slices.ContainsFunc(final, func(e error) bool { return errors.Is(err, e) }) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, errNamedPlugin) || errors.Is(err, artifact.ErrDamaged) {
 		return b, err
 	}
 	logf(opts.Log, "warning: running on the pure Go backend, 10 to 30 times slower than XLA: %v", err)
@@ -179,23 +176,8 @@ func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 // replaces it silently.
 var errNamedPlugin = errors.New("the named plugin cannot be used")
 
-// errAddressSpace marks a limit of the process that is too small for a backend.
-var errAddressSpace = errors.New("the address space of this process is limited")
-
-// The least address space that the backends work with, in bytes: so much, and so much for each processor (a thread's
-// stack, and what the C library reserves for what the thread allocates). With less than leastForGo, Go's runtime itself
-// ends some of the programs before they reach this package.
-const (
-	leastForXLA  = 4 << 30
-	leastForGo   = 2 << 30
-	perProcessor = 136 << 20
-)
-
 func openGo() (opened *Backend, err error) {
 	defer recoverTo(&err, "starting the Go backend")
-	if err := checkAddressSpace(leastForGo); err != nil {
-		return nil, err
-	}
 	inner, err := gobackend.New("ops_sequential")
 	if err != nil {
 		return nil, fmt.Errorf("the Go backend does not start: %s", oneLine(err))

@@ -6,6 +6,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,7 +63,7 @@ func TestDamagedCachedPlugin(t *testing.T) {
 	os.WriteFile(pluginPath(cache), nil, 0o755)
 	opts.NoFetch = true
 	_, err = findCPU(t.Context(), opts)
-	check(t, err, "is damaged; the next run fetches it again", cache, pluginFile)
+	check(t, err, "is damaged; it is fetched again", cache, pluginFile)
 	opts.NoFetch = false
 	for _, name := range []string{XLACPU, Default, Default} { // offline: no other is taken, the second time neither
 		_, err = Open(t.Context(), name, opts)
@@ -68,24 +72,6 @@ func TestDamagedCachedPlugin(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-}
-
-// TestSharedCache: a plugin that others could replace is not loaded, and no other backend is taken in its place.
-func TestSharedCache(t *testing.T) {
-	_, cache, opts := newIndex(t)
-	_, err := findCPU(t.Context(), opts)
-	check(t, err, "", cache, pluginFile)
-	for _, path := range []string{pluginPath(cache), filepath.Dir(pluginPath(cache)), cache} {
-		demand.NoError(t, os.Chmod(path, 0o777))
-		_, err = Open(t.Context(), Default, opts)
-		check(t, err, "run: chmod go-w "+path, cache, pluginFile)
-		if !errors.Is(err, artifact.ErrShared) {
-			t.Errorf("%v", err)
-		}
-		os.Chmod(path, 0o755)
-	}
-	_, err = findCPU(t.Context(), opts)
-	check(t, err, "", cache, pluginFile)
 }
 
 // TestReadOnlyCache: a plugin is used where neither a lock nor a stamp can be written.
@@ -138,6 +124,28 @@ func TestNoNetwork(t *testing.T) {
 	if b.Info.Name != Go || !strings.HasPrefix(log.String(), "warning: running on the pure Go backend") ||
 		strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("opened %q, log %q", b.Info.Name, log.String())
+	}
+}
+
+// TestServerRefuses: where the server answers with an error, or its certificate is not trusted, Default runs on Go, and
+// its warning says why.
+func TestServerRefuses(t *testing.T) {
+	_, _, opts := newIndex(t)
+	broken := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	plain, secret := httptest.NewServer(broken), httptest.NewTLSServer(broken)
+	defer plain.Close()
+	defer secret.Close()
+	secret.Config.ErrorLog = log.New(io.Discard, "", 0)
+	for url, words := range map[string]string{plain.URL: `answered "503 Service Unavailable"; try again later`,
+		secret.URL: "certificate signed by unknown authority); check the network and proxy settings"} {
+		var said bytes.Buffer
+		opts.Log, opts.pins = &said, fakePins(url+"/fake.whl")
+		b, err := Open(t.Context(), Default, opts)
+		demand.NoError(t, err)
+		demand.Words(t, said.String(), "warning: running on the pure Go backend, 10 to 30 times slower than XLA", words)
+		if b.Finalize(); b.Info.Name != Go || strings.Count(said.String(), "\n") != 1 {
+			t.Errorf("opened %q, said %q", b.Info.Name, said.String())
+		}
 	}
 }
 

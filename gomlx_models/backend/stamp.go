@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"tvps/data/artifact"
+
+	"golang.org/x/sys/unix"
 )
 
 // stamp is the cached hash of a file. It is valid as long as all of the file's other marks stay
@@ -18,7 +20,7 @@ type stamp struct {
 	Path       string `json:"path"`
 	Size       int64  `json:"size"`
 	ModTime    int64  `json:"mod_time_ns"`
-	Device     uint64 `json:"device"` // this and the next two: 0 where the system has none
+	Device     uint64 `json:"device"`
 	Inode      uint64 `json:"inode"`
 	ChangeTime int64  `json:"change_time_ns"`
 	SHA256     string `json:"sha256"`
@@ -26,13 +28,12 @@ type stamp struct {
 
 // marksOf returns the stamp of a file without its hash.
 func marksOf(path string) (stamp, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return stamp{}, err
+	var s unix.Stat_t
+	if err := unix.Stat(path, &s); err != nil {
+		return stamp{}, fmt.Errorf("%s: %w", path, err)
 	}
-	s := stamp{Path: path, Size: info.Size(), ModTime: info.ModTime().UnixNano()}
-	s.setSystemMarks()
-	return s, nil
+	return stamp{Path: path, Size: s.Size, ModTime: unix.TimespecToNsec(s.Mtim), Device: uint64(s.Dev), Inode: s.Ino,
+		ChangeTime: unix.TimespecToNsec(s.Ctim)}, nil
 }
 
 // fileSHA256 returns the SHA-256 of the file in hexadecimal, taken from its stamp in the
@@ -89,12 +90,4 @@ func writeStamp(file string, s stamp) {
 	if data, err := json.Marshal(s); err == nil && artifact.MakeFolder(filepath.Dir(file)) == nil {
 		_ = artifact.Replace(file, data, 0o644)
 	}
-}
-
-func fileSize(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
 }

@@ -5,10 +5,8 @@ package backend
 import (
 	"cmp"
 	"context"
-	"debug/elf"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -56,27 +54,18 @@ func openXLACPU(ctx context.Context, opts Options) (*Backend, error) {
 
 // openPlugin opens the plugin at path with go-xla's default options.
 func openPlugin(_ context.Context, path string, opts Options) (*Backend, error) {
-	abs, err := filepath.Abs(path)
+	plugin, err := pluginAt(path, "named")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	if !exists(abs) {
-		return nil, fmt.Errorf("no PJRT plugin at %s", abs)
-	}
-	return load(pluginInfo{path: abs, source: "named"}, abs, "", opts, 0)
+	return load(plugin, plugin.path, "", opts, 0)
 }
 
 // load opens the plugin, fills in Info and checks the plugin with a small computation. threads: as of NewClient.
 func load(plugin pluginInfo, name, config string, opts Options, threads int) (opened *Backend, err error) {
 	defer recoverTo(&err, "loading the PJRT plugin "+plugin.path)
-	if err := checkAddressSpace(leastForXLA); err != nil {
-		return nil, err
-	}
 	keepMemory()
 	threadPerDevice()
-	if err := checkLibrary(plugin.path); err != nil {
-		return nil, err
-	}
 	inner, err := newXLA(plugin.path, config, threads)
 	if err != nil {
 		return nil, fmt.Errorf("the PJRT plugin %s cannot be used: %s", plugin.path, oneLine(err))
@@ -171,29 +160,4 @@ func platform(info Info) string {
 	}
 	first, _, _ := strings.Cut(device, " ")
 	return first
-}
-
-// checkLibrary returns an error if the file is not a complete shared library for this
-// machine. Loading a truncated one would end the program with SIGBUS, which cannot be
-// recovered. It checks on Linux only.
-func checkLibrary(path string) error {
-	if runtime.GOOS != "linux" {
-		return nil
-	}
-	lib, err := elf.Open(path)
-	if err != nil {
-		return fmt.Errorf("%s is not a complete shared library (%s)", path, oneLine(err))
-	}
-	defer lib.Close()
-	want := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
-	if want != 0 && lib.Machine != want {
-		return fmt.Errorf("%s is a library for %v, this machine is %s", path, lib.Machine, runtime.GOARCH)
-	}
-	size := fileSize(path)
-	for _, p := range lib.Progs {
-		if p.Off+p.Filesz > uint64(size) {
-			return fmt.Errorf("%s is truncated: it has %d bytes and needs %d", path, size, p.Off+p.Filesz)
-		}
-	}
-	return nil
 }

@@ -26,9 +26,6 @@ func openXLACUDA(ctx context.Context, opts Options) (*Backend, error) {
 	}
 	b, err := load(plugin, XLACUDA, "noshared_buffers", opts, 0)
 	if err != nil {
-		if cudaDriver() == "" {
-			return nil, fmt.Errorf("%s: no NVIDIA driver library libcuda.so.1: install the driver (%w)", XLACUDA, err)
-		}
 		return nil, fmt.Errorf("%s: %w; install a driver and CUDA libraries of the versions that the plugin needs",
 			XLACUDA, err)
 	}
@@ -39,25 +36,10 @@ func openXLACUDA(ctx context.Context, opts Options) (*Backend, error) {
 	return b, nil
 }
 
-// findCUDA finds a CUDA plugin: one named by PluginPathEnv, then one of go-xla's installer,
-// then one of a Python package jax_plugins.
+// findCUDA finds a CUDA plugin: one named by PluginPathEnv, then one of a Python package jax_plugins.
 func findCUDA(ctx context.Context) (pluginInfo, error) {
-	if list := os.Getenv(PluginPathEnv); list != "" {
-		path, err := searchList(list, "cuda")
-		if err != nil {
-			return pluginInfo{}, fmt.Errorf("%s: %w", PluginPathEnv, err)
-		}
-		if path != "" {
-			return pluginInfo{path: path, source: PluginPathEnv}, nil
-		}
-	}
-	home, _ := os.UserHomeDir()
-	for _, parent := range []string{filepath.Join(home, ".local"), "/usr/local"} {
-		for _, dir := range []string{"lib/go-xla/nvidia", "lib/go-xla"} {
-			if path := searchDir(filepath.Join(parent, dir), "cuda"); path != "" {
-				return pluginInfo{path: path, source: "go-xla installer"}, nil
-			}
-		}
+	if path := named("cuda"); path != "" {
+		return pluginAt(path, PluginPathEnv)
 	}
 	for _, dir := range sitePackages(ctx) {
 		if hits, _ := fs.Glob(os.DirFS(dir), "jax_plugins/xla_cuda*/xla_cuda_plugin.so"); len(hits) > 0 {
