@@ -161,3 +161,28 @@ func TestLogRatio(t *testing.T) {
 		}
 	}
 }
+
+// TestRisk: the best classifier of a step stays within the bound of Section 2.1 later: its risk, also as the share of
+// drawn samples, is half the total variation.
+func TestRisk(t *testing.T) {
+	c := Paper()
+	for now := range 120 {
+		for dt := range 50 {
+			risk, tv := c.Risk(c.Mean(now), now+dt), c.TV(now, now+dt, true)
+			if risk > 2*tv || math.Abs(risk-tv/2) > 1e-12 {
+				t.Fatalf("steps %d and %d: risk %g, total variation %g", now, now+dt, risk, tv)
+			}
+		}
+	}
+	c.N = 100_000
+	x, y := c.Draw(0, "test", 60)
+	wrong := 0.
+	for i := range x {
+		if (float64(x[i]) > c.Mean(50)) != (y[i] == 1) {
+			wrong++
+		}
+	}
+	if share, want := wrong/float64(c.N), c.Risk(c.Mean(50), 60); math.Abs(share-want) > 4*math.Sqrt(want/float64(c.N)) {
+		t.Errorf("%g of the samples are wrong, the risk is %g", share, want)
+	}
+}

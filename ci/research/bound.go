@@ -1,0 +1,72 @@
+package main
+
+import (
+	"path/filepath"
+
+	"tvps/data/artifact"
+	"tvps/data/gaussian"
+	"tvps/data/statistics"
+	"tvps/figures"
+	"tvps/replicate/usage"
+
+	"github.com/spf13/cobra"
+)
+
+func boundCommand() *cobra.Command {
+	out := filepath.Join("figures", "gallery", "archive")
+	cmd := &cobra.Command{
+		Use:   "bound",
+		Short: "Draw the paper's bound on the risk under drift, on the Gaussian",
+		Args:  usage.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			p := boundChart(gaussian.Paper())
+			picture, err := figures.SVG(figures.Figure{Title: p.Title, Panels: []figures.Chart{p}}, p)
+			if err != nil {
+				return err
+			}
+			return artifact.Replace(filepath.Join(out, "bound.svg"), picture, 0o644)
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", out, "output folder")
+	return cmd
+}
+
+// boundChart compares the error of the best classifier of step 50, at which the mean turns, on the samples of later
+// steps with the largest that Eq. (tv) in Section 2.1 of the paper allows.
+func boundChart(stream gaussian.Config) figures.Chart {
+	const now, ahead, seeds = 50, 30, 8
+	line := func(label, color string, style figures.Style) figures.Series {
+		return figures.Series{Name: label, Label: label, Color: color, Style: style}
+	}
+	measured := line("measured error, 8 seeds", figures.Others[0], figures.Line)
+	risk := line("risk", figures.Others[1], figures.Dashed)
+	tv := line("total variation", figures.Others[2], figures.Line)
+	bound := line("bound: twice that", figures.Others[3], figures.Line)
+	threshold := stream.Mean(now)
+	for dt := range ahead + 1 {
+		var grid [][]float64
+		for seed := range int64(seeds) {
+			grid = append(grid, []float64{errorOf(stream, seed, threshold, now+dt)})
+		}
+		e := statistics.OverSeedsAndSteps(grid, 0)(statistics.Level)
+		x, distance := float64(dt), stream.TV(now, now+dt, true)
+		measured.Points = append(measured.Points, figures.Point{X: x, Mean: e.Mean, Low: e.Low, High: e.High, N: seeds})
+		risk.Points = append(risk.Points, figures.Exactly(x, stream.Risk(threshold, now+dt)))
+		tv.Points = append(tv.Points, figures.Exactly(x, distance))
+		bound.Points = append(bound.Points, figures.Exactly(x, min(1, 2*distance)))
+	}
+	return figures.Chart{Key: "a", Title: "The bound of Section 2.1 on the drifting Gaussian", XLabel: "steps ahead",
+		YLabel: "risk at T + dt, at most 1", Series: []figures.Series{bound, tv, measured, risk}}
+}
+
+// errorOf is the share of the test samples of step t that the classifier with a threshold gets wrong.
+func errorOf(stream gaussian.Config, seed int64, threshold float64, t int) float64 {
+	x, y := stream.Draw(seed, "test", t)
+	wrong := 0
+	for i := range x {
+		if (float64(x[i]) > threshold) != (y[i] == 1) {
+			wrong++
+		}
+	}
+	return float64(wrong) / float64(len(x))
+}
