@@ -68,8 +68,8 @@ func TestInstall(t *testing.T) {
 		"jupyter/kernels/tvps/logo-svg.svg",
 		"jupyter/labextensions", "jupyter/labextensions/tvps", "jupyter/labextensions/tvps/static",
 		"jupyter/labextensions/tvps/static/echarts.min.js",
-		"tvps", "tvps/kernel", "tvps/kernel/bin", "tvps/kernel/bin/goimports", "tvps/kernel/bin/gonb",
-		"tvps/kernel/bin/tvps-kernel", "tvps/kernel/gopls", "tvps/kernel/gopls/gopls",
+		"tvps", "tvps/kernel", "tvps/kernel/bin", "tvps/kernel/bin/go", "tvps/kernel/bin/goimports", "tvps/kernel/bin/gonb",
+		"tvps/kernel/bin/tvps-kernel", "tvps/kernel/bin/tvps-notebook", "tvps/kernel/gopls", "tvps/kernel/gopls/gopls",
 	}
 	if got := tree(t, filepath.Join(l.Prefix, "share")); !slices.Equal(got, files) {
 		t.Errorf("it wrote %q,\nwant %q", got, files)

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/kernel/jupyter"
 
@@ -114,6 +115,12 @@ func (l Layout) program(p tool) string {
 	}
 	return filepath.Join(l.bin(), p.name)
 }
+
+// sources is the list of the sources of program.
+func (l Layout) sources() string { return l.program(program) + artifact.SourcesSuffix }
+
+// goScript is the program go of cells.
+func (l Layout) goScript() string { return filepath.Join(l.bin(), "go") }
 
 // servedScript is the file that every JupyterLab serves as lab/extensions/tvps/static/echarts.min.js. Without a
 // package.json the folder is not an extension.

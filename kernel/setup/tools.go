@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
 )
 
@@ -23,12 +25,16 @@ type tool struct {
 var tools = []tool{
 	{"gonb", "github.com/janpfeifer/gonb", "github.com/janpfeifer/gonb"},
 	{"goimports", "golang.org/x/tools/cmd/goimports", "golang.org/x/tools"},
-	relay,
+	relay, program,
 }
 
 // relay is the program of the kernelspec: it starts gonb. It belongs to this module, which has no version, so each
 // installation builds it.
 var relay = tool{"tvps-kernel", "tvps/kernel/tvps-kernel", "tvps"}
+
+// program computes and draws for the cells: see package replicate/notebook. It is built again if its sources have
+// changed.
+var program = tool{"tvps-notebook", "tvps/replicate/notebook/tvps-notebook", "tvps"}
 
 // gopls completes and explains code in cells. It is a module of its own (see gopls/go.mod), so that its dependencies
 // are not those of this module.
@@ -140,6 +146,15 @@ func (t toolchain) problem(l Layout, p tool) string {
 	if info.GoVersion != t.version {
 		return fmt.Sprintf("it was built by %s, but go is now %s", info.GoVersion, t.version)
 	}
+	if p == program {
+		changed, err := artifact.Changed(l.sources(), l.Root)
+		if err != nil {
+			return err.Error()
+		}
+		if changed != "" {
+			return changed + " has changed"
+		}
+	}
 	return ""
 }
 
@@ -152,14 +167,47 @@ func moduleVersion(info *buildinfo.BuildInfo, module string) string {
 	return "unknown"
 }
 
-// buildTools builds tools of one module, whose folder is given, into dir.
+// buildTools builds tools of one module, whose folder is given, into dir, and lists the sources of program.
 func buildTools(ctx context.Context, folder, dir string, tools []tool) error {
+	if slices.Contains(tools, program) {
+		list, err := sourcesOf(ctx, folder, program)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, program.name+artifact.SourcesSuffix), []byte(list), 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	args := []string{"build", "-o", dir + string(filepath.Separator)}
 	for _, p := range tools {
 		args = append(args, p.pkg)
 	}
 	_, err := runGo(ctx, folder, args...)
 	return err
+}
+
+// sourcesOf lists the sources of a tool of this module, and its versions of other modules.
+func sourcesOf(ctx context.Context, root string, p tool) (string, error) {
+	const format = `{{$dir := .Dir}}{{if and .Module .Module.Main}}{{range .GoFiles}}{{$dir}}/{{.}}
+{{end}}{{range .CgoFiles}}{{$dir}}/{{.}}
+{{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}
+{{end}}{{end}}`
+	text, err := runGo(ctx, root, "list", "-deps", "-f", format, p.pkg)
+	if err != nil {
+		return "", err
+	}
+	files := []string{"go.mod", "go.sum"}
+	for path := range strings.Lines(text) {
+		if path = strings.TrimSpace(path); path == "" {
+			continue
+		}
+		file, err := filepath.Rel(root, path)
+		if err != nil {
+			return "", err
+		}
+		files = append(files, file)
+	}
+	return artifact.Sources(root, files)
 }
 
 // compiled lists the packages that cells import. They are compiled during installation, so the first cell is fast.
@@ -177,8 +225,9 @@ func compile(ctx context.Context, root string) error {
 	return err
 }
 
-// replaceTools builds tools of one module in a temporary folder and renames them into place one by one, so no program
-// is ever partly written. It first removes the temporary folder of an earlier, killed call. The caller holds the lock.
+// replaceTools builds tools of one module and one folder in a temporary folder and renames them into place one by one,
+// so no program is ever partly written. It first removes the temporary folder of an earlier, killed call. The caller
+// holds the lock.
 func replaceTools(ctx context.Context, l Layout, build buildFunc, folder string, tools []tool) error {
 	for _, p := range tools {
 		if err := os.MkdirAll(filepath.Dir(l.program(p)), 0o755); err != nil {
@@ -196,10 +245,14 @@ func replaceTools(ctx context.Context, l Layout, build buildFunc, folder string,
 	if err := build(ctx, folder, tmp, tools); err != nil {
 		return err
 	}
-	for _, p := range tools {
-		from := filepath.Join(tmp, p.name)
-		if err := os.Rename(from, l.program(p)); err != nil {
-			return fmt.Errorf("cannot move the new program %s into place: %w", p.name, err)
+	built, err := os.ReadDir(tmp)
+	if err != nil {
+		return err
+	}
+	for _, file := range built {
+		to := filepath.Join(filepath.Dir(l.program(tools[0])), file.Name())
+		if err := os.Rename(filepath.Join(tmp, file.Name()), to); err != nil {
+			return fmt.Errorf("cannot move the new program %s into place: %w", file.Name(), err)
 		}
 	}
 	return nil

@@ -14,10 +14,10 @@ import (
 
 // MIME types of outputs.
 const (
-	plainMIME = "text/plain"
-	htmlMIME  = "text/html"
-	pngMIME   = "image/png"
-	svgMIME   = "image/svg+xml"
+	PlainMIME = "text/plain"
+	HTMLMIME  = "text/html"
+	PNGMIME   = "image/png"
+	SVGMIME   = "image/svg+xml"
 
 	// ValuesMIME marks numbers for `go run ./kernel check`: {"values": {name: number}}, and "from": "gallery" in a cell
 	// that computes no figure and shows one of the gallery.
@@ -32,16 +32,27 @@ type message struct {
 
 // Show displays the same content as HTML and as text, with numbers for the check unless they are nil.
 func Show(html, text string, values map[string]float64) {
-	data := map[string]any{htmlMIME: html, plainMIME: text}
+	data := map[string]any{HTMLMIME: html, PlainMIME: text}
 	if values != nil {
 		data[ValuesMIME] = valuesOf(values)
 	}
 	output.display(message{data: data})
 }
 
+// Display displays the same content in several MIME types; one is text/plain.
+func Display(data map[string]any) { output.display(message{data: data}) }
+
+// Say displays a sentence in small letters.
+func Say(text string) { output.display(small("", text)) }
+
+// Folded is HTML below a title that a click unfolds.
+func Folded(title, content string) string {
+	return "<details><summary>" + html.EscapeString(title) + "</summary>\n" + content + "\n</details>"
+}
+
 // small is a sentence in small letters, in place of the output with the same id if that is not empty.
 func small(id, text string) message {
-	return message{id, map[string]any{htmlMIME: "<small>" + html.EscapeString(text) + "</small>", plainMIME: text}}
+	return message{id, map[string]any{HTMLMIME: "<small>" + html.EscapeString(text) + "</small>", PlainMIME: text}}
 }
 
 // sink receives the outputs of a cell.
@@ -84,6 +95,6 @@ type plain struct{ out io.Writer }
 
 func (p plain) display(m message) {
 	if m.id == "" {
-		fmt.Fprintln(p.out, m.data[plainMIME])
+		fmt.Fprintln(p.out, m.data[PlainMIME])
 	}
 }

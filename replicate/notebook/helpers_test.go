@@ -6,9 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-
-	"tvps/ci/demand"
-	"tvps/figures"
 )
 
 // recorder is a sink that keeps all messages.
@@ -52,27 +49,4 @@ func (r *recorder) content(t *testing.T, i int, mime string) string {
 		t.Fatalf("message %d has no %s: %v", i, mime, r.types())
 	}
 	return text
-}
-
-// sample is a figure with two panels. In panel a, ours is 0.2 above Everything in seed 0 and 0.4 in seed 1.
-func sample(t *testing.T) (figures.Figure, []figures.Row) {
-	t.Helper()
-	var rows []figures.Row
-	for _, panel := range []string{"a", "b"} {
-		for step := range 3 {
-			for seed, gain := range []float64{.2, .4} {
-				rows = append(rows,
-					figures.Row{Panel: panel, Series: "everything", Seed: int64(seed), T: step, Metric: "accuracy", Value: .5},
-					figures.Row{Panel: panel, Series: "ours", Seed: int64(seed), T: step, Metric: "accuracy", Value: .5 + gain})
-			}
-		}
-	}
-	fig := figures.Figure{Name: "fig99", Source: []string{"Scale <tiny>."}}
-	for _, key := range []string{"a", "b"} {
-		points, err := figures.Relative(rows, key, "accuracy", "ours", "everything")
-		demand.NoError(t, err)
-		fig.Panels = append(fig.Panels, figures.Chart{Key: key, Title: "Panel <" + key + ">", XLabel: "t", YLabel: "gain",
-			Series: []figures.Series{figures.NewSeries("ours", points)}, Reference: figures.NewReference("everything", 0)})
-	}
-	return fig, rows
 }

@@ -117,7 +117,7 @@ type replaced struct {
 func (r *replaced) display(m message) {
 	m.id = fmt.Sprintf("%s-%d", r.id, r.count)
 	r.count++
-	if m.data[pngMIME] != nil && r.again {
+	if m.data[PNGMIME] != nil && r.again {
 		r.pictures = append(r.pictures, m)
 		return
 	}
@@ -144,7 +144,7 @@ func connect(ctx context.Context, id string, controls []*Control, changed chan<-
 		frame := "gonb_controls_" + gonbui.UniqueId()
 		content := fmt.Sprintf("<div id=%q style=\"display:grid;grid-template-columns:max-content 16em max-content;"+
 			"gap:4px 12px;align-items:center\"></div>", frame)
-		cell{}.display(message{id, map[string]any{htmlMIME: content, plainMIME: "controls"}})
+		cell{}.display(message{id, map[string]any{HTMLMIME: content, PlainMIME: "controls"}})
 		for _, c := range controls {
 			c.show(frame, changed)
 		}

@@ -26,8 +26,8 @@ func TestLive(t *testing.T) {
 	r := record(t)
 	s := Slider("x", 0, 5, 1, 1)
 	draw := func() {
-		for _, mime := range []string{pngMIME, htmlMIME} {
-			output.display(message{data: map[string]any{mime: s.Text(), plainMIME: mime}})
+		for _, mime := range []string{PNGMIME, HTMLMIME} {
+			output.display(message{data: map[string]any{mime: s.Text(), PlainMIME: mime}})
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -46,7 +46,7 @@ func TestLive(t *testing.T) {
 	live(ctx, draw, []*Control{s}, connect)
 	byID := map[string][]string{}
 	for _, m := range r.messages {
-		for _, mime := range []string{pngMIME, htmlMIME} {
+		for _, mime := range []string{PNGMIME, HTMLMIME} {
 			if text, ok := m.data[mime].(string); ok {
 				byID[m.id] = append(byID[m.id], text)
 			}
@@ -84,7 +84,7 @@ func TestLiveWithoutFrontEnd(t *testing.T) {
 		t.Fatalf("%d draws, messages %v", draws, r.messages)
 	}
 	want := "The controls need JupyterLab. These outputs are for their first values."
-	if text := r.content(t, 2, plainMIME); text != want {
+	if text := r.content(t, 2, PlainMIME); text != want {
 		t.Errorf("text %q", text)
 	}
 }

@@ -7,11 +7,16 @@
 //	notebook.Tables(fig)
 //
 // GoNB compiles each cell to a program and runs it, so no variable outlives a cell. If two cells need a figure, both
-// call [Figure]: the second call finds all runs in the store. The command line uses the same functions
-// ([lab.Open], [lab.PaperCatalog]) and the same store.
+// call [Figure]: the second call finds all runs in the store, which is that of the command line.
 //
 // An error ends the program, and so the cell, with one sentence ([Exit], [Must]). An interrupt of the cell cancels
 // [Context]: the runs stop after their current step, and continue when the cell runs again.
+//
+// # The program beside the cell
+//
+// A cell must link in a moment, so this package imports little. What trains, draws or judges is in the program
+// tvps-notebook, which `go run ./kernel install` builds once: a cell starts it at its first such call, and asks it by
+// lines of JSON ([Serve]).
 //
 // # Charts
 //
@@ -32,23 +37,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
-
-	"tvps/replicate/claims"
-	"tvps/replicate/experiment"
-	"tvps/replicate/lab"
-	"tvps/replicate/robots"
-	"tvps/replicate/supervised"
 )
-
-var catalog = lab.PaperCatalog(&supervised.Protocol, &robots.Protocol)
 
 // repeat is the time in which further signals count as the same interrupt: some front ends signal the whole process
 // group, and GoNB forwards the signal as well.
@@ -98,9 +93,9 @@ func Must[T any](v T, err error) T {
 
 // Options configures Figure. The zero value means the command line's defaults.
 type Options struct {
-	Scale   string   // tiny, small (default), medium (robots alone) or paper
-	Seeds   string   // such as "0,1,2" or "0-7"; empty: the figure's default
-	Panels  []string // keys of panels; empty: all
+	Scale   string   // tiny, small, medium (robots alone) or paper; default: small
+	Seeds   string   // such as "0,1,2" or "0-7"; default: the figure's
+	Panels  []string // panels; default: all
 	Series  []string // learners to run instead of the figure's default ones
 	Set     []string // settings: name=value, or b.name=value for panel b only
 	Backend string   // same as --backend
@@ -109,17 +104,8 @@ type Options struct {
 	Out     string   // folder of the figure's files; default: $TVPS_OUT/figNN, or figures/out/figNN in $TVPS_ROOT
 }
 
-// withDefaults fills in the defaults for the figure with the given name.
-func (o Options) withDefaults(name string) Options {
-	o.Scale = cmp.Or(o.Scale, "small")
-	o.Workers = cmp.Or(o.Workers, runtime.NumCPU())
-	o.Results = cmp.Or(o.Results, os.Getenv("TVPS_RESULTS"), "results")
-	o.Out = cmp.Or(o.Out, outFolder(name))
-	return o
-}
-
-// outFolder is the folder for the files of a figure or notebook: $TVPS_OUT/name, or figures/out/name in $TVPS_ROOT.
-func outFolder(name string) string {
+// OutFolder is the folder for the files of a figure or notebook: $TVPS_OUT/name, or figures/out/name in $TVPS_ROOT.
+func OutFolder(name string) string {
 	folder := cmp.Or(os.Getenv("TVPS_OUT"), filepath.Join(os.Getenv("TVPS_ROOT"), "figures", "out"))
 	return filepath.Join(folder, name)
 }
@@ -127,52 +113,59 @@ func outFolder(name string) string {
 // File is the path of a file in the folder for the files of a notebook, which it creates: $TVPS_OUT/notebook, or
 // figures/out/notebook in $TVPS_ROOT.
 func File(notebook, name string) string {
-	folder := outFolder(notebook)
+	folder := OutFolder(notebook)
 	Exit(os.MkdirAll(folder, 0o755))
 	return filepath.Join(folder, name)
 }
 
-// Figure computes the missing runs of a figure of the paper and returns the figure. Meanwhile it shows a progress bar.
-// If it fails or is interrupted, it ends the cell.
-func Figure(number int, o Options) *lab.Result {
-	computes = true
-	return Must(figure(Context(), number, o))
+// Drawing is a figure that the program beside the cell has drawn: for [Charts] and [Films].
+type Drawing struct{ Number int } // among those of the program
+
+// Result is a figure with its runs: for [Tables], [Claims] and [Provenance].
+type Result struct{ Figure Drawing }
+
+// FigureArgs are the arguments of the call "figure" of [Serve].
+type FigureArgs struct {
+	Number  int
+	Options Options
 }
 
-func figure(ctx context.Context, number int, o Options) (*lab.Result, error) {
-	declared, ok := catalog.Figure(number)
-	if !ok {
-		return nil, fmt.Errorf("there is no figure %d", number)
-	}
-	o = o.withDefaults(declared.Name())
-	var seeds []int64 // nil: the figure's default
-	var err error
-	if o.Seeds != "" {
-		seeds, err = claims.ParseSeeds(o.Seeds)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("seeds: %w", err)
-	}
-	scale, err := experiment.ParseScale(o.Scale)
-	if err != nil {
-		return nil, err
-	}
-	options := lab.Options{Scale: scale, Panels: o.Panels, Seeds: seeds, Learners: o.Series, Overrides: o.Set,
-		Workers: o.Workers, Out: o.Out}
-	if _, err := catalog.Panels(declared, options); err != nil {
-		return nil, err // before a plugin is fetched for nothing
-	}
-	bar := NewProgress()
-	open := lab.OpenOptions{Backend: o.Backend, Results: o.Results, Stdout: io.Discard, Stderr: bar}
-	open.Open.Log = os.Stderr // the bar overwrites its own lines
-	l, err := lab.Open(ctx, catalog, open)
-	if err != nil {
-		return nil, err
-	}
-	result, err := l.Make(ctx, declared, options)
-	if err != nil {
-		return nil, err
-	}
-	bar.End(fmt.Sprintf("Figure %d, scale %s: %d runs, all finished.", number, o.Scale, len(result.Report.Results)))
-	return result, nil
+// Figure computes the missing runs of a figure of the paper and returns the figure. Meanwhile it shows a progress bar.
+// If it fails or is interrupted, it ends the cell.
+func Figure(number int, o Options) *Result {
+	return &Result{Figure: ask[Drawing]("figure", FigureArgs{number, o})}
+}
+
+// Charts shows every panel of a figure as a picture and an interactive chart, and the caption: see the package comment.
+func Charts(d Drawing) { ask[any]("charts", d) }
+
+// Films shows the animations of a figure.
+func Films(d Drawing) { ask[any]("films", d) }
+
+// Tables shows a table for each panel, and emits its numbers: the mean of each series and its difference to the base
+// series.
+func Tables(r *Result) { ask[any]("tables", r.Figure) }
+
+// Claims shows each claim of the paper with its verdict and what was measured, as the figure's page does. At the tiny
+// scale none is judged.
+func Claims(r *Result) { ask[any]("claims", r.Figure) }
+
+// Provenance shows, folded, how the figure was made: scale, seeds, backend, versions and all settings. It leaves out
+// what differs between machines or days.
+func Provenance(r *Result) { ask[any]("provenance", r.Figure) }
+
+// Found shows what the run in the repository's gallery measured for a figure, for robots that at the medium scale: the
+// sentence that answers the figure's question and the pictures; folded, the paper's claims with their verdicts. It
+// computes nothing. It ends the cell if the gallery cannot be read.
+func Found(number int) { ask[any]("found", number) }
+
+// MeasuredArgs are the arguments of the call "measured" of [Serve].
+type MeasuredArgs struct {
+	Number int
+	Panel  string
+}
+
+// Measured returns the numbers of a panel of the small run in the gallery. It ends the cell if there are none.
+func Measured(number int, panel string) Measurements {
+	return ask[Measurements]("measured", MeasuredArgs{number, panel})
 }

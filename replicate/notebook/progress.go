@@ -65,9 +65,9 @@ func (p *Progress) draw() {
 	}
 	p.drawn = time.Now()
 	p.out.display(message{p.id, map[string]any{
-		htmlMIME: fmt.Sprintf("<progress value=\"%.3f\" max=\"1\"></progress> %s<br><small>%s</small>",
+		HTMLMIME: fmt.Sprintf("<progress value=\"%.3f\" max=\"1\"></progress> %s<br><small>%s</small>",
 			p.fraction, html.EscapeString(p.text), html.EscapeString(p.line)),
-		plainMIME: strings.TrimSpace(p.text + "\n" + p.line),
+		PlainMIME: strings.TrimSpace(p.text + "\n" + p.line),
 	}})
 }
 

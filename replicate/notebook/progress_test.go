@@ -28,13 +28,13 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	want := `<progress value="0.250" max="1"></progress> 3/12 steps &amp; more<br><small>second &lt;line&gt;</small>`
-	if html := r.content(t, 1, htmlMIME); html != want {
+	if html := r.content(t, 1, HTMLMIME); html != want {
 		t.Errorf("html %s", html)
 	}
-	if text := r.content(t, 1, plainMIME); text != "3/12 steps & more\nsecond <line>" {
+	if text := r.content(t, 1, PlainMIME); text != "3/12 steps & more\nsecond <line>" {
 		t.Errorf("text %q", text)
 	}
-	if html := r.content(t, 2, htmlMIME); html != "<small>Done &lt;1&gt;.</small>" {
+	if html := r.content(t, 2, HTMLMIME); html != "<small>Done &lt;1&gt;.</small>" {
 		t.Errorf("the end is %s", html)
 	}
 }
@@ -51,8 +51,8 @@ func TestFlush(t *testing.T) {
 
 func TestPlainSink(t *testing.T) {
 	var out strings.Builder
-	plain{&out}.display(message{data: map[string]any{plainMIME: "text"}})
-	plain{&out}.display(message{id: "bar", data: map[string]any{plainMIME: "50%"}})
+	plain{&out}.display(message{data: map[string]any{PlainMIME: "text"}})
+	plain{&out}.display(message{id: "bar", data: map[string]any{PlainMIME: "50%"}})
 	if out.String() != "text\n" {
 		t.Errorf("%q", out.String())
 	}

@@ -1,5 +1,5 @@
 // Package backtest shows back tests of a user's own table in the cells of a notebook. It is a package of its own,
-// because GoNB links each cell: without the readers of tables, a figure's cell is a quarter smaller.
+// because GoNB links each cell: a cell that imports it links the readers of tables and GoMLX.
 package backtest
 
 import (
@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strings"
 
-	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/notebook"
 	"tvps/replicate/tables/backtest"
@@ -64,12 +63,12 @@ func shown(r *backtest.Result) (page, text string, values map[string]float64) {
 	if r.Finding != nil {
 		verdict += " " + html.EscapeString(r.Finding.Sentence) + "."
 	}
-	return fmt.Sprintf("%s\n<p>%s</p>\n<p><b>%s</b></p>", notebook.Table(r.Table(r.Rules)), html.EscapeString(tested),
-		verdict), r.String(), values
+	return fmt.Sprintf("<p><b>%s</b></p>\n%s\n<p>%s</p>", verdict, notebook.Table(r.Table(r.Rules)),
+		html.EscapeString(tested)), r.String(), values
 }
 
 // Losses returns a line for [notebook.Plot] through the loss of a rule at each test block of a back test.
-func Losses(r *backtest.Result, rule string) figures.Series {
+func Losses(r *backtest.Result, rule string) notebook.Series {
 	var x, loss []float64
 	for i, b := range r.Blocks {
 		x, loss = append(x, float64(i+1)), append(loss, b.Scores[rule])

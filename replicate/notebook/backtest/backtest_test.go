@@ -55,8 +55,8 @@ func TestBacktest(t *testing.T) {
 		t.Errorf("the cell shows %s", html)
 	}
 	line := Losses(r, backtest.Uniform)
-	if len(line.Points) != len(r.Blocks) || line.Points[1].Mean != r.Blocks[1].Scores[backtest.Uniform] {
-		t.Errorf("a line of %d points for %d blocks", len(line.Points), len(r.Blocks))
+	if len(line.Y) != len(r.Blocks) || line.Y[1] != r.Blocks[1].Scores[backtest.Uniform] {
+		t.Errorf("a line of %d points for %d blocks", len(line.Y), len(r.Blocks))
 	}
 	again := tested()
 	a, _ := json.Marshal(r)

@@ -1,4 +1,4 @@
-package notebook
+package main
 
 import (
 	"bytes"
@@ -11,24 +11,37 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/notebook"
 
 	"golang.org/x/image/draw"
-	"gonum.org/v1/gonum/floats"
 )
 
 // pictureWidth is the width of static pictures in a notebook, in pixels.
 const pictureWidth = 900
 
-// Charts shows every panel of a figure as a picture and an interactive chart, and the caption: see the package comment.
-func Charts(fig figures.Figure) {
+// charts shows every panel of a figure as a picture and an interactive chart, and the caption in one line.
+func charts(fig figures.Figure) error {
 	for _, p := range fig.Panels {
-		Exit(chart(fig, p))
+		if err := chart(fig, p); err != nil {
+			return err
+		}
 	}
 	if fig.Caption != "" {
-		output.display(small("", fig.Caption))
+		notebook.Say(firstSentence(fig.Caption))
 	}
+	return nil
+}
+
+// firstSentence is the caption in a notebook. The others, and what a panel's points are, stand on the figure's page.
+func firstSentence(caption string) string {
+	first, _, more := strings.Cut(caption, ". ")
+	if more {
+		first += "."
+	}
+	return first
 }
 
 func chart(fig figures.Figure, p figures.Chart) error {
@@ -44,19 +57,20 @@ func chart(fig figures.Figure, p figures.Chart) error {
 		return err
 	}
 	name := fmt.Sprintf("%s (%s)", p.Title, fig.FileStem(p))
-	output.display(message{data: map[string]any{pngMIME: picture, plainMIME: "Picture: " + name}})
-	Show(snippet, "Interactive chart: "+name, pointsOf(fig.Name, p))
+	notebook.Display(map[string]any{notebook.PNGMIME: picture, notebook.PlainMIME: "Picture: " + name})
+	notebook.Show(snippet, "Interactive chart: "+name, pointsOf(fig.Name, p))
 	return nil
 }
 
-// Films shows the animations of a figure.
-func Films(fig figures.Figure) {
+// films shows the animations of a figure.
+func films(fig figures.Figure) error {
 	for _, p := range fig.Panels {
 		for _, film := range p.Films {
 			text := fmt.Sprintf("Film: %s (%s)", film.Title, fig.FilmStem(p, film))
-			output.display(message{data: map[string]any{svgMIME: string(film.SVG), plainMIME: text}})
+			notebook.Display(map[string]any{notebook.SVGMIME: string(film.SVG), notebook.PlainMIME: text})
 		}
 	}
+	return nil
 }
 
 // pointsOf returns the points of a panel's series for `go run ./kernel check`: the mean at x has the name
@@ -77,6 +91,26 @@ func pointsOf(figure string, p figures.Chart) map[string]float64 {
 		}
 	}
 	return all
+}
+
+// plot shows the chart of a cell.
+func plot(c notebook.Chart) error {
+	p := figures.Chart{Key: fmt.Sprint(c.Number), Title: c.Title, XLabel: c.XLabel, YLabel: c.YLabel, XNames: c.XNames,
+		YRange: c.YRange}
+	for i, line := range c.Curves {
+		s := figures.Series{Name: line.Name}
+		if line.Learner {
+			s = figures.NewSeries(line.Name, nil)
+		} else if line.Dashed {
+			s.Style = figures.Dashed
+		}
+		s.Color = cmp.Or(line.Color, s.Color, figures.Others[i%len(figures.Others)])
+		for k := range min(len(line.X), len(line.Y)) {
+			s.Points = append(s.Points, figures.Exactly(line.X[k], line.Y[k]))
+		}
+		p.Series = append(p.Series, s)
+	}
+	return chart(figures.Figure{Name: "chart", Panels: []figures.Chart{p}}, p)
 }
 
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
@@ -136,63 +170,3 @@ func palette(picture *image.RGBA, n int) color.Palette {
 
 // round5 keeps the 5 highest bits and fills the lower ones from them, so that white stays white.
 func round5(v uint8) uint8 { return v>>3<<3 | v>>5 }
-
-// Curve returns a line for [Plot] through the points (x[i], y[i]). x must increase.
-func Curve(name string, x, y []float64) figures.Series {
-	s := figures.Series{Name: name}
-	for i := range min(len(x), len(y)) {
-		s.Points = append(s.Points, figures.Point{X: x[i], Mean: y[i], Low: y[i], High: y[i]})
-	}
-	return s
-}
-
-// Dashed returns a dashed [Curve], for values that are known exactly.
-func Dashed(name string, x, y []float64) figures.Series {
-	s := Curve(name, x, y)
-	s.Style = figures.Dashed
-	return s
-}
-
-// Means returns a line for [Plot] through the mean of v in each group, such as a week; x is the group. NaN in v, a
-// missing value, is left out.
-func Means(name string, group []int32, v []float64) figures.Series {
-	sum, count := map[int32]float64{}, map[int32]float64{}
-	for i, g := range group {
-		if !math.IsNaN(v[i]) {
-			sum[g], count[g] = sum[g]+v[i], count[g]+1
-		}
-	}
-	var x, mean []float64
-	for _, g := range slices.Sorted(maps.Keys(count)) {
-		x, mean = append(x, float64(g)), append(mean, sum[g]/count[g])
-	}
-	return Curve(name, x, mean)
-}
-
-// Binned returns a line for [Plot] through a cloud of points (x[i], y[i]): sorted by x and cut into n bins of equal
-// size, it shows the mean of both coordinates in each bin.
-func Binned(name string, n int, x, y []float64) figures.Series {
-	order := make([]int, len(x))
-	floats.ArgsortStable(slices.Clone(x), order)
-	n = min(n, len(x))
-	meanX, meanY := make([]float64, n), make([]float64, n)
-	for k := range n {
-		bin := order[k*len(x)/n : (k+1)*len(x)/n]
-		for _, i := range bin {
-			meanX[k] += x[i] / float64(len(bin))
-			meanY[k] += y[i] / float64(len(bin))
-		}
-	}
-	return Curve(name, meanX, meanY)
-}
-
-// Plot shows a chart with the given curves. The number identifies the chart in the notebook and in its golden file.
-func Plot(number int, title, xlabel, ylabel string, curves ...figures.Series) {
-	p := figures.Chart{Key: fmt.Sprint(number), Title: title, XLabel: xlabel, YLabel: ylabel, Series: curves}
-	for i := range p.Series {
-		if p.Series[i].Color == "" {
-			p.Series[i].Color = figures.Others[i%len(figures.Others)]
-		}
-	}
-	Charts(figures.Figure{Name: "chart", Panels: []figures.Chart{p}})
-}

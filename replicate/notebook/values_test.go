@@ -1,0 +1,98 @@
+package notebook
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+
+	"tvps/ci/demand"
+)
+
+// values reads a message's numbers as `kernel check` does.
+func values(t *testing.T, m message) map[string]float64 {
+	t.Helper()
+	text, err := json.Marshal(m.data[ValuesMIME])
+	demand.NoError(t, err)
+	var v struct{ Values map[string]float64 }
+	demand.NoError(t, json.Unmarshal(text, &v))
+	return v.Values
+}
+
+func TestValues(t *testing.T) {
+	r := record(t)
+	Values(map[string]float64{"b <": 1. / 3, "a": 2, "a, t = 100": 4, "A, t = 20": 3})
+	if got := values(t, r.messages[0]); got["b <"] != 1./3 || got["a"] != 2 {
+		t.Errorf("values %v: the numbers must keep all digits", got)
+	}
+	if text := r.content(t, 0, PlainMIME); text != "a = 2\nA, t = 20 = 3\na, t = 100 = 4\nb < = 0.3333" {
+		t.Errorf("text %q", text)
+	}
+	demand.Words(t, r.content(t, 0, HTMLMIME), ">b &lt;<")
+}
+
+// Numbers say that they are of the gallery unless the cell computes a figure.
+func TestFromGallery(t *testing.T) {
+	t.Cleanup(func() { showsGallery, computes = false, false })
+	for _, c := range []struct {
+		calls []string
+		want  any
+	}{{nil, nil}, {[]string{"plot"}, nil}, {[]string{"found"}, "gallery"}, {[]string{"measured", "plot"}, "gallery"},
+		{[]string{"measured", "figure"}, nil}} {
+		showsGallery, computes = false, false
+		for _, call := range c.calls {
+			mark(call)
+		}
+		if from := valuesOf(nil)["from"]; from != c.want {
+			t.Errorf("after %v: from %v, want %v", c.calls, from, c.want)
+		}
+	}
+}
+
+func TestMeansAndBinned(t *testing.T) {
+	points := func(s Series) (all []float64) {
+		for i := range s.X {
+			all = append(all, s.X[i], s.Y[i])
+		}
+		return all
+	}
+	means := Means("a", []int32{3, 1, 3, 1, 3, 7, 7, 8}, []float64{1, 10, 2, 20, 6, 4, math.NaN(), math.NaN()})
+	if got := points(means); means.Name != "a" || !slices.Equal(got, []float64{1, 15, 3, 3, 7, 4}) {
+		t.Errorf("means by group %v", got)
+	}
+	x, y := []float64{5, 1, 4, 2, 3}, []float64{50, 10, 40, 20, 30}
+	if got := points(Binned("b", 2, x, y)); !slices.Equal(got, []float64{1.5, 15, 4, 40}) {
+		t.Errorf("bins %v", got)
+	}
+	if got := points(Binned("b", 9, x[:2], y[:2])); !slices.Equal(got, []float64{1, 10, 5, 50}) {
+		t.Errorf("more bins than points: %v", got)
+	}
+	if got := points(Binned("b", 3, nil, nil)); len(got) > 0 {
+		t.Errorf("bins of no points: %v", got)
+	}
+}
+
+func TestMeasurements(t *testing.T) {
+	var m Measurements
+	for step := range 3 {
+		for seed, gain := range []float64{.2, .4} {
+			at := float64(step) / 10
+			m = append(m, Measurement{"everything", int64(seed), step, .5 + at}, Measurement{"ours", int64(seed), step, .5 + gain + at})
+		}
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		demand.Near(t, what, got, want)
+	}
+	near("the mean over all steps", m.Mean("ours", 0, 2), .9)
+	near("the mean of the last steps", m.Mean("ours", 1, 2), .95)
+	near("the difference", m.Difference("ours", "everything", 1, 1), .3)
+	near("the share above", m.Above("everything", "ours"), 0)
+	near("the mean of seed 1", m.SeedMeans("ours")[1], 1)
+	if got := m.Steps(); len(got) != 3 || got[2] != 2 {
+		t.Errorf("steps %v", got)
+	}
+	// A seed that has more steps counts no more than the others.
+	near("the mean of unequal seeds", append(m, Measurement{"ours", 1, 7, .2}).Mean("ours", 0, 9),
+		(.8+(.9+1+1.1+.2)/4)/2)
+}
