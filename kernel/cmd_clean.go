@@ -53,7 +53,7 @@ func cleanCommand() *cobra.Command {
 // someNotebooks is the argument check of commands that need at least one file.
 func someNotebooks(cmd *cobra.Command, files []string) error {
 	if len(files) == 0 {
-		return usage.Errorf("%s needs a notebook, such as notebooks/start.ipynb", cmd.CommandPath())
+		return usage.Errorf("%s needs a notebook, such as notebooks/01-start.ipynb", cmd.CommandPath())
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func labCommand() *cobra.Command {
 	cmd := withLayout(&cobra.Command{
 		Use:   "lab [flags] [-- arguments for JupyterLab]",
 		Short: "Start JupyterLab; install the kernel first if needed",
-		Long: "Starts JupyterLab in the checkout, and opens notebooks/start.ipynb. If the kernel is missing or out\n" +
+		Long: "Starts JupyterLab in the checkout, and opens notebooks/00-index.ipynb. If the kernel is missing or out\n" +
 			"of date, lab installs it first. It uses the JupyterLab on PATH, or the private one of an earlier `lab --venv`.\n" +
 			"Ctrl-C stops JupyterLab and its kernels; the exit code is then 0. During an installation it is\n" +
 			"130, and the same command continues.",

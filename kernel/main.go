@@ -2,7 +2,7 @@
 // notebooks without a browser:
 //
 //	go run ./kernel install
-//	go run ./kernel run notebooks/start.ipynb
+//	go run ./kernel run notebooks/01-start.ipynb
 //
 // kernel/README.md describes every command.
 package main

@@ -86,10 +86,10 @@ func needed(t *testing.T) (browser, python string) {
 	return browser, python
 }
 
-// All cells of start.ipynb run, with every kind of chart; at night also notebooks of figures.
+// All cells of 01-start.ipynb run, with every kind of chart; at night also notebooks of figures.
 func TestNotebooksInABrowser(t *testing.T) {
 	browser, python := needed(t)
-	charts := map[string]int{"start.ipynb": 5}
+	charts := map[string]int{"01-start.ipynb": 5}
 	if demand.Nightly {
 		charts["fig01.ipynb"], charts["fig05.ipynb"] = 4, 4
 	}
@@ -140,7 +140,7 @@ func TestFilmsInABrowser(t *testing.T) {
 	}
 }
 
-// The sliders and lists of explore.ipynb change its outputs, until the cell is interrupted. At night also those of a
+// The sliders and lists of 03-explore.ipynb change its outputs, until the cell is interrupted. At night also those of a
 // server with a base URL and TLS.
 func TestSlidersInABrowser(t *testing.T) {
 	browser, python := needed(t)
@@ -155,7 +155,7 @@ func TestSlidersInABrowser(t *testing.T) {
 
 func testSliders(t *testing.T, browser, python, base string) {
 	v, _ := newView(t, browser, "explore"+filepath.Base(base))
-	const name = "explore.ipynb"
+	const name = "03-explore.ipynb"
 	v.start(startLab(t, python, copyNotebooks(t, []string{name}), base).address, name)
 	controls, text := 0, ""
 	v.until("two sliders and two lists are shown", notebookTimeout, func() bool {
@@ -245,7 +245,7 @@ func TestStopInABrowser(t *testing.T) {
 	}
 }
 
-// `kernel lab`, also started by root, opens start.ipynb, and all links of the notebooks lead to files that it serves.
+// `kernel lab`, also started by root, opens 00-index.ipynb, and all links of the notebooks lead to files that it serves.
 // SIGTERM to `go run` ends it.
 func TestLabInABrowser(t *testing.T) {
 	browser, _ := needed(t)
@@ -258,7 +258,7 @@ func TestLabInABrowser(t *testing.T) {
 		return why == ""
 	}, &why)
 	demand.NoError(t, chromedp.Run(v.ctx, chromedp.Location(&where)))
-	if !strings.HasSuffix(strings.Split(where, "?")[0], "/lab/tree/notebooks/start.ipynb") {
+	if !strings.HasSuffix(strings.Split(where, "?")[0], "/lab/tree/notebooks/00-index.ipynb") {
 		t.Errorf("the first page is %s", where)
 	}
 	v.shot("first", nil)

@@ -76,7 +76,7 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 }
 
 // firstPage is what JupyterLab opens.
-const firstPage = "/lab/tree/notebooks/start.ipynb"
+const firstPage = "/lab/tree/notebooks/00-index.ipynb"
 
 func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 	t, err := findGo(ctx, l.Root)

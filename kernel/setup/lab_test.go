@@ -93,7 +93,7 @@ func TestLab(t *testing.T) {
 	lines := strings.Split(log.String(), "\n")
 	for _, want := range []string{
 		"in " + l.Root + ", JUPYTER_PATH=" + l.Jupyter + ":/earlier", "argument --ServerApp.root_dir=" + l.Root,
-		"argument --LabApp.default_url=/lab/tree/notebooks/start.ipynb", "argument --no-browser", "argument --port=8899", "argument --more",
+		"argument --LabApp.default_url=/lab/tree/notebooks/00-index.ipynb", "argument --no-browser", "argument --port=8899", "argument --more",
 		"argument two words",
 		"stopping",
 	} {

@@ -67,11 +67,21 @@ func shown(r *backtest.Result) (page, text string, values map[string]float64) {
 		html.EscapeString(tested)), r.String(), values
 }
 
-// Losses returns a line for [notebook.Plot] through the loss of a rule at each test block of a back test.
+// Losses returns a line of a [notebook.Chart] through the loss of a rule at each test block of a back test; x is the
+// number of the block in [Times].
 func Losses(r *backtest.Result, rule string) notebook.Series {
-	var x, loss []float64
+	line := notebook.Series{Name: rule}
 	for i, b := range r.Blocks {
-		x, loss = append(x, float64(i+1)), append(loss, b.Scores[rule])
+		line.X, line.Y = append(line.X, float64(i)), append(line.Y, b.Scores[rule])
 	}
-	return notebook.Curve(rule, x, loss)
+	return line
+}
+
+// Times are the names of the test blocks, such as months.
+func Times(r *backtest.Result) []string {
+	var names []string
+	for _, b := range r.Blocks {
+		names = append(names, b.Time)
+	}
+	return names
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // pictureWidth is the width of static pictures in a notebook, in pixels.
-const pictureWidth = 900
+const pictureWidth = 640
 
 // charts shows every panel of a figure as a picture and an interactive chart, and the caption in one line.
 func charts(fig figures.Figure) error {
@@ -106,7 +106,11 @@ func plot(c notebook.Chart) error {
 		}
 		s.Color = cmp.Or(line.Color, s.Color, figures.Others[i%len(figures.Others)])
 		for k := range min(len(line.X), len(line.Y)) {
-			s.Points = append(s.Points, figures.Exactly(line.X[k], line.Y[k]))
+			at := figures.Exactly(line.X[k], line.Y[k])
+			if k < len(line.Low) && k < len(line.High) {
+				at.Low, at.High, at.N = line.Low[k], line.High[k], 2 // a point of one seed has no interval
+			}
+			s.Points = append(s.Points, at)
 		}
 		p.Series = append(p.Series, s)
 	}
@@ -120,7 +124,7 @@ func rounded(x float64) float64 {
 	return y
 }
 
-// smaller scales a picture down and reduces its colours to a palette of 64: about a fifth of the bytes.
+// smaller scales a picture down and reduces its colours to a palette of 32: about an eighth of the bytes.
 func smaller(picture []byte) ([]byte, error) {
 	large, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
@@ -130,7 +134,7 @@ func smaller(picture []byte) ([]byte, error) {
 	bounds := image.Rect(0, 0, pictureWidth, size.Y*pictureWidth/size.X)
 	scaled := image.NewRGBA(bounds)
 	draw.CatmullRom.Scale(scaled, bounds, large, large.Bounds(), draw.Src, nil)
-	indexed := image.NewPaletted(bounds, palette(scaled, 64))
+	indexed := image.NewPaletted(bounds, palette(scaled, 32))
 	nearest := map[color.RGBA]uint8{} // the search for the nearest colour is slow, and most pixels are white
 	for i := range indexed.Pix {
 		c := color.RGBA{scaled.Pix[4*i], scaled.Pix[4*i+1], scaled.Pix[4*i+2], scaled.Pix[4*i+3]}
