@@ -245,7 +245,8 @@ func TestStopInABrowser(t *testing.T) {
 	}
 }
 
-// `kernel lab`, also started by root, opens 00-index.ipynb, and all links of the notebooks lead to files that it serves.
+// `kernel lab`, also started by root, opens 00-index.ipynb, and all links of the notebooks lead to files that it
+// serves.
 // SIGTERM to `go run` ends it.
 func TestLabInABrowser(t *testing.T) {
 	browser, _ := needed(t)
