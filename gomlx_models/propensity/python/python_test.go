@@ -20,7 +20,7 @@ import (
 const root = "../../.."
 
 // packages are those that the tests of all frames, estimators, plots and trainers need.
-var packages = []string{"pandas", "pyarrow", "polars", "scikit-learn", "matplotlib", "lightgbm"}
+var packages = []string{"pandas", "pyarrow", "polars", "scikit-learn", "matplotlib", "lightgbm", "mypy"}
 
 // TestPython builds the sdist, and from it the wheel, with the platform that auditwheel finds. It installs the wheel
 // where there is no Go, and runs the tests of folder tests, with NumPy alone and with all packages. It leaves nothing

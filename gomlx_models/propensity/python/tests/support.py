@@ -53,7 +53,17 @@ if command == "weights":
     result = {{"file": table, "schema": {{"file": table}}, "notes": []}}
 elif command == "drift":
     open(os.path.join(flags["out"], "page.html"), "w").close() if os.path.isdir(flags["out"]) else None
-    result = {{"file": table, "drift": True}}
+    result = {{
+        "file": table,
+        "verdict": {{"sentence": "The table drifts in y <given> x", "drift": ["y given x"]}},
+        "columns": {{"list": [{{"column": "x", "change": 2, "share": .75}}, {{"column": "y", "share": .25}}]}},
+        "blocks": [{{"name": "2024-01-01", "time": 0, "rows": 1}}, {{"name": "2024-01-02", "time": 1, "rows": 1}},
+                   {{"name": "2024-01-03", "time": 2, "rows": 1}}],
+        "maps": [{{"in": "x", "worth": []}}, {{"in": "x and y", "worth": [[], [], [.5, .75, 1]]}}],
+        "tests": {{"stretches": [{{"name": "2024-01-01", "rows": 2}}, {{"name": "2024-01-03", "rows": 1}}],
+                  "list": [{{"stretch": 0, "against": "present", "in": "x", "drift": True}},
+                           {{"stretch": 1, "against": "before", "in": "x", "drift": True}}]}},
+    }}
 else:
     result = {{
         "file": table,

@@ -117,8 +117,14 @@ class Interrupt(WithFake):
 
 class Drift(WithFake):
     def test_drift(self):
+        """Where: columns by their shares. When: blocks of a stretch that differs from the present."""
         result = tvps.drift(COLUMNS, "day", "y", bin="day", out=self.folder, quiet=True)
-        self.assertEqual(result, {"file": "frame", "drift": True})
+        self.assertEqual((result.json["file"], result.found), ("frame", ["y given x"]))
+        self.assertEqual(repr(result), "The table drifts in y <given> x")
+        self.assertEqual({name: values.tolist() for name, values in result.columns.items()},
+                         {"column": ["x", "y"], "share": [0.75, 0.25]})
+        self.assertEqual(result.when["alike"].tolist(), [0.5, 0.75, 1])
+        self.assertEqual(result.when["differs"].tolist(), [True, True, False])
         self.assertTrue((self.folder / "page.html").exists())
         self.assertEqual(self.flags, [["time", "day"], ["label", "y"], ["bin", "day"]])
 

@@ -1,5 +1,6 @@
 """The estimators and the splitter for scikit-learn."""
 
+import datetime
 import importlib.util
 import pickle
 import unittest
@@ -16,7 +17,7 @@ if HAS:
     import sklearn
     from sklearn.base import BaseEstimator, ClassifierMixin, clone
     from sklearn.linear_model import LogisticRegression, Ridge
-    from sklearn.model_selection import cross_val_score
+    from sklearn.model_selection import GridSearchCV, cross_val_score
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.tree import DecisionTreeClassifier
@@ -159,6 +160,22 @@ class Weighted(WithFake):
             self.assertTrue(np.isfinite(scores).all())
         self.assertEqual(seen, [list(range(4)), list(range(8))] * 2)
 
+    def test_pipeline(self):
+        """A Pipeline hands time to the weights of its last step, by metadata routing."""
+        with sklearn.config_context(enable_metadata_routing=True):
+            model = make_pipeline(StandardScaler(), tvps.TimeWeighted(Recorder(), "joint", bin="day"))
+            model.fit(X, Y, time=TIME)
+        self.assertEqual(model[-1].weight_.tolist(), [0.5, 1.5])
+        np.testing.assert_allclose(model[-1].x_[:, 0], [-1.5**0.5, 1.5**0.5])
+
+    def test_gap_and_group(self):
+        """Both reach the program: the gap with its back test alone."""
+        tvps.TimeWeighted(Ridge(), gap="7 days").fit(X, [1.0, 2, 3], time=TIME, group=[5, 6, 5])
+        flags = dict(self.flags)
+        self.assertEqual((flags["gap"], flags["group"]), ("7 days", "group"))
+        tvps.TimeWeights("joint", gap=datetime.timedelta(1)).fit(X, Y, time=TIME)
+        self.assertFalse({"gap", "group"} & set(dict(self.flags)))
+
 
 @unittest.skipUnless(HAS, "scikit-learn is not installed")
 class Committees(WithFake):
@@ -213,6 +230,27 @@ class Committees(WithFake):
         self.assertEqual(model.score(X, model.predict(X)), 1)
         self.assertEqual(model.n_features_in_, 2)
 
+    def test_search(self):
+        """GridSearchCV gives each fold's training rows, without the gap, to the back test and the members."""
+        x, day = np.arange(12.0)[:, None], np.arange(12)
+        asked = []
+
+        def backtest(frame, time, label, **flags):
+            asked.append((frame[time].tolist(), flags["model"].alpha, flags["gap"]))
+            member = {"weighting": "uniform", "half-life": 0, "window": 0, "share": 1.0}
+            return mock.Mock(json={"rules": [{"rule": "committee", "members": [member]}]})
+
+        def weigh(frame, time, label=None, **flags):
+            return np.ones(len(frame[time])), None
+
+        search = GridSearchCV(tvps.Committee(Ridge(), gap=2), {"estimator__alpha": [1, 9]}, refit=False,
+                              cv=tvps.TemporalSplit(2, gap=2))
+        with mock.patch.multiple(tvps._commands, weights=weigh, backtest=backtest):
+            with sklearn.config_context(enable_metadata_routing=True):
+                search.fit(x, x[:, 0], time=day)
+        self.assertEqual(asked, [(list(range(n)), alpha, 2) for alpha in (1, 9) for n in (2, 6)])
+        self.assertTrue(np.isfinite(search.cv_results_["mean_test_score"]).all())
+
     def test_no_weights(self):
         from sklearn.neighbors import KNeighborsClassifier
 
@@ -255,6 +293,34 @@ class Split(unittest.TestCase):
         for time in times:
             got = [(a.tolist(), b.tolist()) for a, b in tvps.TemporalSplit(1).split(X, time=time)]
             self.assertEqual(got, want, time)
+
+    def test_gap(self):
+        """Nothing from the gap before a test block is learned from, however the gap is given."""
+        day = np.arange("2024-01-01", "2024-01-21", dtype="datetime64[D]")[::-1]
+        for gap in ("3 days", datetime.timedelta(3), np.timedelta64(3, "D"), "72 hours"):
+            for train, test in tvps.TemporalSplit(3, gap=gap).split(day, time=day):
+                self.assertEqual(day[test].min() - day[train].max(), np.timedelta64(4, "D"))
+        for train, test in tvps.TemporalSplit(3, gap=1.5).split(day, time=np.arange(20)):
+            self.assertEqual(test.min() - train.max(), 2)
+        for time, gap, sentence in (
+            (day, 3, r"^gap is 3: give a duration"),
+            (np.arange(20), "3 days", "^gap is '3 days': give a number"),
+            (day, "9 days", "^split 1 has no row to learn from"),
+        ):
+            with self.assertRaisesRegex(ValueError, sentence):
+                list(tvps.TemporalSplit(3, gap=gap).split(day, time=time))
+
+    def test_group(self):
+        """No entity is learned from and tested in one split, and each is tested once."""
+        time, shop = np.repeat(np.arange(30), 6), np.tile(["a", "b", "c", "d", "e", "f"], 30)
+        tested = []
+        for train, test in tvps.TemporalSplit(3).split(time, time=time, group=shop):
+            self.assertFalse(set(shop[train]) & set(shop[test]))
+            self.assertLess(time[train].max(), time[test].min())
+            tested += sorted(set(shop[test]))
+        self.assertEqual(sorted(tested), ["a", "b", "c", "d", "e", "f"])
+        with self.assertRaisesRegex(ValueError, "^n_splits is 7, but there are 6 entities"):
+            list(tvps.TemporalSplit(7).split(time, time=time, group=shop))
 
     def test_mistakes(self):
         for time, sentence in (

@@ -145,6 +145,11 @@ class Frames(WithFake):
         read = self.read(pandas.DataFrame({0: [1, 2, 3], "x": [1, 2, 3]}, index=days))
         self.assertEqual(list(read), ["day", "0", "x"])
         self.assertEqual(str(read["day"][1])[:10], "2024-02-01")
+        for name, want in (("day", "day"), (None, "_time")):  # an index of dates is the time
+            index = pandas.date_range("2024-01-01", periods=3, name=name)
+            _, details = tvps.weights(pandas.DataFrame({"time": [1, 2, 3]}, index=index), details=True, quiet=True)
+            self.assertIn(["time", want], self.flags)
+            self.assertEqual(details.time.tolist(), index.tolist())
 
     @has("pandas")
     def test_float_levels(self):

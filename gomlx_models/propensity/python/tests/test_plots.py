@@ -24,6 +24,8 @@ class WithoutMatplotlib(WithFake):
         with mock.patch.dict(sys.modules, matplotlib=None):
             with self.assertRaisesRegex(ImportError, r"^plot\(\) needs matplotlib"):
                 details.plot()
+            page = tvps.drift(COLUMNS, "day", quiet=True)._repr_html_()
+        self.assertEqual(page, "<p>The table drifts in y &lt;given&gt; x</p>")
 
 
 @unittest.skipUnless(HAS, "matplotlib is not installed")
@@ -70,6 +72,17 @@ class Plots(WithFake):
         self.assertEqual([label.get_text() for label in ax.get_yticklabels()], ["uniform", "forgetting"])
         self.assertEqual(list(ax.lines[0].get_xdata()), [0.5, 0.4])
         np.testing.assert_allclose(ax.lines[1].get_xdata(), [0.3, 0.45])
+
+    def test_drift(self):
+        """A bar for each block, as high as it is like the present; dark where it differs. Jupyter shows it."""
+        drift = tvps.drift(COLUMNS, "day", "y", quiet=True)
+        bars = drift.plot().patches
+        self.assertEqual([bar.get_height() for bar in bars], [0.5, 0.75, 1])
+        self.assertEqual(bars[0].get_facecolor(), bars[1].get_facecolor())
+        self.assertNotEqual(bars[0].get_facecolor(), bars[2].get_facecolor())
+        for answer in (drift, tvps.backtest(COLUMNS, "day", "y", quiet=True)):
+            self.assertIn('src="data:image/png;base64,iVBOR', answer._repr_html_())
+            self.assertIn(f"<p>{answer.verdict.replace('<', '&lt;').replace('>', '&gt;')}</p>", answer._repr_html_())
 
 
 if __name__ == "__main__":

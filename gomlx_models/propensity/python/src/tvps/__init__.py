@@ -10,14 +10,21 @@ TimeWeights, TimeWeighted, Committee and TemporalSplit are for scikit-learn, whi
 A frame is a pandas or polars DataFrame, an Arrow table, or a dict of columns (numpy arrays or lists).
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._binary import binary
-from ._commands import Backtest, Details, backtest, drift, weights
+from ._commands import Backtest, Details, Drift, backtest, drift, weights
 from ._training import trainer
 
-__all__ = ["Backtest", "Details", "backtest", "binary", "drift", "trainer", "weights"]
+if TYPE_CHECKING:
+    from ._estimators import Committee, TemporalSplit, TimeWeighted, TimeWeights
+
+__all__ = ["Backtest", "Details", "Drift", "backtest", "binary", "drift", "trainer", "weights"]
+if TYPE_CHECKING:  # a star import must not need scikit-learn
+    __all__ += ["Committee", "TemporalSplit", "TimeWeighted", "TimeWeights"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name not in ("Committee", "TemporalSplit", "TimeWeighted", "TimeWeights"):
         raise AttributeError(f"module 'tvps' has no attribute {name!r}")
     try:

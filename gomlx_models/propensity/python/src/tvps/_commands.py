@@ -1,5 +1,7 @@
 """The program's commands on a frame."""
 
+from __future__ import annotations
+
 import ast
 import datetime
 import difflib
@@ -7,24 +9,31 @@ import json
 import re
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _binary, _frames, _plot, _training
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
 
 
 class Details(NamedTuple):
     """What `weights` knows apart from the weights."""
 
-    log_omega: np.ndarray  # of every row of the frame; NaN for rows after T
-    spread: np.ndarray  # of log omega over the ensemble; NaN for rows after T
-    json: dict  # settings, schema and diagnostics: held-out loss, test for drift, effective share, notes
-    weight: np.ndarray  # of every row of the frame; 0 for rows after T
-    time: object  # the column of the time; None without
+    log_omega: Floats  # of every row of the frame; NaN for rows after T
+    spread: Floats  # of log omega over the ensemble; NaN for rows after T
+    json: dict[str, Any]  # settings, schema and diagnostics: held-out loss, test for drift, effective share, notes
+    weight: Floats  # of every row of the frame; 0 for rows after T
+    time: Any  # the column of the time; None without
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the weights of the rows up to T over time: their mean, and a band with 80% of them. Return matplotlib's
         axes: ax, or new ones."""
         rows = np.flatnonzero(~np.isnan(self.log_omega))
@@ -32,8 +41,56 @@ class Details(NamedTuple):
         return _plot.weights(ax, time[rows], self.weight[rows])
 
 
-class Backtest:
-    """A back test.
+class _Answer:
+    """An answer that shows itself: its verdict as text, in Jupyter with its plot. json is all that the program wrote."""
+
+    json: dict[str, Any]
+    verdict: str
+
+    def __repr__(self) -> str:
+        return self.verdict
+
+    def _repr_html_(self) -> str:
+        return _plot.html(self.verdict, self.plot)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot the answer. Return matplotlib's axes: ax, or new ones."""
+        raise NotImplementedError
+
+
+class Drift(_Answer):
+    """Whether, when and where a frame has drifted. Jupyter shows the verdict and the plot.
+
+    verdict: the answer in one sentence.
+    found: what drifts, of "x", "y" and "y given x".
+    columns: a row for each column, with its share of log omega, the largest first: where. A pandas DataFrame if the
+        frame was one, otherwise a dict of arrays.
+    when: a row for each block of time, of the same type: how like the present it is (1: alike), and whether a test
+        finds that its stretch of time differs from the present.
+    json: everything, as the program wrote it.
+    """
+
+    def __init__(self, result: dict[str, Any], table: Callable[[list[dict[str, Any]]], Any]) -> None:
+        self.json, self.verdict = result, result["verdict"]["sentence"]
+        self.found: list[str] = result["verdict"]["drift"] or []
+        self.columns = table([{"column": c["column"], "share": c["share"]} for c in result["columns"]["list"]])
+        alike = result["maps"][min(1, len(result["maps"]) - 1)]["worth"][-1]  # in all that a row has
+        stretches, list_ = result["tests"]["stretches"], result["tests"]["list"] or []
+        changed = {stretches[t["stretch"]]["name"] for t in list_ if t["against"] == "present" and t["drift"]}
+        names, self._rows, differs = {stretch["name"] for stretch in stretches}, [], False
+        for block, like in zip(result["blocks"], alike):
+            differs = block["name"] in changed if block["name"] in names else differs
+            self._rows.append({"time": block["name"], "rows": block["rows"], "alike": like, "differs": differs})
+        self.when = table(self._rows)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot how like the present each block of time is; dark where a test finds a difference. Return matplotlib's
+        axes: ax, or new ones."""
+        return _plot.likeness(ax, self._rows)
+
+
+class Backtest(_Answer):
+    """A back test. Jupyter shows the verdict and the plot.
 
     rules: a row for each rule, with its scores and its difference in loss from uniform weights and from tuned
         forgetting, with 95% intervals. A pandas DataFrame if the frame was one, otherwise a dict of arrays.
@@ -42,44 +99,53 @@ class Backtest:
     json: everything, as the program wrote it.
     """
 
-    def __init__(self, result, table):
+    def __init__(self, result: dict[str, Any], table: Callable[[list[dict[str, Any]]], Any]) -> None:
         self.json, self.verdict = result, result["verdict"]["sentence"]
         self.rules = table([_flat(rule) for rule in result["rules"]])
         blocks = [{key: value for key, value in block.items() if key != "scores"} for block in result["blocks"]]
         self.blocks = table([{**b, **full["scores"]} for b, full in zip(blocks, result["blocks"])])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self.rules}\n{self.verdict}"
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the loss of each rule, with the 95% interval of its difference from equal weights. Return matplotlib's
         axes: ax, or new ones."""
         return _plot.losses(ax, self.json["rules"], self.json["metric"])
 
 
+@overload
 def weights(
-    frame,
-    time=None,
-    label=None,
+    frame: Any, time: str | None = None, label: str | None = None, *, details: Literal[False] = False, **flags: Any
+) -> Floats: ...
+@overload
+def weights(
+    frame: Any, time: str | None = None, label: str | None = None, *, details: Literal[True], **flags: Any
+) -> tuple[Floats, Details]: ...
+def weights(
+    frame: Any,
+    time: str | None = None,
+    label: str | None = None,
     *,
-    at=None,
-    kind=None,
-    bin=None,
-    drop=None,
-    half_life=None,
-    floor=None,
-    clip=None,
-    test_model=None,
-    seed=None,
-    details=False,
-    quiet=False,
-    **flags,
-):
+    at: Any = None,
+    kind: str | None = None,
+    bin: str | None = None,
+    drop: str | list[str] | None = None,
+    half_life: float | None = None,
+    floor: float | None = None,
+    clip: str | None = None,
+    test_model: Any = None,
+    seed: int | None = None,
+    details: bool = False,
+    quiet: bool = False,
+    **flags: Any,
+) -> Floats | tuple[Floats, Details]:
     """Return a weight for each row of a frame, in its order, for `sample_weight`.
 
     The weights have mean 1 over the rows up to T. Rows after T have weight 0 and change nothing.
 
-    time: column of the time (or level of a pandas index); None: the rows are in time order, and bin cuts them.
+    time: column of the time (or level of a pandas index); None: the index of a pandas frame if it has dates or periods,
+        otherwise the rows are in time order, and bin cuts them.
     label: column of the outcome; None: there is none.
     at: T, a date or a text such as "2024-06"; None: the last time.
     kind: "conditional" (drift of y given x), "joint" (of x and y), "covariate" (of x), "none" (forgetting alone), or
@@ -94,6 +160,13 @@ def weights(
 
     Raise ValueError if the frame, the model or the request has a mistake, TypeError if there is no such flag,
     RuntimeError if the program fails.
+
+    >>> day = np.arange(90)  # y was the sign of -x for 60 days, and is that of x now
+    >>> x = np.where(day % 2, 1.0, -1.0) * (1 + day % 3)
+    >>> frame = {"day": day, "x": x, "y": (x > 0) == (day >= 60)}
+    >>> weight = weights(frame, "day", "y", kind="none", half_life=10, permutations=0, quiet=True)
+    >>> weight.mean().round(6), weight[89] / weight[79]
+    (np.float64(1.0), np.float64(2.0))
     """
     test_model, environment = _training.served(test_model)
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
@@ -106,41 +179,52 @@ def weights(
     weight, log_omega, spread = np.zeros(written.rows), *np.full((2, written.rows), np.nan)
     row = table[:, 0].astype(int) - 1
     weight[row], log_omega[row], spread[row] = table[:, 1:].T
-    times = written.columns.get(time if time is None else str(time))
+    times = written.columns.get(written.time)
     return (weight, Details(log_omega, spread, result, weight, times)) if details else weight
 
 
-def drift(frame, time=None, label=None, *, bin=None, drop=None, seed=None, out=None, quiet=False, **flags):
-    """Return whether, when and where a frame has drifted, as the dict of the program's JSON.
+def drift(
+    frame: Any,
+    time: str | None = None,
+    label: str | None = None,
+    *,
+    bin: str | None = None,
+    drop: str | list[str] | None = None,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    quiet: bool = False,
+    **flags: Any,
+) -> Drift:
+    """Say whether, when and where a frame has drifted: return a Drift.
 
     out: folder for the page with the charts; None: it is not kept. Other arguments and errors as for `weights`.
     """
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         report = Path(folder, "drift.json")
         given = dict(flags, bin=bin, drop=drop, seed=seed, json=report, out=out or Path(folder, "page"))
-        _run("drift", frame, time, label, given, Path(folder), quiet)
-        return _read(report)
+        written = _run("drift", frame, time, label, given, Path(folder), quiet)
+        return Drift(_read(report), _tables(written))
 
 
 def backtest(
-    frame,
-    time=None,
-    label=None,
+    frame: Any,
+    time: str | None = None,
+    label: str | None = None,
     *,
-    model=None,
-    rules=None,
-    kinds=None,
-    at=None,
-    last=None,
-    bin=None,
-    drop=None,
-    workers=None,
-    results=None,
-    out=None,
-    seed=None,
-    quiet=False,
-    **flags,
-):
+    model: Any = None,
+    rules: str | list[str] | None = None,
+    kinds: str | list[str] | None = None,
+    at: Any = None,
+    last: int | None = None,
+    bin: str | None = None,
+    drop: str | list[str] | None = None,
+    workers: int | None = None,
+    results: str | Path | None = None,
+    out: str | Path | None = None,
+    seed: int | None = None,
+    quiet: bool = False,
+    **flags: Any,
+) -> Backtest:
     """Say whether weights would have helped on a frame, and which: return a Backtest.
 
     For each block of time a model learns from all earlier blocks, with the weights of each rule, and predicts it.
@@ -165,7 +249,12 @@ def backtest(
         given.update(workers=workers, seed=seed, json=report)
         given.update(results=results or _results(), out=out or Path(folder, "page"))
         written = _run("backtest", frame, time, label, given, Path(folder), quiet, environment)
-        return Backtest(_read(report), sys.modules["pandas"].DataFrame if written.kind == "pandas" else _arrays)
+        return Backtest(_read(report), _tables(written))
+
+
+def _tables(written):
+    """Return what makes a table of rows, of the type of the frame: of pandas, or a dict of arrays."""
+    return sys.modules["pandas"].DataFrame if written.kind == "pandas" else _arrays
 
 
 def _results():
@@ -175,8 +264,8 @@ def _results():
 
 def _run(command, frame, time, label, flags, folder, quiet, environment=None):
     """Run a command on a frame, which is returned as it was written."""
-    time, label = (None if name is None else str(name) for name in (time, label))
-    written = _frames.Written(frame, folder, [name for name in (time, label) if name])
+    written = _frames.Written(frame, folder, time, label)
+    time, label = written.time, written.label
     kinds = {name: "category" for name in written.categories if name != time}
     flags["type"] = {**kinds, **(flags.get("type") or {})}
     zone = written.zones.get(time, "")

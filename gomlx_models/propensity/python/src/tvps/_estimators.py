@@ -1,6 +1,14 @@
 """Estimators and a splitter for scikit-learn, which only this module imports."""
 
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.dummy import DummyClassifier
@@ -12,6 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _commands, _frames, _training
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 class TimeWeights(BaseEstimator):
     """A weight for each row, for `sample_weight`, as an estimator of scikit-learn: `weights` for X, y and time.
@@ -20,6 +31,7 @@ class TimeWeights(BaseEstimator):
         back test needs, it is "covariate".
     bin, at, half_life, floor, clip, seed, quiet: as of `weights`.
     test_model: model of the back test, as `model` of `backtest`; None: "logistic".
+    gap: of that back test, how late outcomes are known, as of `TemporalSplit`.
     flags: a dict of other flags of the command, as {"permutations": 0, "zone": "Europe/Paris"}.
 
     Fitted, it has sample_weight_ (mean 1 over the rows up to T, 0 after), details_ (a Details), feature_names_in_ and
@@ -29,9 +41,10 @@ class TimeWeights(BaseEstimator):
     __metadata_request__fit = {"time": True}
 
     def __init__(
-        self, kind="auto", *, bin=None, at=None, half_life=None, floor=None, clip=None, test_model=None, seed=None,
-        flags=None, quiet=True,
-    ):
+        self, kind: str = "auto", *, bin: str | None = None, at: Any = None, half_life: float | None = None,
+        floor: float | None = None, clip: str | None = None, test_model: Any = None, gap: Any = None,
+        seed: int | None = None, flags: dict[str, Any] | None = None, quiet: bool = True,
+    ) -> None:
         self.kind = kind
         self.bin = bin
         self.at = at
@@ -39,12 +52,14 @@ class TimeWeights(BaseEstimator):
         self.floor = floor
         self.clip = clip
         self.test_model = test_model
+        self.gap = gap
         self.seed = seed
         self.flags = flags
         self.quiet = quiet
 
-    def fit(self, X, y=None, time=None):
-        """Weigh the rows of X. time: the time of each row, as an array or a Series of dates or numbers."""
+    def fit(self, X: Any, y: Any = None, time: Any = None, group: Any = None) -> TimeWeights:
+        """Weigh the rows of X. time: the time of each row, as an array or a Series of dates or numbers. group: the entity
+        of each row, such as a shop, if rows of one entity depend on each other."""
         if time is None or isinstance(time, str):
             raise ValueError(f"time is {time!r}: give the time of each row, as in fit(X, y, time=table['date'])")
         try:
@@ -54,30 +69,35 @@ class TimeWeights(BaseEstimator):
         self.feature_names_in_ = np.array([str(name) for name, _ in columns], dtype=object)
         self.n_features_in_ = len(columns)
         names = set(self.feature_names_in_)
-        self._time, self._label = ("_" * (name in names) + name for name in ("time", "label"))
+        self._time, self._label, self._group = ("_" * (name in names) + name for name in ("time", "label", "group"))
         self._frame = dict(zip(self.feature_names_in_, (column for _, column in columns)))
         self._frame[self._time] = time
         if y is not None:
             self._frame[self._label] = column_or_1d(y)
+        if group is not None:
+            self._frame[self._group] = group
         self.sample_weight_, self.details_ = self._weigh(self.at)
         return self
 
     def _weigh(self, at):
         has_label = self._label in self._frame
-        flags = dict(self.flags or {}, bin=self.bin, half_life=self.half_life, floor=self.floor, clip=self.clip)
+        flags = dict(self._flags(), bin=self.bin, half_life=self.half_life, floor=self.floor, clip=self.clip)
         if self.kind == "auto" and has_label:
-            flags["test_model"] = self.test_model
+            flags.update(test_model=self.test_model, gap=_duration(self.gap))
         return _commands.weights(
             self._frame, self._time, self._label if has_label else None, at=at, seed=self.seed, quiet=self.quiet,
             kind=None if self.kind == "auto" and not has_label else self.kind, details=True, **flags,
         )
 
-    def weights(self, at=None):
+    def _flags(self):
+        return {**({"group": self._group} if self._group in self._frame else {}), **(self.flags or {})}
+
+    def weights(self, at: Any = None) -> NDArray[np.float64]:
         """Return the weights of the rows of fit for another T, from the rows up to it. None: sample_weight_."""
         check_is_fitted(self)
         return self.sample_weight_ if at is None else self._weigh(at)[0]
 
-    def plot(self, ax=None):
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the weights over time, as Details.plot."""
         check_is_fitted(self)
         return self.details_.plot(ax)
@@ -98,9 +118,10 @@ class TimeWeighted(BaseEstimator):
     __metadata_request__fit = {"time": True}
 
     def __init__(
-        self, estimator, kind="auto", *, bin=None, at=None, half_life=None, floor=None, clip=None, seed=None,
-        flags=None, quiet=True,
-    ):
+        self, estimator: Any, kind: str = "auto", *, bin: str | None = None, at: Any = None,
+        half_life: float | None = None, floor: float | None = None, clip: str | None = None, gap: Any = None,
+        seed: int | None = None, flags: dict[str, Any] | None = None, quiet: bool = True,
+    ) -> None:
         self.estimator = estimator
         self.kind = kind
         self.bin = bin
@@ -108,19 +129,21 @@ class TimeWeighted(BaseEstimator):
         self.half_life = half_life
         self.floor = floor
         self.clip = clip
+        self.gap = gap
         self.seed = seed
         self.flags = flags
         self.quiet = quiet
 
-    def fit(self, X, y=None, sample_weight=None, time=None):
-        """Fit the weights, and the estimator with them. time: the time of each row; None: equal weights."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, time: Any = None, group: Any = None) -> TimeWeighted:
+        """Fit the weights, and the estimator with them. time: the time of each row; None: equal weights. group: its
+        entity."""
         estimator = clone(self.estimator)
         if time is not None:
             _training.weight_keyword(estimator)  # before the weights are fitted
             given = self.get_params(deep=False)
             given["test_model"] = given.pop("estimator")
             given["flags"] = {"label_kind": "class" if is_classifier(estimator) else "number", **(self.flags or {})}
-            self.weights_ = TimeWeights(**given).fit(X, y, time=time)
+            self.weights_ = TimeWeights(**given).fit(X, y, time=time, group=group)
             X, y, sample_weight = _weighted(X, y, sample_weight, self.weights_.sample_weight_)
         self.estimator_ = _fit(estimator, X, y, sample_weight)
         return self
@@ -162,7 +185,7 @@ class Committee(TimeWeighted):
     is below least_share are left out, and not trained.
 
     estimator: a classifier with predict_proba, or a regressor, as of TimeWeighted.
-    bin, at, seed, quiet: as of TimeWeights; T is the last time that is learned from.
+    bin, at, gap, seed, quiet: as of TimeWeights; T is the last time that is learned from.
     flags: a dict of other flags that both `weights` and `backtest` have, as {"drop": ["id"]}.
     workers: models that train at the same time in the back test; None: one for each processor.
 
@@ -171,29 +194,33 @@ class Committee(TimeWeighted):
     """
 
     def __init__(
-        self, estimator, *, bin=None, at=None, least_share=0.01, workers=None, seed=None, flags=None, quiet=True,
-    ):
+        self, estimator: Any, *, bin: str | None = None, at: Any = None, least_share: float = 0.01, gap: Any = None,
+        workers: int | None = None, seed: int | None = None, flags: dict[str, Any] | None = None, quiet: bool = True,
+    ) -> None:
         self.estimator = estimator
         self.bin = bin
         self.at = at
+        self.gap = gap
         self.least_share = least_share
         self.workers = workers
         self.seed = seed
         self.flags = flags
         self.quiet = quiet
 
-    def fit(self, X, y=None, sample_weight=None, time=None):
-        """Find the shares, and fit the members. time: the time of each row; None: fit the estimator alone."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, time: Any = None, group: Any = None) -> Committee:
+        """Find the shares, and fit the members. time: the time of each row; None: fit the estimator alone. group: its
+        entity."""
         if time is None:
             self.estimator_ = _fit(clone(self.estimator), X, y, sample_weight)
             return self
         _training.weight_keyword(self.estimator)  # before the back test
         flags = {"label_kind": "class" if is_classifier(self.estimator) else "number", **(self.flags or {})}
         weights = TimeWeights("none", bin=self.bin, at=self.at, seed=self.seed, flags=flags, quiet=self.quiet)
-        weights.fit(X, y, time=time)
+        weights.fit(X, y, time=time, group=group)
         self.backtest_ = _commands.backtest(
             weights._frame, weights._time, weights._label, model=self.estimator, rules=["committee"], kinds="none",
-            at=self.at, bin=self.bin, workers=self.workers, seed=self.seed, quiet=self.quiet, **flags,
+            at=self.at, bin=self.bin, workers=self.workers, seed=self.seed, quiet=self.quiet,
+            gap=_duration(self.gap), **weights._flags(),
         )
         rule = next(rule for rule in self.backtest_.json["rules"] if rule["rule"] == "committee")
         kept = [member for member in rule["members"] if member["share"] >= self.least_share] or rule["members"][:1]
@@ -253,23 +280,38 @@ class TemporalSplit(BaseCrossValidator):
     The rows, in any order, are cut into n_splits + 1 blocks of about as many rows, never within a time. The k-th split
     trains on the first k blocks and tests on the next. Times are dates or numbers, one a row.
 
+    gap: nothing from so long before a test block is learned from, as outcomes are often known late: "7 days", a
+        timedelta, or a number where times are numbers. None: no gap.
+
     `cross_val_score(model, X, y, cv=TemporalSplit(), groups=time)`; for a model that takes times as well, add
     `params={"time": time}`. With scikit-learn's metadata routing enabled `params={"time": time}` alone is for both.
+    `group=`, the entity of each row, keeps entities whole: each split tests other entities, from which it learns nothing.
+
+    >>> month = np.array(["2024-01", "2024-02", "2024-03", "2024-04", "2024-05"], "datetime64[M]")
+    >>> for train, test in TemporalSplit(2, gap="31 days").split(month, time=month):
+    ...     print(train, test)
+    [0] [2 3]
+    [0 1 2] [4]
     """
 
-    __metadata_request__split = {"time": True}
+    __metadata_request__split = {"time": True, "group": True}
 
-    def __init__(self, n_splits=5):
+    def __init__(self, n_splits: int = 5, *, gap: Any = None) -> None:
         self.n_splits = n_splits
+        self.gap = gap
 
-    def get_n_splits(self, X=None, y=None, groups=None, time=None):
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, time: Any = None, group: Any = None) -> int:
         """Return the number of splits."""
         return self.n_splits
 
-    def split(self, X, y=None, groups=None, time=None):
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None, time: Any = None, group: Any = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Yield the rows to train on and the rows to test, n_splits times. time, or else groups: the time of each row.
+        group: its entity; None: entities are not minded.
 
-        Raise ValueError if there are fewer than n_splits + 1 times, or a row has none.
+        Raise ValueError if there are fewer than n_splits + 1 times, a row has none, a test block has no past before the
+        gap, or there are fewer entities than splits.
         """
         time = groups if time is None else time
         if time is None:
@@ -280,11 +322,50 @@ class TemporalSplit(BaseCrossValidator):
         values, position, counts = np.unique(moments, return_inverse=True, return_counts=True)
         if not 1 <= self.n_splits < len(values):
             raise ValueError(f"n_splits is {self.n_splits}: {len(values)} different times allow 1 to {len(values) - 1}")
+        share = np.zeros(len(moments), dtype=int) if group is None else self._shares(group)
         past, first = np.cumsum(counts), 0
         ends = []
         for k in range(1, self.n_splits + 1):
-            end = np.searchsorted(past, k * len(moments) / (self.n_splits + 1)) + 1
+            end = int(np.searchsorted(past, k * len(moments) / (self.n_splits + 1))) + 1
             first = int(np.clip(end, first + 1, len(values) - self.n_splits - 1 + k))
             ends.append(first)
-        for begin, end in zip(ends, [*ends[1:], len(values)]):
-            yield np.flatnonzero(position < begin), np.flatnonzero((position >= begin) & (position < end))
+        for k, (begin, end) in enumerate(zip(ends, [*ends[1:], len(values)])):
+            learned = moments < values[begin] - _step(self.gap, values.dtype)
+            tested = (position >= begin) & (position < end)
+            if group is not None:
+                learned, tested = learned & (share != k), tested & (share == k)
+            if not learned.any() or not tested.any():
+                raise ValueError(
+                    f"split {k + 1} has no row to {'test' if learned.any() else 'learn from'}: "
+                    "give fewer splits, a shorter gap or no group"
+                )
+            yield np.flatnonzero(learned), np.flatnonzero(tested)
+
+    def _shares(self, group: Any) -> NDArray[np.intp]:
+        """Return the split that tests each row, by its entity."""
+        names, entity = np.unique(np.asarray(group).astype(str), return_inverse=True)
+        if len(names) < self.n_splits:
+            raise ValueError(f"n_splits is {self.n_splits}, but there are {len(names)} entities: give as many or more")
+        return entity % self.n_splits
+
+
+def _step(gap: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a gap as what can be taken from times of a type."""
+    dates = dtype.kind == "M"
+    if gap is None:
+        return np.timedelta64(0, "s") if dates else 0
+    if dates and isinstance(gap, str) and (words := re.fullmatch(r" *(\d+) *(second|minute|hour|day|week)s? *", gap)):
+        return int(words[1]) * np.timedelta64(datetime.timedelta(**{words[2] + "s": 1}))
+    if dates and isinstance(gap, (datetime.timedelta, np.timedelta64)):
+        return np.timedelta64(gap, "us")
+    if not dates and isinstance(gap, (int, float)):
+        return gap
+    what = 'a duration such as "7 days", as the times are dates' if dates else "a number, as the times are numbers"
+    raise ValueError(f"gap is {gap!r}: give {what}")
+
+
+def _duration(gap: Any) -> Any:
+    """Return a gap as the program reads it."""
+    if isinstance(gap, (datetime.timedelta, np.timedelta64)):
+        return f"{np.timedelta64(gap, 's').astype(int)} seconds"
+    return gap

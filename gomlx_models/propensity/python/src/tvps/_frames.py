@@ -21,14 +21,23 @@ except ImportError:
 
 
 class Written:
-    """A file with a frame: path, number of rows, columns, those of categories, and the zones of those of times."""
+    """A file with a frame: path, number of rows, columns, those of categories, the zones of those of times, and the
+    names of the time and the label."""
 
-    def __init__(self, frame, folder, index=()):
-        """Write a frame. index: names of levels of a pandas index that count as columns."""
+    def __init__(self, frame, folder, time=None, label=None):
+        """Write a frame. time, label: names of columns, or of levels of a pandas index; None: the dates or periods of a
+        pandas index are the time, and there is no label."""
         self.kind = _kind(frame)
         if self.kind == "pandas":
-            levels = [name for name in index if name in frame.index.names and name not in frame.columns]
+            pandas = sys.modules["pandas"]
+            if time is None and isinstance(frame.index, (pandas.DatetimeIndex, pandas.PeriodIndex)):
+                time = "time" if frame.index.name is None else frame.index.name
+                while time in frame.columns:
+                    time = f"_{time}"
+                frame = frame.rename_axis(index=time)
+            levels = [n for n in (time, label) if n is not None and n in frame.index.names and n not in frame.columns]
             frame = frame.reset_index(level=levels) if levels else frame
+        self.time, self.label = (None if name is None else str(name) for name in (time, label))
         self.categories, self.zones = [], {}
         names, contents = zip(*columns(frame))
         lengths = {len(column) for column in contents}

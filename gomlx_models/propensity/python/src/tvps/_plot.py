@@ -1,5 +1,9 @@
 """Plots of results, with matplotlib, which only this module imports."""
 
+import base64
+import html as _html
+import io
+
 import numpy as np
 
 from . import _frames
@@ -50,3 +54,28 @@ def losses(ax, rules, metric):
     ax.set_yticks(range(len(rules)), [rule["rule"] for rule in rules])
     ax.set(xlabel=metric.replace("-", " ") + ", with the 95% interval of the difference from uniform")
     return ax
+
+
+def likeness(ax, rows):
+    """Plot how like the present each block is, dark where it differs."""
+    ax = _axes(ax)
+    colors = ["#1f4e79" if row["differs"] else "#a6c8e4" for row in rows]
+    ax.bar(range(len(rows)), [row["alike"] for row in rows], width=1, color=colors)
+    every = -(-len(rows) // 8)  # so that the names do not overlap
+    ax.set_xticks(range(0, len(rows), every), [row["time"][:10] for row in rows[::every]])
+    ax.set(xlabel="time (dark: a test finds a difference from the present)", ylabel="like the present", ylim=(0, 1.05))
+    return ax
+
+
+def html(verdict, plot):
+    """Return a sentence and a plot for Jupyter; without matplotlib the sentence alone."""
+    text = f"<p>{_html.escape(verdict)}</p>"
+    try:
+        import matplotlib.figure
+    except ImportError:
+        return text
+    figure, file = matplotlib.figure.Figure(figsize=(8, 3), layout="constrained"), io.BytesIO()  # of no window
+    plot(figure.subplots())
+    figure.savefig(file, format="png", dpi=100)
+    picture = base64.b64encode(file.getvalue()).decode()
+    return f'{text}<img alt="{_html.escape(verdict)}" src="data:image/png;base64,{picture}">'
