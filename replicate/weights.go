@@ -26,7 +26,7 @@ import (
 type weightsFlags struct {
 	tableFlags
 	request            weights.Request
-	kind, clip         string
+	kind, clip, unseen string
 	out, score         string
 	permutations       int
 	testModel, results string // of --kind auto
@@ -51,6 +51,8 @@ func weightsCommand() *cobra.Command {
 	flags := cmd.Flags()
 	f.register(cmd)
 	flags.StringVar(&f.request.At, "at", "", "time T, as the table has it, such as 2024-06 (default: the last one)")
+	flags.StringVar(&f.unseen, "unseen", "",
+		"column of true and false: rows with true are weighted, but nothing is learned from them (default: none)")
 	flags.StringVar(&f.kind, "kind", "",
 		"kind of weight: joint, covariate, conditional, none (forgetting alone), or auto: what a back test advises\n"+
 			"(default: conditional with a label, else covariate)")
@@ -79,7 +81,7 @@ func (f *weightsFlags) resolve(file string) error {
 	if q.Request, err = f.asked(file); err != nil {
 		return err
 	}
-	q.Weights.Kind, q.Weights.Clip = crossfit.Kind(f.kind), propensity.ClipPolicy(f.clip)
+	q.Unseen, q.Weights.Kind, q.Weights.Clip = f.unseen, crossfit.Kind(f.kind), propensity.ClipPolicy(f.clip)
 	if f.kind == auto {
 		q.Weights.Kind = "" // that of the back test's verdict
 	}
@@ -106,6 +108,9 @@ func (f *weightsFlags) resolve(file string) error {
 	}
 	if q.Weights.Kind == crossfit.Conditional && q.Label == "" {
 		return usage.Errorf("--kind conditional needs --label")
+	}
+	if q.Weights.Floor > 0 && q.Unseen != "" {
+		return usage.Errorf("--floor counts all rows: give it without --unseen")
 	}
 	if q.Weights.Floor > 0 && q.Weights.Kind == weights.NoOmega {
 		return usage.Errorf("--floor: with --kind %s there is no omega to shrink", f.kind)

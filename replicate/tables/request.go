@@ -31,7 +31,7 @@ type About struct {
 	Label   string       `json:"label,omitempty"`
 	Bin     string       `json:"bin"`
 	Seed    int64        `json:"seed"`
-	Rows    int          `json:"rows"`            // up to T
+	Rows    int          `json:"rows"`            // up to T, that are learned from
 	Leaks   []string     `json:"leaks,omitempty"` // features that tell time or label by themselves
 	Finding *Finding     `json:"drift,omitempty"`
 	Notes   []string     `json:"notes,omitempty"`
@@ -43,7 +43,8 @@ type About struct {
 type Opened struct {
 	Stream  *Stream
 	Present int     // place of T, the last time that takes part
-	Rows    []int   // up to T, as in the file
+	Rows    []int   // up to T, as in the file, that are learned from
+	Unseen  []int   // the other rows up to T
 	Tested  *Sample // rows that are tested for drift; nil: none are
 	About   About
 }
@@ -60,6 +61,15 @@ func (q Request) Open(until string) (o Opened, err error) {
 	}
 	s.all = nil // it holds the whole table
 	o.Rows = s.Times.Rows(0, o.Present+1)
+	marks, err := s.unseen()
+	if err != nil {
+		return o, err
+	}
+	if marks != nil {
+		all := o.Rows
+		o.Rows = slices.DeleteFunc(slices.Clone(all), func(row int) bool { return marks[row] })
+		o.Unseen = slices.DeleteFunc(all, func(row int) bool { return !marks[row] })
+	}
 	if least := q.Fit.LeastRows(); len(o.Rows) < least {
 		return o, o.Mistake("%d rows%s are too few; g needs at least %d", len(o.Rows), o.UpTo(), least)
 	}

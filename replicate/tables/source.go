@@ -21,6 +21,7 @@ type Source struct {
 	LabelKind table.LabelKind
 	// OnlyFeatures says that rows without a label take part, since only their features are needed.
 	OnlyFeatures bool
+	Unseen       string // column of booleans: rows with true are not learned from; empty: all are
 	Bin          table.Bin
 	Read         table.Options
 }
@@ -71,7 +72,7 @@ func Open(source Source) (*Stream, error) {
 	if s.Times, err = t.Times(source.Time, source.Bin); err != nil {
 		return nil, err
 	}
-	if s.Features, err = t.Features(source.Time, source.Label); err != nil {
+	if s.Features, err = t.Features(source.Time, source.Label, source.Unseen); err != nil {
 		return nil, err
 	}
 	if s.order, err = s.ordered(); err != nil || label == "" {
@@ -151,21 +152,44 @@ func (s *Stream) Sort(rows []int) {
 	})
 }
 
+// unseen tells of each row whether it is not to be learned from; nil: all are.
+func (s *Stream) unseen() ([]bool, error) {
+	name := s.Source.Unseen
+	if name == "" {
+		return nil, nil
+	}
+	columns, err := s.Table.Columns([]string{name}, nil)
+	if err != nil {
+		return nil, err
+	}
+	marks, ok := columns[0].Values.([]bool)
+	if !ok || columns[0].Missing != nil {
+		return nil, &table.Error{File: s.Source.File, Column: name, Problem: "the column does not say true or false in each row",
+			Fix: "name another one with --unseen"}
+	}
+	return marks, nil
+}
+
 // Data encodes rows as g sees them, with an encoder that is fitted on these rows alone.
 func (s *Stream) Data(rows []int) (crossfit.Table, *table.Encoder, error) {
-	var d crossfit.Table
 	encoder, err := s.Table.Fit(s.Features, rows)
 	if err != nil {
-		return d, nil, err
+		return crossfit.Table{}, nil, err
 	}
+	d, err := s.Encoded(encoder, rows)
+	return d, encoder, err
+}
+
+// Encoded encodes rows as g sees them.
+func (s *Stream) Encoded(encoder *table.Encoder, rows []int) (d crossfit.Table, err error) {
 	if d.X, err = encoder.Encode(s.Table, rows); err != nil {
-		return d, nil, err
+		return d, err
 	}
 	d.Dim, d.Time, d.Order = encoder.Dim(), loop.Pick(s.Times.Of(), rows), loop.Pick(s.order, rows)
 	if s.Label != nil {
 		d.Classes, d.Target, d.Label = s.Label.Classes(), loop.Pick(s.Label.Target, rows), loop.Pick(s.Label.Class, rows)
 	}
-	return d, encoder, nil
+	return d, nil
 }
 
 // TimeUnit names the unit of half-lives.

@@ -65,6 +65,7 @@ type Job struct {
 	tables.Opened
 	Advised bool // a back test advised the weights: they are not made equal where no drift is found
 	data    crossfit.Table
+	all     crossfit.Table // data, then the rows that are not learned from
 	encoder *table.Encoder
 }
 
@@ -86,6 +87,15 @@ func Prepare(q Request) (*Job, error) {
 	}
 	if p.data, p.encoder, err = p.Stream.Data(p.Rows); err != nil {
 		return nil, err
+	}
+	if p.all = p.data; len(p.Unseen) > 0 {
+		if p.all, err = p.Stream.Encoded(p.encoder, slices.Concat(p.Rows, p.Unseen)); err != nil {
+			return nil, err
+		}
+		if slices.Min(p.data.Time) > slices.Min(p.all.Time) || slices.Max(p.data.Time) < slices.Max(p.all.Time) {
+			return nil, &table.Error{File: p.File, Column: p.Request.Unseen, Fix: "learn from rows of the first and the last time",
+				Problem: "a row that is not learned from has a time before or after all that are"}
+		}
 	}
 	if label := p.Stream.Label; label != nil {
 		first := label.Value(p.Rows[0])
@@ -110,7 +120,7 @@ func (p *Job) Weigh(ctx context.Context, backend compute.Backend, progress func(
 	times := p.Stream.Times
 	r := &Result{About: p.About, At: times.Names[p.Present], First: times.Names[0], Times: p.Present + 1,
 		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names(), Options: p.Weights,
-		unit: p.Stream.TimeUnit(), row: tables.Collect(p.Rows, p.Stream.Table.Row), fitter: crossfit.NewFitter(backend)}
+		unit: p.Stream.TimeUnit(), row: tables.Collect(slices.Concat(p.Rows, p.Unseen), p.Stream.Table.Row), fitter: crossfit.NewFitter(backend)}
 	p.Stream = &tables.Stream{Source: p.Stream.Source, Times: times} // the encoded rows are enough: the table may be freed
 	r.Kind = crossfit.Covariate
 	if p.data.HasY() {
@@ -126,13 +136,15 @@ func (p *Job) Weigh(ctx context.Context, backend compute.Backend, progress func(
 	w := r.weights
 	if r.Share, r.Shrink = w.Share, w.Shrink; p.Window > 0 { // rows before the window have no weight
 		from := times.Values[max(0, p.Present-p.Window+1)]
-		for i, t := range p.data.Time {
+		for i, t := range p.all.Time {
 			if t < from {
 				w.Weight[i] = 0
 			}
 		}
-		floats.Scale(float64(r.Rows)/floats.Sum(w.Weight), w.Weight)
-		r.Share = propensity.EffectiveSampleSize(w.Weight) / float64(r.Rows)
+	}
+	if learned := w.Weight[:r.Rows]; p.Window > 0 || len(p.Unseen) > 0 {
+		floats.Scale(float64(r.Rows)/floats.Sum(learned), w.Weight)
+		r.Share = propensity.EffectiveSampleSize(learned) / float64(r.Rows)
 	}
 	return r, nil
 }
@@ -155,7 +167,7 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 		}
 	}
 	if r.Kind == NoOmega || r.Equal {
-		r.weights = crossfit.Forgetting(p.data.Time, T, r.Options.HalfLife)
+		r.weights = crossfit.Forgetting(p.all.Time, T, r.Options.HalfLife)
 		return nil
 	}
 	r.fitter.Progress = tables.Phase(show, begin, 1-begin, "propensity score")
@@ -163,15 +175,15 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 		return err
 	}
 	r.Joint, r.Covar = r.Score.Joint, r.Score.Covariate
-	if r.weights, err = r.Score.Weights(ctx, T, r.Options); err != nil {
+	if r.weights, err = r.Score.WeightsOf(ctx, p.all, T, r.Options); err != nil { // a row that g saw has the answer of others
 		return err
 	}
 	r.Notes = slices.Concat(r.Notes, r.Score.Notes, r.weights.Notes)
 	if r.Finding != nil {
-		logs := r.weights.LogOmega
+		logs := r.weights.LogOmega[:r.Rows]
 		r.Notes = append(r.Notes, r.Finding.Unseen(r.Kind, slices.Min(logs) == 0 && slices.Max(logs) == 0)...)
 	}
-	if at, worth := p.mostLike(r.weights.LogOmega); worth < tables.Unlike {
+	if at, worth := p.mostLike(r.weights.LogOmega[:r.Rows]); worth < tables.Unlike {
 		r.AddNote("no earlier time is much like %s: the most alike, %s, has a mean of min(omega, 1) of %.2f. Weights cannot stand "+
 			"in for rows that the past does not have", tables.ShortName(r.At), tables.ShortName(p.Stream.Times.Names[at]), worth)
 	}
@@ -194,8 +206,8 @@ func (p *Job) mostLike(logs []float64) (at int, worth float64) {
 	return at, worth
 }
 
-// WriteWeights writes row (from 1, without the header), weight (mean 1), log_omega and spread of every row up to T, as
-// Parquet, or as CSV if the name ends so.
+// WriteWeights writes row (from 1, without the header), weight (mean 1 over the rows that are learned from), log_omega
+// and spread of every row up to T, as Parquet, or as CSV if the name ends so. Rows that are not learned from come last.
 func (r *Result) WriteWeights(path string) error {
 	row := tables.Collect(r.row, func(at int) int64 { return int64(at) + 1 })
 	return table.Write(path, table.Column{Name: "row", Values: row}, table.Column{Name: "weight", Values: r.weights.Weight},

@@ -96,6 +96,61 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
+// TestUnseen: nothing is learned from the rows that a column marks, and they have weights as g gives them, on the scale
+// of the others; log omega is much like that of the rows when they are learned from.
+func TestUnseen(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(string(demand.Read(t, drifting(t, "")))), "\n")
+	marked, rest := []string{lines[0] + ";new"}, []string{lines[0]}
+	for i, line := range lines[1:] {
+		marked = append(marked, fmt.Sprintf("%s;%t", line, i%5 == 2))
+		if i%5 != 2 {
+			rest = append(rest, line)
+		}
+	}
+	q := Request{Request: tables.Request{Source: tables.Source{Time: "month", Label: "y", Bin: table.Bin{Unit: "month"},
+		Read: table.Options{Drop: []string{"row"}}}, Fit: tablestest.Quick(150)}}
+	of := func(lines []string, unseen string) *Result {
+		q.File, q.Unseen = tablestest.CSV(t, strings.Join(lines, "\n")+"\n"), unseen
+		return weigh(t, q)
+	}
+	r, without := of(marked, "new"), of(rest, "")
+	if r.Rows != 1920 || len(r.row) != 2400 || r.row[1920] != 2 ||
+		math.Abs(r.Share-without.Share) > 1e-9 {
+		t.Fatalf("%d rows are learned from, of %d; the first other one is %d, the share %v", r.Rows, len(r.row), r.row[1920], r.Share)
+	}
+	if !slices.Equal(r.weights.LogOmega[:1920], without.weights.LogOmega) {
+		t.Error("the rows that are not learned from change g")
+	}
+	scale := r.weights.Weight[0] / min(1, math.Exp(r.weights.LogOmega[0]))
+	for i, w := range r.weights.Weight {
+		if want := scale * min(1, math.Exp(r.weights.LogOmega[i])); math.Abs(w-want) > 1e-9 {
+			t.Fatalf("row %d has weight %v, want %v", i, w, want)
+		}
+		if i < 1920 && math.Abs(w-without.weights.Weight[i]) > 1e-9 {
+			t.Fatalf("row %d has weight %v, without the others %v", i, w, without.weights.Weight[i])
+		}
+	}
+	q.Read.Drop = []string{"row", "new"}
+	all, seen := of(marked, ""), []float64{}
+	for _, row := range r.row[1920:] {
+		seen = append(seen, all.weights.LogOmega[row])
+	}
+	if c := stat.Correlation(r.weights.LogOmega[1920:], seen, nil); !(c > .9) {
+		t.Errorf("log omega of unseen and seen rows: correlation %.3f", c)
+	}
+	q.Read.Drop, q.Unseen = []string{"row"}, "x"
+	if _, err := Prepare(q); err == nil || !strings.Contains(err.Error(), `column "x": the column does not say true or false`) {
+		t.Errorf("unseen x: %v", err)
+	}
+	for i := range marked[1:] {
+		marked[i+1] = fmt.Sprintf("%s;%t", lines[i+1], i < 200)
+	}
+	q.File, q.Unseen = tablestest.CSV(t, strings.Join(marked, "\n")+"\n"), "new"
+	if _, err := Prepare(q); err == nil || !strings.Contains(err.Error(), "before or after all that are") {
+		t.Errorf("unseen in the first month alone: %v", err)
+	}
+}
+
 // TestNewRange: a note where all x of the last time are beyond those before, and none where half of them are.
 func TestNewRange(t *testing.T) {
 	for from, want := range map[int]bool{0: true, 50: false} { // the row of the last time from which on x is beyond

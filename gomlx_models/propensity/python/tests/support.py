@@ -110,6 +110,11 @@ class WithFake(unittest.TestCase):
         return json.loads((self.folder / "record").read_text())
 
     @property
+    def table(self):
+        """The table that the program read."""
+        return self.folder / Path(self.call["table"]).name
+
+    @property
     def flags(self):
         """The flags of the last call, without the files of the result."""
         return [f for f in self.call["flags"] if f[0] not in ("out", "json")]

@@ -14,6 +14,7 @@ import numpy as np
 from support import COLUMNS, WithFake
 
 import tvps
+from tvps import _frames
 
 
 class Weights(WithFake):
@@ -57,6 +58,17 @@ class Weights(WithFake):
         )
         with self.assertRaisesRegex(ValueError, "rename it"):
             tvps.weights(COLUMNS, "day", type={"a=b": "number"})
+
+    def test_unseen(self):
+        """Rows are marked by a column of the frame, or by one that is added under a name that the frame does not have."""
+        tvps.weights({**COLUMNS, "unseen": [1, 2, 3]}, "day", unseen=np.array([True, False, False]), quiet=True)
+        self.assertIn(["unseen", "_unseen"], self.flags)
+        self.assertIn("_unseen", _frames.pyarrow.parquet.read_schema(self.table).names if _frames.pyarrow
+                      else self.table.read_text().split("\n")[0])
+        tvps.weights(COLUMNS, "day", unseen="x", quiet=True)
+        self.assertIn(["unseen", "x"], self.flags)
+        with self.assertRaisesRegex(ValueError, "different lengths"):
+            tvps.weights(COLUMNS, "day", unseen=[True], quiet=True)
 
     def test_nothing_remains(self):
         tvps.weights(COLUMNS, "day", quiet=True)

@@ -61,6 +61,14 @@ class Program(unittest.TestCase):
         self.assertEqual(kinds, {name: (kind, 35 if name == "small" else 0) for name, kind in want.items()})
         self.assertEqual(details.json["kind"], "conditional")
 
+    def test_unseen(self):
+        """New rows of the old rule weigh less than new rows of the present one; they change nothing else."""
+        frame, new = columns(), np.arange(ROWS) % 4 == 3
+        weight = tvps.weights(frame, unseen=new, **FAST)
+        rest = {name: np.asarray(column)[~new] for name, column in frame.items()}
+        np.testing.assert_allclose(weight[~new], tvps.weights(rest, **FAST), rtol=1e-9)
+        self.assertLess(weight[:120][new[:120]].mean(), 0.7 * weight[120:220][new[120:220]].mean())
+
     @unittest.skipUnless(all(map(importlib.util.find_spec, ("sklearn", "pyarrow"))), "not all are installed")
     def test_backtest(self):
         """Where the rule turned round, the last block is a better teacher than all blocks: with an estimator in another

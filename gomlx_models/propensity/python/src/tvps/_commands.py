@@ -136,6 +136,7 @@ def weights(
     clip: str | None = None,
     test_model: Any = None,
     seed: int | None = None,
+    unseen: Any = None,
     details: bool = False,
     quiet: bool = False,
     **flags: Any,
@@ -155,6 +156,8 @@ def weights(
     drop: columns to leave out. half_life: of forgetting on top, in units of time. floor: least effective
     share, by omega alone.
     clip: of omega: "min1", "exp1" or "none". seed: of all random numbers.
+    unseen: rows that nothing is learned from, as a bool for each row, or a column of them. g has not seen them, as if
+        they were new; they are weighted on the scale of the others.
     details: return (weights, Details) instead. quiet: print nothing.
     flags: other flags of the command, with _ for -: permutations=0, zone="Europe/Paris", type={"zip": "category"}.
 
@@ -173,7 +176,7 @@ def weights(
         out, report = Path(folder, "weights.csv"), Path(folder, "weights.json")
         given = dict(at=at, kind=kind, bin=bin, drop=drop, half_life=half_life, floor=floor, clip=clip, seed=seed)
         given.update({"results": _results(), **flags}, test_model=test_model, out=out, json=report)
-        written = _run("weights", frame, time, label, given, Path(folder), quiet, environment)
+        written = _run("weights", frame, time, label, given, Path(folder), quiet, environment, unseen)
         table = np.loadtxt(out, delimiter=",", skiprows=1, ndmin=2)
         result = _read(report)
     weight, log_omega, spread = np.zeros(written.rows), *np.full((2, written.rows), np.nan)
@@ -262,10 +265,10 @@ def _results():
     return _binary.cache() / "results"
 
 
-def _run(command, frame, time, label, flags, folder, quiet, environment=None):
+def _run(command, frame, time, label, flags, folder, quiet, environment=None, unseen=None):
     """Run a command on a frame, which is returned as it was written."""
-    written = _frames.Written(frame, folder, time, label)
-    time, label = written.time, written.label
+    written = _frames.Written(frame, folder, time, label, unseen)
+    time, label, flags["unseen"] = written.time, written.label, written.unseen
     kinds = {name: "category" for name in written.categories if name != time}
     flags["type"] = {**kinds, **(flags.get("type") or {})}
     zone = written.zones.get(time, "")

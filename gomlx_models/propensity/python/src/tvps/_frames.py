@@ -24,9 +24,9 @@ class Written:
     """A file with a frame: path, number of rows, columns, those of categories, the zones of those of times, and the
     names of the time and the label."""
 
-    def __init__(self, frame, folder, time=None, label=None):
+    def __init__(self, frame, folder, time=None, label=None, unseen=None):
         """Write a frame. time, label: names of columns, or of levels of a pandas index; None: the dates or periods of a
-        pandas index are the time, and there is no label."""
+        pandas index are the time, and there is no label. unseen: name of a column, or a bool for each row."""
         self.kind = _kind(frame)
         if self.kind == "pandas":
             pandas = sys.modules["pandas"]
@@ -39,7 +39,12 @@ class Written:
             frame = frame.reset_index(level=levels) if levels else frame
         self.time, self.label = (None if name is None else str(name) for name in (time, label))
         self.categories, self.zones = [], {}
-        names, contents = zip(*columns(frame))
+        found, self.unseen = columns(frame), unseen
+        if unseen is not None and not isinstance(unseen, str):
+            names = {str(name) for name, _ in found}
+            self.unseen = "_" * ("unseen" in names) + "unseen"
+            found.append((self.unseen, np.asarray(unseen, dtype=bool)))
+        names, contents = zip(*found)
         lengths = {len(column) for column in contents}
         if len(lengths) > 1:
             raise ValueError(f"the columns have different lengths: {', '.join(map(str, sorted(lengths)))}")
