@@ -1,12 +1,16 @@
-"""Builds the program tvps into the wheel, and puts the Go module into the sdist. Both need Go."""
+"""Builds the program tvps into the wheel, and puts the Go module into the sdist. Both need Go. Where there is none, the
+program of a wheel in folder dist is taken, if one is for this machine."""
 
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
+import zipfile
 from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -28,19 +32,31 @@ class Program(BuildHookInterface):
         """Build for the wheel, or list the module's files for the sdist. An editable installation gets no program."""
         if version == "editable":
             return
-        if not (go := shutil.which("go") or shutil.which("/usr/local/go/bin/go")):
-            raise SystemExit("building tvps needs Go, which is not on PATH: https://go.dev/dl/")
+        go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
+        if not go and self.target_name == "wheel" and (made := made_before(Path(self.root, "dist"))):
+            self.unpack(made, build_data)
+            return
+        if not go:
+            raise SystemExit(
+                "building tvps needs Go, which is not on PATH: install it from https://go.dev/dl/, or copy a wheel that "
+                f"`make wheel` made on another machine to {Path(self.root, 'dist')}"
+            )
         folders = Path(self.root, "go"), Path(self.root).parents[2]  # in an sdist, in a checkout
         module = next((folder for folder in folders if (folder / "go.mod").is_file()), None)
         if not module:
             raise SystemExit(f"{self.root} is not in a checkout of tvps, with go.mod: build it there")
 
-        def run(*arguments, **environment):
-            environment = {**os.environ, "GOWORK": "off", **environment}
-            done = subprocess.run([go, *arguments], cwd=module, env=environment, stdout=subprocess.PIPE, text=True)
-            if done.returncode:
+        def run(*arguments, stderr=None):
+            command, environment = [go, *arguments], {**os.environ, "GOWORK": "off"}
+            child = subprocess.Popen(
+                command, cwd=module, env=environment, stdout=subprocess.PIPE, stderr=stderr, text=True
+            )
+            if stderr:
+                progress(child.stderr)
+            out = child.stdout.read()
+            if child.wait():
                 raise SystemExit(f"`go {' '.join(arguments)}` in {module} failed")
-            return done.stdout
+            return out
 
         if self.target_name == "sdist":
             lists = [run("list", "-deps", *tags, "-f", FILES, "./replicate") for tags in ([], ["-tags=noxla"])]
@@ -48,25 +64,68 @@ class Program(BuildHookInterface):
             files.update(map(Path, "".join(lists).splitlines()))
             build_data["force_include"].update({str(file): f"go/{file.relative_to(module)}" for file in files})
             return
-        go_env = json.loads(run("env", "-json", "GOOS", "GOARCH", "GOROOT", "CGO_ENABLED"))
+        go_env = json.loads(run("env", "-json", "GOOS", "GOARCH", "GOROOT", "GOVERSION", "CGO_ENABLED"))
         tags = []
         if go_env["CGO_ENABLED"] == "0":
             tags = ["-tags=noxla"]
             self.app.display_warning("no C compiler: this wheel has the Go backend, 10 to 30 times slower than XLA")
         self.work = tempfile.TemporaryDirectory()
         program = Path(self.work.name, "tvps")
-        run("build", "-trimpath", "-ldflags=-s -w", *tags, "-o", str(program), "./replicate")
+        say(f"compiling the program with {go_env['GOVERSION']}: the first time takes minutes, later ones seconds")
+        run("build", "-v", "-trimpath", "-ldflags=-s -w", *tags, "-o", program, "./replicate", stderr=subprocess.PIPE)
         build_data["force_include"][str(program)] = "tvps/tvps"
         build_data["force_include"].update({str(module / name): f"tvps/{name}" for name in LICENCES})
         packages = run("list", "-deps", *tags, "-f", PACKAGES, "./replicate").splitlines()
         packages = [line.split("\t") for line in packages if line]
         texts = licences([*packages, ["go", go_env["GOROOT"], go_env["GOROOT"]]])
         build_data["force_include"].update({str(text): f"tvps/licences/{name}" for text, name in texts.items()})
-        build_data["pure_python"], build_data["tag"] = False, f"py3-none-{platform(go_env, program)}"
+        build_data["pure_python"], build_data["tag"] = False, f"py3-none-{wheel_platform(go_env, program)}"
+
+    def unpack(self, made, build_data):
+        """Take the program and the licences of a wheel."""
+        say(f"there is no Go: taking the program of {made}")
+        self.work = tempfile.TemporaryDirectory()
+        with zipfile.ZipFile(made) as wheel:
+            names = [name for name in wheel.namelist() if re.match(r"tvps/(?!.*\.(py|pyi|typed)$)", name)]
+            wheel.extractall(self.work.name, names)
+        Path(self.work.name, "tvps/tvps").chmod(0o755)
+        build_data["force_include"].update({str(Path(self.work.name, name)): name for name in names})
+        build_data["pure_python"], build_data["tag"] = False, made.stem.split("-", 2)[2]
 
     def finalize(self, version, build_data, artifact_path):
         if hasattr(self, "work"):
             self.work.cleanup()
+
+
+def say(text):
+    """Tell the person who waits: pip shows nothing of a build, but the terminal is there."""
+    try:
+        with open("/dev/tty", "w") as terminal:
+            terminal.write(f"\ntvps: {text}\n")
+    except OSError:  # no terminal
+        print(f"tvps: {text}", file=sys.stderr, flush=True)
+
+
+def progress(lines):
+    """Report the packages that Go compiles, and pass on what else it prints."""
+    count = 0
+    for line in lines:
+        if re.fullmatch(r"[\w.~/-]+\n", line):  # the name of a package
+            count += 1
+            if count % 50 == 0:
+                say(f"{count} packages of about 550 compiled")
+        else:
+            sys.stderr.write(line)
+
+
+def made_before(dist):
+    """Return a wheel in folder dist whose program runs on this machine; None if there is none."""
+    name, _, libc = os.confstr("CS_GNU_LIBC_VERSION").partition(" ") if hasattr(os, "confstr") else ("", "", "")
+    for wheel in sorted(dist.glob("tvps-*-py3-none-manylinux_2_*.whl"), reverse=True):
+        minor, machine = re.search(r"manylinux_2_(\d+)_(\w+)$", wheel.stem).groups()
+        if name == "glibc" and machine == platform.machine() and int(minor) <= int(libc.split(".")[1]):
+            return wheel
+    return None
 
 
 def licences(packages):
@@ -83,9 +142,10 @@ def licences(packages):
     return found
 
 
-def platform(go_env, program):
-    """Return the platform of a program in the words of wheels: on Linux the oldest glibc that has all it links."""
+def wheel_platform(go_env, program):
+    """Return the platform of a program in the words of wheels: on Linux the oldest glibc that has all it links, from
+    2.17 on, as old as Python's own wheels."""
     if go_env["GOOS"] != "linux":
         return re.sub(r"\W", "_", sysconfig.get_platform())
     versions = re.findall(rb"\0GLIBC_2\.(\d+)", program.read_bytes())
-    return f"manylinux_2_{max(map(int, versions), default=17)}_{MACHINES[go_env['GOARCH']]}"
+    return f"manylinux_2_{max([17, *map(int, versions)])}_{MACHINES[go_env['GOARCH']]}"

@@ -2,7 +2,11 @@ package python
 
 import (
 	"archive/zip"
+	"bytes"
+	"debug/elf"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -55,7 +59,7 @@ func TestPython(t *testing.T) {
 			t.Skipf("cannot install %s: %v\n%s", strings.Join(packages, ", "), err, out)
 		}
 	}
-	install("build", "auditwheel", "numpy")
+	install("build", "auditwheel", "numpy", "hatchling==1.33.0")
 	dist := filepath.Join(dir, "dist")
 	must(nil, inside, "-m", "build", "--outdir", dist, ".")
 	wheels, err := filepath.Glob(filepath.Join(dist, "*.whl"))
@@ -71,11 +75,19 @@ func TestPython(t *testing.T) {
 			t.Errorf("the wheel is for %s, but auditwheel says: %s", platform, out)
 		}
 	}
-	for _, member := range []string{"tvps/LICENSE", "tvps/licences/go/LICENSE", "tvps/licences/gonum.org/v1/gonum/LICENSE",
-		"tvps/licences/github.com/apache/arrow-go/v18/NOTICE.txt", "tvps/figures/echarts/NOTICE"} {
-		if _, err := archive.Open(member); err != nil {
-			t.Errorf("the wheel has no %s", member)
-		}
+	wheelFiles(t, archive)
+	without := filepath.Join(dir, "without") // Go: the program is that of the wheel in dist
+	demand.NoError(t, os.CopyFS(without, os.DirFS(".")))
+	demand.NoError(t, os.RemoveAll(filepath.Join(without, "dist")))
+	demand.Write(t, filepath.Join(without, "dist", filepath.Base(wheels[0])), demand.Read(t, wheels[0]))
+	again := strings.TrimSpace(must(nil, inside, "-c", `import os, shutil
+from hatchling.build import build_wheel
+os.chdir("`+without+`")
+shutil.which = lambda *_, **__: None
+print(os.path.abspath(build_wheel("again")))`))
+	again = filepath.Join(without, "again", filepath.Base(again[strings.LastIndex(again, "\n")+1:]))
+	if copied, err := zip.OpenReader(again); err != nil || !slices.Equal(members(copied), members(archive)) {
+		t.Errorf("the wheel that was made without Go has other files: %v", err)
 	}
 	sh, err := exec.LookPath("sh") // for trainers; nothing else is on PATH
 	demand.NoError(t, err)
@@ -98,8 +110,111 @@ func TestPython(t *testing.T) {
 			t.Errorf("not all tests ran: %s", out)
 		}
 	})
+	t.Run("Documents", func(t *testing.T) { documents(t, inside, program) })
 	if after := files(t); !slices.Equal(before, after) {
 		t.Errorf("the tests left files: before %q, after %q", before, after)
+	}
+}
+
+// documents runs, as they stand, the Python blocks of the documents for users, those of one document as one script, and
+// the commands on tables in their blocks of shell commands.
+func documents(t *testing.T, python, program string) {
+	block := regexp.MustCompile("(?ms)^```(python)?\n(.*?)^```")
+	command := regexp.MustCompile(`(?m)^(?:\./tvps|go run \./replicate) ((?:drift|backtest|weights) .*)$`)
+	for _, name := range []string{"README.md", "replicate/TABLES.md", "data/table/examples/README.md",
+		"gomlx_models/propensity/python/README.md"} {
+		dir, script, commands := t.TempDir(), "", 0
+		for _, part := range []string{"data", "gomlx_models"} {
+			source, err := filepath.Abs(filepath.Join(root, part))
+			demand.NoError(t, errors.Join(err, os.Symlink(source, filepath.Join(dir, part))))
+		}
+		run := func(args ...string) {
+			cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "MPLBACKEND=agg", "TVPS_BINARY="+program)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: %q: %v\n%s", name, args, err, out)
+			}
+		}
+		for _, m := range block.FindAllStringSubmatch(string(demand.Read(t, filepath.Join(root, name))), -1) {
+			if m[1] == "python" {
+				script += m[2]
+				continue
+			}
+			for _, line := range command.FindAllStringSubmatch(m[2], -1) {
+				run(append([]string{program}, strings.Fields(line[1])...)...)
+				commands++
+			}
+		}
+		if script != "" {
+			demand.Write(t, filepath.Join(dir, "script.py"), script)
+			run(python, "script.py")
+		}
+		if script == "" && commands == 0 {
+			t.Errorf("%s has nothing to run", name)
+		}
+	}
+}
+
+// TestWheels: the programs in the wheels of `make wheel` need no later glibc than 2.28, as their names say, are of their
+// machines, and come with licences. TVPS_WHEELS=1 says that there are such wheels.
+func TestWheels(t *testing.T) {
+	if os.Getenv("TVPS_WHEELS") != "1" {
+		t.Skip("TVPS_WHEELS is not 1: no wheels are tested")
+	}
+	for machine, want := range map[string]elf.Machine{"x86_64": elf.EM_X86_64, "aarch64": elf.EM_AARCH64} {
+		wheels, err := filepath.Glob("dist/tvps-*_" + machine + ".whl")
+		if err != nil || len(wheels) != 1 {
+			t.Fatalf("wheels of %s: %q, %v", machine, wheels, err)
+		}
+		archive, err := zip.OpenReader(wheels[0])
+		demand.NoError(t, err)
+		defer archive.Close()
+		wheelFiles(t, archive)
+		packed, err := archive.Open("tvps/tvps")
+		demand.NoError(t, err)
+		content, err := io.ReadAll(packed)
+		demand.NoError(t, err)
+		program, err := elf.NewFile(bytes.NewReader(content))
+		demand.NoError(t, err)
+		if program.Machine != want {
+			t.Errorf("the program of %s is for %v", wheels[0], program.Machine)
+		}
+		versions, err := program.DynamicVersionNeeds()
+		demand.NoError(t, err)
+		newest := 0
+		for _, library := range versions {
+			for _, version := range library.Needs {
+				var minor int
+				if _, err := fmt.Sscanf(version.Dep, "GLIBC_2.%d", &minor); err == nil {
+					newest = max(newest, minor)
+				}
+			}
+		}
+		if name := fmt.Sprintf("manylinux_2_%d_", max(newest, 17)); newest == 0 || newest > 28 || !strings.Contains(wheels[0], name) {
+			t.Errorf("%s needs glibc 2.%d, want %s and at most 2.28", wheels[0], newest, name)
+		}
+	}
+}
+
+// members lists the files of a wheel, except of its metadata, and their sums.
+func members(archive *zip.ReadCloser) (out []string) {
+	for _, file := range archive.File {
+		if !strings.Contains(file.Name, ".dist-info/") {
+			out = append(out, fmt.Sprintf("%s %d", file.Name, file.CRC32))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// wheelFiles fails the test unless a wheel has the licences.
+func wheelFiles(t *testing.T, archive *zip.ReadCloser) {
+	t.Helper()
+	for _, member := range []string{"tvps/LICENSE", "tvps/licences/go/LICENSE", "tvps/licences/gonum.org/v1/gonum/LICENSE",
+		"tvps/licences/github.com/apache/arrow-go/v18/NOTICE.txt", "tvps/figures/echarts/NOTICE", "tvps/py.typed"} {
+		if _, err := archive.Open(member); err != nil {
+			t.Errorf("the wheel has no %s", member)
+		}
 	}
 }
 
