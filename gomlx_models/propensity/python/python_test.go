@@ -155,8 +155,8 @@ func documents(t *testing.T, python, program string) {
 	}
 }
 
-// TestWheels: the programs in the wheels of `make wheel` need no later glibc than 2.28, as their names say, are of their
-// machines, and come with licences. TVPS_WHEELS=1 says that there are such wheels.
+// TestWheels: the programs in the wheels of `make wheel` need no later glibc than 2.28, as their names say, are of
+// their machines, and come with licences. TVPS_WHEELS=1 says that there are such wheels.
 func TestWheels(t *testing.T) {
 	if os.Getenv("TVPS_WHEELS") != "1" {
 		t.Skip("TVPS_WHEELS is not 1: no wheels are tested")
