@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -205,28 +204,6 @@ func TestNotWritable(t *testing.T) {
 	if s.requests.Load() != 0 {
 		t.Error("downloaded although the file cannot be written")
 	}
-}
-
-func TestTwoProcesses(t *testing.T) {
-	data := content()
-	s := serve(t, func(s *server, w http.ResponseWriter, r *http.Request) {
-		time.Sleep(300 * time.Millisecond) // so that both processes are running
-		whole(data)(s, w, r)
-	})
-	dst := filepath.Join(t.TempDir(), "file")
-	a, b := child(s.URL, dst), child(s.URL, dst)
-	for _, c := range []*exec.Cmd{a, b} {
-		c.Stderr = os.Stderr
-		demand.NoError(t, c.Start())
-	}
-	if errA, errB := a.Wait(), b.Wait(); errA != nil || errB != nil {
-		t.Errorf("the processes ended with %v and %v", errA, errB)
-	}
-	if n := s.requests.Load(); n != 1 {
-		t.Errorf("%d downloads", n)
-	}
-	checkContent(t, dst, data)
-	check(t, nil, nil, "", dst, "file")
 }
 
 func TestLockWaitsUntilContextEnds(t *testing.T) {

@@ -2,7 +2,6 @@ package artifact
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -109,22 +107,4 @@ func checkContent(t *testing.T, path string, want []byte) {
 	}
 }
 
-func TestMain(m *testing.M) {
-	pause = time.Millisecond
-	if url := os.Getenv("ARTIFACT_TEST_CHILD"); url != "" {
-		dst := os.Getenv("ARTIFACT_TEST_DST")
-		if err := fetch(context.Background(), pinned(url, content()), dst, nil); err != nil {
-			os.Stderr.WriteString(err.Error())
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-// child is this test binary as another process, which fetches url to dst.
-func child(url, dst string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), "ARTIFACT_TEST_CHILD="+url, "ARTIFACT_TEST_DST="+dst)
-	return cmd
-}
+func init() { pause = time.Millisecond }

@@ -129,10 +129,3 @@ func chosen(set Set, part string, perClass int) Set {
 	slices.Sort(rows)
 	return set.Select(rows)
 }
-
-func BenchmarkSample(b *testing.B) {
-	for b.Loop() {
-		_, err := decodeSample(samplePicture, sampleLabels)
-		demand.NoError(b, err)
-	}
-}

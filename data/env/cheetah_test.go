@@ -61,33 +61,3 @@ func TestCheetahReset(t *testing.T) {
 		t.Errorf("the velocities have the standard deviation %v, want 0.1", sd)
 	}
 }
-
-// At rest the torso is a capsule of 1 m at a height of 0.7 m. The hind thigh is attached to its
-// end: its middle is (.1, -.13) from there, at an angle of -3.8 rad to the vertical.
-func TestCheetahPose(t *testing.T) {
-	c := newCheetah(t, CheetahOptions{})
-	c.sim.Reset()
-	wind, target := c.conditions(3)
-	demand.NoError(t, c.begin(wind, target, make([]float64, 17)))
-	p := c.Pose()
-	task := math.Abs(p.Wind-5.64642) < 1e-5 && math.Abs(p.Target-2.99624) < 1e-5
-	if len(p.Limbs) != 8 || p.X != 0 || p.Velocity != 0 || !task {
-		t.Errorf("%+v", p)
-	}
-	sin, cos := math.Sincos(-3.8)
-	for i, want := range map[int]Limb{
-		0: {From: [3]float64{0.5, 0, 0.7}, To: [3]float64{-0.5, 0, 0.7}, Radius: 0.046},
-		2: {
-			From: [3]float64{-0.4 - 0.145*sin, 0, 0.57 - 0.145*cos}, To: [3]float64{-0.4 + 0.145*sin, 0, 0.57 + 0.145*cos},
-			Radius: 0.046,
-		},
-	} {
-		got := p.Limbs[i]
-		for k := range 3 {
-			if math.Abs(got.From[k]-want.From[k]) > 1e-6 || math.Abs(got.To[k]-want.To[k]) > 1e-6 || got.Radius != want.Radius {
-				t.Errorf("limb %d is %v, want %v", i, got, want)
-				break
-			}
-		}
-	}
-}

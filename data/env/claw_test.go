@@ -42,32 +42,6 @@ func TestValvesTurnFreely(t *testing.T) {
 	}
 }
 
-// The bounding boxes of what the fingers can touch, mm, are those of the reference meshes.
-func TestValveOutlines(t *testing.T) {
-	want := map[int][4]float64{ // least x and y, greatest x and y
-		0: {-45.7, -45.5, 45.0, 45.2}, 1: {-47.0, -91.4, 43.7, 90.0}, 2: {-23.0, -89.3, 16.1, 91.9},
-		5: {-42.8, -50.0, 50.1, 56.4}, 6: {-57.2, -33.0, 60.1, 69.2}, 7: {-60.0, -60.0, 60.1, 54.4},
-		8: {-52.7, -60.0, 52.1, 60.1}, 9: {-54.3, -45.0, 56.1, 60.2},
-	}
-	for v, box := range want {
-		got := [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
-		for _, s := range valves[v].shapes(0) {
-			for _, p := range s.Corners {
-				for k := range 2 {
-					got[k] = min(got[k], 1000*(p[k]-s.Radius))
-					got[2+k] = max(got[2+k], 1000*(p[k]+s.Radius))
-				}
-			}
-		}
-		for k := range box {
-			if math.Abs(got[k]-box[k]) > 0.3 {
-				t.Errorf("valve %d has the bounding box %.1f, want %.1f", v, got, box)
-				break
-			}
-		}
-	}
-}
-
 func TestClawReward(t *testing.T) {
 	obs := make([]float64, clawObs)
 	copy(obs, clawStart[:])

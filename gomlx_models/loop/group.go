@@ -16,8 +16,7 @@ import (
 // Group trains batched seeds: several members, such as the seeds of a run, in one compiled
 // program. Each member runs its own code on its own goroutine. A call of Fit waits until all
 // members have called Fit, then one program with a leading axis of members trains them all.
-// This is faster than separate trainings if an update consists of small operations
-// (BenchmarkSeeds).
+// This is faster than separate trainings if an update consists of small operations.
 //
 // The results of a member do not depend on the other members' data or on their order. They
 // depend on the group's size in the last digits, since XLA rounds differently for other

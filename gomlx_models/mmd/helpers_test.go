@@ -50,17 +50,6 @@ func draw(rng *rand.Rand, n, dim int, mu, s float64) []float32 {
 	return out
 }
 
-// gaussianMMD2 is MMD^2 of N(mu1, s1^2 I) and N(mu2, s2^2 I) with |mu1 - mu2|^2 = d2. The
-// difference z of two independent samples is distributed as N(delta, v I), so
-// E exp(-|z|^2 / (2 w^2)) = (w^2 / (w^2 + v))^(dim/2) exp(-|delta|^2 / (2 (w^2 + v))).
-func gaussianMMD2(dim int, d2, s1, s2, width float64) float64 {
-	mean := func(v, d2 float64) float64 {
-		w2 := width * width
-		return math.Pow(w2/(w2+v), float64(dim)/2) * math.Exp(-d2/(2*(w2+v)))
-	}
-	return mean(2*s1*s1, 0) + mean(2*s2*s2, 0) - 2*mean(s1*s1+s2*s2, d2)
-}
-
 // naiveSquared is |a-b|^2 of rows i and j of x, summed in float64.
 func naiveSquared(x []float32, dim, i, j int) float64 {
 	sum := 0.0

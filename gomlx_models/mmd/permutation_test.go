@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"tvps/ci/demand"
@@ -17,37 +16,6 @@ func pValue(t *testing.T, c *Computer, x, y []float32, permutations int, seed in
 	d := must[*Distances](t)(c.Distances(t.Context(), x, y))
 	k := must[*Kernel](t)(d.Kernel(must[float64](t)(d.MedianWidth())))
 	return must[float64](t)(k.PermutationTest(t.Context(), permutations, seed))
-}
-
-// If both samples come from one distribution, the p-value is uniform: it is at most .05 in 5% of
-// the draws, within 4 standard deviations of the binomial distribution, and Kolmogorov's
-// statistic is below its quantile of .999.
-func TestLevel(t *testing.T) {
-	const draws, n, m, dim = 400, 12, 20, 2
-	c := computer(t, "", n+m, dim)
-	var p []float64
-	rejected := 0
-	for seed := range draws {
-		rng := random.New(int64(seed), "level")
-		x, y := draw(rng, n, dim, 1, 1), draw(rng, m, dim, 1, 1)
-		if seed%2 == 1 {
-			x, y = y, x // y is the smaller sample
-		}
-		p = append(p, pValue(t, c, x, y, 99, int64(seed)))
-		if p[seed] <= .05 {
-			rejected++
-		}
-	}
-	near(t, "rejections at 5%", float64(rejected), .05*draws, 4*math.Sqrt(.05*.95*draws))
-	slices.Sort(p)
-	distance := 0.0
-	for i, v := range p {
-		// p takes the values .01, .02, ..., 1, each as likely as the others.
-		distance = max(distance, v-.01-float64(i)/draws, float64(i+1)/draws-v)
-	}
-	if limit := 1.95 / math.Sqrt(draws); distance > limit {
-		t.Errorf("the p-values are %.3f from uniform, the limit is %.3f", distance, limit)
-	}
 }
 
 // With many permutations p converges to the share of divisions whose statistic is at least the

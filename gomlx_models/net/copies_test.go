@@ -86,37 +86,6 @@ func within(s *Scope, copies []int) *Scope {
 	return s
 }
 
-// TestCopiesOfCopies checks the order of the leading axes and the initial values.
-func TestCopiesOfCopies(t *testing.T) {
-	in := []shapes.Shape{shapes.Make(dtypes.Float32, 2, 3, 5, 7)}
-	params, err := Declare(open(t, backend.Go), in, func(s *Scope, in []*Node) {
-		s = s.Copies(2)
-		y := Dense(s.In("twin").Copies(3), in[0], 11, He)
-		if want := []int{2, 3, 5, 11}; !slices.Equal(y.Shape().Dimensions, want) {
-			t.Errorf("the result has shape %v, want %v", y.Shape(), want)
-		}
-		s.Bias("outer", Constant(1), 4)
-	})
-	demand.NoError(t, err)
-	want := map[string][]int{"twin/weights": {2, 3, 7, 11}, "twin/biases": {2, 3, 11}, "outer": {2, 4}}
-	for _, p := range params {
-		if !slices.Equal(p.Dims, want[p.Name]) {
-			t.Errorf("%s has shape %v, want %v", p.Name, p.Dims, want[p.Name])
-		}
-	}
-	v := InitSeeds(params, []int64{8, 9}, "nested")
-	size := 3 * 7 * 11
-	for i, seed := range []int64{8, 9} {
-		want := Init([]Param{{Name: "twin/weights", Dims: []int{3, 7, 11}, Init: He(7)}}, seed, "nested")[0]
-		if !slices.Equal(v[0][i*size:(i+1)*size], want) {
-			t.Errorf("the initial values of copy %d are not those of seed %d", i, seed)
-		}
-		if slices.Equal(want[:77], want[77:154]) {
-			t.Error("two inner copies have the same initial values")
-		}
-	}
-}
-
 // TestGradient compares gradients with GoMLX's, of layers that are applied once and of one that is applied twice.
 func TestGradient(t *testing.T) {
 	for _, copies := range [][]int{nil, {3}, {3, 2}} {

@@ -6,43 +6,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/propensity"
-
-	"gonum.org/v1/gonum/stat"
 )
-
-// TestOmegaOfReturningTasks: the task returns every 4 episodes, and the observation is N(2 sin(2 pi t / 4), 1). With
-// waves of that period g predicts new episodes, and omega is large for the episodes of the same task.
-func TestOmegaOfReturningTasks(t *testing.T) {
-	mu := func(t int) float64 { return 2 * math.Sin(2*math.Pi*float64(t)/4) }
-	cfg := DefaultConfig(1, 1)
-	cfg.Hidden, cfg.Batch, cfg.Capacity = 4, 200, 5000
-	tinyOmega(&cfg)
-	o := cfg.Omega
-	o.Updates, o.Time, o.Waves, o.Hidden, o.Layers, o.Rate, o.Batch = 4, propensity.TimePeriods, 3, 16, 3, 3e-3, 128
-	a := open(t, backend.Go, cfg, 5, 6)
-	gaussian(t, a, 120, 20, mu, a.fitOmega)
-	records, err := a.RecordOmega(60)
-	demand.NoError(t, err)
-	for i, r := range records {
-		var similarity []float64
-		for _, e := range r.Episodes {
-			similarity = append(similarity, -math.Abs(mu(e)-mu(r.Last)))
-		}
-		if c := stat.Correlation(r.Means, similarity, nil); c < .8 || r.Loss > math.Ln2-.05 {
-			t.Errorf("seed %d: correlation %v, loss on new episodes %v", a.seeds[i], c, r.Loss)
-		}
-	}
-	_, weights := drawn(t, a)
-	mean, r := 0., records[0]
-	for _, w := range weights[:a.cfg.Batch] {
-		mean += float64(w) / float64(a.cfg.Batch)
-	}
-	if math.Abs(mean-r.Mean) > .1 || r.Share >= 1 || r.Spread <= 0 {
-		t.Errorf("the record has a mean of %v, share %v, spread %v; a minibatch has a mean of %v",
-			r.Mean, r.Share, r.Spread, mean)
-	}
-}
 
 // TestRecordBeforeAFit: omega is 1 then, and g has the loss of 0.
 func TestRecordBeforeAFit(t *testing.T) {

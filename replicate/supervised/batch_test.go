@@ -8,8 +8,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // batchedJobs returns the jobs of three learners for three seeds in groups of the given size.
@@ -90,20 +88,6 @@ func TestBatchFails(t *testing.T) {
 	}
 	for _, f := range report.Failed {
 		demand.Error(t, f.Err, "step 1: seed ", "classifier linear: the loss became")
-	}
-}
-
-// TestSingleSeedOfABatch: a group of one seed trains without the axis of batched seeds, as a job of its own does.
-func TestSingleSeedOfABatch(t *testing.T) {
-	s := gaussianSettings()
-	s.First = 2
-	h := sharedHost(t, "")
-	rows := func(size int) map[string][]runs.Row {
-		s.Stack = size
-		return execute(t, 1, jobs(t, h, s, []int64{6}, "ours"))
-	}
-	if alone, batch := rows(1), rows(3); !cmp.Equal(alone, batch) {
-		t.Errorf("alone %v, as a batch of one %v", alone, batch)
 	}
 }
 
