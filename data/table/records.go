@@ -351,8 +351,8 @@ func filled(row []string, fields int) bool {
 }
 
 // top finds the header: how many rows are above it, titles, most of whose fields are empty, or which have another
-// number of fields than the table. names says whether it is one: it has a word where the rows below have numbers or dates, or
-// there are none of these.
+// number of fields than the table. names says whether it is one: it has a word where the rows below have numbers or
+// dates, or there are none of these.
 func (in *input) top(rows [][]string) (above int, names bool) {
 	fields, _ := usual(rows)
 	full := func(row []string) bool { return len(row) == fields && filled(row, fields) }
