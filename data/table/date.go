@@ -261,6 +261,20 @@ func clock(text string) (plain, layout string) {
 	return date + " " + clock + " " + zone, layout + form
 }
 
+// timeOfDay parses one alone: an hour, or with minutes and seconds. 24:00 ends the day.
+func timeOfDay(text string) (d time.Duration, ok bool) {
+	text = strings.ToUpper(strings.ReplaceAll(text, " ", ""))
+	if strings.Trim(strings.TrimPrefix(text, "24"), "0:") == "" && strings.HasPrefix(text, "24") {
+		return 24 * time.Hour, true
+	}
+	for _, layout := range []string{"15:4:5", "15:4", "15", "1504", "3:4:5PM", "3:4PM", "3PM"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.Sub(date(0, 1, 1)), true
+		}
+	}
+	return 0, false
+}
+
 // scale is a way in which numbers mean times.
 type scale struct {
 	layout          string

@@ -35,6 +35,9 @@ func Open(path string, o Options) (*Data, error) {
 func Read(name string, r io.ReaderAt, size int64, o Options) (*Data, error) {
 	in := &input{name: name, r: r, size: size, o: o, words: map[string]tally{}}
 	t, err := in.read()
+	if err == nil && t.byName[o.Time] == nil && strings.Contains(o.Time, "+") {
+		t, err = t.join(o)
+	}
 	if err != nil {
 		var e *Error
 		if errors.As(err, &e) && e.File == "" {
@@ -175,6 +178,13 @@ func (in *input) wanted(names []string, line int) (want []int, note string, err 
 	}
 	if renamed != nil {
 		note = "columns of the same name are renamed: " + strings.Join(shown(renamed, "more"), ", ")
+	}
+	if _, clock, two := strings.Cut(in.o.Time, "+"); two && at[in.o.Time] == 0 && at[clock] > 0 {
+		in.o.Kinds = maps.Clone(in.o.Kinds)
+		if in.o.Kinds == nil {
+			in.o.Kinds = map[string]Kind{}
+		}
+		in.o.Kinds[clock] = Category // until it is joined with the date
 	}
 	for _, name := range slices.Concat(in.o.Drop, slices.Sorted(maps.Keys(in.o.Kinds)),
 		slices.Sorted(maps.Keys(in.o.Layouts))) {

@@ -138,3 +138,37 @@ func TestNanoseconds(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestDateAndTime: a date and a time of day in two columns are one time, from CSV and Parquet.
+func TestDateAndTime(t *testing.T) {
+	zurich, err := time.LoadLocation("Europe/Zurich")
+	demand.NoError(t, err)
+	for _, test := range []struct {
+		clocks   string
+		location *time.Location
+		want     string // of the second row, or the error
+	}{
+		{"00:00:00,04:30:00", nil, "2024-03-31T04:30:00Z"},
+		{"0,13", nil, "2024-03-31T13:00:00Z"},
+		{"1,24", nil, "2024-04-01T00:00:00Z"},
+		{"0100,1330", nil, "2024-03-31T13:30:00Z"},
+		{"1:00 AM,1:30 pm", zurich, "2024-03-31T11:30:00Z"},
+		{"01:00,02:30", zurich, "is no time in Europe/Zurich"},
+		{"01:00,soon", nil, `row 2 (line 3), column "hour": "soon" is no time of day; write it as 14:30`},
+	} {
+		first, second, _ := strings.Cut(test.clocks, ",")
+		csv := fmt.Sprintf("day,hour,x\n31/12/2023,%s,1\n31/03/2024,%s,2\n", first, second)
+		tab, err := table.Read("x.csv", strings.NewReader(csv), int64(len(csv)), table.Options{Time: "day+hour", Location: test.location})
+		if !strings.HasSuffix(test.want, "Z") {
+			checkSentence(t, err, test.want)
+			continue
+		}
+		demand.NoError(t, err)
+		columns, err := tab.Columns(nil, nil)
+		demand.NoError(t, err)
+		if len(columns) != 2 || columns[0].Name != "day+hour" ||
+			columns[0].Values.([]time.Time)[1].Format(time.RFC3339) != test.want {
+			t.Errorf("%s: %v, want %s", test.clocks, columns, test.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -27,6 +28,52 @@ func (c *column) selected(rows []int) *column {
 	}
 	out.Missing = len(out.lacking(len(rows)))
 	return &out
+}
+
+// join joins a column of dates and one of times of day, as Options.Time names them.
+func (t *Data) join(o Options) (*Data, error) {
+	name, second, _ := strings.Cut(o.Time, "+")
+	day, err := t.column(name)
+	if err != nil {
+		return nil, err
+	}
+	clock, err := t.column(second)
+	if err != nil {
+		return nil, err
+	}
+	if day.problem != nil {
+		return nil, day.problem
+	} else if day.Kind != Time || clock.Kind != Category {
+		return nil, t.errorf(-1, o.Time, "name them as DATE+HOUR", "%s is a %s and %s a %s, not a date and a time of day", quote(name),
+			day.Kind, quote(second), clock.Kind)
+	}
+	of := collect(clock.Levels, func(text string) time.Duration {
+		if d, ok := timeOfDay(text); ok {
+			return d
+		}
+		return -1
+	})
+	both := &column{ColumnSchema: ColumnSchema{Name: o.Time, Kind: Time, Note: day.Note}, given: true, dates: day.dates,
+		values: make([]float64, t.rows)}
+	for i := range both.values {
+		if day.isMissing(i) || clock.isMissing(i) {
+			both.setMissing(i)
+			continue
+		}
+		at := time.UnixMicro(int64(day.values[i])).In(t.location)
+		begin, d := date(at.Year(), int(at.Month()), at.Day()), of[clock.code[i]-1]
+		if d < 0 {
+			return nil, t.errorf(i, second, "write it as 14:30", "%s is no time of day", quote(clock.Levels[clock.code[i]-1]))
+		}
+		when := inZone(begin.Add(d), t.location)
+		micro, known := when.chosen(o.ClockChange)
+		if both.values[i] = float64(micro); !known {
+			return nil, t.errorf(i, o.Time, clockFix, "%s %s", begin.Add(d).Format(time.DateTime), when.change)
+		}
+	}
+	columns := slices.DeleteFunc(slices.Clone(t.columns), func(c *column) bool { return c == clock })
+	columns[slices.Index(columns, day)] = both
+	return t.with(columns), nil
 }
 
 // lacking lists the rows without a value.

@@ -30,7 +30,9 @@ type Options struct {
 	// Layouts say how times are written: directives of strptime as Python has them, a Go layout, or what numbers mean:
 	// unix, unixms, unixus, unixns, excel (days), year (with a fraction), yyyymm, yyyymmdd.
 	Layouts map[string]string
-	Drop    []string // columns to leave out
+	// Time, as "date+hour", joins a column of dates and one of times of day to a column of this name, if there is none.
+	Time string   `json:",omitempty"`
+	Drop []string // columns to leave out
 	// Missing are the texts that mean a missing value, apart from the empty one and NaN; nil: defaultMissing, unless a
 	// category's other levels show that it is one. inf may be added: it replaces none of the others.
 	Missing []string
