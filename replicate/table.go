@@ -42,7 +42,8 @@ type tableFlags struct {
 func (f *tableFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.time, "time", "",
-		"column of the time; without it the rows are in time order, and --bin cuts them into blocks")
+		"column of the time, or of date and time of day, as date+hour; without it the rows are in time order, and --bin cuts "+
+			"them into blocks")
 	flags.StringVar(&f.label, "label", "", "column of the outcome (default: none)")
 	flags.StringVar(&f.labelKind, "label-kind", "", "kind of the label: class or number (default: found)")
 	flags.StringVar(&f.bin, "bin", "none",

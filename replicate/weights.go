@@ -156,6 +156,9 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "back test: %s\n", advice.Sentence)
+		if advice.Committee {
+			fmt.Fprintln(cmd.OutOrStdout(), "No weights of rows do what these models do; the weights written are the best ones.")
+		}
 		p.Advised, p.Weights.Kind, p.Weights.HalfLife, p.Window = true, cmp.Or(advice.Kind, weights.NoOmega), advice.HalfLife, advice.Window
 	}
 	progress, stop := shareReporter(os.Stderr)

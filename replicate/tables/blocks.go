@@ -6,6 +6,7 @@ import (
 
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
 )
 
 // Block is a time, or several neighbouring times of a table that has more than mostBlocks.
@@ -44,6 +45,19 @@ func blocksOf(t *table.Times, n int) (list []Block, per int) {
 	return list, per
 }
 
+// joinPresent takes the last block together with the one before if it has so few rows that nothing can be compared with
+// it: tables often end within a week or month. It returns the number of its rows, 0 if it has enough.
+func joinPresent(list []Block) (joined []Block, few int) {
+	last := len(list) - 1
+	rows := slices.Sorted(slices.Values(Collect(list, func(b Block) int { return b.Rows })))
+	if few = list[last].Rows; last < 2 || few >= leastRows || 2*few >= rows[len(rows)/2] {
+		return list, 0
+	}
+	before := &list[last-1]
+	before.Rows, before.Value = before.Rows+few, (before.Value+list[last].Value)/2
+	return list[:last], few
+}
+
 // Sample holds the rows that answer whether the table drifts: in order of time, with the times of their blocks.
 type Sample struct {
 	Blocks  []Block
@@ -57,6 +71,7 @@ type Sample struct {
 // sampleOf chooses rows of the first n times. all: these rows, in order of time.
 func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
 	list, per := blocksOf(s.Times, n)
+	list, few := joinPresent(list)
 	out := &Sample{Blocks: list}
 	limit := mostRows / len(list)
 	var rows []int
@@ -73,6 +88,10 @@ func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
 	if len(rows) < len(all) {
 		out.notes = append(out.notes, fmt.Sprintf("drift was tested on %d of %d rows: every n-th in time order, at most %d "+
 			"of a block", len(rows), len(all), limit))
+	}
+	if few > 0 {
+		out.notes = append(out.notes, fmt.Sprintf("%s, the last block, has %s, too few to compare: the present is this block and "+
+			"the one before, %s", ShortName(s.Times.Names[n-1]), runs.Plural(few, "row"), ShortName(list[len(list)-1].Name)))
 	}
 	var err error
 	if out.Data, out.Encoder, err = s.Data(rows); err != nil {

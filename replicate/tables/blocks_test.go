@@ -2,10 +2,27 @@ package tables
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"tvps/data/table"
 )
+
+// TestPresent: a last block of few rows is joined with the one before, where the others have many.
+func TestPresent(t *testing.T) {
+	for _, c := range []struct {
+		rows []int
+		want []int
+	}{{[]int{100, 100, 100, 3}, []int{100, 100, 103}}, {[]int{100, 100, 30}, []int{100, 100, 30}}, {[]int{9, 10, 8}, []int{9, 10, 8}},
+		{[]int{100, 3}, []int{100, 3}}} {
+		list := Collect(c.rows, func(n int) Block { return Block{Name: fmt.Sprint(n), Value: float64(n), Rows: n} })
+		list, few := joinPresent(list)
+		got := Collect(list, func(b Block) int { return b.Rows })
+		if !slices.Equal(got, c.want) || (few > 0) != (len(got) < len(c.rows)) {
+			t.Errorf("%v: %v, %d few", c.rows, got, few)
+		}
+	}
+}
 
 // TestBlocks: at most 60 blocks, complete at the end, and no row is lost.
 func TestBlocks(t *testing.T) {

@@ -162,7 +162,7 @@ func (f *Finding) Lines() string {
 		}
 		fmt.Fprintf(&b, "%s: %s\n", q.Name, strings.Join(parts, ", "))
 	}
-	fmt.Fprintf(&b, "Drift is called up to p = .05; p is corrected for %d tests (Holm), against shuffled times.\n", tests)
+	fmt.Fprintf(&b, "Drift is called up to p = 0.05; p is corrected for %d tests (Holm), against shuffled times.\n", tests)
 	return b.String()
 }
 

@@ -109,9 +109,9 @@ func TestLeaks(t *testing.T) {
 		rule bool
 		want string
 	}{
-		{false, "No drift is found in x or y (smallest p = .500); whether y given x drifts cannot be seen, as curve, year, month " +
+		{false, "No drift is found in x or y (smallest p = 0.500); whether y given x drifts cannot be seen, as curve, year, month " +
 			"and since follow the time and copy and status tell the label"},
-		{true, "The table drifts in y given x (p = .500); no drift is found in x or y"},
+		{true, "The table drifts in y given x (p = 0.500); no drift is found in x or y"},
 	} {
 		f := Finding{Questions: []Question{{Name: InX, P: .5}, {Name: InY, P: .5}, {Name: InRule, P: .5, Drift: c.rule}}}
 		if got := f.sentence(p.Tested.hidden); got != c.want {

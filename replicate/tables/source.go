@@ -35,7 +35,9 @@ type Stream struct {
 	Features []string     // the columns that a model learns from
 	order    []float64    // of every row, for rows of equal time
 	all      *table.Times // of rows without a label, too; nil if there are none, and after Request.Open
-	Late     string       // the last time of all, if none of its rows has a label
+	// Late is the last time of all, if none of its rows has a label; LateTimes is the number of such times at the end.
+	Late      string
+	LateTimes int
 }
 
 // check returns an error for columns that contradict each other.
@@ -58,7 +60,9 @@ func Open(source Source) (*Stream, error) {
 	if err := source.check(); err != nil {
 		return nil, err
 	}
-	t, err := table.Open(source.File, source.Read)
+	read := source.Read
+	read.Time = source.Time
+	t, err := table.Open(source.File, read)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +70,7 @@ func Open(source Source) (*Stream, error) {
 	if source.OnlyFeatures && len(t.Missing(label)) > 0 {
 		label = ""
 	}
-	read := t
+	whole := t
 	t = t.Usable(source.Time, label)
 	s := &Stream{Source: source, Table: t}
 	if s.Times, err = t.Times(source.Time, source.Bin); err != nil {
@@ -78,8 +82,8 @@ func Open(source Source) (*Stream, error) {
 	if s.order, err = s.ordered(); err != nil || label == "" {
 		return s, err
 	}
-	if len(read.Missing(label)) > 0 {
-		s.unlabelled(read)
+	if len(whole.Missing(label)) > 0 {
+		s.unlabelled(whole)
 	}
 	s.Label, err = t.Label(source.Label, source.LabelKind)
 	return s, err
@@ -97,8 +101,12 @@ func (s *Stream) unlabelled(read *table.Data) {
 		return
 	}
 	s.all = all
-	if last := all.Names[len(all.Names)-1]; last != labelled.Names[len(labelled.Names)-1] {
-		s.Late = last
+	last := len(all.Names) - 1
+	for last > 0 && all.Names[last] != labelled.Names[len(labelled.Names)-1] {
+		s.Late, last = all.Names[len(all.Names)-1], last-1
+	}
+	if bin.Unit != "" || s.Source.Bin == bin {
+		s.LateTimes = len(all.Names) - 1 - last
 	}
 }
 

@@ -30,15 +30,15 @@ func Few(list []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }
 
-// pText is a probability with three decimals, as ".012".
+// pText is a probability with three decimals.
 func pText(p float64) string {
 	if p < .0005 {
-		return "< .001"
+		return "< 0.001"
 	}
-	return strings.TrimPrefix(fmt.Sprintf("%.3f", p), "0")
+	return fmt.Sprintf("%.3f", p)
 }
 
-// PIs is a probability as "= .012" or "< .001".
+// PIs is a probability as "= 0.012" or "< 0.001".
 func PIs(p float64) string {
 	if text := pText(p); text[0] == '<' {
 		return text

@@ -121,6 +121,44 @@ func TestNoLookAhead(t *testing.T) {
 	}
 }
 
+// TestGap: with a gap nothing is learned from the labels of the blocks just before a test block, neither by models nor
+// by choices. So other labels of one block change its own losses, and those of the blocks behind the gap alone.
+func TestGap(t *testing.T) {
+	source := turning(t, 16)
+	text := demand.Read(t, source.File)
+	lines := strings.Split(string(text), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "8,") { // block 8
+			lines[i] = strings.NewReplacer(",true,", ",false,", ",false,", ",true,").Replace(line)
+		}
+	}
+	other := source
+	other.File = tablestest.CSV(t, strings.Join(lines, "\n"))
+	for _, gap := range []string{"", "2 blocks"} {
+		q := Request{Request: tables.Request{Source: source, Fit: tablestest.Quick(60)}, Model: "logistic",
+			Kinds: []crossfit.Kind{}, Gap: gap}
+		a := run(t, t.TempDir(), q)
+		q.Source = other
+		b := run(t, t.TempDir(), q)
+		var changed []string
+		for i := range a.Blocks {
+			if !reflect.DeepEqual(a.Blocks[i], b.Blocks[i]) {
+				changed = append(changed, a.Blocks[i].Time)
+			}
+		}
+		want := map[string]string{"": "8 9 10 11", "2 blocks": "8 11 12 13"}[gap]
+		if got := strings.Join(changed, " "); !strings.HasPrefix(got, want) {
+			t.Errorf("gap %q: blocks %s change, want %s", gap, got, want)
+		}
+	}
+	for _, bad := range []string{"2.5 blocks", "-1", "soon", "3 days"} { // the times are numbers
+		_, err := Prepare(Request{Request: tables.Request{Source: source}, Model: "logistic", Gap: bad})
+		if usage.ExitCode(context.Background(), err) != 2 || !strings.Contains(err.Error(), bad) {
+			t.Errorf("gap %q: %v", bad, err)
+		}
+	}
+}
+
 // TestInterrupted: a back test that is interrupted and continued equals one that is not.
 func TestInterrupted(t *testing.T) {
 	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: tablestest.Quick(60)},
@@ -166,28 +204,33 @@ func TestVerdict(t *testing.T) {
 		says                            string
 	}{
 		{.7, .65, .9, 4, sure, &sure, Advice{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
-			Helps: true}, "Use weights by the drift of y given x with a half-life of 8 weeks (--kind " +
-			"conditional --half-life 8): log loss .590 instead of .600 with the best tuned forgetting."},
+			Helps: true}, "Weight the rows by the drift of y given x with a half-life of 8 weeks (--kind conditional " +
+			"--half-life 8): log loss 0.590, 0.0140 lower than with equal weights (95% interval 0.0020 to 0.0290). With the best " +
+			"half-life alone it is 0.600."},
 		{.7, .65, .9, 4, sure, &maybe, Advice{Rule: Forgetting, HalfLife: 4},
-			"instead of .700. Weights by the drift of y given x reach .590, which may be chance."},
+			" Weights by the drift of y given x: log loss 0.590, 0.0140 lower"},
 		{.7, .55, .9, 4, sure, &sure, Advice{Rule: Forgetting, HalfLife: 4},
-			"Use forgetting with a half-life of 4 weeks: log loss .600 instead of .700. Weights by omega do not help here."},
+			"Use weights that halve every 4 weeks (--kind none --half-life 4): log loss 0.600, 0.0140 lower than with equal " +
+				"weights (95% interval 0.0020 to 0.0290). Weights by omega do not help here."},
 		{.7, .55, .9, 4, maybe, &sure, Advice{Rule: Window, Window: 16},
-			"Use the last 16 blocks only: log loss .550 instead of .700, which may be chance. Weights by omega do not help here."},
+			"Use the last 16 blocks only (--kind none --window 16): log loss 0.550, 0.0140 lower than with equal weights (95% " +
+				"interval -0.0020 to 0.0290). Weights by omega do not help here."},
 		{.7, .65, .9, 4, maybe, &worse, Advice{Rule: Forgetting, HalfLife: 4},
-			"Use forgetting with a half-life of 4 weeks: log loss .600 instead of .700, which may be chance."},
-		{.6002, .65, .9, 4, Difference{-.0002, -.0007, .0004}, &worse, Advice{Rule: Uniform}, "Use all of the past alike: log " +
-			"loss .600. Nothing beats equal weights here: forgetting differs by -0.0002 [-0.0007, +0.0004]. Weights by omega"},
-		{.6002, .65, .9, 4, Difference{-.0002, -.0003, -.0001}, nil, Advice{Rule: Forgetting, HalfLife: 4}, "Use forgetting"},
+			"Use weights that halve every 4 weeks (--kind none --half-life 4): log loss 0.600, 0.0140 lower"},
+		{.6002, .65, .9, 4, Difference{-.0002, -.0007, .0004}, &worse, Advice{Rule: Uniform}, "Use all of the past alike: no weights " +
+			"are better here. With weights that halve every 4 weeks (--kind none --half-life 4): log loss 0.600, 0.0002 lower than " +
+			"with equal weights (95% interval -0.0004 to 0.0007). Weights by omega do not help here."},
+		{.6002, .65, .9, 4, Difference{-.0002, -.0003, -.0001}, nil, Advice{Rule: Forgetting, HalfLife: 4}, "Use weights that halve"},
 		{.5, .65, .9, 4, worse, &worse, Advice{Rule: Uniform},
-			"Use all of the past alike: log loss .500. Nothing beats equal weights here. Weights by omega do not help here."},
-		{.7, .65, .9, 0, maybe, &worse, Advice{Rule: Forgetting}, "Use all of the past alike: log loss .600"},
-		{.7, .65, .9, 1, sure, nil, Advice{Rule: Forgetting, HalfLife: 1}, "a half-life of 1 week: "},
+			"Use all of the past alike: no weights are better here (log loss 0.500). Weights by omega do not help here."},
+		{.7, .65, .9, 0, maybe, &worse, Advice{Rule: Forgetting}, "Use all of the past alike: log loss 0.600"},
+		{.7, .65, .9, 1, sure, nil, Advice{Rule: Forgetting, HalfLife: 1}, "Use weights that halve every 1 week (--kind none --half-life 1): "},
 		{.7, .65, .3, 4, maybe, nil, Advice{Rule: Last, Window: 1},
-			"Use the last block only: log loss .300 instead of .700, which may be chance. No omega was tested."},
-		{.592, .65, .9, 4, worse, &unsure, Advice{Rule: Uniform}, "Weights by the drift of y given x reach .590, which may be"},
+			"Use the last block only (--kind none --window 1): log loss 0.300, 0.0140 lower than with equal weights (95% " +
+				"interval -0.0020 to 0.0290). No omega was tested."},
+		{.592, .65, .9, 4, worse, &unsure, Advice{Rule: Uniform}, " Weights by the drift of y given x: log loss 0.590"},
 		{.7, .65, .9, 4, sure, &unsure, Advice{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
-			Helps: true}, "Use weights by"},
+			Helps: true}, "Weight the rows by"},
 	} {
 		uniform := sure
 		if c.omega == &unsure { // against equal weights

@@ -43,7 +43,7 @@ func newContradiction(t *Task) *contradiction {
 	parts := t.fourParts()
 	per := min(checkRows, smallest(parts))
 	low, high := t.twoLabels()
-	c := &contradiction{Task: &Task{stream: t.stream, Step: t.Step}, low: t.trainLabel(low), high: t.trainLabel(high)}
+	c := &contradiction{Task: &Task{stream: t.stream, Step: t.Step, Known: t.Known}, low: t.trainLabel(low), high: t.trainLabel(high)}
 	if per < checkLeast || c.low == c.high {
 		return nil
 	}

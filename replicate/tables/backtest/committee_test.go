@@ -205,25 +205,36 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestNameCommittee: the advice names a committee only if it is better than equal weights and tuned forgetting by the
-// intervals, and than what is advised by its loss.
-func TestNameCommittee(t *testing.T) {
+// TestAdviseCommittee: the first line says to train a committee, with the line of Python, if its loss is lower than
+// that of the best weights, and lower than that of equal weights by the interval or by more than a slight gain.
+func TestAdviseCommittee(t *testing.T) {
 	sure, maybe := Difference{-.02, -.03, -.01}, Difference{-.02, -.05, .01}
 	for _, c := range []struct {
-		loss                float64
-		uniform, forgetting Difference
-		want                bool
-	}{{.5, sure, sure, true}, {.5, maybe, sure, false}, {.5, sure, maybe, false}, {.61, sure, sure, false}} {
-		r := &Result{Metric: "log-loss",
-			Rules: []RuleResult{scored(Uniform, .7), scored(Window, .6), scored(Committee, c.loss)}}
-		r.Rules[2].AgainstUniform, r.Rules[2].AgainstForgetting = c.uniform, c.forgetting
-		got := r.nameCommittee(Advice{Rule: Window, Sentence: "Use it."})
-		if got.Committee != c.want || strings.HasSuffix(got.Sentence, "is better: log loss .500.") != c.want || got.Rule != Window {
+		loss, uniform float64
+		committee     Difference
+		bin, want     string
+	}{
+		{.5, .7, sure, "week", `(in Python tvps.Committee(model, bin="week")): log loss 0.500, 0.0200 lower than with equal weights ` +
+			`(95% interval 0.0100 to 0.0300). Weights alone: use the last 4 weeks only (--kind none --window 4): `},
+		{.5, .7, maybe, "none", "(in Python tvps.Committee(model)): log loss 0.500, 0.0200 lower than with equal weights (95% " +
+			"interval -0.0100 to 0.0500). Weights alone: use the last 4 blocks only"},
+		{.61, .7, sure, "week", ""},      // the window is better
+		{.599, .6005, maybe, "week", ""}, // a slight gain
+		{.599, .6005, sure, "week", "Weights alone: use all of the past alike"},
+	} {
+		r := &Result{Metric: "log-loss", unit: "weeks", Rules: []RuleResult{scored(Uniform, c.uniform), scored(Window, .6),
+			scored(Committee, c.loss)}}
+		if r.Bin = c.bin; c.bin == "none" {
+			r.unit = "units of time"
+		}
+		r.Rules[1].Window, r.Rules[1].AgainstUniform, r.Rules[2].AgainstUniform = 4, maybe, c.committee
+		got := r.judge()
+		if got.Committee != (c.want != "") || !strings.Contains(got.Sentence, c.want) ||
+			got.Committee != strings.HasPrefix(got.Sentence, "Train several models") {
 			t.Errorf("%+v: %+v", c, got)
 		}
 	}
-	r := &Result{Rules: []RuleResult{{Rule: Uniform}}}
-	if got := r.nameCommittee(Advice{Rule: Uniform}); got.Committee {
+	if (&Result{Metric: "log-loss", Rules: []RuleResult{scored(Uniform, .5)}}).judge().Committee {
 		t.Error("a committee that was not tested is better")
 	}
 }
@@ -232,7 +243,7 @@ func TestNameCommittee(t *testing.T) {
 // them; a row without weight stays without.
 func TestBagged(t *testing.T) {
 	const n = 4000
-	k := &Task{Step: 4, train: make([]int, n), Block: make([]int, n), age: make([]float64, n)}
+	k := &Task{Step: 4, Known: 4, train: make([]int, n), Block: make([]int, n), age: make([]float64, n)}
 	for i := range n {
 		k.Block[i] = i * 4 / n
 	}

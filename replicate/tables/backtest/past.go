@@ -13,6 +13,7 @@ type Past struct {
 	Measure string               // that compares
 	Blocks  []map[string]float64 // value of each metric, by test block
 	Rows    []float64            // of each test block
+	known   []int                // test blocks whose losses are known before each; nil: all before it
 }
 
 // add appends a test block.
@@ -24,8 +25,13 @@ func (p *Past) add(of []runs.Row, rows int) {
 	p.Blocks, p.Rows = append(p.Blocks, values), append(p.Rows, float64(rows))
 }
 
-// first has the first n test blocks.
-func (p *Past) first(n int) *Past { return &Past{p.Measure, p.Blocks[:n], p.Rows[:n]} }
+// before has the test blocks that are known before block n, or all after the last.
+func (p *Past) before(n int) *Past {
+	if n < len(p.known) {
+		n = p.known[n]
+	}
+	return &Past{p.Measure, p.Blocks[:n], p.Rows[:n], nil}
+}
 
 // Sums has a metric of each test block, summed over its rows.
 func (p *Past) Sums(metric string) []float64 {

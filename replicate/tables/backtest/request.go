@@ -26,6 +26,7 @@ type Request struct {
 	Kinds []crossfit.Kind // of omega, each alone and with forgetting; nil: all
 	Until string          // the last block, as the table has its times; empty: the last one
 	Last  int             // test blocks: the last so many; 0: all but the first fifth, at most mostLarge of a large table
+	Gap   string          // how late labels come: "2 blocks" or "10 days"; empty: they are known before the next block
 	// Reuse takes a finished back test of the user's own command from the store. Otherwise it is computed again: the
 	// command may have changed in a file that its text does not name.
 	Reuse bool
@@ -43,6 +44,7 @@ type Job struct {
 	steps []int // places of the times of the test blocks
 	rules []Rule
 	unit  float64 // time between neighbouring blocks (median)
+	gap   gap
 }
 
 // Prepare reads the table and chooses rules and test blocks. It finds all that the user can mend in the table
@@ -60,6 +62,14 @@ func Prepare(q Request) (*Job, error) {
 		return nil, err
 	}
 	p := &Job{Request: q, Opened: o}
+	if p.gap, err = parseGap(q.Gap, o.Stream); err != nil {
+		return nil, err
+	}
+	if late := o.Stream.LateTimes; late > 0 && q.Gap == "" {
+		p.About.AddNote("the rows of the last %s have no label: labels seem to come late, and here they count as known before the "+
+			"next block; --gap %d learns from none of the %s before a test block", runs.Plural(late, "time"), late,
+			runs.Plural(late, "block"))
+	}
 	s, blocks, past := o.Stream, o.Present+1, len(o.Stream.Times.Rows(0, o.Present))
 	bad := func(column, problem, fix string) error {
 		return &table.Error{File: q.File, Column: column, Problem: problem, Fix: fix}
@@ -93,7 +103,11 @@ func Prepare(q Request) (*Job, error) {
 		p.About.AddNote("%s from about %d of up to %d rows of the past: from all of the newest, from the fewer the older they "+
 			"are, with weights that make up for it", who, mostPast, past)
 	}
-	p.steps = crossfit.Positions(blocks)[blocks-tests:]
+	p.steps = slices.DeleteFunc(crossfit.Positions(blocks)[blocks-tests:], func(t int) bool { return p.learnable(t) < 2 })
+	if len(p.steps) < 4 {
+		return nil, bad(q.Time, fmt.Sprintf("with a gap of %s only %d test blocks have a past", q.Gap, len(p.steps)),
+			"give a shorter --gap")
+	}
 	p.unit = unit(s.Times.Values)
 	p.rules = slices.DeleteFunc(q.rules(blocks, p.unit), func(r Rule) bool { return !q.has(r) })
 	return p, nil
@@ -146,12 +160,16 @@ func unit(times []float64) float64 {
 // ownModel tells whether the model is the user's own command.
 func (q Request) ownModel() bool { return !slices.Contains(Models, q.Model) }
 
-// past has the test blocks before a step. known: their rows.
+// learnable is the number of the first blocks whose labels are known when block step is predicted.
+func (p *Job) learnable(step int) int { return p.gap.known(p.Stream.Times.Values, step) }
+
+// past has the test blocks that are known before a step; all before step blocks. known: their rows.
 func (p *Job) past(known map[int][]runs.Row, step int) *Past {
 	out := &Past{Measure: measures(p.Stream)[0].name}
 	for _, t := range p.steps {
 		if t < step {
 			out.add(known[t], p.Stream.Times.Counts[t])
+			out.known = append(out.known, max(0, p.learnable(t)-p.steps[0]))
 		}
 	}
 	return out

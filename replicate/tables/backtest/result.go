@@ -17,6 +17,7 @@ type Result struct {
 	Metric  string        `json:"metric"` // that chooses and compares: "log-loss" or "squared-error"
 	Tuning  int           `json:"tuning"` // test blocks before those that count: choices are made on them, too
 	Tested  int           `json:"tested"` // test blocks that count
+	Gap     string        `json:"gap,omitempty"`
 	Rules   []RuleResult  `json:"rules"`
 	Blocks  []BlockResult `json:"blocks"`
 	Verdict Advice        `json:"verdict"`
@@ -32,8 +33,7 @@ type Advice struct {
 	HalfLife float64       `json:"half-life"` // in units of time; 0 for none
 	Window   int           `json:"window"`    // the last so many blocks; 0 for all
 	Helps    bool          `json:"helps"`     // omega is better than tuned forgetting: the interval excludes 0
-	// Committee says that a committee is better than equal weights and tuned forgetting, by an interval each, and has a
-	// lower loss than the rule.
+	// Committee says that a committee is better than the rule, whose weights are the best ones.
 	Committee bool `json:"committee"`
 }
 
@@ -81,7 +81,7 @@ func (r *Result) byLoss(a, b RuleResult) int {
 
 // loss is the loss of a rule for people.
 func (r *Result) loss(x RuleResult) string {
-	return strings.TrimPrefix(fmt.Sprintf("%.3f", x.Scores[r.Metric]), "0")
+	return fmt.Sprintf("%.3f", x.Scores[r.Metric])
 }
 
 // Words is the metric in sentences.

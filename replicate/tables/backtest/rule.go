@@ -49,10 +49,10 @@ func (r Rule) ownPrediction() bool { return r.mixes || r.Train != nil }
 func (r Rule) chosen(p *Past) []Weighting {
 	var out []Weighting
 	for n := range len(p.Blocks) + 1 {
-		if r.Choose != nil {
-			out = append(out, r.Choose(p.first(n)))
+		if known := p.before(n); r.Choose != nil {
+			out = append(out, r.Choose(known))
 		} else {
-			out = append(out, lowest(r.Weightings, p.first(n)))
+			out = append(out, lowest(r.Weightings, known))
 		}
 	}
 	return out

@@ -18,7 +18,7 @@ import (
 
 // TestWeights: windows, forgetting and omega multiply, the mean is 1, negligible rows have no weight.
 func TestWeights(t *testing.T) {
-	k := &Task{Step: 4, train: make([]int, 4), Block: []int{0, 1, 2, 3}, age: []float64{30, 20, 10, 0}}
+	k := &Task{Step: 4, Known: 4, train: make([]int, 4), Block: []int{0, 1, 2, 3}, age: []float64{30, 20, 10, 0}}
 	omega := []float64{1, .5, 1, .25}
 	for _, c := range []struct {
 		w    Weighting
@@ -61,7 +61,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("test blocks %v, notes %v", p.steps, p.About.Notes)
 	}
 	s := p.Stream
-	k, err := newTask(s, blocks-1, true, 0)
+	k, err := newTask(s, blocks-1, blocks-1, true, 0)
 	demand.NoError(t, err)
 	near := func(what string, got, want float64) {
 		t.Helper()
@@ -89,7 +89,7 @@ func TestSample(t *testing.T) {
 	if slices.Max(k.train) >= n || slices.ContainsFunc(k.train, func(row int) bool { return s.Times.Index[row] >= blocks-1 }) {
 		t.Error("a row of the test block, or a later one")
 	}
-	whole, err := newTask(s, blocks-1, false, 0)
+	whole, err := newTask(s, blocks-1, blocks-1, false, 0)
 	demand.NoError(t, err)
 	g := whole.dataOfG()
 	if len(whole.train) != int(past) || whole.Scale != nil || !slices.Equal(g.Time, k.Data.Time) ||

@@ -20,7 +20,7 @@ func newResult(p *Job, about tables.About, rows []runs.Row) *Result {
 		byStep[r.T] = append(byStep[r.T], r)
 	}
 	list := measures(p.Stream)
-	r := &Result{About: about, Model: p.Model, Metric: list[0].name, Tuning: tuning(len(p.steps)), unit: p.Stream.TimeUnit()}
+	r := &Result{About: about, Model: p.Model, Metric: list[0].name, Tuning: tuning(len(p.steps)), Gap: p.Gap, unit: p.Stream.TimeUnit()}
 	history := p.past(byStep, math.MaxInt)
 	r.Blocks = tables.Collect(p.steps[r.Tuning:], func(t int) BlockResult {
 		return BlockResult{p.Stream.Times.Names[t], p.Stream.Times.Counts[t], map[string]float64{}, 0}
@@ -58,7 +58,7 @@ func newResult(p *Job, about tables.About, rows []runs.Row) *Result {
 		r.Rules = append(r.Rules, found)
 	}
 	r.compare(p.Seed)
-	r.Verdict = r.nameCommittee(r.judge())
+	r.Verdict = r.judge()
 	r.Notes = append(r.Notes, r.idle()...)
 	return r
 }

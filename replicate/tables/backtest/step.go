@@ -29,6 +29,9 @@ func (p *Job) job(h Host, model trainer) (runs.Job, error) {
 			spec.Settings["rule: "+rule.Name] = fmt.Sprintf("%v, from block %d", rule.Weightings, p.steps[0])
 		}
 	}
+	if p.gap != (gap{}) {
+		spec.Settings["gap"] = fmt.Sprint(p.gap)
+	}
 	c.fit = p.Fit
 	c.fit.Permutations, c.fit.Kinds = 0, nil
 	for _, w := range c.weightings {
@@ -90,7 +93,7 @@ func (c *computation) batch() *runs.Batch {
 
 // task is the one of a test block, with a sample of the past for a built-in model.
 func (p *Job) task(step int) (*Task, error) {
-	return newTask(p.Stream, step, !p.ownModel(), p.Seed)
+	return newTask(p.Stream, step, p.learnable(step), !p.ownModel(), p.Seed)
 }
 
 // heldOut is the name of the row of g's held-out loss.
@@ -108,7 +111,7 @@ func (c *computation) omega(ctx context.Context, t *Task) (map[crossfit.Kind][]f
 	}
 	out := map[crossfit.Kind][]float64{}
 	for _, kind := range c.fit.Kinds {
-		w, err := g.WeightsOf(ctx, t.Data, t.stream.Times.Values[t.Step-1], crossfit.WeightOptions{Kind: kind})
+		w, err := g.WeightsOf(ctx, t.Data, t.stream.Times.Values[t.Known-1], crossfit.WeightOptions{Kind: kind})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -130,7 +133,7 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Past, t.Backend = c.past(c.known, step), c.backend
+	t.Past, t.Backend = c.past(c.known, t.Known), c.backend
 	omega, held, err := c.omega(ctx, t)
 	if err != nil {
 		return nil, err

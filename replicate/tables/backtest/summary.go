@@ -46,8 +46,12 @@ func (r *Result) Table(rules []RuleResult) [][]string {
 
 // Span says which blocks were tested.
 func (r *Result) Span() string {
-	return fmt.Sprintf("%d test blocks, %s to %s, after %d that only tune", r.Tested, tables.ShortName(r.Blocks[0].Time),
-		tables.ShortName(r.Blocks[len(r.Blocks)-1].Time), r.Tuning)
+	gap := ""
+	if r.Gap != "" {
+		gap = ", with a gap of " + r.Gap
+	}
+	return fmt.Sprintf("%d test blocks, %s to %s, after %d that only tune%s", r.Tested, tables.ShortName(r.Blocks[0].Time),
+		tables.ShortName(r.Blocks[len(r.Blocks)-1].Time), r.Tuning, gap)
 }
 
 // mostRules is the number of rules in the summary.

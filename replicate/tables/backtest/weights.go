@@ -17,14 +17,14 @@ func (t *Task) weights(w Weighting, omega []float64) []float64 {
 		if omega != nil {
 			out[i] *= omega[i]
 		}
-		if w.Window > 0 && t.Block[i] < t.Step-w.Window {
+		if w.Window > 0 && t.Block[i] < t.Known-w.Window {
 			out[i] = 0
 		}
 		if w.HalfLife > 0 {
 			out[i] *= math.Exp2(-t.age[i] / w.HalfLife)
 		}
 		if w.Power > 0 {
-			out[i] *= math.Pow(float64(t.Step-t.Block[i]), -w.Power) // 1 + the age of the newest block, which is 0
+			out[i] *= math.Pow(float64(t.Known-t.Block[i]), -w.Power) // 1 + the age of the newest block, which is 0
 		}
 	}
 	return scaledWeights(out)

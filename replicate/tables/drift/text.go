@@ -111,8 +111,17 @@ func (r *Result) timeLines() []string {
 		if t := r.Tests.when(in); t.Against == before {
 			most = fmt.Sprintf(" (most: %s)", tables.ShortName(r.Tests.Stretches[t.Stretch].Name))
 		}
+		few := 0
+		for _, s := range r.Tests.Stretches {
+			if s.Rows < leastTested {
+				few++
+			}
+		}
 		line := fmt.Sprintf("over time, %s: of %d stretches %d differ from the one before%s, %d from the present", in,
-			len(r.Tests.Stretches), found[before], most, found[present])
+			len(r.Tests.Stretches)-few, found[before], most, found[present])
+		if few > 0 {
+			line += fmt.Sprintf("; %d of fewer than %d rows not compared", few, leastTested)
+		}
 		lines = append(lines, line)
 	}
 	return lines

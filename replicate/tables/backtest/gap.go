@@ -1,0 +1,52 @@
+package backtest
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"tvps/replicate/tables"
+	"tvps/replicate/usage"
+)
+
+// gap is how late labels come: by blocks, or by a time as table.Times has them.
+type gap struct {
+	blocks int
+	time   float64
+}
+
+// days are those of units of time, the least that they can have.
+var days = map[string]float64{"hour": 1. / 24, "day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
+
+// parseGap parses "2", "2 blocks", or "10 days". A duration rounds up to whole bins. Errors are those of usage.
+func parseGap(text string, s *tables.Stream) (g gap, err error) {
+	if text == "" {
+		return g, nil
+	}
+	number, unit, _ := strings.Cut(strings.TrimSpace(text), " ")
+	n, failed := strconv.ParseFloat(number, 64)
+	unit = strings.TrimSuffix(strings.TrimSpace(unit), "s")
+	length, isTime := days[unit]
+	switch {
+	case failed != nil || !(n >= 0 && n <= 1e6) || !isTime && (unit != "" && unit != "block" || n != math.Trunc(n)):
+		return g, usage.Errorf("the gap %q is neither blocks, as 2, nor a duration, as \"10 days\"", text)
+	case !isTime:
+		g.blocks = int(n)
+	case s.Source.Bin.Unit != "":
+		g.blocks = int(math.Ceil(n * length / days[s.Source.Bin.Unit]))
+	case s.TimeUnit() != "days":
+		return g, usage.Errorf("the gap %q is a duration, and the times of this table are not dates; give a number of blocks", text)
+	default:
+		g.time = n * length
+	}
+	return g, nil
+}
+
+// known is the number of the first blocks whose labels are known when block step is predicted. times: of all blocks.
+func (g gap) known(times []float64, step int) int {
+	known := max(0, step-g.blocks)
+	for known > 0 && times[known-1] > times[step]-g.time {
+		known--
+	}
+	return known
+}
