@@ -65,7 +65,7 @@ func TestFloors(t *testing.T) {
 		t.Errorf("one seed: %s, want %s", j, Undecided)
 	}
 	below := rowsOf(agentRows(-95, 1, -98))
-	shownPart := judgeClaim(c, shown, below).OnPage(noCommand)
+	shownPart := judgeClaim(c, shown, below).onPage(noCommand)
 	if len(shownPart.Parts) != 3 || shownPart.Verdict.Outcome != figures.Missing || shownPart.Verdict.Word != string(NotJudged) {
 		t.Errorf("the page shows %+v", shownPart)
 	}

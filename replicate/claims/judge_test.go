@@ -274,8 +274,8 @@ func TestMarginOfSinglePart(t *testing.T) {
 		{Judged{Verdict: NotRun, Parts: []JudgedPart{standIn}}, string(NotRun)},
 		{Judged{Verdict: NotJudged, Parts: []JudgedPart{part(NotJudged)}}, string(NotJudged)},
 	} {
-		if got := c.j.Result(); got != c.want || c.j.OnPage(noCommand).Verdict.Word != c.want {
-			t.Errorf("%v: %q, on the page %q, want %q", c.j.Parts, got, c.j.OnPage(noCommand).Verdict.Word, c.want)
+		if got := c.j.Result(); got != c.want || c.j.onPage(noCommand).Verdict.Word != c.want {
+			t.Errorf("%v: %q, on the page %q, want %q", c.j.Parts, got, c.j.onPage(noCommand).Verdict.Word, c.want)
 		}
 	}
 }

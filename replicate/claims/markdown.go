@@ -16,36 +16,59 @@ func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "*", "\\*", "_", "\\_").Replace(text)
 }
 
-// Summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and how many of its
-// claims hold. The line above it also says how many of all hold with Holm's correction. trained is as for Gallery: its
-// figures are shown and counted at its scale.
+// with returns the table with the claims of trained figures instead of its own about them, and a note that says so. The
+// note is empty where trained is nil.
+func (v Verification) with(trained *Verification) (all Verification, note string) {
+	if trained == nil {
+		return v, ""
+	}
+	all = v
+	all.Claims = nil
+	var numbers []string
+	for _, f := range v.Figures {
+		judged := trained.Of(f.Name)
+		if len(judged) > 0 {
+			numbers = append(numbers, fmt.Sprint(f.Number))
+		} else {
+			judged = v.Of(f.Name)
+		}
+		all.Claims = append(all.Claims, judged...)
+	}
+	return all, fmt.Sprintf(" Figures %s are counted at the scale %s.", strings.Join(numbers, ", "), trained.Scale)
+}
+
+// Summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and its claims by
+// verdict. The line above it counts all. trained is as for Gallery: its figures are shown and counted at its scale.
 func (v Verification) Summary(trained *Verification) string {
-	var all []Judged
+	all, _ := v.with(trained)
 	rows := [][]string{make([]string, 4)} // without a head
 	for row := range slices.Chunk(v.Figures, 4) {
 		var cells []string
 		for _, f := range row {
-			judged, folder := v.Of(f.Name), f.Name
+			folder := f.Name
 			if trained != nil && len(trained.Of(f.Name)) > 0 {
-				judged, folder = trained.Of(f.Name), "medium/"+f.Name
+				folder = "medium/" + f.Name
 			}
-			all = append(all, judged...)
 			_, subject, _ := strings.Cut(f.Title, ": ")
 			cells = append(cells, fmt.Sprintf(`[<img src="figures/gallery/%s/%s-a.svg" width="190" alt="">`+
 				"<br>%d: %s](figures/gallery/README.md#%s)<br>%s",
-				folder, f.Name, f.Number, cell(subject), anchor(f.Title), verdicts(counted(judged, false), nil)+untested(judged...)))
+				folder, f.Name, f.Number, cell(subject), anchor(f.Title), withoutNumber(Show(all.Of(f.Name), noPanels).Tally)))
 		}
 		rows = append(rows, cells)
 	}
-	kept := 0
-	for _, c := range counted(all, false) {
-		if c.Verdict == Holds && c.Holm == Kept {
-			kept++
-		}
-	}
-	remarks := map[Verdict]string{Holds: fmt.Sprintf(" (%d also with Holm's correction)", kept)}
-	return fmt.Sprintf("**%s.**\n\n%s", countVerdicts(all, remarks), figures.Markdown(rows))
+	return fmt.Sprintf("**%s.**\n\n%s", Total(all.Claims), figures.Markdown(rows))
 }
+
+// withoutNumber is a tally without the number of all claims.
+func withoutNumber(tally string) string {
+	if _, verdicts, ok := strings.Cut(tally, " claims: "); ok {
+		return verdicts
+	}
+	return strings.Replace(tally, "1 claim ", "1 ", 1)
+}
+
+// noPanels is for Show where no command is printed.
+func noPanels(string) string { return "" }
 
 // Gallery returns the text of a gallery in Markdown: for each figure the sentence that answers its question, its
 // pictures in the folder dir, the command that makes it, and its claims, folded. trained, if it is not nil, judges some
@@ -53,7 +76,8 @@ func (v Verification) Summary(trained *Verification) string {
 // claims there; the figure of v is folded, without its claims.
 func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Verification) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", CountVerdicts(v.Claims), strings.Join(v.Basis(), " "), v.Command)
+	all, note := v.with(trained)
+	fmt.Fprintf(&b, "%s. %s%s Made by `%s`.\n", Total(all.Claims), strings.Join(all.Basis(), " "), note, v.Command)
 	first := map[string]int{} // the first figure with a caption, by it
 	for i, f := range v.Figures {
 		at := slices.IndexFunc(declared, func(d paper.Figure) bool { return d.Number == f.Number })

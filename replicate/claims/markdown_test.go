@@ -21,14 +21,14 @@ func TestFormatSeeds(t *testing.T) {
 	}
 }
 
-func TestCountVerdicts(t *testing.T) {
+func TestTotal(t *testing.T) {
 	var claims []Judged
 	for _, v := range []Verdict{Undecided, Holds, DoesNotHold, Holds, Partly, NotRun, DoesNotHold} {
 		claims = append(claims, Judged{Verdict: v})
 	}
 	for n, want := range map[int]string{0: "no claim", 1: "1 claim is undecided",
 		7: "7 claims: 2 hold, 1 holds partly, 2 do not hold, 1 is undecided, 1 is not run"} {
-		if got := CountVerdicts(claims[:n]); got != want {
+		if got := Total(claims[:n]); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestMarkdown(t *testing.T) {
 	trained := v
 	trained.Claims = []Judged{{Figure: v.Figures[0].Name, Verdict: Holds, Holm: Kept, Untested: []string{"CLEAR"}}}
 	demand.Words(t, v.Summary(&trained), `src="figures/gallery/medium/fig01/fig01-a.svg"`, "<br>1 holds; CLEAR not tested |",
-		"**2 claims: 1 holds (1 also with Holm's correction), 1 is not run.**")
+		"**2 claims: 1 holds (1 also with Holm's correction), 1 is not run; CLEAR not tested.**")
 	trained.Claims[0].Holm = Lost
 	demand.Words(t, v.Summary(&trained), "1 holds (0 also with Holm's correction)")
 	if v.Scale = experiment.Medium; strings.Contains(v.Gallery(declared, dir, nil), "28 min") {

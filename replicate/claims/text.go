@@ -131,9 +131,9 @@ func (p JudgedPart) pText() string {
 	case p.P == 0:
 		return ""
 	case p.P < .001:
-		return ", p < .001"
+		return ", p < 0.001"
 	}
-	return ", p = " + strings.TrimPrefix(fmt.Sprintf("%.3f", p.P), "0")
+	return fmt.Sprintf(", p = %.3f", p.P)
 }
 
 // Sample is how many seeds were measured and which steps, as "8 seeds, every 2nd step".
@@ -238,19 +238,52 @@ func what(p paper.Part) string {
 	return fmt.Sprintf("%s (claimed above %g)", text, p.Bound)
 }
 
-// CountVerdicts counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided". New claims
-// are counted apart: "; counted apart: 1 holds". Those with a Twin are not counted.
-func CountVerdicts(claims []Judged) string { return countVerdicts(claims, nil) }
+// Show is what every place shows of the judged claims of a figure: the sentence that answers its question, their
+// number by verdict, and each of them. command returns the command that measures panels, listed as "b,c".
+func Show(claims []Judged, command func(panels string) string) figures.Figure {
+	f := figures.Figure{Answer: answer(claims), Tally: tally(claims, nil)}
+	for _, c := range claims {
+		f.Claims = append(f.Claims, c.onPage(command))
+	}
+	if repeats := len(claims) - len(withoutTwins(claims)); repeats > 0 {
+		f.Tally += fmt.Sprintf("; %d counted with others", repeats)
+	}
+	f.Tally += untested(claims...)
+	return f
+}
 
-// countVerdicts is CountVerdicts with remarks on the number of a verdict, of the claims that are not counted apart.
-func countVerdicts(claims []Judged, remarks map[Verdict]string) string {
+// Total counts the verdicts on the claims of several figures in words, as Show does for each. A claim with a Twin
+// counts once, with it.
+func Total(claims []Judged) string {
+	once := withoutTwins(claims)
+	kept, corrected := 0, false
+	for _, c := range once {
+		corrected = corrected || c.Holm != ""
+		if !c.New && c.Verdict == Holds && c.Holm == Kept {
+			kept++
+		}
+	}
+	var remarks map[Verdict]string
+	if corrected {
+		remarks = map[Verdict]string{Holds: fmt.Sprintf(" (%d also with Holm's correction)", kept)}
+	}
+	return tally(once, remarks) + untested(once...)
+}
+
+func withoutTwins(claims []Judged) []Judged {
+	return slices.DeleteFunc(slices.Clone(claims), func(c Judged) bool { return c.Twin != "" })
+}
+
+// tally counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided". New claims are counted
+// apart: "; counted apart: 1 holds". A remark stands behind the number of its verdict.
+func tally(claims []Judged, remarks map[Verdict]string) string {
 	text := "no claim"
-	switch once := counted(claims, false); len(once) {
+	switch own := counted(claims, false); len(own) {
 	case 0:
 	case 1:
-		text = "1 claim " + strings.TrimPrefix(verdicts(once, remarks), "1 ")
+		text = "1 claim " + strings.TrimPrefix(verdicts(own, remarks), "1 ")
 	default:
-		text = fmt.Sprintf("%d claims: %s", len(once), verdicts(once, remarks))
+		text = fmt.Sprintf("%d claims: %s", len(own), verdicts(own, remarks))
 	}
 	if added := counted(claims, true); len(added) > 0 {
 		text += "; counted apart: " + verdicts(added, nil)
@@ -258,9 +291,9 @@ func countVerdicts(claims []Judged, remarks map[Verdict]string) string {
 	return text
 }
 
-// counted are the new claims, or the others, without those that are counted elsewhere.
+// counted are the new claims, or the others.
 func counted(claims []Judged, added bool) []Judged {
-	return slices.DeleteFunc(slices.Clone(claims), func(c Judged) bool { return c.Twin != "" || c.New != added })
+	return slices.DeleteFunc(slices.Clone(claims), func(c Judged) bool { return c.New != added })
 }
 
 // verdicts counts the verdicts, with remarks after their words: "2 hold, 1 is undecided".
@@ -307,8 +340,8 @@ func (p JudgedPart) outcome() figures.Outcome {
 	return outcomes[p.Verdict]
 }
 
-// OnPage is the claim as a page shows it. command returns the command that measures panels, listed as "b,c".
-func (j Judged) OnPage(command func(panels string) string) figures.Claim {
+// onPage is the claim as a page shows it.
+func (j Judged) onPage(command func(panels string) string) figures.Claim {
 	c := figures.Claim{Command: command(panelsOf(j.Shown()...)), ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Note: j.Remarks(),
 		Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
 	for _, p := range j.Shown() {
@@ -336,9 +369,9 @@ func (v Verdict) Short() string {
 	return word
 }
 
-// Answer is the sentence that answers the question of a figure, made from the verdicts on those of its claims that have
+// answer is the sentence that answers the question of a figure, made from the verdicts on those of its claims that have
 // a short form: what holds, what does not, what is undecided.
-func Answer(judged []Judged) []figures.Answer {
+func answer(judged []Judged) []figures.Answer {
 	var out []figures.Answer
 	for _, v := range []Verdict{Holds, Partly, DoesNotHold, NoDifference, Undecided, NotJudged, NotRun} {
 		var texts []string

@@ -69,13 +69,12 @@ func (v Verification) Shown(declared paper.Figure, command string) figures.Figur
 			judged[i].Short = declared.Claims[at].Short
 		}
 	}
-	f := figures.Figure{Caption: declared.Caption, Answer: Answer(judged), Tally: CountVerdicts(judged)}
-	for _, c := range judged {
-		claim := c.OnPage(func(panels string) string { return command + " --panel " + panels })
+	f := Show(judged, func(panels string) string { return command + " --panel " + panels })
+	f.Caption = declared.Caption
+	for i, c := range judged {
 		if c.Verdict == NotRun {
-			claim.Parts = nil
+			f.Claims[i].Parts = nil
 		}
-		f.Claims = append(f.Claims, claim)
 	}
 	return f
 }
@@ -100,7 +99,7 @@ func (v Verification) Basis() []string {
 		}
 	}
 	decided, stay := 0, 0
-	for _, c := range counted(v.Claims, false) {
+	for _, c := range counted(withoutTwins(v.Claims), false) {
 		if c.P > 0 {
 			decided++
 		}
@@ -157,7 +156,7 @@ func (v Verification) Print(w io.Writer, flags string) error {
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "%s\n", strings.Join(v.Basis(), "\n"))
-	fmt.Fprintf(&b, "%s.\n", CountVerdicts(v.Claims))
+	fmt.Fprintf(&b, "%s.\n", Total(v.Claims))
 	for _, f := range v.Figures {
 		if line := f.missing(flags); line != "" {
 			b.WriteString(line + "\n")

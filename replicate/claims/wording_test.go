@@ -66,7 +66,7 @@ func TestClosedForm(t *testing.T) {
 	} {
 		c.part.Panel, c.part.Series = "a", "ours"
 		j := judgeOne(c.part, threeSeeds(.1))
-		line := figures.Lines([]figures.Claim{j.OnPage(noCommand)})[0].String()
+		line := figures.Lines([]figures.Claim{j.onPage(noCommand)})[0].String()
 		if j.Verdict != c.want || j.P != 0 || !strings.Contains(j.String(), c.text) || !strings.Contains(line, "by its closed form") {
 			t.Errorf("%+v: %s\n%s", c.part, j, line)
 		}
@@ -132,10 +132,10 @@ func TestCountedOnce(t *testing.T) {
 	all := []Judged{claim("a", Holds, .02), claim("b", Holds, .03), claim("c", Holds, .02), claim("d", Holds, .04),
 		claim("e", Undecided, 0)}
 	all[2].Twin, all[3].New = "a", true
-	if got := CountVerdicts(all); got != "3 claims: 2 hold, 1 is undecided; counted apart: 1 holds" {
+	if got := Total(all); got != "3 claims: 2 hold, 1 is undecided; counted apart: 1 holds" {
 		t.Error(got)
 	}
-	if got := CountVerdicts(all[2:3]); got != "no claim" {
+	if got := Total(all[2:3]); got != "no claim" {
 		t.Error(got)
 	}
 	for id, want := range map[string]string{"fig1-few": "counted in Figure 12, which has the same numbers",

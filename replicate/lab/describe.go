@@ -103,12 +103,14 @@ func (r *Result) describeClaims(f paper.Figure, o Options) error {
 		return nil
 	}
 	gallery, err := o.published()
-	r.Figure.Answer, r.Figure.Tally = claims.Answer(r.Claims), claims.CountVerdicts(r.Claims)
-	for _, c := range r.Claims {
-		shown := c.OnPage(func(panels string) string { return o.pageCommand(f, panels) })
-		shown.Gallery = inGallery(c, gallery)
-		r.Figure.Claims = append(r.Figure.Claims, shown)
+	for i, c := range r.Claims {
+		r.Claims[i].Holm = holmOf(c, gallery)
 	}
+	shown := claims.Show(r.Claims, func(panels string) string { return o.pageCommand(f, panels) })
+	for i, c := range r.Claims {
+		shown.Claims[i].Gallery = inGallery(c, gallery)
+	}
+	r.Figure.Answer, r.Figure.Tally, r.Figure.Claims = shown.Answer, shown.Tally, shown.Claims
 	return err
 }
 

@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"tvps/ci/demand"
@@ -130,6 +133,78 @@ func values(t *testing.T, f paper.Figure, dir string) map[figures.Row]float64 {
 		}
 	}
 	return out
+}
+
+// TestPlacesAgree: headline, tally and verdicts of every figure are the same on its page, in the terminal, in the
+// gallery, in notebooks and in README.md. The tally counts what is listed below it, and the headline says nothing else.
+func TestPlacesAgree(t *testing.T) {
+	t.Setenv("TVPS_DATA", "")
+	readme := string(demand.Read(t, filepath.Join("..", "..", "README.md")))
+	for _, dir := range []string{gallery, medium} {
+		v, l := committed(t, dir), fromTables(t, testCatalog, dir)
+		page := strings.ReplaceAll(string(demand.Read(t, filepath.Join(dir, "README.md"))), `\_`, "_")
+		for _, f := range testCatalog.FiguresAt(v.Scale) {
+			o := Options{Scale: v.Scale, Judged: true}
+			panels, _, err := l.stored(f, o)
+			demand.NoError(t, err)
+			r, err := l.describe(f, o, panels, claims.Judge(f, panels), nil)
+			demand.NoError(t, err)
+			shown, terminal := v.Shown(f, ""), &strings.Builder{}
+			l.Stdout = terminal
+			demand.NoError(t, l.printLines(r))
+			demand.Words(t, terminal.String(), r.Figure.Tally)
+			if trained := dir == gallery && len(committed(t, medium).Of(f.Name())) > 0; !trained { // at medium instead
+				demand.Words(t, page, shown.Tally)
+				_, verdicts, ok := strings.Cut(shown.Tally, " claims: ")
+				if !ok {
+					verdicts = strings.Replace(shown.Tally, "1 claim ", "1 ", 1)
+				}
+				demand.Words(t, readme, "<br>"+verdicts+" |")
+			}
+			if !reflect.DeepEqual(r.Figure.Answer, shown.Answer) || r.Figure.Tally != shown.Tally {
+				t.Errorf("%s says on its page %v, %s; in the gallery %v, %s", f.Name(), r.Figure.Answer, r.Figure.Tally,
+					shown.Answer, shown.Tally)
+			}
+			count, lost := map[figures.Outcome]int{}, 0
+			for i, c := range shown.Claims {
+				if own := r.Figure.Claims[i].Verdict; own != c.Verdict {
+					t.Errorf("%s is %v on the page, %v in the gallery", c.ID, own, c.Verdict)
+				}
+				demand.Words(t, terminal.String(), signs[r.Claims[i].Verdict.Short()]+" "+c.Verdict.Short().Word+" ")
+				if count[c.Verdict.Outcome]++; strings.Contains(c.Verdict.Word, "Holm") {
+					lost++
+				}
+			}
+			if n := strings.Count(terminal.String(), "Not with Holm's correction: "); n != lost {
+				t.Errorf("%s: %d verdicts in the gallery are not kept, in the terminal %d", f.Name(), lost, n)
+			}
+			for _, a := range shown.Answer {
+				demand.Words(t, page, sentence(a))
+				if count[a.Verdict.Outcome] == 0 {
+					t.Errorf("%s: no claim is listed as %s, and the headline has one", f.Name(), a.Verdict.Word)
+				}
+			}
+			if listed := numbers(shown.Tally); listed != len(shown.Claims) {
+				t.Errorf("%s: %d verdicts in %q, %d claims are listed", f.Name(), listed, shown.Tally, len(shown.Claims))
+			}
+		}
+	}
+}
+
+// sentence is a part of a headline as the gallery has it.
+func sentence(a figures.Answer) string {
+	return strings.ToUpper(a.Verdict.Word[:1]) + a.Verdict.Word[1:] + ":** " +
+		strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(a.Text) + "."
+}
+
+// numbers sums the numbers of verdicts in a tally.
+func numbers(tally string) (sum int) {
+	tally, _, _ = strings.Cut(regexp.MustCompile(`^\d+ claims: `).ReplaceAllString(tally, ""), " counted with")
+	for _, n := range regexp.MustCompile(`(\d+) (claim|hold|do|show|is|are)`).FindAllStringSubmatch(tally, -1) {
+		count, _ := strconv.Atoi(n[1])
+		sum += count
+	}
+	return sum
 }
 
 // TestRowCommand: the options of the command in a claim's row, with the gallery's tables, give the row's numbers again,

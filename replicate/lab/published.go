@@ -28,6 +28,18 @@ func (o Options) published() (map[string]claims.Judged, error) {
 	return out, nil
 }
 
+// holmOf is what Holm's correction for all claims of the gallery makes of the verdict on a claim that was judged by the
+// same numbers as there; empty for others, as it takes all claims.
+func holmOf(here claims.Judged, gallery map[string]claims.Judged) claims.Holm {
+	there := gallery[here.ID]
+	if !slices.EqualFunc(here.Parts, there.Parts, func(a, b claims.JudgedPart) bool {
+		return a.Effect == b.Effect && a.Level == b.Level && a.Verdict == b.Verdict
+	}) {
+		return ""
+	}
+	return there.Holm
+}
+
 // inGallery says what the gallery's runs say about a claim, as "gallery: holds (8 seeds, every 2nd step)". It is empty
 // where they are no larger sample than the claim was judged by.
 func inGallery(here claims.Judged, gallery map[string]claims.Judged) string {

@@ -101,7 +101,7 @@ func TestPanelsErrors(t *testing.T) {
 		o     Options
 		words []string
 	}{
-		{Options{Scale: "tiny", Panels: []string{"a", "e"}}, []string{`no panel "e"`, "did you mean", "a, b, c, d"}},
+		{Options{Scale: "tiny", Panels: []string{"a", "e"}}, []string{`no panel "e"`, "a, b, c, d"}},
 		{Options{Scale: ""}, []string{"no scale"}},
 		{Options{Scale: "tiny", Overrides: []string{"b.epohcs=4"}}, []string{`"epohcs"`, `did you mean "epochs"`}},
 		{Options{Scale: "tiny", Overrides: []string{"z.epochs=4"}}, []string{`no setting "z.epochs"`}},

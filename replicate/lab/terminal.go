@@ -61,6 +61,9 @@ func (l *Lab) printLines(r *Result) error {
 		if there, _, more := strings.Cut(shown.Gallery, " ("); more {
 			text = there + ". " + text
 		}
+		if c.Holm == claims.Lost {
+			text = "Not with Holm's correction: " + text
+		}
 		verdict := fmt.Sprintf("  %s %-13s  %-24s  ", signs[c.Verdict.Short()], c.Word(), c.Effects())
 		if len(c.Untested) > 0 { // the verdict says so, and leaves no room
 			line(strings.TrimRight(verdict, " "))

@@ -76,7 +76,7 @@ func TestReadme(t *testing.T) {
 	demand.Words(t, readme, bibTeX)
 	all := committed(t, medium).Claims
 	p := all[slices.IndexFunc(all, func(c claims.Judged) bool { return c.ID == "fig2b-omega-context" })].Parts[0]
-	text := fmt.Sprintf("rises by %.1f (%.1f%% interval %.1f to %.1f)", p.Effect.Mean, 100*p.Level, p.Effect.Low, p.Effect.High)
+	text := fmt.Sprintf("earns %.1f more (%.1f to %.1f)", p.Effect.Mean, p.Effect.Low, p.Effect.High)
 	if p.Verdict != claims.Holds || !strings.Contains(readme, text) {
 		t.Errorf("README.md lacks %q; the claim %s", text, p.Verdict)
 	}
@@ -137,8 +137,7 @@ func TestAnswers(t *testing.T) {
 	readings := string(demand.Read(t, filepath.Join(gallery, readingFolder, "README.md")))
 	if n := regexp.MustCompile(`Of (\d+) claims, (\d+) hold`).FindStringSubmatch(readings); n == nil {
 		t.Error("the page of readings does not say how many claims depend on them")
-	} else if text := fmt.Sprintf("We judged %s claims under other [readings](replicate/paper/INTERPRETATIONS.md) of the paper: "+
-		"[%s depend on them]", n[1], n[2]); !strings.Contains(strings.Join(strings.Fields(readme), " "), text) {
+	} else if text := fmt.Sprintf("Of %s claims, [%s hold by one reading]", n[1], n[2]); !strings.Contains(strings.Join(strings.Fields(readme), " "), text) {
 		t.Errorf("README.md lacks %q", text)
 	}
 	for part, value := range mean {
@@ -223,7 +222,7 @@ func TestFigureHeads(t *testing.T) {
 		unwrapped := regexp.MustCompile("\n// (\\S)").ReplaceAllString(string(text), " $1")
 		demand.Words(t, unwrapped, fmt.Sprintf("Fig%d declares Figure %d: ", f.Number, f.Number),
 			"Command: go run ./replicate "+f.Command(),
-			fmt.Sprintf("Result at the small scale: %s; see figures/gallery/%s.", claims.CountVerdicts(v.Of(f.Name())),
+			fmt.Sprintf("Result at the small scale: %s; see figures/gallery/%s.", v.Shown(f, "").Tally,
 				f.Name()))
 	}
 }

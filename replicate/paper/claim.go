@@ -67,9 +67,9 @@ func worse(panels, series, base string) []Part {
 	return inPanels(panels, Part{Series: series, Base: base, Test: Below, Margin: Margin})
 }
 
-// Margin is that of differences that decide which learner is better: .3 points of accuracy, which is hardly seen in the
-// paper's pictures. It was set after the first three seeds were known, and before more were run. Two claims of Figure 9
-// have margins of their own.
+// Margin is that of differences that decide which learner is better: 0.3 points of accuracy, hardly seen in the paper's
+// pictures. It was set after the first three seeds were known, and before more were run. Two claims of Figure 9 have
+// margins of their own.
 const Margin = .003
 
 // Test names the side of its bound on which a statistic is claimed to lie.
@@ -92,7 +92,7 @@ const (
 	Difference  Statistic = "difference"  // mean of series minus base over steps
 	EndGain     Statistic = "end-gain"    // mean of series minus base over the last quarter of the steps
 	Share       Statistic = "share"       // share of steps at which the series is above the base; a tie counts half
-	Rejected    Statistic = "rejected"    // share of steps at which the series, a p-value, is below .05
+	Rejected    Statistic = "rejected"    // share of steps at which the series, a p-value, is below 0.05
 	Slope       Statistic = "slope"       // slope of the least-squares line through the series, per 100 steps
 	Correlation Statistic = "correlation" // Pearson's, of series and base over steps
 	Ratio       Statistic = "ratio"       // mean of series minus base, divided by the mean of the base

@@ -16,7 +16,7 @@ import "slices"
 // Command: go run ./replicate fig1 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
 // Result at the small scale: 12 claims: 7 hold, 2 hold partly, 3 do not hold; counted apart: 1 holds, 1 does not hold;
-// see figures/gallery/fig01.
+// CLEAR not tested; see figures/gallery/fig01.
 func Fig1() Figure {
 	return Figure{
 		Number:  1,
@@ -74,15 +74,15 @@ func Fig1() Figure {
 			},
 			{
 				ID:    "fig1a-oracle",
-				Text:  "On the Gaussian, Recent and Fine-tune are within 1 point of .960, the oracle's accuracy",
+				Text:  "On the Gaussian, Recent and Fine-tune are within 1 point of 0.960, the oracle's accuracy",
 				Place: "Section 3.1.2",
 				Says: `"both Recent and Fine-tune are like oracle for this experiment" (the oracle knows the mean of ` +
-					"step t and is tested on step t + 1, .1 away: .5 + Phi(.1) - Phi(0) = .960; the point is ours)",
+					"step t and is tested on step t + 1, 0.1 away: 0.5 + Phi(0.1) - Phi(0) = 0.960; the point is ours)",
 				Parts: []Part{
 					{Panel: "a", Series: "recent", Statistic: Level, Test: Within, Around: .96, Bound: .01},
 					{Panel: "a", Series: "finetune", Statistic: Level, Test: Within, Around: .96, Bound: .01},
 				},
-				Was: &Wording{Text: "Recent and Fine-tune are above .95", Parts: []Part{
+				Was: &Wording{Text: "Recent and Fine-tune are above 0.95", Parts: []Part{
 					{Panel: "a", Series: "recent", Statistic: Level, Bound: .95},
 					{Panel: "a", Series: "finetune", Statistic: Level, Bound: .95},
 				}},

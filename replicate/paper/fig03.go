@@ -42,14 +42,14 @@ func Fig3() Figure {
 				Place: "Section 3.3; caption of Fig. 3",
 				Says:  `"our method works better than standard propensity method"`,
 				Parts: better("a", "ours", "standard"),
-				Note:  "close to the margin: the upper end is .00295, and .00297 with Figure 1's runs of Ours, from other processors",
+				Note:  "close to the margin: the upper end is 0.00295, and 0.00297 with Figure 1's runs of Ours, from other processors",
 			},
 			{
 				ID:    "fig3b-ours-follows",
 				Text:  "Our score follows the drift: it correlates with the exact one over time",
 				Short: "our score follows the drift",
 				Place: "Section 3.3",
-				Says: `"our method fairly detects shifts across different time steps" (the bound of .5 is ` +
+				Says: `"our method fairly detects shifts across different time steps" (the bound of 0.5 is ` +
 					"ours)",
 				Parts: []Part{{Panel: "b", Series: "ours", Base: "exact", Statistic: Correlation, Bound: .5}},
 			},
@@ -59,7 +59,7 @@ func Fig3() Figure {
 				Short: "the standard score ignores the drift",
 				Place: "Section 3.3",
 				Says: `"standard propensity scoring largely ignores shifts across different time steps" ` +
-					"(the bound of .5 is ours)",
+					"(the bound of 0.5 is ours)",
 				Parts: []Part{
 					{Panel: "b", Series: "standard", Base: "exact", Statistic: Correlation, Test: Below, Bound: .5},
 				},

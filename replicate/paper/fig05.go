@@ -55,7 +55,7 @@ func Fig5() Figure {
 				Text:  "Our score follows the exact one over time",
 				Short: "our score follows the periodic shift",
 				Place: "caption of Fig. 5",
-				Says:  `"appropriately weighs the data as it evolves" (the bound of .5 is ours)`,
+				Says:  `"appropriately weighs the data as it evolves" (the bound of 0.5 is ours)`,
 				Parts: []Part{{Panel: "b", Series: "ours", Base: "exact", Statistic: Correlation, Bound: .5}},
 			},
 			{
@@ -64,7 +64,7 @@ func Fig5() Figure {
 					"one over time",
 				Short: "the standard score ignores the shift",
 				Place: "caption of Fig. 5; Section 3.3",
-				Says: `the standard score "is unable to identify the distribution shift" (the bound of .5 ` +
+				Says: `the standard score "is unable to identify the distribution shift" (the bound of 0.5 ` +
 					"is ours)",
 				Parts: []Part{
 					{Panel: "b", Series: "standard", Base: "exact", Statistic: Correlation, Test: Below, Bound: .5},

@@ -9,7 +9,7 @@ package paper
 //
 // Command: go run ./replicate fig7 [--scale tiny|small|paper] [--panel a,b,c]
 //
-// Result at the small scale: 1 claim holds; see figures/gallery/fig07.
+// Result at the small scale: 1 claim holds; CLEAR not tested; see figures/gallery/fig07.
 func Fig7() Figure {
 	return Figure{
 		Number:  7,

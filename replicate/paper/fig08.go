@@ -9,7 +9,7 @@ package paper
 //
 // Command: go run ./replicate fig8 [--scale tiny|small|paper] [--panel a,b,c]
 //
-// Result at the small scale: 2 claims: 1 holds, 1 shows no difference; see figures/gallery/fig08.
+// Result at the small scale: 2 claims: 1 holds, 1 shows no difference; CLEAR not tested; see figures/gallery/fig08.
 func Fig8() Figure {
 	return Figure{
 		Number: 8,
@@ -26,10 +26,10 @@ func Fig8() Figure {
 		Claims: []Claim{
 			{
 				ID:    "fig8-similar",
-				Text:  "Method 1 and Method 2 are within .3 points of each other",
-				Short: "Methods 1 and 2 are at most .3 points apart",
+				Text:  "Method 1 and Method 2 are within 0.3 points of each other",
+				Short: "Methods 1 and 2 are at most 0.3 points apart",
 				Place: "Appendix C, Method 1 vs Method 2; Section 2.2; Appendix B",
-				Says:  `"both methods perform similarly" (the .3 points are ours)`,
+				Says:  `"both methods perform similarly" (the 0.3 points are ours)`,
 				Parts: inPanels("abc", Part{Series: "method1", Base: "method2", Test: Within, Bound: Margin}),
 				Was: &Wording{"within 1 point", inPanels("abc", Part{Series: "method1", Base: "method2", Test: Within,
 					Bound: .01})},

@@ -88,9 +88,9 @@ const (
 )
 
 // These margins were set after the six seeds at every 11th step were known. No margin below the half
-// widths of their intervals, .029 and .25, changes a verdict.
+// widths of their intervals, 0.029 and 0.25, changes a verdict.
 const (
-	riseMargin     = .003 // of squared MMD in 100 steps: a tenth of its mean of .029, as in fig9-small-gap
+	riseMargin     = .003 // of squared MMD in 100 steps: a tenth of its mean of 0.029, as in fig9-small-gap
 	rejectedMargin = .1   // of the share of steps: 40 to 60% is neither fewer nor more than half
 )
 

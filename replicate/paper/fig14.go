@@ -28,10 +28,10 @@ func Fig14() Figure {
 		Claims: []Claim{
 			{
 				ID:    "fig14-similar",
-				Text:  "Without a shift, Ours is within .3 points of Everything",
-				Short: "without a shift, Ours is at most .3 points from Everything",
+				Text:  "Without a shift, Ours is within 0.3 points of Everything",
+				Short: "without a shift, Ours is at most 0.3 points from Everything",
 				Place: "Appendix C, No Shift; caption of Fig. 14",
-				Says:  `"our method and Everything perform similarly" (the .3 points are ours)`,
+				Says:  `"our method and Everything perform similarly" (the 0.3 points are ours)`,
 				Parts: []Part{{Panel: "a", Series: "ours", Base: "everything", Test: Within, Bound: Margin}},
 				Was: &Wording{"within 1 point", []Part{{Panel: "a", Series: "ours", Base: "everything", Test: Within,
 					Bound: .01}}},

@@ -59,7 +59,7 @@ func seesPanel(key string, of Panel, series ...string) Panel {
 	p.Set, p.Judged, p.Metric, p.YLabel = of.Set, of.Judged, "omega-similarity", "correlation of ω with task similarity"
 	p.Noted = []Noted{
 		{"omega-mean", "mean of ω"}, {"omega-share", "effective share"}, {"omega-spread", "standard deviation of log ω"},
-		{"omega-loss", "loss of g on new episodes (g = 0: .693)"},
+		{"omega-loss", "loss of g on new episodes (g = 0: 0.693)"},
 		{"omega-recency", "correlation of ω with the episode's number"},
 	}
 	return p

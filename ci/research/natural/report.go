@@ -110,7 +110,7 @@ func regretsOf(all []*Losses) string {
 
 // aims says what of the declared aims is met, and what without tables that may be doubted.
 func aims(all []*Losses) string {
-	rows := [][]string{row("judged on", "rule that was chosen", "tables more than .5% behind (aim: none)", "ahead (aim: half)",
+	rows := [][]string{row("judged on", "rule that was chosen", "tables more than 0.5% behind (aim: none)", "ahead (aim: half)",
 		"mean regret; tuned forgetting's (aim: under a third)")}
 	for _, part := range []struct {
 		name string
