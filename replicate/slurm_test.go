@@ -44,8 +44,8 @@ func (s *sandbox) logs() string {
 	return all.String()
 }
 
-// cancelJobs calls scancel as submit says, and waits until nothing is left of the jobs.
-func cancelJobs(t *testing.T, c *slurm, said string) {
+// scancel cancels jobs as submit says, and waits until nothing is left of the jobs.
+func scancel(t *testing.T, c *slurm, said string) {
 	t.Helper()
 	ids := regexp.MustCompile("`scancel (.*)` ends").FindStringSubmatch(said)
 	if out, err := c.command("scancel", strings.Fields(ids[1])...).CombinedOutput(); err != nil {
@@ -107,7 +107,7 @@ func TestSlurmCancelAndSubmitAgain(t *testing.T) {
 	want := localTable(t)
 	stdout, _ := s.succeed(t, s.submitArgs()...)
 	c.wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
-	cancelJobs(t, c, stdout)
+	scancel(t, c, stdout)
 	done := s.stepsDone()
 	stdout, _ = s.succeed(t, s.submitArgs("--wait")...)
 	if got := s.csv(t); got != want || done == 0 {
@@ -180,7 +180,7 @@ func TestSlurmAgents(t *testing.T) {
 		"--sbatch=--cpus-per-task=1", "--results", s.results, "--out", s.out, "--folder", s.jobs()})
 	stdout, _ := s.succeed(t, submit...)
 	c.wait(10*time.Minute, "evaluation of all agents", func() bool { _, agents := s.agentSteps(); return agents == 6 })
-	cancelJobs(t, c, stdout)
+	scancel(t, c, stdout)
 	saved, _ := filepath.Glob(filepath.Join(s.results, "claw", "*.state"))
 	if done, _ := s.agentSteps(); len(saved) != 2 || done >= 6*10 {
 		t.Fatalf("%d checkpoints after %d steps, want those of two groups\n%s", len(saved), done, s.logs())

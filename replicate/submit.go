@@ -15,7 +15,6 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/cluster"
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -151,7 +150,7 @@ func (s *submitFlags) arrays() []array {
 const drawMemory = 1000
 
 // jobs describes the arrays that have runs to compute, and the job that draws.
-func (s *submitFlags) jobs(cmd *cobra.Command, figures []paper.Figure, all []runState) ([]cluster.Job, error) {
+func (s *submitFlags) jobs(cmd *cobra.Command, figures []paper.Figure, all []runState) ([]slurmJob, error) {
 	name := cmd.Flags().Arg(0)
 	arguments, err := s.arguments(cmd, name)
 	if err != nil {
@@ -164,7 +163,7 @@ func (s *submitFlags) jobs(cmd *cobra.Command, figures []paper.Figure, all []run
 	command := func(more ...string) []string { // in the folder of the scripts is a copy of this program
 		return slices.Concat([]string{filepath.Join(one.Scripts, "replicate"), name}, more, arguments)
 	}
-	var jobs []cluster.Job
+	var jobs []slurmJob
 	for _, a := range s.arrays() {
 		j, missing := one, 0
 		for _, r := range distinct(all) {
@@ -228,7 +227,7 @@ func (s *submitFlags) arguments(cmd *cobra.Command, name string) ([]string, erro
 }
 
 // job is what all jobs of a figure have in common.
-func (s *submitFlags) job(name string) (j cluster.Job, err error) {
+func (s *submitFlags) job(name string) (j slurmJob, err error) {
 	j.Name, j.Lines = "tvps-"+name, slices.Clone(s.lines)
 	if s.time != "" {
 		j.Lines = append(j.Lines, "--time="+s.time)
@@ -272,7 +271,7 @@ func environ() (map[string]string, error) {
 // variable matches the names of those variables. The name of an exported shell function is none.
 var variable = regexp.MustCompile(`^(TVPS_\w*|PJRT_PLUGIN_LIBRARY_PATH|XLA_FLAGS)$`)
 
-func printScripts(out io.Writer, jobs []cluster.Job) error {
+func printScripts(out io.Writer, jobs []slurmJob) error {
 	for _, j := range jobs {
 		text, err := j.Script()
 		if err != nil {
@@ -286,7 +285,7 @@ func printScripts(out io.Writer, jobs []cluster.Job) error {
 }
 
 // submit writes what the jobs need, submits them and says what it has submitted.
-func (s *submitFlags) submit(cmd *cobra.Command, jobs []cluster.Job) (ids []int, err error) {
+func (s *submitFlags) submit(cmd *cobra.Command, jobs []slurmJob) (ids []int, err error) {
 	ctx := cmd.Context()
 	for _, j := range jobs {
 		if err := j.Write(); err != nil {
@@ -299,7 +298,7 @@ func (s *submitFlags) submit(cmd *cobra.Command, jobs []cluster.Job) (ids []int,
 	if err := s.fetchPlugin(ctx); err != nil {
 		return nil, err
 	}
-	if ids, err = cluster.Submit(ctx, jobs); ctx.Err() != nil {
+	if ids, err = submitJobs(ctx, jobs); ctx.Err() != nil {
 		return nil, usage.Interruptedf("interrupted: nothing is submitted")
 	} else if err != nil {
 		return nil, err
@@ -325,7 +324,7 @@ func (s *submitFlags) submit(cmd *cobra.Command, jobs []cluster.Job) (ids []int,
 
 // typed is a call of this program as its user types it.
 func typed(arguments ...string) string {
-	return cluster.Job{Command: append([]string{"replicate"}, arguments...)}.CommandLine()
+	return slurmJob{Command: append([]string{"replicate"}, arguments...)}.CommandLine()
 }
 
 // copyProgram copies this program: `go run` removes its own at the end.
@@ -364,11 +363,11 @@ const (
 )
 
 // follow shows progress until none of the jobs is in the queue, then what the last one has drawn.
-func (s *submitFlags) follow(cmd *cobra.Command, jobs []cluster.Job, ids []int, figures []paper.Figure,
+func (s *submitFlags) follow(cmd *cobra.Command, jobs []slurmJob, ids []int, figures []paper.Figure,
 	o lab.Options) error {
 	ctx, shown := cmd.Context(), ""
 	for pause := firstPoll; ; pause = min(lastPoll, pause*3/2) {
-		waiting, err := cluster.InQueue(ctx, ids)
+		waiting, err := inQueue(ctx, ids)
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
@@ -392,7 +391,7 @@ func (s *submitFlags) follow(cmd *cobra.Command, jobs []cluster.Job, ids []int, 
 }
 
 // ended prints what was drawn, and what the workers said last if runs are missing.
-func (s *submitFlags) ended(out io.Writer, jobs []cluster.Job, ids []int, all []runState) error {
+func (s *submitFlags) ended(out io.Writer, jobs []slurmJob, ids []int, all []runState) error {
 	missing := slices.ContainsFunc(all, func(r runState) bool { return r.state.Kind != runs.Done })
 	logs, err := os.ReadDir(jobs[0].LogFolder())
 	if err != nil {

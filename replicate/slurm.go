@@ -1,7 +1,4 @@
-// Package cluster submits workers to Slurm: an array of jobs, each of which computes the missing runs of figures that
-// no other computes, and one job that draws the figures. What is computed where is left to the workers and their locks
-// (package runs): Slurm starts them, restarts them after a lost node, preemption or a time limit, and accounts.
-package cluster
+package main
 
 import (
 	"bytes"
@@ -20,8 +17,10 @@ import (
 	"tvps/data/artifact"
 )
 
-// Job is an array of workers, or the job that draws after them. Paths are absolute: batch scripts run on other nodes.
-type Job struct {
+// slurmJob is an array of workers, each of which computes the missing runs that no other computes, or the job that
+// draws after them. Slurm restarts workers after a lost node, preemption or a time limit. Paths are absolute: batch
+// scripts run on other nodes.
+type slurmJob struct {
 	Name     string            // as "tvps-fig1-gpu"; of its script and logs
 	Scripts  string            // folder of the script; the logs are in its folder logs
 	Workers  int               // of an array; 0 for the job that draws
@@ -32,26 +31,26 @@ type Job struct {
 	Lines    []string          // further options of sbatch, as "--constraint=haswell"
 }
 
-//go:embed script.sh
+//go:embed slurm.sh
 var scriptText string
 
-var script = template.Must(template.New("script.sh").Funcs(template.FuncMap{"quote": quote}).Parse(scriptText))
+var batchScript = template.Must(template.New("slurm.sh").Funcs(template.FuncMap{"quote": quote}).Parse(scriptText))
 
 // Script is the batch script of the job.
-func (j Job) Script() ([]byte, error) {
+func (j slurmJob) Script() ([]byte, error) {
 	var out bytes.Buffer
-	err := script.Execute(&out, j)
+	err := batchScript.Execute(&out, j)
 	return out.Bytes(), err
 }
 
 // File is the path of the script.
-func (j Job) File() string { return filepath.Join(j.Scripts, j.Name+".sbatch") }
+func (j slurmJob) File() string { return filepath.Join(j.Scripts, j.Name+".sbatch") }
 
 // Last is the index of the last worker of an array.
-func (j Job) Last() int { return j.Workers - 1 }
+func (j slurmJob) Last() int { return j.Workers - 1 }
 
 // Logs is the pattern of the log's path, in which Slurm puts name, number, array index and node.
-func (j Job) Logs() string {
+func (j slurmJob) Logs() string {
 	name := "%x-%j-%N.log"
 	if j.Workers > 0 {
 		name = "%x-%A_%a-%N.log"
@@ -60,10 +59,10 @@ func (j Job) Logs() string {
 }
 
 // LogFolder is the folder of the logs.
-func (j Job) LogFolder() string { return filepath.Join(j.Scripts, "logs") }
+func (j slurmJob) LogFolder() string { return filepath.Join(j.Scripts, "logs") }
 
 // CommandLine is the command as a shell reads it.
-func (j Job) CommandLine() string { return quote(j.Command...) }
+func (j slurmJob) CommandLine() string { return quote(j.Command...) }
 
 // quote returns words of a shell command.
 func quote(words ...string) string {
@@ -79,7 +78,7 @@ func quote(words ...string) string {
 }
 
 // Write writes the script and makes the folder of the logs.
-func (j Job) Write() error {
+func (j slurmJob) Write() error {
 	text, err := j.Script()
 	if err == nil {
 		err = artifact.MakeFolder(j.LogFolder())
@@ -93,22 +92,22 @@ func (j Job) Write() error {
 	return nil
 }
 
-// Submit submits jobs whose scripts were written, all or none, and returns their numbers. The last one waits until the
-// others have ended, however they end. After an error those that Slurm has accepted are cancelled. It returns a
-// *LimitError if Slurm takes no more jobs.
-func Submit(ctx context.Context, jobs []Job) (ids []int, err error) {
+// submitJobs submits jobs whose scripts were written, all or none, and returns their numbers. The last one waits until
+// the others have ended, however they end. After an error those that Slurm has accepted are cancelled. It returns a
+// *slurmLimit if Slurm takes no more jobs.
+func submitJobs(ctx context.Context, jobs []slurmJob) (ids []int, err error) {
 	for i, j := range jobs {
 		var options []string
 		if i == len(jobs)-1 && i > 0 {
 			options = append(options, "--dependency=afterany:"+joined(ids, ":"))
 		}
 		id, err := j.submit(ctx, options...)
-		var full *LimitError
+		var full *slurmLimit
 		if errors.As(err, &full) {
 			full.Workers = roomFor(ctx, jobs, i)
 		}
 		if err != nil {
-			if cancelErr := cancel(context.WithoutCancel(ctx), ids...); cancelErr != nil {
+			if cancelErr := cancelJobs(context.WithoutCancel(ctx), ids...); cancelErr != nil {
 				err = fmt.Errorf("%w (and jobs %s cannot be cancelled: %w)", err, joined(ids, ", "), cancelErr)
 			}
 			return nil, fmt.Errorf("job %s was not submitted, nor is any other: %w", j.Name, err)
@@ -119,8 +118,8 @@ func Submit(ctx context.Context, jobs []Job) (ids []int, err error) {
 }
 
 // submit submits a job and returns its number.
-func (j Job) submit(ctx context.Context, options ...string) (int, error) {
-	text, err := command(ctx, "sbatch", append(append([]string{"--parsable"}, options...), j.File())...)
+func (j slurmJob) submit(ctx context.Context, options ...string) (int, error) {
+	text, err := slurmCommand(ctx, "sbatch", append(append([]string{"--parsable"}, options...), j.File())...)
 	if err != nil {
 		return 0, err
 	}
@@ -135,13 +134,13 @@ func (j Job) submit(ctx context.Context, options ...string) (int, error) {
 // lines as well.
 var jobNumber = regexp.MustCompile(`(?m)^(\d+)(?:;\S*)?\r?$`)
 
-// LimitError is returned when Slurm takes no more jobs of this user, account or quality of service.
-type LimitError struct {
+// slurmLimit is returned when Slurm takes no more jobs of this user, account or quality of service.
+type slurmLimit struct {
 	Reason  string // as "AssocMaxSubmitJobLimit"
 	Workers int    // of each array that would be taken
 }
 
-func (e *LimitError) Error() string {
+func (e *slurmLimit) Error() string {
 	if e.Workers < 1 {
 		return fmt.Sprintf("Slurm takes no more of your jobs (%s): not even one worker fits", e.Reason)
 	}
@@ -150,7 +149,7 @@ func (e *LimitError) Error() string {
 
 // roomFor returns how many workers each array may have, after job i was refused and those before it were taken. Limits
 // may be the user's, an account's or a quality's, so it tries how much of the array is taken, and cancels that again.
-func roomFor(ctx context.Context, jobs []Job, i int) int {
+func roomFor(ctx context.Context, jobs []slurmJob, i int) int {
 	taken := 0
 	for _, j := range jobs[:i] {
 		taken += j.Workers
@@ -164,19 +163,19 @@ func roomFor(ctx context.Context, jobs []Job, i int) int {
 			continue
 		}
 		fits = middle
-		if cancel(ctx, id) != nil {
+		if cancelJobs(ctx, id) != nil {
 			break
 		}
 	}
 	return (taken + fits - 1) / (len(jobs) - 1) // one draws
 }
 
-// cancel cancels jobs.
-func cancel(ctx context.Context, ids ...int) error {
+// cancelJobs cancels jobs.
+func cancelJobs(ctx context.Context, ids ...int) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := command(ctx, "scancel", strings.Fields(joined(ids, " "))...)
+	_, err := slurmCommand(ctx, "scancel", strings.Fields(joined(ids, " "))...)
 	return err
 }
 
@@ -189,9 +188,9 @@ func joined(ids []int, separator string) string {
 	return strings.Join(out, separator)
 }
 
-// InQueue tells whether one of the jobs waits or runs.
-func InQueue(ctx context.Context, ids []int) (bool, error) {
-	text, err := command(ctx, "squeue", "-h", "--me", "-o", "%F")
+// inQueue tells whether one of the jobs waits or runs.
+func inQueue(ctx context.Context, ids []int) (bool, error) {
+	text, err := slurmCommand(ctx, "squeue", "-h", "--me", "-o", "%F")
 	if err != nil {
 		return false, err
 	}
@@ -212,14 +211,14 @@ var (
 )
 
 var (
-	busy  = regexp.MustCompile(`Socket timed out|Unable to contact slurm controller|temporarily unable|try again later`)
-	limit = regexp.MustCompile(`\w*Submit\w*Limit`)
+	busyController = regexp.MustCompile(`Socket timed out|Unable to contact slurm controller|temporarily unable|try again later`)
+	submitLimit    = regexp.MustCompile(`\w*Submit\w*Limit`)
 )
 
-// command runs a command of Slurm and returns its output. Errors carry what it printed. Once it has started it is not
-// interrupted: the number of a job that a killed sbatch had submitted would be lost. An array that a busy controller
-// took without an answer is submitted twice: its workers then find less to do.
-func command(ctx context.Context, name string, arguments ...string) (string, error) {
+// slurmCommand runs a command of Slurm and returns its output. Errors carry what it printed. Once it has started it is
+// not interrupted: the number of a job that a killed sbatch had submitted would be lost. An array that a busy
+// controller took without an answer is submitted twice: its workers then find less to do.
+func slurmCommand(ctx context.Context, name string, arguments ...string) (string, error) {
 	for begin := time.Now(); ; {
 		if err := ctx.Err(); err != nil {
 			return "", err
@@ -234,9 +233,9 @@ func command(ctx context.Context, name string, arguments ...string) (string, err
 			return stdout.String(), nil
 		case errors.Is(err, exec.ErrNotFound):
 			return "", fmt.Errorf("there is no %s: call this where jobs are submitted from, usually a login node", name)
-		case limit.MatchString(said):
-			return "", &LimitError{Reason: limit.FindString(said)}
-		case !busy.MatchString(said) || time.Since(begin) > patience:
+		case submitLimit.MatchString(said):
+			return "", &slurmLimit{Reason: submitLimit.FindString(said)}
+		case !busyController.MatchString(said) || time.Since(begin) > patience:
 			return "", fmt.Errorf("%s: %w: %s", name, err, said)
 		}
 		select {

@@ -1,4 +1,4 @@
-package cluster
+package main
 
 import (
 	"errors"
@@ -14,20 +14,20 @@ import (
 )
 
 // jobs returns two arrays of n workers and the job that draws, in a folder with a space and a quote.
-func jobs(t *testing.T, n int) []Job {
+func jobs(t *testing.T, n int) []slurmJob {
 	folder := filepath.Join(t.TempDir(), "it's here")
-	one := Job{Scripts: folder, Folder: folder, Environ: map[string]string{"TVPS_DATA": "/it's here"}, MemoryMB: 1500,
+	one := slurmJob{Scripts: folder, Folder: folder, Environ: map[string]string{"TVPS_DATA": "/it's here"}, MemoryMB: 1500,
 		Lines: []string{"--constraint=haswell", "--time=90"}}
 	workers, images, draw := one, one, one
 	workers.Name, workers.Workers, workers.Command = "tvps-fig1", n, []string{"/p", "fig1", "--set=b.epochs=5; rm x"}
 	images.Name, images.Workers, images.Command = "tvps-fig1-images", n, []string{"/p", "fig1"}
 	images.Lines = []string{"--gres=gpu:1", "--gres=gpu:a100:1"}
 	draw.Name, draw.Command = "tvps-fig1-draw", []string{"/p", "fig1", "--stored"}
-	return []Job{workers, images, draw}
+	return []slurmJob{workers, images, draw}
 }
 
 // written is jobs with their scripts.
-func written(t *testing.T, n int) []Job {
+func written(t *testing.T, n int) []slurmJob {
 	t.Helper()
 	all := jobs(t, n)
 	for _, j := range all {
@@ -90,7 +90,7 @@ func TestSubmitFails(t *testing.T) {
 	if info, err := os.Stat(all[0].File()); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the script's mode is %v, %v", info.Mode(), err)
 	}
-	_, err := Submit(t.Context(), all)
+	_, err := submitJobs(t.Context(), all)
 	demand.Error(t, err, "tvps-fig1-draw", "no quota")
 	demand.Words(t, string(demand.Read(t, filepath.Join(dir, "calls"))), "--dependency=afterany:41:42 ")
 	if got := demand.Read(t, filepath.Join(dir, "ids")); string(got) != "41 42\n" {
@@ -107,11 +107,11 @@ func TestBusyController(t *testing.T) {
 		"sbatch": "echo x >>calls; n=$(wc -l <calls)\n[ $n -ge $(cat answers) ] || " +
 			"{ echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1; }\necho $n"})
 	demand.Write(t, filepath.Join(dir, "answers"), "4")
-	if ids, err := Submit(t.Context(), written(t, 2)); err != nil || fmt.Sprint(ids) != "[4 5 6]" {
+	if ids, err := submitJobs(t.Context(), written(t, 2)); err != nil || fmt.Sprint(ids) != "[4 5 6]" {
 		t.Errorf("jobs %d, %v", ids, err)
 	}
 	demand.Write(t, filepath.Join(dir, "answers"), "100000")
-	_, err := Submit(t.Context(), written(t, 2))
+	_, err := submitJobs(t.Context(), written(t, 2))
 	demand.Error(t, err, "tvps-fig1 was not submitted", "Socket timed out")
 }
 
@@ -128,8 +128,8 @@ echo x >>calls; id=$(wc -l <calls); echo $n >queue/$id; echo $id`,
 	demand.NoError(t, os.Mkdir(filepath.Join(dir, "queue"), 0o755))
 	for _, c := range []struct{ limit, fits int }{{1, 0}, {2, 0}, {3, 1}, {4, 1}, {9, 4}, {10, 4}, {11, 5}, {16, 7}} {
 		demand.Write(t, filepath.Join(dir, "limit"), fmt.Sprint(c.limit))
-		_, err := Submit(t.Context(), written(t, 8))
-		var full *LimitError
+		_, err := submitJobs(t.Context(), written(t, 8))
+		var full *slurmLimit
 		if !errors.As(err, &full) || full.Workers != c.fits || full.Reason != "AssocMaxSubmitJobLimit" {
 			t.Errorf("limit %d: %v, want %d workers", c.limit, err, c.fits)
 		}
@@ -137,10 +137,10 @@ echo x >>calls; id=$(wc -l <calls); echo $n >queue/$id; echo $id`,
 			t.Errorf("limit %d: left in the queue: %v", c.limit, left)
 		}
 		if c.fits > 0 {
-			if ids, err := Submit(t.Context(), written(t, c.fits)); err != nil {
+			if ids, err := submitJobs(t.Context(), written(t, c.fits)); err != nil {
 				t.Errorf("limit %d: %d workers do not fit: %v", c.limit, c.fits, err)
 			} else {
-				demand.NoError(t, cancel(t.Context(), ids...))
+				demand.NoError(t, cancelJobs(t.Context(), ids...))
 			}
 		}
 	}
