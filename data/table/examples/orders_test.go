@@ -9,20 +9,53 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/table"
 )
 
-var update = flag.Bool("update", false, "write drifting.csv")
+var update = flag.Bool("update", false, "write the tables")
 
-// TestTable: the committed table is what the program makes, byte for byte.
+// TestTable: the committed tables are what the program makes, byte for byte.
 func TestTable(t *testing.T) {
-	made := filepath.Join(t.TempDir(), "drifting.csv")
-	if *update {
-		made = "drifting.csv"
+	for name, write := range map[string]func(path string) error{
+		"drifting.csv":  func(path string) error { return Write(path, Orders(Seed, Rows)) },
+		"fee.csv":       func(path string) error { return table.Write(path, Fee(Seed, 0, FeeWeeks)...) },
+		"fee-later.csv": func(path string) error { return table.Write(path, Fee(Seed, FeeWeeks, FeeWeeks+FeeLater)...) },
+	} {
+		made := filepath.Join(t.TempDir(), name)
+		if *update {
+			made = name
+		}
+		demand.NoError(t, write(made))
+		want := demand.Read(t, made)
+		if have, err := os.ReadFile(name); err != nil || !bytes.Equal(have, want) {
+			t.Errorf("%s is not what `go test ./data/table/examples -update` writes (%v)", name, err)
+		}
 	}
-	demand.NoError(t, Write(made, Orders(Seed, Rows)))
-	want := demand.Read(t, made)
-	if have, err := os.ReadFile("drifting.csv"); err != nil || !bytes.Equal(have, want) {
-		t.Errorf("drifting.csv is not what `go test ./data/table/examples -update` writes (%v)", err)
+}
+
+// TestFee: with the fee far fewer orders from the web are returned, and as many as ever of other channels; after it, all
+// is as before it.
+func TestFee(t *testing.T) {
+	share := func(web bool, from, to int) float64 {
+		n, yes := 0., 0.
+		for seed := range int64(20) {
+			columns := Fee(seed, from, to)
+			for i, channel := range columns[2].Values.([]string) {
+				if (channel == "web") == web {
+					n++
+					if columns[5].Values.([]string)[i] == "yes" {
+						yes++
+					}
+				}
+			}
+		}
+		return yes / n
+	}
+	for _, web := range []bool{true, false} {
+		before, fee, after := share(web, 0, 25), share(web, 35, 55), share(web, 65, FeeWeeks+FeeLater)
+		if math.Abs(after-before) > .02 || web && before-fee < .3 || !web && math.Abs(before-fee) > .02 {
+			t.Errorf("web %t: %.3f of the orders are returned before the fee, %.3f with it, %.3f after it", web, before, fee, after)
+		}
 	}
 }
 
