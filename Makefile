@@ -17,10 +17,10 @@ ci:
 # package index, as it links for an older glibc (2.28: RHEL 8, Debian 10) than that of this machine.
 python := gomlx_models/propensity/python
 wheel:
-	python3 -m venv bin/wheel
-	bin/wheel/bin/pip install -q -c $(python)/constraints.txt build ziglang
+	python3 -m venv bin/.wheel
+	bin/.wheel/bin/pip install -q -c $(python)/constraints.txt build ziglang
 	for target in amd64:x86_64 arm64:aarch64; do \
 	  GOOS=linux GOARCH=$${target%:*} CGO_ENABLED=1 \
-	  CC="$$PWD/bin/wheel/bin/python -m ziglang cc -target $${target#*:}-linux-gnu.2.28" \
-	  bin/wheel/bin/python -m build --wheel $(python) || exit 1; \
+	  CC="$$PWD/bin/.wheel/bin/python -m ziglang cc -target $${target#*:}-linux-gnu.2.28" \
+	  bin/.wheel/bin/python -m build --wheel $(python) || exit 1; \
 	done

@@ -1,7 +1,6 @@
 package propensity_test
 
 import (
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,15 +25,6 @@ func TestReadmeProgram(t *testing.T) {
 	want = want[:comment] + "}\n"
 	if !strings.Contains(read(t, "README.md"), "```go\n"+want+"```\n") {
 		t.Errorf("README.md does not hold this program:\n%s", want)
-	}
-}
-
-// TestFirstExample: the function in the README of the repository is that of readme_example_test.go.
-func TestFirstExample(t *testing.T) {
-	_, code, _ := strings.Cut(read(t, "readme_example_test.go"), "// weightsAt")
-	code, _, _ = strings.Cut(code, "\nfunc Example")
-	if !strings.Contains(read(t, filepath.Join("..", "..", "README.md")), "```go\n// weightsAt"+code+"```\n") {
-		t.Errorf("README.md does not hold this function:\n// weightsAt%s", code)
 	}
 }
 
