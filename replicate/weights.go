@@ -29,7 +29,8 @@ type weightsFlags struct {
 	kind, clip, unseen string
 	out, score         string
 	permutations       int
-	testModel, results string // of --kind auto
+	testModel, gap     string // of --kind auto
+	results            string // of --kind auto
 	workers            int
 }
 
@@ -67,6 +68,7 @@ func weightsCommand() *cobra.Command {
 	flags.StringVar(&f.testModel, "test-model", backtest.Models[0],
 		"model of the back test of --kind auto: "+strings.Join(backtest.Models, ", ")+
 			", \"exec:COMMAND\" or \"serve:COMMAND\"")
+	flags.StringVar(&f.gap, "gap", "", "how late labels come, for the back test of --kind auto, as --gap of backtest")
 	flags.StringVar(&f.results, "results", "results", "folder of back tests, for --kind auto and for the note on the last one")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of models that train in parallel, with --kind auto")
 	flags.StringVarP(&f.out, "out", "o", "weights.parquet", "file of the weights, .parquet or .csv")
@@ -138,7 +140,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	}
 	var test *backtest.Job
 	if f.kind == auto {
-		q := backtest.Request{Request: p.Request.Request, Model: f.testModel, Until: p.At}
+		q := backtest.Request{Request: p.Request.Request, Model: f.testModel, Until: p.At, Gap: f.gap}
 		q.Fit.Permutations = 0 // the weights test for drift
 		test, err = backtest.Prepare(q)
 		if err != nil {

@@ -33,8 +33,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestFee: with the fee far fewer orders from the web are returned, and as many as ever of other channels; after it, all
-// is as before it.
+// TestFee: with the fee far fewer orders from the web are returned, and as many as ever of other channels; after it all
+// is as before.
 func TestFee(t *testing.T) {
 	share := func(web bool, from, to int) float64 {
 		n, yes := 0., 0.

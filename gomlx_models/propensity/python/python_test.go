@@ -121,8 +121,7 @@ print(os.path.abspath(build_wheel("again")))`))
 func documents(t *testing.T, python, program string) {
 	block := regexp.MustCompile("(?ms)^```(python)?\n(.*?)^```")
 	command := regexp.MustCompile(`(?m)^(?:\./tvps|go run \./replicate) ((?:drift|backtest|weights) .*)$`)
-	for _, name := range []string{"README.md", "replicate/TABLES.md", "data/table/examples/README.md",
-		"gomlx_models/propensity/python/README.md"} {
+	for _, name := range []string{"README.md", "replicate/TABLES.md", "gomlx_models/propensity/python/README.md"} {
 		dir, script, commands := t.TempDir(), "", 0
 		for _, part := range []string{"data", "gomlx_models"} {
 			source, err := filepath.Abs(filepath.Join(root, part))

@@ -170,9 +170,9 @@ class Weighted(WithFake):
 
     def test_gap_and_group(self):
         """Both reach the program: the gap with its back test alone."""
-        tvps.TimeWeighted(Ridge(), gap="7 days").fit(X, [1.0, 2, 3], time=TIME, group=[5, 6, 5])
+        tvps.TimeWeighted(Ridge(), gap=datetime.timedelta(7)).fit(X, [1.0, 2, 3], time=TIME, group=[5, 6, 5])
         flags = dict(self.flags)
-        self.assertEqual((flags["gap"], flags["group"]), ("7 days", "group"))
+        self.assertEqual((flags["gap"], flags["group"]), ("168 hours", "group"))
         tvps.TimeWeights("joint", gap=datetime.timedelta(1)).fit(X, Y, time=TIME)
         self.assertFalse({"gap", "group"} & set(dict(self.flags)))
 

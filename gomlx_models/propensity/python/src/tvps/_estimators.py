@@ -31,7 +31,7 @@ class TimeWeights(BaseEstimator):
         back test needs, it is "covariate".
     bin, at, half_life, floor, clip, seed, quiet: as of `weights`.
     test_model: model of the back test, as `model` of `backtest`; None: "logistic".
-    gap: of that back test, how late outcomes are known, as of `TemporalSplit`.
+    gap: of that back test, how late outcomes are known: "7 days", a timedelta, or a number of blocks.
     flags: a dict of other flags of the command, as {"permutations": 0, "zone": "Europe/Paris"}.
 
     Fitted, it has sample_weight_ (mean 1 over the rows up to T, 0 after), details_ (a Details), feature_names_in_ and
@@ -367,5 +367,5 @@ def _step(gap: Any, dtype: np.dtype[Any]) -> Any:
 def _duration(gap: Any) -> Any:
     """Return a gap as the program reads it."""
     if isinstance(gap, (datetime.timedelta, np.timedelta64)):
-        return f"{np.timedelta64(gap, 's').astype(int)} seconds"
+        return f"{np.timedelta64(gap, 's').astype(int) / 3600:g} hours"
     return gap
