@@ -3,13 +3,64 @@ package figures
 import (
 	"math"
 	"slices"
+	"strings"
+
+	"tvps/data/statistics"
 )
 
+// shown is the panel in its unit, with the limits of its y axis: everything draws and prints a panel as it is then.
+func (p Chart) shown() Chart {
+	if p.step > 0 {
+		return p
+	}
+	p.low, p.high, p.step = roundRange(p.yRange())
+	p.decimals = max(0, 1-int(math.Floor(math.Log10(p.step)+1e-9)))
+	if p.Unit == "" {
+		return p
+	}
+	p.YLabel += ", " + strings.TrimSpace(string(p.Unit))
+	p.low, p.high, p.step, p.decimals = 100*p.low, 100*p.high, 100*p.step, max(1, p.decimals-2)
+	if p.Reference != nil {
+		r := *p.Reference
+		r.Value *= 100
+		p.Reference = &r
+	}
+	p.Series = slices.Clone(p.Series)
+	for i, s := range p.Series {
+		p.Series[i].Points = slices.Clone(s.Points)
+		for j, at := range s.Points {
+			seeds := slices.Clone(at.Seeds)
+			for k := range seeds {
+				seeds[k].Value *= 100
+			}
+			p.Series[i].Points[j] = Point{at.X, 100 * at.Mean, 100 * at.Low, 100 * at.High, at.N, seeds}
+		}
+	}
+	return p
+}
+
+// number writes a value of the panel with one digit more than the marks of its y axis have.
+func (p Chart) number(v float64) string {
+	text := statistics.Signed(p.decimals, v)
+	if p.Unit != Points || !strings.ContainsAny(text, "123456789") {
+		text = strings.TrimPrefix(text, "+")
+	}
+	return properMinus(text)
+}
+
+// most is the largest share.
+func (p Chart) most() float64 {
+	if p.step > 0 && p.Unit != "" {
+		return 100
+	}
+	return 1
+}
+
 // bands returns the runs of adjacent points of a series that have an interval, as they are drawn: a point with fewer
-// than two seeds interrupts the band, and a [MeanLine] has none. An interval of Student's t may reach beyond the range
-// of a share; numbers and tooltips keep it whole.
+// than two seeds interrupts the band, and a constant line has none. An interval of Student's t may reach beyond the
+// range of a share; numbers and tooltips keep it whole.
 func (p Chart) bands(s Series) [][]Point {
-	if s.Style == MeanLine {
+	if s.Mean {
 		return nil
 	}
 	var runs [][]Point
@@ -21,7 +72,7 @@ func (p Chart) bands(s Series) [][]Point {
 			runs = append(runs, nil)
 		}
 		if p.Share {
-			pt.Low, pt.High = max(pt.Low, min(0, pt.Mean)), min(pt.High, max(1, pt.Mean))
+			pt.Low, pt.High = max(pt.Low, min(0, pt.Mean)), min(pt.High, max(p.most(), pt.Mean))
 		}
 		runs[len(runs)-1] = append(runs[len(runs)-1], pt)
 	}
@@ -41,7 +92,7 @@ func (p Chart) xRange() (low, high float64) {
 	return low, high
 }
 
-// yRange returns YRange, or limits 5% wider than everything that is drawn.
+// yRange returns YRange, or limits 5% wider than everything that is drawn, but of shares none beyond 0 and 1.
 func (p Chart) yRange() (low, high float64) {
 	if p.YRange != nil {
 		return p.YRange[0], p.YRange[1]
@@ -54,7 +105,7 @@ func (p Chart) yRange() (low, high float64) {
 		include(p.Reference.Value)
 	}
 	for _, s := range p.Series {
-		if s.Style == MeanLine {
+		if s.Mean {
 			include(s.mean())
 			continue
 		}
@@ -71,7 +122,22 @@ func (p Chart) yRange() (low, high float64) {
 		return low - 0.5, high + 0.5
 	}
 	pad := (high - low) / 20
+	if p.Share {
+		return max(0, low-pad), min(1, high+pad)
+	}
 	return low - pad, high + pad
+}
+
+// SameScale gives panels one range of y, so that they can be compared.
+func SameScale(panels []*Chart) {
+	limits := [2]float64{math.Inf(1), math.Inf(-1)}
+	for _, p := range panels {
+		low, high := p.yRange()
+		limits = [2]float64{min(limits[0], low), max(limits[1], high)}
+	}
+	for _, p := range panels {
+		p.YRange = &limits
+	}
 }
 
 // xText is the name of an x, or number if it has none.

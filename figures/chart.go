@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"strconv"
 	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
@@ -31,7 +30,7 @@ type chart struct {
 
 func (f Figure) chart(p Chart) chart {
 	stem := f.FileStem(p)
-	return chart{Key: stem, XLabel: html.EscapeString(p.XLabel), Option: chartOption(stem, p)}
+	return chart{Key: stem, XLabel: html.EscapeString(p.XLabel), Option: chartOption(stem, p.shown())}
 }
 
 // drawCall calls chart.js with these charts, the sources of echarts, and further arguments in
@@ -72,13 +71,13 @@ func chartOption(id string, p Chart) map[string]any {
 	}
 	for _, s := range p.Series {
 		legend = append(legend, s.text())
-		line.MultiSeries = append(line.MultiSeries, seriesLine(s, xlow, xhigh))
+		line.MultiSeries = append(line.MultiSeries, seriesLine(p, s, xlow, xhigh))
 		for _, run := range p.bands(s) {
 			line.MultiSeries = append(line.MultiSeries, seriesBand(s, run))
 		}
 	}
 	line.SetGlobalOptions(charts.WithLegendOpts(opts.Legend{
-		Show: opts.Bool(true), Top: "10px", Left: "75px", Right: "30px", Data: legend,
+		Show: opts.Bool(true), ItemWidth: 34, Top: "10px", Left: "75px", Right: "30px", Data: legend,
 	}))
 	line.Validate()
 	return line.JSON()
@@ -90,50 +89,46 @@ func setAxes(line *charts.Line, p Chart) {
 		AxisLine: &opts.AxisLine{OnZero: opts.Bool(false)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)},
 		AxisLabel: &opts.AxisLabel{HideOverlap: opts.Bool(true)}}
 	if p.wholeX() {
-		x.MinInterval = 1
+		x.MinInterval = 1 // chart.js shows whole numbers alone
 	}
 	if p.XNames != nil {
 		x.Type, x.Min, x.Max, x.MinInterval = "category", nil, nil, 0
 		line.SetXAxis(p.XNames)
 	}
-	low, high, step := roundRange(p.yRange())
-	if p.YRange != nil {
-		low, high = p.YRange[0], p.YRange[1]
-	}
 	y := opts.YAxis{Type: "value", Name: p.YLabel, NameLocation: "center", NameGap: 55,
-		Min: low, Max: high, MaxInterval: step,
+		Min: p.low, Max: p.high, MaxInterval: p.step,
 		AxisLine: &opts.AxisLine{Show: opts.Bool(true), OnZero: opts.Bool(false)}}
 	line.SetGlobalOptions(charts.WithXAxisOpts(x), charts.WithYAxisOpts(y))
 }
 
 func referenceLine(r Reference, xlow, xhigh float64) charts.SingleSeries {
 	data := []opts.LineData{{Value: []float64{xlow, r.Value}}, {Value: []float64{xhigh, r.Value}}}
-	return curveOf(r.Label, r.Color, "solid", data, false)
+	return curveOf(r.Label, r.Color, r.Dash, data, false)
 }
 
-func seriesLine(s Series, xlow, xhigh float64) charts.SingleSeries {
+func seriesLine(p Chart, s Series, xlow, xhigh float64) charts.SingleSeries {
 	data := make([]opts.LineData, 0, len(s.Points)+2)
-	if s.Style == MeanLine && xlow < s.Points[0].X {
+	if s.Mean && xlow < s.Points[0].X {
 		data = append(data, opts.LineData{Value: []float64{xlow, s.mean()}})
 	}
-	for _, p := range s.Points {
-		y := p.Mean
-		if s.Style == MeanLine {
+	for _, at := range s.Points {
+		y := at.Mean
+		if s.Mean {
 			y = s.mean()
 		}
-		data = append(data, opts.LineData{Name: pointText(s, p), Value: []float64{p.X, y}})
+		data = append(data, opts.LineData{Name: p.pointText(s, at), Value: []float64{at.X, y}})
 	}
-	if s.Style == MeanLine && s.Points[len(s.Points)-1].X < xhigh {
+	if s.Mean && s.Points[len(s.Points)-1].X < xhigh {
 		data = append(data, opts.LineData{Value: []float64{xhigh, s.mean()}})
 	}
-	return curveOf(s.text(), s.Color, s.Style.line(), data, s.Style != MeanLine && len(s.Points) <= fewPoints)
+	return curveOf(s.text(), s.Color, s.Dash, data, !s.Mean && len(s.Points) <= fewPoints)
 }
 
-func curveOf(name, color, kind string, data []opts.LineData, dots bool) charts.SingleSeries {
+func curveOf(name, color, dash string, data []opts.LineData, dots bool) charts.SingleSeries {
 	return charts.SingleSeries{
 		Name: name, Type: "line", Data: data, Color: color,
 		ShowSymbol: opts.Bool(dots), Symbol: "circle", SymbolSize: 5,
-		LineStyle: &opts.LineStyle{Color: color, Width: 2, Type: kind},
+		LineStyle: &opts.LineStyle{Color: color, Width: 2, Type: dash},
 		ItemStyle: &opts.ItemStyle{Color: color},
 	}
 }
@@ -151,32 +146,28 @@ func seriesBand(s Series, run []Point) charts.SingleSeries {
 	}
 }
 
-// pointText is a point's line in the tooltip, as HTML: mean, interval, value of each seed.
-func pointText(s Series, p Point) string {
+// pointText is a point in the tooltip, as HTML: its series, mean and interval; after a line's end the values of seeds,
+// which only a large chart has room for.
+func (p Chart) pointText(s Series, at Point) string {
 	text := "<b>" + html.EscapeString(s.text()) + "</b> "
-	if s.Style == MeanLine {
-		text += number(s.mean()) + " over all steps; here "
+	if s.Mean {
+		text += p.number(s.mean()) + ", here "
 	}
-	text += p.text()
-	lead := " · seed "
-	for _, seed := range p.Seeds {
-		text += fmt.Sprintf("%s%d: %s", lead, seed.Seed, number(seed.Value))
+	text += p.text(at)
+	lead := "\nseed "
+	for _, seed := range at.Seeds {
+		text += fmt.Sprintf("%s%d: %s", lead, seed.Seed, p.number(seed.Value))
 		lead = ", "
 	}
 	return text
 }
 
 // text is the mean, with its interval if there is one.
-func (p Point) text() string {
-	if p.N < 2 {
-		return number(p.Mean)
+func (p Chart) text(at Point) string {
+	if at.N < 2 {
+		return p.number(at.Mean)
 	}
-	return fmt.Sprintf("%s [%s, %s]", number(p.Mean), number(p.Low), number(p.High))
-}
-
-// number writes a value with four significant digits and a proper minus sign.
-func number(v float64) string {
-	return properMinus(strconv.FormatFloat(v, 'g', 4, 64))
+	return fmt.Sprintf("%s [%s, %s]", p.number(at.Mean), p.number(at.Low), p.number(at.High))
 }
 
 func properMinus(number string) string { return strings.Replace(number, "-", "−", 1) }

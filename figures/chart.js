@@ -27,12 +27,29 @@
     };
   }
 
-  // The text of a point is its name; bands and reference lines have none.
-  function tooltip(xlabel) {
+  // The text of a point is its name; bands and reference lines have none. What follows a line's end in it is for large
+  // charts.
+  function tooltip(xlabel, large) {
     return function (items) {
-      var lines = items.filter(function (p) { return p.name; })
-        .map(function (p) { return p.marker + p.name; });
+      var lines = items.filter(function (p) { return p.name; }).map(function (p) {
+        var text = p.name.split("\n");
+        return p.marker + text[0] + (large && text[1] ? "<br><small>" + text[1] + "</small>" : "");
+      });
       return lines.length ? xlabel + " = " + items[0].axisValue + "<br>" + lines.join("<br>") : "";
+    };
+  }
+
+  // The labels of an axis of numbers: multiples of a round step alone, as its ends would collide with their neighbours,
+  // and whole numbers where all are.
+  function labels(drawing, whole) {
+    return function (value) {
+      var ends = drawing.getModel().getComponent("xAxis").axis.scale.getExtent();
+      var power = Math.pow(10, Math.floor(Math.log10((ends[1] - ends[0]) / 5)));
+      var size = (ends[1] - ends[0]) / 5 / power;
+      var step = power * (size < 1.5 ? 1 : size < 2.5 ? 2 : size < 4 ? 3 : size < 7 ? 5 : 10);
+      if (whole) step = Math.max(1, step);
+      var count = Math.round(value / step);
+      return Math.abs(count * step - value) < 1e-6 * step ? String(+(count * step).toPrecision(10)) : "";
     };
   }
 
@@ -96,16 +113,20 @@
     try {
       var option = JSON.parse(JSON.stringify(chart.option));
       option.series.forEach(function (s) {
+        if (s.lineStyle) s.lineStyle.type = s.lineStyle.type ? s.lineStyle.type.split(" ").map(Number) : "solid";
         if (s.type !== "custom") return;
         s.renderItem = band;
         s.clip = true;
         s.silent = true;
         s.z = 1;
       });
-      option.tooltip.formatter = option.series[0].type === "heatmap" ? cell(option) : tooltip(chart.xlabel);
+      option.tooltip.formatter = option.series[0].type === "heatmap" ? cell(option) : tooltip(chart.xlabel, element.closest("dialog"));
       option.tooltip.confine = true;
       var drawing = window.echarts.init(element, null, { renderer: "svg" });
       if (option.series[0].type !== "heatmap") option.tooltip.position = clear(drawing);
+      option.xAxis.forEach(function (axis) {
+        if (axis.type === "value") axis.axisLabel.formatter = labels(drawing, axis.minInterval);
+      });
       var show = function () { drawing.setOption(dress ? dress(option, element) : option); };
       show();
       if (chart.title) frame(chart, element);

@@ -156,6 +156,22 @@ func conjunction[T any](words []T) string {
 	return text
 }
 
+// PartsOf lists the parts of claims about a panel.
+func (f Figure) PartsOf(panel string) []ClaimPart {
+	var out []ClaimPart
+	for _, c := range f.Claims {
+		for _, p := range c.Parts {
+			if key, _, _ := strings.Cut(p.Panel, " "); key == panel {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// String is the part in a line.
+func (p ClaimPart) String() string { return p.Short + " " + p.text() }
+
 // text is the effect with its interval.
 func (p ClaimPart) text() string {
 	mean, low, high := Short(p.Effect, p.Unit)
@@ -196,7 +212,7 @@ func Short(e statistics.Estimate, unit Unit) (mean, low, high string) {
 			decimals = 0
 		}
 		text := statistics.Signed(decimals+more, v)
-		if unit == Percent {
+		if unit == Percent || !strings.ContainsAny(text, "123456789") {
 			return strings.TrimPrefix(text, "+")
 		}
 		return text

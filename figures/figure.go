@@ -48,9 +48,10 @@ type Answer struct {
 
 // Draft is what a figure lacks that is drawn while its runs are computed.
 type Draft struct {
-	Missing []string // keys of the panels that are not drawn yet
-	Growing []string // keys of the panels that lack seeds; both are empty if only verdicts are missing
-	Running bool     // they are being computed, and the program renews the time of the page's file at least once a minute
+	Missing  []string // keys of the panels that are not drawn yet
+	Growing  []string // keys of the panels that lack seeds; both are empty if only verdicts are missing
+	Unjudged bool     // no verdicts will follow
+	Running  bool     // they are being computed, and the program renews the time of the page's file at least once a minute
 }
 
 // Link leads from the page to a file, or names a place that cannot be linked to.
@@ -66,17 +67,24 @@ type Chart struct {
 	Title     string
 	Sample    string // what is drawn, as "8 seeds, every 2nd step"
 	XLabel    string
-	YLabel    string
+	YLabel    string      // without its unit
+	Unit      Unit        // in which values are shown: Points and Percent are hundredths of those in Series
+	Paper     string      // what the paper's figure and text say of it; empty for nothing
+	Here      string      // what was measured, next to it
 	XNames    []string    // of x = 0, 1, ..., such as dates; nil: x is a number
 	Series    []Series    // drawn in this order, so the last one lies on top
 	Reference *Reference  // nil for none
-	YRange    *[2]float64 // limits of the y axis; nil fits them to the data
+	YRange    *[2]float64 // what the y axis shows, rounded to its marks; nil for all data
 	Share     bool        // values are shares: bands are drawn from 0 to 1 at most
+	Bands     string      // what bands are; empty for intervals of means over seeds
 	Notes     []string    // sentences that concern this panel alone
 	Films     []Film      // shown below the chart on the page
 	Judged    []Row       // what claims are judged by if it is more than is drawn; a file of its own
 	Metrics   []Row       // what the drawn runs measured besides; a file of its own
 	Others    []Row       // further steps of the runs, which another drawing had; a file of its own
+
+	low, high, step float64 // of the y axis, set by shown
+	decimals        int     // of numbers
 }
 
 // Film is an animated SVG.
@@ -94,23 +102,16 @@ type Reference struct {
 	Value float64 // in units of the y axis
 	Label string
 	Color string // "#rrggbb"
+	Dash  string // as of a Look
 }
 
-// Style says how a series is drawn.
-type Style int
-
-const (
-	Line     Style = iota // solid line through the means, band of the interval
-	Dashed                // dashed line through the means, band of the interval
-	MeanLine              // constant dashed line at the mean over all steps, no band
-)
-
-// Series is one curve. [NewSeries] fills in the fixed label, colour and style.
+// Series is one curve. [NewSeries] fills in the look that its name has in every figure, and [Series.Styled] another.
 type Series struct {
-	Name   string // as in the CSV, for example "ours"
-	Label  string // for people, for example "Ours"
-	Color  string // "#rrggbb"
-	Style  Style
+	Name   string  // as in the CSV, for example "ours"
+	Label  string  // for people, for example "Ours"
+	Color  string  // "#rrggbb"
+	Dash   string  // as of a Look
+	Mean   bool    // a constant line at the mean over all steps, without a band
 	Points []Point // X strictly increasing
 }
 
@@ -215,13 +216,13 @@ func (s Series) validate(names int) error {
 // text is the series's name on the chart; that of a constant line says that it is a mean.
 func (s Series) text() string {
 	label := cmp.Or(s.Label, s.Name)
-	if s.Style == MeanLine {
+	if s.Mean {
 		label += " (mean)"
 	}
 	return label
 }
 
-// mean is the mean of the points' means, the height of a [MeanLine].
+// mean is the mean of the points' means, the height of a constant line.
 func (s Series) mean() float64 {
 	sum := 0.0
 	for _, p := range s.Points {
@@ -230,29 +231,20 @@ func (s Series) mean() float64 {
 	return sum / float64(len(s.Points))
 }
 
-// line is the pattern of the style as ECharts and the style sheet name it.
-func (s Style) line() string {
-	if s == Line {
-		return "solid"
-	}
-	return "dashed"
-}
-
 // legendEntry is a line of a panel's legend.
 type legendEntry struct {
-	label, color string
-	style        Style
-	band         bool
+	label, color, dash string
+	band               bool
 }
 
 // legend lists what the panel draws: the reference line, then the series.
 func (p Chart) legend() []legendEntry {
 	var out []legendEntry
 	if r := p.Reference; r != nil {
-		out = append(out, legendEntry{label: r.Label, color: r.Color})
+		out = append(out, legendEntry{label: r.Label, color: r.Color, dash: r.Dash})
 	}
 	for _, s := range p.Series {
-		out = append(out, legendEntry{s.text(), s.Color, s.Style, len(p.bands(s)) > 0})
+		out = append(out, legendEntry{s.text(), s.Color, s.Dash, len(p.bands(s)) > 0})
 	}
 	return out
 }

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// footnotes returns every sentence to print with the panel: its own, then the figure's
-// source.
+// footnotes returns every sentence about the panel: its own, then the figure's source.
 func (f Figure) footnotes(p Chart) []string { return append(p.footnotes(), f.Source...) }
 
 // footnotes returns the panel's own sentences: what the band is, the notes, and how many
@@ -43,6 +42,8 @@ func (p Chart) bandNote() string {
 		seeds = fmt.Sprintf("%d to %d", fewest, most)
 	}
 	switch {
+	case p.Bands != "":
+		return p.Bands
 	case banded:
 		return fmt.Sprintf("Lines: mean over seeds; bands: 95%% interval of the mean (Student's t); n = %s seeds.", seeds)
 	case most == 1:
@@ -54,13 +55,13 @@ func (p Chart) bandNote() string {
 // hidden counts drawn means outside YRange.
 func (p Chart) hidden() int {
 	count := 0
-	low, high := p.yRange()
+	p = p.shown()
 	for _, s := range p.Series {
-		if s.Style == MeanLine {
+		if s.Mean {
 			continue
 		}
 		for _, pt := range s.Points {
-			if pt.Mean < low || pt.Mean > high {
+			if pt.Mean < p.low || pt.Mean > p.high {
 				count++
 			}
 		}

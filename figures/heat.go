@@ -106,8 +106,8 @@ func (m HeatMap) svg() (template.HTML, error) {
 	}
 	fmt.Fprintf(&b, `</linearGradient></defs><rect x="668" y="%g" width="14" height="%g" fill="url(#scale-%s)"/>`, top,
 		height, m.Key)
-	text(686, top+8, "start", number(m.High))
-	text(686, top+height, "start", number(m.Low))
+	text(686, top+8, "start", fmt.Sprint(m.High))
+	text(686, top+height, "start", fmt.Sprint(m.Low))
 	b.WriteString("</svg>")
 	return template.HTML(b.String()), nil
 }
@@ -127,10 +127,12 @@ func (m HeatMap) chart(fig Figure) chart {
 	}
 	x := axis(m.XNames)
 	x["name"], x["nameLocation"], x["nameGap"] = m.XLabel, "center", 30
+	y := axis(m.YNames)
+	y["name"], y["nameLocation"], y["nameGap"] = m.YLabel, "center", 62
 	return chart{Key: fig.Name + "-" + m.Key, Option: map[string]any{
 		"animation": false, "tooltip": map[string]any{"show": true, "trigger": "item"}, "dataZoom": []any{},
 		"legend": map[string]any{"show": false, "data": []string{}}, "grid": map[string]any{"bottom": "110px"},
-		"xAxis": []any{x}, "yAxis": []any{axis(m.YNames)},
+		"xAxis": []any{x}, "yAxis": []any{y},
 		"visualMap": map[string]any{"min": m.Low, "max": m.High, "calculable": true, "orient": "horizontal", "left": "center",
 			"bottom": "0", "inRange": map[string]any{"color": scale}},
 		"series": []any{map[string]any{"type": "heatmap", "data": data,

@@ -31,7 +31,7 @@ func sampleFigure(t *testing.T) Figure {
 	recent, err := Relative(sampleRows(), "a", "accuracy", "recent", "everything")
 	demand.NoError(t, err)
 	mean := NewSeries("recent", recent)
-	mean.Style = MeanLine
+	mean.Mean = true
 	return Figure{
 		Name: "fig01", Title: "Relative accuracy", Caption: "Above 0 is better.",
 		Source: []string{"Data: made up for a test.", "Scale: tiny."},

@@ -44,6 +44,20 @@ func TestColoursDifferForColourBlindEyes(t *testing.T) {
 	}
 }
 
+// TestDashesDiffer: lines of one chart are told apart in one grey, too.
+func TestDashesDiffer(t *testing.T) {
+	for _, names := range groups {
+		dashes := map[string]string{}
+		for _, name := range names {
+			look, _ := looks.Of(name)
+			if other := dashes[look.Dash]; other != "" && look.Label != other {
+				t.Errorf("%s and %s have the dashes %q", name, other, look.Dash)
+			}
+			dashes[look.Dash] = look.Label
+		}
+	}
+}
+
 // seen returns CIE L*a*b* (D65) of a series's colour on a page as the eye sees it.
 func seen(t *testing.T, name string, on func(string) string, eye [3][3]float64) [3]float64 {
 	t.Helper()

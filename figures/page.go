@@ -51,6 +51,7 @@ type page struct {
 	Panels       []PanelPart
 	Shared, Data []string     // notes of several panels, sentences about the data
 	Legend       []legendItem // that all panels share
+	Beside       []Chart      // the panels of which the paper says something
 	Links        []Link
 	Script       template.JS
 }
@@ -63,6 +64,9 @@ func pageOf(fig Figure) (page, error) {
 	out.Title = cmp.Or(fig.Title, fig.Name)
 	out.Shared, out.Data = notes.shared, notes.data
 	for _, p := range fig.Panels {
+		if p.Paper != "" {
+			out.Beside = append(out.Beside, p)
+		}
 		part, err := NewPanelPart(fig, p)
 		if err != nil {
 			return page{}, err
@@ -160,9 +164,8 @@ func panelList(keys []string) string {
 
 // legendItem is one line of a legend.
 type legendItem struct {
-	Label string
-	Line  string // "solid" or "dashed"
-	Paint template.CSS
+	Label, Dash string
+	Paint       template.CSS
 }
 
 // legendOf lists what panels draw, each look once.
@@ -171,7 +174,7 @@ func legendOf(panels []Chart) []legendItem {
 	for _, p := range panels {
 		for _, e := range p.legend() {
 			paint := template.CSS(fmt.Sprintf("var(%s, %s)", colorName(e.color), e.color))
-			if one := (legendItem{e.label, e.style.line(), paint}); !slices.Contains(out, one) {
+			if one := (legendItem{e.label, e.dash, paint}); !slices.Contains(out, one) {
 				out = append(out, one)
 			}
 		}

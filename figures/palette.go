@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,23 +10,29 @@ import (
 	"tvps/figures/looks"
 )
 
-// Others are colours for series of which no look is declared, such as one for each time.
-var Others = []string{"#0072b2", "#e69f00", "#009e73", "#d62728", "#cc79a7", "#56b4e9", "#4a1486", "#000000"}
+// others are looks for series of which none is declared, such as one for each time.
+var others = []looks.Look{{Color: "#0072b2"}, {Color: "#e69f00", Dash: "6 3"}, {Color: "#009e73", Dash: "2 3"},
+	{Color: "#d62728", Dash: "8 3 2 3"}, {Color: "#cc79a7", Dash: "10 4"}, {Color: "#56b4e9", Dash: "8 3 2 3 2 3"},
+	{Color: "#4a1486", Dash: "14 3 5 3"}, {Color: "#000000", Dash: "1 6"}}
+
+// Styled returns the series with the i-th of eight looks that differ, where it has no colour.
+func (s Series) Styled(i int) Series {
+	if look := others[i%len(others)]; s.Color == "" {
+		s.Color, s.Dash = look.Color, cmp.Or(s.Dash, look.Dash)
+	}
+	return s
+}
 
 // NewSeries returns a series with the look that its name has in every figure.
 func NewSeries(name string, points []Point) Series {
 	look, _ := looks.Of(name)
-	s := Series{Name: name, Label: look.Label, Color: look.Color, Points: points}
-	if look.Dashed {
-		s.Style = Dashed
-	}
-	return s
+	return Series{Name: name, Label: look.Label, Color: look.Color, Dash: look.Dash, Points: points}
 }
 
 // NewReference returns a horizontal line that looks like the series of that name.
 func NewReference(name string, value float64) *Reference {
 	look, _ := looks.Of(name)
-	return &Reference{Value: value, Label: look.Label, Color: look.Color}
+	return &Reference{Value: value, Label: look.Label, Color: look.Color, Dash: look.Dash}
 }
 
 // darkPaper is the background of a page in dark mode, as in page.css.

@@ -18,9 +18,9 @@ func TestDark(t *testing.T) {
 			t.Errorf("%s: contrast %.1f, want at least 3", look.Name, c)
 		}
 	}
-	for _, color := range Others {
-		if c := contrast(Dark(color), darkPaper); c < 3 {
-			t.Errorf("%s: contrast %.1f, want at least 3", color, c)
+	for _, look := range others {
+		if c := contrast(Dark(look.Color), darkPaper); c < 3 {
+			t.Errorf("%s: contrast %.1f, want at least 3", look.Color, c)
 		}
 	}
 	for color, want := range map[string]string{"#000000": "#ffffff", "#595959": "#a6a6a6", "#D62728": "#d62728"} {

@@ -158,9 +158,13 @@ type pointTable struct {
 
 // pointsOf lists every point of a panel: a row for each x, a column for each series.
 func pointsOf(p Chart) pointTable {
+	p = p.shown()
 	fewest, most := p.seeds()
 	t := pointTable{Head: []string{p.XLabel}}
 	t.Caption = p.YLabel
+	if p.Bands != "" {
+		fewest, most = 0, 0
+	}
 	if most > 0 {
 		t.Caption += ": mean over seeds"
 	}
@@ -171,7 +175,7 @@ func pointsOf(p Chart) pointTable {
 		t.Caption += fmt.Sprintf("; n = %d", most)
 	}
 	if r := p.Reference; r != nil {
-		t.Caption += fmt.Sprintf("; %s is the line at %s", r.Label, number(r.Value))
+		t.Caption += fmt.Sprintf("; %s is the line at %s", r.Label, p.number(r.Value))
 	}
 	at := map[float64][]string{}
 	for i, s := range p.Series {
@@ -180,7 +184,7 @@ func pointsOf(p Chart) pointTable {
 			if at[point.X] == nil {
 				at[point.X] = make([]string, len(p.Series))
 			}
-			at[point.X][i] = point.text()
+			at[point.X][i] = p.text(point)
 			if fewest != most {
 				at[point.X][i] += fmt.Sprintf(", n = %d", point.N)
 			}
@@ -200,8 +204,8 @@ func pointsOf(p Chart) pointTable {
 func meanRow(p Chart) []string {
 	row := make([]string, len(p.Series))
 	for i, s := range p.Series {
-		if s.Style == MeanLine {
-			row[i] = number(s.mean())
+		if s.Mean {
+			row[i] = p.number(s.mean())
 		}
 	}
 	if strings.Join(row, "") == "" {

@@ -19,7 +19,7 @@ const (
 	fewPoints   = 30 // a series with at most so many points has a dot at each
 )
 
-// newPlot turns a valid panel into axes with grid, bands, reference line and curves,
+// newPlot turns a valid panel, as it is shown, into axes with grid, bands, reference line and curves,
 // without title and legend, which the sheet places.
 func newPlot(p Chart) *plot.Plot {
 	plt := plot.New()
@@ -38,14 +38,14 @@ func newPlot(p Chart) *plot.Plot {
 	}
 	xlow, xhigh := p.xRange()
 	if r := p.Reference; r != nil {
-		plt.Add(&curve{points: level(xlow, xhigh, r.Value), style: lineStyle(r.Color, Line)})
+		plt.Add(&curve{points: level(xlow, xhigh, r.Value), style: lineStyle(r.Color, r.Dash)})
 	}
 	for _, s := range p.Series {
 		plt.Add(newCurve(s, xlow, xhigh))
 	}
 
 	plt.X.Min, plt.X.Max = xlow, xhigh
-	plt.Y.Min, plt.Y.Max = p.yRange()
+	plt.Y.Min, plt.Y.Max = p.low, p.high
 	marks := ticks(plt.X.Min, plt.X.Max, 8, p.wholeX())
 	for i := range marks {
 		marks[i].Label = p.xText(marks[i].Value, marks[i].Label)
@@ -118,8 +118,8 @@ type curve struct {
 }
 
 func newCurve(s Series, xlow, xhigh float64) *curve {
-	c := &curve{style: lineStyle(s.Color, s.Style)}
-	if s.Style == MeanLine {
+	c := &curve{style: lineStyle(s.Color, s.Dash)}
+	if s.Mean {
 		c.points = level(xlow, xhigh, s.mean())
 		return c
 	}
@@ -155,10 +155,11 @@ func onCanvas(c draw.Canvas, plt *plot.Plot, data plotter.XYs) []vg.Point {
 	return at
 }
 
-func lineStyle(color string, s Style) draw.LineStyle {
+func lineStyle(color, dash string) draw.LineStyle {
 	style := draw.LineStyle{Color: opaque(color), Width: lineWidth}
-	if s != Line {
-		style.Dashes = []vg.Length{5, 3}
+	for _, length := range strings.Fields(dash) { // of pixels, three quarters of a point
+		pixels, _ := strconv.ParseFloat(length, 64)
+		style.Dashes = append(style.Dashes, vg.Length(.75*pixels))
 	}
 	return style
 }

@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Size of a static picture: 8 by 5 inches, 1600 by 1000 pixels as PNG. A panel with many
-// footnotes has a taller picture, so that the chart keeps its size.
+// Size of a static picture: 8 by 5 inches, 1600 by 1000 pixels as PNG. A panel whose legend has many rows has a taller
+// picture, so that the chart keeps its size.
 const (
 	pictureWidth  = 8 * vg.Inch
 	pictureHeight = 5 * vg.Inch
@@ -31,6 +31,7 @@ var (
 	faintInk = color.NRGBA{R: 0x55, G: 0x55, B: 0x55, A: 0xff}
 
 	titleText  = textStyle(12, xfont.WeightBold, ink)
+	sampleText = textStyle(9, xfont.WeightNormal, faintInk)
 	legendText = textStyle(10, xfont.WeightNormal, ink)
 	axisText   = textStyle(10, xfont.WeightNormal, ink)
 	tickText   = textStyle(9, xfont.WeightNormal, ink)
@@ -89,6 +90,7 @@ type sheet struct {
 	panel         Chart
 	width, height vg.Length
 	title         []string        // wrapped lines
+	sample        string          // after a title of one line
 	legend        [][]legendEntry // rows
 	notes         []string        // wrapped lines
 }
@@ -97,8 +99,13 @@ func newSheet(fig Figure, panel Chart) sheet {
 	s := bareSheet(panel)
 	room := s.width - 2*margin
 	s.title = wrap(titleText, panelTitle(panel), room)
-	for _, note := range fig.footnotes(panel) {
-		s.notes = append(s.notes, wrap(noteText, note, noteShare*room)...)
+	if sample := "   " + panel.Sample; len(s.title) == 1 && panel.Sample != "" {
+		s.sample = sample
+	}
+	for _, note := range append([]string{panel.bandNote()}, fig.Source...) {
+		if !fig.Compact { // a small picture is next to its caption
+			s.notes = append(s.notes, wrap(noteText, note, noteShare*room)...)
+		}
 	}
 	s.height = max(pictureHeight, s.headHeight()+chartHeight+s.footHeight())
 	return s
@@ -106,6 +113,7 @@ func newSheet(fig Figure, panel Chart) sheet {
 
 // bareSheet has no title and no footnotes: they stand next to the picture on a page.
 func bareSheet(panel Chart) sheet {
+	panel = panel.shown()
 	return sheet{
 		panel: panel, width: pictureWidth, height: pictureHeight,
 		legend: legendRows(panel, pictureWidth-2*margin),
@@ -122,7 +130,7 @@ const (
 	titleLine  = 16 * vg.Length(1) // line heights, points
 	legendLine = 15 * vg.Length(1)
 	noteLine   = 9.5 * vg.Length(1)
-	swatch     = 22 * vg.Length(1) // width of a line's sample
+	swatch     = 30 * vg.Length(1) // width of a line's sample
 	gap        = 6 * vg.Length(1)
 )
 
@@ -141,6 +149,10 @@ func (s sheet) draw(c draw.Canvas) {
 	for _, line := range s.title {
 		c.FillText(titleText, vg.Point{X: c.Min.X + margin, Y: y}, line)
 		y -= titleLine
+	}
+	if s.sample != "" {
+		at := vg.Point{X: c.Min.X + margin + titleText.Width(s.title[0]), Y: y + titleLine - 1.5}
+		c.FillText(sampleText, at, s.sample)
 	}
 	for _, row := range s.legend {
 		drawLegendRow(c, row, c.Min.X+margin, y)
@@ -179,7 +191,7 @@ func drawLegendRow(c draw.Canvas, row []legendEntry, x, top vg.Length) {
 			low, high, end := middle-4, middle+4, x+swatch
 			c.FillPolygon(faded(opaque(e.color)), []vg.Point{{X: x, Y: low}, {X: end, Y: low}, {X: end, Y: high}, {X: x, Y: high}})
 		}
-		c.StrokeLine2(lineStyle(e.color, e.style), x, middle, x+swatch, middle)
+		c.StrokeLine2(lineStyle(e.color, e.dash), x, middle, x+swatch, middle)
 		label := legendText
 		label.YAlign = text.YCenter
 		c.FillText(label, vg.Point{X: x + swatch + gap, Y: middle + 1}, e.label) // centred on its small letters

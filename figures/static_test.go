@@ -37,7 +37,7 @@ func TestSVGIsWellFormedAndSaysEverything(t *testing.T) {
 	}
 	demand.Words(t, text.String(),
 		"(a) Gaussian <script> & co", "Everything", "Recent (mean)", "Ours", "Time step t", "Accuracy minus Everything",
-		"n = 3 seeds", "A note of the panel.", "Data: made up for a test.", "Scale: tiny.")
+		"n = 3 seeds", "Data: made up for a test.", "Scale: tiny.")
 	if !bytes.Contains(svg, []byte("sans-serif")) {
 		t.Error("no fallback for viewers without the font")
 	}
@@ -106,7 +106,7 @@ func TestBandCoversLowAndHigh(t *testing.T) {
 	if low >= -3 || high <= 4 {
 		t.Errorf("the axis from %v to %v cuts the band", low, high)
 	}
-	s.Style = MeanLine
+	s.Mean = true
 	if (Chart{}).bands(s) != nil {
 		t.Error("a constant mean line has a band")
 	}
@@ -170,7 +170,7 @@ func TestBadFiguresAreNamed(t *testing.T) {
 
 func TestHiddenPointsAreCounted(t *testing.T) {
 	fig := sampleFigure(t)
-	fig.Panels[0].YRange = &[2]float64{-0.05, 0.5}
+	fig.Panels[0].YRange = &[2]float64{0, 0.5}
 	// Ours at t = 2 lies at -0.1, below the axis.
 	demand.Words(t, strings.Join(fig.footnotes(fig.Panels[0]), " "), "outside the drawn range of the y axis: 1.")
 }

@@ -13,6 +13,7 @@ import (
 // Summary compares the series of one panel with a base series.
 type Summary struct {
 	Panel, Metric, Base string
+	Unit                Unit         // of differences: Points if the metric is a share
 	Rows                []SummaryRow // in the order of [looks.Compare]
 }
 

@@ -76,15 +76,15 @@ func TestPrintTable(t *testing.T) {
 	demand.NoError(t, PrintTable(&out, s))
 	want := strings.Join([]string{
 		"Panel a, accuracy",
-		"  series      mean    minus Everything  95% interval        n  steps above",
-		"  Everything  0.5500                                        3  ",
-		"  Recent      0.5000  -0.0500           [-0.4226, +0.3226]  3  50% of 2",
-		"  Ours        0.6000  +0.0500           [-0.3226, +0.4226]  3  50% of 2",
+		"  series      mean   minus Everything  95% interval      n  steps above",
+		"  Everything  0.550                                      3  ",
+		"  Recent      0.500  -0.050            [-0.423, +0.323]  3  50% of 2",
+		"  Ours        0.600  +0.050            [-0.323, +0.423]  3  50% of 2",
 		""}, "\n")
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
-	line := tableLine(SummaryRow{Series: "ours", Difference: statistics.Estimate{N: 1}}, "everything")
+	line := Summary{Base: "everything"}.line(SummaryRow{Series: "ours", Difference: statistics.Estimate{N: 1}})
 	if line[3] != "none (one seed)" {
 		t.Errorf("the interval of one seed is %q", line[3])
 	}

@@ -35,13 +35,11 @@ func boundCommand() *cobra.Command {
 // steps with the largest that Eq. (tv) in Section 2.1 of the paper allows.
 func boundChart(stream gaussian.Config) figures.Chart {
 	const now, ahead, seeds = 50, 30, 8
-	line := func(label, color string, style figures.Style) figures.Series {
-		return figures.Series{Name: label, Label: label, Color: color, Style: style}
+	line := func(label string, look int) figures.Series {
+		return figures.Series{Name: label, Label: label}.Styled(look)
 	}
-	measured := line("measured error, 8 seeds", figures.Others[0], figures.Line)
-	risk := line("risk", figures.Others[1], figures.Dashed)
-	tv := line("total variation", figures.Others[2], figures.Line)
-	bound := line("bound: twice that", figures.Others[3], figures.Line)
+	measured, risk := line("measured error, 8 seeds", 0), line("risk", 1)
+	tv, bound := line("total variation", 2), line("bound: twice that", 3)
 	threshold := stream.Mean(now)
 	for dt := range ahead + 1 {
 		var grid [][]float64

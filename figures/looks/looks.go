@@ -9,15 +9,16 @@ import (
 
 // Look is the appearance that a series of a given name has in every figure.
 type Look struct {
-	Name   string // as in the CSV
-	Label  string // for people
-	Color  string // "#rrggbb"
-	Dashed bool   // its line
+	Name  string // as in the CSV
+	Label string // for people
+	Color string // "#rrggbb"
+	Dash  string // lengths of dashes and gaps in pixels, as "6 3"; empty for a solid line
 }
 
-// declared are the looks in the order in which tables list series. Colours that occur in one chart can be told apart
-// with red- and green-blindness. Two names share a colour if they have the same role: Ours is Method 2, and plain SAC
-// is the base that other agents are compared with, as Everything is.
+// declared are the looks in the order in which tables list series. Lines of one chart differ in colour, also as
+// simulated for red- and green-blindness (Machado, Oliveira and Fernandes, 2009), and in their dashes: in greys some
+// colours are one, and for these eyes some are close. Two names share a look if they have the same role: Ours is Method
+// 2, and plain SAC is the base that other agents are compared with, as Everything is.
 var declared []Look
 
 // Declare adds the look of a series, or replaces the one of the same name. Call it from a package's initialisation:

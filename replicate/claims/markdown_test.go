@@ -71,7 +71,7 @@ func TestMarkdown(t *testing.T) {
 		"2 claims: 1 holds partly, 1 is not run. Scale small, seeds 0, 1, 2, backend xla:cpu. All of CIFAR-10. "+
 			"Made by `go run ./replicate verify --scale small`.\n",
 		`| **partly** | Ours \| is better | Ours minus Everything: a +2.0 [+1.0, +3.0] points (holds); `+
-			"b +0.0 [+0.0, +0.0] points (undecided); d (stand-in, not CLEAR) -2.0 [-3.0, -1.0] points | "+
+			"b 0.0 [0.0, 0.0] points (undecided); d (stand-in, not CLEAR) -2.0 [-3.0, -1.0] points | "+
 			"`fig1 --scale small --panel a,b,d` |\n",
 		"| **not run** | Another | | `fig3 --scale small --panel a` |\n")
 	demand.Words(t, v.Summary(nil),
@@ -103,7 +103,7 @@ func TestGallery(t *testing.T) {
 	}
 	claims := "\n\n<details><summary>1 claim holds partly</summary>\n"
 	section := func(folder, caption string) string {
-		return `**Partly:** Ours beats &lt;all&gt; (+2.0, +0.0 points).
+		return `**Partly:** Ours beats &lt;all&gt; (+2.0, 0.0 points).
 
 <img src="` + folder + `/fig01-a.svg" alt="fig01-a" width="49%">
 

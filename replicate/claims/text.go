@@ -378,7 +378,7 @@ func answer(judged []Judged) []figures.Answer {
 		var of []Judged
 		for _, c := range judged {
 			if c.Short != "" && c.Verdict.kind() == v {
-				texts, of = append(texts, c.Short+c.on()+inParentheses(c.Effects())), append(of, c)
+				texts, of = append(texts, c.Short+c.on()+inParentheses(c.measured())), append(of, c)
 			}
 		}
 		if len(texts) > 0 {
@@ -387,6 +387,15 @@ func answer(judged []Judged) []figures.Answer {
 		}
 	}
 	return out
+}
+
+// measured is Effects with its statistic where a reader would take it for a difference.
+func (j Judged) measured() string {
+	effects := j.Effects()
+	if effects != "" && j.Parts[0].Statistic == paper.Correlation {
+		return "correlation " + effects
+	}
+	return effects
 }
 
 // Effects lists the means of a claim's parts, without those about a stand-in; empty if there is none, or a run of the

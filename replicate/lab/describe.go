@@ -55,13 +55,17 @@ func (l *Lab) describe(f paper.Figure, o Options, panels []claims.Collected, jud
 			r.Claims = append(r.Claims, c)
 		}
 	}
-	if draft == nil {
+	if o.Scale == experiment.Tiny { // as TinyNote says
+		r.Figure.Tally = TinyNote
+	} else if draft == nil {
 		if err := r.describeClaims(f, o); err != nil {
 			return nil, err
 		}
 	}
+	comparable(drawn, r.Figure.Panels)
+	r.beside(drawn)
 	r.Figure.Command = o.pageCommand(f)
-	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s%s.", o.Scale, seedsOf(drawn), l.backendsOf(drawn))}
+	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s.", o.Scale, l.backendsOf(drawn))}
 	for _, note := range ofPanels(drawn, func(c claims.Collected) string { return c.Source.Note }) {
 		r.Figure.Data = append(r.Figure.Data, note+".")
 	}
@@ -71,21 +75,15 @@ func (l *Lab) describe(f paper.Figure, o Options, panels []claims.Collected, jud
 	return r, nil
 }
 
-// seedsOf is as "3 seeds, " if that is the number of every panel. Otherwise it is left to their own notes.
-func seedsOf(panels []claims.Collected) string {
-	counts := ofPanels(panels, func(c claims.Collected) string { return runs.Plural(len(c.Seeds), "seed") })
-	if len(counts) != 1 {
-		return ""
-	}
-	return counts[0] + ", "
-}
-
 // describePanel makes chart, notes and table of means of a panel.
 func describePanel(f paper.Figure, c claims.Collected, absent []string) (panel figures.Chart, means figures.Summary,
 	err error) {
 	rows := c.Written(c.Rows())
 	if means, err = figures.Table(rows, c.Key, c.Shown().String(), c.Series[0]); err != nil {
 		return panel, means, err
+	}
+	if c.Shown().Name == "accuracy" {
+		means.Unit = figures.Points
 	}
 	panel, err = chart(c.Panel, rows)
 	panel.Sample = c.Sample().String()
@@ -98,10 +96,6 @@ func describePanel(f paper.Figure, c claims.Collected, absent []string) (panel f
 
 // describeClaims sets what the page says of the claims.
 func (r *Result) describeClaims(f paper.Figure, o Options) error {
-	if o.Scale == experiment.Tiny { // as TinyNote says
-		r.Figure.Tally = TinyNote
-		return nil
-	}
 	gallery, err := o.published()
 	for i, c := range r.Claims {
 		r.Claims[i].Holm = holmOf(c, gallery)
@@ -112,6 +106,48 @@ func (r *Result) describeClaims(f paper.Figure, o Options) error {
 	}
 	r.Figure.Answer, r.Figure.Tally, r.Figure.Claims = shown.Answer, shown.Tally, shown.Claims
 	return err
+}
+
+// comparable gives panels that show the same of one scenario with the same settings one range of y.
+func comparable(drawn []claims.Collected, panels []figures.Chart) {
+	for i, c := range drawn {
+		same := []*figures.Chart{&panels[i]}
+		for j, other := range drawn[:i] {
+			if other.Scenario == c.Scenario && slices.Equal(other.Set, c.Set) && other.Shown() == c.Shown() && panels[j].YLabel == panels[i].YLabel {
+				same = append(same, &panels[j])
+			}
+		}
+		if len(same) > 1 {
+			figures.SameScale(same)
+		}
+	}
+}
+
+// beside says next to what the paper says of each panel what was measured: the learners against the first one, or the
+// parts of claims if the panel does not show what learners are compared by.
+func (r *Result) beside(drawn []claims.Collected) {
+	for i, c := range drawn {
+		var found []string
+		if table := r.Figure.Tables[i]; c.Open() {
+			base, _ := looks.Of(table.Base)
+			for _, row := range table.Rows {
+				if row.Series != table.Base && row.Difference.N > 1 {
+					look, _ := looks.Of(row.Series)
+					mean, low, high := table.Gain(row)
+					found = append(found, fmt.Sprintf("%s %s [%s, %s] (%.0f%%)", look.Label, mean, low, high, 100*row.ShareAbove))
+				}
+			}
+			if len(found) > 0 {
+				found[0] = fmt.Sprintf("minus %s%s (steps above): %s", base.Label, strings.Replace(string(table.Unit), " ", ", ", 1), found[0])
+			}
+		}
+		for _, part := range r.Figure.PartsOf(c.Key) {
+			if text := part.String(); !c.Open() && !slices.Contains(found, text) {
+				found = append(found, text)
+			}
+		}
+		r.Figure.Panels[i].Here = cmp.Or(strings.Join(found, "; "), "see the chart")
+	}
 }
 
 // ofPanels lists what panels say of themselves, each text once, without what is empty.
@@ -143,9 +179,13 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Chart, error) {
 		Key:    p.Key,
 		Title:  p.Title,
 		XLabel: p.Protocol.XLabel,
-		YLabel: cmp.Or(p.YLabel, "test accuracy"),
+		YLabel: cmp.Or(p.YLabel, "accuracy"),
 		YRange: p.YRange,
 		Share:  p.Absolute && slices.Contains([]string{"accuracy", "score"}, shown.Name),
+		Paper:  paper.Beside(p.Figure, p.Key),
+	}
+	if shown.Name == "accuracy" {
+		panel.Unit = figures.Percent
 	}
 	if shown.StandIn != "" {
 		panel.Title += " (" + shown.StandIn + ")"
@@ -155,6 +195,9 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Chart, error) {
 	}
 	if !p.Absolute {
 		panel.YLabel += " minus " + base.Label
+		if panel.Unit != "" {
+			panel.Unit = figures.Points
+		}
 		panel.Reference = figures.NewReference(p.Series[0], 0)
 		drawn, points = p.Series[1:], func(name string) ([]figures.Point, error) {
 			return figures.Relative(rows, p.Key, shown.String(), name, p.Series[0])
@@ -167,7 +210,7 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Chart, error) {
 		}
 		series := figures.NewSeries(name, at)
 		if slices.Contains(p.MeanLines, name) || slices.Contains(p.References, name) {
-			series.Style = figures.MeanLine
+			series.Mean = true
 		}
 		panel.Series = append(panel.Series, series)
 	}

@@ -14,6 +14,7 @@ import (
 	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
@@ -143,7 +144,7 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 
 // ready returns the panels that can be drawn, with the seeds that all their series have, and what is still to come.
 func (d *draft) ready(report runs.Report) (ready []claims.Collected, state *figures.Draft) {
-	state = &figures.Draft{Running: true}
+	state = &figures.Draft{Running: true, Unjudged: d.options.Scale == experiment.Tiny}
 	for _, c := range collect(d.plan, report) {
 		if !ended(c, report.Failed) {
 			if c = c.Complete(); d.whole || len(c.Seeds) == 0 {

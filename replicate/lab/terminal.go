@@ -50,7 +50,7 @@ func (l *Lab) printLines(r *Result) error {
 	for i, t := range r.Figure.Tables {
 		var means []string
 		for _, row := range t.Rows {
-			means = append(means, fmt.Sprintf("%s %.3f", claims.SeriesLabels(row.Series)[0], row.Mean.Mean))
+			means = append(means, claims.SeriesLabels(row.Series)[0]+" "+t.Value(row.Mean.Mean))
 		}
 		p := r.Figure.Panels[i]
 		fmt.Fprintf(l.Stdout, "  %s  %s: %s\n", p.Key, p.Title, strings.Join(means, ", "))

@@ -19,7 +19,7 @@ func Fig4() Figure {
 		Caption: relativeCaption,
 		Panels: []Panel{
 			{Key: "a", Title: "Drifting Gaussian", Scenario: "gaussian", Series: withMeta, Judged: metaWeightSamples},
-			{Key: "b", Title: "CLEAR (T = 30)", Scenario: "clear", Series: withMeta, MeanLines: recentLine},
+			{Key: "b", Title: "CLEAR (30 steps a shift)", Scenario: "clear", Series: withMeta, MeanLines: recentLine},
 		},
 		Claims: []Claim{
 			{

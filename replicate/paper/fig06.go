@@ -21,7 +21,7 @@ func Fig6() Figure {
 			"seen from the last step; " +
 			"its exact value is 1 - TV(p_t, p_T).",
 		Panels: []Panel{
-			imagePanel("a", "CIFAR-10c (T = 30), accuracy", "cifar10c").judgedBy(cifar10cSample),
+			imagePanel("a", "CIFAR-10c (30 steps a shift), accuracy", "cifar10c").judgedBy(cifar10cSample),
 			scorePanel("b", "CIFAR-10c, score by time", "cifar10c", "exact", "ours"),
 		},
 		Claims: []Claim{

@@ -18,11 +18,11 @@ func Fig7() Figure {
 		Title:   "Figure 7: Figure 1 without Recent and Fine-tune",
 		Caption: relativeCaption + " The runs are those of Figure 1.",
 		Panels: []Panel{
-			{Key: "a", Title: "CIFAR-10a (T = 9)", Scenario: "cifar10a", Series: []string{"everything", "ours"},
+			{Key: "a", Title: "CIFAR-10a (9 steps a shift)", Scenario: "cifar10a", Series: []string{"everything", "ours"},
 				Judged: []Sample{cifar10aSample}},
-			{Key: "b", Title: "CIFAR-10b (T = 6)", Scenario: "cifar10b", Series: []string{"everything", "ours"},
+			{Key: "b", Title: "CIFAR-10b (6 steps a shift)", Scenario: "cifar10b", Series: []string{"everything", "ours"},
 				Judged: []Sample{cifar10bSample}},
-			{Key: "c", Title: "CLEAR (T = 30)", Scenario: "clear", Series: []string{"everything", "ours"}},
+			{Key: "c", Title: "CLEAR (30 steps a shift)", Scenario: "clear", Series: []string{"everything", "ours"}},
 		},
 		Claims: []Claim{
 			{

@@ -19,9 +19,9 @@ func Fig8() Figure {
 		Caption: "Each point is the test accuracy at step t + 1 of models retrained at step t. " +
 			Bands,
 		Panels: []Panel{
-			{Key: "a", Title: "CIFAR-10a (T = 9)", Scenario: "cifar10a", Series: bothMethods, Absolute: true},
-			{Key: "b", Title: "CIFAR-10b (T = 6)", Scenario: "cifar10b", Series: bothMethods, Absolute: true},
-			{Key: "c", Title: "CLEAR (T = 30)", Scenario: "clear", Series: bothMethods, Absolute: true},
+			{Key: "a", Title: "CIFAR-10a (9 steps a shift)", Scenario: "cifar10a", Series: bothMethods, Absolute: true},
+			{Key: "b", Title: "CIFAR-10b (6 steps a shift)", Scenario: "cifar10b", Series: bothMethods, Absolute: true},
+			{Key: "c", Title: "CLEAR (30 steps a shift)", Scenario: "clear", Series: bothMethods, Absolute: true},
 		},
 		Claims: []Claim{
 			{

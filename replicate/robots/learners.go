@@ -27,27 +27,33 @@ type Learner struct {
 var learners []Learner
 
 var (
-	_ = Declare(Learner{Look: looks.Look{Name: "sac", Label: "SAC", Color: "#1f77b4"}})
+	_ = Declare(Learner{Look: looks.Look{Name: "sac", Label: "SAC", Color: "#1f77b4", Dash: "10 4"}})
 	_ = Declare(Learner{Look: looks.Look{Name: "sac-omega", Label: "SAC with ω", Color: "#d62728"}, Omega: true})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-context", Label: "SAC with context", Color: "#e69f00"},
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-context", Label: "SAC with context",
+		Color: "#e69f00", Dash: "2 3"},
 		Context: true})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-omega", Label: "SAC with context and ω", Color: "#009e73"},
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-omega", Label: "SAC with context and ω",
+		Color: "#009e73", Dash: "6 3"},
 		Context: true, Omega: true})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-task", Label: "SAC, true weights", Color: "#9467bd"}, Task: true})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-recent", Label: "SAC, latest episodes", Color: "#bcbd22"},
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-task", Label: "SAC, true weights",
+		Color: "#9467bd", Dash: "8 3 2 3"}, Task: true})
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-recent", Label: "SAC, latest episodes",
+		Color: "#bcbd22", Dash: "8 3 2 3 2 3"},
 		Recent: true})
 	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-task", Label: "SAC with context, true weights",
-		Color: "#17becf"}, Context: true, Task: true})
+		Color: "#17becf", Dash: "14 3 5 3"}, Context: true, Task: true})
 	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-recent", Label: "SAC with context, latest episodes",
-		Color: "#7f7f7f"}, Context: true, Recent: true})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-age", Label: "SAC, ω of the episode", Color: "#e377c2"},
+		Color: "#7f7f7f", Dash: "4 4 1 4"}, Context: true, Recent: true})
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-age", Label: "SAC, ω of the episode",
+		Color: "#e377c2", Dash: "8 3 2 3 2 3"},
 		Omega: true, Use: sac.UseEpisode})
 	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-age", Label: "SAC with context, ω of the episode",
-		Color: "#56b4e9"}, Context: true, Omega: true, Use: sac.UseEpisode})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-geometric", Label: "SAC, geometric replay", Color: "#a6761d"},
+		Color: "#56b4e9", Dash: "14 3 2 3"}, Context: true, Omega: true, Use: sac.UseEpisode})
+	_ = Declare(Learner{Look: looks.Look{Name: "sac-geometric", Label: "SAC, geometric replay",
+		Color: "#a6761d", Dash: "14 3 5 3"},
 		Omega: true, Use: sac.UseGeometric})
 	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-geometric", Label: "SAC with context, geometric replay",
-		Color: "#4d4d4d"}, Context: true, Omega: true, Use: sac.UseGeometric})
+		Color: "#4d4d4d", Dash: "3 6"}, Context: true, Omega: true, Use: sac.UseGeometric})
 )
 
 // Declare adds a learner and its look, and returns it. Call it from a package's initialisation: the tables are read

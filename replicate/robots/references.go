@@ -18,20 +18,22 @@ type Reference func(robot env.Env, rng *rand.Rand, obs []float64) (total float64
 // The references that figures show as horizontal lines. The agents that train start at random actions; one that does
 // nothing has learned no task.
 var (
-	_ = Declare(Learner{Look: looks.Look{Name: "nothing", Label: "Doing nothing", Color: "#000000"},
+	_ = Declare(Learner{Look: looks.Look{Name: "nothing", Label: "Doing nothing", Color: "#000000", Dash: "1 6"},
 		Reference: following(func(robot env.Env, _ *rand.Rand, _ int, _, action []float64) { robot.Rest(action) })})
-	_ = Declare(Learner{Look: looks.Look{Name: "random", Label: "Random actions", Color: "#cc79a7"},
+	_ = Declare(Learner{Look: looks.Look{Name: "random", Label: "Random actions", Color: "#cc79a7", Dash: "8 3 2 3"},
 		Reference: following(func(_ env.Env, rng *rand.Rand, _ int, _, action []float64) {
 			for i := range action {
 				action[i] = 2*rng.Float64() - 1
 			}
 		})})
-	_ = Declare(Learner{Look: looks.Look{Name: "scripted", Label: "Scripted grip", Color: "#8c564b"},
+	_ = Declare(Learner{Look: looks.Look{Name: "scripted", Label: "Scripted grip",
+		Color: "#8c564b", Dash: "14 3 5 3"},
 		Scenario: "claw",
 		Reference: following(func(robot env.Env, _ *rand.Rand, step int, obs, action []float64) {
 			robot.(*env.Claw).Script(step, obs, action)
 		})})
-	_ = Declare(Learner{Look: looks.Look{Name: "constant", Label: "Constant 1.5 m/s", Color: "#8c564b"},
+	_ = Declare(Learner{Look: looks.Look{Name: "constant", Label: "Constant 1.5 m/s",
+		Color: "#8c564b", Dash: "14 3 5 3"},
 		Scenario: "cheetah",
 		Reference: func(robot env.Env, _ *rand.Rand, _ []float64) (float64, error) {
 			return robot.(*env.Cheetah).Constant(), nil

@@ -13,40 +13,42 @@ var learners []Learner
 
 var (
 	_ = Declare(Learner{
-		Look:   looks.Look{Name: "everything", Label: "Everything", Color: "#1f77b4"}, // Eq. 12
+		Look:   looks.Look{Name: "everything", Label: "Everything", Color: "#1f77b4", Dash: "10 4"}, // Eq. 12
 		Phases: []Phase{{Steps: upto, Epochs: allEpochs}},
 	})
 	_ = Declare(Learner{
-		Look:   looks.Look{Name: "recent", Label: "Recent", Color: "#e69f00"}, // Eq. 13
+		Look:   looks.Look{Name: "recent", Label: "Recent", Color: "#e69f00", Dash: "2 3"}, // Eq. 13
 		Phases: []Phase{{Steps: only, Epochs: allEpochs}},
 	})
 	_ = Declare(Learner{
-		Look:   looks.Look{Name: "finetune", Label: "Fine-tune", Color: "#009e73"}, // Eq. 14, without the penalty
+		Look: looks.Look{Name: "finetune", Label: "Fine-tune",
+			Color: "#009e73", Dash: "6 3"}, // Eq. 14, without the penalty
 		Phases: []Phase{{Steps: before, Epochs: allEpochs}, {Steps: only, Epochs: tuneEpochs}},
 		Groups: []string{"finetune"},
 	})
 	_ = Declare(Learner{
-		Look:             looks.Look{Name: "pretrained", Label: "Pre-trained, not adapted", Color: "#595959"},
+		Look: looks.Look{Name: "pretrained", Label: "Pre-trained, not adapted",
+			Color: "#595959", Dash: "8 3 2 3"},
 		Needs:            PretrainedHead,
 		StartsPretrained: true,
 	})
 	_ = Declare(Learner{
-		Look:   looks.Look{Name: "standard", Label: "Standard propensity", Color: "#cc79a7"}, // Eq. 1
+		Look:   looks.Look{Name: "standard", Label: "Standard propensity", Color: "#cc79a7", Dash: "6 3"}, // Eq. 1
 		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: standard}},
 		Method: propensity.Standard,
 	})
 	_ = Declare(Learner{
-		Look:  looks.Look{Name: "metaweightnet", Label: "Meta-Weight-Net", Color: "#4a1486"},
+		Look:  looks.Look{Name: "metaweightnet", Label: "Meta-Weight-Net", Color: "#4a1486", Dash: "14 3 5 3"},
 		Train: metaWeightNet,
 		Cost:  3, // three passes forward and back
 		Needs: VectorModel,
 	})
 	_ = Declare(Learner{
-		Look:   looks.Look{Name: "exact", Label: "Exact weights", Color: "#000000", Dashed: true}, // Eq. 6
+		Look:   looks.Look{Name: "exact", Label: "Exact weights", Color: "#000000", Dash: "8 3 2 3 2 3"}, // Eq. 6
 		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: exact}},
 	})
 	_ = Declare(Learner{
-		Look:  looks.Look{Name: "method1", Label: "Method 1", Color: "#56b4e9"}, // Eq. 8
+		Look:  looks.Look{Name: "method1", Label: "Method 1", Color: "#56b4e9", Dash: "8 3 2 3"}, // Eq. 8
 		Of:    "ours",
 		Under: func(s *Settings) { s.Method = propensity.Method1 },
 	})
@@ -61,13 +63,14 @@ var (
 		Method: MethodOfSettings,
 	})
 	_ = Declare(Learner{
-		Look:      looks.Look{Name: "ours-conditional", Label: "Ours, drift of y given x", Color: "#9030f0"},
+		Look: looks.Look{Name: "ours-conditional", Label: "Ours, drift of y given x",
+			Color: "#9030f0", Dash: "8 3 2 3"},
 		Phases:    []Phase{{Steps: upto, Epochs: allEpochs, Weigh: conditional}},
 		Method:    MethodOfSettings,
 		Covariate: true,
 	})
 	_ = Declare(Learner{
-		Look: looks.Look{Name: "raw", Label: "Without weights", Color: "#1f77b4"},
+		Look: looks.Look{Name: "raw", Label: "Without weights", Color: "#1f77b4", Dash: "10 4"},
 		Only: MeasureMMD,
 	})
 	_ = Declare(Learner{

@@ -24,7 +24,7 @@ func profiles(all []*Losses, leaders []Leader) figures.Chart {
 	p := figures.Chart{Key: "a", Title: "Share of tables with at most so much regret", XLabel: "regret, % of the loss of equal weights",
 		YLabel: "share of tables", Share: true}
 	for i, x := range curves(leaders) {
-		s := figures.Series{Name: x.Rule, Label: x.Rule, Color: figures.Others[i]}
+		s := figures.Series{Name: x.Rule, Label: x.Rule}.Styled(i)
 		for most := 0.; most <= 10; most += .25 {
 			share := 0.
 			for _, l := range all {
@@ -54,7 +54,7 @@ func course(l *Losses) figures.Chart {
 	p := figures.Chart{Key: "a", Title: l.Table.Name + ", " + l.Suite.What + ": mean " + strings.ReplaceAll(l.Metric, "-", " ") +
 		" up to each test block", XLabel: "test block", YLabel: "minus tuned forgetting", XNames: l.Times}
 	for i, x := range curves(Leaders([]*Losses{l})) {
-		p.Series = append(p.Series, backtest.Course(x.Rule, figures.Others[i], l.of(x.Rule), l.of(backtest.Forgetting), l.Rows))
+		p.Series = append(p.Series, backtest.Course(x.Rule, l.of(x.Rule), l.of(backtest.Forgetting), l.Rows).Styled(i))
 	}
 	return p
 }

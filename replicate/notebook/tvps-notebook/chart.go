@@ -102,9 +102,10 @@ func plot(c notebook.Chart) error {
 		if line.Learner {
 			s = figures.NewSeries(line.Name, nil)
 		} else if line.Dashed {
-			s.Style = figures.Dashed
+			s.Dash = "6 3"
 		}
-		s.Color = cmp.Or(line.Color, s.Color, figures.Others[i%len(figures.Others)])
+		s.Color = cmp.Or(line.Color, s.Color)
+		s = s.Styled(i)
 		for k := range min(len(line.X), len(line.Y)) {
 			at := figures.Exactly(line.X[k], line.Y[k])
 			if k < len(line.Low) && k < len(line.High) {

@@ -39,8 +39,8 @@ func TestTables(t *testing.T) {
 	if !maps.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
 		t.Errorf("values %v, want %v", got, want)
 	}
-	demand.Words(t, r.content(t, 1, notebook.HTMLMIME), "<b>Panel b, accuracy</b>", ">Ours<", ">0.8000<", ">+0.3000<",
-		">[-0.9706, +1.5706]<", ">100% of 3<", ">minus Everything<")
+	demand.Words(t, r.content(t, 1, notebook.HTMLMIME), "<b>Panel b, accuracy</b>", ">Ours<", ">0.800<", ">+0.300<",
+		">[-0.971, +1.571]<", ">100% of 3<", ">minus Everything<")
 	if text := r.content(t, 0, notebook.PlainMIME); !strings.HasPrefix(text, "Panel a, accuracy\n") {
 		t.Errorf("text %q", text)
 	}

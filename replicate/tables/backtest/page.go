@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"gonum.org/v1/gonum/floats"
+
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/tables"
 )
@@ -13,10 +16,6 @@ import (
 var pageText string
 
 var page = tables.Page(pageText)
-
-// curves are the rules that the chart shows, besides forgetting, which is its zero line.
-var curves = []string{Uniform, Window, "joint", "joint-forgetting", "covariate-forgetting", "conditional",
-	"conditional-forgetting"}
 
 // WritePage writes index.html, chart.png and echarts.min.js to the folder, which it makes if needed.
 func (r *Result) WritePage(dir string) error {
@@ -29,29 +28,50 @@ func (r *Result) WritePage(dir string) error {
 	return tables.WritePage(dir, page, r, fig, nil, map[string][]byte{"chart.png": picture})
 }
 
-// panel is the chart: the mean loss of each rule minus that of tuned forgetting, over the test blocks up to each.
+// panel is the chart of the rules of the summary, in its order, against equal weights.
 func (r *Result) panel() figures.Chart {
-	p := figures.Chart{Key: "a", Title: "Mean " + r.Words() + " up to each test block, minus that of tuned forgetting",
-		XLabel: "test block", YLabel: r.Words() + " minus tuned forgetting",
-		Reference: &figures.Reference{Value: 0, Label: "tuned forgetting", Color: "#777777"},
-		Notes: []string{"Below 0 is better than tuned forgetting. A line is the mean over all rows of the test blocks " +
-			"up to there."}}
+	rules, _ := r.shown()
+	best := rules[0].Rule
+	p := figures.Chart{Key: "a", Title: "Mean " + r.Words() + " up to each test block, minus that of equal weights: lower is better",
+		XLabel: "test block", YLabel: r.Words() + " minus equal weights",
+		Reference: &figures.Reference{Value: 0, Label: "equal weights", Color: "#777777"},
+		Bands: "Lines: mean over all rows of the test blocks up to there; band: 95% interval of " + best + ", which has the lowest " +
+			"loss, by a bootstrap of runs of consecutive blocks. The table has the intervals of all rules over all blocks."}
 	p.XNames = tables.Collect(r.Blocks, func(b BlockResult) string { return tables.ShortName(b.Time) })
 	losses := func(rule string) []float64 {
 		return tables.Collect(r.Blocks, func(b BlockResult) float64 { return b.Scores[rule] })
 	}
 	rows := tables.Collect(r.Blocks, func(b BlockResult) int { return b.Rows })
-	for i, name := range curves {
-		if r.rule(name).Rule != "" {
-			p.Series = append(p.Series, Course(name, figures.Others[i], losses(name), losses(Forgetting), rows))
+	for i, rule := range rules {
+		if rule.Rule == Uniform {
+			continue
 		}
+		s := Course(rule.Rule, losses(rule.Rule), losses(Uniform), rows).Styled(i)
+		if rule.Rule == best {
+			addIntervals(&s, losses(best), losses(Uniform), rows)
+		}
+		p.Series = append(p.Series, s)
 	}
 	return p
 }
 
+// fewBlocks is the least number of blocks that have an interval on the chart.
+const fewBlocks = 6
+
+// addIntervals adds to each point of a course the interval of the blocks up to there.
+func addIntervals(s *figures.Series, losses, others []float64, rows []int) {
+	difference := make([]float64, len(rows))
+	floats.SubTo(difference, losses, others)
+	for t := fewBlocks - 1; t < len(rows); t++ {
+		alone, _ := statistics.BlockBootstrap([][]float64{difference[:t+1]}, rows[:t+1], 0)
+		at := &s.Points[t]
+		at.Low, at.High, at.N = alone[0].Low, alone[0].High, t+1
+	}
+}
+
 // Course is the curve of a rule: its mean loss minus that of another, over all rows of the test blocks up to each.
-func Course(rule, color string, losses, others []float64, rows []int) figures.Series {
-	s := figures.Series{Name: rule, Label: rule, Color: color}
+func Course(rule string, losses, others []float64, rows []int) figures.Series {
+	s := figures.Series{Name: rule, Label: rule}
 	sum, total := 0., 0.
 	for t, n := range rows {
 		sum, total = sum+float64(n)*(losses[t]-others[t]), total+float64(n)

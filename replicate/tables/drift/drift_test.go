@@ -154,7 +154,7 @@ func TestRule(t *testing.T) {
 	demand.NoError(t, r.WritePage(dir))
 	page := demand.Read(t, filepath.Join(dir, "index.html"))
 	for _, want := range []string{template.HTMLEscapeString(r.Verdict.Sentence), "map-3", "x and y", "<b>yes</b>",
-		"How like the present the past is"} {
+		"How much each past block resembles the present"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}

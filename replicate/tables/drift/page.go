@@ -31,16 +31,16 @@ func (r *Result) Titled() []Contribution {
 	return r.Columns.List[:min(shownColumns, len(r.Columns.List))]
 }
 
-// looks of what is tested over time, and of what is mapped.
-var looks = map[string]string{tables.InX: "#0072b2", tables.InY: "#e69f00", tables.InBoth: "#d62728", tables.InRule: "#009e73"}
+// looks of what is tested over time, and of what is mapped, as Styled numbers them.
+var looks = map[string]int{tables.InX: 0, tables.InY: 1, tables.InBoth: 3, tables.InRule: 2}
 
 // likeness is the chart of the last row of each map.
 func (r *Result) likeness() figures.Chart {
-	p := figures.Chart{Key: "likeness", Title: "How like the present the past is", XLabel: "block of time",
+	p := figures.Chart{Key: "likeness", Title: "How much each past block resembles the present", XLabel: "block of time",
 		YLabel: "mean of min(ω, 1) (1: alike)", YRange: &[2]float64{0, 1}}
 	p.XNames = tables.Collect(r.Blocks, func(b tables.Block) string { return tables.ShortName(b.Name) })
 	for _, m := range r.Maps {
-		s := figures.Series{Name: m.In, Label: m.In, Color: looks[m.In]}
+		s := figures.Series{Name: m.In, Label: m.In}.Styled(looks[m.In])
 		for block, worth := range m.Worth[len(m.Worth)-1] {
 			s.Points = append(s.Points, figures.Exactly(float64(block), worth))
 		}
@@ -55,7 +55,7 @@ func (r *Result) panel(key, title, against string) figures.Chart {
 		Reference: &figures.Reference{Value: 0, Label: "no difference", Color: "#777777"}}
 	p.XNames = tables.Collect(r.Tests.Stretches, func(s Stretch) string { return tables.ShortName(s.Name) })
 	for _, in := range subjects {
-		s := figures.Series{Name: in, Label: in, Color: looks[in]}
+		s := figures.Series{Name: in, Label: in}.Styled(looks[in])
 		for _, t := range r.Tests.List {
 			if t.In == in && t.Against == against {
 				s.Points = append(s.Points, figures.Exactly(float64(t.Stretch), t.MMD2))
