@@ -50,7 +50,7 @@ func (v Verification) Summary(trained *Verification) string {
 				folder = "medium/" + f.Name
 			}
 			_, subject, _ := strings.Cut(f.Title, ": ")
-			cells = append(cells, fmt.Sprintf(`[<img src="figures/gallery/%s/%s-a.svg" width="190" alt="">`+
+			cells = append(cells, fmt.Sprintf(`[<img src="figures/gallery/%s/%s-a.svg" width="170" alt="">`+
 				"<br>%d: %s](figures/gallery/README.md#%s)<br>%s",
 				folder, f.Name, f.Number, cell(subject), anchor(f.Title), withoutNumber(Show(all.Of(f.Name), noPanels).Tally)))
 		}

@@ -75,7 +75,7 @@ func TestMarkdown(t *testing.T) {
 			"`fig1 --scale small --panel a,b,d` |\n",
 		"| **not run** | Another | | `fig3 --scale small --panel a` |\n")
 	demand.Words(t, v.Summary(nil),
-		`| [<img src="figures/gallery/fig01/fig01-a.svg" width="190" alt=""><br>1: D'Claw, a \| b]`+
+		`| [<img src="figures/gallery/fig01/fig01-a.svg" width="170" alt=""><br>1: D'Claw, a \| b]`+
 			"(figures/gallery/README.md#figure-1-dclaw-a--b)<br>1 holds partly |")
 	trained := v
 	trained.Claims = []Judged{{Figure: v.Figures[0].Name, Verdict: Holds, Holm: Kept, Untested: []string{"CLEAR"}}}
