@@ -5,6 +5,7 @@ go 1.26.5
 exclude github.com/gomlx/compute-onnx v0.1.0
 
 require (
+	github.com/alecthomas/chroma/v2 v2.27.0
 	github.com/agext/levenshtein v1.2.3
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/buildkite/terminal-to-html/v3 v3.16.8
@@ -39,7 +40,10 @@ require (
 	k8s.io/klog/v2 v2.140.0
 )
 
-require golang.org/x/telemetry v0.0.0-20260708182218-49f421fb7959 // indirect
+require (
+	github.com/dlclark/regexp2/v2 v2.2.1 // indirect
+	golang.org/x/telemetry v0.0.0-20260708182218-49f421fb7959 // indirect
+)
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect

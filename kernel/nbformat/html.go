@@ -8,6 +8,10 @@ import (
 	"html/template"
 	"regexp"
 	"strings"
+
+	chroma "github.com/alecthomas/chroma/v2/formatters/html"
+	"github.com/alecthomas/chroma/v2/lexers"
+	"github.com/alecthomas/chroma/v2/styles"
 )
 
 // HTMLOptions configures Notebook.HTML.
@@ -19,21 +23,25 @@ type HTMLOptions struct {
 
 var (
 	//go:embed page.html
-	pageText     string
+	pageText string
+	// temml makes MathML of formulas, in the page: version 0.13.5 as published on npm.
+	//go:embed temml/temml.min.js
+	temml        string
 	pageTemplate = template.Must(template.New("page").Parse(pageText))
 )
 
 // page and block are the data of the template.
 type page struct {
-	Title   string
-	ECharts template.JS
-	Blocks  []block
+	Title          string
+	ECharts, Temml template.JS
+	Blocks         []block
 }
 
 type block struct {
 	Type    string        // as in Cell
 	Text    template.HTML // markdown
-	Source  string        // code and raw
+	Source  template.HTML // code and raw
+	Hidden  bool          // folded, as the answer of an exercise is
 	Count   string        // execution count; empty if the cell has not run
 	Outputs []template.HTML
 }
@@ -43,14 +51,21 @@ type block struct {
 // page shows their static pictures.
 func (nb *Notebook) HTML(o HTMLOptions) ([]byte, error) {
 	p, charts := page{Title: nb.title(o.Title)}, false
+	language := nb.language()
 	for i, c := range nb.Cells {
-		b := block{Type: c.Type, Source: c.Source}
+		b := block{Type: c.Type, Source: template.HTML(html.EscapeString(c.Source)), Hidden: c.hidden()}
+		if c.Type == Code {
+			b.Source = coloured(language, c.Source)
+		}
 		if c.Type == Markdown {
 			text, err := markdownToHTML(c.Source, c.Attachments, o.Dir)
 			if err != nil {
 				return nil, fmt.Errorf("cannot export cell %d: %w", i+1, err)
 			}
 			b.Text = template.HTML(text)
+			if strings.Contains(text, formulaClass) {
+				p.Temml = template.JS(temml)
+			}
 		}
 		if c.ExecutionCount > 0 {
 			b.Count = fmt.Sprint(c.ExecutionCount)
@@ -73,6 +88,40 @@ func (nb *Notebook) HTML(o HTMLOptions) ([]byte, error) {
 		return nil, fmt.Errorf("cannot export the notebook: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// language is that of the notebook's code; empty if it does not say.
+func (nb *Notebook) language() string {
+	spec, _ := nb.Metadata["kernelspec"].(map[string]any)
+	language, _ := spec["language"].(string)
+	return language
+}
+
+// hidden says whether JupyterLab shows the cell's source folded.
+func (c *Cell) hidden() bool {
+	state, _ := c.Metadata["jupyter"].(map[string]any)
+	return state["source_hidden"] == true
+}
+
+// colours writes code as HTML with colours; the page has the element around it.
+var colours = chroma.New(chroma.PreventSurroundingPre(true))
+
+// coloured is code of a language as HTML, without colours if the language is not known.
+func coloured(language, code string) template.HTML {
+	plain := template.HTML(html.EscapeString(code))
+	lexer := lexers.Get(language)
+	if lexer == nil {
+		return plain
+	}
+	tokens, err := lexer.Tokenise(nil, code)
+	var b strings.Builder
+	if err == nil {
+		err = colours.Format(&b, styles.Get("xcode"), tokens)
+	}
+	if err != nil {
+		return plain
+	}
+	return template.HTML(b.String())
 }
 
 // heading matches a heading of Markdown.
@@ -102,7 +151,7 @@ var forms = []struct {
 	{"image/webp", image},
 	{"text/latex", func(_, content, _ string) (string, error) {
 		formula := html.EscapeString(strings.Trim(content, "$ \n"))
-		return `<code class="formula display">` + formula + `</code>`, nil
+		return `<code class="` + formulaClass + ` display">` + formula + `</code>`, nil
 	}},
 	{"text/plain", func(_, content, _ string) (string, error) { return "<pre>" + ansiToHTML(content) + "</pre>", nil }},
 }

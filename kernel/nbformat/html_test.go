@@ -47,7 +47,7 @@ func TestHTML(t *testing.T) {
 		`<code class="formula">a_1 * b_1 * c</code>`, "costs $5 and ($6),",
 		`<code class="formula display">\mu` + "\n_t</code>", "<code>$no$</code>",
 		`<img src="data:image/png;base64,QUJD"`, `<img src="data:image/png;base64,REVG"`, `<img src="../c.png"`,
-		"if a &lt; b {\n\t&lt;p&gt;\n}", `data-count="12"`,
+		"if a &lt; b {\n\t&lt;p&gt;\n}", `data-count="12"`, "temml=function",
 		`<pre class="stderr">a <span class="term-fg31 term-fg1">red</span> &lt;b&gt;</pre>`,
 		`<pre class="error"><span class="term-fg31">exit status 4</span></pre>`,
 		`<pre class="error">NameError: no x</pre>`,
@@ -94,5 +94,25 @@ func TestColours(t *testing.T) {
 		if got := ansiToHTML(text); got != want {
 			t.Errorf("%q became %s, want %s", text, got, want)
 		}
+	}
+}
+
+// Code has the colours of its language, and a cell that JupyterLab folds is folded. Without formulas the page has no
+// script for them.
+func TestHTMLOfGo(t *testing.T) {
+	nb := &Notebook{Metadata: map[string]any{"kernelspec": map[string]any{"language": "go"}}, Cells: []*Cell{
+		{Type: Code, Source: "func f() { return a < b }"},
+		{Type: Code, Source: "hidden()", Metadata: map[string]any{"jupyter": map[string]any{"source_hidden": true}}},
+	}}
+	page, err := nb.HTML(HTMLOptions{})
+	demand.NoError(t, err)
+	text := string(page)
+	demand.Words(t, text, `">func</span>`, "&lt;")
+	if strings.Count(text, "<details>") != 1 || strings.Index(text, "<details>") > strings.Index(text, "hidden") ||
+		strings.Index(text, "<details>") < strings.Index(text, "return") {
+		t.Errorf("the second cell alone should be folded:\n%s", text)
+	}
+	if strings.Contains(text, "temml") {
+		t.Error("a page without formulas has the script for them")
 	}
 }

@@ -98,11 +98,14 @@ func dataURI(kind, content string) string {
 	return "data:" + kind + ";base64," + strings.Join(strings.Fields(content), "")
 }
 
-// formulaParser protects formulas from Markdown, which would treat underscores as emphasis. The page shows formulas
-// as they were typed: it has no typesetting.
+// formulaParser protects formulas from Markdown, which would treat underscores as emphasis. The page's script replaces
+// them by MathML.
 type formulaParser struct{}
 
 func (formulaParser) Trigger() []byte { return []byte{'$'} }
+
+// formulaClass is the class of an element with a formula as it was typed.
+const formulaClass = "formula"
 
 // formulas matches a formula at the beginning of a text, with two dollar signs or one.
 var formulas = regexp.MustCompile(`(?s)^(?:\$\$((?:\\.|[^\\])*?)\$\$|\$((?:\\.|[^\\$])+)\$)`)
@@ -123,9 +126,9 @@ func (formulaParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.
 		after := read[len(m[0]):]
 		if m[1] != nil || len(bytes.TrimSpace(m[2])) == len(m[2]) && (len(after) == 0 || after[0] < '0' || after[0] > '9') {
 			block.Advance(len(m[0]) - before)
-			class := "formula"
+			class := formulaClass
 			if m[1] != nil {
-				class = "formula display"
+				class += " display"
 			}
 			text := html.EscapeString(strings.TrimSpace(string(m[1]) + string(m[2])))
 			node := ast.NewString(fmt.Appendf(nil, `<code class="%s">%s</code>`, class, text))

@@ -9,12 +9,11 @@ import (
 
 // Series is a line of a [Chart] through the points (X[i], Y[i]). X must increase.
 type Series struct {
-	Name      string
-	X, Y      []float64
-	Low, High []float64 // ends of the interval at each point; nil for none
-	Dashed    bool
-	Color     string // such as "#1f77b4"; default: one for each line
-	Learner   bool   // Name is that of a series of the paper, whose label and colour it gets
+	Name    string
+	X, Y    []float64
+	Dashed  bool
+	Color   string // such as "#1f77b4"; default: one for each line
+	Learner bool   // Name is that of a series of the paper, whose label and colour it gets
 }
 
 // Curve returns a line for [Plot] through the points (x[i], y[i]).

@@ -107,11 +107,7 @@ func plot(c notebook.Chart) error {
 		s.Color = cmp.Or(line.Color, s.Color)
 		s = s.Styled(i)
 		for k := range min(len(line.X), len(line.Y)) {
-			at := figures.Exactly(line.X[k], line.Y[k])
-			if k < len(line.Low) && k < len(line.High) {
-				at.Low, at.High, at.N = line.Low[k], line.High[k], 2 // a point of one seed has no interval
-			}
-			s.Points = append(s.Points, at)
+			s.Points = append(s.Points, figures.Exactly(line.X[k], line.Y[k]))
 		}
 		p.Series = append(p.Series, s)
 	}
