@@ -60,16 +60,12 @@ func checkCommand() *cobra.Command {
 	flags.StringVarP(&o.Output, "output", "o", "", "folder for the notebooks with their outputs (default: not written)")
 	flags.IntVar(&o.Jobs, "jobs", 1, "number of parallel notebooks")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
-	flags.StringVar(&o.JUnit, "junit", "", "`file` for the outcomes as JUnit's XML (default: not written)")
 	flags.BoolVar(&quiet, "quiet", false, "print only the comparison, not the outputs of the cells")
 	return cmd
 }
 
 // checkTargets returns a usage error, before a notebook runs, if a file is a folder, or a folder is a file.
 func checkTargets(o check.Options) error {
-	if err := usage.File(o.JUnit); err != nil {
-		return fmt.Errorf("--junit: %w", err)
-	}
 	for flag, folder := range map[string]string{"--results": o.Runs, "--out": o.Out, "--output": o.Output} {
 		if err := usage.Folder(folder); err != nil {
 			return fmt.Errorf("%s: %w", flag, err)

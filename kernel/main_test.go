@@ -170,7 +170,6 @@ func TestExitCodes(t *testing.T) {
 		"clean text.ipynb":                    "text.ipynb is damaged",
 		"check text.ipynb":                    "text.ipynb is damaged",
 		"check missing.ipynb":                 "missing.ipynb",
-		"check a.ipynb --junit sub":           "--junit: the output sub is a folder; name a file",
 		"check a.ipynb --results other.ipynb": "--results: the output folder other.ipynb is a file; name a folder",
 		"run missing.ipynb":                   "missing.ipynb",
 		"run a.ipynb --cwd missing":           "--cwd missing is not a folder",

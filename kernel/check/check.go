@@ -34,7 +34,6 @@ type Options struct {
 	Timeout time.Duration // limit for each cell; 0: none
 	Jobs    int           // number of notebooks that run at the same time; 0: 1
 	Report  io.Writer     // gets the differences and a line for each notebook, in one call of Write
-	JUnit   string        // file for the outcomes as JUnit's XML; empty: none
 
 	Live func(file string) io.Writer // gives the writer for the outputs of a notebook's cells; nil: they are discarded
 
@@ -108,10 +107,6 @@ func Check(ctx context.Context, files []string, o Options) error {
 	})
 	outcomes = slices.DeleteFunc(outcomes, func(o Outcome) bool { return o.File == "" }) // not started, after ctx's end
 	errs = append([]error{verdict(outcomes)}, errs...)
-	if o.JUnit != "" {
-		text, err := junit(outcomes)
-		errs = append(errs, err, nbformat.WriteFile(o.JUnit, text))
-	}
 	return errors.Join(errs...)
 }
 

@@ -1,11 +1,9 @@
 package check
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -54,56 +52,4 @@ func digits(v float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.6g", v)
-}
-
-// summary says in one line what is wrong.
-func (o Outcome) summary() string {
-	switch {
-	case o.Err != nil:
-		return o.Err.Error()
-	case o.Skipped != "":
-		return "skipped: " + o.Skipped
-	}
-	return fmt.Sprintf("%d numbers of the run and %d in the file differ from the golden file, %d cells are out of date",
-		len(o.Differences), len(o.Stored), len(o.Stale))
-}
-
-type (
-	xmlSuite struct {
-		XMLName xml.Name  `xml:"testsuite"`
-		Name    string    `xml:"name,attr"`
-		Cases   []xmlCase `xml:"testcase"`
-	}
-	xmlCase struct {
-		Name    string  `xml:"name,attr"`
-		Class   string  `xml:"classname,attr"`
-		Time    string  `xml:"time,attr"`
-		Failure *xmlWhy `xml:"failure"`
-		Error   *xmlWhy `xml:"error"`
-		Skipped *xmlWhy `xml:"skipped"`
-	}
-	xmlWhy struct {
-		Message string `xml:"message,attr"`
-		Text    string `xml:",chardata"`
-	}
-)
-
-// junit describes the outcomes in the XML of JUnit: a test case for each notebook. Numbers that differ and outputs that
-// are out of date are failures; a notebook that cannot be run is an error.
-func junit(outcomes []Outcome) ([]byte, error) {
-	s := xmlSuite{Name: "notebooks"}
-	for _, o := range outcomes {
-		c := xmlCase{Name: filepath.Base(o.File), Class: "kernel.check", Time: fmt.Sprintf("%.3f", o.Took.Seconds())}
-		switch why := (&xmlWhy{o.summary(), o.details()}); {
-		case o.Skipped != "":
-			c.Skipped = why
-		case o.Err != nil:
-			c.Error = why
-		case !o.good():
-			c.Failure = why
-		}
-		s.Cases = append(s.Cases, c)
-	}
-	text, err := xml.MarshalIndent(s, "", " ")
-	return append([]byte(xml.Header), append(text, '\n')...), err
 }

@@ -1,9 +1,7 @@
 package check
 
 import (
-	"encoding/xml"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -147,35 +145,6 @@ func TestMask(t *testing.T) {
 		if mask(pair[0]) == mask(pair[1]) {
 			t.Errorf("%q and %q are the same", pair[0], pair[1])
 		}
-	}
-}
-
-// outcomes are one of each kind.
-func outcomes() []Outcome {
-	return []Outcome{
-		{File: "a<b>.ipynb", Numbers: 3, Differences: []Difference{{"off", 1, "x: 50%", 1, 2, .1}}, Took: 1500e6},
-		{File: "good.ipynb", Numbers: 1},
-		{File: "skipped.ipynb", Skipped: "its kernel is not installed"},
-		{File: "failed.ipynb", Err: fmt.Errorf("cell 2 failed:\nno & such <file>")},
-		{File: "stale.ipynb", Stale: []Stale{{2, "table", "text/html", "<b>old", "<b>new"}}},
-	}
-}
-
-func TestJUnit(t *testing.T) {
-	text, err := junit(outcomes())
-	demand.NoError(t, err)
-	var s xmlSuite
-	if err := xml.Unmarshal(text, &s); err != nil {
-		t.Fatalf("%v in %s", err, text)
-	}
-	first := s.Cases[0]
-	if len(s.Cases) != 5 || first.Time != "1.500" || first.Name != "a<b>.ipynb" || first.Failure == nil ||
-		!strings.Contains(first.Failure.Text, "x: 50%") {
-		t.Errorf("the first case is %+v", first)
-	}
-	if s.Cases[1].Failure != nil || s.Cases[1].Error != nil || s.Cases[2].Skipped == nil || s.Cases[3].Error == nil ||
-		s.Cases[3].Error.Message != "cell 2 failed:\nno & such <file>" || s.Cases[4].Failure == nil {
-		t.Errorf("cases %+v", s.Cases)
 	}
 }
 

@@ -114,9 +114,9 @@ func TestFilmsInABrowser(t *testing.T) {
 	browser, python := needed(t)
 	const name = "films.ipynb"
 	film := filepath.Join(root(t), "figures", "gallery", "fig02", "fig02-a-learners-film.svg")
-	dir := notebook(t, name, `import \"os\"\nimport \"tvps/figures\"\nimport \"tvps/replicate/notebook\"`,
-		`%%\nsvg := notebook.Must(os.ReadFile(\"`+film+`\"))\nfilm := figures.Film{Name: \"learners\", SVG: svg}\n`+
-			`notebook.Films(figures.Figure{Panels: []figures.Chart{{Key: \"a\", Films: []figures.Film{film}}}})`)
+	dir := notebook(t, name, `import \"os\"\nimport \"tvps/replicate/notebook\"`,
+		`%%\nsvg := notebook.Must(os.ReadFile(\"`+film+`\"))\n`+
+			`notebook.Display(map[string]any{notebook.SVGMIME: string(svg), notebook.PlainMIME: \"a film\"})`)
 	v, _ := newView(t, browser, "films")
 	demand.NoError(t, chromedp.Run(v.ctx, chromedp.EmulateViewport(1300, 900)))
 	v.run(startLab(t, python, dir, "").address, name)
@@ -245,9 +245,8 @@ func TestStopInABrowser(t *testing.T) {
 	}
 }
 
-// `kernel lab`, also started by root, opens 00-index.ipynb, and all links of the notebooks lead to files that it
-// serves.
-// SIGTERM to `go run` ends it.
+// `kernel lab`, also started by root, opens 00-index.ipynb. A click leads to Figure 1's verdict. All links of the
+// notebooks lead to files that it serves. SIGTERM to `go run` ends it.
 func TestLabInABrowser(t *testing.T) {
 	browser, _ := needed(t)
 	lab := startLab(t, "", "", "")
@@ -263,6 +262,13 @@ func TestLabInABrowser(t *testing.T) {
 		t.Errorf("the first page is %s", where)
 	}
 	v.shot("first", nil)
+	demand.NoError(t, chromedp.Run(v.ctx, chromedp.Click(`a[href*="fig01.ipynb"]`, chromedp.ByQuery)))
+	v.until("Figure 1 opens with its verdict", time.Minute, func() bool {
+		var page string
+		v.value("document.body.innerText", &page)
+		return strings.Contains(page, "Ours beats Everything on the Gaussian (+")
+	})
+	v.shot("verdict", nil)
 	link := regexp.MustCompile(`\]\(\.\./([^)#]+)`)
 	files, _ := filepath.Glob(filepath.Join(root(t), "notebooks", "*.ipynb"))
 	links := 0

@@ -17,7 +17,7 @@ const parametersTag = "parameters"
 // Parameter is a declaration with a literal value in a cell with the tag parameters.
 type Parameter struct {
 	Name    string
-	Type    string // string, bool, duration, a numeric type of the language, or a list or map of these
+	Type    string // string, bool, or a numeric type of the language
 	Default string // the literal in the cell
 	Doc     string // the comment after or above it
 
@@ -36,14 +36,13 @@ func (p Parameter) String() string {
 // dialect holds what is specific to a programming language.
 type dialect struct {
 	find    func(source string) ([]Parameter, error)
-	kind    func(literal string) string // the type of a literal
 	yes, no string
 }
 
 // dialects maps a notebook's language to its dialect.
 var dialects = map[string]dialect{
-	"go":     {findGo, func(literal string) string { return goType("", literal) }, "true", "false"},
-	"python": {findPython, pythonType, "True", "False"},
+	"go":     {findGo, "true", "false"},
+	"python": {findPython, "True", "False"},
 }
 
 // literal writes a value as a literal of the given type.
@@ -60,17 +59,10 @@ func (d dialect) literal(kind, value string) (string, error) {
 			return d.yes, nil
 		}
 		return d.no, nil
-	case "duration":
-		return goDuration(value)
 	case "float", "float64":
 		return floating(value)
-	case "int":
-		return integer(value)
 	}
-	if value == "" || d.kind(value) != kind {
-		return "", errors.New("is not of this type")
-	}
-	return value, nil
+	return integer(value)
 }
 
 // Parameters lists the parameters of a notebook in the order of their declaration.
@@ -156,7 +148,7 @@ func list(all []Parameter) string {
 
 // pythonLine matches an assignment of a literal: a name, an optional annotation, the literal and an optional comment.
 var pythonLine = regexp.MustCompile(`(?m)^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*` +
-	`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|True|False|\[[^\n]*\]|\{[^\n]*\}|` +
+	`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|True|False|` +
 	`[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+)?)` +
 	`[ \t]*(?:#[ \t]*([^\r\n]*))?\r?$`)
 
@@ -180,10 +172,6 @@ func pythonType(literal string) string {
 		return "bool"
 	case strings.ContainsAny(literal[:1], `"'`):
 		return "str"
-	case literal[0] == '[':
-		return "list"
-	case literal[0] == '{':
-		return "dict"
 	case strings.ContainsAny(literal, ".eE"):
 		return "float"
 	}

@@ -9,10 +9,8 @@ import (
 	"go/token"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // goHeader turns the declarations of a cell into a Go file.
@@ -73,7 +71,7 @@ func goError(err error) error {
 
 // goTypes are the types that a parameter may be declared with. Go itself checks the sizes of numbers.
 var goTypes = map[string]string{
-	"string": "string", "bool": "bool", "float64": "float64", "float32": "float64", "time.Duration": "duration",
+	"string": "string", "bool": "bool", "float64": "float64", "float32": "float64",
 	"int": "int", "int8": "int", "int16": "int", "int32": "int", "int64": "int",
 	"uint": "int", "uint8": "int", "uint16": "int", "uint32": "int", "uint64": "int",
 }
@@ -81,9 +79,6 @@ var goTypes = map[string]string{
 // goType is a parameter's type: the declared one, or that of its literal. It is empty if the value is not a literal
 // or the declared type is not in goTypes.
 func goType(declared, literal string) string {
-	if m := goComposite.FindStringSubmatch(literal); m != nil && (declared == "" || declared == m[1]) {
-		return m[1]
-	}
 	for _, l := range goLiterals {
 		if !l.match.MatchString(literal) {
 			continue
@@ -96,10 +91,7 @@ func goType(declared, literal string) string {
 	return ""
 }
 
-// goComposite matches a list or a map of literals.
-var goComposite = regexp.MustCompile(`^((?:\[\]|map\[string\])(?:string|bool|int|float64))\{[^{}]*\}$`)
-
-// goLiterals are the forms of literals. A unit of package time, and a number times a unit, count as literals.
+// goLiterals are the forms of literals.
 var goLiterals = []struct {
 	kind  string
 	match *regexp.Regexp
@@ -108,7 +100,6 @@ var goLiterals = []struct {
 	{"bool", regexp.MustCompile(`^(true|false)$`)},
 	{"int", regexp.MustCompile(`^[-+]?([0-9][0-9_]*|0[xXbBoO][0-9a-fA-F_]+)$`)},
 	{"float64", regexp.MustCompile(`^[-+]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)},
-	{"duration", regexp.MustCompile(`^([-+]?[0-9_]+ *\* *)?time\.(Hour|Minute|(Milli|Micro|Nano)?[sS]econd)$`)},
 }
 
 // goDoc is the comment after a declaration on its line, or above it.
@@ -122,17 +113,6 @@ func goDoc(decl *ast.GenDecl, spec *ast.ValueSpec) string {
 		return strings.Join(strings.Fields(decl.Doc.Text()), " ")
 	}
 	return ""
-}
-
-type unit struct {
-	name string
-	unit time.Duration
-}
-
-// units lists the units of durations, the largest first.
-var units = []unit{
-	{"time.Hour", time.Hour}, {"time.Minute", time.Minute}, {"time.Second", time.Second},
-	{"time.Millisecond", time.Millisecond}, {"time.Microsecond", time.Microsecond}, {"time.Nanosecond", time.Nanosecond},
 }
 
 func integer(value string) (string, error) {
@@ -153,14 +133,4 @@ func floating(value string) (string, error) {
 		s += ".0"
 	}
 	return s, nil
-}
-
-// goDuration writes a duration as a whole number of the largest unit that divides it.
-func goDuration(value string) (string, error) {
-	d, err := time.ParseDuration(value)
-	if err != nil {
-		return "", errors.New(`is not a duration such as "90s" or "1h30m"`)
-	}
-	largest := slices.IndexFunc(units, func(u unit) bool { return d%u.unit == 0 && (d != 0 || u.unit == time.Second) })
-	return fmt.Sprintf("%d * %s", d/units[largest].unit, units[largest].name), nil // a nanosecond divides all
 }

@@ -19,24 +19,21 @@ var scale = "tiny"
 var (
 	seeds string = "0,1,2" // 0,1,2 or 0-7
 	n, rate      = 3, 0.5
-	wait         = 90 * time.Second // how long
 	whole float64 = 1
 	small int8 = -1
 	raw = ` + "`a\\b`" + `
-	lags = []int{1, 2} // steps
-	of map[string]float64 = map[string]float64{"a": 1}
 )
 
 const verbose = true
 var computed, alias, exponent = f(), fade, e5
-var list = [][]int{{1}}
+var list, wait = []int{1}, 90 * time.Second
 func f() int { return 1 }
 %%
 scale = "not a declaration"
 `
 
 const pythonCell = "scale = \"tiny\"  # how large\r\nn: int = 3\nrate = 1e-3\non = True\n" +
-	"computed = f(3)\nif n:\n    x = 1\nlags = [1]  # steps\nof = {\"a\": 1}\n"
+	"computed = f(3)\nif n:\n    x = 1\n"
 
 // withCell is a notebook of one cell with parameters.
 func withCell(language, source string) *Notebook {
@@ -55,19 +52,14 @@ func TestParameters(t *testing.T) {
 seeds (string, default "0,1,2"): 0,1,2 or 0-7
 n (int, default 3)
 rate (float64, default 0.5)
-wait (duration, default 90 * time.Second): how long
 whole (float64, default 1)
 small (int, default -1)
 raw (string, default ` + "`a\\b`" + `)
-lags ([]int, default []int{1, 2}): steps
-of (map[string]float64, default map[string]float64{"a": 1})
 verbose (bool, default true)`},
 		"python": {pythonCell, `scale (str, default "tiny"): how large
 n (int, default 3)
 rate (float, default 1e-3)
-on (bool, default True)
-lags (list, default [1]): steps
-of (dict, default {"a": 1})`},
+on (bool, default True)`},
 	} {
 		all, err := withCell(language, c.source).Parameters()
 		demand.NoError(t, err)
@@ -87,17 +79,10 @@ func TestSetParameters(t *testing.T) {
 		{"go", goCell, "seeds", "7", `seeds string = "7" // 0,1,2 or 0-7`},
 		{"go", goCell, "n", "0x10", "n, rate      = 16, 0.5"},
 		{"go", goCell, "rate", "2", "n, rate      = 3, 2.0"},
-		{"go", goCell, "wait", "1h30m", "wait         = 90 * time.Minute // how long"},
-		{"go", goCell, "wait", "0s", "wait         = 0 * time.Second // how long"},
-		{"go", goCell, "wait", "1.5ms", "wait         = 1500 * time.Microsecond // how long"},
 		{"go", goCell, "whole", "1e-9", "whole float64 = 1e-09"},
 		{"go", goCell, "small", "-128", "small int8 = -128"},
 		{"go", goCell, "raw", "ω\n", `raw = "ω\n"`},
 		{"go", goCell, "verbose", "False", "const verbose = false"},
-		{"go", goCell, "lags", "[]int{4, 0x10}", "lags = []int{4, 0x10} // steps"},
-		{"go", goCell, "of", `map[string]float64{"b": 2}`, `map[string]float64{"b": 2}`},
-		{"python", pythonCell, "lags", `[1, "a", [None]]`, `lags = [1, "a", [None]]  # steps`},
-		{"python", pythonCell, "of", `{"b": [1]}`, `of = {"b": [1]}`},
 		{"python", pythonCell, "scale", "it's", "scale = \"it's\"  # how large\r\n"},
 		{"python", pythonCell, "n", "-4", "n: int = -4\n"},
 		{"python", pythonCell, "rate", "3", "rate = 3.0\n"},
@@ -139,13 +124,6 @@ func TestParametersRefused(t *testing.T) {
 		{"go", goCell, "n", "1.5", "is not a whole number", true},
 		{"go", goCell, "rate", "NaN", "is not a finite number", true},
 		{"go", goCell, "verbose", "maybe", "is neither true nor false", true},
-		{"go", goCell, "lags", "1", "is not of this type", true},
-		{"go", goCell, "lags", "[]string{}", "is not of this type", true},
-		{"go", goCell, "lags", "[]int{}; panic(1)", "is not of this type", true},
-		{"go", goCell, "of", "", "is not of this type", true},
-		{"python", pythonCell, "lags", "{}", "is not of this type", true},
-		{"python", pythonCell, "of", "", "is not of this type", true},
-		{"go", goCell, "wait", "90", `is not a duration such as "90s"`, true},
 		{"go", "%%\nx := 1", "x", "2", "there is no cell with the tag", true},
 		{"go", "var a = 1\nvar b 2", "a", "2", "cell 2) that cannot be read: line 2:", false},
 		{"r", "x <- 1", "x", "2", `parameters of the language "r" are not supported`, false},

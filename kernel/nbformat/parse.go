@@ -38,10 +38,6 @@ func Parse(data []byte) (*Notebook, error) {
 		nb.notes = append(nb.notes, fmt.Sprintf("had %d values NaN or Infinity, which JSON does not have: they are written "+
 			"as null", replaced))
 	}
-	if n := halves(data); n > 0 {
-		nb.notes = append(nb.notes, fmt.Sprintf("had %d halves of characters, such as \\ud800, which UTF-8 does not have: "+
-			"they are written as U+FFFD", n))
-	}
 	return nb, nil
 }
 
@@ -61,19 +57,6 @@ func strict(data []byte) (valid []byte, replaced int) {
 		return []byte("null")
 	})
 	return valid, replaced
-}
-
-// surrogates matches escapes of JSON: of a backslash, of a UTF-16 pair, or of half a pair.
-var surrogates = regexp.MustCompile(`(?i)\\\\|\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f]..`)
-
-// halves counts the halves of pairs that stand alone, which encoding/json reads as U+FFFD.
-func halves(data []byte) (n int) {
-	for _, found := range surrogates.FindAll(data, -1) {
-		if len(found) == len(`\ud800`) {
-			n++
-		}
-	}
-	return n
 }
 
 // object is a JSON object that is being decoded. The take functions remove known fields from it; unknown fields

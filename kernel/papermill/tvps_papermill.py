@@ -14,11 +14,10 @@ from papermill.translators import Translator, papermill_translators
 
 _START = re.compile(r"\s*(var|const)\b\s*(\()?")
 _DECLARATION = re.compile(
-    r"\s*([^\W\d]\w*)\s*((?:\[\]|map\[string\])?[\w.]*)\s*=\s*"
-    r'("(?:\\.|[^"\\])*"|`[^`]*`|(?:\[\]|map\[string\])\w+\{[^{}]*\}|(?:(?!//)\S)+(?:\s*\*\s*[\w.]+)?)'
+    r"\s*([^\W\d]\w*)\s*([\w.]*)\s*=\s*"
+    r'("(?:\\.|[^"\\])*"|`[^`]*`|(?:(?!//)\S)+)'
     r"\s*(?://\s*(.*?)\s*)?$"
 )
-_UNITS = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "µs": 10**3, "ns": 1}
 _KEYWORDS = set(
     "break case chan const continue default defer else fallthrough for func go goto if import interface map package "
     "range return select struct switch type var".split()
@@ -52,10 +51,6 @@ def _type(literal):
         return "string"
     if literal in ("true", "false"):
         return "bool"
-    if literal.endswith("}"):
-        return literal.split("{")[0]
-    if "time." in literal:
-        return "time.Duration"
     if re.fullmatch(r"[+-]?(0[xXbBoO])?[\da-fA-F_]+", literal):
         return "int"
     return "float64" if re.fullmatch(r"[+-]?[\d_]*\.?[\d_]*([eE][+-]?\d+)?", literal) else ""
@@ -67,15 +62,6 @@ def _string(value):
     except UnicodeEncodeError:
         raise PapermillException(f"{value!r} is not text: Go strings are UTF-8") from None
     return json.dumps(value, ensure_ascii=False).replace("\ufeff", "\\ufeff")
-
-
-def _duration(value):
-    """Nanoseconds of a text such as 1h30m or 1.5s."""
-    pieces = re.findall(r"(\d+\.?\d*|\.\d+)(h|ms|m|us|µs|ns|s)", value.lstrip("+-"))
-    if "".join(number + unit for number, unit in pieces) != value.lstrip("+-") or not pieces:
-        raise PapermillException(f'{value!r} is not a duration such as "90s" or "1h30m"')
-    total = round(sum(float(number) * _UNITS[unit] for number, unit in pieces))
-    return -total if value.startswith("-") else total
 
 
 class GoTranslator(Translator):
@@ -103,12 +89,8 @@ class GoTranslator(Translator):
     @classmethod
     def literal(cls, name, type_, value):
         """A value as a literal of Go for a parameter of that type; an empty type is that of the value."""
-        if isinstance(value, (list, dict)):
-            return cls.composite(name, type_, value)
         if type_ == "string" and isinstance(value, (bool, int, float)):
             value = str(value)  # papermill took -p name True for a truth value
-        if type_ == "time.Duration" and isinstance(value, str):
-            return f"time.Duration({_duration(value)})"
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         fits = {
             "string": isinstance(value, str),
@@ -120,23 +102,6 @@ class GoTranslator(Translator):
         if isinstance(value, str):
             return _string(value)
         return cls.translate(value)
-
-    @classmethod
-    def composite(cls, name, type_, value):
-        """A list or dict as a literal of Go. Without a declared type its items must have one type."""
-        prefix, items = ("[]", value) if isinstance(value, list) else ("map[string]", list(value.values()))
-        if not type_:
-            kinds = {bool: "bool", int: "int", float: "float64", str: "string"}
-            found = {kinds.get(type(v)) for v in items}
-            if found == {"int", "float64"}:
-                found = {"float64"}
-            type_ = prefix + (found.pop() if len(found) == 1 and None not in found else "any")
-        if not type_.startswith(prefix) or type_.endswith("any") or any(isinstance(v, (list, dict)) for v in items):
-            raise PapermillException(f"the parameter {name} is {type_}: it cannot be {value!r}")
-        written = [cls.literal(name, type_[len(prefix) :], v) for v in items]
-        if prefix != "[]":
-            written = [f"{_string(str(key))}: {item}" for key, item in zip(value, written)]
-        return f"{type_}{{{', '.join(written)}}}"
 
 
 papermill_translators.register("go", GoTranslator)

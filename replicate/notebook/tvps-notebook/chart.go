@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ import (
 )
 
 // pictureWidth is the width of static pictures in a notebook, in pixels.
-const pictureWidth = 640
+const pictureWidth = 600
 
 // charts shows every panel of a figure as a picture and an interactive chart, and the caption in one line.
 func charts(fig figures.Figure) error {
@@ -34,6 +35,9 @@ func charts(fig figures.Figure) error {
 	}
 	return nil
 }
+
+// indented matches the space at the begin of a line of a chart's script, which is no small part of it.
+var indented = regexp.MustCompile(`\n\s+`)
 
 // firstSentence is the caption in a notebook. The others, and what a panel's points are, stand on the figure's page.
 func firstSentence(caption string) string {
@@ -58,7 +62,7 @@ func chart(fig figures.Figure, p figures.Chart) error {
 	}
 	name := fmt.Sprintf("%s (%s)", p.Title, fig.FileStem(p))
 	notebook.Display(map[string]any{notebook.PNGMIME: picture, notebook.PlainMIME: "Picture: " + name})
-	notebook.Show(snippet, "Interactive chart: "+name, pointsOf(fig.Name, p))
+	notebook.Show(indented.ReplaceAllString(snippet, "\n"), "Interactive chart: "+name, pointsOf(fig.Name, p))
 	return nil
 }
 
