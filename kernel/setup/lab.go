@@ -60,6 +60,7 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 	if err := installIfStale(ctx, l, o.Install); err != nil {
 		return err
 	}
+	trust(ctx, l, lab, o.Install.Log)
 	fmt.Fprintf(o.Install.Log, "starting JupyterLab %s from %s; Ctrl-C stops it and its kernels\n",
 		lab.version, lab.where)
 	command := append(lab.command, "--ServerApp.root_dir="+l.Root, "--LabApp.default_url="+firstPage)
@@ -73,6 +74,16 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 		command = append(command, "--port="+strconv.Itoa(o.Port))
 	}
 	return runLab(ctx, l, append(command, o.Args...), o.Install.Log)
+}
+
+// trust makes JupyterLab show the pictures and charts in the notebooks of the checkout before their cells have run:
+// whoever starts this program trusts the checkout.
+func trust(ctx context.Context, l Layout, lab jupyterLab, log io.Writer) {
+	files, _ := filepath.Glob(filepath.Join(l.Root, "notebooks", "*.ipynb"))
+	out, err := exec.CommandContext(ctx, filepath.Join(filepath.Dir(lab.command[0]), "jupyter-trust"), files...).CombinedOutput()
+	if err != nil {
+		fmt.Fprintf(log, "warning: stored pictures may not be shown: jupyter-trust: %v\n%s", err, out)
+	}
 }
 
 // firstPage is what JupyterLab opens.

@@ -31,6 +31,7 @@ func withLab(t *testing.T, version string) {
 	dir := filepath.Join(t.TempDir(), "some bin")
 	if version != "" {
 		script(t, filepath.Join(dir, "jupyter-lab"), fmt.Sprintf(labScript, version))
+		script(t, filepath.Join(dir, "jupyter-trust"), "#!/bin/sh\necho \"$@\" >trusted\n")
 	}
 	onlyOnPath(t, dir)
 }
@@ -72,6 +73,9 @@ func TestLab(t *testing.T) {
 	withLab(t, "4.2.0")
 	t.Setenv("JUPYTER_PATH", "/earlier")
 	l := withNotebooks(t) // not the checkout of the installed kernel
+	notebook := filepath.Join(l.Root, "notebooks", "fig01.ipynb")
+	demand.Write(t, notebook, "{}")
+	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	log := &demand.Buffer{}
@@ -89,6 +93,9 @@ func TestLab(t *testing.T) {
 		}
 	case <-time.After(30 * time.Second):
 		t.Fatal("JupyterLab does not end")
+	}
+	if trusted := string(demand.Read(t, "trusted")); trusted != notebook+"\n" {
+		t.Errorf("JupyterLab shows the pictures of %q, want those of %s", trusted, notebook)
 	}
 	lines := strings.Split(log.String(), "\n")
 	for _, want := range []string{

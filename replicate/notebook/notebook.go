@@ -156,8 +156,14 @@ func Provenance(r *Result) { ask[any]("provenance", r.Figure) }
 
 // Found shows what the run in the repository's gallery measured for a figure, for robots that at the medium scale: the
 // sentence that answers the figure's question and the pictures; folded, the paper's claims with their verdicts. It
-// computes nothing. It ends the cell if the gallery cannot be read.
-func Found(number int) { ask[any]("found", number) }
+// computes nothing. Without panels it shows the pictures of all. It ends the cell if the gallery cannot be read.
+func Found(number int, panels ...string) { ask[any]("found", FoundArgs{number, panels}) }
+
+// FoundArgs are the arguments of the call "found" of [Serve].
+type FoundArgs struct {
+	Number int
+	Panels []string // nil: all
+}
 
 // MeasuredArgs are the arguments of the call "measured" of [Serve].
 type MeasuredArgs struct {

@@ -36,8 +36,9 @@ func charts(fig figures.Figure) error {
 	return nil
 }
 
-// indented matches the space at the begin of a line of a chart's script, which is no small part of it.
-var indented = regexp.MustCompile(`\n\s+`)
+// broken matches the end of a line of a chart's script, after which the statement or list goes on, and the space at the
+// begin of the next. A notebook stores each line as a string of its own.
+var broken = regexp.MustCompile(`([;{,(\[])\n\s*`)
 
 // firstSentence is the caption in a notebook. The others, and what a panel's points are, stand on the figure's page.
 func firstSentence(caption string) string {
@@ -62,7 +63,7 @@ func chart(fig figures.Figure, p figures.Chart) error {
 	}
 	name := fmt.Sprintf("%s (%s)", p.Title, fig.FileStem(p))
 	notebook.Display(map[string]any{notebook.PNGMIME: picture, notebook.PlainMIME: "Picture: " + name})
-	notebook.Show(indented.ReplaceAllString(snippet, "\n"), "Interactive chart: "+name, pointsOf(fig.Name, p))
+	notebook.Show(broken.ReplaceAllString(snippet, "$1"), "Interactive chart: "+name, pointsOf(fig.Name, p))
 	return nil
 }
 

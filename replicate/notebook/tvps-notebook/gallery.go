@@ -25,7 +25,7 @@ func galleryFolder() string { return filepath.Join(os.Getenv("TVPS_ROOT"), "figu
 
 // found shows what a gallery has of a figure: the sentence that answers its question, the pictures, a line that says
 // what was run, and folded the claims with their verdicts.
-func found(gallery string, number int) error {
+func found(gallery string, number int, panels ...string) error {
 	declared, _ := catalog.Figure(number)
 	trained := filepath.Join(gallery, "medium")
 	if _, err := os.Stat(filepath.Join(trained, declared.Name())); err == nil {
@@ -47,12 +47,16 @@ func found(gallery string, number int) error {
 	fig := v.Shown(declared, state.Command)
 	showAnswer(fig)
 	for _, picture := range claims.Pictures(gallery, state.Name) {
+		panel := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(picture), state.Name+"-"), ".svg")
+		if len(panels) > 0 && !slices.Contains(panels, panel) {
+			continue
+		}
 		svg, err := os.ReadFile(filepath.Join(gallery, picture))
 		if err != nil {
 			return fmt.Errorf("cannot read a picture of the gallery: %w", err)
 		}
 		name := "Picture: " + filepath.Base(picture)
-		notebook.Display(map[string]any{notebook.SVGMIME: plainFonts.Replace(string(svg)), notebook.PlainMIME: name})
+		notebook.Display(map[string]any{notebook.SVGMIME: short.Replace(string(svg)), notebook.PlainMIME: name})
 	}
 	sentence := fmt.Sprintf("From figures/gallery: scale %s, backend %s, %d of %d runs stored. `%s` makes the figure.",
 		v.Scale, v.Backend, state.Stored, state.Runs, state.Command)
@@ -60,9 +64,10 @@ func found(gallery string, number int) error {
 	return nil
 }
 
-// plainFonts takes away what a picture says of each text although it is the default: a fifth of its bytes.
-var plainFonts = strings.NewReplacer("'Liberation Sans',Arial,", "Arial,", "font-variant:normal;", "", "font-weight:normal;", "",
-	"font-style:normal;", "", "\n\tstyle=", " style=")
+// short makes a picture smaller: it takes away line breaks, each of which a notebook stores as a string of its own, and
+// what is said of each text although it is the default.
+var short = strings.NewReplacer("'Liberation Sans',Arial,", "Arial,", "font-variant:normal;", "", "font-weight:normal;", "",
+	"font-style:normal;", "", "\n\t", " ", "\n", "")
 
 // measured reads a panel's numbers from a gallery, of the seeds and steps that the figure has by default.
 func measured(gallery string, number int, panel string) (notebook.Measurements, error) {

@@ -44,6 +44,13 @@ func TestFound(t *testing.T) {
 	r, err = record(t, func() error { return found(gallery, 2) })
 	demand.NoError(t, err)
 	demand.Words(t, r.content(t, 5, notebook.PlainMIME), "scale medium")
+	r, err = record(t, func() error { return found(gallery, 1, "b", "c") })
+	if err != nil || len(r) != 4 || r.content(t, 1, notebook.PlainMIME) != "Picture: fig01-b.svg" {
+		t.Errorf("%v, of panels b and c: %v", err, r.types())
+	}
+	if svg := r.content(t, 1, notebook.SVGMIME); strings.Contains(svg, "\n") || !strings.Contains(svg, "</svg>") {
+		t.Error("the picture has line breaks, or no end")
+	}
 	demand.Error(t, found(t.TempDir(), 1), "verify.json")
 }
 

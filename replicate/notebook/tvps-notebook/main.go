@@ -65,7 +65,9 @@ func calls() map[string]notebook.Call {
 		}),
 		"charts": drawn(charts), "films": drawn(films),
 		"tables": of(tables), "claims": of(showVerdicts), "provenance": of(provenance),
-		"found": call(func(_ context.Context, number int) (any, error) { return nil, found(galleryFolder(), number) }),
+		"found": call(func(_ context.Context, a notebook.FoundArgs) (any, error) {
+			return nil, found(galleryFolder(), a.Number, a.Panels...)
+		}),
 		"measured": call(func(_ context.Context, a notebook.MeasuredArgs) (any, error) {
 			return measured(galleryFolder(), a.Number, a.Panel)
 		}),
