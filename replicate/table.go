@@ -69,6 +69,8 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g (default 0: no further limit)")
 	flags.StringVar(&f.json, "json", "", "file for settings, schema and results (default: none)")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
+	flags.Lookup("type").DefValue, flags.Lookup("layout").DefValue = "", "" // not []
+	cmd.Long = "Example: tvps " + cmd.Name() + " orders.csv --time date --label returned --bin week\n\n" + cmd.Long
 }
 
 // oneTable returns a usage error unless a command gets one table.
@@ -96,6 +98,9 @@ func (f *tableFlags) source(file string) (tables.Source, error) {
 		return s, usage.Errorf("--bin: %w", err)
 	}
 	if s.Time == "" && s.Bin.Rows == 0 && s.Bin.Blocks == 0 {
+		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) { // the name may be what is wrong
+			return s, mistake(&table.Error{File: file, Problem: "there is no such file", Fix: "check the name", Err: err})
+		}
 		return s, usage.Errorf("--time is missing: name the column of the time, or, for rows in time order, " +
 			"give --bin \"20 blocks\"")
 	}

@@ -92,7 +92,7 @@ func (b *builder) add(text []byte, row, line int) {
 			b.commas++
 		} else if bytes.EqualFold(text, []byte("true")) || bytes.EqualFold(text, []byte("false")) {
 			b.booleans++
-		} else if _, known := b.words[string(text)]; !isTime && (known || len(b.words) <= mostWords) {
+		} else if !isTime && len(b.words) <= mostWords { // with more they are levels or mistakes
 			b.words[string(text)]++
 			b.in.words[string(text)] = b.in.words[string(text)].add(row)
 		}

@@ -7,15 +7,17 @@ import (
 	"unicode"
 )
 
-// Shown returns text with its control characters but line ends and tabs as escapes, "\x1b" for ESC: names in a user's
-// file must not steer the terminal.
+// Shown returns text with its control characters but line ends and tabs as escapes, "\x1b" for ESC, and those that turn
+// the direction of a text, "\u202e": names in a user's file must not steer the terminal.
 func Shown(text string) string {
 	if !strings.ContainsFunc(text, steers) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if steers(r) {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else if steers(r) {
 			fmt.Fprintf(&b, `\x%02x`, r)
 		} else {
 			b.WriteRune(r)
@@ -24,7 +26,9 @@ func Shown(text string) string {
 	return b.String()
 }
 
-func steers(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+func steers(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+}
 
 // ShownTo returns a writer that passes on what [Shown] makes of each write.
 func ShownTo(w io.Writer) io.Writer { return shownTo{w} }
