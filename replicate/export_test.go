@@ -82,7 +82,8 @@ func TestExportedParquet(t *testing.T) {
 	demand.NoError(t, err)
 	got := fmt.Sprint(columns)
 	if want := "[{value [1.2345678901234568e+16 0.5 0 1e+99 0.3333333333333333 5e-324] []} " +
-		"{learner [everything ours ours ours ours ours] []} {plugin [NaN 0.81 NaN NaN NaN NaN] []} {dirty [false true false false false false] []}]"; got != want {
+		"{learner [everything ours ours ours ours ours] []} {plugin [NaN 0.81 NaN NaN NaN NaN] []} " +
+		"{dirty [false true false false false false] []}]"; got != want {
 		t.Error(got)
 	}
 }

@@ -93,20 +93,22 @@ func TestWorkerThatCannotStart(t *testing.T) {
 	demand.Write(t, file, "text")
 	s.env = []string{"TVPS_DATA=" + nowhere}
 	images := []string{"fig1", "--no-draw", "--panel", "b", "--scale", "small"}
+	plugin := nowhere + "/plugin.so" // so that nothing trains where a check is missing
 	for _, c := range []struct{ args, words []string }{
-		{fig1(miniature, "--no-draw", "--backend", nowhere+"/plugin.so"), []string{nowhere}},
+		{fig1(miniature, "--no-draw", "--backend", plugin), []string{nowhere}},
 		{fig1(miniature, "--no-draw", "--results", file), []string{file, "is a file"}},
 		{fig1(miniature, "--no-draw", "--results", filepath.Join(file, "below")), []string{"cannot be made"}},
-		{[]string{"all", "--no-draw", "--stored"}, []string{"--stored", "--no-draw"}},
-		{[]string{"all", "--no-draw", "--tables", nowhere}, []string{"--tables", "--no-draw"}},
-		{[]string{"fig2", "--no-draw", "--verbose"}, []string{"--verbose", "--no-draw"}},
-		{[]string{"fig2", "--no-draw", "--out", nowhere}, []string{"--out", "--no-draw"}},
-		{[]string{"fig2", "--no-draw", "--compact"}, []string{"--compact", "--no-draw"}},
-		{fig1(miniature, "--no-draw", "--only", "image"), []string{`"image"`, `did you mean "images"`}},
-		{fig1(miniature, "--only", "images"), []string{"--only images", "--no-draw"}},
+		{[]string{"all", "--no-draw", "--stored", "--backend", plugin}, []string{"--stored", "--no-draw"}},
+		{[]string{"all", "--no-draw", "--tables", nowhere, "--backend", plugin}, []string{"--tables", "--no-draw"}},
+		{[]string{"fig2", "--no-draw", "--verbose", "--backend", plugin}, []string{"--verbose", "--no-draw"}},
+		{[]string{"fig2", "--no-draw", "--out", nowhere, "--backend", plugin}, []string{"--out", "--no-draw"}},
+		{[]string{"fig2", "--no-draw", "--compact", "--backend", plugin}, []string{"--compact", "--no-draw"}},
+		{fig1(miniature, "--no-draw", "--only", "image", "--backend", plugin), []string{`"image"`, `did you mean "images"`}},
+		{fig1(miniature, "--only", "images", "--backend", plugin), []string{"--only images", "--no-draw"}},
 		{images, []string{"TVPS_DATA"}},
 		{append(images, "--set", "width=8", "--set", "checkpoint=split"), []string{"TVPS_DATA"}},
-		{[]string{"all", "--no-draw", "--scale", "tiny", "--set", "epohcs=3"}, []string{"fig01", `"epochs"`}},
+		{[]string{"all", "--no-draw", "--scale", "tiny", "--set", "epohcs=3", "--backend", plugin},
+			[]string{"fig01", `"epochs"`}},
 	} {
 		s.refuse(t, 2, c.args, c.words...)
 	}
