@@ -145,7 +145,6 @@ func faultyKinds(t *testing.T) []*faulty {
 			"--kinds", "none", "--last", "4"})},
 		{name: "weights", args: slices.Concat([]string{"weights"}, own, onGo, []string{"--kind", "joint", "--permutations", "0",
 			"--out", "OUT/w.csv", "--score", "OUT/w.model"})},
-		{name: "merge", reports: true, args: []string{"merge", "RESULTS", source.results}},
 	}
 	if number(t, "TVPS_FAULTS", len(allFaults)) < 50 {
 		return kinds // without those that take minutes

@@ -44,7 +44,7 @@ func toyFile(folder string, seed int64) string {
 	return filepath.Join(folder, "toy", toy(seed).ID()+".jsonl.zst")
 }
 
-// TestFolderErrors: export and merge reject wrong arguments and create no folder.
+// TestFolderErrors: export rejects wrong arguments and creates no folder.
 func TestFolderErrors(t *testing.T) {
 	s := newSandbox(t)
 	have, empty := toyRuns(t, 0, 0), t.TempDir()
@@ -63,11 +63,6 @@ func TestFolderErrors(t *testing.T) {
 		{[]string{"export", "--results", file}, 2, []string{file, "is a file"}},
 		{[]string{"export", "--results", have, "--out", filepath.Join(none, "t.csv")}, 1, []string{none, "--out"}},
 		{[]string{"export", "--results", have, "--out", empty}, 2, []string{empty + " is a folder", "name a file"}},
-		{[]string{"merge", have}, 2, []string{"merge INTO FROM...", "two or more", "got 1"}},
-		{[]string{"merge", empty, none}, 2, []string{"there is no results folder " + none}},
-		{[]string{"merge", have, link}, 2, []string{"same folder"}},
-		{[]string{"merge", file, have}, 2, []string{file, "is a file"}},
-		{[]string{"merge", filepath.Join(file, "below"), have}, 1, []string{"cannot be made"}},
 	} {
 		t.Run(c.args[0]+" "+filepath.Base(c.args[len(c.args)-1]), func(t *testing.T) {
 			s.refuse(t, c.code, c.args, c.words...)
@@ -161,39 +156,20 @@ func TestWriteFileIsAtomic(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
-	s := newSandbox(t)
-	a, b := toyRuns(t, 0, 0, 1), toyRuns(t, 0, 1, 2)
-	before := fmt.Sprint(demand.Files(t, a), demand.Files(t, b))
-	into := filepath.Join(t.TempDir(), "all", "runs")
-	for _, counts := range []string{"added: 3, extended: 0, unchanged: 0", "added: 0, extended: 0, unchanged: 3"} {
-		if stdout := s.quiet(t, "merge", into, a, b); stdout != into+": runs "+counts+"\n" {
-			t.Error(stdout)
-		}
-	}
-	if fmt.Sprint(demand.Files(t, a), demand.Files(t, b)) != before {
-		t.Error("a merged folder was changed")
-	}
-	other := toyRuns(t, .25, 2, 3)
-	code, stdout, stderr := s.run(t, "merge", into, other)
-	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	if code != 1 || !strings.Contains(stdout, "added: 1, extended: 0, unchanged: 0") || len(lines) != 2 {
-		t.Fatalf("exit code %d, %s%s", code, stdout, stderr)
-	}
-	demand.Words(t, lines[0], "toy/ours seed 2", "step 1", toyFile(into, 2), toyFile(other, 2))
-	oneSentence(t, lines[1]+"\n", "problems: 1", "left out of the merge")
-}
-
-// TestFigureOfMergedFolders: a figure whose seeds were computed in two folders is drawn from their merge without
+// TestFigureOfCopiedFolders: a figure whose seeds were computed in two folders is drawn from a copy of both without
 // computing anything, and equals the figure of one folder.
-func TestFigureOfMergedFolders(t *testing.T) {
+func TestFigureOfCopiedFolders(t *testing.T) {
 	whole, parts := newSandbox(t), []*sandbox{newSandbox(t), newSandbox(t)}
 	whole.succeed(t, fig1(miniature, "--seeds", "0,1")...)
 	for i, part := range parts {
 		part.succeed(t, fig1(miniature, "--seeds", fmt.Sprint(i))...)
 	}
 	s := newSandbox(t)
-	s.succeed(t, "merge", s.results, parts[0].results, parts[1].results)
+	for _, part := range parts {
+		for name, text := range demand.Files(t, part.results) {
+			demand.Write(t, filepath.Join(s.results, name), text)
+		}
+	}
 	_, stderr := s.succeed(t, fig1(miniature, "--seeds", "0,1")...)
 	demand.Words(t, stderr, "8 runs, all stored")
 	if got := s.csv(t); got != whole.csv(t) {

@@ -73,7 +73,7 @@ func (e *FormatError) Error() string {
 // context.Canceled. What was done is stored: a second call continues there.
 type InterruptedError struct {
 	Done, Total int
-	What        string // was done with the runs: "finished", "merged"
+	What        string // was done with the runs: "finished"
 }
 
 // Error says how many runs were done.

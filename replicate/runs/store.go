@@ -230,30 +230,6 @@ func withPrefix(folder, prefix string) ([]string, error) {
 	return out, nil
 }
 
-// copyAttachments copies the attachments of a run that s does not have yet.
-func (s *Store) copyAttachments(from *Store, spec Spec) error {
-	prefix := from.attachmentPath(spec, "")
-	paths, err := withPrefix(filepath.Dir(prefix), filepath.Base(prefix))
-	if err != nil {
-		return err
-	}
-	for _, path := range paths {
-		name := strings.TrimPrefix(filepath.Base(path), spec.ID()+"-")
-		own := s.attachmentPath(spec, name)
-		if _, err := os.Stat(own); !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		content, err := readFile(path)
-		if err == nil {
-			err = artifact.Replace(own, content, 0o644)
-		}
-		if err != nil {
-			return fmt.Errorf("%s cannot be copied (%w)", path, cause(err))
-		}
-	}
-	return nil
-}
-
 // What is read back takes no more memory than these limits allow.
 const (
 	maxFile = 64 << 20 // bytes of a file that is read whole, and of a result file's text; those of the paper have 1 MB

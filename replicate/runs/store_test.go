@@ -271,9 +271,9 @@ func wantUnwritable(t *testing.T, dir string) {
 	demand.Error(t, err, "cannot be written")
 }
 
-// An attachment is stored with its run, is not listed as a run, and is copied when runs are merged.
+// An attachment is stored with its run, and is not listed as a run.
 func TestAttachments(t *testing.T) {
-	from, into := open(t, filepath.Join(t.TempDir(), "res[1]")), open(t, filepath.Join(t.TempDir(), "*"))
+	from := open(t, filepath.Join(t.TempDir(), "res[1]"))
 	batch := batchOf(func(_ context.Context, _ []int64, members []Spec, files Files) (GroupStep, func(), error) {
 		return func(_ context.Context, at int) ([][]Row, error) {
 			return [][]Row{rowsAt(0, at)}, files.Attach(members[0], "film.svg", []byte("<svg/>"))
@@ -288,15 +288,6 @@ func TestAttachments(t *testing.T) {
 	}
 	if list, problems, err := from.Finished(); err != nil || len(list) != 1 || len(problems) > 0 {
 		t.Errorf("%d runs listed, %v, %v", len(list), problems, err)
-	}
-	for range 2 {
-		_, err := Merge(t.Context(), into, []*Store{from})
-		demand.NoError(t, err)
-		if got := string(into.Attached(spec(0), "film.svg")); got != "<svg/>" {
-			t.Errorf("merged %q", got)
-		}
-		// The second merge must not replace it.
-		demand.Write(t, from.attachmentPath(spec(0), "film.svg"), "other")
 	}
 }
 
