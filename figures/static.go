@@ -90,7 +90,7 @@ type sheet struct {
 	panel         Chart
 	width, height vg.Length
 	title         []string        // wrapped lines
-	sample        string          // after a title of one line
+	sample        string          // at the right of a title of one line
 	legend        [][]legendEntry // rows
 	notes         []string        // wrapped lines
 }
@@ -99,8 +99,8 @@ func newSheet(fig Figure, panel Chart) sheet {
 	s := bareSheet(panel)
 	room := s.width - 2*margin
 	s.title = wrap(titleText, panelTitle(panel), room)
-	if sample := "   " + panel.Sample; len(s.title) == 1 && panel.Sample != "" {
-		s.sample = sample
+	if len(s.title) == 1 && titleText.Width(s.title[0])+sampleText.Width(panel.Sample)+3*gap < noteShare*room {
+		s.sample = panel.Sample
 	}
 	for _, note := range append([]string{panel.bandNote()}, fig.Source...) {
 		if !fig.Compact { // a small picture is next to its caption
@@ -151,7 +151,7 @@ func (s sheet) draw(c draw.Canvas) {
 		y -= titleLine
 	}
 	if s.sample != "" {
-		at := vg.Point{X: c.Min.X + margin + titleText.Width(s.title[0]), Y: y + titleLine - 1.5}
+		at := vg.Point{X: c.Max.X - margin - sampleText.Width(s.sample)/noteShare, Y: y + titleLine - 1.5}
 		c.FillText(sampleText, at, s.sample)
 	}
 	for _, row := range s.legend {
