@@ -141,3 +141,17 @@ func TestChoose(t *testing.T) {
 		t.Errorf("chosen %v, want %v", got, want)
 	}
 }
+
+// TestPastBefore: a choice before a block uses the blocks whose losses are known by then, after the last block all.
+func TestPastBefore(t *testing.T) {
+	blocks, rows := make([]map[string]float64, 4), make([]float64, 4)
+	late := &Past{Blocks: blocks, Rows: rows, known: []int{0, 0, 0, 1}}
+	for n, want := range []int{0, 0, 0, 1, 4} {
+		if got := len(late.before(n).Blocks); got != want {
+			t.Errorf("%d blocks are known before block %d, want %d", got, n, want)
+		}
+		if got := len((&Past{Blocks: blocks, Rows: rows}).before(n).Blocks); got != n {
+			t.Errorf("without a gap %d blocks are known before block %d", got, n)
+		}
+	}
+}
