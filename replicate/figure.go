@@ -53,16 +53,19 @@ func (f *figureFlags) registerSettings(cmd *cobra.Command) {
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
 }
 
-// registerJudged adds --judged.
-func (f *figureFlags) registerJudged(cmd *cobra.Command) {
+// registerJudged adds --judged; more ends its help.
+func (f *figureFlags) registerJudged(cmd *cobra.Command, more string) {
 	cmd.Flags().BoolVar(&f.judged, "judged", false,
-		"seeds and steps that are declared for the claims, instead of the quick ones")
+		"seeds and steps that are declared for the claims, instead of the quick ones"+more)
 }
 
-// registerPlan adds the flags that choose the runs of a figure; figures are those that the command can make.
+// ofTables ends the help of --judged where there is --tables.
+const ofTables = "; --tables implies it"
+
+// registerPlan adds the flags that choose the runs of a figure, but --judged; figures are those that the command can
+// make.
 func (f *figureFlags) registerPlan(cmd *cobra.Command, figures ...paper.Figure) {
 	f.registerSettings(cmd)
-	f.registerJudged(cmd)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.panels, "panel", nil, "panels, as a or b,c (default: all)")
 	flags.StringSliceVar(&f.series, "series", nil,
@@ -74,6 +77,7 @@ func (f *figureFlags) registerPlan(cmd *cobra.Command, figures ...paper.Figure) 
 // register adds all flags of a figure.
 func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 	f.registerPlan(cmd, figure)
+	f.registerJudged(cmd, ofTables)
 	f.registerMaking(cmd, figure.Name())
 	f.registerStored(cmd)
 	f.registerWorker(cmd)
@@ -106,9 +110,6 @@ func (f *figureFlags) registerStored(cmd *cobra.Command) {
 func (f *figureFlags) registerTables(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.tables, "tables", "",
 		"folder of drawn figures, as figures/gallery: their tables replace runs that are not stored")
-	if judged := cmd.Flags().Lookup("judged"); judged != nil {
-		judged.Usage += "; --tables implies it"
-	}
 }
 
 // openStored opens the lab of --stored.
@@ -315,7 +316,7 @@ func allCommand(c lab.Catalog) *cobra.Command {
 		},
 	}
 	flags.registerSettings(cmd)
-	flags.registerJudged(cmd)
+	flags.registerJudged(cmd, ofTables)
 	flags.registerMaking(cmd, "")
 	cmd.Flags().Lookup("out").Usage = "parent folder of the figures' folders (default figures/out)"
 	flags.registerStored(cmd)

@@ -48,6 +48,7 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 		},
 	}
 	flags.registerPlan(cmd, c.Figures...)
+	flags.registerJudged(cmd, "")
 	return cmd
 }
 

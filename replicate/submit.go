@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/lab"
-	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 
@@ -34,9 +32,6 @@ type submitFlags struct {
 	dryRun, wait       bool
 }
 
-// noGPU is the value of --gpu-backend without workers for images.
-const noGPU = "none"
-
 func submitCommand(c lab.Catalog) *cobra.Command {
 	s := &submitFlags{figureFlags: figureFlags{catalog: c}}
 	cmd := &cobra.Command{
@@ -50,6 +45,7 @@ func submitCommand(c lab.Catalog) *cobra.Command {
 		Annotations: map[string]string{usage.Grace: graceOfSubmit.String()},
 	}
 	s.registerPlan(cmd, c.Figures...)
+	s.registerJudged(cmd, "")
 	flags := cmd.Flags()
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Name != "backend" && f.Name != "results" {
@@ -88,7 +84,11 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	jobs, err := s.jobs(cmd, figures, all)
+	arguments, err := s.arguments(cmd, args[0])
+	if err != nil {
+		return err
+	}
+	jobs, err := s.jobs(args[0], arguments, figures, all)
 	switch {
 	case err != nil:
 		return err
@@ -107,7 +107,7 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 	case s.dryRun:
 		return printScripts(cmd.OutOrStdout(), jobs)
 	}
-	ids, err := s.submit(cmd, jobs)
+	ids, err := s.submit(cmd, arguments, jobs)
 	if err != nil || !s.wait {
 		return err
 	}
@@ -131,146 +131,6 @@ func (s *submitFlags) check() error {
 	return err
 }
 
-// array is a kind of workers.
-type array struct {
-	only, backend string   // as the flags of a worker; empty for the default
-	first, last   []string // options of sbatch, before and after those for all jobs
-}
-
-// arrays returns the kinds of workers that are submitted.
-func (s *submitFlags) arrays() []array {
-	if s.gpuBackend == noGPU {
-		return []array{{backend: s.backend}}
-	}
-	return []array{{only: onlyOthers, backend: s.backend},
-		{only: onlyImages, backend: s.gpuBackend, first: []string{"--gres=gpu:1"}, last: s.gpuLines}}
-}
-
-// drawMemory is what drawing needs, in MiB for each processor.
-const drawMemory = 1000
-
-// jobs describes the arrays that have runs to compute, and the job that draws.
-func (s *submitFlags) jobs(cmd *cobra.Command, figures []paper.Figure, all []runState) ([]slurmJob, error) {
-	name := cmd.Flags().Arg(0)
-	arguments, err := s.arguments(cmd, name)
-	if err != nil {
-		return nil, err
-	}
-	one, err := s.job(name)
-	if err != nil {
-		return nil, err
-	}
-	command := func(more ...string) []string { // in the folder of the scripts is a copy of this program
-		return slices.Concat([]string{filepath.Join(one.Scripts, "replicate"), name}, more, arguments)
-	}
-	var jobs []slurmJob
-	for _, a := range s.arrays() {
-		j, missing := one, 0
-		for _, r := range distinct(all) {
-			if r.state.Kind == runs.Done || a.only != "" && r.outline.Images != (a.only == onlyImages) {
-				continue
-			}
-			missing++
-			j.MemoryMB = max(j.MemoryMB, r.outline.MemoryMB)
-		}
-		if missing == 0 {
-			continue
-		}
-		j.Workers, j.Lines = min(s.workers, missing), slices.Concat(a.first, one.Lines, a.last)
-		j.Command = command("--no-draw")
-		if a.only != "" {
-			j.Command = append(j.Command, "--only", a.only)
-		}
-		if a.only == onlyImages {
-			j.Name += "-" + onlyImages
-		}
-		if a.backend != "" {
-			j.Command = append(j.Command, "--backend", a.backend)
-		}
-		jobs = append(jobs, j)
-	}
-	out := filepath.Join("figures", "out")
-	if name != "all" {
-		out = filepath.Join(out, figures[0].Name())
-	}
-	if out, err = filepath.Abs(cmp.Or(s.out, out)); err != nil {
-		return nil, err
-	}
-	one.Name, one.Command, one.MemoryMB = one.Name+"-draw", command("--stored", "--out", out), drawMemory
-	return append(jobs, one), nil
-}
-
-// arguments are those flags of the figure that the user gave. Errors: its command has no such flag.
-func (s *submitFlags) arguments(cmd *cobra.Command, name string) ([]string, error) {
-	target, _, err := cmd.Root().Find([]string{name})
-	if err != nil {
-		return nil, err
-	}
-	results, err := filepath.Abs(s.results)
-	out := []string{"--results", results}
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains(s.ofFigure, f.Name) {
-			return
-		}
-		if target.Flags().Lookup(f.Name) == nil {
-			err = cmp.Or(err, usage.Errorf("%s has no flag --%s: submit a figure", name, f.Name))
-		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
-			out = append(out, "--"+f.Name+"="+v)
-		}
-	})
-	return out, err
-}
-
-// job is what all jobs of a figure have in common.
-func (s *submitFlags) job(name string) (j slurmJob, err error) {
-	j.Name, j.Lines = "tvps-"+name, slices.Clone(s.lines)
-	if s.time != "" {
-		j.Lines = append(j.Lines, "--time="+s.time)
-	}
-	if j.Scripts, err = filepath.Abs(s.folder); err != nil {
-		return j, err
-	}
-	if j.Folder, err = os.Getwd(); err != nil {
-		return j, err
-	}
-	j.Environ, err = environ()
-	return j, err
-}
-
-// environ lists the variables that workers need as they are here: the program's own, with the cache's folder named.
-func environ() (map[string]string, error) {
-	cache, err := artifact.CacheDir()
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	for _, entry := range os.Environ() {
-		name, value, _ := strings.Cut(entry, "=")
-		if variable.MatchString(name) {
-			out[name] = value
-		}
-	}
-	out["TVPS_CACHE"] = cache
-	for _, name := range []string{"TVPS_CACHE", "TVPS_DATA", "TVPS_CLEAR", "PJRT_PLUGIN_LIBRARY_PATH"} {
-		if out[name] == "" {
-			delete(out, name)
-			continue
-		}
-		if out[name], err = filepath.Abs(out[name]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// variable matches the names of those variables. The name of an exported shell function is none.
-var variable = regexp.MustCompile(`^(TVPS_\w*|PJRT_PLUGIN_LIBRARY_PATH|XLA_FLAGS)$`)
-
 func printScripts(out io.Writer, jobs []slurmJob) error {
 	for _, j := range jobs {
 		text, err := j.Script()
@@ -285,7 +145,7 @@ func printScripts(out io.Writer, jobs []slurmJob) error {
 }
 
 // submit writes what the jobs need, submits them and says what it has submitted.
-func (s *submitFlags) submit(cmd *cobra.Command, jobs []slurmJob) (ids []int, err error) {
+func (s *submitFlags) submit(cmd *cobra.Command, arguments []string, jobs []slurmJob) (ids []int, err error) {
 	ctx := cmd.Context()
 	for _, j := range jobs {
 		if err := j.Write(); err != nil {
@@ -312,13 +172,8 @@ func (s *submitFlags) submit(cmd *cobra.Command, jobs []slurmJob) (ids []int, er
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "job %d  %s: %s\n", ids[i], j.Name, what)
 	}
-	name := cmd.Flags().Arg(0)
-	arguments, err := s.arguments(cmd, name)
-	if err != nil {
-		return ids, err
-	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "`%s` shows the runs, `scancel %s` ends the jobs; logs: %s\n",
-		typed(slices.Concat([]string{"status", name}, arguments)...), strings.Join(numbers, " "), jobs[0].LogFolder())
+		typed(slices.Concat([]string{"status", cmd.Flags().Arg(0)}, arguments)...), strings.Join(numbers, " "), jobs[0].LogFolder())
 	return ids, err
 }
 
@@ -355,78 +210,3 @@ func (s *submitFlags) fetchPlugin(ctx context.Context) error {
 
 // graceOfSubmit is how long submit may take to cancel what it has submitted.
 const graceOfSubmit = 30 * time.Second
-
-// How often the queue is asked while it is waited for.
-const (
-	firstPoll = 2 * time.Second
-	lastPoll  = 30 * time.Second
-)
-
-// follow shows progress until none of the jobs is in the queue, then what the last one has drawn.
-func (s *submitFlags) follow(cmd *cobra.Command, jobs []slurmJob, ids []int, figures []paper.Figure,
-	o lab.Options) error {
-	ctx, shown := cmd.Context(), ""
-	for pause := firstPoll; ; pause = min(lastPoll, pause*3/2) {
-		waiting, err := inQueue(ctx, ids)
-		if err != nil && ctx.Err() == nil {
-			return err
-		}
-		all, err := s.states(figures, o)
-		if err != nil {
-			return err
-		}
-		if text := summary(all); text != shown {
-			fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().Format(time.TimeOnly), text)
-			shown, pause = text, firstPoll
-		}
-		if !waiting && ctx.Err() == nil {
-			return s.ended(cmd.OutOrStdout(), jobs, ids, all)
-		}
-		select {
-		case <-ctx.Done():
-			return usage.Interruptedf("stopped waiting; the jobs stay in the queue")
-		case <-time.After(pause):
-		}
-	}
-}
-
-// ended prints what was drawn, and what the workers said last if runs are missing.
-func (s *submitFlags) ended(out io.Writer, jobs []slurmJob, ids []int, all []runState) error {
-	missing := slices.ContainsFunc(all, func(r runState) bool { return r.state.Kind != runs.Done })
-	logs, err := os.ReadDir(jobs[0].LogFolder())
-	if err != nil {
-		return fmt.Errorf("cannot read the logs: %w", err)
-	}
-	for i, j := range jobs {
-		for _, log := range logs {
-			begin := fmt.Sprintf("%s-%d", j.Name, ids[i])
-			if !strings.HasPrefix(log.Name(), begin+"-") && !strings.HasPrefix(log.Name(), begin+"_") {
-				continue
-			}
-			text, err := os.ReadFile(filepath.Join(j.LogFolder(), log.Name()))
-			if err != nil {
-				return fmt.Errorf("cannot read a log: %w", err)
-			}
-			if j.Workers == 0 {
-				_, _ = out.Write(text)
-			} else if last := lastSentence(text); missing && last != "" {
-				fmt.Fprintf(os.Stderr, "%s: %s\n", log.Name(), last)
-			}
-		}
-	}
-	if missing {
-		return fmt.Errorf("the jobs have ended, but not all runs are stored: %s; the logs in %s say why", summary(all),
-			jobs[0].LogFolder())
-	}
-	return nil
-}
-
-// lastSentence returns the error with which this program last ended according to its log; empty if it never did.
-func lastSentence(log []byte) string {
-	for _, line := range slices.Backward(strings.Split(string(log), "\n")) {
-		if text, ok := strings.CutPrefix(line, "replicate: "); ok {
-			return text
-		}
-	}
-	return ""
-}

@@ -38,7 +38,7 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	flags.registerSettings(cmd)
-	flags.registerJudged(cmd)
+	flags.registerJudged(cmd, ofTables)
 	flags.registerTables(cmd)
 	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "verify.json"),
 		"output file of the table as JSON")

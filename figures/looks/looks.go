@@ -43,6 +43,16 @@ func Of(name string) (look Look, known bool) {
 	return Look{Name: name, Label: name, Color: "#4d4d4d"}, false
 }
 
+// Labels are the names of series for people.
+func Labels(series ...string) []string {
+	out := make([]string, len(series))
+	for i, name := range series {
+		look, _ := Of(name)
+		out[i] = look.Label
+	}
+	return out
+}
+
 // Compare orders names as they are declared, then the others by name.
 func Compare(a, b string) int { return cmp.Or(index(a)-index(b), cmp.Compare(a, b)) }
 

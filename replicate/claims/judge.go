@@ -8,33 +8,7 @@ import (
 	"strings"
 
 	"tvps/data/statistics"
-	"tvps/figures"
 	"tvps/replicate/paper"
-)
-
-// Verdict says whether a claim of the paper holds here.
-type Verdict string
-
-const (
-	Holds       Verdict = "holds"         // every part holds
-	Partly      Verdict = "partly"        // some parts hold; others do not, or show no difference and none is undecided
-	DoesNotHold Verdict = "does not hold" // no part holds, and at least one does not hold
-	Undecided   Verdict = "undecided"     // no part does not hold, and an interval decides nothing
-	NotRun      Verdict = "not run"       // a run that the claim needs is missing, or a stand-in replaces all its data
-
-	// NoDifference is the verdict on a claimed difference of which the interval shows neither side, but that it is
-	// smaller than the claim's margin.
-	NoDifference Verdict = "no difference"
-
-	// NotJudged is the verdict on a comparison of learners that is not made: the base is not above the protocol's floors.
-	// It is no evidence, neither for a claim nor of an effect that is too small to be seen.
-	NotJudged Verdict = "not judged: agents are not trained at this scale"
-
-	// NotAdapted is the same where neither of the two does more in its tasks than the panel's policy for all of them.
-	NotAdapted Verdict = "not judged: no agent adapts to its task"
-
-	// AtTiny stands for a verdict where the scale is too small for one.
-	AtTiny Verdict = "not judged: the scale tiny checks the program"
 )
 
 // Judged is a claim with its verdict and effects.
@@ -92,59 +66,6 @@ func Judge(f paper.Figure, panels []Collected) []Judged {
 	}
 	return out
 }
-
-// evidence is what claims are judged by: the rows of panels, and those of narrow samples before those of the same
-// panels as they are drawn.
-type evidence []samplePart
-
-// samplePart is a sample of a panel, of all its series or of some.
-type samplePart struct {
-	panel  string // its key
-	series []string
-	rows   []figures.Row
-	level  float64 // of the intervals
-}
-
-// newEvidence returns the rows of panels by which claims are judged.
-func newEvidence(panels []Collected) evidence {
-	var e evidence
-	for _, narrow := range []bool{true, false} {
-		for _, c := range panels {
-			if c.Narrow == narrow {
-				e = append(e, samplePart{c.Key, c.Series, c.Judging(), c.Level()})
-			}
-		}
-	}
-	return e
-}
-
-// of returns the rows by which a part is judged, and the level of its intervals.
-func (e evidence) of(p paper.Part) (rows []figures.Row, level float64) {
-	return e.ofAll(p.Panel, needs(p))
-}
-
-// ofAll returns the rows by which series of a panel are judged together, and the level of their intervals.
-func (e evidence) ofAll(key string, series []string) (rows []figures.Row, level float64) {
-	for _, s := range e {
-		if s.panel == key && subset(series, s.series) {
-			return s.rows, s.level
-		}
-	}
-	return nil, statistics.Level
-}
-
-// lookLevel is the level of intervals at the n-th look at runs of a panel, each of which was taken because those before
-// had left something undecided: an n-th of the errors of the first look, which has [statistics.Level]. Two looks
-// together err in at most 7.5%, three in at most 9.2% (TestLooks).
-func lookLevel(n int) float64 {
-	if n < 2 {
-		return statistics.Level // without rounding
-	}
-	return 1 - (1-statistics.Level)/float64(n)
-}
-
-// Level is that of the panel's intervals.
-func (p Panel) Level() float64 { return lookLevel(p.Looks) }
 
 // shownPanel is what a panel shows.
 type shownPanel struct {
@@ -206,58 +127,6 @@ func dataOf(parts []JudgedPart, shown map[string]shownPanel) (tested, untested [
 		return nil, nil
 	}
 	return tested, untested
-}
-
-// gate tells whether the comparisons of a panel are judged: Holds if one of its learners has learned. It looks at those
-// of the part first.
-func (j *Judged) gate(p paper.Part, panel shownPanel, e evidence) Verdict {
-	if len(panel.floors) == 0 && panel.single == "" {
-		return Holds
-	}
-	own := among(panel.learners, needs(p))
-	var verdicts []Verdict
-	for _, learner := range slices.Concat(own, without(panel.learners, own)) {
-		verdicts = append(verdicts, j.learned(paper.Part{Panel: p.Panel, Series: learner}, panel, e))
-		if slices.Contains(verdicts, Holds) {
-			return Holds
-		}
-	}
-	for _, v := range []Verdict{NotRun, NotAdapted} {
-		if slices.Contains(verdicts, v) {
-			return v
-		}
-	}
-	return NotJudged
-}
-
-// learned returns Holds if the series of a part exceeds every floor of the panel where the steps end and, if the panel
-// asks for it, adapts to its tasks. It adds the comparisons to the claim's floors, each once.
-func (j *Judged) learned(p paper.Part, panel shownPanel, e evidence) Verdict {
-	compare := func(base string, statistic paper.Statistic) Verdict {
-		p.Base, p.Statistic, p.Test = base, statistic, paper.Above
-		i := slices.IndexFunc(j.Floors, func(f JudgedPart) bool { return f.Part == p })
-		if i < 0 {
-			i, j.Floors = len(j.Floors), append(j.Floors, judgePart(p, panel, e))
-		}
-		return j.Floors[i].Verdict
-	}
-	for _, floor := range panel.floors {
-		switch compare(floor, paper.EndGain) {
-		case NotRun:
-			return NotRun
-		case Holds:
-		default:
-			return NotJudged
-		}
-	}
-	if panel.single == "" {
-		return Holds
-	}
-	switch v := compare(panel.single, paper.Adapts); v {
-	case NotRun, Holds:
-		return v
-	}
-	return NotAdapted
 }
 
 // judgePart judges one part, about the metric that its panel shows.
@@ -346,104 +215,4 @@ func judgeRegret(p paper.Part, shown map[string]shownPanel, e evidence) JudgedPa
 		return statistics.Estimate{Mean: a.Mean - b.Mean, Low: a.Low - b.High, High: a.High - b.Low, N: min(a.N, b.N)}
 	}}, level)
 	return part
-}
-
-// verdictOf compares the whole interval with the bound. With fewer than two seeds a part is undecided.
-func verdictOf(p paper.Part, e statistics.Estimate) Verdict {
-	holds, fails := e.Low > p.Bound, e.High < p.Bound
-	switch p.Test {
-	case paper.Below:
-		holds, fails = fails, holds
-	case paper.Within:
-		low, high := p.Around-p.Bound, p.Around+p.Bound
-		holds, fails = e.Low > low && e.High < high, e.Low > high || e.High < low
-	}
-	switch {
-	case e.N < 2 && !e.Exact:
-		return Undecided
-	case holds:
-		return Holds
-	case fails:
-		return DoesNotHold
-	case negligible(p, e):
-		return NoDifference
-	}
-	return Undecided
-}
-
-// negligible tells whether the whole interval lies within the margin.
-func negligible(p paper.Part, e statistics.Estimate) bool {
-	return e.Low > p.Bound-p.Margin && e.High < p.Bound+p.Margin
-}
-
-// combine returns the verdict on a claim with these parts, of those that count. Parts on a stand-in do not: a claim
-// without others is not run. A claim is undecided if one of its parts is and none contradicts it,
-// however many hold. Parts that are not judged decide nothing; the claim is not judged if the others do not decide it
-// either and none of them is undecided.
-func combine(parts []JudgedPart) Verdict {
-	count := map[Verdict]int{}
-	counted := 0
-	for _, p := range parts {
-		if !p.onStandIn() {
-			count[p.Verdict]++
-			counted++
-		}
-	}
-	switch {
-	case counted == 0 || count[NotRun] > 0:
-		return NotRun
-	case count[Holds] == counted:
-		return Holds
-	case count[Holds] > 0 && count[DoesNotHold] > 0:
-		return Partly
-	case count[DoesNotHold] > 0:
-		return DoesNotHold
-	case count[Undecided] > 0:
-		return Undecided
-	case count[Holds] > 0 && count[NoDifference] > 0:
-		return Partly
-	case count[NoDifference] == counted:
-		return NoDifference
-	case count[NotJudged] > 0 && count[NoDifference] == 0:
-		return NotJudged
-	case count[NotAdapted] > 0 && count[NoDifference] == 0:
-		return NotAdapted
-	}
-	return Undecided
-}
-
-// Unjudged returns the claims with their numbers alone, for a scale that judges nothing.
-func Unjudged(claims []Judged) []Judged {
-	out := slices.Clone(claims)
-	for i := range out {
-		c := &out[i]
-		c.P, c.Note, c.Was, c.Floors, c.Parts = 0, "", nil, nil, slices.Clone(c.Parts)
-		c.Tested, c.Untested = nil, nil
-		if c.Verdict != NotRun {
-			c.Verdict = AtTiny
-		}
-		for k := range c.Parts {
-			c.Parts[k].P = 0
-			if c.Parts[k].Verdict != NotRun {
-				c.Parts[k].Verdict = AtTiny
-			}
-		}
-	}
-	return out
-}
-
-// kind is the verdict, whatever the reason why agents are not compared.
-func (v Verdict) kind() Verdict {
-	if v == NotAdapted {
-		return NotJudged
-	}
-	return v
-}
-
-// Shown returns the parts, and the floors where one of them is the reason of a verdict.
-func (j Judged) Shown() []JudgedPart {
-	if slices.ContainsFunc(j.Parts, func(p JudgedPart) bool { return p.Verdict.kind() == NotJudged }) {
-		return slices.Concat(j.Parts, j.Floors)
-	}
-	return j.Parts
 }

@@ -84,7 +84,7 @@ func NarrowOf(panels []Collected, key string) []Collected {
 // Note says which claims are judged by a narrow sample.
 func (p Panel) Note() string {
 	return fmt.Sprintf("The claims about %s are judged by %s, which are more than are drawn.",
-		strings.Join(SeriesLabels(p.Series...), " and "), p.Sample())
+		strings.Join(looks.Labels(p.Series...), " and "), p.Sample())
 }
 
 // Metric names what a panel shows.
@@ -273,16 +273,6 @@ func without[T comparable](some, others []T) []T {
 
 func subset[T comparable](some, of []T) bool {
 	return !slices.ContainsFunc(some, func(one T) bool { return !slices.Contains(of, one) })
-}
-
-// SeriesLabels are the names of series for people.
-func SeriesLabels(series ...string) []string {
-	out := make([]string, len(series))
-	for i, name := range series {
-		look, _ := looks.Of(name)
-		out[i] = look.Label
-	}
-	return out
 }
 
 // ParseSeeds parses seeds such as "0,1,2", "0-7" or "9,0-3". All its errors are usage errors.

@@ -8,6 +8,7 @@ import (
 
 	"tvps/data/statistics"
 	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 )
@@ -199,7 +200,7 @@ func (p JudgedPart) margin() string {
 
 // name is the statistic with its series.
 func name(p paper.Part) string {
-	labels := SeriesLabels(p.Series, p.Base)
+	labels := looks.Labels(p.Series, p.Base)
 	words := definitions[cmp.Or(p.Statistic, paper.Difference)].words
 	if p.Of != "" {
 		words = strings.Replace(words, "mean of", "mean "+p.Of+" of", 1)

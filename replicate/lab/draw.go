@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -196,7 +197,7 @@ func missing(panels []claims.Collected, state claims.State) []string {
 				}
 			}
 			if len(seeds) > 0 {
-				out = append(out, fmt.Sprintf("panel %s: %s, seeds %s", c.Key, claims.SeriesLabels(name)[0],
+				out = append(out, fmt.Sprintf("panel %s: %s, seeds %s", c.Key, looks.Labels(name)[0],
 					claims.FormatSeeds(seeds, ", ")))
 			}
 		}

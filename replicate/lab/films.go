@@ -8,6 +8,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -65,7 +66,7 @@ func filmsOf(p claims.Panel, seed int64, store *runs.Store) []figures.Film {
 
 func filmTitle(p claims.Panel, seed int64, series ...string) string {
 	return fmt.Sprintf("%s after %d %s, seed %d, one evaluation episode",
-		strings.Join(claims.SeriesLabels(series...), ", "), p.Settings.Length(), p.Protocol.Unit, seed)
+		strings.Join(looks.Labels(series...), ", "), p.Settings.Length(), p.Protocol.Unit, seed)
 }
 
 // sideBySide is the name of the film of all learners.

@@ -8,6 +8,7 @@ import (
 
 	"tvps/data/statistics"
 	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -17,7 +18,7 @@ import (
 func notes(p claims.Panel, absent []string) []string {
 	out := p.Settings.Notes(p.Source, p.Series, p.Measure)
 	if len(absent) > 0 {
-		labels := strings.Join(claims.SeriesLabels(absent...), ", ")
+		labels := strings.Join(looks.Labels(absent...), ", ")
 		out = append(out, fmt.Sprintf("Not drawn, as runs are missing: %s.", labels))
 	}
 	return out
@@ -51,12 +52,12 @@ func ends(c claims.Collected, declared []paper.Claim) []string {
 		for _, metric := range metrics {
 			strata = append(strata, end(name, metric))
 		}
-		means = append(means, claims.SeriesLabels(name)[0]+" "+inBrackets("%.4g", statistics.InterquartileMean(strata)))
+		means = append(means, looks.Labels(name)[0]+" "+inBrackets("%.4g", statistics.InterquartileMean(strata)))
 	}
 	for _, pair := range comparedPairs(c.Panel, declared) {
 		of, base := end(pair.Series, shown), end(pair.Base, shown)
 		if len(of) > 0 && len(base) > 0 {
-			names := strings.Join(claims.SeriesLabels(pair.Series, pair.Base), " above ")
+			names := strings.Join(looks.Labels(pair.Series, pair.Base), " above ")
 			gains = append(gains, names+" "+inBrackets("%.2f", statistics.Improvement(of, base)))
 		}
 	}
@@ -116,7 +117,7 @@ func trueWeights(p claims.Panel, rows []figures.Row) []string {
 		if err != nil {
 			continue
 		}
-		names, gain := claims.SeriesLabels(name, base), m.Interval(statistics.Level)
+		names, gain := looks.Labels(name, base), m.Interval(statistics.Level)
 		found := "Whether this weighting by tasks helps is undecided."
 		switch {
 		case gain.Low > 0:
@@ -146,7 +147,7 @@ func noted(c claims.Collected) []string {
 		}
 		if len(values) > 0 {
 			out = append(out, fmt.Sprintf("%s over the last quarter, with 95%% intervals over the seeds: %s.",
-				claims.SeriesLabels(name)[0], strings.Join(values, ", ")))
+				looks.Labels(name)[0], strings.Join(values, ", ")))
 		}
 	}
 	return out
@@ -170,10 +171,10 @@ func spans(c claims.Collected) []string {
 			if err != nil {
 				continue
 			}
-			gains = append(gains, claims.SeriesLabels(base)[0]+" "+m.Interval(c.Level()).Text())
+			gains = append(gains, looks.Labels(base)[0]+" "+m.Interval(c.Level()).Text())
 		}
 		if len(gains) > 0 {
-			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", claims.SeriesLabels(last)[0], span.From, span.To, minus,
+			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", looks.Labels(last)[0], span.From, span.To, minus,
 				strings.Join(gains, ", ")))
 		}
 	}

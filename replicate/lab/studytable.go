@@ -8,6 +8,7 @@ import (
 
 	"tvps/data/statistics"
 	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -143,7 +144,7 @@ func studyCommand(o StudyOptions, keys []string, table paper.Table) string {
 
 // cells returns the cells of the table by line, the header first.
 func (t studyTable) cells() [][]string {
-	header := append([]string{"setting", "about"}, claims.SeriesLabels(t.Columns...)...)
+	header := append([]string{"setting", "about"}, looks.Labels(t.Columns...)...)
 	if t.byRow {
 		header = []string{"setting", "about", "loss", "minus the default's"}
 	}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"tvps/figures"
+	"tvps/figures/looks"
 	"tvps/replicate/claims"
 )
 
@@ -50,7 +51,7 @@ func (l *Lab) printLines(r *Result) error {
 	for i, t := range r.Figure.Tables {
 		var means []string
 		for _, row := range t.Rows {
-			means = append(means, claims.SeriesLabels(row.Series)[0]+" "+t.Value(row.Mean.Mean))
+			means = append(means, looks.Labels(row.Series)[0]+" "+t.Value(row.Mean.Mean))
 		}
 		p := r.Figure.Panels[i]
 		fmt.Fprintf(l.Stdout, "  %s  %s: %s\n", p.Key, p.Title, strings.Join(means, ", "))

@@ -1,0 +1,60 @@
+package claims
+
+import (
+	"tvps/data/statistics"
+	"tvps/figures"
+	"tvps/replicate/paper"
+)
+
+// evidence is what claims are judged by: the rows of panels, and those of narrow samples before those of the same
+// panels as they are drawn.
+type evidence []samplePart
+
+// samplePart is a sample of a panel, of all its series or of some.
+type samplePart struct {
+	panel  string // its key
+	series []string
+	rows   []figures.Row
+	level  float64 // of the intervals
+}
+
+// newEvidence returns the rows of panels by which claims are judged.
+func newEvidence(panels []Collected) evidence {
+	var e evidence
+	for _, narrow := range []bool{true, false} {
+		for _, c := range panels {
+			if c.Narrow == narrow {
+				e = append(e, samplePart{c.Key, c.Series, c.Judging(), c.Level()})
+			}
+		}
+	}
+	return e
+}
+
+// of returns the rows by which a part is judged, and the level of its intervals.
+func (e evidence) of(p paper.Part) (rows []figures.Row, level float64) {
+	return e.ofAll(p.Panel, needs(p))
+}
+
+// ofAll returns the rows by which series of a panel are judged together, and the level of their intervals.
+func (e evidence) ofAll(key string, series []string) (rows []figures.Row, level float64) {
+	for _, s := range e {
+		if s.panel == key && subset(series, s.series) {
+			return s.rows, s.level
+		}
+	}
+	return nil, statistics.Level
+}
+
+// lookLevel is the level of intervals at the n-th look at runs of a panel, each of which was taken because those before
+// had left something undecided: an n-th of the errors of the first look, which has [statistics.Level]. Two looks
+// together err in at most 7.5%, three in at most 9.2% (TestLooks).
+func lookLevel(n int) float64 {
+	if n < 2 {
+		return statistics.Level // without rounding
+	}
+	return 1 - (1-statistics.Level)/float64(n)
+}
+
+// Level is that of the panel's intervals.
+func (p Panel) Level() float64 { return lookLevel(p.Looks) }
