@@ -122,7 +122,8 @@ func (c *slurm) configure() {
 		nodes = append(nodes, node{name, ports[1+i]})
 	}
 	var text bytes.Buffer
-	err = template.Must(template.New("slurm.conf").Parse(configuration)).Execute(&text, map[string]any{"Dir": c.dir, "Host": c.host, "User": me.Username, "Port": ports[0],
+	parsed := template.Must(template.New("slurm.conf").Parse(configuration))
+	err = parsed.Execute(&text, map[string]any{"Dir": c.dir, "Host": c.host, "User": me.Username, "Port": ports[0],
 		"Nodes": nodes})
 	if err != nil {
 		c.tb.Fatal(err)
