@@ -116,7 +116,7 @@ func TestFilmsInABrowser(t *testing.T) {
 	film := filepath.Join(root(t), "figures", "gallery", "fig02", "fig02-a-learners-film.svg")
 	dir := notebook(t, name, `import \"os\"\nimport \"tvps/replicate/notebook\"`,
 		`%%\nsvg := notebook.Must(os.ReadFile(\"`+film+`\"))\n`+
-			`notebook.Display(map[string]any{notebook.SVGMIME: string(svg), notebook.PlainMIME: \"a film\"})`)
+			`notebook.Display(map[string]any{notebook.SVGMIME: string(svg), notebook.PlainMIME: \"Film: learners\"})`)
 	v, _ := newView(t, browser, "films")
 	demand.NoError(t, chromedp.Run(v.ctx, chromedp.EmulateViewport(1300, 900)))
 	v.run(startLab(t, python, dir, "").address, name)
