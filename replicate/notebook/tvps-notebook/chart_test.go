@@ -59,9 +59,9 @@ func TestPicture(t *testing.T) {
 		switch r, g, b := r>>8, g>>8, b>>8; {
 		case r == 255 && g == 255 && b == 255:
 			count["white"]++
-		case r > 200 && g < 60 && b < 60:
+		case r > g+60 && r > b+60: // also where a dash is mixed with white
 			count["ours"]++
-		case b > 160 && r < 60:
+		case b > r+60:
 			count["everything"]++
 		}
 	}
