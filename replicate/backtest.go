@@ -1,12 +1,10 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
-	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables/backtest"
@@ -96,11 +94,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 		return mistake(err)
 	}
 	f.warn(p.Leaks())
-	return f.page(cmd, file, f.out, "Back test of ", func(b *backend.Backend) (pageResult, error) {
-		h, err := backtest.OpenHost(b, f.results, f.workers, os.Stderr)
-		if err != nil {
-			return nil, err
-		}
-		return p.Run(cmd.Context(), h)
+	return f.page(cmd, file, f.out, "Back test of ", func() (pageResult, error) {
+		return f.backTest(cmd.Context(), p, f.results, f.workers)
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/drift"
@@ -57,10 +56,10 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 		return mistake(err)
 	}
 	f.warn(p.Leaks())
-	return f.page(cmd, file, f.out, "Drift of ", func(b *backend.Backend) (pageResult, error) {
+	return f.page(cmd, file, f.out, "Drift of ", func() (pageResult, error) {
 		progress, stop := shareReporter(os.Stderr)
 		defer stop()
-		return p.Measure(cmd.Context(), b.Backend, progress)
+		return p.Measure(cmd.Context(), progress)
 	})
 }
 

@@ -31,7 +31,7 @@ var onTables = []struct {
 		[]string{"--out", "w.csv", "--score", "w.model", "--json", "w.json"}},
 	{"backtest", []string{"--kinds", "none", "--updates", "30"},
 		[]string{"--out", "page", "--json", "b.json", "--results", "runs"}},
-	{"drift", []string{"--permutations", "19"}, []string{"--out", "page", "--json", "d.json"}},
+	{"drift", []string{"--permutations", "99"}, []string{"--out", "page", "--json", "d.json"}},
 }
 
 // hostile is a table, or flags that contradict it, and what the sentence about it must contain.
@@ -324,7 +324,7 @@ func hostileRequests() []hostile {
 		ofWeights("half-life", "--half-life -1", "--half-life=-1"),
 		ofWeights("updates", "--updates -1", "--updates=-1"),
 		ofWeights("permutations", "--permutations -1", "--permutations=-1"),
-		of("drift", "permutations", "--permutations 5|from 10", "--permutations", "5"),
+		of("drift", "permutations", "--permutations 5|from 99", "--permutations", "5"),
 		of("backtest", "workers", "--workers 0", "--workers", "0"),
 		of("backtest", "last", "--last from 4 to 10", "--last", "19"),
 		of("backtest", "three blocks", "3 blocks|finer --bin", "--bin", "3 blocks"),

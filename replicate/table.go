@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/lab"
 	"tvps/replicate/tables"
+	"tvps/replicate/tables/backtest"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -183,7 +185,7 @@ type pageResult interface {
 // page computes an answer, and writes its page to the folder, its JSON and its summary. mark: how the page's title
 // begins.
 func (f *tableFlags) page(cmd *cobra.Command, file, dir, mark string,
-	compute func(b *backend.Backend) (pageResult, error)) error {
+	compute func() (pageResult, error)) error {
 	if err := usage.Folder(dir); err != nil {
 		return err
 	}
@@ -191,17 +193,12 @@ func (f *tableFlags) page(cmd *cobra.Command, file, dir, mark string,
 	if err := keepForeign(cmd, index, "<title>"+mark); err != nil {
 		return err
 	}
-	b, err := f.open(cmd.Context(), file, f.json, index)
-	if err != nil {
+	if err := checkOutputs(file, f.json, index); err != nil {
 		return err
 	}
-	defer b.Finalize()
-	r, err := compute(b)
+	r, err := compute()
 	if err != nil {
 		return mistake(err)
-	}
-	if err := b.VerifyPlugin(); err != nil {
-		return err
 	}
 	// The answer first: a full disk does not lose it.
 	if _, err := fmt.Fprint(cmd.OutOrStdout(), r); err != nil {
@@ -271,12 +268,19 @@ func checkOutputs(file string, paths ...string) error {
 	return nil
 }
 
-// open opens the backend of a command with these outputs, which are checked first.
-func (f *tableFlags) open(ctx context.Context, file string, outputs ...string) (*backend.Backend, error) {
-	if err := checkOutputs(file, outputs...); err != nil {
+// backTest opens the backend and runs a back test.
+func (f *tableFlags) backTest(ctx context.Context, p *backtest.Job, results string, workers int) (*backtest.Result, error) {
+	b, err := backend.Open(ctx, f.backend, backend.Options{Log: os.Stderr})
+	if err != nil {
 		return nil, err
 	}
-	return backend.Open(ctx, f.backend, backend.Options{Log: os.Stderr})
+	defer b.Finalize()
+	h, err := backtest.OpenHost(b, results, workers, os.Stderr)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Run(ctx, h)
+	return r, cmp.Or(err, b.VerifyPlugin())
 }
 
 // writeJSON writes a value to a file in one atomic step; an empty name is none.

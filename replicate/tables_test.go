@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"tvps/ci/demand"
 	"tvps/data/artifact"
-	"tvps/gomlx_models/backend"
 )
 
 // tableOf writes a table, a row for each i, and returns its name.
@@ -51,7 +50,7 @@ func TestAnswerBeforeFiles(t *testing.T) {
 	cmd.SetContext(t.Context())
 	f := tableFlags{backend: "go"}
 	err := f.page(cmd, tableOf(t, "day", 1, strconv.Itoa), t.TempDir(), "Drift",
-		func(*backend.Backend) (pageResult, error) { return answer("drifted\n"), nil })
+		func() (pageResult, error) { return answer("drifted\n"), nil })
 	if err == nil || out.String() != "drifted\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
@@ -88,7 +87,7 @@ func TestDriftCommand(t *testing.T) {
 		Blocks  []struct{ Name string }
 	}
 	out := filepath.Join(t.TempDir(), "page")
-	stdout, _ := newSandbox(t).succeeds(t, &found, "drift", file, "--time", "day", "--permutations", "10", "--updates", "1",
+	stdout, _ := newSandbox(t).succeeds(t, &found, "drift", file, "--time", "day", "--permutations", "99", "--updates", "1",
 		"--out", out, "--backend", "go")
 	if first, _, _ := strings.Cut(stdout, "\n"); found.Verdict.Sentence != first || !strings.Contains(first, "drift") ||
 		!strings.Contains(stdout, "200 rows in 5 blocks of time, the first from 2024-01-01 on, the last from 2024-01-09; ") ||

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
@@ -147,16 +145,16 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 			return mistake(err)
 		}
 	}
-	b, err := f.open(cmd.Context(), file, f.out, f.score, f.json)
-	if err != nil {
+	if err := checkOutputs(file, f.out, f.score, f.json); err != nil {
 		return err
 	}
-	defer b.Finalize()
 	var advice *backtest.Advice
 	if test != nil {
-		if advice, err = f.advise(cmd.Context(), b, test); err != nil {
-			return err
+		tested, err := f.backTest(cmd.Context(), test, f.results, f.workers)
+		if err != nil {
+			return mistake(err)
 		}
+		advice = &tested.Verdict
 		fmt.Fprintf(cmd.OutOrStdout(), "back test: %s\n", advice.Sentence)
 		if advice.Committee {
 			fmt.Fprintln(cmd.OutOrStdout(), "No weights of rows do what these models do; the weights written are the best ones.")
@@ -164,34 +162,16 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		p.Advised, p.Weights.Kind, p.Weights.HalfLife, p.Window = true, cmp.Or(advice.Kind, weights.NoOmega), advice.HalfLife, advice.Window
 	}
 	progress, stop := shareReporter(os.Stderr)
-	r, err := p.Weigh(cmd.Context(), b.Backend, progress)
+	r, err := p.Weigh(cmd.Context(), progress)
 	stop()
 	if err != nil {
 		return mistake(err)
-	}
-	defer r.Close()
-	if err := b.VerifyPlugin(); err != nil {
-		return err
 	}
 	if err := f.write(r, advice); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%sWeights: %s\n", r, f.out)
 	return err
-}
-
-// advise runs the back test of --kind auto.
-func (f *weightsFlags) advise(ctx context.Context, b *backend.Backend, test *backtest.Job) (
-	*backtest.Advice, error) {
-	h, err := backtest.OpenHost(b, f.results, f.workers, os.Stderr)
-	if err != nil {
-		return nil, err
-	}
-	r, err := test.Run(ctx, h)
-	if err != nil {
-		return nil, mistake(err)
-	}
-	return &r.Verdict, nil
 }
 
 // write writes the files that were asked for, the weights last. advice: of --kind auto, or nil.

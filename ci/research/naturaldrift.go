@@ -116,7 +116,7 @@ func (f *naturalFlags) compute(ctx context.Context) error {
 			fmt.Fprintf(os.Stderr, "%s, %s\n", t.Name, s.Name)
 			err := natural.Run(ctx, h, s, t, f.folder)
 			if err == nil && len(s.Kinds) > 0 {
-				err = natural.MeasureDrift(ctx, h.Backend, t, f.folder)
+				err = natural.MeasureDrift(ctx, t, f.folder)
 			}
 			if errors.Is(err, fs.ErrNotExist) && f.tables == nil {
 				fmt.Fprintf(os.Stderr, "%s is left out: %v\n", t.Name, err)

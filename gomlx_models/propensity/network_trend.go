@@ -6,8 +6,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Trend is MLP with the time itself as one more input, since cos(pi u) is flat at both ends of the times (g of own
-// tables, package crossfit).
+// Trend is MLP with the time itself as one more input, since cos(pi u) is flat at both ends of the times.
 const Trend Network = "trend"
 
 var _ = register(network{name: Trend, rows: 8192, build: trend, pair: trendPair})

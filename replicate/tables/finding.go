@@ -33,12 +33,9 @@ type Question struct {
 
 // QuestionTest is one test of a question.
 type QuestionTest struct {
-	By string  `json:"by"`
-	P  float64 `json:"p"` // corrected for all tests of the table
-	// Loss is the held-out loss of a small g on the real rows, and Null its mean on rows without drift; 0 for tests of
-	// columns.
-	Loss float64 `json:"loss,omitempty"`
-	Null float64 `json:"null-loss,omitempty"`
+	By   string  `json:"by"`
+	P    float64 `json:"p"`    // corrected for all tests of the table
+	View string  `json:"view"` // how the time is seen where it is strongest: "trend", "day of the week", ...
 }
 
 // Names of what may drift. InBoth is that of tests over time and maps.
@@ -49,21 +46,21 @@ const (
 // Level of all decisions, after correction.
 const Level = .05
 
-// LeastPermutations is the least number of permutations: the standard deviation of fewer losses is too uncertain.
-const LeastPermutations = 10
+// LeastPermutations is the least number of permutations: after Holm's correction fewer could find nothing.
+const LeastPermutations = 99
 
 // Find tests the rows for drift.
-func (s *Sample) Find(ctx context.Context, fitter *crossfit.Fitter, fit crossfit.Config, seed int64) (*Finding, error) {
-	d, err := fitter.Drift(ctx, s.Data, fit, seed)
+func (s *Sample) Find(ctx context.Context, fit crossfit.Config, seed int64) (*Finding, error) {
+	d, err := crossfit.FindDrift(ctx, s.Data, fit, seed)
 	if err != nil {
 		return nil, err
 	}
 	f := &Finding{Chunks: d.Chunks, Dependence: d.Dependence}
-	score := func(by string, n *crossfit.Null) QuestionTest { return QuestionTest{by, n.P, n.Loss, n.LossMean} }
-	f.Questions = []Question{{Name: InX, Tests: []QuestionTest{{By: "columns", P: d.Columns.P}, score("g", d.Score)}}}
+	test := func(by string, t *crossfit.ColumnTest) QuestionTest { return QuestionTest{by, t.P, t.View} }
+	f.Questions = []Question{{Name: InX, Tests: []QuestionTest{test("columns", d.Columns), test("pairs of columns", d.Score)}}}
 	if d.Outcome != nil {
-		f.Questions = append(f.Questions, Question{Name: InY, Tests: []QuestionTest{{By: "column", P: d.Outcome.P}}},
-			Question{Name: InRule, Tests: []QuestionTest{score("g", d.Rule)}})
+		f.Questions = append(f.Questions, Question{Name: InY, Tests: []QuestionTest{test("column", d.Outcome)}},
+			Question{Name: InRule, Tests: []QuestionTest{test("residuals", d.Rule)}})
 	}
 	f.correct()
 	f.name(d.Columns, Collect(s.Encoder.Of(), func(column int) string { return s.Encoder.Columns[column].Name }))
@@ -152,10 +149,7 @@ func (f *Finding) Lines() string {
 			if len(q.Tests) > 1 {
 				part += " by " + t.By
 			}
-			switch {
-			case t.Loss != 0:
-				part += fmt.Sprintf(" (held-out loss %.4f, %.4f without drift)", t.Loss, t.Null)
-			case q.Name == InX && len(f.Columns) > 0:
+			if t.By == "columns" && len(f.Columns) > 0 {
 				part += fmt.Sprintf(" (%s)", Few(f.Columns, 4))
 			}
 			parts = append(parts, part)
@@ -166,25 +160,17 @@ func (f *Finding) Lines() string {
 	return b.String()
 }
 
-// Unseen says that drift was found, but not by a g, so that weights of a kind hardly follow it: by no g that tests, or
-// not by that of the weights, which then are flat.
-func (f *Finding) Unseen(kind crossfit.Kind, flat bool) []string {
-	drift, seen := false, false
+// Unseen says that drift was found, but that the g of weights of a kind tells no time from another, so that they are
+// flat.
+func (f *Finding) Unseen(kind crossfit.Kind) []string {
 	for _, q := range f.Questions {
-		if kind == crossfit.Conditional && q.Name != InRule || kind == crossfit.Covariate && q.Name != InX {
-			continue
+		other := kind == crossfit.Conditional && q.Name != InRule || kind == crossfit.Covariate && q.Name != InX
+		if q.Drift && !other {
+			return []string{"drift is found, but the g of these weights tells no time from another on held-out rows: omega is 1 " +
+				"for all; with few rows another --seed may find more"}
 		}
-		drift = drift || q.Drift
-		seen = seen || slices.ContainsFunc(q.Tests, func(t QuestionTest) bool { return t.Loss != 0 && t.P <= Level })
 	}
-	switch {
-	case !drift || seen && !flat:
-		return nil
-	case flat:
-		return []string{"drift is found, but the g of these weights tells no time from another on held-out rows: omega is 1 for " +
-			"all; with few rows another --seed may find more"}
-	}
-	return []string{"drift is found in single columns, but not by g, so that these weights hardly follow it"}
+	return nil
 }
 
 // Notes tell what was merged and left out, and what limits the tests.

@@ -12,31 +12,18 @@ import (
 	"tvps/replicate/tables/tablestest"
 )
 
-// TestUnseen: weights say that g missed the drift of what they follow: x for covariate weights, (x, y) for joint ones.
+// TestUnseen: flat weights say that g missed the drift of what they follow: x for covariate weights, (x, y) for joint
+// ones.
 func TestUnseen(t *testing.T) {
-	for _, test := range []struct {
-		x, g, y, rule            float64 // p-values
-		covariate, joint, ofRule bool    // a note is due
-	}{
-		{.004, .6, 1, .9, true, true, false},    // heavy tails
-		{.004, .6, 1, .001, true, false, false}, // g with y sees something
-		{.004, .01, 1, .9, false, false, false},
-		{1, 1, .001, .9, false, true, false}, // the outcome alone
-		{1, 1, 1, 1, false, false, false},
-	} {
-		f := Finding{Questions: []Question{
-			{Name: InX, Drift: min(test.x, test.g) <= Level, Tests: []QuestionTest{{P: test.x}, {P: test.g, Loss: .69}}},
-			{Name: InY, Drift: test.y <= Level, Tests: []QuestionTest{{P: test.y}}},
-			{Name: InRule, Drift: test.rule <= Level, Tests: []QuestionTest{{P: test.rule, Loss: .69}}}}}
-		for kind, want := range map[crossfit.Kind]bool{crossfit.Covariate: test.covariate, crossfit.Joint: test.joint,
-			crossfit.Conditional: test.ofRule} {
-			if got := f.Unseen(kind, false); len(got) > 0 != want {
-				t.Errorf("%s weights, p %v: notes %q", kind, test, got)
-			}
-			drift := map[crossfit.Kind]bool{crossfit.Covariate: min(test.x, test.g) <= Level, crossfit.Conditional: test.rule <= Level,
-				crossfit.Joint: min(test.x, test.g, test.y, test.rule) <= Level}[kind]
-			if got := f.Unseen(kind, true); len(got) > 0 != drift {
-				t.Errorf("flat %s weights, p %v: notes %q", kind, test, got)
+	for _, drifting := range []string{InX, InY, InRule, ""} {
+		var f Finding
+		for _, name := range []string{InX, InY, InRule} {
+			f.Questions = append(f.Questions, Question{Name: name, Drift: name == drifting})
+		}
+		for kind, want := range map[crossfit.Kind]bool{crossfit.Covariate: drifting == InX, crossfit.Joint: drifting != "",
+			crossfit.Conditional: drifting == InRule} {
+			if got := f.Unseen(kind); len(got) > 0 != want {
+				t.Errorf("%s weights, drift in %q: notes %q", kind, drifting, got)
 			}
 		}
 	}

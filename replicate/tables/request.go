@@ -135,8 +135,8 @@ func (o *Opened) Mendable(err error) error {
 }
 
 // Test answers whether the rows drift.
-func (a *About) Test(ctx context.Context, fitter *crossfit.Fitter, q Request, s *Sample) (err error) {
-	if a.Finding, err = s.Find(ctx, fitter, q.Fit, q.Seed); err == nil {
+func (a *About) Test(ctx context.Context, q Request, s *Sample) (err error) {
+	if a.Finding, err = s.Find(ctx, q.Fit, q.Seed); err == nil {
 		a.Notes = slices.Concat(a.Notes, s.Notes(a.Finding))
 	}
 	return err

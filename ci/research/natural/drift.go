@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gomlx/compute"
-
 	"tvps/data/artifact"
 	"tvps/data/statistics"
 	"tvps/gomlx_models/propensity/crossfit"
@@ -22,7 +20,7 @@ import (
 // Drift is what the command drift says of a table.
 type Drift struct {
 	Sentence string
-	// X and Rule are how much lower the held-out loss of g is than without drift, for x and for y given x.
+	// X and Rule are by how much x, and y in addition to x, lower the held-out loss of g.
 	X, Rule float64
 	// Periodicity is 1 minus the rank correlation of the blocks' times with their likeness to the last one, which is 0 if
 	// they all are equally like it.
@@ -32,7 +30,7 @@ type Drift struct {
 func driftFile(folder string, t Dataset) string { return filepath.Join(folder, t.Name, "drift.json") }
 
 // MeasureDrift writes the Drift of a table, with the default settings of the command, unless the folder has it.
-func MeasureDrift(ctx context.Context, backend compute.Backend, t Dataset, folder string) error {
+func MeasureDrift(ctx context.Context, t Dataset, folder string) error {
 	path := driftFile(folder, t)
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -46,20 +44,13 @@ func MeasureDrift(ctx context.Context, backend compute.Backend, t Dataset, folde
 	if err != nil {
 		return err
 	}
-	found, err := job.Measure(ctx, backend, nil)
+	found, err := job.Measure(ctx, nil)
 	if err != nil {
 		return err
 	}
-	d := Drift{Sentence: found.Finding.Sentence, Periodicity: 1}
-	for _, question := range found.Finding.Questions {
-		for _, test := range question.Tests {
-			switch {
-			case test.Loss != 0 && question.Name == tables.InX:
-				d.X = test.Null - test.Loss
-			case test.Loss != 0:
-				d.Rule = test.Null - test.Loss
-			}
-		}
+	d := Drift{Sentence: found.Finding.Sentence, X: math.Ln2 - found.Covariate.HeldOut, Periodicity: 1}
+	if found.Joint != nil {
+		d.Rule = found.Covariate.HeldOut - found.Joint.HeldOut
 	}
 	var times []float64
 	for _, block := range found.Blocks {

@@ -3,11 +3,13 @@ package crossfit
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"tvps/data/random"
-	"tvps/data/statistics"
-	"tvps/gomlx_models/net"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Drift says whether rows drift, by tests against data that do not. Each P is that of one test alone: who asks several
@@ -15,11 +17,10 @@ import (
 type Drift struct {
 	// Columns tests each column of x by itself, which finds a weak drift of one among many.
 	Columns *ColumnTest
-	// Score tests x by g, which finds what no column shows by itself, such as a correlation that changes.
-	Score *Null
+	// Score tests all columns together, and products of two, which find a correlation that changes.
+	Score *ColumnTest
 	// Outcome tests y by itself: its classes, or the number. Rule tests y given x. Both are nil without y.
-	Outcome *ColumnTest
-	Rule    *Null
+	Outcome, Rule *ColumnTest
 	// Dependence is the autocorrelation time of the rows in time order: 1 if they do not depend on their neighbours.
 	Dependence float64
 	Chunks     int // of contiguous rows, which shuffles move: fewer, the larger Dependence is
@@ -27,338 +28,319 @@ type Drift struct {
 
 // ColumnTest tests columns for drift.
 type ColumnTest struct {
-	P      float64   // that of the strongest column, corrected for their number
+	P      float64   // that of the strongest column, corrected for their number and that of the views
+	View   string    // how the time is seen where it is strongest: the name of a View
 	Column []float64 // of each column, likewise
-	Size   []float64 // the statistic of each
+	Size   []float64 // of each column the statistic, in standard deviations of the shuffled ones
 }
 
-// Shuffles move at most mostChunks chunks of at least chunkTimes times as many rows as the autocorrelation time less
-// one, but at least outcomeFolds chunks, as each fold of the model of the outcome needs one.
-const mostChunks, chunkTimes = 100, 8
+// Shuffles move chunks of at least chunkTimes times as many rows as the autocorrelation time less one, but at least
+// leastChunks chunks. There are at most fewChunks, or two for each time; twice as long ones are taken where they leave
+// fewChunks. From independentRows on the times are not told apart each by itself: that needs even longer chunks.
+const chunkTimes, leastChunks, fewChunks, mostChunks, independentRows = 8, 3, 100, 1000, 1.2
 
-// Drift tests for drift. Settings: Method, Time and Permutations, the trainings with shuffled times and with redrawn
-// outcomes, at least 2. Errors: those of Fit.
-func (f *Fitter) Drift(ctx context.Context, d Table, cfg Config, seed int64) (*Drift, error) {
-	o, rows, err := f.prepare(d, cfg)
+// FindDrift tests for drift. Of the settings it reads Permutations, the number of shuffles, at least 2. Errors: those
+// of Fit.
+func FindDrift(ctx context.Context, d Table, cfg Config, seed int64) (*Drift, error) {
+	o, rows, err := prepare(d, cfg)
 	if err != nil {
 		return nil, err
 	}
-	found := &Drift{}
-	found.testColumns(d, rows.at, seed)
-	table := o.table(rows)
-	defer net.Free(table...)
-	chunk, at := thin(evenly(len(rows.at), found.Chunks)), thin(rows.at)
-	o.work.planned = nullCandidate.Updates
+	t := newTester(d, rows, o.cycles, cfg.Permutations, seed)
+	found := &Drift{Dependence: t.dependence, Chunks: t.chunks}
+	show := func(done float64) {
+		if cfg.Progress != nil {
+			cfg.Progress(done / 4)
+		}
+	}
+	show(0)
+	found.Columns = t.test(ctx, features(t.x), d.Dim)
+	show(1)
+	numbers := t.numbers(d, rows)
+	found.Score = t.test(ctx, t.pairs(numbers), 0)
+	show(2)
 	if d.HasY() {
-		o.work.planned += nullCandidate.Updates + outcomeCandidate.Updates
+		found.Outcome = t.test(ctx, features(t.y), max(1, d.Classes))
+		show(3)
+		found.Rule = t.test(ctx, t.rule(d, rows, numbers), 0)
 	}
-	if d.Target != nil {
-		o.work.planned += outcomeCandidate.Updates
-	}
-	if found.Score, err = o.null(ctx, table, o.samples(d, at, Covariate), chunk, seed); err != nil {
-		return nil, err
-	}
-	if d.HasY() {
-		found.Rule, err = o.conditionalNull(ctx, table, o.samples(d, at, Joint), chunk, seed)
-	}
-	return found, err
+	show(4)
+	return found, ctx.Err()
 }
 
-// testColumns makes the tests without networks. at: the rows in time order.
-func (f *Drift) testColumns(d Table, at []int, seed int64) {
-	columns, outcome := columnScores(d, at), outcomeScores(d, at)
-	f.Dependence = 1
-	for _, s := range slices.Concat(columns, outcome) {
-		f.Dependence = max(f.Dependence, s.dependence(len(columns)+len(outcome)))
-	}
-	n := float64(len(at))
-	f.Chunks = max(outcomeFolds, int(n/max(1, chunkTimes*(f.Dependence-1), n/mostChunks)))
-	f.Columns = testColumns(columns, d.Dim, f.Chunks, random.Seed(seed, "columns"))
-	if d.HasY() {
-		f.Outcome = testColumns(outcome, max(1, d.Classes), f.Chunks, random.Seed(seed, "outcome"))
-	}
+// tester shuffles rows. Parts are contiguous rows, so few that a shuffle is fast.
+type tester struct {
+	shuffles   int
+	seed       int64
+	x, y       []score
+	parts      int
+	first      []int      // row of each part, by position
+	state      []int      // time of each part, in views
+	views      []testView // codes of the times
+	share      []float64  // of the parts, by time
+	chunk      []int      // of each part
+	chunks     int
+	dependence float64
 }
 
-// score is a number for each row in time order, of mean 0, condensed to what tests need.
-type score struct {
-	column  int
-	fine    []float64   // means of mostParts contiguous parts of the rows, or all rows if they are fewer
-	stretch [][]float64 // a dozen of contiguous values, of mean 0; nil for a column that is a function of time
-	every   float64     // rows of the table for each value
+// testView has a code for each time, of mean 0 over the parts.
+type testView struct {
+	name string
+	code *mat.Dense // [times, width]; nil: each time by itself
 }
 
-// Bounds of the column tests: parts of rows, values that are ranked, shuffles, and products in all shuffles.
-const mostParts, leastRanked, mostRanked, mostShuffles, leastShuffles, mostProducts = 6000, 5000, 4 << 20, 999, 199, 3e8
-
-// columnScores are the scores of the columns of x. at: the rows in time order.
-func columnScores(d Table, at []int) []score {
-	every := max(1, min(len(at)/leastRanked, len(at)*d.Dim/mostRanked))
-	return scores(len(at), d.Dim, every, func(i, column int) float64 { return float64(d.X[at[i]*d.Dim+column]) })
-}
-
-// outcomeScores are those of y: of each class, or of the number.
-func outcomeScores(d Table, at []int) []score {
-	if d.Target != nil {
-		return scores(len(at), 1, 1, func(i, _ int) float64 { return d.Target[at[i]] })
+// newTester prepares the shuffles.
+func newTester(d Table, rows *sortedRows, cycles []Cycle, shuffles int, seed int64) *tester {
+	n := len(rows.at)
+	t := &tester{shuffles: shuffles, seed: seed, parts: min(mostParts, n)}
+	times := loopTimes(d, rows)
+	t.first, t.state = make([]int, t.parts), make([]int, t.parts)
+	for k := range t.parts {
+		t.first[k] = (n*k + t.parts - 1) / t.parts
+		t.state[k], _ = slices.BinarySearch(rows.times, times[t.first[k]])
 	}
-	return scores(len(at), d.Classes, 1, func(i, class int) float64 {
-		if int(d.Label[at[i]]) == class {
-			return 1
-		}
-		return 0
-	})
-}
-
-// scores are those of columns, of every so many of n rows.
-func scores(n, columns, every int, of func(i, column int) float64) (out []score) {
-	value := make([]float64, 0, n/every+1)
-	for j := range columns {
-		value = value[:0]
-		for i := 0; i < n; i += every {
-			value = append(value, of(i, j))
-		}
-		out = append(out, scoresOf(j, value, float64(every))...)
+	t.share = make([]float64, len(rows.times))
+	for _, s := range t.state {
+		t.share[s] += 1 / float64(t.parts)
 	}
-	return out
-}
-
-// scoresOf are the ranks of a column, and their squared distances from the middle, which tell a change of spread; of
-// two values only the first, and of one none. every: rows of the table for each value.
-func scoresOf(column int, value []float64, every float64) []score {
-	rank, distinct := ranks(value)
-	if distinct < 2 {
-		return nil
+	t.x, t.y = columnScores(d, rows.at), outcomeScores(d, rows.at)
+	all := slices.Concat(t.x, t.y)
+	t.dependence = 1
+	for i := range all {
+		t.dependence = max(t.dependence, all[i].dependence(len(all)))
 	}
-	centre(rank)
-	out := []score{newScore(column, rank, every)}
-	if distinct > 2 {
-		for i, v := range rank {
-			rank[i] = v * v
-		}
-		centre(rank)
-		out = append(out, newScore(column, rank, every))
-	}
-	return out
-}
-
-// newScore condenses the values v, which have mean 0.
-func newScore(column int, v []float64, every float64) score {
-	s := score{column: column, every: every, fine: partMeans(v, min(mostParts, len(v)))}
-	slow := slowWaves(s.fine)
-	all, rest := 0., 0.
-	for i, x := range s.fine {
-		e := x - slow((float64(i)+.5)/float64(len(s.fine)))
-		all, rest = all+x*x, rest+e*e
-	}
-	if rest < functionOfTime*all {
-		return s
-	}
-	level := make([]float64, stretches) // of stretches with one value, NaN of others
-	for k := range stretches {
-		from := len(v) * k / stretches
-		part := slices.Clone(v[from:][:min(mostStretch, len(v)/stretches)])
-		if level[k] = math.NaN(); len(part) > 0 && slices.Min(part) == slices.Max(part) {
-			level[k] = part[0]
-		}
-		for i := range part {
-			part[i] -= slow((float64(from+i) + .5) / float64(len(v)))
-		}
-		centre(part)
-		s.stretch = append(s.stretch, part)
-	}
-	s.clearFlat(level)
-	return s
-}
-
-func centre(v []float64) {
-	m := mean(v)
-	for i := range v {
-		v[i] -= m
-	}
-}
-
-// ranks are the mean ranks of the values, from 0 to 1, and how many values differ. Two values are not sorted.
-func ranks(value []float64) (rank []float64, distinct int) {
-	low, high := slices.Min(value), slices.Max(value)
-	if !slices.ContainsFunc(value, func(v float64) bool { return v != low && v != high }) {
-		rank = make([]float64, len(value))
-		for i, v := range value {
-			if v != low {
-				rank[i] = 1
-			}
-		}
-		return rank, min(2, 1+int(math.Ceil(high-low)))
-	}
-	rank, distinct = statistics.MeanRanks(value)
-	for i := range rank {
-		rank[i] /= float64(len(rank))
-	}
-	return rank, distinct
-}
-
-// partMeans are the means of so many contiguous parts.
-func partMeans(v []float64, parts int) []float64 {
-	out := make([]float64, parts)
-	for k := range out {
-		from, to := len(v)*k/parts, len(v)*(k+1)/parts
-		for _, x := range v[from:to] {
-			out[k] += x / float64(to-from)
-		}
-	}
-	return out
-}
-
-// slowWaves are the cosines of 1/2 to 4 periods over the time, from 0 to 1, that fit a score best.
-func slowWaves(fine []float64) func(u float64) float64 {
-	var size [waves / 2]float64
-	for k := range size {
-		for i, v := range fine {
-			u := (float64(i) + .5) / float64(len(fine))
-			size[k] += 2 * v * math.Cos(math.Pi*float64(k+1)*u) / float64(len(fine))
-		}
-	}
-	return func(u float64) (sum float64) {
-		for k, s := range size {
-			sum += s * math.Cos(math.Pi*float64(k+1)*u)
-		}
-		return sum
-	}
-}
-
-// Stretches of a score, in which the autocorrelation is measured, and their largest number of values. A score of which
-// slow waves leave so small a share, such as the number of the row, tells the time, and not how rows depend.
-const stretches, mostStretch, functionOfTime = 12, 500, 5e-3
-
-// dependence is the autocorrelation time of one of so many scores: 1 + 2 sum_h rho(h). rho(h) is the median over
-// stretches of the autocorrelation inside of a stretch, without slow waves: a slow drift, or a sudden one in one of
-// them, is no dependence. Stretches of zeros take no part. The sum ends where rho falls below what the largest of so
-// many scores without dependence has.
-func (s *score) dependence(scores int) float64 {
-	if s.stretch == nil {
-		return 1
-	}
-	n := len(s.stretch[0])
-	time := 1.
-	for h := 1; h <= n/3; h++ {
-		var rho []float64
-		for _, v := range s.stretch {
-			product, square := 0., 0.
-			for i, x := range v {
-				square += x * x
-				if i >= h {
-					product += x * v[i-h]
-				}
-			}
-			if square > 0 {
-				rho = append(rho, product/square*float64(n)/float64(n-h)+time/float64(n)) // as the mean was subtracted
-			}
-		}
-		slices.Sort(rho)
-		noise := 1.25 / math.Sqrt(float64(len(rho)*n)) * math.Sqrt(2*math.Log(1+float64(scores)))
-		if len(rho) == 0 || rho[len(rho)/2] < max(.02, noise) {
-			break
-		}
-		time += 2 * rho[len(rho)/2]
-	}
-	return 1 + s.every*(time-1)
-}
-
-// clearFlat makes flat stretches zero, those of one value: what slow waves leave of it is smooth, and no dependence.
-// They are those at the beginning and the end of a score that begins, ends or changes once, with the stretch of the
-// change; otherwise all, if they have the same value, as of a rare level. level: that of each stretch, NaN if not flat.
-func (s *score) clearFlat(level []float64) {
-	flat := slices.DeleteFunc(slices.Clone(level), math.IsNaN)
-	if len(flat) == 0 {
-		return
-	}
-	n, before, after := len(level), 0, 0
-	for before < n && level[before] == level[0] {
-		before++
-	}
-	for after < n-before && level[n-1-after] == level[n-1] {
-		after++
-	}
-	once, same := before+after == len(flat), slices.Min(flat) == slices.Max(flat)
-	for k, v := range level {
-		edge := before > 0 && k <= before || after > 0 && k >= n-1-after
-		if once && edge || same && !math.IsNaN(v) {
-			clear(s.stretch[k])
-		}
-	}
-}
-
-// waves is the number of cosines, of 1/2 to 8 periods over the time, to which columns are compared.
-const waves = 16
-
-// testColumns tests scores for drift. The statistic of a score is
-//
-//	sum_k (sum_c m_c cos(pi k (c + 1/2) / C))^2 / (k s^2 C / 2),
-//
-// where m_c is its mean in chunk c of C and s^2 the variance of the m_c; that of a column is the largest of its scores.
-// A shuffle moves the chunks of all scores alike, so the largest statistic of all columns in each shuffle corrects for
-// their number, however they depend on each other (Westfall and Young 1993).
-func testColumns(scores []score, columns, chunks int, seed int64) *ColumnTest {
-	t := &ColumnTest{P: 1, Column: slices.Repeat([]float64{1}, columns), Size: make([]float64, columns)}
-	if len(scores) == 0 {
-		return t
-	}
-	wave, means := make([][]float64, min(waves, chunks-1)), make([][]float64, len(scores))
-	for i, s := range scores {
-		means[i] = s.chunkMeans(chunks)
-	}
-	chunks = len(means[0])
-	for i := range wave {
-		wave[i] = make([]float64, chunks)
-	}
-	rng := random.New(seed, "shuffles")
-	size := func(order []int) (out []float64) {
-		for i := range wave {
-			for c, from := range order {
-				wave[i][from] = math.Cos(math.Pi * float64(i+1) * (float64(c) + .5) / float64(chunks))
-			}
-		}
-		for _, m := range means {
-			sum := 0.
-			for i, w := range wave {
-				product := 0.
-				for c, v := range m {
-					product += v * w[c]
-				}
-				sum += product * product / float64(i+1)
-			}
-			out = append(out, sum)
-		}
-		return out
-	}
-	for i, v := range size(Positions(chunks)) {
-		t.Size[scores[i].column] = max(t.Size[scores[i].column], v)
-	}
-	shuffles := max(leastShuffles, min(mostShuffles, int(mostProducts/float64(len(scores)*chunks*waves))))
-	largest := make([]float64, shuffles)
-	for i := range largest {
-		largest[i] = slices.Max(size(rng.Perm(chunks)))
-	}
-	slices.Sort(largest)
-	for j, v := range t.Size {
-		below, _ := slices.BinarySearch(largest, v*(1-1e-9))
-		t.Column[j] = float64(1+shuffles-below) / float64(1+shuffles)
-		t.P = min(t.P, t.Column[j])
+	long, most := chunkTimes*(t.dependence-1), min(mostChunks, max(fewChunks, 2*len(rows.times)))
+	long = max(1, long, min(2*long, float64(n)/fewChunks), float64(n)/float64(most))
+	t.chunks = min(t.parts, max(leastChunks, int(float64(n)/long)))
+	t.addViews(rows.times, n, cycles)
+	for i := range t.parts {
+		t.chunk = append(t.chunk, i*t.chunks/t.parts)
 	}
 	return t
 }
 
-// chunkMeans are m_c / (s sqrt(C / 2)) of testColumns.
-func (s *score) chunkMeans(chunks int) []float64 {
-	m := partMeans(s.fine, min(chunks, len(s.fine)))
-	centre(m)
-	square := 0.
-	for _, v := range m {
-		square += v * v
+func loopTimes(d Table, rows *sortedRows) []float64 {
+	out := make([]float64, len(rows.at))
+	for i, row := range rows.at {
+		out[i] = d.Time[row]
 	}
-	for c := range m {
-		if square > 0 {
-			m[c] /= math.Sqrt(square / float64(len(m)-1) * float64(len(m)) / 2)
+	return out
+}
+
+// addViews are those of Fit; the trend has the cosines of waves, over the rows instead of the time.
+func (t *tester) addViews(times []float64, n int, cycles []Cycle) {
+	trend, below := mat.NewDense(len(times), waves, nil), 0.
+	for s, share := range t.share {
+		for k := range waves {
+			trend.Set(s, k, math.Cos(math.Pi*float64(k+1)*(below+share/2))/math.Sqrt(float64(k+1)))
+		}
+		below += share
+	}
+	t.addView("trend", trend)
+	for _, v := range views(times, n, cycles)[2:] {
+		if v.Cycle == nil {
+			if t.dependence < independentRows {
+				t.addView(v.Name, nil)
+			}
+			continue
+		}
+		code := mat.NewDense(len(times), v.width(), nil)
+		for s, at := range times {
+			for k, c := range v.code(at, nil) {
+				code.Set(s, k, float64(c))
+			}
+		}
+		t.addView(v.Name, code)
+	}
+}
+
+func (t *tester) addView(name string, code *mat.Dense) {
+	if code != nil {
+		times, width := code.Dims()
+		for k := range width {
+			mean := 0.
+			for s := range times {
+				mean += t.share[s] * code.At(s, k)
+			}
+			for s := range times {
+				code.Set(s, k, code.At(s, k)-mean)
+			}
 		}
 	}
-	return m
+	t.views = append(t.views, testView{name, code})
+}
+
+// feature is a function of the rows that is tested, with its values when the parts from[i] come to the places i.
+type feature struct {
+	column int // that it belongs to; -1: none
+	fill   func(from []int, out []float64)
+}
+
+// features are those of scores.
+func features(list []score) []feature {
+	var out []feature
+	for _, s := range list {
+		out = append(out, moved(s.column, s.fine))
+	}
+	return out
+}
+
+// moved is a feature whose values move with the parts.
+func moved(column int, value []float64) feature {
+	return feature{column, func(from []int, out []float64) {
+		for i, at := range from {
+			out[i] = value[at]
+		}
+	}}
+}
+
+// test compares features with the views of the time. The statistic of a feature in a view is
+//
+//	sum_k (sum_i f_i c_ik)^2,
+//
+// where c_ik is value k of the code of the time of place i; its third root is nearly normal, and is standardised by
+// the shuffled ones. A column has the largest of its features and views, and so have all columns together: the same
+// shuffles of all correct for their numbers, however they depend on each other (Westfall and Young 1993). Without
+// columns the sum over all features in a view takes part, as much as a single feature.
+func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnTest {
+	out := &ColumnTest{P: 1, Column: slices.Repeat([]float64{1}, columns), Size: make([]float64, columns)}
+	if len(list) == 0 {
+		return out
+	}
+	v := len(t.views)
+	sizes := make([][]float64, t.shuffles+1) // the first are the real ones: [features * views]
+	each(len(sizes), func(p int) {
+		if ctx.Err() != nil {
+			return
+		}
+		sizes[p] = t.sizes(list, p)
+	})
+	if ctx.Err() != nil {
+		return out
+	}
+	standardise(sizes)
+	if columns == 0 {
+		for p, size := range sizes {
+			sums := make([]float64, v)
+			for i, z := range size {
+				sums[i%v] += z
+			}
+			sizes[p] = append(size, sums...)
+		}
+		standardise(sizes)
+	}
+	largest := make([]float64, t.shuffles)
+	for p, size := range sizes[1:] {
+		largest[p] = slices.Max(size)
+	}
+	strongest := math.Inf(-1)
+	for i, z := range sizes[0] {
+		if z > strongest {
+			strongest, out.View = z, t.views[i%v].name
+		}
+		if f := i / v; f < len(list) && columns > 0 {
+			out.Size[list[f].column] = max(out.Size[list[f].column], z)
+		}
+	}
+	out.P = tail(strongest, largest)
+	for j, z := range out.Size {
+		if z > 0 {
+			out.Column[j] = tail(z, largest)
+		}
+	}
+	return out
+}
+
+// sizes are the statistics of shuffle p, none for 0.
+func (t *tester) sizes(list []feature, p int) []float64 {
+	from := Positions(t.parts)
+	if p > 0 {
+		from = t.shuffle(random.New(t.seed, "shuffle", p))
+	}
+	times, width := len(t.share), len(list)
+	sums, value := mat.NewDense(times, width, nil), make([]float64, t.parts)
+	raw := sums.RawMatrix().Data
+	for f, feature := range list {
+		feature.fill(from, value)
+		for i, x := range value {
+			raw[t.state[i]*width+f] += x
+		}
+	}
+	out := make([]float64, width*len(t.views))
+	for at, view := range t.views {
+		product := sums
+		if view.code != nil {
+			product = &mat.Dense{}
+			product.Mul(view.code.T(), sums)
+		}
+		n, _ := product.Dims()
+		for k := range n {
+			scale := 1.
+			if view.code == nil {
+				scale = 1 / (t.share[k] * float64(t.parts))
+			}
+			for f, x := range product.RawRowView(k) {
+				out[f*len(t.views)+at] += scale * x * x
+			}
+		}
+	}
+	for i := range out {
+		out[i] = math.Cbrt(out[i])
+	}
+	return out
+}
+
+// shuffle puts the chunks in random order.
+func (t *tester) shuffle(rng *rand.Rand) []int {
+	var begin []int
+	for i, c := range t.chunk {
+		if i == 0 || c != t.chunk[i-1] {
+			begin = append(begin, i)
+		}
+	}
+	begin = append(begin, t.parts)
+	out := make([]int, 0, t.parts)
+	for _, c := range rng.Perm(len(begin) - 1) {
+		for i := begin[c]; i < begin[c+1]; i++ {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// standardise divides each statistic, less its mean over the shuffles, by its standard deviation.
+func standardise(sizes [][]float64) {
+	column := make([]float64, len(sizes)-1)
+	for i := range sizes[0] {
+		for p := range column {
+			column[p] = sizes[p+1][i]
+		}
+		mean, spread := stat.MeanStdDev(column, nil)
+		for _, size := range sizes {
+			if size[i] -= mean; spread > 1e-12*math.Abs(mean) {
+				size[i] /= spread
+			} else {
+				size[i] = 0
+			}
+		}
+	}
+}
+
+// tail is the p-value of a statistic: the share of the shuffled ones that are as large. Beyond all of them it is that
+// of the Gumbel distribution, which the largest of many has, with their mean and standard deviation, and at least 1e-6.
+func tail(size float64, shuffled []float64) float64 {
+	above := 1
+	for _, v := range shuffled {
+		if v >= size*(1-1e-9) {
+			above++
+		}
+	}
+	p := float64(above) / float64(len(shuffled)+1)
+	if above > 1 {
+		return p
+	}
+	mean, spread := stat.MeanStdDev(shuffled, nil)
+	scale := spread * math.Sqrt(6) / math.Pi
+	far := -math.Expm1(-math.Exp(-((size-mean)/scale + .57721566)))
+	return min(p, max(far, 1e-6))
 }

@@ -20,7 +20,7 @@ type header struct {
 
 const (
 	metadataKey = "crossfit"
-	fileVersion = 5
+	fileVersion = 6
 )
 
 // Save writes the networks, the settings and the fold of each fitted row to one file (net.Checkpoint), but not the
@@ -29,10 +29,12 @@ func (o *Fitted) Save(path string) error {
 	var c net.Checkpoint
 	for _, kind := range o.needs() { // in their order, so that the same g gives the same bytes
 		m := o.models[kind]
-		for s, values := range m.values {
-			for i, p := range m.net.params {
-				p.Name = prefix(kind, s) + p.Name
-				c.Params, c.Values = append(c.Params, p), append(c.Values, values[i])
+		for s, folds := range m.values {
+			for k, values := range folds {
+				for i, p := range m.params() {
+					p.Name = prefix(kind, s, k) + p.Name
+					c.Params, c.Values = append(c.Params, p), append(c.Values, values[i])
+				}
 			}
 		}
 	}
@@ -51,24 +53,24 @@ func (o *Fitted) Save(path string) error {
 	return nil
 }
 
-// prefix of the names of the arrays of a member of the ensemble.
-func prefix(kind Kind, member int) string { return fmt.Sprintf("%s/%d/", kind, member) }
+// prefix of the names of the arrays of a member of the ensemble for a fold.
+func prefix(kind Kind, member, fold int) string { return fmt.Sprintf("%s/%d/%d/", kind, member, fold) }
 
 // Load reads a file of Save. Its result gives weights to any rows (WeightsOf), the same bytes as
 // before. Errors: a file that is damaged, not of Save, or of another version.
-func (f *Fitter) Load(path string) (*Fitted, error) {
+func Load(path string) (*Fitted, error) {
 	c, err := net.ReadCheckpoint(path)
 	if err != nil {
 		return nil, fmt.Errorf("crossfit: no saved g: %w", err)
 	}
-	o, err := f.restore(c)
+	o, err := restore(c)
 	if err != nil {
 		return nil, fmt.Errorf("crossfit: %s: %w", path, err)
 	}
 	return o, nil
 }
 
-func (f *Fitter) restore(c *net.Checkpoint) (*Fitted, error) {
+func restore(c *net.Checkpoint) (*Fitted, error) {
 	var h header
 	var of struct{ Version int } // alone, as the rest of another version may be of other types
 	text := []byte(c.Metadata[metadataKey])
@@ -81,7 +83,7 @@ func (f *Fitter) restore(c *net.Checkpoint) (*Fitted, error) {
 	if err := json.Unmarshal(text, &h); err != nil {
 		return nil, fmt.Errorf("its header is damaged: %w", err)
 	}
-	o := &Fitted{Findings: h.Findings, fitter: f, models: map[Kind]*model{}, fold: map[uint64]uint8{}}
+	o := &Fitted{Findings: h.Findings, models: map[Kind]*model{}, fold: map[uint64]uint8{}}
 	for row := range slices.Chunk(h.Folds, 9) {
 		o.fold[binary.LittleEndian.Uint64(row)] = row[8]
 	}
@@ -90,17 +92,17 @@ func (f *Fitter) restore(c *net.Checkpoint) (*Fitted, error) {
 		if found == nil {
 			continue
 		}
-		var err error
-		m := &model{scale: found.Scale}
-		if m.net, err = o.foldNet(found.Chosen); err != nil {
-			return nil, err
-		}
+		m := &model{network: o.network(found.View, found.Chosen, kind), view: found.View, scale: found.Scale}
 		for s := range h.Config.Ensemble {
-			values, err := c.Select(m.net.params, prefix(kind, s))
-			if err != nil {
-				return nil, err
+			var folds []net.Values
+			for k := range h.Config.Folds {
+				values, err := c.Select(m.params(), prefix(kind, s, k))
+				if err != nil {
+					return nil, err
+				}
+				folds = append(folds, values)
 			}
-			m.values = append(m.values, values)
+			m.values = append(m.values, folds)
 		}
 		o.models[kind] = m
 	}

@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
-	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
-
-	"github.com/gomlx/compute"
 )
 
 // Table is a table of the caller's own: n rows in any order, each with a time. A row's outcome
@@ -29,6 +25,7 @@ type Table struct {
 	// week; nil: they have none. Rows of one time that depend on their neighbours need it, so
 	// that the held-out rows are contiguous in time.
 	Order []float64
+	Unit  Unit // what Time counts, for the phases of the calendar that may recur
 }
 
 // Until returns the rows whose time is at most T (a NaN: none), in their order. A fit on them
@@ -43,7 +40,7 @@ func (d Table) Until(T float64) Table {
 // Rows returns rows of the table, in the given order.
 func (d Table) Rows(at []int) Table {
 	out := Table{Dim: d.Dim, Time: loop.Pick(d.Time, at), Label: loop.Pick(d.Label, at), Classes: d.Classes,
-		Target: loop.Pick(d.Target, at), Order: loop.Pick(d.Order, at)}
+		Target: loop.Pick(d.Target, at), Order: loop.Pick(d.Order, at), Unit: d.Unit}
 	out.X = make([]float32, 0, len(at)*d.Dim)
 	for _, i := range at {
 		out.X = append(out.X, d.X[i*d.Dim:(i+1)*d.Dim]...)
@@ -98,16 +95,24 @@ func (d Table) check() error {
 
 // Diagnostics say what g found, for one set of inputs.
 type Diagnostics struct {
-	Chosen  Candidate // the candidate with the lowest held-out loss
-	Updates int       // minibatches at its lowest held-out loss; 0: no training helped, and omega is 1
+	View    View // how g sees the time, and Chosen how it was trained: the lowest held-out loss
+	Chosen  Candidate
+	Updates int // minibatches at its lowest held-out loss; 0: no training helped, and omega is 1
 	// HeldOut is the mean logistic loss of g on rows that it did not see; log 2 without drift.
 	HeldOut float64
 	// HeldOutError is the standard error of HeldOut - log 2.
 	HeldOutError float64
 	// Scale multiplies g: the factor with the lowest held-out loss, below 1 if g is too sure.
 	Scale float64
-	// Candidates holds the lowest held-out loss of each candidate.
-	Candidates []float64
+	// Candidates holds the lowest held-out loss of each view and training.
+	Candidates []Tried
+}
+
+// Tried is a view with a training, and its held-out loss.
+type Tried struct {
+	View     string
+	Training Candidate
+	Loss     float64
 }
 
 // Findings are all of a Fitted but its networks, the folds and the rows.
@@ -121,14 +126,13 @@ type Findings struct {
 }
 
 // Fitted is a g fitted to own data by cross-fitting: an ensemble of networks for each fold, which
-// did not see the rows of that fold. It is safe for concurrent use, and is valid until its
-// Fitter is closed.
+// did not see the rows of that fold. It is safe for concurrent use.
 type Fitted struct {
 	Findings
-	fitter *Fitter
 	models map[Kind]*model // Joint and Covariate
 	fold   map[uint64]uint8
-	data   Table // nil after Fitter.Load
+	data   Table // empty after Load
+	cycles []Cycle
 	turn   *turn // of a wide table, for trainings; otherwise nil
 	work   *work
 }
@@ -159,24 +163,6 @@ func (s shape) check(d Table) error {
 	return nil
 }
 
-// Fitter holds the compiled programs of Fit, which take longer to compile than to run. One
-// serves many fits: other rows, other T, other seeds. It is safe for concurrent use.
-type Fitter struct {
-	// Progress, if not nil, is called with the share of the updates done by a Fit or a Drift. Who sets it calls one of
-	// them at a time.
-	Progress func(share float64)
-
-	*programs
-	closing sync.Once
-}
-
-// NewFitter returns a fitter for a backend, with the programs of those of this backend that are open. Close it, after
-// the last use of what it fitted.
-func NewFitter(backend compute.Backend) *Fitter { return &Fitter{programs: programsOf(backend)} }
-
-// Close frees the compiled programs, if no other fitter of this backend is open.
-func (f *Fitter) Close() { f.closing.Do(f.release) }
-
 // Fit fits g to the rows and returns what Weights needs. It fits p_t(x,y), and p_t(x) where a
 // kind needs it, by logistic regression of a row's own time against the time of another row
 // (Algorithm 2), in this way:
@@ -185,19 +171,19 @@ func (f *Fitter) Close() { f.closing.Do(f.release) }
 //     normal distribution. Beyond the fitted values it is that of the least or the greatest one.
 //   - Rows are sorted by Time, then Order, and cut into contiguous chunks, which are dealt to
 //     Folds folds. Equal rows stay together.
-//   - For each candidate one g a fold is trained on the rows of the other folds. The mean loss
-//     over the folds' own rows is its held-out loss. The candidate and the number of updates
-//     with the lowest one are taken for all, and Ensemble seeds trained with them.
+//   - For each view of the time and each training one g a fold is trained on the rows of the other
+//     folds. The mean loss over the folds' own rows is its held-out loss. The view, the training and
+//     the number of updates with the lowest one are taken for all, and Ensemble seeds trained with them.
 //   - g is multiplied by the factor that has the lowest held-out loss (Diagnostics.Scale).
-//   - The other time is drawn from all rows. The optimum of Method 1 then is log p_t + a
-//     function of x, that of Method 2 log p_t - log p, whatever the numbers of rows are.
+//   - The other time is drawn from all rows. The optimum then is log p_t + a function of x (Method 1), whatever the
+//     numbers of rows are.
 //
 // The number of updates is bounded, so the time hardly depends on n. The same rows in another
 // order give the same bytes. Errors: impossible rows and settings, fewer rows than two for
 // each fold, and kinds that need an outcome which the rows do not have. The result keeps the slices
 // of d, which must not change as long as Weights is used.
-func (f *Fitter) Fit(ctx context.Context, d Table, cfg Config, seed int64) (*Fitted, error) {
-	o, rows, err := f.prepare(d, cfg)
+func Fit(ctx context.Context, d Table, cfg Config, seed int64) (*Fitted, error) {
+	o, rows, err := prepare(d, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -208,15 +194,14 @@ func (f *Fitter) Fit(ctx context.Context, d Table, cfg Config, seed int64) (*Fit
 }
 
 // prepare returns a Fitted without networks, and its rows in order.
-func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
+func prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, nil, err
 	}
 	if err := d.check(); err != nil {
 		return nil, nil, err
 	}
-	o := &Fitted{Findings: Findings{Config: cfg}, fitter: f, models: map[Kind]*model{}, data: d,
-		work: &work{show: f.Progress}}
+	o := &Fitted{Findings: Findings{Config: cfg}, models: map[Kind]*model{}, data: d, work: &work{show: cfg.Progress}}
 	o.Config.Kinds, o.Config.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
 	o.First, o.Last = slices.Min(d.Time), slices.Max(d.Time)
 	if o.First == o.Last {
@@ -235,9 +220,8 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	rows.deal(d, cfg.Folds)
 	o.fold = rows.folds()
 	rows.x = scores
-	if cfg.network() == propensity.Trend { // x enters others in ways of their own
-		o.turn, rows.x = turned(scores, d.Dim, rows.at)
-	}
+	o.turn, rows.x = turned(scores, d.Dim, rows.at)
+	o.cycles = Cycles(d.Unit, rows.times)
 	o.note(d, rows)
 	return o, rows, nil
 }
@@ -245,9 +229,9 @@ func (f *Fitter) prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 // note says what was done with times and sizes.
 func (o *Fitted) note(d Table, rows *sortedRows) {
 	n := len(rows.at)
-	if n < 30*rows.times {
-		o.Notes = append(o.Notes, fmt.Sprintf("there are fewer than 30 rows a time (%d rows, %d times): g sees the time as "+
-			"a number (%s), and neighbouring times share what it learns", n, rows.times, o.Config.Time))
+	if n < rowsPerTime*len(rows.times) {
+		o.Notes = append(o.Notes, fmt.Sprintf("there are fewer than %d rows a time (%d rows, %d times): neighbouring times share "+
+			"what g learns", rowsPerTime, n, len(rows.times)))
 	} else if d.Order == nil {
 		o.Notes = append(o.Notes, "rows of one time have no order; if they depend on their neighbours, give Order")
 	}
@@ -272,14 +256,14 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 		}
 		o.Config.Kinds = []Kind{Covariate}
 	}
-	table := o.table(rows)
-	defer net.Free(table...)
-	for _, c := range o.Config.Candidates {
-		o.work.planned += len(o.needs()) * c.Updates
+	grid := o.Config.Candidates
+	planned := (len(views(rows.times, len(rows.at), o.cycles)) + o.Config.Ensemble) * grid[0].Updates
+	for _, c := range grid[1:] {
+		planned += c.Updates
 	}
-	o.work.planned += len(o.needs()) * (o.Config.Ensemble - 1) * o.Config.Candidates[0].Updates
+	o.work.planned = planned * len(o.needs())
 	for _, kind := range o.needs() {
-		m, found, err := o.fitModel(ctx, table, rows, o.samples(d, rows.at, kind), random.Seed(seed, "own", kind))
+		m, found, err := o.fitModel(ctx, o.rowsOf(d, rows.at, rows.x, kind), rows, kind, random.Seed(seed, "own", kind))
 		if err != nil {
 			return err
 		}
@@ -289,28 +273,24 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 	return nil
 }
 
-// samples are the rows of the table as g of that kind sees them.
-func (o *Fitted) samples(d Table, rows []int, kind Kind) []sample {
-	out := make([]sample, len(rows))
-	for i, row := range rows {
-		out[i] = o.sample(d, row, kind)
+// rowsOf are rows of a table as g of that kind sees them; for Covariate without their outcomes. x: what g sees of x, by
+// row of the table.
+func (o *Fitted) rowsOf(d Table, at []int, x []float32, kind Kind) *data {
+	width := len(x) / len(d.Time)
+	out := &data{times: loop.Pick(d.Time, at)}
+	for _, row := range at {
+		out.table = append(out.table, x[row*width:(row+1)*width]...)
+		if kind == Joint && d.Target != nil {
+			out.table = append(out.table, float32(o.Shape.Target.Of(d.Target[row])))
+		}
+	}
+	if kind == Joint {
+		out.label = loop.Pick(d.Label, at)
 	}
 	return out
 }
 
-// sample is one row as g of that kind sees it; for Covariate without its outcome.
-func (o *Fitted) sample(d Table, row int, kind Kind) sample {
-	s := sample{row: int32(row), u: float32(o.unit(d.Time[row]))}
-	if kind == Joint && d.Label != nil {
-		s.label = d.Label[row]
-	}
-	if kind == Joint && d.Target != nil {
-		s.target = float32(o.Shape.Target.Of(d.Target[row]))
-	}
-	return s
-}
-
-func (o *Fitted) diagnostics(kind Kind) **Diagnostics {
+func (o *Findings) diagnostics(kind Kind) **Diagnostics {
 	if kind == Joint {
 		return &o.Joint
 	}

@@ -7,87 +7,135 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 
-	"github.com/gomlx/gomlx/core/tensors"
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // model is a fitted g of one kind: Ensemble networks for each fold.
 type model struct {
-	net    *network
-	values []net.Values // [ensemble], each with a leading axis of folds
-	scale  float64      // factor of g
+	network
+	view   View
+	values [][]net.Values // [ensemble][folds]
+	scale  float64        // factor of g
 }
 
-// heldPairsPerFold bounds the held-out pairs of a fold: few rows are used several times, with
-// different other times.
+// heldPairsPerFold bounds the held-out pairs of a fold: few rows are used several times, with different other times.
 func heldPairsPerFold(n, folds int) int { return min(max(n/folds, 2048), 8192) }
 
-// fitModel chooses the candidate, and trains the ensemble of one kind. samples: by position.
-func (o *Fitted) fitModel(ctx context.Context, table []*tensors.Tensor, rows *sortedRows, samples []sample,
-	seed int64) (*model, *Diagnostics, error) {
+// fitModel chooses the view and the training, and trains the ensemble of one kind. d: by position.
+func (o *Fitted) fitModel(ctx context.Context, d *data, rows *sortedRows, kind Kind, seed int64) (*model, *Diagnostics,
+	error) {
 	lanes := make([]*lane, o.Config.Folds)
 	for k := range lanes {
 		var err error
-		lanes[k], err = newLane(samples, rows.fold, k, heldPairsPerFold(len(samples), o.Config.Folds),
-			random.New(seed, "held", k))
+		lanes[k], err = newLane(rows.fold, k, heldPairsPerFold(len(rows.at), o.Config.Folds), random.New(seed, "held", k))
 		if err != nil {
 			return nil, nil, err
 		}
 	}
-	train := func(c Candidate, member, patience, stopAt int) (*curve, error) {
-		w, err := o.foldNet(c)
-		if err != nil {
-			return nil, err
-		}
+	train := func(v View, c Candidate, member, patience, stopAt int) (*curve, error) {
 		for k, l := range lanes {
 			l.start, l.draws = random.Seed(seed, "start", member, k), random.New(seed, "draws", member, k)
 		}
-		return w.train(ctx, table, lanes, c, patience, stopAt, o.work.training(stopAt))
+		return o.train(ctx, d, o.network(v, c, kind), v, lanes, c, patience, stopAt, o.work.training(stopAt))
 	}
-	found := &Diagnostics{Candidates: make([]float64, len(o.Config.Candidates))}
-	m, best, chosen := &model{scale: 1}, (*curve)(nil), 0
-	for i, c := range o.Config.Candidates {
-		tried, err := train(c, 0, o.Config.Patience, c.Updates)
+	found := &Diagnostics{}
+	var best *curve
+	lowest := math.Inf(1)
+	try := func(v View, c Candidate) error {
+		tried, err := train(v, c, 0, o.Config.Patience, c.Updates)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		found.Candidates[i] = mean(tried.losses[tried.best])
-		if best == nil || found.Candidates[i] < found.Candidates[chosen] {
-			chosen, best = i, tried
+		loss := mean(tried.losses[tried.best])
+		found.Candidates = append(found.Candidates, Tried{v.Name, c, loss})
+		if loss < lowest {
+			lowest, best, found.View, found.Chosen = loss, tried, v, c
 		}
+		return nil
 	}
-	found.Chosen, found.Updates = o.Config.Candidates[chosen], best.updates[best.best]
-	var err error
-	if m.net, err = o.foldNet(found.Chosen); err != nil {
+	if err := o.choose(kind, rows, found, try); err != nil {
 		return nil, nil, err
 	}
-	m.values = append(m.values, best.values)
+	found.Updates = best.updates[best.best]
+	m := &model{network: o.network(found.View, found.Chosen, kind), view: found.View, scale: 1,
+		values: [][]net.Values{best.values}}
 	for s := 1; s < o.Config.Ensemble; s++ {
-		c, err := train(found.Chosen, s, 0, found.Updates)
+		c, err := train(found.View, found.Chosen, s, 0, found.Updates)
 		if err != nil {
 			return nil, nil, err
 		}
 		m.values = append(m.values, c.final)
 	}
-	if err := m.rescale(ctx, table, lanes, found); err != nil {
-		return nil, nil, err
+	m.rescale(o, d, lanes, found)
+	o.turnBack(m)
+	return m, found, nil
+}
+
+// choose tries views with the first training of the grid: those of one part, then a trend with the best phase. With
+// the best view it tries the other trainings. Like, if it is set, has chosen before.
+func (o *Fitted) choose(kind Kind, rows *sortedRows, found *Diagnostics, try func(v View, c Candidate) error) error {
+	if o.Config.Like != nil {
+		like := *o.Config.Like.diagnostics(kind)
+		return try(like.View, like.Chosen)
 	}
-	return m, found, o.turnBack(m)
+	grid := o.Config.Candidates
+	list := views(rows.times, len(rows.at), o.cycles)
+	var phase, trend *Tried
+	for i := range list {
+		if err := try(list[i], grid[0]); err != nil {
+			return err
+		}
+	}
+	for i := range list {
+		t := &found.Candidates[i]
+		if list[i].Cycle != nil && (phase == nil || t.Loss < phase.Loss) {
+			phase = t
+		}
+		if list[i].Waves > 0 && (trend == nil || t.Loss < trend.Loss) {
+			trend = t
+		}
+	}
+	if phase != nil && phase.Loss < math.Ln2 {
+		of := func(t *Tried) View {
+			return list[slices.IndexFunc(list, func(v View) bool { return v.Name == t.View })]
+		}
+		if err := try(of(trend).with(of(phase), len(rows.times)), grid[0]); err != nil {
+			return err
+		}
+	}
+	for _, c := range grid[1:] {
+		if err := try(found.View, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// network is the shape of a candidate's networks.
+func (o *Fitted) network(v View, c Candidate, kind Kind) network {
+	w := network{Dim: o.width(), Codes: v.width(), Hidden: c.Hidden}
+	if kind == Joint {
+		w.Classes = o.Shape.Classes
+		if o.Shape.Target != nil {
+			w.Dim++
+		}
+	}
+	return w
 }
 
 // turnBack makes a model of a rotated table that of its columns.
-func (o *Fitted) turnBack(m *model) (err error) {
+func (o *Fitted) turnBack(m *model) {
 	if o.turn == nil {
-		return nil
+		return
 	}
-	at := slices.IndexFunc(m.net.params, func(p net.Param) bool { return p.Name == "layer1/weights" })
-	for _, values := range m.values {
-		values[at] = o.turn.back(values[at], m.net.lanes, m.net.g.Hidden)
+	for _, member := range m.values {
+		for _, values := range member {
+			values[ofX] = o.turn.back(values[ofX], m.Hidden)
+		}
 	}
-	key := m.net.netKey
-	key.dim = o.Shape.Dim
-	m.net, err = o.fitter.net(key)
-	return err
+	m.Dim += o.Shape.Dim - o.turn.rank()
 }
 
 // width is the number of values of x that networks see in training.
@@ -98,77 +146,57 @@ func (o *Fitted) width() int {
 	return o.Shape.Dim
 }
 
-// table moves x to the device as networks see it in training.
-func (o *Fitted) table(rows *sortedRows) []*tensors.Tensor {
-	x := rows.x
-	rows.x = nil
-	return deviceTable(x, o.width())
-}
-
-// key names the programs of a candidate.
-func (o *Fitted) key(c Candidate, lanes, batch, stride int) netKey {
-	g := o.Config.g(c)
-	g.Classes = o.Shape.Classes
-	return netKey{g: g, dim: o.width(), target: o.Shape.Target != nil, lanes: lanes, batch: batch, stride: stride}
-}
-
-// foldNet returns the programs that train a candidate, with a lane for each fold.
-func (o *Fitted) foldNet(c Candidate) (*network, error) {
-	return o.fitter.net(o.key(c, o.Config.Folds, o.Config.Batch, o.Config.Stride))
-}
-
-// rescale finds the factor of g with the lowest held-out loss of the ensemble's mean, between 0
-// and 2; the loss is convex in it.
-func (m *model) rescale(ctx context.Context, table []*tensors.Tensor, lanes []*lane, found *Diagnostics) error {
-	method := m.net.g.Method
+// rescale finds the factor of g with the lowest held-out loss of the ensemble's mean, between 0 and 2; the loss is
+// convex in it.
+func (m *model) rescale(o *Fitted, d *data, lanes []*lane, found *Diagnostics) {
+	codes, state := o.states(m.view, d.times...)
 	var own, other []float64
-	for s, values := range m.values {
-		answer, err := m.net.evaluate(ctx, table, heldPairs(lanes), values)
-		if err != nil {
-			return err
+	for k, l := range lanes {
+		held := make([]pair, len(l.held))
+		for i, at := range l.held {
+			held[i] = d.pair(at, state[at], state[l.other[i]])
 		}
-		a, b := slices.Concat(answer[0]...), slices.Concat(answer[1]...)
-		if s == 0 {
-			own, other = make([]float64, len(a)), make([]float64, len(a))
-		}
-		for i := range own {
-			own[i] += float64(a[i]) / float64(len(m.values))
-			other[i] += float64(b[i]) / float64(len(m.values))
-		}
-	}
-	loss := func(scale float64) float64 {
-		sum := 0.0
-		for i := range own {
-			sum += method.Loss(own[i], other[i], scale)
-		}
-		return sum / float64(len(own))
+		a, b := m.average(k, d.table, codes, held)
+		own, other = append(own, a...), append(other, b...)
 	}
 	lo, hi := 0., 2.
 	for range 40 {
 		a, b := lo+(hi-lo)/3, hi-(hi-lo)/3
-		if loss(a) <= loss(b) {
+		if meanLoss(own, other, a) <= meanLoss(own, other, b) {
 			hi = b
 		} else {
 			lo = a
 		}
 	}
 	m.scale = (lo + hi) / 2
-	found.HeldOut = loss(m.scale)
+	found.HeldOut = meanLoss(own, other, m.scale)
 	squares := 0.0
 	for i := range own {
-		e := method.Loss(own[i], other[i], m.scale) - found.HeldOut
+		e := propensity.Method1.Loss(own[i], other[i], m.scale) - found.HeldOut
 		squares += e * e
 	}
-	rows := map[int32]bool{}
+	rows := map[int]bool{}
 	for _, l := range lanes {
-		for _, p := range l.held {
-			rows[p.row] = true
+		for _, at := range l.held {
+			rows[at] = true
 		}
 	}
 	found.HeldOutError = math.Sqrt(squares / float64(len(own)) / float64(len(rows)))
-	if found.Updates == 0 && loss(1) == loss(0) { // g is 0
+	if found.Updates == 0 && meanLoss(own, other, 1) == meanLoss(own, other, 0) { // g is 0
 		m.scale = 1
 	}
 	found.Scale = m.scale
-	return nil
+}
+
+// average is g of pairs at both times by the ensemble of a fold.
+func (m *model) average(fold int, table []float32, codes blas32.General, pairs []pair) (own, other []float64) {
+	own, other = make([]float64, len(pairs)), make([]float64, len(pairs))
+	for _, member := range m.values {
+		a, b := m.evaluate(member[fold], table, codes, pairs)
+		for i := range own {
+			own[i] += float64(a[i]) / float64(len(m.values))
+			other[i] += float64(b[i]) / float64(len(m.values))
+		}
+	}
+	return own, other
 }

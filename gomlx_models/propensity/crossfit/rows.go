@@ -9,11 +9,11 @@ import (
 // sortedRows are the rows of a table in their canonical order, which does not depend on the order
 // in which they are given, with the fold of each.
 type sortedRows struct {
-	at    []int    // position -> row of the table
-	hash  []uint64 // by position
-	times int      // number of different times
-	fold  []uint8  // by position
-	// x is what networks see of x in training, by row of the table, until it is on the device.
+	at    []int     // position -> row of the table
+	hash  []uint64  // by position
+	times []float64 // that differ, ascending
+	fold  []uint8   // by position
+	// x is what networks see of x in training, by row of the table.
 	x []float32
 }
 
@@ -36,7 +36,7 @@ func sortRows(d Table, columns []int) *sortedRows {
 	for i, row := range r.at {
 		r.hash[i] = hash[row]
 		if i == 0 || d.Time[row] != d.Time[r.at[i-1]] {
-			r.times++
+			r.times = append(r.times, d.Time[row])
 		}
 	}
 	return r
@@ -73,10 +73,11 @@ func mix(h, word uint64) uint64 {
 // fold's g does not see are short, and so few that neighbouring rows stay together.
 const chunksPerFold = 10
 
-// deal cuts the rows into contiguous chunks and deals them to folds in turn. With few times every time is cut into one
-// chunk for each fold. Otherwise all rows are cut into chunksPerFold chunks for each fold.
+// deal cuts the rows into contiguous chunks and deals them to folds in turn. With few times, or many rows of each,
+// every time is cut into one chunk for each fold. Otherwise all rows are cut into chunksPerFold chunks for each fold.
 func (r *sortedRows) deal(d Table, folds int) {
-	n, few := len(r.at), r.times < chunksPerFold*folds
+	n := len(r.at)
+	few := len(r.times) < chunksPerFold*folds || n >= rowsPerTime*len(r.times)
 	r.fold = make([]uint8, n)
 	for from, first := 0, 0; from < n; first += folds + 1 { // another fold gets the first chunk of the next time
 		to, chunks := n, chunksPerFold*folds

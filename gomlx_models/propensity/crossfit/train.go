@@ -2,45 +2,79 @@ package crossfit
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
-	"github.com/gomlx/gomlx/core/tensors"
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// sample is a row of the table with its time and what the network sees of its outcome.
-type sample struct {
-	row, label int32
-	u, target  float32
+// data are rows as g of one kind sees them.
+type data struct {
+	table []float32 // numbers, one row after another
+	label []int32   // nil without
+	times []float64
 }
 
-// pair is a sample with another time.
-type pair struct {
-	sample
-	other float32
+// pair is one of a row.
+func (d *data) pair(at int, own, other int32) pair {
+	p := pair{row: int32(at), own: own, other: other}
+	if d.label != nil {
+		p.label = d.label[at]
+	}
+	return p
 }
 
-// lane is what one network is trained on and tested with.
+// states are the codes of times, and the state of each.
+func (o *Fitted) states(v View, times ...float64) (codes blas32.General, state []int32) {
+	seen, byTime := map[string]int32{}, map[float64]int32{}
+	state = make([]int32, len(times))
+	for i, t := range times {
+		at, ok := byTime[t]
+		if !ok {
+			code := v.code(t, o.unit)
+			var bits []byte
+			for _, c := range code {
+				bits = binary.LittleEndian.AppendUint32(bits, math.Float32bits(c))
+			}
+			key := string(bits)
+			if at, ok = seen[key]; !ok {
+				at = int32(len(seen))
+				seen[key] = at
+				codes.Data = append(codes.Data, code...)
+			}
+			byTime[t] = at
+		}
+		state[i] = at
+	}
+	return matrix(len(seen), v.width(), codes.Data), state
+}
+
+// lane is what one network is trained on and tested with: positions of rows.
 type lane struct {
-	train []sample
-	held  []pair
-	start int64      // seed of the initial values
-	draws *rand.Rand // of the training pairs
+	train, held []int
+	other       []int // of a pair of each of held: the position whose time it takes
+	start       int64 // seed of the initial values
+	draws       *rand.Rand
 }
 
-// newLane splits samples, given in order of time with their folds: those of fold k are held out, and paired with other
-// times until there are pairs of them, at most once each if they are more.
-func newLane(samples []sample, fold []uint8, k, pairs int, rng *rand.Rand) (*lane, error) {
+// newLane splits positions of rows by their folds: those of fold k are held out, and paired with other times until
+// there are pairs of them, at most once each if they are more.
+func newLane(fold []uint8, k, pairs int, rng *rand.Rand) (*lane, error) {
 	l := &lane{}
 	var held []int
-	for i, s := range samples {
-		if int(fold[i]) == k {
+	for i, f := range fold {
+		if int(f) == k {
 			held = append(held, i)
 		} else {
-			l.train = append(l.train, s)
+			l.train = append(l.train, i)
 		}
 	}
 	if len(held) == 0 || len(l.train) == 0 {
@@ -51,49 +85,33 @@ func newLane(samples []sample, fold []uint8, k, pairs int, rng *rand.Rand) (*lan
 		if len(held) > pairs {
 			at = held[i*len(held)/pairs]
 		}
-		l.held = append(l.held, pair{samples[at], samples[rng.IntN(len(samples))].u})
+		l.held, l.other = append(l.held, at), append(l.other, rng.IntN(len(fold)))
 	}
 	return l, nil
 }
 
-// pairs draws the training pairs of a lane. Rows come in a new permutation for every pass.
-func (l *lane) pairs() func() pair {
-	order, rng, at := make([]int32, len(l.train)), l.draws, 0
-	for i := range order {
-		order[i] = int32(i)
-	}
+// draw returns a function that draws the training pairs of a lane. Rows come in a new permutation for every pass.
+func (l *lane) draw(pairOf func(own, other int) pair) func() pair {
+	order, rng, at := slices.Clone(l.train), l.draws, 0
 	return func() pair {
 		j := at + rng.IntN(len(order)-at)
 		order[at], order[j] = order[j], order[at]
 		i := order[at]
 		at = (at + 1) % len(order)
-		return pair{l.train[i], l.train[rng.IntN(len(l.train))].u}
+		return pairOf(i, l.train[rng.IntN(len(l.train))])
 	}
-}
-
-// deviceTable copies rows of dim numbers to the device, [capacity, dim]. It has room for more rows, so that tables of
-// similar sizes use the same program.
-func deviceTable(x []float32, dim int) []*tensors.Tensor {
-	n, capacity := len(x)/dim, 1024
-	for capacity < n && capacity < 1<<16 {
-		capacity *= 2
-	}
-	capacity = (n + capacity - 1) / capacity * capacity
-	all := make([]float32, capacity*dim)
-	copy(all, x)
-	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(all, capacity, dim)}
 }
 
 // curve is the held-out loss of one training at each look, with the networks at its lowest.
 type curve struct {
-	losses  [][]float64 // [looks + 1][lanes]; the first is before training
-	updates []int       // by look
-	best    int         // look with the lowest mean loss over the lanes
-	values  net.Values  // there
-	final   net.Values  // the networks after the last update
+	losses  [][]float64  // [looks][lanes]; the first is before training
+	updates []int        // by look
+	best    int          // look with the lowest mean loss over the lanes
+	values  []net.Values // there, of each lane
+	final   []net.Values // after the last update
 }
 
-// work is what a Fit or a Drift has to do, in updates.
+// work is what a Fit has to do, in updates.
 type work struct {
 	show          func(share float64) // may be nil
 	planned, done int
@@ -109,150 +127,133 @@ func (w *work) training(most int) func(done int) {
 	}
 }
 
-// train trains all lanes for stopAt of the candidate's updates. With patience it looks at the held-out loss after every
-// stride updates, and stops when the mean over the lanes did not fall for so many looks. tell: of work.training.
-func (w *network) train(ctx context.Context, table []*tensors.Tensor, lanes []*lane, c Candidate, patience,
-	stopAt int, tell func(done int)) (*curve, error) {
-	next, starts := make([]func() pair, len(lanes)), make([]int64, len(lanes))
-	for k, l := range lanes {
-		next[k], starts[k] = l.pairs(), l.start
-	}
-	out, start := &curve{}, net.InitSeeds(w.params, starts, "propensity")
-	look := func(done int, _ float64, values func() (net.Values, error)) (stop bool, err error) {
-		tell(done)
-		if patience == 0 || done%w.stride != 0 && done != stopAt {
-			return false, nil
-		}
-		now, err := values()
-		if err != nil {
-			return false, err
-		}
-		losses, err := w.heldOut(ctx, table, lanes, now)
-		if err != nil {
-			return false, err
-		}
-		out.losses, out.updates = append(out.losses, losses), append(out.updates, done)
-		at := len(out.losses) - 1
-		if at == 0 || mean(losses) < mean(out.losses[out.best]) {
-			out.best, out.values = at, now
-		}
-		return at-out.best >= patience, nil
-	}
-	if _, err := look(0, 0, func() (net.Values, error) { return start, nil }); err != nil {
-		return nil, err
-	}
-	feed := func(first, count int) []*tensors.Tensor { return w.feed(next, c, first, count) }
-	var err error
-	out.final, _, err = w.trainer.FitUntil(ctx, start, table, 1, stopAt, feed, look)
-	return out, err
+// learner trains the network of a lane.
+type learner struct {
+	*pass
+	*lane
+	adam
+	values, grad net.Values
+	next         func() pair
+	held         []pair
 }
 
-// feed packs count updates, first being the number of updates before.
-func (w *network) feed(next []func() pair, c Candidate, first, count int) []*tensors.Tensor {
-	chunk := w.trainer.Chunk()
-	columns := newPairColumns(chunk * w.lanes * w.batch)
-	rate, decay := make([]float32, chunk), make([]float32, chunk)
-	for i := range count {
-		for k := range w.lanes {
-			for b := range w.batch {
-				columns.set((i*w.lanes+k)*w.batch+b, next[k]())
+// update makes one step on a minibatch.
+func (l *learner) update(d *data, codes blas32.General, batch []pair, rate, decay float64) {
+	for i := range batch {
+		batch[i] = l.next()
+	}
+	l.forward(l.values, d.table, codes, batch)
+	for _, g := range l.grad {
+		clear(g)
+	}
+	l.backward(l.values, codes, batch, l.grad)
+	l.step(l.values, l.grad, rate, decay)
+}
+
+// evaluate returns g at the own and the other time of pairs.
+func (w network) evaluate(v net.Values, table []float32, codes blas32.General, pairs []pair) (own, other []float32) {
+	p := &pass{network: w}
+	for part := range slices.Chunk(pairs, evalRows) {
+		p.forward(v, table, codes, part)
+		own, other = append(own, p.g[:len(part)]...), append(other, p.g[len(part):]...)
+	}
+	return own, other
+}
+
+// evalRows is the largest number of rows in one evaluation.
+const evalRows = 1024
+
+// each calls f for 0..n-1 on all processors.
+func each(n int, f func(i int)) {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		group.Go(func() error { f(i); return nil })
+	}
+	_ = group.Wait()
+}
+
+// train trains a network for each lane for stopAt of the candidate's updates. With patience it looks at the held-out
+// loss after every stride updates, and stops when the mean over the lanes did not fall for so many looks. tell: of
+// work.training.
+func (o *Fitted) train(ctx context.Context, d *data, w network, v View, lanes []*lane, c Candidate, patience,
+	stopAt int, tell func(done int)) (*curve, error) {
+	codes, state := o.states(v, d.times...)
+	pairOf := func(own, other int) pair { return d.pair(own, state[own], state[other]) }
+	list := make([]*learner, len(lanes))
+	zeros := func(like net.Values) net.Values {
+		out := make(net.Values, len(like))
+		for i := range like {
+			out[i] = make([]float32, len(like[i]))
+		}
+		return out
+	}
+	for k, l := range lanes {
+		e := &learner{pass: &pass{network: w}, lane: l, values: net.Init(w.params(), l.start, "propensity"), next: l.draw(pairOf)}
+		e.grad = zeros(e.values)
+		e.adam = adam{params: w.params(), m: zeros(e.values), v: zeros(e.values)}
+		for i, own := range l.held {
+			e.held = append(e.held, pairOf(own, l.other[i]))
+		}
+		list[k] = e
+	}
+	out := &curve{}
+	for done := 0; ; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		tell(done)
+		if patience > 0 {
+			losses := make([]float64, len(lanes))
+			each(len(lanes), func(k int) {
+				own, other := w.evaluate(list[k].values, d.table, codes, list[k].held)
+				losses[k] = meanLoss(own, other, 1)
+			})
+			out.losses, out.updates = append(out.losses, losses), append(out.updates, done)
+			at := len(out.losses) - 1
+			if at == 0 || mean(losses) < mean(out.losses[out.best]) {
+				out.best, out.values = at, collectValues(list)
+			}
+			if at-out.best >= patience {
+				break
 			}
 		}
-		cosine := c.LearningRate * propensity.ScheduleCosine.Factor(first+i, c.Updates)
-		rate[i], decay[i] = float32(cosine), float32(cosine*c.Decay)
-	}
-	return append(columns.tensors(chunk, w.lanes, w.batch), tensors.FromFlatDataAndDimensions(decay, chunk),
-		tensors.FromFlatDataAndDimensions(rate, chunk))
-}
-
-// pairColumns are the columns of a list of pairs.
-type pairColumns struct {
-	row, label         []int32
-	target, own, other []float32
-}
-
-func newPairColumns(n int) *pairColumns {
-	return &pairColumns{make([]int32, n), make([]int32, n), make([]float32, n), make([]float32, n), make([]float32, n)}
-}
-
-func (c *pairColumns) set(i int, p pair) {
-	c.row[i], c.label[i], c.target[i], c.own[i], c.other[i] = p.row, p.label, p.target, p.u, p.other
-}
-
-func (c *pairColumns) tensors(dims ...int) []*tensors.Tensor {
-	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(c.row, dims...),
-		tensors.FromFlatDataAndDimensions(c.label, dims...), tensors.FromFlatDataAndDimensions(c.target, dims...),
-		tensors.FromFlatDataAndDimensions(c.own, dims...), tensors.FromFlatDataAndDimensions(c.other, dims...)}
-}
-
-// heldOut is the mean loss of each lane on the rows that it holds out.
-func (w *network) heldOut(ctx context.Context, table []*tensors.Tensor, lanes []*lane,
-	values net.Values) ([]float64, error) {
-	answer, err := w.evaluate(ctx, table, heldPairs(lanes), values)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]float64, len(lanes))
-	for k, losses := range answer[len(answer)-1] {
-		for _, l := range losses {
-			out[k] += float64(l) / float64(len(losses))
+		if done >= stopAt {
+			break
 		}
+		count := min(o.Config.Stride, stopAt-done)
+		each(len(lanes), func(k int) {
+			batch := make([]pair, o.Config.Batch)
+			for i := range count {
+				rate := c.LearningRate * propensity.ScheduleCosine.Factor(done+i, c.Updates)
+				list[k].update(d, codes, batch, rate, rate*c.Decay)
+			}
+		})
+		done += count
 	}
+	out.final = collectValues(list)
 	return out, nil
 }
 
-func heldPairs(lanes []*lane) [][]pair {
-	out := make([][]pair, len(lanes))
-	for k, l := range lanes {
-		out[k] = l.held
+// collectValues copies the networks.
+func collectValues(list []*learner) (out []net.Values) {
+	for _, l := range list {
+		var v net.Values
+		for _, array := range l.values {
+			v = append(v, slices.Clone(array))
+		}
+		out = append(out, v)
 	}
 	return out
 }
 
-// evaluate returns what forward gives for each lane's pairs: first by output (the last is the loss), then by lane, then
-// the values of all pairs.
-func (w *network) evaluate(ctx context.Context, table []*tensors.Tensor, pairs [][]pair, values net.Values) ([][][]float32,
-	error) {
-	longest := 0
-	for _, p := range pairs {
-		longest = max(longest, len(p))
+// meanLoss is the mean loss of pairs, for g multiplied by scale.
+func meanLoss[T float32 | float64](own, other []T, scale float64) float64 {
+	sum := 0.
+	for i := range own {
+		sum += propensity.Method1.Loss(float64(own[i]), float64(other[i]), scale)
 	}
-	params := values.Tensors(w.params)
-	defer net.Free(params...)
-	rows := min(evalRows, max(64, 1<<22/(w.lanes*w.dim)))
-	var out [][][]float32
-	for from := 0; from < longest; from += rows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		columns := newPairColumns(w.lanes * rows)
-		for k, list := range pairs {
-			for i := from; i < min(from+rows, len(list)); i++ {
-				columns.set(k*rows+i-from, list[i])
-			}
-		}
-		feeds := columns.tensors(w.lanes, rows)
-		flat, err := net.RunValues(w.eval, table, feeds, params)
-		net.Free(feeds...)
-		if err != nil {
-			return nil, fmt.Errorf("crossfit: %w", err)
-		}
-		if out == nil {
-			out = make([][][]float32, len(flat))
-			for j := range out {
-				out[j] = make([][]float32, w.lanes)
-			}
-		}
-		for j, array := range flat {
-			width := len(array) / (w.lanes * rows)
-			for k, list := range pairs {
-				if n := min(from+rows, len(list)) - from; n > 0 {
-					out[j][k] = append(out[j][k], array[k*rows*width:(k*rows+n)*width]...)
-				}
-			}
-		}
-	}
-	return out, nil
+	return sum / float64(len(own))
 }
 
 func mean(v []float64) float64 {

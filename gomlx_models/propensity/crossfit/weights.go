@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
-	"github.com/gomlx/gomlx/core/tensors"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -60,7 +59,7 @@ type Weights struct {
 // with c such that their mean is 1. A row's log omega comes from the networks that did not see
 // it. T lies between the first and the last time of the rows; it need not be one of them. Errors:
 // another T, a Kind that was not fitted, impossible options, a cancelled ctx, and a Fitted from
-// Fitter.Load, which has no rows (use WeightsOf).
+// Load, which has no rows (use WeightsOf).
 func (o *Fitted) Weights(ctx context.Context, T float64, options WeightOptions) (*Weights, error) {
 	if o.data.Time == nil {
 		return nil, errors.New("crossfit: a loaded g has no rows; use WeightsOf")
@@ -178,17 +177,14 @@ func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) ([]
 			return nil, fmt.Errorf("crossfit: kind %s was not fitted; name it in Kinds (%s needs an outcome)", kind, Conditional)
 		}
 	}
-	table, seen := deviceTable(o.Shape.scored(d), d.Dim), o.seenFolds(d)
-	defer net.Free(table...)
-	logs, err := o.modelMembers(ctx, table, seen, d, T, of[0])
-	if err != nil || len(of) == 1 {
-		return logs, err
+	x, seen := o.Shape.scored(d), o.seenFolds(d)
+	logs := o.modelMembers(x, seen, d, T, of[0])
+	if len(of) == 2 {
+		for i, minus := range o.modelMembers(x, seen, d, T, of[1]) {
+			floats.Sub(logs[i], minus)
+		}
 	}
-	minus, err := o.modelMembers(ctx, table, seen, d, T, of[1])
-	for i := range minus {
-		floats.Sub(logs[i], minus[i])
-	}
-	return logs, err
+	return logs, ctx.Err()
 }
 
 // seenFolds is the fold of each row that was fitted, and -1 of others.
@@ -203,37 +199,35 @@ func (o *Fitted) seenFolds(d Table) []int8 {
 	return out
 }
 
-// modelMembers is members of the networks of one kind. seen: of seenFolds.
-func (o *Fitted) modelMembers(ctx context.Context, table []*tensors.Tensor, seen []int8, d Table, T float64,
-	kind Kind) ([][]float64, error) {
+// modelMembers is members of the networks of one kind. x: normal scores; seen: of seenFolds.
+func (o *Fitted) modelMembers(x []float32, seen []int8, d Table, T float64, kind Kind) [][]float64 {
 	m := o.models[kind]
-	folds, ensemble, logs := o.Config.Folds, len(m.values), make([][]float64, len(seen))
-	pairs, rows := make([][]pair, folds), make([][]int, folds) // by fold; rows: of the pairs
+	ensemble, logs := len(m.values), make([][]float64, len(seen))
+	rows := o.rowsOf(d, Positions(len(seen)), x, kind)
+	codes, state := o.states(m.view, append(slices.Clone(d.Time), T)...)
+	at := state[len(seen)]
+	pairs, of := make([][]pair, o.Config.Folds), make([][]int, o.Config.Folds) // by fold; of: the rows of the pairs
 	for i, fold := range seen {
-		p, asked := pair{o.sample(d, i, kind), float32(o.unit(T))}, 0
-		for k := range folds {
+		for k := range pairs {
 			if fold < 0 || int(fold) == k {
-				pairs[k], rows[k] = append(pairs[k], p), append(rows[k], i)
-				asked += ensemble
+				pairs[k], of[k] = append(pairs[k], rows.pair(i, state[i], at)), append(of[k], i)
 			}
 		}
-		logs[i] = make([]float64, asked)
-	}
-	for s, values := range m.values {
-		answer, err := m.net.evaluate(ctx, table, pairs, values)
-		if err != nil {
-			return nil, err
+		logs[i] = make([]float64, ensemble)
+		if fold < 0 { // all folds are asked
+			logs[i] = make([]float64, ensemble*len(pairs))
 		}
-		own, at := answer[0], answer[1]
-		for k := range folds {
-			for j, i := range rows[k] {
-				slot := s
-				if seen[i] < 0 { // all folds were asked
-					slot += k * ensemble
-				}
-				logs[i][slot] = propensity.Bounded(m.scale * (float64(at[k][j]) - float64(own[k][j])))
+	}
+	each(ensemble*len(pairs), func(n int) {
+		s, k := n%ensemble, n/ensemble
+		own, there := m.evaluate(m.values[s][k], rows.table, codes, pairs[k])
+		for j, i := range of[k] {
+			slot := s
+			if seen[i] < 0 {
+				slot += k * ensemble
 			}
+			logs[i][slot] = propensity.Bounded(m.scale * (float64(there[j]) - float64(own[j])))
 		}
-	}
-	return logs, nil
+	})
+	return logs
 }

@@ -66,27 +66,23 @@ func (t *turn) rank() int {
 	return rank
 }
 
-// back replaces the weights of a first layer [lanes, rank + more, hidden] by those for the columns of the table. The
-// inputs after the components stay.
-func (t *turn) back(weights []float32, lanes, hidden int) []float32 {
+// back replaces the weights of a first layer [rank + more, hidden] by those for the columns of the table. The inputs
+// after the components stay.
+func (t *turn) back(weights []float32, hidden int) []float32 {
 	columns, rank := t.axes.Dims()
-	in := len(weights) / lanes / hidden
-	var out []float32
-	for lane := range slices.Chunk(weights, in*hidden) {
-		w := mat.NewDense(rank, hidden, nil)
-		for i := range rank {
-			for j := range hidden {
-				w.Set(i, j, float64(lane[i*hidden+j]))
-			}
+	w := mat.NewDense(rank, hidden, nil)
+	for i := range rank {
+		for j := range hidden {
+			w.Set(i, j, float64(weights[i*hidden+j]))
 		}
-		var product mat.Dense
-		product.Mul(t.axes, w)
-		for i := range columns {
-			for j := range hidden {
-				out = append(out, float32(product.At(i, j)))
-			}
-		}
-		out = append(out, lane[rank*hidden:]...)
 	}
-	return out
+	var product mat.Dense
+	product.Mul(t.axes, w)
+	out := make([]float32, 0, columns*hidden)
+	for i := range columns {
+		for j := range hidden {
+			out = append(out, float32(product.At(i, j)))
+		}
+	}
+	return append(out, weights[rank*hidden:]...)
 }

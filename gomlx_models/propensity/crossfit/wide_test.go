@@ -47,14 +47,14 @@ func TestTurned(t *testing.T) {
 		}
 		return out
 	}
-	const lanes, hidden, more = 2, 3, 1
+	const hidden, more = 3, 1
 	rng := random.New(1, "layer")
-	layer := make([]float32, lanes*(2+more)*hidden)
+	layer := make([]float32, (2+more)*hidden)
 	for i := range layer {
 		layer[i] = float32(rng.NormFloat64())
 	}
-	back := turn.back(slices.Clone(layer), lanes, hidden)
-	if len(back) != lanes*(d.Dim+more)*hidden {
+	back := turn.back(slices.Clone(layer), hidden)
+	if len(back) != (d.Dim+more)*hidden {
 		t.Fatalf("%d weights", len(back))
 	}
 	for i := range 5 {
@@ -66,20 +66,16 @@ func TestTurned(t *testing.T) {
 				t.Errorf("rows %d, %d: product %v, want %v", i, j, got, want)
 			}
 		}
-		for l := range lanes {
-			for h := range hidden {
-				in := l * (2 + more) * hidden
-				want := float64(z[0]*layer[in+h] + z[1]*layer[in+hidden+h])
-				got, at := 0., l*(d.Dim+more)*hidden
-				for k, v := range x {
-					got += v * float64(back[at+k*hidden+h])
-				}
-				if math.Abs(got-want) > 1e-3 {
-					t.Errorf("row %d, lane %d, unit %d: %v, want %v", i, l, h, got, want)
-				}
-				if at += d.Dim * hidden; back[at+h] != layer[in+2*hidden+h] {
-					t.Errorf("the weight of the input after x changed")
-				}
+		for h := range hidden {
+			want, got := float64(z[0]*layer[h]+z[1]*layer[hidden+h]), 0.
+			for k, v := range x {
+				got += v * float64(back[k*hidden+h])
+			}
+			if math.Abs(got-want) > 1e-3 {
+				t.Errorf("row %d, unit %d: %v, want %v", i, h, got, want)
+			}
+			if back[d.Dim*hidden+h] != layer[2*hidden+h] {
+				t.Errorf("the weight of the input after x changed")
 			}
 		}
 	}
@@ -95,19 +91,17 @@ func TestManyColumns(t *testing.T) {
 	demand.Slow(t)
 	few, wide := manyColumns(2)
 	cfg := DefaultConfig()
-	cfg.Kinds, cfg.Candidates = []Kind{Covariate}, cfg.Candidates[2:3]
+	cfg.Kinds, cfg.Candidates = []Kind{Covariate}, cfg.Candidates[:1]
 	a := weigh(t, fitOwn(t, few, cfg, 0), 1, WeightOptions{Kind: Covariate})
 	o := fitOwn(t, wide, cfg, 0)
 	b := weigh(t, o, 1, WeightOptions{Kind: Covariate})
 	if correlation, _ := agreement(b.LogOmega, a.LogOmega); !(correlation > .8) {
 		t.Errorf("log omega of copies has a correlation of %.3f with that of the columns", correlation)
 	}
-	if width := o.models[Covariate].net.dim; width != wide.Dim {
+	if width := o.models[Covariate].Dim; width != wide.Dim {
 		t.Errorf("the networks have %d columns", width)
 	}
-	f := NewFitter(open(t, ""))
-	defer f.Close()
-	found, err := f.Drift(t.Context(), wide, cfg, 0)
+	found, err := FindDrift(t.Context(), wide, cfg, 0)
 	if err != nil || found.Columns.P > .05 || found.Score.P > .05 {
 		t.Errorf("drift: %+v, %v", found, err)
 	}
@@ -116,15 +110,13 @@ func TestManyColumns(t *testing.T) {
 // TestProgress: the share of the work grows from 0 to at most 1, and is more than a half when a Fit without early stop,
 // or a Drift, ends.
 func TestProgress(t *testing.T) {
-	f := NewFitter(open(t, ""))
-	defer f.Close()
 	var shares []float64
-	f.Progress = func(share float64) { shares = append(shares, share) }
+	progress := func(share float64) { shares = append(shares, share) }
 	d, cfg := ruleDrift(1, 300), tiny()
-	cfg.Patience, cfg.Permutations = 1000, 3 // as in TestFewChunks, whose programs serve
+	cfg.Patience, cfg.Progress = 1000, progress
 	for name, run := range map[string]func() error{
-		"fit":   func() error { _, err := f.Fit(t.Context(), d, cfg, 0); return err },
-		"drift": func() error { _, err := f.Drift(t.Context(), d, cfg, 0); return err },
+		"fit":   func() error { _, err := Fit(t.Context(), d, cfg, 0); return err },
+		"drift": func() error { _, err := FindDrift(t.Context(), d, cfg, 0); return err },
 	} {
 		shares = nil
 		demand.NoError(t, run())

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
 )
@@ -52,10 +51,8 @@ func (p *Job) record(ctx context.Context, h Host, r *Result, spec runs.Spec) err
 		r.Finding = before.Finding
 	}
 	if r.Finding == nil && p.Tested != nil {
-		fitter := crossfit.NewFitter(h.Backend)
-		defer fitter.Close()
 		var err error
-		if r.Finding, err = p.Tested.Find(ctx, fitter, p.Fit, p.Seed); err != nil {
+		if r.Finding, err = p.Tested.Find(ctx, p.Fit, p.Seed); err != nil {
 			return p.Mendable(err)
 		}
 	}

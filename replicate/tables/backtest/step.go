@@ -33,7 +33,7 @@ func (p *Job) job(h Host, model trainer) (runs.Job, error) {
 		spec.Settings["gap"] = fmt.Sprint(p.gap)
 	}
 	c.fit = p.Fit
-	c.fit.Permutations, c.fit.Kinds = 0, nil
+	c.fit.Permutations, c.fit.Kinds, c.fit.Ensemble = 0, nil, 1
 	for _, w := range c.weightings {
 		if w.Kind != "" && !slices.Contains(c.fit.Kinds, w.Kind) {
 			c.fit.Kinds = append(c.fit.Kinds, w.Kind)
@@ -72,9 +72,9 @@ type computation struct {
 	model      trainer
 	backend    compute.Backend
 	weightings []Weighting
-	fit        crossfit.Config // of g; without kinds where no weighting needs it
-	fitter     *crossfit.Fitter
-	known      map[int][]runs.Row // by step
+	fit        crossfit.Config          // of g; without kinds where no weighting needs it
+	known      map[int][]runs.Row       // by step
+	chosen     map[int]*crossfit.Fitted // of the blocks that choose for others, see chooser
 }
 
 // batch is the run by itself.
@@ -82,12 +82,12 @@ func (c *computation) batch() *runs.Batch {
 	return &runs.Batch{Seeds: []int64{c.Seed}, GroupSize: 1,
 		Start: func(_ context.Context, _ []int64, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
 			known, err := files.Rows(members[0])
-			c.known, c.fitter = known, crossfit.NewFitter(c.backend)
+			c.known, c.chosen = known, map[int]*crossfit.Fitted{}
 			return func(ctx context.Context, t int) ([][]runs.Row, error) {
 				rows, err := c.step(ctx, t)
 				c.known[t] = rows
 				return [][]runs.Row{rows}, err
-			}, c.fitter.Close, err
+			}, func() {}, err
 		}}
 }
 
@@ -105,7 +105,7 @@ func (c *computation) omega(ctx context.Context, t *Task) (map[crossfit.Kind][]f
 	if len(c.fit.Kinds) == 0 {
 		return nil, nil, nil
 	}
-	g, err := c.fitter.Fit(ctx, t.dataOfG(), c.fit, c.Seed)
+	g, err := c.score(ctx, t)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,6 +125,48 @@ func (c *computation) omega(ctx context.Context, t *Task) (map[crossfit.Kind][]f
 		held = append(held, runs.Row{T: t.Step, Metric: heldOut(crossfit.Covariate), Value: g.Covariate.HeldOut})
 	}
 	return out, held, nil
+}
+
+// growth is by how much the past grows before view and training of g are chosen again.
+const growth = 1.3
+
+// chooser is the last test block, up to one, before which the past has grown so much since the choice before.
+func (p *Job) chooser(step int) int {
+	at, chosen, rows := p.steps[0], 0., 0.
+	for t, n := range p.Stream.Times.Counts[:step+1] {
+		if t >= p.steps[0] && rows >= growth*chosen {
+			at, chosen = t, rows
+		}
+		rows += float64(n)
+	}
+	return at
+}
+
+// score fits g on the past of a test block. It chooses how only where the past has grown: that takes most of the time.
+func (c *computation) score(ctx context.Context, t *Task) (*crossfit.Fitted, error) {
+	at := c.chooser(t.Step)
+	g := c.chosen[at]
+	if g == nil {
+		past := t
+		if at != t.Step {
+			var err error
+			if past, err = c.task(at); err != nil {
+				return nil, err
+			}
+		}
+		var err error
+		if g, err = crossfit.Fit(ctx, past.dataOfG(), c.fit, c.Seed); err != nil {
+			return nil, err
+		}
+		clear(c.chosen)
+		c.chosen[at] = g
+	}
+	if at == t.Step {
+		return g, nil
+	}
+	fit := c.fit
+	fit.Like = &g.Findings
+	return crossfit.Fit(ctx, t.dataOfG(), fit, c.Seed)
 }
 
 // step trains a model with each weighting on the blocks before t, and predicts block t.

@@ -8,8 +8,6 @@ import (
 
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
-
-	"github.com/gomlx/compute"
 )
 
 // Job is a request whose table was read and checked.
@@ -34,10 +32,10 @@ func Prepare(q tables.Request) (*Job, error) {
 
 // Measure answers. progress, if not nil, is called with the share of the work done and what is done next. Errors: a
 // *table.Error if the rows differ too little, and those of package propensity.
-func (p *Job) Measure(ctx context.Context, backend compute.Backend, progress func(share float64, next string)) (
+func (p *Job) Measure(ctx context.Context, progress func(share float64, next string)) (
 	*Result, error) {
 	r := &Result{About: p.About, Used: len(p.Tested.Of), Blocks: p.Tested.Blocks}
-	m := &measurement{Sample: p.Tested, q: p.Request, ctx: ctx, backend: backend}
+	m := &measurement{Sample: p.Tested, q: p.Request, ctx: ctx}
 	if err := r.measure(m, progress); err != nil {
 		return nil, p.Mendable(err)
 	}
@@ -48,8 +46,6 @@ func (p *Job) Measure(ctx context.Context, backend compute.Backend, progress fun
 
 // measure fills in all but the verdict.
 func (r *Result) measure(m *measurement, show func(share float64, next string)) error {
-	fitter := crossfit.NewFitter(m.backend)
-	defer fitter.Close()
 	cfg := m.q.Fit
 	cfg.Kinds = []crossfit.Kind{crossfit.Covariate}
 	if m.Data.HasY() {
@@ -61,13 +57,18 @@ func (r *Result) measure(m *measurement, show func(share float64, next string)) 
 		share float64 // of the work, as it was timed on tables of 1e5 rows
 		run   func(progress func(share float64)) error
 	}{
-		{"tests for drift", .3, func(func(float64)) error {
-			err := r.Test(m.ctx, fitter, m.q, m.Sample)
+		{"tests for drift", .3, func(progress func(float64)) error {
+			q := m.q
+			q.Fit.Progress = progress
+			err := r.Test(m.ctx, q, m.Sample)
 			m.finding = r.Finding
 			return err
 		}},
-		{"propensity score", .3, func(func(float64)) (err error) {
-			m.g, err = fitter.Fit(m.ctx, m.Data, cfg, m.q.Seed)
+		{"propensity score", .3, func(progress func(float64)) (err error) {
+			cfg.Progress = progress
+			if m.g, err = crossfit.Fit(m.ctx, m.Data, cfg, m.q.Seed); err == nil {
+				r.Joint, r.Covariate = m.g.Joint, m.g.Covariate
+			}
 			return err
 		}},
 		{"tests over time", .2, func(progress func(float64)) (err error) {
@@ -85,7 +86,6 @@ func (r *Result) measure(m *measurement, show func(share float64, next string)) 
 	} {
 		progress := tables.Phase(show, done, part.share, part.name)
 		progress(0)
-		fitter.Progress = progress
 		if err := part.run(progress); err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"tvps/ci/demand"
-	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/tablestest"
@@ -24,11 +23,10 @@ func BenchmarkMeasure(b *testing.B) {
 		}
 		shown = next
 	}
-	backend := backendtest.Open(b, "").Backend
 	for b.Loop() {
 		p, err := Prepare(q)
 		demand.NoError(b, err)
-		r, err := p.Measure(context.Background(), backend, progress)
+		r, err := p.Measure(context.Background(), progress)
 		demand.NoError(b, err)
 		demand.NoError(b, r.WritePage(b.TempDir()))
 		if r.Tests.when(tables.InX) == nil {

@@ -29,7 +29,7 @@ func measure(t *testing.T, file, label string, drop ...string) *Result {
 	p, err := Prepare(tables.Request{Fit: fit,
 		Source: tables.Source{File: file, Time: "block", Label: label, Read: table.Options{Drop: drop}}})
 	demand.NoError(t, err)
-	r, err := p.Measure(context.Background(), tablestest.XLA(t), nil)
+	r, err := p.Measure(context.Background(), nil)
 	demand.NoError(t, err)
 	t.Logf("%s", r)
 	return r

@@ -5,8 +5,6 @@ import (
 
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
-
-	"github.com/gomlx/compute"
 )
 
 // measurement is what a Result is computed from.
@@ -14,7 +12,6 @@ type measurement struct {
 	*tables.Sample
 	q       tables.Request
 	ctx     context.Context
-	backend compute.Backend
 	finding *tables.Finding
 	g       *crossfit.Fitted
 	notes   []string

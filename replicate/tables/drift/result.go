@@ -3,6 +3,7 @@ package drift
 import (
 	"slices"
 
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 )
 
@@ -14,8 +15,11 @@ type Result struct {
 	Blocks  []tables.Block `json:"blocks"`
 	Tests   *Tests         `json:"tests"`
 	Columns *Columns       `json:"columns"`
-	Maps    []Map          `json:"maps"` // of x; with a label also of x and y, and of y given x
-	Verdict Verdict        `json:"verdict"`
+	// Joint and Covariate tell how g sees the time, and what it found in x and y, and in x.
+	Joint     *crossfit.Diagnostics `json:"joint,omitempty"`
+	Covariate *crossfit.Diagnostics `json:"covariate,omitempty"`
+	Maps      []Map                 `json:"maps"` // of x; with a label also of x and y, and of y given x
+	Verdict   Verdict               `json:"verdict"`
 }
 
 // Verdict is the answer in one sentence, and what it is made of.

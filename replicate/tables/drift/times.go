@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,11 +8,11 @@ import (
 
 	"tvps/data/random"
 	"tvps/data/statistics"
-	"tvps/gomlx_models/mmd"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 
-	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // Tests are two-sample tests over time: of each stretch of blocks against the one before it, and against the last one,
@@ -73,11 +72,7 @@ const (
 
 // overTime makes the tests.
 func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
-	k, err := newKernels(m.ctx, m.backend, m.Data)
-	if err != nil {
-		return nil, err
-	}
-	defer k.close()
+	k := newKernels(m.Data)
 	t, merged := &Tests{}, 0
 	t.Stretches, merged = m.stretches()
 	if merged > 1 {
@@ -86,6 +81,9 @@ func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
 	}
 	last := len(t.Stretches) - 1
 	for i, a := range t.Stretches {
+		if err := m.ctx.Err(); err != nil {
+			return nil, err
+		}
 		progress(float64(i) / float64(last+1))
 		for _, other := range []struct {
 			at   int
@@ -94,11 +92,7 @@ func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
 			if other.at < 0 || other.at == i || min(a.Rows, t.Stretches[other.at].Rows) < leastTested {
 				continue
 			}
-			found, err := k.compare(t.Stretches[min(i, other.at)], t.Stretches[max(i, other.at)], m.q.Seed)
-			if err != nil {
-				return nil, err
-			}
-			for _, test := range found {
+			for _, test := range k.compare(t.Stretches[min(i, other.at)], t.Stretches[max(i, other.at)], m.q.Seed) {
 				test.Stretch, test.Against = i, other.name
 				t.List = append(t.List, test)
 			}
@@ -147,11 +141,8 @@ func between(of []int, from, to int) []int {
 }
 
 // compare tests one stretch against another.
-func (k *kernels) compare(a, b Stretch, seed int64) ([]Test, error) {
-	kernel, err := k.gram(slices.Concat(a.row, b.row))
-	if err != nil {
-		return nil, err
-	}
+func (k *kernels) compare(a, b Stretch, seed int64) []Test {
+	kernel := k.gram(slices.Concat(a.row, b.row))
 	chunk := slices.Concat(a.chunk, tables.Collect(b.chunk, func(c int) int { return a.Chunks + c }))
 	var out []Test
 	for i, at := range kernel {
@@ -160,7 +151,7 @@ func (k *kernels) compare(a, b Stretch, seed int64) ([]Test, error) {
 		test.P = s.p(random.New(seed, "drift", "test", test.In, a.row[0], b.row[0]))
 		out = append(out, test)
 	}
-	return out, nil
+	return out
 }
 
 // correct fills in the adjusted p-values, and whether they are at most tables.Level.
@@ -186,48 +177,30 @@ func (t *Tests) when(in string) *Test {
 }
 
 // kernels computes the kernels of x, and of y and both if there is y.
-type kernels struct {
-	ctx   context.Context
-	sides []kernelSide
-}
+type kernels struct{ sides []kernelSide }
 
 type kernelSide struct {
 	samples []float32
 	dim     int
-	*mmd.Computer
 }
 
 // subjects are what is tested over time, in the order of kernels.gram.
 var subjects = []string{tables.InX, tables.InY, tables.InBoth}
 
-func newKernels(ctx context.Context, backend compute.Backend, d crossfit.Table) (*kernels, error) {
-	k := &kernels{ctx: ctx, sides: []kernelSide{{samples: d.X, dim: d.Dim}}}
+func newKernels(d crossfit.Table) *kernels {
+	k := &kernels{[]kernelSide{{scaled(d.X, d.Dim), d.Dim}}}
 	switch {
 	case d.Target != nil:
 		y := tables.Collect(d.Target, func(v float64) float32 { return float32(v) })
-		k.sides = append(k.sides, kernelSide{samples: y, dim: 1})
+		k.sides = append(k.sides, kernelSide{scaled(y, 1), 1})
 	case d.Label != nil:
 		one := make([]float32, len(d.Label)*d.Classes)
 		for i, y := range d.Label {
 			one[i*d.Classes+int(y)] = 1
 		}
-		k.sides = append(k.sides, kernelSide{samples: one, dim: d.Classes})
+		k.sides = append(k.sides, kernelSide{scaled(one, d.Classes), d.Classes})
 	}
-	for i := range k.sides {
-		s := &k.sides[i]
-		s.samples = scaled(s.samples, s.dim)
-		var err error
-		if s.Computer, err = mmd.New(backend, 2*testRows, s.dim); err != nil {
-			return nil, err
-		}
-	}
-	return k, nil
-}
-
-func (k *kernels) close() {
-	for _, s := range k.sides {
-		s.Close()
-	}
+	return k
 }
 
 // scaled divides samples by the root mean squared distance of two of them, and subtracts their mean.
@@ -250,28 +223,30 @@ func scaled(samples []float32, dim int) []float32 {
 	return out
 }
 
-// gram returns the kernel of all rows of a pool, by subject.
-func (k *kernels) gram(rows []int) (of []func(a, b int) float64, err error) {
+// gram returns the Gaussian kernel of all rows of a pool, by subject; its width is 1, the root mean squared distance of
+// two rows.
+func (k *kernels) gram(rows []int) (of []func(a, b int) float64) {
 	for _, s := range k.sides {
-		x := make([]float32, 0, len(rows)*s.dim)
-		for _, r := range rows {
-			x = append(x, s.samples[r*s.dim:(r+1)*s.dim]...)
+		n := len(rows)
+		x := blas32.General{Rows: n, Cols: s.dim, Stride: s.dim, Data: make([]float32, 0, n*s.dim)}
+		square := make([]float32, n)
+		for i, r := range rows {
+			row := s.samples[r*s.dim : (r+1)*s.dim]
+			x.Data = append(x.Data, row...)
+			for _, v := range row {
+				square[i] += v * v
+			}
 		}
-		half := len(rows) / 2 * s.dim
-		d, err := s.Distances(k.ctx, x[:half], x[half:])
-		if err != nil {
-			return nil, err
-		}
-		kernel, err := d.Kernel(1)
-		if err != nil {
-			return nil, err
-		}
-		of = append(of, kernel.At)
+		product := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, product)
+		of = append(of, func(a, b int) float64 {
+			return math.Exp(-max(0, float64(square[a]+square[b]-2*product.Data[a*n+b])) / 2)
+		})
 	}
 	if len(of) > 1 {
 		of = append(of, func(a, b int) float64 { return of[0](a, b) * of[1](a, b) })
 	}
-	return of, nil
+	return of
 }
 
 // split holds the mean kernel between the chunks of two stretches, and which of them are dealt to the first.

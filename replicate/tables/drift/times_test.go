@@ -13,7 +13,6 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
-	"tvps/replicate/tables/tablestest"
 )
 
 // series draws n rows of dim values in blocks: each value is an autoregressive process of coefficient phi and
@@ -43,7 +42,6 @@ func series(seed int64, n, dim, blocks int, phi float64, shift func(row int) flo
 
 func test(t *testing.T, m *measurement) *Tests {
 	t.Helper()
-	m.backend = tablestest.XLA(t)
 	found, err := m.overTime(func(float64) {})
 	demand.NoError(t, err)
 	return found
@@ -187,8 +185,6 @@ func TestFalseDrift(t *testing.T) {
 		t.Skip("a simulation of minutes: TVPS_NIGHTLY=1 runs it")
 	}
 	const count = 40
-	fitter := crossfit.NewFitter(tablestest.XLA(t))
-	defer fitter.Close()
 	for _, phi := range []float64{0, .5, .9} {
 		called, by := 0, map[string]int{}
 		for seed := range int64(count) {
@@ -204,7 +200,7 @@ func TestFalseDrift(t *testing.T) {
 				m.Data.Label = append(m.Data.Label, y)
 			}
 			m.Encoder = &table.Encoder{}
-			f, err := m.Find(t.Context(), fitter, crossfit.DefaultConfig(), seed)
+			f, err := m.Find(t.Context(), crossfit.DefaultConfig(), seed)
 			demand.NoError(t, err)
 			if len(f.Drifting()) > 0 {
 				called++

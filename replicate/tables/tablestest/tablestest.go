@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -92,15 +91,11 @@ func BenchFile(b testing.TB, rows int) string {
 	return path
 }
 
-// XLA is the backend of all tests. A fitter that stays open keeps its programs: they are compiled once.
+// XLA is the backend of all tests.
 func XLA(t testing.TB) compute.Backend {
 	t.Helper()
-	b := backendtest.Open(t, "").Backend
-	programs.Do(func() { crossfit.NewFitter(b) })
-	return b
+	return backendtest.Open(t, "").Backend
 }
-
-var programs sync.Once
 
 // CSV writes a text to a file.
 func CSV(t testing.TB, text string) string {

@@ -16,7 +16,6 @@ import (
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
 
-	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -53,11 +52,7 @@ type Result struct {
 	unit     string                 // of half-lives, for people
 	row      []int                  // in the file, from 0
 	weights  *crossfit.Weights      // in the order of row
-	fitter   *crossfit.Fitter
 }
-
-// Close frees the compiled programs.
-func (r *Result) Close() { r.fitter.Close() }
 
 // Job is a request whose table was read and checked.
 type Job struct {
@@ -113,14 +108,13 @@ func Prepare(q Request) (*Job, error) {
 }
 
 // Weigh fits g on the rows up to T and weights them. Errors: a *table.Error if the rows differ too little, and those of
-// package propensity. progress, if not nil, is called with the share of the work done and what is done. Close the
-// result after its last use.
-func (p *Job) Weigh(ctx context.Context, backend compute.Backend, progress func(share float64, doing string)) (
+// package propensity. progress, if not nil, is called with the share of the work done and what is done.
+func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing string)) (
 	*Result, error) {
 	times := p.Stream.Times
 	r := &Result{About: p.About, At: times.Names[p.Present], First: times.Names[0], Times: p.Present + 1,
 		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names(), Options: p.Weights,
-		unit: p.Stream.TimeUnit(), row: tables.Collect(slices.Concat(p.Rows, p.Unseen), p.Stream.Table.Row), fitter: crossfit.NewFitter(backend)}
+		unit: p.Stream.TimeUnit(), row: tables.Collect(slices.Concat(p.Rows, p.Unseen), p.Stream.Table.Row)}
 	p.Stream = &tables.Stream{Source: p.Stream.Source, Times: times} // the encoded rows are enough: the table may be freed
 	r.Kind = crossfit.Covariate
 	if p.data.HasY() {
@@ -130,7 +124,6 @@ func (p *Job) Weigh(ctx context.Context, backend compute.Backend, progress func(
 	r.Options.Kind, r.Options.Clip = r.Kind, cmp.Or(p.Weights.Clip, propensity.ClipOne)
 	r.Settings.Kinds = []crossfit.Kind{r.Kind} // only those g are fitted that it needs
 	if err := r.weigh(ctx, p, times.Values[p.Present], progress); err != nil {
-		r.Close()
 		return nil, p.Mendable(err)
 	}
 	w := r.weights
@@ -155,8 +148,9 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 	begin := 0.
 	if p.Tested != nil && r.Kind != NoOmega {
 		begin = .3
-		r.fitter.Progress = tables.Phase(show, 0, begin, "tests for drift")
-		if err = r.Test(ctx, r.fitter, p.Request.Request, p.Tested); err != nil {
+		q := p.Request.Request
+		q.Fit.Progress = tables.Phase(show, 0, begin, "tests for drift")
+		if err = r.Test(ctx, q, p.Tested); err != nil {
 			return err
 		}
 		drifting := r.Finding.Drifting()
@@ -170,8 +164,9 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 		r.weights = crossfit.Forgetting(p.all.Time, T, r.Options.HalfLife)
 		return nil
 	}
-	r.fitter.Progress = tables.Phase(show, begin, 1-begin, "propensity score")
-	if r.Score, err = r.fitter.Fit(ctx, p.data, r.Settings, p.Seed); err != nil {
+	fit := r.Settings
+	fit.Progress = tables.Phase(show, begin, 1-begin, "propensity score")
+	if r.Score, err = crossfit.Fit(ctx, p.data, fit, p.Seed); err != nil {
 		return err
 	}
 	r.Joint, r.Covar = r.Score.Joint, r.Score.Covariate
@@ -179,9 +174,8 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 		return err
 	}
 	r.Notes = slices.Concat(r.Notes, r.Score.Notes, r.weights.Notes)
-	if r.Finding != nil {
-		logs := r.weights.LogOmega[:r.Rows]
-		r.Notes = append(r.Notes, r.Finding.Unseen(r.Kind, slices.Min(logs) == 0 && slices.Max(logs) == 0)...)
+	if logs := r.weights.LogOmega[:r.Rows]; r.Finding != nil && slices.Min(logs) == 0 && slices.Max(logs) == 0 {
+		r.Notes = append(r.Notes, r.Finding.Unseen(r.Kind)...)
 	}
 	if at, worth := p.mostLike(r.weights.LogOmega[:r.Rows]); worth < tables.Unlike {
 		r.AddNote("no earlier time is much like %s: the most alike, %s, has a mean of min(omega, 1) of %.2f. Weights cannot stand "+

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tvps/ci/demand"
-	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/tablestest"
@@ -36,7 +35,6 @@ func rusage(b *testing.B) (cpu time.Duration, peak float64) {
 // BenchmarkWeigh reads a Parquet file of 50 columns, fits g with the default settings and writes the weights, of each
 // kind. refs/op is the time in units of reference, measured before and after.
 func BenchmarkWeigh(b *testing.B) {
-	engine := backendtest.Open(b, "")
 	path := tablestest.BenchFile(b, tablestest.BenchRows(b))
 	runtime.GC()
 	for _, kind := range crossfit.Kinds() {
@@ -49,10 +47,9 @@ func BenchmarkWeigh(b *testing.B) {
 				p, err := Prepare(Request{Weights: crossfit.WeightOptions{Kind: kind},
 					Request: tables.Request{Source: tables.Source{File: path, Time: "day", Label: "y"}, Fit: crossfit.DefaultConfig()}})
 				demand.NoError(b, err)
-				r, err := p.Weigh(b.Context(), engine.Backend, nil)
+				r, err := p.Weigh(b.Context(), nil)
 				demand.NoError(b, err)
 				demand.NoError(b, r.WriteWeights(filepath.Join(b.TempDir(), "weights.parquet")))
-				r.Close()
 				after, _ := rusage(b)
 				cpu, wall = cpu+after-before, wall+time.Since(begin)
 			}

@@ -45,9 +45,8 @@ func weigh(t *testing.T, q Request) *Result {
 	t.Helper()
 	p, err := Prepare(q)
 	demand.NoError(t, err)
-	r, err := p.Weigh(context.Background(), tablestest.XLA(t), nil)
+	r, err := p.Weigh(context.Background(), nil)
 	demand.NoError(t, err)
-	t.Cleanup(r.Close)
 	return r
 }
 
@@ -376,9 +375,8 @@ func TestOneRule(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(a.Tested, b.Tested) || !reflect.DeepEqual(a.Request, b.Request.Request) {
 			t.Errorf("weights tests other rows than drift: %v", err)
 		}
-		w, err := b.Weigh(t.Context(), tablestest.XLA(t), nil)
+		w, err := b.Weigh(t.Context(), nil)
 		demand.NoError(t, err)
-		w.Close()
 		found := w.Finding
 		if !strings.HasPrefix(w.String(), found.Sentence+".\n") || !strings.Contains(w.String(), "\nx: p ") {
 			t.Errorf("the summary is %s", w)

@@ -1,0 +1,162 @@
+package crossfit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tvps/gomlx_models/propensity"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// mostPaired bounds the columns of which products are tested, and mostPairedBase those with products among the
+// functions of x that rule takes away.
+const mostPaired, mostPairedBase = 24, 8
+
+// numbers are the normal scores of the columns of x, of one row for each part: [columns][parts]. Of many columns they
+// are those that vary most.
+func (t *tester) numbers(d Table, rows *sortedRows) [][]float64 {
+	width := len(rows.x) / len(d.Time)
+	out := make([][]float64, width)
+	for j := range out {
+		for _, at := range t.first {
+			out[j] = append(out[j], float64(rows.x[rows.at[at]*width+j]))
+		}
+		centre(out[j])
+	}
+	square := func(v []float64) (sum float64) {
+		for _, x := range v {
+			sum += x * x
+		}
+		return sum
+	}
+	out = slices.DeleteFunc(out, func(v []float64) bool { return square(v) < 1e-9 })
+	slices.SortStableFunc(out, func(a, b []float64) int { return cmp.Compare(square(b), square(a)) })
+	return out[:min(len(out), mostPaired)]
+}
+
+// pairs are the features of x that test it as a whole.
+func (t *tester) pairs(numbers [][]float64) []feature {
+	out := features(t.x)
+	for j := range numbers {
+		for _, other := range numbers[:j] {
+			v := make([]float64, t.parts)
+			for i := range v {
+				v[i] = numbers[j][i] * other[i]
+			}
+			centre(v)
+			out = append(out, moved(-1, v))
+		}
+	}
+	for i := range out {
+		out[i].column = -1
+	}
+	return out
+}
+
+// rule are the features of y given x. A regression on functions of x leaves residuals of y, divided by their local
+// standard deviation; a shuffle moves them among the parts, while x stays at its time. Features are the residuals,
+// for a number also their squares, and their products with the columns, each less its regression on the functions of
+// x. That takes from the time what they tell of it: so neither a drift of x nor a regression that misses the shape of
+// y is taken for a drift of y given x, unless the functions tell neither (Shah and Peters 2020).
+func (t *tester) rule(d Table, rows *sortedRows, numbers [][]float64) []feature {
+	base := basis(numbers, t.parts)
+	var list []feature
+	add := func(e []float64, times []float64) {
+		list = append(list, feature{-1, func(from []int, out []float64) {
+			for i, at := range from {
+				if out[i] = e[at]; times != nil {
+					out[i] *= times[i]
+				}
+			}
+			base.residual(out)
+		}})
+	}
+	for _, y := range t.outcomes(d, rows) {
+		square := make([]float64, len(y))
+		base.residual(y)
+		floats.MulTo(square, y, y)
+		local, mean := slices.Clone(square), mean(square)
+		base.residual(local)
+		for i := range y {
+			y[i] /= math.Sqrt(max(square[i]-local[i], mean/10) + 1e-12)
+		}
+		add(y, nil)
+		if d.Target != nil {
+			square := floats.MulTo(make([]float64, len(y)), y, y)
+			centre(square)
+			add(square, nil)
+		}
+		for _, x := range numbers {
+			add(y, x)
+		}
+	}
+	return list
+}
+
+// outcomes are the number, as its normal score, or whether a row has a class, of one row for each part.
+func (t *tester) outcomes(d Table, rows *sortedRows) (out [][]float64) {
+	if d.Target != nil {
+		y := make([]float64, len(t.first))
+		for i, at := range t.first {
+			y[i] = d.Target[rows.at[at]]
+		}
+		scores := propensity.NormalScores(slices.Clone(y), 1e-12)
+		for i := range y {
+			y[i] = scores.Of(y[i])
+		}
+		return [][]float64{y}
+	}
+	for class := range d.Classes - 1 {
+		y := make([]float64, len(t.first))
+		for i, at := range t.first {
+			if int(d.Label[rows.at[at]]) == class {
+				y[i] = 1
+			}
+		}
+		out = append(out, y)
+	}
+	return out
+}
+
+// orthonormal is a list of orthonormal columns.
+type orthonormal [][]float64
+
+// basis has the functions of x: a constant, each column, its square and cube, and products of two of few columns.
+func basis(numbers [][]float64, n int) orthonormal {
+	one := slices.Repeat([]float64{1}, n)
+	out := orthonormal{}
+	out.add(one)
+	for j, x := range numbers {
+		out.add(x)
+		square := floats.MulTo(make([]float64, n), x, x)
+		out.add(square)
+		out.add(floats.MulTo(make([]float64, n), square, x))
+		for _, other := range numbers[:j] {
+			if len(numbers) <= mostPairedBase {
+				out.add(floats.MulTo(make([]float64, n), x, other))
+			}
+		}
+	}
+	return out
+}
+
+// add appends what is new in a column.
+func (b *orthonormal) add(column []float64) {
+	v := slices.Clone(column)
+	before := floats.Norm(v, 2)
+	b.residual(v)
+	b.residual(v) // again, for rounding
+	if norm := floats.Norm(v, 2); norm > 1e-6*before {
+		floats.Scale(1/norm, v)
+		*b = append(*b, v)
+	}
+}
+
+// residual takes away what the columns tell of v.
+func (b orthonormal) residual(v []float64) {
+	for _, u := range b {
+		floats.AddScaled(v, -floats.Dot(u, v), u)
+	}
+}

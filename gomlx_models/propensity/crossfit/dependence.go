@@ -1,0 +1,219 @@
+package crossfit
+
+import (
+	"math"
+	"slices"
+
+	"tvps/data/statistics"
+)
+
+// score is a number for each row in time order, of mean 0, condensed to what tests need.
+type score struct {
+	column  int
+	fine    []float64   // means of contiguous parts of the rows, or all rows if they are fewer than mostParts
+	stretch [][]float64 // a dozen of contiguous values, of mean 0; nil for a column that is a function of time
+	every   float64     // rows of the table for each value
+}
+
+// Bounds of the tests: parts of rows, and values that are ranked.
+const mostParts, leastRanked, mostRanked = 6000, 5000, 4 << 20
+
+// waves is the number of cosines, of 1/2 to 8 periods over the time, to which columns are compared.
+const waves = 16
+
+// columnScores are the scores of the columns of x. at: the rows in time order.
+func columnScores(d Table, at []int) []score {
+	every := max(1, min(len(at)/leastRanked, len(at)*d.Dim/mostRanked))
+	return scores(len(at), d.Dim, every, func(i, column int) float64 { return float64(d.X[at[i]*d.Dim+column]) })
+}
+
+// outcomeScores are those of y: of each class, or of the number.
+func outcomeScores(d Table, at []int) []score {
+	if d.Target != nil {
+		return scores(len(at), 1, 1, func(i, _ int) float64 { return d.Target[at[i]] })
+	}
+	return scores(len(at), d.Classes, 1, func(i, class int) float64 {
+		if int(d.Label[at[i]]) == class {
+			return 1
+		}
+		return 0
+	})
+}
+
+// scores are those of columns, of every so many of n rows.
+func scores(n, columns, every int, of func(i, column int) float64) (out []score) {
+	value := make([]float64, 0, n/every+1)
+	for j := range columns {
+		value = value[:0]
+		for i := 0; i < n; i += every {
+			value = append(value, of(i, j))
+		}
+		out = append(out, scoresOf(j, value, float64(every))...)
+	}
+	return out
+}
+
+// scoresOf are the ranks of a column, and their squared distances from the middle, which tell a change of spread; of
+// two values only the first, and of one none. every: rows of the table for each value.
+func scoresOf(column int, value []float64, every float64) []score {
+	rank, distinct := ranks(value)
+	if distinct < 2 {
+		return nil
+	}
+	centre(rank)
+	out := []score{newScore(column, rank, every)}
+	if distinct > 2 {
+		for i, v := range rank {
+			rank[i] = v * v
+		}
+		centre(rank)
+		out = append(out, newScore(column, rank, every))
+	}
+	return out
+}
+
+// newScore condenses the values v, which have mean 0.
+func newScore(column int, v []float64, every float64) score {
+	s := score{column: column, every: every, fine: partMeans(v, min(mostParts, len(v)))}
+	slow := slowWaves(s.fine)
+	all, rest := 0., 0.
+	for i, x := range s.fine {
+		e := x - slow((float64(i)+.5)/float64(len(s.fine)))
+		all, rest = all+x*x, rest+e*e
+	}
+	if rest < functionOfTime*all {
+		return s
+	}
+	level := make([]float64, stretches) // of stretches with one value, NaN of others
+	for k := range stretches {
+		from := len(v) * k / stretches
+		part := slices.Clone(v[from:][:min(mostStretch, len(v)/stretches)])
+		if level[k] = math.NaN(); len(part) > 0 && slices.Min(part) == slices.Max(part) {
+			level[k] = part[0]
+		}
+		for i := range part {
+			part[i] -= slow((float64(from+i) + .5) / float64(len(v)))
+		}
+		centre(part)
+		s.stretch = append(s.stretch, part)
+	}
+	s.clearFlat(level)
+	return s
+}
+
+func centre(v []float64) {
+	m := mean(v)
+	for i := range v {
+		v[i] -= m
+	}
+}
+
+// ranks are the mean ranks of the values, from 0 to 1, and how many values differ. Two values are not sorted.
+func ranks(value []float64) (rank []float64, distinct int) {
+	low, high := slices.Min(value), slices.Max(value)
+	if !slices.ContainsFunc(value, func(v float64) bool { return v != low && v != high }) {
+		rank = make([]float64, len(value))
+		for i, v := range value {
+			if v != low {
+				rank[i] = 1
+			}
+		}
+		return rank, min(2, 1+int(math.Ceil(high-low)))
+	}
+	rank, distinct = statistics.MeanRanks(value)
+	for i := range rank {
+		rank[i] /= float64(len(rank))
+	}
+	return rank, distinct
+}
+
+// partMeans are the means of so many contiguous parts.
+func partMeans(v []float64, parts int) []float64 {
+	out := make([]float64, parts)
+	for k := range out {
+		from, to := len(v)*k/parts, len(v)*(k+1)/parts
+		for _, x := range v[from:to] {
+			out[k] += x / float64(to-from)
+		}
+	}
+	return out
+}
+
+// slowWaves are the cosines of 1/2 to 4 periods over the time, from 0 to 1, that fit a score best.
+func slowWaves(fine []float64) func(u float64) float64 {
+	var size [waves / 2]float64
+	for k := range size {
+		for i, v := range fine {
+			u := (float64(i) + .5) / float64(len(fine))
+			size[k] += 2 * v * math.Cos(math.Pi*float64(k+1)*u) / float64(len(fine))
+		}
+	}
+	return func(u float64) (sum float64) {
+		for k, s := range size {
+			sum += s * math.Cos(math.Pi*float64(k+1)*u)
+		}
+		return sum
+	}
+}
+
+// Stretches of a score, in which the autocorrelation is measured, and their largest number of values. A score of which
+// slow waves leave so small a share, such as the number of the row, tells the time, and not how rows depend.
+const stretches, mostStretch, functionOfTime = 12, 500, 5e-3
+
+// dependence is the autocorrelation time of one of so many scores: 1 + 2 sum_h rho(h). rho(h) is the median over
+// stretches of the autocorrelation inside of a stretch, without slow waves: a slow drift, or a sudden one in one of
+// them, is no dependence. Stretches of zeros take no part. The sum ends where rho falls below what the largest of so
+// many scores without dependence has.
+func (s *score) dependence(scores int) float64 {
+	if s.stretch == nil {
+		return 1
+	}
+	n := len(s.stretch[0])
+	time := 1.
+	for h := 1; h <= n/3; h++ {
+		var rho []float64
+		for _, v := range s.stretch {
+			product, square := 0., 0.
+			for i, x := range v {
+				square += x * x
+				if i >= h {
+					product += x * v[i-h]
+				}
+			}
+			if square > 0 {
+				rho = append(rho, product/square*float64(n)/float64(n-h)+time/float64(n)) // as the mean was subtracted
+			}
+		}
+		slices.Sort(rho)
+		noise := 1.25 / math.Sqrt(float64(len(rho)*n)) * math.Sqrt(2*math.Log(1+float64(scores)))
+		if len(rho) == 0 || rho[len(rho)/2] < max(.02, noise) {
+			break
+		}
+		time += 2 * rho[len(rho)/2]
+	}
+	return 1 + s.every*(time-1)
+}
+
+// clearFlat makes flat stretches zero, those of one value: what slow waves leave of it is smooth, and no dependence.
+// They are those at the beginning and the end of a score that begins, ends or changes once, with the stretch of the
+// change; otherwise all, if they have the same value, as of a rare level. level: that of each stretch, NaN if not flat.
+func (s *score) clearFlat(level []float64) {
+	flat := slices.DeleteFunc(slices.Clone(level), math.IsNaN)
+	if len(flat) == 0 {
+		return
+	}
+	n, before, after := len(level), 0, 0
+	for before < n && level[before] == level[0] {
+		before++
+	}
+	for after < n-before && level[n-1-after] == level[n-1] {
+		after++
+	}
+	once, same := before+after == len(flat), slices.Min(flat) == slices.Max(flat)
+	for k, v := range level {
+		edge := before > 0 && k <= before || after > 0 && k >= n-1-after
+		if once && edge || same && !math.IsNaN(v) {
+			clear(s.stretch[k])
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package crossfit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// View is how g sees the time: g is a function of the row and of the view's code.
+type View struct {
+	Name string // "trend", "times", "day of the week", "trend and day of the week", ...
+	// Waves is the number of sines and cosines of 1, 2, ... half periods over the times, with the time itself before
+	// them; 0: no trend.
+	Waves int `json:",omitempty"`
+	Steps int `json:",omitempty"` // the time of a trend is rounded to a multiple of 1/Steps of its range; 0: not
+	// Times are told apart, each by itself; nil: not.
+	Times []float64 `json:",omitempty"`
+	Cycle *Cycle    `json:",omitempty"` // nil: no phase
+}
+
+// Cycle is a phase that recurs.
+type Cycle struct {
+	Name   string
+	Length float64 // in units of time
+	Floor  float64 // the phase is that of the last multiple of it; 0: of the time itself
+	Days   float64 // in a unit of time, for the day of the month; 0: the phase is that of Length
+	Waves  int     // pairs of sine and cosine
+}
+
+// Unit is what the times of a table count since 1970: "hour", "day", "week", "month" or "quarter". "" is for others.
+type Unit string
+
+const daysOfYear, daysOfMonth = 365.2425, 365.2425 / 12
+
+// cycles are those of the calendar.
+var cycles = map[Unit][]Cycle{
+	"hour": {{"hour of the day", 24, 0, 0, 4}, {"day of the week", 7 * 24, 24, 0, 3},
+		{"day of the month", daysOfMonth * 24, 24, 1. / 24, 3}, {"day of the year", daysOfYear * 24, 0, 0, 4}},
+	"day": {{"hour of the day", 1, 0, 0, 4}, {"day of the week", 7, 1, 0, 3},
+		{"day of the month", daysOfMonth, 1, 1, 3}, {"day of the year", daysOfYear, 0, 0, 4}},
+	"week":    {{"week of the year", daysOfYear / 7, 0, 0, 4}},
+	"month":   {{"month of the year", 12, 0, 0, 4}},
+	"quarter": {{"quarter of the year", 4, 0, 0, 2}},
+}
+
+// Phase is the place of a time in the cycle, from 0 to 1.
+func (c Cycle) Phase(t float64) float64 {
+	if c.Days > 0 {
+		return float64(time.Unix(int64(math.Floor(t*c.Days))*86400, 0).UTC().Day()-1) / 31
+	}
+	if c.Floor > 0 {
+		t = math.Floor(t/c.Floor) * c.Floor
+	}
+	return t/c.Length - math.Floor(t/c.Length)
+}
+
+// leastCycles is the least number of cycles in the times.
+const leastCycles = 4
+
+// Cycles lists the cycles of the calendar of which the times, ascending, have leastCycles, and several phases that
+// recur.
+func Cycles(unit Unit, times []float64) (out []Cycle) {
+	span := (times[len(times)-1] - times[0]) * (1 + 1/float64(len(times)-1))
+	for _, c := range cycles[unit] {
+		phases := map[float64]bool{}
+		for _, t := range times {
+			phases[math.Round(1e4*c.Phase(t))] = true
+		}
+		if span >= leastCycles*c.Length*.99 && len(phases) > 1 && 2*len(phases) <= len(times) {
+			c.Waves = min(c.Waves, len(phases)/2)
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// period is a cycle of plain numbers.
+func period(length float64, waves int) Cycle {
+	return Cycle{Name: fmt.Sprintf("a period of %.4g", length), Length: length, Waves: waves}
+}
+
+// Bounds of views: times that are told apart, rows of one on average, and steps of a trend by itself and with a phase.
+const mostTimes, rowsPerTime, mostSteps, mostStepsWithPhase = 128, 20, 256, 64
+
+// views are the candidates of one part. times: those that differ, ascending, of n rows.
+func views(times []float64, n int, cycles []Cycle) []View {
+	out := []View{{Name: "slow trend", Waves: 2}, {Name: "trend", Waves: 8}}
+	if s := len(times); s > 2 && s <= mostTimes && n >= rowsPerTime*s {
+		out = append(out, View{Name: "times", Times: times})
+	}
+	if len(times) > mostSteps {
+		out[0].Steps, out[1].Steps = mostSteps, mostSteps
+	}
+	for _, c := range cycles {
+		out = append(out, View{Name: c.Name, Cycle: &c})
+	}
+	return out
+}
+
+// with is a trend with a phase as well.
+func (v View) with(c View, times int) View {
+	v.Name, v.Cycle = v.Name+" and "+c.Name, c.Cycle
+	if times > mostStepsWithPhase {
+		v.Steps = mostStepsWithPhase
+	}
+	return v
+}
+
+// width is the length of a code.
+func (v View) width() int {
+	n := len(v.Times)
+	if v.Waves > 0 {
+		n += 1 + 2*v.Waves
+	}
+	if v.Cycle != nil {
+		n += 2 * v.Cycle.Waves
+	}
+	return n
+}
+
+// code of a time. unit scales times to 0 to 1.
+func (v View) code(t float64, unit func(t float64) float64) []float32 {
+	out := make([]float32, len(v.Times), v.width())
+	waves := func(phase float64, n int) {
+		for k := 1; k <= n; k++ {
+			sin, cos := math.Sincos(phase * float64(k))
+			out = append(out, float32(sin), float32(cos))
+		}
+	}
+	if v.Times != nil {
+		at, _ := slices.BinarySearch(v.Times, t)
+		if at == len(v.Times) || at > 0 && t-v.Times[at-1] < v.Times[at]-t {
+			at-- // the nearest
+		}
+		out[at] = 1
+	}
+	if v.Waves > 0 {
+		u := unit(t)
+		if v.Steps > 0 {
+			u = math.Round(u*float64(v.Steps)) / float64(v.Steps)
+		}
+		out = append(out, float32(2*u-1))
+		waves(math.Pi*u, v.Waves)
+	}
+	if v.Cycle != nil {
+		waves(2*math.Pi*v.Cycle.Phase(t), v.Cycle.Waves)
+	}
+	return out
+}
