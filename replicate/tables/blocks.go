@@ -14,6 +14,7 @@ type Block struct {
 	Name  string  `json:"name"` // its first time
 	Value float64 `json:"time"` // mean of its times, as table.Times has them
 	Rows  int     `json:"rows"`
+	Last  float64 `json:"-"` // of its times
 }
 
 // Bounds of the work, whatever the size of the table.
@@ -37,7 +38,7 @@ func blocksOf(t *table.Times, n int) (list []Block, per int) {
 		block := Block{Name: t.Names[from]}
 		for at := from; at < to; at++ {
 			block.Value += t.Values[at] / float64(to-from)
-			block.Rows += t.Counts[at]
+			block.Rows, block.Last = block.Rows+t.Counts[at], t.Values[at]
 		}
 		list = append(list, block)
 	}
@@ -54,15 +55,15 @@ func joinPresent(list []Block) (joined []Block, few int) {
 		return list, 0
 	}
 	before := &list[last-1]
-	before.Rows, before.Value = before.Rows+few, (before.Value+list[last].Value)/2
+	before.Rows, before.Value, before.Last = before.Rows+few, (before.Value+list[last].Value)/2, list[last].Last
 	return list[:last], few
 }
 
-// Sample holds the rows that answer whether the table drifts: in order of time, with the times of their blocks.
+// Sample holds the rows that answer whether the table drifts, in order of time.
 type Sample struct {
 	Blocks  []Block
 	Of      []int          // block of each row, ascending
-	Data    crossfit.Table // Time is that of the block, Order the place
+	Data    crossfit.Table // Order is the place
 	Encoder *table.Encoder
 	notes   []string // what was merged and left out
 	hidden  []string // what hides drift of y given x
@@ -83,7 +84,7 @@ func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
 		out.Of = append(out.Of, slices.Repeat([]int{i}, len(kept))...)
 	}
 	if per > 1 {
-		out.notes = append(out.notes, fmt.Sprintf("the tests for drift merge %d times to %d blocks of %d", n, len(list), per))
+		out.notes = append(out.notes, fmt.Sprintf("the map and the tests over time merge %d times to %d blocks of %d", n, len(list), per))
 	}
 	if len(rows) < len(all) {
 		out.notes = append(out.notes, fmt.Sprintf("drift was tested on %d of %d rows: every n-th in time order, at most %d "+
@@ -97,8 +98,8 @@ func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
 	if out.Data, out.Encoder, err = s.Data(rows); err != nil {
 		return nil, err
 	}
-	for i, block := range out.Of {
-		out.Data.Time[i], out.Data.Order[i] = list[block].Value, float64(i)
+	for i := range out.Of {
+		out.Data.Order[i] = float64(i)
 	}
 	return out, nil
 }

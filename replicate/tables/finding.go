@@ -120,7 +120,7 @@ func (f *Finding) sentence(hides []string) string {
 		least = min(least, q.P)
 		switch {
 		case q.Drift:
-			yes = append(yes, fmt.Sprintf("%s (p %s)", q.Name, PIs(q.P)))
+			yes = append(yes, fmt.Sprintf("%s (p %s)%s", q.Name, PIs(q.P), q.by()))
 		case q.Name == InRule && len(hides) > 0:
 			hidden = fmt.Sprintf("; whether %s drifts cannot be seen, as %s", q.Name, Joined(hides, "and"))
 		default:
@@ -135,6 +135,23 @@ func (f *Finding) sentence(hides []string) string {
 		text += "; no drift is found in " + Joined(no, "or")
 	}
 	return text + hidden
+}
+
+// by says by which phase a question's strongest test finds drift; empty for a trend.
+func (q Question) by() string {
+	var strongest QuestionTest
+	for i, t := range q.Tests {
+		if i == 0 || t.P < strongest.P {
+			strongest = t
+		}
+	}
+	switch strongest.View {
+	case "", "trend":
+		return ""
+	case "times":
+		return " from time to time"
+	}
+	return " by " + strongest.View
 }
 
 // Lines are the answers in detail, for a summary.

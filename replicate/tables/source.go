@@ -193,6 +193,7 @@ func (s *Stream) Encoded(encoder *table.Encoder, rows []int) (d crossfit.Table, 
 	if d.X, err = encoder.Encode(s.Table, rows); err != nil {
 		return d, err
 	}
+	d.Unit = s.unit()
 	d.Dim, d.Time, d.Order = encoder.Dim(), loop.Pick(s.Times.Of(), rows), loop.Pick(s.order, rows)
 	if s.Label != nil {
 		d.Classes, d.Target, d.Label = s.Label.Classes(), loop.Pick(s.Label.Target, rows), loop.Pick(s.Label.Class, rows)
@@ -202,18 +203,26 @@ func (s *Stream) Encoded(encoder *table.Encoder, rows []int) (d crossfit.Table, 
 
 // TimeUnit names the unit of half-lives.
 func (s *Stream) TimeUnit() string {
-	switch bin := s.Source.Bin; {
-	case bin.Unit != "":
-		return bin.Unit + "s"
-	case bin.Rows > 0 || bin.Blocks > 0:
+	switch unit := s.unit(); {
+	case unit != "":
+		return string(unit) + "s"
+	case s.Source.Bin != table.Bin{}:
 		return "blocks"
+	}
+	return "units of time"
+}
+
+// unit is what Times counts since 1970; "" for blocks and plain numbers.
+func (s *Stream) unit() crossfit.Unit {
+	if bin := s.Source.Bin; bin.Unit != "" || bin.Rows > 0 || bin.Blocks > 0 {
+		return crossfit.Unit(bin.Unit)
 	}
 	for _, c := range s.Table.Schema().Columns {
 		if c.Name == s.Source.Time && c.Kind == table.Time {
-			return "days"
+			return "day"
 		}
 	}
-	return "units of time"
+	return ""
 }
 
 // constant lists the features, and a label that is a number, that have one value in all these rows.

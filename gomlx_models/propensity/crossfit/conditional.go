@@ -21,7 +21,7 @@ func (t *tester) numbers(d Table, rows *sortedRows) [][]float64 {
 	out := make([][]float64, width)
 	for j := range out {
 		for _, at := range t.first {
-			out[j] = append(out[j], float64(rows.x[rows.at[at]*width+j]))
+			out[j] = append(out[j], float64(rows.x[t.at[at]*width+j]))
 		}
 		centre(out[j])
 	}
@@ -100,7 +100,7 @@ func (t *tester) outcomes(d Table, rows *sortedRows) (out [][]float64) {
 	if d.Target != nil {
 		y := make([]float64, len(t.first))
 		for i, at := range t.first {
-			y[i] = d.Target[rows.at[at]]
+			y[i] = d.Target[t.at[at]]
 		}
 		scores := propensity.NormalScores(slices.Clone(y), 1e-12)
 		for i := range y {
@@ -111,7 +111,7 @@ func (t *tester) outcomes(d Table, rows *sortedRows) (out [][]float64) {
 	for class := range d.Classes - 1 {
 		y := make([]float64, len(t.first))
 		for i, at := range t.first {
-			if int(d.Label[rows.at[at]]) == class {
+			if int(d.Label[t.at[at]]) == class {
 				y[i] = 1
 			}
 		}

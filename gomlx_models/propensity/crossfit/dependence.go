@@ -13,26 +13,27 @@ type score struct {
 	fine    []float64   // means of contiguous parts of the rows, or all rows if they are fewer than mostParts
 	stretch [][]float64 // a dozen of contiguous values, of mean 0; nil for a column that is a function of time
 	every   float64     // rows of the table for each value
+	ofTime  float64     // dependence of the means of times, in rows
 }
 
 // Bounds of the tests: parts of rows, and values that are ranked.
-const mostParts, leastRanked, mostRanked = 6000, 5000, 4 << 20
+const mostParts, leastRanked, mostRanked = 6000, mostParts, 4 << 20
 
 // waves is the number of cosines, of 1/2 to 8 periods over the time, to which columns are compared.
 const waves = 16
 
 // columnScores are the scores of the columns of x. at: the rows in time order.
-func columnScores(d Table, at []int) []score {
+func columnScores(d Table, at []int, r *recurrence) []score {
 	every := max(1, min(len(at)/leastRanked, len(at)*d.Dim/mostRanked))
-	return scores(len(at), d.Dim, every, func(i, column int) float64 { return float64(d.X[at[i]*d.Dim+column]) })
+	return scores(len(at), d.Dim, every, r, func(i, column int) float64 { return float64(d.X[at[i]*d.Dim+column]) })
 }
 
 // outcomeScores are those of y: of each class, or of the number.
-func outcomeScores(d Table, at []int) []score {
+func outcomeScores(d Table, at []int, r *recurrence) []score {
 	if d.Target != nil {
-		return scores(len(at), 1, 1, func(i, _ int) float64 { return d.Target[at[i]] })
+		return scores(len(at), 1, 1, r, func(i, _ int) float64 { return d.Target[at[i]] })
 	}
-	return scores(len(at), d.Classes, 1, func(i, class int) float64 {
+	return scores(len(at), d.Classes, 1, r, func(i, class int) float64 {
 		if int(d.Label[at[i]]) == class {
 			return 1
 		}
@@ -41,40 +42,40 @@ func outcomeScores(d Table, at []int) []score {
 }
 
 // scores are those of columns, of every so many of n rows.
-func scores(n, columns, every int, of func(i, column int) float64) (out []score) {
+func scores(n, columns, every int, r *recurrence, of func(i, column int) float64) (out []score) {
 	value := make([]float64, 0, n/every+1)
 	for j := range columns {
 		value = value[:0]
 		for i := 0; i < n; i += every {
 			value = append(value, of(i, j))
 		}
-		out = append(out, scoresOf(j, value, float64(every))...)
+		out = append(out, scoresOf(j, value, every, r)...)
 	}
 	return out
 }
 
 // scoresOf are the ranks of a column, and their squared distances from the middle, which tell a change of spread; of
 // two values only the first, and of one none. every: rows of the table for each value.
-func scoresOf(column int, value []float64, every float64) []score {
+func scoresOf(column int, value []float64, every int, r *recurrence) []score {
 	rank, distinct := ranks(value)
 	if distinct < 2 {
 		return nil
 	}
-	centre(rank)
-	out := []score{newScore(column, rank, every)}
+	r.centre(rank, every)
+	out := []score{newScore(column, rank, every, r)}
 	if distinct > 2 {
 		for i, v := range rank {
 			rank[i] = v * v
 		}
-		centre(rank)
-		out = append(out, newScore(column, rank, every))
+		r.centre(rank, every)
+		out = append(out, newScore(column, rank, every, r))
 	}
 	return out
 }
 
 // newScore condenses the values v, which have mean 0.
-func newScore(column int, v []float64, every float64) score {
-	s := score{column: column, every: every, fine: partMeans(v, min(mostParts, len(v)))}
+func newScore(column int, v []float64, every int, r *recurrence) score {
+	s := score{column: column, every: float64(every), fine: partMeans(v, min(mostParts, len(v)))}
 	slow := slowWaves(s.fine)
 	all, rest := 0., 0.
 	for i, x := range s.fine {
@@ -84,6 +85,8 @@ func newScore(column int, v []float64, every float64) score {
 	if rest < functionOfTime*all {
 		return s
 	}
+	v = slices.Clone(v)
+	s.ofTime = r.clear(v, every, slow)
 	level := make([]float64, stretches) // of stretches with one value, NaN of others
 	for k := range stretches {
 		from := len(v) * k / stretches
@@ -216,4 +219,164 @@ func (s *score) clearFlat(level []float64) {
 			clear(s.stretch[k])
 		}
 	}
+}
+
+// recurrence knows the times of rows, and the phases of cycles, which are no dependence.
+type recurrence struct {
+	state  []int     // time of each row, in time order
+	rows   []float64 // of each time
+	group  []int32   // entity of each row; nil: there are none
+	phases [][]phase // of the cycles that are looked for one at a time, of which the strongest counts
+}
+
+// phase is that of each time, of so many.
+type phase struct {
+	of    []int
+	count int
+}
+
+// Bounds of phases that are told apart, and of the F statistic from which they are taken to differ.
+const mostPhases, phasesDiffer = 24, 4
+
+// newRecurrence takes calendar's cycles each for itself, and others together.
+func newRecurrence(state []int, times []float64, calendar, others []Cycle) *recurrence {
+	r := &recurrence{state: state, rows: make([]float64, len(times))}
+	for _, s := range state {
+		r.rows[s]++
+	}
+	phases := func(c Cycle) phase {
+		seen := map[float64]int{}
+		for _, t := range times {
+			if key := math.Round(1e4 * c.Phase(t)); seen[key] == 0 {
+				seen[key] = len(seen) + 1
+			}
+		}
+		p := phase{count: len(seen)}
+		for _, t := range times {
+			at := c.Phase(t)
+			if len(seen) <= mostPeriod {
+				p.of = append(p.of, seen[math.Round(1e4*at)]-1)
+			} else {
+				p.of, p.count = append(p.of, int(at*mostPhases)), mostPhases
+			}
+		}
+		return p
+	}
+	for _, c := range calendar {
+		r.phases = append(r.phases, []phase{phases(c)})
+	}
+	var together []phase
+	for _, c := range others {
+		together = append(together, phases(c))
+	}
+	r.phases = append(r.phases, together)
+	return r
+}
+
+// Windows of times, in which the means of neighbouring times are compared, and the least number of times.
+const timeWindow, leastTimes = 16, 32
+
+// clear takes from values, of every so many rows in time order, what phases tell of them, and returns the
+// autocorrelation time of the means of times, in rows: of entities that depend on their own past, neighbouring rows do
+// not tell it.
+func (r *recurrence) clear(v []float64, every int, slow func(u float64) float64) float64 {
+	mean, count := make([]float64, len(r.rows)), make([]float64, len(r.rows))
+	for i, x := range v {
+		mean[r.state[i*every]] += x
+		count[r.state[i*every]]++
+	}
+	for s := range mean {
+		mean[s] /= max(1, count[s])
+	}
+	for _, list := range r.phases {
+		best, strongest := []float64(nil), phasesDiffer*1.
+		var of []int
+		for _, p := range list {
+			if effect, f := p.effect(mean, count); f > strongest {
+				best, strongest, of = effect, f, p.of
+			}
+		}
+		if best == nil {
+			continue
+		}
+		for i := range v {
+			v[i] -= best[of[r.state[i*every]]]
+		}
+		for s := range mean {
+			mean[s] -= best[of[s]]
+		}
+	}
+	perTime := float64(len(r.state)) / float64(len(mean))
+	if len(mean) < leastTimes || perTime < 2 || r.group != nil {
+		return 1
+	}
+	var first []float64 // autocorrelations
+	for from := 0; from+timeWindow <= len(mean); from += timeWindow {
+		part := slices.Clone(mean[from : from+timeWindow])
+		for i := range part {
+			part[i] -= slow((float64(from+i) + .5) / float64(len(mean)))
+		}
+		centre(part)
+		product, square := 0., 0.
+		for i, x := range part {
+			square += x * x
+			if i > 0 {
+				product += x * part[i-1]
+			}
+		}
+		if square > 0 {
+			first = append(first, product/square)
+		}
+	}
+	if len(first) == 0 {
+		return 1
+	}
+	slices.Sort(first)
+	rho := (first[len(first)/2] + 1./timeWindow) / (1 - 3./timeWindow) // as the mean was subtracted (Marriott and Pope 1954)
+	if rho < 3.5/math.Sqrt(float64(len(first)*timeWindow)) {
+		return 1
+	}
+	rho = min(rho, .95)
+	return 1 + perTime*(1+rho)/(1-rho)
+}
+
+// centre takes from values, of every so many rows, their mean; that of each entity.
+func (r *recurrence) centre(v []float64, every int) {
+	if r.group == nil {
+		centre(v)
+		return
+	}
+	for from := 0; from < len(v); {
+		to := from
+		for to < len(v) && r.group[to*every] == r.group[from*every] {
+			to++
+		}
+		centre(v[from:to])
+		from = to
+	}
+}
+
+// effect is the mean of each phase, and the F statistic of their differences among the means of times.
+func (p phase) effect(mean, count []float64) (effect []float64, f float64) {
+	effect, n := make([]float64, p.count), make([]float64, p.count)
+	total, all, between := 0., 0., 0.
+	for s, at := range p.of {
+		effect[at] += count[s] * mean[s]
+		n[at] += count[s]
+		total, all = total+count[s]*mean[s]*mean[s], all+count[s]*mean[s]
+	}
+	rows := 0.
+	for at := range effect {
+		if n[at] > 0 {
+			between += effect[at] * effect[at] / n[at]
+			rows += n[at]
+			effect[at] /= n[at]
+		}
+	}
+	common := all * all / rows
+	free := float64(len(mean) - p.count)
+	if free <= 0 || p.count < 2 {
+		return nil, 0
+	}
+	return effect, ((between - common) / float64(p.count-1)) / (max(total-between, 1e-12*total) / free)
 }

@@ -1,12 +1,14 @@
 package crossfit
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"tvps/data/random"
+	"tvps/gomlx_models/loop"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -46,7 +48,7 @@ func FindDrift(ctx context.Context, d Table, cfg Config, seed int64) (*Drift, er
 	if err != nil {
 		return nil, err
 	}
-	t := newTester(d, rows, o.cycles, cfg.Permutations, seed)
+	t := newTester(d, rows, o.cycles, periods(d.Unit, rows.times), cfg.Permutations, seed)
 	found := &Drift{Dependence: t.dependence, Chunks: t.chunks}
 	show := func(done float64) {
 		if cfg.Progress != nil {
@@ -68,6 +70,17 @@ func FindDrift(ctx context.Context, d Table, cfg Config, seed int64) (*Drift, er
 	return found, ctx.Err()
 }
 
+// periodShuffles are made to find the period of plain numbers.
+const periodShuffles = 39
+
+// strongest is the cycle by which the columns of x and y differ most from shuffled times.
+func strongest(ctx context.Context, d Table, rows *sortedRows, cycles []Cycle, seed int64) Cycle {
+	t := newTester(d, rows, nil, cycles, periodShuffles, seed)
+	t.views = t.views[len(t.views)-len(cycles):]
+	found := t.test(ctx, features(slices.Concat(t.x, t.y)), 0)
+	return cycles[max(0, slices.IndexFunc(cycles, func(c Cycle) bool { return c.Name == found.View }))]
+}
+
 // tester shuffles rows. Parts are contiguous rows, so few that a shuffle is fast.
 type tester struct {
 	shuffles   int
@@ -78,53 +91,82 @@ type tester struct {
 	state      []int      // time of each part, in views
 	views      []testView // codes of the times
 	share      []float64  // of the parts, by time
-	chunk      []int      // of each part
+	begin      []int      // first part of each chunk, and the end
+	entity     []int      // first chunk of each entity, and the end
+	at         []int      // rows in time order, entity by entity
 	chunks     int
 	dependence float64
 }
 
+// nearly is the share of the strongest statistic from which the shortest period is named.
+const nearly = .8
+
 // testView has a code for each time, of mean 0 over the parts.
 type testView struct {
-	name string
-	code *mat.Dense // [times, width]; nil: each time by itself
+	name   string
+	period bool       // of plain numbers
+	code   *mat.Dense // [times, width]; nil: each time by itself
 }
 
 // newTester prepares the shuffles.
-func newTester(d Table, rows *sortedRows, cycles []Cycle, shuffles int, seed int64) *tester {
+func newTester(d Table, rows *sortedRows, calendar, others []Cycle, shuffles int, seed int64) *tester {
 	n := len(rows.at)
-	t := &tester{shuffles: shuffles, seed: seed, parts: min(mostParts, n)}
-	times := loopTimes(d, rows)
-	t.first, t.state = make([]int, t.parts), make([]int, t.parts)
+	t := &tester{shuffles: shuffles, seed: seed, parts: min(mostParts, n), at: slices.Clone(rows.at)}
+	if d.Group != nil {
+		slices.SortStableFunc(t.at, func(a, b int) int { return cmp.Compare(d.Group[a], d.Group[b]) })
+	}
+	state := make([]int, n) // time of each row
+	for i, row := range t.at {
+		state[i], _ = slices.BinarySearch(rows.times, d.Time[row])
+	}
 	for k := range t.parts {
-		t.first[k] = (n*k + t.parts - 1) / t.parts
-		t.state[k], _ = slices.BinarySearch(rows.times, times[t.first[k]])
+		first := (n*k + t.parts - 1) / t.parts
+		t.first, t.state = append(t.first, first), append(t.state, state[first])
 	}
 	t.share = make([]float64, len(rows.times))
 	for _, s := range t.state {
 		t.share[s] += 1 / float64(t.parts)
 	}
-	t.x, t.y = columnScores(d, rows.at), outcomeScores(d, rows.at)
+	r := newRecurrence(state, rows.times, calendar, others)
+	if d.Group != nil {
+		r.group = loop.Pick(d.Group, t.at)
+	}
+	t.x, t.y = columnScores(d, t.at, r), outcomeScores(d, t.at, r)
 	all := slices.Concat(t.x, t.y)
 	t.dependence = 1
 	for i := range all {
-		t.dependence = max(t.dependence, all[i].dependence(len(all)))
+		t.dependence = max(t.dependence, all[i].dependence(len(all)), all[i].ofTime)
 	}
 	long, most := chunkTimes*(t.dependence-1), min(mostChunks, max(fewChunks, 2*len(rows.times)))
 	long = max(1, long, min(2*long, float64(n)/fewChunks), float64(n)/float64(most))
 	t.chunks = min(t.parts, max(leastChunks, int(float64(n)/long)))
-	t.addViews(rows.times, n, cycles)
-	for i := range t.parts {
-		t.chunk = append(t.chunk, i*t.chunks/t.parts)
-	}
+	t.addViews(rows.times, n, slices.Concat(calendar, others))
+	t.cut(r.group)
 	return t
 }
 
-func loopTimes(d Table, rows *sortedRows) []float64 {
-	out := make([]float64, len(rows.at))
-	for i, row := range rows.at {
-		out[i] = d.Time[row]
+// cut deals the parts to chunks: those of each entity to as many as its share of the rows allows, but at least
+// leastChunks.
+func (t *tester) cut(group []int32) {
+	of := func(part int) int32 {
+		if group == nil {
+			return 0
+		}
+		return group[t.first[part]]
 	}
-	return out
+	for from := 0; from < t.parts; {
+		to := from
+		for to < t.parts && of(to) == of(from) {
+			to++
+		}
+		chunks := min(to-from, max(leastChunks, t.chunks*(to-from)/t.parts))
+		t.entity = append(t.entity, len(t.begin))
+		for c := range chunks {
+			t.begin = append(t.begin, from+c*(to-from)/chunks)
+		}
+		from = to
+	}
+	t.entity, t.begin, t.chunks = append(t.entity, len(t.begin)), append(t.begin, t.parts), len(t.begin)
 }
 
 // addViews are those of Fit; the trend has the cosines of waves, over the rows instead of the time.
@@ -151,6 +193,7 @@ func (t *tester) addViews(times []float64, n int, cycles []Cycle) {
 			}
 		}
 		t.addView(v.Name, code)
+		t.views[len(t.views)-1].period = v.Cycle.Plain
 	}
 }
 
@@ -167,7 +210,7 @@ func (t *tester) addView(name string, code *mat.Dense) {
 			}
 		}
 	}
-	t.views = append(t.views, testView{name, code})
+	t.views = append(t.views, testView{name: name, code: code})
 }
 
 // feature is a function of the rows that is tested, with its values when the parts from[i] come to the places i.
@@ -233,16 +276,22 @@ func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnT
 	for p, size := range sizes[1:] {
 		largest[p] = slices.Max(size)
 	}
-	strongest := math.Inf(-1)
+	strongest, best := math.Inf(-1), 0
 	for i, z := range sizes[0] {
 		if z > strongest {
-			strongest, out.View = z, t.views[i%v].name
+			strongest, best = z, i
 		}
 		if f := i / v; f < len(list) && columns > 0 {
 			out.Size[list[f].column] = max(out.Size[list[f].column], z)
 		}
 	}
-	out.P = tail(strongest, largest)
+	out.P, out.View = tail(strongest, largest), t.views[best%v].name
+	for i := best - best%v; i < best; i++ { // a period is in its multiples, too
+		if t.views[best%v].period && t.views[i%v].period && sizes[0][i] > nearly*strongest {
+			out.View = t.views[i%v].name
+			break
+		}
+	}
 	for j, z := range out.Size {
 		if z > 0 {
 			out.Column[j] = tail(z, largest)
@@ -290,19 +339,14 @@ func (t *tester) sizes(list []feature, p int) []float64 {
 	return out
 }
 
-// shuffle puts the chunks in random order.
+// shuffle puts the chunks of each entity in random order.
 func (t *tester) shuffle(rng *rand.Rand) []int {
-	var begin []int
-	for i, c := range t.chunk {
-		if i == 0 || c != t.chunk[i-1] {
-			begin = append(begin, i)
-		}
-	}
-	begin = append(begin, t.parts)
 	out := make([]int, 0, t.parts)
-	for _, c := range rng.Perm(len(begin) - 1) {
-		for i := begin[c]; i < begin[c+1]; i++ {
-			out = append(out, i)
+	for e, first := range t.entity[:len(t.entity)-1] {
+		for _, c := range rng.Perm(t.entity[e+1] - first) {
+			for i := t.begin[first+c]; i < t.begin[first+c+1]; i++ {
+				out = append(out, i)
+			}
 		}
 	}
 	return out

@@ -47,7 +47,7 @@ func smooth(seed int64, n, dim int, phi float64) Table {
 // columnTests are the tests without networks.
 func columnTests(d Table, seed int64) *Drift {
 	rows := sortRows(d, Positions(d.Dim))
-	t := newTester(d, rows, nil, 199, seed)
+	t := newTester(d, rows, nil, nil, 199, seed)
 	return &Drift{Columns: t.test(context.Background(), features(t.x), d.Dim), Dependence: t.dependence, Chunks: t.chunks}
 }
 

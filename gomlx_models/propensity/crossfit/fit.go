@@ -25,6 +25,8 @@ type Table struct {
 	// week; nil: they have none. Rows of one time that depend on their neighbours need it, so
 	// that the held-out rows are contiguous in time.
 	Order []float64
+	// Group is the entity of each row, such as a shop: tests shuffle the chunks of each by themselves; nil: there are none.
+	Group []int32
 	Unit  Unit // what Time counts, for the phases of the calendar that may recur
 }
 
@@ -40,7 +42,7 @@ func (d Table) Until(T float64) Table {
 // Rows returns rows of the table, in the given order.
 func (d Table) Rows(at []int) Table {
 	out := Table{Dim: d.Dim, Time: loop.Pick(d.Time, at), Label: loop.Pick(d.Label, at), Classes: d.Classes,
-		Target: loop.Pick(d.Target, at), Order: loop.Pick(d.Order, at), Unit: d.Unit}
+		Target: loop.Pick(d.Target, at), Order: loop.Pick(d.Order, at), Group: loop.Pick(d.Group, at), Unit: d.Unit}
 	out.X = make([]float32, 0, len(at)*d.Dim)
 	for _, i := range at {
 		out.X = append(out.X, d.X[i*d.Dim:(i+1)*d.Dim]...)
@@ -64,6 +66,8 @@ func (d Table) check() error {
 		return errors.New("crossfit: rows have labels and targets; give one of them")
 	case (d.Label != nil) != (d.Classes > 0):
 		return fmt.Errorf("crossfit: %d labels of %d classes; give both or none", len(d.Label), d.Classes)
+	case d.Group != nil && len(d.Group) != n:
+		return fmt.Errorf("crossfit: %d samples, but the groups of %d", n, len(d.Group))
 	case d.Label != nil && len(d.Label) != n:
 		return fmt.Errorf("crossfit: %d samples but %d labels", n, len(d.Label))
 	}
@@ -255,6 +259,9 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 			return errors.New("crossfit: conditional weights need labels or targets; the rows have none")
 		}
 		o.Config.Kinds = []Kind{Covariate}
+	}
+	if all := periods(d.Unit, rows.times); all != nil && o.Config.Like == nil {
+		o.cycles = []Cycle{strongest(ctx, d, rows, all, seed)}
 	}
 	grid := o.Config.Candidates
 	planned := (len(views(rows.times, len(rows.at), o.cycles)) + o.Config.Ensemble) * grid[0].Updates

@@ -26,6 +26,7 @@ type Cycle struct {
 	Floor  float64 // the phase is that of the last multiple of it; 0: of the time itself
 	Days   float64 // in a unit of time, for the day of the month; 0: the phase is that of Length
 	Waves  int     // pairs of sine and cosine
+	Plain  bool    // a period of plain numbers, not of the calendar
 }
 
 // Unit is what the times of a table count since 1970: "hour", "day", "week", "month" or "quarter". "" is for others.
@@ -35,13 +36,13 @@ const daysOfYear, daysOfMonth = 365.2425, 365.2425 / 12
 
 // cycles are those of the calendar.
 var cycles = map[Unit][]Cycle{
-	"hour": {{"hour of the day", 24, 0, 0, 4}, {"day of the week", 7 * 24, 24, 0, 3},
-		{"day of the month", daysOfMonth * 24, 24, 1. / 24, 3}, {"day of the year", daysOfYear * 24, 0, 0, 4}},
-	"day": {{"hour of the day", 1, 0, 0, 4}, {"day of the week", 7, 1, 0, 3},
-		{"day of the month", daysOfMonth, 1, 1, 3}, {"day of the year", daysOfYear, 0, 0, 4}},
-	"week":    {{"week of the year", daysOfYear / 7, 0, 0, 4}},
-	"month":   {{"month of the year", 12, 0, 0, 4}},
-	"quarter": {{"quarter of the year", 4, 0, 0, 2}},
+	"hour": {{"hour of the day", 24, 0, 0, 4, false}, {"day of the week", 7 * 24, 24, 0, 3, false},
+		{"day of the month", daysOfMonth * 24, 24, 1. / 24, 3, false}, {"day of the year", daysOfYear * 24, 0, 0, 4, false}},
+	"day": {{"hour of the day", 1, 0, 0, 4, false}, {"day of the week", 7, 1, 0, 3, false},
+		{"day of the month", daysOfMonth, 1, 1, 3, false}, {"day of the year", daysOfYear, 0, 0, 4, false}},
+	"week":    {{"week of the year", daysOfYear / 7, 0, 0, 4, false}},
+	"month":   {{"month of the year", 12, 0, 0, 4, false}},
+	"quarter": {{"quarter of the year", 4, 0, 0, 2, false}},
 }
 
 // Phase is the place of a time in the cycle, from 0 to 1.
@@ -75,9 +76,31 @@ func Cycles(unit Unit, times []float64) (out []Cycle) {
 	return out
 }
 
-// period is a cycle of plain numbers.
-func period(length float64, waves int) Cycle {
-	return Cycle{Name: fmt.Sprintf("a period of %.4g", length), Length: length, Waves: waves}
+// mostEven bounds the evenly spaced times in which a period is looked for, and mostPeriod its steps.
+const mostEven, mostPeriod = 1024, 64
+
+// periods are the cycles that plain numbers may have: 2, 3, ... steps of evenly spaced times, of which some may be
+// missing. There are none for units of the calendar.
+func periods(unit Unit, times []float64) (out []Cycle) {
+	if len(times) < 2*leastCycles || cycles[unit] != nil {
+		return nil
+	}
+	step := math.Inf(1)
+	for i := range times[1:] {
+		step = min(step, times[i+1]-times[i])
+	}
+	span := (times[len(times)-1] - times[0]) / step
+	for _, t := range times {
+		if at := (t - times[0]) / step; math.Abs(at-math.Round(at)) > 1e-6 || span > mostEven {
+			return nil
+		}
+	}
+	for steps := 2; steps <= min(mostPeriod, (int(span+.5)+1)/leastCycles); steps++ {
+		length := float64(steps) * step
+		out = append(out, Cycle{Name: fmt.Sprintf("a period of %.6g", length), Length: length,
+			Waves: min(4, steps/2), Plain: true})
+	}
+	return out
 }
 
 // Bounds of views: times that are told apart, rows of one on average, and steps of a trend by itself and with a phase.

@@ -49,7 +49,7 @@ func (m *measurement) columns(progress func(share float64)) (*Columns, error) {
 	d := m.Data.Rows(tables.Thin(crossfit.Positions(len(m.Data.Time)), columnRows))
 	d.Order = nil // so that no row equals a fitted one: all are weighted by the networks of all folds
 	logs := func(d crossfit.Table) ([]float64, error) {
-		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Value, crossfit.WeightOptions{Kind: kind})
+		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Last, crossfit.WeightOptions{Kind: kind})
 		if err != nil {
 			return nil, err
 		}

@@ -41,7 +41,7 @@ func (m *measurement) maps(progress func(share float64)) ([]Map, error) {
 	for at, block := range m.Blocks {
 		progress(float64(at) / float64(len(m.Blocks)))
 		for i := range out {
-			w, err := m.g.WeightsOf(m.ctx, d, block.Value, crossfit.WeightOptions{Kind: kinds[i]})
+			w, err := m.g.WeightsOf(m.ctx, d, block.Last, crossfit.WeightOptions{Kind: kinds[i]})
 			if err != nil {
 				return nil, err
 			}

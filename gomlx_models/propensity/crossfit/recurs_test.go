@@ -1,0 +1,121 @@
+package crossfit
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/data/random"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// recurring draws rows of two values at each of so many times; the mean of the first one is that of its time. exact is
+// the log ratio of the densities at the last time and at a row's own.
+func recurring(seed int64, times, rows int, unit Unit, mean func(t int) float64) (d Table, exact []float64) {
+	rng := random.New(seed, "recurring")
+	d = Table{Dim: 2, Unit: unit}
+	for t := range times {
+		for range rows {
+			x := mean(t) + rng.NormFloat64()
+			d.X, d.Time = append(d.X, float32(x), float32(rng.NormFloat64())), append(d.Time, float64(t))
+			exact = append(exact, logNormal(x-mean(times-1))-logNormal(x-mean(t)))
+			d.Order = append(d.Order, float64(len(d.Order)))
+		}
+	}
+	return d, exact
+}
+
+// TestRecurs: drift that recurs is found, and g sees it: the stream of the paper's Figure 5, weekends, and eight
+// periods of 40 times.
+func TestRecurs(t *testing.T) {
+	demand.Slow(t)
+	for _, c := range []struct {
+		name        string
+		times, rows int
+		unit        Unit
+		mean        func(t int) float64
+		view        string
+		rank        float64 // least rank correlation with the exact log ratio
+	}{
+		{"Figure 5", 100, 100, "", func(t int) float64 { return .5 + 2*math.Sin(2*math.Pi*float64(t)/5) }, "a period of 5", .9},
+		{"weekends", 182, 40, "day", func(t int) float64 { return map[bool]float64{true: 1}[t%7 >= 5] }, "day of the week", .9},
+		{"periods", 40, 25, "", func(t int) float64 { return 1.5 * math.Sin(2*math.Pi*float64(t)/5) }, "a period of 5", .9},
+	} {
+		d, exact := recurring(1, c.times, c.rows, c.unit, c.mean)
+		cfg := DefaultConfig()
+		cfg.Candidates, cfg.Ensemble = cfg.Candidates[:1], 1
+		found, err := FindDrift(t.Context(), d, cfg, 1)
+		demand.NoError(t, err)
+		if found.Columns.P > .01 || found.Columns.View != c.view || found.Columns.Column[1] < .01 {
+			t.Errorf("%s: %+v, autocorrelation time %.2f, %d chunks", c.name, found.Columns, found.Dependence, found.Chunks)
+		}
+		o := fitOwn(t, d, cfg, 1)
+		w := weigh(t, o, float64(c.times-1), WeightOptions{Kind: Covariate})
+		rank := stat.Correlation(ranked(w.LogOmega), ranked(exact), nil)
+		t.Logf("%s: rank correlation %.3f by %s", c.name, rank, o.Covariate.View.Name)
+		if rank < c.rank || !strings.Contains(o.Covariate.View.Name, c.view) {
+			t.Errorf("%s: rank correlation %.3f by %s", c.name, rank, o.Covariate.View.Name)
+		}
+	}
+}
+
+func ranked(v []float64) []float64 {
+	out, _ := ranks(v)
+	return out
+}
+
+// panel draws 100 weeks of 20 entities, each a stationary series of autocorrelation .9 that moves by so many standard
+// deviations over the weeks.
+func panel(seed int64, moves float64) Table {
+	rng := random.New(seed, "panel")
+	d := Table{Dim: 1}
+	state := make([]float64, 20)
+	for week := range 100 {
+		for e := range state {
+			if state[e] = .9*state[e] + math.Sqrt(1-.81)*rng.NormFloat64(); week == 0 {
+				state[e] = rng.NormFloat64()
+			}
+			d.X, d.Time = append(d.X, float32(state[e]+moves*float64(week)/99)), append(d.Time, float64(week))
+			d.Group = append(d.Group, int32(e))
+		}
+	}
+	return d
+}
+
+// TestPanel: entities that depend on their own past are no drift, and with their groups one standard deviation is
+// found: of half of one no test could see more than a third, as a series has five independent stretches.
+func TestPanel(t *testing.T) {
+	tables := 20
+	if demand.Nightly {
+		tables = 200
+	}
+	for _, grouped := range []bool{false, true} {
+		called, power := 0, 0
+		for seed := range int64(tables) {
+			for _, moves := range []float64{0, 1} {
+				d := panel(seed, moves)
+				if !grouped {
+					d.Group = nil
+				}
+				found, err := FindDrift(context.Background(), d, DefaultConfig(), seed)
+				demand.NoError(t, err)
+				yes := 0
+				if min(found.Columns.P, found.Score.P) <= .025 {
+					yes = 1
+				}
+				if moves == 0 {
+					called += yes
+				} else {
+					power += yes
+				}
+			}
+		}
+		t.Logf("groups %v: drift called in %d of %d without drift, in %d of %d with 1 sd", grouped, called, tables, power, tables)
+		if expected := .05 * float64(tables); float64(called) > expected+2*math.Sqrt(expected) || grouped && power < tables/2 {
+			t.Errorf("groups %v: drift called in %d of %d without drift, in %d with 1 sd", grouped, called, tables, power)
+		}
+	}
+}
