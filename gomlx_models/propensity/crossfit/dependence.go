@@ -225,6 +225,7 @@ func (s *score) clearFlat(level []float64) {
 type recurrence struct {
 	state  []int     // time of each row, in time order
 	rows   []float64 // of each time
+	scores int       // that are asked, at most
 	group  []int32   // entity of each row; nil: there are none
 	phases [][]phase // of the cycles that are looked for one at a time, of which the strongest counts
 }
@@ -273,8 +274,10 @@ func newRecurrence(state []int, times []float64, calendar, others []Cycle) *recu
 	return r
 }
 
-// Windows of times, in which the means of neighbouring times are compared, and the least number of times.
-const timeWindow, leastTimes = 16, 32
+// Windows of times, in which the means of neighbouring times are compared, and the least number of times. If the means
+// vary mostBetween times as much as those of independent rows, all rows of a time have something in common: then the
+// times differ, and that is drift.
+const timeWindow, leastTimes, mostBetween = 16, 3 * timeWindow, 1.2
 
 // clear takes from values, of every so many rows in time order, what phases tell of them, and returns the
 // autocorrelation time of the means of times, in rows: of entities that depend on their own past, neighbouring rows do
@@ -311,8 +314,12 @@ func (r *recurrence) clear(v []float64, every int, slow func(u float64) float64)
 		return 1
 	}
 	var first []float64 // autocorrelations
+	between, all := 0., 0.
 	for from := 0; from+timeWindow <= len(mean); from += timeWindow {
 		part := slices.Clone(mean[from : from+timeWindow])
+		if distinct := slices.Compact(slices.Sorted(slices.Values(part))); len(distinct) < timeWindow/2 {
+			continue // a rare level, of which slow waves leave something smooth
+		}
 		for i := range part {
 			part[i] -= slow((float64(from+i) + .5) / float64(len(mean)))
 		}
@@ -324,16 +331,19 @@ func (r *recurrence) clear(v []float64, every int, slow func(u float64) float64)
 				product += x * part[i-1]
 			}
 		}
-		if square > 0 {
+		if between += square / (timeWindow - 1); square > 0 {
 			first = append(first, product/square)
 		}
 	}
-	if len(first) == 0 {
+	for _, x := range v {
+		all += x * x / float64(len(v))
+	}
+	if len(first) == 0 || between/float64(len(first))*perTime > mostBetween*all {
 		return 1
 	}
 	slices.Sort(first)
 	rho := (first[len(first)/2] + 1./timeWindow) / (1 - 3./timeWindow) // as the mean was subtracted (Marriott and Pope 1954)
-	if rho < 3.5/math.Sqrt(float64(len(first)*timeWindow)) {
+	if rho < (1+math.Sqrt(2*math.Log(1+float64(r.scores))))/math.Sqrt(float64(len(first)*timeWindow)) {
 		return 1
 	}
 	rho = min(rho, .95)

@@ -128,6 +128,7 @@ func newTester(d Table, rows *sortedRows, calendar, others []Cycle, shuffles int
 		t.share[s] += 1 / float64(t.parts)
 	}
 	r := newRecurrence(state, rows.times, calendar, others)
+	r.scores = 2 * (d.Dim + max(1, d.Classes))
 	if d.Group != nil {
 		r.group = loop.Pick(d.Group, t.at)
 	}

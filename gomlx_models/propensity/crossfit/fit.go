@@ -25,7 +25,7 @@ type Table struct {
 	// week; nil: they have none. Rows of one time that depend on their neighbours need it, so
 	// that the held-out rows are contiguous in time.
 	Order []float64
-	// Group is the entity of each row, such as a shop: tests shuffle the chunks of each by themselves; nil: there are none.
+	// Group is the entity of each row, such as a shop, whose chunks the tests shuffle by themselves; nil: there are none.
 	Group []int32
 	Unit  Unit // what Time counts, for the phases of the calendar that may recur
 }
