@@ -120,7 +120,7 @@ func TestTerminal(t *testing.T) {
 	if len(lines) > 30 || lines[len(lines)-1] != "Page: "+filepath.Join(s.tmp, "index.html") {
 		t.Errorf("%d lines:\n%s", len(lines), stdout)
 	}
-	for _, want := range []string{"  a  Drifting Gaussian: Everything 0.646, ", "12 claims: 7 hold, ",
+	for _, want := range []string{"  a  Drifting Gaussian: Everything 64.6%, ", "12 claims: 7 hold, ",
 		"  + holds          +28.4 points              On the Gaussian, Ours is better than Everything\n"} {
 		if !strings.Contains(stdout, want) || strings.Contains(stdout, "gallery: ") {
 			t.Errorf("no %q, or the gallery next to itself, in\n%s", want, stdout)

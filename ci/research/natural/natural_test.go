@@ -198,7 +198,7 @@ func TestWords(t *testing.T) {
 		lost = "none"
 	}
 	sentence := fmt.Sprintf("[%d real tables](figures/gallery/archive/natural-drift/README.md), mixing boosted trees of several "+
-		"time scales beats one tuned time scale on %d, loses on %s.", n, committee.Won, lost)
+		"time scales beats one tuned time scale on %d and loses on %s.", n, committee.Won, lost)
 	readme := strings.Join(strings.Fields(string(demand.Read(t, "../../../README.md"))), " ")
 	check(strings.Contains(readme, sentence), "README.md says "+sentence)
 }

@@ -36,8 +36,9 @@ const feeWeb = 2
 //
 // Found: both. Log loss .490 with joint weights, .528 with tuned forgetting (difference -.0382, from -.0705 to
 // -.0060), .551 with equal weights. Last ten test blocks, against equal weights: -.042 (-.055 to -.029). Later
-// orders: .502 against .550, -.048. The command drift finds drift of y given x, strongest around 2024-W09, the first
-// week without the fee.
+// orders: .502 against .550, -.048. That was with the g of that day, which XLA trained. With the one of plain Go that
+// followed it: .497 with joint weights (against tuned forgetting -.0307, from -.0506 to -.0108), later orders .508,
+// -.042. The command drift finds drift of y given x, strongest around 2023-W31, the first week with the fee.
 func Fee(seed int64, from, to int) []table.Column {
 	shop := random.New(0, "fee shop")
 	effects := func(n int) (out []float64) {
