@@ -97,10 +97,14 @@ func find(ctx context.Context, opts artifact.Options) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(cache, "mujoco", Version+"-"+platform)
+	library := wheel.Members[0].In(dir)
+	if err := artifact.CheckPrivate(cache, library); err != nil {
+		return "", fmt.Errorf("MuJoCo was not loaded: %w", err)
+	}
 	if _, err := wheel.Unpack(ctx, dir, opts); err != nil {
 		return "", fmt.Errorf("cannot get MuJoCo: %w; or set %s to a libmujoco %s", err, PathEnv, Version)
 	}
-	return wheel.Members[0].In(dir), nil
+	return library, nil
 }
 
 // load opens the file, looks up the functions and installs the log handler.
