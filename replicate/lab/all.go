@@ -45,6 +45,9 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	made := l.each(o, func(f paper.Figure, o Options) (*Result, error) {
 		plan, err := l.Plan(f, o)
 		if err == nil {
+			err = l.keepOthers(f, o)
+		}
+		if err == nil {
 			drafts = append(drafts, &draft{figure: f, options: o, plan: plan})
 		}
 		return nil, err

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	if err := o.CheckOut(); err != nil {
+	if err := cmp.Or(o.CheckOut(), l.keepOthers(f, o)); err != nil {
 		return nil, err
 	}
 	d := &draft{figure: f, options: o, plan: plan}
@@ -80,6 +81,9 @@ func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
 	panels, state, err := l.stored(f, o)
 	if err == nil && state.Stored == 0 {
 		err = l.nothing(f, o)
+	}
+	if err == nil {
+		err = l.keepOthers(f, o)
 	}
 	if err != nil {
 		return nil, err

@@ -6,17 +6,23 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"html"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"tvps/data/artifact"
+	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
@@ -143,6 +149,34 @@ func (o Options) CheckOut() error {
 	}
 	if err := artifact.TryWrite(o.Out); err != nil {
 		return fmt.Errorf("cannot write the output folder %s (%w): make it writable or choose another", o.Out, err)
+	}
+	return nil
+}
+
+// keepOthers returns a usage error if the output folder of a figure has a page or verdicts that are not its own. A
+// figure of another scale there is replaced, with a sentence.
+func (l *Lab) keepOthers(f paper.Figure, o Options) error {
+	title, rest, _ := strings.Cut(f.Title, ":")
+	if rest != "" {
+		title += ":" // Figure 1 is not Figure 10
+	}
+	for name, mark := range map[string]string{figures.PageFile: "<title>" + html.EscapeString(title),
+		claimsFile: fmt.Sprintf("%q: %q", "figure", f.Name())} {
+		path := filepath.Join(o.Out, name)
+		text, err := artifact.ReadFile(path, 1<<30)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (len(text) < len(mark) || strings.Contains(string(text), mark)) {
+			continue
+		}
+		return usage.Errorf("%s is no file of %s, so it is kept: name another folder with --out", path, f.Command())
+	}
+	folder, err := figures.OpenFolder(o.Out)
+	if err != nil {
+		return nil // there is no figure
+	}
+	var drawn claims.Record
+	text, err := folder.Read(figures.ProvenanceFile)
+	if err == nil && json.Unmarshal(text, &drawn) == nil && drawn.Scale != "" && drawn.Scale != o.Scale {
+		fmt.Fprintf(l.Stderr, "The figure of the scale %s in %s will be replaced.\n", drawn.Scale, o.Out)
 	}
 	return nil
 }
