@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -27,7 +26,7 @@ func exportCommand() *cobra.Command {
 			"columns " + strings.Join(exportedNames(), ", ") + ".",
 		Args: usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return e.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return e.run(cmd)
 		},
 	}
 	cmd.Flags().StringVar(&e.format, "format", "",
@@ -38,10 +37,14 @@ func exportCommand() *cobra.Command {
 	return cmd
 }
 
-func (e *exportFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+func (e *exportFlags) run(cmd *cobra.Command) error {
 	if err := e.resolve(); err != nil {
 		return usage.Error(err)
 	}
+	if err := keepForeign(cmd, e.out, "--out", exportedNames()...); err != nil {
+		return err
+	}
+	ctx, stdout, stderr := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	store, err := runs.View(e.folder)
 	if err != nil {
 		return usage.Errorf("%w: name another with --results", err)

@@ -190,7 +190,7 @@ func (f *tableFlags) page(cmd *cobra.Command, file, dir, mark string,
 		return err
 	}
 	index := filepath.Join(dir, "index.html")
-	if err := keepForeign(cmd, index, "<title>"+mark); err != nil {
+	if err := keepForeign(cmd, index, "--out", "<title>"+mark); err != nil {
 		return err
 	}
 	if err := checkOutputs(file, f.json, index); err != nil {

@@ -145,7 +145,8 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 			return mistake(err)
 		}
 	}
-	if err := checkOutputs(file, f.out, f.score, f.json); err != nil {
+	if err := cmp.Or(checkOutputs(file, f.out, f.score, f.json),
+		keepForeign(cmd, f.out, "--out", "row", "weight", "log_omega", "spread")); err != nil {
 		return err
 	}
 	var advice *backtest.Advice
