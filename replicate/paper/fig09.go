@@ -57,7 +57,6 @@ func Fig9() Figure {
 			{
 				ID:    "fig9-weighted-below",
 				Text:  "The past weighted by omega is nearer to the present than the raw past",
-				Short: "weighting by omega brings the past nearer to the present",
 				Place: "Eq. omega_t_T; not a claim about the picture",
 				Says:  `the weighted past stands for the present: "our method produces accurate estimates"`,
 				Parts: []Part{{Panel: "a", Series: "ours", Base: "raw", Test: Below}},
