@@ -162,7 +162,11 @@ func (v Verification) Print(w io.Writer, flags string) error {
 			b.WriteString(line + "\n")
 		}
 	}
-	if stored, of := v.Stored(); stored < of {
+	stored, of := v.Stored()
+	if stored == 0 {
+		b.WriteString("No run is stored. --tables figures/gallery judges the tables of the gallery.\n")
+	}
+	if stored < of {
 		fmt.Fprintf(&b, "All missing runs, each run once: %s%s\n", v.All(), flags)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -29,8 +29,7 @@ func ParseScale(name string) (Scale, error) {
 		}
 		names = append(names, string(s))
 	}
-	return "", fmt.Errorf("there is no scale %q; did you mean %q? (%s)", name, usage.Nearest(name, names),
-		strings.Join(names, ", "))
+	return "", fmt.Errorf("there is no scale %q%s (%s)", name, usage.Proposal(name, names), strings.Join(names, ", "))
 }
 
 // ByScale holds settings of type S for each declared scale.

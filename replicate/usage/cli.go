@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // interrupted is the exit code of a command that was interrupted, as shells report it for Ctrl-C. Others are 0,
@@ -144,10 +145,21 @@ func Root(name, short, things string, commands ...*cobra.Command) *cobra.Command
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return Errorf("%w (see `%s --help`)", err, cmd.CommandPath())
+		return Errorf("%w%s (see `%s --help`)", err, nearFlag(cmd, err), cmd.CommandPath())
 	})
 	cmd.AddCommand(commands...)
 	return cmd
+}
+
+// nearFlag proposes the flag of the command that is near to an unknown one.
+func nearFlag(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return Proposal("--"+unknown.GetSpecifiedName(), names)
 }
 
 // Choose runs a command that only has subcommands: without arguments it prints the help. Otherwise it returns a usage
@@ -161,7 +173,7 @@ func Choose(cmd *cobra.Command, things string, args []string) error {
 		names = append(names, c.Name())
 	}
 	slices.Sort(names)
-	return Errorf("there is no %s %q%s (`%s --help` lists them)", things, args[0], proposal(args[0], names),
+	return Errorf("there is no %s %q%s (`%s --help` lists them)", things, args[0], Proposal(args[0], names),
 		cmd.CommandPath())
 }
 

@@ -32,7 +32,7 @@ func Errorf(format string, args ...any) error { return Error(fmt.Errorf(format, 
 func Known(missing string, names, known []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return Errorf("%s %q%s (%s)", missing, name, proposal(name, known), strings.Join(known, ", "))
+			return Errorf("%s %q%s (%s)", missing, name, Proposal(name, known), strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -49,8 +49,8 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// proposal is `; did you mean "..."?`, or nothing where more than half of the nearest name would have to be changed.
-func proposal(name string, known []string) string {
+// Proposal is `; did you mean "..."?`, or nothing where more than half of the nearest name would have to be changed.
+func Proposal(name string, known []string) string {
 	nearest := Nearest(name, known)
 	if 2*levenshtein.Distance(strings.ToLower(name), nearest, nil) > max(len(name), len(nearest)) {
 		return ""

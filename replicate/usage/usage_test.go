@@ -10,7 +10,7 @@ import (
 // Only a name that is near is proposed.
 func TestProposal(t *testing.T) {
 	for name, want := range map[string]string{"fig": `; did you mean "fig1"?`, "al": `; did you mean "all"?`, "plan": "", "x": ""} {
-		if got := proposal(name, []string{"all", "fig1", "status"}); got != want {
+		if got := Proposal(name, []string{"all", "fig1", "status"}); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
