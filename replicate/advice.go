@@ -20,7 +20,7 @@ func advice(err error) string {
 	switch {
 	case errors.As(err, &folder) && folder.Locks:
 		return ": mount it with locks (Lustre: -o flock; NFS: without nolock and local_lock), or give each process a " +
-			"folder of its own with --results and join them with `merge`"
+			"folder of its own with --results and copy these together"
 	case folder != nil && folder.Err == nil:
 		return ": choose another with --results"
 	case folder != nil:

@@ -23,7 +23,7 @@ func TestAdvice(t *testing.T) {
 			": make it writable or choose another with --results"},
 		{&runs.FolderError{Dir: "r", Problem: "does not lock files", Err: full, Locks: true},
 			": mount it with locks (Lustre: -o flock; NFS: without nolock and local_lock), or give each process a folder of " +
-				"its own with --results and join them with `merge`"},
+				"its own with --results and copy these together"},
 		{&runs.WriteError{What: "result file", Path: "f", Err: full}, ": free some space and start again"},
 		{&runs.FormatError{Path: "f"}, ": use the program that wrote it, or another folder with --results"},
 		{&runs.InterruptedError{Done: 1, Total: 8, What: "finished"}, ", start again to continue"},
