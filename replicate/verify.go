@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -117,39 +115,9 @@ func (f *verifyFlags) open(cmd *cobra.Command) (*lab.Lab, lab.Options, error) {
 	return l, o, err
 }
 
-// keepForeign returns a usage error if the file of an answer is there, has a content, and was not written by the
-// command: then its beginning and end lack one of the marks. flag is that of the file.
+// keepForeign is usage.KeepForeign for a file that the command writes where a flag says.
 func keepForeign(cmd *cobra.Command, file, flag string, marks ...string) error {
-	if info, err := os.Stat(file); err != nil || info.Size() == 0 || !info.Mode().IsRegular() {
-		return nil
-	}
-	text, err := ends(file)
-	if err != nil || slices.ContainsFunc(marks, func(mark string) bool { return !strings.Contains(text, mark) }) {
-		return usage.Errorf("%s was not written by `%s`, so it is kept: name another place with %s", file,
-			cmd.CommandPath(), flag)
-	}
-	return nil
-}
-
-// ends returns the first and the last 64 KB of a file: the title of a page, the names of a table's columns (of Parquet
-// they are at the end).
-func ends(path string) (string, error) {
-	const most = 64 << 10
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	head, err := io.ReadAll(io.LimitReader(file, most))
-	if err != nil {
-		return "", err
-	}
-	size, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return "", err
-	}
-	tail, err := io.ReadAll(io.NewSectionReader(file, max(0, size-most), most))
-	return string(head) + "\n" + string(tail), err
+	return usage.KeepForeign(file, "was not written by `"+cmd.CommandPath()+"`", flag, marks...)
 }
 
 // checkResults returns a usage error if the user named a folder of runs that does not exist.

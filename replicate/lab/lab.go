@@ -7,11 +7,9 @@ package lab
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -163,11 +161,12 @@ func (l *Lab) keepOthers(f paper.Figure, o Options) error {
 	for name, mark := range map[string]string{figures.PageFile: "<title>" + html.EscapeString(title),
 		claimsFile: fmt.Sprintf("%q: %q", "figure", f.Name())} {
 		path := filepath.Join(o.Out, name)
-		text, err := artifact.ReadFile(path, 1<<30)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && (len(text) < len(mark) || strings.Contains(string(text), mark)) {
+		if info, err := os.Stat(path); err == nil && info.Size() < int64(len(mark)) { // no claims
 			continue
 		}
-		return usage.Errorf("%s is no file of %s, so it is kept: name another folder with --out", path, f.Command())
+		if err := usage.KeepForeign(path, "is no file of "+f.Command(), "--out", mark); err != nil {
+			return err
+		}
 	}
 	folder, err := figures.OpenFolder(o.Out)
 	if err != nil {

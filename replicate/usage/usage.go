@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -72,6 +73,40 @@ func File(path string) error {
 		return Errorf("the output %s is a folder; name a file", path)
 	}
 	return nil
+}
+
+// KeepForeign returns a usage error if the file of an answer is there, has a content, and its beginning and end lack
+// one of the marks: then another program wrote it. why says so in the error, and flag names another place.
+func KeepForeign(file, why, flag string, marks ...string) error {
+	if info, err := os.Stat(file); err != nil || info.Size() == 0 || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, err := ends(file)
+	if err != nil || slices.ContainsFunc(marks, func(mark string) bool { return !strings.Contains(text, mark) }) {
+		return Errorf("%s %s, so it is kept: name another place with %s", file, why, flag)
+	}
+	return nil
+}
+
+// ends returns the first and the last 64 KB of a file: the title of a page, the names of a table's columns (of Parquet
+// they are at the end).
+func ends(path string) (string, error) {
+	const most = 64 << 10
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	head, err := io.ReadAll(io.LimitReader(file, most))
+	if err != nil {
+		return "", err
+	}
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return "", err
+	}
+	tail, err := io.ReadAll(io.NewSectionReader(file, max(0, size-most), most))
+	return string(head) + "\n" + string(tail), err
 }
 
 // interruption is the error of work that Ctrl-C stopped and that says where, or what is kept. It matches
