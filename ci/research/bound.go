@@ -3,7 +3,7 @@ package main
 import (
 	"path/filepath"
 
-	"tvps/data/artifact"
+	"tvps/ci/research/natural"
 	"tvps/data/gaussian"
 	"tvps/data/statistics"
 	"tvps/figures"
@@ -19,12 +19,7 @@ func boundCommand() *cobra.Command {
 		Short: "Draw the paper's bound on the risk under drift, on the Gaussian",
 		Args:  usage.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			p := boundChart(gaussian.Paper())
-			picture, err := figures.SVG(figures.Figure{Title: p.Title, Panels: []figures.Chart{p}}, p)
-			if err != nil {
-				return err
-			}
-			return artifact.Replace(filepath.Join(out, "bound.svg"), picture, 0o644)
+			return natural.Draw(filepath.Join(out, "bound.svg"), boundChart(gaussian.Paper()))
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", out, "output folder")

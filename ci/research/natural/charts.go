@@ -9,8 +9,8 @@ import (
 	"tvps/replicate/tables/backtest"
 )
 
-// draw writes a chart as SVG.
-func draw(path string, p figures.Chart) error {
+// Draw writes a chart as SVG.
+func Draw(path string, p figures.Chart) error {
 	picture, err := figures.SVG(figures.Figure{Title: p.Title, Panels: []figures.Chart{p}}, p)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func Report(folder string, all []*Losses) ([]Block, error) {
 		}
 		err := artifact.Replace(filepath.Join(folder, "regrets-"+s.Name+".svg"), regrets(found, leaders), 0o644)
 		if i == 0 {
-			err = errors.Join(err, draw(filepath.Join(folder, "profile.svg"), profiles(found, leaders)))
+			err = errors.Join(err, Draw(filepath.Join(folder, "profile.svg"), profiles(found, leaders)))
 		}
 		if err != nil {
 			return nil, err
@@ -178,7 +178,7 @@ func (t Dataset) blocks() string {
 // page writes the page of a table, with its chart: the difference of each rule to tuned forgetting in each suite.
 func page(folder string, t Dataset, all []*Losses) error {
 	folder = filepath.Join(folder, t.Name)
-	if err := errors.Join(artifact.MakeFolder(folder), draw(filepath.Join(folder, "chart.svg"), course(all[0]))); err != nil {
+	if err := errors.Join(artifact.MakeFolder(folder), Draw(filepath.Join(folder, "chart.svg"), course(all[0]))); err != nil {
 		return err
 	}
 	without := ""
