@@ -13,7 +13,7 @@ import (
 	"tvps/ci/demand"
 )
 
-// costs are the cells of BenchmarkCell; {} is another number each time, so that each is compiled anew.
+// costs are the cells of BenchmarkCell; {} is another number each time, so that each is compiled.
 var costs = []struct{ kernel, name, code string }{
 	{"python3", "trivial", "print({})"},
 	{"tvps", "trivial", "%%\nfmt.Println({})"},

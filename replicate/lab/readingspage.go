@@ -69,7 +69,8 @@ func (v verdictsByReading) markdown() string {
 	return fmt.Sprintf("# Verdicts by reading\n\n"+
 		"The paper leaves points open ([interpretations](../../../../replicate/paper/INTERPRETATIONS.md)). Does it\n"+
 		"matter how they are read?\n\n**Of %s, %d hold under one reading and do not hold under another.** The verdict of\n"+
-		"%d changes in some way, perhaps to undecided, from the default to at least one other reading of the same seeds.\n\n![Verdicts by claim and reading](%s.svg)\n\n"+
+		"%d changes in some way, perhaps to undecided, from the default to at least one other reading of the same seeds.\n\n"+
+		"![Verdicts by claim and reading](%s.svg)\n\n"+
 		"A row is a claim, a column a [reading](#the-readings). *Default* has the [gallery's](../../README.md)\n"+
 		"verdicts, *same seeds* those of the default with the seeds and steps of the readings. Left out are robots (three seeds\n"+
 		"decide nothing), Figure 12 (it repeats Figure 1) and Figures 6, 8, 9 and 13 (they take long). An empty cell was not\n"+

@@ -36,8 +36,8 @@ func charts(fig figures.Figure) error {
 	return nil
 }
 
-// broken matches the end of a line of a chart's script, after which the statement or list goes on, and the space at the
-// begin of the next. A notebook stores each line as a string of its own.
+// broken matches the end of a line of a chart's script, after which the statement or list continues, and the space at
+// the begin of the next. A notebook stores each line as a string of its own.
 var broken = regexp.MustCompile(`([;{,(\[])\n\s*`)
 
 // firstSentence is the caption in a notebook. The others, and what a panel's points are, stand on the figure's page.
