@@ -1,7 +1,9 @@
 package propensity
 
 import (
+	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"tvps/ci/demand"
@@ -142,6 +144,41 @@ func TestStandardScore(t *testing.T) {
 		if correlation < .96 || rms > .4 {
 			t.Errorf("window %d: correlation %.3f and RMS error %.3f with the exact log ratio", window, correlation, rms)
 		}
+	}
+}
+
+// TestLogMixture compares the score with log p_T / sum_s n_s/N p_s, exactly, for times of different numbers of samples.
+// Its mean over the samples is about 1, and samples at one place have one weight, whenever they were drawn.
+func TestLogMixture(t *testing.T) {
+	counts := equal(20, 300)
+	counts[3], counts[19] = 900, 150
+	d := gaussian(6, periodic, counts...)
+	f, err := Fit(context.Background(), open(t, ""), d, DefaultConfig(), 0)
+	demand.NoError(t, err)
+	defer f.Close()
+	got, err := f.Score.LogMixture(context.Background(), f.samples, 19)
+	demand.NoError(t, err)
+	want := make([]float64, len(got))
+	for i, x := range d.X {
+		all := 0.0
+		for s, n := range counts {
+			all += float64(n) / float64(len(got)) * math.Exp(logNormal(float64(x)-periodic(float64(s))))
+		}
+		want[i] = logNormal(float64(x)-periodic(19)) - math.Log(all)
+	}
+	correlation, rms := agreement(got, want)
+	_, nothing := agreement(make([]float64, len(want)), want)
+	mean := stat.Mean(ClipNone.Weights(got), nil)
+	t.Logf("correlation %.3f, RMS error %.3f (of a constant 0: %.3f), mean %.3f", correlation, rms, nothing, mean)
+	if correlation < .95 || rms > .35*nothing || math.Abs(mean-1) > .1 {
+		t.Errorf("correlation %.3f, RMS error %.3f and mean %.3f", correlation, rms, mean)
+	}
+	samples := f.samples
+	samples.Time = make([]int32, len(got))
+	again, err := f.Score.LogMixture(context.Background(), samples, 19)
+	demand.NoError(t, err)
+	if !slices.Equal(again, got) {
+		t.Error("the score depends on the time at which a sample was drawn")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/gomlx/core/tensors"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Score is a fitted g.
@@ -111,6 +112,51 @@ func (s *Score) prior(T float64) float64 {
 	}
 	u := (T - s.times[i-1]) / (s.times[i] - s.times[i-1])
 	return (1-u)*s.logCount[i-1] + u*s.logCount[i]
+}
+
+// LogMixture returns log of p_T over the mixture of all fitted times at the given samples,
+//
+//	g(x_i,T) - log n_T - log sum_s exp(g(x_i,s)) + log sum_s n_s,
+//
+// limited to +-60: the balance heuristic of Veach and Guibas (1995), by which a sample's weight does not depend on the
+// time at which it was drawn. T and the errors are those of [Score.LogOmega]. The Standard method has no such score.
+func (s *Score) LogMixture(ctx context.Context, samples Samples, T float64) ([]float64, error) {
+	if s.e.cfg.Method == Standard {
+		return nil, fmt.Errorf("propensity: the standard score does not depend on time; use %s or %s", Method1, Method2)
+	}
+	at, err := s.index(T)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.e.checkSamples(samples, s.e.pool.X, len(s.times)); err != nil {
+		return nil, err
+	}
+	data := s.e.data(s.e.pool.X, s.table(T))
+	defer net.Free(data[1:]...)
+	g := func(time int32) ([]float32, error) {
+		return s.evaluate(ctx, samples, slices.Repeat([]int32{time}, len(samples.Row)), data)
+	}
+	out, err := g(at)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Repeat([]float64{math.Inf(-1)}, len(out)) // log sum_s exp(g(x_i,s))
+	for time := range s.times {
+		values, err := g(int32(time))
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range values {
+			high, low := max(all[i], float64(v)), min(all[i], float64(v))
+			all[i] = high + math.Log1p(math.Exp(low-high))
+		}
+	}
+	constant := floats.LogSumExp(s.logCount) - s.prior(T)
+	logs := make([]float64, len(out))
+	for i, v := range out {
+		logs[i] = Bounded(float64(v) - all[i] + constant)
+	}
+	return logs, nil
 }
 
 // logBeta is LogOmega for the Standard method.

@@ -7,8 +7,8 @@ import (
 
 // learners are the declared learners. The first are those of Section 3.1.1, Meta-Weight-Net of Figure 4, and for
 // comparison the exact omega, the standard propensity score of Section 2 and the pre-trained network as it is.
-// ours-conditional is not in the paper, and no figure draws it by default. A comment names the label of a learner's
-// equation in the paper's source.
+// The mixtures and ours-conditional are not in the paper, and no figure draws them by default. A comment names the
+// label of a learner's equation in the paper's source.
 var learners []Learner
 
 var (
@@ -60,6 +60,15 @@ var (
 	_ = Declare(Learner{
 		Look:   looks.Look{Name: "ours", Label: "Ours", Color: "#d62728"}, // Eq. 15
 		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: timeVarying}},
+		Method: MethodOfSettings,
+	})
+	_ = Declare(Learner{
+		Look:   looks.Look{Name: "exact-mixture", Label: "Exact weights, mixture", Color: "#7f7f00", Dash: "8 3 2 3 2 3"},
+		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: exactMixture}},
+	})
+	_ = Declare(Learner{
+		Look:   looks.Look{Name: "mixture", Label: "Ours, mixture", Color: "#8c2d04", Dash: "10 4"},
+		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: mixture}},
 		Method: MethodOfSettings,
 	})
 	_ = Declare(Learner{

@@ -3,15 +3,18 @@ package supervised
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/runs"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // timeVarying fits g from scratch on all samples up to t and returns omega(x_i, t, t_i).
 func timeVarying(ctx context.Context, run *RunContext, data Samples, t int) (Omega, error) {
-	return run.learned(ctx, data, t, 1)
+	return run.learned(ctx, data, t, 1, (*propensity.Score).LogOmega)
 }
 
 // standard returns beta(x_i), which does not depend on time: the estimator's method differs.
@@ -19,7 +22,7 @@ func standard(ctx context.Context, run *RunContext, data Samples, t int) (Omega,
 	if t < run.Settings.Window { // everything is current: nothing to weigh
 		return Omega{Log: make([]float64, data.Len())}, nil
 	}
-	return run.learned(ctx, data, t, run.Settings.Window)
+	return run.learned(ctx, data, t, run.Settings.Window, (*propensity.Score).LogOmega)
 }
 
 // conditional returns omega(x_i, y_i, t, t_i) / omega(x_i, t, t_i), which is p_t(y|x) / p_{t_i}(y|x): the drift of y
@@ -58,10 +61,34 @@ func exact(_ context.Context, run *RunContext, data Samples, t int) (Omega, erro
 	return Omega{Log: out}, nil
 }
 
-// learned returns omega of data by a g that is fitted on the training samples of steps 0..t, and its held-out loss.
-// With g-start=previous that fit starts where a fit on the data up to t-1 ended. The earlier fit is made from scratch,
-// at twice the cost: so a step depends on no other step of its run. least is the first step at which g can be fitted.
-func (run *RunContext) learned(ctx context.Context, data Samples, t, least int) (Omega, error) {
+// exactMixture returns the closed form of p_t over the mixture of the steps 0..t: the balance heuristic.
+func exactMixture(_ context.Context, run *RunContext, data Samples, t int) (Omega, error) {
+	if run.Stream.LogRatio == nil {
+		return Omega{}, fmt.Errorf("scenario %s has no closed form of omega; leave out the learner exact-mixture",
+			run.Settings.Scenario)
+	}
+	out := make([]float64, data.Len())
+	inverse := make([]float64, t+1) // log p_s / p_t
+	for i := range out {
+		for s := range inverse {
+			inverse[s] = run.Stream.LogRatio(data.Row[i], data.Label[i], s, t)
+		}
+		out[i] = math.Log(float64(t+1)) - floats.LogSumExp(inverse)
+	}
+	return Omega{Log: out}, nil
+}
+
+// mixture is exactMixture by the g of timeVarying.
+func mixture(ctx context.Context, run *RunContext, data Samples, t int) (Omega, error) {
+	return run.learned(ctx, data, t, 1, (*propensity.Score).LogMixture)
+}
+
+// learned returns the weights of data, which weights makes of a g that is fitted on the training samples of steps 0..t,
+// and g's held-out loss. With g-start=previous that fit starts where a fit on the data up to t-1 ended. The earlier fit
+// is made from scratch, at twice the cost: so a step depends on no other step of its run. least is the first step at
+// which g can be fitted.
+func (run *RunContext) learned(ctx context.Context, data Samples, t, least int,
+	weights func(*propensity.Score, context.Context, propensity.Samples, float64) ([]float64, error)) (Omega, error) {
 	var start *propensity.Score
 	var err error
 	if run.Settings.GStart == "previous" && t > least {
@@ -73,7 +100,7 @@ func (run *RunContext) learned(ctx context.Context, data Samples, t, least int) 
 	if err != nil {
 		return Omega{}, err
 	}
-	logs, err := score.LogOmega(ctx, run.inputsOfG(data), float64(t))
+	logs, err := weights(score, ctx, run.inputsOfG(data), float64(t))
 	if err != nil {
 		return Omega{}, err
 	}

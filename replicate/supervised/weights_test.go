@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/labelshift"
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity"
 )
@@ -103,5 +104,42 @@ func TestConditionalIsARatio(t *testing.T) {
 		if !differ {
 			t.Errorf("%s: the g that sees x alone changes nothing", start)
 		}
+	}
+}
+
+// TestExactMixture: over all samples of the past the exact mixture weights have the mean 1, and the labels that they
+// weigh are those of the present. A sample that the present cannot have weighs nothing.
+func TestExactMixture(t *testing.T) {
+	shift := labelshift.CIFAR10b
+	stream := &Stream{LogRatio: func(_, y int32, T, s int) float64 { return shift.LogRatio(int(y), T, s) }}
+	const at = 20
+	var data Samples
+	for s := range at + 1 {
+		for y := range shift.Classes {
+			for range int(math.Round(shift.Probability(y, s) * 1000)) {
+				data.Row, data.Label, data.Time = append(data.Row, 0), append(data.Label, int32(y)), append(data.Time, int32(s))
+			}
+		}
+	}
+	got, err := exactMixture(context.Background(), &RunContext{Stream: stream}, data, at)
+	demand.NoError(t, err)
+	sum, labels := 0.0, make([]float64, shift.Classes)
+	for i, v := range got.Log {
+		sum += math.Exp(v)
+		labels[data.Label[i]] += math.Exp(v) / float64(data.Len())
+	}
+	if mean := sum / float64(data.Len()); math.Abs(mean-1) > 1e-3 {
+		t.Errorf("the mean weight is %v", mean)
+	}
+	for y, got := range labels {
+		if want := shift.Probability(y, at); math.Abs(got-want) > 1e-3 {
+			t.Errorf("label %d has the share %v, want %v", y, got, want)
+		}
+	}
+	never := &Stream{LogRatio: func(_, _ int32, T, _ int) float64 { return math.Inf(1 - 2*T) }} // step 0 alone has it
+	one := Samples{Row: []int32{0}, Label: []int32{0}, Time: []int32{0}}
+	if got, err = exactMixture(context.Background(), &RunContext{Stream: never}, one, 1); err != nil ||
+		!math.IsInf(got.Log[0], -1) {
+		t.Errorf("a sample that the present cannot have has log omega %v, %v", got.Log, err)
 	}
 }
