@@ -43,7 +43,7 @@ func newSandbox(t *testing.T) *sandbox {
 
 // command prepares a call. Commands that compute get the sandbox's folders and backend.
 func (s *sandbox) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
-	if len(args) > 0 && slices.Contains([]string{"fig1", "status", "study"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"fig1", "status"}, args[0]) {
 		for _, f := range [][2]string{{"--backend", "go"}, {"--results", s.results}, {"--out", s.out}} {
 			drawn := args[0] != "status" && !slices.Contains(args, "--no-draw")
 			if !slices.Contains(args, f[0]) && (f[0] != "--out" || drawn) {
@@ -111,11 +111,6 @@ var longer = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0-1", "--se
 
 func fig1(args []string, more ...string) []string {
 	return slices.Concat([]string{"fig1"}, args, more)
-}
-
-// studyArgs are the arguments of the Gaussian's study in the same miniature.
-func studyArgs(more ...string) []string {
-	return slices.Concat([]string{"study", "--scenario", "gaussian"}, miniature[2:], more)
 }
 
 // wholeTable is what uninterrupted found, as tests of this package run one after another.

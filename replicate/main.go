@@ -43,7 +43,7 @@ Pictures and verdicts: figures/gallery/README.md    Your own table: replicate/TA
 func listed(c lab.Catalog) []group {
 	return []group{
 		{"Figures", append(figureCommands(c), allCommand(c))},
-		{"Verdicts", []*cobra.Command{verifyCommand(c), studyCommand(c)}},
+		{"Verdicts", []*cobra.Command{verifyCommand(c)}},
 		{"Your own tables", []*cobra.Command{driftCommand(), weightsCommand(), backtestCommand()}},
 		{"Runs on disk", []*cobra.Command{statusCommand(c), exportCommand()}},
 		{"Cluster", []*cobra.Command{submitCommand(c)}},

@@ -47,17 +47,6 @@ func TestErrors(t *testing.T) {
 		{fig1(miniature, "--results", belowFile), 1, []string{belowFile, "--results"}},
 		{fig1(miniature, "--results", file), 1, []string{file, "is a file", "--results"}},
 		{fig1(miniature, "--out", belowFile), 1, []string{belowFile, "--out"}},
-		{studyArgs("--scenario", "gausian"), 2, []string{`did you mean "gaussian"`}},
-		{studyArgs("--row", "clip-non"), 2, []string{`no row "clip-non"`, `did you mean "clip-none"`}},
-		{studyArgs("--row", "clip-none", "--update", file), 2, []string{"--update", "--row"}},
-		{studyArgs("--verdicts", "--loss"), 2, []string{"--verdicts", "--loss"}},
-		{studyArgs("--verdicts", "--row", "clip-non"), 2, []string{`no reading "clip-non"`, `did you mean "clip-none"`}},
-		{studyArgs("--stored"), 2, []string{"--stored", "--verdicts"}},
-		{studyArgs("--verdicts", "--stored", "--tables", "none"), 2, []string{"there is no folder none"}},
-		{studyArgs("--panel", "a"), 2, []string{"--panel", "replicate study --help"}},
-		{studyArgs("--update", belowFile), 1, []string{belowFile, "--update"}},
-		{studyArgs("--update", file), 1, []string{file, "<!-- study:gaussian:begin -->"}},
-		{studyArgs("--out", belowFile), 1, []string{belowFile, "--out"}},
 		{[]string{"status", "fig15"}, 2, []string{`"fig15"`, `did you mean "fig1"`}},
 		{[]string{"pretrain", "--width", "0"}, 2, []string{"width is 0"}},
 		{[]string{"pretrain", "--out", file}, 2, []string{file, "is a file"}},
@@ -179,25 +168,6 @@ func TestStatus(t *testing.T) {
 	demand.Words(t, stdout, "partial: 3 of 6 steps")
 	_, stderr := s.succeed(t, fig1(miniature, "--set", "epochs=3")...)
 	demand.Words(t, stderr, "epochs 2 -> 3")
-}
-
-// TestStudyCommand: the chosen rows are computed and printed as a table; the second call computes nothing.
-func TestStudyCommand(t *testing.T) {
-	s := newSandbox(t)
-	for _, words := range []string{"8 to compute", "all stored"} {
-		code, stdout, stderr := s.run(t, studyArgs("--row", "clip-none")...)
-		if code != 0 || !strings.Contains(stderr, words) {
-			t.Fatalf("exit code %d, no %q in %s", code, words, stderr)
-		}
-		demand.Words(t, stdout,
-			"Seeds 0; 3 steps (1, 3, 5) of 7.", "clip=none", "I2",
-			filepath.Join(s.out, "study.md"))
-	}
-	text, err := os.ReadFile(filepath.Join(s.out, "study.md"))
-	want := "`go run ./replicate study --scale tiny --seeds 0 --set steps=7 "
-	if err != nil || !strings.Contains(string(text), want) {
-		t.Errorf("%v, the page does not say %s:\n%s", err, want, text)
-	}
 }
 
 // TestDoctorFindsDamagedData: the exit code is 1 and the file is named.

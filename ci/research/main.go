@@ -11,8 +11,8 @@ import (
 const grace = 2 * time.Second
 
 func main() {
-	usage.Main(usage.Root("research", "Benchmarks and studies of the authors", "command", naturalCommand(), collectedCommand(),
-		boundCommand()), grace, noAdvice)
+	usage.Main(usage.Root("research", "Benchmarks and studies of the authors", "command", naturalCommand(), studyCommand(),
+		readingsCommand(), boundCommand()), grace, noAdvice)
 }
 
 func noAdvice(error) string { return "" }

@@ -131,13 +131,6 @@ func (p Panel) Trained() []string { return without(p.Series, p.References) }
 // floors are those of the protocol that are references of the panel.
 func (p Panel) floors() []string { return among(p.Protocol.Floors, p.References) }
 
-// Stored tells whether all runs of the panel are stored, with every step.
-func (p Panel) Stored(store *runs.Store) bool {
-	return !slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool {
-		return store.State(job.Spec, job.Steps).Kind != runs.Done
-	})
-}
-
 // Collected is a panel with those of its runs that have every step.
 type Collected struct {
 	Panel

@@ -100,6 +100,17 @@ func pick(all runs.Report, plan []claims.Panel) runs.Report {
 	return all
 }
 
+// idsOf is the set of the identities of the panels' runs.
+func idsOf(panels ...claims.Panel) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range panels {
+		for _, job := range p.Jobs {
+			out[job.Spec.ID()] = true
+		}
+	}
+	return out
+}
+
 // String returns the figure's line in the summary: its verdicts, its page, and why it is not complete.
 func (m Made) String() string {
 	var parts []string

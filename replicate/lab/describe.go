@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -161,8 +160,8 @@ func ofPanels(panels []claims.Collected, say func(claims.Collected) string) []st
 	return out
 }
 
-// shortCommit names the commit in twelve digits, and says if the checkout had changes.
-func shortCommit(p runs.Provenance) string {
+// ShortCommit names the commit in twelve digits, and says if the checkout had changes.
+func ShortCommit(p runs.Provenance) string {
 	commit := cmp.Or(p.Commit[:min(12, len(p.Commit))], "unknown")
 	if p.Dirty {
 		commit += " with changes"
@@ -285,16 +284,6 @@ func (o Options) pageCommand(f paper.Figure, panels ...string) string {
 		o.Panels = panels
 	}
 	return o.Command(f.Command())
-}
-
-// writeFiles writes files of a folder by name, each atomically.
-func writeFiles(dir string, files map[string][]byte) error {
-	for name, text := range files {
-		if err := artifact.Replace(filepath.Join(dir, name), text, 0o644); err != nil {
-			return fmt.Errorf("cannot write %s: %w", name, err)
-		}
-	}
-	return nil
 }
 
 // WriteJSON writes v to a file as indented JSON, atomically.

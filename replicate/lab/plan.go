@@ -206,13 +206,9 @@ func (l *Lab) execute(ctx context.Context, jobs []runs.Job, workers int,
 	return runs.Execute(ctx, l.Store, jobs, o)
 }
 
-// computeAll computes the missing runs of panels. Failed runs are an error.
-func (l *Lab) computeAll(ctx context.Context, plan []claims.Panel, workers int) error {
-	report, err := l.execute(ctx, ranked(plan, false), workers, nil)
-	if err != nil {
-		return err
-	}
-	return report.Err()
+// ComputeAll computes the missing runs of panels. Failed runs are in the report.
+func (l *Lab) ComputeAll(ctx context.Context, plan []claims.Panel, workers int) (runs.Report, error) {
+	return l.execute(ctx, ranked(plan, false), workers, nil)
 }
 
 // ranked lists the runs of all panels, those of panels with less work first. With seedsFirst the first seeds of all

@@ -134,7 +134,7 @@ func TestAnswers(t *testing.T) {
 	points("If the last step alone is current, it is %.1f better than Ours on the Gaussian", "better")
 	mean["images"], mean["periodic"] = mean["fig3b-standard-ignores/0"]/100, mean["fig5b-standard-ignores/0"]/100
 	points("correlations with the true score are %.2f and %.2f.", "images", "periodic")
-	readings := string(demand.Read(t, filepath.Join(gallery, readingFolder, "README.md")))
+	readings := string(demand.Read(t, filepath.Join(gallery, "archive", "readings", "README.md")))
 	if n := regexp.MustCompile(`Of (\d+) claims, (\d+) hold`).FindStringSubmatch(readings); n == nil {
 		t.Error("the page of readings does not say how many claims depend on them")
 	} else if text := fmt.Sprintf("Of %s claims, [%s hold by one reading]", n[1], n[2]); !strings.Contains(strings.Join(strings.Fields(readme), " "), text) {

@@ -2,8 +2,7 @@
 // claims, the command that makes it, its result and its time. It is data only: the declarations are passed to package
 // lab, which plans, computes, judges and draws.
 //
-// INTERPRETATIONS.md numbers the points that the paper leaves open; alternatives.go lists their other readings as
-// rows of the study.
+// INTERPRETATIONS.md numbers the points that the paper leaves open; ci/research/study compares their other readings.
 package paper
 
 import (

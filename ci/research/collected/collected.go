@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"tvps/ci/research/study"
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
@@ -25,13 +26,12 @@ var scenarios = []supervised.Scenario{
 }
 
 // Tables declares the tables of the scenarios.
-func Tables() []paper.Table {
-	table := func(scenario, title string) paper.Table {
+func Tables() []study.Table {
+	table := func(scenario, title string) study.Table {
 		series := []string{"everything", "recent", "finetune", "ours", "standard"}
-		return paper.Table{Panel: paper.Panel{Key: scenario, Title: title, Scenario: scenario, Series: series},
-			Compared: series, Factor: 100, Unit: "%", Program: "./ci/research collected"}
+		return study.Table{Panel: paper.Panel{Key: scenario, Title: title, Scenario: scenario, Series: series}}
 	}
-	return []paper.Table{table(scenarios[0].Name, "UCI gas sensor array drift"), table(scenarios[1].Name, "Yearbook")}
+	return []study.Table{table(scenarios[0].Name, "UCI gas sensor array drift"), table(scenarios[1].Name, "Yearbook")}
 }
 
 // declare declares the stream of a data set of so many steps. Its samples are drawn from each step's own rows: no shift

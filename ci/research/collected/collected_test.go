@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/ci/research/study"
 	"tvps/figures"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
@@ -77,16 +78,20 @@ func TestGolden(t *testing.T) {
 	l, err := lab.Open(t.Context(), lab.PaperCatalog(&supervised.Protocol), lab.OpenOptions{Results: t.TempDir(),
 		Stdout: io.Discard, Stderr: io.Discard})
 	demand.NoError(t, err)
-	_, err = l.Study(t.Context(), Tables(), lab.StudyOptions{Options: lab.Options{Scale: experiment.Tiny,
+	_, _, err = study.Make(t.Context(), l, Tables(), study.Options{Options: lab.Options{Scale: experiment.Tiny,
 		Panels: []string{"gas"}, Seeds: []int64{0, 1}, Workers: 2, Out: out}})
 	demand.NoError(t, err)
-	rows := func(path string) []figures.Row {
-		rows, err := figures.ReadCSV(bytes.NewReader(demand.Read(t, path)))
+	rows := func(text []byte) []figures.Row {
+		rows, err := figures.ReadCSV(bytes.NewReader(text))
 		demand.NoError(t, err)
 		return rows
 	}
-	want := rows(filepath.Join("testdata", "study.csv"))
-	for i, got := range rows(filepath.Join(out, "study.csv")) {
+	folder, err := figures.OpenFolder(out)
+	demand.NoError(t, err)
+	made, err := folder.Read("study.csv")
+	demand.NoError(t, err)
+	want := rows(demand.Read(t, filepath.Join("testdata", "study.csv")))
+	for i, got := range rows(made) {
 		value := got.Value
 		got.Value = want[i].Value
 		if got != want[i] || math.Abs(value-got.Value) > .03 { // of 220 test samples, by rounding

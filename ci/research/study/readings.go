@@ -1,25 +1,22 @@
-package lab
+package study
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"tvps/figures"
 	"tvps/replicate/claims"
+	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
 
-// The verdicts by reading: claims of the paper, judged under each of its readings by the same seeds and steps. Package
-// paper declares the readings.
-
-// verdictsByReading is what the study says of claims.
+// verdictsByReading are claims of the paper, judged under each of its readings by the same seeds and steps.
 type verdictsByReading struct {
 	Readings []judgedReading // the default is the first, by the declared samples, then by the seeds and steps of the others
 	claims   []paper.Claim   // those that a reading can change and whose runs are stored under one that does
@@ -27,10 +24,10 @@ type verdictsByReading struct {
 
 // judgedReading are the verdicts under one reading.
 type judgedReading struct {
-	paper.Alternative
+	Alternative
 	Seeds  string
 	Claims map[string]claims.Judged // by ID, without those whose runs are the default's
-	judged [][]claims.Panel         // of each of Catalog.readingFigures
+	judged [][]claims.Panel         // of each of figuresOf
 	panels []claims.Panel           // those of which runs are made, with the series of claims alone
 }
 
@@ -40,27 +37,33 @@ const defaults = 2
 // readingName is the stem of the files, readingFolder their folder in the gallery.
 const readingName, readingFolder = "readings", "archive/readings"
 
-// ReadingNames lists the names and the scenarios of readings.
-func ReadingNames(readings []paper.Reading) (names, scenarios []string) {
-	for _, r := range readings {
-		names, scenarios = append(names, r.Name), append(scenarios, r.Scenarios...)
-	}
-	slices.Sort(scenarios)
-	return names, slices.Compact(scenarios)
+// CheckReadings returns a usage error if the verdicts cannot be made with the options.
+func CheckReadings(c lab.Catalog, readings []Reading, o Options) error {
+	_, err := readingPlans(c, readings, o)
+	return err
 }
 
-// ReadingPlans resolves the options into the default and the chosen readings, without runs. All its errors are usage
+// ReadingNames lists the names of readings.
+func ReadingNames(readings []Reading) (names []string) {
+	for _, r := range readings {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// readingPlans resolves the options into the default and the chosen readings, without runs. All its errors are usage
 // errors.
-func (c Catalog) ReadingPlans(readings []paper.Reading, o StudyOptions) ([]judgedReading, error) {
-	names, scenarios := ReadingNames(readings)
-	if err := errors.Join(usage.Known("there is no reading", o.Rows, names),
-		usage.Known("no reading has the scenario", o.Panels, scenarios)); err != nil {
+func readingPlans(c lab.Catalog, readings []Reading, o Options) ([]judgedReading, error) {
+	if err := usage.Known("there is no reading", o.Rows, ReadingNames(readings)); err != nil {
 		return nil, err
 	}
-	var all, same paper.Reading
-	all.Name, same.Name, same.Scenarios = nameOfDefault, "same seeds", scenarios
+	var all, same Reading
+	all.Name, same.Name = nameOfDefault, "same seeds"
+	for _, r := range readings {
+		same.Scenarios = append(same.Scenarios, r.Scenarios...)
+	}
 	var out []judgedReading
-	for i, r := range slices.Concat([]paper.Reading{all, same}, readings) {
+	for i, r := range slices.Concat([]Reading{all, same}, readings) {
 		if len(o.Rows) > 0 && i >= defaults && !slices.Contains(o.Rows, r.Name) {
 			continue
 		}
@@ -71,7 +74,7 @@ func (c Catalog) ReadingPlans(readings []paper.Reading, o StudyOptions) ([]judge
 		if i == 0 {
 			j.Seeds = ""
 		}
-		for _, f := range c.readingFigures() {
+		for _, f := range figuresOf(c) {
 			panels, err := c.Panels(f, j.options(o))
 			if err != nil {
 				return nil, err
@@ -79,8 +82,7 @@ func (c Catalog) ReadingPlans(readings []paper.Reading, o StudyOptions) ([]judge
 			j.judged = append(j.judged, panels)
 			for _, p := range panels {
 				p.Series = slices.DeleteFunc(claimed(f, p), j.leavesOut)
-				if len(p.Series) > 0 && slices.Contains(r.Scenarios, p.Scenario) &&
-					(len(o.Panels) == 0 || slices.Contains(o.Panels, p.Scenario)) {
+				if len(p.Series) > 0 && slices.Contains(r.Scenarios, p.Scenario) {
 					p.Key = strings.Join([]string{r.Name, f.Name(), p.Key}, " ")
 					j.panels = append(j.panels, p)
 				}
@@ -91,20 +93,20 @@ func (c Catalog) ReadingPlans(readings []paper.Reading, o StudyOptions) ([]judge
 	return out, nil
 }
 
-// readingFigures lists the figures whose claims are judged.
-func (c Catalog) readingFigures() []paper.Figure {
+// figuresOf lists the figures whose claims are judged.
+func figuresOf(c lab.Catalog) []paper.Figure {
 	return slices.DeleteFunc(slices.Clone(c.Figures), func(f paper.Figure) bool {
-		return !slices.Contains(paper.ReadingFigures, f.Number)
+		return !slices.Contains(readingFigures, f.Number)
 	})
 }
 
 // options are those of the figures under the reading.
-func (r judgedReading) options(o StudyOptions) Options {
+func (r judgedReading) options(o Options) lab.Options {
 	var seeds []int64
 	if r.Seeds != "" {
 		seeds, _ = claims.ParseSeeds(r.Seeds) // declared, or formatted from a list
 	}
-	out := Options{Scale: o.Scale, Seeds: seeds, Overrides: slices.Concat(r.Set, o.Overrides), AllFigures: true}
+	out := lab.Options{Scale: o.Scale, Seeds: seeds, Overrides: slices.Concat(r.Set, o.Overrides), AllFigures: true}
 	out.Judged = !out.NamesSample()
 	return out
 }
@@ -139,14 +141,14 @@ func claimed(f paper.Figure, p claims.Panel) []string {
 
 // AddReadings adds the runs in a folder of drawn figures to those that stand in for missing ones: those of figures,
 // also under other settings, in folders such as fig01-reinit, and those of readings, in archive/readings.
-func (l *Lab) AddReadings(dir string) (err error) {
+func AddReadings(l *lab.Lab, dir string) (err error) {
 	if l.Tables == nil {
 		if l.Tables, err = claims.ReadTables(l.Figures, dir); err != nil {
 			return usage.Error(err)
 		}
 	}
 	err = l.Tables.Add(filepath.Join(dir, readingFolder), readingName)
-	for _, f := range l.readingFigures() {
+	for _, f := range figuresOf(l.Catalog) {
 		others, _ := filepath.Glob(filepath.Join(dir, f.Name()+"-*")) // the pattern is well-formed
 		for _, other := range others {
 			err = errors.Join(err, l.Tables.AddFigure(f, other))
@@ -158,10 +160,10 @@ func (l *Lab) AddReadings(dir string) (err error) {
 	return err
 }
 
-// Readings computes the runs of the readings that neither the store nor tables have, unless the lab only reads. It
-// judges the claims, and writes page, picture and runs into the folder o.Out. Without its runs a claim has no verdict.
-func (l *Lab) Readings(ctx context.Context, readings []paper.Reading, o StudyOptions) error {
-	plans, err := l.ReadingPlans(readings, o)
+// Judge computes the runs of the readings that neither the store nor tables have, unless the lab only reads. It judges
+// the claims, and writes page, picture and runs into the folder o.Out. Without its runs a claim has no verdict.
+func Judge(ctx context.Context, l *lab.Lab, readings []Reading, o Options) error {
+	plans, err := readingPlans(l.Catalog, readings, o)
 	if err != nil {
 		return err
 	}
@@ -169,39 +171,43 @@ func (l *Lab) Readings(ctx context.Context, readings []paper.Reading, o StudyOpt
 		return err
 	}
 	if l.Index == nil {
-		var lacking []claims.Panel
-		for _, r := range plans {
-			for _, p := range r.panels {
-				if err := l.AddJobs(&p); err != nil {
-					return err
-				}
-				p.Jobs = slices.DeleteFunc(p.Jobs, func(job runs.Wanted) bool {
-					return l.Tables.Has(job.Spec, job.Steps)
-				})
-				lacking = append(lacking, p)
-			}
-		}
-		if err := l.computeAll(ctx, lacking, o.Workers); err != nil {
+		if err := computeReadings(ctx, l, plans, o); err != nil {
 			return err
 		}
 	}
 	v := verdictsByReading{Readings: plans}
 	for i := range v.Readings {
-		if err := l.judgeReading(&v.Readings[i], o); err != nil {
+		if err := v.Readings[i].judge(l, o); err != nil {
 			return err
 		}
 	}
-	if v.chooseClaims(l.readingFigures()); len(v.claims) == 0 {
+	if v.chooseClaims(figuresOf(l.Catalog)); len(v.claims) == 0 {
 		return usage.Errorf("no run of a reading is stored at the scale %s: compute some, or name tables that have them",
 			o.Scale)
 	}
-	return l.writeReadings(v, o)
+	return v.write(l, o)
 }
 
-// judgeReading judges the claims under a reading by its own seeds and steps; without them, by the declared samples.
-func (l *Lab) judgeReading(r *judgedReading, o StudyOptions) error {
+// computeReadings computes the runs that neither the store nor tables have.
+func computeReadings(ctx context.Context, l *lab.Lab, plans []judgedReading, o Options) error {
+	var lacking []claims.Panel
+	for _, r := range plans {
+		for _, p := range r.panels {
+			if err := l.AddJobs(&p); err != nil {
+				return err
+			}
+			p.Jobs = slices.DeleteFunc(p.Jobs, func(job runs.Wanted) bool { return l.Tables.Has(job.Spec, job.Steps) })
+			lacking = append(lacking, p)
+		}
+	}
+	report, err := l.ComputeAll(ctx, lacking, o.Workers)
+	return cmp.Or(err, report.Err())
+}
+
+// judge judges the claims under a reading by its own seeds and steps; without them, by the declared samples.
+func (r *judgedReading) judge(l *lab.Lab, o Options) error {
 	r.Claims = map[string]claims.Judged{}
-	for i, f := range l.readingFigures() {
+	for i, f := range figuresOf(l.Catalog) {
 		byDefault, err := l.Panels(f, judgedReading{Seeds: r.Seeds}.options(o))
 		if err != nil {
 			return err
@@ -255,8 +261,8 @@ func (v *verdictsByReading) chooseClaims(of []paper.Figure) {
 	}
 }
 
-// writeReadings prints and writes the verdicts, and the runs that no figure of the tables has.
-func (l *Lab) writeReadings(v verdictsByReading, o StudyOptions) error {
+// write prints and writes the verdicts, and the runs that no figure of the tables has.
+func (v verdictsByReading) write(l *lab.Lab, o Options) error {
 	var rows []figures.Row
 	var panels []claims.Collected
 	written := map[string]bool{}
@@ -282,13 +288,5 @@ func (l *Lab) writeReadings(v verdictsByReading, o StudyOptions) error {
 	}
 	record := claims.NewRecord(o.Scale, l.Provenance(), panels)
 	record.Settings = nil // each run has its own
-	if err := figures.WriteTable(readingName, rows, record, o.Out); err != nil {
-		return err
-	}
-	page := v.markdown()
-	if err := writeFiles(o.Out, map[string][]byte{"README.md": []byte(page), readingName + ".svg": v.svg()}); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(l.Stdout, "%s\nVerdicts: %s\n", page, filepath.Join(o.Out, "README.md"))
-	return err
+	return write(l, o.Out, readingName, v.markdown(), rows, record, map[string][]byte{readingName + ".svg": v.svg()})
 }

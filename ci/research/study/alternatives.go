@@ -1,87 +1,74 @@
-package paper
+// Package study compares other readings of the paper with the defaults: what they change in the accuracy of each
+// learner, and in the verdicts on claims. INTERPRETATIONS.md in replicate/paper numbers the points that the paper
+// leaves open.
+package study
 
 import (
 	"fmt"
 	"slices"
 
 	"tvps/replicate/experiment"
+	"tvps/replicate/paper"
 )
 
-// Table declares a table of the study: a scenario with the default settings and with alternatives to them.
+// Table declares a table: a scenario with the default settings and with alternatives to them.
 type Table struct {
-	Panel                      // Key names the table, Series are the columns
-	Compared     []string      // learners of a row that names none; it shows those that its settings can change
-	Factor       float64       // a cell shows the measure times Factor,
-	Unit         string        // followed by this unit
-	Alternatives []Alternative // the rows after that of the default
-	ByRow        bool          // rows are compared with the default by what its one learner reports
-	Program      string        // that makes the table, as "./ci/research collected"; empty for "./replicate study"
-	Flag         string        // of the program that chooses the table; empty for none
-	Seeds        string        // seeds of its own; empty for those of the figures
+	paper.Panel                           // Key names the table, Series are the columns
+	Compared     []string                 // learners of a row that names none; it shows those that its settings can change
+	Alternatives []Alternative            // the rows after that of the default
+	ByRow        bool                     // cells are losses, compared with the default's, instead of accuracies
+	Strides      map[experiment.Scale]int // at scales where the steps of the figure are too many for so many rows
+	Seeds        string                   // seeds of its own; empty for those of the figures
 }
 
-// Alternative is a row of the study: another reading of the paper than the default.
+// Alternative is a row: another reading of the paper than the default.
 type Alternative struct {
-	Name    string   `json:"name"`  // for --row and the files
-	About   string   `json:"about"` // numbers in INTERPRETATIONS.md
-	Set     []string `json:"set"`   // settings that override the default's; none for a row about its learners
-	Text    string   `json:"text"`  // explains the settings, where their names do not
-	Series  []string `json:"-"`     // learners that it is about; nil for the table's Compared
-	Column  string   `json:"-"`     // column that shows the last of Series, which has none of its own; empty for none
-	Every   int      `json:"-"`     // stride over the study's steps, to save time; 0 for all steps
-	Slow    string   `json:"-"`     // time at the small scale of a row that is left out below the paper's unless named
-	Literal bool     `json:"-"`     // a literal reading of Table 2, listed even where it is the default
+	Name    string   // for --row and the files
+	About   string   // numbers in INTERPRETATIONS.md
+	Set     []string // settings that override the default's; none for a row about its learners
+	Text    string   // explains the settings, where their names do not
+	Series  []string // learners that it is about; nil for the table's Compared
+	Column  string   // column that shows the last of Series, which has none of its own; empty for none
+	Every   int      // stride over the table's steps, to save time; 0 for all steps
+	Slow    string   // time at the small scale of a row that is left out unless named
+	Literal bool     // a literal reading of Table 2, listed even where it is the default
 }
 
-// Study declares the tables that compare the interpretations: a Gaussian and a label shift, as in two panels of
-// Figure 1.
-func Study() []Table {
+// Tables declares the tables that compare the interpretations, a Gaussian and a label shift, as in two panels of
+// Figure 1, and those that compare how g is trained, by its held-out loss alone. Like the figures' strides the tables'
+// are coprime to T.
+func Tables() []Table {
 	return []Table{
 		{
-			Panel: Panel{Key: "gaussian", Title: "Drifting Gaussian, panel a of figure 1", Scenario: "gaussian",
+			Panel: paper.Panel{Key: "gaussian", Title: "Drifting Gaussian, panel a of figure 1", Scenario: "gaussian",
 				Series: append(slices.Clone(compared), "standard")},
-			Compared: compared, Factor: 100, Unit: "%", Alternatives: onGaussian,
+			Compared: compared, Alternatives: onGaussian,
 		},
 		{
-			Panel: Panel{Key: "cifar10b", Title: "CIFAR-10b, panel c of figure 1", Scenario: "cifar10b",
+			Panel: paper.Panel{Key: "cifar10b", Title: "CIFAR-10b, panel c of figure 1", Scenario: "cifar10b",
 				Series: append(slices.Clone(compared), "standard", "pretrained")},
-			Compared: compared, Factor: 100, Unit: "%", Alternatives: onCIFAR10b,
+			Compared: compared, Alternatives: onCIFAR10b,
+			Strides: map[experiment.Scale]int{experiment.Small: 35, experiment.Paper: 11}, // small: 8, 43, 78, 113
 		},
-	}
-}
-
-// StudyOfG declares the tables that compare how g is trained, by its held-out loss alone.
-func StudyOfG() []Table {
-	return []Table{
-		lossOfG("gaussian", "drifting Gaussian", ofTraining),
-		lossOfG("periodic", "periodic Gaussian", ofTraining),
-		lossOfG("cifar10a", "CIFAR-10a", ofTrainingOnImages),
-		lossOfG("cifar10b", "CIFAR-10b", ofTrainingOnImages),
-		lossOfG("clear", "CLEAR", ofTraining),
+		lossOfG("gaussian", "drifting Gaussian", 23, ofTraining),
+		lossOfG("periodic", "periodic Gaussian", 23, ofTraining),
+		lossOfG("cifar10a", "CIFAR-10a", 53, ofTrainingOnImages),
+		lossOfG("cifar10b", "CIFAR-10b", 35, ofTrainingOnImages),
+		lossOfG("clear", "CLEAR", 181, ofTraining),
 	}
 }
 
 // lossOfG is a table of settings of g by the loss on validation samples, without a classifier, on seeds of no figure.
-func lossOfG(scenario, title string, rows []Alternative) Table {
+func lossOfG(scenario, title string, stride int, rows []Alternative) Table {
 	return Table{
-		Panel: Panel{Key: "g-" + scenario, Title: "Held-out loss of g, " + title, Scenario: scenario,
+		Panel: paper.Panel{Key: "g-" + scenario, Title: "Held-out loss of g, " + title, Scenario: scenario,
 			Series: onlyOurs, Measure: "g-loss"},
-		Compared: onlyOurs, ByRow: true, Flag: "--loss", Seeds: "100-103", Alternatives: rows,
+		Compared: onlyOurs, ByRow: true, Seeds: "100-103", Alternatives: rows,
+		Strides: map[experiment.Scale]int{experiment.Small: stride, experiment.Paper: stride},
 	}
 }
 
 var compared = []string{"everything", "recent", "finetune", "ours", "exact"}
-
-// StudySteps are the strides of the study, at scales where the steps of the figure are too many for so many rows. Like
-// the figures' strides they are coprime to T.
-var StudySteps = experiment.ByScale[[]string]{
-	experiment.Small: slices.Concat([]string{"cifar10b.stride=35"}, stepsOfG), // 8, 43, 78, 113
-	experiment.Paper: slices.Concat([]string{"cifar10b.stride=11"}, stepsOfG),
-}
-
-// stepsOfG are the strides of the tables about g alone.
-var stepsOfG = []string{"g-gaussian.stride=23", "g-periodic.stride=23", "g-cifar10a.stride=53", "g-cifar10b.stride=35",
-	"g-clear.stride=181"}
 
 // onlyStandard are the learners of rows about which steps count as current, onlyOurs those of tables about g alone.
 var (

@@ -1,4 +1,4 @@
-package lab
+package study
 
 import (
 	"io"
@@ -11,6 +11,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/replicate/claims"
+	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 )
 
@@ -18,8 +19,8 @@ import (
 // differ from the default's and no others, and is about interpretations that exist.
 func TestDeclaredReadings(t *testing.T) {
 	document := demand.Read(t, interpretations)
-	readings := paper.Readings()
-	plans, err := testCatalog.ReadingPlans(readings, StudyOptions{Options: Options{Scale: "small"}})
+	readings := Readings()
+	plans, err := readingPlans(catalog, readings, Options{Options: lab.Options{Scale: "small"}})
 	if err != nil || len(plans) != defaults+len(readings) {
 		t.Fatalf("%d readings, %v", len(plans), err)
 	}
@@ -34,7 +35,7 @@ func TestDeclaredReadings(t *testing.T) {
 			if !slices.Contains(readings[i].Scenarios, p.Scenario) {
 				t.Errorf("%s is run on %s", p.Key, p.Scenario)
 			}
-			was, err := testCatalog.Setup(p.Scenario, "small", p.Set)
+			was, err := catalog.Setup(p.Scenario, "small", p.Set)
 			demand.NoError(t, err)
 			before, after := fieldsOf(was), fieldsOf(p.Settings)
 			for name := range before {
@@ -45,31 +46,30 @@ func TestDeclaredReadings(t *testing.T) {
 			}
 		}
 	}
-	_, err = testCatalog.ReadingPlans(readings, StudyOptions{Options: Options{Scale: "small"}, Rows: []string{"clip-non"}})
+	_, err = readingPlans(catalog, readings, Options{Options: lab.Options{Scale: "small"}, Rows: []string{"clip-non"}})
 	demand.Error(t, err, `"clip-non"`, `did you mean "clip-none"`)
 }
 
 // TestReadings: runs of figures are not computed again, a reading changes only claims about learners that it can
 // change, and the runs that are written make the same page on a machine that has none.
 func TestReadings(t *testing.T) {
-	w, gallery := newMiniature(t), t.TempDir()
-	w.only(1)
-	settings := slices.Clone(w.options.Overrides)
-	parent := w.options
-	parent.Out = filepath.Join(gallery, "fig01")
+	w, o := newBench(t)
+	gallery := t.TempDir()
+	w.Figures = []paper.Figure{paper.Fig1()}
+	settings, parent := o.Overrides, o.Options
+	parent.Panels, parent.Out = []string{"a"}, filepath.Join(gallery, "fig01")
 	_, err := w.Make(t.Context(), paper.Fig1(), parent)
 	demand.NoError(t, err)
-	gaussian := func(name, set string) paper.Reading {
-		return paper.Reading{Alternative: paper.Alternative{Name: name, Set: []string{set}}, Scenarios: []string{"gaussian"}}
+	gaussian := func(name, set string) Reading {
+		return Reading{Alternative: Alternative{Name: name, Set: []string{set}}, Scenarios: []string{"gaussian"}}
 	}
-	readings := []paper.Reading{gaussian("clip", "clip=none"), gaussian("tune", "finetune-epochs=0"),
+	readings := []Reading{gaussian("clip", "clip=none"), gaussian("tune", "finetune-epochs=0"),
 		gaussian("rate", "rate=.1")}
 	readings[2].Series = []string{"ours"} // though the rate is that of all learners
-	o := StudyOptions{Options: w.options}
-	o.Panels, o.Out = nil, filepath.Join(gallery, readingFolder)
-	demand.NoError(t, w.AddReadings(gallery))
+	o.Out = filepath.Join(gallery, readingFolder)
+	demand.NoError(t, AddReadings(w.Lab, gallery))
 	before := len(stored(t, w))
-	demand.NoError(t, w.Readings(t.Context(), readings, o))
+	demand.NoError(t, Judge(t.Context(), w.Lab, readings, o))
 	if n := len(stored(t, w)) - before; n != 3*2 { // one learner for each reading and seed
 		t.Errorf("%d runs were computed", n)
 	}
@@ -94,16 +94,16 @@ func TestReadings(t *testing.T) {
 	l := fromTables(t, w.Catalog, gallery)
 	var printed strings.Builder
 	l.Stdout, o.Overrides = &printed, settings
-	demand.NoError(t, l.AddReadings(gallery))
+	demand.NoError(t, AddReadings(l, gallery))
 	o.Out = filepath.Join(t.TempDir(), "again")
-	demand.NoError(t, l.Readings(t.Context(), readings, o))
+	demand.NoError(t, Judge(t.Context(), l, readings, o))
 	if again := string(demand.Read(t, filepath.Join(o.Out, "README.md"))); again != page {
 		t.Errorf("from the written runs the page is\n%s\ninstead of\n%s", again, page)
 	}
 }
 
 // stored lists the finished runs of a lab.
-func stored(t *testing.T, l *testLab) []os.DirEntry {
+func stored(t *testing.T, l *bench) []os.DirEntry {
 	t.Helper()
 	files, err := os.ReadDir(filepath.Join(l.results, "gaussian"))
 	demand.NoError(t, err)
@@ -137,20 +137,27 @@ func TestDependentClaims(t *testing.T) {
 // TestGalleryHasReadings: the runs of the readings in the gallery are those of this version, so that they stand in for
 // runs, and give its page.
 func TestGalleryHasReadings(t *testing.T) {
-	gallery := filepath.Join("..", "..", "figures", "gallery")
-	l := fromTables(t, testCatalog, gallery)
+	l := fromTables(t, catalog, gallery)
 	before := len(l.Tables.Specs())
-	demand.NoError(t, l.AddReadings(gallery))
+	demand.NoError(t, AddReadings(l, gallery))
 	if n := len(l.Tables.Specs()) - before; n < 90 {
 		t.Errorf("%d runs were added", n)
 	}
 	l.Stdout = io.Discard
-	o := StudyOptions{Options: Options{Scale: "small", Out: t.TempDir()}}
-	demand.NoError(t, l.Readings(t.Context(), paper.Readings(), o))
+	o := Options{Options: lab.Options{Scale: "small", Out: t.TempDir()}}
+	demand.NoError(t, Judge(t.Context(), l, Readings(), o))
 	page := strings.Split(string(demand.Read(t, filepath.Join(o.Out, "README.md"))), "\n")
 	for i, line := range strings.Split(string(demand.Read(t, filepath.Join(gallery, readingFolder, "README.md"))), "\n") {
 		if i >= len(page) || page[i] != line {
-			t.Fatalf("line %d of the readings' page is not from the gallery's runs, which `study --verdicts` makes:\n%s", i+1, line)
+			t.Fatalf("line %d of the readings' page is not from the gallery's runs, which `readings` makes:\n%s", i+1, line)
 		}
 	}
+}
+
+// fromTables is a lab of the runs in a folder of drawn figures.
+func fromTables(t *testing.T, c lab.Catalog, dir string) *lab.Lab {
+	t.Helper()
+	l, err := lab.OpenStored(c, lab.OpenOptions{Results: filepath.Join(t.TempDir(), "none"), Tables: dir})
+	demand.NoError(t, err)
+	return l
 }

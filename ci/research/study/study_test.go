@@ -1,8 +1,7 @@
-package lab
+package study
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,42 +14,27 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
-	"tvps/replicate/paper"
-	"tvps/replicate/runs"
+	"tvps/replicate/lab"
 	"tvps/replicate/supervised"
 	"tvps/replicate/usage"
 )
-
-var interpretations = filepath.Join("..", "paper", "INTERPRETATIONS.md")
-
-// fieldsOf returns the settings by name.
-func fieldsOf(s experiment.Setup) map[string]string {
-	out := map[string]string{}
-	for _, f := range s.Fields() {
-		out[f.Name] = f.Value
-	}
-	return out
-}
 
 // TestAlternatives: at every scale each row is valid and differs from the default in the settings that it names and
 // in no other. Names are unique, no setting is named twice, and the interpretation that a row is about exists.
 func TestAlternatives(t *testing.T) {
 	document := demand.Read(t, interpretations)
-	for _, scale := range scalesOf(paper.Fig1()) {
-		plans, err := testCatalog.StudyPlans(paper.Study(), StudyOptions{Options: Options{Scale: scale}})
+	for _, scale := range scales {
+		all, err := plans(catalog, Tables(), Options{Options: lab.Options{Scale: scale}, Rows: allRows()})
 		demand.NoError(t, err)
-		ofG, err := testCatalog.StudyPlans(paper.StudyOfG(), StudyOptions{Options: Options{Scale: scale}})
-		demand.NoError(t, err)
-		for _, plan := range slices.Concat(plans, ofG) {
+		for _, plan := range all {
 			seen := map[string]bool{}
 			for _, left := range plan.Left {
 				seen[left.Name] = true
 			}
 			for _, row := range plan.Rows {
 				checkAlternative(t, scale, plan.Default.Settings, row)
-				for about := range strings.SplitSeq(row.Alternative.About, ", ") {
+				for about := range strings.SplitSeq(row.About, ", ") {
 					if !regexp.MustCompile(`(?m)^## `+about+` `).Match(document) || about == "" {
 						t.Errorf("%s is about %q, which is not an interpretation", row.Key, about)
 					}
@@ -60,10 +44,10 @@ func TestAlternatives(t *testing.T) {
 				}
 				seen[row.Alternative.Name] = true
 			}
-			if len(seen) != len(plan.Table.Alternatives) {
-				t.Errorf("%s, %s: %d rows of %d", scale, plan.Key, len(seen), len(plan.Table.Alternatives))
+			if len(seen) != len(plan.Alternatives) {
+				t.Errorf("%s, %s: %d rows of %d", scale, plan.Key, len(seen), len(plan.Alternatives))
 			}
-			if scale == experiment.Small && len(plan.Left) > 0 && !plan.Table.ByRow { // there a row is the default
+			if scale == experiment.Small && len(plan.Left) > 0 && !plan.ByRow { // there a row is the default
 				t.Errorf("%s: %v", plan.Key, plan.Left)
 			}
 			if s, ok := plan.Default.Settings.(supervised.Settings); ok && s.CheckStride() != nil {
@@ -74,7 +58,7 @@ func TestAlternatives(t *testing.T) {
 }
 
 // checkAlternative checks that a row differs from the default in the settings that it names and in no other.
-func checkAlternative(t *testing.T, scale experiment.Scale, base experiment.Setup, row studyRowPlan) {
+func checkAlternative(t *testing.T, scale experiment.Scale, base experiment.Setup, row rowPlan) {
 	t.Helper()
 	a := row.Alternative
 	named := map[string]string{}
@@ -123,19 +107,16 @@ func TestEveryAlternativeOccurs(t *testing.T) {
 		"cifar10b": append(slices.Clone(everywhere), "batch-norm=frozen", "start=reinit", "block=stage",
 			"g-join=first", "g-network=conv5 g-input=pixels"),
 	}
-	for _, table := range paper.Study() {
+	for _, table := range Tables()[:2] {
 		key := table.Key
 		for _, set := range want[key] {
-			if !slices.ContainsFunc(table.Alternatives, func(a paper.Alternative) bool {
+			if !slices.ContainsFunc(table.Alternatives, func(a Alternative) bool {
 				return !slices.ContainsFunc(strings.Fields(set),
 					func(o string) bool { return !slices.Contains(a.Set, o) })
 			}) {
 				t.Errorf("%s has no row with %s", key, set)
 			}
 		}
-	}
-	if keys := StudyKeys(paper.Study()); !slices.Equal(keys, []string{"gaussian", "cifar10b"}) {
-		t.Errorf("scenarios %v", keys)
 	}
 }
 
@@ -153,11 +134,11 @@ func TestLiteralRows(t *testing.T) {
 		"cifar10b/table2-conv5-epochs": {both, images, conv, epochs},
 		"cifar10b/no-limit":            {{"epochs": "20", "max-updates": "0"}},
 	}
-	for _, scale := range scalesOf(paper.Fig1()) {
-		plans, err := testCatalog.StudyPlans(paper.Study(), StudyOptions{Options: Options{Scale: scale}})
+	for _, scale := range scales {
+		all, err := plans(catalog, Tables(), Options{Options: lab.Options{Scale: scale}, Rows: allRows()})
 		demand.NoError(t, err)
 		found, tables := 0, map[string]bool{}
-		for _, plan := range plans {
+		for _, plan := range all[:2] {
 			tables[plan.Key] = true
 			if fmt.Sprint(plan.Default.Seeds) != "[0 1 2]" {
 				t.Errorf("seeds %v", plan.Default.Seeds)
@@ -190,21 +171,21 @@ func TestLiteralRows(t *testing.T) {
 
 func TestPlansErrors(t *testing.T) {
 	for _, c := range []struct {
-		o     StudyOptions
+		o     Options
 		words []string
 	}{
-		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gausian"}}},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gausian"}}},
 			[]string{`no scenario "gausian"`, `did you mean "gaussian"`, "cifar10b"}},
-		{StudyOptions{Options: Options{Scale: "tiny"}, Rows: []string{"clip-non"}},
+		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-non"}},
 			[]string{`no row "clip-non"`, `did you mean "clip-none"`}},
-		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}}, Rows: []string{"block-stage"}},
 			[]string{`no row "block-stage"`}},
-		{StudyOptions{Options: Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"},
+		{Options{Options: lab.Options{Scale: "tiny"}, Rows: []string{"clip-none"}, Update: "x.md"},
 			[]string{"--update", "--row"}},
-		{StudyOptions{Options: Options{Scale: "tiny", Panels: []string{"gaussian"},
+		{Options{Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"},
 			Overrides: []string{"turn=30", "gaussian.g-network=conv5"}}}, []string{"conv5"}},
 	} {
-		_, err := testCatalog.StudyPlans(paper.Study(), c.o)
+		_, err := plans(catalog, Tables(), c.o)
 		demand.Error(t, err, c.words...)
 		if !errors.Is(err, usage.Err) {
 			t.Errorf("%v is not a usage error", err)
@@ -215,39 +196,29 @@ func TestPlansErrors(t *testing.T) {
 // TestStudyOverrides: an override applies to the whole study, or to one scenario if it names it. A row that becomes
 // the default is left out, with the reason.
 func TestStudyOverrides(t *testing.T) {
-	plans, err := testCatalog.StudyPlans(paper.Study(),
-		StudyOptions{Options: Options{Scale: "small", Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}}})
+	all, err := plans(catalog, Tables(), Options{Options: lab.Options{Scale: "small",
+		Panels: []string{"gaussian", "cifar10b"}, Overrides: []string{"clip=none", "cifar10b.n=50", "stride=5"}},
+		Rows: []string{"clip-none"}})
 	demand.NoError(t, err)
 	for i, n := range []int{2000, 50} {
-		s := plans[i].Default.Settings.(supervised.Settings)
+		s := all[i].Default.Settings.(supervised.Settings)
 		if s.Clip != "none" || s.N != n || s.Stride != 5 ||
-			fmt.Sprint(plans[i].Left) != "[{clip-none it is the default here}]" {
-			t.Errorf("%s: clip %s, n %d, stride %d, left out %v", plans[i].Key, s.Clip, s.N, s.Stride, plans[i].Left)
+			fmt.Sprint(all[i].Left) != "[{clip-none it is the default here}]" {
+			t.Errorf("%s: clip %s, n %d, stride %d, left out %v", all[i].Key, s.Clip, s.N, s.Stride, all[i].Left)
 		}
 	}
 }
 
 // TestUnfitLearner: a row whose learner does not fit the settings is left out, with the reason.
 func TestUnfitLearner(t *testing.T) {
-	plans, err := testCatalog.StudyPlans(paper.Study(), StudyOptions{Rows: []string{"conditional"},
-		Options: Options{Scale: "tiny", Panels: []string{"gaussian"}, Overrides: []string{"g-label=false"}}})
-	if err != nil || len(plans[0].Rows) > 0 || !strings.Contains(plans[0].Left[0].Why, "needs a g that sees the label") {
-		t.Errorf("%+v, %v", plans, err)
+	all, err := plans(catalog, Tables(), Options{Rows: []string{"conditional"},
+		Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}, Overrides: []string{"g-label=false"}}})
+	if err != nil || len(all[0].Rows) > 0 || !strings.Contains(all[0].Left[0].Why, "needs a g that sees the label") {
+		t.Errorf("%+v, %v", all, err)
 	}
 }
 
-// newStudy is a lab for the study's table of the Gaussian in miniature, with these alternatives if there are any.
-func newStudy(t *testing.T, alternatives ...paper.Alternative) (*testLab, []paper.Table, StudyOptions) {
-	t.Helper()
-	w, tables := newMiniature(t), paper.Study()
-	if len(alternatives) > 0 {
-		tables[0].Alternatives = alternatives
-	}
-	w.options.Panels = []string{"gaussian"}
-	return w, tables, StudyOptions{Options: w.options}
-}
-
-var clipNone = paper.Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}}
+var clipNone = Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}}
 
 // TestStudy: every run is computed once. A row has the learners that it can change, and the default's Everything if
 // that is the same. A row about a learner that has no column shows it in the named one. The second call computes
@@ -255,14 +226,14 @@ var clipNone = paper.Alternative{Name: "clip-none", About: "I2", Set: []string{"
 func TestStudy(t *testing.T) {
 	w, tables, o := newStudy(t)
 	o.Rows = []string{"clip-none", "linear", "conditional"}
-	r, err := w.Study(t.Context(), tables, o)
+	made, report, err := Make(t.Context(), w.Lab, tables, o)
 	demand.NoError(t, err)
 	// For each of 2 seeds: 6 learners by default, ours and exact without clip, 5 with the linear classifier, and one.
-	if r.Report.Computed != 2*(6+2+5+1) || r.Report.Cached != 0 {
-		t.Errorf("computed %d runs, %d were stored", r.Report.Computed, r.Report.Cached)
+	if report.Computed != 2*(6+2+5+1) || report.Cached != 0 {
+		t.Errorf("computed %d runs, %d were stored", report.Computed, report.Cached)
 	}
 	var learners []string
-	for _, row := range r.Tables[0].Rows {
+	for _, row := range made[0].Rows {
 		names := slices.Sorted(maps.Keys(row.Results))
 		learners = append(learners, row.Name+": "+strings.Join(names, " "), fmt.Sprint(row.OwnBase))
 		if len(row.Lacking) > 0 || len(row.Steps) != 3 {
@@ -274,7 +245,7 @@ func TestStudy(t *testing.T) {
 	if !slices.Equal(learners, want) {
 		t.Errorf("learners %q,\nwant %q", learners, want)
 	}
-	rows := r.Tables[0].Rows
+	rows := made[0].Rows
 	if a, b := rows[0].Results["everything"], rows[1].Results["everything"]; !reflect.DeepEqual(a, b) {
 		t.Errorf("Everything is %v by default and %v with another clip", a, b)
 	}
@@ -285,36 +256,27 @@ func TestStudy(t *testing.T) {
 		}
 	}
 	checkStudyFiles(t, w, o)
-	written := w.read(t, "study.md")
-	again, err := w.Study(t.Context(), tables, o)
-	if err != nil || again.Report.Computed != 0 || again.Report.Cached != 28 {
-		t.Errorf("the second call computed %d runs, %d were stored, %v", again.Report.Computed, again.Report.Cached,
+	written := demand.Read(t, filepath.Join(o.Out, "README.md"))
+	_, again, err := Make(t.Context(), w.Lab, tables, o)
+	if err != nil || again.Computed != 0 || again.Cached != 28 {
+		t.Errorf("the second call computed %d runs, %d were stored, %v", again.Computed, again.Cached,
 			err)
 	}
-	if !bytes.Equal(w.read(t, "study.md"), written) {
-		t.Error("the second call wrote another study.md")
+	if !bytes.Equal(demand.Read(t, filepath.Join(o.Out, "README.md")), written) {
+		t.Error("the second call wrote another page")
 	}
 }
 
 // checkStudyFiles checks the files of TestStudy and what it prints.
-func checkStudyFiles(t *testing.T, w *testLab, o StudyOptions) {
+func checkStudyFiles(t *testing.T, w *bench, o Options) {
 	t.Helper()
-	demand.Words(t, string(w.read(t, "study.md")), "# What the alternatives", "3 steps (1, 3, 5) of 7",
+	demand.Words(t, string(demand.Read(t, filepath.Join(o.Out, "README.md"))), "# What the alternatives", "3 steps (1, 3, 5) of 7",
 		"Seeds 0, 1;", "`clip=none`", "`network=linear`", "| setting | about | Everything |", "N = 30 samples",
 		"| `ours-conditional`: omega(x,y) / omega(x) instead of omega(x,y) | I2 | | | |")
-	if rows := w.csvRows(t, "study.csv"); len(rows) != 2*3*(6+3+5+2) {
-		t.Errorf("study.csv has %d rows", len(rows))
+	if rows := tableOf(t, o.Out); len(rows) != 2*3*(6+3+5+2) {
+		t.Errorf("the table has %d rows", len(rows))
 	}
-	var found struct {
-		Tables []studyTable
-		Record claims.Record
-	}
-	demand.NoError(t, json.Unmarshal(w.read(t, "study.json"), &found))
-	if len(found.Tables) != 1 || found.Tables[0].Rows[1].Name != "clip-none" ||
-		found.Record.Settings["gaussian/clip-none"]["clip"] != "none" || len(found.Record.Runs) != 2*(6+3+5+2) {
-		t.Errorf("study.json: %+v", found)
-	}
-	demand.Words(t, w.stdout.String(), "Drifting Gaussian", "clip=none", filepath.Join(o.Out, "study.md"))
+	demand.Words(t, w.stdout.String(), "Drifting Gaussian", "clip=none", filepath.Join(o.Out, "README.md"))
 }
 
 // TestStudyFailure: the cell of a failed run says "not run", the others have values, and no file is updated.
@@ -324,42 +286,27 @@ func TestStudyFailure(t *testing.T) {
 	o.Overrides = append(o.Overrides, "g-network=conv5", "g-input=pixels")
 	text := []byte("<!-- study:gaussian:begin -->\nold\n<!-- study:gaussian:end -->\n")
 	demand.Write(t, o.Update, text)
-	_, err := w.Study(t.Context(), tables, o)
+	_, _, err := Make(t.Context(), w.Lab, tables, o)
 	demand.Error(t, err, "runs failed", "needs images")
-	demand.Words(t, string(w.read(t, "study.md")), "not run")
+	demand.Words(t, string(demand.Read(t, filepath.Join(o.Out, "README.md"))), "not run")
 	if now, _ := os.ReadFile(o.Update); !bytes.Equal(now, text) {
 		t.Errorf("updated to %s", now)
 	}
 }
 
-// TestSlowRows: a slow row is left out with the reason, unless it is named, at the paper's scale, or stored.
+// TestSlowRows: a slow row is left out with the reason, unless it is named.
 func TestSlowRows(t *testing.T) {
-	w, tables, o := newStudy(t, paper.Alternative{Name: "slow", About: "I2", Set: []string{"clip=none"}, Slow: "an hour"})
-	rows := func(o StudyOptions) int {
-		t.Helper()
-		plans, err := w.studyPlans(tables, o)
-		demand.NoError(t, err)
-		if len(plans[0].Rows)+len(plans[0].Left) != 1 {
-			t.Errorf("%+v", plans[0])
-		}
-		if left := plans[0].Left; len(left) == 1 &&
-			!strings.Contains(left[0].Why, "an hour on two cores, with `--row`") {
-			t.Errorf("left out with the reason %q", left[0].Why)
-		}
-		return len(plans[0].Rows)
-	}
-	large, named := o, o
-	large.Scale, named.Rows = experiment.Paper, []string{"slow"}
-	if rows(o) != 0 || rows(large) != 1 || rows(named) != 1 {
-		t.Errorf("rows: %d, at the paper's scale %d, if named %d", rows(o), rows(large), rows(named))
-	}
-	plans, err := w.studyPlans(tables, named)
+	tables := Tables()[:1]
+	tables[0].Alternatives = []Alternative{{Name: "slow", About: "I2", Set: []string{"clip=none"}, Slow: "an hour"}}
+	o := Options{Options: lab.Options{Scale: "tiny"}}
+	all, err := plans(catalog, tables, o)
 	demand.NoError(t, err)
-	for _, p := range []claims.Panel{plans[0].Default, plans[0].Rows[0].Panel} {
-		w.compute(t, p, func(runs.Wanted, int) float64 { return .5 })
-	}
-	if rows(o) != 1 {
-		t.Error("a slow row whose runs are stored is left out")
+	o.Rows = []string{"slow"}
+	named, err := plans(catalog, tables, o)
+	demand.NoError(t, err)
+	if left := all[0].Left; len(all[0].Rows) != 0 || len(named[0].Rows) != 1 ||
+		!strings.Contains(left[0].Why, "an hour on two cores, with `--row`") {
+		t.Errorf("%+v, if named %+v", all[0], named[0])
 	}
 }
 
@@ -367,14 +314,14 @@ func TestSlowRows(t *testing.T) {
 // own row, no classifier is trained, and the seeds are those of no figure.
 func TestStudyOfG(t *testing.T) {
 	w, _, o := newStudy(t)
-	tables := paper.StudyOfG()
+	tables := Tables()
 	o.Panels, o.Rows, o.Seeds = []string{"g-gaussian"}, []string{"constant-high"}, nil
 	for i := range tables {
-		tables[i].Alternatives = []paper.Alternative{{Name: "constant-high", About: "I1", Set: []string{"g-rate=1e-1"}}}
+		tables[i].Alternatives = []Alternative{{Name: "constant-high", About: "I1", Set: []string{"g-rate=1e-1"}}}
 	}
-	r, err := w.Study(t.Context(), tables, o)
+	made, report, err := Make(t.Context(), w.Lab, tables, o)
 	demand.NoError(t, err)
-	rows := w.csvRows(t, "study.csv")
+	rows := tableOf(t, o.Out)
 	mean, count := map[string]float64{}, map[string]float64{}
 	for _, row := range rows {
 		if row.Metric != "g-loss" || row.Seed < 100 {
@@ -384,13 +331,23 @@ func TestStudyOfG(t *testing.T) {
 	}
 	a := mean["g-gaussian/default"] / count["g-gaussian/default"]
 	b := mean["g-gaussian/constant-high"] / count["g-gaussian/constant-high"]
-	if r.Report.Computed != 8 || len(rows) != 24 || a == b {
-		t.Errorf("%d runs, %d rows, losses %v and %v", r.Report.Computed, len(rows), a, b)
+	if report.Computed != 8 || len(rows) != 24 || a == b {
+		t.Errorf("%d runs, %d rows, losses %v and %v", report.Computed, len(rows), a, b)
 	}
-	cells := r.Tables[0].cells()
+	cells := made[0].cells()
 	if cells[1][2] != fmt.Sprintf("%.4f", a) || cells[2][2] != fmt.Sprintf("%.4f", b) ||
 		!strings.HasPrefix(cells[2][3], fmt.Sprintf("%+.4f [", b-a)) {
 		t.Errorf("cells %q; want %.4f and %.4f", cells, a, b)
 	}
-	demand.Words(t, r.Tables[0].Command, "study --loss --scale")
+	demand.Words(t, made[0].Command, "research study --scale")
+}
+
+// allRows names every row, the slow ones too.
+func allRows() (names []string) {
+	for _, t := range Tables() {
+		for _, a := range t.Alternatives {
+			names = append(names, a.Name)
+		}
+	}
+	return names
 }

@@ -1,50 +1,50 @@
-package lab
+package study
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"tvps/ci/demand"
 	"tvps/data/statistics"
 	"tvps/figures"
-	"tvps/replicate/paper"
+	"tvps/replicate/lab"
 )
 
 // byHand returns a table with one row of every kind.
-func byHand() studyTable {
+func byHand() table {
 	of := func(mean, difference, low, high float64, n int) figures.SummaryRow {
 		return figures.SummaryRow{Mean: statistics.Estimate{Mean: mean, N: n},
 			Difference: statistics.Estimate{Mean: difference, Low: low, High: high, N: n}}
 	}
 	base := of(.65, 0, 0, 0, 3)
-	return studyTable{factor: 100, unit: "%",
-		Scenario: "gaussian", Title: "Drifting Gaussian",
-		Command: "go run ./replicate study --scale small --scenario gaussian",
+	t := table{
+		Command: "go run ./ci/research study --scale small --scenario gaussian",
 		Notes:   []string{"Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.", "N = 2000."},
-		Columns: []string{"everything", "ours", "exact"}, Steps: []int{1, 4, 7},
-		Rows: []studyRow{
+		Steps:   []int{1, 4, 7},
+		Rows: []row{
 			{OwnBase: true, Steps: []int{1, 4, 7}, Results: map[string]figures.SummaryRow{"everything": base,
 				"ours": of(.9, .263, .2471, .2789, 3), "exact": of(.9, -.0004, -.0104, .0004, 3)}},
-			{Alternative: paper.Alternative{Name: "clip", About: "I2", Set: []string{"clip=none"}},
+			{Alternative: Alternative{Name: "clip", About: "I2", Set: []string{"clip=none"}},
 				Steps: []int{1, 4, 7}, Lacking: []string{"exact"},
 				Results: map[string]figures.SummaryRow{"everything": base, "ours": of(.7, .05, .05, .05, 1)}},
-			{Alternative: paper.Alternative{Name: "long", About: "I3", Set: []string{"max-updates=0", "x=1"},
+			{Alternative: Alternative{Name: "long", About: "I3", Set: []string{"max-updates=0", "x=1"},
 				Text: "no limit"}, Steps: []int{4}, OwnBase: true,
 				Results: map[string]figures.SummaryRow{"everything": of(.5921, 0, 0, 0, 3),
 					"ours": of(.7, -.013, -.02, -.006, 3)}},
-			{Alternative: paper.Alternative{Name: "table2", About: "I1", Set: []string{"g-updates=200"},
+			{Alternative: Alternative{Name: "table2", About: "I1", Set: []string{"g-updates=200"},
 				Text: "Table 2"}, Steps: []int{1, 4, 7}, OwnBase: true, Defaults: true,
 				Results: map[string]figures.SummaryRow{"everything": base}},
 		},
-		Left: []leftOut{{"slow", "it takes an hour"}, {"wide", "it is the default"}, {"long", "it takes an hour"}},
 	}
+	t.Key, t.Title, t.Series = "gaussian", "Drifting Gaussian", []string{"everything", "ours", "exact"}
+	t.Left = []leftOut{{"slow", "it takes an hour"}, {"wide", "it is the default"}}
+	return t
 }
 
 // TestStudyTable: the exact text of a table with given values.
 func TestStudyTable(t *testing.T) {
-	const markdown = "Drifting Gaussian: `go run ./replicate study --scale small --scenario gaussian`." + `
+	const markdown = "Drifting Gaussian: `go run ./ci/research study --scale small --scenario gaussian`." + `
 Seeds 0, 1, 2; 3 steps (1, 4, 7) of 9.
 N = 2000.
 
@@ -54,18 +54,18 @@ N = 2000.
 ` + "| `clip=none` | I2 | | +5.0 | not run |\n" +
 		"| `max-updates=0 x=1`, no limit, 1 of the steps | I3 | 59.2% | -1.3 [-2.0, -0.6] | |\n" +
 		"| `g-updates=200`, Table 2, the default here | I1 | 65.0% | | |\n\nLeft out:\n" +
-		"- slow, long: it takes an hour.\n- wide: it is the default.\n"
+		"- slow: it takes an hour.\n- wide: it is the default.\n"
 	if got := byHand().markdown(); got != markdown {
 		t.Errorf("markdown:\n%s\nwant:\n%s", got, markdown)
 	}
 }
 
-func TestStudyCommand(t *testing.T) {
-	o := StudyOptions{Options: Options{Scale: "small", Seeds: []int64{0, 4},
-		Overrides: []string{"epochs=5", "cifar10b.n=3", "gaussian.n=4", "stride=2"}}, Rows: []string{"rate", "linear"}}
-	const want = "go run ./replicate study --scale small --seeds 0,4 " +
-		"--set epochs=5 --set cifar10b.n=3 --set stride=2 --scenario cifar10b --row rate,linear"
-	if got := studyCommand(o, StudyKeys(paper.Study()), paper.Study()[1]); got != want {
+func TestCommand(t *testing.T) {
+	o := Options{Options: lab.Options{Scale: "small", Seeds: []int64{0, 4}, Panels: []string{"cifar10b"},
+		Overrides: []string{"epochs=5", "cifar10b.n=3"}}, Rows: []string{"rate", "linear"}}
+	const want = "go run ./ci/research study --scale small --seeds 0,4 --set epochs=5 --set cifar10b.n=3 " +
+		"--scenario cifar10b --row rate,linear"
+	if got := command(o, "cifar10b"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -85,7 +85,7 @@ func TestUpdateFile(t *testing.T) {
 	w, tables, o := newStudy(t, clipNone)
 	o.Update = filepath.Join(t.TempDir(), "x.md")
 	demand.Write(t, o.Update, "no marks")
-	_, err := w.Study(t.Context(), tables, o)
+	_, _, err := Make(t.Context(), w.Lab, tables, o)
 	demand.Error(t, err, "--update", o.Update, "<!-- study:gaussian:begin -->")
 	if done, _ := filepath.Glob(filepath.Join(w.results, "*", "*")); len(done) > 0 {
 		t.Errorf("runs were computed before the error: %v", done)
@@ -93,9 +93,9 @@ func TestUpdateFile(t *testing.T) {
 	const before = "above\n<!-- study:gaussian:begin -->\n"
 	const after = "<!-- study:gaussian:end -->\nbelow <!-- study:cifar10b:begin -->\n"
 	demand.Write(t, o.Update, before+"old\n"+after)
-	r, err := w.Study(t.Context(), tables, o)
+	made, _, err := Make(t.Context(), w.Lab, tables, o)
 	demand.NoError(t, err)
-	want := before + "\n" + r.Tables[0].markdown() + "\n" + after
+	want := before + "\n" + made[0].markdown() + "\n" + after
 	if text := demand.Read(t, o.Update); string(text) != want {
 		t.Errorf("%s\nwant\n%s", text, want)
 	}
@@ -104,10 +104,10 @@ func TestUpdateFile(t *testing.T) {
 
 // TestInterpretationsHaveMarks: measured.md has the marks of every table, each in a paragraph of its own.
 func TestInterpretationsHaveMarks(t *testing.T) {
-	text := demand.Read(t, filepath.Join("..", "..", "figures", "gallery", "archive", "interpretations", "measured.md"))
-	keys := StudyKeys(slices.Concat(paper.Study(), paper.StudyOfG()))
+	text := demand.Read(t, filepath.Join(gallery, "archive", "interpretations", "measured.md"))
+	keys := Keys(Tables())
 	for _, key := range keys {
-		if block, err := Block(text, "study:"+key); err != nil || !strings.HasPrefix(block, "\n") {
+		if block, err := lab.Block(text, "study:"+key); err != nil || !strings.HasPrefix(block, "\n") {
 			t.Errorf("the table of %s is not a paragraph of its own: %.40q, %v", key, block, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package lab
+package study
 
 import (
 	"cmp"
@@ -78,7 +78,7 @@ func (v verdictsByReading) markdown() string {
 		"\n## Claims that depend on the reading\n\n%s\n## The readings\n\n"+
 		"A reading changes these settings and no others.\n\n%s\n"+
 		"<details><summary>All verdicts, as in the picture</summary>\n\n%s.\n\n%s\n</details>\n\n"+
-		"`study --verdicts` makes this page, with the runs in `%s.csv.gz`.\n",
+		"`go run ./ci/research readings` makes this page, with the runs in `%s.csv.gz`.\n",
 		runs.Plural(len(v.claims), "claim"), len(dependent), v.moved(), readingName,
 		figures.Markdown(differ), figures.Markdown(readings), strings.Join(marks, ";\n"), figures.Markdown(v.marks()), readingName)
 }

@@ -1,17 +1,17 @@
-package paper
+package study
 
 import "slices"
 
 // Reading is another reading of the paper than the default, under which claims are judged again.
 type Reading struct {
 	Alternative
-	Seeds     string   // DefaultSeeds if empty
+	Seeds     string   // paper.DefaultSeeds if empty
 	Scenarios []string // of which runs are made; claims about others are not judged
 }
 
-// ReadingFigures are the figures whose claims are judged under each reading. Left out are robots, of which three seeds
+// readingFigures are the figures whose claims are judged under each reading. Left out are robots, of which three seeds
 // decide nothing; Figure 12, which repeats Figure 1; and Figures 6, 8, 9 and 13, for their time.
-var ReadingFigures = []int{1, 3, 4, 5, 7, 14}
+var readingFigures = []int{1, 3, 4, 5, 7, 14}
 
 // Readings were chosen, with their scenarios, seeds and steps, before any of their runs but those of Figures 8 and 1
 // from new random weights, which are older. A claim depends on the reading if it holds under one and does not hold
