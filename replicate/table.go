@@ -28,17 +28,17 @@ import (
 
 // tableFlags are those of the commands on a user's own table.
 type tableFlags struct {
-	time, label, labelKind, bin string
-	drop, missing               []string
-	kinds, layouts              map[string]string
-	delimiter, decimal          string
-	zone, clockChange           string
-	quote, comment              string
-	skip                        int
-	noHeader                    bool
-	seed                        int64
-	updates                     int
-	json, backend               string
+	time, label, group, labelKind, bin string
+	drop, missing                      []string
+	kinds, layouts                     map[string]string
+	delimiter, decimal                 string
+	zone, clockChange                  string
+	quote, comment                     string
+	skip                               int
+	noHeader                           bool
+	seed                               int64
+	updates                            int
+	json, backend                      string
 }
 
 func (f *tableFlags) register(cmd *cobra.Command) {
@@ -47,6 +47,9 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 		"column of the time, or of date and time of day, as date+hour; without it the rows are in time order, and --bin cuts "+
 			"them into blocks")
 	flags.StringVar(&f.label, "label", "", "column of the outcome (default: none)")
+	flags.StringVar(&f.group, "group", "",
+		"column of the entity of each row, such as a shop: the tests for drift shuffle each by itself. It is a feature only if "+
+			"--type names its type (default: none)")
 	flags.StringVar(&f.labelKind, "label-kind", "", "kind of the label: class or number (default: found)")
 	flags.StringVar(&f.bin, "bin", "none",
 		"grouping of times: none, hour, day, week, month, quarter, year, \"365 rows\" or \"20 blocks\"")
@@ -91,7 +94,7 @@ func oneTable(cmd *cobra.Command, args []string) error {
 
 // source is the table that the flags describe. All its errors are usage errors.
 func (f *tableFlags) source(file string) (tables.Source, error) {
-	s := tables.Source{File: file, Time: f.time, Label: f.label, LabelKind: table.LabelKind(f.labelKind)}
+	s := tables.Source{File: file, Time: f.time, Label: f.label, Group: f.group, LabelKind: table.LabelKind(f.labelKind)}
 	var err error
 	if s.Read, err = f.reading(); err != nil {
 		return s, err

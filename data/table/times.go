@@ -219,6 +219,24 @@ func (t *Data) complete(name, purpose string) (*column, error) {
 	return c, err
 }
 
+// Groups numbers the entities that a column names: those of each row. There are none of "".
+func (t *Data) Groups(name string) ([]int32, error) {
+	if name == "" {
+		return nil, nil
+	}
+	c, err := t.complete(name, "group")
+	switch {
+	case err != nil:
+		return nil, err
+	case c.Kind == Text:
+		return nil, t.errorf(-1, name, "take it out of --type, or name another column with --group", "the group is a text")
+	case c.Kind == Category:
+		return collect(c.code, func(code uint32) int32 { return int32(code) - 1 }), nil
+	}
+	_, index := distinct(c.values)
+	return index, nil
+}
+
 // notNano says that a text is no time in nanoseconds since 1970.
 func notNano(text string) bool {
 	v, how := parseNumber([]byte(text), '.')

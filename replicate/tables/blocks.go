@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -69,6 +70,18 @@ type Sample struct {
 	hidden  []string // what hides drift of y given x
 }
 
+// thin keeps n of the rows of a block, of all entities alike, in order of time.
+func (s *Stream) thin(rows []int, n int) []int {
+	if s.Group == nil || len(rows) <= n {
+		return Thin(rows, n)
+	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(s.Group[a], s.Group[b]) })
+	rows = Thin(rows, n)
+	s.Sort(rows)
+	return rows
+}
+
 // sampleOf chooses rows of the first n times. all: these rows, in order of time.
 func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
 	list, per := blocksOf(s.Times, n)
@@ -78,7 +91,7 @@ func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
 	var rows []int
 	left := all
 	for i, block := range list {
-		kept := Thin(left[:block.Rows], limit)
+		kept := s.thin(left[:block.Rows], limit)
 		left = left[block.Rows:]
 		rows = append(rows, kept...)
 		out.Of = append(out.Of, slices.Repeat([]int{i}, len(kept))...)

@@ -58,6 +58,57 @@ func (s *Stream) leaks(rows []int) (found, notes []string, err error) {
 	return found, notes, nil
 }
 
+// Bounds of the note on entities: rows that are looked at, the last ones, and their least number of times.
+const entityRows, leastEntityTimes = 20000, 10
+
+// entities lists the features that may name entities, such as shops: whole numbers or levels that are there at most
+// times, each in one row. rows: in time order.
+func (s *Stream) entities(rows []int) (names []string, err error) {
+	if s.Source.Time == "" || s.Group != nil {
+		return nil, nil
+	}
+	rows = rows[max(0, len(rows)-entityRows):]
+	times, err := s.Table.Select(rows).Times(s.Source.Time, table.Bin{})
+	if err != nil || len(times.Values) < leastEntityTimes || len(rows) < 2*len(times.Values) {
+		return nil, nil // all rows may have one time
+	}
+	for _, name := range s.Features {
+		columns, err := s.Table.Columns([]string{name}, rows)
+		if err != nil {
+			return nil, err
+		}
+		if newFeature(columns[0]).isEntity(times.Index, len(times.Values)) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// isEntity says whether at least nine rows in ten are the only ones of their value at their time, and a value is there
+// at half of the times or more, on average. time: of each row, of so many.
+func (f feature) isEntity(time []int32, times int) bool {
+	type cell struct {
+		time   int32
+		number float64
+		level  string
+	}
+	values, cells, n := map[cell]bool{}, map[cell]bool{}, len(time)
+	for i, at := range time {
+		v := cell{}
+		if f.level != nil {
+			v.level = f.level[i]
+		} else if v.number = f.number[i]; v.number != math.Trunc(v.number) {
+			return false
+		}
+		if values[v] = true; len(values)*times > 2*n {
+			return false
+		}
+		v.time = at
+		cells[v] = true
+	}
+	return len(values) > 1 && 10*len(cells) >= 9*n
+}
+
 // tells tells whether a feature determines the label of the rows, or of most of them by their classes.
 func (s *Stream) tells(c feature, rows []int) bool {
 	if s.Label.Target != nil {

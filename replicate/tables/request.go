@@ -29,6 +29,7 @@ type About struct {
 	Schema  table.Schema `json:"schema"`
 	Time    string       `json:"time"`
 	Label   string       `json:"label,omitempty"`
+	Group   string       `json:"group,omitempty"`
 	Bin     string       `json:"bin"`
 	Seed    int64        `json:"seed"`
 	Rows    int          `json:"rows"`            // up to T, that are learned from
@@ -80,7 +81,7 @@ func (q Request) Open(until string) (o Opened, err error) {
 			return o, err
 		}
 	}
-	o.About = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Bin: q.Bin.String(), Seed: q.Seed,
+	o.About = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Group: q.Group, Bin: q.Bin.String(), Seed: q.Seed,
 		Rows: len(o.Rows), Contents: s.String()}
 	if zone := s.Times.Zone(); zone != "" {
 		give := "a place such as Europe/Paris"
@@ -96,6 +97,16 @@ func (q Request) Open(until string) (o Opened, err error) {
 	}
 	if len(same) > 0 {
 		o.About.AddNote("columns with one value in all rows%s, on which no answer depends: %s", o.UpTo(), Few(same, 5))
+	}
+	if o.Tested != nil {
+		names, err := s.entities(sorted)
+		if err != nil {
+			return o, err
+		}
+		if len(names) > 0 {
+			o.About.AddNote("at most times each value of %s is in one row: if it names entities, such as shops, whose rows depend on "+
+				"each other, give --group %s", Joined(names, "or"), names[0])
+		}
 	}
 	found, notes, err := s.leaks(sorted)
 	if o.About.Leaks = notes; o.Tested != nil {

@@ -3,6 +3,7 @@ package tables
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,8 +23,11 @@ type Source struct {
 	// OnlyFeatures says that rows without a label take part, since only their features are needed.
 	OnlyFeatures bool
 	Unseen       string // column of booleans: rows with true are not learned from; empty: all are
-	Bin          table.Bin
-	Read         table.Options
+	// Group is the column of the entity of each row, such as a shop; empty: there are none. It is a feature only if
+	// Read.Kinds names it.
+	Group string
+	Bin   table.Bin
+	Read  table.Options
 }
 
 // Stream is a table whose rows have times. It does not change.
@@ -32,6 +36,7 @@ type Stream struct {
 	Table    *table.Data
 	Times    *table.Times
 	Label    *table.Label // nil without a label
+	Group    []int32      // entity of every row; nil without Source.Group
 	Features []string     // the columns that a model learns from
 	order    []float64    // of every row, for rows of equal time
 	all      *table.Times // of rows without a label, too; nil if there are none, and after Request.Open
@@ -46,10 +51,14 @@ func (s Source) check() error {
 		return &table.Error{File: s.File, Column: s.Label, Problem: "the column is named as the time and as the label",
 			Fix: "name another one with --label or --time"}
 	}
-	for _, name := range []string{s.Time, s.Label} {
+	if s.Group != "" && (s.Group == s.Time || s.Group == s.Label) {
+		return &table.Error{File: s.File, Column: s.Group, Problem: "the column is the time or the label, and named as the group",
+			Fix: "name another one with --group"}
+	}
+	for _, name := range []string{s.Time, s.Label, s.Group} {
 		if name != "" && slices.Contains(s.Read.Drop, name) {
 			return &table.Error{File: s.File, Column: name, Fix: "take it out of --drop",
-				Problem: "the column is the time or the label, and is to be left out"}
+				Problem: "the column is the time, the label or the group, and is to be left out"}
 		}
 	}
 	return nil
@@ -60,8 +69,14 @@ func Open(source Source) (*Stream, error) {
 	if err := source.check(); err != nil {
 		return nil, err
 	}
-	read := source.Read
-	read.Time = source.Time
+	read, leftOut := source.Read, []string{source.Time, source.Label, source.Unseen}
+	if read.Time = source.Time; source.Group != "" && read.Kinds[source.Group] == "" {
+		read.Kinds, leftOut = maps.Clone(read.Kinds), append(leftOut, source.Group)
+		if read.Kinds == nil {
+			read.Kinds = map[string]table.Kind{}
+		}
+		read.Kinds[source.Group] = table.Category // of any texts, and so many
+	}
 	t, err := table.Open(source.File, read)
 	if err != nil {
 		return nil, err
@@ -76,7 +91,10 @@ func Open(source Source) (*Stream, error) {
 	if s.Times, err = t.Times(source.Time, source.Bin); err != nil {
 		return nil, err
 	}
-	if s.Features, err = t.Features(source.Time, source.Label, source.Unseen); err != nil {
+	if s.Features, err = t.Features(leftOut...); err != nil {
+		return nil, err
+	}
+	if s.Group, err = t.Groups(source.Group); err != nil {
 		return nil, err
 	}
 	if s.order, err = s.ordered(); err != nil || label == "" {
@@ -195,6 +213,7 @@ func (s *Stream) Encoded(encoder *table.Encoder, rows []int) (d crossfit.Table, 
 	}
 	d.Unit = s.unit()
 	d.Dim, d.Time, d.Order = encoder.Dim(), loop.Pick(s.Times.Of(), rows), loop.Pick(s.order, rows)
+	d.Group = loop.Pick(s.Group, rows)
 	if s.Label != nil {
 		d.Classes, d.Target, d.Label = s.Label.Classes(), loop.Pick(s.Label.Target, rows), loop.Pick(s.Label.Class, rows)
 	}
@@ -252,7 +271,7 @@ func (s *Stream) String() string {
 			switch {
 			case c.Kind == kind && slices.Contains(s.Features, c.Name):
 				n++
-			case c.Kind == kind && c.Name != s.Source.Time && c.Name != s.Source.Label:
+			case c.Kind == kind && c.Name != s.Source.Time && c.Name != s.Source.Label && c.Name != s.Source.Group:
 				why := string(kind)
 				if kind == table.Text {
 					why = cmp.Or(c.Note, why)
@@ -265,6 +284,9 @@ func (s *Stream) String() string {
 		}
 	}
 	text := fmt.Sprintf("%s: %s", runs.Plural(len(s.Features), "feature"), strings.Join(parts, ", "))
+	if s.Group != nil {
+		text += fmt.Sprintf("; groups by %s: %d", s.Source.Group, slices.Max(s.Group)+1)
+	}
 	if len(ignored) > 0 {
 		text += "; not used: " + strings.Join(ignored, ", ")
 	}

@@ -45,7 +45,11 @@ func readRecord(path string) (r record, err error) {
 // stores it with the verdict. A folder that cannot be written is a note.
 func (p *Job) record(ctx context.Context, h Host, r *Result, spec runs.Spec) error {
 	path := filepath.Join(h.Store.Dir(), experiment, spec.ID()+recordSuffix)
-	asked := canonical([]any{inputs, p.Fit, p.Present})
+	parts := []any{inputs, p.Fit, p.Present}
+	if p.Group != "" {
+		parts = append(parts, p.Group)
+	}
+	asked := canonical(parts)
 	before, _ := readRecord(path) // of a damaged file nothing is taken
 	if before.Asked == asked {
 		r.Finding = before.Finding

@@ -63,7 +63,11 @@ func (p *Job) identity() string {
 	}
 	read := p.Read
 	read.Location = nil
-	return canonical([]any{p.Time, p.Label, p.LabelKind, p.Bin, read, zone})
+	parts := []any{p.Time, p.Label, p.LabelKind, p.Bin, read, zone}
+	if p.Group != "" { // then its column is no feature
+		parts = append(parts, p.Group)
+	}
+	return canonical(parts)
 }
 
 // computation computes one run.

@@ -69,6 +69,19 @@ class Program(unittest.TestCase):
         np.testing.assert_allclose(weight[~new], tvps.weights(rest, **FAST), rtol=1e-9)
         self.assertLess(weight[:120][new[:120]].mean(), 0.7 * weight[120:220][new[120:220]].mean())
 
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("sklearn", "pandas"))), "not all are installed")
+    def test_group(self):
+        """The group reaches the program, which learns nothing from it, not even where it is a category of pandas."""
+        import pandas
+
+        frame = columns()
+        shop = pandas.Series(np.arange(ROWS) % 20, dtype="category")
+        weights = tvps.TimeWeights("covariate", flags={"updates": 1, "permutations": 99})
+        weights.fit(pandas.DataFrame({"x": frame["x"]}), time=frame["month"], group=shop)
+        found = weights.details_.json
+        self.assertEqual((found["group"], found["features"]), ("group", ["x"]))
+        self.assertEqual(tvps.drift(dict(frame, shop=shop), "month", group="shop", updates=1, quiet=True).json["group"], "shop")
+
     @unittest.skipUnless(all(map(importlib.util.find_spec, ("sklearn", "pyarrow"))), "not all are installed")
     def test_backtest(self):
         """Where the rule turned round, the last block is a better teacher than all blocks: with an estimator in another

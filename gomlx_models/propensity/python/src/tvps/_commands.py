@@ -269,7 +269,7 @@ def _run(command, frame, time, label, flags, folder, quiet, environment=None, un
     """Run a command on a frame, which is returned as it was written."""
     written = _frames.Written(frame, folder, time, label, unseen)
     time, label, flags["unseen"] = written.time, written.label, written.unseen
-    kinds = {name: "category" for name in written.categories if name != time}
+    kinds = {name: "category" for name in written.categories if name not in (time, flags.get("group"))}
     flags["type"] = {**kinds, **(flags.get("type") or {})}
     zone = written.zones.get(time, "")
     if zone == "UTC" or "/" in zone:  # not an offset such as +02:00
