@@ -57,7 +57,8 @@ func (m Member) In(dir string) string {
 // the same time: one downloads, the others wait. Damaged members are replaced, and stay until
 // then: every later call finds the damage, too.
 //
-// Errors are those of fetch. With NoFetch a missing member is fs.ErrNotExist and a damaged one
+// Every error is one sentence. It wraps ErrNetwork, errStatus, ErrDamaged, ErrDiskFull, ErrNotWritable or the context's
+// error. With NoFetch a missing member is fs.ErrNotExist and a damaged one
 // ErrDamaged. A damaged member that cannot be replaced is ErrDamaged as well.
 func (a Archive) Unpack(ctx context.Context, dir string, opts Options) (fetched bool, err error) {
 	found := a.check(dir, opts)
@@ -100,25 +101,33 @@ func (a Archive) check(dir string, opts Options) error {
 }
 
 func (m Member) matches(path string, opts Options) bool {
-	if opts.Hash == nil {
-		return File{SHA256: m.SHA256, Size: m.Size}.Verify(path) == nil
-	}
-	if partSize(path) != m.Size {
+	if info, err := os.Stat(path); err != nil || info.Size() != m.Size {
 		return false
 	}
-	sum, err := opts.Hash(path)
-	return err == nil && sum == m.SHA256
+	hash := opts.Hash
+	if hash == nil {
+		hash = SHA256
+	}
+	got, err := hash(path)
+	return err == nil && got == m.SHA256
 }
 
-// fetch downloads the archive next to dir, unless a process that was killed while it unpacked has left it there, and
-// unpacks its members. The caller holds the lock.
+// fetch downloads the archive to a temporary file next to dir, and unpacks its members. The caller holds the lock.
 func (a Archive) fetch(ctx context.Context, dir string, opts Options) error {
-	local := dir + "-" + path.Base(a.URL)
-	if err := fetch(ctx, a.File, local, opts.Log); err != nil {
-		return err
+	base := path.Base(a.URL)
+	local, err := Create(dir+"-"+base, 0o600)
+	if err != nil {
+		return explainDisk(err, dir, a.Name)
+	}
+	defer local.Cleanup()
+	if err := a.download(ctx, local, opts.Log); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return explainDisk(err, dir, a.Name)
 	}
 	unpacked := 0
-	err := walk(local, func(name string, content io.Reader) error {
+	err = walk(local.File, strings.HasSuffix(base, ".tar.gz"), func(name string, content io.Reader) error {
 		i := slices.IndexFunc(a.Members, func(m Member) bool { return m.Path == name })
 		if i < 0 {
 			return nil
@@ -126,27 +135,25 @@ func (a Archive) fetch(ctx context.Context, dir string, opts Options) error {
 		unpacked++
 		return errors.Join(ctx.Err(), a.unpack(a.Members[i], content, dir, opts))
 	})
-	switch {
-	case err != nil:
-		return err
-	case unpacked < len(a.Members):
-		return fmt.Errorf("%s has %d of the %d files of %s", local, unpacked, len(a.Members), a.What)
+	if err == nil && unpacked < len(a.Members) {
+		return fmt.Errorf("%s has %d of the %d files of %s", a.URL, unpacked, len(a.Members), a.What)
 	}
-	os.Remove(local)
-	os.Remove(local + ".lock") // no process waits for it: only the holder of the folder's lock fetches
-	return nil
+	return err
 }
 
-// walk visits the files of a .tar.gz or zip archive.
-func walk(archive string, visit func(name string, content io.Reader) error) error {
-	if strings.HasSuffix(archive, ".tar.gz") {
-		return walkTar(archive, visit)
-	}
-	all, err := zip.OpenReader(archive)
+// walk visits the files of a .tar.gz, or of a zip.
+func walk(archive *os.File, isTar bool, visit func(name string, content io.Reader) error) error {
+	size, err := archive.Seek(0, io.SeekEnd)
 	if err != nil {
-		return fmt.Errorf("%s: %w", archive, err)
+		return err
 	}
-	defer all.Close()
+	if isTar {
+		return walkTar(io.NewSectionReader(archive, 0, size), visit)
+	}
+	all, err := zip.NewReader(archive, size)
+	if err != nil {
+		return err
+	}
 	for _, file := range all.File {
 		content, err := file.Open()
 		if err == nil {
@@ -160,15 +167,10 @@ func walk(archive string, visit func(name string, content io.Reader) error) erro
 	return nil
 }
 
-func walkTar(archive string, visit func(name string, content io.Reader) error) error {
-	file, err := os.Open(archive)
+func walkTar(archive io.Reader, visit func(name string, content io.Reader) error) error {
+	plain, err := gzip.NewReader(archive)
 	if err != nil {
 		return err
-	}
-	defer file.Close()
-	plain, err := gzip.NewReader(file)
-	if err != nil {
-		return fmt.Errorf("%s: %w", archive, err)
 	}
 	for all := tar.NewReader(plain); ; {
 		head, err := all.Next()
@@ -176,7 +178,7 @@ func walkTar(archive string, visit func(name string, content io.Reader) error) e
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", archive, err)
+			return err
 		}
 		if err := visit(head.Name, all); err != nil {
 			return err

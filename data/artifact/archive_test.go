@@ -102,8 +102,13 @@ func TestUnpackErrors(t *testing.T) {
 	_, err = a.Unpack(t.Context(), dir, Options{})
 	check(t, err, ErrDamaged, "instead of 0000", filepath.Join(dir, "x"), "a.xml", "meshes")
 
-	s.Close()
+	plain := filepath.Join(t.TempDir(), "plain")
+	demand.Write(t, plain, "")
+	_, err = a.Unpack(t.Context(), filepath.Join(plain, "sub", "dst"), Options{})
+	check(t, err, ErrNotWritable, "TVPS_CACHE", plain, "plain")
+
+	s.Close() // the port is closed now
 	nowhere := t.TempDir()
 	_, err = a.Unpack(t.Context(), filepath.Join(nowhere, "dir"), Options{})
-	check(t, err, ErrNetwork, "check the network", filepath.Join(nowhere, "x"))
+	check(t, err, ErrNetwork, "connection refused", filepath.Join(nowhere, "x"))
 }

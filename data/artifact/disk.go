@@ -2,7 +2,6 @@ package artifact
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,18 +37,4 @@ func Lock(ctx context.Context, path, what string, log io.Writer) (unlock func(),
 		return nil, explainDisk(err, path, what)
 	}
 	return func() { l.Unlock() }, nil
-}
-
-func syncRename(from, to string) error {
-	file, err := os.OpenFile(from, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(to))
 }

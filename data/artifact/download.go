@@ -3,12 +3,13 @@ package artifact
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"time"
 )
 
@@ -21,73 +22,71 @@ var (
 	stall = time.Minute // without a byte, after which a request fails
 )
 
-// download completes part to f.Size bytes. After a network error it requests the rest, up
-// to tries requests and as long as each of them brings at least one byte.
-func download(ctx context.Context, f File, part string, log io.Writer) error {
+// download writes the pinned file to to. After a network error it requests the rest, up to tries requests and as long
+// as each of them brings at least one byte. Every error is one sentence. It wraps ErrNetwork, errStatus, ErrDamaged, the
+// context's error, or one of to.
+func (f File) download(ctx context.Context, to io.Writer, log io.Writer) error {
 	bar := newTransferred(log, f.Name, f.Size)
 	defer bar.close()
+	hash := sha256.New()
 	for try := 1; ; try++ {
-		before := partSize(part)
-		if before >= f.Size {
-			return nil
-		}
-		err := transfer(ctx, f, part, bar)
+		before := bar.done
+		err := f.transfer(ctx, before, io.MultiWriter(to, hash, bar))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !errors.Is(err, ErrNetwork) || partSize(part) <= before || try >= tries {
+		if err == nil {
+			return f.compare(bar.done, hex.EncodeToString(hash.Sum(nil)))
+		}
+		if !errors.Is(err, ErrNetwork) || bar.done == before || try == tries {
 			return err
 		}
 		time.Sleep(pause) // a short outage may end
 	}
 }
 
-// transfer makes one request and appends the answer to part. An answer of another length than the file's is ErrDamaged:
-// it is not the file. One that breaks off is ErrNetwork.
-func transfer(ctx context.Context, f File, part string, bar *transferred) error {
+// compare returns ErrDamaged unless a download has the pinned size and hash.
+func (f File) compare(size int64, sum string) error {
+	var difference string
+	switch {
+	case size != f.Size:
+		difference = fmt.Sprintf("%d bytes instead of %d", size, f.Size)
+	case sum != cmp.Or(f.SHA256, sum):
+		difference = fmt.Sprintf("SHA-256 %s instead of %s", sum, f.SHA256)
+	default:
+		return nil
+	}
+	return explain(ErrDamaged, nil, "%s from %s is damaged or was altered (%s); it was deleted: "+
+		"try again; if it fails again, check whether a proxy changes downloads", f.Name, f.URL, difference)
+}
+
+// transfer makes one request for the bytes from a position on, and writes them to to. An answer that breaks off is
+// ErrNetwork.
+func (f File) transfer(ctx context.Context, from int64, to io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data for %v", stall)) })
 	defer watch.Stop()
-
-	from := partSize(part)
-	answer, err := request(ctx, f, from)
+	answer, err := f.request(ctx, from)
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
-	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	body := &watchedBody{answer.Body, ctx, f, watch}
 	if answer.StatusCode == http.StatusOK { // the whole file
-		from, flags = 0, flags|os.O_TRUNC
+		if _, err := io.CopyN(io.Discard, body, from); err != nil {
+			return err
+		}
 	}
-	if length := answer.ContentLength; length >= 0 && from+length != f.Size {
-		return explain(ErrDamaged, nil, "%d bytes instead of %d", from+length, f.Size)
-	}
-	file, err := os.OpenFile(part, flags, 0o644)
-	if err != nil {
-		return explainDisk(err, part, f.Name)
-	}
-	defer file.Close()
-	bar.done = from
-	in := &watchedReader{r: io.LimitReader(answer.Body, f.Size-from+1), watch: watch, bar: bar} // 1: to see one too long
-	_, err = io.Copy(file, in)
-	switch {
-	case in.err != nil:
-		return networkError(f, cmp.Or(context.Cause(ctx), in.err))
-	case err != nil:
-		return explainDisk(err, part, f.Name)
-	case partSize(part) < f.Size:
-		return explain(ErrNetwork, io.ErrUnexpectedEOF, "the download of %s from %s stopped after %d of %d bytes; "+
-			"try again, it resumes there", f.Name, f.URL, partSize(part), f.Size)
-	}
-	return nil
+	_, err = io.Copy(to, io.LimitReader(body, f.Size-from+1)) // 1: to see one too long
+	return err
 }
 
 // request asks for the bytes of f from a position on.
-func request(ctx context.Context, f File, from int64) (*http.Response, error) {
+func (f File) request(ctx context.Context, from int64) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
-		return nil, networkError(f, err)
+		return nil, f.networkError(ctx, err)
 	}
 	req.Header.Set("Accept-Encoding", "identity") // the hash is of the file, not of an encoding
 	if from > 0 {
@@ -95,7 +94,7 @@ func request(ctx context.Context, f File, from int64) (*http.Response, error) {
 	}
 	answer, err := client().Do(req)
 	if err != nil {
-		return nil, networkError(f, cmp.Or(context.Cause(ctx), err))
+		return nil, f.networkError(ctx, err)
 	}
 	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusPartialContent {
 		answer.Body.Close()
@@ -105,12 +104,14 @@ func request(ctx context.Context, f File, from int64) (*http.Response, error) {
 	return answer, nil
 }
 
-func networkError(f File, err error) error {
+// networkError is ErrNetwork with an error of a request, or the reason for which ctx ended it.
+func (f File) networkError(ctx context.Context, err error) error {
+	err = cmp.Or(context.Cause(ctx), err)
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op // without the URL that net/http puts in front
 	}
-	return explain(ErrNetwork, err, "cannot download %s from %s (%v); check the network and proxy settings "+
-		"and try again, a partial download resumes where it stopped", f.Name, f.URL, err)
+	return explain(ErrNetwork, err, "cannot download %s from %s (%v); check the network and proxy settings and try again",
+		f.Name, f.URL, err)
 }
 
 // client returns an HTTP client with time limits for connecting (15 s) and for the head of
@@ -123,29 +124,19 @@ func client() *http.Client {
 	return &http.Client{Transport: t}
 }
 
-// watchedReader resets the stall timer and advances the progress bar at each read.
-type watchedReader struct {
-	r     io.Reader
+// watchedBody is the body of an answer that resets the stall timer at each read. Its errors are ErrNetwork.
+type watchedBody struct {
+	io.Reader
+	ctx   context.Context
+	file  File
 	watch *time.Timer
-	bar   *transferred
-	err   error // but for the end
 }
 
-func (w *watchedReader) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
+func (w *watchedBody) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
 	w.watch.Reset(stall)
-	w.bar.add(n)
-	if !errors.Is(err, io.EOF) {
-		w.err = err
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = w.file.networkError(w.ctx, err)
 	}
 	return n, err
-}
-
-// partSize returns the size of the file, or 0 if there is none.
-func partSize(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
 }

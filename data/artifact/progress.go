@@ -64,28 +64,22 @@ type transferred struct {
 	log         io.Writer
 	what        string
 	done, total int64
-	started     bool // whether a byte came
 }
 
 func newTransferred(log io.Writer, what string, total int64) *transferred {
 	return &transferred{display: NewDisplay(log), log: log, what: what, total: total}
 }
 
-func (t *transferred) add(n int) {
-	t.done += int64(n)
-	t.started = t.started || n > 0
-	t.display.Show(float64(t.done)/float64(max(t.total, 1)), t.String())
-}
-
 func (t *transferred) Write(b []byte) (int, error) {
-	t.add(len(b))
+	t.done += int64(len(b))
+	t.display.Show(float64(t.done)/float64(max(t.total, 1)), t.String())
 	return len(b), nil
 }
 
 // close removes the bar and writes the last line.
 func (t *transferred) close() {
 	t.display.Clear()
-	if t.started {
+	if t.done > 0 {
 		logf(t.log, "%s", t)
 	}
 }

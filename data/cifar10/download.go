@@ -9,8 +9,7 @@ import (
 )
 
 // Download puts the six official files into the cache and returns their folder. If they are
-// there, it does nothing. It resumes an interrupted download and replaces damaged files. Several
-// processes may call it at the same time.
+// there, it does nothing. It replaces damaged files. Several processes may call it at the same time.
 func Download(ctx context.Context, log io.Writer) (dir string, err error) {
 	if dir, err = artifact.CacheDir(folder); err != nil {
 		return "", err
