@@ -23,8 +23,8 @@ var (
 )
 
 // download writes the pinned file to to. After a network error it requests the rest, up to tries requests and as long
-// as each of them brings at least one byte. Every error is one sentence. It wraps ErrNetwork, errStatus, ErrDamaged, the
-// context's error, or one of to.
+// as each of them brings at least one byte. Every error is one sentence. It wraps ErrNetwork, errStatus, ErrDamaged,
+// the context's error, or one of to.
 func (f File) download(ctx context.Context, to io.Writer, log io.Writer) error {
 	bar := newTransferred(log, f.Name, f.Size)
 	defer bar.close()

@@ -189,17 +189,17 @@ func squares(v []float64) float64 {
 	return sum
 }
 
-// CheetahPose is what a picture of a Half-Cheetah shows at one moment.
-type CheetahPose struct {
-	Limbs        []Limb
+// cheetahPose is what a picture of a Half-Cheetah shows at one moment.
+type cheetahPose struct {
+	Limbs        []limb
 	X            float64 // of the torso, m
 	Velocity     float64 // m/s
 	Wind, Target float64 // N, m/s
 }
 
-// Pose returns the present pose.
-func (c *Cheetah) Pose() CheetahPose {
-	return CheetahPose{
+// pose returns the present pose.
+func (c *Cheetah) pose() cheetahPose {
+	return cheetahPose{
 		Limbs: c.limbs.now(), X: c.sim.QPos[0], Velocity: c.sim.QVel[0], Wind: c.wind, Target: c.target,
 	}
 }

@@ -49,8 +49,8 @@ const (
 	clawSkip   = 40
 	clawTarget = math.Pi // target angle of the valve, rad
 
-	// ClawSuccess is the valve's error in rad below which an episode is successful.
-	ClawSuccess = 0.1
+	// clawSuccess is the valve's error in rad below which an episode is successful.
+	clawSuccess = 0.1
 )
 
 // pi is a variable so that pi/3 is a division of rounded numbers, as in Python. Go evaluates
@@ -207,8 +207,8 @@ func clawReward(obs []float64) float64 {
 	return reward
 }
 
-// Success says whether the valve is within ClawSuccess of its target.
-func (c *Claw) Success() bool { return math.Abs(clawError(c.now.QPos[clawJoints])) < ClawSuccess }
+// Success says whether the valve is within clawSuccess of its target.
+func (c *Claw) Success() bool { return math.Abs(clawError(c.now.QPos[clawJoints])) < clawSuccess }
 
 // Close frees the simulations.
 func (c *Claw) Close() {

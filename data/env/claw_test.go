@@ -74,7 +74,7 @@ func TestClawReset(t *testing.T) {
 		if err := c.Reset(episode, nil, obs); err != nil || !slices.Equal(obs, want) {
 			t.Errorf("episode %d begins with %v, %v", episode, obs, err)
 		}
-		for f, finger := range c.Pose().Fingers {
+		for f, finger := range c.pose().Fingers {
 			tip := finger[3]
 			if r := math.Hypot(tip[0], tip[1]); math.Abs(r-0.119) > 0.001 || math.Abs(tip[2]-0.140) > 0.001 {
 				t.Errorf("tip %d is at %v, want radius 0.119 and height 0.140", f, tip)

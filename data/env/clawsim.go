@@ -88,7 +88,7 @@ func newClawSim(lib *mujoco.Library, files map[string][]byte, v int) (*clawSim, 
 	return s, nil
 }
 
-// find looks up what Pose returns.
+// find looks up what pose returns.
 func (s *clawSim) find(model *mujoco.Model) (err error) {
 	for f, names := range [3][4]string{
 		{"FF10", "FFL11", "FFL12", "FFtip"}, {"MF20", "MFL21", "MFL22", "MFtip"}, {"TH30", "THL31", "THL32", "THtip"},
@@ -109,27 +109,26 @@ func (s *clawSim) find(model *mujoco.Model) (err error) {
 	return err
 }
 
-// ClawPose is what a picture of a D'Claw shows at one moment.
-type ClawPose struct {
+// clawPose is what a picture of a D'Claw shows at one moment.
+type clawPose struct {
 	Fingers [3][4][3]float64 // the joints of each finger and its tip, m
-	Shapes  []Shape          // outlines of the valve from above, at its angle
+	Shapes  []outline        // outlines of the valve from above, at its angle
 	Angle   float64          // of the valve, rad
-	Target  float64          // rad
 	Success bool
 }
 
-// Shape is the outline of a convex part of a valve from above: all points within Radius of
+// outline is the outline of a convex part of a valve from above: all points within Radius of
 // the polygon with these Corners (or of the line between two). Lengths are in metres.
-type Shape struct {
+type outline struct {
 	Corners [][2]float64
 	Radius  float64
 }
 
-// Pose returns the present pose.
-func (c *Claw) Pose() ClawPose {
+// pose returns the present pose.
+func (c *Claw) pose() clawPose {
 	s := c.now
 	angle := s.QPos[clawJoints]
-	p := ClawPose{Shapes: valves[c.valve].shapes(angle), Angle: angle, Target: clawTarget, Success: c.Success()}
+	p := clawPose{Shapes: valves[c.valve].shapes(angle), Angle: angle, Success: c.Success()}
 	for f := range p.Fingers {
 		for k, body := range s.joints[f] {
 			copy(p.Fingers[f][k][:], s.bodies[3*body:])
@@ -140,8 +139,8 @@ func (c *Claw) Pose() ClawPose {
 }
 
 // shapes returns the valve's outlines from above, turned by an angle.
-func (v valve) shapes(angle float64) []Shape {
-	var list []Shape
+func (v valve) shapes(angle float64) []outline {
+	var list []outline
 	for _, s := range v.plate.slabs {
 		list = append(list, shape(s.corners, s.round, angle))
 	}
@@ -152,9 +151,9 @@ func (v valve) shapes(angle float64) []Shape {
 }
 
 // shape returns an outline in metres of lengths in mm, turned by an angle.
-func shape(corners []point, radius, angle float64) Shape {
+func shape(corners []point, radius, angle float64) outline {
 	sin, cos := math.Sincos(angle)
-	s := Shape{Radius: radius / 1000}
+	s := outline{Radius: radius / 1000}
 	for _, p := range corners {
 		s.Corners = append(s.Corners, [2]float64{(cos*p[0] - sin*p[1]) / 1000, (sin*p[0] + cos*p[1]) / 1000})
 	}

@@ -2,9 +2,9 @@ package env
 
 import "tvps/data/env/mujoco"
 
-// Limb is a capsule (a thick line with round ends), in metres: x is the direction of motion,
+// limb is a capsule (a thick line with round ends), in metres: x is the direction of motion,
 // z is up.
-type Limb struct {
+type limb struct {
 	From, To [3]float64
 	Radius   float64
 }
@@ -48,8 +48,8 @@ func newLimbs(model *mujoco.Model, sim *mujoco.Sim, names ...string) (limbs, err
 
 // now returns the capsules at their present positions. The axis of a capsule is the z axis
 // of its frame.
-func (l limbs) now() []Limb {
-	list := make([]Limb, len(l.ids))
+func (l limbs) now() []limb {
+	list := make([]limb, len(l.ids))
 	for i, id := range l.ids {
 		list[i].Radius = l.sizes[3*id]
 		for k := range 3 {

@@ -145,7 +145,7 @@ func TestCheetahTrials(t *testing.T) {
 	demand.NoError(t, c.ResetTrial(3, first))
 	demand.Error(t, c.ResetTrial(16, first), "from 0 to 15")
 	wind, target := gridConditions(3)
-	if p := c.Pose(); p.Wind != wind || p.Target != target {
+	if p := c.pose(); p.Wind != wind || p.Target != target {
 		t.Errorf("the trial has the conditions %+v", p)
 	}
 	plain := newCheetah(t, CheetahOptions{Plain: true})

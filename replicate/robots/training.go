@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"tvps/data/env"
-	"tvps/data/env/film"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/sac"
@@ -192,7 +191,7 @@ func (t *training) evaluateEpisode(k int, filmed bool) (returns []float64, err e
 	if err != nil {
 		return nil, err
 	}
-	var films []*film.Film
+	var films []*env.Film
 	if filmed {
 		films = t.films(begins)
 	}
@@ -212,12 +211,12 @@ func (t *training) evaluateEpisode(k int, filmed bool) (returns []float64, err e
 }
 
 // films returns a recorder of every environment's episode, or none if such environments cannot be filmed.
-func (t *training) films(begins []start) []*film.Film {
-	var out []*film.Film
+func (t *training) films(begins []start) []*env.Film {
+	var out []*env.Film
 	for i, robot := range t.envs.robots {
 		who := fmt.Sprintf("%s, seed %d, after %d episodes", t.learner.Label, t.seeds[i], t.episode)
-		one, err := film.New(robot, who, begins[i].Title)
-		if err != nil {
+		one := env.NewFilm(robot, who, begins[i].Title)
+		if one == nil {
 			return nil
 		}
 		out = append(out, one)
@@ -226,7 +225,7 @@ func (t *training) films(begins []start) []*film.Film {
 }
 
 // attach stores the films, if there are any, with the members' runs.
-func (t *training) attach(films []*film.Film) error {
+func (t *training) attach(films []*env.Film) error {
 	for _, member := range t.members {
 		if films == nil {
 			return nil

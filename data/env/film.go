@@ -1,20 +1,16 @@
-// Package film draws an episode of a robot (of the paper's Figures 2, 10 and 11) as an
-// animated SVG: the Half-Cheetah from the side, with wind and velocities, or the D'Claw and
-// its valve from above, with the target. The animation uses no script. A viewer that does not
-// animate shows the first frame.
-package film
+package env
 
 import (
 	"fmt"
 	"io"
-
-	"tvps/data/env"
 )
 
 // maxFrames is the largest number of frames; of longer episodes some steps are left out.
 const maxFrames = 60
 
-// Film is the record of an episode.
+// Film draws an episode as an animated SVG: the Half-Cheetah from the side, with wind and velocities, or the D'Claw and
+// its valve from above, with the target. The animation uses no script. A viewer that does not animate shows the first
+// frame.
 type Film struct {
 	who    string
 	task   string
@@ -35,21 +31,20 @@ type scene interface {
 // header is the height of the line that names the agent, in pixels.
 const header = 24
 
-// New starts the film of an episode and records its first frame. who names the agent and task
-// the episode's task, in words. The robot must have been reset. It must be an *env.Cheetah or
-// an *env.Claw.
-func New(e env.Env, who, task string) (*Film, error) {
+// NewFilm starts the film of an episode and records its first frame. who names the agent and task
+// the episode's task, in words. The robot must have been reset. It returns nil for a robot that has no picture.
+func NewFilm(e Env, who, task string) *Film {
 	f := &Film{who: who, task: task}
 	switch e := e.(type) {
-	case *env.Cheetah:
-		f.scene = &cheetah{env: e}
-	case *env.Claw:
-		f.scene = &claw{env: e}
+	case *Cheetah:
+		f.scene = &cheetahFilm{robot: e}
+	case *Claw:
+		f.scene = &clawFilm{robot: e}
 	default:
-		return nil, fmt.Errorf("cannot film a %T, only the Half-Cheetah and the D'Claw", e)
+		return nil
 	}
 	f.Add(0)
-	return f, nil
+	return f
 }
 
 // Add records the frame after a step, and the step's reward.

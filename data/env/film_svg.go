@@ -1,4 +1,4 @@
-package film
+package env
 
 import (
 	"bytes"

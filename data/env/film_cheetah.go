@@ -1,35 +1,33 @@
-package film
+package env
 
 import (
 	"fmt"
 	"math"
-
-	"tvps/data/env"
 )
 
-// cheetah is the runner from the side; the camera follows it.
-type cheetah struct {
-	env    *env.Cheetah
-	frames []env.CheetahPose
+// cheetahFilm is the runner from the side; the camera follows it.
+type cheetahFilm struct {
+	robot  *Cheetah
+	frames []cheetahPose
 }
 
 const (
 	cheetahWidth  = 720
 	cheetahHeight = 330
-	cheetahScale  = 170. // pixels per metre
+	cheetahPixels = 170. // pixels per metre
 	cheetahFloor  = 290. // pixels from the top
 	cheetahGauge  = 90.  // pixels per m/s
 )
 
-func (c *cheetah) add()                   { c.frames = append(c.frames, c.env.Pose()) }
-func (c *cheetah) size() (int, int)       { return cheetahWidth, cheetahHeight }
-func (c *cheetah) slower() (float64, int) { return 0.05, 3 }
+func (c *cheetahFilm) add()                   { c.frames = append(c.frames, c.robot.pose()) }
+func (c *cheetahFilm) size() (int, int)       { return cheetahWidth, cheetahHeight }
+func (c *cheetahFilm) slower() (float64, int) { return 0.05, 3 }
 
-func (c *cheetah) caption(frame int) string {
+func (c *cheetahFilm) caption(frame int) string {
 	return fmt.Sprintf("velocity %.2f m/s", c.frames[frame].Velocity)
 }
 
-func (c *cheetah) draw(s *svg, keep []int) {
+func (c *cheetahFilm) draw(s *svg, keep []int) {
 	c.ground(s, keep)
 	colours := []string{"#4269d0", "#4269d0", "#9c6b4e", "#9c6b4e", "#9c6b4e", "#ff725c", "#ff725c", "#ff725c"}
 	for l, limb := range c.frames[0].Limbs {
@@ -37,14 +35,14 @@ func (c *cheetah) draw(s *svg, keep []int) {
 		for _, k := range keep {
 			p := c.frames[k]
 			for e, end := range [][3]float64{p.Limbs[l].From, p.Limbs[l].To} {
-				values[2*e] = append(values[2*e], number(cheetahWidth/2+(end[0]-p.X)*cheetahScale))
-				values[2*e+1] = append(values[2*e+1], number(cheetahFloor-end[2]*cheetahScale))
+				values[2*e] = append(values[2*e], number(cheetahWidth/2+(end[0]-p.X)*cheetahPixels))
+				values[2*e+1] = append(values[2*e+1], number(cheetahFloor-end[2]*cheetahPixels))
 			}
 		}
 		s.printf(`<line x1="%s" y1="%s" x2="%s" y2="%s" `+
 			`stroke="%s" stroke-width="%s" stroke-linecap="round">%s%s%s%s</line>`,
 			values[0][0], values[1][0], values[2][0], values[3][0],
-			colours[l], number(2*limb.Radius*cheetahScale),
+			colours[l], number(2*limb.Radius*cheetahPixels),
 			s.animate("x1", values[0]), s.animate("y1", values[1]),
 			s.animate("x2", values[2]), s.animate("y2", values[3]))
 	}
@@ -57,29 +55,29 @@ func (c *cheetah) draw(s *svg, keep []int) {
 }
 
 // ground draws a line with a mark every half metre, which moves under the runner.
-func (c *cheetah) ground(s *svg, keep []int) {
+func (c *cheetahFilm) ground(s *svg, keep []int) {
 	from, to := math.Inf(1), math.Inf(-1)
 	var values []string
 	for _, k := range keep {
 		x := c.frames[k].X
 		from, to = min(from, x), max(to, x)
-		values = append(values, number(cheetahWidth/2-x*cheetahScale)+" 0")
+		values = append(values, number(cheetahWidth/2-x*cheetahPixels)+" 0")
 	}
 	s.printf(`<line x1="0" x2="%d" y1="%v" y2="%v" stroke="#888" stroke-width="2"/>`,
 		cheetahWidth, cheetahFloor, cheetahFloor)
 	s.printf(`<g stroke="#888" transform="translate(%s)">%s`, values[0], s.transform("translate", values))
-	reach := cheetahWidth / 2 / cheetahScale
+	reach := cheetahWidth / 2 / cheetahPixels
 	for m := int(math.Floor(from - reach)); m <= int(math.Ceil(to+reach)); m++ {
-		x := number(float64(m) * cheetahScale)
+		x := number(float64(m) * cheetahPixels)
 		const marks = `<path d="M%s %vv10m%s -10v5"/>` +
 			`<text x="%s" y="%v" font-size="12" fill="#666" stroke="none" text-anchor="middle">%d m</text>`
-		s.printf(marks, x, cheetahFloor, number(cheetahScale/2), x, cheetahFloor+24, m)
+		s.printf(marks, x, cheetahFloor, number(cheetahPixels/2), x, cheetahFloor+24, m)
 	}
 	s.printf(`</g>`)
 }
 
 // wind draws an arrow whose length is proportional to the force.
-func (c *cheetah) wind(s *svg, force float64) {
+func (c *cheetahFilm) wind(s *svg, force float64) {
 	const x, y, perNewton = 120., 90., 9.
 	s.text(x, y-14, "middle", 13, fmt.Sprintf("wind %+.1f N", force))
 	if math.Abs(force) < 0.1 {
@@ -91,7 +89,7 @@ func (c *cheetah) wind(s *svg, force float64) {
 }
 
 // gauge draws the velocity as a bar and the target as a mark.
-func (c *cheetah) gauge(s *svg, keep []int) {
+func (c *cheetahFilm) gauge(s *svg, keep []int) {
 	const zero, y = 400., 86.
 	var starts, widths []string
 	for _, k := range keep {

@@ -1,4 +1,4 @@
-package film
+package env
 
 import (
 	"bytes"
@@ -12,19 +12,15 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/artifact"
-	"tvps/data/env"
-	"tvps/data/env/mujoco"
 )
 
 // record films an episode and returns the SVG and the return.
-func record(t *testing.T, e env.Env, episode int) ([]byte, float64) {
+func record(t *testing.T, e Env, episode int) ([]byte, float64) {
 	t.Helper()
 	n, m, horizon := e.Sizes()
 	obs, action := make([]float64, n), make([]float64, m)
 	demand.NoError(t, e.Reset(episode, rand.New(rand.NewPCG(1, 1)), obs))
-	f, err := New(e, "SAC with ω, seed 7", e.Task(episode))
-	demand.NoError(t, err)
+	f := NewFilm(e, "SAC with ω, seed 7", e.Task(episode))
 	total := 0.
 	for step := range horizon {
 		for j := range action {
@@ -56,19 +52,8 @@ func elements(t *testing.T, data []byte) map[string]int {
 	}
 }
 
-// need skips the test if MuJoCo or a model is not available here, and fails it after another error.
-func need(t *testing.T, err error) {
-	t.Helper()
-	if errors.Is(err, mujoco.ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
-		t.Skip(err)
-	}
-	demand.NoError(t, err)
-}
-
 func TestCheetahFilm(t *testing.T) {
-	c, err := env.NewCheetah(t.Context(), env.CheetahOptions{})
-	need(t, err)
-	defer c.Close()
+	c := newCheetah(t, CheetahOptions{})
 	data, total := record(t, c, 4)
 	count := elements(t, data)
 	animated := count["animate"] >= 4*8+51 && count["animateTransform"] == 1 && count["script"] == 0
@@ -88,8 +73,7 @@ func TestCheetahFilm(t *testing.T) {
 
 func TestClawFilm(t *testing.T) {
 	for v, shapes := range map[int]int{1: 2, 4: 2, 9: 1} {
-		c, err := env.NewClaw(t.Context(), env.ClawOptions{Tasks: []int{v}})
-		need(t, err)
+		c := newClaw(t, ClawOptions{Tasks: []int{v}})
 		t.Run(c.Task(0)[:7], func(t *testing.T) {
 			data, total := record(t, c, 0)
 			count := elements(t, data)
@@ -100,7 +84,6 @@ func TestClawFilm(t *testing.T) {
 			demand.Words(t, string(data), c.Task(0), "step 0 of 40, return 0.0, valve at 0°",
 				fmt.Sprintf("step 40 of 40, return %.1f,", total), ">target<")
 		})
-		c.Close()
 	}
 }
 

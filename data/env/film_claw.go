@@ -1,31 +1,29 @@
-package film
+package env
 
 import (
 	"fmt"
 	"math"
 	"strings"
-
-	"tvps/data/env"
 )
 
-// claw is the D'Claw and its valve from above; x points to the right, y up.
-type claw struct {
-	env    *env.Claw
-	frames []env.ClawPose
+// clawFilm is the D'Claw and its valve from above; x points to the right, y up.
+type clawFilm struct {
+	robot  *Claw
+	frames []clawPose
 }
 
 const (
 	clawWidth, clawHeight = 560, 580
 	clawX, clawY          = 280., 320. // pixels, the valve's axis
-	clawScale             = 1500.      // pixels per metre
+	clawPixels            = 1500.      // pixels per metre
 	clawDial              = 235.       // pixels, radius of the circle with the target
 )
 
-func (c *claw) add()                   { c.frames = append(c.frames, c.env.Pose()) }
-func (c *claw) size() (int, int)       { return clawWidth, clawHeight }
-func (c *claw) slower() (float64, int) { return 0.1, 2 }
+func (c *clawFilm) add()                   { c.frames = append(c.frames, c.robot.pose()) }
+func (c *clawFilm) size() (int, int)       { return clawWidth, clawHeight }
+func (c *clawFilm) slower() (float64, int) { return 0.1, 2 }
 
-func (c *claw) caption(frame int) string {
+func (c *clawFilm) caption(frame int) string {
 	p := c.frames[frame]
 	text := fmt.Sprintf("valve at %.0f°", degrees(p.Angle))
 	if p.Success {
@@ -34,7 +32,7 @@ func (c *claw) caption(frame int) string {
 	return text
 }
 
-func (c *claw) draw(s *svg, keep []int) {
+func (c *clawFilm) draw(s *svg, keep []int) {
 	c.target(s)
 	c.valve(s, keep)
 	for f, colour := range []string{"#4269d0", "#ff725c", "#3ca951"} {
@@ -44,21 +42,20 @@ func (c *claw) draw(s *svg, keep []int) {
 }
 
 // target draws the target of the valve's mark and the range that counts as success.
-func (c *claw) target(s *svg) {
-	p := c.frames[0]
+func (c *clawFilm) target(s *svg) {
 	at := func(angle, radius float64) string {
 		return number(clawX+radius*math.Cos(angle)) + " " + number(clawY-radius*math.Sin(angle))
 	}
 	s.printf(`<circle cx="%v" cy="%v" r="%v" fill="none" stroke="#ddd"/>`, clawX, clawY, clawDial)
 	s.printf(`<path d="M%v %vL%sA%v %v 0 0 0 %sz" fill="#d62728" fill-opacity="0.2"/>`, clawX, clawY,
-		at(p.Target-env.ClawSuccess, clawDial), clawDial, clawDial, at(p.Target+env.ClawSuccess, clawDial))
-	s.printf(`<path d="M%sL%s" stroke="#d62728" stroke-width="4"/>`, at(p.Target, clawDial-10), at(p.Target, clawDial+10))
-	x, y := clawX+(clawDial+14)*math.Cos(p.Target), clawY-(clawDial+14)*math.Sin(p.Target)
+		at(clawTarget-clawSuccess, clawDial), clawDial, clawDial, at(clawTarget+clawSuccess, clawDial))
+	s.printf(`<path d="M%sL%s" stroke="#d62728" stroke-width="4"/>`, at(clawTarget, clawDial-10), at(clawTarget, clawDial+10))
+	x, y := clawX+(clawDial+14)*math.Cos(clawTarget), clawY-(clawDial+14)*math.Sin(clawTarget)
 	s.text(x, y-16, "middle", 13, "target")
 }
 
 // valve draws the valve with its mark, and its rotation.
-func (c *claw) valve(s *svg, keep []int) {
+func (c *clawFilm) valve(s *svg, keep []int) {
 	first := c.frames[0]
 	var turns []string
 	for _, k := range keep {
@@ -69,14 +66,14 @@ func (c *claw) valve(s *svg, keep []int) {
 	const polygon = `<polygon points="%s" fill="#c9b458" stroke="#c9b458" stroke-width="%s" ` +
 		`stroke-linejoin="round" stroke-linecap="round"/>`
 	for _, shape := range first.Shapes {
-		s.printf(polygon, points(shape.Corners, 0, 0), number(2*shape.Radius*clawScale))
+		s.printf(polygon, points(shape.Corners, 0, 0), number(2*shape.Radius*clawPixels))
 	}
 	s.printf(`<path d="M0 0H%v" stroke="#222" stroke-width="4" transform="rotate(%.1f)"/></g></g>`,
 		clawDial-14, -degrees(first.Angle))
 }
 
 // finger draws the joints and the tip of finger f.
-func (c *claw) finger(s *svg, keep []int, f int, colour string) {
+func (c *clawFilm) finger(s *svg, keep []int, f int, colour string) {
 	var lines, xs, ys []string
 	for _, k := range keep {
 		var corners [][2]float64
@@ -85,7 +82,7 @@ func (c *claw) finger(s *svg, keep []int, f int, colour string) {
 		}
 		lines = append(lines, points(corners, clawX, clawY))
 		tip := corners[len(corners)-1]
-		xs, ys = append(xs, number(clawX+tip[0]*clawScale)), append(ys, number(clawY-tip[1]*clawScale))
+		xs, ys = append(xs, number(clawX+tip[0]*clawPixels)), append(ys, number(clawY-tip[1]*clawPixels))
 	}
 	const polyline = `<polyline points="%s" fill="none" stroke="%s" stroke-opacity="0.75" stroke-width="18" ` +
 		`stroke-linejoin="round" stroke-linecap="round">%s</polyline>`
@@ -98,7 +95,7 @@ func (c *claw) finger(s *svg, keep []int, f int, colour string) {
 func points(corners [][2]float64, x, y float64) string {
 	var list []string
 	for _, p := range corners {
-		list = append(list, number(x+p[0]*clawScale)+","+number(y-p[1]*clawScale))
+		list = append(list, number(x+p[0]*clawPixels)+","+number(y-p[1]*clawPixels))
 	}
 	return strings.Join(list, " ")
 }
