@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 
 	"tvps/ci/research/natural"
-	"tvps/data/gaussian"
 	"tvps/data/statistics"
+	"tvps/data/streams"
 	"tvps/figures"
 	"tvps/replicate/usage"
 
@@ -19,7 +19,7 @@ func boundCommand() *cobra.Command {
 		Short: "Draw the paper's bound on the risk under drift, on the Gaussian",
 		Args:  usage.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return natural.Draw(filepath.Join(out, "bound.svg"), boundChart(gaussian.Paper()))
+			return natural.Draw(filepath.Join(out, "bound.svg"), boundChart(streams.PaperGaussian()))
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", out, "output folder")
@@ -28,7 +28,7 @@ func boundCommand() *cobra.Command {
 
 // boundChart compares the error of the best classifier of step 50, at which the mean turns, on the samples of later
 // steps with the largest that Eq. (tv) in Section 2.1 of the paper allows.
-func boundChart(stream gaussian.Config) figures.Chart {
+func boundChart(stream streams.Gaussian) figures.Chart {
 	const now, ahead, seeds = 50, 30, 8
 	line := func(label string, look int) figures.Series {
 		return figures.Series{Name: label, Label: label}.Styled(look)
@@ -53,7 +53,7 @@ func boundChart(stream gaussian.Config) figures.Chart {
 }
 
 // errorOf is the share of the test samples of step t that the classifier with a threshold gets wrong.
-func errorOf(stream gaussian.Config, seed int64, threshold float64, t int) float64 {
+func errorOf(stream streams.Gaussian, seed int64, threshold float64, t int) float64 {
 	x, y := stream.Draw(seed, "test", t)
 	wrong := 0
 	for i := range x {

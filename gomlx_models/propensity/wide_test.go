@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/labelshift"
 	"tvps/data/random"
+	"tvps/data/streams"
 )
 
 // wideStream is a label shift with features of many dimensions: x = B h,
@@ -15,7 +15,7 @@ import (
 // class means m_y. The distribution of x given y does not change.
 type wideStream struct {
 	Data
-	shift labelshift.Shift
+	shift streams.LabelShift
 }
 
 const (
@@ -27,7 +27,7 @@ const (
 
 func newWideStream() *wideStream {
 	w := &wideStream{Data: Data{Dim: wideDims},
-		shift: labelshift.Shift{Classes: 10, Interval: 6, Reading: labelshift.Listing}}
+		shift: streams.LabelShift{Classes: 10, Interval: 6, Reading: streams.Listing}}
 	rng := random.New(1, "propensity test", "wide")
 	normal := func(n int, sd float64) []float64 {
 		out := make([]float64, n)

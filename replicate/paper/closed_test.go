@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"tvps/data/labelshift"
+	"tvps/data/streams"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -16,10 +16,10 @@ import (
 // distributions; the multiple is that which gives the measured mean, .0292 (six seeds, 11 steps).
 func TestClosedForms(t *testing.T) {
 	const mean, steps = .0292, 120
-	prior := labelshift.CIFAR10b.Prior
+	prior := streams.CIFAR10b.Prior
 	variation := func(a, b int) float64 { return floats.Distance(prior(a), prior(b), 1) / 2 }
 	var times, distances []float64
-	past := make([]float64, labelshift.CIFAR10b.Classes)
+	past := make([]float64, streams.CIFAR10b.Classes)
 	next, far := 0., 0.
 	for step := 1; step < steps; step++ {
 		floats.Add(past, prior(step-1))

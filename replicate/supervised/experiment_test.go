@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/gaussian"
+	"tvps/data/streams"
 
 	"github.com/gomlx/gomlx/core/tensors"
 )
@@ -75,7 +75,7 @@ func TestGaussianStream(t *testing.T) {
 	s := gaussianSettings()
 	stream, err := openGaussian(nil, s).(Simulated).draw(4)
 	demand.NoError(t, err)
-	train := gaussian.Config{N: s.N, Flip: 50, Turn: 50, Mu0: .5, Drift: .1}
+	train := streams.Gaussian{N: s.N, Flip: 50, Turn: 50, Mu0: .5, Drift: .1}
 	test := train
 	test.N = s.TestN
 	pool := tensors.MustCopyFlatData[float32](stream.Pool)
@@ -83,7 +83,7 @@ func TestGaussianStream(t *testing.T) {
 		t.Fatalf("%d rows, %d classes", len(pool), stream.Classes)
 	}
 	used := map[int32]string{}
-	check := func(part string, at int, got Samples, c gaussian.Config) {
+	check := func(part string, at int, got Samples, c streams.Gaussian) {
 		x, y := c.Draw(4, part, at)
 		if !slices.Equal(got.Label, y) {
 			t.Errorf("%s labels of step %d differ from the draw", part, at)

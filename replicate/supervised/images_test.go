@@ -8,7 +8,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/cifar10"
-	"tvps/data/labelshift"
+	"tvps/data/streams"
 
 	"github.com/gomlx/compute/dtypes/float16"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -46,7 +46,7 @@ func TestImageStream(t *testing.T) {
 				t.Error("steps 1 and 2 draw the same images")
 			}
 			for label := range int32(10) {
-				if got, want := stream.LogRatio(0, label, 5, 2), labelshift.CIFAR10b.LogRatio(int(label), 5, 2); got != want {
+				if got, want := stream.LogRatio(0, label, 5, 2), streams.CIFAR10b.LogRatio(int(label), 5, 2); got != want {
 					t.Errorf("log ratio %v, want %v", got, want)
 				}
 			}
@@ -61,7 +61,7 @@ func TestWeighted(t *testing.T) {
 	stream, err := im.stream(s, 0)
 	demand.NoError(t, err)
 	for at := range 14 {
-		prior := labelshift.CIFAR10b.Prior(at)
+		prior := streams.CIFAR10b.Prior(at)
 		byClass, each := make([]float64, 10), map[int32]float64{}
 		test := stream.Test(at)
 		for i, w := range test.Weight {

@@ -3,14 +3,14 @@ package supervised
 import (
 	"slices"
 
-	"tvps/data/labelshift"
 	"tvps/data/random"
+	"tvps/data/streams"
 )
 
 // shifted returns a stream whose samples are drawn by the label distribution q_t, with replacement, from the training
 // rows of each class, and those of validation in the same way. It is tested on the rows of test, weighted by q_t, or on
 // rows of all test images drawn by q_t (setting evaluate).
-func shifted(s Settings, shift labelshift.Shift, seed int64, train, validation, test, all [][]int32) *Stream {
+func shifted(s Settings, shift streams.LabelShift, seed int64, train, validation, test, all [][]int32) *Stream {
 	draw := func(part string, t, n int, from [][]int32) Samples {
 		rows, labels := shift.Draw(seed, part, t, n, from)
 		return Samples{Row: rows, Label: labels}

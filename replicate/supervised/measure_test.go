@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/gaussian"
-	"tvps/data/labelshift"
+	"tvps/data/streams"
 	"tvps/replicate/runs"
 
 	"gonum.org/v1/gonum/stat"
@@ -40,7 +39,7 @@ func TestScores(t *testing.T) {
 	s := gaussianSettings()
 	s.Scenario, s.Period, s.Amplitude, s.Steps, s.N, s.Target = "periodic", 5, 2, 9, 2000, 7
 	s.GHidden, s.GUpdates, s.GBatch = 32, 400, 256
-	cfg := gaussian.Paper()
+	cfg := streams.PaperGaussian()
 	cfg.Period, cfg.Amplitude = 5, 2
 	steps := []int{7, 0, 1, 2, 3, 4, 5, 6}
 	for learner, tolerance := range map[string]float64{"exact": .035, "ours": .3} {
@@ -134,7 +133,7 @@ func TestSampledPast(t *testing.T) {
 	if err != nil || len(rows) != 1000 || len(weights) != 1000 {
 		t.Fatalf("%d rows, %d weights, %v", len(rows), len(weights), err)
 	}
-	now := labelshift.CIFAR10b.Prior(at)
+	now := streams.CIFAR10b.Prior(at)
 	for i, row := range rows {
 		// omega = q_t(y) / q_s(y), and q_s(y) is at least .05 and at most .55.
 		if q := now[im.labels[row]]; weights[i] < q/.55-1e-9 || weights[i] > q/.05+1e-9 {

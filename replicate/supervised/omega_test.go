@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/labelshift"
 	"tvps/data/random"
+	"tvps/data/streams"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
@@ -101,7 +101,7 @@ const cloudDim = 3
 // clouds returns a label-shift stream whose best classifier is known: class y is a normal distribution with unit
 // variances around a centre of its own. Under the label distribution pi the best classifier is argmax log pi(y) -
 // |x - centre_y|^2 / 2, which is linear in x. Rows below perClass * classes train, the others test.
-func clouds(perClass int, shift labelshift.Shift) (stream *Stream, centres [][]float64) {
+func clouds(perClass int, shift streams.LabelShift) (stream *Stream, centres [][]float64) {
 	rng := random.New(0, "continual test", "label shift")
 	for range shift.Classes {
 		centres = append(centres, []float64{1.2 * rng.NormFloat64(), 1.2 * rng.NormFloat64(), 1.2 * rng.NormFloat64()})
@@ -151,7 +151,7 @@ func bayes(stream *Stream, centres [][]float64, test Samples, pi []float64) floa
 
 // effectivePrior returns the label distribution of the training samples of steps 0 to t, of which a sample of a class
 // with the probability then at its step and now at step t has the mass mass(now, then).
-func effectivePrior(shift labelshift.Shift, t int, mass func(now, then float64) float64) []float64 {
+func effectivePrior(shift streams.LabelShift, t int, mass func(now, then float64) float64) []float64 {
 	now, pi, total := shift.Prior(t), make([]float64, shift.Classes), 0.
 	for past := range t + 1 {
 		for y, then := range shift.Prior(past) {
@@ -169,7 +169,7 @@ func effectivePrior(shift labelshift.Shift, t int, mass func(now, then float64) 
 // So the Bayes classifier under that distribution predicts, without training, the accuracy of Everything and of the
 // exact omega with each clip.
 func TestLabelPriorPrediction(t *testing.T) {
-	shift := labelshift.CIFAR10b
+	shift := streams.CIFAR10b
 	stream, centres := clouds(2000, shift)
 	s := gaussianSettings()
 	s.Network, s.Batch, s.Epochs, s.MaxUpdates, s.Rate = "linear", 256, 1000, 1500, 1e-2

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/data/labelshift"
+	"tvps/data/streams"
 	"tvps/replicate/experiment"
 )
 
@@ -14,10 +14,10 @@ import (
 // values at each scale. To add one, write its data package and call [DeclareScenario] with a function Open.
 type Scenario struct {
 	Name     string
-	Groups   []string         // groups of settings that Open reads besides "stream", see [Settings]
-	Networks []string         // models that it can be learned by, see Settings.Network
-	Shift    labelshift.Shift // of its labels; the zero value if they do not shift by design
-	Batched  bool             // the classifiers of several seeds train in one program, see Settings.Stack
+	Groups   []string           // groups of settings that Open reads besides "stream", see [Settings]
+	Networks []string           // models that it can be learned by, see Settings.Network
+	Shift    streams.LabelShift // of its labels; the zero value if they do not shift by design
+	Batched  bool               // the classifiers of several seeds train in one program, see Settings.Stack
 
 	Pretrained bool // its samples are features of images, of a pre-trained network
 	// Data lists the data that runs can be made of; nil if the settings say everything. See [Source].
@@ -100,10 +100,10 @@ func (s Settings) open(h *experiment.Host) Source {
 }
 
 // shift returns the label shift of the scenario.
-func (s Settings) shift() labelshift.Shift {
+func (s Settings) shift() streams.LabelShift {
 	shift := s.scenario().Shift
-	if shift.Reading != labelshift.Uniform {
-		shift.Reading = labelshift.Reading(s.Reading)
+	if shift.Reading != streams.Uniform {
+		shift.Reading = streams.Reading(s.Reading)
 	}
 	return shift
 }
@@ -112,10 +112,10 @@ func (s Settings) shift() labelshift.Shift {
 // intervals of a label shift.
 func (s Settings) CheckStride() error {
 	shift := s.scenario().Shift
-	if shift.Classes == 0 || shift.Reading == labelshift.Uniform || s.Stride == 1 {
+	if shift.Classes == 0 || shift.Reading == streams.Uniform || s.Stride == 1 {
 		return nil
 	}
-	return labelshift.CheckStride(s.Stride, shift.Interval)
+	return streams.CheckStride(s.Stride, shift.Interval)
 }
 
 // check tells whether the settings fit the scenario.

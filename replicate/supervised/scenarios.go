@@ -1,7 +1,7 @@
 package supervised
 
 import (
-	"tvps/data/labelshift"
+	"tvps/data/streams"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
 )
@@ -22,11 +22,11 @@ var scenarios = []Scenario{
 			experiment.Small: periodicPaper,
 			experiment.Tiny:  periodicPaper.with(gaussianTiny),
 		}},
-	overImages("cifar10a", labelshift.CIFAR10a, 180, stride(17, 7)),
-	overImages("cifar10b", labelshift.CIFAR10b, 120, stride(11, 8)),
-	overImages("cifar10c", labelshift.CIFAR10c, 300, stride(29, 8)),
-	overImages("noshift", labelshift.NoShift, 180, stride(17, 7)),
-	{Name: "clear", Groups: []string{"shift", "clear"}, Networks: vectorModels, Shift: labelshift.CLEAR, Pretrained: true,
+	overImages("cifar10a", streams.CIFAR10a, 180, stride(17, 7)),
+	overImages("cifar10b", streams.CIFAR10b, 120, stride(11, 8)),
+	overImages("cifar10c", streams.CIFAR10c, 300, stride(29, 8)),
+	overImages("noshift", streams.NoShift, 180, stride(17, 7)),
+	{Name: "clear", Groups: []string{"shift", "clear"}, Networks: vectorModels, Shift: streams.CLEAR, Pretrained: true,
 		Data: dataOfClear, Open: openClear,
 		Scales: experiment.ByScale[Settings]{
 			experiment.Paper: clearPaper,
@@ -39,7 +39,7 @@ var scenarios = []Scenario{
 var vectorModels = []string{"linear", "mlp"}
 
 // overImages is a label shift over CIFAR-10 of so many steps, of which the small scale takes few.
-func overImages(name string, shift labelshift.Shift, steps int, few func(s *Settings)) Scenario {
+func overImages(name string, shift streams.LabelShift, steps int, few func(s *Settings)) Scenario {
 	paper := cifarPaper
 	paper.Steps = steps
 	return Scenario{

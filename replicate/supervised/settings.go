@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"maps"
 
-	"tvps/data/gaussian"
+	"tvps/data/streams"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
 )
@@ -126,9 +126,9 @@ func (s Settings) Validate() error {
 	switch {
 	case s.GNetwork == "conv5" && s.GInput != "pixels":
 		return fmt.Errorf("setting g-network=conv5 needs g-input=pixels")
-	case s.Turn > gaussian.Paper().Flip:
+	case s.Turn > streams.PaperGaussian().Flip:
 		return fmt.Errorf("setting turn=%d: the mean turns every %d steps, so it must be at most that",
-			s.Turn, gaussian.Paper().Flip)
+			s.Turn, streams.PaperGaussian().Flip)
 	case s.First >= s.Steps:
 		return fmt.Errorf("setting first=%d is after the last of %d steps", s.First, s.Steps)
 	case s.Steps*(s.N+s.TestN) > experiment.Largest:

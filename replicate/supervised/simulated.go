@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tvps/data/gaussian"
+	"tvps/data/streams"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
 
@@ -98,7 +98,7 @@ func asItIs(x *tensors.Tensor) *propensity.Pool {
 
 // openGaussian simulates the drifting Gaussian of Section 3.1.2 or the periodic one of Figure 5.
 func openGaussian(_ *experiment.Host, s Settings) Source {
-	cfg := gaussian.Paper()
+	cfg := streams.PaperGaussian()
 	cfg.Turn, cfg.Period, cfg.Amplitude = s.Turn, s.Period, s.Amplitude
 	return Simulated{
 		Settings: s, Dim: 1, Classes: 2,

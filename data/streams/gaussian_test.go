@@ -1,4 +1,4 @@
-package gaussian
+package streams
 
 import (
 	"math"
@@ -17,7 +17,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // every 50 steps after it.
 func TestMeanEqualsRecursion(t *testing.T) {
 	for _, turn := range []int{50, 49, 1} {
-		c := Paper()
+		c := PaperGaussian()
 		c.Turn = turn
 		mu, d := 0.5, 1.0
 		for step := 1; step <= 400; step++ {
@@ -31,7 +31,7 @@ func TestMeanEqualsRecursion(t *testing.T) {
 }
 
 func TestPeriodicMean(t *testing.T) {
-	c := Config{N: 2000, Mu0: 0.5, Period: 5, Amplitude: 2}
+	c := Gaussian{N: 2000, Mu0: 0.5, Period: 5, Amplitude: 2}
 	for _, similar := range []int{84, 79, 74, 69} {
 		near(t, "mu", c.Mean(similar), c.Mean(99), 0)
 	}
@@ -45,7 +45,7 @@ func TestPeriodicMean(t *testing.T) {
 }
 
 func TestDraw(t *testing.T) {
-	c := Paper()
+	c := PaperGaussian()
 	c.N = 40000
 	for _, step := range []int{0, 50, 160} {
 		x, y := c.Draw(3, "train", step)
@@ -72,7 +72,7 @@ func TestDraw(t *testing.T) {
 
 // Each seed, part and step has its own samples, the same at every call.
 func TestDrawStreams(t *testing.T) {
-	c := Paper()
+	c := PaperGaussian()
 	x, y := c.Draw(0, "train", 7)
 	again, labels := c.Draw(0, "train", 7)
 	if !slices.Equal(x, again) || !slices.Equal(y, labels) {
@@ -106,7 +106,7 @@ func integrate(f func(x float64) float64) float64 {
 	return sum
 }
 
-func density(c Config, x float64, t int) float64 {
+func density(c Gaussian, x float64, t int) float64 {
 	z := x - c.Mean(t)
 	return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
 }
@@ -115,7 +115,7 @@ func density(c Config, x float64, t int) float64 {
 // the x that have the same label at both times, 1/2 + Phi(-D). The mean of min(omega, 1) is
 // 1 - TV.
 func TestLogRatioNormalises(t *testing.T) {
-	c := Paper()
+	c := PaperGaussian()
 	for _, pair := range [][2]int{{10, 7}, {7, 10}, {50, 40}, {60, 60}, {30, 60}} {
 		T, s := pair[0], pair[1]
 		mean := func(omega func(x float64) float64) float64 {
@@ -135,7 +135,7 @@ func TestLogRatioNormalises(t *testing.T) {
 }
 
 func TestLogRatio(t *testing.T) {
-	c := Paper() // means: 0.5 at 0, 1.5 at 10
+	c := PaperGaussian() // means: 0.5 at 0, 1.5 at 10
 	near(t, "log ratio", c.LogRatio(2, 1, 10, 0), 1, 1e-12)
 	near(t, "log ratio back", c.LogRatio(2, 1, 0, 10), -1, 1e-12)
 	near(t, "log ratio of a time to itself", c.LogRatio(2, 1, 7, 7), 0, 0)
@@ -165,7 +165,7 @@ func TestLogRatio(t *testing.T) {
 // TestRisk: the best classifier of a step stays within the bound of Section 2.1 later: its risk, also as the share of
 // drawn samples, is half the total variation.
 func TestRisk(t *testing.T) {
-	c := Paper()
+	c := PaperGaussian()
 	for now := range 120 {
 		for dt := range 50 {
 			risk, tv := c.Risk(c.Mean(now), now+dt), c.TV(now, now+dt, true)

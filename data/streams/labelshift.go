@@ -1,14 +1,4 @@
-// Package labelshift draws labelled images whose label distribution q_t changes with time
-// while p(x|y) stays fixed: the paper's "Continuous Label Shift settings", after Wu et al.
-// 2021. Over an interval of T steps the majority class changes from i to i+1,
-//
-//	q_t = (1 - lambda) q^i + lambda q^{i+1},
-//
-// where q^i gives class i the probability .55 (of ten classes) and every other class .05.
-// Then follows the pair (i+1, i+2); the last class is followed by the first, and the
-// sequence repeats. A sample of step t is y ~ Cat(q_t) and an image drawn uniformly, with
-// replacement, from class y.
-package labelshift
+package streams
 
 import (
 	"fmt"
@@ -17,8 +7,8 @@ import (
 	"tvps/data/random"
 )
 
-// Minority is the probability of a minority class.
-const Minority = 0.05
+// minority is the probability of a minority class.
+const minority = 0.05
 
 // Reading says how lambda changes over an interval: the paper's equation and its listing
 // differ.
@@ -34,24 +24,32 @@ const (
 	Uniform Reading = "uniform"
 )
 
-// Shift describes a stream of label distributions, for steps t >= 0 without an end.
-type Shift struct {
-	Classes  int // 2 to 20: 20 classes of probability Minority sum to 1
+// LabelShift is the paper's "Continuous Label Shift settings", after Wu et al. 2021, for steps t >= 0 without an end:
+// labelled images whose label distribution q_t changes with time while p(x|y) stays fixed. Over an interval of T steps
+// the majority class changes from i to i+1,
+//
+//	q_t = (1 - lambda) q^i + lambda q^{i+1},
+//
+// where q^i gives class i the probability .55 (of ten classes) and every other class .05. Then follows the pair
+// (i+1, i+2); the last class is followed by the first, and the sequence repeats. A sample of step t is y ~ Cat(q_t) and
+// an image drawn uniformly, with replacement, from class y.
+type LabelShift struct {
+	Classes  int // 2 to 20: 20 classes of probability minority sum to 1
 	Interval int // the paper's T: steps per pair of classes, at least 2
 	Reading  Reading
 }
 
 // The shifts over CIFAR-10 and CLEAR. The paper gives the intervals.
 var (
-	CIFAR10a = Shift{Classes: 10, Interval: 9, Reading: Listing}
-	CIFAR10b = Shift{Classes: 10, Interval: 6, Reading: Listing}
-	CIFAR10c = Shift{Classes: 10, Interval: 30, Reading: Listing}
-	NoShift  = Shift{Classes: 10, Interval: 9, Reading: Uniform}
-	CLEAR    = Shift{Classes: 10, Interval: 30, Reading: Listing}
+	CIFAR10a = LabelShift{Classes: 10, Interval: 9, Reading: Listing}
+	CIFAR10b = LabelShift{Classes: 10, Interval: 6, Reading: Listing}
+	CIFAR10c = LabelShift{Classes: 10, Interval: 30, Reading: Listing}
+	NoShift  = LabelShift{Classes: 10, Interval: 9, Reading: Uniform}
+	CLEAR    = LabelShift{Classes: 10, Interval: 30, Reading: Listing}
 )
 
 // Prior returns q_t, [Classes], for t >= 0.
-func (s Shift) Prior(t int) []float64 {
+func (s LabelShift) Prior(t int) []float64 {
 	q := make([]float64, s.Classes)
 	for y := range q {
 		q[y] = s.Probability(y, t)
@@ -60,7 +58,7 @@ func (s Shift) Prior(t int) []float64 {
 }
 
 // Probability returns q_t(y).
-func (s Shift) Probability(y, t int) float64 {
+func (s LabelShift) Probability(y, t int) float64 {
 	if s.Reading == Uniform {
 		return 1 / float64(s.Classes)
 	}
@@ -69,31 +67,26 @@ func (s Shift) Probability(y, t int) float64 {
 	if s.Reading == Equation {
 		lambda = float64(k+1) / float64(s.Interval)
 	}
-	extra := 1 - Minority*float64(s.Classes) // of a majority class above Minority
+	extra := 1 - minority*float64(s.Classes) // of a majority class above minority
 	switch y {
 	case from:
-		return Minority + extra*(1-lambda)
+		return minority + extra*(1-lambda)
 	case (from + 1) % s.Classes:
-		return Minority + extra*lambda
+		return minority + extra*lambda
 	}
-	return Minority
+	return minority
 }
 
 // LogRatio returns log q_T(y) / q_t(y). This is the exact log omega(x, y) at time T of a
 // sample of step t, because p(x|y) does not change.
-func (s Shift) LogRatio(y, T, t int) float64 {
+func (s LabelShift) LogRatio(y, T, t int) float64 {
 	return math.Log(s.Probability(y, T) / s.Probability(y, t))
 }
 
 // Draw returns n samples of step t: y ~ Cat(q_t) and a row drawn uniformly from byClass[y],
 // with replacement; rows and labels are [n]. Every (seed, part, t) has its own random
-// numbers. The parts are "train" and "test". It panics if a class has no rows.
-func (s Shift) Draw(seed int64, part string, t, n int, byClass [][]int32) (rows, labels []int32) {
-	for y, images := range byClass {
-		if len(images) == 0 {
-			panic(fmt.Sprintf("labelshift: class %d has no images to draw from", y))
-		}
-	}
+// numbers. The parts are "train" and "test".
+func (s LabelShift) Draw(seed int64, part string, t, n int, byClass [][]int32) (rows, labels []int32) {
 	rng := random.New(seed, "labelshift", part, t)
 	q := s.Prior(t)
 	rows, labels = make([]int32, n), make([]int32, n)

@@ -1,11 +1,5 @@
-// Package gaussian is the paper's drifting Gaussian stream ("Drifting Gaussian Data"):
-// one-dimensional inputs in two classes whose boundary moves with the mean,
-//
-//	x_t ~ N(mu_t, 1),  y_t = 1[x_t > mu_t],  mu_t = mu_{t-1} + d/10,  mu_0 = 0.5,
-//
-// where d is 1 or -1 and changes sign every 50 steps. All densities are known, so the
-// quantities that the method estimates have closed forms: LogRatio, LogRatioX, TV.
-package gaussian
+// Package streams draws the paper's simulated streams, whose densities are known: Gaussian, and LabelShift over images.
+package streams
 
 import (
 	"math"
@@ -13,8 +7,14 @@ import (
 	"tvps/data/random"
 )
 
-// Config describes a stream, for steps t >= 0 without an end.
-type Config struct {
+// Gaussian is the paper's drifting Gaussian stream ("Drifting Gaussian Data"), for steps t >= 0 without an end:
+// one-dimensional inputs in two classes whose boundary moves with the mean,
+//
+//	x_t ~ N(mu_t, 1),  y_t = 1[x_t > mu_t],  mu_t = mu_{t-1} + d/10,  mu_0 = 0.5,
+//
+// where d is 1 or -1 and changes sign every 50 steps. The quantities that the method estimates have closed forms:
+// LogRatio, TV, Risk.
+type Gaussian struct {
 	N     int     // samples per step
 	Flip  int     // the drift changes sign every Flip steps,
 	Turn  int     // for the first time at t = Turn, 1 to Flip
@@ -29,30 +29,30 @@ type Config struct {
 	Amplitude float64
 }
 
-// Paper is the stream of Figure 1a: 2,000 samples a step, sign change every 50 steps.
-func Paper() Config {
-	return Config{N: 2000, Flip: 50, Turn: 50, Mu0: 0.5, Drift: 0.1}
+// PaperGaussian is the stream of Figure 1a: 2,000 samples a step, sign change every 50 steps.
+func PaperGaussian() Gaussian {
+	return Gaussian{N: 2000, Flip: 50, Turn: 50, Mu0: 0.5, Drift: 0.1}
 }
 
 // Mean returns mu_t for t >= 0. We read the paper's "every 50 time steps" as Turn = 50: the
 // mean rises in the 50 moves to t = 1, ..., 50 and falls in the 50 moves to t = 51, ..., 100.
-// So the mean of Paper turns at 5.5 (t = 50, 150) and at 0.5 (t = 100). The other reading,
+// So the mean of PaperGaussian turns at 5.5 (t = 50, 150) and at 0.5 (t = 100). The other reading,
 // Turn = 49, has the mean rise over the 50 steps t = 0, ..., 49.
-func (c Config) Mean(t int) float64 {
-	if c.Period > 0 {
-		return c.Mu0 + c.Amplitude*math.Sin(2*math.Pi*float64(t%c.Period)/float64(c.Period))
+func (g Gaussian) Mean(t int) float64 {
+	if g.Period > 0 {
+		return g.Mu0 + g.Amplitude*math.Sin(2*math.Pi*float64(t%g.Period)/float64(g.Period))
 	}
-	late := c.Flip - c.Turn // by how many moves the first rise is shorter
-	phase := (t + late) % (2 * c.Flip)
-	return c.Mu0 + c.Drift*float64(min(phase, 2*c.Flip-phase)-late)
+	late := g.Flip - g.Turn // by how many moves the first rise is shorter
+	phase := (t + late) % (2 * g.Flip)
+	return g.Mu0 + g.Drift*float64(min(phase, 2*g.Flip-phase)-late)
 }
 
 // Draw returns the N samples of step t: x and y, [N] each. Every (seed, part, t) has its
 // own random numbers. The parts are "train" and "test".
-func (c Config) Draw(seed int64, part string, t int) (x []float32, y []int32) {
+func (g Gaussian) Draw(seed int64, part string, t int) (x []float32, y []int32) {
 	rng := random.New(seed, "gaussian", part, t)
-	mu := c.Mean(t)
-	x, y = make([]float32, c.N), make([]int32, c.N)
+	mu := g.Mean(t)
+	x, y = make([]float32, g.N), make([]int32, g.N)
 	for i := range x {
 		x[i] = float32(mu + rng.NormFloat64())
 		y[i] = label(float64(x[i]), mu)
@@ -70,8 +70,8 @@ func label(x, mu float64) int32 {
 // logRatioX returns log p_T(x) / p_t(x) of the inputs alone,
 //
 //	(mu_T - mu_t) (x - (mu_T + mu_t) / 2).
-func (c Config) logRatioX(x float64, T, t int) float64 {
-	to, from := c.Mean(T), c.Mean(t)
+func (g Gaussian) logRatioX(x float64, T, t int) float64 {
+	to, from := g.Mean(T), g.Mean(t)
 	return (to - from) * (x - (to+from)/2)
 }
 
@@ -80,14 +80,14 @@ func (c Config) logRatioX(x float64, T, t int) float64 {
 //   - if x has the label y at both T and t, the result is LogRatioX;
 //   - if x does not have it at T, it is -Inf: the sample has weight 0 at T;
 //   - if x has it at T but not at t, it is +Inf: step t cannot produce the sample.
-func (c Config) LogRatio(x float64, y int32, T, t int) float64 {
+func (g Gaussian) LogRatio(x float64, y int32, T, t int) float64 {
 	switch {
-	case label(x, c.Mean(T)) != y:
+	case label(x, g.Mean(T)) != y:
 		return math.Inf(-1)
-	case label(x, c.Mean(t)) != y:
+	case label(x, g.Mean(t)) != y:
 		return math.Inf(1)
 	}
-	return c.logRatioX(x, T, t)
+	return g.logRatioX(x, T, t)
 }
 
 // TV returns the total variation distance of p_T and p_t, of (x, y) if joint, otherwise of
@@ -97,8 +97,8 @@ func (c Config) LogRatio(x float64, y int32, T, t int) float64 {
 //	(x, y):  2 Phi(D) - 1.
 //
 // 1 - TV is the mean of min(omega, 1) over p_t: the mean weight of step t at time T.
-func (c Config) TV(T, t int, joint bool) float64 {
-	distance := math.Abs(c.Mean(T) - c.Mean(t))
+func (g Gaussian) TV(T, t int, joint bool) float64 {
+	distance := math.Abs(g.Mean(T) - g.Mean(t))
 	if joint {
 		distance *= 2
 	}
@@ -111,6 +111,6 @@ func (c Config) TV(T, t int, joint bool) float64 {
 //
 // The best classifier of step T has the threshold mu_T and no risk there. At t its risk is TV(T, t, true) / 2, a
 // quarter of what Section 2.1 of the paper allows it at most: 2 TV more than at T.
-func (c Config) Risk(threshold float64, t int) float64 {
-	return math.Erf(math.Abs(threshold-c.Mean(t))/math.Sqrt2) / 2
+func (g Gaussian) Risk(threshold float64, t int) float64 {
+	return math.Erf(math.Abs(threshold-g.Mean(t))/math.Sqrt2) / 2
 }

@@ -1,4 +1,4 @@
-package labelshift
+package streams
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func nearRow(t *testing.T, what string, got, want []float64, tolerance float64) 
 func TestPriorByHand(t *testing.T) {
 	tests := []struct {
 		name  string
-		shift Shift
+		shift LabelShift
 		t     int
 		want  []float64
 	}{
@@ -41,8 +41,8 @@ func TestPriorByHand(t *testing.T) {
 	}
 }
 
-func equation(interval int) Shift {
-	return Shift{Classes: 10, Interval: interval, Reading: Equation}
+func equation(interval int) LabelShift {
+	return LabelShift{Classes: 10, Interval: interval, Reading: Equation}
 }
 
 // listing is the paper's Python code, element by element, independent of the package.
@@ -70,7 +70,7 @@ func majority(classes, i int) []float64 {
 // The stream is the listing applied to one pair after another.
 func TestPriorEqualsListing(t *testing.T) {
 	const steps = 300
-	for _, s := range []Shift{CIFAR10a, CIFAR10b, CIFAR10c, {Classes: 4, Interval: 5, Reading: Listing}} {
+	for _, s := range []LabelShift{CIFAR10a, CIFAR10b, CIFAR10c, {Classes: 4, Interval: 5, Reading: Listing}} {
 		var want [][]float64
 		for pair := 0; len(want) <= steps; pair++ {
 			i := pair % s.Classes
@@ -129,7 +129,7 @@ func TestDrawFrequencies(t *testing.T) {
 }
 
 // Each seed, part and step has its own samples, the same at every call.
-func TestDrawStreams(t *testing.T) {
+func TestDrawLabels(t *testing.T) {
 	s := NoShift // so that only the random numbers differ
 	base, labels := s.Draw(0, "train", 3, 200, pool())
 	again, labelsAgain := s.Draw(0, "train", 3, 200, pool())
@@ -152,18 +152,7 @@ func TestDrawStreams(t *testing.T) {
 	}
 }
 
-func TestDrawPanics(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	empty := pool()
-	empty[4] = nil
-	CIFAR10a.Draw(0, "train", 0, 1, empty)
-}
-
-func TestLogRatio(t *testing.T) {
+func TestLogRatioOfLabels(t *testing.T) {
 	for _, test := range []struct {
 		y, T, t int
 		want    float64
