@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/labelshift"
 	"tvps/data/random"
+	"tvps/data/streams"
 	"tvps/gomlx_models/propensity"
 )
 
@@ -110,7 +110,7 @@ func TestConditionalIsARatio(t *testing.T) {
 // TestExactMixture: over all samples of the past the exact mixture weights have the mean 1, and the labels that they
 // weigh are those of the present. A sample that the present cannot have weighs nothing.
 func TestExactMixture(t *testing.T) {
-	shift := labelshift.CIFAR10b
+	shift := streams.CIFAR10b
 	stream := &Stream{LogRatio: func(_, y int32, T, s int) float64 { return shift.LogRatio(int(y), T, s) }}
 	const at = 20
 	var data Samples
