@@ -3,7 +3,7 @@ package nbformat
 import (
 	"errors"
 	"fmt"
-	"regexp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,10 +14,10 @@ import (
 // parametersTag marks the cells whose declarations are the notebook's parameters.
 const parametersTag = "parameters"
 
-// Parameter is a declaration with a literal value in a cell with the tag parameters.
+// Parameter is a declaration of Go with a literal value in a cell with the tag parameters.
 type Parameter struct {
 	Name    string
-	Type    string // string, bool, or a numeric type of the language
+	Type    string // string, bool, int or float64
 	Default string // the literal in the cell
 	Doc     string // the comment after or above it
 
@@ -33,51 +33,15 @@ func (p Parameter) String() string {
 	return s
 }
 
-// dialect holds what is specific to a programming language.
-type dialect struct {
-	find    func(source string) ([]Parameter, error)
-	yes, no string
-}
-
-// dialects maps a notebook's language to its dialect.
-var dialects = map[string]dialect{
-	"go":     {findGo, "true", "false"},
-	"python": {findPython, "True", "False"},
-}
-
-// literal writes a value as a literal of the given type.
-func (d dialect) literal(kind, value string) (string, error) {
-	switch kind {
-	case "string", "str":
-		return strconv.Quote(value), nil // Python understands all of Go's escapes
-	case "bool":
-		b, err := strconv.ParseBool(strings.ToLower(value))
-		if err != nil {
-			return "", errors.New("is neither true nor false")
-		}
-		if b {
-			return d.yes, nil
-		}
-		return d.no, nil
-	case "float", "float64":
-		return floating(value)
-	}
-	return integer(value)
-}
-
-// Parameters lists the parameters of a notebook in the order of their declaration.
+// Parameters lists the parameters of a notebook in Go in the order of their declaration. Other notebooks have none:
+// papermill sets those of Python.
 func (nb *Notebook) Parameters() ([]Parameter, error) {
 	var all []Parameter
 	for i, c := range nb.Cells {
-		if c.Type != Code || !c.HasTag(parametersTag) {
+		if c.Type != Code || !c.HasTag(parametersTag) || nb.Language() != "go" {
 			continue
 		}
-		d, ok := dialects[nb.Language()]
-		if !ok {
-			return nil, fmt.Errorf("has a cell with parameters (cell %d), but parameters of the language %q "+
-				"are not supported", i+1, nb.Language())
-		}
-		found, err := d.find(c.Source)
+		found, err := findGo(c.Source)
 		if err != nil {
 			return nil, fmt.Errorf("has a cell with parameters (cell %d) that cannot be read: %w", i+1, err)
 		}
@@ -109,7 +73,7 @@ func (nb *Notebook) SetParameters(values map[string]string) error {
 		if !ok {
 			continue
 		}
-		literal, err := dialects[nb.Language()].literal(p.Type, value)
+		literal, err := literal(p.Type, value)
 		if err != nil {
 			return usage.Errorf("has a parameter %q of type %s, but %q %s. Its parameters:\n%s",
 				p.Name, p.Type, value, err, list(all))
@@ -130,7 +94,7 @@ func known(values map[string]string, all []Parameter) error {
 			continue
 		}
 		if len(all) == 0 {
-			return usage.Errorf("has no parameter %q: there is no cell with the tag %q that declares one",
+			return usage.Errorf("has no parameter %q: there is no cell of Go with the tag %q that declares one",
 				name, parametersTag)
 		}
 		return usage.Errorf("has no parameter %q; its parameters:\n%s", name, list(all))
@@ -146,34 +110,31 @@ func list(all []Parameter) string {
 	return strings.Join(lines, "\n")
 }
 
-// pythonLine matches an assignment of a literal: a name, an optional annotation, the literal and an optional comment.
-var pythonLine = regexp.MustCompile(`(?m)^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=[ \t]*` +
-	`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|True|False|` +
-	`[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+)?)` +
-	`[ \t]*(?:#[ \t]*([^\r\n]*))?\r?$`)
-
-// findPython finds the lines of a Python cell that assign a literal to a variable.
-func findPython(source string) ([]Parameter, error) {
-	var found []Parameter
-	for _, m := range pythonLine.FindAllStringSubmatchIndex(source, -1) {
-		p := Parameter{Name: source[m[2]:m[3]], Default: source[m[4]:m[5]], begin: m[4], end: m[5]}
-		if m[6] >= 0 {
-			p.Doc = strings.TrimSpace(source[m[6]:m[7]])
+// literal writes a value as a literal of the given type.
+func literal(kind, value string) (string, error) {
+	switch kind {
+	case "string":
+		return strconv.Quote(value), nil
+	case "bool":
+		b, err := strconv.ParseBool(strings.ToLower(value))
+		if err != nil {
+			return "", errors.New("is neither true nor false")
 		}
-		p.Type = pythonType(p.Default)
-		found = append(found, p)
+		return strconv.FormatBool(b), nil
+	case "float64":
+		f, err := strconv.ParseFloat(value, 64)
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			return "", errors.New("is not a finite number")
+		}
+		s := strconv.FormatFloat(f, 'g', -1, 64)
+		if !strings.ContainsAny(s, ".e") {
+			s += ".0"
+		}
+		return s, nil
 	}
-	return found, nil
-}
-
-func pythonType(literal string) string {
-	switch {
-	case literal == "True" || literal == "False":
-		return "bool"
-	case strings.ContainsAny(literal[:1], `"'`):
-		return "str"
-	case strings.ContainsAny(literal, ".eE"):
-		return "float"
+	n, err := strconv.ParseInt(value, 0, 64)
+	if err != nil {
+		return "", errors.New("is not a whole number")
 	}
-	return "int"
+	return strconv.FormatInt(n, 10), nil
 }

@@ -7,9 +7,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
-	"math"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -39,7 +37,7 @@ func findGo(source string) ([]Parameter, error) {
 				if spec.Type != nil {
 					declared = source[offset(spec.Type.Pos()):offset(spec.Type.End())]
 				}
-				kind := goType(declared, source[begin:end])
+				kind := goType(declared, value)
 				if kind == "" || i >= len(spec.Names) {
 					continue
 				}
@@ -69,37 +67,32 @@ func goError(err error) error {
 	return err
 }
 
-// goTypes are the types that a parameter may be declared with. Go itself checks the sizes of numbers.
-var goTypes = map[string]string{
-	"string": "string", "bool": "bool", "float64": "float64", "float32": "float64",
-	"int": "int", "int8": "int", "int16": "int", "int32": "int", "int64": "int",
-	"uint": "int", "uint8": "int", "uint16": "int", "uint32": "int", "uint64": "int",
-}
-
-// goType is a parameter's type: the declared one, or that of its literal. It is empty if the value is not a literal
-// or the declared type is not in goTypes.
-func goType(declared, literal string) string {
-	for _, l := range goLiterals {
-		if !l.match.MatchString(literal) {
-			continue
+// goType is a parameter's type: the declared one, or that of its literal. It is empty if the value is not a literal or
+// another type is declared. Go itself checks the sizes of numbers.
+func goType(declared string, value ast.Expr) string {
+	kind := ""
+	if sign, ok := value.(*ast.UnaryExpr); ok && (sign.Op == token.ADD || sign.Op == token.SUB) {
+		value = sign.X
+	}
+	switch value := value.(type) {
+	case *ast.BasicLit:
+		kind = map[token.Token]string{token.STRING: "string", token.INT: "int", token.FLOAT: "float64"}[value.Kind]
+	case *ast.Ident:
+		if value.Name == "true" || value.Name == "false" {
+			kind = "bool"
 		}
-		if declared != "" {
-			return goTypes[declared]
-		}
-		return l.kind
+	}
+	switch {
+	case kind == "" || declared == "":
+		return kind
+	case strings.HasPrefix(declared, "float"):
+		return "float64"
+	case strings.HasPrefix(declared, "int") || strings.HasPrefix(declared, "uint"):
+		return "int"
+	case declared == "string" || declared == "bool":
+		return declared
 	}
 	return ""
-}
-
-// goLiterals are the forms of literals.
-var goLiterals = []struct {
-	kind  string
-	match *regexp.Regexp
-}{
-	{"string", regexp.MustCompile("^(\"([^\"\\\\]|\\\\.)*\"|`[^`]*`)$")},
-	{"bool", regexp.MustCompile(`^(true|false)$`)},
-	{"int", regexp.MustCompile(`^[-+]?([0-9][0-9_]*|0[xXbBoO][0-9a-fA-F_]+)$`)},
-	{"float64", regexp.MustCompile(`^[-+]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)},
 }
 
 // goDoc is the comment after a declaration on its line, or above it.
@@ -113,24 +106,4 @@ func goDoc(decl *ast.GenDecl, spec *ast.ValueSpec) string {
 		return strings.Join(strings.Fields(decl.Doc.Text()), " ")
 	}
 	return ""
-}
-
-func integer(value string) (string, error) {
-	n, err := strconv.ParseInt(value, 0, 64)
-	if err != nil {
-		return "", errors.New("is not a whole number")
-	}
-	return strconv.FormatInt(n, 10), nil
-}
-
-func floating(value string) (string, error) {
-	f, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return "", errors.New("is not a finite number")
-	}
-	s := strconv.FormatFloat(f, 'g', -1, 64)
-	if !strings.ContainsAny(s, ".e") {
-		s += ".0"
-	}
-	return s, nil
 }
