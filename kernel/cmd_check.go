@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"tvps/kernel/check"
-	"tvps/kernel/runner"
 	"tvps/kernel/setup"
 	"tvps/replicate/usage"
 
@@ -33,7 +32,7 @@ func checkCommand() *cobra.Command {
 				return err
 			}
 			if o.Jobs < 1 || o.Timeout < 0 {
-				return badLimits
+				return usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
 			}
 			if err := checkTargets(o); err != nil {
 				return err
@@ -44,10 +43,9 @@ func checkCommand() *cobra.Command {
 			if o.Goldens == "" {
 				o.Goldens = filepath.Join(root, "ci", "golden", "notebooks")
 			}
-			out := &runner.Shared{To: cmd.OutOrStdout()}
-			o.Report = out
-			if !quiet {
-				o.Live = liveOutput(out, len(files) > 1 && o.Jobs > 1)
+			o.Report = cmd.OutOrStdout()
+			if !quiet && o.Jobs == 1 { // outputs of parallel notebooks would be mixed
+				o.Live = liveOutput(o.Report)
 			}
 			return check.Check(cmd.Context(), files, o)
 		},
@@ -58,7 +56,7 @@ func checkCommand() *cobra.Command {
 	flags.StringVar(&o.Runs, "results", "", "folder of the runs (default: a temporary folder)")
 	flags.StringVar(&o.Out, "out", "", "folder of the figures' files (default: a temporary folder)")
 	flags.StringVarP(&o.Output, "output", "o", "", "folder for the notebooks with their outputs (default: not written)")
-	flags.IntVar(&o.Jobs, "jobs", 1, "number of parallel notebooks")
+	flags.IntVar(&o.Jobs, "jobs", 1, "number of parallel notebooks; with several, as --quiet")
 	flags.DurationVar(&o.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
 	flags.BoolVar(&quiet, "quiet", false, "print only the comparison, not the outputs of the cells")
 	return cmd

@@ -17,13 +17,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-var badLimits = usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
-
 type runFlags struct {
 	job          runner.Job // what the jobs of all notebooks have in common
 	parameters   []string
 	output, html string
-	jobs         int
 	quiet        bool
 }
 
@@ -48,9 +45,6 @@ func runCommand() *cobra.Command {
 		"`file` for the notebook with its outputs; a folder for several notebooks (default: not written)")
 	flags.StringVar(&f.html, "html", "",
 		"`file` for an HTML page that opens offline; a folder for several notebooks (default: not written)")
-	flags.StringVar(&f.job.Dir, "cwd", "", "working `folder` of the cells (default: the notebook's folder)")
-	flags.StringVar(&f.job.Kernel, "kernel", "", "name of an installed kernel (default: the notebook's own)")
-	flags.IntVar(&f.jobs, "jobs", 1, "number of parallel notebooks")
 	flags.DurationVar(&f.job.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
 	flags.BoolVar(&f.job.AllowErrors, "allow-errors", false, "run all cells, also after one that fails; exit code 0")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only errors")
@@ -63,11 +57,9 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	prepared := make([]*runner.Prepared, len(jobs))
-	out := &runner.Shared{To: cmd.OutOrStdout()}
-	live := liveOutput(out, len(jobs) > 1 && f.jobs > 1)
 	for i := range jobs { // report all mistakes before the first cell runs
 		if !f.quiet {
-			jobs[i].Live = live(jobs[i].File)
+			jobs[i].Live = liveOutput(cmd.OutOrStdout())
 		}
 		if prepared[i], err = jobs[i].Prepare(); err != nil {
 			return err
@@ -76,39 +68,32 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 			fmt.Fprintln(os.Stderr, jobs[i].File, note)
 		}
 	}
-	errs := runner.Each(cmd.Context(), len(jobs), f.jobs, func(i int) error {
-		started := time.Now()
-		_, result, err := prepared[i].Run(cmd.Context())
-		if err == nil && !f.quiet {
-			took := time.Since(started).Round(100 * time.Millisecond)
-			fmt.Fprintf(out, "%s: %d cells run, %d skipped, in %v\n", jobs[i].File, result.Ran, result.Skipped, took)
+	var errs []error
+	for i, p := range prepared {
+		if cmd.Context().Err() != nil {
+			break // the notebook before has an error that says so
 		}
-		return err
-	})
-	return errors.Join(errs...)
+		started := time.Now()
+		_, result, err := p.Run(cmd.Context())
+		if errs = append(errs, err); err == nil && !f.quiet {
+			took := time.Since(started).Round(100 * time.Millisecond)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %d cells run, %d skipped, in %v\n", jobs[i].File, result.Ran, result.Skipped, took)
+		}
+	}
+	return errors.Join(append(errs, cmd.Context().Err())...)
 }
 
-// liveOutput gives each notebook the writer for its outputs. Parallel notebooks get a prefix on each line. Only a
-// terminal gets colours.
-func liveOutput(out *runner.Shared, parallel bool) func(file string) io.Writer {
-	return func(file string) io.Writer {
-		var w io.Writer = out
-		if !artifact.IsTerminal(out.To) {
-			w = &nbformat.PlainWriter{To: w}
-		}
-		if parallel {
-			w = &runner.Prefixed{To: w, Prefix: stem(file) + " | "}
-		}
-		return w
+// liveOutput is the writer for the outputs of cells. Only a terminal gets colours.
+func liveOutput(out io.Writer) io.Writer {
+	if artifact.IsTerminal(out) {
+		return out
 	}
+	return &nbformat.PlainWriter{To: out}
 }
 
 func (f *runFlags) plan(files []string) ([]runner.Job, error) {
-	if f.jobs < 1 || f.job.Timeout < 0 {
-		return nil, badLimits
-	}
-	if info, err := os.Stat(f.job.Dir); f.job.Dir != "" && (err != nil || !info.IsDir()) {
-		return nil, usage.Errorf("--cwd %s is not a folder", f.job.Dir)
+	if f.job.Timeout < 0 {
+		return nil, usage.Errorf("--timeout must be at least 0")
 	}
 	parameters := map[string]string{}
 	for _, p := range f.parameters {

@@ -78,7 +78,8 @@ func TestHangup(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("nohup ignores SIGHUP for this test, too")
 	}
-	write(t, "n.ipynb")
+	write(t)
+	demand.Write(t, "n.ipynb", strings.ReplaceAll(dirty, "no-such", "silent"))
 	demand.Write(t, filepath.Join(os.Getenv("JUPYTER_PATH"), "kernels", "silent", "kernel.json"),
 		`{"argv": ["sleep", "100"], "display_name": "Silent", "language": "go"}`)
 	for name, signals := range map[string][]os.Signal{
@@ -87,7 +88,7 @@ func TestHangup(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tmp := t.TempDir()
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", `[ "$0" = run ] || trap "" HUP; exec "$@"`, cmp.Or(name, "run"),
-				os.Args[0], "run", "n.ipynb", "--kernel", "silent")
+				os.Args[0], "run", "n.ipynb")
 			cmd.Env = append(os.Environ(), envMain+"=1", "TMPDIR="+tmp)
 			var log bytes.Buffer
 			cmd.Stderr = &log
@@ -159,8 +160,8 @@ func TestExitCodes(t *testing.T) {
 		"run":                                 "needs a notebook",
 		"clean":                               "needs a notebook",
 		"run --no-such-flag":                  "see `kernel run --help`",
-		"run a.ipynb --jobs 0":                "--jobs must be at least 1",
-		"run a.ipynb --timeout -1s":           "--timeout at least 0",
+		"check a.ipynb --jobs 0":              "--jobs must be at least 1",
+		"run a.ipynb --timeout -1s":           "--timeout must be at least 0",
 		"run a.ipynb -p n":                    `-p takes name=value, but got "n"`,
 		"run a.ipynb -p m=1":                  "n (int, default 3)",
 		"run a.ipynb -p n=1.5":                `"1.5" is not a whole number`,
@@ -172,7 +173,6 @@ func TestExitCodes(t *testing.T) {
 		"check missing.ipynb":                 "missing.ipynb",
 		"check a.ipynb --results other.ipynb": "--results: the output folder other.ipynb is a file; name a folder",
 		"run missing.ipynb":                   "missing.ipynb",
-		"run a.ipynb --cwd missing":           "--cwd missing is not a folder",
 		"run a.ipynb -o same --html ./same":   "would both be written to ./same",
 		"run a.ipynb --html ./a.ipynb":        "over the notebook ./a.ipynb",
 		"run a.ipynb --html link.ipynb":       "over the notebook link.ipynb",

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tvps/data/artifact"
@@ -33,9 +34,8 @@ type Options struct {
 	Output  string        // folder for the notebooks with their outputs; empty: not written
 	Timeout time.Duration // limit for each cell; 0: none
 	Jobs    int           // number of notebooks that run at the same time; 0: 1
-	Report  io.Writer     // gets the differences and a line for each notebook, in one call of Write
-
-	Live func(file string) io.Writer // gives the writer for the outputs of a notebook's cells; nil: they are discarded
+	Report  io.Writer     // gets the differences and a line for each notebook
+	Live    io.Writer     // gets the outputs of the cells, with one job; nil: they are discarded
 
 	run func(context.Context, runner.Job) (*nbformat.Notebook, error) // nil: its Run; replaced in tests
 }
@@ -94,10 +94,13 @@ func Check(ctx context.Context, files []string, o Options) error {
 		}
 	}
 	outcomes := make([]Outcome, len(jobs))
+	var reporting sync.Mutex
 	errs := runner.Each(ctx, len(jobs), o.Jobs, func(i int) error {
 		begin := time.Now()
 		outcome := o.one(ctx, jobs[i], stored[i])
 		outcome.File, outcome.Took = jobs[i].File, time.Since(begin)
+		reporting.Lock()
+		defer reporting.Unlock()
 		told := o.tell(outcome)
 		if o.Update && outcome.Err == nil && outcome.Skipped == "" {
 			outcome.Err = o.update(&outcome)
@@ -149,10 +152,7 @@ func (o Options) environment(tmp string) ([]string, error) {
 
 // job makes the job for a notebook: at the tiny scale, if the notebook has a parameter scale.
 func (o Options) job(file string, nb *nbformat.Notebook, environment []string) (runner.Job, error) {
-	j := runner.Job{File: file, Timeout: o.Timeout, Env: environment}
-	if o.Live != nil {
-		j.Live = o.Live(file)
-	}
+	j := runner.Job{File: file, Timeout: o.Timeout, Env: environment, Live: o.Live}
 	parameters, err := nb.Parameters()
 	if err != nil {
 		return runner.Job{}, usage.Errorf("%s %w", file, err)

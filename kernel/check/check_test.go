@@ -288,7 +288,7 @@ func TestEnvironment(t *testing.T) {
 	j := b.jobs[0]
 	here, err := os.Getwd()
 	demand.NoError(t, err)
-	if j.Kernel != "" || j.Parameters["scale"] != "tiny" ||
+	if j.Parameters["scale"] != "tiny" ||
 		!strings.HasPrefix(j.Env[0], "TVPS_RESULTS="+os.Getenv("TMPDIR")) ||
 		j.Env[1] != "TVPS_OUT="+filepath.Join(here, "somewhere") ||
 		j.Env[2] != "TVPS_DATA=" {

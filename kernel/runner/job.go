@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,14 +23,12 @@ import (
 // Job is a notebook file to run.
 type Job struct {
 	File       string
-	Kernel     string            // name of the kernelspec; default: the notebook's own
 	Parameters map[string]string // values of parameters by name
 	Output     string            // file for the notebook with its outputs; empty: not written
 	HTML       string            // file for the HTML page; empty: not written
 	Timeout    time.Duration     // limit for each cell; 0: none
 	Live       io.Writer         // gets the outputs of the cells as text; nil: discarded
 	Env        []string          // NAME=value, for the kernel; overrides its kernelspec
-	Dir        string            // working directory of the kernel; empty: the folder of File
 
 	AllowErrors bool // run all cells, also after one that fails
 }
@@ -65,28 +62,22 @@ func (j Job) Prepare() (*Prepared, error) {
 // ownKernel is the name of the kernel that this program installs.
 const ownKernel = "tvps"
 
-// find finds the kernelspec for the job. If the job names a kernel other than the notebook's, find writes that
-// name into the notebook.
+// find finds the kernelspec that the notebook names. Without a name, a notebook in Go gets that of this program.
 func (j Job) find(nb *nbformat.Notebook) (jupyter.Spec, error) {
-	name := j.Kernel
-	if name == "" {
-		name = nb.Kernel()
-	}
+	name := nb.Kernel()
 	if name == "" && nb.Language() == "go" {
 		name = ownKernel
 	}
 	if name == "" {
-		return jupyter.Spec{}, usage.Errorf("%s does not name its kernel; name one with --kernel", j.File)
+		return jupyter.Spec{}, usage.Errorf("%s does not name its kernel: open it in Jupyter, choose a kernel, and save it", j.File)
 	}
 	spec, err := jupyter.Find(name)
 	switch {
 	case errors.Is(err, jupyter.ErrNoKernel) && name == ownKernel:
 		return jupyter.Spec{}, usage.Errorf("%s is for the kernel %q, which is not installed; "+
 			"run `go run ./kernel install`", j.File, ownKernel)
-	case err != nil && j.Kernel != "":
-		return jupyter.Spec{}, usage.Error(err)
 	case err != nil:
-		return jupyter.Spec{}, usage.Errorf("%s: %w (or name another kernel with --kernel)", j.File, err)
+		return jupyter.Spec{}, usage.Errorf("%s: %w", j.File, err)
 	}
 	if name != nb.Kernel() {
 		nb.Metadata["kernelspec"] = map[string]any{
@@ -107,7 +98,7 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 	o := Options{
 		Timeout: j.Timeout, Live: j.Live, AllowErrors: j.AllowErrors,
 		Start: func(ctx context.Context) (Kernel, error) {
-			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: cmp.Or(j.Dir, dir), Env: j.Env})
+			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: dir, Env: j.Env})
 			if err != nil {
 				return nil, err // k would be a non-nil interface with a nil pointer
 			}
@@ -118,9 +109,6 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 		o.Save = func(nb *nbformat.Notebook) error { return nbformat.Write(j.Output, nb) }
 	}
 	result, err := Run(ctx, p.nb, o)
-	if live, ok := j.Live.(*Prefixed); ok {
-		err = errors.Join(err, live.Flush())
-	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", j.File, err)
 	}

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -45,14 +44,13 @@ func TestPrepareFindsMistakes(t *testing.T) {
 	demand.Write(t, damaged, "{")
 	good, ours := file("good.ipynb", "test"), file("ours.ipynb", "tvps")
 	for want, job := range map[string]Job{
-		"no such file":                    {File: filepath.Join(dir, "x.ipynb")},
-		"damaged.ipynb is damaged":        {File: damaged},
-		`good.ipynb has no parameter "m"`: {File: good, Parameters: map[string]string{"m": "1"}},
-		"n (int, default 3)":              {File: good, Parameters: map[string]string{"n": "x"}},
-		"run `go run ./kernel install`":   {File: ours},
-		`"other" is not installed`:        {File: file("a.ipynb", "other")},
-		"installed: test":                 {File: good, Kernel: "tset"},
-		"name one with --kernel":          {File: file("b.ipynb", "")},
+		"no such file":                              {File: filepath.Join(dir, "x.ipynb")},
+		"damaged.ipynb is damaged":                  {File: damaged},
+		`good.ipynb has no parameter "m"`:           {File: good, Parameters: map[string]string{"m": "1"}},
+		"n (int, default 3)":                        {File: good, Parameters: map[string]string{"n": "x"}},
+		"run `go run ./kernel install`":             {File: ours},
+		`"other" is not installed; installed: test`: {File: file("a.ipynb", "other")},
+		"does not name its kernel":                  {File: file("b.ipynb", "")},
 	} {
 		_, err := job.Prepare()
 		if !errors.Is(err, usage.Err) || !strings.Contains(err.Error(), want) {
@@ -60,17 +58,16 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		}
 	}
 	p, err := Job{
-		File:       ours,
-		Kernel:     "test",
+		File:       good,
 		Parameters: map[string]string{"n": "4"},
 		Output:     filepath.Join(dir, "new.ipynb"),
 	}.Prepare()
 	demand.NoError(t, err)
-	if p.nb.Kernel() != "test" || p.nb.Cells[0].Source != "var n = 4" {
-		t.Errorf("kernel %q, source %q", p.nb.Kernel(), p.nb.Cells[0].Source)
+	if p.nb.Cells[0].Source != "var n = 4" {
+		t.Errorf("source %q", p.nb.Cells[0].Source)
 	}
 	if _, _, err := p.Run(context.Background()); err == nil ||
-		!strings.Contains(err.Error(), "ours.ipynb: kernel \"test\" did not start") {
+		!strings.Contains(err.Error(), "good.ipynb: kernel \"test\" did not start") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -118,22 +115,5 @@ func TestEach(t *testing.T) {
 	errs = Each(ctx, 3, 1, func(i int) error { cancel(); return nil })
 	if errs[0] != nil || errs[1] != context.Canceled || errs[2] != context.Canceled {
 		t.Errorf("after the end of ctx: %v", errs)
-	}
-}
-
-func TestPrefixed(t *testing.T) {
-	var out bytes.Buffer
-	a, b := &Prefixed{To: &out, Prefix: "a| "}, &Prefixed{To: &out, Prefix: "b| "}
-	for _, w := range []struct {
-		to   *Prefixed
-		text string
-	}{{a, "one "}, {b, "other\nha"}, {a, "line\n10%"}, {b, "lf"}, {a, "\r20%\n\n"}} {
-		if n, err := w.to.Write([]byte(w.text)); err != nil || n != len(w.text) {
-			t.Fatal(n, err)
-		}
-	}
-	demand.NoError(t, errors.Join(a.Flush(), b.Flush(), b.Flush()))
-	if want := "b| other\na| one line\na| 20%\na| \nb| half\n"; out.String() != want {
-		t.Errorf("%q, want %q", out.String(), want)
 	}
 }

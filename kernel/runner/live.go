@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"strings"
-	"sync"
 	"time"
 
 	"tvps/kernel/jupyter"
@@ -54,51 +52,4 @@ func plain(o jupyter.Output) string {
 		}
 	}
 	return ""
-}
-
-// Shared is a writer that several goroutines write to: the text of one call of Write stays together.
-type Shared struct {
-	To io.Writer
-	mu sync.Mutex
-}
-
-func (s *Shared) Write(data []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.To.Write(data)
-}
-
-// Prefixed is a writer for parallel notebooks with one destination, such as a Shared: it forwards whole lines, each
-// with a prefix. Flush writes an unfinished last line.
-type Prefixed struct {
-	To     io.Writer
-	Prefix string
-	text   *stream
-}
-
-func (p *Prefixed) Write(data []byte) (int, error) {
-	if p.text == nil {
-		p.text = &stream{budget: &budget{limit: math.MaxInt}}
-	}
-	p.text.write(string(data))
-	return len(data), p.pass()
-}
-
-// Flush ends and forwards an unfinished line.
-func (p *Prefixed) Flush() error {
-	if p.text == nil || len(p.text.line) == 0 {
-		return nil
-	}
-	p.text.write("\n")
-	return p.pass()
-}
-
-func (p *Prefixed) pass() error {
-	var lines strings.Builder
-	for line := range strings.Lines(p.text.lines.String()) {
-		lines.WriteString(p.Prefix + line)
-	}
-	p.text.lines.Reset()
-	_, err := io.WriteString(p.To, lines.String())
-	return err
 }
