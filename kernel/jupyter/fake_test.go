@@ -269,7 +269,7 @@ var plain = map[string]func(f *fake, r request, rest string){
 	"gopls": func(f *fake, _ request, _ string) { // a process of that name
 		name := filepath.Join(os.Getenv("FAKE_DIR"), "gopls")
 		check(os.Symlink("/bin/sleep", name))
-		check(exec.Command(name, "60").Start())
+		check(exec.Command(name, "600").Start())
 	},
 	"daemon": func(f *fake, r request, _ string) { f.child(true) },
 	"shows":  func(f *fake, r request, _ string) { f.shows(r) },
