@@ -15,9 +15,9 @@ import (
 const parameterised = `{"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {"name": "tvps", "language": "go",
   "display_name": "Go (tvps)"}}, "cells": [
  {"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "outputs": [], "execution_count": null,
-  "source": "var (\n\tscale string = \"paper\"\n\tseeds string = \"0-7\"\n\td = time.Second\n)"},
+  "source": "var (\n\tscale string = \"paper\"\n\tseeds string = \"0-7\"\n\trate = 0.5\n)"},
  {"cell_type": "code", "id": "b", "metadata": {}, "outputs": [], "execution_count": null,
-  "source": "%%\nfmt.Println(scale, len(seeds), d)"}]}`
+  "source": "%%\nfmt.Println(scale, len(seeds), rate)"}]}`
 
 // TestPapermill installs papermill and the Python package tvps-papermill as a user does, and runs its tests. With an
 // installed kernel (TVPS_TEST_PREFIX is its --prefix) it also runs a notebook. It fails where pip fails, and is skipped
@@ -54,18 +54,18 @@ func TestPapermill(t *testing.T) {
 	in, result := filepath.Join(dir, "in.ipynb"), filepath.Join(dir, "out.ipynb")
 	demand.Write(t, in, parameterised)
 	env := []string{"JUPYTER_PATH=" + filepath.Join(prefix, "share", "jupyter")}
-	papermill := []string{filepath.Join(dir, "bin", "papermill"), in, result, "-p", "seeds", "3", "-p", "d", "1h30m"}
+	papermill := []string{filepath.Join(dir, "bin", "papermill"), in, result, "-p", "seeds", "3", "-p", "rate", "2"}
 	if out, err := run(env, append(papermill, "-p", "scale", "tiny")...); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	nb, err := nbformat.Read(result)
 	demand.NoError(t, err)
 	last := nb.Cells[len(nb.Cells)-1]
-	if len(last.Outputs) != 1 || last.Outputs[0].Text != "tiny 1 1h30m0s\n" {
+	if len(last.Outputs) != 1 || last.Outputs[0].Text != "tiny 1 2\n" {
 		t.Errorf("the notebook printed %+v", last.Outputs)
 	}
-	if out, err := run(env, append(papermill, "-p", "d", "soon")...); err == nil ||
-		!strings.Contains(out, "'soon' is not a duration") {
+	if out, err := run(env, append(papermill, "-p", "rate", "soon")...); err == nil ||
+		!strings.Contains(out, "the parameter rate is float64: it cannot be 'soon'") {
 		t.Errorf("a wrong value: %v\n%s", err, out)
 	}
 }
