@@ -3,8 +3,11 @@ package check
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/kernel/nbformat"
 )
 
@@ -59,5 +62,53 @@ func TestOutputsHaveOneOrder(t *testing.T) {
 				t.Errorf("%s: the cell %s prints and displays, or prints to stdout and stderr: split it", file, c.ID)
 			}
 		}
+	}
+}
+
+// A figure's notebook opens with what the gallery has, before it computes. Answers of exercises are folded. The first
+// page leads to every notebook. A paragraph that many of them would need stands in one. They are small enough for git.
+func TestNotebooks(t *testing.T) {
+	size, index := int64(0), ""
+	where := map[string][]string{} // notebooks by paragraph
+	for _, file := range committed(t) {
+		info, err := os.Stat(file)
+		demand.NoError(t, err)
+		size += info.Size()
+		nb, err := nbformat.Read(file)
+		demand.NoError(t, err)
+		name := filepath.Base(file)
+		if strings.HasPrefix(name, "fig") && !strings.Contains(codeCells(nb)[0].Source, "notebook.Found(") {
+			t.Errorf("%s does not open with the result in the gallery", name)
+		}
+		for _, c := range nb.Cells {
+			state, _ := c.Metadata["jupyter"].(map[string]any)
+			if c.HasTag("hide-cell") && (state["source_hidden"] != true || state["outputs_hidden"] != true) {
+				t.Errorf("%s: the answer in the cell %s is not folded", name, c.ID)
+			}
+			if c.Type != nbformat.Markdown {
+				continue
+			}
+			for _, paragraph := range strings.Split(c.Source, "\n\n") {
+				if len(strings.Fields(paragraph)) > 12 && !slices.Contains(where[paragraph], name) {
+					where[paragraph] = append(where[paragraph], name)
+				}
+			}
+			if name == "00-index.ipynb" {
+				index += c.Source
+			}
+		}
+	}
+	for paragraph, names := range where {
+		if len(names) > 4 {
+			t.Errorf("%q have the same paragraph; write it once, in 01-start.ipynb:\n%s", names, paragraph)
+		}
+	}
+	for _, file := range committed(t) {
+		if name := filepath.Base(file); name != "00-index.ipynb" && !strings.Contains(index, "("+name+")") {
+			t.Errorf("00-index.ipynb has no link to %s", name)
+		}
+	}
+	if size > 4<<20 {
+		t.Errorf("the notebooks have %d bytes, more than 4 MB", size)
 	}
 }

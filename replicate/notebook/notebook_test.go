@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"testing"
 	"time"
@@ -99,5 +100,14 @@ func TestOutFolder(t *testing.T) {
 	file := File("my-notebook", "a.csv")
 	if err := os.WriteFile(file, nil, 0o644); err != nil || file != filepath.Join(checkout, "my-notebook", "a.csv") {
 		t.Errorf("file %s, %v", file, err)
+	}
+}
+
+// A cell that imports this package links no models, tables, drawing or fonts: those are in the program beside it.
+func TestImportsLittle(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	demand.NoError(t, err)
+	if heavy := regexp.MustCompile(`(?m)^(tvps/.*|.*(gomlx|arrow|fonts|gonum|chroma).*)$`).FindAllString(string(out), -1); len(heavy) != 1 {
+		t.Errorf("linked into cells, beside this package: %q", heavy)
 	}
 }
