@@ -16,9 +16,7 @@
 package cifar10
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,8 +99,7 @@ type Source struct {
 }
 
 // readDir reads the six official files in dir. It checks the length of each file and the
-// label of each record, but no hash (see Verify). An error names the file and, unless the
-// file is missing, the byte where it is wrong.
+// label of each record, but no hash (see Verify). An error names the file.
 func readDir(dir string) (*Data, error) {
 	train, err := readFiles(dir, officialFiles[:5])
 	if err != nil {
@@ -137,34 +134,20 @@ func readFiles(dir string, names []string) (Set, error) {
 
 // readBatch reads one official file into rows first to first+batchRecords-1 of set.
 func readBatch(path string, set Set, first int) error {
-	f, err := os.Open(path)
+	records, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("cifar10: cannot open a data file: %w; %s", err, remedy)
+		return fmt.Errorf("cifar10: cannot read a data file: %w; %s", err, remedy)
 	}
-	defer f.Close()
-	record := make([]byte, recordBytes)
+	if len(records) != batchRecords*recordBytes {
+		return fmt.Errorf("cifar10: %s has %d bytes instead of %d; %s", path, len(records), batchRecords*recordBytes, remedy)
+	}
 	for i := range batchRecords {
-		start := int64(i) * recordBytes
-		n, err := io.ReadFull(f, record)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("cifar10: %s is too short: it ends at byte %d of %d, in record %d; %s",
-				path, start+int64(n), batchRecords*recordBytes, i, remedy)
-		}
-		if err != nil {
-			return fmt.Errorf("cifar10: cannot read %s at byte %d: %w", path, start+int64(n), err)
-		}
+		record, row := records[i*recordBytes:][:recordBytes], first+i
 		if record[0] >= Classes {
-			return fmt.Errorf("cifar10: %s is damaged at byte %d: record %d has label %d, labels are 0 to 9; %s",
-				path, start, i, record[0], remedy)
+			return fmt.Errorf("cifar10: %s is damaged: record %d has label %d, labels are 0 to 9; %s", path, i, record[0], remedy)
 		}
-		row := first + i
-		set.Labels[row] = record[0]
-		set.Index[row] = int32(row)
+		set.Labels[row], set.Index[row] = record[0], int32(row)
 		copy(set.Pixels[row*Pixels:], record[1:])
-	}
-	if n, _ := f.Read(record[:1]); n > 0 {
-		return fmt.Errorf("cifar10: %s is too long: it does not end after byte %d, with the last record; %s",
-			path, batchRecords*recordBytes, remedy)
 	}
 	return nil
 }

@@ -58,36 +58,21 @@ func TestReadBatch(t *testing.T) {
 }
 
 func TestReadDirErrors(t *testing.T) {
-	const whole = batchRecords * recordBytes
-	resizeTo := func(name string, size int64) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { resize(t, filepath.Join(dir, name), size) }
-	}
-	putAt := func(name string, at int64, b byte) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { put(t, filepath.Join(dir, name), at, b) }
-	}
-	tests := []struct {
-		name   string
-		damage func(t *testing.T, dir string)
-		words  []string
+	const first = "data_batch_1.bin"
+	for name, c := range map[string]struct {
+		damage func(path string)
+		words  string
 	}{
-		{"short", resizeTo("data_batch_1.bin", 3*recordBytes+10),
-			[]string{"data_batch_1.bin", "byte 9229 of 30730000", "record 3"}},
-		{"empty", resizeTo("data_batch_1.bin", 0), []string{"data_batch_1.bin", "byte 0 of"}},
-		{"cut between records", resizeTo("data_batch_1.bin", 2*recordBytes), []string{"byte 6146 of"}},
-		{"bad label", putAt("data_batch_1.bin", 2*recordBytes, 10),
-			[]string{"data_batch_1.bin", "byte 6146", "record 2 has label 10"}},
-		{"long", resizeTo("data_batch_1.bin", whole+1), []string{"data_batch_1.bin", "after byte 30730000"}},
-		{"missing", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "data_batch_1.bin")) },
-			[]string{"data_batch_1.bin", "no such file"}},
-		{"bad test label", putAt("test_batch.bin", 0, 255), []string{"test_batch.bin", "byte 0", "label 255"}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			dir := fakeDir(t, t.TempDir())
-			test.damage(t, dir)
-			_, err := readDir(dir)
-			demand.Error(t, err, append(test.words, "replicate data cifar10")...)
-		})
+		"short":     {func(path string) { resize(t, path, 3*recordBytes+10) }, "has 9229 bytes instead of 30730000"},
+		"long":      {func(path string) { resize(t, path, batchRecords*recordBytes+1) }, "30730001 bytes"},
+		"bad label": {func(path string) { put(t, path, 2*recordBytes, 10) }, "record 2 has label 10"},
+		"missing":   {func(path string) { os.Remove(path) }, "no such file"},
+	} {
+		dir := fakeDir(t, t.TempDir())
+		c.damage(filepath.Join(dir, first))
+		_, err := readDir(dir)
+		t.Log(name)
+		demand.Error(t, err, first, c.words, "replicate data cifar10")
 	}
 }
 

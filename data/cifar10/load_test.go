@@ -50,7 +50,7 @@ func TestLoadNamedFolder(t *testing.T) {
 	t.Setenv("TVPS_DATA", dir)
 	resize(t, filepath.Join(dir, "data_batch_1.bin"), 100)
 	_, err = Load()
-	demand.Error(t, err, "data_batch_1.bin", "byte 100 of")
+	demand.Error(t, err, "data_batch_1.bin", "has 100 bytes")
 }
 
 // TestVerify: the error names the first file that is not the official one, or is missing.
