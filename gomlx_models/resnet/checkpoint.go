@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"tvps/gomlx_models/net"
 )
@@ -29,16 +28,16 @@ func (s *State) Checkpoint(params []net.Param, velocity bool) net.Checkpoint {
 }
 
 // Resume returns the state of a training from its checkpoint with velocity. It fails if the
-// settings are not cfg (the error lists those that differ), or if arrays, settings, epoch or
+// settings are not cfg, or if arrays, settings, epoch or
 // loss are missing.
 func Resume(c *net.Checkpoint, params []net.Param, cfg Config) (*State, error) {
 	s := &State{}
 	if err := json.Unmarshal([]byte(c.Metadata["config"]), &s.Config); err != nil {
 		return nil, fmt.Errorf("resnet: the checkpoint has no training settings: %w", err)
 	}
-	if diff := s.Config.differences(cfg); diff != "" {
-		return nil, fmt.Errorf("resnet: the checkpoint was trained with other settings (%s); "+
-			"delete it to train from scratch, or use its settings", diff)
+	if s.Config != cfg {
+		return nil, fmt.Errorf("resnet: the checkpoint was trained with other settings (%+v, not %+v); "+
+			"delete it to train from scratch, or use its settings", s.Config, cfg)
 	}
 	if _, err := fmt.Sscan(c.Metadata["epoch"], &s.Epoch); err != nil || s.Epoch < 0 || s.Epoch > cfg.Epochs {
 		return nil, fmt.Errorf("resnet: the checkpoint has no valid epoch in its metadata: %q of %d", c.Metadata["epoch"],
@@ -55,20 +54,4 @@ func Resume(c *net.Checkpoint, params []net.Param, cfg Config) (*State, error) {
 		return nil, fmt.Errorf("resnet: %w", err)
 	}
 	return s, nil
-}
-
-// differences lists the settings with different values: "name ours, not theirs; ...".
-func (c Config) differences(other Config) string {
-	a, _ := json.Marshal(c)
-	b, _ := json.Marshal(other)
-	var ma, mb map[string]any
-	_, _ = json.Unmarshal(a, &ma), json.Unmarshal(b, &mb) // written above
-	var diff []string
-	for k := range ma {
-		if fmt.Sprint(ma[k]) != fmt.Sprint(mb[k]) {
-			diff = append(diff, fmt.Sprintf("%s %v, not %v", k, ma[k], mb[k]))
-		}
-	}
-	slices.Sort(diff)
-	return strings.Join(diff, "; ")
 }

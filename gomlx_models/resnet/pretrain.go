@@ -49,35 +49,17 @@ func DefaultConfig(width int) Config {
 	return Config{Width: width, Epochs: 24, Batch: 128, PeakRate: .1, Warmup: .25, Momentum: .9, WeightDecay: 5e-4}
 }
 
-// The largest values of a Config, far above what makes sense: a batch has fewer images than CIFAR-10's training split.
-const (
-	mostWidth  = 1 << 10
-	mostEpochs = 10_000
-	mostBatch  = 1 << 15
-	mostRate   = 1000
-)
-
 // Validate returns an error if a setting is out of range.
 func (c Config) Validate() error {
 	for _, s := range []struct {
-		name       string
-		value, max float64
-	}{{"width", float64(c.Width), mostWidth}, {"epochs", float64(c.Epochs), mostEpochs},
-		{"batch", float64(c.Batch), mostBatch}, {"rate", c.PeakRate, mostRate}} {
-		if !(s.value > 0 && s.value <= s.max) {
-			return fmt.Errorf("resnet: %s is %g; it must be a positive number, at most %g", s.name, s.value, s.max)
+		name             string
+		value, low, high float64
+	}{{"width", float64(c.Width), 1, 1024}, {"epochs", float64(c.Epochs), 1, 10_000}, {"batch", float64(c.Batch), 1, 32768},
+		{"rate", c.PeakRate, 1e-9, 1000}, {"warmup", c.Warmup, 0, 1}, {"momentum", c.Momentum, 0, 1},
+		{"weight decay", c.WeightDecay, 0, 1000}, {"seed", float64(c.Seed), 0, math.MaxInt64}} {
+		if !(s.value >= s.low && s.value <= s.high) {
+			return fmt.Errorf("resnet: %s is %g; it must be between %g and %g", s.name, s.value, s.low, s.high)
 		}
-	}
-	for _, s := range []struct {
-		name       string
-		value, max float64
-	}{{"warmup", c.Warmup, 1}, {"momentum", c.Momentum, 1}, {"weight decay", c.WeightDecay, math.MaxFloat64}} {
-		if !(s.value >= 0 && s.value <= s.max) {
-			return fmt.Errorf("resnet: %s is %g; it must be between 0 and %g", s.name, s.value, s.max)
-		}
-	}
-	if c.Seed < 0 {
-		return fmt.Errorf("resnet: seed is %d; it must be 0 or more", c.Seed)
 	}
 	return nil
 }

@@ -234,21 +234,3 @@ func TestFeaturesInBatches(t *testing.T) {
 	_, err = LastBlock.Features(context.Background(), open(t, ""), c, 1, short, nil)
 	demand.Error(t, err, "bytes of pixels for 253 images")
 }
-
-// With weights of 0 and one positive bias, the network gives every image that bias's class.
-func TestAccuracy(t *testing.T) {
-	c, im := randomCheckpoint(t, 1), noise(20)
-	for i, p := range c.Params {
-		if strings.HasPrefix(p.Name, "classifier/") {
-			clear(c.Values[i])
-		}
-		if p.Name == "classifier/biases" {
-			c.Values[i][7] = 1
-		}
-	}
-	im.Labels[0] = 7 // as images 7 and 17
-	got, err := Accuracy(context.Background(), open(t, "go"), c, 1, im)
-	if err != nil || got != 3./20 {
-		t.Errorf("accuracy %v, %v; want 3/20", got, err)
-	}
-}
