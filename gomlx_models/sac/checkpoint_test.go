@@ -29,7 +29,7 @@ func live(t *testing.T, a *Agent) (actions [][]float64) {
 		got, err := a.Act([][]float64{ts[0].Observation, ts[1].Observation}, Sample)
 		demand.NoError(t, err)
 		actions = append(actions, got...)
-		demand.NoError(t, a.Observe(ts))
+		a.Observe(ts)
 		update(t, a)
 	}
 	return actions

@@ -3,7 +3,6 @@ package sac
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"tvps/gomlx_models/propensity"
 )
@@ -64,41 +63,12 @@ func DefaultConfig(observations, actions int) Config {
 		Capacity: 1e6, BurnIn: 1e4, ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, AlphaRate: 3e-4}
 }
 
-// Validate returns an error that names an impossible setting.
+// Validate returns an error for settings of omega, or of alpha, that do not go together. The caller keeps sizes and
+// rates positive.
 func (c Config) Validate() error {
-	type count struct {
-		name         string
-		value, least int
-	}
-	type number struct {
-		name        string
-		value, most float64
-	}
-	counts := []count{{"observations", c.Observations, 1}, {"actions", c.Actions, 1}, {"hidden", c.Hidden, 1},
-		{"layers", c.Layers, 1}, {"batch", c.Batch, 1}, {"capacity", c.Capacity, 1}, {"burn-in", c.BurnIn, 0},
-		{"recent", c.Recent, 0}}
-	numbers := []number{{"actor rate", c.ActorRate, math.MaxFloat64}, {"critic rate", c.CriticRate, math.MaxFloat64},
-		{"alpha rate", c.AlphaRate, math.MaxFloat64}, {"alpha", c.Alpha, math.MaxFloat64},
-		{"gamma", c.Gamma, 1}, {"tau", c.Tau, 1}}
-	if c.Context != nil {
-		counts = append(counts, count{"context hidden", c.Context.Hidden, 1}, count{"context history", c.Context.History, 1})
-	}
-	if o := c.Omega; o != nil {
-		if err := o.g().ValidateBatched(); err != nil {
+	if c.Omega != nil {
+		if err := c.Omega.g().ValidateBatched(); err != nil {
 			return fmt.Errorf("sac: the omega %w", err)
-		}
-		counts = append(counts, count{"omega updates", o.Updates, 0}, count{"omega batch", o.Batch, 2},
-			count{"omega every", o.Every, 0})
-		numbers = append(numbers, number{"omega rate", o.Rate, math.MaxFloat64})
-	}
-	for _, s := range counts {
-		if s.value < s.least {
-			return fmt.Errorf("sac: %s is %d; it must be at least %d", s.name, s.value, s.least)
-		}
-	}
-	for _, s := range numbers {
-		if !(s.value >= 0 && s.value <= s.most) {
-			return fmt.Errorf("sac: %s is %v; it must be a number from 0 to %v", s.name, s.value, s.most)
 		}
 	}
 	if c.LearnAlpha && c.Alpha == 0 {

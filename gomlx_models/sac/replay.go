@@ -1,8 +1,6 @@
 package sac
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -70,34 +68,6 @@ func (r *replay) row(i int) []float32 {
 // oldest is the number of the oldest transition that is not overwritten.
 func (r *replay) oldest() int { return max(0, r.Total-r.cfg.Capacity) }
 
-// check returns an error for an impossible transition.
-func (r *replay) check(t Transition) error {
-	for _, part := range []struct {
-		name   string
-		values []float64
-		want   int
-	}{{"observation", t.Observation, r.cfg.Observations}, {"action", t.Action, r.cfg.Actions},
-		{"next observation", t.Next, r.cfg.Observations}, {"reward", []float64{t.Reward}, 1}} {
-		if len(part.values) != part.want {
-			return fmt.Errorf("the %s has %d values, not %d", part.name, len(part.values), part.want)
-		}
-		for j, v := range part.values {
-			if math.IsNaN(v) || math.Abs(v) > math.MaxFloat32 {
-				return fmt.Errorf("value %d of the %s is %v", j, part.name, v)
-			}
-		}
-	}
-	switch open := r.open(); {
-	case open && t.Episode != r.lastEpisode():
-		return fmt.Errorf("episode %d before the last transition of episode %d", t.Episode, r.lastEpisode())
-	case open && !slices.Equal(rounded(nil, t.Observation), r.Episodes[len(r.Episodes)-1].End):
-		return errors.New("the observation is not the next one of the transition before")
-	case !open && t.Episode <= r.lastEpisode():
-		return fmt.Errorf("episode %d after episode %d; numbers start at 0 and increase", t.Episode, r.lastEpisode())
-	}
-	return nil
-}
-
 // open tells whether the last transition's episode goes on.
 func (r *replay) open() bool {
 	n := len(r.Episodes)
@@ -121,7 +91,7 @@ func (r *replay) lastEpisode() int {
 	return r.Episodes[len(r.Episodes)-1].Number
 }
 
-// add inserts a checked transition, and removes episodes whose transitions are all overwritten.
+// add inserts a transition, and removes episodes whose transitions are all overwritten.
 func (r *replay) add(t Transition) {
 	step := r.cfg.step(t)
 	if r.Total < r.cfg.Capacity {

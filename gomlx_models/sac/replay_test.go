@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 )
@@ -28,7 +27,7 @@ func TestReplayAgainstAList(t *testing.T) {
 			if left == 0 {
 				number, left = number+1+rng.IntN(2), 1+rng.IntN(9) // numbers may be skipped
 			}
-			demand.NoError(t, a.Observe(ts))
+			a.Observe(ts)
 			for s, r := range a.replay {
 				compareReplay(t, r, all[s])
 			}
@@ -132,31 +131,4 @@ func TestMomentsAgainstTwoPasses(t *testing.T) {
 	gotMean, gotScale := m.standard()
 	near(t, "mean", gotMean, []float64{mean, 2, 3 * mean}, 1e-6)
 	near(t, "deviation", gotScale, []float64{math.Sqrt(square), 1, 3 * math.Sqrt(square)}, 1e-6)
-}
-
-func TestObserveRejectsImpossibleTransitions(t *testing.T) {
-	a := open(t, "go", tiny(), 4, 5)
-	demand.NoError(t, a.Observe(randomTransitions(a, 30, 10))) // episode 3
-	good := func() []Transition { return randomTransitions(a, 31, 10) }
-	for want, spoil := range map[string]func(ts []Transition) []Transition{
-		"1 transitions for 2 seeds":       func(ts []Transition) []Transition { return ts[:1] },
-		"seed 5: the action has 1 values": func(ts []Transition) []Transition { ts[1].Action = ts[1].Action[:1]; return ts },
-		"value 0 of the reward is NaN": func(ts []Transition) []Transition {
-			ts[0].Reward = math.NaN()
-			return ts
-		},
-		"value 2 of the next observation": func(ts []Transition) []Transition {
-			ts[1].Next[2] = 1e39
-			return ts
-		},
-		"episode 4 before the last transition of episode 3": func(ts []Transition) []Transition { ts[1].Episode = 4; return ts },
-		"not the next one": func(ts []Transition) []Transition { ts[1].Observation[0]++; return ts },
-	} {
-		demand.Error(t, a.Observe(spoil(good())), "sac: ", want)
-	}
-	if a.Observed() != 1 || a.replay[1].Total != 1 {
-		t.Error("a rejected transition was kept")
-	}
-	demand.NoError(t, a.Observe(randomStep(a, 31, Transition{Episode: 3, Terminal: true})))
-	demand.Error(t, a.Observe(randomStep(a, 40, Transition{Episode: 3})), "episode 3 after episode 3")
 }

@@ -41,15 +41,8 @@ func (a *Agent) NewRollout(name string) *Rollout {
 // observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1].
 func (r *Rollout) Act(observations [][]float64, mode Mode) ([][]float64, error) {
 	c, n := r.agent.cfg, len(r.agent.seeds)
-	if len(observations) != n {
-		return nil, fmt.Errorf("sac: %d observations for %d seeds", len(observations), n)
-	}
 	flat := make([]float32, 0, n*c.Observations)
-	for i, o := range observations {
-		if len(o) != c.Observations {
-			return nil, fmt.Errorf("sac: the observation of seed %d has %d values, not %d",
-				r.agent.seeds[i], len(o), c.Observations)
-		}
+	for _, o := range observations {
 		flat = rounded(flat, o)
 	}
 	noise := r.noise(mode)

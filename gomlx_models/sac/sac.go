@@ -12,7 +12,7 @@
 //	for {
 //		actions, err := agent.Act(observations, sac.Sample)
 //		... step the environments ...
-//		err = agent.Observe(transitions)
+//		agent.Observe(transitions)
 //		metrics, err := agent.Update()
 //	}
 //
@@ -125,22 +125,13 @@ func (a *Agent) Act(observations [][]float64, mode Mode) ([][]float64, error) {
 	return a.rollout.Act(observations, mode)
 }
 
-// Observe puts one transition of each seed into the replay, and into the history that Act
-// sees. If one of them is impossible, it returns an error and changes nothing.
-func (a *Agent) Observe(transitions []Transition) error {
-	if len(transitions) != len(a.seeds) {
-		return fmt.Errorf("sac: %d transitions for %d seeds", len(transitions), len(a.seeds))
-	}
-	for i, t := range transitions {
-		if err := a.replay[i].check(t); err != nil {
-			return fmt.Errorf("sac: transition of seed %d: %w", a.seeds[i], err)
-		}
-	}
+// Observe puts one transition of each seed into the replay, and into the history that Act sees. Within an episode the
+// observation is the Next of the transition before.
+func (a *Agent) Observe(transitions []Transition) {
 	for i, t := range transitions {
 		a.replay[i].add(t)
 	}
 	a.rollout.Remember(transitions)
-	return nil
 }
 
 // Update makes one update of all networks from a minibatch of each seed's replay. If a fit of

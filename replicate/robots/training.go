@@ -137,9 +137,7 @@ func (t *training) train() error {
 		return t.agent.Act(observations, sac.Sample)
 	}
 	returns, err := t.play(act, func(transitions []sac.Transition) error {
-		if err := t.agent.Observe(transitions); err != nil {
-			return err
-		}
+		t.agent.Observe(transitions)
 		if n := t.agent.Observed(); n <= t.settings.BurnIn || n%t.settings.UpdateEvery != 0 {
 			return nil
 		}
