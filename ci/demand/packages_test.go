@@ -75,7 +75,6 @@ func TestParts(t *testing.T) {
 // otherWrites are the files that write or rename without package artifact, with the reason.
 var otherWrites = map[string]string{
 	"ci/demand/demand.go":          "writes files of tests",
-	"ci/mutations/main.go":         "writes into a temporary folder",
 	"kernel/jupyter/connection.go": "writes into a new folder of its own, before the kernel starts",
 	"kernel/setup/tools.go":        "renames programs that were built on the same disk",
 	"replicate/figure.go":          "streams a trace, which no program reads back",

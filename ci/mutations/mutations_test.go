@@ -1,10 +1,11 @@
-// Mutations breaks the program in one place at a time and looks whether a test fails. The places are in list.txt.
+// Package mutations breaks the program in one place at a time and looks whether a test fails. The places are in
+// list.txt.
 //
-//	go run ./ci/mutations [-run REGEXP] [-timeout 3m]
+//	go test ./ci/mutations -run Mutations -v -timeout 0 -mutations REGEXP
 //
 // The checkout stays as it is: the compiler gets the changed file by its option -overlay, which programs that a test
-// builds get, too. For each mutation the test must pass without it and fail with it. Otherwise the exit code is 1.
-package main
+// builds get, too. For each mutation the test must pass without it and fail with it.
+package mutations
 
 import (
 	"encoding/json"
@@ -15,7 +16,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
+	"testing"
+
+	"tvps/ci/demand"
 )
 
 // mutation is a block of list.txt.
@@ -24,47 +27,29 @@ type mutation struct {
 	old, new              string // a part of a line that occurs once in the file, and what replaces it
 }
 
-func main() {
-	which := flag.String("run", "", "regular expression of the names of mutations; empty for all")
-	timeout := flag.Duration("timeout", 3*time.Minute, "for one test")
-	flag.Parse()
-	caught, all, err := run(regexp.MustCompile(*which), *timeout)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "mutations:", err)
-		os.Exit(2)
-	}
-	if fmt.Printf("%d of %d mutations are caught\n", caught, all); caught < all {
-		os.Exit(1)
-	}
-}
+// which is empty for an ordinary run of the tests, which takes no mutation.
+var which = flag.String("mutations", "", "regular expression of the names of mutations to try; . for all")
 
-func run(which *regexp.Regexp, timeout time.Duration) (caught, all int, err error) {
-	text, err := os.ReadFile("ci/mutations/list.txt")
-	if err != nil {
-		return 0, 0, fmt.Errorf("start it in the root of the checkout: %w", err)
+// TestMutations: each chosen mutation is noticed.
+func TestMutations(t *testing.T) {
+	if *which == "" {
+		t.Skip("-mutations names no mutation to try")
 	}
-	list, err := parse(string(text))
-	if err != nil {
-		return 0, 0, err
-	}
-	dir, err := os.MkdirTemp("", "mutations-")
-	if err != nil {
-		return 0, 0, err
-	}
-	defer os.RemoveAll(dir)
+	t.Chdir("../..")
+	list, err := parse(string(demand.Read(t, "ci/mutations/list.txt")))
+	demand.NoError(t, err)
+	chosen, dir := regexp.MustCompile(*which), t.TempDir()
 	passes := map[string]bool{} // without a mutation, by package and test
 	for _, m := range list {
-		if !which.MatchString(m.name) {
+		if !chosen.MatchString(m.name) {
 			continue
 		}
-		begin := time.Now()
-		result := m.try(dir, timeout, passes)
-		if all++; result == "caught" {
-			caught++
-		}
-		fmt.Printf("%-8s %-28s %s %s (%.0f s)\n", result, m.name, m.pkg, m.test, time.Since(begin).Seconds())
+		t.Run(m.name, func(t *testing.T) {
+			if result := m.try(dir, passes); result != "caught" {
+				t.Errorf("%s: %s %s", result, m.pkg, m.test)
+			}
+		})
 	}
-	return caught, all, nil
 }
 
 // parse reads the blocks of list.txt: a line "name | file | package | test", one "- old" and one "+ new".
@@ -100,14 +85,14 @@ func (m mutation) mutated(root string) (text string, stale bool) {
 
 // try returns "caught", "MISSED", "stale" (see mutated), "broken" (the mutation does not compile) or "no test" (the
 // test fails without the mutation, is skipped, or does not exist).
-func (m mutation) try(dir string, timeout time.Duration, passes map[string]bool) string {
+func (m mutation) try(dir string, passes map[string]bool) string {
 	text, stale := m.mutated(".")
 	if stale {
 		return "stale"
 	}
 	key := m.pkg + " " + m.test
 	if _, known := passes[key]; !known {
-		out, err := m.goTest("", timeout)
+		out, err := m.goTest("")
 		passes[key] = err == nil && strings.Contains(out, "--- PASS: ") && !strings.Contains(out, "\n--- SKIP: ")
 	}
 	if !passes[key] {
@@ -121,7 +106,7 @@ func (m mutation) try(dir string, timeout time.Duration, passes map[string]bool)
 			return "broken"
 		}
 	}
-	switch out, err := m.goTest("-overlay="+overlay, timeout); {
+	switch out, err := m.goTest("-overlay=" + overlay); {
 	case err == nil:
 		return "MISSED"
 	case strings.Contains(out, "build failed]") || strings.Contains(out, "setup failed]"):
@@ -131,9 +116,25 @@ func (m mutation) try(dir string, timeout time.Duration, passes map[string]bool)
 }
 
 // goTest runs the test.
-func (m mutation) goTest(flags string, timeout time.Duration) (output string, err error) {
-	cmd := exec.Command("go", "test", "-v", "-count=1", "-timeout", timeout.String(), "-run", "^("+m.test+")$", m.pkg)
+func (m mutation) goTest(flags string) (output string, err error) {
+	cmd := exec.Command("go", "test", "-v", "-count=1", "-timeout", "5m", "-run", "^("+m.test+")$", m.pkg)
 	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" "+flags))
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// Every mutation of the list has a name of its own and a place in the program as it is.
+func TestList(t *testing.T) {
+	text := demand.Read(t, "list.txt")
+	list, err := parse(string(text))
+	if err != nil || len(list) < 60 {
+		t.Fatalf("%d mutations, %v", len(list), err)
+	}
+	seen := map[string]bool{}
+	for _, m := range list {
+		if _, stale := m.mutated("../.."); stale || seen[m.name] || m.old == m.new || !strings.HasPrefix(m.test, "Test") {
+			t.Errorf("%s: %q is not once in %s, or the block is wrong", m.name, m.old, m.file)
+		}
+		seen[m.name] = true
+	}
 }
