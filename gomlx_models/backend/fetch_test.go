@@ -129,16 +129,6 @@ func TestNoNetwork(t *testing.T) {
 	x.Close()
 	_, err := Open(t.Context(), XLACPU, opts)
 	check(t, err, "cannot find or download an XLA plugin: cannot download fake.whl", cache)
-
-	var log bytes.Buffer
-	opts.Log = &log
-	b, err := Open(t.Context(), Default, opts)
-	check(t, err, "", cache)
-	defer b.Finalize()
-	if b.Info.Name != Go || !strings.HasPrefix(log.String(), "warning: running on the pure Go backend") ||
-		strings.Count(log.String(), "\n") != 1 {
-		t.Errorf("opened %q, log %q", b.Info.Name, log.String())
-	}
 }
 
 // TestServerRefuses: where the server answers with an error, or its certificate is not trusted, Default runs on Go, and

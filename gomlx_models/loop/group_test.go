@@ -140,37 +140,6 @@ func TestGroupMembersAreIndependent(t *testing.T) {
 	}
 }
 
-// The members' data is stacked once, and again if a member has other data.
-func TestGroupReusesStackedData(t *testing.T) {
-	tr := regression(t, open(t, "go"), 1)
-	g := NewGroup(2)
-	defer g.Close()
-	trainings := []training{newTraining(tr, 1), newTraining(tr, 2)}
-	train := func() *tensors.Tensor {
-		t.Helper()
-		if err := g.Each(t.Context(), func(ctx context.Context, i int) error {
-			_, _, err := trainings[i].fit(ctx, g.Member(i, tr), 1)
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		for key, s := range g.stacked {
-			if key.index == 0 {
-				return s.all
-			}
-		}
-		return nil
-	}
-	first := train()
-	if second := train(); second != first {
-		t.Error("the same data was stacked twice")
-	}
-	trainings[1].data = newTraining(tr, 3).data
-	if other := train(); other == first {
-		t.Error("other data was not stacked")
-	}
-}
-
 // A member that fails stops the other members, and Each returns its error.
 func TestGroupFails(t *testing.T) {
 	tr := regression(t, open(t, "go"), 1)

@@ -70,18 +70,6 @@ func TestOptimisersMatchPyTorch(t *testing.T) {
 	}
 }
 
-func TestPickAndReplace(t *testing.T) {
-	params := []net.Param{{Name: "a"}, {Name: "b", Trainable: true}, {Name: "c"}, {Name: "d", Trainable: true}}
-	at := Trainable(params)
-	list := []string{"a", "b", "c", "d"}
-	if got := Pick(list, at); !slices.Equal(got, []string{"b", "d"}) {
-		t.Errorf("picked %v", got)
-	}
-	if got := Replace(list, at, []string{"B", "D"}); !slices.Equal(got, []string{"a", "B", "c", "D"}) || list[1] != "b" {
-		t.Errorf("replaced: %v, and the list is now %v", got, list)
-	}
-}
-
 // TestDecay: under a loss without a gradient, arrays with Decay shrink by each update's share, and others stay. The
 // loss is that of two networks, [2]. look ends the training.
 func TestDecay(t *testing.T) {

@@ -36,9 +36,6 @@ func (d *Distances) Kernel(width float64) (*Kernel, error) {
 	return k, nil
 }
 
-// At returns k(a, b) for the samples in rows a and b of the pool.
-func (k *Kernel) At(a, b int) float64 { return k.values[a*(k.N+k.M)+b] }
-
 // MMD2 is the unbiased estimate of MMD^2. With weights u_i of the samples x_i and v_j of the
 // samples y_j, where u is wx divided by its sum and v is wy divided by its sum,
 //

@@ -35,13 +35,4 @@ func TestEffectiveSampleSize(t *testing.T) {
 			t.Errorf("%v: %v, want %v", c.weights, got, c.want)
 		}
 	}
-	// weights exp(s n - s^2/2) of normal n have E w = 1 and E w^2 = exp(s^2).
-	logs := gaussian(1, func(float64) float64 { return -.125 }, 100000).X
-	w := make([]float64, len(logs))
-	for i, x := range logs {
-		w[i] = math.Exp(.5*(float64(x)+.125) - .125)
-	}
-	if got, want := EffectiveSampleSize(w)/float64(len(w)), math.Exp(-.25); math.Abs(got-want) > .02 {
-		t.Errorf("share of log-normal weights is %v, want %v", got, want)
-	}
 }

@@ -108,18 +108,6 @@ func TestOneCompilationServesEveryT(t *testing.T) {
 	}
 }
 
-// TestCapacityDoesNotMatter: a fit of 4 times does not depend on the number of times that the
-// estimator was made for, since initial values and draws do not.
-func TestCapacityDoesNotMatter(t *testing.T) {
-	demand.Slow(t)
-	d := gaussian(1, linear, equal(9, 100)...)
-	small := logsUpTo(t, newEstimatorOn(t, "go", d, 4, quick()), d, 4, 0)
-	large := logsUpTo(t, newEstimatorOn(t, "go", d, 9, quick()), d, 4, 0)
-	if _, rms := agreement(small, large); rms > 1e-4 {
-		t.Errorf("log omega with places for 4 and 9 times differs by %v", rms)
-	}
-}
-
 // TestPoolScale: a constant coordinate is centred only.
 func TestPoolScale(t *testing.T) {
 	p, err := NewPool([]float32{1, 5, 3, 5}, ColumnsScaled, 2)

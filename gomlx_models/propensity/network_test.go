@@ -17,15 +17,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// TestNetworkLists: vectors can be batched, images cannot.
-func TestNetworkLists(t *testing.T) {
-	for n, batched := range map[Network]bool{MLP: true, FC3: true, Trend: true, Deep: true, Conv5: false} {
-		if !slices.Contains(Networks(), n) || slices.Contains(BatchedNetworks(), n) != batched {
-			t.Errorf("%s is listed wrongly: %v, for batched seeds %v", n, Networks(), BatchedNetworks())
-		}
-	}
-}
-
 // TestEveryNetworkTrains fits each network with each method and time encoding that it
 // takes; before training every weight is 1.
 func TestEveryNetworkTrains(t *testing.T) {

@@ -2,7 +2,6 @@ package propensity
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"tvps/ci/demand"
@@ -68,21 +67,6 @@ func TestFixedEncodings(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-// TestEncodingLists: every encoding has a name of its own; the continuous ones are the fixed
-// ones.
-func TestEncodingLists(t *testing.T) {
-	if all := Encodings(); len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(encodings) {
-		t.Errorf("encodings %v: a name is used twice", all)
-	}
-	for time, fixed := range map[TimeEncoding]bool{
-		TimeScalar: true, TimeFourier: true, TimePeriods: true, TimeEmbedding: false, TimeOneHot: false,
-	} {
-		if !slices.Contains(Encodings(), time) || slices.Contains(ContinuousEncodings(), time) != fixed {
-			t.Errorf("%s is listed wrongly: %v, continuous %v", time, Encodings(), ContinuousEncodings())
 		}
 	}
 }
