@@ -284,8 +284,8 @@ func alike(seeds []curve) []curve {
 	return out
 }
 
-// EndOf returns each seed's mean of a series of a panel over the last quarter of the steps.
-func EndOf(rows []figures.Row, panel, series, metric string) []float64 {
+// endOf returns each seed's mean of a series of a panel over the last quarter of the steps.
+func endOf(rows []figures.Row, panel, series, metric string) []float64 {
 	var values []float64
 	for _, c := range curves(rows, paper.Part{Panel: panel, Series: series}, metric) {
 		values = append(values, definitions[paper.End].of(c))

@@ -17,84 +17,111 @@ import (
 	"tvps/replicate/runs"
 )
 
-// describe makes charts, tables and the record of what can be drawn of a judged figure, and of a draft if there is one.
-func (l *Lab) describe(f paper.Figure, o Options, panels []claims.Collected, judged []claims.Judged,
-	draft *figures.Draft) (*Result, error) {
-	r := &Result{Figure: figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption, Compact: o.Compact, Draft: draft}}
-	var drawn, narrow []claims.Collected
+// drawing is a panel as it is drawn, and what is drawn beside its rows.
+type drawing struct {
+	claims.Collected
+	absent []string           // series that lack runs
+	narrow []claims.Collected // further samples of the panel, which claims are judged by
+	others []figures.Row      // further steps that the drawn figure in the tables has
+	films  []figures.Film
+}
+
+// drawings returns the panels of which something can be drawn. Compact figures have the further steps.
+func drawings(a claims.Archive, panels []claims.Collected, compact bool) ([]drawing, error) {
+	var out []drawing
 	for _, c := range panels {
-		c, absent, ok := c.Drawable()
-		if !ok || c.Narrow {
+		if c.Narrow {
 			continue
 		}
-		panel, summary, err := describePanel(f, c, absent)
+		var d drawing
+		var ok bool
+		if d.Collected, d.absent, ok = c.Drawable(); !ok {
+			continue
+		}
+		d.narrow = claims.NarrowOf(panels, c.Key)
+		if compact {
+			d.others = d.Written(a.Tables.Others(d.Collected, d.narrow))
+		}
+		var err error
+		if d.films, err = films(a, d.Panel); err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// describe makes charts, tables and the record of the panels that are drawn of a figure, and says what was judged of
+// them; of a draft nothing is.
+func describe(f paper.Figure, o Options, panels []drawing, judged []claims.Judged, madeBy runs.Provenance,
+	draft *figures.Draft) (*Result, error) {
+	r := &Result{Figure: figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption, Compact: o.Compact, Draft: draft}}
+	var used []claims.Collected
+	for _, d := range panels {
+		panel, means, err := describePanel(f, d)
 		if err != nil {
 			return nil, err
 		}
-		of := claims.NarrowOf(panels, c.Key)
-		for _, n := range of {
-			panel.Judged = append(panel.Judged, n.Written(n.Judging())...)
-			panel.Notes = append(panel.Notes, n.Note())
+		r.Rows, used = append(r.Rows, d.Written(d.Rows())...), append(used, d.Collected)
+		r.Figure.Panels, r.Figure.Tables = append(r.Figure.Panels, panel), append(r.Figure.Tables, means)
+	}
+	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s.", o.Scale, backendsOf(used, madeBy.Backend))}
+	for _, c := range used {
+		if note := c.Source.Note + "."; note != "." && !slices.Contains(r.Figure.Data, note) {
+			r.Figure.Data = append(r.Figure.Data, note)
 		}
-		narrow = append(narrow, of...)
-		panel.Metrics = otherMetrics(c)
-		if o.Compact {
-			panel.Others = c.Written(l.Tables.Others(c, of))
-		}
-		if panel.Films, err = l.films(f, c.Panel); err != nil {
-			return nil, err
-		}
-		drawn, r.Rows = append(drawn, c), append(r.Rows, c.Written(c.Rows())...)
-		r.Figure.Panels, r.Figure.Tables = append(r.Figure.Panels, panel), append(r.Figure.Tables, summary)
+	}
+	for _, d := range panels {
+		used = append(used, d.narrow...)
+	}
+	r.Figure.Command, r.Figure.Links = o.pageCommand(f), links(used, draft)
+	r.Record = claims.NewRecord(o.Scale, madeBy, used)
+	err := r.describeClaims(f, o, judged)
+	comparable(panels, r.Figure.Panels)
+	r.beside(panels)
+	return r, err
+}
+
+// describePanel makes chart, notes and table of means of a panel.
+func describePanel(f paper.Figure, d drawing) (panel figures.Chart, means figures.Summary, err error) {
+	rows := d.Written(d.Rows())
+	if means, err = figures.Table(rows, d.Key, d.Shown().String(), d.Series[0]); err != nil {
+		return panel, means, err
+	}
+	if d.Shown().Name == "accuracy" {
+		means.Unit = figures.Points
+	}
+	panel, err = chart(d.Panel, rows)
+	panel.Sample = d.Sample().String()
+	if sized, ok := d.Settings.(experiment.Sized); ok {
+		panel.Sample += ", " + sized.Size()
+	}
+	panel.Notes = d.Notes(d.absent, f.Claims)
+	for _, n := range d.narrow {
+		panel.Judged = append(panel.Judged, n.Written(n.Judging())...)
+		panel.Notes = append(panel.Notes, n.Note())
+	}
+	panel.Metrics, panel.Others, panel.Films = otherMetrics(d.Collected), d.others, d.films
+	return panel, means, err
+}
+
+// describeClaims sets what the page says of the claims about panels that are drawn.
+func (r *Result) describeClaims(f paper.Figure, o Options, judged []claims.Judged) error {
+	drawn := func(p claims.JudgedPart) bool {
+		return slices.ContainsFunc(r.Figure.Panels, func(c figures.Chart) bool { return c.Key == p.Panel })
 	}
 	for _, c := range judged {
-		if slices.ContainsFunc(c.Parts, func(p claims.JudgedPart) bool {
-			return slices.ContainsFunc(drawn, func(c claims.Collected) bool { return c.Key == p.Panel })
-		}) {
+		if slices.ContainsFunc(c.Parts, drawn) {
 			r.Claims = append(r.Claims, c)
 		}
 	}
 	if o.Scale == experiment.Tiny { // as TinyNote says
 		r.Figure.Tally = TinyNote
-	} else if draft == nil {
-		if err := r.describeClaims(f, o); err != nil {
-			return nil, err
-		}
+		return nil
 	}
-	comparable(drawn, r.Figure.Panels)
-	r.beside(drawn)
-	r.Figure.Command = o.pageCommand(f)
-	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s.", o.Scale, l.backendsOf(drawn))}
-	for _, note := range ofPanels(drawn, func(c claims.Collected) string { return c.Source.Note }) {
-		r.Figure.Data = append(r.Figure.Data, note+".")
+	if r.Figure.Draft != nil {
+		return nil
 	}
-	used := slices.Concat(drawn, narrow)
-	r.Figure.Links = links(used, draft)
-	r.Record = claims.NewRecord(o.Scale, l.Provenance(), used)
-	return r, nil
-}
-
-// describePanel makes chart, notes and table of means of a panel.
-func describePanel(f paper.Figure, c claims.Collected, absent []string) (panel figures.Chart, means figures.Summary,
-	err error) {
-	rows := c.Written(c.Rows())
-	if means, err = figures.Table(rows, c.Key, c.Shown().String(), c.Series[0]); err != nil {
-		return panel, means, err
-	}
-	if c.Shown().Name == "accuracy" {
-		means.Unit = figures.Points
-	}
-	panel, err = chart(c.Panel, rows)
-	panel.Sample = c.Sample().String()
-	if sized, ok := c.Settings.(experiment.Sized); ok {
-		panel.Sample += ", " + sized.Size()
-	}
-	panel.Notes = slices.Concat(notes(c.Panel, absent), ends(c, f.Claims), noted(c), spans(c))
-	return panel, means, err
-}
-
-// describeClaims sets what the page says of the claims.
-func (r *Result) describeClaims(f paper.Figure, o Options) error {
 	gallery, err := o.published()
 	for i, c := range r.Claims {
 		r.Claims[i].Holm = holmOf(c, gallery)
@@ -108,7 +135,7 @@ func (r *Result) describeClaims(f paper.Figure, o Options) error {
 }
 
 // comparable gives panels that show the same of one scenario with the same settings one range of y.
-func comparable(drawn []claims.Collected, panels []figures.Chart) {
+func comparable(drawn []drawing, panels []figures.Chart) {
 	for i, c := range drawn {
 		same := []*figures.Chart{&panels[i]}
 		for j, other := range drawn[:i] {
@@ -124,7 +151,7 @@ func comparable(drawn []claims.Collected, panels []figures.Chart) {
 
 // beside says next to what the paper says of each panel what was measured: the learners against the first one, or the
 // parts of claims if the panel does not show what learners are compared by.
-func (r *Result) beside(drawn []claims.Collected) {
+func (r *Result) beside(drawn []drawing) {
 	for i, c := range drawn {
 		var found []string
 		if table := r.Figure.Tables[i]; c.Open() {
@@ -147,17 +174,6 @@ func (r *Result) beside(drawn []claims.Collected) {
 		}
 		r.Figure.Panels[i].Here = cmp.Or(strings.Join(found, "; "), "see the chart")
 	}
-}
-
-// ofPanels lists what panels say of themselves, each text once, without what is empty.
-func ofPanels(panels []claims.Collected, say func(claims.Collected) string) []string {
-	var out []string
-	for _, c := range panels {
-		if text := say(c); text != "" && !slices.Contains(out, text) {
-			out = append(out, text)
-		}
-	}
-	return out
 }
 
 // ShortCommit names the commit in twelve digits, and says if the checkout had changes.

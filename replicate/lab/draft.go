@@ -113,7 +113,7 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 	d.seeds = seeds
 	o := d.options
 	o.Compact = false // a draft is a page
-	r, err := l.describe(d.figure, o, ready, nil, state)
+	r, err := l.described(d.figure, o, ready, nil, state)
 	if err == nil && len(r.Figure.Panels) > 0 {
 		err = l.write(o, r)
 	}

@@ -19,10 +19,10 @@ import (
 	"tvps/replicate/usage"
 )
 
-// A figure is made in five steps, each of which needs the values of the ones before alone: its panels are declared
-// (Catalog.Panels), their runs collected (claims.Collect after computing, Lab.stored without), its claims judged by
-// these, charts and tables described, and the files written. Make, Draw, drafts and Verify are these steps, or the
-// first of them.
+// A figure is made in steps, each of which needs the values of the ones before alone: its panels are declared
+// (Catalog.Panels), their runs collected (claims.Collect after computing, Lab.stored without), claims judged by these
+// (claims.Judge), what is drawn gathered (drawings) and described, and the files written. Make, Draw, drafts and Verify
+// are these steps, or the first of them.
 
 // Result is a finished figure. It has no panels if nothing can be drawn.
 type Result struct {
@@ -115,11 +115,21 @@ func (l *Lab) nothing(f paper.Figure, o Options) error {
 
 // drawPanels draws a figure from the runs that were collected.
 func (l *Lab) drawPanels(f paper.Figure, o Options, panels []claims.Collected) (*Result, error) {
-	r, err := l.describe(f, o, panels, claims.Judge(f, panels), nil)
+	r, err := l.described(f, o, panels, claims.Judge(f, panels), nil)
 	if err != nil || len(r.Figure.Panels) == 0 {
 		return r, err
 	}
 	return r, l.write(o, r)
+}
+
+// described describes what can be drawn of panels, and of the draft that they are if it is not nil.
+func (l *Lab) described(f paper.Figure, o Options, panels []claims.Collected, judged []claims.Judged,
+	draft *figures.Draft) (*Result, error) {
+	drawn, err := drawings(l.Archive, panels, o.Compact)
+	if err != nil {
+		return nil, err
+	}
+	return describe(f, o, drawn, judged, l.Provenance(), draft)
 }
 
 // stored collects the stored runs of a figure, panel by panel: data or a checkpoint may be missing for some panels

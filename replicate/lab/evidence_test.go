@@ -72,7 +72,7 @@ func (l *testLab) drawSmall(t *testing.T, f paper.Figure) *Result {
 	demand.NoError(t, err)
 	o := l.options
 	o.Scale = experiment.Small
-	r, err := l.describe(f, o, panels, claims.Judge(f, panels), nil)
+	r, err := l.described(f, o, panels, claims.Judge(f, panels), nil)
 	if err == nil {
 		err = l.write(o, r)
 	}

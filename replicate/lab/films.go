@@ -11,30 +11,29 @@ import (
 	"tvps/figures/looks"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
-	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
 // films shows an episode of the last evaluation of every series that has one, next to each other, for the first of the
 // seeds with the most films; without any, the film of the drawn figure in the tables. A panel of another metric has the
 // runs of one that shows them.
-func (l *Lab) films(f paper.Figure, p claims.Panel) ([]figures.Film, error) {
+func films(a claims.Archive, p claims.Panel) ([]figures.Film, error) {
 	if p.Metric != "" {
 		return nil, nil
 	}
 	var most []figures.Film
 	var seed int64
 	for _, s := range p.Seeds {
-		if films := filmsOf(p, s, l.Store); len(films) > len(most) {
+		if films := filmsOf(p, s, a.Store); len(films) > len(most) {
 			most, seed = films, s
 		}
 	}
 	switch len(most) {
 	case 0:
-		if l.Tables == nil {
+		if a.Tables == nil {
 			return nil, nil
 		}
-		return filmOfTables(l.Tables.Dir(), f, p), nil
+		return filmOfTables(a.Tables.Dir(), p), nil
 	case 1:
 		return most, nil
 	}
@@ -77,10 +76,10 @@ const longestFilm = 32 << 20
 
 // filmOfTables returns the film of the learners next to each other that the drawn figure has for the panel, if its
 // title says that it is of the panel's learners, of as many episodes, and of one of its seeds; otherwise none.
-func filmOfTables(dir string, f paper.Figure, p claims.Panel) []figures.Film {
+func filmOfTables(dir string, p claims.Panel) []figures.Film {
 	film := figures.Film{Name: sideBySide}
-	name := figures.Figure{Name: f.Name()}.FilmStem(figures.Chart{Key: p.Key}, film) + ".svg"
-	svg, err := artifact.ReadFile(filepath.Join(dir, f.Name(), name), longestFilm)
+	name := figures.Figure{Name: p.Figure}.FilmStem(figures.Chart{Key: p.Key}, film) + ".svg"
+	svg, err := artifact.ReadFile(filepath.Join(dir, p.Figure, name), longestFilm)
 	if err != nil {
 		return nil
 	}

@@ -20,7 +20,7 @@ func TestFilmOfTables(t *testing.T) {
 	plan, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Panels: []string{"a"}, Seeds: []int64{3, 4}})
 	demand.NoError(t, err)
 	p, dir := plan[0], t.TempDir()
-	if got := filmOfTables(dir, paper.Fig2(), p); got != nil {
+	if got := filmOfTables(dir, p); got != nil {
 		t.Errorf("a film from an empty folder: %v", got)
 	}
 	one := figures.Film{Name: "sac", SVG: []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`)}
@@ -33,7 +33,7 @@ func TestFilmOfTables(t *testing.T) {
 		film, err := figures.SideBySide(sideBySide, title, []figures.Film{one, one})
 		demand.NoError(t, err)
 		demand.Write(t, filepath.Join(dir, "fig02", "fig02-a-learners-film.svg"), film.SVG)
-		got := filmOfTables(dir, paper.Fig2(), p)
+		got := filmOfTables(dir, p)
 		if (len(got) == 1) != shown || shown && (got[0].Title != title || string(got[0].SVG) != string(film.SVG)) {
 			t.Errorf("%s: %d films", title, len(got))
 		}

@@ -147,7 +147,7 @@ func TestPlacesAgree(t *testing.T) {
 			o := Options{Scale: v.Scale, Judged: true}
 			panels, _, err := l.stored(f, o)
 			demand.NoError(t, err)
-			r, err := l.describe(f, o, panels, claims.Judge(f, panels), nil)
+			r, err := l.described(f, o, panels, claims.Judge(f, panels), nil)
 			demand.NoError(t, err)
 			shown, terminal := v.Shown(f, ""), &strings.Builder{}
 			l.Stdout = terminal

@@ -106,10 +106,10 @@ func CheckBackend(name string) error {
 }
 
 // backends are the names of the backends of the panels' runs, sorted; of a plugin that was given by its path, the file
-// name. It is the lab's, unless the stored runs are those of any machine.
-func (l *Lab) backends(panels []claims.Collected) []string {
-	if l.Index == nil {
-		return []string{filepath.Base(l.Host.Backend.Info.Name)}
+// name. own is that of the lab which computed them, empty if any machine did.
+func backends(panels []claims.Collected, own string) []string {
+	if own != "" {
+		return []string{filepath.Base(own)}
 	}
 	var names []string
 	for _, c := range panels {
@@ -124,8 +124,8 @@ func (l *Lab) backends(panels []claims.Collected) []string {
 }
 
 // backendsOf is "backend xla:cpu", or "backends" with all of them.
-func (l *Lab) backendsOf(panels []claims.Collected) string {
-	names := l.backends(panels)
+func backendsOf(panels []claims.Collected, own string) string {
+	names := backends(panels, own)
 	if len(names) == 1 {
 		return "backend " + names[0]
 	}

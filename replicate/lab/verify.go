@@ -30,7 +30,7 @@ func (l *Lab) Verify(ctx context.Context, o Options) (claims.Verification, error
 		v.Add(state, stored, claims.Judge(f, stored))
 		panels = append(panels, stored...)
 	}
-	v.Backend = strings.Join(l.backends(panels), ", ")
+	v.Backend = strings.Join(backends(panels, l.Host.Backend.Info.Name), ", ")
 	claims.Correct(v.Claims)
 	return v, nil
 }

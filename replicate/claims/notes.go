@@ -1,4 +1,4 @@
-package lab
+package claims
 
 import (
 	"fmt"
@@ -9,25 +9,28 @@ import (
 	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/figures/looks"
-	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
-// notes describes the data, models and settings of a panel in sentences. absent are the series that are not drawn.
-func notes(p claims.Panel, absent []string) []string {
-	out := p.Settings.Notes(p.Source, p.Series, p.Measure)
+// Notes are the sentences below a chart: data, models and settings of the panel, the series that are absent, and what
+// was measured beside the declared claims.
+func (c Collected) Notes(absent []string, declared []paper.Claim) []string {
+	out := c.Settings.Notes(c.Source, c.Series, c.Measure)
 	if len(absent) > 0 {
 		labels := strings.Join(looks.Labels(absent...), ", ")
 		out = append(out, fmt.Sprintf("Not drawn, as runs are missing: %s.", labels))
 	}
-	return out
+	return slices.Concat(out, c.ends(declared), c.noted(), c.spans())
 }
+
+// label is the name of a series for people.
+func label(series string) string { return looks.Labels(series)[0] }
 
 // ends describes the last quarter of the steps, if the protocol has tasks. For each learner it states the interquartile
 // mean over tasks and seeds. For each pair of learners that a claim compares, it states the probability that a seed of
 // one has a higher mean than a seed of the other.
-func ends(c claims.Collected, declared []paper.Claim) []string {
+func (c Collected) ends(declared []paper.Claim) []string {
 	if c.Protocol.IsTask == nil || c.Metric != "" {
 		return nil
 	}
@@ -42,7 +45,7 @@ func ends(c claims.Collected, declared []paper.Claim) []string {
 		over = fmt.Sprintf("%s and the seeds", runs.Plural(len(metrics), "task"))
 	}
 	rows = append(rows, c.Rows()...)
-	end := func(series, metric string) []float64 { return claims.EndOf(rows, c.Key, series, metric) }
+	end := func(series, metric string) []float64 { return endOf(rows, c.Key, series, metric) }
 	var means, gains []string
 	for _, name := range c.Trained() {
 		if len(end(name, shown)) == 0 {
@@ -52,13 +55,13 @@ func ends(c claims.Collected, declared []paper.Claim) []string {
 		for _, metric := range metrics {
 			strata = append(strata, end(name, metric))
 		}
-		means = append(means, looks.Labels(name)[0]+" "+inBrackets("%.4g", statistics.InterquartileMean(strata)))
+		means = append(means, label(name)+" "+inBrackets("%.4g", statistics.InterquartileMean(strata)))
 	}
-	for _, pair := range comparedPairs(c.Panel, declared) {
+	for _, pair := range c.comparedPairs(declared) {
 		of, base := end(pair.Series, shown), end(pair.Base, shown)
 		if len(of) > 0 && len(base) > 0 {
-			names := strings.Join(looks.Labels(pair.Series, pair.Base), " above ")
-			gains = append(gains, names+" "+inBrackets("%.2f", statistics.Improvement(of, base)))
+			probability := inBrackets("%.2f", statistics.Improvement(of, base))
+			gains = append(gains, label(pair.Series)+" above "+label(pair.Base)+" "+probability)
 		}
 	}
 	if len(means) == 0 {
@@ -70,7 +73,7 @@ func ends(c claims.Collected, declared []paper.Claim) []string {
 		out = append(out, fmt.Sprintf("Probability over the last quarter that a seed of one is above one of the other: "+
 			"%s.", strings.Join(gains, ", ")))
 	}
-	return append(out, trueWeights(c.Panel, rows)...)
+	return append(out, c.trueWeights(rows)...)
 }
 
 // inBrackets formats an estimate, followed by its interval in brackets.
@@ -80,7 +83,7 @@ func inBrackets(format string, e statistics.Estimate) string {
 
 // comparedPairs lists each learner of the panel with the learners that claims compare it with. A learner that no claim
 // compares is paired with the panel's first series.
-func comparedPairs(p claims.Panel, declared []paper.Claim) []paper.Part {
+func (p Panel) comparedPairs(declared []paper.Claim) []paper.Part {
 	var out []paper.Part
 	for _, name := range p.Trained() {
 		if name == p.Series[0] {
@@ -103,21 +106,29 @@ func comparedPairs(p claims.Panel, declared []paper.Claim) []paper.Part {
 	return out
 }
 
+// gain is the interval of a part about this panel; ok is false without values.
+func (p Panel) gain(rows []figures.Row, part paper.Part, level float64) (gain statistics.Estimate, ok bool) {
+	part.Panel = p.Key
+	m, err := NewEffect(rows, part, p.Shown().Name, p.Sampled())
+	if err != nil {
+		return gain, false
+	}
+	return m.Interval(level), true
+}
+
 // trueWeights states, for each learner that uses the true weights, its gain over the same learner without weights, if
 // both are in the panel.
-func trueWeights(p claims.Panel, rows []figures.Row) []string {
+func (p Panel) trueWeights(rows []figures.Row) []string {
 	var out []string
 	for _, name := range p.Series {
 		base := p.Protocol.TrueWeights[name]
 		if base == "" || !slices.Contains(p.Series, base) {
 			continue
 		}
-		part := paper.Part{Panel: p.Key, Series: name, Base: base, Statistic: paper.EndGain}
-		m, err := claims.NewEffect(rows, part, p.Shown().Name, p.Sampled())
-		if err != nil {
+		gain, ok := p.gain(rows, paper.Part{Series: name, Base: base, Statistic: paper.EndGain}, statistics.Level)
+		if !ok {
 			continue
 		}
-		names, gain := looks.Labels(name, base), m.Interval(statistics.Level)
 		found := "Whether this weighting by tasks helps is undecided."
 		switch {
 		case gain.Low > 0:
@@ -126,14 +137,14 @@ func trueWeights(p claims.Panel, rows []figures.Row) []string {
 			found = "This weighting by tasks hurts here."
 		}
 		out = append(out, fmt.Sprintf("Weights by the true similarity of tasks, over the last quarter, %s minus %s: %s. %s",
-			names[0], names[1], gain.Text(), found))
+			label(name), label(base), gain.Text(), found))
 	}
 	return out
 }
 
 // noted states each learner's mean over the last quarter of the steps, with its interval over seeds, for the metrics
 // that the panel mentions but does not draw.
-func noted(c claims.Collected) []string {
+func (c Collected) noted() []string {
 	rows := c.RowsOf(func(m string) bool {
 		return slices.ContainsFunc(c.Noted, func(n paper.Noted) bool { return n.Name == m })
 	})
@@ -141,13 +152,13 @@ func noted(c claims.Collected) []string {
 	for _, name := range c.Series {
 		var values []string
 		for _, metric := range c.Noted {
-			if at := claims.EndOf(rows, c.Key, name, metric.Name); len(at) > 1 {
+			if at := endOf(rows, c.Key, name, metric.Name); len(at) > 1 {
 				values = append(values, metric.Meaning+" "+inBrackets("%.3f", statistics.MeanInterval(at)))
 			}
 		}
 		if len(values) > 0 {
 			out = append(out, fmt.Sprintf("%s over the last quarter, with 95%% intervals over the seeds: %s.",
-				looks.Labels(name)[0], strings.Join(values, ", ")))
+				label(name), strings.Join(values, ", ")))
 		}
 	}
 	return out
@@ -155,7 +166,7 @@ func noted(c claims.Collected) []string {
 
 // spans states, for each span of steps that the panel declares, the difference of its last learner to each of the
 // others. An interval has the level of the claims about the panel.
-func spans(c claims.Collected) []string {
+func (c Collected) spans() []string {
 	var out []string
 	last, rows := c.Series[len(c.Series)-1], c.Rows()
 	minus := "minus"
@@ -166,15 +177,12 @@ func spans(c claims.Collected) []string {
 		within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.T < span.From || r.T > span.To })
 		var gains []string
 		for _, base := range c.Series[:len(c.Series)-1] {
-			part := paper.Part{Panel: c.Key, Series: last, Base: base}
-			m, err := claims.NewEffect(within, part, c.Shown().Name, c.Sampled())
-			if err != nil {
-				continue
+			if gain, ok := c.gain(within, paper.Part{Series: last, Base: base}, c.Level()); ok {
+				gains = append(gains, label(base)+" "+gain.Text())
 			}
-			gains = append(gains, looks.Labels(base)[0]+" "+m.Interval(c.Level()).Text())
 		}
 		if len(gains) > 0 {
-			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", looks.Labels(last)[0], span.From, span.To, minus,
+			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", label(last), span.From, span.To, minus,
 				strings.Join(gains, ", ")))
 		}
 	}
