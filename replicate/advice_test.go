@@ -26,7 +26,7 @@ func TestAdvice(t *testing.T) {
 				"its own with --results and copy these together"},
 		{&runs.WriteError{What: "result file", Path: "f", Err: full}, ": free some space and start again"},
 		{&runs.FormatError{Path: "f"}, ": use the program that wrote it, or another folder with --results"},
-		{&runs.InterruptedError{Done: 1, Total: 8, What: "finished"}, ", start again to continue"},
+		{&runs.InterruptedError{Done: 1, Total: 8}, ", start again to continue"},
 		{&experiment.UnknownError{Name: "a", Nearest: "b"}, " (--show-config lists them)"},
 	} {
 		for _, err := range []error{c.err, usage.Error(fmt.Errorf("outer: %w", c.err))} {
@@ -40,7 +40,7 @@ func TestAdvice(t *testing.T) {
 // TestErrorsOfRuns: the command line knows what errors of runs mean.
 func TestErrorsOfRuns(t *testing.T) {
 	var interrupted interface{ Interrupted() }
-	if !errors.As(error(&runs.InterruptedError{Done: 1, Total: 8, What: "finished"}), &interrupted) {
+	if !errors.As(error(&runs.InterruptedError{Done: 1, Total: 8}), &interrupted) {
 		t.Error("the sentence of interrupted runs is not printed")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime/debug"
-	"strconv"
 )
 
 // Errors say what failed and why. Which flag or command helps is the caller's to add: the types tell the cases apart.
@@ -73,12 +72,11 @@ func (e *FormatError) Error() string {
 // context.Canceled. What was done is stored: a second call continues there.
 type InterruptedError struct {
 	Done, Total int
-	What        string // was done with the runs: "finished"
 }
 
 // Error says how many runs were done.
 func (e *InterruptedError) Error() string {
-	return fmt.Sprintf("interrupted with %d of %d runs %s", e.Done, e.Total, e.What)
+	return fmt.Sprintf("interrupted with %d of %d runs finished", e.Done, e.Total)
 }
 
 // Interrupted tells the command line that the error says what an interruption left.
@@ -92,19 +90,15 @@ type DamagedError struct {
 	Path    string
 	MovedTo string // "" if the file stayed, as after Read
 	Reason  string
-	Steps   int // in a file of an unfinished run: the steps before the damage, which still count
 }
 
 // Error says which file is damaged, why, and where it is now.
 func (e *DamagedError) Error() string {
-	where, left := "left in place", "its run counts as missing"
+	where := "left in place"
 	if e.MovedTo != "" {
 		where = "moved to " + e.MovedTo
 	}
-	if e.Steps > 0 {
-		left = "of its steps only the first " + strconv.Itoa(e.Steps) + " count"
-	}
-	return fmt.Sprintf("result file %s is damaged (%s): %s, %s", e.Path, e.Reason, where, left)
+	return fmt.Sprintf("result file %s is damaged (%s): %s, its run counts as missing", e.Path, e.Reason, where)
 }
 
 // Is makes a damaged run a missing one.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -93,13 +92,10 @@ func pauseAfter(attempts int) time.Duration {
 }
 
 // plan takes what it can from the store and queues tasks for the missing runs. It fails if the folder cannot be
-// written. It also tells the user which settings made runs new.
+// written.
 func (e *executor) plan(jobs []Job) error {
-	var reasons []string
-	count := map[string]int{}
 	var open []Job
 	todo := map[string][]int{} // missing steps by ID
-	explain := e.store.explainer(jobs)
 	for _, job := range jobs {
 		known, ready := e.stored(job)
 		if ready {
@@ -107,15 +103,6 @@ func (e *executor) plan(jobs []Job) error {
 		}
 		open = append(open, job)
 		todo[job.Spec.ID()] = missing(job.Steps, known)
-		if len(known) > 0 {
-			continue
-		}
-		if why := explain(job.Spec); why != "" {
-			reason := fmt.Sprintf("%s/%s is new: %s", job.Spec.Experiment, job.Spec.Learner, why)
-			if count[reason]++; count[reason] == 1 {
-				reasons = append(reasons, reason)
-			}
-		}
 	}
 	checked := map[string]bool{}
 	for _, job := range open { // before anything is computed that could not be stored
@@ -126,16 +113,13 @@ func (e *executor) plan(jobs []Job) error {
 			}
 		}
 	}
-	for _, reason := range reasons {
-		e.progress.note("%s (%s)", reason, Plural(count[reason], "run"))
-	}
 	var all amount
 	for _, task := range newTasks(open) {
 		var left []int
 		for _, job := range task.jobs {
 			left = append(left, todo[job.Spec.ID()]...)
 		}
-		task.left = Distinct(left)
+		task.left = distinct(left)
 		all.add(task.amount(task.left...))
 		e.queue = append(e.queue, task)
 	}
@@ -170,8 +154,8 @@ func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
 	return known, false
 }
 
-// Distinct sorts the list in place and returns it with each number once.
-func Distinct(steps []int) []int {
+// distinct sorts the list in place and returns it with each number once.
+func distinct(steps []int) []int {
 	slices.Sort(steps)
 	return slices.Compact(steps)
 }

@@ -107,7 +107,7 @@ func (r Report) Err() error {
 	total := len(r.Results) + len(r.Failed) + r.Unfinished
 	switch {
 	case r.Unfinished > 0:
-		return &InterruptedError{Done: len(r.Results), Total: total, What: "finished"}
+		return &InterruptedError{Done: len(r.Results), Total: total}
 	case len(r.Failed) > 0:
 		first := r.Failed[0]
 		return fmt.Errorf("%d of %d runs failed, the first is %s: %w", len(r.Failed), total, first.Spec, first.Err)

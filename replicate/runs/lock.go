@@ -20,7 +20,7 @@ import (
 type Holder struct {
 	Host string `json:"host,omitempty"`
 	PID  int    `json:"pid,omitempty"`
-	Job  string `json:"job,omitempty"` // see SlurmJob
+	Job  string `json:"job,omitempty"` // see slurmJob
 
 	Silent time.Duration `json:"-"` // how long it has given no sign of life; 0 for less than longestSilence
 }
@@ -51,9 +51,9 @@ func (h Holder) inParentheses() string {
 	return ""
 }
 
-// SlurmJob is the job of Slurm that this process is a part of, as "123", or "123_4" for a task of an array; "" outside
+// slurmJob is the job of Slurm that this process is a part of, as "123", or "123_4" for a task of an array; "" outside
 // of Slurm.
-func SlurmJob() string {
+func slurmJob() string {
 	if array, index := os.Getenv("SLURM_ARRAY_JOB_ID"), os.Getenv("SLURM_ARRAY_TASK_ID"); array != "" && index != "" {
 		return array + "_" + index
 	}
@@ -62,7 +62,7 @@ func SlurmJob() string {
 
 // thisProcess describes the process itself.
 func thisProcess() Holder {
-	h := Holder{PID: os.Getpid(), Job: SlurmJob()}
+	h := Holder{PID: os.Getpid(), Job: slurmJob()}
 	h.Host, _ = os.Hostname()
 	return h
 }

@@ -24,15 +24,13 @@ import (
 // failure) is dropped and computed again. The spec is checked by the run's ID, rows by the sha256 of their step, the
 // other lines by a sum of their own. Older programs wrote none: steps of theirs are computed again.
 type partial struct {
-	sessions []Provenance    // that completed a step
-	rows     map[int][]Row   // of complete steps
-	took     map[int]float64 // seconds spent on each of the same
-	seconds  float64         // spent on all of them
-	size     int64           // bytes up to the end of the last complete step
-	damaged  bool            // whether a complete line is damaged and more steps follow it
+	sessions []Provenance  // that completed a step
+	rows     map[int][]Row // of complete steps
+	seconds  float64       // spent on them
+	size     int64         // bytes up to the end of the last complete step
 }
 
-func newPartial() *partial { return &partial{rows: map[int][]Row{}, took: map[int]float64{}} }
+func newPartial() *partial { return &partial{rows: map[int][]Row{}} }
 
 type doneMark struct {
 	T       int     `json:"t"`
@@ -89,11 +87,7 @@ func parsePartial(data []byte, id string) *partial {
 	parser := partialParser{id: id, part: newPartial()}
 	for at := 0; ; {
 		length := bytes.IndexByte(data[at:], '\n') + 1
-		if length == 0 { // the end, or an incomplete line
-			return parser.part
-		}
-		if !parser.take(data[at:at+length], at == 0) {
-			parser.part.damaged = bytes.Contains(data[at:], []byte(`{"done":`))
+		if length == 0 || !parser.take(data[at:at+length], at == 0) { // the end, or an incomplete or damaged line
 			return parser.part
 		}
 		at += length
@@ -147,7 +141,6 @@ func (p *partialParser) complete(done doneMark) bool {
 		p.part.sessions = append(p.part.sessions, *p.session)
 	}
 	p.part.rows[done.T] = p.rows
-	p.part.took[done.T] = done.Seconds
 	p.part.seconds += done.Seconds
 	p.session, p.rows, p.lines = nil, nil, nil
 	return true

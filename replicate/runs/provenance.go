@@ -149,9 +149,7 @@ func (p Provenance) forRun(spec Spec, together int) Provenance {
 	if p.Together = 0; together > 1 {
 		p.Together = together
 	}
-	if p.Config == nil {
-		p.Config = spec.Settings
-	}
+	p.Config = spec.Settings
 	p.Seed = spec.Seed
 	p.Start = time.Now().UTC()
 	p.Seconds = 0

@@ -7,9 +7,7 @@ package runs
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -63,37 +61,6 @@ func (s Spec) validate() error {
 		}
 	}
 	return nil
-}
-
-// difference lists what changed in the settings from old to s, as
-// "epochs 20 -> 5", sorted by name.
-func (s Spec) difference(old Spec) []string {
-	names := maps.Clone(s.Settings)
-	if names == nil {
-		names = map[string]string{}
-	}
-	maps.Copy(names, old.Settings)
-	var changes []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		before, had := old.Settings[name]
-		after, has := s.Settings[name]
-		if had == has && before == after {
-			continue
-		}
-		changes = append(changes, fmt.Sprintf("%s %s -> %s", name, shown(before, had), shown(after, has)))
-	}
-	return changes
-}
-
-// shown returns a setting's value for people.
-func shown(value string, present bool) string {
-	switch {
-	case !present:
-		return "(none)"
-	case value == "":
-		return `""`
-	}
-	return value
 }
 
 // Row is one measurement of a run.

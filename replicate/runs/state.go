@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 )
 
@@ -125,40 +123,4 @@ func (s *Store) Begun(spec Spec, finished bool) (start time.Time, steps int) {
 func (s *Store) Steps(spec Spec) []int {
 	known, _ := s.known(spec)
 	return slices.Sorted(maps.Keys(known))
-}
-
-// explainer returns a function that says which settings make spec a new run, compared with the most similar finished
-// run of the same experiment, learner and seed that is not one of the jobs: "epochs 20 -> 5". It is empty if there is
-// none to compare with, or if the changes are too long to read. The folder is listed once.
-func (s *Store) explainer(jobs []Job) func(spec Spec) string {
-	type series struct {
-		experiment, learner string
-		seed                int64
-	}
-	of := func(s Spec) series { return series{s.Experiment, s.Learner, s.Seed} }
-	stored := sync.OnceValue(func() map[series][]Spec {
-		out := map[series][]Spec{}
-		specs, _, _ := s.Finished() // files that cannot be read explain nothing
-		for _, spec := range specs {
-			out[of(spec)] = append(out[of(spec)], spec)
-		}
-		return out
-	})
-	wanted := map[string]bool{}
-	for _, job := range jobs {
-		wanted[job.Spec.ID()] = true
-	}
-	return func(spec Spec) string {
-		var least []string
-		for _, other := range stored()[of(spec)] {
-			changes := spec.difference(other)
-			if !wanted[other.ID()] && len(changes) > 0 && (least == nil || len(changes) < len(least)) {
-				least = changes
-			}
-		}
-		if text := strings.Join(least, ", "); len(text) < 80 {
-			return text
-		}
-		return ""
-	}
 }

@@ -194,46 +194,6 @@ func encodeContentOf(spec Spec) []byte {
 	return append(line, jsonLine(endLine{SHA256: digest(line)})...)
 }
 
-func TestExplain(t *testing.T) {
-	store := open(t, t.TempDir())
-	with := func(seed int, learner string, settings map[string]string) Spec {
-		return Spec{Experiment: "test", Learner: learner, Seed: int64(seed), Settings: settings}
-	}
-	for _, s := range []Spec{
-		with(0, "ours", map[string]string{"epochs": "20", "lr": "0.1", "clip": "min"}),
-		with(0, "ours", map[string]string{"epochs": "99", "lr": "9", "clip": "no"}),
-		with(1, "ours", map[string]string{"epochs": "5", "lr": "0.1", "clip": "seed"}),
-		with(0, "recent", map[string]string{"epochs": "5", "lr": "0.1", "clip": "learner"}),
-	} {
-		execute(t, store, nil, stepJob(s, upTo(1), stepOf(testJob(0, nil, new(atomic.Int64)))))
-	}
-	for want, settings := range map[string]map[string]string{
-		"epochs 20 -> 5":                               {"epochs": "5", "lr": "0.1", "clip": "min"},
-		"epochs 20 -> 5, lr 0.1 -> (none)":             {"epochs": "5", "clip": "min"},
-		"clip min -> no, epochs 20 -> 99, lr 0.1 -> 9": {"epochs": "99", "lr": "9", "clip": "no"},
-		"": {"epochs": "20", "lr": "0.1", "clip": "min", "g": strings.Repeat("long ", 20)},
-	} {
-		if got := store.explainer(nil)(with(0, "ours", settings)); got != want {
-			t.Errorf("explainer: %v = %q, want %q", settings, got, want)
-		}
-	}
-	var out bytes.Buffer
-	changed := with(0, "ours", map[string]string{"epochs": "5", "lr": "0.1", "clip": "min"})
-	execute(t, store, &out, stepJob(changed, upTo(1), stepOf(testJob(0, nil, new(atomic.Int64)))))
-	demand.Words(t, out.String(), "test/ours is new: epochs 20 -> 5 (1 run)")
-	out.Reset()
-	var both []Job
-	for _, epochs := range []string{"20", "5"} {
-		s := with(0, "everything", map[string]string{"epochs": epochs})
-		both = append(both, stepJob(s, upTo(1), stepOf(testJob(0, nil, new(atomic.Int64)))))
-	}
-	execute(t, store, nil, both[0])
-	execute(t, store, &out, both...)
-	if strings.Contains(out.String(), "is new") {
-		t.Errorf("Execute explains a run by another that is wanted, too:\n%s", &out)
-	}
-}
-
 func TestUnusableFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	demand.Write(t, file, "")

@@ -42,7 +42,7 @@ func joined(jobs []Job) ([]Job, error) {
 	}
 	out := make([]Job, len(wanted))
 	for i, job := range wanted {
-		job.Steps = Distinct(job.Steps)
+		job.Steps = distinct(job.Steps)
 		out[i] = *job
 	}
 	return out, nil

@@ -192,7 +192,7 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member, hel
 	for _, m := range members {
 		todo, specs = append(todo, m.todo...), append(specs, m.job.Spec)
 	}
-	todo = Distinct(todo)
+	todo = distinct(todo)
 	e.progress.expect(task, todo)
 	if len(todo) == 0 {
 		return nil
