@@ -217,7 +217,7 @@ func (l *Lab) ComputeAll(ctx context.Context, plan []claims.Panel, workers int) 
 func ranked(plan []claims.Panel, seedsFirst bool) []runs.Job {
 	work := func(p claims.Panel) (sum float64) {
 		for _, job := range p.Jobs {
-			sum += job.Cost * float64(len(job.Steps))
+			sum += job.Work(job.Steps...)
 		}
 		return sum
 	}

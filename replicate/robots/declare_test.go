@@ -31,7 +31,7 @@ func TestDeclaredLearner(t *testing.T) {
 		t.Errorf("rows %v, want those of sac-omega %v", got, want)
 	}
 	jobs, err := s.Jobs(h, []string{"sac", "sac-omega", "test-omega"}, []int64{0}, MeasureReturn)
-	if err != nil || jobs[1].Cost <= jobs[0].Cost || jobs[2].Cost != jobs[1].Cost {
+	if err != nil || jobs[1].Cost(0) <= jobs[0].Cost(0) || jobs[2].Cost(0) != jobs[1].Cost(0) {
 		t.Errorf("omega takes no time: %+v, %v", jobs, err)
 	}
 	if notes := s.Notes(experiment.Source{}, []string{"test-omega"}, ""); !strings.HasPrefix(notes[len(notes)-1], "g: ") {

@@ -101,7 +101,7 @@ func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measu
 				})
 			}
 			jobs = append(jobs, runs.Wanted{Series: e.learner.Name, Job: runs.Job{Spec: e.spec(seed), Steps: s.PlannedSteps(),
-				Cost: e.cost(), Batch: batch}})
+				Cost: e.cost, Batch: batch}})
 		}
 	}
 	return jobs, err
@@ -119,7 +119,7 @@ func (e config) spec(seed int64) runs.Spec {
 // cost is the declared length of a step of a seed, from one evaluation to the next: seconds on as many processors as a
 // group has threads. An update's milliseconds are those of figures 2, 10 and 11 at the small scale, three seeds at a
 // time, and of one agent of the paper's size.
-func (e config) cost() float64 {
+func (e config) cost(int) float64 {
 	s := e.settings
 	episodes := s.EvaluateEpisodes
 	if s.Evaluate == EvaluateTasks {

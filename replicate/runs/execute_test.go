@@ -173,7 +173,7 @@ func TestLongestRunFirst(t *testing.T) {
 			order = append(order, int64(seed))
 			return func(_ context.Context, t int) ([]Row, error) { return rowsAt(seed, t), nil }, nil, nil
 		})
-		job.Cost = cost
+		job.Cost = always(cost)
 		return job
 	}
 	store := open(t, t.TempDir())

@@ -32,12 +32,9 @@ type Job struct {
 	// Rank orders the queue: runs of a lower rank are computed first, within a rank the longest.
 	Rank int
 
-	// Cost is the declared length of a step, for the order of the queue and the time left. Only its relation to that of
-	// the other jobs counts. 0: as much as the step has Rows, or 1.
-	Cost float64
-
-	// Rows is the number of rows of a table that step t learns from, for the progress; nil: there is no table.
-	Rows func(t int) int
+	// Cost is the declared length of step t, for the order of the queue and the time left. Only its relation to that of
+	// other steps counts. nil: all have length 1.
+	Cost func(t int) float64
 }
 
 // Wanted is a job under the name that a figure gives its series.
@@ -57,17 +54,15 @@ func (j Job) validate() error {
 	return nil
 }
 
-// amount is how much work step t is, but for its being a step.
-func (j Job) amount(t int) amount {
-	a := amount{weight: 1}
-	if j.Rows != nil {
-		a.table = j.Rows(t)
-		a.weight = float64(a.table)
+// Work is the declared length of some steps together.
+func (j Job) Work(steps ...int) (sum float64) {
+	if j.Cost == nil {
+		return float64(len(steps))
 	}
-	if j.Cost > 0 {
-		a.weight = j.Cost
+	for _, t := range steps {
+		sum += j.Cost(t)
 	}
-	return a
+	return sum
 }
 
 // Options say how to execute jobs.

@@ -19,7 +19,6 @@ type progress struct {
 	display artifact.Display
 
 	all, done amount
-	rows      int  // that steps reported
 	alone     bool // there is one run: the error of Execute's caller says how it failed
 
 	first       time.Time // the end of the first step of this call, until which data are loaded and programs compiled
@@ -29,12 +28,11 @@ type progress struct {
 // amount is how much work some steps are.
 type amount struct {
 	steps  int
-	table  int     // rows of tables that they learn from
 	weight float64 // by the cost of their jobs
 }
 
 func (a *amount) add(b amount) {
-	*a = amount{a.steps + b.steps, a.table + b.table, a.weight + b.weight}
+	*a = amount{a.steps + b.steps, a.weight + b.weight}
 }
 
 func newProgress(out io.Writer) *progress {
@@ -75,16 +73,15 @@ func (p *progress) expect(task *task, left []int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	now, before := task.amount(left...), task.amount(task.left...)
-	p.all.add(amount{now.steps - before.steps, now.table - before.table, now.weight - before.weight})
+	p.all.add(amount{now.steps - before.steps, now.weight - before.weight})
 	task.left = left
 }
 
 // step reports that step t of a task is done.
-func (p *progress) step(task *task, t, rows int) {
+func (p *progress) step(task *task, t int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	task.left = slices.DeleteFunc(slices.Clone(task.left), func(other int) bool { return other == t })
-	p.rows += rows
 	p.done.add(task.amount(t))
 	if p.done.steps == 1 {
 		p.first, p.firstWeight = time.Now(), p.done.weight
@@ -149,13 +146,9 @@ func (p *progress) draw() {
 	p.display.Show(fraction, p.text())
 }
 
-// text is "12/108 steps, 480 rows, about 3m20s left", or "12/108 steps, 4000 of 90000 rows, ..." of a table.
+// text is "12/108 steps, about 3m20s left".
 func (p *progress) text() string {
-	rows := Plural(p.rows, "row")
-	if p.all.table > 0 {
-		rows = fmt.Sprintf("%d of %d rows", p.done.table, p.all.table)
-	}
-	text := fmt.Sprintf("%d/%d steps, %s", p.done.steps, p.all.steps, rows)
+	text := fmt.Sprintf("%d/%d steps", p.done.steps, p.all.steps)
 	if left, ok := p.left(); ok {
 		text += fmt.Sprintf(", about %s left", round(left))
 	}

@@ -21,6 +21,9 @@ func (s *cellDisplay) Show(fraction float64, text string) {
 }
 func (s *cellDisplay) Clear() {}
 
+// always is the cost of steps that are equally long.
+func always(cost float64) func(int) float64 { return func(int) float64 { return cost } }
+
 // The time left is estimated from the cost of the steps, not from their number, and without the time until the first,
 // which loads data and compiles. Plain lines come at most every 10 seconds; a writer that is a Display gets all of it.
 func TestProgress(t *testing.T) {
@@ -29,22 +32,22 @@ func TestProgress(t *testing.T) {
 		var cell cellDisplay
 		for _, p := range []*progress{newProgress(&out), newProgress(&cell)} {
 			steps := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
-			cheap := &task{jobs: []Job{{Spec: spec(0), Cost: 2}}, left: steps}
-			dear := &task{jobs: []Job{{Spec: spec(1), Cost: 8}}, left: steps}
+			cheap := &task{jobs: []Job{{Spec: spec(0), Cost: always(2)}}, left: steps}
+			dear := &task{jobs: []Job{{Spec: spec(1), Cost: always(8)}}, left: steps}
 			p.begin(3, 2, amount{steps: 20, weight: 100})
 			time.Sleep(time.Minute)
 			for _, t := range steps {
 				time.Sleep(2 * time.Second)
-				p.step(cheap, t, 2)
+				p.step(cheap, t)
 			}
 			p.finished(cheap, 20*time.Second, true)
 			p.finished(dear, 0, false)
 		}
 		want := "3 runs: 1 stored, 2 to compute (20 steps)\n" +
-			"2%: 1/20 steps, 2 rows\n" +
-			"12%: 6/20 steps, 12 rows, about 1m28s left\n" +
-			"test/ours seed 0: done in 20s (10/20 steps, 20 rows, about 1m20s left)\n" +
-			"test/ours seed 1: done by another process (10/10 steps, 20 rows)\n"
+			"2%: 1/20 steps\n" +
+			"12%: 6/20 steps, about 1m28s left\n" +
+			"test/ours seed 0: done in 20s (10/20 steps, about 1m20s left)\n" +
+			"test/ours seed 1: done by another process (10/10 steps)\n"
 		if out.String() != want {
 			t.Errorf("got\n%swant\n%s", &out, want)
 		}
@@ -52,26 +55,8 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%d lines, want 3:\n%s", n, &cell)
 		}
 		if want := []float64{0, .02, .04}; !slices.Equal(cell.fractions[:3], want) ||
-			cell.texts[2] != "2/20 steps, 4 rows, about 1m36s left" {
+			cell.texts[2] != "2/20 steps, about 1m36s left" {
 			t.Errorf("shown are %v, %q", cell.fractions, cell.texts)
-		}
-	})
-}
-
-// Steps that learn from more rows of a table take longer: the estimate counts rows.
-func TestProgressInRows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var cell cellDisplay
-		p := newProgress(&cell)
-		steps := []int{1, 2, 3, 4}
-		one := &task{jobs: []Job{{Spec: spec(0), Rows: func(t int) int { return 100 * t }}}, left: steps}
-		p.begin(1, 1, one.amount(steps...))
-		for _, t := range steps[:3] {
-			time.Sleep(time.Duration(t) * time.Second)
-			p.step(one, t, 7)
-		}
-		if got, want := cell.texts[3], "3/4 steps, 600 of 1000 rows, about 4s left"; got != want {
-			t.Errorf("shown is %q, want %q", got, want)
 		}
 	})
 }
@@ -83,11 +68,11 @@ func TestProgressOfCheapSteps(t *testing.T) {
 		var cell cellDisplay
 		p := newProgress(&cell)
 		steps := []int{1, 2, 3, 4, 5}
-		cheap := &task{jobs: []Job{{Spec: spec(0), Cost: 1}}, left: steps}
+		cheap := &task{jobs: []Job{{Spec: spec(0), Cost: always(1)}}, left: steps}
 		p.begin(2, 2, amount{steps: 10, weight: 299})
 		for _, t := range steps {
 			time.Sleep(time.Second)
-			p.step(cheap, t, 1)
+			p.step(cheap, t)
 		}
 		if got := cell.texts[3:]; strings.Contains(got[0], "left") || !strings.HasSuffix(got[1], "about 4m55s left") {
 			t.Errorf("shown are %q", got)

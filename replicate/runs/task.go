@@ -84,10 +84,8 @@ func (t *task) String() string {
 // amount is how much work steps are.
 func (t *task) amount(steps ...int) amount {
 	sum := amount{steps: len(steps)}
-	for _, step := range steps {
-		for _, job := range t.jobs {
-			sum.add(job.amount(step))
-		}
+	for _, job := range t.jobs {
+		sum.weight += job.Work(steps...)
 	}
 	return sum
 }

@@ -220,7 +220,6 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member, hel
 			return fmt.Errorf("step %d: rows of %d runs for %d", t, len(rows), len(members))
 		}
 		seconds := time.Since(begin).Seconds() / float64(len(members)) // the first step's includes the set-up
-		count := 0
 		if err := cmp.Or(e.verified(), held.check()); err != nil {
 			return err
 		}
@@ -228,10 +227,9 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member, hel
 			if err := m.add(t, rows[i], seconds); err != nil {
 				return err
 			}
-			count += len(rows[i])
 		}
 		begin = time.Now()
-		e.progress.step(task, t, count)
+		e.progress.step(task, t)
 	}
 	return nil
 }

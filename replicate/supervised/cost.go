@@ -59,7 +59,7 @@ const (
 )
 
 // cost is the declared length of a step of the run.
-func (x config) cost() float64 {
+func (x config) cost(int) float64 {
 	units := x.measure.cost(x.settings, x.learner)
 	if x.settings.model() == PretrainedHead {
 		return units * secondsOfImages

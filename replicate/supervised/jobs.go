@@ -120,7 +120,7 @@ func (x config) jobs(seeds []int64) ([]runs.Wanted, error) {
 			return nil, err
 		}
 		out = append(out, runs.Wanted{Series: x.series, Job: runs.Job{Spec: spec, Batch: batch,
-			Steps: x.measure.steps(x.settings), Cost: x.cost()}})
+			Steps: x.measure.steps(x.settings), Cost: x.cost}})
 	}
 	return out, nil
 }

@@ -43,14 +43,13 @@ func (p *Job) job(h Host, model trainer) (runs.Job, error) {
 		spec.Settings["g"] = canonical([]any{inputs, c.fit})
 	}
 	job := runs.Job{Spec: spec, Steps: p.steps, Batch: c.batch(), Again: p.ownModel() && !p.Reuse}
-	job.Rows = func(step int) (n int) {
-		for _, rows := range p.Stream.Times.Counts[:step] {
-			n += rows
+	if p.ownModel() { // otherwise g and bounds make all steps cost about the same
+		job.Cost = func(step int) (rows float64) {
+			for _, n := range p.Stream.Times.Counts[:step] {
+				rows += float64(n)
+			}
+			return rows
 		}
-		return n
-	}
-	if !p.ownModel() { // g and bounds make all steps cost about the same
-		job.Cost = 1
 	}
 	return job, nil
 }
