@@ -381,9 +381,7 @@ func TestDraftPage(t *testing.T) {
 			[]string{reload, running, "Being computed: panels c, d and e.", "reload this page yourself"}, []string{ended}},
 		{&Draft{Missing: []string{"d"}, Growing: []string{"a", "b"}, Running: true},
 			[]string{"Being computed: panel d, and further seeds of panels a and b, which narrow the bands."}, []string{ended}},
-		{&Draft{Running: true}, []string{reload, running, "All panels are drawn."}, []string{ended}},
 		{&Draft{Missing: []string{"c"}}, []string{ended, "before it had computed\npanel c."}, []string{reload, running}},
-		{&Draft{}, []string{ended, "before it had computed\nthe runs of the other figures."}, []string{reload, running}},
 	} {
 		text := page(c.draft)
 		demand.Words(t, text, c.has...)

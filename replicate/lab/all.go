@@ -35,30 +35,44 @@ func (c Catalog) CheckAll(o Options) error {
 	return nil
 }
 
-// All makes every figure of the catalog, each in its own folder below o.Out. All runs are computed first, together: a
-// run that several figures share is computed once, and the remaining time is that of all runs. Meanwhile the folders
-// have drafts. A figure that fails, wholly or in part, does not stop the others: see Made.Err and Incomplete.
+// All makes every figure of the catalog, each in its own folder below o.Out. All runs are computed together: a run that
+// several figures share is computed once, and the remaining time is that of all runs. A figure is drawn when its own
+// runs have ended, those with the least work first. One that fails, wholly or in part, does not stop the others: see
+// Made.Err and Incomplete.
 //
 // Errors concern all figures: a store that cannot be written, an interruption (the same call then continues).
 func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
-	var drafts []*draft
+	var left []*planned
+	var panels []claims.Panel
 	made := l.each(o, func(f paper.Figure, o Options) (*Result, error) {
-		plan, err := l.Plan(f, o)
+		p, err := l.prepare(f, o)
 		if err == nil {
-			err = l.keepOthers(f, o)
-		}
-		if err == nil {
-			drafts = append(drafts, &draft{figure: f, options: o, plan: plan})
+			left, panels = append(left, p), append(panels, p.panels...)
 		}
 		return nil, err
 	})
-	report, err := l.compute(ctx, o.Workers, drafts...)
+	draw := func(p *planned, report runs.Report) {
+		i := slices.IndexFunc(made, func(m Made) bool { return m.Name == p.figure.Name() })
+		made[i].Result, made[i].Err = l.finish(p, report)
+	}
+	report, err := l.execute(ctx, ranked(panels, false), o.Workers, func(report runs.Report) string {
+		var drawn []string
+		left = slices.DeleteFunc(left, func(p *planned) bool {
+			open := func(c claims.Collected) bool { return !ended(c, report.Failed) }
+			if slices.ContainsFunc(collect(p.panels, report), open) {
+				return false
+			}
+			draw(p, report)
+			drawn = append(drawn, fmt.Sprintf("%s drawn: %s", p.figure.Name(), p.options.made()))
+			return true
+		})
+		return strings.Join(drawn, "\n")
+	})
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range drafts {
-		i := slices.IndexFunc(made, func(m Made) bool { return m.Name == d.figure.Name() })
-		made[i].Result, made[i].Err = l.finish(d, pick(report, d.plan))
+	for _, p := range left {
+		draw(p, report)
 	}
 	return made, nil
 }

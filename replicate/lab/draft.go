@@ -15,7 +15,6 @@ import (
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
-	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
@@ -26,51 +25,29 @@ const freshness = 10 * time.Second
 // draft is a figure that is drawn while its runs are computed, without verdicts, for which all runs are needed. A panel
 // has the seeds that all its series have; each further seed narrows its bands.
 type draft struct {
-	figure  paper.Figure
-	options Options
-	plan    []claims.Panel
-	whole   bool // draws a panel when all its runs have ended, and no fewer seeds
+	*planned
 
 	mutex sync.Mutex // guards what follows
 	drawn *Result    // as it was last drawn; nil before that
 	seeds int        // number of seeds then, summed over panels
 }
 
-// compute computes the missing runs of figures and draws their drafts: those of one figure by seeds, so that all of its
-// panels can be seen early; those of several figures panel by panel, those with the least work first. The drafts of a
-// computation that does not reach its end say so. The last drawing is left to the caller.
-func (l *Lab) compute(ctx context.Context, workers int, drafts ...*draft) (runs.Report, error) {
-	var plan []claims.Panel
-	single := len(drafts) == 1
-	for _, d := range drafts {
-		d.whole = !single
-		plan = append(plan, d.plan...)
-	}
+// compute computes the missing runs of a figure by seeds, so that all of its panels can be seen early, and draws its
+// draft. A draft whose computation does not reach its end says so. The last drawing is left to the caller.
+func (l *Lab) compute(ctx context.Context, d *draft) (runs.Report, error) {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
-	go keepFresh(working, drafts)
-	report, err := l.execute(ctx, ranked(plan, single), workers, func(report runs.Report) string {
-		var lines []string
-		for _, d := range drafts {
-			if line := d.draw(ctx, l, report); line != "" {
-				lines = append(lines, line)
-			}
-		}
-		return strings.Join(lines, "\n")
-	})
-	if err == nil && report.Unfinished > 0 {
-		err = report.Err()
-	}
+	go d.keepFresh(working)
+	report, err := l.execute(ctx, ranked(d.panels, true), d.options.Workers,
+		func(report runs.Report) string { return d.draw(ctx, l, report) })
 	if err != nil {
-		for _, d := range drafts {
-			d.end()
-		}
+		d.end()
 	}
 	return report, err
 }
 
-// keepFresh renews the time of all pages that are drawn, until ctx is cancelled.
-func keepFresh(ctx context.Context, drafts []*draft) {
+// keepFresh renews the time of the page, until ctx is cancelled.
+func (d *draft) keepFresh(ctx context.Context) {
 	ticker := time.NewTicker(freshness)
 	defer ticker.Stop()
 	for {
@@ -78,9 +55,7 @@ func keepFresh(ctx context.Context, drafts []*draft) {
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
-			for _, d := range drafts {
-				d.touch(now)
-			}
+			d.touch(now)
 		}
 	}
 }
@@ -96,8 +71,8 @@ func (d *draft) touch(now time.Time) {
 
 func (d *draft) page() string { return filepath.Join(d.options.Out, figures.PageFile) }
 
-// draw draws what has more seeds than before, and returns a line that says so. A single figure whose runs have all
-// ended is left to its last drawing.
+// draw draws what has more seeds than before, and returns a line that says so. A figure whose runs have all ended is
+// left to its last drawing.
 func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line string) {
 	defer trace.StartRegion(ctx, "draw").End()
 	d.mutex.Lock()
@@ -107,7 +82,7 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 	for _, c := range ready {
 		seeds += len(c.Seeds)
 	}
-	if seeds == d.seeds || !d.whole && len(state.Missing)+len(state.Growing) == 0 {
+	if seeds == d.seeds || len(state.Missing)+len(state.Growing) == 0 {
 		return ""
 	}
 	d.seeds = seeds
@@ -145,9 +120,9 @@ func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line stri
 // ready returns the panels that can be drawn, with the seeds that all their series have, and what is still to come.
 func (d *draft) ready(report runs.Report) (ready []claims.Collected, state *figures.Draft) {
 	state = &figures.Draft{Running: true, Unjudged: d.options.Scale == experiment.Tiny}
-	for _, c := range collect(d.plan, report) {
+	for _, c := range collect(d.panels, report) {
 		if !ended(c, report.Failed) {
-			if c = c.Complete(); d.whole || len(c.Seeds) == 0 {
+			if c = c.Complete(); len(c.Seeds) == 0 {
 				state.Missing = append(state.Missing, c.Key)
 				continue
 			}

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,24 +36,40 @@ type Result struct {
 // runs failed it returns an error together with a result of what could be drawn without them. Meanwhile o.Out has a
 // draft with the panels whose runs have ended. If Make is interrupted, the draft stays.
 func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, error) {
-	plan, err := l.Plan(f, o)
+	if err := o.CheckOut(); err != nil {
+		return nil, err
+	}
+	p, err := l.prepare(f, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(o.CheckOut(), l.keepOthers(f, o)); err != nil {
-		return nil, err
-	}
-	d := &draft{figure: f, options: o, plan: plan}
-	report, err := l.compute(ctx, o.Workers, d)
+	report, err := l.compute(ctx, &draft{planned: p})
 	if err != nil {
 		return nil, err
 	}
-	return l.finish(d, report)
+	return l.finish(p, report)
+}
+
+// planned is a figure whose runs are planned.
+type planned struct {
+	figure  paper.Figure
+	options Options
+	panels  []claims.Panel
+}
+
+// prepare plans a figure's runs. Errors: those of Plan, and files of others in the output folder.
+func (l *Lab) prepare(f paper.Figure, o Options) (*planned, error) {
+	panels, err := l.Plan(f, o)
+	if err == nil {
+		err = l.keepOthers(f, o)
+	}
+	return &planned{f, o, panels}, err
 }
 
 // finish draws a figure whose runs have ended. The error names those that failed.
-func (l *Lab) finish(d *draft, report runs.Report) (*Result, error) {
-	r, err := l.drawPanels(d.figure, d.options, collect(d.plan, report))
+func (l *Lab) finish(p *planned, report runs.Report) (*Result, error) {
+	report = pick(report, p.panels)
+	r, err := l.drawPanels(p.figure, p.options, collect(p.panels, report))
 	if r == nil {
 		return nil, err
 	}

@@ -198,12 +198,17 @@ func (l *Lab) Plan(f paper.Figure, o Options) ([]claims.Panel, error) {
 	return plan, nil
 }
 
-// execute computes missing runs and calls ended as runs.Options says. Failed runs are in the report.
+// execute computes missing runs and calls ended as runs.Options says. Failed runs are in the report; an interruption is
+// an error.
 func (l *Lab) execute(ctx context.Context, jobs []runs.Job, workers int,
 	ended func(runs.Report) string) (runs.Report, error) {
 	o := runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance(),
 		Verify: l.Host.Backend.VerifyPlugin, Ended: ended}
-	return runs.Execute(ctx, l.Store, jobs, o)
+	report, err := runs.Execute(ctx, l.Store, jobs, o)
+	if err == nil && report.Unfinished > 0 {
+		err = report.Err()
+	}
+	return report, err
 }
 
 // ComputeAll computes the missing runs of panels. Failed runs are in the report.
