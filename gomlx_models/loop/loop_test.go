@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
@@ -14,7 +14,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
+func open(tb testing.TB, name string) compute.Backend { return backend.ForTest(tb, name).Backend }
 
 // line is least squares on y = w x: data x [4], y [4]; feed index [chunk, 2].
 var line = Problem{

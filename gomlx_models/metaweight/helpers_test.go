@@ -7,7 +7,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
@@ -20,7 +19,7 @@ import (
 var backends = []string{"", backend.Go}
 
 // open returns the named backend, "" for the default one.
-func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
+func open(tb testing.TB, name string) compute.Backend { return backend.ForTest(tb, name).Backend }
 
 // newModel is a linear classifier (no hidden layers) or an MLP on rows of dim values. It
 // has two arrays that are not trained: a shift of the inputs, first in the list, and a

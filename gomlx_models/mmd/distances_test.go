@@ -10,7 +10,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/backend"
 )
 
 // One compiled program (a Computer allows no second one) gives the distances of samples of
@@ -114,10 +114,10 @@ func TestDistancesRefuse(t *testing.T) {
 		t.Errorf("after a cancellation: %v", err)
 	}
 	for _, size := range [][2]int{{1, 1}, {2, 0}, {2, -1}} {
-		_, err := New(backendtest.Open(t, "go").Backend, size[0], size[1])
+		_, err := New(backend.ForTest(t, "go").Backend, size[0], size[1])
 		demand.Error(t, err, "capacity")
 	}
-	_, err := New(backendtest.Open(t, "go").Backend, maxCapacity+1, 1)
+	_, err := New(backend.ForTest(t, "go").Backend, maxCapacity+1, 1)
 	demand.Error(t, err, "20001 samples", "subsets")
 	d := must[*Distances](t)(c.Distances(t.Context(), []float32{1, 2, 1, 2}, []float32{1, 2}))
 	_, err = d.MedianWidth()

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/backend"
 )
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -27,8 +27,8 @@ func must[T any](tb testing.TB) func(T, error) T {
 }
 
 // computer returns a Computer on the named backend, "" for the default one.
-func computer(tb testing.TB, backend string, capacity, dim int) *Computer {
-	c := must[*Computer](tb)(New(backendtest.Open(tb, backend).Backend, capacity, dim))
+func computer(tb testing.TB, engine string, capacity, dim int) *Computer {
+	c := must[*Computer](tb)(New(backend.ForTest(tb, engine).Backend, capacity, dim))
 	tb.Cleanup(c.Close)
 	return c
 }

@@ -8,7 +8,6 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/backend/backendtest"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -19,7 +18,7 @@ import (
 
 var backends = []string{"", backend.Go}
 
-func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
+func open(tb testing.TB, name string) compute.Backend { return backend.ForTest(tb, name).Backend }
 
 // run executes a graph function and returns the flat values of its results.
 func run(tb testing.TB, b compute.Backend, fn func(in []*Node) []*Node, args ...any) [][]float32 {

@@ -8,7 +8,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/backend"
 
 	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/floats"
@@ -17,7 +17,7 @@ import (
 )
 
 // open returns the named backend ("" for XLA).
-func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
+func open(tb testing.TB, name string) compute.Backend { return backend.ForTest(tb, name).Backend }
 
 // gaussian draws counts[t] samples of N(mu(t), 1) for each time t = 0, 1, ...
 func gaussian(seed int64, mu func(t float64) float64, counts ...int) Data {

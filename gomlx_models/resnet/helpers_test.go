@@ -7,7 +7,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/net"
 
 	"github.com/gomlx/compute"
@@ -15,7 +15,7 @@ import (
 )
 
 // open returns the named backend ("" for XLA).
-func open(tb testing.TB, name string) compute.Backend { return backendtest.Open(tb, name).Backend }
+func open(tb testing.TB, name string) compute.Backend { return backend.ForTest(tb, name).Backend }
 
 // noise is n images of random pixels; image i has label i % 10.
 func noise(n int) Images {

@@ -10,7 +10,6 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/backend/backendtest"
 	"tvps/gomlx_models/propensity"
 )
 
@@ -150,7 +149,7 @@ func TestLoneAgentKeepsItsBits(t *testing.T) {
 }
 
 func TestAgentRejects(t *testing.T) {
-	b := backendtest.Open(t, backend.Go).Backend
+	b := backend.ForTest(t, backend.Go).Backend
 	for want, c := range map[string]struct {
 		seeds  []int64
 		change func(*Config)

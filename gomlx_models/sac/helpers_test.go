@@ -7,7 +7,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
@@ -33,9 +33,9 @@ func tinyOmega(c *Config) {
 }
 func learnAlpha(c *Config) { c.LearnAlpha = true }
 
-func open(tb testing.TB, backend string, cfg Config, seeds ...int64) *Agent {
+func open(tb testing.TB, engine string, cfg Config, seeds ...int64) *Agent {
 	tb.Helper()
-	a, err := New(backendtest.Open(tb, backend).Backend, cfg, seeds)
+	a, err := New(backend.ForTest(tb, engine).Backend, cfg, seeds)
 	demand.NoError(tb, err)
 	tb.Cleanup(a.Close)
 	return a
@@ -44,7 +44,7 @@ func open(tb testing.TB, backend string, cfg Config, seeds ...int64) *Agent {
 // evaluate runs a graph function once and returns the flat values of its results.
 func evaluate(tb testing.TB, fn func(in []*Node) []*Node, args ...any) [][]float32 {
 	tb.Helper()
-	exec, err := NewExec(backendtest.Open(tb, "").Backend, fn)
+	exec, err := NewExec(backend.ForTest(tb, "").Backend, fn)
 	demand.NoError(tb, err)
 	defer exec.Finalize()
 	out, err := net.RunValues(exec, args...)

@@ -12,7 +12,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -41,7 +40,7 @@ func newLab(t *testing.T) *testLab {
 	l := &testLab{results: filepath.Join(t.TempDir(), "results"), lacks: func(runs.Wanted) bool { return false }}
 	store, err := runs.Open(l.results)
 	demand.NoError(t, err)
-	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	host := &experiment.Host{Backend: backend.ForTest(t, backend.Go), CacheDir: t.TempDir()}
 	l.Lab = &Lab{Catalog: testCatalog, Archive: claims.Archive{Host: host, Store: store}, Stdout: &l.stdout,
 		Stderr: &l.stderr}
 	l.options = Options{Scale: "tiny", Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out")}

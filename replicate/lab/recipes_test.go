@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/backend"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
@@ -29,7 +29,7 @@ func TestRecipes(t *testing.T) {
 	c := lab.PaperCatalog(&supervised.Protocol, &robots.Protocol)
 	c.Figures = append(c.Figures, Fig15())
 	var stdout bytes.Buffer
-	host := &experiment.Host{Backend: backendtest.Open(t, ""), CacheDir: t.TempDir()}
+	host := &experiment.Host{Backend: backend.ForTest(t, ""), CacheDir: t.TempDir()}
 	l := &lab.Lab{Catalog: c, Archive: claims.Archive{Host: host, Store: store}, Stdout: &stdout, Stderr: io.Discard}
 	options := lab.Options{Scale: experiment.Tiny, Workers: 2, Out: t.TempDir(), Overrides: []string{"stride=9"}}
 	r, err := l.Make(context.Background(), Fig15(), options)

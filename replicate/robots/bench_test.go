@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/backend"
 	"tvps/replicate/experiment"
 )
 
@@ -32,7 +32,7 @@ func benchmarkTrain(b *testing.B, name string, seeds, threads int) {
 	for i := range list {
 		list[i] = int64(i)
 	}
-	configs, err := s.configs(&experiment.Host{Backend: backendtest.Open(b, "")}, []string{name}, MeasureReturn)
+	configs, err := s.configs(&experiment.Host{Backend: backend.ForTest(b, "")}, []string{name}, MeasureReturn)
 	demand.NoError(b, err)
 	t, stop, err := configs[0].training(b.Context(), list)
 	demand.NoError(b, err)

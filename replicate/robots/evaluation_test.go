@@ -18,7 +18,6 @@ import (
 	"tvps/data/env"
 	"tvps/data/env/mujoco"
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
@@ -124,7 +123,7 @@ func TestFilmsAreNamed(t *testing.T) {
 	demand.NoError(t, err)
 	claw.Close()
 	declareCart(newTestClaw)
-	h, s, store := &experiment.Host{Backend: backendtest.Open(t, backend.Go)}, miniature(), open(t)
+	h, s, store := &experiment.Host{Backend: backend.ForTest(t, backend.Go)}, miniature(), open(t)
 	s.Episodes = 4
 	run(t, h, store, s, "sac-omega", 0, 1)
 	var films []string

@@ -12,7 +12,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/env"
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
@@ -86,7 +85,7 @@ func declareCart(build newEnv) {
 func carts(t *testing.T) *experiment.Host {
 	t.Helper()
 	declareCart(newCart)
-	return &experiment.Host{Backend: backendtest.Open(t, backend.Go)}
+	return &experiment.Host{Backend: backend.ForTest(t, backend.Go)}
 }
 
 // miniature are settings that take a second.

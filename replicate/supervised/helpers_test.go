@@ -10,7 +10,7 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/cifar10"
 	"tvps/data/random"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/net"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
@@ -20,7 +20,7 @@ import (
 )
 
 // open returns the named backend ("" for XLA).
-var open = backendtest.Open
+var open = backend.ForTest
 
 // gaussianSettings is panel a in miniature.
 func gaussianSettings() Settings {

@@ -6,7 +6,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/backend"
 	"tvps/replicate/tables/backtest"
 )
 
@@ -14,7 +14,7 @@ import (
 // weights of the first half decay faster with age than those of the second.
 func TestTimescales(t *testing.T) {
 	const n, blocks = 4000, 20
-	k := &backtest.Task{Step: blocks, Backend: backendtest.Open(t, "").Backend}
+	k := &backtest.Task{Step: blocks, Backend: backend.ForTest(t, "").Backend}
 	k.Data.Dim, k.Data.Classes = 2, 2
 	rng := random.New(1, "timescales test")
 	for i := range n {

@@ -8,7 +8,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/backend/backendtest"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
@@ -39,7 +38,7 @@ func newBench(t *testing.T) (*bench, Options) {
 	b := &bench{results: filepath.Join(t.TempDir(), "results")}
 	store, err := runs.Open(b.results)
 	demand.NoError(t, err)
-	host := &experiment.Host{Backend: backendtest.Open(t, backend.Go), CacheDir: t.TempDir()}
+	host := &experiment.Host{Backend: backend.ForTest(t, backend.Go), CacheDir: t.TempDir()}
 	b.Lab = &lab.Lab{Catalog: catalog, Archive: claims.Archive{Host: host, Store: store}, Stdout: &b.stdout,
 		Stderr: &bytes.Buffer{}}
 	return b, Options{Options: lab.Options{Scale: "tiny", Workers: 2, Out: filepath.Join(t.TempDir(), "new", "out"),

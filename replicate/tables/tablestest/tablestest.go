@@ -16,7 +16,7 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/data/table"
-	"tvps/gomlx_models/backend/backendtest"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 )
 
@@ -94,7 +94,7 @@ func BenchFile(b testing.TB, rows int) string {
 // XLA is the backend of all tests.
 func XLA(t testing.TB) compute.Backend {
 	t.Helper()
-	return backendtest.Open(t, "").Backend
+	return backend.ForTest(t, "").Backend
 }
 
 // CSV writes a text to a file.
