@@ -25,7 +25,7 @@ const clearZip = "../data/clear/testdata/clear10-public.zip"
 func TestClear(t *testing.T) {
 	s := newSandbox(t)
 	stdout := s.quiet(t, "data", "clear", "--from", clearZip)
-	demand.Words(t, stdout, clearZip, "moco_b0 features", "buckets 1 to 10", "30 images of each class, 4 values",
+	demand.Words(t, stdout, clearZip, "moco_b0 features", "buckets 1 to 10", "300 images, 4 values",
 		"not the published data set, which has 300", "TVPS_CLEAR="+clearZip)
 
 	cached := filepath.Join(s.cache, "clear", "clear10-public.zip")

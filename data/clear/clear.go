@@ -78,39 +78,16 @@ func (s *Set) ByClass() [][]int32 {
 	return rows
 }
 
-// images returns the numbers of images of the smallest and of the largest class.
-func (s *Set) images() (least, most int) {
-	var counts []int
-	for _, rows := range s.ByClass() {
-		counts = append(counts, len(rows))
-	}
-	return slices.Min(counts), slices.Max(counts)
-}
-
 // Note says which data is used, for figures.
 func (s *Set) Note() string {
-	least, most := s.images()
-	images := thousands(least)
-	if least < most {
-		images += " to " + thousands(most)
-	}
-	return fmt.Sprintf("CLEAR-10, %s features, %d classes, buckets %d to %d, %s images of each class, %s values each",
-		features, len(s.Classes), slices.Min(s.Bucket), slices.Max(s.Bucket), images, thousands(s.Dim))
+	return fmt.Sprintf("CLEAR-10, %s features, %d classes, buckets %d to %d, %d images, %d values each",
+		features, len(s.Classes), slices.Min(s.Bucket), slices.Max(s.Bucket), s.Len(), s.Dim)
 }
 
 // Published says whether every class has the published 300 images in each of ten buckets. A set
 // with other numbers is used, too, but it is not the paper's.
 func (s *Set) Published() bool {
-	least, most := s.images()
-	return least == Buckets*PerBucket && most == Buckets*PerBucket
-}
-
-// thousands formats n with a comma: 3,000.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+	return !slices.ContainsFunc(s.ByClass(), func(rows []int32) bool { return len(rows) != Buckets*PerBucket })
 }
 
 // Find returns the folder or zip to load: TVPS_CLEAR, otherwise the folder Folder of the cache if it exists, otherwise

