@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -126,6 +127,10 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 				return nil, usage.Errorf("a result of %s would be written over the notebook %s; name another file", file, t)
 			}
 			taken[at] = file
+		}
+		if err := cmp.Or(usage.KeepForeign(j.Output, "is no notebook", "--output", `"nbformat"`),
+			usage.KeepForeign(j.HTML, "is no page of a notebook", "--html", `<div class="text">`)); err != nil {
+			return nil, err
 		}
 		jobs = append(jobs, j)
 	}

@@ -50,6 +50,7 @@ func TestInterruption(t *testing.T) {
 			demand.NoError(t, err)
 			defer unlock()
 			cmd := exec.CommandContext(t.Context(), os.Args[0], append(strings.Fields(args), "--prefix", prefix)...)
+			cmd.Args[0] = "kernel"
 			cmd.Env = append(os.Environ(), envMain+"=1")
 			stderr, err := cmd.StderrPipe()
 			demand.NoError(t, err)

@@ -52,6 +52,7 @@ func (s *sandbox) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.
 		}
 	}
 	cmd = exec.Command(os.Args[0], args...)
+	cmd.Args[0] = "replicate"
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TVPS_") }),

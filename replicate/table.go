@@ -193,7 +193,7 @@ func (f *tableFlags) page(cmd *cobra.Command, file, dir, mark string,
 		return err
 	}
 	index := filepath.Join(dir, "index.html")
-	if err := keepForeign(cmd, index, "--out", "<title>"+mark); err != nil {
+	if err := cmp.Or(keepForeign(cmd, index, "--out", "<title>"+mark), f.keepJSON(cmd)); err != nil {
 		return err
 	}
 	if err := checkOutputs(file, f.json, index); err != nil {
@@ -284,6 +284,11 @@ func (f *tableFlags) backTest(ctx context.Context, p *backtest.Job, results stri
 	}
 	r, err := p.Run(ctx, h)
 	return r, cmp.Or(err, b.VerifyPlugin())
+}
+
+// keepJSON returns a usage error if --json names a file of another program.
+func (f *tableFlags) keepJSON(cmd *cobra.Command) error {
+	return keepForeign(cmd, f.json, "--json", "{\n  \"file\": ", "\n  \"schema\": {\n    \"file\": ")
 }
 
 // writeJSON writes a value to a file in one atomic step; an empty name is none.

@@ -81,7 +81,7 @@ func TestWeightsCommand(t *testing.T) {
 
 // TestDriftCommand: a table in; a page, a JSON file and a summary that begins with the verdict out.
 func TestDriftCommand(t *testing.T) {
-	file := tableOf(t, "day,x", 200, func(i int) string { return fmt.Sprintf("2024-01-%02d,%d", 1+i/20, i*37%11) })
+	file := tableOf(t, "day,x\u202e", 200, func(i int) string { return fmt.Sprintf("2024-01-%02d,%d", 1+i/20, i*37%11) })
 	var found struct {
 		Verdict struct{ Sentence string }
 		Blocks  []struct{ Name string }
@@ -97,6 +97,8 @@ func TestDriftCommand(t *testing.T) {
 	for name, want := range map[string]string{"index.html": "<h1>Drift of t.csv</h1>", "echarts.min.js": "5.6.0"} {
 		if page, err := os.ReadFile(filepath.Join(out, name)); err != nil || !strings.Contains(string(page), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
+		} else if strings.Contains(string(page), "\u202e") {
+			t.Errorf("%s has a character that turns the direction of text", name)
 		}
 	}
 }
@@ -137,6 +139,47 @@ func TestForeignTable(t *testing.T) {
 				t.Errorf("%s replaced the table of %s", other[0], mine[0])
 			}
 			demand.NoError(t, os.Remove(path))
+		}
+	}
+}
+
+// TestForeignFiles: every other file that a flag names is kept if another program wrote it, and replaced if it is the
+// command's own.
+func TestForeignFiles(t *testing.T) {
+	file := tableOf(t, "day,x,y", 200, func(i int) string { return fmt.Sprintf("%d,%d,%d", i/20, i*37%11, i%2) })
+	s := newSandbox(t)
+	for _, c := range [][]string{{"weights", "--score"}, {"weights", "--json"}, {"drift", "--json"}, {"backtest", "--json"}} {
+		path := filepath.Join(t.TempDir(), "thesis")
+		page := path + "-page"
+		demand.Write(t, path, `{"file": "thesis.tex", "schema": 1, "__metadata__": {}}`)
+		more := map[string][]string{"weights": {"--out", path + ".csv", "--permutations", "0"},
+			"drift": {"--out", page, "--permutations", "99"}, "backtest": {"--out", page, "--kinds", "none", "--results", s.results}}
+		args := append([]string{c[0], file, "--time", "day", "--label", "y", "--updates", "1", "--backend", "go", c[1], path},
+			more[c[0]]...)
+		before := demand.Read(t, path)
+		code, _, stderr := s.run(t, args...)
+		if code != 2 || !strings.Contains(stderr, path+" was not written by") || string(demand.Read(t, path)) != string(before) {
+			t.Errorf("%s: exit code %d, %s", c, code, stderr)
+		}
+		demand.NoError(t, os.Remove(path))
+		for range 2 {
+			s.succeed(t, args...)
+		}
+	}
+}
+
+// TestOwnName: a program that is installed under another name says that name, and advises no `go run`.
+func TestOwnName(t *testing.T) {
+	s := newSandbox(t)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{{nil, "\n  tvps fig1 "}, {[]string{"fig99"}, "tvps: there is no command or figure"}} {
+		cmd, stdout, stderr := s.command(c.args...)
+		cmd.Args[0] = "/usr/local/bin/tvps"
+		_ = cmd.Run()
+		if text := stdout.String() + stderr.String(); !strings.Contains(text, c.want) || strings.Contains(text, "go run") {
+			t.Errorf("%q: %s", c.args, text)
 		}
 	}
 }

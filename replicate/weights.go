@@ -146,7 +146,8 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		}
 	}
 	if err := cmp.Or(checkOutputs(file, f.out, f.score, f.json),
-		keepForeign(cmd, f.out, "--out", "row", "weight", "log_omega", "spread")); err != nil {
+		keepForeign(cmd, f.out, "--out", "row", "weight", "log_omega", "spread"), f.keepJSON(cmd),
+		keepForeign(cmd, f.score, "--score", `{"__metadata__":{"crossfit":`)); err != nil {
 		return err
 	}
 	var advice *backtest.Advice

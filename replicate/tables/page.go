@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"path/filepath"
+	"unicode"
 
 	"tvps/data/artifact"
 	"tvps/figures"
@@ -51,7 +52,7 @@ func WritePage(dir string, page *template.Template, answer any, fig figures.Figu
 	if err == nil {
 		err = artifact.MakeFolder(dir)
 	}
-	files["index.html"], files[figures.ScriptFile] = text.Bytes(), figures.ECharts
+	files["index.html"], files[figures.ScriptFile] = bytes.Map(turnsNothing, text.Bytes()), figures.ECharts
 	for name, content := range files {
 		if err == nil {
 			err = artifact.Replace(filepath.Join(dir, name), content, 0o644)
@@ -61,4 +62,13 @@ func WritePage(dir string, page *template.Template, answer any, fig figures.Figu
 		return fmt.Errorf("cannot write the page: %w", err)
 	}
 	return nil
+}
+
+// turnsNothing replaces a character that turns the direction of a text, such as U+202E: a name in a user's table must
+// not turn the page's own words around.
+func turnsNothing(r rune) rune {
+	if unicode.Is(unicode.Bidi_Control, r) {
+		return unicode.ReplacementChar
+	}
+	return r
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,7 +33,15 @@ const (
 // `scancel` sends one to the worker and one to the batch script, which sends its own to the worker.
 //
 // advice returns the text to append to an error: the flag or action that resolves it, or "".
+//
+// A program that was installed under another name says that name, and advises calls of it, not of `go run`.
 func Main(root *cobra.Command, grace time.Duration, advice func(error) string) {
+	source := "go run ./" + root.Name()
+	root.Use = filepath.Base(os.Args[0])
+	shown := Shown
+	if installed := root.Name(); source != "go run ./"+installed {
+		shown = func(text string) string { return Shown(strings.ReplaceAll(text, source, installed)) }
+	}
 	var annotations map[string]string
 	if cmd, _, err := root.Find(os.Args[1:]); err == nil {
 		annotations = cmd.Annotations
@@ -67,7 +76,7 @@ func Main(root *cobra.Command, grace time.Duration, advice func(error) string) {
 			os.Exit(interrupted)
 		}
 	}()
-	root.SetOut(ShownTo(os.Stdout))
+	root.SetOut(shownTo{os.Stdout, shown})
 	err := root.ExecuteContext(ctx)
 	code := ExitCode(ctx, err)
 	close(ended)
@@ -75,9 +84,9 @@ func Main(root *cobra.Command, grace time.Duration, advice func(error) string) {
 	switch {
 	case code == interrupted:
 		text := interruptedText(err, annotations[Continues] != "") + advice(err)
-		fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), Shown(text))
+		fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), shown(text))
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), Shown(err.Error()+advice(err)))
+		fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), shown(err.Error()+advice(err)))
 	}
 	os.Exit(code)
 }

@@ -30,14 +30,15 @@ func steers(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// ShownTo returns a writer that passes on what [Shown] makes of each write.
-func ShownTo(w io.Writer) io.Writer { return shownTo{w} }
-
-type shownTo struct{ io.Writer }
+// shownTo is a writer that passes on what shown makes of each write.
+type shownTo struct {
+	io.Writer
+	shown func(string) string
+}
 
 // Write writes text.
 func (s shownTo) Write(text []byte) (int, error) {
-	if _, err := io.WriteString(s.Writer, Shown(string(text))); err != nil {
+	if _, err := io.WriteString(s.Writer, s.shown(string(text))); err != nil {
 		return 0, err
 	}
 	return len(text), nil

@@ -11,7 +11,7 @@ func TestShown(t *testing.T) {
 		"a\u202eb\u2066c\u200f": `a\u202eb\u2066c\u200f`,
 	} {
 		var b strings.Builder
-		if n, err := ShownTo(&b).Write([]byte(text)); n != len(text) || err != nil {
+		if n, err := (shownTo{&b, Shown}).Write([]byte(text)); n != len(text) || err != nil {
 			t.Errorf("%q: wrote %d, %v", text, n, err)
 		}
 		if got := b.String(); got != want {
