@@ -137,13 +137,9 @@ func (p *progress) end(report Report) {
 	p.display.Clear()
 }
 
-// draw updates the display. The caller holds the mutex.
+// draw updates the display: the share of the steps, which its text counts. The caller holds the mutex.
 func (p *progress) draw() {
-	fraction := 1.0
-	if p.all.weight > 0 {
-		fraction = p.done.weight / p.all.weight
-	}
-	p.display.Show(fraction, p.text())
+	p.display.Show(float64(p.done.steps)/float64(max(p.all.steps, 1)), p.text())
 }
 
 // text is "12/108 steps, about 3m20s left".
@@ -155,14 +151,15 @@ func (p *progress) text() string {
 	return text
 }
 
-// left estimates the time left from the steps done in this call after its first, by weight. It is unknown until these
-// are more than a hundredth of all, as first steps also compile, and after the last.
+// left estimates the time left from the steps done in this call after its first, by weight, as first steps also
+// compile. It is unknown until these are more than a tenth of all or took a minute, and after the last.
 func (p *progress) left() (time.Duration, bool) {
-	open, done := p.all.weight-p.done.weight, p.done.weight-p.firstWeight
-	if done <= p.all.weight/100 || p.done.steps >= p.all.steps {
+	open, done, took := p.all.weight-p.done.weight, p.done.weight-p.firstWeight, time.Since(p.first)
+	early := done <= p.all.weight/10 && took < time.Minute
+	if early || done == 0 || p.done.steps >= p.all.steps {
 		return 0, false
 	}
-	return time.Duration(float64(time.Since(p.first)) * open / done), true
+	return time.Duration(float64(took) * open / done), true
 }
 
 // round shortens a duration for people.

@@ -44,8 +44,8 @@ func TestProgress(t *testing.T) {
 			p.finished(dear, 0, false)
 		}
 		want := "3 runs: 1 stored, 2 to compute (20 steps)\n" +
-			"2%: 1/20 steps\n" +
-			"12%: 6/20 steps, about 1m28s left\n" +
+			"5%: 1/20 steps\n" +
+			"30%: 6/20 steps\n" +
 			"test/ours seed 0: done in 20s (10/20 steps, about 1m20s left)\n" +
 			"test/ours seed 1: done by another process (10/10 steps)\n"
 		if out.String() != want {
@@ -54,15 +54,14 @@ func TestProgress(t *testing.T) {
 		if n := strings.Count(cell.String(), "\n"); n != 3 {
 			t.Errorf("%d lines, want 3:\n%s", n, &cell)
 		}
-		if want := []float64{0, .02, .04}; !slices.Equal(cell.fractions[:3], want) ||
-			cell.texts[2] != "2/20 steps, about 1m36s left" {
+		if want := []float64{0, .05, .1}; !slices.Equal(cell.fractions[:3], want) ||
+			cell.texts[7] != "7/20 steps, about 1m26s left" {
 			t.Errorf("shown are %v, %q", cell.fractions, cell.texts)
 		}
 	})
 }
 
-// The cheap steps with which `all` begins say nothing of the others: no time is shown until they are more than a
-// hundredth of all.
+// The cheap steps with which `all` begins say nothing of the others: no time is shown until they took a minute.
 func TestProgressOfCheapSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cell cellDisplay
@@ -71,10 +70,10 @@ func TestProgressOfCheapSteps(t *testing.T) {
 		cheap := &task{jobs: []Job{{Spec: spec(0), Cost: always(1)}}, left: steps}
 		p.begin(2, 2, amount{steps: 10, weight: 299})
 		for _, t := range steps {
-			time.Sleep(time.Second)
+			time.Sleep(20 * time.Second)
 			p.step(cheap, t)
 		}
-		if got := cell.texts[3:]; strings.Contains(got[0], "left") || !strings.HasSuffix(got[1], "about 4m55s left") {
+		if got := cell.texts[3:]; strings.Contains(got[0], "left") || !strings.HasSuffix(got[1], "about 1h38m20s left") {
 			t.Errorf("shown are %q", got)
 		}
 	})
