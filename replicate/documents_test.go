@@ -5,7 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +46,29 @@ func TestDocumentedCommands(t *testing.T) {
 	} {
 		if dryRun(strings.Fields(wrong)) == nil {
 			t.Errorf("the dry run accepts %q", wrong)
+		}
+	}
+}
+
+// TestDocumentedQueries: SQLite runs the queries of FILES.md on what export writes.
+func TestDocumentedQueries(t *testing.T) {
+	if _, err := exec.LookPath("sqlite3"); err != nil {
+		t.Skip("there is no sqlite3")
+	}
+	dir, s := t.TempDir(), newSandbox(t)
+	for file, change := range map[string]float64{"runs.csv": 0, "a.csv": 0, "b.csv": .1} {
+		s.succeed(t, "export", "--results", toyRuns(t, change, 0, 1, 2), "--out", filepath.Join(dir, file))
+	}
+	want := []string{"ours|20|0.5\n", "toy|ours|accuracy|0.1|0.0|0 of 12\n"}
+	blocks := regexp.MustCompile("(?ms)^```sql\n(.*?)^```").FindAllStringSubmatch(string(demand.Read(t, "FILES.md")), -1)
+	if len(blocks) != len(want) {
+		t.Fatalf("FILES.md has %d queries, want %d", len(blocks), len(want))
+	}
+	for i, block := range blocks {
+		cmd := exec.Command("sqlite3", "-bail", ":memory:")
+		cmd.Dir, cmd.Stdin = dir, strings.NewReader(block[1])
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != want[i] {
+			t.Errorf("%v, %s, want %s:\n%s", err, out, want[i], block[1])
 		}
 	}
 }
