@@ -26,11 +26,12 @@ const dirty = `{"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {
  "cells": [{"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]},
     "outputs": [], "execution_count": 3, "source": "var n = 3"}]}`
 
-// envMain is set when a test starts the test binary as the program itself.
+// envMain is the program's name when a test starts the test binary as the program itself.
 const envMain = "KERNEL_TEST_MAIN"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(envMain) != "" {
+	if name := os.Getenv(envMain); name != "" {
+		os.Args[0] = name
 		main()
 	}
 	os.Exit(m.Run())
@@ -50,8 +51,7 @@ func TestInterruption(t *testing.T) {
 			demand.NoError(t, err)
 			defer unlock()
 			cmd := exec.CommandContext(t.Context(), os.Args[0], append(strings.Fields(args), "--prefix", prefix)...)
-			cmd.Args[0] = "kernel"
-			cmd.Env = append(os.Environ(), envMain+"=1")
+			cmd.Env = append(os.Environ(), envMain+"=kernel")
 			stderr, err := cmd.StderrPipe()
 			demand.NoError(t, err)
 			demand.NoError(t, cmd.Start())
@@ -90,7 +90,7 @@ func TestHangup(t *testing.T) {
 			tmp := t.TempDir()
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", `[ "$0" = run ] || trap "" HUP; exec "$@"`, cmp.Or(name, "run"),
 				os.Args[0], "run", "n.ipynb")
-			cmd.Env = append(os.Environ(), envMain+"=1", "TMPDIR="+tmp)
+			cmd.Env = append(os.Environ(), envMain+"=kernel", "TMPDIR="+tmp)
 			var log bytes.Buffer
 			cmd.Stderr = &log
 			demand.NoError(t, cmd.Start())

@@ -13,11 +13,12 @@ import (
 	"tvps/ci/demand"
 )
 
-// envMain is set when a test starts the test binary as the program itself.
+// envMain is the program's name when a test starts the test binary as the program itself.
 const envMain = "REPLICATE_TEST_MAIN"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(envMain) != "" {
+	if name := os.Getenv(envMain); name != "" {
+		os.Args[0] = name
 		main()
 	}
 	os.Exit(m.Run())
@@ -52,11 +53,10 @@ func (s *sandbox) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.
 		}
 	}
 	cmd = exec.Command(os.Args[0], args...)
-	cmd.Args[0] = "replicate"
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TVPS_") }),
-		append([]string{envMain + "=1", "TVPS_CACHE=" + s.cache, "TMPDIR=" + s.tmp}, s.env...)...)
+		append([]string{envMain + "=replicate", "TVPS_CACHE=" + s.cache, "TMPDIR=" + s.tmp}, s.env...)...)
 	return cmd, stdout, stderr
 }
 

@@ -176,7 +176,7 @@ func TestOwnName(t *testing.T) {
 		want string
 	}{{nil, "\n  tvps fig1 "}, {[]string{"fig99"}, "tvps: there is no command or figure"}} {
 		cmd, stdout, stderr := s.command(c.args...)
-		cmd.Args[0] = "/usr/local/bin/tvps"
+		cmd.Env = append(cmd.Env, envMain+"=/usr/local/bin/tvps")
 		_ = cmd.Run()
 		if text := stdout.String() + stderr.String(); !strings.Contains(text, c.want) || strings.Contains(text, "go run") {
 			t.Errorf("%q: %s", c.args, text)
