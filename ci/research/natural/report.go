@@ -42,12 +42,35 @@ func Report(folder string, all []*Losses) ([]Block, error) {
 	withOmega := Of(all, omega.Name, drifting)
 	return []Block{
 		{"README.md", "leaders", board(Leaders(Of(all, Suites[0].Name, drifting)))},
+		{"README.md", "direct", direct(Of(all, Suites[0].Name, drifting))},
 		{"README.md", "models", verdicts(all)},
 		{"models.md", "rules", regretsOf(all) + nulls(all, models) + "\n\n"},
 		{"models.md", "aims", aims(all)},
 		{"omega.md", "results", board(Leaders(withOmega)) + nulls(all, []Suite{omega}) + "\n" + whereOmega(withOmega) + "\n"},
 		{"tables.md", "results", list(all)},
 	}, nil
+}
+
+// direct compares the committee with as many models of one time scale.
+func direct(found []*Losses) string {
+	rule, lower, won, lost := byRule(Leaders(found)), 0, 0, 0
+	committee, bagged := rule[backtest.Committee], rule["bagged"]
+	for _, l := range found {
+		if l.regret(committee.Rule) < l.regret(bagged.Rule) {
+			lower++
+		}
+		switch d := l.Against(committee.Rule, bagged.Rule); {
+		case d.High < 0:
+			won++
+		case d.Low > 0:
+			lost++
+		}
+	}
+	return fmt.Sprintf("**Committee or bagged?** `bagged` averages as many models of one time scale. Its mean regret is %s, "+
+		"that of the committee %s; it is better than tuned forgetting on %d tables and worse on %d, the committee on %d and %d. "+
+		"Compared with each other, the committee has the lower loss on %d of %d tables: clearly lower on %d, clearly higher on "+
+		"%d.\n", percent(bagged.Regret), percent(committee.Regret), bagged.Won, bagged.Lost, committee.Won, committee.Lost,
+		lower, len(found), won, lost)
 }
 
 // board is the table of the leaders.
