@@ -268,7 +268,7 @@ func TestMarginOfSinglePart(t *testing.T) {
 	}{
 		{Judged{Verdict: Undecided, Parts: []JudgedPart{part(Undecided)}}, "undecided (margin 0.003)"},
 		{Judged{Verdict: NoDifference, Parts: []JudgedPart{part(NoDifference)}, Holm: Lost},
-			"no difference above 0.003, but not with Holm's correction"},
+			"no difference of more than 0.003, but not with Holm's correction"},
 		{Judged{Verdict: Holds, Parts: []JudgedPart{part(Holds)}}, "holds"},
 		{Judged{Verdict: Undecided, Parts: []JudgedPart{part(Undecided), part(Holds)}}, "undecided"},
 		{Judged{Verdict: NotRun, Parts: []JudgedPart{standIn}}, string(NotRun)},

@@ -174,7 +174,7 @@ func (p JudgedPart) Result() string {
 func (p JudgedPart) withMargin(verdict string) string {
 	switch {
 	case p.Verdict == NoDifference:
-		return fmt.Sprintf("%s above %s", verdict, p.margin())
+		return fmt.Sprintf("%s of more than %s", verdict, p.margin())
 	case p.Verdict == Undecided && p.Margin > 0:
 		return fmt.Sprintf("%s (margin %s)", verdict, p.margin())
 	case p.negligible():
@@ -188,7 +188,9 @@ func (p JudgedPart) negligible() bool {
 	return p.Effect.N > 0 && (p.Verdict == Holds || p.Verdict == DoesNotHold) && negligible(p.Part, p.Effect)
 }
 
-func (p JudgedPart) noDifference() string { return string(NoDifference) + " above " + p.margin() }
+func (p JudgedPart) noDifference() string {
+	return string(NoDifference) + " of more than " + p.margin()
+}
 
 // margin is the margin in the unit of the effect.
 func (p JudgedPart) margin() string {

@@ -81,7 +81,7 @@ func TestSignWithinMargin(t *testing.T) {
 	part := func(margin float64) paper.Part {
 		return paper.Part{Panel: "a", Series: "ours", Base: "everything", Test: paper.Below, Margin: margin}
 	}
-	const remark = "does not hold, no difference above 0.3 points"
+	const remark = "does not hold, no difference of more than 0.3 points"
 	for _, c := range []struct {
 		parts []paper.Part
 		want  string

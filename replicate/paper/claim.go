@@ -43,7 +43,7 @@ type Part struct {
 	Known float64 `json:"known,omitempty"`
 
 	// Margin is the largest distance from Bound that counts as none: an undecided part whose interval is nearer than
-	// this to Bound shows that there is no difference above the margin. 0 for no such verdict.
+	// this to Bound shows that there is no difference of more than the margin. 0 for no such verdict.
 	Margin float64 `json:"margin,omitempty"`
 }
 
