@@ -224,9 +224,10 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Chart, error) {
 			return figures.Chart{}, err
 		}
 		series := figures.NewSeries(name, at)
-		if slices.Contains(p.MeanLines, name) || slices.Contains(p.References, name) {
-			series.Mean = true
+		if slices.Contains(p.MeanLines, name) {
+			series.Mean, series.Dash = true, "2 8" // another panel may have the series' curve: the legend tells them apart
 		}
+		series.Mean = series.Mean || slices.Contains(p.References, name)
 		panel.Series = append(panel.Series, series)
 	}
 	return panel, nil
