@@ -225,7 +225,7 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Chart, error) {
 		}
 		series := figures.NewSeries(name, at)
 		if slices.Contains(p.MeanLines, name) {
-			series.Mean, series.Dash = true, "2 8" // another panel may have the series' curve: the legend tells them apart
+			series.Mean, series.Dash = true, "20 4" // another panel may have the series' curve: the legend tells them apart
 		}
 		series.Mean = series.Mean || slices.Contains(p.References, name)
 		panel.Series = append(panel.Series, series)
