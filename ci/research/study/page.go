@@ -66,7 +66,7 @@ func (v verdictsByReading) markdown() string {
 	for _, look := range verdictLooks {
 		marks = append(marks, cmp.Or(look.Mark, "empty")+" "+look.Text)
 	}
-	return fmt.Sprintf("# Verdicts by reading\n\n"+
+	return fmt.Sprintf(readingsTitle+"\n\n"+
 		"The paper leaves points open ([interpretations](../../../../replicate/paper/INTERPRETATIONS.md)). Does it\n"+
 		"matter how they are read?\n\n**Of %s, %d hold under one reading and do not hold under another.** The verdict of\n"+
 		"%d changes in some way, perhaps to undecided, from the default to at least one other reading of the same seeds.\n\n"+

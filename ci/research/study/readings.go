@@ -167,7 +167,7 @@ func Judge(ctx context.Context, l *lab.Lab, readings []Reading, o Options) error
 	if err != nil {
 		return err
 	}
-	if err := o.CheckOut(); err != nil {
+	if err := o.checkOut(readingsTitle); err != nil {
 		return err
 	}
 	if l.Index == nil {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -23,6 +24,20 @@ type Options struct {
 	Rows   []string // names of alternatives; empty for all but the slow ones
 	Update string   // file whose tables are rewritten, the blocks study:KEY; empty for none
 }
+
+// Titles of pages.
+const (
+	studyTitle    = "# What the alternatives to the interpretations do"
+	readingsTitle = "# Verdicts by reading"
+)
+
+// checkOut returns an error if the output folder cannot be written, or if its README.md has another title: it is
+// somebody else's.
+func (o Options) checkOut(title string) error {
+	return cmp.Or(o.CheckOut(), usage.KeepForeign(filepath.Join(o.Out, pageFile), "is another page", "--out", title+"\n"))
+}
+
+const pageFile = "README.md"
 
 // plan is one table: a scenario with the default settings and alternatives.
 type plan struct {
@@ -211,7 +226,7 @@ func Make(ctx context.Context, l *lab.Lab, tables []Table, o Options) (made []ta
 	if err != nil {
 		return nil, report, err
 	}
-	if err := o.CheckOut(); err != nil {
+	if err := o.checkOut(studyTitle); err != nil {
 		return nil, report, err
 	}
 	var panels []claims.Panel
@@ -264,7 +279,7 @@ func Make(ctx context.Context, l *lab.Lab, tables []Table, o Options) (made []ta
 
 // pageOf is the page of the tables.
 func pageOf(tables []table) string {
-	page := "# What the alternatives to the interpretations do\n\n" + legend
+	page := studyTitle + "\n\n" + legend
 	for _, t := range tables {
 		page += "\n## " + t.Key + "\n\n" + t.markdown()
 	}
@@ -281,7 +296,7 @@ func write(l *lab.Lab, dir, name, page string, rows []figures.Row, record claims
 			return err
 		}
 	}
-	path := filepath.Join(dir, "README.md")
+	path := filepath.Join(dir, pageFile)
 	if err := artifact.Replace(path, []byte(page), 0o644); err != nil {
 		return err
 	}

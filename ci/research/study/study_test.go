@@ -20,6 +20,18 @@ import (
 	"tvps/replicate/usage"
 )
 
+// TestForeignFolder: a folder whose README.md is somebody else's, or the other page, is not written to.
+func TestForeignFolder(t *testing.T) {
+	o := Options{Options: lab.Options{Out: t.TempDir()}}
+	demand.NoError(t, o.checkOut(studyTitle))
+	for page, kept := range map[string]bool{"# My thesis\n": true, readingsTitle + "\n\nText\n": true, studyTitle + "\n\n": false} {
+		demand.Write(t, filepath.Join(o.Out, pageFile), page)
+		if err := o.checkOut(studyTitle); errors.Is(err, usage.Err) != kept {
+			t.Errorf("%q: %v", page, err)
+		}
+	}
+}
+
 // TestAlternatives: at every scale each row is valid and differs from the default in the settings that it names and
 // in no other. Names are unique, no setting is named twice, and the interpretation that a row is about exists.
 func TestAlternatives(t *testing.T) {
