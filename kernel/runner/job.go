@@ -115,18 +115,13 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 	return p.nb, result, errors.Join(err, p.export(dir))
 }
 
-// headless makes GoNB report compiler errors as text instead of HTML, which shows details only under the mouse. It
-// takes the folder gopls of `kernel install` off PATH, because nothing is completed without a browser. IPython keeps no
-// history of what was not typed.
+// headless takes the folder gopls of `kernel install` off PATH, because nothing is completed without a browser. IPython
+// keeps no history of what was not typed.
 func headless(spec jupyter.Spec) jupyter.Spec {
 	spec.Argv = slices.Clone(spec.Argv)
 	if slices.ContainsFunc(spec.Argv, func(arg string) bool { return strings.HasPrefix(arg, "ipykernel") }) {
 		spec.Argv = append(spec.Argv, "--HistoryManager.hist_file=:memory:")
 	}
-	if !slices.ContainsFunc(spec.Argv, func(arg string) bool { return filepath.Base(arg) == "gonb" }) {
-		return spec
-	}
-	spec.Argv = append(spec.Argv, "--raw_error")
 	if path, ok := spec.Env["PATH"]; ok {
 		dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return filepath.Base(dir) == "gopls" })
 		spec.Env = maps.Clone(spec.Env)

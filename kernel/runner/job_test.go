@@ -72,28 +72,19 @@ func TestPrepareFindsMistakes(t *testing.T) {
 	}
 }
 
-// GoNB reports errors as text and starts without gopls. The kernelspec itself does not change.
+// GoNB starts without gopls, and IPython writes no history. The kernelspec itself does not change.
 func TestHeadless(t *testing.T) {
-	argv := make([]string, 2, 5)
-	argv[0], argv[1] = "/a b/tvps-kernel", "/a b/gonb"
-	spec := jupyter.Spec{Argv: argv, Env: map[string]string{"PATH": "/a b:/a b/gopls:/go/bin", "A": "b"}}
-	want := jupyter.Spec{
-		Argv: []string{"/a b/tvps-kernel", "/a b/gonb", "--raw_error"},
-		Env:  map[string]string{"PATH": "/a b:/go/bin", "A": "b"},
-	}
-	if diff := cmp.Diff(want, headless(spec)); diff != "" {
-		t.Error(diff)
-	}
-	if argv[:3][2] != "" || spec.Env["PATH"] != "/a b:/a b/gopls:/go/bin" {
-		t.Errorf("the kernelspec changed: %q, %q", argv[:3], spec.Env)
-	}
-	python := jupyter.Spec{Argv: []string{"python"}, Env: map[string]string{"PATH": "/gopls"}}
-	if diff := cmp.Diff(python, headless(python)); diff != "" {
-		t.Error(diff)
-	}
-	python.Argv = []string{"python", "-m", "ipykernel_launcher"}
-	if got := headless(python).Argv; len(got) != 4 || got[3] != "--HistoryManager.hist_file=:memory:" {
-		t.Errorf("IPython would write its history: %q", got)
+	for arg, want := range map[string][]string{"/a b/gonb": {"x", "/a b/gonb"},
+		"ipykernel_launcher": {"x", "ipykernel_launcher", "--HistoryManager.hist_file=:memory:"}} {
+		argv := append(make([]string, 0, 5), "x", arg)
+		spec := jupyter.Spec{Argv: argv, Env: map[string]string{"PATH": "/a b:/a b/gopls:/go/bin", "A": "b"}}
+		changed := jupyter.Spec{Argv: want, Env: map[string]string{"PATH": "/a b:/go/bin", "A": "b"}}
+		if diff := cmp.Diff(changed, headless(spec)); diff != "" {
+			t.Error(diff)
+		}
+		if argv[:3][2] != "" || spec.Env["PATH"] != "/a b:/a b/gopls:/go/bin" {
+			t.Errorf("the kernelspec changed: %q, %q", argv[:3], spec.Env)
+		}
 	}
 }
 

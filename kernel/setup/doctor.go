@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,8 +32,7 @@ func Diagnose(ctx context.Context, l Layout) []backend.Check {
 	for _, p := range append(slices.Clone(tools), gopls) {
 		checks = append(checks, checkTool(l, t, p))
 	}
-	checks = append(checks, checkSpec(l, t), checkECharts(l))
-	checks = append(checks, checkLab(ctx, l)...)
+	checks = append(checks, checkSpec(l, t), checkECharts(l), checkLab(ctx, l))
 	for _, c := range backend.Diagnose(ctx, backend.Default) {
 		if slices.Contains([]string{"backend", "plugin", "cache"}, c.Name) {
 			checks = append(checks, c)
@@ -114,27 +112,14 @@ func scriptProblem(l Layout) string {
 	return ""
 }
 
-// clientVersions is a program of Python that prints the versions of itself and of what may run notebooks.
-const clientVersions = `import importlib.metadata as m, sys
-names = "ipykernel|ipywidgets|jupyte.*|nb.*|papermill|tvps-papermill|voila"
-found = sorted({f"{d.name} {d.version}" for d in m.distributions() if __import__("re").fullmatch(names, d.name)})
-print("Python", sys.version.split()[0] + ":", ", ".join(found), end="")`
-
-// checkLab looks for JupyterLab, and lists the clients next to it or of python3 on PATH: `kernel run` needs none.
-func checkLab(ctx context.Context, l Layout) []backend.Check {
-	python, missing, broken := "python3", "", ""
+// checkLab looks for JupyterLab: `kernel run` needs none.
+func checkLab(ctx context.Context, l Layout) backend.Check {
+	missing := ""
 	lab, err := findLab(ctx, l)
 	if err != nil {
 		missing = err.Error()
-	} else {
-		python = filepath.Join(filepath.Dir(lab.command[0]), "python")
 	}
-	out, err := exec.CommandContext(ctx, python, "-c", clientVersions).Output()
-	if err != nil {
-		broken = fmt.Sprintf("%s does not run: %v", python, err)
-	}
-	return []backend.Check{judge("jupyterlab", lab.version+" in "+lab.where, missing, backend.Warn, labFix(l)),
-		judge("clients", string(out)+" of "+python, broken, backend.Warn, "install Python, if you want JupyterLab")}
+	return judge("jupyterlab", lab.version+" in "+lab.where, missing, backend.Warn, labFix(l))
 }
 
 // trip is the cell of the round trip: it imports GoMLX and what all notebooks import.

@@ -128,25 +128,3 @@ func TestProblem(t *testing.T) {
 		t.Errorf("as it is: %q", have)
 	}
 }
-
-// The versions are those of the Python next to JupyterLab, or of that on PATH. Installing runs no Python: it changes
-// nobody's environment.
-func TestCheckClients(t *testing.T) {
-	bin, mark := t.TempDir(), filepath.Join(t.TempDir(), "ran")
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	for _, name := range []string{"python3", "python", "pip", "pip3"} {
-		script(t, filepath.Join(bin, name), "#!/bin/sh\necho \"$@\" >>'"+mark+"'\nprintf 'Python 9.9, nbclient 1'\n")
-	}
-	l := fakeInstallation(t)
-	if calls, err := os.ReadFile(mark); err == nil {
-		t.Errorf("installing ran python or pip: %s", calls)
-	}
-	t.Setenv("PATH", bin)
-	if c := checkLab(t.Context(), l)[1]; c.Status != backend.OK || c.Detail != "Python 9.9, nbclient 1 of python3" {
-		t.Errorf("%+v", c)
-	}
-	t.Setenv("PATH", t.TempDir())
-	if c := checkLab(t.Context(), l)[1]; c.Status != backend.Warn || !strings.Contains(c.Detail, "python3 does not run") {
-		t.Errorf("without Python: %+v", c)
-	}
-}
