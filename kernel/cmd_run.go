@@ -89,7 +89,7 @@ func liveOutput(out io.Writer) io.Writer {
 	if artifact.IsTerminal(out) {
 		return out
 	}
-	return &nbformat.PlainWriter{To: out}
+	return nbformat.PlainWriter{To: out}
 }
 
 func (f *runFlags) plan(files []string) ([]runner.Job, error) {

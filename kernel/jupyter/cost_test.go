@@ -20,6 +20,8 @@ var costs = []struct{ kernel, name, code string }{
 	{"tvps", "values", "import \"tvps/replicate/notebook\"\n\n%%\nnotebook.Values(map[string]float64{\"x\": {}})"},
 	{"tvps", "plot", "import \"tvps/replicate/notebook\"\n\n%%\nx := []float64{0, {}}\n" +
 		"notebook.Plot(1, \"t\", \"x\", \"y\", notebook.Curve(\"a\", x, x))"},
+	{"tvps", "g", "import \"tvps/gomlx_models/propensity\"\n\n%%\nfmt.Println(propensity.DefaultConfig(), {})"},
+	{"tvps", "backtest", "import \"tvps/replicate/notebook/backtest\"\n\n%%\nfmt.Println(backtest.Request{}, {})"},
 	{"tvps", "found", "import \"tvps/replicate/notebook\"\n\n%%\nnotebook.Found(14)\nfmt.Print(\"{}\"[:0])"},
 }
 

@@ -27,27 +27,11 @@ func ansiToHTML(text string) string {
 // PlainText removes the control sequences from a text.
 func PlainText(text string) string { return escape.ReplaceAllString(text, "") }
 
-// begun matches a control sequence at the end of a text that may continue.
-var begun = regexp.MustCompile(`\x1b(\[[0-9;:]*|\][^\x07\x1b]*\x1b?)?$`)
+// PlainWriter removes the control sequences from each text that is written to it.
+type PlainWriter struct{ To io.Writer }
 
-// longestSequence is the number of bytes after which a sequence without an end is taken for text.
-const longestSequence = 4096
-
-// PlainWriter removes the control sequences from what is written to it. It keeps a sequence that is not complete until
-// the next call.
-type PlainWriter struct {
-	To   io.Writer
-	kept []byte
-}
-
-func (w *PlainWriter) Write(p []byte) (int, error) {
-	text := append(w.kept, p...)
-	end := len(text)
-	if at := begun.FindIndex(text); at != nil && end-at[0] < longestSequence {
-		end = at[0]
-	}
-	w.kept = append([]byte(nil), text[end:]...)
-	if _, err := w.To.Write(escape.ReplaceAll(text[:end], nil)); err != nil {
+func (w PlainWriter) Write(p []byte) (int, error) {
+	if _, err := w.To.Write(escape.ReplaceAll(p, nil)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

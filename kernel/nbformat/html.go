@@ -51,7 +51,7 @@ type block struct {
 // page shows their static pictures.
 func (nb *Notebook) HTML(o HTMLOptions) ([]byte, error) {
 	p, charts := page{Title: nb.title(o.Title)}, false
-	language := nb.language()
+	language := nb.Language()
 	for i, c := range nb.Cells {
 		b := block{Type: c.Type, Source: template.HTML(html.EscapeString(c.Source)), Hidden: c.hidden()}
 		if c.Type == Code {
@@ -88,13 +88,6 @@ func (nb *Notebook) HTML(o HTMLOptions) ([]byte, error) {
 		return nil, fmt.Errorf("cannot export the notebook: %w", err)
 	}
 	return b.Bytes(), nil
-}
-
-// language is that of the notebook's code; empty if it does not say.
-func (nb *Notebook) language() string {
-	spec, _ := nb.Metadata["kernelspec"].(map[string]any)
-	language, _ := spec["language"].(string)
-	return language
 }
 
 // hidden says whether JupyterLab shows the cell's source folded.

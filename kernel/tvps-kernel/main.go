@@ -22,7 +22,7 @@ func main() {
 	}
 	var log io.Writer = os.Stderr
 	if !artifact.IsTerminal(log) {
-		log = &nbformat.PlainWriter{To: log}
+		log = nbformat.PlainWriter{To: log}
 	}
 	code, err := jupyter.Relay(os.Args[1], os.Args[2:], log)
 	if err != nil {
