@@ -40,9 +40,7 @@ func checkCommand() *cobra.Command {
 			if files, err = notebooksToCheck(root, files); err != nil {
 				return err
 			}
-			if o.Goldens == "" {
-				o.Goldens = filepath.Join(root, "ci", "golden", "notebooks")
-			}
+			o.Goldens = filepath.Join(root, "ci", "golden", "notebooks")
 			o.Report = cmd.OutOrStdout()
 			if !quiet && o.Jobs == 1 { // outputs of parallel notebooks would be mixed
 				o.Live = liveOutput(o.Report)
@@ -52,7 +50,6 @@ func checkCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.Update, "update", false, "rewrite golden files with other numbers, and outputs that are out of date")
-	flags.StringVar(&o.Goldens, "goldens", "", "folder of the golden files (default ci/golden/notebooks)")
 	flags.StringVar(&o.Runs, "results", "", "folder of the runs (default: a temporary folder)")
 	flags.StringVar(&o.Out, "out", "", "folder of the figures' files (default: a temporary folder)")
 	flags.StringVarP(&o.Output, "output", "o", "", "folder for the notebooks with their outputs (default: not written)")
