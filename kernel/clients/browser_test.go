@@ -224,10 +224,11 @@ func TestStopInABrowser(t *testing.T) {
 		"stop":  {true, []string{"!sleep 300; echo done", "!echo 2"}, []int{1, 0}},
 	} {
 		v, _ := newView(t, browser, name)
-		v.start(startLab(t, python, notebook(t, name+".ipynb", c.cells...), "").address, name+".ipynb")
+		lab := startLab(t, python, notebook(t, name+".ipynb", c.cells...), "")
+		v.start(lab.address, name+".ipynb")
 		if c.interrupt {
 			v.until("the command runs", notebookTimeout, func() bool {
-				return slices.Contains(slices.Collect(maps.Values(processes(t))), "sleep 300")
+				return slices.Contains(slices.Collect(maps.Values(descendants(t, lab.pid))), "sleep 300")
 			})
 			var yes bool
 			v.ask(&yes, "interrupt")
@@ -316,11 +317,10 @@ func TestCompletionInABrowser(t *testing.T) {
 	v.keys("figures.")
 	var names []string
 	offered := ""
-	v.until("WriteCSV of package figures is offered", 2*time.Minute, func() bool {
+	press := v.patiently(kb.Tab)
+	v.until("WriteCSV of package figures is offered", notebookTimeout, func() bool {
 		if v.ask(&names, "completions"); len(names) == 0 { // with a list, Tab would choose from it
-			v.keys(kb.Tab)
-			time.Sleep(time.Second)
-			v.ask(&names, "completions") // JupyterLab shows a long list piece by piece
+			press()
 		}
 		offered = strings.Join(names, " ")
 		return slices.Contains(names, "figures.WriteCSV") || slices.Contains(names, "WriteCSV")
@@ -329,10 +329,11 @@ func TestCompletionInABrowser(t *testing.T) {
 	v.keys(kb.Escape)
 	v.keys("WriteCSV")
 	help := ""
-	v.until("the name is explained", time.Minute, func() bool {
-		v.keys(kb.Tab, chromedp.KeyModifiers(input.ModifierShift))
-		time.Sleep(time.Second)
-		v.ask(&help, "help")
+	press = v.patiently(kb.Tab, chromedp.KeyModifiers(input.ModifierShift))
+	v.until("the name is explained", notebookTimeout, func() bool {
+		if v.ask(&help, "help"); help == "" {
+			press()
+		}
 		return help != ""
 	})
 	v.shot("help", nil)
@@ -346,6 +347,18 @@ func (v view) keys(text string, options ...chromedp.KeyOption) {
 	v.Helper()
 	if err := chromedp.Run(v.ctx, chromedp.KeyEvent(text, options...)); err != nil {
 		v.Fatal(err)
+	}
+}
+
+// patiently returns a function that presses a key, but not while an answer to the last press may be on its way: another
+// press would send a new request for it.
+func (v view) patiently(key string, options ...chromedp.KeyOption) (press func()) {
+	var last time.Time
+	return func() {
+		if time.Since(last) > 10*time.Second {
+			v.keys(key, options...)
+			last = time.Now()
+		}
 	}
 }
 

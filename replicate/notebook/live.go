@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long [Live] waits for the front end. Without one, as in `go run ./kernel run`, no answer comes.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // Control is a slider or a list above outputs that change with it: see [Live].
 type Control struct {
