@@ -188,22 +188,6 @@ func joined(ids []int, separator string) string {
 	return strings.Join(out, separator)
 }
 
-// inQueue tells whether one of the jobs waits or runs.
-func inQueue(ctx context.Context, ids []int) (bool, error) {
-	text, err := slurmCommand(ctx, "squeue", "-h", "--me", "-o", "%F")
-	if err != nil {
-		return false, err
-	}
-	for _, word := range strings.Fields(text) {
-		for _, id := range ids {
-			if word == strconv.Itoa(id) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
-}
-
 // A busy controller is asked again for so long, in such intervals. Tests shorten them.
 var (
 	patience = 2 * time.Minute

@@ -51,10 +51,23 @@ func scancel(t *testing.T, c *slurm, said string) {
 	if out, err := c.command("scancel", strings.Fields(ids[1])...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	c.wait(time.Minute, "end of the jobs", func() bool {
+	c.ended(time.Minute)
+}
+
+// ended waits until no job is left.
+func (c *slurm) ended(limit time.Duration) {
+	c.wait(limit, "end of the jobs", func() bool {
 		out, err := c.command("squeue", "-h", "-a", "-t", "pending,running,completing").Output()
 		return err == nil && len(out) == 0
 	})
+}
+
+// submitted submits, waits until the jobs have ended, and returns what submit printed.
+func (s *sandbox) submitted(t *testing.T, c *slurm, args ...string) string {
+	t.Helper()
+	stdout, _ := s.succeed(t, args...)
+	c.ended(15 * time.Minute)
+	return stdout
 }
 
 // localTable returns the table of the runs that submitArgs submits, computed by one process.
@@ -80,8 +93,7 @@ func (s *sandbox) nodes() []string {
 func TestSlurm(t *testing.T) {
 	c, s := onSlurm(t), newSandbox(t)
 	want := localTable(t)
-	cmd, stdout, stderr := s.command(s.submitArgs("--wait")...)
-	demand.NoError(t, cmd.Start())
+	stdout, _ := s.succeed(t, s.submitArgs()...)
 	c.wait(10*time.Minute, "some stored steps on all nodes", func() bool { return s.stepsDone() > 5 && len(s.nodes()) == 3 })
 	status := slices.DeleteFunc(slices.Clone(longer), func(a string) bool { return a == "--workers" || a == "2" })
 	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, status, []string{"--set", "stack=1"})...)
@@ -90,13 +102,12 @@ func TestSlurm(t *testing.T) {
 	}
 	demand.Words(t, shown, "of 200 steps missing")
 	c.stopNode("n2")
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v\n%s%s%s", err, stdout, stderr, s.logs())
-	}
+	c.ended(15 * time.Minute)
 	if got := s.csv(t); got != want {
 		t.Errorf("the tables differ:\n%s\n%s", got, want)
 	}
-	demand.Words(t, stdout.String(), "tvps-fig1: 3 workers", "scancel ", "laim")
+	demand.Words(t, stdout, "tvps-fig1: 3 workers", "scancel ")
+	demand.Words(t, s.logs(), "tvps-fig1-draw", "laim")
 	out, _ := s.succeed(t, s.submitArgs()...)
 	demand.Words(t, out, "nothing to submit: 8 done")
 }
@@ -109,7 +120,7 @@ func TestSlurmCancelAndSubmitAgain(t *testing.T) {
 	c.wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
 	scancel(t, c, stdout)
 	done := s.stepsDone()
-	stdout, _ = s.succeed(t, s.submitArgs("--wait")...)
+	stdout = s.submitted(t, c, s.submitArgs()...)
 	if got := s.csv(t); got != want || done == 0 {
 		t.Errorf("the tables differ after %d steps:\n%s\n%s\n%s", done, got, want, stdout)
 	}
@@ -121,11 +132,10 @@ func TestSlurmTimeLimit(t *testing.T) {
 		t.Skip("TVPS_NIGHTLY is not set")
 	}
 	c, s := onSlurm(t), newSandbox(t)
-	_ = c
 	slow := []string{"--series", "ours", "--set", "max-updates=2000", "--set", "g-updates=2000", "--seeds", "0"}
 	local := newSandbox(t)
 	local.succeed(t, fig1(longer, slices.Concat(slow, []string{"--set", "stack=1"})...)...)
-	s.succeed(t, s.submitArgs(slices.Concat(slow, []string{"--wait", "--time", "1", "--sbatch=--signal=B:USR1@30"})...)...)
+	s.submitted(t, c, s.submitArgs(slices.Concat(slow, []string{"--time", "1", "--sbatch=--signal=B:USR1@30"})...)...)
 	if got, want := s.csv(t), local.csv(t); got != want {
 		t.Errorf("the tables differ:\n%s\n%s", got, want)
 	}
@@ -146,8 +156,8 @@ func TestSlurmBadNode(t *testing.T) {
 	bad := filepath.Join(s.tmp, "bad.sh")
 	demand.Write(t, bad, "if [[ ${SLURMD_NODENAME-} == n2 ]]; then export PJRT_PLUGIN_LIBRARY_PATH=/nowhere; fi\n")
 	s.env = []string{"BASH_ENV=" + bad}
-	stdout, _ := s.succeed(t, slices.Concat([]string{"submit", "fig1"}, miniature, []string{"--workers", "4",
-		"--results", s.results, "--out", s.out, "--folder", s.jobs(), "--wait", "--sbatch=--cpus-per-task=2"})...)
+	stdout := s.submitted(t, c, slices.Concat([]string{"submit", "fig1"}, miniature, []string{"--workers", "4",
+		"--results", s.results, "--out", s.out, "--folder", s.jobs(), "--sbatch=--cpus-per-task=2"})...)
 	if got, want := s.csv(t), local.csv(t); got != want {
 		t.Errorf("the tables differ:\n%s\n%s\n%s", got, want, stdout)
 	}
@@ -185,7 +195,7 @@ func TestSlurmAgents(t *testing.T) {
 	if done, _ := s.agentSteps(); len(saved) != 2 || done >= 6*10 {
 		t.Fatalf("%d checkpoints after %d steps, want those of two groups\n%s", len(saved), done, s.logs())
 	}
-	s.succeed(t, append(submit, "--wait")...)
+	s.submitted(t, c, submit...)
 	continued := regexp.MustCompile(`claw/sac: seeds \[(.*)\] continue at episode [1-9]`)
 	var seeds []string
 	for _, m := range continued.FindAllStringSubmatch(s.logs(), -1) {
@@ -213,27 +223,16 @@ func (s *sandbox) agentSteps() (steps, agents int) {
 	return steps, agents
 }
 
-// TestSubmit submits to programs that answer as Slurm does: a busy controller is asked again, and --wait says what is
-// missing when the jobs have ended. Only names that a shell can export are exported.
+// TestSubmit submits to a program that answers as Slurm does: a busy controller is asked again. Only names that a shell can export are exported.
 func TestSubmit(t *testing.T) {
 	s, bin := newSandbox(t), t.TempDir()
-	for name, text := range map[string]string{
-		"sbatch": `[ -e "$0.called" ] || { touch "$0.called"; echo 'Socket timed out on send/recv operation' >&2; exit 1; }; echo 41`,
-		"squeue": `true`,
-	} {
-		demand.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
-	}
+	const busyOnce = "#!/bin/sh\n" +
+		`[ -e "$0.called" ] || { touch "$0.called"; echo 'Socket timed out on send/recv operation' >&2; exit 1; }; echo 41`
+	demand.NoError(t, os.WriteFile(filepath.Join(bin, "sbatch"), []byte(busyOnce), 0o755))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	s.env = []string{"TVPS_x%%=() { :; }", "TVPS_note=two\nlines"}
-	log := filepath.Join(s.jobs(), "logs", "tvps-fig1-41_0-n1.log")
-	demand.NoError(t, os.MkdirAll(filepath.Dir(log), 0o755))
-	demand.Write(t, log, "replicate: the disk is full\nslurmstepd: done\n")
-	code, stdout, stderr := s.run(t, s.submitArgs("--wait", "--time", "1:00", "--sbatch=--account=physics")...)
-	if code != 1 {
-		t.Errorf("exit code %d", code)
-	}
+	stdout, _ := s.succeed(t, s.submitArgs("--time", "1:00", "--sbatch=--account=physics")...)
 	demand.Words(t, stdout, "job 41  tvps-fig1: 3 workers\n", "tvps-fig1-draw: draws")
-	demand.Words(t, stderr, "8 missing; 200 of 200 steps missing", "n1.log: the disk is full", "not all runs are stored")
 	shown, _ := s.succeed(t, printed(t, stdout, "shows the runs")...)
 	demand.Words(t, shown, "8 missing; 200 of 200 steps missing")
 	script := demand.Read(t, filepath.Join(s.jobs(), "tvps-fig1.sbatch"))
@@ -262,18 +261,15 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// TestSubmitNothing: where all runs are stored, submit prints the command that draws them, and with --wait calls it.
+// TestSubmitNothing: where all runs are stored, submit prints the command that draws them.
 func TestSubmitNothing(t *testing.T) {
 	s := newSandbox(t)
 	s.succeed(t, fig1(longer, "--set", "stack=1", "--no-draw")...)
 	stdout, _ := s.succeed(t, s.submitArgs()...)
 	demand.Words(t, stdout, "nothing to submit: 8 done")
 	s.succeed(t, printed(t, stdout, "draws")...)
-	drawn := s.csv(t)
-	demand.NoError(t, os.RemoveAll(s.out))
-	s.succeed(t, s.submitArgs("--wait")...)
-	if drawn == "" || s.csv(t) != drawn {
-		t.Error("no table, or with --wait another one")
+	if s.csv(t) == "" {
+		t.Error("no table")
 	}
 }
 

@@ -29,7 +29,7 @@ type submitFlags struct {
 	folder, gpuBackend string
 	lines, gpuLines    []string
 	time               string
-	dryRun, wait       bool
+	dryRun             bool
 }
 
 func submitCommand(c lab.Catalog) *cobra.Command {
@@ -64,7 +64,6 @@ func submitCommand(c lab.Catalog) *cobra.Command {
 	flags.StringArrayVar(&s.gpuLines, "gpu-sbatch", nil,
 		"further option for workers with a GPU, as --partition=gpu or --gres=gpu:a100:1 (default --gres=gpu:1); repeatable")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print the batch scripts, submit and write nothing")
-	flags.BoolVar(&s.wait, "wait", false, "show progress until all jobs have ended, then what was drawn")
 	return cmd
 }
 
@@ -93,25 +92,12 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	case len(jobs) == 1: // drawing alone
-		draw := jobs[0].Command[1:]
-		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "nothing to submit: %s; `%s` draws\n", summary(all),
-			typed(draw...)); err != nil || !s.wait || s.dryRun {
-			return err
-		}
-		target, flags, err := cmd.Root().Find(draw)
-		if err := cmp.Or(err, target.ParseFlags(flags)); err != nil {
-			return err
-		}
-		target.SetContext(cmd.Context())
-		return target.RunE(target, nil)
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "nothing to submit: %s; `%s` draws\n", summary(all), typed(jobs[0].Command[1:]...))
+		return err
 	case s.dryRun:
 		return printScripts(cmd.OutOrStdout(), jobs)
 	}
-	ids, err := s.submit(cmd, arguments, jobs)
-	if err != nil || !s.wait {
-		return err
-	}
-	return s.follow(cmd, jobs, ids, figures, o)
+	return s.submit(cmd, arguments, jobs)
 }
 
 // check returns a usage error for flags that are wrong. A line break would end the line of a batch script.
@@ -145,23 +131,24 @@ func printScripts(out io.Writer, jobs []slurmJob) error {
 }
 
 // submit writes what the jobs need, submits them and says what it has submitted.
-func (s *submitFlags) submit(cmd *cobra.Command, arguments []string, jobs []slurmJob) (ids []int, err error) {
+func (s *submitFlags) submit(cmd *cobra.Command, arguments []string, jobs []slurmJob) error {
 	ctx := cmd.Context()
 	for _, j := range jobs {
 		if err := j.Write(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := copyProgram(filepath.Join(jobs[0].Scripts, "replicate")); err != nil {
-		return nil, fmt.Errorf("cannot copy this program for the workers: %w", err)
+		return fmt.Errorf("cannot copy this program for the workers: %w", err)
 	}
 	if err := s.fetchPlugin(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	if ids, err = submitJobs(ctx, jobs); ctx.Err() != nil {
-		return nil, usage.Interruptedf("interrupted: nothing is submitted")
+	ids, err := submitJobs(ctx, jobs)
+	if ctx.Err() != nil {
+		return usage.Interruptedf("interrupted: nothing is submitted")
 	} else if err != nil {
-		return nil, err
+		return err
 	}
 	var numbers []string
 	for i, j := range jobs {
@@ -174,7 +161,7 @@ func (s *submitFlags) submit(cmd *cobra.Command, arguments []string, jobs []slur
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "`%s` shows the runs, `scancel %s` ends the jobs; logs: %s\n",
 		typed(slices.Concat([]string{"status", cmd.Flags().Arg(0)}, arguments)...), strings.Join(numbers, " "), jobs[0].LogFolder())
-	return ids, err
+	return err
 }
 
 // typed is a call of this program as its user types it.
