@@ -14,7 +14,7 @@ import (
 // Colours of one group can occur in one chart.
 var groups = [][]string{
 	{"everything", "recent", "finetune", "pretrained", "ours", "exact"},
-	{"everything", "recent", "finetune", "ours", "ours-conditional", "exact", "metaweightnet"},
+	{"everything", "recent", "finetune", "ours", "exact", "metaweightnet"},
 	{"everything", "standard", "metaweightnet", "ours", "exact"},
 	{"everything", "exact", "method1", "method2", "finetune", "recent"},
 	{"sac", "sac-omega", "sac-context", "sac-context-omega", "nothing", "random", "constant"},

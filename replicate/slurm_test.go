@@ -223,7 +223,8 @@ func (s *sandbox) agentSteps() (steps, agents int) {
 	return steps, agents
 }
 
-// TestSubmit submits to a program that answers as Slurm does: a busy controller is asked again. Only names that a shell can export are exported.
+// TestSubmit submits to a program that answers as Slurm does: a busy controller is asked again. Only names
+// that a shell can export are exported.
 func TestSubmit(t *testing.T) {
 	s, bin := newSandbox(t), t.TempDir()
 	const busyOnce = "#!/bin/sh\n" +

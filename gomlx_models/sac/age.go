@@ -1,15 +1,12 @@
 package sac
 
 import (
-	"math"
-	"math/rand/v2"
-
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"gonum.org/v1/gonum/stat"
 )
 
-// Use says what an agent does with omega. The uses other than the first tell what of omega helps: they keep how it
+// Use says what an agent does with omega. The second use tells what of omega helps: it keeps how omega
 // weighs the past by its age, and nothing of what it says about single transitions.
 type Use string
 
@@ -18,9 +15,6 @@ const (
 	UseTransition Use = ""
 	// UseEpisode weights each transition by the mean of omega over its episode (meansOf).
 	UseEpisode Use = "episode"
-	// UseGeometric draws minibatches instead of weighting them: the age of an episode is truncated geometric (Korniak et
-	// al. 2026, arXiv 2605.10236), with the mean age that omega's weights have.
-	UseGeometric Use = "geometric"
 )
 
 // measure keeps the mean of omega of every finished episode until the next fit.
@@ -122,56 +116,4 @@ func meanAge(weights []float64) float64 {
 		return .5
 	}
 	return ages / sum / float64(len(weights)-1)
-}
-
-// geometric draws transition numbers for a minibatch, with replacement: an episode by its age, then one of its
-// transitions. means has omega of the finished episodes.
-func (r *replay) geometric(rng *rand.Rand, batch int, means map[int]float64) []int {
-	var weights []float64
-	for _, e := range r.Episodes {
-		if mean, known := means[e.Number]; known {
-			weights = append(weights, mean)
-		}
-	}
-	n := len(r.Episodes)
-	rate := geometricRate(meanAge(weights)*float64(n-1), n)
-	at := make([]int, batch)
-	for b := range at {
-		at[b] = r.stepOf(rng, r.Episodes[n-1-geometricAge(rng.Float64(), rate, n)])
-	}
-	return at
-}
-
-// geometricMean is the mean of an age from 0 to n-1 whose probabilities grow by the factor exp(rate) from each age to
-// the next.
-func geometricMean(rate float64, n int) float64 {
-	if math.Abs(rate)*float64(n) < 1e-4 { // the difference below would have no digits left
-		return float64(n-1)/2 + rate*float64(n*n-1)/12
-	}
-	return 1/math.Expm1(-rate) - float64(n)/math.Expm1(-rate*float64(n))
-}
-
-// geometricRate inverts geometricMean by bisection.
-func geometricRate(mean float64, n int) float64 {
-	low, high := -50., 50.
-	for range 100 {
-		middle := (low + high) / 2
-		if geometricMean(middle, n) < mean {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return (low + high) / 2
-}
-
-// geometricAge is the age at quantile u, from 0 to 1, of the distribution of geometricMean.
-func geometricAge(u, rate float64, n int) int {
-	switch {
-	case math.Abs(rate)*float64(n) < 1e-9:
-		return min(n-1, int(u*float64(n)))
-	case rate > 0: // exp(rate n) may overflow
-		return n - 1 - geometricAge(1-u, -rate, n)
-	}
-	return max(0, min(n-1, int(math.Log1p(u*math.Expm1(rate*float64(n)))/rate)))
 }

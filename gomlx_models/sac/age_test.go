@@ -1,13 +1,11 @@
 package sac
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 )
 
@@ -73,40 +71,7 @@ func weightsOf(t *testing.T, a *Agent, at [][]int) []float32 {
 	return flatOf(t, omega)
 }
 
-// TestGeometricReplayHasOmegasAge: drawn episodes have the mean age of omega's weights, and no other weight than 1.
-func TestGeometricReplayHasOmegasAge(t *testing.T) {
-	a, at := fittedFor(t, UseGeometric, 7)
-	for _, w := range weightsOf(t, a, at) {
-		if w != 1 {
-			t.Fatalf("weight %v", w)
-		}
-	}
-	const draws = 40_000
-	for i, r := range a.replay {
-		var weights []float64
-		for _, number := range slices.Sorted(maps.Keys(a.means[i])) {
-			weights = append(weights, a.means[i][number])
-		}
-		// Make the ages' weights unequal: those of a g that has been fitted for so short a time hardly are.
-		for k := range weights {
-			weights[k] = math.Pow(weights[k], 8) * float64(k+1)
-			a.means[i][k+r.Episodes[0].Number] = weights[k]
-		}
-		sum, ages := 0., 0.
-		for k, w := range weights {
-			sum, ages = sum+w, ages+w*float64(len(weights)-1-k)/float64(len(weights)-1)
-		}
-		want, got := ages/sum, 0.
-		for _, k := range r.geometric(random.New(1, "geometric"), draws, a.means[i]) {
-			if k < r.oldest() || k >= r.Total {
-				t.Fatalf("transition %d of %d to %d", k, r.oldest(), r.Total-1)
-			}
-			got += float64(r.lastEpisode()-r.episodeAt(k).Number) / float64(len(r.Episodes)-1) / draws
-		}
-		if math.Abs(got-want) > .01 || want > .45 {
-			t.Errorf("seed %d: mean age %v of the largest, want omega's %v", i, got, want)
-		}
-	}
+func TestMeanAge(t *testing.T) {
 	if meanAge(nil) != .5 || meanAge([]float64{3}) != .5 ||
 		meanAge([]float64{0, 0, 2}) != 0 || meanAge([]float64{1, 1, 1}) != .5 {
 		t.Error("mean ages of no, one, the latest and equal weights")

@@ -60,7 +60,7 @@ func TestLoadContinuesWithTheSameBits(t *testing.T) {
 	for _, c := range []struct {
 		transitions int
 		use         Use
-	}{{0, ""}, {9, ""}, {17, ""}, {38, ""}, {24, UseEpisode}, {24, UseGeometric}} {
+	}{{0, ""}, {9, ""}, {17, ""}, {38, ""}, {24, UseEpisode}} {
 		transitions := c.transitions
 		a, b := everything(t, c.use), everything(t, c.use)
 		fill(t, a, transitions, 7)

@@ -196,15 +196,15 @@ func (a *Agent) lastFitTensors() []*tensors.Tensor {
 		tensors.FromFlatDataAndDimensions(mean, n, 1, width), tensors.FromFlatDataAndDimensions(scale, n, 1, width)}
 }
 
-// weights returns the weights of a minibatch of the replay, [seeds, batch]; 1 for plain SAC,
-// before the first fit, and where omega is used to draw the minibatch. It runs a separate
+// weights returns the weights of a minibatch of the replay, [seeds, batch]; 1 for plain SAC
+// and before the first fit. It runs a separate
 // program, so that the update's program is the same with and without omega.
 func (a *Agent) weights(steps *tensors.Tensor, at [][]int) (*tensors.Tensor, error) {
 	if a.weigh != nil {
 		return a.taskWeights(at), nil
 	}
 	switch {
-	case a.cfg.Omega == nil || a.gUpdates == 0 || a.cfg.Omega.Use == UseGeometric:
+	case a.cfg.Omega == nil || a.gUpdates == 0:
 		return tensors.FromScalarAndDimensions(float32(1), len(at), a.cfg.Batch), nil
 	case a.cfg.Omega.Use == UseEpisode:
 		return a.episodeWeights(at)

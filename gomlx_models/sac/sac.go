@@ -181,11 +181,7 @@ func (a *Agent) draw() (drawn []*tensors.Tensor, at [][]int) {
 	var samples, windows []float32
 	for i, r := range a.replay {
 		rng := random.New(a.seeds[i], "sac", "update", a.updates)
-		if c.Omega != nil && c.Omega.Use == UseGeometric {
-			at = append(at, r.geometric(rng, c.Batch, a.means[i]))
-		} else {
-			at = append(at, r.uniform(rng, c.Batch, c.Recent))
-		}
+		at = append(at, r.uniform(rng, c.Batch, c.Recent))
 		for _, from := range []int{i * half, (n + i) * half} {
 			for j := range half {
 				noise[from+j] = float32(rng.NormFloat64())

@@ -49,11 +49,6 @@ var (
 		Omega: true, Use: sac.UseEpisode})
 	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-age", Label: "SAC with context, ω of the episode",
 		Color: "#56b4e9", Dash: "14 3 2 3"}, Context: true, Omega: true, Use: sac.UseEpisode})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-geometric", Label: "SAC, geometric replay",
-		Color: "#a6761d", Dash: "14 3 5 3"},
-		Omega: true, Use: sac.UseGeometric})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-geometric", Label: "SAC with context, geometric replay",
-		Color: "#4d4d4d", Dash: "3 6"}, Context: true, Omega: true, Use: sac.UseGeometric})
 )
 
 // Declare adds a learner and its look, and returns it. Call it from a package's initialisation: the tables are read

@@ -46,9 +46,6 @@ func (l Learner) costOfG(s Settings) float64 {
 	if s.GStart == "previous" {
 		updates *= 2
 	}
-	if l.Covariate {
-		updates *= 2
-	}
 	return 4 * updates // measured: of a minibatch of a vector model
 }
 

@@ -33,7 +33,7 @@ func TestLearnersSeeOnlyThePast(t *testing.T) {
 		{"everything", 3, []int{0, 1, 2, 3}}, {"everything", 0, []int{0}},
 		{"recent", 3, []int{3}}, {"recent", 0, []int{0}},
 		{"finetune", 3, []int{0, 1, 2, 3}}, {"finetune", 1, []int{0, 1}}, {"finetune", 0, []int{0}},
-		{"ours", 3, []int{0, 1, 2, 3}}, {"ours-conditional", 3, []int{0, 1, 2, 3}}, {"exact", 3, []int{0, 1, 2, 3}},
+		{"ours", 3, []int{0, 1, 2, 3}}, {"exact", 3, []int{0, 1, 2, 3}},
 		{"standard", 3, []int{0, 1, 2, 3}},
 		{"pretrained", 3, nil},
 	} {

@@ -100,8 +100,7 @@ func vectorStream(t *testing.T, s Settings, seen, _ func(row int32) bool) *Strea
 // and validation samples of later steps, too: trained parameters and the held-out loss of g keep every bit.
 func TestTheFutureIsNotUsed(t *testing.T) {
 	const at = 2
-	onVectors := []string{"everything", "recent", "finetune", "ours", "ours-conditional", "exact", "standard",
-		"metaweightnet"}
+	onVectors := []string{"everything", "recent", "finetune", "ours", "exact", "standard", "metaweightnet"}
 	onImages, few := []string{"everything", "recent", "finetune", "ours", "standard"}, []string{"everything", "ours"}
 	pixels := func(s *Settings) { s.GInput = "pixels" }
 	type scenario struct {

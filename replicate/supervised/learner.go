@@ -26,7 +26,6 @@ type Learner struct {
 	Method propensity.Method // of the g that it fits; empty if it fits none
 	Needs  Need              // the kind of model that it can train
 
-	Covariate        bool              // it also fits a g that sees x alone, next to the one that sees (x, y)
 	StartsPretrained bool              // it starts from the pre-trained head whatever setting start says
 	Of               string            // the learner that it is under a fixed setting; empty if it is one of its own
 	Under            func(s *Settings) // fixes the setting
@@ -129,9 +128,6 @@ func (l Learner) fits() bool { return l.Method != "" }
 // check tells whether the learner can train under the settings.
 func (l Learner) check(s Settings) error {
 	switch {
-	case l.Covariate && !s.GLabel:
-		return fmt.Errorf("the learner %s needs a g that sees the label; leave out g-label=false or this series",
-			l.Name)
 	case l.Needs == AnyModel || l.Needs == s.model():
 		return nil
 	case l.Needs == PretrainedHead:

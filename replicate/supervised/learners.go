@@ -7,7 +7,7 @@ import (
 
 // learners are the declared learners. The first are those of Section 3.1.1, Meta-Weight-Net of Figure 4, and for
 // comparison the exact omega, the standard propensity score of Section 2 and the pre-trained network as it is.
-// The mixtures and ours-conditional are not in the paper, and no figure draws them by default. A comment names the
+// The mixtures are not in the paper, and no figure draws them by default. A comment names the
 // label of a learner's equation in the paper's source.
 var learners []Learner
 
@@ -70,13 +70,6 @@ var (
 		Look:   looks.Look{Name: "mixture", Label: "Ours, mixture", Color: "#8c2d04", Dash: "10 4"},
 		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: mixture}},
 		Method: MethodOfSettings,
-	})
-	_ = Declare(Learner{
-		Look: looks.Look{Name: "ours-conditional", Label: "Ours, drift of y given x",
-			Color: "#9030f0", Dash: "8 3 2 3"},
-		Phases:    []Phase{{Steps: upto, Epochs: allEpochs, Weigh: conditional}},
-		Method:    MethodOfSettings,
-		Covariate: true,
 	})
 	_ = Declare(Learner{
 		Look: looks.Look{Name: "raw", Label: "Without weights", Color: "#1f77b4", Dash: "10 4"},

@@ -23,7 +23,6 @@ type RunContext struct {
 
 	train     TrainFunc                // nil unless the learner has a training of its own
 	estimator *propensity.Estimator    // nil unless the learner fits g
-	covariate *propensity.Estimator    // of the g that sees x alone; nil unless the learner fits it
 	mmd       map[string]*mmd.Computer // by input; nil unless it is measured
 }
 
@@ -47,10 +46,7 @@ func (x config) newRunContext(ctx context.Context, engine *Engine, seed int64) (
 			return nil, err
 		}
 	}
-	if x.learner.Covariate {
-		run.covariate, err = engine.estimator(x.settings.withoutLabel(), stream, x.learner.Method)
-	}
-	return run, err
+	return run, nil
 }
 
 // prepareTraining prepares the classifier, where it starts, and the learner's own training.

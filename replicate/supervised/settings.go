@@ -151,12 +151,6 @@ func (s Settings) model() Need {
 // layersOfDeep is the number of layers of the network deep (Table 1).
 const layersOfDeep = 4
 
-// withoutLabel are the settings of a g that sees x alone.
-func (s Settings) withoutLabel() Settings {
-	s.GLabel = false
-	return s
-}
-
 // propensity returns the configuration of g under these settings.
 func (s Settings) propensity(classes int, method propensity.Method) propensity.Config {
 	if !s.GLabel {

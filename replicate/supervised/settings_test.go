@@ -95,10 +95,9 @@ func (s Settings) others(t *testing.T, name string) []Settings {
 
 // TestIdentity: a setting is part of the identity of exactly those runs whose numbers it can change.
 func TestIdentity(t *testing.T) {
-	all := []string{"everything", "recent", "finetune", "ours", "ours-conditional", "standard", "exact", "pretrained",
-		"metaweightnet"}
+	all := []string{"everything", "recent", "finetune", "ours", "standard", "exact", "pretrained", "metaweightnet"}
 	names := append([]string{"method1", "method2"}, all...)
-	weighted := []string{"ours", "ours-conditional", "standard"}
+	weighted := []string{"ours", "standard"}
 	changes := map[string][]string{
 		"finetune-epochs": {"finetune"}, "clip": append([]string{"exact"}, weighted...),
 		"stride": nil, "first": nil, "stack": nil,
@@ -239,7 +238,6 @@ func TestCheckSeries(t *testing.T) {
 	demand.Error(t, gaussianSettings().CheckSeries("our", ""), `"our"`, `did you mean "ours"`)
 	demand.Error(t, gaussianSettings().CheckSeries("pretrained", ""), "gaussian has none")
 	demand.Error(t, imageSettings().CheckSeries("metaweightnet", ""), "cifar10b takes ResNet-18")
-	demand.Error(t, gaussianSettings().withoutLabel().CheckSeries("ours-conditional", ""), "needs a g that sees the label")
 	for _, name := range Learners() {
 		if name == "metaweightnet" {
 			continue
@@ -266,9 +264,6 @@ func TestCostOfG(t *testing.T) {
 	everything, ours := costOf(t, epochs, "everything"), costOf(t, epochs, "ours")
 	if everything != costOf(t, updates, "everything") || ours != everything+4*70 {
 		t.Errorf("everything costs %v, ours %v", everything, ours)
-	}
-	if both := costOf(t, epochs, "ours-conditional"); both != everything+2*4*70 {
-		t.Errorf("everything costs %v, two g %v", everything, both)
 	}
 }
 

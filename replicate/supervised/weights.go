@@ -25,30 +25,6 @@ func standard(ctx context.Context, run *RunContext, data Samples, t int) (Omega,
 	return run.learned(ctx, data, t, run.Settings.Window, (*propensity.Score).LogOmega)
 }
 
-// conditional returns omega(x_i, y_i, t, t_i) / omega(x_i, t, t_i), which is p_t(y|x) / p_{t_i}(y|x): the drift of y
-// given x alone. Both g are fitted as timeVarying fits its own, on the same minibatches. The held-out loss of the one
-// that sees x alone is "g-loss-x".
-func conditional(ctx context.Context, run *RunContext, data Samples, t int) (Omega, error) {
-	out, err := timeVarying(ctx, run, data, t)
-	if err != nil {
-		return Omega{}, err
-	}
-	ofX := *run
-	ofX.Settings, ofX.estimator = run.Settings.withoutLabel(), run.covariate
-	covariate, err := timeVarying(ctx, &ofX, data, t)
-	if err != nil {
-		return Omega{}, err
-	}
-	for i, v := range covariate.Log {
-		out.Log[i] -= v
-	}
-	for _, row := range covariate.Rows {
-		row.Metric += "-x"
-		out.Rows = append(out.Rows, row)
-	}
-	return out, nil
-}
-
 // exact returns the closed form of omega.
 func exact(_ context.Context, run *RunContext, data Samples, t int) (Omega, error) {
 	if run.Stream.LogRatio == nil {

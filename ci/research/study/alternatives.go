@@ -28,7 +28,6 @@ type Alternative struct {
 	Set     []string // settings that override the default's; none for a row about its learners
 	Text    string   // explains the settings, where their names do not
 	Series  []string // learners that it is about; nil for the table's Compared
-	Column  string   // column that shows the last of Series, which has none of its own; empty for none
 	Every   int      // stride over the table's steps, to save time; 0 for all steps
 	Slow    string   // time at the small scale of a row that is left out unless named
 	Literal bool     // a literal reading of Table 2, listed even where it is the default
@@ -141,8 +140,6 @@ var ofOmega = []Alternative{
 	{Name: "time-embedding", About: "I2", Set: []string{"g-time=embedding"}},
 	{Name: "clip-exponent", About: "I2", Set: []string{"clip=exp1"}, Text: "omega at most e"},
 	{Name: "clip-none", About: "I2", Set: []string{"clip=none"}},
-	{Name: "conditional", About: "I2", Text: "`ours-conditional`: omega(x,y) / omega(x) instead of omega(x,y)",
-		Series: []string{"ours-conditional"}, Column: "ours"},
 	{Name: "method1", About: "I13", Set: []string{"method=method1"}},
 	{Name: "window-5", About: "I8",
 		Set: []string{"window=5"}, Text: "the last 5 steps count as current", Series: onlyStandard},

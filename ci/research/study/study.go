@@ -138,11 +138,6 @@ func (p *plan) addRows(names []string) error {
 			return usage.Errorf("row %s of %s: %w", a.Name, p.Key, err)
 		}
 		why := ""
-		for _, name := range row.Panel.Series {
-			if err := row.Settings.CheckSeries(name, row.Measure); err != nil {
-				why = err.Error()
-			}
-		}
 		if row.isDefault() && !a.Literal {
 			why = "it is the default here"
 		} else if a.Slow != "" && len(names) == 0 {

@@ -221,27 +221,18 @@ func TestStudyOverrides(t *testing.T) {
 	}
 }
 
-// TestUnfitLearner: a row whose learner does not fit the settings is left out, with the reason.
-func TestUnfitLearner(t *testing.T) {
-	all, err := plans(catalog, Tables(), Options{Rows: []string{"conditional"},
-		Options: lab.Options{Scale: "tiny", Panels: []string{"gaussian"}, Overrides: []string{"g-label=false"}}})
-	if err != nil || len(all[0].Rows) > 0 || !strings.Contains(all[0].Left[0].Why, "needs a g that sees the label") {
-		t.Errorf("%+v, %v", all, err)
-	}
-}
-
 var clipNone = Alternative{Name: "clip-none", About: "I2", Set: []string{"clip=none"}}
 
 // TestStudy: every run is computed once. A row has the learners that it can change, and the default's Everything if
-// that is the same. A row about a learner that has no column shows it in the named one. The second call computes
+// that is the same. The second call computes
 // nothing and writes the same bytes.
 func TestStudy(t *testing.T) {
 	w, tables, o := newStudy(t)
-	o.Rows = []string{"clip-none", "linear", "conditional"}
+	o.Rows = []string{"clip-none", "linear"}
 	made, report, err := Make(t.Context(), w.Lab, tables, o)
 	demand.NoError(t, err)
-	// For each of 2 seeds: 6 learners by default, ours and exact without clip, 5 with the linear classifier, and one.
-	if report.Computed != 2*(6+2+5+1) || report.Cached != 0 {
+	// For each of 2 seeds: 6 learners by default, ours and exact without clip, and 5 with the linear classifier.
+	if report.Computed != 2*(6+2+5) || report.Cached != 0 {
 		t.Errorf("computed %d runs, %d were stored", report.Computed, report.Cached)
 	}
 	var learners []string
@@ -253,7 +244,7 @@ func TestStudy(t *testing.T) {
 		}
 	}
 	want := []string{": everything exact finetune ours recent standard", "true", "clip-none: everything exact ours",
-		"false", "conditional: everything ours", "false", "linear: everything exact finetune ours recent", "true"}
+		"false", "linear: everything exact finetune ours recent", "true"}
 	if !slices.Equal(learners, want) {
 		t.Errorf("learners %q,\nwant %q", learners, want)
 	}
@@ -261,16 +252,10 @@ func TestStudy(t *testing.T) {
 	if a, b := rows[0].Results["everything"], rows[1].Results["everything"]; !reflect.DeepEqual(a, b) {
 		t.Errorf("Everything is %v by default and %v with another clip", a, b)
 	}
-	for i, row := range rows {
-		ours, conditional := row.Results["ours"], row.Name == "conditional"
-		if conditional != (ours.Series == "ours-conditional") || row.Defaults {
-			t.Errorf("row %d, %s, has the learner %s in the column of Ours", i, row.Name, ours.Series)
-		}
-	}
 	checkStudyFiles(t, w, o)
 	written := demand.Read(t, filepath.Join(o.Out, "README.md"))
 	_, again, err := Make(t.Context(), w.Lab, tables, o)
-	if err != nil || again.Computed != 0 || again.Cached != 28 {
+	if err != nil || again.Computed != 0 || again.Cached != 26 {
 		t.Errorf("the second call computed %d runs, %d were stored, %v", again.Computed, again.Cached,
 			err)
 	}
@@ -283,9 +268,8 @@ func TestStudy(t *testing.T) {
 func checkStudyFiles(t *testing.T, w *bench, o Options) {
 	t.Helper()
 	demand.Words(t, string(demand.Read(t, filepath.Join(o.Out, "README.md"))), "# What the alternatives", "3 steps (1, 3, 5) of 7",
-		"Seeds 0, 1;", "`clip=none`", "`network=linear`", "| setting | about | Everything |", "N = 30 samples",
-		"| `ours-conditional`: omega(x,y) / omega(x) instead of omega(x,y) | I2 | | | |")
-	if rows := tableOf(t, o.Out); len(rows) != 2*3*(6+3+5+2) {
+		"Seeds 0, 1;", "`clip=none`", "`network=linear`", "| setting | about | Everything |", "N = 30 samples")
+	if rows := tableOf(t, o.Out); len(rows) != 2*3*(6+3+5) {
 		t.Errorf("the table has %d rows", len(rows))
 	}
 	demand.Words(t, w.stdout.String(), "Drifting Gaussian", "clip=none", filepath.Join(o.Out, "README.md"))

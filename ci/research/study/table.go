@@ -27,7 +27,7 @@ type row struct {
 	Alternative
 	Steps    []int
 	OwnBase  bool                          // the base has its own runs
-	Results  map[string]figures.SummaryRow // by column, so by learner
+	Results  map[string]figures.SummaryRow // by learner
 	Lacking  []string                      // learners without a finished run
 	Defaults bool                          // none of its settings differs from the default
 }
@@ -75,11 +75,10 @@ func summarise(c claims.Collected, r row, compared []figures.Row) row {
 	}
 	if summary, err := figures.Table(rows, c.Key, c.Shown().String(), base); err == nil {
 		for _, s := range summary.Rows {
-			r.Results[r.column(s.Series)] = s
+			r.Results[s.Series] = s
 		}
 	}
 	for _, name := range c.Series {
-		name = r.column(name)
 		if _, ok := r.Results[name]; !ok {
 			r.Lacking = append(r.Lacking, name)
 		}
@@ -94,14 +93,6 @@ func renamed(rows []figures.Row, panel, series string) []figures.Row {
 		out[i].Panel, out[i].Series = panel, series
 	}
 	return out
-}
-
-// column names the column that shows a learner.
-func (r row) column(series string) string {
-	if r.Column != "" && series == r.Series[len(r.Series)-1] {
-		return r.Column
-	}
-	return series
 }
 
 // command returns the command that makes one table again.
