@@ -61,8 +61,6 @@ func TestErrors(t *testing.T) {
 		{[]string{"pretrain", "--epochs", "1"}, 1, []string{"full CIFAR-10", "TVPS_DATA"}},
 		{[]string{"verify", "--judged", "--seeds", "0"}, 2, []string{"leave out --judged"}},
 		{[]string{"verify", "--tables", s.tmp}, 2, []string{"has no run of a drawn figure"}},
-		{[]string{"verify", "--readme", file}, 2, []string{"--readme", file, "<!-- claims:begin -->"}},
-		{[]string{"verify", "--gallery", s.tmp}, 2, []string{"--gallery", "README.md"}},
 		{slices.Concat([]string{"verify"}, noRun), 1, []string{belowFile, "--out"}},
 		{[]string{"verify", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"status", "fig1", "--results", file}, 1, []string{file, "is a file"}},

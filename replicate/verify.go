@@ -22,8 +22,7 @@ import (
 // verifyFlags are the flags of verify.
 type verifyFlags struct {
 	figureFlags
-	json            bool
-	readme, gallery string
+	json bool
 }
 
 func verifyCommand(c lab.Catalog) *cobra.Command {
@@ -43,24 +42,10 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "verify.json"),
 		"output file of the table as JSON")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "print the table as JSON")
-	cmd.Flags().StringVar(&flags.readme, "readme", "",
-		"file whose table of claims is rewritten, between the lines <!-- claims:begin --> and <!-- claims:end -->")
-	cmd.Flags().StringVar(&flags.gallery, "gallery", "",
-		"folder of figures whose README.md is rewritten between <!-- gallery:begin --> and <!-- gallery:end -->")
 	return cmd
 }
 
 func (f *verifyFlags) run(cmd *cobra.Command) error {
-	if f.readme != "" {
-		if err := lab.CheckBlock(f.readme, "claims"); err != nil {
-			return usage.Errorf("--readme: %w", err)
-		}
-	}
-	if f.gallery != "" {
-		if err := lab.CheckBlock(filepath.Join(f.gallery, "README.md"), "gallery"); err != nil {
-			return usage.Errorf("--gallery: %w", err)
-		}
-	}
 	l, o, err := f.open(cmd)
 	if err != nil {
 		return err
@@ -69,26 +54,8 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if stored, _ := v.Stored(); stored == 0 && f.readme+f.gallery != "" {
-		return fmt.Errorf("nothing is stored at the scale %s, so the verdicts in %s are kept: judge by the gallery's tables "+
-			"with --tables figures/gallery, or compute the runs with `%s`", v.Scale, cmp.Or(f.readme, f.gallery), v.All())
-	}
 	if err := lab.WriteJSON(f.out, v); err != nil {
 		return err
-	}
-	if f.readme != "" {
-		trained, err := lab.Trained(filepath.Join(filepath.Dir(f.readme), "figures", "gallery"))
-		if err != nil {
-			return err
-		}
-		if err := lab.RewriteBlock(f.readme, "claims", v.Summary(trained)); err != nil {
-			return err
-		}
-	}
-	if f.gallery != "" {
-		if err := f.catalog.WriteGallery(v, f.gallery); err != nil {
-			return err
-		}
 	}
 	return f.print(cmd, v)
 }

@@ -2,10 +2,7 @@ package lab
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,27 +32,14 @@ func (l *Lab) Verify(ctx context.Context, o Options) (claims.Verification, error
 	return v, nil
 }
 
-// WriteGallery rewrites the block "gallery" of the README.md in a folder of figures, with the pictures in that folder.
-func (c Catalog) WriteGallery(v claims.Verification, dir string) error {
-	trained, err := Trained(dir)
-	if err != nil {
-		return err
+// Pictures lists the pictures in a figure's folder below dir, relative to dir, without films.
+func Pictures(dir, figure string) []string {
+	var out []string
+	entries, _ := os.ReadDir(filepath.Join(dir, figure)) // sorted by name; none without the folder
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) == ".svg" && !strings.HasSuffix(entry.Name(), "-film.svg") {
+			out = append(out, figure+"/"+entry.Name())
+		}
 	}
-	return RewriteBlock(filepath.Join(dir, "README.md"), "gallery", v.Gallery(c.Figures, dir, trained))
-}
-
-// Trained reads the verdicts of a gallery's folder "medium"; nil if there is none.
-func Trained(dir string) (trained *claims.Verification, err error) {
-	file := filepath.Join(dir, "medium", "verify.json")
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &trained)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return trained, nil
+	return out
 }

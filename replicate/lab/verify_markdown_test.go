@@ -3,6 +3,7 @@ package lab
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -33,21 +34,23 @@ var (
 	medium  = filepath.Join(gallery, "medium")
 )
 
+var update = flag.Bool("update", false, "rewrite the generated parts of README.md and the gallery's pages")
+
 // TestGeneratedTables: the tables in README.md and in the gallery are those of the committed results.
 func TestGeneratedTables(t *testing.T) {
 	v, trained := committed(t, gallery), committed(t, medium)
-	command := strings.Replace(v.Command, "verify",
-		"verify --tables figures/gallery --out figures/gallery/verify.json --readme README.md --gallery figures/gallery", 1)
 	for _, c := range []struct{ file, block, want string }{
-		{filepath.Join("..", "..", "README.md"), "claims", v.Summary(&trained)},
-		{filepath.Join(gallery, "README.md"), "gallery", v.Gallery(testCatalog.Figures, gallery, &trained)},
-		{filepath.Join(medium, "README.md"), "gallery", trained.Gallery(testCatalog.Figures, medium, nil)},
+		{filepath.Join("..", "..", "README.md"), "claims", summary(v, &trained)},
+		{filepath.Join(gallery, "README.md"), "gallery", galleryText(v, testCatalog.Figures, gallery, &trained)},
+		{filepath.Join(medium, "README.md"), "gallery", galleryText(trained, testCatalog.Figures, medium, nil)},
 		{filepath.Join("..", "README.md"), "figures", figureTable(testCatalog.Figures)},
 	} {
-		text := demand.Read(t, c.file)
-		if got, err := Block(text, c.block); err != nil || got != c.want {
-			t.Errorf("%s, block %s: it differs (%v). `%s` makes the blocks claims and gallery; it must be\n%s",
-				c.file, c.block, err, command, c.want)
+		if *update {
+			demand.NoError(t, RewriteBlock(c.file, c.block, c.want))
+		}
+		if got, err := Block(demand.Read(t, c.file), c.block); err != nil || got != c.want {
+			t.Errorf("%s, block %s: it differs (%v). `go test ./replicate/lab -run Generated -update` rewrites it; it must be\n%s",
+				c.file, c.block, err, c.want)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func found(gallery string, number int, panels ...string) error {
 	state := v.Figures[at]
 	fig := v.Shown(declared, state.Command)
 	showAnswer(fig)
-	for _, picture := range claims.Pictures(gallery, state.Name) {
+	for _, picture := range lab.Pictures(gallery, state.Name) {
 		panel := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(picture), state.Name+"-"), ".svg")
 		if len(panels) > 0 && !slices.Contains(panels, panel) {
 			continue

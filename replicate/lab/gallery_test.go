@@ -1,15 +1,18 @@
-package claims
+package lab
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"tvps/figures"
+	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 )
+
+// The generated parts of README.md and of the gallery's pages: TestGeneratedTables compares them with the committed
+// verdicts, and writes them with -update.
 
 // cell escapes a text for a cell: bars, HTML and emphasis.
 func cell(text string) string {
@@ -18,7 +21,7 @@ func cell(text string) string {
 
 // with returns the table with the claims of trained figures instead of its own about them, and a note that says so. The
 // note is empty where trained is nil.
-func (v Verification) with(trained *Verification) (all Verification, note string) {
+func with(v claims.Verification, trained *claims.Verification) (all claims.Verification, note string) {
 	if trained == nil {
 		return v, ""
 	}
@@ -37,10 +40,10 @@ func (v Verification) with(trained *Verification) (all Verification, note string
 	return all, fmt.Sprintf(" Figures %s are counted at the scale %s.", strings.Join(numbers, ", "), trained.Scale)
 }
 
-// Summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and its claims by
-// verdict. The line above it counts all. trained is as for Gallery: its figures are shown and counted at its scale.
-func (v Verification) Summary(trained *Verification) string {
-	all, _ := v.with(trained)
+// summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and its claims by
+// verdict. The line above it counts all. trained is as for galleryText: its figures are shown and counted at its scale.
+func summary(v claims.Verification, trained *claims.Verification) string {
+	all, _ := with(v, trained)
 	rows := [][]string{make([]string, 4)} // without a head
 	for row := range slices.Chunk(v.Figures, 4) {
 		var cells []string
@@ -52,11 +55,11 @@ func (v Verification) Summary(trained *Verification) string {
 			_, subject, _ := strings.Cut(f.Title, ": ")
 			cells = append(cells, fmt.Sprintf(`[<img src="figures/gallery/%s/%s-a.svg" width="170" alt="">`+
 				"<br>%d: %s](figures/gallery/README.md#%s)<br>%s",
-				folder, f.Name, f.Number, cell(subject), anchor(f.Title), withoutNumber(Show(all.Of(f.Name), noPanels).Tally)))
+				folder, f.Name, f.Number, cell(subject), anchor(f.Title), withoutNumber(claims.Show(all.Of(f.Name), noPanels).Tally)))
 		}
 		rows = append(rows, cells)
 	}
-	return fmt.Sprintf("**%s.**\n\n%s", Total(all.Claims), figures.Markdown(rows))
+	return fmt.Sprintf("**%s.**\n\n%s", claims.Total(all.Claims), figures.Markdown(rows))
 }
 
 // withoutNumber is a tally without the number of all claims.
@@ -70,14 +73,14 @@ func withoutNumber(tally string) string {
 // noPanels is for Show where no command is printed.
 func noPanels(string) string { return "" }
 
-// Gallery returns the text of a gallery in Markdown: for each figure the sentence that answers its question, its
+// galleryText returns the text of a gallery in Markdown: for each figure the sentence that answers its question, its
 // pictures in the folder dir, the command that makes it, and its claims, folded. trained, if it is not nil, judges some
 // of the figures at the scale medium, whose gallery is the folder "medium". These figures come first, and link to their
 // claims there; the figure of v is folded, without its claims.
-func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Verification) string {
+func galleryText(v claims.Verification, declared []paper.Figure, dir string, trained *claims.Verification) string {
 	var b strings.Builder
-	all, note := v.with(trained)
-	fmt.Fprintf(&b, "%s. %s%s Made by `%s`.\n", Total(all.Claims), strings.Join(all.Basis(), " "), note, v.Command)
+	all, note := with(v, trained)
+	fmt.Fprintf(&b, "%s. %s%s Made by `%s`.\n", claims.Total(all.Claims), strings.Join(all.Basis(), " "), note, v.Command)
 	first := map[string]int{} // the first figure with a caption, by it
 	for i, f := range v.Figures {
 		at := slices.IndexFunc(declared, func(d paper.Figure) bool { return d.Number == f.Number })
@@ -93,21 +96,21 @@ func (v Verification) Gallery(declared []paper.Figure, dir string, trained *Veri
 			first[caption] = f.Number
 		}
 		if trained == nil || len(trained.Of(f.Name)) == 0 {
-			fmt.Fprintf(&b, "%s\n\n%s", v.section(i, shown.Answer, caption, dir, f.Name), folded(shown))
+			fmt.Fprintf(&b, "%s\n\n%s", section(v, i, shown.Answer, caption, dir, f.Name), folded(shown))
 			continue
 		}
-		larger := slices.IndexFunc(trained.Figures, func(s State) bool { return s.Number == f.Number })
+		larger := slices.IndexFunc(trained.Figures, func(s claims.State) bool { return s.Number == f.Number })
 		judged := trained.Shown(declared[at], "")
 		fmt.Fprintf(&b, "%s [%s](medium/README.md#%s).\n\n"+
 			"<details><summary>At the scale %s, where agents are trained for less time</summary>\n\n%s\n\n</details>\n",
-			trained.section(larger, judged.Answer, caption, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title),
-			v.Scale, v.section(i, shown.Answer, "", dir, f.Name))
+			section(*trained, larger, judged.Answer, caption, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title),
+			v.Scale, section(v, i, shown.Answer, "", dir, f.Name))
 	}
 	return b.String()
 }
 
 // section is the text of a figure, whose files lie in a folder, without its claims.
-func (v Verification) section(i int, answer []figures.Answer, caption, dir, folder string) string {
+func section(v claims.Verification, i int, answer []figures.Answer, caption, dir, folder string) string {
 	var b strings.Builder
 	for i, a := range answer {
 		if i > 0 {
@@ -154,16 +157,4 @@ func anchor(title string) string {
 		return -1
 	}, strings.ToLower(title))
 	return strings.ReplaceAll(kept, " ", "-")
-}
-
-// Pictures lists the pictures in a figure's folder below dir, relative to dir, without films.
-func Pictures(dir, figure string) []string {
-	var out []string
-	entries, _ := os.ReadDir(filepath.Join(dir, figure)) // sorted by name; none without the folder
-	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) == ".svg" && !strings.HasSuffix(entry.Name(), "-film.svg") {
-			out = append(out, figure+"/"+entry.Name())
-		}
-	}
-	return out
 }
