@@ -15,12 +15,6 @@ import (
 	"tvps/replicate/runs"
 )
 
-// Formats of the table of export.
-const (
-	asCSV     = "csv"     // with a header; an unknown value is an empty field
-	asParquet = "parquet" // typed columns, dictionaries for text, zstd; an unknown value is null
-)
-
 // measurement is one line of the table.
 type measurement struct {
 	runs.Row
@@ -36,10 +30,10 @@ type exported struct {
 	problems   []error // unreadable and damaged files, each a sentence: not in the table
 }
 
-// exportRuns writes the rows of all finished runs of a folder as one table in long form: sorted by experiment, learner,
-// seed and ID, and within a run in its own order. Equal runs give equal bytes. Errors: a folder that cannot be listed,
-// a writer that fails, or ctx cancelled.
-func exportRuns(ctx context.Context, store *runs.Store, w io.Writer, format string) (out exported, err error) {
+// exportRuns writes the rows of all finished runs of a folder as one table in long form, CSV or Parquet: sorted by
+// experiment, learner, seed and ID, and within a run in its own order. Equal runs give equal bytes. Errors: a folder
+// that cannot be listed, a writer that fails, or ctx cancelled.
+func exportRuns(ctx context.Context, store *runs.Store, w io.Writer, parquet bool) (out exported, err error) {
 	specs, problems, err := store.Finished()
 	if err != nil {
 		return out, err
@@ -70,7 +64,7 @@ func exportRuns(ctx context.Context, store *runs.Store, w io.Writer, format stri
 	unfinished = slices.DeleteFunc(unfinished, func(spec runs.Spec) bool { return finished[spec.ID()] })
 	out.runs, out.rows, out.unfinished = len(finished), len(rows), len(unfinished)
 	columns := columnsOf(rows)
-	if format == asCSV {
+	if !parquet {
 		return out, writeCSV(w, columns, len(rows))
 	}
 	p := table.NewParquetWriter(w)

@@ -60,7 +60,7 @@ func TestExportedCSV(t *testing.T) {
 		line("toy,ours,10,3,accuracy,0.3333333333333333", ours10, name, ",c0ffee,false") +
 		line(`toy,ours,10,3,"loss, ""é""",5e-324`, ours10, name, ",c0ffee,false")
 	var got bytes.Buffer
-	done, err := exportRuns(t.Context(), store, &got, asCSV)
+	done, err := exportRuns(t.Context(), store, &got, false)
 	if err != nil || got.String() != want {
 		t.Errorf("%v, got\n%s\nwant\n%s", err, &got, want)
 	}
@@ -73,7 +73,7 @@ func TestExportedCSV(t *testing.T) {
 func TestExportedParquet(t *testing.T) {
 	store, _, _, _ := difficult(t)
 	var file bytes.Buffer
-	_, err := exportRuns(t.Context(), store, &file, asParquet)
+	_, err := exportRuns(t.Context(), store, &file, true)
 	demand.NoError(t, err)
 	read, err := table.Read("t.parquet", bytes.NewReader(file.Bytes()), int64(file.Len()), table.Options{})
 	demand.NoError(t, err)
@@ -95,11 +95,11 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestExportFails(t *testing.T) {
 	store, _, _, _ := difficult(t)
-	for _, format := range []string{asCSV, asParquet} {
-		_, err := exportRuns(t.Context(), store, full{}, format)
+	for _, parquet := range []bool{false, true} {
+		_, err := exportRuns(t.Context(), store, full{}, parquet)
 		demand.Error(t, err, "disk full")
-		if _, err := exportRuns(demand.Cancelled(), store, full{}, format); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", format, err)
+		if _, err := exportRuns(demand.Cancelled(), store, full{}, parquet); !errors.Is(err, context.Canceled) {
+			t.Errorf("Parquet %v: %v", parquet, err)
 		}
 	}
 }

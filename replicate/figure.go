@@ -34,7 +34,7 @@ type figureFlags struct {
 	scale, seeds, backend, results, out, tables, trace string
 	panels, series, sets                               []string
 	stride, workers                                    int
-	judged, showConfig, stored, compact, verbose       bool
+	judged, showConfig, stored, compact                bool
 	noDraw                                             bool
 	only                                               string // of a worker: see registerWorker
 }
@@ -81,7 +81,6 @@ func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 	f.registerMaking(cmd, figure.Name())
 	f.registerStored(cmd)
 	f.registerWorker(cmd)
-	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print whole tables, and every part of each claim")
 	cmd.Flags().StringVar(&f.trace, "trace", "",
 		"file for a trace of runs, steps and trainings; show it with go tool trace FILE (default: none)")
 	cmd.Flags().BoolVar(&f.showConfig, "show-config", false,
@@ -159,7 +158,7 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 		return lab.Options{}, err
 	}
 	o := lab.Options{Scale: scale, Panels: f.panels, Seeds: seeds, Learners: f.series, Overrides: f.sets,
-		Workers: f.workers, Out: f.out, Compact: f.compact, Verbose: f.verbose}
+		Workers: f.workers, Out: f.out, Compact: f.compact}
 	if f.stride != 0 {
 		if slices.ContainsFunc(f.sets, func(set string) bool { return strings.HasPrefix(set, "stride=") }) {
 			return lab.Options{}, usage.Errorf("--stride and --set stride= name two strides: leave one out")

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"tvps/data/artifact"
@@ -15,7 +15,7 @@ import (
 )
 
 // exportFlags are the flags of export.
-type exportFlags struct{ format, folder, out string }
+type exportFlags struct{ folder, out string }
 
 func exportCommand() *cobra.Command {
 	var e exportFlags
@@ -29,19 +29,13 @@ func exportCommand() *cobra.Command {
 			return e.run(cmd)
 		},
 	}
-	cmd.Flags().StringVar(&e.format, "format", "",
-		"format of the table: csv or parquet (default: parquet if --out ends in .parquet, otherwise csv)")
 	cmd.Flags().StringVar(&e.folder, "results", "results", "folder of the runs")
-	cmd.Flags().StringVar(&e.out, "out", "",
-		"output file, - for standard output (default: - for csv, results.parquet for parquet)")
+	cmd.Flags().StringVar(&e.out, "out", "-", "output file, Parquet if it ends in .parquet, otherwise CSV; - for standard output")
 	return cmd
 }
 
 func (e *exportFlags) run(cmd *cobra.Command) error {
-	if err := e.resolve(); err != nil {
-		return usage.Error(err)
-	}
-	if err := keepForeign(cmd, e.out, "--out", exportedNames()...); err != nil {
+	if err := cmp.Or(usage.File(e.out), keepForeign(cmd, e.out, "--out", exportedNames()...)); err != nil {
 		return err
 	}
 	ctx, stdout, stderr := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -51,7 +45,7 @@ func (e *exportFlags) run(cmd *cobra.Command) error {
 	}
 	var done exported
 	write := func(w io.Writer) (err error) {
-		done, err = exportRuns(ctx, store, w, e.format)
+		done, err = exportRuns(ctx, store, w, strings.HasSuffix(e.out, ".parquet"))
 		return err
 	}
 	if e.out == "-" {
@@ -63,24 +57,6 @@ func (e *exportFlags) run(cmd *cobra.Command) error {
 		fmt.Fprintf(stderr, "Unfinished runs, not in the table: %d\n", done.unfinished)
 	}
 	return printProblems(stderr, done.problems, err, "left out of the table")
-}
-
-// resolve fills in the defaults. Errors: an unknown format, or a file that is a folder.
-func (e *exportFlags) resolve() error {
-	if e.format == "" {
-		e.format = asCSV
-		if strings.HasSuffix(e.out, ".parquet") {
-			e.format = asParquet
-		}
-	}
-	if formats := []string{asCSV, asParquet}; !slices.Contains(formats, e.format) {
-		return fmt.Errorf("--format %s is not one of %s; did you mean %q?",
-			e.format, strings.Join(formats, ", "), usage.Nearest(e.format, formats))
-	}
-	if e.out == "" {
-		e.out = map[string]string{asCSV: "-", asParquet: "results.parquet"}[e.format]
-	}
-	return usage.File(e.out)
 }
 
 // writeFile calls write with a temporary file and renames it to path once it is complete. An existing path that is no

@@ -39,7 +39,7 @@ func (f *figureFlags) registerWorker(cmd *cobra.Command) {
 
 // checkWorker returns a usage error if the flags of a worker do not fit together.
 func (f *figureFlags) checkWorker(cmd *cobra.Command) error {
-	for _, name := range []string{"stored", "tables", "out", "compact", "verbose"} {
+	for _, name := range []string{"stored", "tables", "out", "compact"} {
 		if f.noDraw && cmd.Flags().Changed(name) {
 			return usage.Errorf("--%s is for drawing, and --no-draw draws nothing: leave out one of them", name)
 		}

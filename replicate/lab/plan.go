@@ -26,7 +26,6 @@ type Options struct {
 	Workers    int      // number of parallel runs
 	Out        string   // folder for pages, pictures, tables and claims
 	Compact    bool     // write one picture a panel and compressed tables, no page, as the gallery has them
-	Verbose    bool     // print whole tables and all parts of claims
 }
 
 // Panels resolves the options of a figure into the settings of the chosen panels, without runs. All its errors are

@@ -17,16 +17,9 @@ import (
 const TinyNote = "The scale tiny checks the program, not the paper: no claim is judged."
 
 // print writes a figure to the terminal: a line for each panel with the means of its series, a line for each claim, and
-// where the page is, or the folder of a figure without one. With o.Verbose it writes whole tables and all parts of
-// claims.
+// where the page is, or the folder of a figure without one.
 func (l *Lab) print(o Options, r *Result) error {
-	write := l.printLines
-	if o.Verbose {
-		write = l.printAll
-	}
-	if err := write(r); err != nil {
-		return err
-	}
+	l.printLines(r)
 	what := "Page"
 	if o.Compact {
 		what = "Files"
@@ -44,7 +37,7 @@ func (o Options) made() string {
 }
 
 // printLines writes panels and claims, a line each.
-func (l *Lab) printLines(r *Result) error {
+func (l *Lab) printLines(r *Result) {
 	width := l.width()
 	line := func(text string) { fmt.Fprintln(l.Stdout, cut(text, width)) }
 	line(r.Figure.Title)
@@ -72,27 +65,12 @@ func (l *Lab) printLines(r *Result) error {
 		}
 		line(verdict + text)
 	}
-	return nil
 }
 
 // signs show a verdict at a glance.
 var signs = map[string]string{
 	string(claims.Holds): "+", string(claims.Partly): "~", string(claims.DoesNotHold): "-",
 	string(claims.NoDifference): "=", string(claims.Undecided): "?", string(claims.NotRun): ".", "not judged": ".",
-}
-
-// printAll writes tables and verdicts.
-func (l *Lab) printAll(r *Result) error {
-	for _, t := range r.Figure.Tables {
-		if err := figures.PrintTable(l.Stdout, t); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintln(l.Stdout, r.Figure.Tally)
-	for _, c := range r.Claims[:len(r.Figure.Claims)] { // none at the scale tiny
-		fmt.Fprintln(l.Stdout, c)
-	}
-	return nil
 }
 
 // width is that of the terminal, or 120 where the output is none.
