@@ -32,11 +32,11 @@ func TestScales(t *testing.T) {
 
 // TestSeries: a measure takes the learners whose declarations fit it, and series that are declared for it alone.
 func TestSeries(t *testing.T) {
-	weighing := []string{"exact", "method1", "method2", "ours", "standard"}
+	weighing := []string{"exact", "exact-mixture", "method1", "method2", "mixture", "ours", "standard"}
 	for measure, want := range map[string][]string{
 		"":           Learners(),
 		MeasureScore: weighing,
-		MeasureMMD:   {"exact", "method1", "method2", "ours", "raw", "standard"},
+		MeasureMMD:   {"exact", "exact-mixture", "method1", "method2", "mixture", "ours", "raw", "standard"},
 		MeasureMean:  {"data"},
 	} {
 		m, err := measureOf(measure)

@@ -95,11 +95,12 @@ func (s Settings) others(t *testing.T, name string) []Settings {
 
 // TestIdentity: a setting is part of the identity of exactly those runs whose numbers it can change.
 func TestIdentity(t *testing.T) {
-	all := []string{"everything", "recent", "finetune", "ours", "standard", "exact", "pretrained", "metaweightnet"}
+	all := []string{"everything", "recent", "finetune", "ours", "mixture", "standard", "exact", "exact-mixture", "pretrained",
+		"metaweightnet"}
 	names := append([]string{"method1", "method2"}, all...)
-	weighted := []string{"ours", "standard"}
+	weighted := []string{"ours", "mixture", "standard"}
 	changes := map[string][]string{
-		"finetune-epochs": {"finetune"}, "clip": append([]string{"exact"}, weighted...),
+		"finetune-epochs": {"finetune"}, "clip": append([]string{"exact", "exact-mixture"}, weighted...),
 		"stride": nil, "first": nil, "stack": nil,
 		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted,
 		"g-time": weighted, "g-join": weighted, "g-start": weighted, "g-schedule": weighted, "g-frequencies": weighted, "g-rate": weighted,
