@@ -178,9 +178,14 @@ func TestEarlyStop(t *testing.T) {
 	}
 }
 
-// TestGradient: the gradient of a network is the slope of its mean loss.
+// TestGradient: the gradient of a network is the slope of its mean loss, with vector instructions and without.
 func TestGradient(t *testing.T) {
-	w := network{Dim: 2, Classes: 2, Codes: 3, Hidden: 4}
+	for _, hidden := range []int{4, vectorWidth} {
+		testGradient(t, network{Dim: 2, Classes: 2, Codes: 3, Hidden: hidden})
+	}
+}
+
+func testGradient(t *testing.T, w network) {
 	rng := random.New(1, "gradient")
 	random := func(n int) []float32 {
 		out := make([]float32, n)
@@ -192,8 +197,11 @@ func TestGradient(t *testing.T) {
 	var values, grad net.Values
 	for _, p := range w.params() {
 		values, grad = append(values, random(p.Size())), append(grad, make([]float32, p.Size()))
+		for i := range values[len(values)-1] {
+			values[len(values)-1][i] *= 2 / float32(math.Sqrt(float64(w.Hidden)))
+		}
 	}
-	table, codes := random(200*2), matrix(5, 3, random(15))
+	table, codes := random(200*2), newMatrix(5, 3, random(15))
 	var list []pair
 	for i := range int32(200) {
 		list = append(list, pair{i, i % 2, i % 5, (i / 5) % 5})

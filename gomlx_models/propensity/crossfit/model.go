@@ -8,8 +8,6 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
-
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // model is a fitted g of one kind: Ensemble networks for each fold.
@@ -159,13 +157,19 @@ func (m *model) rescale(o *Fitted, d *data, lanes []*lane, found *Diagnostics) {
 		a, b := m.average(k, d.table, codes, held)
 		own, other = append(own, a...), append(other, b...)
 	}
+	slope := func(scale float64) (sum float64) { // of the loss
+		for i := range own {
+			d := other[i] - own[i]
+			sum += d / (1 + math.Exp(-scale*d))
+		}
+		return sum
+	}
 	lo, hi := 0., 2.
-	for range 40 {
-		a, b := lo+(hi-lo)/3, hi-(hi-lo)/3
-		if meanLoss(own, other, a) <= meanLoss(own, other, b) {
-			hi = b
+	for range 24 {
+		if at := (lo + hi) / 2; slope(at) < 0 {
+			lo = at
 		} else {
-			lo = a
+			hi = at
 		}
 	}
 	m.scale = (lo + hi) / 2
@@ -189,7 +193,7 @@ func (m *model) rescale(o *Fitted, d *data, lanes []*lane, found *Diagnostics) {
 }
 
 // average is g of pairs at both times by the ensemble of a fold.
-func (m *model) average(fold int, table []float32, codes blas32.General, pairs []pair) (own, other []float64) {
+func (m *model) average(fold int, table []float32, codes matrix, pairs []pair) (own, other []float64) {
 	own, other = make([]float64, len(pairs)), make([]float64, len(pairs))
 	for _, member := range m.values {
 		a, b := m.evaluate(member[fold], table, codes, pairs)

@@ -2,11 +2,9 @@ package crossfit
 
 import (
 	"math"
+	"slices"
 
 	"tvps/gomlx_models/net"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // network is the shape of g: two hidden layers of rectified linear units, of which the first sees the numbers of a row,
@@ -45,87 +43,48 @@ type pair struct {
 // pass computes g of pairs, and its gradient. The first half of the rows of a layer is for the own times.
 type pass struct {
 	network
-	x, first, second    blas32.General // [n, Dim], [2n, Hidden], [2n, Hidden]
-	dX, dFirst, dSecond blas32.General // dX: of what x adds to the first layer
-	ofState, dState     blas32.General // what a time adds to the first layer, [states, Hidden]
-	g                   []float32      // [2n]
-}
-
-func matrix(rows, columns int, data []float32) blas32.General {
-	return blas32.General{Rows: rows, Cols: columns, Stride: max(1, columns), Data: data[:rows*columns]}
-}
-
-func row(m blas32.General, i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols] }
-
-// rows are those from..to-1 of a matrix.
-func rows(m blas32.General, from, to int) blas32.General {
-	return matrix(to-from, m.Cols, m.Data[from*m.Cols:to*m.Cols])
-}
-
-// product adds a b to c, or a' b, or a b', by parts that are so small that BLAS starts no goroutines for them: networks
-// train side by side.
-func product(transA, transB blas.Transpose, a, b, c blas32.General) {
-	const most = 128
-	for from := 0; from < a.Rows; from += most {
-		to := min(from+most, a.Rows)
-		if transA == blas.Trans {
-			blas32.Gemm(transA, transB, 1, rows(a, from, to), rows(b, from, to), 1, c)
-		} else {
-			blas32.Gemm(transA, transB, 1, rows(a, from, to), b, 1, rows(c, from, to))
-		}
-	}
-}
-
-// resize makes room for n pairs and so many states.
-func (p *pass) resize(n, states int) {
-	room := func(m *blas32.General, rows, columns int) {
-		if cap(m.Data) < rows*columns {
-			m.Data = make([]float32, rows*columns)
-		}
-		*m = matrix(rows, columns, m.Data[:cap(m.Data)])
-	}
-	room(&p.x, n, p.Dim)
-	room(&p.dX, n, p.Hidden)
-	for _, m := range []*blas32.General{&p.first, &p.second, &p.dFirst, &p.dSecond} {
-		room(m, 2*n, p.Hidden)
-	}
-	room(&p.ofState, states, p.Hidden)
-	room(&p.dState, states, p.Hidden)
-	p.g = append(p.g[:0], make([]float32, 2*n)...)
+	x, first, second    matrix    // [n, Dim], [2n, Hidden], [2n, Hidden]
+	dX, dFirst, dSecond matrix    // dX: of what x adds to the first layer
+	ofState, dState     matrix    // what a time adds to the first layer, [states, Hidden]
+	back                []float32 // the second layer, transposed
+	g                   []float32 // [2n]
 }
 
 // forward computes g of pairs. table: [rows, Dim]; states: the codes of the times that pairs name.
-func (p *pass) forward(v net.Values, table []float32, states blas32.General, pairs []pair) {
+func (p *pass) forward(v net.Values, table []float32, states matrix, pairs []pair) {
 	n, h := len(pairs), p.Hidden
-	p.resize(n, states.Rows)
-	clear(p.ofState.Data)
-	product(blas.NoTrans, blas.NoTrans, states, matrix(p.Codes, h, v[ofTime]), p.ofState)
+	p.x.resize(n, p.Dim)
+	p.first.resize(2*n, h)
+	p.second.resize(2*n, h)
+	p.ofState.resize(states.rows, h)
+	p.g = slices.Grow(p.g[:0], 2*n)[:2*n]
+	clear(p.ofState.data)
+	addProduct(p.ofState, states, newMatrix(p.Codes, h, v[ofTime]))
 	for i, q := range pairs {
-		copy(row(p.x, i), table[int(q.row)*p.Dim:])
-		own := row(p.first, i)
+		copy(p.x.row(i), table[int(q.row)*p.Dim:])
+		own := p.first.row(i)
 		copy(own, v[ofBias1])
 		if p.Classes > 0 {
-			for j, u := range v[ofLabel][int(q.label)*h : (int(q.label)+1)*h] {
+			for j, u := range v[ofLabel][int(q.label)*h:][:len(own)] {
 				own[j] += u
 			}
 		}
 	}
-	product(blas.NoTrans, blas.NoTrans, p.x, matrix(p.Dim, h, v[ofX]), rows(p.first, 0, n))
+	addProduct(p.first, p.x, newMatrix(p.Dim, h, v[ofX]))
 	for i, q := range pairs {
-		own, other := row(p.first, i), row(p.first, n+i)
-		a, b := row(p.ofState, int(q.own)), row(p.ofState, int(q.other))
+		own := p.first.row(i)
+		other, a, b := p.first.row(n + i)[:len(own)], p.ofState.row(int(q.own))[:len(own)], p.ofState.row(int(q.other))[:len(own)]
 		for j, u := range own {
 			own[j], other[j] = max(0, u+a[j]), max(0, u+b[j])
 		}
 	}
 	for i := range 2 * n {
-		copy(row(p.second, i), v[ofBias2])
+		copy(p.second.row(i), v[ofBias2])
 	}
-	product(blas.NoTrans, blas.NoTrans, p.first, matrix(h, h, v[ofLayer2]), p.second)
+	addProduct(p.second, p.first, newMatrix(h, h, v[ofLayer2]))
 	for i := range p.g {
-		sum := float32(0)
-		second := row(p.second, i)
-		for j, last := range v[ofLast] {
+		sum, second := float32(0), p.second.row(i)
+		for j, last := range v[ofLast][:len(second)] {
 			second[j] = max(0, second[j])
 			sum += second[j] * last
 		}
@@ -133,52 +92,65 @@ func (p *pass) forward(v net.Values, table []float32, states blas32.General, pai
 	}
 }
 
+// where is v for a positive u, and 0 for 0. A branch would be mispredicted every other time.
+func where(u, v float32) float32 {
+	return math.Float32frombits(math.Float32bits(v) & uint32(-int32(math.Float32bits(u))>>31))
+}
+
 // backward adds the gradient of the mean loss to grad, after forward.
-func (p *pass) backward(v net.Values, states blas32.General, pairs []pair, grad net.Values) {
+func (p *pass) backward(v net.Values, states matrix, pairs []pair, grad net.Values) {
 	n, h := len(pairs), p.Hidden
-	last, dLast := v[ofLast], grad[ofLast]
-	for i := range 2 * n {
-		slope := float32(1/(1+math.Exp(float64(p.g[i%n]-p.g[n+i%n])))) / float32(n) // of softplus(other - own)
-		if i < n {
-			slope = -slope
-		}
-		d := row(p.dSecond, i)
-		for j, u := range row(p.second, i) {
-			d[j] = 0
-			if u > 0 {
-				d[j] = slope * last[j]
-				dLast[j] += slope * u
-				grad[ofBias2][j] += d[j]
-			}
-		}
+	p.dX.resize(n, h)
+	p.dFirst.resize(2*n, h)
+	p.dSecond.resize(2*n, h)
+	p.dState.resize(states.rows, h)
+	for i := range n {
+		slope := float32(1/(1+math.Exp(float64(p.g[i]-p.g[n+i])))) / float32(n) // of softplus(other - own)
+		p.backLast(i, -slope, v, grad)
+		p.backLast(n+i, slope, v, grad)
 	}
-	product(blas.Trans, blas.NoTrans, p.first, p.dSecond, matrix(h, h, grad[ofLayer2]))
-	clear(p.dFirst.Data)
-	product(blas.NoTrans, blas.Trans, p.dSecond, matrix(h, h, v[ofLayer2]), p.dFirst)
-	clear(p.dState.Data)
+	addProduct(newMatrix(h, h, grad[ofLayer2]), p.first.transposed(), p.dSecond)
+	p.back = slices.Grow(p.back[:0], h*h)[:h*h]
+	for i, u := range v[ofLayer2] {
+		p.back[i%h*h+i/h] = u
+	}
+	clear(p.dFirst.data)
+	addProduct(p.dFirst, p.dSecond, newMatrix(h, h, p.back))
+	clear(p.dState.data)
 	for i, q := range pairs {
-		own, other, both := row(p.dFirst, i), row(p.dFirst, n+i), row(p.dX, i)
-		a, b := row(p.first, i), row(p.first, n+i)
-		dA, dB := row(p.dState, int(q.own)), row(p.dState, int(q.other))
+		both := p.dX.row(i)
+		own, other := p.dFirst.row(i)[:len(both)], p.dFirst.row(n + i)[:len(both)]
+		a, b := p.first.row(i)[:len(both)], p.first.row(n + i)[:len(both)]
+		dA, dB := p.dState.row(int(q.own))[:len(both)], p.dState.row(int(q.other))[:len(both)]
+		bias := grad[ofBias1][:len(both)]
 		for j := range both {
-			both[j] = 0
-			if a[j] > 0 {
-				both[j], dA[j] = own[j], dA[j]+own[j]
-			}
-			if b[j] > 0 {
-				both[j], dB[j] = both[j]+other[j], dB[j]+other[j]
-			}
-			grad[ofBias1][j] += both[j]
+			d, e := where(a[j], own[j]), where(b[j], other[j])
+			dA[j] += d
+			dB[j] += e
+			both[j] = d + e
+			bias[j] += both[j]
 		}
 		if p.Classes > 0 {
-			label := grad[ofLabel][int(q.label)*h : (int(q.label)+1)*h]
+			label := grad[ofLabel][int(q.label)*h:][:len(both)]
 			for j, d := range both {
 				label[j] += d
 			}
 		}
 	}
-	product(blas.Trans, blas.NoTrans, p.x, p.dX, matrix(p.Dim, h, grad[ofX]))
-	product(blas.Trans, blas.NoTrans, states, p.dState, matrix(p.Codes, h, grad[ofTime]))
+	addProduct(newMatrix(p.Dim, h, grad[ofX]), p.x.transposed(), p.dX)
+	addProduct(newMatrix(p.Codes, h, grad[ofTime]), states.transposed(), p.dState)
+}
+
+// backLast is the part of backward for the last layer of row i, of which g has the given slope.
+func (p *pass) backLast(i int, slope float32, v, grad net.Values) {
+	second := p.second.row(i)
+	d, last := p.dSecond.row(i)[:len(second)], v[ofLast][:len(second)]
+	dLast, bias := grad[ofLast][:len(second)], grad[ofBias2][:len(second)]
+	for j, u := range second {
+		d[j] = where(u, slope*last[j])
+		dLast[j] += slope * u
+		bias[j] += d[j]
+	}
 }
 
 // adam is the state of Adam (Kingma and Ba 2015) with decoupled weight decay.

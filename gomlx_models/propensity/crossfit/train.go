@@ -13,7 +13,6 @@ import (
 	"tvps/gomlx_models/propensity"
 
 	"golang.org/x/sync/errgroup"
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // data are rows as g of one kind sees them.
@@ -33,7 +32,7 @@ func (d *data) pair(at int, own, other int32) pair {
 }
 
 // states are the codes of times, and the state of each.
-func (o *Fitted) states(v View, times ...float64) (codes blas32.General, state []int32) {
+func (o *Fitted) states(v View, times ...float64) (codes matrix, state []int32) {
 	seen, byTime := map[string]int32{}, map[float64]int32{}
 	state = make([]int32, len(times))
 	for i, t := range times {
@@ -48,13 +47,13 @@ func (o *Fitted) states(v View, times ...float64) (codes blas32.General, state [
 			if at, ok = seen[key]; !ok {
 				at = int32(len(seen))
 				seen[key] = at
-				codes.Data = append(codes.Data, code...)
+				codes.data = append(codes.data, code...)
 			}
 			byTime[t] = at
 		}
 		state[i] = at
 	}
-	return matrix(len(seen), v.width(), codes.Data), state
+	return newMatrix(len(seen), v.width(), codes.data), state
 }
 
 // lane is what one network is trained on and tested with: positions of rows.
@@ -138,7 +137,7 @@ type learner struct {
 }
 
 // update makes one step on a minibatch.
-func (l *learner) update(d *data, codes blas32.General, batch []pair, rate, decay float64) {
+func (l *learner) update(d *data, codes matrix, batch []pair, rate, decay float64) {
 	for i := range batch {
 		batch[i] = l.next()
 	}
@@ -151,7 +150,7 @@ func (l *learner) update(d *data, codes blas32.General, batch []pair, rate, deca
 }
 
 // evaluate returns g at the own and the other time of pairs.
-func (w network) evaluate(v net.Values, table []float32, codes blas32.General, pairs []pair) (own, other []float32) {
+func (w network) evaluate(v net.Values, table []float32, codes matrix, pairs []pair) (own, other []float32) {
 	p := &pass{network: w}
 	for part := range slices.Chunk(pairs, evalRows) {
 		p.forward(v, table, codes, part)
