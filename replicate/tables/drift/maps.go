@@ -33,19 +33,26 @@ func (m *measurement) maps(progress func(share float64)) ([]Map, error) {
 		}
 	}
 	d := m.Data.Rows(rows)
-	kinds := []crossfit.Kind{crossfit.Covariate, crossfit.Joint, crossfit.Conditional}
+	kinds := []crossfit.Kind{crossfit.Covariate, crossfit.Joint}
 	out := []Map{{In: tables.InX}, {In: tables.InBoth}, {In: tables.InRule}}
 	if !m.Data.HasY() {
-		out = out[:1]
+		kinds, out = kinds[:1], out[:1]
 	}
 	for at, block := range m.Blocks {
 		progress(float64(at) / float64(len(m.Blocks)))
-		for i := range out {
-			w, err := m.g.WeightsOf(m.ctx, d, block.Last, crossfit.WeightOptions{Kind: kinds[i]})
+		var logs [][]float64
+		for _, kind := range kinds {
+			w, err := m.g.WeightsOf(m.ctx, d, block.Last, crossfit.WeightOptions{Kind: kind})
 			if err != nil {
 				return nil, err
 			}
-			out[i].add(w.LogOmega, of, len(m.Blocks))
+			logs = append(logs, w.LogOmega)
+		}
+		if len(logs) == 2 { // that of y given x
+			logs = append(logs, floats.SubTo(make([]float64, len(d.Time)), logs[1], logs[0]))
+		}
+		for i := range out {
+			out[i].add(logs[i], of, len(m.Blocks))
 		}
 	}
 	return out, nil
