@@ -37,22 +37,20 @@ func (l *linear) predict(ctx context.Context, t *Task, weights [][]float64) ([][
 	}
 	x, test := sparsely(t.Data.X, t.Data.Dim), sparsely(t.testX, t.Data.Dim)
 	// All start from the optimum of equal weights.
-	start, err := softmax(ctx, t, x, t.Equal(), make([]float64, (t.Data.Dim+1)*t.Data.Classes))
+	start, err := logistic(ctx, t, x, t.Equal(), make([]float64, (t.Data.Dim+1)*t.Data.Classes))
 	if err != nil {
 		return nil, err
 	}
 	err = each(ctx, len(weights), l.workers, func(ctx context.Context, i int) error {
-		beta, err := softmax(ctx, t, x, weights[i], start)
+		beta, err := logistic(ctx, t, x, weights[i], start)
 		if err != nil {
 			return err
 		}
 		for row := range t.test {
 			p := make([]float64, t.Data.Classes)
 			test.logits(beta, row, p)
-			logSoftmax(p)
-			for _, v := range p {
-				out[i] = append(out[i], math.Exp(v))
-			}
+			softmax(p)
+			out[i] = append(out[i], p...)
 		}
 		return nil
 	})
@@ -71,12 +69,15 @@ func (x *sparse) logits(beta []float64, row int, out []float64) {
 	}
 }
 
-// logSoftmax replaces logits by log probabilities.
-func logSoftmax(z []float64) {
-	total := floats.LogSumExp(z)
-	for k := range z {
-		z[k] -= total
+// softmax replaces logits by probabilities, and returns the log of the sum of their exponentials.
+func softmax(z []float64) float64 {
+	most, sum := floats.Max(z), 0.
+	for k, v := range z {
+		z[k] = math.Exp(v - most)
+		sum += z[k]
 	}
+	floats.Scale(1/sum, z)
+	return most + math.Log(sum)
 }
 
 // sparse is a table without its zeros, of which one-hot features are full.
@@ -107,8 +108,8 @@ func (x *sparse) row(i int) (at []int32, values []float64) {
 	return x.at[from:to], x.values[from:to]
 }
 
-// softmax minimises the penalised loss from a start: [classes, dim + 1].
-func softmax(ctx context.Context, t *Task, x *sparse, weight, start []float64) ([]float64, error) {
+// logistic minimises the penalised loss from a start: [classes, dim + 1].
+func logistic(ctx context.Context, t *Task, x *sparse, weight, start []float64) ([]float64, error) {
 	d, k := t.Data.Dim, t.Data.Classes
 	// Rows without weight are skipped once, not in every evaluation.
 	var rows []int
@@ -125,10 +126,9 @@ func softmax(ctx context.Context, t *Task, x *sparse, weight, start []float64) (
 		for _, i := range rows {
 			at, values := x.row(i)
 			x.logits(beta, i, z)
-			logSoftmax(z)
-			sum -= weight[i] * z[t.Data.Label[i]]
-			for c := range z {
-				e := math.Exp(z[c])
+			own := z[t.Data.Label[i]]
+			sum += weight[i] * (softmax(z) - own)
+			for c, e := range z {
 				if c == int(t.Data.Label[i]) {
 					e--
 				}

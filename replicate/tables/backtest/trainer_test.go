@@ -172,7 +172,7 @@ func TestLinear(t *testing.T) {
 	for i := range weight {
 		weight[i] = float64(i % 3)
 	}
-	beta, err := softmax(context.Background(), k, sparsely(k.Data.X, k.Data.Dim), weight, make([]float64, (k.Data.Dim+1)*2))
+	beta, err := logistic(context.Background(), k, sparsely(k.Data.X, k.Data.Dim), weight, make([]float64, (k.Data.Dim+1)*2))
 	demand.NoError(t, err)
 	loss := func(beta []float64) float64 {
 		d, sum := k.Data.Dim, 0.
