@@ -211,7 +211,7 @@ func (s *Stream) Encoded(encoder *table.Encoder, rows []int) (d crossfit.Table, 
 	if d.X, err = encoder.Encode(s.Table, rows); err != nil {
 		return d, err
 	}
-	d.Unit = s.unit()
+	d.Unit = s.Unit()
 	d.Dim, d.Time, d.Order = encoder.Dim(), loop.Pick(s.Times.Of(), rows), loop.Pick(s.order, rows)
 	d.Group = loop.Pick(s.Group, rows)
 	if s.Label != nil {
@@ -222,7 +222,7 @@ func (s *Stream) Encoded(encoder *table.Encoder, rows []int) (d crossfit.Table, 
 
 // TimeUnit names the unit of half-lives.
 func (s *Stream) TimeUnit() string {
-	switch unit := s.unit(); {
+	switch unit := s.Unit(); {
 	case unit != "":
 		return string(unit) + "s"
 	case s.Source.Bin != table.Bin{}:
@@ -231,8 +231,8 @@ func (s *Stream) TimeUnit() string {
 	return "units of time"
 }
 
-// unit is what Times counts since 1970; "" for blocks and plain numbers.
-func (s *Stream) unit() crossfit.Unit {
+// Unit is what Times counts since 1970; "" for blocks and plain numbers.
+func (s *Stream) Unit() crossfit.Unit {
 	if bin := s.Source.Bin; bin.Unit != "" || bin.Rows > 0 || bin.Blocks > 0 {
 		return crossfit.Unit(bin.Unit)
 	}

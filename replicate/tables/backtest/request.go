@@ -109,7 +109,11 @@ func Prepare(q Request) (*Job, error) {
 			"give a shorter --gap")
 	}
 	p.unit = unit(s.Times.Values)
-	p.rules = slices.DeleteFunc(q.rules(blocks, p.unit), func(r Rule) bool { return !q.has(r) })
+	recurs := q.Rules == nil && (q.Kinds == nil || slices.Contains(q.Kinds, crossfit.Joint)) &&
+		len(crossfit.Cycles(s.Unit(), s.Times.Values[:blocks])) > 0
+	p.rules = slices.DeleteFunc(q.rules(blocks, p.unit), func(r Rule) bool {
+		return !q.has(r) && !(recurs && r.Weightings[0].Season)
+	})
 	return p, nil
 }
 

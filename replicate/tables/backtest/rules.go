@@ -12,7 +12,9 @@ const leastBlocks = 8
 
 // builtIn are the rules for a number of blocks that lie unit apart in time. Half-lives are 1, 2, 4, ... blocks, and
 // windows 2, 4, 8, ..., up to half of the blocks; 64 and 32 at most. Forgetting includes none, which is uniform. The
-// members of a committee are the models that windows, forgetting and equal weights train anyway.
+// members of a committee are the models that windows, forgetting and equal weights train anyway. Seasons are equal
+// weights and forgetting of the blocks of one phase; where the calendar has cycles in the table
+// they take part unnamed.
 func builtIn(blocks int, unit float64) []Rule {
 	equal := []Weighting{{}}
 	var windows, lives, powers []Weighting
@@ -26,12 +28,18 @@ func builtIn(blocks int, unit float64) []Rule {
 		powers = append(powers, Weighting{Power: a})
 	}
 	members, forgetting := slices.Concat(windows, lives, equal), slices.Concat(lives, equal)
+	seasons := tables.Collect(forgetting, func(w Weighting) Weighting {
+		w.Season = true
+		return w
+	})
 	rules := []Rule{
 		{Name: Uniform, Weightings: equal},
 		{Name: Last, Weightings: []Weighting{{Window: 1}}},
 		{Name: Window, Weightings: windows},
 		{Name: Forgetting, Weightings: forgetting},
 		{Name: Committee, Weightings: members, mixes: true},
+		{Name: Season, Weightings: seasons[len(lives):], Extra: true},
+		{Name: Season + "-forgetting", Weightings: seasons, Extra: true},
 		{Name: "bagged", Weightings: forgetting, Extra: true, Train: bagged(forgetting, len(members))},
 		{Name: "power-law", Weightings: slices.Concat(powers, equal), Extra: true},
 	}

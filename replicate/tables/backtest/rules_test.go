@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tvps/ci/demand"
+	"tvps/data/random"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
@@ -120,6 +122,30 @@ func TestAllRules(t *testing.T) {
 	rules = slices.DeleteFunc(rules, func(r Rule) bool { return r.Extra })
 	if n := len(weightings(rules)); n != 1+1+3+4+3*(1+4) {
 		t.Errorf("%d weightings of 20 blocks", n)
+	}
+}
+
+// TestSeason: where the rule from x to y turns round at weekends, days of the same phase predict it, and the
+// rule takes part without being named.
+func TestSeason(t *testing.T) {
+	text, rng := strings.Builder{}, random.New(1, "weekends")
+	text.WriteString("date,x,y\n")
+	for day := range 84 {
+		date := time.Date(2024, 1, 1+day, 0, 0, 0, 0, time.UTC)
+		weekend := date.Weekday() == time.Saturday || date.Weekday() == time.Sunday
+		for range 40 {
+			x := rng.NormFloat64()
+			fmt.Fprintf(&text, "%s,%.3f,%v\n", date.Format(time.DateOnly), x, (x+rng.NormFloat64()/2 > 0) != weekend)
+		}
+	}
+	r := run(t, t.TempDir(), Request{Model: "logistic", Last: 21, Kinds: []crossfit.Kind{crossfit.Joint},
+		Request: tables.Request{Source: tables.Source{File: tablestest.CSV(t, text.String()), Time: "date", Label: "y"},
+			Fit: tablestest.Quick(150)}})
+	season := r.rule(Season).Scores[r.Metric]
+	for _, other := range []string{Uniform, Last, Forgetting} {
+		if loss := r.rule(other).Scores[r.Metric]; !(season < loss-.05) {
+			t.Errorf("the loss of season is %.3f, that of %s %.3f", season, other, loss)
+		}
 	}
 }
 

@@ -38,6 +38,9 @@ func (p *Job) job(h Host, model trainer) (runs.Job, error) {
 		if w.Kind != "" && !slices.Contains(c.fit.Kinds, w.Kind) {
 			c.fit.Kinds = append(c.fit.Kinds, w.Kind)
 		}
+		if w.Season && !slices.Contains(c.fit.Kinds, crossfit.Joint) {
+			c.fit.Kinds = append(c.fit.Kinds, crossfit.Joint)
+		}
 	}
 	if len(c.fit.Kinds) > 0 {
 		spec.Settings["g"] = canonical([]any{inputs, c.fit})
@@ -122,6 +125,7 @@ func (c *computation) omega(ctx context.Context, t *Task) (map[crossfit.Kind][]f
 	}
 	var held []runs.Row
 	if g.Joint != nil {
+		t.Cycle = g.Joint.View.Cycle
 		held = append(held, runs.Row{T: t.Step, Metric: heldOut(crossfit.Joint), Value: g.Joint.HeldOut})
 	}
 	if g.Covariate != nil {

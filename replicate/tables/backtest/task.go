@@ -19,12 +19,13 @@ import (
 // Task is one test block: models learn from the rows of all earlier blocks, but for a gap, and predict the rows of this
 // one. A row is a number into the stream's table; a position is a number into train.
 type Task struct {
-	Step    int            // the test block, as a position in the stream's list of times
-	Known   int            // the number of blocks that are learned from: Step, but for a gap
-	Data    crossfit.Table // the training rows, encoded
-	Block   []int          // of each training row: the position of its time in that list
-	Scale   []float64      // of each training row: how many rows of the past it represents; nil: one each
-	Past    *Past          // the earlier test blocks
+	Step    int             // the test block, as a position in the stream's list of times
+	Known   int             // the number of blocks that are learned from: Step, but for a gap
+	Data    crossfit.Table  // the training rows, encoded
+	Block   []int           // of each training row: the position of its time in that list
+	Scale   []float64       // of each training row: how many rows of the past it represents; nil: one each
+	Past    *Past           // the earlier test blocks
+	Cycle   *crossfit.Cycle // by which g sees the time; nil: by none
 	Backend compute.Backend
 	Seed    int64
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"tvps/replicate/tables"
+
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -13,11 +15,18 @@ const negligible = 1e-6
 // weights are those of the rows of train with a weighting, mean 1. omega: of its kind and part, nil for none.
 func (t *Task) weights(w Weighting, omega []float64) []float64 {
 	out := t.Equal()
+	var inPhase []bool // of each block
+	if w.Season {
+		inPhase = t.inPhase()
+	}
 	for i := range out {
 		if omega != nil {
 			out[i] *= omega[i]
 		}
 		if w.Window > 0 && t.Block[i] < t.Known-w.Window {
+			out[i] = 0
+		}
+		if inPhase != nil && !inPhase[t.Block[i]] {
 			out[i] = 0
 		}
 		if w.HalfLife > 0 {
@@ -28,6 +37,24 @@ func (t *Task) weights(w Weighting, omega []float64) []float64 {
 		}
 	}
 	return scaledWeights(out)
+}
+
+// inPhase tells of each block that is learned from whether its time has the phase of the test block in the cycle by
+// which g sees the time, as far as g tells phases apart. It is nil if g sees no cycle, or no block is in phase.
+func (t *Task) inPhase() []bool {
+	c := t.Cycle
+	if c == nil {
+		return nil
+	}
+	times := t.stream.Times.Values
+	out := tables.Collect(times[:t.Known], func(at float64) bool {
+		apart := math.Abs(c.Phase(at) - c.Phase(times[t.Step]))
+		return min(apart, 1-apart) < .5/float64(2*c.Waves+1)
+	})
+	if !slices.Contains(out, true) {
+		return nil
+	}
+	return out
 }
 
 // scaledWeights gives weights the mean 1, and negligible ones none, in place.
