@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -93,7 +94,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return mistake(err)
 	}
-	f.warn(p.Leaks())
+	fmt.Fprint(cmd.ErrOrStderr(), p.Begin())
 	return f.page(cmd, file, f.out, "Back test of ", func() (pageResult, error) {
 		return f.backTest(cmd.Context(), p, f.results, f.workers)
 	})

@@ -55,7 +55,7 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return mistake(err)
 	}
-	f.warn(p.Leaks())
+	fmt.Fprint(cmd.ErrOrStderr(), p.Begin())
 	return f.page(cmd, file, f.out, "Drift of ", func() (pageResult, error) {
 		progress, stop := shareReporter(os.Stderr)
 		defer stop()

@@ -172,13 +172,6 @@ func (f *tableFlags) asked(file string) (q tables.Request, err error) {
 	return q, err
 }
 
-// warn shows notes for the user before anything is fitted.
-func (f *tableFlags) warn(notes []string) {
-	for _, note := range notes {
-		fmt.Fprintf(os.Stderr, "note: %s\n", note)
-	}
-}
-
 // pageResult is the answer of a command that writes a page.
 type pageResult interface {
 	fmt.Stringer

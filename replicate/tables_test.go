@@ -66,9 +66,10 @@ func TestWeightsCommand(t *testing.T) {
 		Rows int
 	}
 	out := filepath.Join(t.TempDir(), "w.csv")
-	stdout, _ := newSandbox(t).succeeds(t, &found, "weights", file, "--time", "day", "--label", "y", "--at", "2024-01-10",
+	stdout, stderr := newSandbox(t).succeeds(t, &found, "weights", file, "--time", "day", "--label", "y", "--at", "2024-01-10",
 		"-o", out, "--permutations", "0", "--updates", "1", "--backend", "go")
-	if !strings.Contains(stdout, "100 rows, 2024-01-01 to 2024-01-10 in 10 times") ||
+	const read = "100 rows, 2024-01-01 to 2024-01-10 in 10 times"
+	if !strings.HasPrefix(stderr, read) || !strings.Contains(stdout, read) ||
 		!strings.Contains(stdout, "conditional weights for 2024-01-10") || found.Kind != "conditional" || found.Rows != 100 {
 		t.Errorf("%+v, %s", found, stdout)
 	}

@@ -132,7 +132,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return mistake(err)
 	}
-	f.warn(p.Leaks())
+	fmt.Fprint(cmd.ErrOrStderr(), p.Begin())
 	if last := backtest.LastVerdict(f.results, f.request.Source); f.kind != auto && last != "" {
 		p.About.AddNote("%s", last)
 	}

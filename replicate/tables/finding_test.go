@@ -88,7 +88,7 @@ func TestLeaks(t *testing.T) {
 	q.Fit.Permutations = LeastPermutations
 	p, err := q.Open("")
 	demand.NoError(t, err)
-	if notes := p.Leaks(); len(notes) != 2 || !strings.HasPrefix(notes[0], "curve, year, month and since follow the time almost") ||
+	if notes := p.About.Leaks; len(notes) != 2 || !strings.HasPrefix(notes[0], "curve, year, month and since follow the time almost") ||
 		!strings.HasPrefix(notes[1], "copy and status tell the label") {
 		t.Errorf("%q", notes)
 	}

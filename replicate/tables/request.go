@@ -14,6 +14,7 @@ import (
 
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
 )
 
 // Request is what is asked of every table.
@@ -36,8 +37,8 @@ type About struct {
 	Leaks   []string     `json:"leaks,omitempty"` // features that tell time or label by themselves
 	Finding *Finding     `json:"drift,omitempty"`
 	Notes   []string     `json:"notes,omitempty"`
-	// Contents names the columns of the table by their kinds.
-	Contents string `json:"-"`
+	// Span counts the rows and names their times, and Contents names the columns of the table by their kinds.
+	Span, Contents string `json:"-"`
 }
 
 // Opened is a request whose table was read and checked: what all answers begin with.
@@ -83,6 +84,8 @@ func (q Request) Open(until string) (o Opened, err error) {
 	}
 	o.About = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Group: q.Group, Bin: q.Bin.String(), Seed: q.Seed,
 		Rows: len(o.Rows), Contents: s.String()}
+	o.About.Span = fmt.Sprintf("%s, %s to %s in %s", runs.Plural(len(o.Rows), "row"), ShortName(s.Times.Names[0]),
+		ShortName(s.Times.Names[o.Present]), runs.Plural(o.Present+1, "time"))
 	if zone := s.Times.Zone(); zone != "" {
 		give := "a place such as Europe/Paris"
 		if strings.Contains(zone, "/") {
@@ -115,8 +118,14 @@ func (q Request) Open(until string) (o Opened, err error) {
 	return o, err
 }
 
-// Leaks are notes for the user before anything is fitted.
-func (o *Opened) Leaks() []string { return o.About.Leaks }
+// Begin says what was read, and has notes for the user before anything is fitted.
+func (o *Opened) Begin() string {
+	text := fmt.Sprintf("%s; %s\n", o.About.Span, o.About.Contents)
+	for _, note := range o.About.Leaks {
+		text += fmt.Sprintf("note: %s\n", note)
+	}
+	return text
+}
 
 // UpTo names T where later rows take no part.
 func (o *Opened) UpTo() string {

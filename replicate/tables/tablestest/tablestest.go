@@ -4,18 +4,14 @@ package tablestest
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gomlx/compute"
 
 	"tvps/ci/demand"
 	"tvps/data/random"
-	"tvps/data/table"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 )
@@ -44,51 +40,6 @@ func Quick(updates int) crossfit.Config {
 	c.Candidates, c.Folds, c.Ensemble, c.Permutations = c.Candidates[:1], 2, 1, 0
 	c.Candidates[0].Updates = updates
 	return c
-}
-
-// BenchRows is the number of rows of the benchmarks: TVPS_TABLE_ROWS, for instance 1000000, or 20,000.
-func BenchRows(b testing.TB) int {
-	if text := os.Getenv("TVPS_TABLE_ROWS"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 200 {
-			b.Fatalf("TVPS_TABLE_ROWS is %q", text)
-		}
-		return n
-	}
-	return 20_000
-}
-
-// BenchFile writes a table of 50 columns and 100 days: the day, a class whose rule turns round, and 48 numbers, of
-// which the first drifts. TVPS_TABLE_FILE names the file to use, if it exists, or to keep.
-func BenchFile(b testing.TB, rows int) string {
-	b.Helper()
-	path := os.Getenv("TVPS_TABLE_FILE")
-	if path == "" {
-		path = filepath.Join(b.TempDir(), "table.parquet")
-	} else if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	rng := random.New(1, "own-bench")
-	day, label := make([]time.Time, rows), make([]bool, rows)
-	numbers := make([][]float64, 48)
-	for c := range numbers {
-		numbers[c] = make([]float64, rows)
-	}
-	for i := range rows {
-		day[i] = time.Unix(int64(i*100/rows)*86400, 0).UTC()
-		for c := range numbers {
-			numbers[c][i] = rng.NormFloat64()
-		}
-		u := float64(i) / float64(rows)
-		numbers[0][i] += u
-		label[i] = (numbers[1][i]*(1-2*u) + rng.NormFloat64()) > 0
-	}
-	columns := []table.Column{{Name: "day", Values: day}, {Name: "y", Values: label}}
-	for c, v := range numbers {
-		columns = append(columns, table.Column{Name: fmt.Sprint("n", c), Values: v})
-	}
-	demand.NoError(b, table.Write(path, columns...))
-	return path
 }
 
 // XLA is the backend of all tests.

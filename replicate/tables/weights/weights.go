@@ -214,8 +214,7 @@ func (r *Result) String() string {
 	if r.Finding != nil {
 		fmt.Fprintf(&b, "%s.\n\n", r.Finding.Sentence)
 	}
-	fmt.Fprintf(&b, "%d rows, %s to %s in %s; %s\n", r.Rows, tables.ShortName(r.First), tables.ShortName(r.At),
-		runs.Plural(r.Times, "time"), r.Contents)
+	fmt.Fprintf(&b, "%s; %s\n", r.Span, r.Contents)
 	if r.Finding != nil {
 		b.WriteString(r.Finding.Lines())
 	}
