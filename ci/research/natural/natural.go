@@ -117,7 +117,7 @@ var Suites = []Suite{
 	{"lightgbm", "trees (LightGBM)", serve("lightgbm"), rival, none},
 	{"logistic", "logistic regression", "logistic", rival, none},
 	{"sklearn", "trees (scikit-learn)", serve("sklearn"), plain, none},
-	{"mlp", "neural network (MLP)", "mlp", slices.Concat(plain, []string{"timescales"}), none},
+	{"mlp", "neural network (MLP)", "mlp", plain, none},
 	{"lightgbm-omega", "trees (LightGBM), rules with omega", serve("lightgbm"), split, crossfit.Kinds()},
 }
 

@@ -18,8 +18,8 @@ import (
 // were built in. Those that train networks may differ by rounding.
 func TestGolden(t *testing.T) {
 	q := backtest.Request{Model: "logistic", Last: 6, More: Extend,
-		Rules: []string{"last", "window", "committee", "bagged", "power-law", "tournament", "rider", "timescales", "omega-age",
-			"omega-x", "omega-y-given-x"},
+		Rules: []string{"last", "window", "committee", "bagged", "power-law", "tournament", "rider", "omega-age", "omega-x",
+			"omega-y-given-x"},
 		Request: tables.Request{Fit: crossfit.DefaultConfig(), Source: tables.Source{
 			File: "../../../data/table/examples/drifting.csv", Time: "date", Label: "returned", Bin: table.Bin{Unit: "week"}}}}
 	q.Fit.Permutations = 0

@@ -14,10 +14,8 @@ func Extend(builtIn []backtest.Rule) []backtest.Rule {
 		return slices.IndexFunc(builtIn, func(r backtest.Rule) bool { return r.Name == name })
 	}
 	list := func(name string) []backtest.Weighting { return builtIn[place(name)].Weightings }
-	equal := list(backtest.Uniform)
 	omega := factors(list(backtest.Forgetting))
 	builtIn = slices.Insert(builtIn, place("power-law")+1, omega...)
 	return slices.Insert(builtIn, place(backtest.Committee)+1, tournament(list(backtest.Committee)),
-		backtest.Rule{Name: "rider", Weightings: equal, Extra: true, Train: rider},
-		backtest.Rule{Name: "timescales", Weightings: equal, Extra: true, Train: timescales})
+		backtest.Rule{Name: "rider", Weightings: list(backtest.Uniform), Extra: true, Train: rider})
 }

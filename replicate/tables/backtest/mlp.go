@@ -21,9 +21,9 @@ import (
 
 // Settings of the MLP.
 const (
-	MLPBatch = 256
-	MLPChunk = 50   // updates of one call
-	MLPRows  = 1024 // of one evaluation
+	mlpBatch = 256
+	mlpChunk = 50   // updates of one call
+	mlpRows  = 1024 // of one evaluation
 
 	mlpHidden         = 64
 	mlpEpochs         = 10
@@ -40,15 +40,10 @@ type mlp struct {
 	nets    map[mlpKey]*mlpNet
 }
 
-// Network is that of the MLP.
-type Network struct {
-	Classes int // 0: a number
-}
-
 // mlpKey names compiled programs.
 type mlpKey struct {
-	Network
-	dim int
+	classes int // 0: a number
+	dim     int
 }
 
 type mlpNet struct {
@@ -63,7 +58,7 @@ func newMLP(backend compute.Backend, seed int64) *mlp {
 }
 
 func (m *mlp) identity() string {
-	return fmt.Sprint("mlp: ", mlpHidden, MLPBatch, mlpEpochs, mlpLeast, mlpMost, mlpRate, mlpDecay, mlpLanes)
+	return fmt.Sprint("mlp: ", mlpHidden, mlpBatch, mlpEpochs, mlpLeast, mlpMost, mlpRate, mlpDecay, mlpLanes)
 }
 
 func (m *mlp) close() error {
@@ -84,19 +79,19 @@ func (m *mlp) net(key mlpKey) (*mlpNet, error) {
 		return n, nil
 	}
 	n := &mlpNet{mlpKey: key}
-	in := []shapes.Shape{shapes.Make(dtypes.Float32, mlpLanes, MLPBatch, key.dim)}
+	in := []shapes.Shape{shapes.Make(dtypes.Float32, mlpLanes, mlpBatch, key.dim)}
 	var err error
-	n.params, err = net.Declare(m.backend, in, func(s *net.Scope, in []*Node) { n.Logits(s.Copies(mlpLanes), in[0]) })
+	n.params, err = net.Declare(m.backend, in, func(s *net.Scope, in []*Node) { n.logits(s.Copies(mlpLanes), in[0]) })
 	if err != nil {
 		return nil, err
 	}
 	problem := loop.Problem{Name: "mlp", Params: n.params, Loss: n.loss, RateFactors: true, Decay: true, Data: 3, Feeds: 3}
-	n.trainer = loop.New(m.backend, problem, MLPChunk)
+	n.trainer = loop.New(m.backend, problem, mlpChunk)
 	n.eval = MustNewExec(m.backend, func(in []*Node) *Node {
 		s := net.Bind(in[0].Graph(), n.params, in[1:], false)
-		x := BroadcastToDims(ExpandAxes(in[0], 0), mlpLanes, MLPRows, key.dim)
-		out := n.Logits(s.Copies(mlpLanes), x)
-		if key.Classes > 0 {
+		x := BroadcastToDims(ExpandAxes(in[0], 0), mlpLanes, mlpRows, key.dim)
+		out := n.logits(s.Copies(mlpLanes), x)
+		if key.classes > 0 {
 			out = Softmax(out, -1)
 		}
 		return out
@@ -105,31 +100,27 @@ func (m *mlp) net(key mlpKey) (*mlpNet, error) {
 	return n, nil
 }
 
-// Logits are the outputs before a softmax: x [..., rows, dim] -> [..., rows, outputs].
-func (n Network) Logits(s *net.Scope, x *Node) *Node {
+// logits are the outputs before a softmax: x [..., rows, dim] -> [..., rows, outputs].
+func (n *mlpNet) logits(s *net.Scope, x *Node) *Node {
 	for i := range 2 {
 		x = net.Relu(net.Dense(s.In(fmt.Sprint("layer", i+1)), x, mlpHidden, net.He))
 	}
-	return net.Dense(s.In("last"), x, max(1, n.Classes), net.Lecun)
+	return net.Dense(s.In("last"), x, max(1, n.classes), net.Lecun)
 }
 
-// loss is that of each lane, [lanes]. feed: row [lanes, batch] int32.
+// loss is that of each lane, [lanes]. data: x [rows, dim], class [rows] int32, number [rows]; feed: row [lanes, batch]
+// int32.
 func (n *mlpNet) loss(s *net.Scope, data, feeds []*Node) *Node {
-	return ReduceMean(n.Losses(s.Copies(mlpLanes), data, feeds[0]), 1)
-}
-
-// Losses are those of rows, with any leading axes. data: x [rows, dim], class [rows] int32, number [rows].
-func (n Network) Losses(s *net.Scope, data []*Node, row *Node) *Node {
-	row = ExpandAxes(row, -1)
-	out := n.Logits(s, Gather(data[0], row))
-	if n.Classes > 0 {
-		return net.CrossEntropy(out, Gather(data[1], row))
+	row := ExpandAxes(feeds[0], -1)
+	out := n.logits(s.Copies(mlpLanes), Gather(data[0], row))
+	if n.classes > 0 {
+		return ReduceMean(net.CrossEntropy(out, Gather(data[1], row)), 1)
 	}
-	return MulScalar(Square(Sub(Squeeze(out, -1), Gather(data[2], row))), .5)
+	return ReduceMean(MulScalar(Square(Sub(Squeeze(out, -1), Gather(data[2], row))), .5), 1)
 }
 
 func (m *mlp) predict(ctx context.Context, t *Task, weights [][]float64) ([][]float64, error) {
-	n, err := m.net(mlpKey{Network{t.Data.Classes}, t.Data.Dim})
+	n, err := m.net(mlpKey{t.Data.Classes, t.Data.Dim})
 	if err != nil {
 		return nil, err
 	}
@@ -178,11 +169,11 @@ func mlpData(t *Task) (data []*tensors.Tensor, mean, spread float64) {
 		tensors.FromFlatDataAndDimensions(class, capacity), tensors.FromFlatDataAndDimensions(number, capacity)}, mean, spread
 }
 
-// MLPUpdates is the number of updates for so many rows.
-func MLPUpdates(rows int) int { return min(mlpMost, max(mlpLeast, mlpEpochs*rows/MLPBatch)) }
+// mlpUpdates is the number of updates for so many rows.
+func mlpUpdates(rows int) int { return min(mlpMost, max(mlpLeast, mlpEpochs*rows/mlpBatch)) }
 
-// Drawer returns a function that draws numbers in proportion to weights.
-func Drawer(weights []float64, rng *rand.Rand) func() int {
+// drawer returns a function that draws numbers in proportion to weights.
+func drawer(weights []float64, rng *rand.Rand) func() int {
 	sums := make([]float64, len(weights))
 	total := 0.
 	for i, w := range weights {
@@ -203,23 +194,23 @@ func (n *mlpNet) train(ctx context.Context, t *Task, data []*tensors.Tensor, wei
 	for lane := range draw {
 		// All models start from the same network and draw with the same numbers: they differ by their weights alone.
 		seeds[lane] = random.Seed(seed, "mlp", t.Step)
-		draw[lane] = Drawer(weights[min(lane, len(weights)-1)], random.New(seed, "mlp rows", t.Step))
+		draw[lane] = drawer(weights[min(lane, len(weights)-1)], random.New(seed, "mlp rows", t.Step))
 	}
-	updates := MLPUpdates(len(t.train))
+	updates := mlpUpdates(len(t.train))
 	feed := func(first, count int) []*tensors.Tensor {
 		chunk := n.trainer.Chunk()
-		row := make([]int32, chunk*mlpLanes*MLPBatch)
+		row := make([]int32, chunk*mlpLanes*mlpBatch)
 		rate, decay := make([]float32, chunk), make([]float32, chunk)
 		for i := range count {
 			for lane := range mlpLanes {
-				for b := range MLPBatch {
-					row[(i*mlpLanes+lane)*MLPBatch+b] = int32(draw[lane]())
+				for b := range mlpBatch {
+					row[(i*mlpLanes+lane)*mlpBatch+b] = int32(draw[lane]())
 				}
 			}
 			rate[i] = float32(mlpRate * (1 + math.Cos(math.Pi*float64(first+i)/float64(updates))) / 2)
 			decay[i] = rate[i] * mlpDecay
 		}
-		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(row, chunk, mlpLanes, MLPBatch),
+		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(row, chunk, mlpLanes, mlpBatch),
 			tensors.FromFlatDataAndDimensions(decay, chunk), tensors.FromFlatDataAndDimensions(rate, chunk)}
 	}
 	values, _, err := n.trainer.Fit(ctx, net.InitSeeds(n.params, seeds, "mlp"), data, 1, updates, feed)
@@ -231,7 +222,7 @@ func (n *mlpNet) evaluate(t *Task, values net.Values, lanes int) ([][]float64, e
 	k, out := t.outputs(), make([][]float64, lanes)
 	err := inBatches(n.eval, n.params, values, t.testX, n.dim, func(from, rows int, flat []float32) {
 		for lane := range lanes {
-			for _, v := range flat[lane*MLPRows*k : (lane*MLPRows+rows)*k] {
+			for _, v := range flat[lane*mlpRows*k : (lane*mlpRows+rows)*k] {
 				out[lane] = append(out[lane], float64(v))
 			}
 		}
@@ -239,15 +230,15 @@ func (n *mlpNet) evaluate(t *Task, values net.Values, lanes int) ([][]float64, e
 	return out, err
 }
 
-// inBatches runs a program of x [MLPRows, dim] on all rows. use gets the result for so many rows from one on.
+// inBatches runs a program of x [mlpRows, dim] on all rows. use gets the result for so many rows from one on.
 func inBatches(exec *Exec, declared []net.Param, values net.Values, x []float32, dim int,
 	use func(from, rows int, flat []float32)) error {
 	params := values.Tensors(declared)
 	defer net.Free(params...)
-	for from := 0; from*dim < len(x); from += MLPRows {
-		batch := make([]float32, MLPRows*dim)
+	for from := 0; from*dim < len(x); from += mlpRows {
+		batch := make([]float32, mlpRows*dim)
 		rows := copy(batch, x[from*dim:]) / dim
-		input := tensors.FromFlatDataAndDimensions(batch, MLPRows, dim)
+		input := tensors.FromFlatDataAndDimensions(batch, mlpRows, dim)
 		out, err := net.RunValues(exec, input, params)
 		net.Free(input)
 		if err != nil {

@@ -10,8 +10,6 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
-
-	"github.com/gomlx/compute"
 )
 
 // job is the run of all weightings, with the predictions that need no model.
@@ -20,7 +18,7 @@ func (p *Job) job(h Host, model trainer) (runs.Job, error) {
 	if err != nil {
 		return runs.Job{}, err
 	}
-	c := &computation{Job: p, model: model, backend: h.Backend, weightings: weightings(p.rules)}
+	c := &computation{Job: p, model: model, weightings: weightings(p.rules)}
 	spec := runs.Spec{Experiment: experiment, Learner: "rules", Seed: p.Seed, Settings: map[string]string{"table": hash,
 		"source": p.identity(), "model": model.identity(), "weightings": fmt.Sprint(c.weightings),
 		"most-rows": fmt.Sprint(mostPast)}}
@@ -76,7 +74,6 @@ func (p *Job) identity() string {
 type computation struct {
 	*Job
 	model      trainer
-	backend    compute.Backend
 	weightings []Weighting
 	fit        crossfit.Config          // of g; without kinds where no weighting needs it
 	known      map[int][]runs.Row       // by step
@@ -182,7 +179,7 @@ func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Past, t.Backend = c.past(c.known, t.Known), c.backend
+	t.Past = c.past(c.known, t.Known)
 	omega, held, err := c.omega(ctx, t)
 	if err != nil {
 		return nil, err
@@ -246,7 +243,7 @@ func (c *computation) predict(ctx context.Context, t *Task, models []weighted) (
 	var names []string
 	var weights [][]float64
 	for _, m := range models {
-		if t.Single(m.weight) { // there is nothing to learn
+		if t.single(m.weight) { // there is nothing to learn
 			predicted[m.name] = append(predicted[m.name], t.constant(t.labelDistribution(m.weight)))
 		} else {
 			names, weights = append(names, m.name), append(weights, m.weight)

@@ -11,7 +11,6 @@ import (
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
 
-	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
@@ -19,15 +18,14 @@ import (
 // Task is one test block: models learn from the rows of all earlier blocks, but for a gap, and predict the rows of this
 // one. A row is a number into the stream's table; a position is a number into train.
 type Task struct {
-	Step    int             // the test block, as a position in the stream's list of times
-	Known   int             // the number of blocks that are learned from: Step, but for a gap
-	Data    crossfit.Table  // the training rows, encoded
-	Block   []int           // of each training row: the position of its time in that list
-	Scale   []float64       // of each training row: how many rows of the past it represents; nil: one each
-	Past    *Past           // the earlier test blocks
-	Cycle   *crossfit.Cycle // by which g sees the time; nil: by none
-	Backend compute.Backend
-	Seed    int64
+	Step  int             // the test block, as a position in the stream's list of times
+	Known int             // the number of blocks that are learned from: Step, but for a gap
+	Data  crossfit.Table  // the training rows, encoded
+	Block []int           // of each training row: the position of its time in that list
+	Scale []float64       // of each training row: how many rows of the past it represents; nil: one each
+	Past  *Past           // the earlier test blocks
+	Cycle *crossfit.Cycle // by which g sees the time; nil: by none
+	Seed  int64
 
 	stream    *tables.Stream
 	train     []int          // training rows
@@ -129,8 +127,8 @@ func (t *Task) trainLabel(position int) float64 {
 	return float64(t.Data.Label[position])
 }
 
-// Single tells whether all training rows of positive weight have the same label, from which no model can learn.
-func (t *Task) Single(weight []float64) bool {
+// single tells whether all training rows of positive weight have the same label, from which no model can learn.
+func (t *Task) single(weight []float64) bool {
 	first := slices.IndexFunc(weight, func(w float64) bool { return w > 0 })
 	for i, w := range weight {
 		if w > 0 && t.trainLabel(i) != t.trainLabel(first) {
