@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/trace"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -30,13 +29,13 @@ const (
 
 // figureFlags are the flags of a figure; commands for several figures have some of them.
 type figureFlags struct {
-	catalog                                            lab.Catalog
-	scale, seeds, backend, results, out, tables, trace string
-	panels, series, sets                               []string
-	stride, workers                                    int
-	judged, showConfig, stored, compact                bool
-	noDraw                                             bool
-	only                                               string // of a worker: see registerWorker
+	catalog                                     lab.Catalog
+	scale, seeds, backend, results, out, tables string
+	panels, series, sets                        []string
+	stride, workers                             int
+	judged, showConfig, stored, compact         bool
+	noDraw                                      bool
+	only                                        string // of a worker: see registerWorker
 }
 
 // registerSettings adds the flags that one figure and all figures share.
@@ -81,8 +80,6 @@ func (f *figureFlags) register(cmd *cobra.Command, figure paper.Figure) {
 	f.registerMaking(cmd, figure.Name())
 	f.registerStored(cmd)
 	f.registerWorker(cmd)
-	cmd.Flags().StringVar(&f.trace, "trace", "",
-		"file for a trace of runs, steps and trainings; show it with go tool trace FILE (default: none)")
 	cmd.Flags().BoolVar(&f.showConfig, "show-config", false,
 		"print all settings with their meaning and source, and stop")
 }
@@ -204,7 +201,7 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 		return err
 	}
 	if f.noDraw {
-		return f.traced(func() error { return f.work(cmd.Context(), []paper.Figure{figure}, o) })
+		return f.work(cmd.Context(), []paper.Figure{figure}, o)
 	}
 	_, planned := f.catalog.Panels(figure, o)
 	l, err := f.begin(cmd.Context(), o, planned)
@@ -215,27 +212,8 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 		_, err = l.Draw(figure, o)
 		return err
 	}
-	return f.traced(func() error {
-		_, err := l.Make(cmd.Context(), figure, o)
-		return err
-	})
-}
-
-// traced calls do and writes its trace into the file of --trace, if that is set.
-func (f *figureFlags) traced(do func() error) error {
-	if f.trace == "" {
-		return do()
-	}
-	file, err := os.Create(f.trace)
-	if err != nil {
-		return fmt.Errorf("the trace cannot be written; choose another file with --trace: %w", err)
-	}
-	if err := trace.Start(file); err != nil {
-		return fmt.Errorf("the trace cannot be started: %w", err)
-	}
-	err = do()
-	trace.Stop()
-	return errors.Join(err, file.Close())
+	_, err = l.Make(cmd.Context(), figure, o)
+	return err
 }
 
 // begin opens the lab of a command that makes figures: without a backend if --stored is set. planned is the error of

@@ -15,7 +15,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime/trace"
 	"slices"
 	"sync"
 
@@ -184,7 +183,6 @@ type divergenceError struct {
 // axis of members. A Trainer without this axis has one member.
 func (t *Trainer) fit(ctx context.Context, starts []net.Values, data []*tensors.Tensor, rate float64, updates int,
 	feeds []Feed, look Look) ([]net.Values, [][]float64, error) {
-	defer trace.StartRegion(ctx, t.problem.Name).End()
 	state := concatValues(starts).Tensors(t.problem.Params)
 	for _, slot := range t.problem.Slots {
 		state = append(state, tensors.FromShape(shapes.Make(dtypes.Float32, slot.Dims...)))

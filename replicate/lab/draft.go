@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/trace"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +38,7 @@ func (l *Lab) compute(ctx context.Context, d *draft) (runs.Report, error) {
 	defer stop()
 	go d.keepFresh(working)
 	report, err := l.execute(ctx, ranked(d.panels, true), d.options.Workers,
-		func(report runs.Report) string { return d.draw(ctx, l, report) })
+		func(report runs.Report) string { return d.draw(l, report) })
 	if err != nil {
 		d.end()
 	}
@@ -73,8 +72,7 @@ func (d *draft) page() string { return filepath.Join(d.options.Out, figures.Page
 
 // draw draws what has more seeds than before, and returns a line that says so. A figure whose runs have all ended is
 // left to its last drawing.
-func (d *draft) draw(ctx context.Context, l *Lab, report runs.Report) (line string) {
-	defer trace.StartRegion(ctx, "draw").End()
+func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	ready, state := d.ready(report)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"runtime/trace"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -244,18 +243,6 @@ func TestVerify(t *testing.T) {
 			t.Errorf("a second call: %v", err)
 		}
 	}
-}
-
-// TestTrace: a trace names each run, its set-up and its steps.
-func TestTrace(t *testing.T) {
-	var out bytes.Buffer
-	if err := trace.Start(&out); err != nil {
-		t.Skip(err) // the tests themselves are traced
-	}
-	_, err := Execute(t.Context(), open(t, t.TempDir()), []Job{testJob(1, upTo(2), new(atomic.Int64))}, Options{})
-	trace.Stop()
-	demand.NoError(t, err)
-	demand.Words(t, out.String(), spec(1).String(), "set-up", "step 1")
 }
 
 // TestRankAndEnded: runs of a lower rank are computed first, whatever they cost; Ended sees each run that finished or

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/trace"
 	"slices"
 	"strings"
 	"time"
@@ -150,8 +149,6 @@ func (e *executor) claim(task *task) (taken locks, blocked *Spec, err error) {
 // the runs in the order of the jobs, and how many of them it computed: the others were finished by another process
 // meanwhile.
 func (e *executor) compute(ctx context.Context, task *task, held locks) (results []*Result, computed int, err error) {
-	ctx, traced := trace.NewTask(ctx, fmt.Sprint(task.jobs[0].Spec))
-	defer traced.End()
 	results = make([]*Result, len(task.jobs))
 	var members []*member
 	defer func() {
@@ -198,9 +195,7 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member, hel
 		return nil
 	}
 	begin := time.Now()
-	setUp := trace.StartRegion(ctx, "set-up")
 	step, stop, err := task.start(ctx, specs, Files{e.store, e.verified})
-	setUp.End()
 	if err != nil {
 		return fmt.Errorf("set-up: %w", err)
 	}
@@ -237,7 +232,6 @@ func (e *executor) steps(ctx context.Context, task *task, members []*member, hel
 // runStep calls step and turns its panic into an error.
 func runStep(ctx context.Context, step GroupStep, t int) (rows [][]Row, err error) {
 	defer recovered(&err)
-	defer trace.StartRegion(ctx, fmt.Sprint("step ", t)).End()
 	return step(ctx, t)
 }
 
