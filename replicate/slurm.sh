@@ -8,7 +8,7 @@
 #SBATCH --array=0-{{.Last}}
 #SBATCH --signal=B:USR1@120
 {{- end}}
-#SBATCH --cpus-per-task=2 --mem-per-cpu={{.MemoryMB}}M
+#SBATCH --cpus-per-task=2 --mem-per-cpu=3G
 {{- range .Lines}}
 #SBATCH {{.}}
 {{- end}}

@@ -35,9 +35,6 @@ func (s *submitFlags) arrays() []array {
 		{only: onlyImages, backend: s.gpuBackend, first: []string{"--gres=gpu:1"}, last: s.gpuLines}}
 }
 
-// drawMemory is what drawing needs, in MiB for each processor.
-const drawMemory = 1000
-
 // jobs describes the arrays that have runs to compute, and the job that draws.
 func (s *submitFlags) jobs(name string, arguments []string, figures []paper.Figure, all []runState) ([]slurmJob,
 	error) {
@@ -56,7 +53,6 @@ func (s *submitFlags) jobs(name string, arguments []string, figures []paper.Figu
 				continue
 			}
 			missing++
-			j.MemoryMB = max(j.MemoryMB, r.outline.MemoryMB)
 		}
 		if missing == 0 {
 			continue
@@ -81,7 +77,7 @@ func (s *submitFlags) jobs(name string, arguments []string, figures []paper.Figu
 	if out, err = filepath.Abs(cmp.Or(s.out, out)); err != nil {
 		return nil, err
 	}
-	one.Name, one.Command, one.MemoryMB = one.Name+"-draw", command("--stored", "--out", out), drawMemory
+	one.Name, one.Command = one.Name+"-draw", command("--stored", "--out", out)
 	return append(jobs, one), nil
 }
 

@@ -15,7 +15,6 @@ type Outline struct {
 	Settings map[string]string // identity of the runs, without their environment
 	Data     []Data            // the data sets that the runs may use, the preferred ones first
 	Steps    []int
-	MemoryMB int // an estimate for a run, or for a group of batched seeds
 
 	Backend bool   // whether a backend computes the numbers
 	Images  bool   // whether networks are trained or compared on images, work that suits a GPU

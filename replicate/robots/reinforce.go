@@ -59,7 +59,7 @@ func (s Settings) Outlines(series []string, measure string) ([]experiment.Outlin
 	var out []experiment.Outline
 	for _, e := range configs {
 		outline := experiment.Outline{Series: e.learner.Name, Learner: e.learner.Name, Settings: e.identity(),
-			Data: []experiment.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(), MemoryMB: e.memory(groupSize),
+			Data: []experiment.Data{{Experiment: s.Scenario}}, Steps: s.PlannedSteps(),
 			Backend: e.learner.Reference == nil}
 		out = append(out, outline)
 	}
@@ -151,13 +151,6 @@ func (e config) cost(int) float64 {
 // perMillisecond is the number of seconds for each estimated millisecond: less than .001, since the processors of the
 // gallery's runs are faster than that of the first measurements.
 const perMillisecond = 6e-4
-
-// memory guesses the memory of a group in MiB: program and backend, and for each seed a replay, which is copied as it
-// grows.
-func (e config) memory(seeds int) int {
-	const transition = 124 // bytes, of the larger robot
-	return 1500 + seeds*2*transition*e.settings.Replay>>20
-}
 
 // start prepares the agents of a group, from their checkpoint if there is one. All seeds train, members are those whose
 // runs are missing.

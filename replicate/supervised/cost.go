@@ -1,8 +1,6 @@
 package supervised
 
-import (
-	"math"
-)
+import "math"
 
 // cost estimates the work of a learner's step, in minibatches of a vector model.
 func (l Learner) cost(s Settings) float64 {
@@ -62,24 +60,4 @@ func (x config) cost(int) float64 {
 		return units * secondsOfImages
 	}
 	return units * secondsOfVectors
-}
-
-// memory guesses the memory of a run in MiB: program and backend, and for images their features with copies of them.
-func (s Settings) memory() int {
-	const base = 1500
-	if !s.scenario().Pretrained {
-		return base
-	}
-	images := 60000
-	if s.Images > 0 {
-		images = s.Images + s.TestN
-	}
-	features := 2 * 128 * s.Width // bytes of an image
-	if s.Block == "stage" {
-		features *= 3
-	}
-	if s.GInput == "pixels" {
-		features += 4 * 3072
-	}
-	return base + 4*images*features>>20
 }

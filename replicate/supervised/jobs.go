@@ -99,7 +99,7 @@ func (s Settings) CheckSeries(name, measure string) error {
 func (x config) outline() experiment.Outline {
 	s := x.settings
 	out := experiment.Outline{Series: x.series, Learner: x.learner.Name, Settings: x.identity(), Data: s.data(),
-		Steps: x.measure.steps(s), Backend: true, Images: s.model() == PretrainedHead, MemoryMB: s.memory()}
+		Steps: x.measure.steps(s), Backend: true, Images: s.model() == PretrainedHead}
 	delete(out.Settings, "data") // the source's own name replaces it
 	if s.scenario().Pretrained {
 		out.Trunk = &experiment.Trunk{Width: s.Width, PerSplit: s.Checkpoint == "split"}
