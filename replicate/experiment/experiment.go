@@ -34,15 +34,14 @@ type Protocol struct {
 	At func(scenario string, scale Scale) (Setup, error)
 }
 
-// Setup holds the settings of a scenario. It is a comparable value: With and Thin return changed copies.
+// Setup holds the settings of a scenario. It is a comparable value: With returns a changed copy.
 type Setup interface {
 	Fields() []Field
 	With(name, value string) (Setup, error) // changes one setting; errors name the nearest setting or the valid values
 	Validate() error                        // checks that all settings fit together
 
-	Length() int           // time steps of the stream, or episodes of training
-	PlannedSteps() []int   // the steps at which a run reports
-	Thin(factor int) Setup // reports only at every factor-th of these steps
+	Length() int         // time steps of the stream, or episodes of training
+	PlannedSteps() []int // the steps at which a run reports
 
 	// Strides lists the distances of steps, up to the own one, that meet a periodic stream evenly, ascending. Where there
 	// are any, measured steps stand for those between them: claims are about the mean over all steps of the stream, and

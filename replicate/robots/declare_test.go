@@ -165,7 +165,4 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%s, %s: %s", c.set, c.series, notes)
 		}
 	}
-	if got, want := s.Thin(3).PlannedSteps()[0], 300; got != want {
-		t.Errorf("thinned, the first evaluation is at %d, want %d", got, want)
-	}
 }

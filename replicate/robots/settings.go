@@ -129,12 +129,6 @@ func (s Settings) PlannedSteps() []int {
 	return out
 }
 
-// Thin multiplies the evaluation interval.
-func (s Settings) Thin(factor int) experiment.Setup {
-	s.Every *= factor
-	return s
-}
-
 // CheckSeries tells whether a learner exists and the measure is that of this protocol.
 func (s Settings) CheckSeries(name, measure string) error {
 	if measure != "" && measure != MeasureReturn {

@@ -100,7 +100,7 @@ func TestNotes(t *testing.T) {
 		t.Errorf("notes %q", got)
 	}
 	want = []string{"N = 40 samples a step, 5 steps, clip min1."}
-	if got := setup.Thin(3).Notes(setup.Source(h), []string{"data"}, MeasureMean); !slices.Equal(got, want) {
+	if got := setup.Notes(setup.Source(h), []string{"data"}, MeasureMean); !slices.Equal(got, want) {
 		t.Errorf("notes %q", got)
 	}
 	s := imageSettings()

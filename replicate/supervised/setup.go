@@ -45,12 +45,6 @@ func (s Settings) Strides() []int {
 	return out
 }
 
-// Thin multiplies the stride.
-func (s Settings) Thin(factor int) experiment.Setup {
-	s.Stride *= factor
-	return s
-}
-
 // Source says which data the scenario is made of.
 func (s Settings) Source(h *experiment.Host) experiment.Source { return s.open(h).About() }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tvps/data/artifact"
@@ -173,7 +174,13 @@ func (p *plan) row(a Alternative) (rowPlan, error) {
 			row.Changed = append(row.Changed, o)
 		}
 	}
-	row.Settings = row.Settings.Thin(max(1, a.Every))
+	for _, field := range row.Settings.Fields() {
+		if stride, err := strconv.Atoi(field.Value); err == nil && field.Name == "stride" && a.Every > 0 {
+			if row.Settings, err = row.Settings.With("stride", strconv.Itoa(stride*a.Every)); err != nil {
+				return rowPlan{}, err
+			}
+		}
+	}
 	return row, row.Settings.Validate()
 }
 
