@@ -92,8 +92,7 @@ func (f *naturalFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\nPage: %s\n", natural.Advise(all, natural.Suites[0].Name),
-		filepath.Join(f.folder, "README.md"))
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Page: %s\n", filepath.Join(f.folder, "README.md"))
 	return err
 }
 

@@ -91,8 +91,8 @@ func readingsCommand() *cobra.Command {
 	return cmd
 }
 
-// lab checks the flags by a function and opens the lab.
-func (f *studyFlags) lab(ctx context.Context, check func() error) (l *lab.Lab, err error) {
+// lab opens the lab.
+func (f *studyFlags) lab(ctx context.Context) (l *lab.Lab, err error) {
 	o := &f.options
 	if o.Scale, err = experiment.ParseScale(f.scale); err != nil {
 		return nil, usage.Error(err)
@@ -101,9 +101,6 @@ func (f *studyFlags) lab(ctx context.Context, check func() error) (l *lab.Lab, e
 		if o.Seeds, err = claims.ParseSeeds(f.seeds); err != nil {
 			return nil, err
 		}
-	}
-	if err := check(); err != nil {
-		return nil, err
 	}
 	f.open.Open, f.open.Stdout, f.open.Stderr = backend.Options{Log: os.Stderr}, os.Stdout, os.Stderr
 	if f.stored {
@@ -114,7 +111,7 @@ func (f *studyFlags) lab(ctx context.Context, check func() error) (l *lab.Lab, e
 }
 
 func (f *studyFlags) study(ctx context.Context) error {
-	l, err := f.lab(ctx, func() error { return study.Check(catalog, studyTables(), f.options) })
+	l, err := f.lab(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,7 +120,7 @@ func (f *studyFlags) study(ctx context.Context) error {
 }
 
 func (f *studyFlags) readings(ctx context.Context) error {
-	l, err := f.lab(ctx, func() error { return study.CheckReadings(catalog, study.Readings(), f.options) })
+	l, err := f.lab(ctx)
 	if err != nil {
 		return err
 	}

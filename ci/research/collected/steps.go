@@ -60,7 +60,7 @@ func load(dir string) (*dataSet, error) {
 	s := &dataSet{Names: names}
 	hash := sha256.New()
 	var labels []float64
-	var rows []sparse
+	var rows [][]float32
 	for _, name := range names {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -87,14 +87,8 @@ func numberOf(name string) int {
 	return n
 }
 
-// sparse is a row without its zeros; indices rise from 1.
-type sparse struct {
-	index []int32
-	value []float32
-}
-
-// parse adds the rows of a file.
-func parse(text []byte, labels []float64, rows []sparse) ([]float64, []sparse, error) {
+// parse adds the labels and rows of a file. A row ends with the last value that its line names.
+func parse(text []byte, labels []float64, rows [][]float32) ([]float64, [][]float32, error) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 16<<20)
 	for at := 1; lines.Scan(); at++ {
@@ -107,16 +101,15 @@ func parse(text []byte, labels []float64, rows []sparse) ([]float64, []sparse, e
 		if err != nil {
 			return nil, nil, fmt.Errorf("line %d: %q is no label, a number", at, fields[0])
 		}
-		var row sparse
-		last := 0
+		var row []float32
 		for _, field := range fields[1:] {
 			index, value, _ := strings.Cut(field, ":")
 			i, errI := strconv.Atoi(index)
 			v, errV := strconv.ParseFloat(value, 32)
-			if errI != nil || errV != nil || i <= last || i > 1<<20 || math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, nil, fmt.Errorf("line %d: %q is no pair INDEX:VALUE with an index above %d", at, field, last)
+			if errI != nil || errV != nil || i <= len(row) || i > 1<<20 || math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, nil, fmt.Errorf("line %d: %q is no pair INDEX:VALUE with an index above %d", at, field, len(row))
 			}
-			row.index, row.value, last = append(row.index, int32(i)), append(row.value, float32(v)), i
+			row = append(append(row, make([]float32, i-1-len(row))...), float32(v))
 		}
 		labels, rows = append(labels, label), append(rows, row)
 	}
@@ -127,20 +120,16 @@ func parse(text []byte, labels []float64, rows []sparse) ([]float64, []sparse, e
 }
 
 // fill makes the arrays.
-func (s *dataSet) fill(labels []float64, rows []sparse) {
+func (s *dataSet) fill(labels []float64, rows [][]float32) {
 	s.Values = slices.Clone(labels)
 	slices.Sort(s.Values)
 	s.Values = slices.Compact(s.Values)
 	for _, row := range rows {
-		if n := len(row.index); n > 0 {
-			s.Dim = max(s.Dim, int(row.index[n-1]))
-		}
+		s.Dim = max(s.Dim, len(row))
 	}
 	s.X = make([]float32, len(rows)*s.Dim)
 	for r, row := range rows {
-		for k, i := range row.index {
-			s.X[r*s.Dim+int(i)-1] = row.value[k]
-		}
+		copy(s.X[r*s.Dim:], row)
 		class, _ := slices.BinarySearch(s.Values, labels[r])
 		s.Label = append(s.Label, int32(class))
 	}

@@ -49,8 +49,7 @@ func (v verdictsByReading) under(id string, verdict claims.Verdict) []string {
 	return out
 }
 
-// markdown is the page: the answer, the picture, what depends on the reading, what the readings are, and, folded, the
-// verdicts of the picture as text.
+// markdown is the page: the answer, the picture, what depends on the reading, and what the readings are.
 func (v verdictsByReading) markdown() string {
 	dependent := v.dependent()
 	differ := [][]string{{"claim", "holds", "does not hold"}}
@@ -61,10 +60,6 @@ func (v verdictsByReading) markdown() string {
 	readings := [][]string{{"reading", "about", "settings", "seeds"}}
 	for _, r := range v.Readings[defaults:] {
 		readings = append(readings, []string{r.Name + ": " + r.Text, r.About, "`" + strings.Join(r.Set, " ") + "`", r.Seeds})
-	}
-	var marks []string
-	for _, look := range verdictLooks {
-		marks = append(marks, cmp.Or(look.Mark, "empty")+" "+look.Text)
 	}
 	return fmt.Sprintf(readingsTitle+"\n\n"+
 		"The paper leaves points open ([interpretations](../../../../replicate/paper/INTERPRETATIONS.md)). Does it\n"+
@@ -77,10 +72,9 @@ func (v verdictsByReading) markdown() string {
 		"run; `literal-passes` has many, as it passes 200 times over the whole past at every step.\n"+
 		"\n## Claims that depend on the reading\n\n%s\n## The readings\n\n"+
 		"A reading changes these settings and no others.\n\n%s\n"+
-		"<details><summary>All verdicts, as in the picture</summary>\n\n%s.\n\n%s\n</details>\n\n"+
 		"`go run ./ci/research readings` makes this page, with the runs in `%s.csv.gz`.\n",
 		runs.Plural(len(v.claims), "claim"), len(dependent), v.moved(), readingName,
-		figures.Markdown(differ), figures.Markdown(readings), strings.Join(marks, ";\n"), figures.Markdown(v.marks()), readingName)
+		figures.Markdown(differ), figures.Markdown(readings), readingName)
 }
 
 // moved counts the claims that have another verdict under some reading than by default with the same seeds.
@@ -94,22 +88,6 @@ func (v verdictsByReading) moved() (n int) {
 		}
 	}
 	return n
-}
-
-// marks is the picture as text: a row for each claim, a column for each reading.
-func (v verdictsByReading) marks() [][]string {
-	rows := [][]string{{"claim"}}
-	for _, r := range v.Readings {
-		rows[0] = append(rows[0], r.Name)
-	}
-	for _, c := range v.claims {
-		row := []string{"`" + c.ID + "`"}
-		for _, r := range v.Readings {
-			row = append(row, lookOf(r.verdict(c.ID)).Mark)
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }
 
 // dependent lists the claims that hold under one reading and do not hold under another.

@@ -37,12 +37,6 @@ const defaults = 2
 // readingName is the stem of the files, readingFolder their folder in the gallery.
 const readingName, readingFolder = "readings", "archive/readings"
 
-// CheckReadings returns a usage error if the verdicts cannot be made with the options.
-func CheckReadings(c lab.Catalog, readings []Reading, o Options) error {
-	_, err := readingPlans(c, readings, o)
-	return err
-}
-
 // ReadingNames lists the names of readings.
 func ReadingNames(readings []Reading) (names []string) {
 	for _, r := range readings {

@@ -72,12 +72,6 @@ func Keys(tables []Table) (keys []string) {
 	return keys
 }
 
-// Check returns a usage error if the tables cannot be made with the options.
-func Check(c lab.Catalog, tables []Table, o Options) error {
-	_, err := plans(c, tables, o)
-	return err
-}
-
 // plans resolves the options into tables with the settings of their rows, without runs. All its errors are usage
 // errors.
 func plans(c lab.Catalog, tables []Table, o Options) ([]plan, error) {
