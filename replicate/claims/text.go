@@ -86,16 +86,37 @@ func figureOf(id string) (number int) {
 	return number
 }
 
-// String returns a line for the terminal, followed by one for each part.
+// Line is a claim on a terminal: a sign, the verdict, what was measured, and a text.
+func (j Judged) Line(text string) string {
+	if j.Holm == Lost {
+		text = "Not with Holm's correction: " + text
+	}
+	verdict := fmt.Sprintf("  %s %-13s  %-24s  ", signs[j.Verdict.Short()], j.Word(), j.Effects())
+	if len(j.Untested) > 0 { // the verdict says so, and leaves no room
+		verdict = strings.TrimRight(verdict, " ") + below
+	}
+	return verdict + text
+}
+
+// below begins a further line about a claim.
+var below = "\n" + strings.Repeat(" ", 19)
+
+// String is Line, followed by one for the paper's words, for each part and for the remarks.
 func (j Judged) String() string {
-	text := fmt.Sprintf("  %-13s  %s (%s)", j.Result(), j.Text, j.Place)
+	lines := []string{j.Line(j.Text + inParentheses(j.Place)), "the paper: " + j.Says}
 	for _, p := range j.Shown() {
-		text += fmt.Sprintf("\n  %13s    %s", "", p)
+		lines = append(lines, p.String())
 	}
 	if remarks := j.Remarks(); remarks != "" {
-		text += fmt.Sprintf("\n  %13s    %s", "", remarks)
+		lines = append(lines, remarks)
 	}
-	return text
+	return strings.Join(lines, below)
+}
+
+// signs show a verdict at a glance.
+var signs = map[string]string{
+	string(Holds): "+", string(Partly): "~", string(DoesNotHold): "-", string(NoDifference): "=", string(Undecided): "?",
+	string(NotRun): ".", "not judged": ".",
 }
 
 // String returns the effect and the verdict in one line.

@@ -147,11 +147,7 @@ func (v Verification) Print(w io.Writer, flags string) error {
 	for _, f := range v.Figures {
 		fmt.Fprintf(&b, "%s: %s\n", f.Title, f.Progress())
 		for _, c := range v.Of(f.Name) {
-			head, parts, _ := strings.Cut(c.String(), "\n")
-			fmt.Fprintf(&b, "%s\n  %13s    the paper: %s\n", head, "", c.Says)
-			if parts != "" {
-				b.WriteString(parts + "\n")
-			}
+			fmt.Fprintln(&b, c)
 		}
 		b.WriteString("\n")
 	}

@@ -194,7 +194,7 @@ func TestNotTested(t *testing.T) {
 			text := html.EscapeString(c.Text)
 			demand.Words(t, page, words+`</span> <span class="text">`+text)
 			demand.Words(t, gallery, "| **"+words+"** | "+c.Text+" |")
-			demand.Words(t, verified.String(), "  "+words+"  "+c.Text)
+			demand.Words(t, verified.String(), "  + "+words+"  ", "\n"+strings.Repeat(" ", 19)+c.Text)
 			if c.Verdict != claims.Holds {
 				t.Errorf("the verdict on %s is %s", c.ID, c.Verdict)
 			}

@@ -10,7 +10,6 @@ import (
 
 	"tvps/figures"
 	"tvps/figures/looks"
-	"tvps/replicate/claims"
 )
 
 // TinyNote stands where verdicts would: at the scale tiny nothing is judged.
@@ -51,26 +50,14 @@ func (l *Lab) printLines(r *Result) {
 	}
 	line(r.Figure.Tally)
 	for i, shown := range r.Figure.Claims { // none at the scale tiny
-		c, text := r.Claims[i], shown.Text
+		text := shown.Text
 		if there, _, more := strings.Cut(shown.Gallery, " ("); more {
 			text = there + ". " + text
 		}
-		if c.Holm == claims.Lost {
-			text = "Not with Holm's correction: " + text
+		for part := range strings.SplitSeq(r.Claims[i].Line(text), "\n") {
+			line(part)
 		}
-		verdict := fmt.Sprintf("  %s %-13s  %-24s  ", signs[c.Verdict.Short()], c.Word(), c.Effects())
-		if len(c.Untested) > 0 { // the verdict says so, and leaves no room
-			line(strings.TrimRight(verdict, " "))
-			verdict = strings.Repeat(" ", 19)
-		}
-		line(verdict + text)
 	}
-}
-
-// signs show a verdict at a glance.
-var signs = map[string]string{
-	string(claims.Holds): "+", string(claims.Partly): "~", string(claims.DoesNotHold): "-",
-	string(claims.NoDifference): "=", string(claims.Undecided): "?", string(claims.NotRun): ".", "not judged": ".",
 }
 
 // width is that of the terminal, or 120 where the output is none.
