@@ -24,7 +24,7 @@ func installGoNB(t *testing.T) {
 	marker := fmt.Sprintf("%s of %d", t.Name(), os.Getpid())
 	dir := t.TempDir()
 	spec, _ := json.Marshal(map[string]any{
-		"argv": []string{gonb, "--kernel", "{connection_file}"}, "display_name": "GoNB", "language": "go",
+		"argv": []string{gonb, "--kernel", "{connection_file}", "--raw_error"}, "display_name": "GoNB", "language": "go",
 		"interrupt_mode": "message", "env": map[string]string{"GOFLAGS": "-mod=mod", "GOPROXY": "off",
 			"RUNNER_TEST": marker},
 	})
