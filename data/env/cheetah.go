@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 
 	"tvps/data/artifact"
-	"tvps/data/env/mujoco"
 )
 
 // CheetahOptions chooses between the paper's task and gymnasium's.
@@ -35,7 +34,7 @@ type CheetahOptions struct {
 type Cheetah struct {
 	plain   bool
 	horizon int
-	sim     *mujoco.Sim
+	sim     *simulation
 	limbs   limbs
 	action  [6]float64
 	wind    float64 // N
@@ -54,7 +53,7 @@ const windMotor = `<motor name="wind" joint="rootx" gear="1" ctrllimited="true" 
 
 // NewCheetah returns a Half-Cheetah. It downloads MuJoCo and the model if they are missing.
 func NewCheetah(ctx context.Context, opts CheetahOptions) (*Cheetah, error) {
-	lib, err := mujoco.Open(ctx, artifact.Options{Log: opts.Log})
+	lib, err := openMuJoCo(ctx, artifact.Options{Log: opts.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func NewCheetah(ctx context.Context, opts CheetahOptions) (*Cheetah, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := lib.Model(xml, nil)
+	model, err := lib.compile(xml, nil)
 	if err != nil {
 		return nil, fmt.Errorf("the Half-Cheetah: %w", err)
 	}
@@ -71,7 +70,7 @@ func NewCheetah(ctx context.Context, opts CheetahOptions) (*Cheetah, error) {
 	if c.horizon == 0 {
 		c.horizon = map[bool]int{false: 50, true: 1000}[opts.Plain]
 	}
-	if c.sim, err = model.Sim(); err != nil {
+	if c.sim, err = model.simulate(); err != nil {
 		return nil, fmt.Errorf("the Half-Cheetah: %w", err)
 	}
 	geoms := []string{"torso", "head", "bthigh", "bshin", "bfoot", "fthigh", "fshin", "ffoot"}

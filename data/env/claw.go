@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 
 	"tvps/data/artifact"
-	"tvps/data/env/mujoco"
 	"tvps/data/random"
 )
 
@@ -79,7 +78,7 @@ func NewClaw(ctx context.Context, opts ClawOptions) (*Claw, error) {
 	if c.horizon == 0 {
 		c.horizon = 40
 	}
-	lib, err := mujoco.Open(ctx, artifact.Options{Log: opts.Log})
+	lib, err := openMuJoCo(ctx, artifact.Options{Log: opts.Log})
 	if err != nil {
 		return nil, err
 	}

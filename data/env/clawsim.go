@@ -6,13 +6,11 @@ import (
 	"maps"
 	"math"
 	"strings"
-
-	"tvps/data/env/mujoco"
 )
 
 // clawSim is the simulation of the claw with one valve.
 type clawSim struct {
-	*mujoco.Sim
+	*simulation
 	bodies, tips []float64 // positions of all bodies and of all sites
 	joints       [3][3]int // bodies of each finger, from the root
 	ends         [3]int    // sites at the tips of the fingers
@@ -66,21 +64,21 @@ func clawModel(files map[string][]byte, v int) (xml []byte, assets map[string][]
 }
 
 // newClawSim starts a simulation of the scene with valve v.
-func newClawSim(lib *mujoco.Library, files map[string][]byte, v int) (*clawSim, error) {
+func newClawSim(lib *library, files map[string][]byte, v int) (*clawSim, error) {
 	xml, assets, err := clawModel(files, v)
 	if err != nil {
 		return nil, err
 	}
-	model, err := lib.Model(xml, assets)
+	model, err := lib.compile(xml, assets)
 	if err != nil {
 		return nil, fmt.Errorf("the D'Claw with valve %d: %w", v, err)
 	}
 	defer model.Close()
-	sim, err := model.Sim()
+	sim, err := model.simulate()
 	if err != nil {
 		return nil, fmt.Errorf("the D'Claw with valve %d: %w", v, err)
 	}
-	s := &clawSim{Sim: sim}
+	s := &clawSim{simulation: sim}
 	if err := s.find(model); err != nil {
 		sim.Close()
 		return nil, err
@@ -89,16 +87,16 @@ func newClawSim(lib *mujoco.Library, files map[string][]byte, v int) (*clawSim, 
 }
 
 // find looks up what pose returns.
-func (s *clawSim) find(model *mujoco.Model) (err error) {
+func (s *clawSim) find(model *mjModel) (err error) {
 	for f, names := range [3][4]string{
 		{"FF10", "FFL11", "FFL12", "FFtip"}, {"MF20", "MFL21", "MFL22", "MFtip"}, {"TH30", "THL31", "THL32", "THtip"},
 	} {
 		for k := range 3 {
-			if s.joints[f][k], err = model.ID(mujoco.Body, names[k]); err != nil {
+			if s.joints[f][k], err = model.ID(mjBody, names[k]); err != nil {
 				return err
 			}
 		}
-		if s.ends[f], err = model.ID(mujoco.Site, names[3]); err != nil {
+		if s.ends[f], err = model.ID(mjSite, names[3]); err != nil {
 			return err
 		}
 	}

@@ -6,13 +6,12 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/artifact"
-	"tvps/data/env/mujoco"
 )
 
 // skipWithout skips the test if err says that MuJoCo or a model is not available here.
 func skipWithout(t testing.TB, err error) {
 	t.Helper()
-	if errors.Is(err, mujoco.ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
+	if errors.Is(err, ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
 		t.Skip(err)
 	}
 	demand.NoError(t, err)

@@ -1,7 +1,5 @@
 package env
 
-import "tvps/data/env/mujoco"
-
 // limb is a capsule (a thick line with round ends), in metres: x is the direction of motion,
 // z is up.
 type limb struct {
@@ -18,16 +16,16 @@ type limbs struct {
 
 // newLimbs looks up the named geoms. It reads their sizes from a separate simulation, because
 // Parameter makes every later step of a simulation slower.
-func newLimbs(model *mujoco.Model, sim *mujoco.Sim, names ...string) (limbs, error) {
+func newLimbs(model *mjModel, sim *simulation, names ...string) (limbs, error) {
 	var l limbs
 	for _, name := range names {
-		id, err := model.ID(mujoco.Geom, name)
+		id, err := model.ID(mjGeom, name)
 		if err != nil {
 			return limbs{}, err
 		}
 		l.ids = append(l.ids, id)
 	}
-	other, err := model.Sim()
+	other, err := model.simulate()
 	if err != nil {
 		return limbs{}, err
 	}

@@ -16,7 +16,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/artifact"
 	"tvps/data/env"
-	"tvps/data/env/mujoco"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
@@ -117,7 +116,7 @@ func newTestClaw(ctx context.Context, _ Settings, seed int64, log io.Writer) (en
 // Films name learner, seed and episode, and show the first trial.
 func TestFilmsAreNamed(t *testing.T) {
 	claw, err := newTestClaw(t.Context(), Settings{}, 0, nil)
-	if errors.Is(err, mujoco.ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
+	if errors.Is(err, env.ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
 		t.Skip(err)
 	}
 	demand.NoError(t, err)

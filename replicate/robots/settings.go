@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/data/artifact"
 	"tvps/data/env"
-	"tvps/data/env/mujoco"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/sac"
 	"tvps/replicate/experiment"
@@ -214,7 +214,7 @@ func (e config) identity() map[string]string {
 		}
 	}
 	id := experiment.Identity(e.settings, parts...)
-	id["protocol"], id["mujoco"] = version, mujoco.Version
+	id["protocol"], id["mujoco"] = version, artifact.MuJoCoVersion
 	return id
 }
 

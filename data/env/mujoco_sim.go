@@ -1,4 +1,4 @@
-package mujoco
+package env
 
 import (
 	"errors"
@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// Sim is one simulation of a model. It is not safe for concurrent use, but several Sims may
+// simulation is one simulation of a model. It is not safe for concurrent use, but several may
 // run in parallel, each on its own goroutine. The slices are in MuJoCo's memory. They stay
 // valid until Close and must not be used after it.
-type Sim struct {
+type simulation struct {
 	QPos    []float64 // positions of the joints, m or rad; may be written
 	QVel    []float64 // velocities of the joints, m/s or rad/s; may be written
 	Ctrl    []float64 // inputs of the actuators; may be written
 	Applied []float64 // external forces and torques on the joints, N or N.m; may be written
 
-	lib      *Library
+	lib      *library
 	address  uintptr    // mjBatch* of one simulation
 	warnings []int32    // for each kind of warning the last detail and the count
 	step     [5]uintptr // arguments of mjb_step, stored so that a step allocates no memory
@@ -43,12 +43,12 @@ var warnings = []string{
 	"an acceleration is not finite or too large: the simulation has diverged", "a control is not finite or too large",
 }
 
-// ErrDiverged is returned after a warning of MuJoCo, such as a number that is not finite. The
+// errDiverged is returned after a warning of MuJoCo, such as a number that is not finite. The
 // state is then invalid until the next Reset.
-var ErrDiverged = errors.New("the simulation failed")
+var errDiverged = errors.New("the simulation failed")
 
-// Sim starts a simulation of the model in its default state.
-func (m *Model) Sim() (s *Sim, err error) {
+// simulate starts a simulation of the model in its default state.
+func (m *mjModel) simulate() (s *simulation, err error) {
 	defer func() {
 		if err != nil && s != nil {
 			s.Close()
@@ -66,7 +66,7 @@ func (m *Model) Sim() (s *Sim, err error) {
 	if address == 0 {
 		return nil, fmt.Errorf("MuJoCo cannot simulate the model: %s", oneLine(untilZero(message)))
 	}
-	s = &Sim{lib: m.lib, address: address, step: [5]uintptr{address, 0, 0, 0, stageVelocity}}
+	s = &simulation{lib: m.lib, address: address, step: [5]uintptr{address, 0, 0, 0, stageVelocity}}
 	s.QPos, s.QVel = s.state(stateQPos), s.state(stateQVel)
 	s.Ctrl, s.Applied = s.state(stateCtrl), s.state(stateApplied)
 	s.warnings = unsafe.Slice((*int32)(pointer(call(m.lib.fn["mjb_warning"], address))), 2*len(warnings))
@@ -74,7 +74,7 @@ func (m *Model) Sim() (s *Sim, err error) {
 }
 
 // state returns a component of the state.
-func (s *Sim) state(component uintptr) []float64 {
+func (s *simulation) state(component uintptr) []float64 {
 	var size int32
 	address := call(s.lib.fn["mjb_stateComponent"], s.address, component, uintptr(unsafe.Pointer(&size)))
 	return floats(address, size)
@@ -90,17 +90,17 @@ func floats(address uintptr, n int32) []float64 {
 
 // Output returns a field of MuJoCo's mjData, such as "xpos" (positions of bodies, 3 numbers
 // each) or "geom_xmat". Reset, Forward and Step update it.
-func (s *Sim) Output(field string) ([]float64, error) {
+func (s *simulation) Output(field string) ([]float64, error) {
 	return s.field(s.lib.fn["mjb_output"], "output", field)
 }
 
 // Parameter returns this simulation's own copy of a field of MuJoCo's mjModel, such as
 // "body_mass". It may be written. Every later step is slower.
-func (s *Sim) Parameter(field string) ([]float64, error) {
+func (s *simulation) Parameter(field string) ([]float64, error) {
 	return s.field(s.lib.fn["mjb_expand"], "parameter", field)
 }
 
-func (s *Sim) field(fn uintptr, what, field string) (values []float64, err error) {
+func (s *simulation) field(fn uintptr, what, field string) (values []float64, err error) {
 	defer guard(&err, what+" "+field)
 	name := cString(field)
 	var size, elemSize int32
@@ -114,41 +114,41 @@ func (s *Sim) field(fn uintptr, what, field string) (values []float64, err error
 
 // Reset sets the model's default state. To start from another state, then write QPos and
 // QVel and call Forward.
-func (s *Sim) Reset() error {
+func (s *simulation) Reset() error {
 	return s.check(call(s.lib.fn["mjb_reset"], s.address, 0, 0, 0, stageNone))
 }
 
 // Forward computes forces and accelerations at the present state without advancing time.
-func (s *Sim) Forward() error {
+func (s *simulation) Forward() error {
 	return s.check(call(s.lib.fn["mjb_forward"], s.address, 0, 0, stageAcceleration))
 }
 
 // Step advances the simulation by n time steps with the present controls. It returns
-// ErrDiverged if a state or control is not finite. It allocates no memory.
-func (s *Sim) Step(n int) error {
+// errDiverged if a state or control is not finite. It allocates no memory.
+func (s *simulation) Step(n int) error {
 	s.step[3] = uintptr(n)
 	return s.check(call(s.lib.fn["mjb_step"], s.step[:]...))
 }
 
 // check returns an error if a call failed or if there was a warning since the last Reset.
 // After some warnings MuJoCo itself would continue from the default state.
-func (s *Sim) check(failed uintptr) error {
+func (s *simulation) check(failed uintptr) error {
 	if int32(failed) != 0 {
 		return fmt.Errorf("MuJoCo reports: %s", oneLine(goString(call(s.lib.fn["mjb_error"], s.address, 0))))
 	}
 	for i, text := range warnings {
 		if s.warnings[2*i+1] != 0 {
-			return fmt.Errorf("%w: %s", ErrDiverged, text)
+			return fmt.Errorf("%w: %s", errDiverged, text)
 		}
 	}
 	return nil
 }
 
 // Close frees the simulation. A second call does nothing.
-func (s *Sim) Close() {
+func (s *simulation) Close() {
 	if s.lib == nil {
 		return
 	}
 	call(s.lib.fn["mjb_deleteBatch"], s.address)
-	*s = Sim{}
+	*s = simulation{}
 }

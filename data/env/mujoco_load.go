@@ -1,6 +1,6 @@
 //go:build (linux || darwin || freebsd || netbsd) && (amd64 || arm64)
 
-package mujoco
+package env
 
 import "github.com/ebitengine/purego"
 

@@ -1,4 +1,4 @@
-package mujoco
+package env
 
 import (
 	"fmt"
@@ -7,20 +7,17 @@ import (
 	"unsafe"
 )
 
-// Model is a compiled model. It is safe for concurrent use until Close.
-type Model struct {
-	lib     *Library
+// mjModel is a compiled model. It is safe for concurrent use until Close.
+type mjModel struct {
+	lib     *library
 	address uintptr // mjModel*
 }
 
-// Kind is a kind of named element of a model (MuJoCo's mjtObj).
-type Kind int
-
-// The kinds of elements for ID.
+// The kinds of named elements for ID (MuJoCo's mjtObj).
 const (
-	Body Kind = 1
-	Geom Kind = 5
-	Site Kind = 6
+	mjBody = 1
+	mjGeom = 5
+	mjSite = 6
 )
 
 // compiling serialises compilation: MuJoCo stores the last parsed model in a global variable.
@@ -29,9 +26,9 @@ var compiling sync.Mutex
 // mainFile is the file name of the model among its assets.
 const mainFile = "main.xml"
 
-// Model compiles a model from MJCF. Assets are the files that it includes or refers to, such
+// compile makes a model from MJCF, MuJoCo's XML. Assets are the files that it includes or refers to, such
 // as meshes, by their paths relative to it. No file is read from the disk.
-func (l *Library) Model(xml []byte, assets map[string][]byte) (m *Model, err error) {
+func (l *library) compile(xml []byte, assets map[string][]byte) (m *mjModel, err error) {
 	compiling.Lock()
 	defer compiling.Unlock()
 	defer guard(&err, "compiling a model")
@@ -53,11 +50,11 @@ func (l *Library) Model(xml []byte, assets map[string][]byte) (m *Model, err err
 	if address == 0 {
 		return nil, fmt.Errorf("MuJoCo cannot compile the model: %s", oneLine(untilZero(message)))
 	}
-	return &Model{lib: l, address: address}, nil
+	return &mjModel{lib: l, address: address}, nil
 }
 
 // addFile adds a file to MuJoCo's virtual file system.
-func (l *Library) addFile(files *[8]uintptr, name string, data []byte) error {
+func (l *library) addFile(files *[8]uintptr, name string, data []byte) error {
 	if len(data) == 0 {
 		return fmt.Errorf("the model file %s is empty", name)
 	}
@@ -70,7 +67,7 @@ func (l *Library) addFile(files *[8]uintptr, name string, data []byte) error {
 }
 
 // ID returns the index of a named element among those of its kind.
-func (m *Model) ID(kind Kind, name string) (int, error) {
+func (m *mjModel) ID(kind int, name string) (int, error) {
 	cName := cString(name)
 	id := int32(call(m.lib.fn["mj_name2id"], m.address, uintptr(kind), uintptr(unsafe.Pointer(&cName[0]))))
 	if id < 0 {
@@ -80,7 +77,7 @@ func (m *Model) ID(kind Kind, name string) (int, error) {
 }
 
 // Close frees the model. Its simulations stay valid: each has its own copy.
-func (m *Model) Close() {
+func (m *mjModel) Close() {
 	call(m.lib.fn["mj_deleteModel"], m.address)
 	m.address = 0
 }

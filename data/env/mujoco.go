@@ -1,10 +1,4 @@
-// Package mujoco calls MuJoCo, the physics engine of the paper's robots (Section 3.2), without
-// a C compiler: it loads libmujoco 4.0.0 at run time with package purego and uses MuJoCo's
-// batch interface, which needs almost no layouts of C structs. A Model is compiled from MJCF,
-// MuJoCo's XML. A Sim is one simulation of it, whose state is in Go slices.
-//
-// The library is a pinned file of PyPI, stored in the cache folder.
-package mujoco
+package env
 
 import (
 	"bytes"
@@ -22,67 +16,61 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// PathEnv is the environment variable with the path of a libmujoco to use instead of the
+// mujocoPath is the environment variable with the path of a libmujoco to use instead of the
 // pinned one.
-const PathEnv = "TVPS_MUJOCO"
+const mujocoPath = "TVPS_MUJOCO"
 
-// Version is the release of MuJoCo that this package is written for.
-const Version = artifact.MuJoCoVersion
-
-// versionNumber is what mj_version of that release returns.
-const versionNumber = 4000000
+// mujocoNumber is what mj_version of the pinned release returns.
+const mujocoNumber = 4000000
 
 // ErrPlatform is returned if no library is pinned for this operating system and processor.
 var ErrPlatform = errors.New("no MuJoCo library for this platform")
 
-// Library is a loaded libmujoco. It is safe for concurrent use and is never unloaded.
-type Library struct {
-	Path string // the file that was loaded
-	fn   functions
+// library is a loaded libmujoco, called without a C compiler: package purego loads it at run time. MuJoCo's batch
+// interface needs almost no layouts of C structs. It is safe for concurrent use and is never unloaded.
+type library struct {
+	fn map[string]uintptr // addresses of the C functions by name
 }
 
-// functions holds the addresses of the C functions by name.
-type functions map[string]uintptr
-
-// names are those of the C functions that this package calls.
-var names = []string{"mj_version", "mj_versionString", "mju_setLogHandler",
+// cFunctions are the names of the C functions that are called.
+var cFunctions = []string{"mj_version", "mj_versionString", "mju_setLogHandler",
 	"mj_defaultVFS", "mj_addBufferVFS", "mj_deleteVFS", "mj_loadXML", "mj_deleteModel", "mj_name2id",
 	"mjb_makeBatch", "mjb_deleteBatch", "mjb_stateComponent", "mjb_output", "mjb_expand",
 	"mjb_reset", "mjb_forward", "mjb_step", "mjb_error", "mjb_warning"}
 
-// loaded holds the libraries of this process by path, so that each has one log handler.
-var loaded = struct {
+// libraries holds the libraries of this process by path, so that each has one log handler.
+var libraries = struct {
 	sync.Mutex
-	byPath map[string]*Library
-}{byPath: map[string]*Library{}}
+	byPath map[string]*library
+}{byPath: map[string]*library{}}
 
-// Open loads the library. It downloads the pinned one if it is missing in artifact.CacheDir. Each error is one
+// openMuJoCo loads the library. It downloads the pinned one if it is missing in artifact.CacheDir. Each error is one
 // sentence: ErrPlatform if no library is pinned for the platform, artifact.ErrNetwork if the
 // download fails.
-func Open(ctx context.Context, opts artifact.Options) (*Library, error) {
-	path, err := find(ctx, opts)
+func openMuJoCo(ctx context.Context, opts artifact.Options) (*library, error) {
+	path, err := findMuJoCo(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	loaded.Lock()
-	defer loaded.Unlock()
-	if lib := loaded.byPath[path]; lib != nil {
+	libraries.Lock()
+	defer libraries.Unlock()
+	if lib := libraries.byPath[path]; lib != nil {
 		return lib, nil
 	}
-	lib, err := load(path)
+	lib, err := loadMuJoCo(path)
 	if err != nil {
 		return nil, err
 	}
-	loaded.byPath[path] = lib
+	libraries.byPath[path] = lib
 	return lib, nil
 }
 
-// find returns the path of the library: that in PathEnv, otherwise the pinned one in the cache.
-func find(ctx context.Context, opts artifact.Options) (string, error) {
-	if path := os.Getenv(PathEnv); path != "" {
+// findMuJoCo returns the path of the library: that in mujocoPath, otherwise the pinned one in the cache.
+func findMuJoCo(ctx context.Context, opts artifact.Options) (string, error) {
+	if path := os.Getenv(mujocoPath); path != "" {
 		if _, err := os.Stat(path); err != nil {
 			return "", fmt.Errorf("%s=%s: there is no such file; set it to a libmujoco %s, or unset it to download one",
-				PathEnv, path, Version)
+				mujocoPath, path, artifact.MuJoCoVersion)
 		}
 		return filepath.Abs(path)
 	}
@@ -90,39 +78,41 @@ func find(ctx context.Context, opts artifact.Options) (string, error) {
 	wheel, ok := artifact.MuJoCo[platform]
 	if !ok {
 		return "", fmt.Errorf("%w: mujoco-core %s is pinned for Linux on amd64 and arm64, this is %s; "+
-			"set %s to a libmujoco of that release", ErrPlatform, Version, platform, PathEnv)
+			"set %s to a libmujoco of that release", ErrPlatform, artifact.MuJoCoVersion, platform, mujocoPath)
 	}
 	cache, err := artifact.CacheDir()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(cache, "mujoco", Version+"-"+platform)
+	dir := filepath.Join(cache, "mujoco", artifact.MuJoCoVersion+"-"+platform)
 	library := wheel.Members[0].In(dir)
 	if err := artifact.CheckPrivate(cache, library); err != nil {
 		return "", fmt.Errorf("MuJoCo was not loaded: %w", err)
 	}
 	if _, err := wheel.Unpack(ctx, dir, opts); err != nil {
-		return "", fmt.Errorf("cannot get MuJoCo: %w; or set %s to a libmujoco %s", err, PathEnv, Version)
+		return "", fmt.Errorf("cannot get MuJoCo: %w; or set %s to a libmujoco %s", err, mujocoPath,
+			artifact.MuJoCoVersion)
 	}
 	return library, nil
 }
 
-// load opens the file, looks up the functions and installs the log handler.
-func load(path string) (*Library, error) {
+// loadMuJoCo opens the file, looks up the functions and installs the log handler.
+func loadMuJoCo(path string) (*library, error) {
 	handle, err := openLibrary(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be loaded as libmujoco (%v); delete it to download it again, or check %s",
-			path, err, PathEnv)
+			path, err, mujocoPath)
 	}
-	lib := &Library{Path: path, fn: functions{}}
-	for _, name := range names {
+	lib := &library{fn: map[string]uintptr{}}
+	for _, name := range cFunctions {
 		if lib.fn[name], err = findSymbol(handle, name); err != nil {
-			return nil, fmt.Errorf("%s has no function %s: it is not libmujoco %s; check %s", path, name, Version, PathEnv)
+			return nil, fmt.Errorf("%s has no function %s: it is not libmujoco %s; check %s", path, name,
+				artifact.MuJoCoVersion, mujocoPath)
 		}
 	}
-	if got := int32(call(lib.fn["mj_version"])); got != versionNumber {
+	if got := int32(call(lib.fn["mj_version"])); got != mujocoNumber {
 		return nil, fmt.Errorf("%s is MuJoCo %s, but this program is written for %s; check %s",
-			path, goString(call(lib.fn["mj_versionString"])), Version, PathEnv)
+			path, goString(call(lib.fn["mj_versionString"])), artifact.MuJoCoVersion, mujocoPath)
 	}
 	call(lib.fn["mju_setLogHandler"], logHandler())
 	return lib, nil

@@ -1,4 +1,4 @@
-package mujoco
+package env
 
 import (
 	"errors"
@@ -27,22 +27,19 @@ const slider = `<mujoco>
   <actuator><motor name="push" joint="x" gear="3" ctrllimited="true" ctrlrange="-1 1"/></actuator>
 </mujoco>`
 
-// open returns the library. It skips the test if there is none for the platform, or none in the cache and no network.
-func open(t testing.TB) *Library {
+// open returns the library.
+func open(t testing.TB) *library {
 	t.Helper()
-	lib, err := Open(t.Context(), artifact.Options{})
-	if errors.Is(err, ErrPlatform) || errors.Is(err, artifact.ErrNetwork) {
-		t.Skip(err)
-	}
-	demand.NoError(t, err)
+	lib, err := openMuJoCo(t.Context(), artifact.Options{})
+	skipWithout(t, err)
 	return lib
 }
 
-func newSim(t testing.TB) *Sim {
+func newSim(t testing.TB) *simulation {
 	t.Helper()
-	model, err := open(t).Model([]byte(slider), nil)
+	model, err := open(t).compile([]byte(slider), nil)
 	demand.NoError(t, err)
-	s, err := model.Sim()
+	s, err := model.simulate()
 	demand.NoError(t, err)
 	model.Close() // the simulation has its own copy
 	t.Cleanup(s.Close)
@@ -79,18 +76,18 @@ func TestStep(t *testing.T) {
 }
 
 func TestParameterAndID(t *testing.T) {
-	model, err := open(t).Model([]byte(slider), nil)
+	model, err := open(t).compile([]byte(slider), nil)
 	demand.NoError(t, err)
 	defer model.Close()
-	s, err := model.Sim()
+	s, err := model.simulate()
 	demand.NoError(t, err)
 	defer s.Close() // the second call does nothing
 	defer s.Close()
-	body, err := model.ID(Body, "cart")
+	body, err := model.ID(mjBody, "cart")
 	if err != nil || body != 1 {
 		t.Error(body, err)
 	}
-	_, err = model.ID(Site, "nowhere")
+	_, err = model.ID(mjSite, "nowhere")
 	demand.Error(t, err, "nowhere")
 	if mass, err := s.Parameter("body_mass"); err != nil || !slices.Equal(mass, []float64{0, 2}) {
 		t.Error(mass, err)
@@ -114,7 +111,7 @@ func TestBadModels(t *testing.T) {
 		`<mujoco><asset><mesh file="gone.stl"/></asset></mujoco>`:                    "gone.stl",
 		`<mujoco><worldbody><body><joint type="slide"/></body></worldbody></mujoco>`: "mass and inertia",
 	} {
-		m, err := lib.Model([]byte(xml), nil)
+		m, err := lib.compile([]byte(xml), nil)
 		if m != nil {
 			t.Errorf("%q: a model together with the error %v", xml, err)
 		}
@@ -123,7 +120,7 @@ func TestBadModels(t *testing.T) {
 	wait := sync.WaitGroup{} // several goroutines may compile models
 	for range 4 {
 		wait.Go(func() {
-			if m, err := lib.Model([]byte(slider), nil); err != nil {
+			if m, err := lib.compile([]byte(slider), nil); err != nil {
 				t.Error(err)
 			} else {
 				m.Close()
@@ -148,7 +145,7 @@ func TestNotFinite(t *testing.T) {
 		"force":    {&s.Applied[0], 1e300, "acceleration"},
 	} {
 		*c.at = c.value
-		if err := s.Step(3); !errors.Is(err, ErrDiverged) || !strings.Contains(err.Error(), c.words) {
+		if err := s.Step(3); !errors.Is(err, errDiverged) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := s.Reset(); err != nil {
@@ -164,21 +161,21 @@ func TestNotFinite(t *testing.T) {
 }
 
 func TestMissingLibrary(t *testing.T) {
-	t.Setenv(PathEnv, "/no/such/libmujoco.so")
-	_, err := Open(t.Context(), artifact.Options{})
+	t.Setenv(mujocoPath, "/no/such/libmujoco.so")
+	_, err := openMuJoCo(t.Context(), artifact.Options{})
 	demand.Error(t, err, "there is no such file")
 	broken := filepath.Join(t.TempDir(), "libmujoco.so")
 	os.WriteFile(broken, []byte("not a library"), 0o755)
-	t.Setenv(PathEnv, broken)
-	_, err = Open(t.Context(), artifact.Options{})
+	t.Setenv(mujocoPath, broken)
+	_, err = openMuJoCo(t.Context(), artifact.Options{})
 	demand.Error(t, err, "cannot be loaded as libmujoco")
-	t.Setenv(PathEnv, "")
+	t.Setenv(mujocoPath, "")
 	t.Setenv("TVPS_CACHE", t.TempDir())
-	_, err = Open(t.Context(), artifact.Options{NoFetch: true})
+	_, err = openMuJoCo(t.Context(), artifact.Options{NoFetch: true})
 	if err == nil || !errors.Is(err, ErrPlatform) && !strings.Contains(err.Error(), "is not in") {
 		t.Error(err)
 	}
-	demand.Error(t, err, PathEnv)
+	demand.Error(t, err, mujocoPath)
 }
 
 // MuJoCo exits the process after an error outside a simulation, unless its log handler does

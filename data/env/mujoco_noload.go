@@ -1,6 +1,6 @@
 //go:build !((linux || darwin || freebsd || netbsd) && (amd64 || arm64))
 
-package mujoco
+package env
 
 func openLibrary(string) (uintptr, error) { return 0, ErrPlatform }
 
