@@ -3,7 +3,6 @@ package claims
 import (
 	"tvps/data/statistics"
 	"tvps/figures"
-	"tvps/replicate/paper"
 )
 
 // evidence is what claims are judged by: the rows of panels, and those of narrow samples before those of the same
@@ -31,13 +30,8 @@ func newEvidence(panels []Collected) evidence {
 	return e
 }
 
-// of returns the rows by which a part is judged, and the level of its intervals.
-func (e evidence) of(p paper.Part) (rows []figures.Row, level float64) {
-	return e.ofAll(p.Panel, needs(p))
-}
-
-// ofAll returns the rows by which series of a panel are judged together, and the level of their intervals.
-func (e evidence) ofAll(key string, series []string) (rows []figures.Row, level float64) {
+// of returns the rows by which series of a panel are judged together, and the level of their intervals.
+func (e evidence) of(key string, series []string) (rows []figures.Row, level float64) {
 	for _, s := range e {
 		if s.panel == key && subset(series, s.series) {
 			return s.rows, s.level
@@ -46,15 +40,12 @@ func (e evidence) ofAll(key string, series []string) (rows []figures.Row, level 
 	return nil, statistics.Level
 }
 
-// lookLevel is the level of intervals at the n-th look at runs of a panel, each of which was taken because those before
-// had left something undecided: an n-th of the errors of the first look, which has [statistics.Level]. Two looks
+// Level is that of the panel's intervals. The n-th look at its runs was taken because those before had left something
+// undecided. Its intervals have an n-th of the errors of the first look's, which have [statistics.Level]. Two looks
 // together err in at most 7.5%, three in at most 9.2% (TestLooks).
-func lookLevel(n int) float64 {
-	if n < 2 {
+func (p Panel) Level() float64 {
+	if p.Looks < 2 {
 		return statistics.Level // without rounding
 	}
-	return 1 - (1-statistics.Level)/float64(n)
+	return 1 - (1-statistics.Level)/float64(p.Looks)
 }
-
-// Level is that of the panel's intervals.
-func (p Panel) Level() float64 { return lookLevel(p.Looks) }

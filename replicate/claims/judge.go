@@ -134,7 +134,7 @@ func judgePart(p paper.Part, panel shownPanel, e evidence) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
 	part := JudgedPart{Part: p, Metric: panel.metric, Verdict: NotRun}
 	part.Metric.Name = cmp.Or(p.Of, part.Metric.Name)
-	rows, level := e.of(p)
+	rows, level := e.of(p.Panel, needs(p))
 	metric := part.Metric.Name
 	if p.Statistic == paper.Adapts {
 		rows, metric = hardest(rows, p, metric), hardestTasks
@@ -184,7 +184,7 @@ func judgeRegret(p paper.Part, shown map[string]shownPanel, e evidence) JudgedPa
 	behind := map[string][]statistics.Intervals{} // by learner
 	for _, key := range p.Panels {
 		panel := shown[string(key)]
-		rows, own := e.ofAll(string(key), panel.series)
+		rows, own := e.of(string(key), panel.series)
 		level = max(level, own)
 		for _, learner := range []string{p.Series, p.Base} {
 			for _, rival := range shown[p.Panel].series {

@@ -161,7 +161,7 @@ func TestSecondLook(t *testing.T) {
 	p := paper.Part{Panel: "a", Series: "ours", Base: "everything"}
 	first := judgePart(p, ofAccuracy["a"], rowsOf(rows))
 	again := rowsOf(rows)
-	again[0].level = lookLevel(2)
+	again[0].level = (Panel{Looks: 2}).Level()
 	second := judgePart(p, ofAccuracy["a"], again)
 	// Student's quantiles for 2 degrees of freedom: 4.302653 of 95%, 6.205347 of 97.5%.
 	width := (second.Effect.High - second.Effect.Low) / (first.Effect.High - first.Effect.Low)
@@ -192,7 +192,7 @@ func TestNarrow(t *testing.T) {
 		series, base string
 		looks        int
 	}{{"ours", "everything", 3}, {"everything", "", 3}, {"ours", "recent", 2}, {"exact", "ours", 1}} {
-		if _, level := e.of(paper.Part{Panel: "a", Series: c.series, Base: c.base}); level != lookLevel(c.looks) {
+		if _, level := e.of("a", needs(paper.Part{Series: c.series, Base: c.base})); level != (Panel{Looks: c.looks}).Level() {
 			t.Errorf("%s and %s are judged at %v, want that of look %d", c.series, c.base, level, c.looks)
 		}
 	}

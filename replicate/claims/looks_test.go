@@ -27,7 +27,7 @@ func TestLooks(t *testing.T) {
 		part := paper.Part{Test: paper.Above, Margin: c.margin}
 		covered, least := 0, 1.
 		for look := range c.looks {
-			least -= 1 - lookLevel(look+1)
+			least -= 1 - (Panel{Looks: look + 1}).Level()
 		}
 		again, coveredAgain := make([]int, len(c.looks)), make([]int, len(c.looks)) // by look
 		for range reps {
@@ -37,7 +37,7 @@ func TestLooks(t *testing.T) {
 				for len(grid) < n {
 					grid = append(grid, []float64{c.truth + rng.NormFloat64()})
 				}
-				e := statistics.OverSeedsAndSteps(grid, 0)(lookLevel(look + 1))
+				e := statistics.OverSeedsAndSteps(grid, 0)((Panel{Looks: look + 1}).Level())
 				covers = e.Low <= c.truth && e.High >= c.truth
 				if again[look]++; covers {
 					coveredAgain[look]++

@@ -157,12 +157,6 @@ func part(r *runs.Result, steps []int) (wanted *runs.Result, every bool) {
 	return wanted, len(wanted.Steps) == len(steps)
 }
 
-// Whole tells whether no run of the series is missing.
-func (c Collected) Whole(series ...string) bool {
-	lacking := c.lacking()
-	return !slices.ContainsFunc(series, func(name string) bool { return lacking[name] })
-}
-
 // lacking is true of the series of which a run is missing.
 func (c Collected) lacking() map[string]bool {
 	out := map[string]bool{}

@@ -18,6 +18,7 @@ import (
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
+	"tvps/replicate/runs"
 )
 
 // TestJudgedPanels: with Judged a panel has its declared seeds and steps, and one copy for each sample of some of its
@@ -102,8 +103,10 @@ func TestDrawnAgain(t *testing.T) {
 		demand.NoError(t, err)
 		for _, p := range quick {
 			demand.NoError(t, again.AddJobs(&p))
-			if c, err := again.Load(p); err != nil || !c.Whole(p.Series...) {
-				t.Errorf("%s, panel %s: the few runs are not whole in the new tables: %v", f.Name(), p.Key, err)
+			c, err := again.Load(p)
+			demand.NoError(t, err)
+			if slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool { return c.Results[job.Spec.ID()] == nil }) {
+				t.Errorf("%s, panel %s: the few runs are not whole in the new tables", f.Name(), p.Key)
 			}
 		}
 	}
