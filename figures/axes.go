@@ -98,24 +98,13 @@ func (p Chart) yRange() (low, high float64) {
 		return p.YRange[0], p.YRange[1]
 	}
 	low, high = math.Inf(1), math.Inf(-1)
-	include := func(ys ...float64) {
-		low, high = min(low, slices.Min(ys)), max(high, slices.Max(ys))
-	}
-	if p.Reference != nil {
-		include(p.Reference.Value)
-	}
-	for _, s := range p.Series {
-		if s.Mean {
-			include(s.mean())
-			continue
+	include := func(from, to float64) { low, high = min(low, from), max(high, to) }
+	for _, l := range p.lines() {
+		for _, m := range l.marks {
+			include(m.y, m.y)
 		}
-		for _, pt := range s.Points {
-			include(pt.Mean)
-		}
-		for _, run := range p.bands(s) {
-			for _, pt := range run {
-				include(pt.Low, pt.High)
-			}
+		for _, pt := range slices.Concat(l.bands...) {
+			include(pt.Low, pt.High)
 		}
 	}
 	if low == high {
@@ -160,10 +149,9 @@ func (p Chart) wholeX() bool {
 	return true
 }
 
-// niceStep returns 1, 2 or 5 times a power of ten such that about count steps span the range;
-// with whole, at least 1.
-func niceStep(low, high float64, count int, whole bool) float64 {
-	raw := (high - low) / float64(count)
+// niceStep returns 1, 2 or 5 times a power of ten such that about eight steps span the range.
+func niceStep(low, high float64) float64 {
+	raw := (high - low) / 8
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
 	step := 10 * power
 	for _, m := range []float64{1, 2, 5} {
@@ -172,16 +160,13 @@ func niceStep(low, high float64, count int, whole bool) float64 {
 			break
 		}
 	}
-	if whole {
-		return max(step, 1)
-	}
 	return step
 }
 
 // roundRange widens the limits to multiples of a round step, so that the axis ends at its
 // ticks if these are no further apart.
 func roundRange(low, high float64) (from, to, step float64) {
-	step = niceStep(low, high, 8, false)
+	step = niceStep(low, high)
 	round := func(units float64) float64 { // by division where step < 1: 3/100, not 3*0.01
 		if step < 1 {
 			return units / math.Round(1/step)

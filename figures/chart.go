@@ -50,8 +50,8 @@ func drawCall(charts []chart, sources any, more ...string) (string, error) {
 // chartOption is the panel's chart as ECharts describes it. chart.js adds what takes a
 // function: the bands and the tooltip.
 func chartOption(id string, p Chart) map[string]any {
-	line := charts.NewLine()
-	line.SetGlobalOptions(
+	out := charts.NewLine()
+	out.SetGlobalOptions(
 		charts.WithInitializationOpts(opts.Initialization{ChartID: id}), // otherwise go-echarts draws a random one
 		charts.WithAnimation(false),
 		charts.WithTooltipOpts(opts.Tooltip{
@@ -62,28 +62,23 @@ func chartOption(id string, p Chart) map[string]any {
 			opts.DataZoom{Type: "inside", FilterMode: "none"},
 			opts.DataZoom{Type: "slider", FilterMode: "none"}),
 	)
-	setAxes(line, p)
+	setAxes(out, p)
 	var legend []string
-	xlow, xhigh := p.xRange()
-	if r := p.Reference; r != nil {
-		legend = append(legend, r.Label)
-		line.MultiSeries = append(line.MultiSeries, referenceLine(*r, xlow, xhigh))
-	}
-	for _, s := range p.Series {
-		legend = append(legend, s.text())
-		line.MultiSeries = append(line.MultiSeries, seriesLine(p, s, xlow, xhigh))
-		for _, run := range p.bands(s) {
-			line.MultiSeries = append(line.MultiSeries, seriesBand(s, run))
+	for _, l := range p.lines() {
+		legend = append(legend, l.label)
+		out.MultiSeries = append(out.MultiSeries, p.curve(l))
+		for _, run := range l.bands {
+			out.MultiSeries = append(out.MultiSeries, l.band(run))
 		}
 	}
-	line.SetGlobalOptions(charts.WithLegendOpts(opts.Legend{
+	out.SetGlobalOptions(charts.WithLegendOpts(opts.Legend{
 		Show: opts.Bool(true), ItemWidth: 34, Top: "10px", Left: "75px", Right: "30px", Data: legend,
 	}))
-	line.Validate()
-	return line.JSON()
+	out.Validate()
+	return out.JSON()
 }
 
-func setAxes(line *charts.Line, p Chart) {
+func setAxes(out *charts.Line, p Chart) {
 	xlow, xhigh := p.xRange()
 	x := opts.XAxis{Type: "value", Name: p.XLabel, NameLocation: "center", NameGap: 30, Min: xlow, Max: xhigh,
 		AxisLine: &opts.AxisLine{OnZero: opts.Bool(false)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)},
@@ -93,69 +88,54 @@ func setAxes(line *charts.Line, p Chart) {
 	}
 	if p.XNames != nil {
 		x.Type, x.Min, x.Max, x.MinInterval = "category", nil, nil, 0
-		line.SetXAxis(p.XNames)
+		out.SetXAxis(p.XNames)
 	}
 	y := opts.YAxis{Type: "value", Name: p.YLabel, NameLocation: "center", NameGap: 55,
 		Min: p.low, Max: p.high, MaxInterval: p.step,
 		AxisLine: &opts.AxisLine{Show: opts.Bool(true), OnZero: opts.Bool(false)}}
-	line.SetGlobalOptions(charts.WithXAxisOpts(x), charts.WithYAxisOpts(y))
+	out.SetGlobalOptions(charts.WithXAxisOpts(x), charts.WithYAxisOpts(y))
 }
 
-func referenceLine(r Reference, xlow, xhigh float64) charts.SingleSeries {
-	data := []opts.LineData{{Value: []float64{xlow, r.Value}}, {Value: []float64{xhigh, r.Value}}}
-	return curveOf(r.Label, r.Color, r.Dash, data, false)
-}
-
-func seriesLine(p Chart, s Series, xlow, xhigh float64) charts.SingleSeries {
-	data := make([]opts.LineData, 0, len(s.Points)+2)
-	if s.Mean && xlow < s.Points[0].X {
-		data = append(data, opts.LineData{Value: []float64{xlow, s.mean()}})
+// curve is a line of the panel, with the tooltips of its points.
+func (p Chart) curve(l line) charts.SingleSeries {
+	data := make([]opts.LineData, len(l.marks))
+	for i, m := range l.marks {
+		data[i] = opts.LineData{Name: p.tooltip(l, m), Value: []float64{m.x, m.y}}
 	}
-	for _, at := range s.Points {
-		y := at.Mean
-		if s.Mean {
-			y = s.mean()
-		}
-		data = append(data, opts.LineData{Name: p.pointText(s, at), Value: []float64{at.X, y}})
-	}
-	if s.Mean && s.Points[len(s.Points)-1].X < xhigh {
-		data = append(data, opts.LineData{Value: []float64{xhigh, s.mean()}})
-	}
-	return curveOf(s.text(), s.Color, s.Dash, data, !s.Mean && len(s.Points) <= fewPoints)
-}
-
-func curveOf(name, color, dash string, data []opts.LineData, dots bool) charts.SingleSeries {
 	return charts.SingleSeries{
-		Name: name, Type: "line", Data: data, Color: color,
-		ShowSymbol: opts.Bool(dots), Symbol: "circle", SymbolSize: 5,
-		LineStyle: &opts.LineStyle{Color: color, Width: 2, Type: dash},
-		ItemStyle: &opts.ItemStyle{Color: color},
+		Name: l.label, Type: "line", Data: data, Color: l.color,
+		ShowSymbol: opts.Bool(l.dotted()), Symbol: "circle", SymbolSize: 5,
+		LineStyle: &opts.LineStyle{Color: l.color, Width: 2, Type: l.dash},
+		ItemStyle: &opts.ItemStyle{Color: l.color},
 	}
 }
 
-// seriesBand has the series's name, so that the legend switches both.
-func seriesBand(s Series, run []Point) charts.SingleSeries {
+// band has the line's name, so that the legend switches both.
+func (l line) band(run []Point) charts.SingleSeries {
 	data := make([]opts.CustomData, len(run))
 	for i, p := range run {
 		data[i] = opts.CustomData{Value: []float64{p.X, p.Low, p.High}}
 	}
 	return charts.SingleSeries{
-		Name: s.text(), Type: "custom", Data: data, Color: s.Color,
+		Name: l.label, Type: "custom", Data: data, Color: l.color,
 		Encode:    &opts.Encode{X: 0, Y: []int{1, 2}},
-		ItemStyle: &opts.ItemStyle{Color: s.Color},
+		ItemStyle: &opts.ItemStyle{Color: l.color},
 	}
 }
 
-// pointText is a point in the tooltip, as HTML: its series, mean and interval; after a line's end the values of seeds,
-// which only a large chart has room for.
-func (p Chart) pointText(s Series, at Point) string {
-	text := "<b>" + html.EscapeString(s.text()) + "</b> "
-	if s.Mean {
-		text += p.number(s.mean()) + ", here "
+// tooltip is a measured point of a line, as HTML: its series, mean and interval; after a line's end the values of
+// seeds, which only a large chart has room for.
+func (p Chart) tooltip(l line, m mark) string {
+	if m.of == nil {
+		return ""
 	}
-	text += p.text(at)
+	text := "<b>" + html.EscapeString(l.label) + "</b> "
+	if l.level {
+		text += p.number(m.y) + ", here "
+	}
+	text += p.text(*m.of)
 	lead := "\nseed "
-	for _, seed := range at.Seeds {
+	for _, seed := range m.of.Seeds {
 		text += fmt.Sprintf("%s%d: %s", lead, seed.Seed, p.number(seed.Value))
 		lead = ", "
 	}

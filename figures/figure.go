@@ -231,23 +231,56 @@ func (s Series) mean() float64 {
 	return sum / float64(len(s.Points))
 }
 
-// legendEntry is a line of a panel's legend.
-type legendEntry struct {
+// line is what everything that draws a panel shows of a series, or of the reference.
+type line struct {
 	label, color, dash string
-	band               bool
+	level              bool // at one height, from one end of the panel to the other
+	marks              []mark
+	bands              [][]Point // runs of points with the ends of their intervals, as they are drawn
 }
 
-// legend lists what the panel draws: the reference line, then the series.
-func (p Chart) legend() []legendEntry {
-	var out []legendEntry
+// mark is a point of a line.
+type mark struct {
+	x, y float64
+	of   *Point // what was measured there; nil where the line is only continued to the panel's end
+}
+
+// lines lists what the panel draws: the reference line, then the series.
+func (p Chart) lines() []line {
+	var out []line
+	low, high := p.xRange()
 	if r := p.Reference; r != nil {
-		out = append(out, legendEntry{label: r.Label, color: r.Color, dash: r.Dash})
+		ends := []mark{{x: low, y: r.Value}, {x: high, y: r.Value}}
+		out = append(out, line{label: r.Label, color: r.Color, dash: r.Dash, level: true, marks: ends})
 	}
 	for _, s := range p.Series {
-		out = append(out, legendEntry{s.text(), s.Color, s.Dash, len(p.bands(s)) > 0})
+		l := line{label: s.text(), color: s.Color, dash: s.Dash, level: s.Mean, bands: p.bands(s)}
+		for i, at := range s.Points {
+			l.marks = append(l.marks, mark{at.X, at.Mean, &s.Points[i]})
+		}
+		if s.Mean {
+			l.continueTo(low, high, s.mean())
+		}
+		out = append(out, l)
 	}
 	return out
 }
+
+// continueTo lays the line at the height y, up to both ends of the panel.
+func (l *line) continueTo(low, high, y float64) {
+	if low < l.marks[0].x {
+		l.marks = slices.Insert(l.marks, 0, mark{x: low})
+	}
+	if l.marks[len(l.marks)-1].x < high {
+		l.marks = append(l.marks, mark{x: high})
+	}
+	for i := range l.marks {
+		l.marks[i].y = y
+	}
+}
+
+// dotted reports whether the line has a dot at each mark.
+func (l line) dotted() bool { return !l.level && len(l.marks) <= fewPoints }
 
 func finite(values ...float64) bool {
 	for _, v := range values {

@@ -36,7 +36,7 @@ func (p Chart) seeds() (fewest, most int) {
 
 func (p Chart) bandNote() string {
 	fewest, most := p.seeds()
-	banded := slices.ContainsFunc(p.Series, func(s Series) bool { return len(p.bands(s)) > 0 })
+	banded := slices.ContainsFunc(p.lines(), func(l line) bool { return len(l.bands) > 0 })
 	seeds := fmt.Sprint(most)
 	if fewest < most {
 		seeds = fmt.Sprintf("%d to %d", fewest, most)
@@ -56,12 +56,9 @@ func (p Chart) bandNote() string {
 func (p Chart) hidden() int {
 	count := 0
 	p = p.shown()
-	for _, s := range p.Series {
-		if s.Mean {
-			continue
-		}
-		for _, pt := range s.Points {
-			if pt.Mean < p.low || pt.Mean > p.high {
+	for _, l := range p.lines() {
+		for _, m := range l.marks {
+			if !l.level && (m.y < p.low || m.y > p.high) {
 				count++
 			}
 		}

@@ -172,7 +172,7 @@ type legendItem struct {
 func legendOf(panels []Chart) []legendItem {
 	var out []legendItem
 	for _, p := range panels {
-		for _, e := range p.legend() {
+		for _, e := range p.lines() {
 			paint := template.CSS(fmt.Sprintf("var(%s, %s)", colorName(e.color), e.color))
 			if one := (legendItem{e.label, e.dash, paint}); !slices.Contains(out, one) {
 				out = append(out, one)

@@ -61,7 +61,7 @@ func CSS(fig Figure) template.CSS {
 // colors lists the colours of everything that is drawn, in lower case.
 func (p Chart) colors() []string {
 	var out []string
-	for _, e := range p.legend() {
+	for _, e := range p.lines() {
 		out = append(out, strings.ToLower(e.color))
 	}
 	return out

@@ -3,6 +3,7 @@ package figures
 import (
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,27 +32,24 @@ func newPlot(p Chart) *plot.Plot {
 	grid.Vertical.Width = 0
 	grid.Horizontal = draw.LineStyle{Color: color.Gray{Y: 0xe4}, Width: 0.5}
 	plt.Add(grid)
-	for _, s := range p.Series {
-		for _, run := range p.bands(s) {
-			plt.Add(newBand(run, opaque(s.Color)))
+	lines := p.lines()
+	for _, l := range lines {
+		for _, run := range l.bands {
+			plt.Add(band{outline(run), faded(opaque(l.color))})
 		}
 	}
-	xlow, xhigh := p.xRange()
-	if r := p.Reference; r != nil {
-		plt.Add(&curve{points: level(xlow, xhigh, r.Value), style: lineStyle(r.Color, r.Dash)})
-	}
-	for _, s := range p.Series {
-		plt.Add(newCurve(s, xlow, xhigh))
+	for _, l := range lines {
+		plt.Add(l)
 	}
 
-	plt.X.Min, plt.X.Max = xlow, xhigh
+	plt.X.Min, plt.X.Max = p.xRange()
 	plt.Y.Min, plt.Y.Max = p.low, p.high
-	marks := ticks(plt.X.Min, plt.X.Max, 8, p.wholeX())
+	marks := ticks(plt.X.Min, plt.X.Max, p.wholeX())
 	for i := range marks {
 		marks[i].Label = p.xText(marks[i].Value, marks[i].Label)
 	}
 	plt.X.Tick.Marker = plot.ConstantTicks(marks)
-	plt.Y.Tick.Marker = plot.ConstantTicks(ticks(plt.Y.Min, plt.Y.Max, 8, false))
+	plt.Y.Tick.Marker = plot.ConstantTicks(ticks(plt.Y.Min, plt.Y.Max, false))
 	return plt
 }
 
@@ -68,10 +66,13 @@ func styleAxis(axis *plot.Axis, label string) {
 	axis.Padding = 4
 }
 
-// ticks returns about count labelled ticks at multiples of a round step, all with as
-// many decimals as the step needs.
-func ticks(low, high float64, count int, whole bool) []plot.Tick {
-	step := niceStep(low, high, count, whole)
+// ticks returns about eight labelled ticks at multiples of a round step, all with as many decimals as the step needs;
+// with whole, at whole numbers alone.
+func ticks(low, high float64, whole bool) []plot.Tick {
+	step := niceStep(low, high)
+	if whole {
+		step = max(step, 1)
+	}
 	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	var marks []plot.Tick
 	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
@@ -83,23 +84,23 @@ func ticks(low, high float64, count int, whole bool) []plot.Tick {
 
 // band is the area between the lower and upper ends of the intervals.
 type band struct {
-	outline plotter.XYs // lower ends from left to right, upper ends back
+	outline plotter.XYs
 	color   color.NRGBA
 }
 
-func newBand(run []Point, line color.NRGBA) *band {
-	b := &band{color: faded(line)}
+// outline has the lower ends from left to right, then the upper ends back.
+func outline(run []Point) (around plotter.XYs) {
 	for _, p := range run {
-		b.outline = append(b.outline, plotter.XY{X: p.X, Y: p.Low})
+		around = append(around, plotter.XY{X: p.X, Y: p.Low})
 	}
-	for i := len(run) - 1; i >= 0; i-- {
-		b.outline = append(b.outline, plotter.XY{X: run[i].X, Y: run[i].High})
+	for _, p := range slices.Backward(run) {
+		around = append(around, plotter.XY{X: p.X, Y: p.High})
 	}
-	return b
+	return around
 }
 
 // Plot implements plot.Plotter: the area, or a bar if the band is a single point.
-func (b *band) Plot(c draw.Canvas, plt *plot.Plot) {
+func (b band) Plot(c draw.Canvas, plt *plot.Plot) {
 	at := onCanvas(c, plt, b.outline)
 	if len(at) == 2 {
 		c.StrokeLines(draw.LineStyle{Color: b.color, Width: 6}, c.ClipLinesXY(at)...)
@@ -110,40 +111,24 @@ func (b *band) Plot(c draw.Canvas, plt *plot.Plot) {
 	}
 }
 
-// curve is a line, with a dot at each point if dots is set.
-type curve struct {
-	points plotter.XYs
-	style  draw.LineStyle
-	dots   bool
-}
-
-func newCurve(s Series, xlow, xhigh float64) *curve {
-	c := &curve{style: lineStyle(s.Color, s.Dash)}
-	if s.Mean {
-		c.points = level(xlow, xhigh, s.mean())
-		return c
-	}
-	for _, p := range s.Points {
-		c.points = append(c.points, plotter.XY{X: p.X, Y: p.Mean})
-	}
-	c.dots = len(s.Points) <= fewPoints
-	return c
-}
-
 // Plot implements plot.Plotter.
-func (l *curve) Plot(c draw.Canvas, plt *plot.Plot) {
-	at := onCanvas(c, plt, l.points)
-	c.StrokeLines(l.style, c.ClipLinesXY(at)...)
-	if !l.dots {
+func (l line) Plot(c draw.Canvas, plt *plot.Plot) {
+	var points plotter.XYs
+	for i, m := range l.marks {
+		if !l.level || i == 0 || i == len(l.marks)-1 {
+			points = append(points, plotter.XY{X: m.x, Y: m.y})
+		}
+	}
+	at := onCanvas(c, plt, points)
+	style := lineStyle(l.color, l.dash)
+	c.StrokeLines(style, c.ClipLinesXY(at)...)
+	if !l.dotted() {
 		return
 	}
 	for _, p := range at {
-		c.DrawGlyph(draw.GlyphStyle{Color: l.style.Color, Radius: 2.2, Shape: draw.CircleGlyph{}}, p)
+		c.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: 2.2, Shape: draw.CircleGlyph{}}, p)
 	}
 }
-
-// level is a horizontal line.
-func level(xlow, xhigh, y float64) plotter.XYs { return plotter.XYs{{X: xlow, Y: y}, {X: xhigh, Y: y}} }
 
 // onCanvas converts data to positions on the canvas.
 func onCanvas(c draw.Canvas, plt *plot.Plot, data plotter.XYs) []vg.Point {

@@ -89,10 +89,10 @@ func written(from io.WriterTo) ([]byte, error) {
 type sheet struct {
 	panel         Chart
 	width, height vg.Length
-	title         []string        // wrapped lines
-	sample        string          // at the right of a title of one line
-	legend        [][]legendEntry // rows
-	notes         []string        // wrapped lines
+	title         []string // wrapped lines
+	sample        string   // at the right of a title of one line
+	legend        [][]line // rows
+	notes         []string // wrapped lines
 }
 
 func newSheet(fig Figure, panel Chart) sheet {
@@ -167,10 +167,10 @@ func (s sheet) draw(c draw.Canvas) {
 }
 
 // legendRows puts the entries of the legend next to each other, in as many rows as the width requires.
-func legendRows(p Chart, room vg.Length) [][]legendEntry {
-	var rows [][]legendEntry
+func legendRows(p Chart, room vg.Length) [][]line {
+	var rows [][]line
 	used := room
-	for _, e := range p.legend() {
+	for _, e := range p.lines() {
 		if used += e.width(); used > room {
 			rows = append(rows, nil)
 			used = e.width()
@@ -180,14 +180,14 @@ func legendRows(p Chart, room vg.Length) [][]legendEntry {
 	return rows
 }
 
-func (e legendEntry) width() vg.Length {
+func (e line) width() vg.Length {
 	return swatch + gap + legendText.Width(e.label) + 3*gap
 }
 
-func drawLegendRow(c draw.Canvas, row []legendEntry, x, top vg.Length) {
+func drawLegendRow(c draw.Canvas, row []line, x, top vg.Length) {
 	middle := top - 6
 	for _, e := range row {
-		if e.band {
+		if len(e.bands) > 0 {
 			low, high, end := middle-4, middle+4, x+swatch
 			c.FillPolygon(faded(opaque(e.color)), []vg.Point{{X: x, Y: low}, {X: end, Y: low}, {X: end, Y: high}, {X: x, Y: high}})
 		}

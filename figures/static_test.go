@@ -99,7 +99,7 @@ func TestBandCoversLowAndHigh(t *testing.T) {
 		t.Fatalf("runs %v, want points 1 and 2, then point 4: one seed has no interval", runs)
 	}
 	want := plotter.XYs{{X: 1, Y: -3}, {X: 2, Y: -1}, {X: 2, Y: 4}, {X: 1, Y: -1}}
-	if got := newBand(runs[0], opaque("#000000")).outline; fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := outline(runs[0]); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("outline %v, want %v", got, want)
 	}
 	low, high := Chart{Series: []Series{s}}.yRange()
@@ -129,17 +129,16 @@ func TestBandOfShares(t *testing.T) {
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64
-		count     int
 		whole     bool
 		want      string
 	}{
-		{-0.17, 0.15, 8, false, "−0.15 −0.10 −0.05 0.00 0.05 0.10 0.15"},
-		{1, 160, 8, true, "20 40 60 80 100 120 140 160"},
-		{1, 3, 8, true, "1 2 3"},
-		{0, 3000, 6, false, "0 500 1000 1500 2000 2500 3000"},
+		{-0.17, 0.15, false, "−0.15 −0.10 −0.05 0.00 0.05 0.10 0.15"},
+		{1, 160, true, "20 40 60 80 100 120 140 160"},
+		{1, 3, true, "1 2 3"},
+		{0, 3000, false, "0 500 1000 1500 2000 2500 3000"},
 	} {
 		var labels []string
-		for _, tick := range ticks(c.low, c.high, c.count, c.whole) {
+		for _, tick := range ticks(c.low, c.high, c.whole) {
 			labels = append(labels, tick.Label)
 		}
 		if got := strings.Join(labels, " "); got != c.want {

@@ -28,11 +28,12 @@ func TestUnit(t *testing.T) {
 		{"", "accuracy", "0.284 [0.274, 0.294]", "0.283", "the line at 0.100", .08, .32, .1},
 	} {
 		p := unitChart(c.unit, .284).shown()
-		s := p.Series[0]
-		if p.YLabel != c.label || p.text(s.Points[0]) != c.text || !strings.Contains(p.pointText(s, s.Points[0]), "seed 0: "+c.tip) ||
+		s, l := p.Series[0], p.lines()[1]
+		tip := p.tooltip(l, l.marks[0])
+		if p.YLabel != c.label || p.text(s.Points[0]) != c.text || !strings.Contains(tip, "seed 0: "+c.tip) ||
 			p.low > c.low || p.high < c.high-1e-9 || p.high > 2*c.high || p.Reference.Value != c.reference {
 			t.Errorf("%q: %s, %s, %s, axis %g to %g, reference %g", c.unit, p.YLabel, p.text(s.Points[0]),
-				p.pointText(s, s.Points[0]), p.low, p.high, p.Reference.Value)
+				tip, p.low, p.high, p.Reference.Value)
 		}
 		if table := pointsOf(*unitChart(c.unit, .284)); table.Rows[0][1] != c.text || !strings.HasSuffix(table.Caption, c.top) {
 			t.Errorf("%q: the table has %q, caption %q", c.unit, table.Rows[0][1], table.Caption)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tvps/ci/research/grid"
 	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/tables/backtest"
@@ -63,8 +64,8 @@ func course(l *Losses) figures.Chart {
 // are more rules, as text is larger on a narrow page the fewer columns there are. The darker, the worse; a mark shows
 // where a rule is better or worse than tuned forgetting by an interval.
 func regrets(all []*Losses, leaders []Leader) []byte {
-	g := figures.Grid{Title: "Regrets in percent", Rows: []string{"mean"}, Left: 90, Wide: 42,
-		Cells:  make([][]figures.GridCell, 1+len(all)),
+	g := grid.Grid{Title: "Regrets in percent", Rows: []string{"mean"}, Left: 90, Wide: 42,
+		Cells:  make([][]grid.Cell, 1+len(all)),
 		Legend: [][2]string{{"", "regret, %"}, {"+", "better than tuned forgetting (95%)"}, {"−", "worse"}}}
 	for _, l := range all {
 		g.Rows = append(g.Rows, l.Table.Name)
@@ -83,7 +84,7 @@ func regrets(all []*Losses, leaders []Leader) []byte {
 		}
 	}
 	if len(g.Columns) > len(g.Rows) {
-		turned := make([][]figures.GridCell, len(g.Columns))
+		turned := make([][]grid.Cell, len(g.Columns))
 		for j := range g.Columns {
 			for _, cells := range g.Cells {
 				turned[j] = append(turned[j], cells[j])
@@ -94,7 +95,7 @@ func regrets(all []*Losses, leaders []Leader) []byte {
 	return g.SVG()
 }
 
-func regretCell(regret float64, mark string) figures.GridCell {
+func regretCell(regret float64, mark string) grid.Cell {
 	shade, decimals := 255-int(min(1, 10*regret)*150), 1
 	if regret >= .1 { // a cell has room for four digits and a mark
 		decimals = 0
@@ -102,6 +103,6 @@ func regretCell(regret float64, mark string) figures.GridCell {
 	if regret >= 9.995 { // of four digits
 		mark = strings.TrimSpace(mark)
 	}
-	return figures.GridCell{Text: fmt.Sprintf("%.*f%s", decimals, 100*regret, mark),
+	return grid.Cell{Text: fmt.Sprintf("%.*f%s", decimals, 100*regret, mark),
 		Fill: fmt.Sprintf("#%02x%02xff", shade, shade), Ink: "#000000"}
 }

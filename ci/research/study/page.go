@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/ci/research/grid"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
@@ -99,16 +100,16 @@ func (v verdictsByReading) dependent() []paper.Claim {
 
 // svg is the picture: a row for each claim, a column for each reading.
 func (v verdictsByReading) svg() []byte {
-	g := figures.Grid{Title: "Verdicts by claim and reading", Left: 190, Wide: 40}
+	g := grid.Grid{Title: "Verdicts by claim and reading", Left: 190, Wide: 40}
 	for _, r := range v.Readings {
 		g.Columns = append(g.Columns, r.Name)
 	}
 	for _, c := range v.claims {
 		g.Rows, g.About = append(g.Rows, c.ID), append(g.About, c.Text)
-		var row []figures.GridCell
+		var row []grid.Cell
 		for _, r := range v.Readings {
 			look := lookOf(r.verdict(c.ID))
-			row = append(row, figures.GridCell{Text: look.Mark, Fill: look.Color, Ink: look.Ink,
+			row = append(row, grid.Cell{Text: look.Mark, Fill: look.Color, Ink: look.Ink,
 				About: fmt.Sprintf("%s: %s %s", r.Name, look.Text, r.Claims[c.ID].Effects())})
 		}
 		g.Cells = append(g.Cells, row)

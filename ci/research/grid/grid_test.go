@@ -1,4 +1,4 @@
-package figures
+package grid
 
 import (
 	"encoding/xml"
@@ -10,7 +10,7 @@ import (
 // TestGrid: the picture is well-formed XML with all names, cells and remarks, whatever their texts hold.
 func TestGrid(t *testing.T) {
 	g := Grid{Title: "a < b", Columns: []string{"x & y", "z"}, Rows: []string{"one"}, About: []string{"the <first>"},
-		Cells: [][]GridCell{{{Text: "1", Fill: "#ff0000", Ink: "#000000", About: "x: 1 > 0"}, {Text: "2", Fill: "#00ff00"}}},
+		Cells: [][]Cell{{{Text: "1", Fill: "#ff0000", Ink: "#000000", About: "x: 1 > 0"}, {Text: "2", Fill: "#00ff00"}}},
 		Left:  50, Wide: 40, Legend: [][2]string{{"+", "better"}}}
 	var texts, fills []string
 	for d := xml.NewDecoder(strings.NewReader(string(g.SVG()))); ; {

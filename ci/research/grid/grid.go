@@ -1,4 +1,5 @@
-package figures
+// Package grid draws a table of coloured cells, as studies show their results.
+package grid
 
 import (
 	"fmt"
@@ -9,15 +10,15 @@ import (
 // Grid is a table of coloured cells with a word in each.
 type Grid struct {
 	Title         string
-	Columns, Rows []string     // names
-	About         []string     // of the rows, under the pointer; nil for nothing
-	Cells         [][]GridCell // [row][column]
-	Left, Wide    int          // width of the names of rows, and of a cell, in pixels
-	Legend        [][2]string  // a mark, and what it means
+	Columns, Rows []string    // names
+	About         []string    // of the rows, under the pointer; nil for nothing
+	Cells         [][]Cell    // [row][column]
+	Left, Wide    int         // width of the names of rows, and of a cell, in pixels
+	Legend        [][2]string // a mark, and what it means
 }
 
-// GridCell is a cell of a [Grid].
-type GridCell struct {
+// Cell is a cell of a [Grid].
+type Cell struct {
 	Text, Fill, Ink string
 	About           string // under the pointer; "" for nothing
 }
