@@ -17,8 +17,8 @@ var pdfClock = regexp.MustCompile(`(/(?:CreationDate|ModDate) \(D:)\d{14}`)
 
 // pdf draws the text as outlines.
 func (s sheet) pdf() ([]byte, error) {
-	canvas := vgpdf.New(s.width, s.height)
-	s.draw(draw.NewCanvas(pdfCanvas{canvas}, s.width, s.height))
+	canvas := vgpdf.New(pictureWidth, s.height)
+	s.draw(draw.NewCanvas(pdfCanvas{canvas}, pictureWidth, s.height))
 	picture, err := written(canvas)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ const (
 	pictureHeight = 5 * vg.Inch
 	chartHeight   = 228 * vg.Length(1) // at least, axes included, points
 	margin        = 12 * vg.Length(1)  // points
+	room          = pictureWidth - 2*margin
 	dotsPerInch   = 200
 )
 
@@ -56,8 +57,8 @@ var (
 
 // svg names fonts and embeds none: Liberation Sans, or Arial or Helvetica, which have the same widths.
 func (s sheet) svg() ([]byte, error) {
-	canvas := vgsvg.New(s.width, s.height)
-	s.draw(draw.NewCanvas(canvas, s.width, s.height))
+	canvas := vgsvg.New(pictureWidth, s.height)
+	s.draw(draw.NewCanvas(canvas, pictureWidth, s.height))
 	picture, err := written(canvas)
 	if err != nil {
 		return nil, err
@@ -72,8 +73,8 @@ func SVG(fig Figure, p Chart) ([]byte, error) { return newSheet(fig, p).svg() }
 func PNG(fig Figure, p Chart) ([]byte, error) { return newSheet(fig, p).png() }
 
 func (s sheet) png() ([]byte, error) {
-	canvas := vgimg.NewWith(vgimg.UseWH(s.width, s.height), vgimg.UseDPI(dotsPerInch))
-	s.draw(draw.NewCanvas(canvas, s.width, s.height))
+	canvas := vgimg.NewWith(vgimg.UseWH(pictureWidth, s.height), vgimg.UseDPI(dotsPerInch))
+	s.draw(draw.NewCanvas(canvas, pictureWidth, s.height))
 	return written(vgimg.PngCanvas{Canvas: canvas})
 }
 
@@ -87,17 +88,16 @@ func written(from io.WriterTo) ([]byte, error) {
 
 // sheet is the layout of one picture, from top to bottom: title, legend, chart, footnotes.
 type sheet struct {
-	panel         Chart
-	width, height vg.Length
-	title         []string // wrapped lines
-	sample        string   // at the right of a title of one line
-	legend        [][]line // rows
-	notes         []string // wrapped lines
+	panel  Chart
+	height vg.Length
+	title  []string // wrapped lines
+	sample string   // at the right of a title of one line
+	legend [][]line // rows
+	notes  []string // wrapped lines
 }
 
 func newSheet(fig Figure, panel Chart) sheet {
 	s := bareSheet(panel)
-	room := s.width - 2*margin
 	s.title = wrap(titleText, panelTitle(panel), room)
 	if len(s.title) == 1 && titleText.Width(s.title[0])+sampleText.Width(panel.Sample)+3*gap < noteShare*room {
 		s.sample = panel.Sample
@@ -114,10 +114,7 @@ func newSheet(fig Figure, panel Chart) sheet {
 // bareSheet has no title and no footnotes: they stand next to the picture on a page.
 func bareSheet(panel Chart) sheet {
 	panel = panel.shown()
-	return sheet{
-		panel: panel, width: pictureWidth, height: pictureHeight,
-		legend: legendRows(panel, pictureWidth-2*margin),
-	}
+	return sheet{panel: panel, height: pictureHeight, legend: legendRows(panel.lines())}
 }
 
 // noteShare is the part of the width that footnotes take: a browser that has none of an
@@ -167,10 +164,10 @@ func (s sheet) draw(c draw.Canvas) {
 }
 
 // legendRows puts the entries of the legend next to each other, in as many rows as the width requires.
-func legendRows(p Chart, room vg.Length) [][]line {
+func legendRows(lines []line) [][]line {
 	var rows [][]line
 	used := room
-	for _, e := range p.lines() {
+	for _, e := range lines {
 		if used += e.width(); used > room {
 			rows = append(rows, nil)
 			used = e.width()

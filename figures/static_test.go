@@ -83,7 +83,7 @@ func TestManyNotesMakeThePictureTaller(t *testing.T) {
 		t.Errorf("only %v points are left for the chart", room)
 	}
 	for _, line := range tall.notes {
-		if noteText.Width(line) > tall.width-2*margin {
+		if noteText.Width(line) > room {
 			t.Errorf("cut off: %q", line)
 		}
 	}

@@ -63,10 +63,10 @@ func Write(fig Figure, rows []Row, provenance any, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFiles(fig, files, dir); err != nil {
-		return err
+	if err = writeFiles(files, dir); err == nil {
+		err = removeStale(fig, files, dir)
 	}
-	return removeStale(fig, files, dir)
+	return unwritable(fig, dir, err)
 }
 
 // WriteTable writes rows and their provenance into the folder dir, compressed, as [OpenFolder] reads them: NAME.csv.gz,
@@ -85,13 +85,13 @@ func WriteTable(name string, rows []Row, provenance any, dir string) error {
 	if err != nil {
 		return err
 	}
-	return writeFiles(fig, append(files, sumsOf(files)), dir)
+	return unwritable(fig, dir, writeFiles(append(files, sumsOf(files)), dir))
 }
 
 // writeFiles writes all files of a folder, or none.
-func writeFiles(fig Figure, files []file, dir string) error {
+func writeFiles(files []file, dir string) error {
 	if err := artifact.MakeFolder(dir); err != nil {
-		return unwritable(fig, dir, err)
+		return err
 	}
 	var pending []*artifact.Pending
 	defer func() {
@@ -102,17 +102,14 @@ func writeFiles(fig Figure, files []file, dir string) error {
 	for _, f := range files {
 		p, err := artifact.Create(filepath.Join(dir, f.name), 0o644)
 		if err != nil {
-			return unwritable(fig, dir, named(err, f.name))
+			return named(err, f.name)
 		}
 		pending = append(pending, p)
 		if _, err := p.Write(f.content); err != nil {
-			return unwritable(fig, dir, named(err, f.name))
+			return named(err, f.name)
 		}
 	}
-	if err := artifact.Commit(pending...); err != nil {
-		return unwritable(fig, dir, err)
-	}
-	return nil
+	return artifact.Commit(pending...)
 }
 
 // removeStale removes the files of an earlier drawing that are not among the present ones, of other panels, too.
@@ -126,10 +123,7 @@ func removeStale(fig Figure, files []file, dir string) error {
 			err = errors.Join(err, named(os.Remove(filepath.Join(dir, name)), name))
 		}
 	}
-	if err != nil {
-		return unwritable(fig, dir, err)
-	}
-	return nil
+	return err
 }
 
 // named is an error with the file's own name instead of the temporary one.
@@ -145,6 +139,9 @@ func named(err error, name string) error {
 }
 
 func unwritable(fig Figure, dir string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return fmt.Errorf("figures: cannot write %s to %s, choose another output folder: %w", fig.Name, dir, err)
 }
 
