@@ -33,7 +33,7 @@ func newEvidence(panels []Collected) evidence {
 // of returns the rows by which series of a panel are judged together, and the level of their intervals.
 func (e evidence) of(key string, series []string) (rows []figures.Row, level float64) {
 	for _, s := range e {
-		if s.panel == key && subset(series, s.series) {
+		if s.panel == key && len(without(series, s.series)) == 0 {
 			return s.rows, s.level
 		}
 	}

@@ -258,10 +258,6 @@ func without[T comparable](some, others []T) []T {
 	return slices.DeleteFunc(slices.Clone(some), func(one T) bool { return slices.Contains(others, one) })
 }
 
-func subset[T comparable](some, of []T) bool {
-	return !slices.ContainsFunc(some, func(one T) bool { return !slices.Contains(of, one) })
-}
-
 // ParseSeeds parses seeds such as "0,1,2", "0-7" or "9,0-3". All its errors are usage errors.
 func ParseSeeds(text string) ([]int64, error) {
 	var out []int64

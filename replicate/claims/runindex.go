@@ -13,7 +13,6 @@ import (
 // RunIndex finds stored runs by their settings, whichever machine computed them: it needs no backend, data or
 // checkpoint.
 type RunIndex struct {
-	Store     *runs.Store            // has the runs
 	Backends  []string               // of the runs that figures are drawn from; nil for all
 	byLearner map[string][]runs.Spec // finished and unfinished runs
 	has       map[string]bool        // these, by identity
@@ -30,7 +29,7 @@ func NewRunIndex(store *runs.Store) (*RunIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &RunIndex{Store: store, byLearner: map[string][]runs.Spec{}, has: map[string]bool{}}
+	x := &RunIndex{byLearner: map[string][]runs.Spec{}, has: map[string]bool{}}
 	x.Add(slices.Concat(finished, unfinished)...)
 	return x, nil
 }

@@ -21,7 +21,7 @@ import (
 // Tables are the runs of drawn figures, as figures/gallery has them: each with its identity and provenance, and those
 // of its rows that a figure draws or judges. They stand in for runs that a store lacks.
 type Tables struct {
-	dir  string
+	Dir  string // the folder that was read
 	byID map[string]*tableRun
 }
 
@@ -44,7 +44,7 @@ type metricStep struct {
 // that of their settings, as those of earlier versions, are left out. Errors: no such folder, files that cannot be
 // read or do not match their checksums, and rows of no run.
 func ReadTables(declared []paper.Figure, dir string) (*Tables, error) {
-	t := &Tables{dir: dir, byID: map[string]*tableRun{}}
+	t := &Tables{Dir: dir, byID: map[string]*tableRun{}}
 	if at, err := os.Stat(dir); err != nil || !at.IsDir() {
 		return nil, fmt.Errorf("there is no folder %s: name one such as figures/gallery", dir)
 	}
@@ -170,9 +170,6 @@ func addRows(known map[seriesSeed]*tableRun, text []byte, figure string) error {
 	return nil
 }
 
-// Dir is the folder that was read.
-func (t *Tables) Dir() string { return t.dir }
-
 // Specs lists the runs, by identity.
 func (t *Tables) Specs() []runs.Spec {
 	if t == nil {
@@ -195,7 +192,7 @@ func (t *Tables) Has(spec runs.Spec, steps []int) bool {
 	for at := range run.values {
 		has = append(has, at.t)
 	}
-	return subset(steps, has)
+	return len(without(steps, has)) == 0
 }
 
 // Drawn tells whether a drawn figure has the run of this identity.

@@ -120,8 +120,8 @@ func (l *Lab) nothing(f paper.Figure, o Options) error {
 	if l.Tables == nil {
 		return usage.Errorf("%s: compute some first", what)
 	}
-	what += " or in " + l.Tables.Dir()
-	has := filepath.Join(l.Tables.Dir(), string(o.Scale))
+	what += " or in " + l.Tables.Dir
+	has := filepath.Join(l.Tables.Dir, string(o.Scale))
 	if _, err := os.Stat(filepath.Join(has, f.Name())); err == nil {
 		return usage.Errorf("%s: the tables of that scale are in %s", what, has)
 	}

@@ -33,7 +33,7 @@ func films(a claims.Archive, p claims.Panel) ([]figures.Film, error) {
 		if a.Tables == nil {
 			return nil, nil
 		}
-		return filmOfTables(a.Tables.Dir(), p), nil
+		return filmOfTables(a.Tables.Dir, p), nil
 	case 1:
 		return most, nil
 	}
