@@ -127,6 +127,15 @@ type Point struct {
 // Exactly is a point without an interval.
 func Exactly(x, y float64) Point { return Point{X: x, Mean: y, Low: y, High: y} }
 
+// Course are points without an interval at x = 0, 1, ...
+func Course(values []float64) []Point {
+	points := make([]Point, len(values))
+	for i, y := range values {
+		points[i] = Exactly(float64(i), y)
+	}
+	return points
+}
+
 // SeedValue is the value of one seed at one point.
 type SeedValue struct {
 	Seed  int64

@@ -96,6 +96,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), p.Begin())
 	return f.page(cmd, file, f.out, "Back test of ", func() (pageResult, error) {
-		return f.backTest(cmd.Context(), p, f.results, f.workers)
+		r, err := f.backTest(cmd.Context(), p, f.results, f.workers)
+		return backtestPage{r}, err
 	})
 }

@@ -59,7 +59,8 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	return f.page(cmd, file, f.out, "Drift of ", func() (pageResult, error) {
 		progress, stop := shareReporter(os.Stderr)
 		defer stop()
-		return p.Measure(cmd.Context(), progress)
+		r, err := p.Measure(cmd.Context(), progress)
+		return driftPage{r}, err
 	})
 }
 

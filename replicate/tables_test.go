@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html/template"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"tvps/ci/demand"
 	"tvps/data/artifact"
+	"tvps/replicate/tables"
+	"tvps/replicate/tables/drift"
 )
 
 // tableOf writes a table, a row for each i, and returns its name.
@@ -82,25 +85,44 @@ func TestWeightsCommand(t *testing.T) {
 
 // TestDriftCommand: a table in; a page, a JSON file and a summary that begins with the verdict out.
 func TestDriftCommand(t *testing.T) {
-	file := tableOf(t, "day,x\u202e", 200, func(i int) string { return fmt.Sprintf("2024-01-%02d,%d", 1+i/20, i*37%11) })
+	file := tableOf(t, "day,x,y,z\u202e", 400, func(i int) string { // y: x is above 5; from row 200 on: is not
+		return fmt.Sprintf("2024-01-%02d,%d,%d,%d", 1+i/40, i*37%11, (i*37%11/6+i/200)%2, i*41%13)
+	})
 	var found struct {
 		Verdict struct{ Sentence string }
 		Blocks  []struct{ Name string }
 	}
 	out := filepath.Join(t.TempDir(), "page")
-	stdout, _ := newSandbox(t).succeeds(t, &found, "drift", file, "--time", "day", "--permutations", "99", "--updates", "1",
-		"--out", out, "--backend", "go")
+	stdout, _ := newSandbox(t).succeeds(t, &found, "drift", file, "--time", "day", "--label", "y", "--permutations", "999",
+		"--updates", "1", "--out", out, "--backend", "go")
 	if first, _, _ := strings.Cut(stdout, "\n"); found.Verdict.Sentence != first || !strings.Contains(first, "drift") ||
-		!strings.Contains(stdout, "200 rows in 5 blocks of time, the first from 2024-01-01 on, the last from 2024-01-09; ") ||
-		len(found.Blocks) != 5 || found.Blocks[4].Name != "2024-01-09" {
+		!strings.Contains(stdout, "400 rows in 10 blocks of time, the first from 2024-01-01 on, the last from 2024-01-10; ") ||
+		len(found.Blocks) != 10 || found.Blocks[9].Name != "2024-01-10" {
 		t.Errorf("%+v, %s", found, stdout)
 	}
-	for name, want := range map[string]string{"index.html": "<h1>Drift of t.csv</h1>", "echarts.min.js": "5.6.0"} {
-		if page, err := os.ReadFile(filepath.Join(out, name)); err != nil || !strings.Contains(string(page), want) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		} else if strings.Contains(string(page), "\u202e") {
-			t.Errorf("%s has a character that turns the direction of text", name)
+	for _, want := range []string{"<h1>Drift of t.csv</h1>", template.HTMLEscapeString(found.Verdict.Sentence), "map-3", "x and y",
+		"<b>yes</b>", "How much each past block resembles the present"} {
+		if page := string(demand.Read(t, filepath.Join(out, "index.html"))); !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		} else if strings.Contains(page, "\u202e") {
+			t.Error("the page has a character that turns the direction of text")
 		}
+	}
+	if script := demand.Read(t, filepath.Join(out, "echarts.min.js")); !strings.Contains(string(script), "5.6.0") {
+		t.Error("the charts' script is of another version")
+	}
+}
+
+// TestFewRows: the page does without the chart of tests over time if all stretches have too few rows.
+func TestFewRows(t *testing.T) {
+	dir := t.TempDir()
+	r := drift.Result{Tests: &drift.Tests{}, Columns: &drift.Columns{}, Blocks: []tables.Block{{Name: "1"}, {Name: "2"}},
+		Maps: []drift.Map{{In: tables.InX, Worth: [][]float64{{1, 1}, {1, 1}}}}}
+	r.Finding = &tables.Finding{}
+	demand.NoError(t, driftPage{&r}.WritePage(dir))
+	if page := demand.Read(t, filepath.Join(dir, "index.html")); !strings.Contains(string(page), "0 of 0 tests") ||
+		strings.Contains(string(page), "Difference from") {
+		t.Error("the page has charts of no tests")
 	}
 }
 

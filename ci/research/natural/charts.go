@@ -55,7 +55,9 @@ func course(l *Losses) figures.Chart {
 	p := figures.Chart{Key: "a", Title: l.Table.Name + ", " + l.Suite.What + ": mean " + strings.ReplaceAll(l.Metric, "-", " ") +
 		" up to each test block", XLabel: "test block", YLabel: "minus tuned forgetting", XNames: l.Times}
 	for i, x := range curves(Leaders([]*Losses{l})) {
-		p.Series = append(p.Series, backtest.Course(x.Rule, l.of(x.Rule), l.of(backtest.Forgetting), l.Rows).Styled(i))
+		course := backtest.Course(l.of(x.Rule), l.of(backtest.Forgetting), l.Rows)
+		s := figures.Series{Name: x.Rule, Label: x.Rule, Points: figures.Course(course)}
+		p.Series = append(p.Series, s.Styled(i))
 	}
 	return p
 }

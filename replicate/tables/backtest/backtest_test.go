@@ -328,7 +328,7 @@ func TestShown(t *testing.T) {
 		}
 		r.Rules = append(r.Rules, x)
 	}
-	rules, others := r.shown()
+	rules, others := r.Shown()
 	var got []string
 	for _, x := range rules {
 		got = append(got, x.Rule)

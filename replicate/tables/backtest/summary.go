@@ -57,9 +57,9 @@ func (r *Result) Span() string {
 // mostRules is the number of rules in the summary.
 const mostRules = 8
 
-// shown are the rules of the summary, the lowest loss first, and how many others there are. It leaves out a rule that
+// Shown are the rules of the summary, the lowest loss first, and how many others there are. It leaves out a rule that
 // is the same as equal weights in all test blocks, and those with the highest loss.
-func (r *Result) shown() (rules []RuleResult, others int) {
+func (r *Result) Shown() (rules []RuleResult, others int) {
 	for _, rule := range r.Rules {
 		if rule.Rule == Uniform || rule.AgainstUniform != (Difference{}) {
 			rules = append(rules, rule)
@@ -85,7 +85,7 @@ func (r *Result) String() string {
 	}
 	fmt.Fprintf(&b, "\n%s; model %s\n", r.Span(), r.ShortModel())
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	rules, others := r.shown()
+	rules, others := r.Shown()
 	for _, line := range r.Table(rules) {
 		fmt.Fprintln(w, strings.Join(line, "\t"))
 	}
@@ -96,4 +96,14 @@ func (r *Result) String() string {
 	b.WriteString("Intervals: 95%, by test blocks; those that decide hold for all rules that are compared. " +
 		"Choices are made on earlier blocks alone.\n")
 	return b.String() + r.NoteLines()
+}
+
+// Course is how a rule has done up to each test block: its mean loss minus that of another, over all rows up to there.
+func Course(losses, others []float64, rows []int) []float64 {
+	course, sum, total := make([]float64, len(rows)), 0., 0.
+	for t, n := range rows {
+		sum, total = sum+float64(n)*(losses[t]-others[t]), total+float64(n)
+		course[t] = sum / total
+	}
+	return course
 }

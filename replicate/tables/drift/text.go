@@ -18,7 +18,7 @@ func (r *Result) judge() Verdict {
 	if len(v.Drift) == 0 {
 		if t := r.Tests.when(""); t != nil {
 			against := "the present"
-			if t.Against == before {
+			if t.Against == Before {
 				against = "the time before"
 			}
 			v.Sentence += fmt.Sprintf(". But one stretch stands out: look at the rows from %s on, whose %s differs from %s (p %s)",
@@ -108,7 +108,7 @@ func (r *Result) timeLines() []string {
 			continue
 		}
 		most := ""
-		if t := r.Tests.when(in); t.Against == before {
+		if t := r.Tests.when(in); t.Against == Before {
 			most = fmt.Sprintf(" (most: %s)", tables.ShortName(r.Tests.Stretches[t.Stretch].Name))
 		}
 		few := 0
@@ -118,7 +118,7 @@ func (r *Result) timeLines() []string {
 			}
 		}
 		line := fmt.Sprintf("over time, %s: of %d stretches %d differ from the one before%s, %d from the present", in,
-			len(r.Tests.Stretches)-few, found[before], most, found[present])
+			len(r.Tests.Stretches)-few, found[Before], most, found[Present])
 		if few > 0 {
 			line += fmt.Sprintf("; %d of fewer than %d rows not compared", few, leastTested)
 		}

@@ -57,8 +57,8 @@ type Test struct {
 
 // What a stretch is compared with.
 const (
-	before  = "before"
-	present = "present"
+	Before  = "before"
+	Present = "present"
 )
 
 // Bounds of the work, whatever the size of the table.
@@ -90,7 +90,7 @@ func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
 		for _, other := range []struct {
 			at   int
 			name string
-		}{{i - 1, before}, {last, present}} {
+		}{{i - 1, Before}, {last, Present}} {
 			if other.at < 0 || other.at == i || min(a.Rows, t.Stretches[other.at].Rows) < leastTested {
 				continue
 			}
@@ -181,7 +181,7 @@ func (t *Tests) when(in string) *Test {
 	for i := range t.List {
 		test := &t.List[i]
 		if test.Drift && (in == "" || test.In == in) && (strongest == nil || test.Against == strongest.Against &&
-			test.MMD2 > strongest.MMD2 || test.Against == before && strongest.Against == present) {
+			test.MMD2 > strongest.MMD2 || test.Against == Before && strongest.Against == Present) {
 			strongest = test
 		}
 	}

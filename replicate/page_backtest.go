@@ -1,4 +1,4 @@
-package backtest
+package main
 
 import (
 	_ "embed"
@@ -10,45 +10,50 @@ import (
 	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/tables"
+	"tvps/replicate/tables/backtest"
 )
 
-//go:embed backtest.html
-var pageText string
+//go:embed page_backtest.html
+var backtestText string
 
-var page = tables.Page(pageText)
+var backtestTemplate = pageTemplate(backtestText)
+
+// backtestPage is the answer of backtest with its page.
+type backtestPage struct{ *backtest.Result }
 
 // WritePage writes index.html, chart.png and echarts.min.js to the folder, which it makes if needed.
-func (r *Result) WritePage(dir string) error {
+func (r backtestPage) WritePage(dir string) error {
 	fig := figures.Figure{Name: "backtest", Title: "Back test", Panels: []figures.Chart{r.panel()},
 		Source: []string{fmt.Sprintf("%s, model %s.", filepath.Base(r.File), r.ShortModel())}}
 	picture, err := figures.PNG(fig, fig.Panels[0])
 	if err != nil {
 		return err
 	}
-	return tables.WritePage(dir, page, r, fig, nil, map[string][]byte{"chart.png": picture})
+	return writePage(dir, backtestTemplate, r, fig, nil, map[string][]byte{"chart.png": picture})
 }
 
 // panel is the chart of the rules of the summary, in its order, against equal weights.
-func (r *Result) panel() figures.Chart {
-	rules, _ := r.shown()
+func (r backtestPage) panel() figures.Chart {
+	rules, _ := r.Shown()
 	best := rules[0].Rule
 	p := figures.Chart{Key: "a", Title: "Mean " + r.Words() + " up to each test block, minus that of equal weights: lower is better",
 		XLabel: "test block", YLabel: r.Words() + " minus equal weights",
 		Reference: &figures.Reference{Value: 0, Label: "equal weights", Color: "#777777"},
 		Bands: "Lines: mean over all rows of the test blocks up to there; band: 95% interval of " + best + ", which has the lowest " +
 			"loss, by a bootstrap of runs of consecutive blocks. The table has the intervals of all rules over all blocks."}
-	p.XNames = tables.Collect(r.Blocks, func(b BlockResult) string { return tables.ShortName(b.Time) })
+	p.XNames = tables.Collect(r.Blocks, func(b backtest.BlockResult) string { return tables.ShortName(b.Time) })
 	losses := func(rule string) []float64 {
-		return tables.Collect(r.Blocks, func(b BlockResult) float64 { return b.Scores[rule] })
+		return tables.Collect(r.Blocks, func(b backtest.BlockResult) float64 { return b.Scores[rule] })
 	}
-	rows := tables.Collect(r.Blocks, func(b BlockResult) int { return b.Rows })
+	equal, rows := losses(backtest.Uniform), tables.Collect(r.Blocks, func(b backtest.BlockResult) int { return b.Rows })
 	for i, rule := range rules {
-		if rule.Rule == Uniform {
+		if rule.Rule == backtest.Uniform {
 			continue
 		}
-		s := Course(rule.Rule, losses(rule.Rule), losses(Uniform), rows).Styled(i)
+		course := backtest.Course(losses(rule.Rule), equal, rows)
+		s := figures.Series{Name: rule.Rule, Label: rule.Rule, Points: figures.Course(course)}.Styled(i)
 		if rule.Rule == best {
-			addIntervals(&s, losses(best), losses(Uniform), rows)
+			addIntervals(&s, losses(best), equal, rows)
 		}
 		p.Series = append(p.Series, s)
 	}
@@ -67,15 +72,4 @@ func addIntervals(s *figures.Series, losses, others []float64, rows []int) {
 		at := &s.Points[t]
 		at.Low, at.High, at.N = alone[0].Low, alone[0].High, t+1
 	}
-}
-
-// Course is the curve of a rule: its mean loss minus that of another, over all rows of the test blocks up to each.
-func Course(rule string, losses, others []float64, rows []int) figures.Series {
-	s := figures.Series{Name: rule, Label: rule}
-	sum, total := 0., 0.
-	for t, n := range rows {
-		sum, total = sum+float64(n)*(losses[t]-others[t]), total+float64(n)
-		s.Points = append(s.Points, figures.Exactly(float64(t), sum/total))
-	}
-	return s
 }

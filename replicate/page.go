@@ -1,4 +1,4 @@
-package tables
+package main
 
 import (
 	"bytes"
@@ -6,18 +6,21 @@ import (
 	"fmt"
 	"html/template"
 	"path/filepath"
+	"strings"
 	"unicode"
 
 	"tvps/data/artifact"
 	"tvps/figures"
+	"tvps/replicate/tables"
 )
 
-// Page is the template of a page, whose text shows pageParts.
-func Page(text string) *template.Template {
+// pageTemplate is the template of a page about a table, whose text shows pageParts.
+func pageTemplate(text string) *template.Template {
 	return template.Must(figures.Parts().New("page").Funcs(template.FuncMap{
 		"percent": func(share float64) string { return fmt.Sprintf("%.1f", 100*share) },
-		"p":       pText, "base": filepath.Base, "short": ShortName,
-		"few": func(list []string) string { return Few(list, 20) }}).Parse(text))
+		"p":       func(p float64) string { return strings.TrimPrefix(tables.PIs(p), "= ") },
+		"base":    filepath.Base, "short": tables.ShortName,
+		"few": func(list []string) string { return tables.Few(list, 20) }}).Parse(text))
 }
 
 // pageParts is what a page shows of an answer.
@@ -28,9 +31,9 @@ type pageParts struct {
 	Script         template.JS
 }
 
-// WritePage writes index.html, a page with live charts of an answer, echarts.min.js and other files by name to the
+// writePage writes index.html, a page with live charts of an answer, echarts.min.js and other files by name to the
 // folder, which it makes if needed.
-func WritePage(dir string, page *template.Template, answer any, fig figures.Figure, maps []figures.HeatMap,
+func writePage(dir string, page *template.Template, answer any, fig figures.Figure, maps []figures.HeatMap,
 	files map[string][]byte) error {
 	out := pageParts{Answer: answer, Style: figures.CSS(fig)}
 	script, err := figures.Script(fig, maps)
