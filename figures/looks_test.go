@@ -58,6 +58,13 @@ func TestDashesDiffer(t *testing.T) {
 	}
 }
 
+// TestOrder: tables list learners as they are declared from top to bottom.
+func TestOrder(t *testing.T) {
+	if looks.Compare("standard", "metaweightnet") > 0 || looks.Compare("metaweightnet", "ours") > 0 {
+		t.Error("Meta-Weight-Net is not between the standard propensity and Ours")
+	}
+}
+
 // seen returns CIE L*a*b* (D65) of a series's colour on a page as the eye sees it.
 func seen(t *testing.T, name string, on func(string) string, eye [3][3]float64) [3]float64 {
 	t.Helper()

@@ -20,7 +20,7 @@ import (
 func metaWeightNet(run *RunContext) (TrainFunc, error) {
 	c := run.Classifier
 	trainer, err := memoize(&run.Engine.memo, run.modelKey(), func() (*metaTrainer, error) {
-		return newMetaTrainer(run.Engine.Backend, metaOfAuthors, metaModel{Params: c.params,
+		return newMetaTrainer(run.Engine.Backend, metaOfAuthors(), metaModel{Params: c.params,
 			Losses: func(s *net.Scope, pool, row, label *Node) *Node {
 				return net.CrossEntropy(c.logits(s, pool, row), label)
 			}})
@@ -32,7 +32,7 @@ func metaWeightNet(run *RunContext) (TrainFunc, error) {
 		data, latest := run.Stream.Upto(0, t), run.Stream.Train(t)
 		start := c.Standardise(run.Start(t), run.Stream.X, data)
 		s := run.Settings
-		updates := updatesOf(data.Len(), s.Epochs, metaOfAuthors.Batch, s.MaxUpdates)
+		updates := updatesOf(data.Len(), s.Epochs, metaOfAuthors().Batch, s.MaxUpdates)
 		values, _, err := trainer.Fit(ctx, run.Stream.Pool, start, data, latest, updates,
 			random.Seed(run.Seed, "metaweight", t))
 		return values, err
@@ -51,9 +51,12 @@ type metaConfig struct {
 	MetaDecay float64 // weight decay of V, added to the gradient
 }
 
-// metaOfAuthors are the settings of the authors' code.
-var metaOfAuthors = metaConfig{Hidden: 100, Batch: 100, MetaBatch: 100, Rate: .1, Momentum: .9, Decay: 5e-4,
-	MetaRate: 1e-3, MetaDecay: 1e-4}
+// metaOfAuthors returns the settings of the authors' code. It is no variable: Go would then declare this learner after
+// those that need none, and tables list learners as they are declared.
+func metaOfAuthors() metaConfig {
+	return metaConfig{Hidden: 100, Batch: 100, MetaBatch: 100, Rate: .1, Momentum: .9, Decay: 5e-4,
+		MetaRate: 1e-3, MetaDecay: 1e-4}
+}
 
 // metaModel is the classifier.
 type metaModel struct {
