@@ -1,5 +1,6 @@
 // Package artifact downloads pinned files, and writes files in one step. Each file is declared with its size and hash,
-// so either the file on disk is exactly the one that the program was written for, or an error says why not.
+// so either the file on disk is exactly the one that the program was written for, or an error says why not. The package
+// also starts commands that end with this process, and signals their groups.
 package artifact
 
 import (

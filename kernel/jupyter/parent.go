@@ -7,7 +7,6 @@ import (
 	"syscall"
 
 	"tvps/data/artifact"
-	"tvps/data/process"
 )
 
 // guarded names the variable with the process id of a relay's guard.
@@ -28,7 +27,7 @@ func guardRelay(signals <-chan os.Signal, l *log) (code int, err error) {
 	}
 	cmd := exec.Command(program, os.Args[1:]...)
 	cmd.Env = append(os.Environ(), guarded+"="+strconv.Itoa(os.Getpid()))
-	p, err := launch(cmd, l, process.OwnGroup)
+	p, err := launch(cmd, l, artifact.OwnGroup)
 	if err != nil {
 		return 0, err
 	}

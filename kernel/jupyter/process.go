@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"tvps/data/process"
+	"tvps/data/artifact"
 )
 
 const (
@@ -32,7 +32,7 @@ func launch(cmd *exec.Cmd, l *log, own bool) (*running, error) {
 	p := &running{cmd: cmd, log: l, exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = l, l
 	cmd.WaitDelay = pipeTime
-	wait, err := process.Start(cmd, own)
+	wait, err := artifact.Start(cmd, own)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func launch(cmd *exec.Cmd, l *log, own bool) (*running, error) {
 		defer close(p.exited)
 		_ = wait() // the process state contains the same information as the error
 		if own {
-			process.KillGroup(cmd.Process.Pid)
+			artifact.KillGroup(cmd.Process.Pid)
 		}
 	}()
 	return p, nil
@@ -60,7 +60,7 @@ func (p *running) interrupt() error {
 	if !p.alive() {
 		return nil
 	}
-	return process.InterruptGroup(p.cmd.Process.Pid)
+	return artifact.InterruptGroup(p.cmd.Process.Pid)
 }
 
 // end asks the process to end, and kills it if it has not ended after patience.
@@ -80,7 +80,7 @@ func (p *running) kill() {
 	if p.alive() {
 		p.end(5 * termTime)
 	}
-	for end := time.Now().Add(groupTime); process.GroupExists(p.cmd.Process.Pid) && time.Now().Before(end); {
+	for end := time.Now().Add(groupTime); artifact.GroupExists(p.cmd.Process.Pid) && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 }

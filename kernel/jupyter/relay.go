@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-	"tvps/data/process"
 
 	"github.com/go-zeromq/zmq4"
 	"github.com/google/uuid"
@@ -99,7 +98,7 @@ func relayKernel(
 	if socket := filepath.Join(dir, "gonb_12345678", "gopls_socket"); len(socket) <= maxSocketPath {
 		cmd.Env = append(os.Environ(), "TMPDIR="+dir) // what GoNB and killed compilers leave there goes with it
 	}
-	p, err := launch(cmd, r.log, process.InOurGroup)
+	p, err := launch(cmd, r.log, artifact.InOurGroup)
 	if err != nil {
 		return 0, fmt.Errorf("cannot start the kernel: %w", err)
 	}

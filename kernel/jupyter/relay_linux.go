@@ -13,7 +13,7 @@ import (
 const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER, which package syscall lacks
 
 // adopt makes this process the parent of its descendants whose own parent ends, so that killAdopted finds them. It
-// also takes back our parent's request that we are killed with it (see process.Start): we have a kernel to end. That
+// also takes back our parent's request that we are killed with it (see artifact.Start): we have a kernel to end. That
 // request belongs to the main thread.
 func adopt() {
 	syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)

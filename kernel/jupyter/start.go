@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-	"tvps/data/process"
 
 	"github.com/google/uuid"
 )
@@ -92,7 +91,7 @@ func launchKernel(spec Spec, o Options) (*Kernel, connection, error) {
 	file, tmp := filepath.Join(dir, "kernel-"+s.id+".json"), filepath.Join(dir, "tmp")
 	cmd, err := command(spec, o, file, tmp)
 	if err = errors.Join(err, c.write(file), os.Mkdir(tmp, 0o700)); err == nil {
-		k.process, err = launch(cmd, k.log, process.OwnGroup)
+		k.process, err = launch(cmd, k.log, artifact.OwnGroup)
 	}
 	if err != nil {
 		return nil, connection{}, errors.Join(err, remove())

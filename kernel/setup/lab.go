@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"tvps/data/process"
+	"tvps/data/artifact"
 )
 
 // LabVersion is the JupyterLab of the private environment.
@@ -126,13 +126,13 @@ func runLab(ctx context.Context, l Layout, command []string, log io.Writer) erro
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
-	wait, err := process.Start(cmd, process.OwnGroup)
+	wait, err := artifact.Start(cmd, artifact.OwnGroup)
 	if err == nil {
 		err = wait()
 	}
 	if ctx.Err() != nil {
 		if cmd.Process != nil {
-			process.KillGroup(cmd.Process.Pid)
+			artifact.KillGroup(cmd.Process.Pid)
 		}
 		return nil // Ctrl-C is the normal end
 	}

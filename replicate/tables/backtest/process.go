@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"tvps/data/process"
+	"tvps/data/artifact"
 	"tvps/replicate/usage"
 )
 
@@ -62,7 +62,7 @@ func startServer(name, text string, env []string, log *console) (*server, error)
 		return nil, err
 	}
 	s.cmd.ExtraFiles, s.cmd.WaitDelay = []*os.File{read}, outputDelay
-	wait, err := process.Start(s.cmd, process.OwnGroup)
+	wait, err := artifact.Start(s.cmd, artifact.OwnGroup)
 	read.Close()
 	if err != nil {
 		write.Close()
@@ -80,7 +80,7 @@ func startServer(name, text string, env []string, log *console) (*server, error)
 	return s, nil
 }
 
-func (s *server) kill() { process.KillGroup(s.cmd.Process.Pid) }
+func (s *server) kill() { artifact.KillGroup(s.cmd.Process.Pid) }
 
 // ask has one model trained: one line to the command, one answer.
 func (s *server) ask(ctx context.Context, train, test, answer string) error {

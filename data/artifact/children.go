@@ -1,6 +1,4 @@
-// Package process starts commands that end with this process, alone or as the leaders of process groups, and signals
-// these groups.
-package process
+package artifact
 
 import (
 	"os/exec"
