@@ -9,7 +9,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/tables/tablestest"
 )
 
 // TestUnseen: flat weights say that g missed the drift of what they follow: x for covariate weights, (x, y) for joint
@@ -84,7 +83,7 @@ func TestLeaks(t *testing.T) {
 			fmt.Sprint("m", i/250*7%12), half, fmt.Sprint("h", rng.IntN(2)), map[string]string{"yes": "1", "no": "0"}[y], status,
 			rng.IntN(9), math.Sin(float64(i)/200)+rng.NormFloat64()/10)
 	}
-	q := Request{Source: Source{File: tablestest.CSV(t, b.String()), Time: "t", Label: "y"}, Fit: tablestest.Quick(150)}
+	q := Request{Source: Source{File: demand.CSV(t, b.String()), Time: "t", Label: "y"}, Fit: crossfit.ForTest(150)}
 	q.Fit.Permutations = LeastPermutations
 	p, err := q.Open("")
 	demand.NoError(t, err)

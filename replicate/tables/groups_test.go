@@ -10,7 +10,7 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/data/table"
-	"tvps/replicate/tables/tablestest"
+	"tvps/gomlx_models/propensity/crossfit"
 )
 
 // panel is a table of 100 weeks of 20 shops, each a stationary series of autocorrelation .9 that moves by so many
@@ -29,7 +29,7 @@ func panel(t *testing.T, seed int64, moves float64) Source {
 			fmt.Fprintf(&b, "%d,s%d,%.4f,%d\n", week, e, state[e]+moves*float64(week)/99, rng.IntN(5))
 		}
 	}
-	return Source{File: tablestest.CSV(t, b.String()), Time: "week"}
+	return Source{File: demand.CSV(t, b.String()), Time: "week"}
 }
 
 // TestPanels: of panels without drift one in twenty is called, or more by chance; of those that move by two standard
@@ -43,7 +43,7 @@ func TestPanels(t *testing.T) {
 		for _, group := range []string{"", "shop"} {
 			found := 0
 			for seed := range int64(panels) {
-				q := Request{Source: panel(t, seed, moves), Fit: tablestest.Quick(1), Seed: seed}
+				q := Request{Source: panel(t, seed, moves), Fit: crossfit.ForTest(1), Seed: seed}
 				q.Group, q.Fit.Permutations = group, 199
 				o, err := q.Open("")
 				demand.NoError(t, err)
@@ -75,7 +75,7 @@ func TestGroup(t *testing.T) {
 		{"size", nil, "shop x", false},
 		{"shop", map[string]table.Kind{"shop": table.Category}, "shop x size", false},
 	} {
-		q := Request{Source: s, Fit: tablestest.Quick(1)}
+		q := Request{Source: s, Fit: crossfit.ForTest(1)}
 		q.Group, q.Read.Kinds, q.Fit.Permutations = c.group, c.kinds, LeastPermutations
 		o, err := q.Open("")
 		demand.NoError(t, err)
@@ -94,7 +94,7 @@ func TestGroup(t *testing.T) {
 		}
 	}
 	for group, want := range map[string]string{"week": "the time or the label, and named as the group", "x1": `no column "x1"`} {
-		q := Request{Source: s, Fit: tablestest.Quick(1)}
+		q := Request{Source: s, Fit: crossfit.ForTest(1)}
 		q.Group = group
 		if _, err := q.Open(""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("group %q: %v", group, err)

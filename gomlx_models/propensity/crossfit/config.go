@@ -71,6 +71,14 @@ func DefaultConfig() Config {
 	}, Stride: 30, Patience: 4, Batch: 128, Folds: 3, Ensemble: 3, Permutations: 199}
 }
 
+// ForTest is a fit of a second, for the tests of other packages: by one candidate with so many updates.
+func ForTest(updates int) Config {
+	c := DefaultConfig()
+	c.Candidates, c.Folds, c.Ensemble, c.Permutations = c.Candidates[:1], 2, 1, 0
+	c.Candidates[0].Updates = updates
+	return c
+}
+
 // ErrFewRows is matched by the errors of Fit about too few rows, or too few different ones.
 var ErrFewRows = errors.New("too few different rows")
 

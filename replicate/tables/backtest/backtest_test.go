@@ -15,10 +15,10 @@ import (
 	"tvps/data/random"
 	"tvps/data/statistics"
 	"tvps/data/table"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
-	"tvps/replicate/tables/tablestest"
 	"tvps/replicate/usage"
 )
 
@@ -26,7 +26,7 @@ func host(t *testing.T, dir string) Host {
 	t.Helper()
 	store, err := runs.Open(dir)
 	demand.NoError(t, err)
-	return Host{Backend: tablestest.XLA(t), Store: store, Workers: 2}
+	return Host{Backend: backend.ForTest(t, "").Backend, Store: store, Workers: 2}
 }
 
 // runOn prepares and runs.
@@ -49,7 +49,7 @@ func run(t *testing.T, dir string, q Request) *Result {
 // computed again here; a second run takes all from the store.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
-	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: tablestest.Quick(60)},
+	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)},
 		Model: "logistic", Kinds: []crossfit.Kind{crossfit.Joint}}
 	r := run(t, dir, q)
 	if r.Tuning != 2 || r.Tested != 11 || len(r.Blocks) != 11 || r.Blocks[0].Time != "5" || r.Metric != "log-loss" {
@@ -104,7 +104,7 @@ func TestRun(t *testing.T) {
 
 // TestNoLookAhead: later blocks change no score of an earlier one, and no choice made before it.
 func TestNoLookAhead(t *testing.T) {
-	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: tablestest.Quick(60)},
+	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)},
 		Model: "logistic", Until: "11", Last: 6,
 		Kinds: []crossfit.Kind{crossfit.Joint}}
 	whole := run(t, t.TempDir(), q)
@@ -133,9 +133,9 @@ func TestGap(t *testing.T) {
 		}
 	}
 	other := source
-	other.File = tablestest.CSV(t, strings.Join(lines, "\n"))
+	other.File = demand.CSV(t, strings.Join(lines, "\n"))
 	for _, gap := range []string{"", "2 blocks"} {
-		q := Request{Request: tables.Request{Source: source, Fit: tablestest.Quick(60)}, Model: "logistic",
+		q := Request{Request: tables.Request{Source: source, Fit: crossfit.ForTest(60)}, Model: "logistic",
 			Kinds: []crossfit.Kind{}, Gap: gap}
 		a := run(t, t.TempDir(), q)
 		q.Source = other
@@ -161,7 +161,7 @@ func TestGap(t *testing.T) {
 
 // TestInterrupted: a back test that is interrupted and continued equals one that is not.
 func TestInterrupted(t *testing.T) {
-	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: tablestest.Quick(60)},
+	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)},
 		Model: "logistic", Kinds: []crossfit.Kind{}}
 	want := run(t, t.TempDir(), q)
 	dir := t.TempDir()
@@ -360,7 +360,7 @@ func TestIdle(t *testing.T) {
 // TestMistakes are usage errors or *table.Error.
 func TestMistakes(t *testing.T) {
 	source := turning(t, 16)
-	good := Request{Request: tables.Request{Source: source, Fit: tablestest.Quick(60)}, Model: "logistic"}
+	good := Request{Request: tables.Request{Source: source, Fit: crossfit.ForTest(60)}, Model: "logistic"}
 	for want, change := range map[string]func(q *Request){
 		"the label is missing": func(q *Request) { q.Label = "" },
 		"no rule":              func(q *Request) { q.Rules = []string{"jont"} },
@@ -381,7 +381,7 @@ func TestMistakes(t *testing.T) {
 
 // TestFewPast: too few rows before the first test block are a mistake that the user can mend, and its text says how.
 func TestFewPast(t *testing.T) {
-	file := tablestest.Write(t, "x", 13, 1, func(rng *rand.Rand, block int) ([]float64, string) {
+	file := demand.Table(t, "x", 13, 1, func(rng *rand.Rand, block int) ([]float64, string) {
 		return []float64{rng.NormFloat64()}, fmt.Sprint(block % 2)
 	})
 	source := tables.Source{File: file, Time: "block", Label: "y"}

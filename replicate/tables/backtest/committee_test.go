@@ -12,7 +12,6 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
-	"tvps/replicate/tables/tablestest"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -89,7 +88,7 @@ func (shares) close() error     { return nil }
 // TestCommittee: the losses of a committee and of bagged models are those of the mean predictions, with shares and
 // tuned weights that are computed here again from the predictions.
 func TestCommittee(t *testing.T) {
-	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: tablestest.Quick(60)},
+	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)},
 		Model: "logistic", Kinds: []crossfit.Kind{},
 		Rules: []string{Committee, "bagged", "newest"}, More: newest}
 	p, err := Prepare(q)

@@ -12,14 +12,13 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/drift"
-	"tvps/replicate/tables/tablestest"
 )
 
 // TestRecord: a back test says whether the table drifts, from the rows that drift and weights test, and stores that
 // with its verdict, which is found by the table's content or its name, and by the columns.
 func TestRecord(t *testing.T) {
 	dir := t.TempDir()
-	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: tablestest.Quick(60)}, Model: "logistic",
+	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)}, Model: "logistic",
 		Kinds: []crossfit.Kind{}, Rules: []string{}, Last: 4}
 	q.Fit.Permutations = tables.LeastPermutations
 	r := run(t, dir, q)
@@ -42,7 +41,7 @@ func TestRecord(t *testing.T) {
 	want := "the last back test of this table (" + today + ", model logistic) says: " + r.Verdict.Sentence
 	text := demand.Read(t, q.File)
 	copied, other := q.Source, q.Source
-	copied.File, other.Label = tablestest.CSV(t, string(text)), "x"
+	copied.File, other.Label = demand.CSV(t, string(text)), "x"
 	if got := []string{LastVerdict(dir, q.Source), LastVerdict(dir, copied), LastVerdict(dir, other)}; got[0] != want ||
 		got[1] != want || got[2] != "" {
 		t.Errorf("the last verdicts are %q, want %q", got, want)

@@ -13,7 +13,6 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
-	"tvps/replicate/tables/tablestest"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -55,9 +54,9 @@ func TestSample(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&text, "%d,%d,%v\n", (i*31%n)*blocks/n, i%7, i%3 == 0)
 	}
-	file := tablestest.CSV(t, text.String())
+	file := demand.CSV(t, text.String())
 	p, err := Prepare(Request{Model: "logistic",
-		Request: tables.Request{Source: tables.Source{File: file, Time: "t", Label: "y"}, Fit: tablestest.Quick(60)}})
+		Request: tables.Request{Source: tables.Source{File: file, Time: "t", Label: "y"}, Fit: crossfit.ForTest(60)}})
 	demand.NoError(t, err)
 	if len(p.steps) != mostLarge || p.steps[mostLarge-1] != blocks-1 || len(p.About.Notes) != 2 {
 		t.Errorf("test blocks %v, notes %v", p.steps, p.About.Notes)
@@ -139,8 +138,8 @@ func TestSeason(t *testing.T) {
 		}
 	}
 	r := run(t, t.TempDir(), Request{Model: "logistic", Last: 21, Kinds: []crossfit.Kind{crossfit.Joint},
-		Request: tables.Request{Source: tables.Source{File: tablestest.CSV(t, text.String()), Time: "date", Label: "y"},
-			Fit: tablestest.Quick(150)}})
+		Request: tables.Request{Source: tables.Source{File: demand.CSV(t, text.String()), Time: "date", Label: "y"},
+			Fit: crossfit.ForTest(150)}})
 	season := r.rule(Season).Scores[r.Metric]
 	for _, other := range []string{Uniform, Last, Forgetting} {
 		if loss := r.rule(other).Scores[r.Metric]; !(season < loss-.05) {

@@ -20,9 +20,9 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/data/table"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
-	"tvps/replicate/tables/tablestest"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -145,7 +145,7 @@ func turning(t *testing.T, blocks int) tables.Source {
 			text += line
 		}
 	}
-	return tables.Source{File: tablestest.CSV(t, text), Time: "t", Label: "y", Read: table.Options{Drop: []string{"z", "n"}}}
+	return tables.Source{File: demand.CSV(t, text), Time: "t", Label: "y", Read: table.Options{Drop: []string{"z", "n"}}}
 }
 
 // number is the drifting table with the number z as label.
@@ -225,7 +225,7 @@ func TestRidge(t *testing.T) {
 
 // TestMLP: models that differ by their weights alone learn the rule of their rows.
 func TestMLP(t *testing.T) {
-	m := newMLP(tablestest.XLA(t), 0)
+	m := newMLP(backend.ForTest(t, "").Backend, 0)
 	t.Cleanup(func() { _ = m.close() })
 	k := newTestTask(t, turning(t, 16), 15)
 	old, recent := k.Equal(), k.weights(Weighting{Window: 4}, nil)
@@ -526,7 +526,7 @@ func TestCheckWeights(t *testing.T) {
 		{name: "number without weights", source: number(t), model: &weighing{use: none}, found: true},
 		{name: "one feature", source: alone, model: &weighing{use: none}, note: true},
 	} {
-		p, err := Prepare(Request{Request: tables.Request{Source: c.source, Fit: tablestest.Quick(60)}, Model: "exec:mine"})
+		p, err := Prepare(Request{Request: tables.Request{Source: c.source, Fit: crossfit.ForTest(60)}, Model: "exec:mine"})
 		demand.NoError(t, err)
 		note, err := p.checkWeights(context.Background(), c.model)
 		if (note != "") != c.note || (err != nil) != c.found ||
@@ -544,7 +544,7 @@ func TestReuse(t *testing.T) {
 	t.Setenv(trainerVariable, "helper")
 	helper, dir := filepath.Join(t.TempDir(), "helper"), t.TempDir()
 	t.Setenv(trainerVariable+"_HELPER", helper)
-	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: tablestest.Quick(60)},
+	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)},
 		Model: "exec:'" + binary + "'", Kinds: []crossfit.Kind{},
 		Rules: []string{}, Last: 5}
 	var log strings.Builder

@@ -10,8 +10,8 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/table"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
-	"tvps/replicate/tables/tablestest"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -21,7 +21,7 @@ import (
 // measure measures a table with a fit of seconds.
 func measure(t *testing.T, file, label string, drop ...string) *Result {
 	t.Helper()
-	fit := tablestest.Quick(150)
+	fit := crossfit.ForTest(150)
 	fit.Permutations = tables.LeastPermutations
 	p, err := Prepare(tables.Request{Fit: fit,
 		Source: tables.Source{File: file, Time: "block", Label: label, Read: table.Options{Drop: drop}}})
@@ -50,7 +50,7 @@ func compareMap(m *Map, mean func(block int) float64) (correlation, rms float64)
 // TestPeriod: one of five columns moves, and returns every 10 blocks. It comes first, and the map shows the return.
 func TestPeriod(t *testing.T) {
 	mean := func(block int) float64 { return 1.5 * math.Sin(2*math.Pi*float64(block)/10) }
-	r := measure(t, tablestest.Write(t, "a,b,moves,d,e", 30, 100, func(rng *rand.Rand, block int) ([]float64, string) {
+	r := measure(t, demand.Table(t, "a,b,moves,d,e", 30, 100, func(rng *rand.Rand, block int) ([]float64, string) {
 		x := make([]float64, 5)
 		for j := range x {
 			x[j] = rng.NormFloat64()
@@ -119,7 +119,7 @@ func TestUnlike(t *testing.T) {
 
 // TestRule: the rule from x to y turns round in the middle; x and y by themselves stay as they are.
 func TestRule(t *testing.T) {
-	r := measure(t, tablestest.Write(t, "x,noise", 20, 150, func(rng *rand.Rand, block int) ([]float64, string) {
+	r := measure(t, demand.Table(t, "x,noise", 20, 150, func(rng *rand.Rand, block int) ([]float64, string) {
 		x := rng.NormFloat64()
 		y := "no"
 		if (x > 0) == (block < 10) {

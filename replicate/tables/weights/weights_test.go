@@ -18,7 +18,6 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/drift"
-	"tvps/replicate/tables/tablestest"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -38,7 +37,7 @@ func drifting(t *testing.T, extra string) string {
 		}
 		fmt.Fprintf(&b, "2024-%02d;%.6f;%.6f;%d;%s\n", month+1, x, rng.NormFloat64(), i, y)
 	}
-	return tablestest.CSV(t, b.String()+extra)
+	return demand.CSV(t, b.String()+extra)
 }
 
 func weigh(t *testing.T, q Request) *Result {
@@ -54,7 +53,7 @@ func weigh(t *testing.T, q Request) *Result {
 // have no weight and change none.
 func TestWeigh(t *testing.T) {
 	q := Request{Request: tables.Request{Source: tables.Source{File: drifting(t, ""), Time: "month", Label: "y",
-		Bin: table.Bin{Unit: "month"}, Read: table.Options{Drop: []string{"row"}}}, Fit: tablestest.Quick(150)}}
+		Bin: table.Bin{Unit: "month"}, Read: table.Options{Drop: []string{"row"}}}, Fit: crossfit.ForTest(150)}}
 	r := weigh(t, q)
 	if r.Kind != crossfit.Conditional || r.At != "2024-12" || r.Times != 12 || r.Rows != 2400 {
 		t.Errorf("%s weights for %s of %d rows of %d times", r.Kind, r.At, r.Rows, r.Times)
@@ -107,9 +106,9 @@ func TestUnseen(t *testing.T) {
 		}
 	}
 	q := Request{Request: tables.Request{Source: tables.Source{Time: "month", Label: "y", Bin: table.Bin{Unit: "month"},
-		Read: table.Options{Drop: []string{"row"}}}, Fit: tablestest.Quick(150)}}
+		Read: table.Options{Drop: []string{"row"}}}, Fit: crossfit.ForTest(150)}}
 	of := func(lines []string, unseen string) *Result {
-		q.File, q.Unseen = tablestest.CSV(t, strings.Join(lines, "\n")+"\n"), unseen
+		q.File, q.Unseen = demand.CSV(t, strings.Join(lines, "\n")+"\n"), unseen
 		return weigh(t, q)
 	}
 	r, without := of(marked, "new"), of(rest, "")
@@ -144,7 +143,7 @@ func TestUnseen(t *testing.T) {
 	for i := range marked[1:] {
 		marked[i+1] = fmt.Sprintf("%s;%t", lines[i+1], i < 200)
 	}
-	q.File, q.Unseen = tablestest.CSV(t, strings.Join(marked, "\n")+"\n"), "new"
+	q.File, q.Unseen = demand.CSV(t, strings.Join(marked, "\n")+"\n"), "new"
 	if _, err := Prepare(q); err == nil || !strings.Contains(err.Error(), "before or after all that are") {
 		t.Errorf("unseen in the first month alone: %v", err)
 	}
@@ -162,7 +161,7 @@ func TestNewRange(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "%d,%v\n", i/100, x)
 		}
-		r := weigh(t, Request{Request: tables.Request{Source: tables.Source{File: tablestest.CSV(t, b.String()), Time: "t"}, Fit: tablestest.Quick(300)}})
+		r := weigh(t, Request{Request: tables.Request{Source: tables.Source{File: demand.CSV(t, b.String()), Time: "t"}, Fit: crossfit.ForTest(300)}})
 		if note := "no earlier time is much like 9: the most alike, "; strings.Contains(r.String(), note) != want {
 			t.Errorf("x is beyond from row %d on:\n%s", from, r)
 		}
@@ -188,7 +187,7 @@ func TestLeftOut(t *testing.T) {
 		{"2024-12;1;0;0;\n", crossfit.Covariate, 2401, ""},
 		{"2024-12;1;0;0;\n", NoOmega, 2400, "without a label"},
 	} {
-		q := Request{Request: tables.Request{Source: source(test.extra), Fit: tablestest.Quick(20)}}
+		q := Request{Request: tables.Request{Source: source(test.extra), Fit: crossfit.ForTest(20)}}
 		q.Weights.Kind, q.Weights.HalfLife = test.kind, 5
 		if p, err := Prepare(q); err != nil || p.data.Label != nil && p.data.Classes != 2 {
 			t.Errorf("%q: %d classes, %v", test.extra, p.data.Classes, err)
@@ -219,9 +218,9 @@ func TestLateLabels(t *testing.T) {
 	for i := range 200 {
 		text += fmt.Sprintf("2024-01-%02d,%d,%d\n", i/50+1, i*7%10, i%2)
 	}
-	file := tablestest.CSV(t, text+"2024-01-05,1,\n2024-01-05,2,\n")
+	file := demand.CSV(t, text+"2024-01-05,1,\n2024-01-05,2,\n")
 	for _, bin := range []table.Bin{{}, {Unit: "day"}, {Rows: 50}} {
-		q := Request{Request: tables.Request{Source: tables.Source{File: file, Time: "day", Label: "y", Bin: bin}, Fit: tablestest.Quick(1)}}
+		q := Request{Request: tables.Request{Source: tables.Source{File: file, Time: "day", Label: "y", Bin: bin}, Fit: crossfit.ForTest(1)}}
 		p, err := Prepare(q)
 		demand.NoError(t, err)
 		want := "for 2024-01-04, not for 2024-01-05, the last time of the table: its rows have no label"
@@ -254,8 +253,8 @@ func TestOnlyX(t *testing.T) {
 		text += fmt.Sprintf("2024-%02d,%.4f,%.4f,%d,%t\n", i/200+1, x, rng.NormFloat64(), rng.IntN(2), x+2*rng.NormFloat64() > 3)
 	}
 	for label, other := range map[string]string{"coin": "y", "y": "coin"} { // with y the outcome drifts, too, as x does
-		q := Request{Request: tables.Request{Source: tables.Source{File: tablestest.CSV(t, text), Time: "month", Label: label,
-			Bin: table.Bin{Unit: "month"}, Read: table.Options{Drop: []string{other}}}, Fit: tablestest.Quick(10)}}
+		q := Request{Request: tables.Request{Source: tables.Source{File: demand.CSV(t, text), Time: "month", Label: label,
+			Bin: table.Bin{Unit: "month"}, Read: table.Options{Drop: []string{other}}}, Fit: crossfit.ForTest(10)}}
 		q.Fit.Permutations = tables.LeastPermutations
 		if r := weigh(t, q); !strings.Contains(r.String(), "not the drift of x alone") ||
 			(label == "y") != slices.Contains(r.Finding.Drifting(), tables.InY) {
@@ -276,8 +275,8 @@ func TestFar(t *testing.T) {
 			}
 			text += fmt.Sprintf("%d,%s,%s\n", i/60, x, x)
 		}
-		return weigh(t, Request{Request: tables.Request{Source: tables.Source{File: tablestest.CSV(t, text), Time: "t", Label: "y"},
-			Fit: tablestest.Quick(60)}, Weights: crossfit.WeightOptions{Kind: crossfit.Joint}}).weights.LogOmega
+		return weigh(t, Request{Request: tables.Request{Source: tables.Source{File: demand.CSV(t, text), Time: "t", Label: "y"},
+			Fit: crossfit.ForTest(60)}, Weights: crossfit.WeightOptions{Kind: crossfit.Joint}}).weights.LogOmega
 	}
 	near := logs("1")
 	for _, value := range []string{"1e9", "-1e36"} {
@@ -293,11 +292,11 @@ func TestTellNothing(t *testing.T) {
 	for i := range 40 {
 		text += fmt.Sprintf("%d,%d,7,true,EU,,%d\n", i/10, i*7%10, i%2)
 	}
-	file := tablestest.CSV(t, text+"4,1,8,true,US,,1\n")
+	file := demand.CSV(t, text+"4,1,8,true,US,,1\n")
 	for at, want := range map[string]string{"": "rows, on which no answer depends: yes",
 		"3": "rows up to 3, on which no answer depends: seven, yes and place"} {
 		p, err := Prepare(Request{At: at, Request: tables.Request{Source: tables.Source{File: file, Time: "t", Label: "y"},
-			Fit: tablestest.Quick(1)}})
+			Fit: crossfit.ForTest(1)}})
 		demand.NoError(t, err)
 		if notes := p.About.AllNotes(); !slices.Contains(notes, "columns with one value in all "+want) {
 			t.Errorf("at %q the notes are %q", at, notes)
@@ -311,7 +310,7 @@ func TestTellNothing(t *testing.T) {
 // TestFiles: the weights can be read again, one line a row; a row number among the features is named.
 func TestFiles(t *testing.T) {
 	r := weigh(t, Request{Request: tables.Request{Source: tables.Source{File: drifting(t, ""), Time: "month",
-		Bin: table.Bin{Unit: "month"}}, Fit: tablestest.Quick(150)}})
+		Bin: table.Bin{Unit: "month"}}, Fit: crossfit.ForTest(150)}})
 	if r.Kind != crossfit.Covariate || len(r.Leaks) != 1 || !strings.HasPrefix(r.Leaks[0], "row follows the time") {
 		t.Errorf("%s, leaks %q", r.Kind, r.Leaks)
 	}
@@ -343,7 +342,7 @@ func TestWeightsMistakes(t *testing.T) {
 		`no column "z"`:    {Source: tables.Source{File: file, Time: "month", Label: "z"}},
 		"none.csv":         {Source: tables.Source{File: filepath.Join(t.TempDir(), "none.csv"), Time: "month"}},
 	} {
-		_, err := Prepare(Request{Request: tables.Request{Source: c.Source, Fit: tablestest.Quick(150)}, At: c.at})
+		_, err := Prepare(Request{Request: tables.Request{Source: c.Source, Fit: crossfit.ForTest(150)}, At: c.at})
 		var mistake *table.Error
 		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want a *table.Error with %q", err, want)
@@ -359,7 +358,7 @@ func TestOneRule(t *testing.T) {
 		names[j] = fmt.Sprint("c", j)
 	}
 	for _, moves := range []float64{0, .5} { // standard deviations over the time
-		file := tablestest.Write(t, strings.Join(names, ","), 40, 100, func(rng *rand.Rand, block int) ([]float64, string) {
+		file := demand.Table(t, strings.Join(names, ","), 40, 100, func(rng *rand.Rand, block int) ([]float64, string) {
 			x := make([]float64, len(names))
 			for j := range x {
 				x[j] = rng.NormFloat64()
@@ -367,7 +366,7 @@ func TestOneRule(t *testing.T) {
 			x[7] += moves * float64(block) / 39
 			return x, "0"
 		})
-		q := tables.Request{Source: tables.Source{File: file, Time: "block", Read: table.Options{Drop: []string{"y"}}}, Fit: tablestest.Quick(150)}
+		q := tables.Request{Source: tables.Source{File: file, Time: "block", Read: table.Options{Drop: []string{"y"}}}, Fit: crossfit.ForTest(150)}
 		q.Fit.Permutations = tables.LeastPermutations
 		a, err := drift.Prepare(q)
 		demand.NoError(t, err)
