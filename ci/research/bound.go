@@ -42,7 +42,7 @@ func boundChart(stream streams.Gaussian) figures.Chart {
 			grid = append(grid, []float64{errorOf(stream, seed, threshold, now+dt)})
 		}
 		e := statistics.OverSeedsAndSteps(grid, 0)(statistics.Level)
-		x, distance := float64(dt), stream.TV(now, now+dt, true)
+		x, distance := float64(dt), stream.TV(now, now+dt)
 		measured.Points = append(measured.Points, figures.Point{X: x, Mean: e.Mean, Low: e.Low, High: e.High, N: seeds})
 		risk.Points = append(risk.Points, figures.Exactly(x, stream.Risk(threshold, now+dt)))
 		tv.Points = append(tv.Points, figures.Exactly(x, distance))

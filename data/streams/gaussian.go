@@ -90,26 +90,16 @@ func (g Gaussian) LogRatio(x float64, y int32, T, t int) float64 {
 	return g.logRatioX(x, T, t)
 }
 
-// TV returns the total variation distance of p_T and p_t, of (x, y) if joint, otherwise of
-// x. With D = |mu_T - mu_t| and the standard normal distribution function Phi it is
-//
-//	x:       2 Phi(D/2) - 1,
-//	(x, y):  2 Phi(D) - 1.
-//
-// 1 - TV is the mean of min(omega, 1) over p_t: the mean weight of step t at time T.
-func (g Gaussian) TV(T, t int, joint bool) float64 {
-	distance := math.Abs(g.Mean(T) - g.Mean(t))
-	if joint {
-		distance *= 2
-	}
-	return math.Erf(distance / (2 * math.Sqrt2))
-}
+// TV returns the total variation distance of p_T and p_t of (x, y). With D = |mu_T - mu_t| and the standard normal
+// distribution function Phi it is 2 Phi(D) - 1. 1 - TV is the mean of min(omega, 1) over p_t: the mean weight of step t
+// at time T.
+func (g Gaussian) TV(T, t int) float64 { return math.Erf(math.Abs(g.Mean(T)-g.Mean(t)) / math.Sqrt2) }
 
 // Risk returns the share of the samples of step t that the classifier 1[x > threshold] gets wrong,
 //
 //	|Phi(threshold - mu_t) - 1/2|.
 //
-// The best classifier of step T has the threshold mu_T and no risk there. At t its risk is TV(T, t, true) / 2, a
+// The best classifier of step T has the threshold mu_T and no risk there. At t its risk is TV(T, t) / 2, a
 // quarter of what Section 2.1 of the paper allows it at most: 2 TV more than at T.
 func (g Gaussian) Risk(threshold float64, t int) float64 {
 	return math.Erf(math.Abs(threshold-g.Mean(t))/math.Sqrt2) / 2

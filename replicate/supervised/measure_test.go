@@ -46,7 +46,7 @@ func TestScores(t *testing.T) {
 		rows := measured(t, newRun(t, newHost(t, ""), s, learner, 1, MeasureScore), MeasureScore, learner, steps...)
 		var wants, gots []float64
 		for i, at := range steps {
-			want, got := 1-cfg.TV(7, at, true), metric(t, rows[2*i:2*i+2], "score")
+			want, got := 1-cfg.TV(7, at), metric(t, rows[2*i:2*i+2], "score")
 			wants, gots = append(wants, want), append(gots, got)
 			if math.Abs(got-want) > tolerance {
 				t.Errorf("%s, time %d: score %.3f, 1 - TV is %.3f", learner, at, got, want)
