@@ -123,18 +123,18 @@ func clawOrder(tasks []int, seed int64) ([]int, error) {
 // Sizes returns 21, 9 and the horizon.
 func (c *Claw) Sizes() (observation, action, horizon int) { return clawObs, clawJoints, c.horizon }
 
-// Valve returns the number of an episode's valve, from 0.
-func (c *Claw) Valve(episode int) int { return c.order[episode/c.repeat%len(c.order)] }
+// valveOf returns the number of an episode's valve, from 0.
+func (c *Claw) valveOf(episode int) int { return c.order[episode/c.repeat%len(c.order)] }
 
 // Task names the valve of an episode.
 func (c *Claw) Task(episode int) string {
-	v := c.Valve(episode)
+	v := c.valveOf(episode)
 	return fmt.Sprintf("valve %d (%s)", v, valves[v].name)
 }
 
 // Reset begins an episode with its valve. It does not use rng.
 func (c *Claw) Reset(episode int, _ *rand.Rand, obs []float64) error {
-	return c.begin(c.Valve(episode), clawStart, obs)
+	return c.begin(c.valveOf(episode), clawStart, obs)
 }
 
 // begin begins an episode of a valve with the joints at these angles.

@@ -93,7 +93,7 @@ func TestClawOrder(t *testing.T) {
 		}
 		c := &Claw{repeat: repeat, order: order}
 		for k, v := range append(order, order...) { // each Repeat times, and again
-			if first, last := c.Valve(k*repeat), c.Valve(k*repeat+repeat-1); first != v || last != v {
+			if first, last := c.valveOf(k*repeat), c.valveOf(k*repeat+repeat-1); first != v || last != v {
 				t.Errorf("repeat %d: task %d is valve %d to %d, want %d", repeat, k, first, last, v)
 			}
 		}

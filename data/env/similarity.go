@@ -24,7 +24,7 @@ type Similar interface {
 
 // Similarity is 1 for the same valve, 0 otherwise.
 func (c *Claw) Similarity(s, t int) float64 {
-	if c.Valve(s) == c.Valve(t) {
+	if c.valveOf(s) == c.valveOf(t) {
 		return 1
 	}
 	return 0

@@ -94,14 +94,14 @@ func TestTrialIsTrainingEpisode(t *testing.T) {
 	for episode := range 2 {
 		claw.Reset(episode, nil, obs)
 		trained, _ := rollout(t, claw, obs, act)
-		trial := map[int]int{3: 0, 6: 2}[claw.Valve(episode)]
+		trial := map[int]int{3: 0, 6: 2}[claw.valveOf(episode)]
 		claw.ResetTrial(trial, obs)
 		if got, _ := rollout(t, claw, obs, act); !slices.Equal(got, trained) {
-			t.Errorf("valve %d: the trial is not the training episode", claw.Valve(episode))
+			t.Errorf("valve %d: the trial is not the training episode", claw.valveOf(episode))
 		}
 		claw.ResetTrial(trial+1, obs)
 		if got, _ := rollout(t, claw, obs, act); slices.Equal(got, trained) {
-			t.Errorf("valve %d: the second trial is a copy", claw.Valve(episode))
+			t.Errorf("valve %d: the second trial is a copy", claw.valveOf(episode))
 		}
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"tvps/data/table"
 )
 
-// The second table, fee.csv: orders of a shop with many products and regions, in FeeWeeks weeks from First, FeeRows a
-// week. From week 30 to 59 the shop asks a fee for the return of an order from the web, so that fewer of them are
-// returned; before and after it does not. Nothing else drifts. A model needs many rows to learn the products and the
-// regions, so it should not forget; but those of the web in these weeks mislead it. fee-later.csv has the orders of the
+// The second table, fee.csv: orders of a shop with many products and regions, in FeeWeeks weeks, FeeRows a week. From
+// week 30 to 59 the shop asks a fee for the return of an order from the web, so that fewer of them are returned;
+// before and after it does not. Nothing else drifts. A model needs many rows to learn the products and the regions,
+// so it should not forget; but those of the web in these weeks mislead it. fee-later.csv has the orders of the
 // FeeLater weeks after it.
 const (
 	FeeWeeks = 104
@@ -58,7 +58,7 @@ func Fee(seed int64, from, to int) []table.Column {
 			if channel == "web" {
 				odds += feeWeb * (1 - 2*FeeShare(week))
 			}
-			dates = append(dates, First.AddDate(0, 0, 7*week+i*7/FeeRows).Format(time.DateOnly))
+			dates = append(dates, firstDay.AddDate(0, 0, 7*week+i*7/FeeRows).Format(time.DateOnly))
 			prices, channels = append(prices, math.Round(100*math.Exp(3.9+.6*z))/100), append(channels, channel)
 			products, regions = append(products, "p"+two(p)), append(regions, "r"+two(r))
 			returned = append(returned, map[bool]string{false: "no", true: "yes"}[rng.Float64() < sigmoid(odds)])

@@ -5,7 +5,7 @@
 //	mean of log price           rises from 3.6 to 4.3 in a straight line
 //	slope of log odds in price  +1.6                      -1.6                      +1.6
 //
-// The slope changes within some weeks (see [Slope]). The other columns do not drift.
+// The slope changes within some weeks (see Order.Probability). The other columns do not drift.
 package examples
 
 import (
@@ -17,15 +17,15 @@ import (
 	"tvps/data/table"
 )
 
-// The table: Rows orders in Weeks weeks from First, a Monday. The same seed gives the same bytes.
+// The table: Rows orders in Weeks weeks from firstDay, a Monday. The same seed gives the same bytes.
 const (
 	Weeks = 60
 	Rows  = 2000
 	Seed  = 0
 )
 
-// First is the first day.
-var First = time.Date(2023, time.January, 2, 0, 0, 0, 0, time.UTC)
+// firstDay is the first day.
+var firstDay = time.Date(2023, time.January, 2, 0, 0, 0, 0, time.UTC)
 
 // Order is one row.
 type Order struct {
@@ -44,15 +44,15 @@ func Orders(seed int64, n int) []Order {
 	orders := make([]Order, n)
 	for i := range orders {
 		o := &orders[i]
-		o.Date = First.AddDate(0, 0, i*7*Weeks/n)
-		o.Price = math.Round(100*math.Exp(MeanLogPrice(o.Week())+spread*rng.NormFloat64())) / 100
+		o.Date = firstDay.AddDate(0, 0, i*7*Weeks/n)
+		o.Price = math.Round(100*math.Exp(meanLogPrice(o.week())+spread*rng.NormFloat64())) / 100
 		o.Items = 1 + draw(rng, .45, .3, .15, .1)
 		o.Discount = 10 * float64(draw(rng, .55, .2, .15, .1))
 		o.Channel = []string{"app", "store", "web"}[draw(rng, .35, .15, .5)]
 		if o.Account = math.Round(400 * rng.ExpFloat64()); rng.Float64() < .15 {
 			o.Account = math.NaN()
 		}
-		o.Returned = rng.Float64() < o.Probability(o.Week())
+		o.Returned = rng.Float64() < o.Probability(o.week())
 	}
 	return orders
 }
@@ -68,18 +68,18 @@ func draw(rng *rand.Rand, p ...float64) int {
 	return len(p) - 1
 }
 
-// Week is the number of the order's week, from 0: the t of the drift.
-func (o Order) Week() int { return int(o.Date.Sub(First).Hours()) / (7 * 24) }
+// week is the number of the order's week, from 0: the t of the drift.
+func (o Order) week() int { return int(o.Date.Sub(firstDay).Hours()) / (7 * 24) }
 
 // spread is the standard deviation of log price.
 const spread = .6
 
-// MeanLogPrice is the mean of log price in a week: log price ~ N(MeanLogPrice(t), .6^2).
-func MeanLogPrice(week int) float64 { return 3.6 + .7*float64(week)/(Weeks-1) }
+// meanLogPrice is the mean of log price in a week: log price ~ N(meanLogPrice(t), .6^2).
+func meanLogPrice(week int) float64 { return 3.6 + .7*float64(week)/(Weeks-1) }
 
-// Slope is the change of the log odds of a return when log price rises by one standard deviation: 1.6 at first, -1.6
+// slope is the change of the log odds of a return when log price rises by one standard deviation: 1.6 at first, -1.6
 // between the weeks 20 and 40, when a return costs a share of the price, and 1.6 again.
-func Slope(week int) float64 {
+func slope(week int) float64 {
 	fee := sigmoid((float64(week)-19.5)/1.5) - sigmoid((float64(week)-39.5)/1.5)
 	return 1.6 * (1 - 2*fee)
 }
@@ -87,7 +87,7 @@ func Slope(week int) float64 {
 // Probability is p_t(y = 1 | x): that an order with these features is returned, in a week t.
 func (o Order) Probability(week int) float64 {
 	z := (math.Log(o.Price) - 3.95) / spread
-	odds := -.2 + Slope(week)*z + .02*o.Discount + .15*float64(o.Items-2)
+	odds := -.2 + slope(week)*z + .02*o.Discount + .15*float64(o.Items-2)
 	if o.Channel == "store" {
 		odds -= .8
 	}
@@ -101,13 +101,13 @@ func sigmoid(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
 
 // Covariate is log p_T(x) / p_t(x), where t is the order's week.
 func (o Order) Covariate(T int) float64 {
-	from, to := MeanLogPrice(o.Week()), MeanLogPrice(T)
+	from, to := meanLogPrice(o.week()), meanLogPrice(T)
 	return (to - from) * (math.Log(o.Price) - (from+to)/2) / (spread * spread)
 }
 
 // Conditional is log p_T(y | x) / p_t(y | x), where t is the order's week.
 func (o Order) Conditional(T int) float64 {
-	then, now := o.Probability(o.Week()), o.Probability(T)
+	then, now := o.Probability(o.week()), o.Probability(T)
 	if !o.Returned {
 		then, now = 1-then, 1-now
 	}

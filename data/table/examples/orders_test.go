@@ -67,7 +67,7 @@ func TestTruth(t *testing.T) {
 	moments := func(from, to int, log func(Order) float64) (m [4]float64) {
 		count := 0.
 		for _, o := range orders {
-			if o.Week() < from || o.Week() >= to {
+			if o.week() < from || o.week() >= to {
 				continue
 			}
 			w, y := math.Exp(log(o)), 0.
