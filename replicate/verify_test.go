@@ -36,7 +36,7 @@ func TestVerify(t *testing.T) {
 	s.succeed(t, fig1(miniature)...)
 	stdout = s.quiet(t, s.sameRuns("verify", "--out", file)...)
 	demand.Words(t, stdout, "The scale tiny checks the program, not the paper", "4 of 18 runs stored, seeds 0",
-		"  undecided      On the Gaussian, Ours is better than Everything (Section 3.1.2)",
+		"  ? undecided    ", "  On the Gaussian, Ours is better than Everything (Section 3.1.2)",
 		"the paper: \"performs much better", "one seed, so no interval",
 		" --set g-batch=16 --results "+s.results+" --backend go\n", "Table: "+file)
 	written := demand.Read(t, file)
