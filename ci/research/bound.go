@@ -3,7 +3,7 @@ package main
 import (
 	"path/filepath"
 
-	"tvps/ci/research/natural"
+	"tvps/ci/research/natural/charts"
 	"tvps/data/statistics"
 	"tvps/data/streams"
 	"tvps/figures"
@@ -19,7 +19,7 @@ func boundCommand() *cobra.Command {
 		Short: "Draw the paper's bound on the risk under drift, on the Gaussian",
 		Args:  usage.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			return natural.Draw(filepath.Join(out, "bound.svg"), boundChart(streams.PaperGaussian()))
+			return charts.Draw(filepath.Join(out, "bound.svg"), boundChart(streams.PaperGaussian()))
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", out, "output folder")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tvps/ci/research/natural"
+	"tvps/ci/research/natural/charts"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/lab"
 	"tvps/replicate/tables/backtest"
@@ -83,7 +84,7 @@ func (f *naturalFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	blocks, err := natural.Report(f.folder, all)
+	blocks, err := natural.Report(f.folder, all, charts.Pictures{})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/ci/research/grid"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
@@ -59,7 +60,7 @@ func summary(v claims.Verification, trained *claims.Verification) string {
 		}
 		rows = append(rows, cells)
 	}
-	return fmt.Sprintf("**%s.**\n\n%s", claims.Total(all.Claims), figures.Markdown(rows))
+	return fmt.Sprintf("**%s.**\n\n%s", claims.Total(all.Claims), grid.Markdown(rows))
 }
 
 // withoutNumber is a tally without the number of all claims.
@@ -141,7 +142,7 @@ func folded(shown figures.Figure) string {
 		rows = append(rows, []string{"**" + line.Verdict.Word + "**", cell(line.Text), cell(measured),
 			"`" + strings.TrimPrefix(line.Command, "go run ./replicate ") + "`"})
 	}
-	return fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n</details>\n", shown.Tally, figures.Markdown(rows))
+	return fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n</details>\n", shown.Tally, grid.Markdown(rows))
 }
 
 // sentenceCase is the text with a capital at its beginning.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/ci/research/grid"
 	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/claims"
@@ -62,7 +63,7 @@ func figureTable(all []paper.Figure) string {
 		_, shows, _ := strings.Cut(f.Title, ": ")
 		rows = append(rows, []string{fmt.Sprint(f.Number), shows, "`" + f.Command() + "`", f.Time, f.Shares})
 	}
-	return figures.Markdown(rows)
+	return grid.Markdown(rows)
 }
 
 const bibTeX = `@inproceedings{fakoor2024timevarying,

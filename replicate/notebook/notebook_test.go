@@ -114,7 +114,7 @@ func TestImportsLittle(t *testing.T) {
 
 // A cell that imports tables or the back test links no drawing or fonts: the command line has their pages.
 func TestTablesDrawNothing(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./backtest", "../tables/...").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./backtest", "../tables/...", "../../ci/research/natural").Output()
 	demand.NoError(t, err)
 	drawing := regexp.MustCompile(`(?m)^(tvps/figures.*|.*(fonts|gonum.org/v1/plot|chroma).*)$`)
 	if linked := drawing.FindAllString(string(out), -1); len(linked) > 0 {

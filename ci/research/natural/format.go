@@ -3,8 +3,8 @@ package natural
 import (
 	"fmt"
 
+	"tvps/ci/research/grid"
 	"tvps/data/statistics"
-	"tvps/figures"
 )
 
 func percent(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
@@ -28,4 +28,4 @@ func row(cells ...any) (out []string) {
 }
 
 // markdown is a table between blank lines. The first row is its head.
-func markdown(rows [][]string) string { return "\n" + figures.Markdown(rows) + "\n" }
+func markdown(rows [][]string) string { return "\n" + grid.Markdown(rows) + "\n" }

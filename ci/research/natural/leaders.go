@@ -31,14 +31,14 @@ func Leaders(all []*Losses) (leaders []Leader) {
 	}
 	n := float64(len(all))
 	for _, rule := range all[0].Rules {
-		if slices.ContainsFunc(all, func(l *Losses) bool { return l.of(rule) == nil }) {
+		if slices.ContainsFunc(all, func(l *Losses) bool { return l.Of(rule) == nil }) {
 			continue
 		}
 		x := Leader{Rule: rule}
 		var regrets []float64
 		for _, l := range all {
-			regrets = append(regrets, l.regret(rule))
-			x.Regret += l.regret(rule) / n
+			regrets = append(regrets, l.Regret(rule))
+			x.Regret += l.Regret(rule) / n
 			if l.best() == rule {
 				x.Lowest++
 			}
@@ -101,8 +101,8 @@ func Advise(all []*Losses, suite string) (a Advice) {
 		if d.Low > tolerance {
 			a.Behind++
 		}
-		a.Regret += l.regret(a.Rule) / float64(len(quoted))
-		a.Forgetting += l.regret(backtest.Forgetting) / float64(len(quoted))
+		a.Regret += l.Regret(a.Rule) / float64(len(quoted))
+		a.Forgetting += l.Regret(backtest.Forgetting) / float64(len(quoted))
 	}
 	a.Safe, a.Better, a.Third = a.Behind == 0, 2*a.Ahead >= a.Quoted, 3*a.Regret < a.Forgetting
 	return a

@@ -159,8 +159,8 @@ func read(path string) (*Losses, error) {
 	return l, nil
 }
 
-// of are the losses of a rule, nil if it took no part.
-func (l *Losses) of(rule string) []float64 {
+// Of are the losses of a rule, nil if it took no part.
+func (l *Losses) Of(rule string) []float64 {
 	if i := slices.Index(l.Rules, rule); i >= 0 {
 		return l.Values[i]
 	}
@@ -170,7 +170,7 @@ func (l *Losses) of(rule string) []float64 {
 // mean is the loss of a rule over all rows.
 func (l *Losses) mean(rule string) float64 {
 	sum, rows := 0., 0.
-	for b, v := range l.of(rule) {
+	for b, v := range l.Of(rule) {
 		sum, rows = sum+v*float64(l.Rows[b]), rows+float64(l.Rows[b])
 	}
 	return sum / rows
@@ -181,8 +181,8 @@ func (l *Losses) best() string {
 	return slices.MinFunc(l.Rules, func(a, b string) int { return cmp.Compare(l.mean(a), l.mean(b)) })
 }
 
-// regret is the loss of a rule above that of the best in hindsight, relative to that of equal weights.
-func (l *Losses) regret(rule string) float64 {
+// Regret is the loss of a rule above that of the best in hindsight, relative to that of equal weights.
+func (l *Losses) Regret(rule string) float64 {
 	return (l.mean(rule) - l.mean(l.best())) / l.mean(backtest.Uniform)
 }
 
@@ -197,7 +197,7 @@ func (l *Losses) Against(rule, other string) statistics.Estimate {
 		l.against = map[[2]string]statistics.Estimate{}
 	}
 	d, scale := make([]float64, len(l.Rows)), 1/l.mean(other)
-	floats.SubTo(d, l.of(rule), l.of(other))
+	floats.SubTo(d, l.Of(rule), l.Of(other))
 	alone, _ := statistics.BlockBootstrap([][]float64{d}, l.Rows, seed)
 	e := alone[0]
 	l.against[pair] = statistics.Estimate{Mean: e.Mean * scale, Low: e.Low * scale, High: e.High * scale}

@@ -63,7 +63,7 @@ func TestAdvise(t *testing.T) {
 	if chooses.Table.Quoted() || !quoted.Table.Quoted() {
 		t.Fatal("the halves have changed")
 	}
-	if r := chooses.regret(backtest.Forgetting); math.Abs(r-.1) > .001 {
+	if r := chooses.Regret(backtest.Forgetting); math.Abs(r-.1) > .001 {
 		t.Errorf("the regret of .9 to .8 is %g of a loss of 1, want .1", r)
 	}
 	a := Advise([]*Losses{chooses, quoted}, Suites[0].Name)
@@ -80,12 +80,19 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
+// noPictures draws nothing: package charts tests the pictures.
+type noPictures struct{}
+
+func (noPictures) Regrets(string, []*Losses, []Leader) error { return nil }
+func (noPictures) Profile(string, []*Losses, []Leader) error { return nil }
+func (noPictures) Course(string, *Losses) error              { return nil }
+
 // TestReport: every table and every rule stands in the text and on the pages.
 func TestReport(t *testing.T) {
 	all, err := stored()
 	demand.NoError(t, err)
 	folder := t.TempDir()
-	blocks, err := Report(folder, all)
+	blocks, err := Report(folder, all, noPictures{})
 	demand.NoError(t, err)
 	text := ""
 	for _, b := range blocks {

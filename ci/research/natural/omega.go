@@ -139,8 +139,8 @@ func judgeG(all []*Losses) string {
 	var within []float64
 	for _, l := range all {
 		var gains []float64
-		for t, v := range l.of(backtest.Forgetting) {
-			gains = append(gains, v-l.of(joint)[t])
+		for t, v := range l.Of(backtest.Forgetting) {
+			gains = append(gains, v-l.Of(joint)[t])
 		}
 		if r := statistics.RankCorrelation(l.knowledge(), gains); !math.IsNaN(r) {
 			within = append(within, r)

@@ -15,17 +15,25 @@ import (
 // Block is a generated part of a page: what stands between the marks of its name.
 type Block struct{ Page, Name, Text string }
 
+// Pictures draws SVG to files: regrets of rules on tables, the share of tables with at most so much regret, and the
+// losses on a table over time. Notebooks read losses without it, and do not link what draws.
+type Pictures interface {
+	Regrets(path string, all []*Losses, leaders []Leader) error
+	Profile(path string, all []*Losses, leaders []Leader) error
+	Course(path string, l *Losses) error
+}
+
 // Report draws pictures and a page for each table to the folder, and returns the generated parts of the other pages.
-func Report(folder string, all []*Losses) ([]Block, error) {
+func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
 	for i, s := range Suites {
 		found := Of(all, s.Name, drifting)
 		leaders := Leaders(found)
 		if len(found) == 0 {
 			continue
 		}
-		err := artifact.Replace(filepath.Join(folder, "regrets-"+s.Name+".svg"), regrets(found, leaders), 0o644)
+		err := pictures.Regrets(filepath.Join(folder, "regrets-"+s.Name+".svg"), found, leaders)
 		if i == 0 {
-			err = errors.Join(err, Draw(filepath.Join(folder, "profile.svg"), profiles(found, leaders)))
+			err = errors.Join(err, pictures.Profile(filepath.Join(folder, "profile.svg"), found, leaders))
 		}
 		if err != nil {
 			return nil, err
@@ -34,7 +42,7 @@ func Report(folder string, all []*Losses) ([]Block, error) {
 	for _, t := range Datasets {
 		own := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool { return l.Table.Name != t.Name })
 		if len(own) > 0 {
-			if err := page(folder, t, own); err != nil {
+			if err := page(folder, t, own, pictures); err != nil {
 				return nil, err
 			}
 		}
@@ -56,7 +64,7 @@ func direct(found []*Losses) string {
 	rule, lower, won, lost := byRule(Leaders(found)), 0, 0, 0
 	committee, bagged := rule[backtest.Committee], rule["bagged"]
 	for _, l := range found {
-		if l.regret(committee.Rule) < l.regret(bagged.Rule) {
+		if l.Regret(committee.Rule) < l.Regret(bagged.Rule) {
 			lower++
 		}
 		switch d := l.Against(committee.Rule, bagged.Rule); {
@@ -199,9 +207,9 @@ func (t Dataset) blocks() string {
 }
 
 // page writes the page of a table, with its chart: the difference of each rule to tuned forgetting in each suite.
-func page(folder string, t Dataset, all []*Losses) error {
+func page(folder string, t Dataset, all []*Losses, pictures Pictures) error {
 	folder = filepath.Join(folder, t.Name)
-	if err := errors.Join(artifact.MakeFolder(folder), Draw(filepath.Join(folder, "chart.svg"), course(all[0]))); err != nil {
+	if err := errors.Join(artifact.MakeFolder(folder), pictures.Course(filepath.Join(folder, "chart.svg"), all[0])); err != nil {
 		return err
 	}
 	without := ""

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tvps/ci/research/grid"
-	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
@@ -75,7 +74,7 @@ func (v verdictsByReading) markdown() string {
 		"A reading changes these settings and no others.\n\n%s\n"+
 		"`go run ./ci/research readings` makes this page, with the runs in `%s.csv.gz`.\n",
 		runs.Plural(len(v.claims), "claim"), len(dependent), v.moved(), readingName,
-		figures.Markdown(differ), figures.Markdown(readings), readingName)
+		grid.Markdown(differ), grid.Markdown(readings), readingName)
 }
 
 // moved counts the claims that have another verdict under some reading than by default with the same seeds.

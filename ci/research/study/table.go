@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/ci/research/grid"
 	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/figures/looks"
@@ -197,7 +198,7 @@ func (t table) markdown() string {
 	for _, note := range t.Notes {
 		b.WriteString(note + "\n")
 	}
-	b.WriteString("\n" + figures.Markdown(t.cells()))
+	b.WriteString("\n" + grid.Markdown(t.cells()))
 	if len(t.Left) > 0 {
 		b.WriteString("\nLeft out:\n")
 	}

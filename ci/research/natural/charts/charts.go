@@ -1,10 +1,12 @@
-package natural
+// Package charts draws the losses of the benchmark of package natural.
+package charts
 
 import (
 	"fmt"
 	"strings"
 
 	"tvps/ci/research/grid"
+	"tvps/ci/research/natural"
 	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/tables/backtest"
@@ -19,9 +21,20 @@ func Draw(path string, p figures.Chart) error {
 	return artifact.Replace(path, picture, 0o644)
 }
 
+// Pictures are the pictures of the benchmark's pages.
+type Pictures struct{}
+
+// Profile draws the share of tables on which a rule's regret is at most x.
+func (Pictures) Profile(path string, all []*natural.Losses, leaders []natural.Leader) error {
+	return Draw(path, profiles(all, leaders))
+}
+
+// Course draws the losses on a table over time.
+func (Pictures) Course(path string, l *natural.Losses) error { return Draw(path, course(l)) }
+
 // profiles is the chart of the share of tables on which a rule's regret is at most x, for the first leaders and the
 // rules that others are compared with.
-func profiles(all []*Losses, leaders []Leader) figures.Chart {
+func profiles(all []*natural.Losses, leaders []natural.Leader) figures.Chart {
 	p := figures.Chart{Key: "a", Title: "Share of tables with at most so much regret", XLabel: "regret, % of the loss of equal weights",
 		YLabel: "share of tables", Share: true}
 	for i, x := range curves(leaders) {
@@ -29,7 +42,7 @@ func profiles(all []*Losses, leaders []Leader) figures.Chart {
 		for most := 0.; most <= 10; most += .25 {
 			share := 0.
 			for _, l := range all {
-				if 100*l.regret(x.Rule) <= most {
+				if 100*l.Regret(x.Rule) <= most {
 					share += 1 / float64(len(all))
 				}
 			}
@@ -41,7 +54,7 @@ func profiles(all []*Losses, leaders []Leader) figures.Chart {
 }
 
 // curves takes the rules of a chart: the five best, equal weights, tuned forgetting and window.
-func curves(leaders []Leader) (out []Leader) {
+func curves(leaders []natural.Leader) (out []natural.Leader) {
 	for i, x := range leaders {
 		if i < 5 || x.Rule == backtest.Uniform || x.Rule == backtest.Forgetting || x.Rule == backtest.Window {
 			out = append(out, x)
@@ -51,21 +64,21 @@ func curves(leaders []Leader) (out []Leader) {
 }
 
 // course is the chart of the mean loss up to each test block, relative to that of tuned forgetting.
-func course(l *Losses) figures.Chart {
+func course(l *natural.Losses) figures.Chart {
 	p := figures.Chart{Key: "a", Title: l.Table.Name + ", " + l.Suite.What + ": mean " + strings.ReplaceAll(l.Metric, "-", " ") +
 		" up to each test block", XLabel: "test block", YLabel: "minus tuned forgetting", XNames: l.Times}
-	for i, x := range curves(Leaders([]*Losses{l})) {
-		course := backtest.Course(l.of(x.Rule), l.of(backtest.Forgetting), l.Rows)
+	for i, x := range curves(natural.Leaders([]*natural.Losses{l})) {
+		course := backtest.Course(l.Of(x.Rule), l.Of(backtest.Forgetting), l.Rows)
 		s := figures.Series{Name: x.Rule, Label: x.Rule, Points: figures.Course(course)}
 		p.Series = append(p.Series, s.Styled(i))
 	}
 	return p
 }
 
-// regrets draws the regret of each rule (column) on each table (row) as SVG, in percent; the other way round if there
+// Regrets draws the regret of each rule (column) on each table (row) as SVG, in percent; the other way round if there
 // are more rules, as text is larger on a narrow page the fewer columns there are. The darker, the worse; a mark shows
 // where a rule is better or worse than tuned forgetting by an interval.
-func regrets(all []*Losses, leaders []Leader) []byte {
+func (Pictures) Regrets(path string, all []*natural.Losses, leaders []natural.Leader) error {
 	g := grid.Grid{Title: "Regrets in percent", Rows: []string{"mean"}, Left: 90, Wide: 42,
 		Cells:  make([][]grid.Cell, 1+len(all)),
 		Legend: [][2]string{{"", "regret, %"}, {"+", "better than tuned forgetting (95%)"}, {"−", "worse"}}}
@@ -82,7 +95,7 @@ func regrets(all []*Losses, leaders []Leader) []byte {
 			} else if d.Low > 0 {
 				mark = " −"
 			}
-			g.Cells[1+i] = append(g.Cells[1+i], regretCell(l.regret(leader.Rule), mark))
+			g.Cells[1+i] = append(g.Cells[1+i], regretCell(l.Regret(leader.Rule), mark))
 		}
 	}
 	if len(g.Columns) > len(g.Rows) {
@@ -94,7 +107,7 @@ func regrets(all []*Losses, leaders []Leader) []byte {
 		}
 		g.Rows, g.Columns, g.Cells, g.Left = g.Columns, g.Rows, turned, 160
 	}
-	return g.SVG()
+	return artifact.Replace(path, g.SVG(), 0o644)
 }
 
 func regretCell(regret float64, mark string) grid.Cell {

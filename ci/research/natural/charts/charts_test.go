@@ -1,0 +1,34 @@
+package charts
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/ci/research/natural"
+)
+
+// The pictures are those in the gallery.
+func TestPictures(t *testing.T) {
+	const gallery = "../../../../figures/gallery/archive/natural-drift"
+	all, err := natural.Read(gallery)
+	demand.NoError(t, err)
+	folder := t.TempDir()
+	_, err = natural.Report(folder, all, Pictures{})
+	demand.NoError(t, err)
+	found := 0
+	for _, pattern := range []string{"*.svg", "*/chart.svg"} {
+		files, _ := filepath.Glob(filepath.Join(folder, pattern))
+		for _, file := range files {
+			found++
+			name := strings.TrimPrefix(file, folder)
+			if string(demand.Read(t, file)) != string(demand.Read(t, gallery+name)) {
+				t.Errorf("%s is not that of the stored losses: go run ./ci/research naturaldrift --stored", name)
+			}
+		}
+	}
+	if want := len(natural.Suites) + 1 + len(natural.Datasets); found != want {
+		t.Errorf("%d pictures, want %d", found, want)
+	}
+}
