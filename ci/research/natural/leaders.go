@@ -108,6 +108,17 @@ func Advise(all []*Losses, suite string) (a Advice) {
 	return a
 }
 
+// String says it in two sentences, for the notebook.
+func (a Advice) String() string {
+	if a.Rule == "" {
+		return "Nothing is advised: there are not both tables to choose on and tables to quote."
+	}
+	return fmt.Sprintf("Chosen on one half of the tables: **%s**. On the %d others it is more than 0.5%% behind tuned forgetting "+
+		"on %d (aim: none, %s) and ahead by an interval on %d (aim: half, %s); its mean regret is %s, that of tuned forgetting "+
+		"%s (aim: under a third, %s).", a.Rule, a.Quoted, a.Behind, met(a.Safe), a.Ahead, met(a.Better), percent(a.Regret),
+		percent(a.Forgetting), met(a.Third))
+}
+
 func met(aim bool) string {
 	if aim {
 		return "met"

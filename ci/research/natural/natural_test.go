@@ -73,6 +73,7 @@ func TestAdvise(t *testing.T) {
 	if math.Abs(a.Regret-.3) > .001 || a.Forgetting != 0 {
 		t.Errorf("mean regrets %g and %g on the quoted table, want .3 and 0", a.Regret, a.Forgetting)
 	}
+	demand.Words(t, a.String(), "**committee**", "On the 1 others", "on 1 (aim: none, not met)")
 	null := losses("chicago", 1, 2, 3) // of the half that chooses
 	null.Table.Null = true
 	if b := Advise([]*Losses{chooses, quoted, null}, Suites[0].Name); b != a {
