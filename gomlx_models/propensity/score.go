@@ -76,14 +76,10 @@ func (s *Score) LogOmega(ctx context.Context, samples Samples, T float64) ([]flo
 
 // logOmega is LogOmega of samples whose rows are in x.
 func (s *Score) logOmega(ctx context.Context, x *tensors.Tensor, samples Samples, T float64) ([]float64, error) {
-	at, err := s.index(T)
+	at, data, err := s.prepare(x, samples, T)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.e.checkSamples(samples, x, len(s.times)); err != nil {
-		return nil, err
-	}
-	data := s.e.data(x, s.table(T))
 	defer net.Free(data[1:]...)
 	if s.e.cfg.Method == Standard {
 		return s.logBeta(ctx, samples, T, data)
@@ -102,6 +98,18 @@ func (s *Score) logOmega(ctx context.Context, x *tensors.Tensor, samples Samples
 		out[i] = Bounded(float64(gT[i]) - float64(gt[i]) - (prior - s.logCount[samples.Time[i]]))
 	}
 	return out, nil
+}
+
+// prepare returns the row of time T in the table of times, and what evaluate needs of samples whose rows are in x. The
+// caller frees all of data but x.
+func (s *Score) prepare(x *tensors.Tensor, samples Samples, T float64) (at int32, data []*tensors.Tensor, err error) {
+	if at, err = s.index(T); err != nil {
+		return 0, nil, err
+	}
+	if err := s.e.checkSamples(samples, x, len(s.times)); err != nil {
+		return 0, nil, err
+	}
+	return at, s.e.data(x, s.table(T)), nil
 }
 
 // prior is log n_T; between two times it is interpolated linearly.
@@ -124,14 +132,10 @@ func (s *Score) LogMixture(ctx context.Context, samples Samples, T float64) ([]f
 	if s.e.cfg.Method == Standard {
 		return nil, fmt.Errorf("propensity: the standard score does not depend on time; use %s or %s", Method1, Method2)
 	}
-	at, err := s.index(T)
+	at, data, err := s.prepare(s.e.pool.X, samples, T)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.e.checkSamples(samples, s.e.pool.X, len(s.times)); err != nil {
-		return nil, err
-	}
-	data := s.e.data(s.e.pool.X, s.table(T))
 	defer net.Free(data[1:]...)
 	g := func(time int32) ([]float32, error) {
 		return s.evaluate(ctx, samples, slices.Repeat([]int32{time}, len(samples.Row)), data)

@@ -27,29 +27,31 @@ func standard(ctx context.Context, run *RunContext, data Samples, t int) (Omega,
 
 // exact returns the closed form of omega.
 func exact(_ context.Context, run *RunContext, data Samples, t int) (Omega, error) {
-	if run.Stream.LogRatio == nil {
-		return Omega{}, fmt.Errorf("scenario %s has no closed form of omega; leave out the learner exact", run.Settings.Scenario)
-	}
-	out := make([]float64, data.Len())
-	for i := range out {
-		out[i] = run.Stream.LogRatio(data.Row[i], data.Label[i], t, int(data.Time[i]))
-	}
-	return Omega{Log: out}, nil
+	return run.closedForm("exact", data, func(i int) float64 {
+		return run.Stream.LogRatio(data.Row[i], data.Label[i], t, int(data.Time[i]))
+	})
 }
 
 // exactMixture returns the closed form of p_t over the mixture of the steps 0..t: the balance heuristic.
 func exactMixture(_ context.Context, run *RunContext, data Samples, t int) (Omega, error) {
-	if run.Stream.LogRatio == nil {
-		return Omega{}, fmt.Errorf("scenario %s has no closed form of omega; leave out the learner exact-mixture",
-			run.Settings.Scenario)
-	}
-	out := make([]float64, data.Len())
 	inverse := make([]float64, t+1) // log p_s / p_t
-	for i := range out {
+	return run.closedForm("exact-mixture", data, func(i int) float64 {
 		for s := range inverse {
 			inverse[s] = run.Stream.LogRatio(data.Row[i], data.Label[i], s, t)
 		}
-		out[i] = math.Log(float64(t+1)) - floats.LogSumExp(inverse)
+		return math.Log(float64(t+1)) - floats.LogSumExp(inverse)
+	})
+}
+
+// closedForm returns the weights of a learner that needs the exact ratios of densities. of: log omega of sample i.
+func (run *RunContext) closedForm(learner string, data Samples, of func(i int) float64) (Omega, error) {
+	if run.Stream.LogRatio == nil {
+		return Omega{}, fmt.Errorf("scenario %s has no closed form of omega; leave out the learner %s",
+			run.Settings.Scenario, learner)
+	}
+	out := make([]float64, data.Len())
+	for i := range out {
+		out[i] = of(i)
 	}
 	return Omega{Log: out}, nil
 }

@@ -26,7 +26,7 @@ func (m matrix) transposed() matrix { return matrix{m.data, m.columns, m.rows, m
 // row is a row of a matrix whose rows are one after another.
 func (m matrix) row(i int) []float32 { return m.data[i*m.columns : (i+1)*m.columns] }
 
-// vectorWidth is the number of columns for which add has vector instructions, where the processor has them. Go's
+// vectorWidth is the number of columns for which addProduct has vector instructions, where the processor has them. Go's
 // compiler makes none, and gonum's, which are called for each row of b, are several times as slow.
 const vectorWidth = 32
 

@@ -13,8 +13,7 @@ const leastBlocks = 8
 // builtIn are the rules for a number of blocks that lie unit apart in time. Half-lives are 1, 2, 4, ... blocks, and
 // windows 2, 4, 8, ..., up to half of the blocks; 64 and 32 at most. Forgetting includes none, which is uniform. The
 // members of a committee are the models that windows, forgetting and equal weights train anyway. Seasons are equal
-// weights and forgetting of the blocks of one phase; where the calendar has cycles in the table
-// they take part unnamed.
+// weights and forgetting of the blocks of one phase; where the calendar has cycles in the table they take part unnamed.
 func builtIn(blocks int, unit float64) []Rule {
 	equal := []Weighting{{}}
 	var windows, lives, powers []Weighting
