@@ -14,7 +14,7 @@ import (
 )
 
 // Notes are the sentences below a chart: data, models and settings of the panel, the series that are absent, and what
-// was measured beside the declared claims.
+// was measured besides the declared claims.
 func (c Collected) Notes(absent []string, declared []paper.Claim) []string {
 	out := c.Settings.Notes(c.Source, c.Series, c.Measure)
 	if len(absent) > 0 {

@@ -17,7 +17,7 @@ import (
 	"tvps/replicate/runs"
 )
 
-// drawing is a panel as it is drawn, and what is drawn beside its rows.
+// drawing is a panel as it is drawn, and what is drawn with its rows.
 type drawing struct {
 	claims.Collected
 	absent []string           // series that lack runs

@@ -108,7 +108,7 @@ func TestImportsLittle(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
 	demand.NoError(t, err)
 	if heavy := regexp.MustCompile(`(?m)^(tvps/.*|.*(gomlx|arrow|fonts|gonum|chroma).*)$`).FindAllString(string(out), -1); len(heavy) != 1 {
-		t.Errorf("linked into cells, beside this package: %q", heavy)
+		t.Errorf("linked into cells, besides this package: %q", heavy)
 	}
 }
 
