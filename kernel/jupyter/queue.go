@@ -92,8 +92,7 @@ const lookEvery = 100 * time.Millisecond
 var killAfter = 5 * time.Second
 
 // interrupt stops what the kernel has started for the cell that runs, also if that is a compiler, or starts later: each
-// process gets SIGINT once, and after killAfter SIGKILL, as do those whose parent has ended. The processes are stopped
-// until all have it, as a shell continues if the last command of a pipe ends without it.
+// process gets SIGINT, and after killAfter SIGKILL, as do those whose parent has ended.
 func (r *relay) interrupt() {
 	e, waiting := r.queue.stop()
 	r.abort(waiting)
@@ -105,18 +104,11 @@ func (r *relay) interrupt() {
 		interrupted := map[int]bool{}
 		for begin := time.Now(); ; {
 			if time.Since(begin) < killAfter {
-				found := below(r.pid)
-				found = slices.DeleteFunc(found, func(pid int) bool { return interrupted[pid] })
-				for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGINT, syscall.SIGCONT} {
-					for _, pid := range found {
-						interrupted[pid] = true
-						syscall.Kill(pid, s)
-					}
-				}
+				interruptNew(r.pid, interrupted)
 			} else {
-				for _, pid := range below(os.Getpid()) {
-					if pid != r.pid {
-						syscall.Kill(pid, syscall.SIGKILL)
+				for _, c := range below(os.Getpid()) {
+					if c.pid != r.pid {
+						syscall.Kill(c.pid, syscall.SIGKILL)
 					}
 				}
 			}
@@ -129,20 +121,56 @@ func (r *relay) interrupt() {
 	}()
 }
 
-// child is a process of another one.
-type child struct {
-	pid  int
-	name string
+// interruptNew interrupts the processes below pid that have not been interrupted yet. They are stopped until all have
+// the signal, as a shell continues if the last command of a pipe ends without it. A shell that has started another
+// command since its signal is interrupted with it: it took no notice if a command had just ended by itself.
+func interruptNew(pid int, interrupted map[int]bool) {
+	var found []int
+	for {
+		before := len(found)
+		shells := map[int]int{} // and the parent of each
+		for _, c := range below(pid) {
+			if slices.Contains([]string{"bash", "dash", "sh", "zsh"}, c.name) {
+				shells[c.pid] = c.parent
+			}
+			if interrupted[c.pid] {
+				continue
+			}
+			interrupted[c.pid] = true
+			found = append(found, c.pid)
+			for p := c.parent; shells[p] != 0 && !slices.Contains(found, p); p = shells[p] {
+				found = append(found, p)
+			}
+		}
+		if len(found) == before {
+			break // what was not yet stopped may have started another one
+		}
+		signalAll(found[before:], syscall.SIGSTOP)
+	}
+	signalAll(found, syscall.SIGINT)
+	signalAll(found, syscall.SIGCONT)
 }
 
-// below lists the processes below another one, without gopls and those below it.
-func below(pid int) (found []int) {
+func signalAll(pids []int, s syscall.Signal) {
+	for _, pid := range pids {
+		syscall.Kill(pid, s)
+	}
+}
+
+// child is a process of another one.
+type child struct {
+	pid, parent int
+	name        string
+}
+
+// below lists the processes below another one, each after its parent, without gopls and those below it.
+func below(pid int) []child {
 	children := processes()
-	found = []int{pid}
+	found := []child{{pid: pid}}
 	for i := 0; i < len(found); i++ {
-		for _, c := range children[found[i]] {
+		for _, c := range children[found[i].pid] {
 			if c.name != "gopls" {
-				found = append(found, c.pid)
+				found = append(found, c)
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func processes() map[int][]child {
 		var parent int
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if _, err := fmt.Sscan(string(text[end+1:]), &state, &parent); err == nil {
-			children[parent] = append(children[parent], child{pid, string(text[begin+1 : end])})
+			children[parent] = append(children[parent], child{pid, parent, string(text[begin+1 : end])})
 		}
 	}
 	return children

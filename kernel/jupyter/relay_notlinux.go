@@ -24,7 +24,7 @@ func processes() map[int][]child {
 		var pid, parent int
 		var name string
 		if _, err := fmt.Sscan(line, &pid, &parent, &name); err == nil {
-			children[parent] = append(children[parent], child{pid, filepath.Base(name)})
+			children[parent] = append(children[parent], child{pid, parent, filepath.Base(name)})
 		}
 	}
 	return children
