@@ -27,7 +27,7 @@ func TestAdvice(t *testing.T) {
 		{&runs.WriteError{What: "result file", Path: "f", Err: full}, ": free some space and start again"},
 		{&runs.FormatError{Path: "f"}, ": use the program that wrote it, or another folder with --results"},
 		{&runs.InterruptedError{Done: 1, Total: 8}, ", start again to continue"},
-		{&experiment.UnknownError{Name: "a", Nearest: "b"}, " (--show-config lists them)"},
+		{&experiment.UnknownError{Name: "a", Proposal: "b"}, " (--show-config lists them)"},
 	} {
 		for _, err := range []error{c.err, usage.Error(fmt.Errorf("outer: %w", c.err))} {
 			if got := advice(err); got != c.want {

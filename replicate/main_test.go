@@ -43,7 +43,7 @@ func TestErrors(t *testing.T) {
 		{fig1(miniature, "--set", "epohcs=3"), 2, []string{`did you mean "epochs"`}},
 		{fig1(miniature, "--series", "our"), 2, []string{`did you mean "ours"`}},
 		{fig1(miniature, "--workers", "0"), 2, []string{"--workers 0"}},
-		{fig1(miniature, "--backend", "tpu"), 2, []string{`"tpu"`, "did you mean"}},
+		{fig1(miniature, "--backend", "xla:cp"), 2, []string{`"xla:cp"`, "did you mean"}},
 		{fig1(miniature, "--results", belowFile), 1, []string{belowFile, "--results"}},
 		{fig1(miniature, "--results", file), 1, []string{file, "is a file", "--results"}},
 		{fig1(miniature, "--out", belowFile), 1, []string{belowFile, "--out"}},

@@ -84,18 +84,18 @@ func (r Rules) Set(s any, name, value string) error {
 	for _, f := range Fields(v.Interface()) {
 		known = append(known, f.Name)
 	}
-	return &UnknownError{Name: name, Nearest: usage.Nearest(name, known)}
+	return &UnknownError{Name: name, Proposal: usage.Proposal(name, known)}
 }
 
 // UnknownError is returned for a setting that does not exist.
 type UnknownError struct {
-	Name    string
-	Nearest string // the setting whose name is the most similar
+	Name     string
+	Proposal string // of usage: the setting whose name is similar
 }
 
-// Error names the nearest setting.
+// Error names a similar setting.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("there is no setting %q; did you mean %q?", e.Name, e.Nearest)
+	return fmt.Sprintf("there is no setting %q%s", e.Name, e.Proposal)
 }
 
 // Check returns an error if a setting of the struct has an invalid value. It names the first one.
@@ -142,8 +142,8 @@ func (r Rules) check(name string, value reflect.Value) error {
 	switch value.Kind() {
 	case reflect.String:
 		if valid := r.Choices[name]; !slices.Contains(valid, value.String()) {
-			return fmt.Errorf("setting %s=%s is not one of %s; did you mean %q?",
-				name, value, strings.Join(valid, ", "), usage.Nearest(value.String(), valid))
+			return fmt.Errorf("setting %s=%s is not one of %s%s",
+				name, value, strings.Join(valid, ", "), usage.Proposal(value.String(), valid))
 		}
 		return nil
 	case reflect.Bool:

@@ -101,8 +101,8 @@ func CheckBackend(name string) error {
 	if _, err := os.Stat(name); err == nil {
 		return nil
 	}
-	return usage.Errorf("the backend %q is neither %s nor the path of a PJRT plugin; did you mean %q?",
-		name, strings.Join(known, ", "), usage.Nearest(name, known))
+	return usage.Errorf("the backend %q is neither %s nor the path of a PJRT plugin%s",
+		name, strings.Join(known, ", "), usage.Proposal(name, known))
 }
 
 // backends are the names of the backends of the panels' runs, sorted; of a plugin that was given by its path, the file

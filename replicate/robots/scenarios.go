@@ -114,8 +114,7 @@ func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
 	s, ok := scenarioOf(scenario)
 	switch {
 	case !ok:
-		nearest := usage.Nearest(scenario, Scenarios())
-		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, nearest)
+		return nil, fmt.Errorf("there is no scenario %q%s", scenario, usage.Proposal(scenario, Scenarios()))
 	case s.Scales == nil:
 		return nil, fmt.Errorf("scenario %q has no scale: no figure uses it", scenario)
 	}

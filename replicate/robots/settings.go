@@ -136,8 +136,8 @@ func (s Settings) CheckSeries(name, measure string) error {
 	}
 	l, ok := learnerOf(name)
 	if !ok {
-		return fmt.Errorf("there is no learner %q of robots; did you mean %q? (%s)",
-			name, usage.Nearest(name, Learners()), strings.Join(Learners(), ", "))
+		return fmt.Errorf("there is no learner %q of robots%s (%s)",
+			name, usage.Proposal(name, Learners()), strings.Join(Learners(), ", "))
 	}
 	if l.Scenario != "" && l.Scenario != s.Scenario {
 		return fmt.Errorf("%q is of the scenario %s and cannot be shown on %s", name, l.Scenario, s.Scenario)

@@ -76,8 +76,8 @@ func (s Settings) config(series, measure string) (config, error) {
 		return config{}, err
 	}
 	if valid := m.series(); !slices.Contains(valid, series) {
-		return config{}, fmt.Errorf("there is no learner %q with a measure of %s; did you mean %q? (%s)",
-			series, m.name, usage.Nearest(series, valid), strings.Join(valid, ", "))
+		return config{}, fmt.Errorf("there is no learner %q with a measure of %s%s (%s)",
+			series, m.name, usage.Proposal(series, valid), strings.Join(valid, ", "))
 	}
 	learner, s := resolve(series, s)
 	return config{series: series, settings: s, learner: learner, measure: m}, learner.check(s)

@@ -40,8 +40,7 @@ var Protocol = experiment.Protocol{
 // At returns the settings that a scenario declares for a scale. Errors: an unknown scenario or scale.
 func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
 	if !slices.Contains(Scenarios(), scenario) {
-		nearest := usage.Nearest(scenario, Scenarios())
-		return nil, fmt.Errorf("there is no scenario %q; did you mean %q?", scenario, nearest)
+		return nil, fmt.Errorf("there is no scenario %q%s", scenario, usage.Proposal(scenario, Scenarios()))
 	}
 	s, err := Settings{Scenario: scenario}.scenario().Scales.At(scale)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"tvps/replicate/usage"
 )
 
-func ExampleNearest() {
-	fmt.Println(usage.Nearest("epocs", []string{"batch", "epochs", "stride"}))
-	// Output: epochs
+func ExampleProposal() {
+	fmt.Printf("there is no setting %q%s\n", "epocs", usage.Proposal("epocs", []string{"batch", "epochs", "stride"}))
+	// Output: there is no setting "epocs"; did you mean "epochs"?
 }

@@ -39,21 +39,16 @@ func Known(missing string, names, known []string) error {
 	return nil
 }
 
-// Nearest returns the candidate with the fewest edits from name, ignoring its upper case; "" without candidates.
-func Nearest(name string, candidates []string) string {
-	best, least := "", 1<<30
-	for _, c := range candidates {
-		if d := levenshtein.Distance(strings.ToLower(name), c, nil); d < least {
-			best, least = c, d
+// Proposal is `; did you mean "..."?` with the known name that has the fewest edits from name, or nothing where more
+// than half of that name would have to be changed. It ignores the upper case of name.
+func Proposal(name string, known []string) string {
+	nearest, least := "", 1<<30
+	for _, k := range known {
+		if d := levenshtein.Distance(strings.ToLower(name), k, nil); d < least {
+			nearest, least = k, d
 		}
 	}
-	return best
-}
-
-// Proposal is `; did you mean "..."?`, or nothing where more than half of the nearest name would have to be changed.
-func Proposal(name string, known []string) string {
-	nearest := Nearest(name, known)
-	if 2*levenshtein.Distance(strings.ToLower(name), nearest, nil) > max(len(name), len(nearest)) {
+	if 2*least > max(len(name), len(nearest)) {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %q?", nearest)
