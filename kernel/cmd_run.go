@@ -129,7 +129,7 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 			taken[at] = file
 		}
 		if err := cmp.Or(usage.KeepForeign(j.Output, "is no notebook", "--output", `"nbformat"`),
-			usage.KeepForeign(j.HTML, "is no page of a notebook", "--html", `<div class="text">`)); err != nil {
+			usage.KeepForeign(j.HTML, "is no page of a notebook", "--html", `<meta name="generator" content="tvps kernel">`)); err != nil {
 			return nil, err
 		}
 		jobs = append(jobs, j)

@@ -153,6 +153,8 @@ func TestExitCodes(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("TVPS_ROOT", root)
 	demand.Write(t, "text.ipynb", "no notebook")
+	demand.Write(t, "thesis.ipynb", strings.Replace(dirty, `"id": "a"`, `"id": "mine"`, 1))
+	demand.Write(t, "thesis.html", `<title>A thesis</title><div class="text">`)
 	if code, _, message := call(context.Background()); code != 0 || message != "" {
 		t.Errorf("without arguments: exit code %d, %q", code, message)
 	}
@@ -175,6 +177,9 @@ func TestExitCodes(t *testing.T) {
 		"check a.ipynb --results other.ipynb": "--results: the output folder other.ipynb is a file; name a folder",
 		"run missing.ipynb":                   "missing.ipynb",
 		"run a.ipynb -o same --html ./same":   "would both be written to ./same",
+		"run a.ipynb -o thesis.ipynb":         "thesis.ipynb is another notebook than a.ipynb, so it is kept",
+		"run a.ipynb -o text.ipynb":           "text.ipynb is no notebook, so it is kept",
+		"run a.ipynb --html thesis.html":      "thesis.html is no page of a notebook, so it is kept",
 		"run a.ipynb --html ./a.ipynb":        "over the notebook ./a.ipynb",
 		"run a.ipynb --html link.ipynb":       "over the notebook link.ipynb",
 		"run a.ipynb other.ipynb -o sub/../":  `"no-such"`, // each to itself

@@ -49,6 +49,9 @@ func (j Job) Prepare() (*Prepared, error) {
 	if err != nil {
 		return nil, usage.Error(err)
 	}
+	if there, err := nbformat.Read(j.Output); err == nil && !there.Same(nb) {
+		return nil, usage.Errorf("%s is another notebook than %s, so it is kept: name another file", j.Output, j.File)
+	}
 	if err := nb.SetParameters(j.Parameters); err != nil {
 		return nil, usage.Errorf("%s %w", j.File, err)
 	}
