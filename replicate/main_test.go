@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/gomlx_models/resnet"
 	"tvps/replicate/robots"
 	"tvps/replicate/supervised"
 )
@@ -19,6 +20,8 @@ func TestErrors(t *testing.T) {
 	s := newSandbox(t)
 	file := filepath.Join(t.TempDir(), "file")
 	demand.Write(t, file, "the user's")
+	foreign := t.TempDir()
+	demand.Write(t, filepath.Join(foreign, resnet.FileName(16, 0)), "the user's")
 	belowFile, none := filepath.Join(file, "folder"), filepath.Join(s.tmp, "none")
 	noRun := []string{"--scale", "tiny", "--backend", "go", "--results", s.tmp, "--out", belowFile}
 	for _, c := range []struct {
@@ -49,6 +52,7 @@ func TestErrors(t *testing.T) {
 		{fig1(miniature, "--out", belowFile), 1, []string{belowFile, "--out"}},
 		{[]string{"status", "fig15"}, 2, []string{`"fig15"`, `did you mean "fig1"`}},
 		{[]string{"pretrain", "--width", "0"}, 2, []string{"width is 0"}},
+		{[]string{"pretrain", "--out", foreign}, 2, []string{"resnet18", "so it is kept", "--out"}},
 		{[]string{"pretrain", "--out", file}, 2, []string{file, "is a file"}},
 		{[]string{"submit", "fig1", "--out", file}, 2, []string{file, "is a file"}},
 		{[]string{"fig2", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},

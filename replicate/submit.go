@@ -3,10 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"debug/buildinfo"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -132,13 +136,24 @@ func printScripts(out io.Writer, jobs []slurmJob) error {
 
 // submit writes what the jobs need, submits them and says what it has submitted.
 func (s *submitFlags) submit(cmd *cobra.Command, arguments []string, jobs []slurmJob) error {
-	ctx := cmd.Context()
+	ctx, program := cmd.Context(), filepath.Join(jobs[0].Scripts, "replicate")
+	for _, j := range jobs {
+		if err := usage.KeepForeign(j.File(), "is no script of submit", "--folder", "# Made by `replicate submit`."); err != nil {
+			return err
+		}
+	}
+	if own, ok := debug.ReadBuildInfo(); ok {
+		there, err := buildinfo.ReadFile(program)
+		if !errors.Is(err, fs.ErrNotExist) && (err != nil || there.Path != own.Path) {
+			return usage.Errorf("%s is another program, so it is kept: name another place with --folder", program)
+		}
+	}
 	for _, j := range jobs {
 		if err := j.Write(); err != nil {
 			return err
 		}
 	}
-	if err := copyProgram(filepath.Join(jobs[0].Scripts, "replicate")); err != nil {
+	if err := copyProgram(program); err != nil {
 		return fmt.Errorf("cannot copy this program for the workers: %w", err)
 	}
 	if err := s.fetchPlugin(ctx); err != nil {
