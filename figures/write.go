@@ -112,10 +112,15 @@ func writeFiles(files []file, dir string) error {
 	return artifact.Commit(pending...)
 }
 
+// Names matches the names of the files of a figure, apart from [SumsFile].
+func Names(figure string) *regexp.Regexp {
+	return regexp.MustCompile(`^(` + regexp.QuoteMeta(figure) + `-[a-z](-judged|-metrics|-others|-.+-film)?\.(csv|svg|png|pdf)|` +
+		ProvenanceFile + `|` + ScriptFile + `|` + PageFile + `)(\.gz)?$`)
+}
+
 // removeStale removes the files of an earlier drawing that are not among the present ones, of other panels, too.
 func removeStale(fig Figure, files []file, dir string) error {
-	drawn := regexp.MustCompile(`^(` + regexp.QuoteMeta(fig.Name) + `-[a-z](-judged|-metrics|-others|-.+-film)?\.(csv|svg|png|pdf)|` +
-		ProvenanceFile + `|` + ScriptFile + `|` + PageFile + `)(\.gz)?$`)
+	drawn := Names(fig.Name)
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {
 		name := entry.Name()
@@ -168,7 +173,7 @@ func render(fig Figure, rows []Row, provenance any) ([]file, error) {
 		return append(files, sumsOf(files)), err
 	}
 	page, err := Page(fig)
-	return append(files, file{PageFile, page}, sumsOf(files)), err
+	return slices.Concat([]file{{PageFile, page}}, files, []file{sumsOf(files)}), err // the page shows whose the rest is
 }
 
 // store gives files the names and the form that they have in the figure's folder.

@@ -202,7 +202,7 @@ func TestFullDiskNamesTheFile(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if !bytes.Contains(out, []byte(": fig01-a.svg: file too large\n")) {
+	if !bytes.Contains(out, []byte(": index.html: file too large\n")) {
 		t.Errorf("the error is %q", out)
 	}
 	if got := names(t, dir); len(got) > 0 {

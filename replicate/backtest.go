@@ -70,7 +70,7 @@ func backtestCommand() *cobra.Command {
 func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	q := &f.request
 	var err error
-	if q.Request, err = f.asked(file); err != nil {
+	if q.Request, err = f.asked(cmd, file); err != nil {
 		return err
 	}
 	if f.kinds != nil {
@@ -95,7 +95,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 		return mistake(err)
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), p.Begin())
-	return f.page(cmd, file, f.out, "Back test of ", func() (pageResult, error) {
+	return f.page(cmd, file, f.out, func() (pageResult, error) {
 		r, err := f.backTest(cmd.Context(), p, f.results, f.workers)
 		return backtestPage{r}, err
 	})

@@ -42,7 +42,7 @@ func driftCommand() *cobra.Command {
 }
 
 func (f *driftFlags) run(cmd *cobra.Command, file string) error {
-	q, err := f.asked(file)
+	q, err := f.asked(cmd, file)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 		return mistake(err)
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), p.Begin())
-	return f.page(cmd, file, f.out, "Drift of ", func() (pageResult, error) {
+	return f.page(cmd, file, f.out, func() (pageResult, error) {
 		progress, stop := shareReporter(os.Stderr)
 		defer stop()
 		r, err := p.Measure(cmd.Context(), progress)

@@ -55,11 +55,15 @@ func writePage(dir string, page *template.Template, answer any, fig figures.Figu
 	if err == nil {
 		err = artifact.MakeFolder(dir)
 	}
-	files["index.html"], files[figures.ScriptFile] = bytes.Map(turnsNothing, text.Bytes()), figures.ECharts
-	for name, content := range files {
+	write := func(name string, content []byte) {
 		if err == nil {
 			err = artifact.Replace(filepath.Join(dir, name), content, 0o644)
 		}
+	}
+	write(figures.PageFile, bytes.Map(turnsNothing, text.Bytes())) // first: it shows whose the others are
+	write(figures.ScriptFile, figures.ECharts)
+	for name, content := range files {
+		write(name, content)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the page: %w", err)

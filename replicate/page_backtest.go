@@ -21,6 +21,9 @@ var backtestTemplate = pageTemplate(backtestText)
 // backtestPage is the answer of backtest with its page.
 type backtestPage struct{ *backtest.Result }
 
+// chartFile is a picture of the page's chart.
+const chartFile = "chart.png"
+
 // WritePage writes index.html, chart.png and echarts.min.js to the folder, which it makes if needed.
 func (r backtestPage) WritePage(dir string) error {
 	fig := figures.Figure{Name: "backtest", Title: "Back test", Panels: []figures.Chart{r.panel()},
@@ -29,7 +32,7 @@ func (r backtestPage) WritePage(dir string) error {
 	if err != nil {
 		return err
 	}
-	return writePage(dir, backtestTemplate, r, fig, nil, map[string][]byte{"chart.png": picture})
+	return writePage(dir, backtestTemplate, r, fig, nil, map[string][]byte{chartFile: picture})
 }
 
 // panel is the chart of the rules of the summary, in its order, against equal weights.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/data/table"
+	"tvps/figures"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
@@ -163,8 +165,8 @@ func (f *tableFlags) reading() (table.Options, error) {
 }
 
 // asked is the request of the flags. All its errors are usage errors.
-func (f *tableFlags) asked(file string) (q tables.Request, err error) {
-	q.Seed = f.seed
+func (f *tableFlags) asked(cmd *cobra.Command, file string) (q tables.Request, err error) {
+	q.Seed, q.Command = f.seed, cmd.Name()
 	if q.Source, err = f.source(file); err != nil {
 		return q, err
 	}
@@ -178,15 +180,18 @@ type pageResult interface {
 	WritePage(dir string) error
 }
 
-// page computes an answer, and writes its page to the folder, its JSON and its summary. mark: how the page's title
-// begins.
-func (f *tableFlags) page(cmd *cobra.Command, file, dir, mark string,
-	compute func() (pageResult, error)) error {
+// besides are the files that a page needs.
+var besides = regexp.MustCompile(`^(` + regexp.QuoteMeta(figures.ScriptFile) + `|` + regexp.QuoteMeta(chartFile) + `)$`)
+
+// page computes an answer, and writes its page to the folder, its JSON and its summary.
+func (f *tableFlags) page(cmd *cobra.Command, file, dir string, compute func() (pageResult, error)) error {
 	if err := usage.Folder(dir); err != nil {
 		return err
 	}
-	index := filepath.Join(dir, "index.html")
-	if err := cmp.Or(keepForeign(cmd, index, "--out", "<title>"+mark), f.keepJSON(cmd)); err != nil {
+	index := filepath.Join(dir, figures.PageFile)
+	mark := fmt.Sprintf(`<meta name="generator" content="tvps %s">`, cmd.Name())
+	if err := cmp.Or(keepForeign(cmd, index, "--out", mark), usage.KeepBesides(dir, "--out", besides, figures.PageFile),
+		f.keepJSON(cmd)); err != nil {
 		return err
 	}
 	if err := checkOutputs(file, f.json, index); err != nil {
@@ -279,9 +284,9 @@ func (f *tableFlags) backTest(ctx context.Context, p *backtest.Job, results stri
 	return r, cmp.Or(err, b.VerifyPlugin())
 }
 
-// keepJSON returns a usage error if --json names a file of another program.
+// keepJSON returns a usage error if --json names a file of another program or of another command.
 func (f *tableFlags) keepJSON(cmd *cobra.Command) error {
-	return keepForeign(cmd, f.json, "--json", "{\n  \"file\": ", "\n  \"schema\": {\n    \"file\": ")
+	return keepForeign(cmd, f.json, "--json", fmt.Sprintf("{\n  \"command\": %q,\n  \"file\": ", cmd.Name()))
 }
 
 // writeJSON writes a value to a file in one atomic step; an empty name is none.

@@ -52,7 +52,7 @@ func TestAnswerBeforeFiles(t *testing.T) {
 	cmd.SetOut(&out)
 	cmd.SetContext(t.Context())
 	f := tableFlags{backend: "go"}
-	err := f.page(cmd, tableOf(t, "day", 1, strconv.Itoa), t.TempDir(), "Drift",
+	err := f.page(cmd, tableOf(t, "day", 1, strconv.Itoa), t.TempDir(),
 		func() (pageResult, error) { return answer("drifted\n"), nil })
 	if err == nil || out.String() != "drifted\n" {
 		t.Errorf("%q, %v", out.String(), err)
@@ -126,17 +126,22 @@ func TestFewRows(t *testing.T) {
 	}
 }
 
-// TestForeignPage: a page that another program wrote, or another command, is kept.
+// TestForeignPage: files of a page that another program wrote, or another command, are kept.
 func TestForeignPage(t *testing.T) {
 	file := tableOf(t, "day,x,y", 200, func(i int) string { return fmt.Sprintf("%d,%d,%d", i/20, i*37%11, i%2) })
-	for command, text := range map[string]string{"drift": "<title>Back test of t.csv</title>", "backtest": "my page"} {
+	for _, c := range [][3]string{
+		{"drift", "index.html", `<meta name="generator" content="tvps backtest"><title>Drift of continents</title>`},
+		{"drift", "echarts.min.js", "another version"},
+		{"backtest", "index.html", "<title>Back test of an engine</title>"},
+		{"backtest", "chart.png", "another chart"},
+	} {
 		s := newSandbox(t)
-		index := filepath.Join(s.out, "index.html")
-		demand.Write(t, index, text)
-		code, _, stderr := s.run(t, command, file, "--time", "day", "--label", "y", "--out", s.out, "--updates", "1")
-		if kept, err := os.ReadFile(index); code != 2 || err != nil || string(kept) != text ||
-			!strings.Contains(stderr, "was not written by") {
-			t.Errorf("%s: exit code %d, %s, the page is %q", command, code, stderr, kept)
+		path := filepath.Join(s.out, c[1])
+		demand.Write(t, path, c[2])
+		code, _, stderr := s.run(t, c[0], file, "--time", "day", "--label", "y", "--out", s.out, "--updates", "1")
+		if kept := demand.Files(t, s.out); code != 2 || len(kept) != 1 || kept[c[1]] != c[2] ||
+			!strings.Contains(stderr, path) || !strings.Contains(stderr, "so it is kept") {
+			t.Errorf("%s: exit code %d, %s, the files are %q", c[0], code, stderr, kept)
 		}
 	}
 }
@@ -166,27 +171,38 @@ func TestForeignTable(t *testing.T) {
 	}
 }
 
-// TestForeignFiles: every other file that a flag names is kept if another program wrote it, and replaced if it is the
-// command's own.
+// TestForeignFiles: every other file that a flag names is kept if another program or another command wrote it, and
+// replaced if it is the command's own.
 func TestForeignFiles(t *testing.T) {
 	file := tableOf(t, "day,x,y", 200, func(i int) string { return fmt.Sprintf("%d,%d,%d", i/20, i*37%11, i%2) })
 	s := newSandbox(t)
-	for _, c := range [][]string{{"weights", "--score"}, {"weights", "--json"}, {"drift", "--json"}, {"backtest", "--json"}} {
-		path := filepath.Join(t.TempDir(), "thesis")
-		page := path + "-page"
-		demand.Write(t, path, `{"file": "thesis.tex", "schema": 1, "__metadata__": {}}`)
+	all := [][]string{{"weights", "--score"}, {"weights", "--json"}, {"drift", "--json"}, {"backtest", "--json"}}
+	command := func(c []string, path string) []string {
 		more := map[string][]string{"weights": {"--out", path + ".csv", "--permutations", "0"},
-			"drift": {"--out", page, "--permutations", "99"}, "backtest": {"--out", page, "--kinds", "none", "--results", s.results}}
-		args := append([]string{c[0], file, "--time", "day", "--label", "y", "--updates", "1", "--backend", "go", c[1], path},
+			"drift":    {"--out", path + "-drift", "--permutations", "99"},
+			"backtest": {"--out", path + "-backtest", "--kinds", "none", "--results", s.results}}
+		return append([]string{c[0], file, "--time", "day", "--label", "y", "--updates", "1", "--backend", "go", c[1], path},
 			more[c[0]]...)
-		before := demand.Read(t, path)
-		code, _, stderr := s.run(t, args...)
-		if code != 2 || !strings.Contains(stderr, path+" was not written by") || string(demand.Read(t, path)) != string(before) {
-			t.Errorf("%s: exit code %d, %s", c, code, stderr)
+	}
+	for _, c := range all {
+		path := filepath.Join(t.TempDir(), "thesis")
+		kept := func(c []string) {
+			before := demand.Read(t, path)
+			code, _, stderr := s.run(t, command(c, path)...)
+			if code != 2 || !strings.Contains(stderr, path+" was not written by") || string(demand.Read(t, path)) != string(before) {
+				t.Errorf("%s: exit code %d, %s", c, code, stderr)
+			}
 		}
+		demand.Write(t, path, `{"file": "thesis.tex", "command": "drift", "schema": 1, "__metadata__": {}}`)
+		kept(c)
 		demand.NoError(t, os.Remove(path))
 		for range 2 {
-			s.succeed(t, args...)
+			s.succeed(t, command(c, path)...)
+		}
+		for _, other := range all {
+			if other[0] != c[0] || other[1] != c[1] {
+				kept(other)
+			}
 		}
 	}
 }

@@ -75,10 +75,10 @@ func weightsCommand() *cobra.Command {
 }
 
 // resolve completes the request from the flags. All its errors are usage errors.
-func (f *weightsFlags) resolve(file string) error {
+func (f *weightsFlags) resolve(cmd *cobra.Command, file string) error {
 	q := &f.request
 	var err error
-	if q.Request, err = f.asked(file); err != nil {
+	if q.Request, err = f.asked(cmd, file); err != nil {
 		return err
 	}
 	q.Unseen, q.Weights.Kind, q.Weights.Clip = f.unseen, crossfit.Kind(f.kind), propensity.ClipPolicy(f.clip)
@@ -125,7 +125,7 @@ func (f *weightsFlags) resolve(file string) error {
 }
 
 func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
-	if err := f.resolve(file); err != nil {
+	if err := f.resolve(cmd, file); err != nil {
 		return err
 	}
 	p, err := weights.Prepare(f.request)

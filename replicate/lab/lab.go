@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"html"
 	"io"
 	"os"
 	"path/filepath"
@@ -151,22 +150,24 @@ func (o Options) CheckOut() error {
 	return nil
 }
 
-// keepOthers returns a usage error if the output folder of a figure has a page or verdicts that are not its own. A
+// keepOthers returns a usage error if the output folder of a figure has files of its names that are not its own. A
 // figure of another scale there is replaced, with a sentence.
 func (l *Lab) keepOthers(f paper.Figure, o Options) error {
-	title, rest, _ := strings.Cut(f.Title, ":")
-	if rest != "" {
-		title += ":" // Figure 1 is not Figure 10
-	}
-	for name, mark := range map[string]string{figures.PageFile: "<title>" + html.EscapeString(title),
-		claimsFile: fmt.Sprintf("%q: %q", "figure", f.Name())} {
+	for name, mark := range map[string]string{
+		figures.PageFile: fmt.Sprintf(`<meta name="generator" content="tvps %s">`, f.Name()),
+		figures.SumsFile: "  " + f.Name() + "-",
+		claimsFile:       fmt.Sprintf("%q: %q", "figure", f.Name()),
+	} {
 		path := filepath.Join(o.Out, name)
-		if info, err := os.Stat(path); err == nil && info.Size() < int64(len(mark)) { // no claims
+		if info, err := os.Stat(path); err == nil && info.Size() <= int64(len("null\n")) { // no claims
 			continue
 		}
 		if err := usage.KeepForeign(path, "is no file of "+f.Command(), "--out", mark); err != nil {
 			return err
 		}
+	}
+	if err := usage.KeepBesides(o.Out, "--out", figures.Names(f.Name()), figures.PageFile, figures.SumsFile); err != nil {
+		return err
 	}
 	folder, err := figures.OpenFolder(o.Out)
 	if err != nil {

@@ -19,23 +19,27 @@ func TestKeepsOthers(t *testing.T) {
 	l.Stdout, l.Stderr = io.Discard, &said
 	f := paper.Fig7()
 	for name, text := range map[string]string{
-		"index.html":  "<!DOCTYPE html><title>A thesis, with many pages</title>",
-		"claims.json": `{"claims": "of somebody else, about another thing altogether"}`,
+		"SHA256SUMS":        "0  thesis.pdf\n",
+		"provenance.json":   `{"of": "a painting"}`,
+		"echarts.min.js":    "another version",
+		f.Name() + "-a.svg": "<svg>my drawing</svg>",
+		"index.html":        "<!DOCTYPE html><title>Figure 7: the voyages of a ship</title>",
+		"claims.json":       `{"claims": "of somebody else, about another thing altogether"}`,
 	} {
 		parent := t.TempDir()
 		path := filepath.Join(parent, f.Name(), name)
 		demand.Write(t, path, text)
 		o := Options{Scale: "small", Judged: true, Out: filepath.Dir(path), Workers: 1}
 		_, err := l.Draw(f, o)
-		demand.Error(t, err, path, "no file of fig7", "--out")
+		demand.Error(t, err, path, "so it is kept", "--out")
 		_, err = l.Make(t.Context(), f, o)
-		demand.Error(t, err, path, "no file of fig7", "--out")
+		demand.Error(t, err, path, "so it is kept", "--out")
 		o.Out = parent
 		alone := *l
 		alone.Figures = []paper.Figure{f}
 		made, err := alone.DrawAll(t.Context(), o)
 		demand.NoError(t, err)
-		demand.Error(t, made[0].Err, path, "no file of fig7", "--out")
+		demand.Error(t, made[0].Err, path, "so it is kept", "--out")
 		if files := demand.Files(t, parent); len(files) != 1 || files[filepath.Join(f.Name(), name)] != text {
 			t.Errorf("%s: the folder has %d files", name, len(files))
 		}

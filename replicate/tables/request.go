@@ -20,12 +20,14 @@ import (
 // Request is what is asked of every table.
 type Request struct {
 	Source
-	Fit  crossfit.Config // settings of g
-	Seed int64
+	Fit     crossfit.Config // settings of g
+	Seed    int64
+	Command string // that asks, by which it knows its own files; may be empty
 }
 
 // About is what every result says of its table.
 type About struct {
+	Command string       `json:"command,omitempty"`
 	File    string       `json:"file"`
 	Schema  table.Schema `json:"schema"`
 	Time    string       `json:"time"`
@@ -82,8 +84,8 @@ func (q Request) Open(until string) (o Opened, err error) {
 			return o, err
 		}
 	}
-	o.About = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label, Group: q.Group, Bin: q.Bin.String(), Seed: q.Seed,
-		Rows: len(o.Rows), Contents: s.String()}
+	o.About = About{Command: q.Command, File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label,
+		Group: q.Group, Bin: q.Bin.String(), Seed: q.Seed, Rows: len(o.Rows), Contents: s.String()}
 	o.About.Span = fmt.Sprintf("%s, %s to %s in %s", runs.Plural(len(o.Rows), "row"), ShortName(s.Times.Names[0]),
 		ShortName(s.Times.Names[o.Present]), runs.Plural(o.Present+1, "time"))
 	if zone := s.Times.Zone(); zone != "" {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,6 +81,24 @@ func KeepForeign(file, why, flag string, marks ...string) error {
 	text, err := ends(file)
 	if err != nil || slices.ContainsFunc(marks, func(mark string) bool { return !strings.Contains(text, mark) }) {
 		return Errorf("%s %s, so it is kept: name another place with %s", file, why, flag)
+	}
+	return nil
+}
+
+// KeepBesides returns a usage error if a folder has none of the marks, files that every answer has, but another file
+// whose name is one of an answer's: then another program wrote it.
+func KeepBesides(dir, flag string, names *regexp.Regexp, marks ...string) error {
+	for _, mark := range marks {
+		if info, err := os.Stat(filepath.Join(dir, mark)); err == nil && info.Size() > 0 {
+			return nil
+		}
+	}
+	entries, _ := os.ReadDir(dir) // a folder that is not there has no files
+	for _, entry := range entries {
+		if names.MatchString(entry.Name()) {
+			return Errorf("%s is there without a %s of this command, so it is kept: name another place with %s",
+				filepath.Join(dir, entry.Name()), marks[0], flag)
+		}
 	}
 	return nil
 }
