@@ -68,14 +68,14 @@ func (j Judged) Remarks() string {
 		out = append(out, fmt.Sprintf(`as first worded, "%s"%s: %s`, j.Was.Text, inParentheses(j.Was.Effects), j.Was.Verdict))
 	}
 	if j.Twin != "" {
-		place := "with another claim of this figure"
+		other := "another claim of this figure"
 		if there := figureOf(j.Twin); there != figureOf(j.ID) {
-			place = fmt.Sprintf("in Figure %d", there)
+			other = fmt.Sprintf("a claim of Figure %d", there)
 		}
-		out = append(out, fmt.Sprintf("counted %s, which has the same numbers", place))
+		out = append(out, fmt.Sprintf("repeats %s, with the same numbers", other))
 	}
 	if j.New {
-		out = append(out, "counted apart")
+		out = append(out, "not counted")
 	}
 	return strings.Join(out, "; ")
 }
@@ -269,9 +269,6 @@ func Show(claims []Judged, command func(panels string) string) figures.Figure {
 	for _, c := range claims {
 		f.Claims = append(f.Claims, c.onPage(command))
 	}
-	if repeats := len(claims) - len(withoutTwins(claims)); repeats > 0 {
-		f.Tally += fmt.Sprintf("; %d counted with others", repeats)
-	}
 	f.Tally += untested(claims...)
 	return f
 }
@@ -298,8 +295,8 @@ func withoutTwins(claims []Judged) []Judged {
 	return slices.DeleteFunc(slices.Clone(claims), func(c Judged) bool { return c.Twin != "" })
 }
 
-// tally counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided". New claims are counted
-// apart: "; counted apart: 1 holds". A remark stands behind the number of its verdict.
+// tally counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided; 1 repeats another;
+// not counted: 1 holds". The last are New. A remark stands behind the number of its verdict.
 func tally(claims []Judged, remarks map[Verdict]string) string {
 	text := "no claim"
 	switch own := counted(claims, false); len(own) {
@@ -309,8 +306,15 @@ func tally(claims []Judged, remarks map[Verdict]string) string {
 	default:
 		text = fmt.Sprintf("%d claims: %s", len(own), verdicts(own, remarks))
 	}
+	switch repeats := len(claims) - len(withoutTwins(claims)); repeats {
+	case 0:
+	case 1:
+		text += "; 1 repeats another"
+	default:
+		text += fmt.Sprintf("; %d repeat another", repeats)
+	}
 	if added := counted(claims, true); len(added) > 0 {
-		text += "; counted apart: " + verdicts(added, nil)
+		text += "; not counted: " + verdicts(added, nil)
 	}
 	return text
 }

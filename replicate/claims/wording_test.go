@@ -123,8 +123,8 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// TestCountedOnce: a claim with a twin is counted with it, also by Holm, and has what it has; new claims are counted
-// apart and are a family of their own.
+// TestCountedOnce: a claim with a twin is counted with it, also by Holm, and has what it has; new claims are not
+// counted and are a family of their own.
 func TestCountedOnce(t *testing.T) {
 	claim := func(id string, v Verdict, p float64) Judged {
 		return Judged{Claim: paper.Claim{ID: id}, Verdict: v, P: p}
@@ -132,14 +132,18 @@ func TestCountedOnce(t *testing.T) {
 	all := []Judged{claim("a", Holds, .02), claim("b", Holds, .03), claim("c", Holds, .02), claim("d", Holds, .04),
 		claim("e", Undecided, 0)}
 	all[2].Twin, all[3].New = "a", true
-	if got := Total(all); got != "3 claims: 2 hold, 1 is undecided; counted apart: 1 holds" {
+	if got := Total(all); got != "3 claims: 2 hold, 1 is undecided; not counted: 1 holds" {
 		t.Error(got)
+	}
+	shown := Show(all, func(string) string { return "" }).Tally
+	if shown != "4 claims: 3 hold, 1 is undecided; 1 repeats another; not counted: 1 holds" {
+		t.Error(shown)
 	}
 	if got := Total(all[2:3]); got != "no claim" {
 		t.Error(got)
 	}
-	for id, want := range map[string]string{"fig1-few": "counted in Figure 12, which has the same numbers",
-		"fig12-few": "counted with another claim of this figure, which has the same numbers"} {
+	for id, want := range map[string]string{"fig1-few": "repeats a claim of Figure 12, with the same numbers",
+		"fig12-few": "repeats another claim of this figure, with the same numbers"} {
 		twin := Judged{Claim: paper.Claim{ID: id, Twin: "fig12-others"}}
 		if got := twin.Remarks(); got != want {
 			t.Errorf("%s: %s", id, got)

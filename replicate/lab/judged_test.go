@@ -202,7 +202,7 @@ func sentence(a figures.Answer) string {
 
 // numbers sums the numbers of verdicts in a tally.
 func numbers(tally string) (sum int) {
-	tally, _, _ = strings.Cut(regexp.MustCompile(`^\d+ claims: `).ReplaceAllString(tally, ""), " counted with")
+	tally = regexp.MustCompile(`^\d+ claims: `).ReplaceAllString(tally, "")
 	for _, n := range regexp.MustCompile(`(\d+) (claim|hold|do|show|is|are)`).FindAllStringSubmatch(tally, -1) {
 		count, _ := strconv.Atoi(n[1])
 		sum += count

@@ -12,7 +12,7 @@ type Claim struct {
 	Was  *Wording `json:"was,omitempty"`  // how it was worded and judged at first, if otherwise
 	Note string   `json:"note,omitempty"` // numbers of other runs, with their source, next to the measured ones
 	Twin string   `json:"twin,omitempty"` // another claim with the same parts: counted there alone
-	New  bool     `json:"new,omitempty"`  // counted apart: not in the paper, so by construction, or added when the others had been judged
+	New  bool     `json:"new,omitempty"`  // not counted: not in the paper, so by construction, or added when the others had been judged
 }
 
 // Wording is an earlier form of a claim.

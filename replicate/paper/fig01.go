@@ -15,7 +15,7 @@ import "slices"
 //
 // Command: go run ./replicate fig1 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
-// Result at the small scale: 12 claims: 7 hold, 2 hold partly, 3 do not hold; counted apart: 1 holds, 1 does not hold;
+// Result at the small scale: 12 claims: 7 hold, 2 hold partly, 3 do not hold; not counted: 1 holds, 1 does not hold;
 // CLEAR not tested; see figures/gallery/fig01.
 func Fig1() Figure {
 	return Figure{

@@ -9,7 +9,7 @@ package paper
 //
 // Command: go run ./replicate fig4 [--scale tiny|small|paper] [--panel a,b]
 //
-// Result at the small scale: 2 claims: 2 hold; 1 counted with others; CLEAR not tested; see figures/gallery/fig04.
+// Result at the small scale: 2 claims: 2 hold; 1 repeats another; CLEAR not tested; see figures/gallery/fig04.
 func Fig4() Figure {
 	return Figure{
 		Number:  4,

@@ -14,7 +14,7 @@ package paper
 //
 // Command: go run ./replicate fig9 [--scale tiny|small|paper] [--panel a,b,c,d,e]
 //
-// Result at the small scale: 2 claims: 1 does not hold, 1 is undecided; counted apart: 2 hold;
+// Result at the small scale: 2 claims: 1 does not hold, 1 is undecided; not counted: 2 hold;
 // see figures/gallery/fig09.
 func Fig9() Figure {
 	tests := mmdPanel("e", "Features, test of step t against t - 1", "p-previous")

@@ -10,7 +10,7 @@ package paper
 //
 // Command: go run ./replicate fig10 [--scale tiny|small|medium|paper] [--panel a,b,c]
 //
-// Result at the small scale: 4 claims: 4 are undecided; 1 counted with others; see figures/gallery/fig10.
+// Result at the small scale: 4 claims: 4 are undecided; 1 repeats another; see figures/gallery/fig10.
 func Fig10() Figure {
 	claw := clawPanel("a", "D'Claw, each task 25 times", "repeat=25", "sac", "sac-omega").judgedBy(tenAgents)
 	return Figure{

@@ -10,7 +10,7 @@ package paper
 //
 // Command: go run ./replicate fig11 [--scale tiny|small|medium|paper]
 //
-// Result at the small scale: 3 claims: 3 are not judged; 1 counted with others; see figures/gallery/fig11.
+// Result at the small scale: 3 claims: 3 are not judged; 1 repeats another; see figures/gallery/fig11.
 func Fig11() Figure {
 	claw := clawPanel("a", "D'Claw, each task 25 times, with context", "repeat=25", "sac-context", "sac-context-omega").
 		judgedBy(tenAgents)

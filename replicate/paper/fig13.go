@@ -10,7 +10,7 @@ import "fmt"
 //
 // Command: go run ./replicate fig13 [--scale tiny|small|paper] [--panel a,b,c,d]
 //
-// Result at the small scale: 2 claims: 2 hold; counted apart: 1 holds; see figures/gallery/fig13.
+// Result at the small scale: 2 claims: 2 hold; not counted: 1 holds; see figures/gallery/fig13.
 func Fig13() Figure {
 	return Figure{
 		Number:  13,
