@@ -50,8 +50,8 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 			"them into blocks")
 	flags.StringVar(&f.label, "label", "", "column of the outcome (default: none)")
 	flags.StringVar(&f.group, "group", "",
-		"column of the entity of each row, such as a shop: the tests for drift shuffle each by itself. It is a feature only if "+
-			"--type names its type (default: none)")
+		"column of the entity of each row, such as a shop: the tests for drift shuffle each by itself, and backtest tests no "+
+			"model on an entity that it learned from. It is a feature only if --type names its type (default: none)")
 	flags.StringVar(&f.labelKind, "label-kind", "", "kind of the label: class or number (default: found)")
 	flags.StringVar(&f.bin, "bin", "none",
 		"grouping of times: none, hour, day, week, month, quarter, year, \"365 rows\" or \"20 blocks\"")

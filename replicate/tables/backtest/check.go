@@ -149,7 +149,7 @@ func (c *contradiction) follows(prediction []float64) (sum float64) {
 // checkWeights returns an error if a trainer does not learn with the weights, and a note if that cannot be seen.
 func (p *Job) checkWeights(ctx context.Context, model trainer) (note string, err error) {
 	const unseen = "whether the trainer learns with the weights was not checked: "
-	last, err := p.task(p.steps[len(p.steps)-1])
+	last, err := p.task(p.steps[len(p.steps)-1], 0)
 	if err != nil {
 		return "", err
 	}

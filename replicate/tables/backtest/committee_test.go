@@ -109,7 +109,7 @@ func TestCommittee(t *testing.T) {
 	tuned := make([]float64, len(members)) // total of those of forgetting
 	gap := 0.
 	for i, step := range p.steps {
-		k, err := p.task(step)
+		k, err := p.task(step, 0)
 		demand.NoError(t, err)
 		best := floats.Min(total)
 		sum, mean, mix := 0., 0., 0.

@@ -35,6 +35,7 @@ type Request struct {
 const (
 	mostTests = 300 // test blocks
 	mostLarge = 24  // test blocks of more than mostPast rows, if their number is not given
+	mostFolds = 5   // of entities, which are dealt to them in turn
 )
 
 // Job is a request whose table was read and checked.
@@ -44,6 +45,7 @@ type Job struct {
 	steps []int // places of the times of the test blocks
 	rules []Rule
 	unit  float64 // time between neighbouring blocks (median)
+	folds int     // of entities: each is predicted by models that learn from the others; 1 without entities
 	gap   gap
 }
 
@@ -108,6 +110,17 @@ func Prepare(q Request) (*Job, error) {
 		return nil, bad(q.Time, fmt.Sprintf("with a gap of %s only %d test blocks have a past", q.Gap, len(p.steps)),
 			"give a shorter --gap")
 	}
+	if p.folds = 1; s.Group != nil {
+		p.folds = min(mostFolds, int(slices.Max(s.Group))+1)
+		for fold := range p.folds {
+			if first := p.steps[0]; p.folds == 1 || len(p.learned(first, fold)) == 0 {
+				return nil, bad(q.Group, fmt.Sprintf("before the test block of %s there are no entities besides those that are predicted",
+					tables.ShortName(s.Times.Names[first])), "name another column with --group, or test fewer blocks with --last")
+			}
+		}
+		p.About.AddNote("no model is tested on an entity of column %s that it learned from: each block is predicted in %d folds of "+
+			"entities, by models of their own", q.Group, p.folds)
+	}
 	p.unit = unit(s.Times.Values)
 	recurs := q.Rules == nil && (q.Kinds == nil || slices.Contains(q.Kinds, crossfit.Joint)) &&
 		len(crossfit.Cycles(s.Unit(), s.Times.Values[:blocks])) > 0
@@ -166,6 +179,19 @@ func (q Request) ownModel() bool { return !slices.Contains(Models, q.Model) }
 
 // learnable is the number of the first blocks whose labels are known when block step is predicted.
 func (p *Job) learnable(step int) int { return p.gap.known(p.Stream.Times.Values, step) }
+
+// learned are the rows that are learned from before a test block: of the other folds, where there are entities.
+func (p *Job) learned(step, fold int) []int {
+	return slices.DeleteFunc(p.Stream.Times.Rows(0, p.learnable(step)), func(row int) bool { return p.folds > 1 && p.fold(row) == fold })
+}
+
+// fold is that of a row's entity.
+func (p *Job) fold(row int) int {
+	if p.folds == 1 {
+		return 0
+	}
+	return int(p.Stream.Group[row]) % p.folds
+}
 
 // past has the test blocks that are known before a step; all before step blocks. known: their rows.
 func (p *Job) past(known map[int][]runs.Row, step int) *Past {

@@ -3,6 +3,7 @@ package backtest
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
+	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
@@ -62,7 +64,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("test blocks %v, notes %v", p.steps, p.About.Notes)
 	}
 	s := p.Stream
-	k, err := newTask(s, blocks-1, blocks-1, true, 0)
+	k, err := newTask(s, blocks-1, s.Times.Rows(0, blocks-1), s.Times.Rows(blocks-1, blocks), true, 0)
 	demand.NoError(t, err)
 	near := func(what string, got, want float64) {
 		t.Helper()
@@ -90,7 +92,7 @@ func TestSample(t *testing.T) {
 	if slices.Max(k.train) >= n || slices.ContainsFunc(k.train, func(row int) bool { return s.Times.Index[row] >= blocks-1 }) {
 		t.Error("a row of the test block, or a later one")
 	}
-	whole, err := newTask(s, blocks-1, blocks-1, false, 0)
+	whole, err := newTask(s, blocks-1, s.Times.Rows(0, blocks-1), s.Times.Rows(blocks-1, blocks), false, 0)
 	demand.NoError(t, err)
 	g := whole.dataOfG()
 	if len(whole.train) != int(past) || whole.Scale != nil || !slices.Equal(g.Time, k.Data.Time) ||
@@ -144,6 +146,71 @@ func TestSeason(t *testing.T) {
 	for _, other := range []string{Uniform, Last, Forgetting} {
 		if loss := r.rule(other).Scores[r.Metric]; !(season < loss-.05) {
 			t.Errorf("the loss of season is %.3f, that of %s %.3f", season, other, loss)
+		}
+	}
+}
+
+// TestWhole: the label is the entity's, and a feature names it. Who has learned from the entity knows the label; who
+// has not can do no better than the entropy of the labels. Folds share out the rows of each block.
+func TestWhole(t *testing.T) {
+	text, rng := strings.Builder{}, random.New(1, "entities")
+	text.WriteString("week,shop,name,x,y\n")
+	for week := range 16 {
+		for shop := range 40 {
+			text.WriteString(fmt.Sprintf("%d,s%02d,n%02d,%.3f,%v\n", week, shop, shop, rng.NormFloat64(), shop%4 == 0))
+		}
+	}
+	q := Request{Model: "logistic", Kinds: []crossfit.Kind{}, Last: 8, Request: tables.Request{Fit: crossfit.ForTest(60),
+		Source: tables.Source{File: demand.CSV(t, text.String()), Time: "week", Label: "y", Read: table.Options{
+			Drop: []string{"shop"}}}}}
+	seen := run(t, t.TempDir(), q).rule(Uniform).Scores["log-loss"]
+	q.Group, q.Read.Drop = "shop", nil
+	whole := run(t, t.TempDir(), q).rule(Uniform).Scores["log-loss"]
+	if share := .25; seen > .4 || whole < -share*math.Log(share)-(1-share)*math.Log(1-share) {
+		t.Errorf("the loss is %.3f where the entity was seen, %.3f where it was not", seen, whole)
+	}
+	p, err := Prepare(q)
+	demand.NoError(t, err)
+	for _, step := range p.steps {
+		var tested []int
+		for fold := range p.folds {
+			k, err := p.task(step, fold)
+			demand.NoError(t, err)
+			for _, row := range k.test {
+				if slices.ContainsFunc(k.train, func(other int) bool { return p.Stream.Group[row] == p.Stream.Group[other] }) {
+					t.Fatalf("block %d: row %d is predicted by who learned from its entity", step, row)
+				}
+			}
+			tested = append(tested, k.test...)
+		}
+		if slices.Sort(tested); !slices.Equal(tested, p.Stream.Times.Rows(step, step+1)) {
+			t.Errorf("block %d: rows %v are tested", step, tested)
+		}
+	}
+}
+
+// TestFewEntities: entities that are not in every block, of which the newest may be learned from in no fold, are no
+// obstacle; a group of one entity before the first test block is a mistake.
+func TestFewEntities(t *testing.T) {
+	for entities, want := range map[int]string{3: "", 1: "before the test block of 4 there are no entities"} {
+		file := demand.Table(t, "x,shop", 24, 30, func(rng *rand.Rand, block int) ([]float64, string) {
+			x := rng.NormFloat64()
+			return []float64{x, float64(block % entities)}, fmt.Sprint(x+rng.NormFloat64() > 0)
+		})
+		q := Request{Model: "logistic", Kinds: []crossfit.Kind{crossfit.Joint}, Rules: append(Rules(false), "power-law"),
+			Request: tables.Request{Fit: crossfit.ForTest(60), Source: tables.Source{File: file, Time: "block", Label: "y", Group: "shop"}}}
+		p, err := Prepare(q)
+		if want != "" {
+			demand.Error(t, err, want)
+			continue
+		}
+		demand.NoError(t, err)
+		r, err := p.Run(t.Context(), host(t, t.TempDir()))
+		demand.NoError(t, err)
+		for _, rule := range r.Rules {
+			if loss := rule.Scores[r.Metric]; !(loss > .3 && loss < 2) {
+				t.Errorf("%s: loss %v", rule.Rule, loss)
+			}
 		}
 	}
 }

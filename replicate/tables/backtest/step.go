@@ -30,6 +30,9 @@ func (p *Job) job(h Host, model trainer) (runs.Job, error) {
 	if p.gap != (gap{}) {
 		spec.Settings["gap"] = fmt.Sprint(p.gap)
 	}
+	if p.folds > 1 {
+		spec.Settings["folds"] = fmt.Sprint(p.folds)
+	}
 	c.fit = p.Fit
 	c.fit.Permutations, c.fit.Kinds, c.fit.Ensemble = 0, nil, 1
 	for _, w := range c.weightings {
@@ -75,9 +78,15 @@ type computation struct {
 	*Job
 	model      trainer
 	weightings []Weighting
-	fit        crossfit.Config          // of g; without kinds where no weighting needs it
-	known      map[int][]runs.Row       // by step
-	chosen     map[int]*crossfit.Fitted // of the blocks that choose for others, see chooser
+	fit        crossfit.Config    // of g; without kinds where no weighting needs it
+	known      map[int][]runs.Row // by step
+	chosen     []choice           // by fold
+}
+
+// choice is a g that chooses for others, see chooser.
+type choice struct {
+	at int // its test block
+	g  *crossfit.Fitted
 }
 
 // batch is the run by itself.
@@ -85,7 +94,7 @@ func (c *computation) batch() *runs.Batch {
 	return &runs.Batch{Seeds: []int64{c.Seed}, GroupSize: 1,
 		Start: func(_ context.Context, _ []int64, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
 			known, err := files.Rows(members[0])
-			c.known, c.chosen = known, map[int]*crossfit.Fitted{}
+			c.known, c.chosen = known, make([]choice, c.folds)
 			return func(ctx context.Context, t int) ([][]runs.Row, error) {
 				rows, err := c.step(ctx, t)
 				c.known[t] = rows
@@ -94,9 +103,10 @@ func (c *computation) batch() *runs.Batch {
 		}}
 }
 
-// task is the one of a test block, with a sample of the past for a built-in model.
-func (p *Job) task(step int) (*Task, error) {
-	return newTask(p.Stream, step, p.learnable(step), !p.ownModel(), p.Seed)
+// task is the one of a test block and fold, with a sample of the past for a built-in model.
+func (p *Job) task(step, fold int) (*Task, error) {
+	test := slices.DeleteFunc(p.Stream.Times.Rows(step, step+1), func(row int) bool { return p.fold(row) != fold })
+	return newTask(p.Stream, step, p.learned(step, fold), test, !p.ownModel(), p.Seed)
 }
 
 // heldOut is the name of the row of g's held-out loss.
@@ -104,11 +114,11 @@ func heldOut(k crossfit.Kind) string { return metric("held-out loss of g", strin
 
 // omega fits g on the past, where a weighting needs it, and returns the weights of the rows of train for T by kind, and
 // rows of g's held-out losses.
-func (c *computation) omega(ctx context.Context, t *Task) (map[crossfit.Kind][]float64, []runs.Row, error) {
+func (c *computation) omega(ctx context.Context, t *Task, fold int) (map[crossfit.Kind][]float64, []runs.Row, error) {
 	if len(c.fit.Kinds) == 0 {
 		return nil, nil, nil
 	}
-	g, err := c.score(ctx, t)
+	g, err := c.score(ctx, t, fold)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,40 +157,60 @@ func (p *Job) chooser(step int) int {
 }
 
 // score fits g on the past of a test block. It chooses how only where the past has grown: that takes most of the time.
-func (c *computation) score(ctx context.Context, t *Task) (*crossfit.Fitted, error) {
-	at := c.chooser(t.Step)
-	g := c.chosen[at]
-	if g == nil {
+func (c *computation) score(ctx context.Context, t *Task, fold int) (*crossfit.Fitted, error) {
+	at, chosen := c.chooser(t.Step), &c.chosen[fold]
+	if chosen.g == nil || chosen.at != at {
 		past := t
 		if at != t.Step {
 			var err error
-			if past, err = c.task(at); err != nil {
+			if past, err = c.task(at, fold); err != nil {
 				return nil, err
 			}
 		}
-		var err error
-		if g, err = crossfit.Fit(ctx, past.dataOfG(), c.fit, c.Seed); err != nil {
+		g, err := crossfit.Fit(ctx, past.dataOfG(), c.fit, c.Seed)
+		if err != nil {
 			return nil, err
 		}
-		clear(c.chosen)
-		c.chosen[at] = g
+		*chosen = choice{at, g}
 	}
 	if at == t.Step {
-		return g, nil
+		return chosen.g, nil
 	}
 	fit := c.fit
-	fit.Like = &g.Findings
+	fit.Like = &chosen.g.Findings
 	return crossfit.Fit(ctx, t.dataOfG(), fit, c.Seed)
 }
 
-// step trains a model with each weighting on the blocks before t, and predicts block t.
-func (c *computation) step(ctx context.Context, step int) ([]runs.Row, error) {
-	t, err := c.task(step)
-	if err != nil {
-		return nil, err
+// step predicts the test block, one fold of its entities after the other. A value is the mean over all its rows.
+func (c *computation) step(ctx context.Context, step int) (rows []runs.Row, err error) {
+	all := float64(c.Stream.Times.Counts[step])
+	for fold := range c.folds {
+		t, err := c.task(step, fold)
+		if err != nil {
+			return nil, err
+		}
+		if len(t.test) == 0 {
+			continue
+		}
+		own, err := c.foldRows(ctx, t, fold)
+		if err != nil {
+			return nil, err
+		}
+		for i, r := range own {
+			if rows == nil {
+				rows = make([]runs.Row, len(own))
+			}
+			r.Value = rows[i].Value + r.Value*float64(len(t.test))/all
+			rows[i] = r
+		}
 	}
-	t.Past = c.past(c.known, t.Known)
-	omega, held, err := c.omega(ctx, t)
+	return rows, nil
+}
+
+// foldRows trains a model with each weighting on the blocks before the test block, and predicts a fold of it.
+func (c *computation) foldRows(ctx context.Context, t *Task, fold int) ([]runs.Row, error) {
+	t.Past = c.past(c.known, c.learnable(t.Step))
+	omega, held, err := c.omega(ctx, t, fold)
 	if err != nil {
 		return nil, err
 	}

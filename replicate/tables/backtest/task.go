@@ -15,11 +15,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Task is one test block: models learn from the rows of all earlier blocks, but for a gap, and predict the rows of this
-// one. A row is a number into the stream's table; a position is a number into train.
+// Task is one test block, or the rows of it that one fold of entities has: models learn from the rows of all earlier
+// blocks, but for a gap and for these entities, and predict the rows of this one. A row is a number into the stream's
+// table; a position is a number into train.
 type Task struct {
 	Step  int             // the test block, as a position in the stream's list of times
-	Known int             // the number of blocks that are learned from: Step, but for a gap
+	Known int             // the number of blocks up to the last one that is learned from: Step, but for a gap
 	Data  crossfit.Table  // the training rows, encoded
 	Block []int           // of each training row: the position of its time in that list
 	Scale []float64       // of each training row: how many rows of the past it represents; nil: one each
@@ -40,10 +41,13 @@ type Task struct {
 // mostPast is about how many rows of the past g and a built-in model learn from.
 const mostPast = 20000
 
-// newTask returns the task of a test block, for models that learn from the first known blocks. A past of more than
-// mostPast rows is sampled for g, and with thin also for the models: train then has the sampled rows alone.
-func newTask(s *tables.Stream, step, known int, thin bool, seed int64) (*Task, error) {
-	t := &Task{Step: step, Known: known, Seed: seed, stream: s, train: s.Times.Rows(0, known), test: s.Times.Rows(step, step+1)}
+// newTask returns the task of models that learn from the rows of train, and predict those of test in a block. A past of
+// more than mostPast rows is sampled for g, and with thin also for the models: train then has the sampled rows alone.
+func newTask(s *tables.Stream, step int, train, test []int, thin bool, seed int64) (*Task, error) {
+	t := &Task{Step: step, Seed: seed, stream: s, train: train, test: test}
+	for _, row := range train {
+		t.Known = max(t.Known, int(s.Times.Index[row])+1)
+	}
 	if len(t.train) > mostPast {
 		t.ofG, t.Scale = samplePast(s, t.train, random.New(seed, "sample of the past", step))
 		if thin {
@@ -65,7 +69,7 @@ func newTask(s *tables.Stream, step, known int, thin bool, seed int64) (*Task, e
 	}
 	for _, row := range t.train {
 		at := int(s.Times.Index[row])
-		t.Block, t.age = append(t.Block, at), append(t.age, s.Times.Values[known-1]-s.Times.Values[at])
+		t.Block, t.age = append(t.Block, at), append(t.age, s.Times.Values[t.Known-1]-s.Times.Values[at])
 	}
 	return t, nil
 }

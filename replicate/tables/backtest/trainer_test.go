@@ -159,7 +159,7 @@ func newTestTask(t *testing.T, source tables.Source, step int) *Task {
 	t.Helper()
 	s, err := tables.Open(source)
 	demand.NoError(t, err)
-	k, err := newTask(s, step, step, true, 0)
+	k, err := newTask(s, step, s.Times.Rows(0, step), s.Times.Rows(step, step+1), true, 0)
 	demand.NoError(t, err)
 	return k
 }

@@ -40,7 +40,7 @@ func (t *Task) weights(w Weighting, omega []float64) []float64 {
 }
 
 // inPhase tells of each block that is learned from whether its time has the phase of the test block in the cycle by
-// which g sees the time, as far as g tells phases apart. It is nil if g sees no cycle, or no block is in phase.
+// which g sees the time, as far as g tells phases apart. It is nil if g sees no cycle, or no row is in phase.
 func (t *Task) inPhase() []bool {
 	c := t.Cycle
 	if c == nil {
@@ -51,7 +51,7 @@ func (t *Task) inPhase() []bool {
 		apart := math.Abs(c.Phase(at) - c.Phase(times[t.Step]))
 		return min(apart, 1-apart) < .5/float64(2*c.Waves+1)
 	})
-	if !slices.Contains(out, true) {
+	if !slices.ContainsFunc(t.Block, func(at int) bool { return out[at] }) {
 		return nil
 	}
 	return out
