@@ -77,13 +77,15 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.json, "json", "", "file for settings, schema and results (default: none)")
 	flags.StringVar(&f.backend, "backend", "", backendHelp)
 	flags.Lookup("type").DefValue, flags.Lookup("layout").DefValue = "", "" // not []
-	cmd.Long = "Example: tvps " + cmd.Name() + " orders.csv --time date --label returned --bin week\n\n" + cmd.Long
+	cmd.Long = "Example: tvps " + cmd.Name() + " orders.csv --time date --label returned --bin week\n" +
+		"TABLE is a file, a folder of files, or a pattern in quotes, as 'part-*.csv'. Folders such as year=2024 are columns.\n\n" +
+		cmd.Long
 }
 
 // oneTable returns a usage error unless a command gets one table.
 func oneTable(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usage.Errorf("%s takes one table, but got %d", cmd.CommandPath(), len(args))
+		return usage.Errorf("%s takes one table, but got %d; quote a pattern of files, as 'part-*.csv'", cmd.CommandPath(), len(args))
 	}
 	switch args[0] {
 	case "":
@@ -105,8 +107,8 @@ func (f *tableFlags) source(file string) (tables.Source, error) {
 		return s, usage.Errorf("--bin: %w", err)
 	}
 	if s.Time == "" && s.Bin.Rows == 0 && s.Bin.Blocks == 0 {
-		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) { // the name may be what is wrong
-			return s, mistake(&table.Error{File: file, Problem: "there is no such file", Fix: "check the name", Err: err})
+		if _, err := table.Files(file); err != nil { // the name may be what is wrong
+			return s, mistake(err)
 		}
 		return s, usage.Errorf("--time is missing: name the column of the time, or, for rows in time order, " +
 			"give --bin \"20 blocks\"")
@@ -238,10 +240,10 @@ func mistake(err error) error {
 	return err
 }
 
-// checkOutputs returns an error if one of the files cannot be written: it is a folder, the table itself, or named
-// twice, or its folder cannot be written. An empty name is none.
+// checkOutputs returns an error if one of the files cannot be written: it is a folder, the table itself or in its
+// folder, or named twice, or its folder cannot be written. An empty name is none.
 func checkOutputs(file string, paths ...string) error {
-	input, err := os.Stat(file)
+	files, err := table.Files(file)
 	if err != nil {
 		return err
 	}
@@ -251,13 +253,21 @@ func checkOutputs(file string, paths ...string) error {
 			continue
 		}
 		info, err := os.Stat(path)
+		pattern, _ := filepath.Abs(file)
+		target, _ := filepath.Abs(path)
+		matches, _ := filepath.Match(pattern, target)
+		isPart := matches || strings.HasPrefix(target, pattern+string(filepath.Separator)) ||
+			slices.ContainsFunc(files, func(part string) bool {
+				of, missing := os.Stat(part)
+				return err == nil && missing == nil && os.SameFile(info, of)
+			})
 		switch {
 		case slices.Contains(seen, filepath.Clean(path)):
 			return usage.Errorf("%s is named for two outputs; name another file for one of them", path)
 		case err == nil && info.IsDir():
 			return usage.File(path)
-		case err == nil && os.SameFile(info, input):
-			return usage.Errorf("the output %s is the table itself; name another file", path)
+		case isPart:
+			return usage.Errorf("the output %s is the table itself, or would be one of its files; name another file", path)
 		}
 		seen = append(seen, filepath.Clean(path))
 		if err := artifact.TryCreate(path); errors.Is(err, syscall.ENAMETOOLONG) {

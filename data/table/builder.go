@@ -169,7 +169,8 @@ func (b *builder) unclear() *Error {
 	default:
 		return nil
 	}
-	e.File, e.Row, e.Line, e.Column = b.in.name, at.row, at.line, b.Name
+	e.Row, e.Line, e.Column = at.row, at.line, b.Name
+	_ = b.in.placed(e, nil)
 	return e
 }
 

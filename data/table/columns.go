@@ -35,6 +35,8 @@ type leaf struct {
 	perSecond int64 // unit of a time; 0: days
 	text      func(buf []byte, p *page, k int) []byte
 	buf       []byte
+	all       []*leaf // the same column of each file
+	value     string  // of all rows, if a folder names it
 }
 
 // cell is the trimmed text of a value, until the next call.
@@ -106,6 +108,11 @@ func (l *leaf) interpret(root schema.Node) {
 	} else if root.RepetitionType() == parquet.Repetitions.Repeated {
 		l.why = "a list"
 	}
+}
+
+// alike says whether the same column of another file is read in the same way.
+func (l *leaf) alike(o *leaf) bool {
+	return l.kind == o.kind && l.asText == o.asText && l.coded == o.coded && l.instant == o.instant
 }
 
 // plain is the text of a value as its physical type has it.
@@ -222,7 +229,7 @@ func (r *parquetReader) column(l *leaf) (c *column, err error) {
 		return r.ignored(l, ""), nil
 	case l.why != "":
 		return r.ignored(l, l.why), nil
-	case l.asText, want != "" && want != l.kind, r.o.Layouts[l.name] != "" && l.kind != Time:
+	case l.asText, slices.ContainsFunc(l.all, func(o *leaf) bool { return !l.alike(o) }), want != "" && want != l.kind, r.o.Layouts[l.name] != "" && l.kind != Time:
 		err = errInexact
 	default:
 		c, err = r.values(l)
@@ -251,22 +258,22 @@ func (r *parquetReader) values(l *leaf) (*column, error) {
 			b.setMissing(i)
 			return nil
 		} else if l.kind == Time {
-			m, ok := l.moment(p.ints[k])
+			m, ok := p.of.moment(p.ints[k])
 			if !ok {
 				l.why = fmt.Sprintf("row %d has a time outside the years 1 to 9999", i+1)
 				return errUnreadable
 			}
 			micro, known := m.chosen(r.o.ClockChange)
 			if b.values[i] = float64(micro); !known {
-				l.why = fmt.Sprintf("%s in row %d %s: %s", l.time(p.ints[k]).Format(time.DateTime), i+1, m.change, clockFix)
+				l.why = fmt.Sprintf("%s in row %d %s: %s", p.of.time(p.ints[k]).Format(time.DateTime), i+1, m.change, clockFix)
 				return errUnreadable
 			}
 			return nil
 		}
-		switch v := l.number(p, k); {
-		case l.kind == Number && r.o.Missing != nil && r.isMissing(l.cell(p, k)):
+		switch v := p.of.number(p, k); {
+		case l.kind == Number && r.o.Missing != nil && r.isMissing(p.of.cell(p, k)):
 			b.setMissing(i)
-		case !(math.Abs(v) <= most), p.floats == nil && math.Abs(v) > 1<<53 && losesDigits(l.cell(p, k), v):
+		case !(math.Abs(v) <= most), p.floats == nil && math.Abs(v) > 1<<53 && losesDigits(p.of.cell(p, k), v):
 			return errInexact
 		default:
 			b.values[i] = v + 0 // -0 is 0
@@ -291,7 +298,7 @@ func (r *parquetReader) texts(l *leaf) (*column, error) {
 		if k < 0 {
 			return nil
 		}
-		text := l.cell(p, k)
+		text := p.of.cell(p, k)
 		if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 			l.why = fmt.Sprintf("row %d has bytes that are not UTF-8 text", i+1)
 			return errUnreadable
@@ -306,9 +313,12 @@ func (r *parquetReader) texts(l *leaf) (*column, error) {
 		return nil, err
 	}
 	if err := r.each(l, func(i int, p *page, k int) error {
+		if l.Column == nil {
+			b.quoted[p.of.value]++ // NA of a folder is no missing value
+		}
 		if k < 0 {
 			b.setMissing(i)
-		} else if e := b.set(i, l.cell(p, k)); e != nil {
+		} else if e := b.set(i, p.of.cell(p, k)); e != nil {
 			e.Row = i + 1
 			return e
 		}

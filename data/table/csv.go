@@ -7,19 +7,14 @@ import (
 	"strings"
 )
 
-// csv reads a CSV file twice: for the kinds of the columns, and for their values. It reads it as Windows-1252 if it is
-// not UTF-8.
-func (in *input) csv(compression string, windows bool) (*Data, error) {
-	s, err := in.pass(&records{}, compression, windows, func(s *records, line int, fields [][]byte) error {
+// csv reads CSV files twice: for the kinds of the columns, and for their values.
+func (in *input) csv() (*Data, error) {
+	s, err := in.pass(nil, func(s *records, line int, fields [][]byte) error {
 		for k, b := range s.builders {
 			b.add(fields[s.want[k]], len(s.lines), line)
 		}
 		return nil
 	})
-	if err == errNotUTF8 || err != nil && s.cleaner != nil && s.cleaner.notUTF8() {
-		in.notes = []string{"the file is not UTF-8; it was read as Windows-1252"}
-		return in.csv(compression, true)
-	}
 	if err == nil {
 		err = in.checkRows(int64(len(s.lines)), len(s.builders))
 	}
@@ -34,36 +29,42 @@ func (in *input) csv(compression string, windows bool) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c := s.cleaner; c.bad > 0 {
-		in.notes = append(in.notes, fmt.Sprintf("U+FFFD stands for %s that cannot be decoded, the first in line %d",
-			plural(c.bad, "byte"), c.badLine))
-	}
-	for _, odd := range []struct {
-		tally
-		how string
-	}{{s.short, "fewer fields than the header: the last ones are missing"},
-		{s.long, "more fields than the header: they are empty, and left out"}} {
-		if odd.n > 0 {
-			in.notes = append(in.notes, fmt.Sprintf("%s, the first in line %d, with %s", plural(odd.n, "row"), odd.first,
-				odd.how))
-		}
-	}
-	in.notes = append(in.notes, s.notes...)
-	format := joined(", ", "CSV", "delimiter "+s.delimiter(), s.encoding, compression)
-	t := Data{file: in.name, format: format, rows: len(s.lines), lines: s.lines, notes: in.notes, location: in.o.Location}
-	return t.with(collect(s.builders, (*builder).finish)), nil
+	format := joined(", ", "CSV", "delimiter "+s.delimiter(), s.encoding, s.part.compression)
+	return in.table(format, len(s.lines), s.lines).with(collect(s.builders, (*builder).finish)), nil
 }
 
-// pass reads the file, and calls use for each row below the header, as many as an earlier pass has found.
-func (in *input) pass(earlier *records, compression string, windows bool, use func(*records, int, [][]byte) error) (*records, error) {
-	s, err := in.records(compression, windows)
-	if err == nil {
-		err = in.header(s)
+// pass reads the files, and calls use for each row below the headers, as many as an earlier pass has found. A file that
+// is not UTF-8 is read as Windows-1252.
+func (in *input) pass(earlier *records, use func(*records, int, [][]byte) error) (s *records, err error) {
+	s = &records{}
+	again, each := false, use
+	for _, p := range in.parts {
+		if earlier == nil {
+			p.first = len(s.lines)
+		}
+		if s, err = in.records(p, s); err == nil {
+			err = in.header(s)
+		}
+		if s.of = p.end; err == nil {
+			err = s.rows(in.limits.Cells/int64(len(s.want)), each)
+		}
+		if !p.windows && (err == errNotUTF8 || err != nil && s.cleaner != nil && s.cleaner.notUTF8()) {
+			p.windows, again, err = true, true, nil
+			each = func(*records, int, [][]byte) error { return nil } // the others may not be UTF-8, either
+		} else if err != nil {
+			break
+		} else if earlier == nil {
+			p.end = len(s.lines)
+			for _, text := range s.noted() {
+				in.note(p, text)
+			}
+		}
 	}
-	if s.of = len(earlier.lines); err == nil {
-		err = s.rows(in.limits.Cells/int64(len(s.want)), use)
+	if again {
+		in.begin()
+		return in.pass(earlier, use)
 	}
-	return s, s.failed(nil, err)
+	return s, in.placed(s.failed(nil, err), s.part)
 }
 
 // header reads the names of the columns, below titles. Without names they are c1, c2, ...
@@ -116,11 +117,8 @@ func (in *input) header(s *records) error {
 		s.notes = append(s.notes, fmt.Sprintf("the file has no header: line %d has values; the columns are named c1 to c%d",
 			line, len(s.names)))
 	}
-	var note string
-	if s.want, note, err = in.wanted(s.names, line); err != nil {
+	if s.names, s.want, err = in.wanted(s.part, s.names, line); err != nil || s.builders != nil {
 		return err
-	} else if note != "" {
-		s.notes = append(s.notes, note)
 	}
 	s.builders = make([]*builder, len(s.want))
 	for k := 0; k < len(s.want) && err == nil; k++ {
@@ -131,7 +129,7 @@ func (in *input) header(s *records) error {
 
 // fill reads all rows again, for their values.
 func (in *input) fill(first *records) error {
-	again, err := in.pass(first, first.compression, first.windows, func(s *records, line int, fields [][]byte) error {
+	again, err := in.pass(first, func(s *records, line int, fields [][]byte) error {
 		if len(s.names) != len(first.names) {
 			return nil
 		}

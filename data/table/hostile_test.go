@@ -268,7 +268,7 @@ func TestNoFile(t *testing.T) {
 		t.Errorf("%v does not wrap fs.ErrNotExist", err)
 	}
 	_, err = table.Open(t.TempDir(), table.Options{})
-	checkSentence(t, err, "is not a file")
+	checkSentence(t, err, "there is no file, apart from those whose names begin with . or _")
 	_, err = table.Open("two\nlines.csv", table.Options{})
 	checkSentence(t, err, `"two\nlines.csv": cannot be opened: no such file`)
 }

@@ -1,49 +1,48 @@
 package table
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Open reads a table. All errors are of type *Error, except those of the system that have nothing to do with the file's
-// content; a file that does not exist is an *Error that wraps fs.ErrNotExist.
+// Open reads a table of one or several files, as Files lists them. All errors are of type *Error, except those of the
+// system that have nothing to do with the file's content; a file that does not exist is an *Error that wraps
+// fs.ErrNotExist.
 func Open(path string, o Options) (*Data, error) {
-	info, err := os.Stat(path) // before it is opened: a pipe without a writer would wait forever
-	if err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-		return nil, &Error{File: path, Problem: "is a pipe, and a table is read more than once",
-			Fix: "save it to a file first; CSV may be compressed with gzip or zstd"}
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, &Error{File: path, Problem: "is not a file", Fix: "give a CSV or Parquet file"}
-	}
-	f, err := os.Open(path)
+	parts, err := open(path)
+	defer func() {
+		for _, p := range parts {
+			_ = p.r.(*os.File).Close()
+		}
+	}()
 	if err != nil {
-		return nil, &Error{File: path, Problem: "cannot be opened: " + cause(err), Fix: "check the name", Err: err}
+		return nil, err
 	}
-	defer f.Close()
-	return Read(path, f, info.Size(), o)
+	return read(path, parts, o)
 }
 
 // Read reads a table of size bytes from r, as Open does. The name is for errors.
 func Read(name string, r io.ReaderAt, size int64, o Options) (*Data, error) {
-	in := &input{name: name, r: r, size: size, o: o, words: map[string]tally{}}
+	return read(name, []*part{{name: name, r: r, size: size}}, o)
+}
+
+func read(name string, parts []*part, o Options) (*Data, error) {
+	in := &input{name: name, parts: parts, o: o}
 	t, err := in.read()
 	if err == nil && t.byName[o.Time] == nil && strings.Contains(o.Time, "+") {
 		t, err = t.join(o)
 	}
 	if err != nil {
-		var e *Error
-		if errors.As(err, &e) && e.File == "" {
-			e.File = name
-		}
-		return nil, err
+		return nil, in.placed(err, &part{name: name})
 	}
 	for _, text := range in.named {
 		found := func(c *column) bool { return c.texts[text] > 0 }
@@ -55,11 +54,11 @@ func Read(name string, r io.ReaderAt, size int64, o Options) (*Data, error) {
 	return t, nil
 }
 
-// input is a file to read, and how.
+// input is what is read, and how.
 type input struct {
-	name    string
-	r       io.ReaderAt
-	size    int64
+	name    string // as it was given
+	parts   []*part
+	names   []string // of the columns of the first part
 	o       Options
 	limits  *limits
 	missing []string
@@ -103,6 +102,14 @@ var (
 	infinities = strings.Fields("inf Inf INF +inf +Inf +INF -inf -Inf -INF infinity Infinity +infinity +Infinity -infinity -Infinity")
 )
 
+// begin forgets what was read.
+func (in *input) begin() {
+	in.names, in.notes, in.words = nil, nil, map[string]tally{}
+	for _, p := range in.parts {
+		p.first = math.MaxInt // later than any row that is read
+	}
+}
+
 // magics are the first bytes of files that are not tables.
 var magics = []struct{ bytes, what, fix string }{
 	{"PK\x03\x04", "is a zip archive or a spreadsheet", "unpack it, or export the sheet as CSV"},
@@ -125,23 +132,35 @@ func (in *input) read() (*Data, error) {
 	if err := in.prepare(); err != nil {
 		return nil, err
 	}
-	head := make([]byte, min(in.size, 16))
-	_, _ = in.r.ReadAt(head, 0) // an error is one when it is read again
-	starts := func(magic string) bool { return strings.HasPrefix(string(head), magic) }
-	for _, m := range magics {
-		if starts(m.bytes) {
-			return nil, &Error{Problem: "the file " + m.what, Fix: m.fix}
+	in.begin()
+	format := "" // of the first part
+	for _, p := range in.parts {
+		head := make([]byte, min(p.size, 16))
+		_, _ = p.r.ReadAt(head, 0) // an error is one when it is read again
+		starts := func(magic string) bool { return strings.HasPrefix(string(head), magic) }
+		for _, m := range magics {
+			if starts(m.bytes) {
+				return nil, &Error{File: p.name, Problem: "the file " + m.what, Fix: m.fix}
+			}
+		}
+		this := "CSV"
+		switch {
+		case starts("PAR1"):
+			this = "Parquet"
+		case starts("\x1F\x8B"):
+			p.compression = "gzip"
+		case starts("\x28\xB5\x2F\xFD"):
+			p.compression = "zstd"
+		}
+		if format = cmp.Or(format, this); this != format {
+			return nil, &Error{File: p.name, Problem: fmt.Sprintf("is %s, but %s is %s", this, in.parts[0].name, format),
+				Fix: "give files of one format"}
 		}
 	}
-	switch {
-	case starts("PAR1"):
+	if format == "Parquet" {
 		return in.readParquet()
-	case starts("\x1F\x8B"):
-		return in.csv("gzip", false)
-	case starts("\x28\xB5\x2F\xFD"):
-		return in.csv("zstd", false)
 	}
-	return in.csv("", false)
+	return in.csv()
 }
 
 // cause is the text of an error from elsewhere, on one line.
@@ -158,11 +177,15 @@ func (in *input) isMissing(text []byte) bool {
 	return len(text) == 0 || slices.ContainsFunc(in.missing, func(m string) bool { return m == string(text) })
 }
 
-// wanted lists the columns that are read. It makes names unique, and refuses too many, and options about columns that
-// the file does not have.
-func (in *input) wanted(names []string, line int) (want []int, note string, err error) {
+// wanted lists the columns of a part that are read, after all of their names: those that its folders name are last. It
+// makes names unique, and refuses too many, other columns than the first part has, and options about columns that the
+// table does not have.
+func (in *input) wanted(p *part, names []string, line int) (all []string, want []int, err error) {
+	for _, f := range p.folders {
+		names = append(names, f[0])
+	}
 	if len(names) > in.limits.Columns {
-		return nil, "", &Error{Line: line, Problem: fmt.Sprintf("the table has %d columns; at most %d are read", len(names),
+		return nil, nil, &Error{Line: line, Problem: fmt.Sprintf("the table has %d columns; at most %d are read", len(names),
 			in.limits.Columns), Fix: "leave some out"}
 	}
 	at := make(map[string]int, len(names))
@@ -177,7 +200,10 @@ func (in *input) wanted(names []string, line int) (want []int, note string, err 
 		at[names[i]] = i + 1
 	}
 	if renamed != nil {
-		note = "columns of the same name are renamed: " + strings.Join(shown(renamed, "more"), ", ")
+		in.note(p, "columns of the same name are renamed: "+strings.Join(shown(renamed, "more"), ", "))
+	}
+	if err := in.same(p, names); err != nil {
+		return nil, nil, err
 	}
 	if _, clock, two := strings.Cut(in.o.Time, "+"); two && at[in.o.Time] == 0 && at[clock] > 0 {
 		in.o.Kinds = maps.Clone(in.o.Kinds)
@@ -189,14 +215,25 @@ func (in *input) wanted(names []string, line int) (want []int, note string, err 
 	for _, name := range slices.Concat(in.o.Drop, slices.Sorted(maps.Keys(in.o.Kinds)),
 		slices.Sorted(maps.Keys(in.o.Layouts))) {
 		if _, is := at[name]; !is {
-			return nil, "", &Error{Problem: fmt.Sprintf("there is no column %s; %s", quote(name), list(names))}
+			return nil, nil, &Error{Problem: fmt.Sprintf("there is no column %s; %s", quote(name), list(names))}
 		}
 	}
 	want = slices.DeleteFunc(upTo(len(names)), func(i int) bool { return slices.Contains(in.o.Drop, names[i]) })
 	if len(want) == 0 {
-		return nil, "", &Error{Problem: "no column is left to read", Fix: "drop fewer columns"}
+		return nil, nil, &Error{Problem: "no column is left to read", Fix: "drop fewer columns"}
 	}
-	return want, note, nil
+	return names, want, nil
+}
+
+// table is the table that was read, without columns.
+func (in *input) table(format string, rows int, lines []int32) Data {
+	notes := in.notes
+	if n := len(in.parts); n > 1 {
+		format = fmt.Sprintf("%s, %d files", format, n)
+		notes = append([]string{fmt.Sprintf("%d files are read in the order of their names, from %s to %s", n, in.parts[0].name,
+			in.parts[n-1].name)}, shown(notes, "more notes on files")...)
+	}
+	return Data{file: in.name, format: format, rows: rows, parts: in.parts, lines: lines, notes: notes, location: in.o.Location}
 }
 
 // with is the table with other columns.

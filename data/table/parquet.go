@@ -18,21 +18,30 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 )
 
-// parquetReader reads a Parquet file, column by column in one goroutine: arrow-go panics on some damaged files, and a
+// parquetReader reads Parquet files, column by column in one goroutine: arrow-go panics on some damaged files, and a
 // panic of another goroutine cannot be recovered.
 type parquetReader struct {
 	*input
-	file *file.Reader
-	rows int
-	left int64 // bytes that pages may still expand to
+	files []*parquetFile
+	now   *part // that is read
+	rows  int
+}
+
+// parquetFile is one of them.
+type parquetFile struct {
+	*part
+	*file.Reader
+	leaves []*leaf
+	left   int64 // bytes that pages may still expand to
 }
 
 // mostPage limits the size of a page, and batchValues are decoded at once.
 const mostPage, batchValues = 1 << 30, 1 << 13
 
-// readParquet reads a Parquet file.
+// readParquet reads Parquet files.
 func (in *input) readParquet() (t *Data, err error) {
 	name := "" // of the column that is read
+	r := &parquetReader{input: in}
 	defer func() {
 		switch problem := recover().(type) {
 		case nil:
@@ -49,54 +58,71 @@ func (in *input) readParquet() (t *Data, err error) {
 			err = &Error{Column: name, Problem: "the Parquet file is damaged, truncated, or has what is not read: " +
 				strings.ToValidUTF8(what[:min(len(what), 160)], ""), Fix: "write it again", Err: err}
 		}
+		err = in.placed(err, r.now)
 	}()
-	properties := parquet.NewReaderProperties(nil)
-	properties.BufferedStreamEnabled = true // reads page by page
-	properties.MaxCompressedPageSize = min(in.size, mostPage)
-	properties.MaxUncompressedPageSize = min(in.limits.expanded(in.size), mostPage)
-	f, err := file.NewParquetReader(io.NewSectionReader(in.r, 0, in.size), file.WithReadProps(properties))
-	if err != nil {
-		return nil, err
-	}
-	// Texts, and integers that may be identifiers, are read twice.
-	r := &parquetReader{input: in, file: f, left: 2 * in.limits.expanded(in.size)}
-	zones := arrowZones(f)
-	// A nested column is one, whatever it consists of.
-	var leaves []*leaf
-	for i, s := 0, f.MetaData().Schema; i < s.NumColumns(); i++ {
-		root := s.ColumnRoot(i)
-		if i == 0 || root != s.ColumnRoot(i-1) {
-			l := &leaf{Column: s.Column(i), name: strings.Trim(root.Name(), blanks), at: i, location: in.o.Location}
-			if l.interpret(root); l.instant {
-				l.zone = zones[root.Name()]
-			}
-			leaves = append(leaves, l)
+	for _, r.now = range in.parts {
+		if err := r.open(r.now); err != nil {
+			return nil, err
 		}
 	}
-	names := collect(leaves, func(l *leaf) string { return l.name })
-	want, note, err := in.wanted(names, 0)
-	if err != nil {
-		return nil, err
-	} else if note != "" {
-		in.notes = append(in.notes, note)
-	}
-	leaves = collect(want, func(i int) *leaf {
-		leaves[i].name = names[i]
-		return leaves[i]
-	})
-	if err := r.check(leaves); err != nil {
+	if err := in.checkRows(int64(r.rows), len(r.files[0].leaves)); err != nil {
 		return nil, err
 	}
 	var columns []*column
-	for _, l := range leaves {
+	for k, l := range r.files[0].leaves {
 		name = l.name
+		for _, f := range r.files {
+			l.all, l.why = append(l.all, f.leaves[k]), cmp.Or(l.why, f.leaves[k].why)
+		}
 		c, err := r.column(l)
 		if err != nil {
 			return nil, err
 		}
 		columns = append(columns, c)
 	}
-	return Data{file: in.name, format: "Parquet", rows: r.rows, notes: in.notes, location: in.o.Location}.with(columns), nil
+	return in.table("Parquet", r.rows, nil).with(columns), nil
+}
+
+// open opens a file, and finds its columns that are read.
+func (r *parquetReader) open(p *part) error {
+	properties := parquet.NewReaderProperties(nil)
+	properties.BufferedStreamEnabled = true // reads page by page
+	properties.MaxCompressedPageSize = min(p.size, mostPage)
+	properties.MaxUncompressedPageSize = min(r.limits.expanded(p.size), mostPage)
+	open, err := file.NewParquetReader(io.NewSectionReader(p.r, 0, p.size), file.WithReadProps(properties))
+	if err != nil {
+		return err
+	}
+	// Texts, and integers that may be identifiers, are read twice.
+	f := &parquetFile{part: p, Reader: open, left: 2 * r.limits.expanded(p.size)}
+	zones := arrowZones(open)
+	// A nested column is one, whatever it consists of.
+	var leaves []*leaf
+	for i, s := 0, f.MetaData().Schema; i < s.NumColumns(); i++ {
+		root := s.ColumnRoot(i)
+		if i == 0 || root != s.ColumnRoot(i-1) {
+			l := &leaf{Column: s.Column(i), name: strings.Trim(root.Name(), blanks), at: i, location: r.o.Location}
+			if l.interpret(root); l.instant {
+				l.zone = zones[root.Name()]
+			}
+			leaves = append(leaves, l)
+		}
+	}
+	names, want, err := r.wanted(p, collect(leaves, func(l *leaf) string { return l.name }), 0)
+	if err != nil {
+		return err
+	}
+	for _, folder := range p.folders {
+		text := func(buf []byte, p *page, _ int) []byte { return append(buf, p.of.value...) }
+		leaves = append(leaves, &leaf{kind: Category, asText: true, text: text, value: folder[1]})
+	}
+	f.leaves = collect(want, func(i int) *leaf {
+		leaves[i].name = names[i]
+		return leaves[i]
+	})
+	p.first = r.rows
+	r.files = append(r.files, f)
+	return r.check(f)
 }
 
 // arrowZones are the zones of the columns of times. Parquet has none, so Arrow's libraries, and with them
@@ -127,37 +153,37 @@ func arrowZones(f *file.Reader) map[string]*time.Location {
 	return zones
 }
 
-// check compares the number of rows with the file's size and the limits, before memory is taken for them.
-func (r *parquetReader) check(leaves []*leaf) error {
-	rows, all := int64(0), r.file.MetaData()
-	for g := range r.file.NumRowGroups() {
+// check compares the number of rows with the file's size, before memory is taken for them.
+func (r *parquetReader) check(f *parquetFile) error {
+	rows, all := int64(0), f.MetaData()
+	for g := range f.NumRowGroups() {
 		group := all.RowGroup(g)
 		if rows += group.NumRows(); group.NumColumns() != all.NumColumns() {
 			return fmt.Errorf("row group %d has %s of %d", g, plural(group.NumColumns(), "column"), all.NumColumns())
 		}
-		for _, l := range leaves {
-			if c, err := group.ColumnChunk(l.at); err != nil {
+		for _, l := range f.leaves {
+			if l.Column == nil {
+				continue
+			} else if c, err := group.ColumnChunk(l.at); err != nil {
 				return err
 			} else if l.TypeLength() > 0 && slices.Contains(c.Encodings(), parquet.Encodings.DeltaByteArray) {
 				l.why = "bytes in encoding DELTA_BYTE_ARRAY" // which arrow-go lacks
 			}
 		}
 	}
-	if err := r.checkRows(rows, len(leaves)); err != nil {
-		return err
-	}
 	// What a few bytes of run lengths can stand for is bounded, too.
-	if need := rows * int64(len(leaves)) * 4; need > r.limits.expanded(r.size) {
+	if need := rows * int64(len(f.leaves)) * 4; rows > 1<<31 || need > r.limits.expanded(f.size) {
 		return &Error{Problem: fmt.Sprintf("the file states %d rows of %s, too many for its size", rows,
-			plural(len(leaves), "column")), Fix: "leave columns out if you trust it"}
+			plural(len(f.leaves), "column")), Fix: "leave columns out if you trust it"}
 	}
-	r.rows = int(rows)
+	r.rows += int(rows)
 	return nil
 }
 
 // page has some rows of a column, and the values of those that have one: in ints, floats or bytes, by the physical
 // type. It is valid until the next one is read.
 type page struct {
+	of      *leaf
 	levels  []int16 // 0: the row has no value; nil: all rows have one
 	present int     // number of values
 	ints    []int64 // also booleans, and INT96 in microseconds since 1970
@@ -168,18 +194,34 @@ type page struct {
 
 // each calls use for every row of a column. Its value is number k of the page; -1: it has none.
 func (r *parquetReader) each(l *leaf, use func(row int, p *page, k int) error) error {
-	var p page
+	for i, f := range r.files {
+		r.now = f.part
+		if err := f.each(l.all[i], use); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *parquetFile) each(l *leaf, use func(row int, p *page, k int) error) (err error) {
+	p, row := page{of: l}, f.first
+	if l.Column == nil { // a folder names it
+		k := map[bool]int{true: -1}[l.value == ""]
+		for i := 0; i < int(f.NumRows()) && err == nil; i++ {
+			err = use(row+i, &p, k)
+		}
+		return err
+	}
 	if l.MaxDefinitionLevel() > 0 {
 		p.levels = make([]int16, batchValues)
 	}
-	row := 0
-	for g := range r.file.NumRowGroups() {
-		read, err := r.file.RowGroup(g).GetColumnPageReader(l.at)
+	for g := range f.NumRowGroups() {
+		read, err := f.RowGroup(g).GetColumnPageReader(l.at)
 		if err != nil {
 			return err
 		}
-		chunk := file.NewColumnReader(l.Column, pageReader{read, r}, nil, r.file.BufferPool())
-		for end := row + int(r.file.RowGroup(g).NumRows()); row < end; {
+		chunk := file.NewColumnReader(l.Column, pageReader{read, f}, nil, f.BufferPool())
+		for end := row + int(f.RowGroup(g).NumRows()); row < end; {
 			n, err := p.read(chunk, min(end-row, batchValues))
 			if err != nil {
 				return err
@@ -250,7 +292,7 @@ func values[T, V any](p *page, n int, dst *[]V, read func(int64, []T, []int16, [
 // pageReader reads the pages of a column chunk, and checks what they state.
 type pageReader struct {
 	file.PageReader
-	of *parquetReader
+	of *parquetFile
 }
 
 // Next reads the next page that has values. It panics with what readParquet reports.

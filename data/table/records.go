@@ -29,16 +29,15 @@ type records struct {
 	cleaner     *cleaner
 	limit       *rowLimit
 	o           *Options
-	compression string
+	part        *part
 	encoding    string
-	windows     bool // it is Windows-1252
 	delim       byte
 	above       int      // lines before the text of csv
 	start       []byte   // the beginning of the text
 	names       []string // of the columns, when the header was read
 	want        []int    // those that are read
 	builders    []*builder
-	lines       []int32 // of each row
+	lines       []int32 // of each row, also of the parts before
 	of          int     // number of rows, if it is known
 	short, long tally   // rows with fields too few, or with empty ones too many
 	again       bool    // the last row is read again
@@ -48,28 +47,29 @@ type records struct {
 	raw         []byte // text of the last row, below lines that are none
 }
 
-// records opens the text of a CSV file: it decodes it, skips lines, and finds the delimiter.
-func (in *input) records(compression string, windows bool) (*records, error) {
-	s := &records{o: &in.o, compression: compression, windows: windows, delim: in.o.Delim}
+// records opens the text of a CSV file: it decodes it, skips lines, and finds the delimiter, or takes that of the part
+// before.
+func (in *input) records(p *part, before *records) (*records, error) {
+	s := &records{o: &in.o, part: p, delim: cmp.Or(in.o.Delim, before.delim), lines: before.lines, builders: before.builders}
 	if d, c := in.o.Delim, in.o.Comment; d == '"' || c == '"' || d != 0 && d == c {
 		return s, &Error{Problem: "the delimiter and the sign of comments must differ, and neither can be a quote"}
 	}
-	var file, decoded io.Reader = io.NewSectionReader(in.r, 0, in.size), nil
+	var file, decoded io.Reader = io.NewSectionReader(p.r, 0, p.size), nil
 	var err error
-	switch compression {
+	switch p.compression {
 	case "gzip":
 		file, err = gzip.NewReader(file)
 	case "zstd":
 		file, err = zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	}
 	if err != nil {
-		return s, fmt.Errorf("%s: %w", compression, err) // not io.EOF
+		return s, fmt.Errorf("%s: %w", p.compression, err) // not io.EOF
 	}
-	if most := in.limits.expanded(in.size); compression != "" {
+	if most := in.limits.expanded(p.size); p.compression != "" {
 		file = &rowLimit{r: file, left: int(most), err: &Error{Problem: fmt.Sprintf("the %s data expand to more than %d "+
-			"bytes, too much for the file's size", compression, most), Fix: "unpack the file if you trust it"}}
+			"bytes, too much for the file's size", p.compression, most), Fix: "unpack the file if you trust it"}}
 	}
-	decoded, s.encoding = decode(file, windows)
+	decoded, s.encoding = decode(file, p.windows)
 	s.cleaner = newCleaner(s.encoding != "", in.o.NoQuotes)
 	s.limit = &rowLimit{r: transform.NewReader(decoded, s.cleaner), limit: in.limits.Record, left: math.MaxInt, err: errLongRow}
 	s.text = bufio.NewReaderSize(s.limit, sample)
@@ -135,7 +135,7 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 			}
 			s.fields = append(s.fields, field)
 		}
-		if len(record) == 1 && len(s.fields[0]) == 0 && len(s.names) != 1 {
+		if len(record) == 1 && len(s.fields[0]) == 0 && len(s.names)-len(s.part.folders) != 1 {
 			continue // a line of spaces; in a table of one column it may also be a quoted empty text
 		}
 		line, _ := s.csv.FieldPos(0)
@@ -147,6 +147,9 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 // quoted says whether a field of the last row is in quotes, although not all are. It is not known, and so false, in a
 // row of several lines, or of very many bytes.
 func (s *records) quoted(field int) bool {
+	if field >= len(s.fields) { // a folder names it
+		return true
+	}
 	raw := bytes.TrimLeft(s.raw, "\n")
 	if end := bytes.IndexByte(raw, '\n'); end >= 0 && end != len(raw)-1 {
 		return false
@@ -166,7 +169,10 @@ func (s *records) quoted(field int) bool {
 // rows calls use for all rows that follow; it stops when there are more than most. Fields that a row lacks are empty,
 // and empty ones that it has too many are left out. Empty rows and notes at the end are none.
 func (s *records) rows(most int64, use func(s *records, line int, fields [][]byte) error) error {
-	n := len(s.names)
+	n, folders := len(s.names)-len(s.part.folders), [][]byte{}
+	for _, f := range s.part.folders {
+		folders = append(folders, []byte(f[1]))
+	}
 	var held []row // that may be none
 	for int64(len(s.lines)+len(held)) <= most && (s.of == 0 || len(s.lines) < s.of) {
 		fields, line, err := s.next()
@@ -190,13 +196,34 @@ func (s *records) rows(most int64, use func(s *records, line int, fields [][]byt
 		}
 		for _, r := range append(held, row{line, fields}) {
 			s.lines = append(s.lines, int32(r.line))
-			if err := use(s, r.line, r.fields); err != nil {
+			if err := use(s, r.line, append(r.fields, folders...)); err != nil {
 				return err
 			}
 		}
 		held = held[:0]
 	}
 	return nil
+}
+
+// noted are the notes on the file.
+func (s *records) noted() (notes []string) {
+	if s.part.windows {
+		notes = append(notes, "the file is not UTF-8; it was read as Windows-1252")
+	}
+	if c := s.cleaner; c.bad > 0 {
+		notes = append(notes, fmt.Sprintf("U+FFFD stands for %s that cannot be decoded, the first in line %d",
+			plural(c.bad, "byte"), c.badLine))
+	}
+	for _, odd := range []struct {
+		tally
+		how string
+	}{{s.short, "fewer fields than the header: the last ones are missing"},
+		{s.long, "more fields than the header: they are empty, and left out"}} {
+		if odd.n > 0 {
+			notes = append(notes, fmt.Sprintf("%s, the first in line %d, with %s", plural(odd.n, "row"), odd.first, odd.how))
+		}
+	}
+	return append(notes, s.notes...)
 }
 
 // tally counts rows.
@@ -247,7 +274,7 @@ func (s *records) delimiter() string {
 
 // fit completes a row that lacks fields, or leaves out empty ones that it has too many.
 func (s *records) fit(fields [][]byte, line int) ([][]byte, error) {
-	n := len(s.names)
+	n := len(s.names) - len(s.part.folders)
 	e := &Error{Row: len(s.lines) + 1, Line: line, Problem: fmt.Sprintf("%s, but the header has %d",
 		plural(len(fields), "field"), n), Fix: "quote fields that contain the delimiter " + s.delimiter()}
 	switch {

@@ -75,6 +75,7 @@ type Data struct {
 	file     string
 	format   string
 	rows     int
+	parts    []*part
 	lines    []int32 // CSV: line of each row
 	from     []int32 // row of the file of each row; nil: all rows
 	columns  []*column
@@ -192,7 +193,10 @@ func joined(separator string, parts ...string) string {
 func (t *Data) errorf(row int, column, fix, problem string, args ...any) *Error {
 	e := &Error{File: t.file, Column: column, Problem: fmt.Sprintf(problem, args...), Fix: fix}
 	if row >= 0 {
-		e.Row = t.Row(row) + 1
+		var p *part
+		if p, e.Row = place(t.parts, t.Row(row)+1); len(t.parts) > 1 {
+			e.File = p.name
+		}
 		if t.lines != nil {
 			e.Line = int(t.lines[t.Row(row)])
 		}

@@ -2,11 +2,14 @@ package tables
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"tvps/data/artifact"
 	"tvps/data/table"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
@@ -15,7 +18,7 @@ import (
 
 // Source says which table is meant, and which of its columns are time and label.
 type Source struct {
-	File  string // CSV (also .gz, .zst) or Parquet
+	File  string // CSV (also .gz, .zst) or Parquet: a file, a folder of files, or a pattern as part-*.csv
 	Time  string // column of the time; empty: the order of the rows, which Bin then cuts into blocks
 	Label string // column of the outcome; empty: none
 	// LabelKind says whether the label is a class or a number; empty: found.
@@ -62,6 +65,23 @@ func (s Source) check() error {
 		}
 	}
 	return nil
+}
+
+// SHA256 identifies the content of the table's files. That of several depends on their names, too.
+func (s Source) SHA256() (string, error) {
+	files, err := table.Files(s.File)
+	if err == nil && len(files) == 1 && files[0] == s.File {
+		return artifact.SHA256(s.File)
+	}
+	all := sha256.New()
+	for _, name := range files {
+		hash, err := artifact.SHA256(name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(all, "%s %q\n", hash, name)
+	}
+	return hex.EncodeToString(all.Sum(nil)), err
 }
 
 // Open reads the table. Its errors are *table.Error where the user can mend the file or the request.

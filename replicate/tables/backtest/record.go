@@ -84,7 +84,7 @@ func LastVerdict(results string, s tables.Source) string {
 	if err != nil || len(paths) == 0 {
 		return ""
 	}
-	hash, err := artifact.SHA256(s.File)
+	hash, err := s.SHA256()
 	if err != nil {
 		return ""
 	}

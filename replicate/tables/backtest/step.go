@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"tvps/data/artifact"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
@@ -14,7 +13,7 @@ import (
 
 // job is the run of all weightings, with the predictions that need no model.
 func (p *Job) job(h Host, model trainer) (runs.Job, error) {
-	hash, err := artifact.SHA256(p.File)
+	hash, err := p.SHA256()
 	if err != nil {
 		return runs.Job{}, err
 	}
