@@ -31,16 +31,18 @@ func (e Estimate) Decimals(usual int) int {
 	return decimals
 }
 
-// Bounds are the ends of the interval, to three decimals or more.
-func (e Estimate) Bounds() string {
-	decimals := e.Decimals(3)
+// Bounds are the ends of the interval, to the usual number of decimals or more.
+func (e Estimate) Bounds(usual int) string {
+	decimals := e.Decimals(usual)
 	return fmt.Sprintf("[%s, %s]", Signed(decimals, e.Low), Signed(decimals, e.High))
 }
 
-// Text is the mean with its interval, to three decimals or more.
-func (e Estimate) Text() string { return Signed(e.Decimals(3), e.Mean) + " " + e.Bounds() }
+// Text is the mean with its interval, to the usual number of decimals or more.
+func (e Estimate) Text(usual int) string {
+	return Signed(e.Decimals(usual), e.Mean) + " " + e.Bounds(usual)
+}
 
-// String is Text with the number of seeds.
+// String is Text to three decimals, with the number of seeds.
 func (e Estimate) String() string {
 	switch {
 	case e.Exact:
@@ -50,7 +52,7 @@ func (e Estimate) String() string {
 	case e.N == 1:
 		return Signed(3, e.Mean) + " (one seed, so no interval)"
 	}
-	return fmt.Sprintf("%s, n = %d", e.Text(), e.N)
+	return fmt.Sprintf("%s, n = %d", e.Text(3), e.N)
 }
 
 // Signed formats a number with its sign to so many decimals, never as minus zero.

@@ -137,7 +137,7 @@ func (p Panel) trueWeights(rows []figures.Row) []string {
 			found = "This weighting by tasks hurts here."
 		}
 		out = append(out, fmt.Sprintf("Weights by the true similarity of tasks, over the last quarter, %s minus %s: %s. %s",
-			label(name), label(base), gain.Text(), found))
+			label(name), label(base), gain.Text(3), found))
 	}
 	return out
 }
@@ -178,7 +178,7 @@ func (c Collected) spans() []string {
 		var gains []string
 		for _, base := range c.Series[:len(c.Series)-1] {
 			if gain, ok := c.gain(within, paper.Part{Series: last, Base: base}, c.Level()); ok {
-				gains = append(gains, label(base)+" "+gain.Text())
+				gains = append(gains, label(base)+" "+gain.Text(3))
 			}
 		}
 		if len(gains) > 0 {

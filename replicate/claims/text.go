@@ -175,7 +175,7 @@ func (p JudgedPart) steps() string {
 	case p.OverSeeds == nil:
 		return ", every step"
 	}
-	text := fmt.Sprintf(", every %s step (measured steps alone: %s", experiment.Ordinal(p.Stride), p.OverSeeds.Bounds())
+	text := fmt.Sprintf(", every %s step (measured steps alone: %s", experiment.Ordinal(p.Stride), p.OverSeeds.Bounds(3))
 	if alone := verdictOf(p.Part, *p.OverSeeds); alone != p.Verdict && p.Verdict.kind() != NotJudged {
 		text += ", " + string(alone) + ": further steps may decide it"
 	}

@@ -256,7 +256,7 @@ func TestJudgedFiles(t *testing.T) {
 	m, err := claims.NewEffect(rows, paper.Part{Panel: "a", Series: "ours", Base: "everything"}, "accuracy", true)
 	demand.NoError(t, err)
 	demand.Words(t, strings.Join(phases.Figure.Panels[0].Notes, "\n"), fmt.Sprintf(
-		"Ours at t = 50 to 86 minus, at 97.5%%: Everything %s, ", m.Interval(.975).Text()))
+		"Ours at t = 50 to 86 minus, at 97.5%%: Everything %s, ", m.Interval(.975).Text(3)))
 }
 
 // TestGalleryVerdicts: the verdicts of the gallery, and of its robots at the medium scale, are those of their tables.

@@ -14,11 +14,6 @@ func relative(i statistics.Estimate) string {
 	return fmt.Sprintf("%+.2f%% [%+.2f, %+.2f]", 100*i.Mean, 100*i.Low, 100*i.High)
 }
 
-// decimals is an interval with two decimals.
-func decimals(i statistics.Estimate) string {
-	return fmt.Sprintf("%+.2f [%+.2f, %+.2f]", i.Mean, i.Low, i.High)
-}
-
 // row formats the cells of a row.
 func row(cells ...any) (out []string) {
 	for _, c := range cells {

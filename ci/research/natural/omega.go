@@ -118,7 +118,7 @@ func correlations(all []*Losses) string {
 		cells := row(p.name)
 		for i, rule := range omegas {
 			c := gainWith(p, rule, all, []float64{.99, .95}[min(i, 1)])
-			cells = append(cells, decimals(c))
+			cells = append(cells, c.Text(2))
 			if i == 0 && c.Low*c.High > 0 {
 				tells = append(tells, p.name)
 			}
@@ -152,6 +152,6 @@ func judgeG(all []*Losses) string {
 		verdict = "judges g"
 	}
 	return fmt.Sprintf("Held-out loss %s. Rank correlation of what g knows of time with the gain of %s: over tables %s (95%%); over "+
-		"the test blocks of a table, mean of %d tables, %s.\n", verdict, joint, decimals(over), len(within),
-		decimals(blocks))
+		"the test blocks of a table, mean of %d tables, %s.\n", verdict, joint, over.Text(2), len(within),
+		blocks.Text(2))
 }
