@@ -12,7 +12,7 @@ const grace = 2 * time.Second
 
 func main() {
 	usage.Main(usage.Root("research", "Benchmarks and studies of the authors", "command", naturalCommand(), studyCommand(),
-		readingsCommand(), boundCommand()), grace, noAdvice)
+		readingsCommand(), boundCommand(), mixtureCommand()), grace, noAdvice)
 }
 
 func noAdvice(error) string { return "" }

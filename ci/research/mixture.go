@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+
+	"tvps/ci/research/grid"
+	"tvps/data/statistics"
+	"tvps/figures"
+	"tvps/replicate/usage"
+
+	"github.com/spf13/cobra"
+)
+
+// mixtureMargin is that of mixture-declared.md in points of accuracy, mixtureSeeds its number of seeds.
+const mixtureMargin, mixtureSeeds = .3, 8
+
+// mixtureStreams are the declared ones, with the folders and tables of their figures.
+var mixtureStreams = []struct{ title, folder, table string }{
+	{"Gaussian", "gaussian", "fig01-a.csv"},
+	{"periodic Gaussian", "periodic", "fig01-a.csv"},
+	{"CIFAR-10a", "cifar10a", "fig01-b.csv"},
+	{"CIFAR-10b", "cifar10b", "fig01-c.csv"},
+	{"CIFAR-10c", "cifar10c", "fig06-a.csv"},
+}
+
+// mixtureDifferences are the declared ones. The first two are judged: with 99.5% each, all ten err in at most 5%.
+var mixtureDifferences = [][2]string{{"exact-mixture", "exact"}, {"mixture", "ours"}, {"mixture", "standard"},
+	{"mixture", "everything"}}
+
+func mixtureCommand() *cobra.Command {
+	tables := filepath.Join("figures", "gallery", "archive", "mixture")
+	cmd := &cobra.Command{
+		Use:   "mixture",
+		Short: "Judge weights by the mixture of all times against weights by the time of each sample",
+		Args:  usage.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cells := [][]string{{"stream"}}
+			for _, d := range mixtureDifferences {
+				cells[0] = append(cells[0], fmt.Sprintf("`%s` minus `%s`", d[0], d[1]))
+			}
+			for _, s := range mixtureStreams {
+				results, err := mixtureResults(filepath.Join(tables, s.folder), s.table)
+				if err != nil {
+					return fmt.Errorf("%s: %w", filepath.Join(tables, s.folder), err)
+				}
+				cells = append(cells, append([]string{s.title}, results...))
+			}
+			_, err := fmt.Fprint(cmd.OutOrStdout(), grid.Markdown(cells))
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&tables, "tables", tables, "folder with a drawn figure for each stream")
+	return cmd
+}
+
+// mixtureResults has a cell for each difference on a stream, in points of accuracy.
+func mixtureResults(dir, table string) (cells []string, err error) {
+	folder, err := figures.OpenFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	text, err := folder.Read(table)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := figures.ReadCSV(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range mixtureDifferences {
+		points, err := figures.Relative(rows, rows[0].Panel, "accuracy", d[0], d[1])
+		if err != nil {
+			return nil, err
+		}
+		means := make([]float64, mixtureSeeds)
+		for _, p := range points {
+			if p.N != mixtureSeeds {
+				return nil, fmt.Errorf("%s minus %s has %d seeds of %d at step %g", d[0], d[1], p.N, mixtureSeeds, p.X)
+			}
+			for seed, v := range p.Seeds {
+				means[seed] += 100 * v.Value / float64(len(points))
+			}
+		}
+		interval := statistics.OverSeeds(means)
+		if i < 2 {
+			cells = append(cells, interval(.995).Text(2)+", "+mixtureVerdict(interval(.995)))
+		} else {
+			cells = append(cells, interval(.95).Text(2))
+		}
+	}
+	return cells, nil
+}
+
+// mixtureVerdict is better or worse if the interval excludes 0, and no difference if it lies within the margin.
+func mixtureVerdict(e statistics.Estimate) string {
+	switch {
+	case e.Low > 0:
+		return "better"
+	case e.High < 0:
+		return "worse"
+	case -mixtureMargin <= e.Low && e.High <= mixtureMargin:
+		return "no difference"
+	}
+	return "undecided"
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/figures"
+)
+
+// writeStream writes a stream's table: of every second seed the learners of the mixture are above the others by
+// mean + apart points of accuracy, of the others by mean - apart; of two steps, one is above these by 2 points.
+func writeStream(t *testing.T, folder, table string, seeds int, mean, apart float64) {
+	stem, panel := strings.TrimSuffix(table, ".csv"), table[6:7]
+	var rows []figures.Row
+	for _, series := range []string{"everything", "standard", "exact", "ours", "exact-mixture", "mixture"} {
+		for seed := range seeds {
+			for step := range 2 {
+				points := 50 + 3*float64(seed)
+				if strings.HasSuffix(series, "mixture") {
+					points += mean + apart*float64(1-2*(seed%2)) + 2*float64(1-2*step)
+				}
+				rows = append(rows, figures.Row{Panel: panel, Series: series, Seed: int64(seed), T: step + 1, Metric: "accuracy",
+					Value: points / 100})
+			}
+		}
+	}
+	demand.NoError(t, figures.WriteTable(stem, rows, map[string]string{}, folder))
+}
+
+// TestMixture: intervals are mean ± q apart / √7 with q = 4.0293 at 99.5% and 2.3646 at 95%, Student's quantiles at 7
+// degrees of freedom in printed tables; verdicts are those declared.
+func TestMixture(t *testing.T) {
+	folder, want := t.TempDir(), [][]string{
+		{"Gaussian", "+1.00 [+0.24, +1.76], better", "+1.00 [+0.55, +1.45]"},
+		{"periodic Gaussian", "-1.00 [-1.76, -0.24], worse", "-1.00 [-1.45, -0.55]"},
+		{"CIFAR-10a", "+0.05 [-0.10, +0.20], no difference", "+0.05 [-0.04, +0.14]"},
+		{"CIFAR-10b", "+0.05 [-0.25, +0.35], undecided", "+0.05 [-0.13, +0.23]"},
+		{"CIFAR-10c", "-0.10 [-0.18, -0.02], worse", "-0.10 [-0.14, -0.06]"}, // though within the margin
+	}
+	for i, made := range [][2]float64{{1, .5}, {-1, .5}, {.05, .1}, {.05, .2}, {-.1, .05}} {
+		s := mixtureStreams[i]
+		writeStream(t, filepath.Join(folder, s.folder), s.table, mixtureSeeds, made[0], made[1])
+	}
+	var out bytes.Buffer
+	cmd := mixtureCommand()
+	cmd.SetOut(&out)
+	cmd.SetArgs([]string{"--tables", folder})
+	demand.NoError(t, cmd.Execute())
+	lines := strings.Split(out.String(), "\n")
+	for i, w := range want {
+		if line := fmt.Sprintf("| %s | %s | %s | %s | %s |", w[0], w[1], w[1], w[2], w[2]); lines[2+i] != line {
+			t.Errorf("%s\nwant\n%s", lines[2+i], line)
+		}
+	}
+	s := mixtureStreams[0]
+	writeStream(t, filepath.Join(folder, s.folder), s.table, mixtureSeeds-1, 1, .5)
+	demand.Error(t, cmd.Execute(), s.folder, "7 seeds of 8")
+}
