@@ -462,7 +462,8 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestNewRows: a row of the fit is known again by its contents; a new T needs no new fit.
+// TestNewRows: a row of the fit is known again by its contents; a new T needs no new fit, unless it is before all rows.
+// Rows after all that were fitted are refused.
 func TestNewRows(t *testing.T) {
 	d := moving(1, 300, true)
 	o := fitOwn(t, d, tiny(), 0)
@@ -480,7 +481,11 @@ func TestNewRows(t *testing.T) {
 	if err != nil || len(logs[7]) != cfg.Ensemble {
 		t.Errorf("a fitted row has %d networks, not the %d of its fold, %v", len(logs[7]), cfg.Ensemble, err)
 	}
-	for _, T := range []float64{0, math.NaN(), slices.Max(d.Time) + 1} {
+	late := Table{Dim: 1, X: d.X[:1], Time: []float64{slices.Max(d.Time) + 1}}
+	if _, err := o.WeightsOf(t.Context(), late, slices.Max(d.Time), WeightOptions{Kind: Covariate}); err == nil {
+		t.Error("a row after all that were fitted was accepted")
+	}
+	for _, T := range []float64{0, math.NaN(), math.Inf(1), math.Inf(-1)} {
 		if _, err := o.Weights(context.Background(), T, WeightOptions{Kind: Joint}); err == nil {
 			t.Errorf("T = %v was accepted", T)
 		}

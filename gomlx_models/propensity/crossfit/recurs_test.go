@@ -3,6 +3,7 @@ package crossfit
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,53 @@ func TestRecurs(t *testing.T) {
 		if rank < c.rank || !strings.Contains(o.Covariate.View.Name, c.view) {
 			t.Errorf("%s: rank correlation %.3f by %s", c.name, rank, o.Covariate.View.Name)
 		}
+	}
+}
+
+// withView fits g that sees the time in one way.
+func withView(t *testing.T, d Table, v View) *Fitted {
+	cfg := tiny()
+	cfg.Like = &Findings{Covariate: &Diagnostics{View: v, Chosen: cfg.Candidates[0]}}
+	return fitOwn(t, d, cfg, 1)
+}
+
+// TestTrendEnds: after the last time a trend is that of the last time, so weights without a phase are the same.
+func TestTrendEnds(t *testing.T) {
+	d, _ := recurring(1, 40, 20, "day", func(t int) float64 { return float64(t) / 20 })
+	for _, v := range views([]float64{0, 10, 39}, len(d.Time), nil) {
+		o := withView(t, d, v)
+		last := weigh(t, o, 39, WeightOptions{Kind: Covariate})
+		if later := weigh(t, o, 52.5, WeightOptions{Kind: Covariate}); !slices.Equal(later.Weight, last.Weight) {
+			t.Errorf("%s: weights for a time after the end are not those of the last time", v.Name)
+		}
+		if earlier := weigh(t, o, 0, WeightOptions{Kind: Covariate}); slices.Equal(earlier.Weight, last.Weight) {
+			t.Errorf("%s: weights for the first time are those of the last", v.Name)
+		}
+	}
+}
+
+// TestPhase: after the last time the phase is that of T. By a phase alone weights are those of the same day a week
+// before; where g sees a trend as well, it is that of the last time.
+func TestPhase(t *testing.T) {
+	d, _ := recurring(1, 42, 20, "day", func(t int) float64 { return map[bool]float64{true: 2}[t%7 >= 5] })
+	week := cycles["day"][1]
+	phase := View{Name: week.Name, Cycle: &week}
+	o := withView(t, d, phase)
+	last := weigh(t, o, 41, WeightOptions{Kind: Covariate})
+	for T := 42.; T < 49; T++ {
+		later := weigh(t, o, T, WeightOptions{Kind: Covariate})
+		if same := weigh(t, o, T-7, WeightOptions{Kind: Covariate}); !slices.Equal(later.LogOmega, same.LogOmega) {
+			t.Errorf("the weights for day %v are not those for the same day a week before", T)
+		}
+		if T < 48 && slices.Equal(later.LogOmega, last.LogOmega) {
+			t.Errorf("the weights for day %v are those for the last day, %v", T, o.Last)
+		}
+	}
+	both := View{Name: "trend", Waves: 8}.with(phase, 42)
+	o = withView(t, d, both)
+	trend := 1 + 2*both.Waves
+	if got, want := both.code(44, o.unit), slices.Concat(both.code(41, o.unit)[:trend], both.code(37, o.unit)[trend:]); !slices.Equal(got, want) {
+		t.Errorf("the code of a trend and a phase after the last time is %v, want %v", got, want)
 	}
 }
 

@@ -142,7 +142,7 @@ func (v View) width() int {
 	return n
 }
 
-// code of a time. unit scales times to 0 to 1.
+// code of a time. unit scales times to 0 to 1. Later times have the trend of the last one, and their own phase.
 func (v View) code(t float64, unit func(t float64) float64) []float32 {
 	out := make([]float32, len(v.Times), v.width())
 	waves := func(phase float64, n int) {
@@ -159,7 +159,7 @@ func (v View) code(t float64, unit func(t float64) float64) []float32 {
 		out[at] = 1
 	}
 	if v.Waves > 0 {
-		u := unit(t)
+		u := min(unit(t), 1)
 		if v.Steps > 0 {
 			u = math.Round(u*float64(v.Steps)) / float64(v.Steps)
 		}

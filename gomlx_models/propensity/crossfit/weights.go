@@ -57,9 +57,10 @@ type Weights struct {
 //	weight_i = c min(omega(x_i, T, t_i)^Shrink, limit of Clip) 2^(-|T - t_i| / HalfLife),
 //
 // with c such that their mean is 1. A row's log omega comes from the networks that did not see
-// it. T lies between the first and the last time of the rows; it need not be one of them. Errors:
-// another T, a Kind that was not fitted, impossible options, a cancelled ctx, and a Fitted from
-// Load, which has no rows (use WeightsOf).
+// it. T need not be a time of the rows. After the last one g does not extrapolate: a trend stays as it
+// was then, while a phase that recurs, such as the day of the week, is that of T. Errors: a T before the
+// first time, or infinite, a Kind that was not fitted, impossible options, a cancelled ctx, and a Fitted
+// from Load, which has no rows (use WeightsOf).
 func (o *Fitted) Weights(ctx context.Context, T float64, options WeightOptions) (*Weights, error) {
 	if o.data.Time == nil {
 		return nil, errors.New("crossfit: a loaded g has no rows; use WeightsOf")
@@ -90,9 +91,8 @@ func (o *Fitted) weightsOf(ctx context.Context, d Table, T float64, options Weig
 	if err := options.check(); err != nil {
 		return nil, err
 	}
-	if !(T >= o.First && T <= o.Last) {
-		return nil, fmt.Errorf("crossfit: time %v is outside the fitted range %v to %v; fit with rows up to it",
-			T, o.First, o.Last)
+	if !(T >= o.First) || math.IsInf(T, 0) {
+		return nil, fmt.Errorf("crossfit: time %v is before the first fitted one, %v, or infinite; fit with earlier rows", T, o.First)
 	}
 	logs, err := o.members(ctx, d, T, options.Kind)
 	if err != nil {

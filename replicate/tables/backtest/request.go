@@ -122,12 +122,23 @@ func Prepare(q Request) (*Job, error) {
 			"entities, by models of their own", q.Group, p.folds)
 	}
 	p.unit = unit(s.Times.Values)
-	recurs := q.Rules == nil && (q.Kinds == nil || slices.Contains(q.Kinds, crossfit.Joint)) &&
-		len(crossfit.Cycles(s.Unit(), s.Times.Values[:blocks])) > 0
+	seasonal := p.seasonal(blocks)
 	p.rules = slices.DeleteFunc(q.rules(blocks, p.unit), func(r Rule) bool {
-		return !q.has(r) && !(recurs && r.Weightings[0].Season)
+		return !q.has(r) && !(seasonal && r.Weightings[0].Season)
 	})
 	return p, nil
+}
+
+// seasonal tells whether the rules of phases take part without being named, with a note: the calendar recurs in the
+// blocks, and g of Joint is there to see it.
+func (p *Job) seasonal(blocks int) bool {
+	cycles := crossfit.Cycles(p.Stream.Unit(), p.Stream.Times.Values[:blocks])
+	if len(cycles) == 0 || p.Rules != nil || p.Kinds != nil && !slices.Contains(p.Kinds, crossfit.Joint) {
+		return false
+	}
+	p.About.AddNote("the calendar recurs in the table (%s): rules that learn only from blocks of the test block's phase (%s) take part",
+		tables.Joined(tables.Collect(cycles, func(c crossfit.Cycle) string { return c.Name }), "and"), Season)
+	return true
 }
 
 // rules are all rules for a number of blocks that lie unit apart in time.

@@ -126,9 +126,9 @@ func TestAllRules(t *testing.T) {
 	}
 }
 
-// TestSeason: where the rule from x to y turns round at weekends, days of the same phase predict it, and the
-// rule takes part without being named.
-func TestSeason(t *testing.T) {
+// weekends is a table of 84 days, at whose weekends the rule from x to y turns round.
+func weekends(t *testing.T) Request {
+	t.Helper()
 	text, rng := strings.Builder{}, random.New(1, "weekends")
 	text.WriteString("date,x,y\n")
 	for day := range 84 {
@@ -139,9 +139,27 @@ func TestSeason(t *testing.T) {
 			fmt.Fprintf(&text, "%s,%.3f,%v\n", date.Format(time.DateOnly), x, (x+rng.NormFloat64()/2 > 0) != weekend)
 		}
 	}
-	r := run(t, t.TempDir(), Request{Model: "logistic", Last: 21, Kinds: []crossfit.Kind{crossfit.Joint},
+	return Request{Model: "logistic", Last: 21, Kinds: []crossfit.Kind{crossfit.Joint},
 		Request: tables.Request{Source: tables.Source{File: demand.CSV(t, text.String()), Time: "date", Label: "y"},
-			Fit: crossfit.ForTest(150)}})
+			Fit: crossfit.ForTest(150)}}
+}
+
+// TestRecurs: omega for the phase of a test block predicts it: the first day of a weekend is no weekday.
+func TestRecurs(t *testing.T) {
+	q := weekends(t)
+	q.Rules = []string{} // so phases help by omega alone
+	r := run(t, t.TempDir(), q)
+	joint, uniform := r.rule("joint").Scores[r.Metric], r.rule(Uniform).Scores[r.Metric]
+	t.Logf("the loss of omega is %.3f, that of equal weights %.3f", joint, uniform)
+	if joint > uniform-.1 {
+		t.Errorf("the loss of omega is %.3f, that of equal weights %.3f", joint, uniform)
+	}
+}
+
+// TestSeason: days of the test block's phase predict it, and the rule takes part without being named, with a note.
+func TestSeason(t *testing.T) {
+	r := run(t, t.TempDir(), weekends(t))
+	demand.Words(t, strings.Join(r.Notes, "\n"), "recurs in the table (day of the week)", Season)
 	season := r.rule(Season).Scores[r.Metric]
 	for _, other := range []string{Uniform, Last, Forgetting} {
 		if loss := r.rule(other).Scores[r.Metric]; !(season < loss-.05) {

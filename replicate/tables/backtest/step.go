@@ -111,8 +111,8 @@ func (p *Job) task(step, fold int) (*Task, error) {
 // heldOut is the name of the row of g's held-out loss.
 func heldOut(k crossfit.Kind) string { return metric("held-out loss of g", string(k)) }
 
-// omega fits g on the past, where a weighting needs it, and returns the weights of the rows of train for T by kind, and
-// rows of g's held-out losses.
+// omega fits g on the past, where a weighting needs it, and returns the weights of the rows of train by kind, for the
+// time of the test block, and rows of g's held-out losses.
 func (c *computation) omega(ctx context.Context, t *Task, fold int) (map[crossfit.Kind][]float64, []runs.Row, error) {
 	if len(c.fit.Kinds) == 0 {
 		return nil, nil, nil
@@ -123,7 +123,7 @@ func (c *computation) omega(ctx context.Context, t *Task, fold int) (map[crossfi
 	}
 	out := map[crossfit.Kind][]float64{}
 	for _, kind := range c.fit.Kinds {
-		w, err := g.WeightsOf(ctx, t.Data, t.stream.Times.Values[t.Known-1], crossfit.WeightOptions{Kind: kind})
+		w, err := g.WeightsOf(ctx, t.Data, t.stream.Times.Values[t.Step], crossfit.WeightOptions{Kind: kind})
 		if err != nil {
 			return nil, nil, err
 		}

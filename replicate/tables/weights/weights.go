@@ -174,6 +174,13 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 		return err
 	}
 	r.Notes = slices.Concat(r.Notes, r.Score.Notes, r.weights.Notes)
+	for _, g := range []*crossfit.Diagnostics{r.Covar, r.Joint} {
+		if g != nil && g.View.Cycle != nil {
+			r.AddNote("g sees the time by a phase (%s), and the weights are for that of %s: for another phase name by --at the last "+
+				"time that has it", g.View.Cycle.Name, tables.ShortName(r.At))
+			break
+		}
+	}
 	if logs := r.weights.LogOmega[:r.Rows]; r.Finding != nil && slices.Min(logs) == 0 && slices.Max(logs) == 0 {
 		r.Notes = append(r.Notes, r.Finding.Unseen(r.Kind)...)
 	}

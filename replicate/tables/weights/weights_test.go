@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tvps/ci/demand"
 	"tvps/data/random"
@@ -146,6 +148,34 @@ func TestUnseen(t *testing.T) {
 	q.File, q.Unseen = demand.CSV(t, strings.Join(marked, "\n")+"\n"), "new"
 	if _, err := Prepare(q); err == nil || !strings.Contains(err.Error(), "before or after all that are") {
 		t.Errorf("unseen in the first month alone: %v", err)
+	}
+}
+
+// TestPhase: the weights of a table with weekends are those for its last day, a Sunday, or for another one that --at
+// names, and a note says so.
+func TestPhase(t *testing.T) {
+	rng, text := random.New(1, "phase"), strings.Builder{}
+	text.WriteString("day,x\n")
+	for day := range 70 * 20 { // 2024-01-01 is a Monday
+		date := time.Date(2024, 1, 1+day/20, 0, 0, 0, 0, time.UTC)
+		fmt.Fprintf(&text, "%s,%.3f\n", date.Format(time.DateOnly), rng.NormFloat64()+2*float64(day/20%7/5))
+	}
+	q := Request{Request: tables.Request{Source: tables.Source{File: demand.CSV(t, text.String()), Time: "day"}, Fit: crossfit.ForTest(150)}}
+	for _, at := range []string{"", "2024-03-08"} { // a Friday
+		q.At = at
+		r := weigh(t, q)
+		demand.Words(t, r.String(), "by a phase (day of the week), and the weights are for that of "+cmp.Or(at, "2024-03-10"))
+		var weekdays, weekends []float64
+		for i, w := range r.weights.Weight {
+			if i/20%7 < 5 {
+				weekdays = append(weekdays, w)
+			} else {
+				weekends = append(weekends, w)
+			}
+		}
+		if more := stat.Mean(weekends, nil) > stat.Mean(weekdays, nil); more != (at == "") {
+			t.Errorf("for %q weekdays weigh %.2f, weekends %.2f", at, stat.Mean(weekdays, nil), stat.Mean(weekends, nil))
+		}
 	}
 }
 
