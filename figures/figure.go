@@ -226,10 +226,13 @@ func (s Series) validate(names int) error {
 func (s Series) text() string {
 	label := cmp.Or(s.Label, s.Name)
 	if s.Mean {
-		label += " (mean)"
+		label += ofMean
 	}
 	return label
 }
+
+// ofMean ends the name of a constant line.
+const ofMean = " (mean)"
 
 // mean is the mean of the points' means, the height of a constant line.
 func (s Series) mean() float64 {

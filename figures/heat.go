@@ -128,7 +128,7 @@ func (m HeatMap) chart(fig Figure) chart {
 	x := axis(m.XNames)
 	x["name"], x["nameLocation"], x["nameGap"] = m.XLabel, "center", 30
 	y := axis(m.YNames)
-	y["name"], y["nameLocation"], y["nameGap"] = m.YLabel, "center", 62
+	y["name"], y["nameLocation"], y["nameGap"] = m.YLabel, "center", 84
 	return chart{Key: fig.Name + "-" + m.Key, Option: map[string]any{
 		"animation": false, "tooltip": map[string]any{"show": true, "trigger": "item"}, "dataZoom": []any{},
 		"legend": map[string]any{"show": false, "data": []string{}}, "grid": map[string]any{"bottom": "110px"},

@@ -168,15 +168,23 @@ type legendItem struct {
 	Paint       template.CSS
 }
 
-// legendOf lists what panels draw, each look once.
+// legendOf lists what panels draw, each look once. Of a series that some panels draw as a curve and others as its mean,
+// it says which do so.
 func legendOf(panels []Chart) []legendItem {
 	var out []legendItem
+	in := map[string][]string{} // panels by label
 	for _, p := range panels {
 		for _, e := range p.lines() {
+			in[e.label] = append(in[e.label], p.Key)
 			paint := template.CSS(fmt.Sprintf("var(%s, %s)", colorName(e.color), e.color))
 			if one := (legendItem{e.label, e.dash, paint}); !slices.Contains(out, one) {
 				out = append(out, one)
 			}
+		}
+	}
+	for i, item := range out {
+		if curve, mean := strings.CutSuffix(item.Label, ofMean); mean && len(in[curve]) > 0 {
+			out[i].Label = fmt.Sprintf("mean of %s (%s)", curve, panelList(in[item.Label]))
 		}
 	}
 	return out

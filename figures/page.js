@@ -75,8 +75,9 @@
       axis.axisTick = { lineStyle: { color: faint } };
       axis.splitLine = Object.assign(axis.splitLine || {}, { lineStyle: { color: rule } });
     });
-    option.yAxis.forEach(function (axis) { axis.nameGap = narrow ? 56 : 62; });
-    var left = narrow ? 74 : 84, right = narrow ? 22 : 30, edge = narrow ? 0 : left;
+    var names = option.yAxis[0].type === "category" ? 22 : 0; // of blocks are longer than numbers
+    option.yAxis.forEach(function (axis) { axis.nameGap = names + (narrow ? 56 : 62); });
+    var left = names + (narrow ? 74 : 84), right = narrow ? 22 : 30, edge = narrow ? 0 : left;
     var legend = option.legend;
     legend.textStyle = { color: ink };
     legend.inactiveColor = faint;

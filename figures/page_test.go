@@ -86,6 +86,26 @@ func samplePage(t *testing.T) (Figure, string) {
 	return fig, string(page)
 }
 
+// TestLegendOfMeans: a series that is a curve in one panel and its mean in another is in the legend once as each.
+func TestLegendOfMeans(t *testing.T) {
+	panels := sampleFigure(t).Panels
+	curve := panels[0]
+	curve.Key, curve.Series = "b", slices.Clone(curve.Series)
+	curve.Series[0].Mean = false
+	for _, c := range []struct {
+		panels []Chart
+		want   string
+	}{{panels, "Recent (mean)"}, {append(panels, curve), "mean of Recent (panel a)"}} {
+		var labels []string
+		for _, item := range legendOf(c.panels) {
+			labels = append(labels, item.Label)
+		}
+		if !slices.Contains(labels, c.want) || len(labels) != len(c.panels)+2 {
+			t.Errorf("the legend is %q and lacks %q", labels, c.want)
+		}
+	}
+}
+
 // body is what a page shows without its script, tags and entities.
 func body(page string) string {
 	page = regexp.MustCompile(`(?s)<head>.*</head>|<script>.*</script>`).ReplaceAllString(page, "")

@@ -35,6 +35,9 @@ func NewReference(name string, value float64) *Reference {
 	return &Reference{Value: value, Label: look.Label, Color: look.Color, Dash: look.Dash}
 }
 
+// Zero returns a line at 0 that differs from every series of [Series.Styled].
+func Zero(label string) *Reference { return &Reference{Label: label, Color: "#777777", Dash: "20 4"} }
+
 // darkPaper is the background of a page in dark mode, as in page.css.
 const darkPaper = "#15181c"
 

@@ -19,6 +19,9 @@ func TestDark(t *testing.T) {
 		}
 	}
 	for _, look := range others {
+		if look.Dash == Zero("").Dash {
+			t.Errorf("%s has the dashes of the line at 0", look.Color)
+		}
 		if c := contrast(Dark(look.Color), darkPaper); c < 3 {
 			t.Errorf("%s: contrast %.1f, want at least 3", look.Color, c)
 		}

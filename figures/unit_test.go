@@ -67,7 +67,7 @@ func TestBeside(t *testing.T) {
 	if !strings.Contains(string(page), row) {
 		t.Errorf("the page lacks %q", row)
 	}
-	if strings.Contains(string(without), "Beside the paper") {
+	if strings.Contains(string(without), "What the paper says") {
 		t.Error("a page without words of the paper has the table")
 	}
 }

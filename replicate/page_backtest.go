@@ -41,7 +41,7 @@ func (r backtestPage) panel() figures.Chart {
 	best := rules[0].Rule
 	p := figures.Chart{Key: "a", Title: "Mean " + r.Words() + " up to each test block, minus that of equal weights: lower is better",
 		XLabel: "test block", YLabel: r.Words() + " minus equal weights",
-		Reference: &figures.Reference{Value: 0, Label: "equal weights", Color: "#777777"},
+		Reference: figures.Zero("equal weights"),
 		Bands: "Lines: mean over all rows of the test blocks up to there; band: 95% interval of " + best + ", which has the lowest " +
 			"loss, by a bootstrap of runs of consecutive blocks. The table has the intervals of all rules over all blocks."}
 	p.XNames = tables.Collect(r.Blocks, func(b backtest.BlockResult) string { return tables.ShortName(b.Time) })

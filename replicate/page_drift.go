@@ -53,7 +53,7 @@ func (r driftPage) likeness() figures.Chart {
 // panel is the chart of the tests against one reference.
 func (r driftPage) panel(key, title, against string) figures.Chart {
 	p := figures.Chart{Key: key, Title: title, XLabel: "stretch, by its first time", YLabel: "MMD² (0: no difference)",
-		Reference: &figures.Reference{Value: 0, Label: "no difference", Color: "#777777"}}
+		Reference: figures.Zero("no difference")}
 	p.XNames = tables.Collect(r.Tests.Stretches, func(s drift.Stretch) string { return tables.ShortName(s.Name) })
 	for _, in := range []string{tables.InX, tables.InY, tables.InBoth} {
 		s := figures.Series{Name: in, Label: in}.Styled(driftLooks[in])

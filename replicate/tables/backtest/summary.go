@@ -57,15 +57,19 @@ func (r *Result) Span() string {
 // mostRules is the number of rules in the summary.
 const mostRules = 8
 
-// Shown are the rules of the summary, the lowest loss first, and how many others there are. It leaves out a rule that
+// Sorted are all rules, the lowest loss first.
+func (r *Result) Sorted() []RuleResult {
+	return slices.SortedStableFunc(slices.Values(r.Rules), r.byLoss)
+}
+
+// Shown are the rules of the summary, sorted so, and how many others there are. It leaves out a rule that
 // is the same as equal weights in all test blocks, and those with the highest loss.
 func (r *Result) Shown() (rules []RuleResult, others int) {
-	for _, rule := range r.Rules {
+	for _, rule := range r.Sorted() {
 		if rule.Rule == Uniform || rule.AgainstUniform != (Difference{}) {
 			rules = append(rules, rule)
 		}
 	}
-	slices.SortStableFunc(rules, r.byLoss)
 	for len(rules) > mostRules {
 		worst := len(rules) - 1
 		for slices.Contains([]string{Uniform, Forgetting, r.Verdict.Rule}, rules[worst].Rule) {
