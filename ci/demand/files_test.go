@@ -14,7 +14,7 @@ import (
 // method, a type, a constant or a variable.
 func TestFilesPointOneWay(t *testing.T) {
 	for _, folder := range []string{"replicate/tables", "replicate/tables/drift", "replicate/tables/backtest",
-		"replicate/tables/weights", "ci/research", "ci/research/natural", "ci/research/rules", "ci/research/collected"} {
+		"replicate/tables/weights", "ci/research", "ci/research/natural", "ci/research/rules"} {
 		needs := fileNeeds(t, filepath.Join(root, folder))
 		var reaches func(from, to string, seen map[string]bool) bool
 		reaches = func(from, to string, seen map[string]bool) bool {

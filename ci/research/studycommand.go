@@ -5,10 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
-	"tvps/ci/research/collected"
 	"tvps/ci/research/study"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/claims"
@@ -42,19 +40,15 @@ func (f *studyFlags) register(cmd *cobra.Command, name string) {
 	flags.StringVar(&f.open.Backend, "backend", "", backendHelp)
 }
 
-// studyTables are all tables of study.
-func studyTables() []study.Table { return slices.Concat(study.Tables(), collected.Tables()) }
-
 func studyCommand() *cobra.Command {
 	f := &studyFlags{}
 	cmd := &cobra.Command{
 		Use:   "study",
-		Short: "Compare other readings of the paper with the defaults, and learners on data that drift by themselves",
+		Short: "Compare other readings of the paper with the defaults",
 		Long: "Compare the alternatives to the interpretations (replicate/paper/INTERPRETATIONS.md) with the defaults:\n" +
 			"one table for each scenario, one row for each alternative, with the learners that it can change. Scenarios\n" +
-			"that begin with g- compare trainings of g by its loss on validation samples, without classifiers. Data sets\n" +
-			"that drift by themselves have one row; ci/research/README.md says how to get them. Stored runs are not\n" +
-			"computed again.",
+			"that begin with g- compare trainings of g by its loss on validation samples, without classifiers. Stored\n" +
+			"runs are not computed again.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.study(cmd.Context()) },
 	}
 	f.register(cmd, "study")
@@ -62,7 +56,7 @@ func studyCommand() *cobra.Command {
 	flags.StringVar(&f.scale, "scale", string(experiment.Small), "tiny, small or paper")
 	flags.StringVar(&f.seeds, "seeds", "", "seeds, as 0-2 or 0,4 (default: those of the table)")
 	flags.StringSliceVar(&f.options.Panels, "scenario", []string{"gaussian", "cifar10b"},
-		"scenarios: "+strings.Join(study.Keys(studyTables()), ", "))
+		"scenarios: "+strings.Join(study.Keys(study.Tables()), ", "))
 	flags.StringArrayVar(&f.options.Overrides, "set", nil,
 		"setting to override, as epochs=5, or gaussian.epochs=5 for one scenario; repeatable")
 	flags.StringSliceVar(&f.options.Rows, "row", nil,
@@ -115,7 +109,7 @@ func (f *studyFlags) study(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = study.Make(ctx, l, studyTables(), f.options)
+	_, _, err = study.Make(ctx, l, study.Tables(), f.options)
 	return err
 }
 
