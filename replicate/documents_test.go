@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/replicate/lab"
+	"tvps/ci/research/blocks"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -60,11 +60,11 @@ func TestDocumentedQueries(t *testing.T) {
 		s.succeed(t, "export", "--results", toyRuns(t, change, 0, 1, 2), "--out", filepath.Join(dir, file))
 	}
 	want := []string{"ours|20|0.5\n", "toy|ours|accuracy|0.1|0.0|0 of 12\n"}
-	blocks := regexp.MustCompile("(?ms)^```sql\n(.*?)^```").FindAllStringSubmatch(string(demand.Read(t, "FILES.md")), -1)
-	if len(blocks) != len(want) {
-		t.Fatalf("FILES.md has %d queries, want %d", len(blocks), len(want))
+	queries := regexp.MustCompile("(?ms)^```sql\n(.*?)^```").FindAllStringSubmatch(string(demand.Read(t, "FILES.md")), -1)
+	if len(queries) != len(want) {
+		t.Fatalf("FILES.md has %d queries, want %d", len(queries), len(want))
 	}
-	for i, block := range blocks {
+	for i, block := range queries {
 		cmd := exec.Command("sqlite3", "-bail", ":memory:")
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(block[1])
 		if out, err := cmd.CombinedOutput(); err != nil || string(out) != want[i] {
@@ -79,9 +79,9 @@ var update = flag.Bool("update", false, "rewrite the table of commands in README
 func TestReference(t *testing.T) {
 	want := reference()
 	if *update {
-		demand.NoError(t, lab.RewriteBlock("README.md", "commands", want))
+		demand.NoError(t, blocks.Rewrite("README.md", "commands", want))
 	}
-	if got, err := lab.Block(demand.Read(t, "README.md"), "commands"); err != nil {
+	if got, err := blocks.Of(demand.Read(t, "README.md"), "commands"); err != nil {
 		t.Error(err)
 	} else if got != want {
 		t.Error("README.md differs from the commands' definitions: `go test ./replicate -run Reference -update` rewrites it")

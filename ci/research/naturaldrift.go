@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"tvps/ci/research/blocks"
 	"tvps/ci/research/natural"
 	"tvps/ci/research/natural/charts"
 	"tvps/gomlx_models/backend"
@@ -84,12 +85,12 @@ func (f *naturalFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	blocks, err := natural.Report(f.folder, all, charts.Pictures{})
+	generated, err := natural.Report(f.folder, all, charts.Pictures{})
 	if err != nil {
 		return err
 	}
-	for _, b := range blocks {
-		if err := lab.RewriteBlock(filepath.Join(f.folder, b.Page), b.Name, b.Text); err != nil {
+	for _, b := range generated {
+		if err := blocks.Rewrite(filepath.Join(f.folder, b.Page), b.Name, b.Text); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/ci/research/blocks"
 	"tvps/ci/research/grid"
 	"tvps/data/statistics"
 	"tvps/figures"
@@ -47,9 +48,9 @@ func TestGeneratedTables(t *testing.T) {
 		{filepath.Join("..", "README.md"), "figures", figureTable(testCatalog.Figures)},
 	} {
 		if *update {
-			demand.NoError(t, RewriteBlock(c.file, c.block, c.want))
+			demand.NoError(t, blocks.Rewrite(c.file, c.block, c.want))
 		}
-		if got, err := Block(demand.Read(t, c.file), c.block); err != nil || got != c.want {
+		if got, err := blocks.Of(demand.Read(t, c.file), c.block); err != nil || got != c.want {
 			t.Errorf("%s, block %s: it differs (%v). `go test ./replicate/lab -run Generated -update` rewrites it; it must be\n%s",
 				c.file, c.block, err, c.want)
 		}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tvps/ci/research/blocks"
 	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/claims"
@@ -228,7 +229,7 @@ func Make(ctx context.Context, l *lab.Lab, tables []Table, o Options) (made []ta
 	var panels []claims.Panel
 	for i := range all {
 		if o.Update != "" { // its marks are missed before anything is computed
-			if err := lab.CheckBlock(o.Update, all[i].block()); err != nil {
+			if err := blocks.Check(o.Update, all[i].block()); err != nil {
 				return nil, report, fmt.Errorf("--update: %w", err)
 			}
 		}
@@ -265,7 +266,7 @@ func Make(ctx context.Context, l *lab.Lab, tables []Table, o Options) (made []ta
 		return made, report, err
 	}
 	for _, t := range made {
-		if err := lab.RewriteBlock(o.Update, t.block(), "\n"+t.markdown()+"\n"); err != nil {
+		if err := blocks.Rewrite(o.Update, t.block(), "\n"+t.markdown()+"\n"); err != nil {
 			return made, report, fmt.Errorf("--update: %w", err)
 		}
 	}

@@ -1,4 +1,4 @@
-package lab
+package blocks
 
 import (
 	"os"
@@ -9,17 +9,17 @@ import (
 	"tvps/ci/demand"
 )
 
-// TestRewriteBlock: the block is replaced, every other byte is kept. A file without both marks, once each and in
+// TestRewrite: the block is replaced, every other byte is kept. A file without both marks, once each and in
 // order, stays unchanged.
-func TestRewriteBlock(t *testing.T) {
+func TestRewrite(t *testing.T) {
 	const head = "# Title\r\n\r\ntext with `<!-- x:begin -->` in it\nand <!-- x:begin -->\n\n<!-- x:begin -->\n"
 	const tail = "<!-- x:end -->\n\n\ttabs, trailing blanks  \n<!-- y:begin -->\nno last line break: \xff"
 	path := filepath.Join(t.TempDir(), "README.md")
 	for _, old := range []string{"", "old\nof two lines\n", "new\n"} {
 		demand.Write(t, path, head+old+tail)
-		demand.NoError(t, RewriteBlock(path, "x", "new\n"))
+		demand.NoError(t, Rewrite(path, "x", "new\n"))
 		got := demand.Read(t, path)
-		if block, err := Block(got, "x"); string(got) != head+"new\n"+tail || block != "new\n" || err != nil {
+		if block, err := Of(got, "x"); string(got) != head+"new\n"+tail || block != "new\n" || err != nil {
 			t.Errorf("over %q: %q, block %q, %v", old, got, block, err)
 		}
 	}
@@ -30,8 +30,8 @@ func TestRewriteBlock(t *testing.T) {
 		"within a line": "see " + begin + "and " + end, "another block": "<!-- xx:begin -->\n<!-- xx:end -->\n",
 	} {
 		demand.Write(t, path, text)
-		demand.Error(t, CheckBlock(path, "x"), path, "<!-- x:begin -->", "<!-- x:end -->", "once each")
-		demand.Error(t, RewriteBlock(path, "x", "new\n"), path, "once each")
+		demand.Error(t, Check(path, "x"), path, "<!-- x:begin -->", "<!-- x:end -->", "once each")
+		demand.Error(t, Rewrite(path, "x", "new\n"), path, "once each")
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("%s: the file became %q, %v", name, got, err)
 		}

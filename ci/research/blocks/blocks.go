@@ -1,4 +1,10 @@
-package lab
+// Package blocks reads and rewrites generated parts of Markdown files. A block NAME stands between the lines
+//
+//	<!-- NAME:begin -->
+//	<!-- NAME:end -->
+//
+// once each in a file, with nothing else on these lines. All bytes outside of it stay unchanged.
+package blocks
 
 import (
 	"fmt"
@@ -9,22 +15,15 @@ import (
 	"tvps/data/artifact"
 )
 
-// A block NAME is a generated part of a Markdown file. It stands between the lines
-//
-//	<!-- NAME:begin -->
-//	<!-- NAME:end -->
-//
-// once each in a file, with nothing else on these lines. All bytes outside of it stay unchanged.
-
-// Block returns the block of that name in a text. Errors: the marks are missing, repeated or in the wrong order.
-func Block(text []byte, name string) (string, error) {
+// Of returns the block of that name in a text. Errors: the marks are missing, repeated or in the wrong order.
+func Of(text []byte, name string) (string, error) {
 	begin, end, err := findBlock(text, name)
 	return string(text[begin:end]), err
 }
 
-// RewriteBlock replaces the block in a file atomically. The new block must be empty or end with a line break. The file
+// Rewrite replaces the block in a file atomically. The new block must be empty or end with a line break. The file
 // keeps its permissions.
-func RewriteBlock(path, name, block string) error {
+func Rewrite(path, name, block string) error {
 	text, begin, end, err := readBlock(path, name)
 	if err != nil {
 		return err
@@ -35,8 +34,8 @@ func RewriteBlock(path, name, block string) error {
 	return nil
 }
 
-// CheckBlock returns an error if a file cannot be read or lacks the block.
-func CheckBlock(path, name string) error {
+// Check returns an error if a file cannot be read or lacks the block.
+func Check(path, name string) error {
 	_, _, _, err := readBlock(path, name)
 	return err
 }
