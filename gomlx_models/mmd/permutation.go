@@ -30,7 +30,7 @@ import (
 func (k *Kernel) PermutationTest(ctx context.Context, permutations int, seed int64) (float64, error) {
 	switch {
 	case permutations < 1:
-		return 0, fmt.Errorf("mmd: a test with %d permutations; it needs at least 1, or 999 for p-values down to .001",
+		return 0, fmt.Errorf("mmd: a test with %d permutations; it needs at least 1, or 999 for p-values down to 0.001",
 			permutations)
 	case k.N < 2 || k.M < 2:
 		return 0, fmt.Errorf("mmd: a test of %d against %d samples; it needs at least 2 of each", k.N, k.M)

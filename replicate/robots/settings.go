@@ -30,8 +30,8 @@ type Settings struct {
 	Hidden      int     `set:"hidden" of:"sac" doc:"units of each hidden layer of actor and critics (Table 1: 256)"`
 	Layers      int     `set:"layers" of:"sac" doc:"number of hidden layers of actor and critics (Table 1: 2)"`
 	Batch       int     `set:"batch" of:"sac" doc:"batch size of an update in transitions (Table 1: 256)"`
-	Gamma       float64 `set:"gamma" of:"sac" doc:"discount factor (Table 1: .99)"`
-	Tau         float64 `set:"tau" of:"sac" doc:"update rate of the target networks (Table 1: .005)"`
+	Gamma       float64 `set:"gamma" of:"sac" doc:"discount factor (Table 1: 0.99)"`
+	Tau         float64 `set:"tau" of:"sac" doc:"update rate of the target networks (Table 1: 0.005)"`
 	ActorRate   float64 `set:"actor-rate" of:"sac" doc:"learning rate of the actor (Table 1: 3e-4)"`
 	CriticRate  float64 `set:"critic-rate" of:"sac" doc:"learning rate of the critics (Table 1: 3e-4)"`
 	Alpha       float64 `set:"alpha" of:"sac" doc:"entropy coefficient, or its initial value if it is learned (I21)"`
