@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/ci/research/blocks"
 	"tvps/figures"
 )
 
@@ -59,4 +60,17 @@ func TestMixture(t *testing.T) {
 	s := mixtureStreams[0]
 	writeStream(t, filepath.Join(folder, s.folder), s.table, mixtureSeeds-1, 1, .5)
 	demand.Error(t, cmd.Execute(), s.folder, "7 seeds of 8")
+}
+
+// TestMixturePage: the page has the table of the runs beside it.
+func TestMixturePage(t *testing.T) {
+	page := filepath.Join("..", "..", "figures", "gallery", "archive", "mixture")
+	var out bytes.Buffer
+	cmd := mixtureCommand()
+	cmd.SetOut(&out)
+	cmd.SetArgs([]string{"--tables", page})
+	demand.NoError(t, cmd.Execute())
+	if block, err := blocks.Of(demand.Read(t, filepath.Join(page, "README.md")), "mixture"); err != nil || block != out.String() {
+		t.Errorf("README.md differs from what the command prints (%v): copy it into the page\n%s", err, &out)
+	}
 }
