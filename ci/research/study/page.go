@@ -23,7 +23,7 @@ type verdictLook struct {
 var verdictLooks = []verdictLook{
 	{claims.Holds, "+", "#0072b2", "#ffffff", "holds"},
 	{claims.Partly, "+/-", "#56b4e9", "#000000", "holds partly"},
-	{claims.NoDifference, "=", "#f0e442", "#000000", "no difference above the margin"},
+	{claims.NoDifference, "=", "#f0e442", "#000000", "no difference of more than the margin"},
 	{claims.DoesNotHold, "-", "#d55e00", "#ffffff", "does not hold"},
 	{claims.Undecided, "?", "#d9d9d9", "#000000", "undecided"},
 	{claims.NotRun, "", "#ffffff", "#000000", "not run"},
@@ -63,8 +63,8 @@ func (v verdictsByReading) markdown() string {
 	}
 	return fmt.Sprintf(readingsTitle+"\n\n"+
 		"The paper leaves points open ([interpretations](../../../../replicate/paper/INTERPRETATIONS.md)). Does it\n"+
-		"matter how they are read?\n\n**Of %s, %d hold under one reading and do not hold under another.** The verdict of\n"+
-		"%d changes in some way, perhaps to undecided, from the default to at least one other reading of the same seeds.\n\n"+
+		"matter how they are read?\n\n**Of %s, %d hold under one reading and do not hold under another.** With the\n"+
+		"same seeds, the verdict on %d of them is another than by default under at least one reading, if only undecided.\n\n"+
 		"![Verdicts by claim and reading](%s.svg)\n\n"+
 		"A row is a claim, a column a [reading](#the-readings). *Default* has the [gallery's](../../README.md)\n"+
 		"verdicts, *same seeds* those of the default with the seeds and steps of the readings. Left out are robots (three seeds\n"+

@@ -65,8 +65,8 @@ class Drift(_Answer):
     found: what drifts, of "x", "y" and "y given x".
     columns: a row for each column, with its share of log omega, the largest first: where. A pandas DataFrame if the
         frame was one, otherwise a dict of arrays.
-    when: a row for each block of time, of the same type: how like the present it is (1: alike), and whether a test
-        finds that its stretch of time differs from the present.
+    when: a row for each block of time, of the same type: how much it resembles the present (1: alike), and whether a
+        test finds that its stretch of time differs from the present.
     json: everything, as the program wrote it.
     """
 
@@ -84,8 +84,8 @@ class Drift(_Answer):
         self.when = table(self._rows)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot how like the present each block of time is; dark where a test finds a difference. Return matplotlib's
-        axes: ax, or new ones."""
+        """Plot how much each block of time resembles the present, dark where a test finds a difference. Return
+        matplotlib's axes: ax, or new ones."""
         return _plot.likeness(ax, self._rows)
 
 

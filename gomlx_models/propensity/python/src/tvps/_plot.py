@@ -57,7 +57,7 @@ def losses(ax, rules, metric):
 
 
 def likeness(ax, rows):
-    """Plot how like the present each block is, dark where it differs."""
+    """Plot how much each block resembles the present, dark where it differs."""
     ax = _axes(ax)
     colors = ["#1f4e79" if row["differs"] else "#a6c8e4" for row in rows]
     ax.bar(range(len(rows)), [row["alike"] for row in rows], width=1, color=colors)
