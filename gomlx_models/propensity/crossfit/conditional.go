@@ -46,7 +46,7 @@ func (t *tester) pairs(numbers [][]float64) []feature {
 				v[i] = numbers[j][i] * other[i]
 			}
 			centre(v)
-			out = append(out, moved(-1, v))
+			out = append(out, feature{-1, moved(sumsBelow(v))})
 		}
 	}
 	for i := range out {
@@ -62,15 +62,24 @@ func (t *tester) pairs(numbers [][]float64) []feature {
 // y is taken for a drift of y given x, unless the functions tell neither (Shah and Peters 2020).
 func (t *tester) rule(d Table, rows *sortedRows, numbers [][]float64) []feature {
 	base := basis(numbers, t.parts)
+	ofTimes := make([][]float64, len(base)) // sums of the functions at each time
+	for k, u := range base {
+		ofTimes[k] = make([]float64, len(t.share))
+		t.addTo(ofTimes[k], u)
+	}
 	var list []feature
 	add := func(e []float64, times []float64) {
-		list = append(list, feature{-1, func(from []int, out []float64) {
-			for i, at := range from {
-				if out[i] = e[at]; times != nil {
-					out[i] *= times[i]
+		list = append(list, feature{-1, func(s *shuffled, sums []float64) {
+			value := s.value
+			for i, at := range s.from {
+				if value[i] = e[at]; times != nil {
+					value[i] *= times[i]
 				}
 			}
-			base.residual(out)
+			t.addTo(sums, value)
+			for k, u := range base { // as residual of value would have them
+				floats.AddScaled(sums, -floats.Dot(u, value), ofTimes[k])
+			}
 		}})
 	}
 	for _, y := range t.outcomes(d, rows) {

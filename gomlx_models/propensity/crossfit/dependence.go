@@ -10,7 +10,7 @@ import (
 // score is a number for each row in time order, of mean 0, condensed to what tests need.
 type score struct {
 	column  int
-	fine    []float64   // means of contiguous parts of the rows, or all rows if they are fewer than mostParts
+	below   []float64   // sums over the parts before each part, see tester, of the means of the parts
 	stretch [][]float64 // a dozen of contiguous values, of mean 0; nil for a column that is a function of time
 	every   float64     // rows of the table for each value
 	ofTime  float64     // dependence of the means of times, in rows
@@ -75,11 +75,12 @@ func scoresOf(column int, value []float64, every int, r *recurrence) []score {
 
 // newScore condenses the values v, which have mean 0.
 func newScore(column int, v []float64, every int, r *recurrence) score {
-	s := score{column: column, every: float64(every), fine: partMeans(v, min(mostParts, len(v)))}
-	slow := slowWaves(s.fine)
+	fine := partMeans(v, min(mostParts, len(v)))
+	s := score{column: column, every: float64(every), below: sumsBelow(fine)}
+	slow := slowWaves(fine)
 	all, rest := 0., 0.
-	for i, x := range s.fine {
-		e := x - slow((float64(i)+.5)/float64(len(s.fine)))
+	for i, x := range fine {
+		e := x - slow((float64(i)+.5)/float64(len(fine)))
 		all, rest = all+x*x, rest+e*e
 	}
 	if rest < functionOfTime*all {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 )
@@ -214,28 +214,50 @@ func (t *tester) addView(name string, code *mat.Dense) {
 	t.views = append(t.views, testView{name: name, code: code})
 }
 
-// feature is a function of the rows that is tested, with its values when the parts from[i] come to the places i.
+// feature is a function of the rows that is tested.
 type feature struct {
-	column int // that it belongs to; -1: none
-	fill   func(from []int, out []float64)
+	column int                               // that it belongs to; -1: none
+	sum    func(s *shuffled, sums []float64) // adds its values to sums, by time
 }
+
+// shuffled is a shuffle of the parts.
+type shuffled struct {
+	from  []int     // part that comes to each place
+	runs  []run     // of all places
+	value []float64 // of features that do not move alone, by place
+}
+
+// run has neighbouring parts, from..to-1, which come to neighbouring places of one time.
+type run struct{ from, to, time int }
 
 // features are those of scores.
 func features(list []score) []feature {
 	var out []feature
 	for _, s := range list {
-		out = append(out, moved(s.column, s.fine))
+		out = append(out, feature{s.column, moved(s.below)})
 	}
 	return out
 }
 
-// moved is a feature whose values move with the parts.
-func moved(column int, value []float64) feature {
-	return feature{column, func(from []int, out []float64) {
-		for i, at := range from {
-			out[i] = value[at]
+// moved sums values that move with the parts. below: of sumsBelow; so a run costs a difference, however long it is.
+func moved(below []float64) func(s *shuffled, sums []float64) {
+	return func(s *shuffled, sums []float64) {
+		for _, r := range s.runs {
+			sums[r.time] += below[r.to] - below[r.from]
 		}
-	}}
+	}
+}
+
+// sumsBelow are the sums of the values before each, and of all.
+func sumsBelow(v []float64) []float64 {
+	return append([]float64{0}, floats.CumSum(make([]float64, len(v)), v)...)
+}
+
+// addTo adds values to the sums of their times. value: by place.
+func (t *tester) addTo(sums, value []float64) {
+	for i, x := range value {
+		sums[t.state[i]] += x
+	}
 }
 
 // test compares features with the views of the time. The statistic of a feature in a view is
@@ -303,33 +325,23 @@ func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnT
 
 // sizes are the statistics of shuffle p, none for 0.
 func (t *tester) sizes(list []feature, p int) []float64 {
-	from := Positions(t.parts)
-	if p > 0 {
-		from = t.shuffle(random.New(t.seed, "shuffle", p))
-	}
-	times, width := len(t.share), len(list)
-	sums, value := mat.NewDense(times, width, nil), make([]float64, t.parts)
-	raw := sums.RawMatrix().Data
+	s, sums := t.shuffle(p), mat.NewDense(len(list), len(t.share), nil)
 	for f, feature := range list {
-		feature.fill(from, value)
-		for i, x := range value {
-			raw[t.state[i]*width+f] += x
-		}
+		feature.sum(s, sums.RawRowView(f))
 	}
-	out := make([]float64, width*len(t.views))
+	out := make([]float64, len(list)*len(t.views))
 	for at, view := range t.views {
 		product := sums
 		if view.code != nil {
 			product = &mat.Dense{}
-			product.Mul(view.code.T(), sums)
+			product.Mul(sums, view.code)
 		}
-		n, _ := product.Dims()
-		for k := range n {
-			scale := 1.
-			if view.code == nil {
-				scale = 1 / (t.share[k] * float64(t.parts))
-			}
-			for f, x := range product.RawRowView(k) {
+		for f := range list {
+			for k, x := range product.RawRowView(f) {
+				scale := 1.
+				if view.code == nil {
+					scale = 1 / (t.share[k] * float64(t.parts))
+				}
 				out[f*len(t.views)+at] += scale * x * x
 			}
 		}
@@ -340,17 +352,27 @@ func (t *tester) sizes(list []feature, p int) []float64 {
 	return out
 }
 
-// shuffle puts the chunks of each entity in random order.
-func (t *tester) shuffle(rng *rand.Rand) []int {
-	out := make([]int, 0, t.parts)
+// shuffle puts the chunks of each entity in random order; for p = 0 they stay.
+func (t *tester) shuffle(p int) *shuffled {
+	s := &shuffled{value: make([]float64, t.parts)}
+	rng := random.New(t.seed, "shuffle", p)
 	for e, first := range t.entity[:len(t.entity)-1] {
-		for _, c := range rng.Perm(t.entity[e+1] - first) {
+		order := rng.Perm(t.entity[e+1] - first)
+		if p == 0 {
+			order = Positions(len(order))
+		}
+		for _, c := range order {
 			for i := t.begin[first+c]; i < t.begin[first+c+1]; i++ {
-				out = append(out, i)
+				time, last := t.state[len(s.from)], len(s.runs)-1
+				if s.from = append(s.from, i); last >= 0 && s.runs[last].to == i && s.runs[last].time == time {
+					s.runs[last].to++
+				} else {
+					s.runs = append(s.runs, run{i, i + 1, time})
+				}
 			}
 		}
 	}
-	return out
+	return s
 }
 
 // standardise divides each statistic, less its mean over the shuffles, by its standard deviation.

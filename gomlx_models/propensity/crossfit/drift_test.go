@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"tvps/ci/demand"
 	"tvps/data/random"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // independent draws n rows of dim values at 60 times; what: one that moves by so many standard deviations over the
@@ -78,6 +81,43 @@ func TestColumnNull(t *testing.T) {
 		if float64(below) > expected+3*math.Sqrt(expected*.95) {
 			t.Errorf("%+v: P <= .05 in %d of %d tables without drift", c, below, tables)
 		}
+	}
+}
+
+// TestSums: sums over runs of parts are those of all parts, and what functions of x tell of the time is taken from the
+// residuals of y: nothing is left where x is the time.
+func TestSums(t *testing.T) {
+	d := xDrift(1, 2000, true)
+	for i := range d.Time {
+		d.Group, d.Time[i] = append(d.Group, int32(i%3)), math.Floor(d.Time[i]/10)
+		d.X[2*i] = float32(d.Time[i])
+	}
+	rows := sortRows(d, Positions(2))
+	_, rows.x = shapeOf(d)
+	k := newTester(d, rows, nil, nil, 19, 1)
+	rule, most := k.rule(d, rows, k.numbers(d, rows)), 0.
+	for p := range 3 {
+		s := k.shuffle(p)
+		for _, x := range slices.Concat(k.x, k.y) {
+			got, want := make([]float64, 2), make([]float64, 2)
+			moved(x.below)(s, got)
+			for i, at := range s.from {
+				want[k.state[i]] += x.below[at+1] - x.below[at]
+			}
+			if !floats.EqualApprox(got, want, 1e-9) {
+				t.Errorf("shuffle %d: sums %v, want %v", p, got, want)
+			}
+			most = max(most, math.Abs(got[0]))
+		}
+		for _, f := range rule {
+			sums := make([]float64, 2)
+			if f.sum(s, sums); floats.Norm(sums, 1) > 1e-9 {
+				t.Errorf("shuffle %d: x is the time, but y given x differs by %v", p, sums)
+			}
+		}
+	}
+	if most < 1 || len(rule) < 4 {
+		t.Errorf("sums are at most %v, %d features of y given x", most, len(rule))
 	}
 }
 

@@ -235,8 +235,8 @@ func scaled(samples []float32, dim int) []float32 {
 	return out
 }
 
-// gram returns the Gaussian kernel of all rows of a pool, by subject; its width is 1, the root mean squared distance of
-// two rows.
+// gram returns the Gaussian kernel of rows a > b of a pool, by subject; its width is 1, the root mean squared distance
+// of two rows.
 func (k *kernels) gram(rows []int) (of []func(a, b int) float64) {
 	for _, s := range k.sides {
 		n := len(rows)
@@ -251,9 +251,13 @@ func (k *kernels) gram(rows []int) (of []func(a, b int) float64) {
 		}
 		product := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
 		blas32.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, product)
-		of = append(of, func(a, b int) float64 {
-			return math.Exp(-max(0, float64(square[a]+square[b]-2*product.Data[a*n+b])) / 2)
-		})
+		value := make([]float64, n*n)
+		for a := range n {
+			for b := range a {
+				value[a*n+b] = math.Exp(-max(0, float64(square[a]+square[b]-2*product.Data[a*n+b])) / 2)
+			}
+		}
+		of = append(of, func(a, b int) float64 { return value[a*n+b] })
 	}
 	if len(of) > 1 {
 		of = append(of, func(a, b int) float64 { return of[0](a, b) * of[1](a, b) })
