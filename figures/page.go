@@ -168,8 +168,8 @@ type legendItem struct {
 	Paint       template.CSS
 }
 
-// legendOf lists what panels draw, each look once. Of a series that some panels draw as a curve and others as its mean,
-// it says which do so.
+// legendOf lists what panels draw, each look once. It names the panels of a mean that others draw as a curve, and of
+// lines that look alike.
 func legendOf(panels []Chart) []legendItem {
 	var out []legendItem
 	in := map[string][]string{} // panels by label
@@ -185,6 +185,10 @@ func legendOf(panels []Chart) []legendItem {
 	for i, item := range out {
 		if curve, mean := strings.CutSuffix(item.Label, ofMean); mean && len(in[curve]) > 0 {
 			out[i].Label = fmt.Sprintf("mean of %s (%s)", curve, panelList(in[item.Label]))
+		} else if slices.ContainsFunc(out, func(o legendItem) bool {
+			return o.Label != item.Label && o.Dash == item.Dash && o.Paint == item.Paint
+		}) {
+			out[i].Label = fmt.Sprintf("%s: %s", panelList(in[item.Label]), item.Label)
 		}
 	}
 	return out

@@ -92,10 +92,14 @@ func TestLegendOfMeans(t *testing.T) {
 	curve := panels[0]
 	curve.Key, curve.Series = "b", slices.Clone(curve.Series)
 	curve.Series[0].Mean = false
+	twin := curve
+	twin.Key, twin.Series = "c", slices.Clone(curve.Series)
+	twin.Series[0].Label = "Other"
 	for _, c := range []struct {
 		panels []Chart
 		want   string
-	}{{panels, "Recent (mean)"}, {append(panels, curve), "mean of Recent (panel a)"}} {
+	}{{panels, "Recent (mean)"}, {append(panels, curve), "mean of Recent (panel a)"},
+		{append(panels, curve, twin), "panel c: Other"}} {
 		var labels []string
 		for _, item := range legendOf(c.panels) {
 			labels = append(labels, item.Label)
