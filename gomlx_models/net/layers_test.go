@@ -75,6 +75,22 @@ func TestConv(t *testing.T) {
 	}
 }
 
+// TestWinograd compares values and gradients with those of the native convolution.
+func TestWinograd(t *testing.T) {
+	const batch, in, out = 2, 3, 4
+	for _, size := range []int{2, 4, 6} {
+		x, w := draw(batch*size*size*in, "x"), draw(9*in*out, "w")
+		weights := draw(batch*size*size*out, "adjoint")
+		got := convWithGradients(t, x, w, weights, batch, size, in, out, 3, 1,
+			func(s *Scope, x *Node, out, _, _ int) *Node {
+				return TransposeAllAxes(WinogradConv(s, TransposeAllAxes(x, 1, 2, 0, 3), out), 2, 0, 1, 3)
+			})
+		for i, want := range convWithGradients(t, x, w, weights, batch, size, in, out, 3, 1, Conv) {
+			near(t, []string{"convolution", "gradient of x", "gradient of the kernel"}[i], got[i], want, 1e-4)
+		}
+	}
+}
+
 // convWithGradients returns a convolution and the gradients of its weighted sum with respect to
 // x and w.
 func convWithGradients(t *testing.T, x, w, weights []float32, batch, size, in, out, kernel, stride int,

@@ -176,8 +176,10 @@ func TestForward(t *testing.T) {
 			got, err := cut.Features(context.Background(), open(t, name), c, width, im, nil)
 			demand.NoError(t, err)
 			near(t, "features", got, features[cut], 1e-3)
-			near(t, "head", runHead(t, name, cut, c, features[cut], width), logits, 1e-3)
+			near(t, "head", runHead(t, name, cut, cut.Head, c, features[cut], width), logits, 1e-3)
 		}
+		near(t, "head with Winograd's convolutions",
+			runHead(t, name, LastBlock, WinogradHead, c, features[LastBlock], width), logits, 1e-3)
 		pixels := tensors.FromFlatDataAndDimensions(im.Pixels, im.Len(), 3, 32, 32)
 		got := apply(t, name, c.Params, c.Values, pixels, func(s *net.Scope, x *Node) *Node { return full(s, x, width) })
 		near(t, "whole network", got, logits, 1e-3)
@@ -185,7 +187,8 @@ func TestForward(t *testing.T) {
 }
 
 // runHead returns the head's logits for features.
-func runHead(t *testing.T, name string, cut Cut, c *net.Checkpoint, features []float32, width int) []float32 {
+func runHead(t *testing.T, name string, cut Cut, head func(s *net.Scope, x *Node, bn net.BatchNormMode) *Node,
+	c *net.Checkpoint, features []float32, width int) []float32 {
 	t.Helper()
 	params, err := cut.HeadParams(open(t, name), width)
 	demand.NoError(t, err)
@@ -194,7 +197,7 @@ func runHead(t *testing.T, name string, cut Cut, c *net.Checkpoint, features []f
 	n := len(features) / cut.Size(width)
 	x := tensors.FromFlatDataAndDimensions(features, n, cut.Side(), cut.Side(), cut.Channels(width))
 	return apply(t, name, params, values, x,
-		func(s *net.Scope, x *Node) *Node { return cut.Head(s, x, net.BatchStatistics) })
+		func(s *net.Scope, x *Node) *Node { return head(s, x, net.BatchStatistics) })
 }
 
 // apply evaluates fn on the named backend, without training.
