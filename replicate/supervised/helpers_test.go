@@ -27,7 +27,7 @@ func gaussianSettings() Settings {
 	return Settings{Scenario: "gaussian", Steps: 5, Turn: 50, N: 40, TestN: 60, Features: "auto", Data: "auto",
 		Target: -1, MMDPast: 20, MMDSamples: heldOut, Permutations: 10, Reading: "listing", Evaluate: "draw",
 		Network: "mlp", Hidden: 8, Width: 16, Checkpoint: "committed", Start: "pretrained", Block: "basic",
-		GJoin: "first", GStart: "scratch", GSchedule: "constant", BatchNorm: "batch",
+		GJoin: "first", GStart: "scratch", GSchedule: "constant", BatchNorm: "batch", Convolution: "direct",
 		Rate: 9e-3, Batch: 16, Epochs: 5, MaxUpdates: 30, FinetuneEpochs: 3,
 		Method: "method2", GNetwork: "mlp", GInput: "features", GHidden: 8, GLabel: true, GTime: "onehot", Frequencies: 2,
 		GRate: 3e-3, GUpdates: 20, GBatch: 32, Window: 1, Clip: "min1", Stride: 1, Stack: 1}

@@ -17,6 +17,9 @@ func network(s *net.Scope, cfg Settings, x *Node, classes int) *Node {
 		bn := map[string]net.BatchNormMode{"batch": net.BatchStatistics, "frozen": net.FrozenAverages}[cfg.BatchNorm]
 		cut := map[string]resnet.Cut{"basic": resnet.LastBlock, "stage": resnet.LastStage}[cfg.Block]
 		x = Reshape(x, x.Shape().Dim(0), cut.Side(), cut.Side(), -1)
+		if cfg.Convolution == winograd {
+			return resnet.WinogradHead(s, x, bn)
+		}
 		return cut.Head(s, x, bn)
 	case "mlp":
 		x = standardised(s, x)

@@ -61,7 +61,7 @@ var (
 		Turn: 50, Period: 0, Amplitude: 0,
 		Features: "auto", Data: "auto", Images: 0, Reading: "listing", Evaluate: "draw",
 		Network: "mlp", Hidden: 32, Width: 16, Checkpoint: "committed", Start: "pretrained", Block: "basic",
-		BatchNorm: "batch", Rate: 9e-4, Batch: 128, Epochs: 25, MaxUpdates: 1000,
+		BatchNorm: "batch", Convolution: "direct", Rate: 9e-4, Batch: 128, Epochs: 25, MaxUpdates: 1000,
 		FinetuneEpochs: 25,
 		Method:         propensity.Method2, GNetwork: propensity.MLP, GInput: "features", GHidden: 32,
 		GLabel: true, GJoin: propensity.JoinFirst, GStart: "scratch", GTime: propensity.TimeOneHot,

@@ -31,17 +31,18 @@ type Settings struct {
 	Reading   string  `set:"reading" of:"shift" doc:"label shift: listing (lambda = t/(T-1)) or equation (lambda = t/T, t from 1) (I9)"`
 	Evaluate  string  `set:"evaluate" of:"shift" doc:"label shift: weighted (per-class accuracy weighted by q_{t+1}) or draw (I11)"`
 
-	Network    string  `set:"network" of:"classifier" doc:"model: linear, mlp or head (the last block of ResNet-18 and its classifier) (I3, I10)"`
-	Hidden     int     `set:"hidden" of:"vector" doc:"width of the mlp's two hidden layers (I3)"`
-	Width      int     `set:"width" of:"head" doc:"channels of ResNet-18's first stage; 64 is the paper's (I10)"`
-	Checkpoint string  `set:"checkpoint" of:"head" doc:"pre-trained network: committed (split 0 for all seeds) or split (one per seed's split, from pretrain) (I10)"`
-	Start      string  `set:"start" of:"head" doc:"head's initial weights at every step: pretrained or reinit (random) (I5)"`
-	Block      string  `set:"block" of:"head" doc:"trained part of ResNet-18 below its classifier: basic (last basic block) or stage (last stage, two blocks) (I10)"`
-	BatchNorm  string  `set:"batch-norm" of:"head" doc:"batch normalisation: batch (statistics of the batch) or frozen (averages of pre-training) (I6)"`
-	Rate       float64 `set:"rate" of:"classifier" doc:"learning rate of Adam (9e-4, Table 2)"`
-	Batch      int     `set:"batch" of:"classifier" doc:"minibatch size (128, Table 2)"`
-	Epochs     int     `set:"epochs" of:"classifier" doc:"epochs over the training data of a step (CIFAR-10 20, CLEAR 25, Table 2; Gaussian I3)"`
-	MaxUpdates int     `set:"max-updates" of:"classifier" doc:"limit of minibatches per training, 0 for none (I3, I10)"`
+	Network     string  `set:"network" of:"classifier" doc:"model: linear, mlp or head (the last block of ResNet-18 and its classifier) (I3, I10)"`
+	Hidden      int     `set:"hidden" of:"vector" doc:"width of the mlp's two hidden layers (I3)"`
+	Width       int     `set:"width" of:"head" doc:"channels of ResNet-18's first stage; 64 is the paper's (I10)"`
+	Checkpoint  string  `set:"checkpoint" of:"head" doc:"pre-trained network: committed (split 0 for all seeds) or split (one per seed's split, from pretrain) (I10)"`
+	Start       string  `set:"start" of:"head" doc:"head's initial weights at every step: pretrained or reinit (random) (I5)"`
+	Block       string  `set:"block" of:"head" doc:"trained part of ResNet-18 below its classifier: basic (last basic block) or stage (last stage, two blocks) (I10)"`
+	BatchNorm   string  `set:"batch-norm" of:"head" doc:"batch normalisation: batch (statistics of the batch) or frozen (averages of pre-training) (I6)"`
+	Convolution string  `set:"convolution" of:"head" was:"direct" doc:"3x3 convolutions of the last block: direct, or winograd (Winograd's: 1.5 times as fast on a CPU, other last digits; needs block=basic) (I10)"`
+	Rate        float64 `set:"rate" of:"classifier" doc:"learning rate of Adam (9e-4, Table 2)"`
+	Batch       int     `set:"batch" of:"classifier" doc:"minibatch size (128, Table 2)"`
+	Epochs      int     `set:"epochs" of:"classifier" doc:"epochs over the training data of a step (CIFAR-10 20, CLEAR 25, Table 2; Gaussian I3)"`
+	MaxUpdates  int     `set:"max-updates" of:"classifier" doc:"limit of minibatches per training, 0 for none (I3, I10)"`
 
 	FinetuneEpochs int `set:"finetune-epochs" of:"finetune" doc:"epochs over the latest step's data in Fine-tune (I7)"`
 
@@ -82,29 +83,33 @@ func rules() experiment.Rules {
 
 // choices lists the values that a setting of text may take, but for the scenario.
 var choices = map[string][]string{
-	"features":   {"auto", "stand-in"},
-	"data":       {"auto", "sample"},
-	"reading":    {"listing", "equation"},
-	"evaluate":   {"weighted", "draw"},
-	"network":    {"linear", "mlp", "head"},
-	"checkpoint": {"committed", "split"},
-	"start":      {"pretrained", "reinit"},
-	"block":      {"basic", "stage"},
-	"batch-norm": {"batch", "frozen"},
-	"g-join":     propensity.Names(propensity.Joins()),
-	"g-start":    {"scratch", "previous"},
-	"method":     propensity.Names(propensity.TimeVaryingMethods()),
-	"g-network":  propensity.Names(propensity.Networks()),
-	"g-input":    {"features", "pixels"},
-	"g-time":     propensity.Names(propensity.Encodings()),
-	"g-schedule": propensity.Names(propensity.Schedules()),
-	"clip":       propensity.Names(propensity.Clips()),
+	"features":    {"auto", "stand-in"},
+	"data":        {"auto", "sample"},
+	"reading":     {"listing", "equation"},
+	"evaluate":    {"weighted", "draw"},
+	"network":     {"linear", "mlp", "head"},
+	"checkpoint":  {"committed", "split"},
+	"start":       {"pretrained", "reinit"},
+	"block":       {"basic", "stage"},
+	"batch-norm":  {"batch", "frozen"},
+	"convolution": {"direct", winograd},
+	"g-join":      propensity.Names(propensity.Joins()),
+	"g-start":     {"scratch", "previous"},
+	"method":      propensity.Names(propensity.TimeVaryingMethods()),
+	"g-network":   propensity.Names(propensity.Networks()),
+	"g-input":     {"features", "pixels"},
+	"g-time":      propensity.Names(propensity.Encodings()),
+	"g-schedule":  propensity.Names(propensity.Schedules()),
+	"clip":        propensity.Names(propensity.Clips()),
 
 	"mmd-samples": {heldOut, "fitted"},
 }
 
 // heldOut is the value of mmd-samples for images that g is not fitted on.
 const heldOut = "held-out"
+
+// winograd is the value of convolution for resnet.WinogradHead.
+const winograd = "winograd"
 
 // minimum is the least value of a number; every other one must be positive.
 var minimum = map[string]int{"test-n": 0, "images": 0, "g-epochs": 0, "max-updates": 0, "finetune-epochs": 0,
@@ -126,6 +131,8 @@ func (s Settings) Validate() error {
 	switch {
 	case s.GNetwork == "conv5" && s.GInput != "pixels":
 		return fmt.Errorf("setting g-network=conv5 needs g-input=pixels")
+	case s.Convolution == winograd && s.Block != "basic":
+		return fmt.Errorf("setting convolution=winograd needs block=basic: the first block of a stage has stride 2")
 	case s.Turn > streams.PaperGaussian().Flip:
 		return fmt.Errorf("setting turn=%d: the mean turns every %d steps, so it must be at most that",
 			s.Turn, streams.PaperGaussian().Flip)

@@ -61,6 +61,8 @@ func TestValidate(t *testing.T) {
 		{"no test draws", gaussianSettings(), func(s *Settings) { s.TestN = 0 }, "test-n=0"},
 		{"too many samples", gaussianSettings(), func(s *Settings) { s.Steps, s.N = 100_000, 1_000_000 },
 			"more than 100000000"},
+		{"Winograd's stride", imageSettings(), func(s *Settings) { s.Block, s.Convolution = "stage", winograd },
+			"block=basic"},
 		{"missing number", gaussianSettings(), func(s *Settings) { s.Epochs = 0 }, "epochs=0"},
 	} {
 		c.change(&c.base)
@@ -108,7 +110,8 @@ func TestIdentity(t *testing.T) {
 		"target": nil, "mmd-past": nil, "mmd-samples": nil, "permutations": nil, "features": nil, // of other measures and scenarios
 	}
 	ofGaussian := []string{"turn", "period", "amplitude", "hidden"}
-	ofImages := []string{"data", "images", "reading", "evaluate", "width", "checkpoint", "start", "block", "batch-norm"}
+	ofImages := []string{"data", "images", "reading", "evaluate", "width", "checkpoint", "start", "block", "batch-norm",
+		"convolution"}
 	if got := Learners(); !slices.Equal(got, slices.Sorted(slices.Values(names))) {
 		t.Fatalf("the learners are %v: name a new one here, and in changes for each setting that it reads", got)
 	}
