@@ -103,6 +103,7 @@ type Suite struct {
 	Model string // as --model; %s is the folder of trainer.py
 	Rules []string
 	Kinds []crossfit.Kind
+	Gap   string // as --gap
 }
 
 var (
@@ -114,11 +115,12 @@ var (
 
 // Suites lists the suites. The first one decides; the last one has the rules with omega.
 var Suites = []Suite{
-	{"lightgbm", "trees (LightGBM)", serve("lightgbm"), rival, none},
-	{"logistic", "logistic regression", "logistic", rival, none},
-	{"sklearn", "trees (scikit-learn)", serve("sklearn"), plain, none},
-	{"mlp", "neural network (MLP)", "mlp", plain, none},
-	{"lightgbm-omega", "trees (LightGBM), rules with omega", serve("lightgbm"), split, crossfit.Kinds()},
+	{"lightgbm", "trees (LightGBM)", serve("lightgbm"), rival, none, ""},
+	{"logistic", "logistic regression", "logistic", rival, none, ""},
+	{"sklearn", "trees (scikit-learn)", serve("sklearn"), plain, none, ""},
+	{"mlp", "neural network (MLP)", "mlp", plain, none, ""},
+	{"lightgbm-gap", "trees (LightGBM), labels a block late", serve("lightgbm"), append(plain, "bagged"), none, "1"},
+	{"lightgbm-omega", "trees (LightGBM), rules with omega", serve("lightgbm"), split, crossfit.Kinds(), ""},
 }
 
 // models are the suites that compare the same rules with several models; omega is the one with the rules with omega.
@@ -169,7 +171,7 @@ func (s Suite) Request(t Dataset, folder string) (q backtest.Request, err error)
 	}
 	q.Last = t.Last
 	q.Fit, q.Model, q.Kinds, q.Reuse = crossfit.DefaultConfig(), s.Model, s.Kinds, true
-	q.Rules, q.More = s.Rules, rules.Extend
+	q.Gap, q.Rules, q.More = s.Gap, s.Rules, rules.Extend
 	q.Fit.Permutations = 0 // no test for drift
 	if s.Model != backtest.Models[0] && s.Model != backtest.Models[1] {
 		q.Model = fmt.Sprintf(s.Model, folder)

@@ -148,7 +148,10 @@ func TestWords(t *testing.T) {
 		"and rider loses on half")
 	verdicts := ""
 	for _, s := range models {
-		rules, _ := of(s)
+		rules, k := of(s)
+		if k == 0 {
+			continue
+		}
 		verdicts += rules[backtest.Committee].verdict() + ", "
 	}
 	check(verdicts == "ahead, no difference, ahead, ahead, ", "the committee is ahead with all models but logistic regression")

@@ -95,6 +95,9 @@ func verdicts(all []*Losses) string {
 	rows := [][]string{row("model", "tables", "committee: won–lost", "verdict", "equal weights: won–lost")}
 	for _, s := range models {
 		found := Of(all, s.Name, drifting)
+		if len(found) == 0 {
+			continue
+		}
 		rule := byRule(Leaders(found))
 		committee := rule[backtest.Committee]
 		rows = append(rows, row(s.What, len(found), committee.counts(), committee.verdict(), rule[backtest.Uniform].counts()))
@@ -134,7 +137,9 @@ func regretsOf(all []*Losses) string {
 		for _, x := range Leaders(Of(all, s.Name, drifting)) {
 			c.rules, c.cells[x.Rule] = append(c.rules, x.Rule), percent(x.Regret)+" ("+x.counts()+")"
 		}
-		columns = append(columns, c)
+		if len(c.rules) > 0 {
+			columns = append(columns, c)
+		}
 	}
 	return byColumn(columns)
 }
