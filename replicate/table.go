@@ -64,7 +64,7 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.missing, "missing", nil,
 		"texts that mean a missing value, besides an empty one and NaN (default: NA, null and the like); inf keeps the default")
 	flags.StringVar(&f.delimiter, "delimiter", "", "delimiter of a CSV file; tab for a tab (default: found)")
-	flags.StringVar(&f.decimal, "decimal", ".", "decimal mark of a CSV file's numbers: . or ,")
+	flags.StringVar(&f.decimal, "decimal", "", "decimal mark of a CSV file's numbers: . or , (default: found)")
 	flags.StringVar(&f.quote, "quote", `"`, `quotes of a CSV file's fields: " or none, if quotes are part of the text`)
 	flags.StringVar(&f.comment, "comment", "", "first character of lines of a CSV file that are left out, such as #")
 	flags.IntVar(&f.skip, "skip", 0, "number of lines of a CSV file above its header (default 0: found)")
@@ -141,11 +141,10 @@ func (f *tableFlags) reading() (table.Options, error) {
 	case delimiter != "":
 		o.Delim = delimiter[0]
 	}
-	if f.decimal != "." && f.decimal != "," {
+	if !slices.Contains([]string{"", ".", ","}, f.decimal) {
 		return o, usage.Errorf("--decimal %q is neither . nor ,", f.decimal)
-	}
-	if f.decimal == "," {
-		o.Decimal = ','
+	} else if f.decimal != "" {
+		o.Decimal = f.decimal[0]
 	}
 	switch {
 	case f.quote != `"` && f.quote != "none":

@@ -222,6 +222,8 @@ func (b *builder) resolve(rows int) error {
 	case b.Kind != Number:
 	case b.rounded:
 		b.changed(roundedNote)
+	case b.twoWays != "" && !b.oneWay && b.in.found:
+		return &Error{Column: b.Name, Problem: quote(b.twoWays) + " has a decimal point or not", Fix: "give --decimal"}
 	case b.twoWays != "" && !b.oneWay:
 		other, _, _ := parseMarked([]byte(b.twoWays), b.otherMark())
 		b.notes = append(b.notes, fmt.Sprintf("%s (with --decimal %c it would be %s)", b.readAs(b.twoWays), b.otherMark(),

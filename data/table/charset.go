@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
@@ -33,19 +34,41 @@ func decode(file io.Reader, windows bool) (text io.Reader, name string) {
 }
 
 // cleaner is a transformer that does what encoding/csv does not: lines end in \n alone, bytes that are not UTF-8 become
-// U+FFFD and are counted, and a NUL byte is an error. Without quotes, a quote becomes a NUL byte, which no text has.
+// U+FFFD and are counted, and a NUL byte is an error. A quote that is text becomes a NUL byte, which no text has: each
+// without quotes, otherwise one in a field that does not begin with a quote.
 type cleaner struct {
 	transform.NopResetter
-	quote   byte // a quote if it is text, otherwise 0
-	known   bool // the encoding is certain: a byte order mark names it, or it is Windows-1252
+	quote   byte   // a quote if it may be text, otherwise 0
+	starts  string // what a field may begin after; empty: all quotes are text
+	before  byte   // what is before, apart from spaces
+	inside  bool   // quotes
+	texts   tally  // lines with quotes that are text, unless all are
+	known   bool   // the encoding is certain: a byte order mark names it, or it is Windows-1252
 	line    int
 	good    int // characters of several bytes
 	bad     int // bytes that were replaced
 	badLine int // line of the first
 }
 
-func newCleaner(known, noQuotes bool) *cleaner {
-	return &cleaner{known: known, line: 1, quote: map[bool]byte{true: '"'}[noQuotes]}
+func newCleaner(known, noQuotes bool, starts string) *cleaner {
+	c := &cleaner{known: known, line: 1, starts: starts, before: '\n'}
+	if noQuotes || starts != "" {
+		c.quote = '"'
+	}
+	return c
+}
+
+// isText says whether the next quote is text. Otherwise it is the beginning or the end of a field, or half of a quote
+// in one.
+func (c *cleaner) isText() bool {
+	if c.starts == "" {
+		return true
+	} else if !c.inside && c.before != '"' && strings.IndexByte(c.starts, c.before) < 0 {
+		c.texts = c.texts.add(c.line)
+		return true
+	}
+	c.inside = !c.inside
+	return false
 }
 
 // notUTF8 says that what was read so far is rather Windows-1252 than UTF-8 with some bad bytes.
@@ -64,6 +87,9 @@ func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 		for most := min(len(rest), len(room)); n < most && c.plain(rest[n]); n++ {
 		}
 		if n > 0 {
+			if run := bytes.TrimRight(rest[:n], " "); len(run) > 0 && c.quote != 0 {
+				c.before = run[len(run)-1]
+			}
 			nDst += copy(room, rest[:n])
 			nSrc += n
 			continue
@@ -85,7 +111,7 @@ func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 		case r == 0:
 			return nDst, nSrc, &Error{Line: c.line, Problem: "a NUL byte, which text does not have",
 				Fix: "give CSV or Parquet; UTF-16 needs a byte order mark"}
-		case r == '"' && c.quote != 0:
+		case r == '"' && c.quote != 0 && c.isText():
 			r = 0
 		case bytes.HasPrefix(rest, []byte("\r\n")):
 			r, size = '\n', 2
@@ -97,6 +123,7 @@ func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 		if r == '\n' {
 			c.line++
 		}
+		c.before = byte(r)
 		nDst += utf8.EncodeRune(room, r)
 		nSrc += size
 	}

@@ -29,7 +29,7 @@ func TestCleaner(t *testing.T) {
 		}
 		want = string([]rune(want))
 		for i, wrap := range []func(io.Reader) io.Reader{iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader} {
-			c := newCleaner(false, true)
+			c := newCleaner(false, true, "")
 			c.good = 1000 // that of a longer text
 			got, err := io.ReadAll(transform.NewReader(wrap(strings.NewReader(text.String())), c))
 			if err != nil || string(got) != want || c.bad != bad || c.line != 1+strings.Count(want, "\n") {

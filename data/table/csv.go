@@ -1,6 +1,9 @@
 package table
 
 import (
+	"cmp"
+	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,9 +21,25 @@ func (in *input) csv() (*Data, error) {
 	if err == nil {
 		err = in.checkRows(int64(len(s.lines)), len(s.builders))
 	}
+	comma, commas := "", 0 // a column of numbers with a decimal comma, and their number
 	for _, b := range s.builders {
 		if err == nil {
 			err = b.resolve(len(s.lines))
+		}
+		if err == nil && b.Kind == Number && b.commas > 0 {
+			comma, commas = cmp.Or(comma, b.Name), commas+b.commas
+		}
+	}
+	if in.o.Decimal == 0 && commas > 1 && s.delim != ',' && err == nil { // one may be a mistake
+		other := *in
+		other.found, other.o.Decimal, other.parts = true, ',', collect(in.parts, func(p *part) *part {
+			q := *p
+			return &q
+		})
+		other.begin()
+		if t, err := other.csv(); err == nil {
+			t.notes = append(t.notes, "numbers have a decimal comma, as those of column "+printable(comma)+"; --decimal . changes that")
+			return t, nil
 		}
 	}
 	if err == nil {
@@ -51,6 +70,10 @@ func (in *input) pass(earlier *records, use func(*records, int, [][]byte) error)
 		if !p.windows && (err == errNotUTF8 || err != nil && s.cleaner != nil && s.cleaner.notUTF8()) {
 			p.windows, again, err = true, true, nil
 			each = func(*records, int, [][]byte) error { return nil } // the others may not be UTF-8, either
+		} else if o := in.o; p.starts == "" && errors.Is(err, csv.ErrBareQuote) && s.delim != ' ' && o.Comment == 0 && o.Skip == 0 {
+			if p.starts, again, err = "\n,;\t|"+string(rune(s.delim)), true, nil; len(s.names) > 1 {
+				p.starts, p.delim = "\n"+string(rune(s.delim)), s.delim
+			}
 		} else if err != nil {
 			break
 		} else if earlier == nil {

@@ -60,6 +60,7 @@ type input struct {
 	parts   []*part
 	names   []string // of the columns of the first part
 	o       Options
+	found   bool // the decimal comma was, in the table
 	limits  *limits
 	missing []string
 	named   []string // those of the options, but for numbers that are not finite; nil: none, and missing are the default

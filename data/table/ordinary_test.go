@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,14 @@ func TestOrdinaryFiles(t *testing.T) {
 			`column a: "<5" among numbers, 1 of 5 values, are missing`},
 		{"a word among dates", "d,x\n2024-01-01,2\nopen,1\n2024-01-02,1\n2024-01-03,1\nopen,1\n", table.Options{},
 			"d [2024-01-01 - 2024-01-02 2024-01-03 -] x [2 1 1 1 1]", `"open" among times, 2 of 5 values, are missing`},
+		{"quotes inside fields", "a;b\"\n1;5'11\" tall\n2;\"x; \"\"y\"\"\"\n\"3\";\"p\nq\"\n4;{\"k\": \"v, w\"}\n", table.Options{},
+			"a [1 2 3 4] b\" [5'11\" tall x; \"y\" p\nq {\"k\": \"v, w\"}]", "3 rows, the first in line 1, with quotes inside a field"},
+		{"a quote inside a field above a semicolon's", "a\"\n1\n2\n", table.Options{}, "a\" [1 2]", "the first in line 1"},
+		{"comments between rows", "a,b\n1,2\n# made, today\n#3\n5,6\n", table.Options{Comment: '#'}, "a [1 5] b [2 6]", ""},
+		{"comments that are found", "a,b,c\n1,2,x\n# made today\n3,4,y\n", table.Options{}, "a [1 3] b [2 4] c [x y]",
+			"1 row, the first in line 3, with a # at the beginning and no other field: left out as comments"},
+		{"decimal comma", "a;b;c\n1,5;1.234,5;7\n2;2,25;-0,5\n", table.Options{}, "a [1.5 2] b [1234.5 2.25] c [7 -0.5]",
+			"numbers have a decimal comma, as those of column b; --decimal . changes that"},
 		{"NaN", "a,b\n1,2\n3,NaN\n5,6\n", table.Options{}, "a [1 3 5] b [2 - 6]", `values that are missing by their texts: b "NaN" 1`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -169,6 +178,33 @@ func TestDateAndTime(t *testing.T) {
 		if len(columns) != 2 || columns[0].Name != "day+hour" ||
 			columns[0].Values.([]time.Time)[1].Format(time.RFC3339) != test.want {
 			t.Errorf("%s: %v, want %s", test.clocks, columns, test.want)
+		}
+	}
+}
+
+// TestQuotesInside: whatever fields are quoted, also over lines, quotes in the others are text.
+func TestQuotesInside(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	pieces := []string{"a", `"`, `""`, ";", ", ", "\n", "é", " b"}
+	for range 200 {
+		text, want := "x;y\n", []string{}
+		for i := range 12 {
+			cell := "v" // not a space or a quote
+			for range rng.IntN(5) {
+				cell += pieces[rng.IntN(len(pieces))]
+			}
+			want = append(want, strings.Trim(cell, " "))
+			if strings.ContainsAny(cell, ";\n") || rng.IntN(3) == 0 {
+				cell = `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
+			}
+			text += cell + []string{";", "\n"}[i%2]
+		}
+		columns, err := read(t, text, table.Options{Kinds: map[string]table.Kind{"x": table.Category, "y": table.Category}}).Columns(nil, nil)
+		demand.NoError(t, err)
+		for i, cell := range want {
+			if got := columns[i%2].Values.([]string)[i/2]; got != cell {
+				t.Fatalf("field %d is %q, want %q, of\n%s", i, got, cell, text)
+			}
 		}
 	}
 }

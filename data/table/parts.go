@@ -20,8 +20,10 @@ type part struct {
 	size        int64
 	folders     [][2]string // columns that folders name, as year=2024: name and value
 	compression string
-	windows     bool // it is Windows-1252
-	first, end  int  // its rows in the table, once they are counted
+	windows     bool   // it is Windows-1252
+	starts      string // what a field may begin after, if a quote elsewhere is text
+	delim       byte   // 0: found
+	first, end  int    // its rows in the table, once they are counted
 }
 
 // Files lists the files of a table in sorted order: path itself, all in a folder and the folders in it, or all that

@@ -40,6 +40,8 @@ type records struct {
 	lines       []int32 // of each row, also of the parts before
 	of          int     // number of rows, if it is known
 	short, long tally   // rows with fields too few, or with empty ones too many
+	comments    tally   // lines with # and a text
+	hash        int     // first line of a row that begins with #
 	again       bool    // the last row is read again
 	last        int     // its line
 	fields      [][]byte
@@ -50,7 +52,7 @@ type records struct {
 // records opens the text of a CSV file: it decodes it, skips lines, and finds the delimiter, or takes that of the part
 // before.
 func (in *input) records(p *part, before *records) (*records, error) {
-	s := &records{o: &in.o, part: p, delim: cmp.Or(in.o.Delim, before.delim), lines: before.lines, builders: before.builders}
+	s := &records{o: &in.o, part: p, delim: cmp.Or(in.o.Delim, before.delim, p.delim), lines: before.lines, builders: before.builders}
 	if d, c := in.o.Delim, in.o.Comment; d == '"' || c == '"' || d != 0 && d == c {
 		return s, &Error{Problem: "the delimiter and the sign of comments must differ, and neither can be a quote"}
 	}
@@ -70,7 +72,7 @@ func (in *input) records(p *part, before *records) (*records, error) {
 			"bytes, too much for the file's size", p.compression, most), Fix: "unpack the file if you trust it"}}
 	}
 	decoded, s.encoding = decode(file, p.windows)
-	s.cleaner = newCleaner(s.encoding != "", in.o.NoQuotes)
+	s.cleaner = newCleaner(s.encoding != "", in.o.NoQuotes, p.starts)
 	s.limit = &rowLimit{r: transform.NewReader(decoded, s.cleaner), limit: in.limits.Record, left: math.MaxInt, err: errLongRow}
 	s.text = bufio.NewReaderSize(s.limit, sample)
 	skip := in.o.Skip
@@ -130,7 +132,7 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 			if n := len(field); n > 0 && (field[0] <= ' ' || field[n-1] <= ' ') {
 				field = bytes.Trim(field, blanks)
 			}
-			if s.o.NoQuotes && bytes.IndexByte(field, 0) >= 0 {
+			if s.cleaner.quote != 0 && bytes.IndexByte(field, 0) >= 0 {
 				field = bytes.ReplaceAll(field, []byte{0}, []byte{'"'})
 			}
 			s.fields = append(s.fields, field)
@@ -188,7 +190,15 @@ func (s *records) rows(most int64, use func(s *records, line int, fields [][]byt
 		if len(fields) != n {
 			if fields, err = s.fit(fields, line); err != nil {
 				return err
+			} else if fields == nil {
+				continue
 			}
+		} else if s.hash == 0 && s.isHash(fields[0]) {
+			s.hash = line
+		}
+		if s.hash > 0 && s.comments.n > 0 {
+			return &Error{Line: s.hash, Problem: fmt.Sprintf("the row begins with #, as line %d does, which has one text", s.comments.first),
+				Fix: "give --comment '#' if both are comments"}
 		}
 		if s.of == 0 && len(held) < 100 && s.isNote(fields) {
 			held = append(held, row{line, collect(fields, bytes.Clone)})
@@ -217,7 +227,8 @@ func (s *records) noted() (notes []string) {
 	for _, odd := range []struct {
 		tally
 		how string
-	}{{s.short, "fewer fields than the header: the last ones are missing"},
+	}{{s.cleaner.texts, "quotes inside a field, which are text"}, {s.comments, "a # at the beginning and no other field: left out as comments"},
+		{s.short, "fewer fields than the header: the last ones are missing"},
 		{s.long, "more fields than the header: they are empty, and left out"}} {
 		if odd.n > 0 {
 			notes = append(notes, fmt.Sprintf("%s, the first in line %d, with %s", plural(odd.n, "row"), odd.first, odd.how))
@@ -272,13 +283,21 @@ func (s *records) delimiter() string {
 	return cmp.Or(map[byte]string{'\t': "tab", ' ': "space"}[s.delim], string(rune(s.delim)))
 }
 
-// fit completes a row that lacks fields, or leaves out empty ones that it has too many.
+// isHash says whether a row may be a comment, by its first field.
+func (s *records) isHash(field []byte) bool {
+	return s.o.Comment == 0 && bytes.HasPrefix(field, []byte{'#'})
+}
+
+// fit completes a row that lacks fields, or leaves out empty ones that it has too many. It returns none for a comment.
 func (s *records) fit(fields [][]byte, line int) ([][]byte, error) {
 	n := len(s.names) - len(s.part.folders)
 	e := &Error{Row: len(s.lines) + 1, Line: line, Problem: fmt.Sprintf("%s, but the header has %d",
 		plural(len(fields), "field"), n), Fix: "quote fields that contain the delimiter " + s.delimiter()}
 	switch {
-	case s.o.Comment == 0 && len(fields[0]) > 0 && fields[0][0] == '#':
+	case s.isHash(fields[0]) && len(fields) == 1:
+		s.comments = s.comments.add(line)
+		return nil, nil
+	case s.isHash(fields[0]):
 		e.Fix = "give --comment '#' if lines with # are comments"
 		return nil, e
 	case len(fields) < n:

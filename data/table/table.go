@@ -36,7 +36,7 @@ type Options struct {
 	// Missing are the texts that mean a missing value, apart from the empty one and NaN; nil: defaultMissing, unless a
 	// category's other levels show that it is one. inf may be added: it replaces none of the others.
 	Missing []string
-	Decimal byte // decimal mark of a CSV file's numbers, '.' or ','; 0: '.'
+	Decimal byte // decimal mark of a CSV file's numbers, '.' or ','; 0: '.', or ',' if it is not the delimiter and all need it
 	Delim   byte // delimiter of a CSV file; 0: found
 	Skip    int  // lines of a CSV file above its header; 0: found
 	Comment byte // a line of a CSV file that begins with it is left out; 0: none
