@@ -85,6 +85,10 @@ func (t *tester) rule(d Table, rows *sortedRows, numbers [][]float64) []feature 
 	for _, y := range t.outcomes(d, rows) {
 		square := make([]float64, len(y))
 		base.residual(y)
+		for range sweeps {
+			t.centre(y)
+			base.residual(y)
+		}
 		floats.MulTo(square, y, y)
 		local, mean := slices.Clone(square), mean(square)
 		base.residual(local)
@@ -102,6 +106,16 @@ func (t *tester) rule(d Table, rows *sortedRows, numbers [][]float64) []feature 
 		}
 	}
 	return list
+}
+
+// sweeps take the levels of entities and the functions of x from y in turn, until neither has more to take.
+const sweeps = 20
+
+// centre takes from values, by part, the mean of each entity: its level does not drift, and shuffles do not move it.
+func (t *tester) centre(v []float64) {
+	for e, first := range t.entity[:len(t.entity)-1] {
+		centre(v[t.begin[first]:t.begin[t.entity[e+1]]])
+	}
 }
 
 // outcomes are the number, as its normal score, or whether a row has a class, of one row for each part.

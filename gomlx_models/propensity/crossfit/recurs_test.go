@@ -70,6 +70,35 @@ func withView(t *testing.T, d Table, v View) *Fitted {
 	return fitOwn(t, d, cfg, 1)
 }
 
+// TestLevels: entities with levels of their own are no drift of y given x.
+func TestLevels(t *testing.T) {
+	const tables = 60
+	called := 0
+	for seed := range int64(tables) {
+		rng := random.New(seed, "levels")
+		d := Table{Dim: 1}
+		level := make([]float64, 20)
+		for e := range level {
+			level[e] = 2 * rng.NormFloat64()
+		}
+		for i := range 60 * len(level) {
+			x, e := rng.NormFloat64(), i%len(level)
+			d.X, d.Time, d.Group = append(d.X, float32(x)), append(d.Time, float64(i/len(level))), append(d.Group, int32(e))
+			d.Target = append(d.Target, x+level[e]+.5*rng.NormFloat64())
+		}
+		rows := sortRows(d, Positions(1))
+		_, rows.x = shapeOf(d)
+		k := newTester(d, rows, nil, periods("", rows.times), 99, seed)
+		if k.test(t.Context(), k.rule(d, rows, k.numbers(d, rows)), 0).P <= .05 {
+			called++
+		}
+	}
+	t.Logf("P <= .05 in %d of %d", called, tables)
+	if called > 8 { // of 60 at probability .05 more come in 0.3% of cases
+		t.Errorf("P <= .05 in %d of %d tables without drift", called, tables)
+	}
+}
+
 // TestTrendEnds: after the last time a trend is that of the last time, so weights without a phase are the same.
 func TestTrendEnds(t *testing.T) {
 	d, _ := recurring(1, 40, 20, "day", func(t int) float64 { return float64(t) / 20 })
