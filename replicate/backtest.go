@@ -90,7 +90,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	if err := checkWorkers(f.workers); err != nil {
 		return err
 	}
-	p, err := backtest.Prepare(*q)
+	p, err := prepared(file, backtest.Prepare, *q)
 	if err != nil {
 		return mistake(err)
 	}

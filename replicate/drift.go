@@ -51,7 +51,7 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 			crossfit.MaxPermutations)
 	}
 	q.Fit.Permutations = f.permutations
-	p, err := drift.Prepare(q)
+	p, err := prepared(file, drift.Prepare, q)
 	if err != nil {
 		return mistake(err)
 	}

@@ -175,6 +175,21 @@ func (f *tableFlags) asked(cmd *cobra.Command, file string) (q tables.Request, e
 	return q, err
 }
 
+// prepared prepares the answer to a question about a table. It says so if that takes longer than a second.
+func prepared[Q, J any](file string, prepare func(Q) (J, error), q Q) (J, error) {
+	defer time.AfterFunc(time.Second, func() {
+		bytes := int64(0)
+		files, _ := table.Files(file) // without an error: it has been opened
+		for _, name := range files {
+			if info, err := os.Stat(name); err == nil {
+				bytes += info.Size()
+			}
+		}
+		fmt.Fprintf(os.Stderr, "reading %s, %.0f MB\n", file, float64(bytes)/1e6)
+	}).Stop()
+	return prepare(q)
+}
+
 // pageResult is the answer of a command that writes a page.
 type pageResult interface {
 	fmt.Stringer

@@ -128,7 +128,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	if err := f.resolve(cmd, file); err != nil {
 		return err
 	}
-	p, err := weights.Prepare(f.request)
+	p, err := prepared(file, weights.Prepare, f.request)
 	if err != nil {
 		return mistake(err)
 	}
