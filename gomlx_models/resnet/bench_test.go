@@ -94,7 +94,7 @@ func productOf(b *testing.B, engine compute.Backend) func() time.Duration {
 	b.Cleanup(product.Finalize)
 	return func() time.Duration {
 		begin := time.Now()
-		demand.NoError(b, product.MustExec(square)[0].FinalizeAll())
+		demand.NoError(b, product.MustCall(square)[0].FinalizeAll())
 		return time.Since(begin)
 	}
 }
