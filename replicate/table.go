@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -98,6 +99,9 @@ func oneTable(cmd *cobra.Command, args []string) error {
 
 // source is the table that the flags describe. All its errors are usage errors.
 func (f *tableFlags) source(file string) (tables.Source, error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(30) // columns live long: a third less memory for 2% more processor time
+	}
 	s := tables.Source{File: file, Time: f.time, Label: f.label, Group: f.group, LabelKind: table.LabelKind(f.labelKind)}
 	var err error
 	if s.Read, err = f.reading(); err != nil {
