@@ -80,7 +80,7 @@ func KeepForeign(file, why, flag string, marks ...string) error {
 	}
 	text, err := ends(file)
 	if err != nil || slices.ContainsFunc(marks, func(mark string) bool { return !strings.Contains(text, mark) }) {
-		return Errorf("%s %s, so it is kept: name another place with %s", file, why, flag)
+		return Errorf("%s %s, so it is kept: remove it first, or name another place with %s", file, why, flag)
 	}
 	return nil
 }
@@ -96,7 +96,8 @@ func KeepBesides(dir, flag string, names *regexp.Regexp, marks ...string) error 
 	entries, _ := os.ReadDir(dir) // a folder that is not there has no files
 	for _, entry := range entries {
 		if names.MatchString(entry.Name()) {
-			return Errorf("%s is there without a %s of this command, so it is kept: name another place with %s",
+			return Errorf("%s is there without a %s of this command, so it is kept: remove it first, or name another place "+
+				"with %s",
 				filepath.Join(dir, entry.Name()), marks[0], flag)
 		}
 	}
