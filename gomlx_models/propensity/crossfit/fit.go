@@ -284,7 +284,7 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 // row of the table.
 func (o *Fitted) rowsOf(d Table, at []int, x []float32, kind Kind) *data {
 	width := len(x) / len(d.Time)
-	out := &data{times: loop.Pick(d.Time, at)}
+	out := &data{times: loop.Pick(d.Time, at), table: make([]float32, 0, len(at)*(width+1))}
 	for _, row := range at {
 		out.table = append(out.table, x[row*width:(row+1)*width]...)
 		if kind == Joint && d.Target != nil {

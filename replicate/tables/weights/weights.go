@@ -115,7 +115,9 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 	r := &Result{About: p.About, At: times.Names[p.Present], First: times.Names[0], Times: p.Present + 1,
 		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names(), Options: p.Weights,
 		unit: p.Stream.TimeUnit(), row: tables.Collect(slices.Concat(p.Rows, p.Unseen), p.Stream.Table.Row)}
-	p.Stream = &tables.Stream{Source: p.Stream.Source, Times: times} // the encoded rows are enough: the table may be freed
+	// The encoded rows are enough: the table may be freed, which its times would keep.
+	times = &table.Times{Column: times.Column, Bin: times.Bin, Index: times.Index, Values: times.Values, Names: times.Names}
+	p.Stream = &tables.Stream{Source: p.Stream.Source, Times: times}
 	r.Kind = crossfit.Covariate
 	if p.data.HasY() {
 		r.Kind = crossfit.Conditional
