@@ -281,18 +281,23 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 }
 
 // rowsOf are rows of a table as g of that kind sees them; for Covariate without their outcomes. x: what g sees of x, by
-// row of the table.
+// row of the table. at: the rows; nil for all, which are not copied if g sees no number as outcome.
 func (o *Fitted) rowsOf(d Table, at []int, x []float32, kind Kind) *data {
+	if kind != Joint {
+		d.Label, d.Target = nil, nil
+	}
+	if at == nil && d.Target == nil {
+		return &data{table: x, label: d.Label, times: d.Time}
+	} else if at == nil {
+		at = Positions(len(d.Time))
+	}
 	width := len(x) / len(d.Time)
-	out := &data{times: loop.Pick(d.Time, at), table: make([]float32, 0, len(at)*(width+1))}
+	out := &data{times: loop.Pick(d.Time, at), label: loop.Pick(d.Label, at), table: make([]float32, 0, len(at)*(width+1))}
 	for _, row := range at {
 		out.table = append(out.table, x[row*width:(row+1)*width]...)
-		if kind == Joint && d.Target != nil {
+		if d.Target != nil {
 			out.table = append(out.table, float32(o.Shape.Target.Of(d.Target[row])))
 		}
-	}
-	if kind == Joint {
-		out.label = loop.Pick(d.Label, at)
 	}
 	return out
 }

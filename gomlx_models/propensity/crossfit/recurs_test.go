@@ -134,7 +134,8 @@ func TestPhase(t *testing.T) {
 	both := View{Name: "trend", Waves: 8}.with(phase, 42)
 	o = withView(t, d, both)
 	trend := 1 + 2*both.Waves
-	if got, want := both.code(44, o.unit), slices.Concat(both.code(41, o.unit)[:trend], both.code(37, o.unit)[trend:]); !slices.Equal(got, want) {
+	want := slices.Concat(both.code(41, o.unit)[:trend], both.code(37, o.unit)[trend:])
+	if got := both.code(44, o.unit); !slices.Equal(got, want) {
 		t.Errorf("the code of a trend and a phase after the last time is %v, want %v", got, want)
 	}
 }

@@ -203,12 +203,7 @@ func (o *Fitted) seenFolds(d Table) []int8 {
 func (o *Fitted) modelMembers(x []float32, seen []int8, d Table, T float64, kind Kind) [][]float64 {
 	m := o.models[kind]
 	ensemble, logs := len(m.values), make([][]float64, len(seen))
-	rows := &data{table: x, times: d.Time} // all rows; without a number as outcome they are those of x
-	if kind == Joint && d.Target != nil {
-		rows = o.rowsOf(d, Positions(len(seen)), x, kind)
-	} else if kind == Joint {
-		rows.label = d.Label
-	}
+	rows := o.rowsOf(d, nil, x, kind)
 	codes, state := o.states(m.view, append(slices.Clone(d.Time), T)...)
 	at := state[len(seen)]
 	pairs, of := make([][]pair, o.Config.Folds), make([][]int, o.Config.Folds) // by fold; of: the rows of the pairs
