@@ -96,9 +96,8 @@ func KeepBesides(dir, flag string, names *regexp.Regexp, marks ...string) error 
 	entries, _ := os.ReadDir(dir) // a folder that is not there has no files
 	for _, entry := range entries {
 		if names.MatchString(entry.Name()) {
-			return Errorf("%s is there without a %s of this command, so it is kept: remove it first, or name another place "+
-				"with %s",
-				filepath.Join(dir, entry.Name()), marks[0], flag)
+			return Errorf("%s is there without a %s of this command, so it is kept: remove it first, or name another "+
+				"place with %s", filepath.Join(dir, entry.Name()), marks[0], flag)
 		}
 	}
 	return nil
