@@ -27,7 +27,8 @@ piece() {
 
 # figure PANEL SEEDS NAME ARGUMENT... computes a panel of Figure 1 without a limit of minibatches.
 figure() {
-  piece fig1 --panel "$1" --seeds "$2" --set max-updates=0 --set convolution=winograd --results "$results" --out "$results/figures/$3" "${@:4}"
+  piece fig1 --panel "$1" --seeds "$2" --set max-updates=0 --set convolution=winograd \
+    --results "$results" --out "$results/figures/$3" "${@:4}"
 }
 
 table2=(--set g-network=conv5 --set g-input=pixels --set g-rate=1e-4 --set g-schedule=constant --set g-join=first)

@@ -62,7 +62,7 @@ func TestMixture(t *testing.T) {
 	demand.Error(t, cmd.Execute(), s.folder, "7 seeds of 8")
 }
 
-// TestMixturePage: the page has the table of the runs beside it.
+// TestMixturePage: the page has the table of the runs next to it.
 func TestMixturePage(t *testing.T) {
 	page := filepath.Join("..", "..", "figures", "gallery", "archive", "mixture")
 	var out bytes.Buffer

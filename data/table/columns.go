@@ -229,7 +229,8 @@ func (r *parquetReader) column(l *leaf) (c *column, err error) {
 		return r.ignored(l, ""), nil
 	case l.why != "":
 		return r.ignored(l, l.why), nil
-	case l.asText, slices.ContainsFunc(l.all, func(o *leaf) bool { return !l.alike(o) }), want != "" && want != l.kind, r.o.Layouts[l.name] != "" && l.kind != Time:
+	case l.asText, slices.ContainsFunc(l.all, func(o *leaf) bool { return !l.alike(o) }), want != "" && want != l.kind,
+		r.o.Layouts[l.name] != "" && l.kind != Time:
 		err = errInexact
 	default:
 		c, err = r.values(l)

@@ -227,7 +227,8 @@ func (s *records) noted() (notes []string) {
 	for _, odd := range []struct {
 		tally
 		how string
-	}{{s.cleaner.texts, "quotes inside a field, which are text"}, {s.comments, "a # at the beginning and no other field: left out as comments"},
+	}{{s.cleaner.texts, "quotes inside a field, which are text"},
+		{s.comments, "a # at the beginning and no other field: left out as comments"},
 		{s.short, "fewer fields than the header: the last ones are missing"},
 		{s.long, "more fields than the header: they are empty, and left out"}} {
 		if odd.n > 0 {
