@@ -3,6 +3,7 @@ package lab
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -208,6 +209,41 @@ func numbers(tally string) (sum int) {
 		sum += count
 	}
 	return sum
+}
+
+// TestOneLook: the claims that would have another verdict if all had been looked at once are those that STATISTICS.md
+// names.
+func TestOneLook(t *testing.T) {
+	t.Setenv("TVPS_DATA", "")
+	once := testCatalog
+	once.Figures = slices.Clone(once.Figures)
+	for i, f := range once.Figures {
+		once.Figures[i].Panels = slices.Clone(f.Panels)
+		for j, p := range f.Panels {
+			once.Figures[i].Panels[j].Judged = slices.Clone(p.Judged)
+			for k := range p.Judged {
+				once.Figures[i].Panels[j].Judged[k].Looks = 1
+			}
+		}
+	}
+	var others []string
+	for _, dir := range []string{gallery, medium} {
+		of := committed(t, dir)
+		v, err := fromTables(t, once, dir).Verify(t.Context(), Options{Scale: of.Scale, Judged: true})
+		demand.NoError(t, err)
+		for i, c := range v.Claims {
+			if was := of.Claims[i]; c.ID != was.ID {
+				t.Fatalf("%s is listed where %s was", c.ID, was.ID)
+			} else if c.Verdict != was.Verdict && c.Twin == "" {
+				others = append(others, fmt.Sprintf("%s: %s", c.ID, c.Verdict))
+			}
+		}
+	}
+	if want := []string{"fig2b-sooner-sac: no difference", "fig10-stable: no difference"}; !slices.Equal(others, want) {
+		t.Errorf("with 95%% throughout other verdicts are %q, want %q", others, want)
+	}
+	demand.Words(t, strings.Join(strings.Fields(string(demand.Read(t, filepath.Join("..", "STATISTICS.md")))), " "),
+		"two verdicts on robots would be others: `fig2b-sooner-sac` and `fig10-stable` would show no difference.")
 }
 
 // TestRowCommand: the options of the command in a claim's row, with the gallery's tables, give the row's numbers again,
