@@ -34,7 +34,8 @@ func Leaders(all []*Losses) (leaders []Leader) {
 		if slices.ContainsFunc(all, func(l *Losses) bool { return l.Of(rule) == nil }) {
 			continue
 		}
-		x := Leader{Rule: rule}
+		x := versus(all, rule, backtest.Forgetting)
+		x.Lowest = 0
 		var regrets []float64
 		for _, l := range all {
 			regrets = append(regrets, l.Regret(rule))
@@ -42,19 +43,31 @@ func Leaders(all []*Losses) (leaders []Leader) {
 			if l.best() == rule {
 				x.Lowest++
 			}
-			d := l.Against(rule, backtest.Forgetting)
-			if d.High < 0 {
-				x.Won++
-			}
-			if d.Low > 0 {
-				x.Lost++
-			}
 		}
 		x.Median = median(regrets)
 		leaders = append(leaders, x)
 	}
 	slices.SortStableFunc(leaders, func(a, b Leader) int { return cmp.Compare(a.Regret, b.Regret) })
 	return leaders
+}
+
+// versus counts the tables where a rule has a lower loss than another (Lowest), and where the interval of the
+// difference excludes 0.
+func versus(all []*Losses, rule, other string) Leader {
+	x := Leader{Rule: rule}
+	for _, l := range all {
+		d := l.Against(rule, other)
+		if d.Mean < 0 {
+			x.Lowest++
+		}
+		if d.High < 0 {
+			x.Won++
+		}
+		if d.Low > 0 {
+			x.Lost++
+		}
+	}
+	return x
 }
 
 // Of takes the losses of a suite on the tables that keep accepts.

@@ -107,13 +107,14 @@ type Suite struct {
 }
 
 var (
-	plain = []string{backtest.Last, backtest.Window, backtest.Committee}
-	rival = slices.Concat(plain, []string{"tournament", "rider", "bagged", "power-law"})
-	split = slices.Concat(plain, []string{"omega-age", "omega-x", "omega-y-given-x"})
-	none  = []crossfit.Kind{}
+	plain    = []string{backtest.Last, backtest.Window, backtest.Committee}
+	rival    = slices.Concat(plain, []string{"tournament", "rider", "bagged", "power-law"})
+	split    = slices.Concat(plain, []string{"omega-age", "omega-x", "omega-y-given-x"})
+	averages = []string{backtest.Committee, "bagged", "bagged-committee"}
+	none     = []crossfit.Kind{}
 )
 
-// Suites lists the suites. The first one decides; the last one has the rules with omega.
+// Suites lists the suites. The first one decides.
 var Suites = []Suite{
 	{"lightgbm", "trees (LightGBM)", serve("lightgbm"), rival, none, ""},
 	{"logistic", "logistic regression", "logistic", rival, none, ""},
@@ -121,12 +122,16 @@ var Suites = []Suite{
 	{"mlp", "neural network (MLP)", "mlp", plain, none, ""},
 	{"lightgbm-gap", "trees (LightGBM), labels a block late", serve("lightgbm"), append(plain, "bagged"), none, "1"},
 	{"lightgbm-omega", "trees (LightGBM), rules with omega", serve("lightgbm"), split, crossfit.Kinds(), ""},
+	{"averaging-60", "60 trees", serve("lightgbm"), averages, none, ""},
+	{"averaging-tuned", "tuned number of trees", serve("lightgbm-tuned"), averages, none, ""},
 }
 
-// models are the suites that compare the same rules with several models; omega is the one with the rules with omega.
+// models are the suites that compare the same rules with several models; omega is the one with the rules with omega;
+// averaging tells whether time scales or averaging help.
 var (
-	models = Suites[:len(Suites)-1]
-	omega  = Suites[len(Suites)-1]
+	models    = Suites[:5]
+	omega     = Suites[5]
+	averaging = Suites[6:]
 )
 
 // about says what rules do, for the leaderboards.

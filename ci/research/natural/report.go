@@ -25,7 +25,7 @@ type Pictures interface {
 
 // Report draws pictures and a page for each table to the folder, and returns the generated parts of the other pages.
 func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
-	for i, s := range Suites {
+	for i, s := range Suites[:len(models)+1] {
 		found := Of(all, s.Name, drifting)
 		leaders := Leaders(found)
 		if len(found) == 0 {
@@ -40,7 +40,9 @@ func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
 		}
 	}
 	for _, t := range Datasets {
-		own := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool { return l.Table.Name != t.Name })
+		own := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool {
+			return l.Table.Name != t.Name || slices.ContainsFunc(averaging, func(s Suite) bool { return s.Name == l.Suite.Name })
+		})
 		if len(own) > 0 {
 			if err := page(folder, t, own, pictures); err != nil {
 				return nil, err
@@ -51,6 +53,7 @@ func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
 	return []Block{
 		{"README.md", "leaders", board(Leaders(Of(all, Suites[0].Name, drifting)))},
 		{"README.md", "direct", direct(Of(all, Suites[0].Name, drifting))},
+		{"README.md", "averaging", scalesOrAveraging(all)},
 		{"README.md", "models", verdicts(all)},
 		{"models.md", "rules", regretsOf(all) + nulls(all, models) + "\n\n"},
 		{"models.md", "aims", aims(all)},
@@ -61,24 +64,45 @@ func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
 
 // direct compares the committee with as many models of one time scale.
 func direct(found []*Losses) string {
-	rule, lower, won, lost := byRule(Leaders(found)), 0, 0, 0
+	rule := byRule(Leaders(found))
 	committee, bagged := rule[backtest.Committee], rule["bagged"]
-	for _, l := range found {
-		if l.Regret(committee.Rule) < l.Regret(bagged.Rule) {
-			lower++
-		}
-		switch d := l.Against(committee.Rule, bagged.Rule); {
-		case d.High < 0:
-			won++
-		case d.Low > 0:
-			lost++
-		}
-	}
+	x := versus(found, committee.Rule, bagged.Rule)
 	return fmt.Sprintf("**Committee or bagged?** `bagged` averages as many models of one time scale. Its mean regret is %s, "+
 		"that of the committee %s; it is better than tuned forgetting on %d tables and worse on %d, the committee on %d and %d. "+
 		"Compared with each other, the committee has the lower loss on %d of %d tables: clearly lower on %d, clearly higher on "+
 		"%d.\n", percent(bagged.Regret), percent(committee.Regret), bagged.Won, bagged.Lost, committee.Won, committee.Lost,
-		lower, len(found), won, lost)
+		x.Lowest, len(found), x.Won, x.Lost)
+}
+
+// scalesOrAveraging compares several time scales, averaging, and both, with 60 trees and with a tuned number of them.
+func scalesOrAveraging(all []*Losses) string {
+	if len(Of(all, averaging[0].Name, drifting)) < leastTables {
+		return ""
+	}
+	rows := [][]string{row("what helps?", "a rule against another")}
+	for _, s := range averaging {
+		rows[0] = append(rows[0], fmt.Sprintf("%s (%d tables)", s.What, len(Of(all, s.Name, drifting))))
+	}
+	for _, c := range [][3]string{
+		{"averaging one time scale", "bagged", backtest.Forgetting},
+		{"several time scales", backtest.Committee, backtest.Forgetting},
+		{"both", "bagged-committee", backtest.Forgetting},
+		{"several scales instead of averaging one", backtest.Committee, "bagged"},
+		{"several scales, where one is averaged", "bagged-committee", "bagged"},
+		{"averaging, where there are several scales", "bagged-committee", backtest.Committee},
+	} {
+		cells := row(c[0], c[1]+" against "+c[2])
+		for _, s := range averaging {
+			found := Of(all, s.Name, drifting)
+			x, said := versus(found, c[1], c[2]), ""
+			if len(found) >= leastTables {
+				said = ": " + x.verdict()
+			}
+			cells = append(cells, x.counts()+said)
+		}
+		rows = append(rows, cells)
+	}
+	return markdown(rows)
 }
 
 // board is the table of the leaders.

@@ -3,6 +3,7 @@ package backtest
 import (
 	"context"
 	"math"
+	"slices"
 
 	"tvps/data/random"
 	"tvps/replicate/runs"
@@ -81,14 +82,14 @@ func (h *hedge) learn(slopes []float64) {
 	floats.Add(h.total, slopes)
 }
 
-// bagged trains so many models with the weighting of a list that was best before, each on a bootstrap sample of the
-// rows: with those of forgetting, the control of a committee of as many.
-func bagged(list []Weighting, models int) func(context.Context, *Task) ([][]float64, error) {
+// bagged trains a model with each weighting that pick lists, on a bootstrap sample of the rows, drawn by name.
+func bagged(name string, pick func(*Past) []Weighting) func(context.Context, *Task) ([][]float64, error) {
 	return func(_ context.Context, t *Task) ([][]float64, error) {
-		weights := t.weights(lowest(list, t.Past), nil)
-		out := make([][]float64, models)
-		for k := range out {
-			rng := random.New(t.Seed, "bagged", t.Step, k)
+		picked := pick(t.Past)
+		out := make([][]float64, len(picked))
+		for k, w := range picked {
+			weights := t.weights(w, nil)
+			rng := random.New(t.Seed, name, t.Step, k)
 			out[k] = make([]float64, len(weights))
 			for range weights {
 				i := rng.IntN(len(weights))
@@ -96,6 +97,26 @@ func bagged(list []Weighting, models int) func(context.Context, *Task) ([][]floa
 			}
 		}
 		return out, nil
+	}
+}
+
+// oneScale picks for all models the weighting of a list that was best before: with those of forgetting, the control of
+// a committee of as many.
+func oneScale(list []Weighting, models int) func(*Past) []Weighting {
+	return func(p *Past) []Weighting { return slices.Repeat([]Weighting{lowest(list, p)}, models) }
+}
+
+// byShare picks as many models as there are members, each weighting about as often as its share says: that of model k
+// of n is where the shares, added up in order, reach (k + 1/2) / n.
+func byShare(rule string, members []Weighting) func(*Past) []Weighting {
+	return func(p *Past) (out []Weighting) {
+		sum, n := 0., float64(len(members))
+		for i, share := range adaHedge(rule, members, p) {
+			for sum += share; len(out) < len(members) && (float64(len(out))+.5)/n <= sum+1e-9; {
+				out = append(out, members[i])
+			}
+		}
+		return out
 	}
 }
 

@@ -90,7 +90,7 @@ func (shares) close() error     { return nil }
 func TestCommittee(t *testing.T) {
 	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)},
 		Model: "logistic", Kinds: []crossfit.Kind{},
-		Rules: []string{Committee, "bagged", "newest"}, More: newest}
+		Rules: []string{Committee, "bagged", both, "newest"}, More: newest}
 	p, err := Prepare(q)
 	demand.NoError(t, err)
 	h := host(t, t.TempDir())
@@ -128,6 +128,9 @@ func TestCommittee(t *testing.T) {
 		now := k.score(k.constant(prediction))[0]
 		if math.Abs(got["log-loss: committee"][i]-now) > 1e-7 {
 			t.Errorf("block %d: the committee's loss is %v, want %v", step, got["log-loss: committee"][i], now)
+		}
+		if loss := got["log-loss: "+both][i]; math.Abs(loss-now) > .03 {
+			t.Errorf("block %d: the loss of the bagged committee is %v, that of the committee %v", step, loss, now)
 		}
 		for m, w := range members { // by differences
 			const h = 1e-6
@@ -247,7 +250,7 @@ func TestBagged(t *testing.T) {
 		k.Block[i] = i * 4 / n
 	}
 	k.Past = &Past{}
-	lists, err := bagged([]Weighting{{Window: 2}}, 3)(t.Context(), k)
+	lists, err := bagged("bagged", oneScale([]Weighting{{Window: 2}}, 3))(t.Context(), k)
 	if err != nil || len(lists) != 3 || slices.Equal(lists[0], lists[1]) || slices.Equal(lists[1], lists[2]) {
 		t.Fatalf("%d models, error %v", len(lists), err)
 	}
@@ -265,6 +268,26 @@ func TestBagged(t *testing.T) {
 		if share := none / (n / 2); math.Abs(share-math.Exp(-1)) > .04 || math.Abs(drawn-n/2) > 150 {
 			t.Errorf("%v of the rows are left out, %v drawn", share, drawn)
 		}
+	}
+}
+
+// TestByShare: each member is taken about as often as its share says; before any block all are taken alike.
+func TestByShare(t *testing.T) {
+	members := []Weighting{{Window: 2}, {Window: 4}, {Window: 8}, {HalfLife: 1}, {}}
+	past := &Past{}
+	if got := byShare(both, members)(past); !slices.Equal(got, members) {
+		t.Errorf("with equal shares: %v", got)
+	}
+	block := map[string]float64{}
+	for _, w := range members {
+		block[slopeOf(both, w)] = 10
+	}
+	block[slopeOf(both, members[1])], block[slopeOf(both, members[3])] = 0, 0
+	past.Blocks, past.Rows = append(past.Blocks, block), append(past.Rows, 7)
+	// shares .031, .453, .031, .453, .031; models at .1, .3, .5, .7, .9 of their sum
+	want := []Weighting{members[1], members[1], members[2], members[3], members[3]}
+	if got := byShare(both, members)(past); !slices.Equal(got, want) {
+		t.Errorf("shares %v: %v", adaHedge(both, members, past), got)
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 // leastBlocks is the least number of blocks of a table.
 const leastBlocks = 8
 
+// both averages over time scales, as a committee, and over bootstrap samples.
+const both = "bagged-committee"
+
 // builtIn are the rules for a number of blocks that lie unit apart in time. Half-lives are 1, 2, 4, ... blocks, and
 // windows 2, 4, 8, ..., up to half of the blocks; 64 and 32 at most. Forgetting includes none, which is uniform. The
 // members of a committee are the models that windows, forgetting and equal weights train anyway. Seasons are equal
@@ -39,7 +42,8 @@ func builtIn(blocks int, unit float64) []Rule {
 		{Name: Committee, Weightings: members, mixes: true},
 		{Name: Season, Weightings: seasons[len(lives):], Extra: true},
 		{Name: Season + "-forgetting", Weightings: seasons, Extra: true},
-		{Name: "bagged", Weightings: forgetting, Extra: true, Train: bagged(forgetting, len(members))},
+		{Name: "bagged", Weightings: forgetting, Extra: true, Train: bagged("bagged", oneScale(forgetting, len(members)))},
+		{Name: both, Weightings: members, Extra: true, mixes: true, Train: bagged(both, byShare(both, members))},
 		{Name: "power-law", Weightings: slices.Concat(powers, equal), Extra: true},
 	}
 	for _, kind := range crossfit.Kinds() {

@@ -307,7 +307,11 @@ func (c *computation) scores(t *Task, predicted map[string][][]float64) (rows []
 		case rule.mixes:
 			members := tables.Collect(rule.Weightings, of)
 			mixture := mixed(members, adaHedge(rule.Name, rule.Weightings, t.Past))
-			rows = slices.Concat(rows, t.rows(rule.Name, mixture), t.slopes(rule.Name, rule.Weightings, members, mixture))
+			prediction := mixture
+			if rule.Train != nil {
+				prediction = mixed(predicted[rule.Name], nil)
+			}
+			rows = slices.Concat(rows, t.rows(rule.Name, prediction), t.slopes(rule.Name, rule.Weightings, members, mixture))
 		case rule.Train != nil:
 			rows = append(rows, t.rows(rule.Name, mixed(predicted[rule.Name], nil))...)
 		}
