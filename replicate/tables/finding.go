@@ -137,21 +137,29 @@ func (f *Finding) sentence(hides []string) string {
 	return text + hidden
 }
 
-// by says by which phase a question's strongest test finds drift; empty for a trend.
-func (q Question) by() string {
+// view is how the strongest test of a question sees the time.
+func (q Question) view() string {
 	var strongest QuestionTest
 	for i, t := range q.Tests {
 		if i == 0 || t.P < strongest.P {
 			strongest = t
 		}
 	}
-	switch strongest.View {
-	case "", "trend":
-		return ""
-	case "times":
+	return strongest.View
+}
+
+// Recurs tells whether a question's strongest test finds drift by a phase, such as the day of the week.
+func (q Question) Recurs() bool { return !slices.Contains([]string{"", "trend", "times"}, q.view()) }
+
+// by says by which phase a question's strongest test finds drift; empty for a trend.
+func (q Question) by() string {
+	switch {
+	case q.Recurs():
+		return " by " + q.view()
+	case q.view() == "times":
 		return " from time to time"
 	}
-	return " by " + strongest.View
+	return ""
 }
 
 // Lines are the answers in detail, for a summary.

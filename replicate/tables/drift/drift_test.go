@@ -105,6 +105,23 @@ func TestUnseenTurn(t *testing.T) {
 	}
 }
 
+// TestRecurring: of drift that the tests and g see by a phase the verdict says no time of change.
+func TestRecurring(t *testing.T) {
+	m := Map{In: tables.InX, Worth: [][]float64{{1, .9, .9, .2}, {.9, 1, .9, .2}, {.9, .9, 1, .2}, {.2, .2, .2, 1}}}
+	phase := &crossfit.Cycle{}
+	for view, cycle := range map[string]*crossfit.Cycle{"trend": phase, "times": phase, "a period of 7": nil,
+		"day of the week": phase} {
+		r := &Result{Maps: []Map{m}, Columns: &Columns{}, Covariate: &crossfit.Diagnostics{View: crossfit.View{Cycle: cycle}}}
+		r.Blocks = []tables.Block{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
+		r.Finding = &tables.Finding{Questions: []tables.Question{
+			{Name: tables.InX, Drift: true, Tests: []tables.QuestionTest{{P: .04, View: "trend"}, {P: .01, View: view}}}}}
+		want := map[bool]string{true: "", false: "d"}[view == "day of the week"]
+		if v := r.judge(); v.Turn != want || strings.Contains(v.Sentence, "change") != (want != "") {
+			t.Errorf("by %s: x changes at %q, want %q: %s", view, v.Turn, want, v.Sentence)
+		}
+	}
+}
+
 // TestUnlike: the verdict says so where no earlier block has half of its distribution in common with the last one.
 func TestUnlike(t *testing.T) {
 	for worth, want := range map[float64]bool{.45: true, .55: false} {

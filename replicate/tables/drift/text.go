@@ -27,14 +27,18 @@ func (r *Result) judge() Verdict {
 		v.Sentence += "."
 		return v
 	}
-	what, turns := "x", r.mapOf(tables.InX)
+	what, turns, g := tables.InX, tables.InX, r.Covariate
 	switch {
 	case slices.Contains(v.Drift, tables.InRule):
-		what, turns = "y given x", r.mapOf(tables.InRule)
+		what, turns, g = tables.InRule, tables.InRule, r.Joint
 	case !slices.Contains(v.Drift, tables.InX):
-		what, turns = "y", r.mapOf(tables.InBoth)
+		what, turns, g = tables.InY, tables.InBoth, r.Joint
 	}
-	switch at, sharp := turns.turn(); {
+	recurs := g != nil && g.View.Cycle != nil && slices.ContainsFunc(r.Finding.Questions, func(q tables.Question) bool {
+		return q.Name == what && q.Recurs()
+	})
+	switch at, sharp := r.mapOf(turns).turn(); {
+	case recurs: // so it did not change once
 	case at == 0: // too weak for g, which is 0 then
 		v.Sentence += fmt.Sprintf(". When %s changes is not seen by g", what)
 	case sharp:
