@@ -48,23 +48,10 @@ func (c Config) logit(s *net.Scope, in Input, t2, t1 Times) *Node {
 	if c.Method != Method1 {
 		return c.G(s, in, t2)
 	}
-	return Sub(c.Pair(s, in, t2, t1))
-}
-
-// Pair is G of the same samples at two times. It evaluates both in one pass, so that a batch normalisation sees them
-// together.
-func (c Config) Pair(s *net.Scope, in Input, t2, t1 Times) (g2, g1 *Node) {
-	if pair := c.Network.spec().pair; pair != nil {
-		return pair(s, c, in, t2, t1)
-	}
-	axis := t2.batchAxis()
-	return halves(c.G(s, in.twice(axis), t2.concatenate(t1)), axis)
-}
-
-// halves cuts an axis in two.
-func halves(x *Node, axis int) (first, second *Node) {
-	n := x.Shape().Dim(axis) / 2
-	return SliceAxis(x, axis, AxisRange(0, n)), SliceAxis(x, axis, AxisRange(n, 2*n))
+	axis := t2.batchAxis() // both in one pass, so that a batch normalisation sees them together
+	g := c.G(s, in.twice(axis), t2.concatenate(t1))
+	n := g.Shape().Dim(axis) / 2
+	return Sub(SliceAxis(g, axis, AxisRange(0, n)), SliceAxis(g, axis, AxisRange(n, 2*n)))
 }
 
 // twice repeats the minibatch along its axis of samples.

@@ -110,7 +110,7 @@ func (c *lossCase) graph(t *testing.T, b compute.Backend, values net.Values, bat
 	return float64(tensors.ToScalar[float32](out[0])), grads
 }
 
-// byHand is the loss of MLP or Trend in float64, from the paper's formulas.
+// byHand is the loss of MLP in float64, from the paper's formulas.
 func (c *lossCase) byHand(values [][]float64, method Method) float64 {
 	p := map[string][]float64{}
 	for i, q := range c.e.params {
@@ -136,9 +136,6 @@ func (c *lossCase) mlp(p map[string][]float64, row int, t int32) float64 {
 		if c.e.cfg.Join == JoinEven {
 			x[j] /= float64(dim)
 		}
-	}
-	if c.e.cfg.Network == Trend {
-		x = append(x, 2*lossTimes[t]/5-1)
 	}
 	sum := dense(x, p["layer1/weights"], p["layer1/biases"])
 	add := func(v []float64) {
@@ -215,15 +212,13 @@ func TestLossAndGradientByHand(t *testing.T) {
 			}
 		}
 	}
-	for _, network := range []Network{MLP, Trend} {
-		for _, method := range []Method{Method1, Method2} {
-			for _, join := range []Join{JoinEven, ""} { // "" means first
-				t.Run(fmt.Sprintf("%s %s join %q", network, method, join), func(t *testing.T) {
-					cfg := small(method, network, TimeOneHot, 3)
-					cfg.Join = join
-					lossByHand(t, open(t, "go"), cfg)
-				})
-			}
+	for _, method := range []Method{Method1, Method2} {
+		for _, join := range []Join{JoinEven, ""} { // "" means first
+			t.Run(fmt.Sprintf("%s join %q", method, join), func(t *testing.T) {
+				cfg := small(method, MLP, TimeOneHot, 3)
+				cfg.Join = join
+				lossByHand(t, open(t, "go"), cfg)
+			})
 		}
 	}
 }

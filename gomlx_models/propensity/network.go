@@ -27,9 +27,6 @@ type network struct {
 	// build builds g(x, y, t), [batch]. With a leading axis of batched seeds in its inputs it
 	// must give each seed its own network; the layers of package net do that.
 	build func(s *net.Scope, c Config, in Input, t Times) *Node
-	// pair builds g of the same samples at two times, where that takes less than build with each sample twice; nil if
-	// it does not.
-	pair func(s *net.Scope, c Config, in Input, t2, t1 Times) (g2, g1 *Node)
 }
 
 var networks = map[Network]network{}
@@ -69,18 +66,12 @@ func vectors(x *Node, t Times) *Node {
 	return Reshape(x, append(slices.Clone(x.Shape().Dimensions[:leading]), -1)...)
 }
 
-// fromX is what x adds to the first pre-activations. Result: [batch, hidden].
+// fromX is what x adds to the first pre-activations, as Join says. Result: [batch, hidden].
 func fromX(s *net.Scope, c Config, x *Node) *Node {
-	x, init := c.scaled(x)
-	return net.Dense(s, x, c.Hidden, init)
-}
-
-// scaled is x as it enters the first layer, and the initial distribution of its weights, as Join says.
-func (c Config) scaled(x *Node) (*Node, func(fanIn int) net.Initial) {
 	if c.Join != JoinEven {
-		return x, net.He
+		return net.Dense(s, x, c.Hidden, net.He)
 	}
-	return DivScalar(x, float64(x.Shape().Dim(-1))), unit
+	return net.Dense(s, DivScalar(x, float64(x.Shape().Dim(-1))), c.Hidden, unit)
 }
 
 // unit is N(0, 1), the initial distribution of label and time.

@@ -25,12 +25,7 @@ func plainRelu(_ *net.Scope, x *Node) *Node { return net.Relu(x) }
 
 // twoHidden is three fully connected layers; time and label join x in the first.
 func twoHidden(s *net.Scope, c Config, in Input, t Times, activate func(s *net.Scope, x *Node) *Node) *Node {
-	return fromFirst(s, c, firstLayer(s, c, in, t), activate)
-}
-
-// fromFirst is the rest of twoHidden, from the pre-activations of the first layer.
-func fromFirst(s *net.Scope, c Config, h *Node, activate func(s *net.Scope, x *Node) *Node) *Node {
-	h = activate(s.In("norm1"), h)
+	h := activate(s.In("norm1"), firstLayer(s, c, in, t))
 	h = activate(s.In("norm2"), net.Dense(s.In("layer2"), h, c.Hidden, net.He))
 	return Squeeze(net.Dense(s.In("layer3"), h, 1, zero), -1)
 }

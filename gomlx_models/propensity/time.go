@@ -102,7 +102,7 @@ func (t TimeEncoding) spec() encoding {
 // Times are the times of the samples of a minibatch in the graph: one of the fitted times
 // each (Estimator), or any numbers (Continuous).
 type Times struct {
-	index, table *Node // fitted: [batch] int32; trend and code of all fitted times, [times, 1 + width] float32
+	index, table *Node // fitted: [batch] int32; codes of all fitted times, [times, width] float32
 	t, last      *Node // continuous
 }
 
@@ -143,27 +143,14 @@ func (t Times) concatenate(other Times) Times {
 // unit is the time of every sample, scaled to [0, 1]; of continuous times.
 func (t Times) unit() *Node { return Div(t.t, MaxScalar(t.last, 1)) }
 
-// trend is the time of every sample, scaled to [-1, 1]. Result: [batch, 1].
-func (t Times) trend() *Node {
-	if t.index != nil {
-		return t.columns(0, 1)
-	}
-	return ExpandAxes(AddScalar(MulScalar(t.unit(), 2), -1), -1)
-}
-
-// columns are those of the table of fitted times, for every sample.
-func (t Times) columns(from, to int) *Node {
-	return Gather(SliceAxis(t.table, -1, AxisRange(from, to)), ExpandAxes(t.index, -1))
-}
-
 // code is the fixed encoding of every sample's time, [batch, width].
 func (t Times) code(c Config) *Node {
 	e := c.Time.spec()
 	switch {
-	case e.frequencies == nil:
-		return t.trend()
 	case t.index != nil:
-		return t.columns(1, t.table.Shape().Dim(-1))
+		return Gather(t.table, ExpandAxes(t.index, -1))
+	case e.frequencies == nil:
+		return ExpandAxes(AddScalar(MulScalar(t.unit(), 2), -1), -1)
 	}
 	u := t.t
 	if !e.absolute {
@@ -177,14 +164,14 @@ func (t Times) code(c Config) *Node {
 	return Stack(waves, -1)
 }
 
-// encode is trend and code on the host, for the table of fitted times: u is t scaled to [0, 1] between
-// first and last. A learned encoding has no code. Result: [len(times)][1 + width].
+// encode is code on the host, for the table of fitted times: u is t scaled to [0, 1] between first and last. A learned
+// encoding needs only the number of rows, and has the code of TimeScalar. Result: [len(times)][width].
 func encode(c Config, times []float64, first, last float64) [][]float32 {
 	e, out := c.Time.spec(), make([][]float32, len(times))
 	for i, t := range times {
 		u := (t - first) / (last - first)
-		out[i] = []float32{float32(2*u - 1)}
 		if e.frequencies == nil {
+			out[i] = []float32{float32(2*u - 1)}
 			continue
 		}
 		if e.absolute {

@@ -86,7 +86,7 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 		exact   func(s float64, t int) float64
 	}{
 		{propensity.Method1, "", logP}, {propensity.Method2, "", deviation}, {propensity.Method1, propensity.FC3, logP},
-		{propensity.Method1, propensity.MLP, logP}, {propensity.Method1, propensity.Trend, logP},
+		{propensity.Method1, propensity.MLP, logP},
 	} {
 		cfg := DefaultConfig(1, 1)
 		cfg.Batch = 500

@@ -45,7 +45,7 @@ type Settings struct {
 
 	Recent int `set:"recent" of:"recent" doc:"sac-recent, sac-context-recent: latest episodes that minibatches are drawn from, the current one among them; 0 for all (I25)"`
 
-	GNetwork propensity.Network      `set:"g-network" of:"omega" was:"deep" doc:"network of g: deep, mlp, fc3 or trend (Table 1: deep)"`
+	GNetwork propensity.Network      `set:"g-network" of:"omega" was:"deep" doc:"network of g: deep, mlp or fc3 (Table 1: deep)"`
 	GHidden  int                     `set:"g-hidden" of:"omega" doc:"units of each hidden layer of g (I24)"`
 	GLayers  int                     `set:"g-layers" of:"omega" doc:"g-network=deep: number of fully connected layers of g (Table 1: 4 with ReLU and BatchNorm)"`
 	GRate    float64                 `set:"g-rate" of:"omega" doc:"learning rate of g (Table 1: 1e-4)"`

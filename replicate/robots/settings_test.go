@@ -16,7 +16,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{"every", "17", []string{"every=17", "16 episodes"}}, {"valves", "11", []string{"valves=11", "10"}},
 		{"scenario", "cheeta", []string{`did you mean "cheetah"`}},
-		{"g-layers", "1", []string{"omega layers"}}, {"g-network", "conv5", []string{"g-network", "deep, fc3, mlp, trend"}}, {"gamma", "2", []string{"gamma"}}, {"batch", "0", []string{"batch=0"}},
+		{"g-layers", "1", []string{"omega layers"}}, {"g-network", "conv5", []string{"g-network", "deep, fc3, mlp"}}, {"gamma", "2", []string{"gamma"}}, {"batch", "0", []string{"batch=0"}},
 		{"evaluate", "all", []string{"tasks", "coming"}},
 		{"replay", "4194305", []string{"replay=4194305", "at most 4194304"}}, {"tau", "1.1", []string{"at most 1"}},
 		{"evaluate-episodes", "10001", []string{"at most 10000"}}, {"episodes", "10000001", []string{"at most 10000000"}},

@@ -47,7 +47,7 @@ type Settings struct {
 	FinetuneEpochs int `set:"finetune-epochs" of:"finetune" doc:"epochs over the latest step's data in Fine-tune (I7)"`
 
 	Method      propensity.Method       `set:"method" of:"omega" doc:"parametrisation of g: method1 or method2 (Eq. 8, Eq. 10)"`
-	GNetwork    propensity.Network      `set:"g-network" of:"omega" doc:"network of g: mlp, fc3, trend, conv5 or deep (Table 2; I4)"`
+	GNetwork    propensity.Network      `set:"g-network" of:"omega" doc:"network of g: mlp, fc3, conv5 or deep (Table 2; I4)"`
 	GInput      string                  `set:"g-input" of:"omega" doc:"input of g under label shift: features (the trunk's, pooled) or pixels (I4)"`
 	GHidden     int                     `set:"g-hidden" of:"omega" doc:"width of g's hidden layers (I4)"`
 	GLabel      bool                    `set:"g-label" of:"omega" doc:"label as an input of g (Appendix B: inputs are (x,y,t); I2)"`
