@@ -94,3 +94,49 @@ func TestClaw(t *testing.T) {
 	demand.Words(t, strings.Join(strings.Fields(string(demand.Read(t, filepath.Join(medium, "README.md")))), " "),
 		"rise by 200 to 470 in 1,000 episodes", "84 to 182 seeds, some 85 core hours")
 }
+
+// TestOmegaOnRobots: what README.md says of omega on Half-Cheetah, and that page, follow from the tables of ten seeds.
+func TestOmegaOnRobots(t *testing.T) {
+	readme := string(demand.Read(t, filepath.Join("..", "..", "README.md")))
+	page := string(demand.Read(t, filepath.Join(gallery, "archive", "robots.md")))
+	rows := robotRows(t, "fig02-age", "fig02-b.csv")
+	const context = "sac-context"
+	for words, p := range map[string]paper.Part{
+		"not above plain SAC: %s":        {Panel: "b", Series: context + "-omega", Base: "sac"},
+		"show no such gain: %s":          {Panel: "b", Series: context + "-age", Base: context},
+		"young episodes may give it: %s": {Panel: "b", Series: context + "-geometric", Base: context},
+	} {
+		e := effect(t, rows, p, "return")(statistics.Level)
+		demand.Words(t, readme, fmt.Sprintf(words, fmt.Sprintf("%.1f (%.1f to %.1f)", e.Mean, e.Low, e.High)))
+		demand.Words(t, page, fmt.Sprintf("| 0-9 | %.1f [%.1f, %.1f] |", e.Mean, e.Low, e.High))
+		if e.Low > 0 {
+			t.Errorf("README.md says %q, the interval is above 0", words)
+		}
+	}
+	above := 0
+	for seed := range int64(10) {
+		of := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.Seed != seed })
+		if effect(t, of, paper.Part{Panel: "b", Series: context + "-omega", Base: "sac"}, "return")(statistics.Level).Mean > 0 {
+			above++
+		}
+	}
+	if above != 5 || !strings.Contains(readme, "five of ten seeds") {
+		t.Errorf("of ten seeds %d earn more with context and omega than plain SAC", above)
+	}
+	best, top := "", math.Inf(-1)
+	for _, folder := range []string{"fig02-age", "fig02-age-plain"} {
+		all := robotRows(t, folder, "fig02-b.csv")
+		for _, series := range []string{"", "-omega", "-age", "-geometric"} {
+			if folder == "fig02-age" {
+				series = "-context" + series
+			}
+			p := paper.Part{Panel: "b", Series: "sac" + series, Statistic: paper.Level}
+			if e := effect(t, all, p, "return")(statistics.Level); e.Mean > top {
+				best, top = p.Series, e.Mean
+			}
+		}
+	}
+	if best != "sac-geometric" {
+		t.Errorf("%s earns most, README.md says plain SAC that replays young episodes", best)
+	}
+}
