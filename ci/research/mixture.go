@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"tvps/ci/research/grid"
+	"tvps/ci/research/natural/charts"
 	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/usage"
@@ -33,53 +34,67 @@ var mixtureDifferences = [][2]string{{"exact-mixture", "exact"}, {"mixture", "ou
 
 func mixtureCommand() *cobra.Command {
 	tables := filepath.Join("figures", "gallery", "archive", "mixture")
+	out := filepath.Join(tables, "mixture.svg")
 	cmd := &cobra.Command{
 		Use:   "mixture",
 		Short: "Judge weights by the mixture of all times against weights by the time of each sample",
 		Args:  usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cells := [][]string{{"stream"}}
+			chart := figures.Chart{Key: "a", Title: "Ours with the mixture minus Ours", XLabel: "step", YLabel: "accuracy on step t + 1",
+				Unit: figures.Points, Reference: figures.Zero("Ours")}
 			for _, d := range mixtureDifferences {
 				cells[0] = append(cells[0], fmt.Sprintf("`%s` minus `%s`", d[0], d[1]))
 			}
-			for _, s := range mixtureStreams {
-				results, err := mixtureResults(filepath.Join(tables, s.folder), s.table)
+			for i, s := range mixtureStreams {
+				results, course, err := mixtureResults(filepath.Join(tables, s.folder), s.table)
 				if err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return fmt.Errorf("%s: %w", filepath.Join(tables, s.folder), err)
 				}
 				cells = append(cells, append([]string{s.title}, results...))
+				if len(course) > 0 {
+					chart.Series = append(chart.Series, figures.Series{Name: s.folder, Label: s.title, Points: course}.Styled(i))
+				}
+			}
+			if err := charts.Draw(out, chart); err != nil {
+				return err
 			}
 			_, err := fmt.Fprint(cmd.OutOrStdout(), grid.Markdown(cells))
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&tables, "tables", tables, "folder with a drawn figure for each stream")
+	cmd.Flags().StringVar(&out, "out", out, "picture of the difference to Ours by step")
 	return cmd
 }
 
-// mixtureResults has a cell for each difference on a stream, in points of accuracy; without a folder "not run".
-func mixtureResults(dir, table string) (cells []string, err error) {
+// mixtureResults has a cell for each difference on a stream, in points of accuracy, and the difference to Ours by step;
+// without a folder "not run".
+func mixtureResults(dir, table string) (cells []string, course []figures.Point, err error) {
 	folder, err := figures.OpenFolder(dir)
 	if err != nil {
-		return []string{"not run"}, err
+		return []string{"not run"}, nil, err
 	}
 	text, err := folder.Read(table)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rows, err := figures.ReadCSV(bytes.NewReader(text))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, d := range mixtureDifferences {
 		points, err := figures.Relative(rows, rows[0].Panel, "accuracy", d[0], d[1])
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if d == [2]string{"mixture", "ours"} {
+			course = points
 		}
 		means := make([]float64, mixtureSeeds)
 		for _, p := range points {
 			if p.N != mixtureSeeds {
-				return nil, fmt.Errorf("%s minus %s has %d seeds of %d at step %g", d[0], d[1], p.N, mixtureSeeds, p.X)
+				return nil, nil, fmt.Errorf("%s minus %s has %d seeds of %d at step %g", d[0], d[1], p.N, mixtureSeeds, p.X)
 			}
 			for seed, v := range p.Seeds {
 				means[seed] += 100 * v.Value / float64(len(points))
@@ -92,7 +107,7 @@ func mixtureResults(dir, table string) (cells []string, err error) {
 			cells = append(cells, interval(.95).Text(2))
 		}
 	}
-	return cells, nil
+	return cells, course, nil
 }
 
 // mixtureVerdict is better or worse if the interval excludes 0, and no difference if it lies within the margin.

@@ -49,7 +49,7 @@ func TestMixture(t *testing.T) {
 	var out bytes.Buffer
 	cmd := mixtureCommand()
 	cmd.SetOut(&out)
-	cmd.SetArgs([]string{"--tables", folder})
+	cmd.SetArgs([]string{"--tables", folder, "--out", filepath.Join(folder, "mixture.svg")})
 	demand.NoError(t, cmd.Execute())
 	lines := strings.Split(out.String(), "\n")
 	for i, w := range want {
@@ -62,15 +62,19 @@ func TestMixture(t *testing.T) {
 	demand.Error(t, cmd.Execute(), s.folder, "7 seeds of 8")
 }
 
-// TestMixturePage: the page has the table of the runs next to it.
+// TestMixturePage: the page has the table and the picture of the runs next to it.
 func TestMixturePage(t *testing.T) {
 	page := filepath.Join("..", "..", "figures", "gallery", "archive", "mixture")
 	var out bytes.Buffer
 	cmd := mixtureCommand()
 	cmd.SetOut(&out)
-	cmd.SetArgs([]string{"--tables", page})
+	picture := filepath.Join(t.TempDir(), "mixture.svg")
+	cmd.SetArgs([]string{"--tables", page, "--out", picture})
 	demand.NoError(t, cmd.Execute())
 	if block, err := blocks.Of(demand.Read(t, filepath.Join(page, "README.md")), "mixture"); err != nil || block != out.String() {
 		t.Errorf("README.md differs from what the command prints (%v): copy it into the page\n%s", err, &out)
+	}
+	if !bytes.Equal(demand.Read(t, picture), demand.Read(t, filepath.Join(page, "mixture.svg"))) {
+		t.Error("mixture.svg is not that of the tables: `go run ./ci/research mixture` draws it")
 	}
 }
