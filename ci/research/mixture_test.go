@@ -9,7 +9,10 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/ci/research/blocks"
+	"tvps/data/streams"
 	"tvps/figures"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // writeStream writes a stream's table: of every second seed the learners of the mixture are above the others by
@@ -77,4 +80,41 @@ func TestMixturePage(t *testing.T) {
 	if !bytes.Equal(demand.Read(t, picture), demand.Read(t, filepath.Join(page, "mixture.svg"))) {
 		t.Error("mixture.svg is not that of the tables: `go run ./ci/research mixture` draws it")
 	}
+}
+
+// TestMixtureShares: what the page says of exact weights on CIFAR-10b, whose labels alone move: the effective share of
+// the samples, (E w)² / E w², and the total variation between the weighted labels and those of T, with the clip at 1.
+func TestMixtureShares(t *testing.T) {
+	prior := streams.CIFAR10b.Prior
+	var share, clipped, apart [2]float64 // by the time of each sample, by the mixture
+	steps := 0.
+	for now := 8; now < 120; now += 11 {
+		steps++
+		mixture := make([]float64, streams.CIFAR10b.Classes)
+		for s := range now + 1 {
+			floats.AddScaled(mixture, 1/float64(now+1), prior(s))
+		}
+		for kind := range 2 {
+			var first, second [2]float64 // moments of the weight, without a clip and with it
+			weighted := make([]float64, len(mixture))
+			for s := range now + 1 {
+				for y, p := range prior(s) {
+					w := prior(now)[y] / [2]float64{p, mixture[y]}[kind]
+					for i, w := range []float64{w, min(1, w)} {
+						first[i] += p * w
+						second[i] += p * w * w
+					}
+					weighted[y] += p * min(1, w)
+				}
+			}
+			share[kind] += first[0] * first[0] / second[0] / float64(now+1)
+			clipped[kind] += first[1] * first[1] / second[1] / float64(now+1)
+			floats.Scale(1/floats.Sum(weighted), weighted)
+			apart[kind] += floats.Distance(weighted, prior(now), 1) / 2
+		}
+	}
+	page := demand.Read(t, filepath.Join("..", "..", "figures", "gallery", "archive", "mixture", "README.md"))
+	demand.Words(t, strings.Join(strings.Fields(string(page)), " "), fmt.Sprintf("from %.2f to %.2f, with the clip from %.2f to %.2f,",
+		share[0]/steps, share[1]/steps, clipped[0]/steps, clipped[1]/steps),
+		fmt.Sprintf("from those of T by %.2f instead of %.2f", apart[1]/steps, apart[0]/steps))
 }
