@@ -167,6 +167,14 @@ func (x config) identity() map[string]string {
 		groups = append(groups, "classifier", string(s.model()))
 	}
 	out := experiment.Identity(s, groups...)
+	if head := string(PretrainedHead); s.scenario().Pretrained && !slices.Contains(groups, head) {
+		// Samples are features of this network, and hashes alone do not say of which. Runs from before had these values.
+		for name, was := range map[string]string{"width": "16", "checkpoint": "committed"} {
+			if value := experiment.Identity(s, head)[name]; value != was {
+				out[name] = value
+			}
+		}
+	}
 	if x.measure.name != MeasureAccuracy {
 		out["measure"] = x.measure.name
 	}

@@ -177,6 +177,26 @@ func TestSpec(t *testing.T) {
 	demand.Error(t, err, "width 16 for split 3", "replicate pretrain")
 }
 
+// TestIdentityOfFeatures: runs that train no network of images, as scores and CLEAR's stand-in, name the network of
+// their features where it is another one than runs had at first.
+func TestIdentityOfFeatures(t *testing.T) {
+	for scenario, measure := range map[string]string{"cifar10b": MeasureScore, "clear": MeasureAccuracy} {
+		for _, c := range []struct{ name, was, other string }{{"width", "16", "64"}, {"checkpoint", "committed", "split"}} {
+			for _, value := range []string{c.was, c.other} {
+				setup, err := At(scenario, experiment.Small)
+				demand.NoError(t, err)
+				setup, err = setup.With(c.name, value)
+				demand.NoError(t, err)
+				outlines, err := setup.Outlines([]string{"ours"}, measure)
+				demand.NoError(t, err)
+				if got, named := outlines[0].Settings[c.name]; named != (value == c.other) || named && got != value {
+					t.Errorf("%s with %s=%s: %q", scenario, c.name, value, got)
+				}
+			}
+		}
+	}
+}
+
 // TestProtocolNumber: only runs whose numbers changed have the second number, so all others stay stored.
 func TestProtocolNumber(t *testing.T) {
 	for _, c := range []struct {
