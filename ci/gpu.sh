@@ -25,28 +25,28 @@ piece() {
   ((code == 0)) || exit "$code"
 }
 
-# figure PANEL SEEDS NAME ARGUMENT... computes a panel of Figure 1 without a limit of minibatches.
+# figure PANEL SEEDS NAME ARGUMENT... computes a panel of Figure 1.
 figure() {
-  piece fig1 --panel "$1" --seeds "$2" --set max-updates=0 --set convolution=winograd \
-    --results "$results" --out "$results/figures/$3" "${@:4}"
+  piece fig1 --panel "$1" --seeds "$2" --results "$results" --out "$results/figures/$3" "${@:4}"
 }
 
 table2=(--set g-network=conv5 --set g-input=pixels --set g-rate=1e-4 --set g-schedule=constant --set g-join=first)
 case ${1:-} in
 "")
-  split=(--set checkpoint=split)
   for seed in {0..7}; do piece pretrain --seed "$seed"; done
   for seeds in 0-3 0-7; do
-    for panel in c b; do figure $panel $seeds "$panel-$seeds" "${split[@]}"; done
+    for panel in c b; do figure $panel $seeds "$panel-$seeds" --scale medium; done
   done
   for seed in 0 1 2; do piece pretrain --seed "$seed" --width 64; done
-  figure c 0-2 wide --stride 22 --set width=64 "${split[@]}"
-  figure c 0-2 conv5 --stride 22 --set width=64 "${split[@]}" "${table2[@]}" --set g-epochs=200
+  wide=(--scale medium --stride 22 --set width=64)
+  figure c 0-2 wide "${wide[@]}"
+  figure c 0-2 conv5 "${wide[@]}" "${table2[@]}" --set g-epochs=200
   ;;
 tiny)
   backend=${BACKEND:-xla:cpu}
-  for panel in c b; do figure $panel 0 "$panel-tiny" --scale tiny; done
-  figure c 0 conv5-tiny --scale tiny "${table2[@]}" --set g-updates=5
+  tiny=(--scale tiny --set max-updates=0 --set convolution=winograd)
+  for panel in c b; do figure $panel 0 "$panel-tiny" "${tiny[@]}"; done
+  figure c 0 conv5-tiny "${tiny[@]}" "${table2[@]}" --set g-updates=5
   ;;
 *) echo "usage: ci/gpu.sh [tiny]" >&2 && exit 2 ;;
 esac

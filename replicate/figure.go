@@ -44,7 +44,7 @@ func (f *figureFlags) registerSettings(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.scale, "scale", "small",
 		"size of the experiment: tiny (seconds to a minute), small (seconds to half an hour), "+
-			"medium (hours to a night; robots alone) or paper")
+			"medium (hours to nights; images and robots) or paper")
 	flags.StringVar(&f.seeds, "seeds", "", "seeds, as 0,1,2 or 0-7 (default: those of the figure, mostly 0,1,2)")
 	flags.StringArrayVar(&f.sets, "set", nil,
 		"setting to override, as epochs=5, or b.epochs=5 for panel b alone; repeatable")
@@ -251,7 +251,7 @@ func (f *figureFlags) printConfig(cmd *cobra.Command, figure paper.Figure, o lab
 	}
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	for _, p := range panels {
-		fmt.Fprintf(w, "Panel %s: %s, scale %s\n", p.Key, p.Title, o.Scale)
+		fmt.Fprintf(w, "Panel %s: %s, scale %s\n", p.Key, p.Title, p.Scale)
 		for _, field := range p.Settings.Fields() {
 			fmt.Fprintf(w, "  %s\t%s\t%s\n", field.Name, field.Value, field.Doc)
 		}

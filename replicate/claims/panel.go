@@ -21,6 +21,7 @@ type Panel struct {
 	Figure   string // its name, as "fig03"
 	Protocol *experiment.Protocol
 	Settings experiment.Setup
+	Scale    experiment.Scale // of the settings: small if the scenario lacks that of the figure
 	Seeds    []int64
 	Looks    int  // of the sample, see paper.Sample
 	Narrow   bool // the sample serves claims about Series alone, and another one of the same panel is drawn
@@ -46,6 +47,14 @@ func (p Panel) At(s paper.Sample) (Panel, error) {
 		return p, usage.Error(err)
 	}
 	return p, nil
+}
+
+// otherScale says that the panel lacks the scale of its figure; empty for one that has it.
+func (p Panel) otherScale(figure experiment.Scale) string {
+	if p.Scale == figure {
+		return ""
+	}
+	return fmt.Sprintf("The scenario %s has no scale %s: it is at the scale %s", p.Scenario, figure, p.Scale)
 }
 
 // Sample is how much of a panel is run: seeds, and the distance of the steps.

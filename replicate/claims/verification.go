@@ -36,13 +36,15 @@ type State struct {
 	Note    string  `json:"note,omitempty"`    // why the runs of some panels cannot be planned
 }
 
-// Add appends a figure with its claims and data.
+// Add appends a figure with its claims, and what there is to say of the data and scales of the panels that have runs.
 func (v *Verification) Add(s State, panels []Collected, judged []Judged) {
 	v.Figures = append(v.Figures, s)
 	v.Claims = append(v.Claims, judged...)
 	for _, p := range panels {
-		if note := p.Source.Note; note != "" && !slices.Contains(v.Data, note) {
-			v.Data = append(v.Data, note)
+		for _, note := range []string{p.Source.Note, p.otherScale(v.Scale)} {
+			if len(p.Results) > 0 && note != "" && !slices.Contains(v.Data, note) {
+				v.Data = append(v.Data, note)
+			}
 		}
 	}
 }
@@ -114,12 +116,13 @@ func (v Verification) Basis() []string {
 	return out
 }
 
-// seeds names the seeds of most figures, then those of the others.
+// seeds names the seeds of most figures that have runs, then those of the others.
 func (v Verification) seeds() string {
+	stored, _ := v.Stored()
 	count := map[string]int{}
 	most := ""
 	for _, f := range v.Figures {
-		if len(f.Seeds) == 0 {
+		if f.Stored == 0 && stored > 0 {
 			continue
 		}
 		text := FormatSeeds(f.Seeds, ", ")
@@ -130,7 +133,7 @@ func (v Verification) seeds() string {
 	out := "seeds " + most
 	var others []string
 	for _, f := range v.Figures {
-		if text := FormatSeeds(f.Seeds, ", "); len(f.Seeds) > 0 && text != most {
+		if text := FormatSeeds(f.Seeds, ", "); text != most && (f.Stored > 0 || stored == 0) {
 			others = append(others, fmt.Sprintf("figure %d: %s", f.Number, text))
 		}
 	}

@@ -13,7 +13,7 @@ type Scale string
 const (
 	Tiny   Scale = "tiny"   // seconds to a minute a figure on two cores; for tests and CI
 	Small  Scale = "small"  // seconds to half an hour a figure on two cores; the default
-	Medium Scale = "medium" // hours to a night on two cores: robots that are trained, with ten seeds; no other scenario has it
+	Medium Scale = "medium" // hours to nights on two cores: images and robots that are trained as long as verdicts need; no other data has it
 	Paper  Scale = "paper"  // the paper's sizes
 )
 

@@ -40,21 +40,29 @@ func (c Catalog) protocolOf(scenario string) *experiment.Protocol {
 	return c.Protocols[0]
 }
 
-// FiguresAt lists the figures whose scenarios all have the scale, or all figures if none has.
+// FiguresAt lists the figures of which a panel has the scale, or all figures if none has.
 func (c Catalog) FiguresAt(scale experiment.Scale) []paper.Figure {
-	out := slices.DeleteFunc(slices.Clone(c.Figures), func(f paper.Figure) bool {
-		return slices.ContainsFunc(f.Panels, func(p paper.Panel) bool { return !c.hasScale(p.Scenario, scale) })
-	})
+	out := slices.DeleteFunc(slices.Clone(c.Figures), func(f paper.Figure) bool { return !c.hasScale(scale, f.Panels...) })
 	if len(out) == 0 {
 		return c.Figures
 	}
 	return out
 }
 
-// hasScale tells whether a scenario has a scale.
-func (c Catalog) hasScale(scenario string, scale experiment.Scale) bool {
-	_, err := c.protocolOf(scenario).At(scenario, scale)
-	return err == nil
+// hasScale tells whether the scenario of one of the panels has a scale.
+func (c Catalog) hasScale(scale experiment.Scale, panels ...paper.Panel) bool {
+	return slices.ContainsFunc(panels, func(p paper.Panel) bool {
+		_, err := c.protocolOf(p.Scenario).At(p.Scenario, scale)
+		return err == nil
+	})
+}
+
+// scaleOf is the scale of a panel in a figure at a scale: small for one that lacks it next to panels that have it.
+func (c Catalog) scaleOf(p paper.Panel, f paper.Figure, scale experiment.Scale) experiment.Scale {
+	if c.hasScale(scale, f.Panels...) && !c.hasScale(scale, p) {
+		return experiment.Small
+	}
+	return scale
 }
 
 // Setup returns the settings of a scenario at a scale, with overrides of the form name=value on top. All its errors

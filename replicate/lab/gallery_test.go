@@ -20,29 +20,42 @@ func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "*", "\\*", "_", "\\_").Replace(text)
 }
 
-// with returns the table with the claims of trained figures instead of its own about them, and a note that says so. The
-// note is empty where trained is nil.
+// ran returns the table without the figures of which no claim was run.
+func ran(v claims.Verification) claims.Verification {
+	v.Figures = slices.DeleteFunc(slices.Clone(v.Figures), func(f claims.State) bool {
+		return !slices.ContainsFunc(v.Of(f.Name), isRun)
+	})
+	v.Claims = slices.DeleteFunc(slices.Clone(v.Claims), func(c claims.Judged) bool {
+		return !slices.ContainsFunc(v.Figures, func(f claims.State) bool { return f.Name == c.Figure })
+	})
+	return v
+}
+
+func isRun(c claims.Judged) bool { return c.Verdict != claims.NotRun }
+
+// with returns the table with the claims that trained judges instead of its own verdicts on them, and a note that says
+// so. The note is empty where trained is nil.
 func with(v claims.Verification, trained *claims.Verification) (all claims.Verification, note string) {
 	if trained == nil {
 		return v, ""
 	}
 	all = v
-	all.Claims = nil
-	var numbers []string
-	for _, f := range v.Figures {
-		judged := trained.Of(f.Name)
-		if len(judged) > 0 {
-			numbers = append(numbers, fmt.Sprint(f.Number))
-		} else {
-			judged = v.Of(f.Name)
+	all.Claims = slices.Clone(v.Claims)
+	for i, c := range all.Claims {
+		at := slices.IndexFunc(trained.Claims, func(t claims.Judged) bool { return t.ID == c.ID })
+		if at >= 0 && isRun(trained.Claims[at]) {
+			all.Claims[i] = trained.Claims[at]
 		}
-		all.Claims = append(all.Claims, judged...)
+	}
+	var numbers []string
+	for _, f := range trained.Figures {
+		numbers = append(numbers, fmt.Sprint(f.Number))
 	}
 	return all, fmt.Sprintf(" Figures %s are counted at the scale %s.", strings.Join(numbers, ", "), trained.Scale)
 }
 
 // summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and its claims by
-// verdict. The line above it counts all. trained is as for galleryText: its figures are shown and counted at its scale.
+// verdict. The line above it counts all. trained is as for galleryText: what it has is shown and counted at its scale.
 func summary(v claims.Verification, trained *claims.Verification) string {
 	all, _ := with(v, trained)
 	rows := [][]string{make([]string, 4)} // without a head
@@ -75,9 +88,9 @@ func withoutNumber(tally string) string {
 func noPanels(string) string { return "" }
 
 // galleryText returns the text of a gallery in Markdown: for each figure the sentence that answers its question, its
-// pictures in the folder dir, the command that makes it, and its claims, folded. trained, if it is not nil, judges some
-// of the figures at the scale medium, whose gallery is the folder "medium". These figures come first, and link to their
-// claims there; the figure of v is folded, without its claims.
+// pictures in the folder dir, the command that makes it, and its claims, folded. trained, if it is not nil, has
+// figures at the scale medium of which claims were run, whose gallery is the folder "medium". These figures come first,
+// and link to their claims there; the figure of v is folded, without its claims.
 func galleryText(v claims.Verification, declared []paper.Figure, dir string, trained *claims.Verification) string {
 	var b strings.Builder
 	all, note := with(v, trained)
@@ -101,7 +114,7 @@ func galleryText(v claims.Verification, declared []paper.Figure, dir string, tra
 			continue
 		}
 		larger := slices.IndexFunc(trained.Figures, func(s claims.State) bool { return s.Number == f.Number })
-		judged := trained.Shown(declared[at], "")
+		judged := all.Shown(declared[at], "")
 		fmt.Fprintf(&b, "%s [%s](medium/README.md#%s).\n\n"+
 			"<details><summary>At the scale %s, where agents are trained for less time</summary>\n\n%s\n\n</details>\n",
 			section(*trained, larger, judged.Answer, caption, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title),

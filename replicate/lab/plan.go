@@ -34,24 +34,23 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 	if err := cmp.Or(checkPanels(f, o.Panels), o.checkJudged()); err != nil {
 		return nil, err
 	}
-	seeds := o.Seeds
-	if len(seeds) == 0 {
-		var err error
-		if seeds, err = claims.ParseSeeds(f.SeedsFor(o.Scale)); err != nil {
-			return nil, err
-		}
-	}
 	var out []claims.Panel
 	for _, panel := range f.Panels {
 		chosen := len(o.Panels) == 0 || slices.Contains(o.Panels, panel.Key)
-		p := claims.Panel{Panel: panel, Figure: f.Name(), Protocol: c.protocolOf(panel.Scenario), Seeds: seeds}
+		p := claims.Panel{Panel: panel, Figure: f.Name(), Protocol: c.protocolOf(panel.Scenario), Seeds: o.Seeds,
+			Scale: c.scaleOf(panel, f, o.Scale)}
 		overrides, learners := applicable(panel, f, o.Overrides, chosen), applicable(panel, f, o.Learners, chosen)
 		if o.AllFigures {
 			overrides = c.supported(p.Protocol, overrides, hasSetting)
 			learners = c.supported(p.Protocol, learners, hasLearner)
 		}
 		var err error
-		if p.Settings, err = c.Setup(p.Scenario, o.Scale, slices.Concat(p.Set, overrides)); err != nil {
+		if len(p.Seeds) == 0 {
+			if p.Seeds, err = claims.ParseSeeds(f.SeedsFor(p.Scale)); err != nil {
+				return nil, err
+			}
+		}
+		if p.Settings, err = c.Setup(p.Scenario, p.Scale, slices.Concat(p.Set, overrides)); err != nil {
 			return nil, err // also if the panel is not chosen, so that a wrong b.epochs=x or learner b.x is found
 		}
 		if own := applicable(panel, f, o.Learners, false); len(own) > 0 && !p.Open() {
@@ -95,7 +94,7 @@ func (o Options) checkJudged() error {
 func samplesOf(p claims.Panel, o Options) ([]claims.Panel, error) {
 	out := []claims.Panel{p}
 	for _, s := range p.Judged {
-		if !o.Judged || s.Scale != o.Scale {
+		if !o.Judged || s.Scale != p.Scale {
 			continue
 		}
 		sampled, err := p.At(s)

@@ -242,9 +242,9 @@ func TestSettingsNameTheirInterpretation(t *testing.T) {
 	}
 }
 
-// TestFiguresAt: the figures of the robots alone have the medium scale.
+// TestFiguresAt: all figures but those of simulated data and CLEAR alone have the medium scale.
 func TestFiguresAt(t *testing.T) {
-	for scale, want := range map[experiment.Scale][]int{experiment.Medium: {2, 10, 11}, experiment.Small: nil} {
+	for scale, want := range map[experiment.Scale][]int{experiment.Medium: {1, 2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14}, experiment.Small: nil} {
 		var got []int
 		for _, f := range testCatalog.FiguresAt(scale) {
 			got = append(got, f.Number)

@@ -40,7 +40,7 @@ var update = flag.Bool("update", false, "rewrite the generated parts of README.m
 
 // TestGeneratedTables: the tables in README.md and in the gallery are those of the committed results.
 func TestGeneratedTables(t *testing.T) {
-	v, trained := committed(t, gallery), committed(t, medium)
+	v, trained := committed(t, gallery), ran(committed(t, medium))
 	for _, c := range []struct{ file, block, want string }{
 		{filepath.Join("..", "..", "README.md"), "claims", summary(v, &trained)},
 		{filepath.Join(gallery, "README.md"), "gallery", galleryText(v, testCatalog.Figures, gallery, &trained)},

@@ -93,7 +93,7 @@ func Must[T any](v T, err error) T {
 
 // Options configures Figure. The zero value means the command line's defaults.
 type Options struct {
-	Scale   string   // tiny, small, medium (robots alone) or paper; default: small
+	Scale   string   // tiny, small, medium (images, robots) or paper; default: small
 	Seeds   string   // such as "0,1,2" or "0-7"; default: the figure's
 	Panels  []string // panels; default: all
 	Series  []string // learners to run instead of the figure's default ones

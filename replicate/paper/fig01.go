@@ -13,7 +13,7 @@ import "slices"
 // worst. A claim of our own compares Everything, Recent and Fine-tune with the network that is not adapted: all three
 // are less accurate.
 //
-// Command: go run ./replicate fig1 [--scale tiny|small|paper] [--panel a,b,c,d]
+// Command: go run ./replicate fig1 [--scale tiny|small|medium|paper] [--panel a,b,c,d]
 //
 // Result at the small scale: 12 claims: 7 hold, 2 hold partly, 3 do not hold; not counted: 1 holds, 1 does not hold;
 // CLEAR not tested; see figures/gallery/fig01.
@@ -32,8 +32,8 @@ func Fig1() Figure {
 				Spans:    sweeps,
 				Judged:   []Sample{gaussianSample},
 			},
-			imagePanel("b", "CIFAR-10a (9 steps a shift)", "cifar10a").judgedBy(cifar10aSample),
-			imagePanel("c", "CIFAR-10b (6 steps a shift)", "cifar10b").judgedBy(cifar10bSample),
+			imagePanel("b", "CIFAR-10a (9 steps a shift)", "cifar10a").judgedBy(cifar10aSample, imagesSample),
+			imagePanel("c", "CIFAR-10b (6 steps a shift)", "cifar10b").judgedBy(cifar10bSample, imagesSample),
 			{
 				Key:       "d",
 				Title:     "CLEAR (30 steps a shift)",

@@ -11,7 +11,7 @@ package paper
 // The paper claims: our score is more accurate and follows the drift; the standard score "largely ignores shifts
 // across different time steps".
 //
-// Command: go run ./replicate fig3 [--scale tiny|small|paper] [--panel a,b]
+// Command: go run ./replicate fig3 [--scale tiny|small|medium|paper] [--panel a,b]
 //
 // Result at the small scale: 4 claims: 2 hold, 1 does not hold, 1 shows no difference; see figures/gallery/fig03.
 func Fig3() Figure {

@@ -9,7 +9,7 @@ import "slices"
 //
 // The paper claims: Ours is better than the others; Recent is worst.
 //
-// Command: go run ./replicate fig6 [--scale tiny|small|paper] [--panel a,b]
+// Command: go run ./replicate fig6 [--scale tiny|small|medium|paper] [--panel a,b]
 //
 // Result at the small scale: 4 claims: 3 hold, 1 is undecided; see figures/gallery/fig06.
 func Fig6() Figure {

@@ -7,7 +7,7 @@ package paper
 //
 // The paper claims: Ours is consistently better than Everything.
 //
-// Command: go run ./replicate fig7 [--scale tiny|small|paper] [--panel a,b,c]
+// Command: go run ./replicate fig7 [--scale tiny|small|medium|paper] [--panel a,b,c]
 //
 // Result at the small scale: 1 claim holds; CLEAR not tested; see figures/gallery/fig07.
 func Fig7() Figure {
@@ -19,9 +19,9 @@ func Fig7() Figure {
 		Caption: relativeCaption + " The runs are those of Figure 1.",
 		Panels: []Panel{
 			{Key: "a", Title: "CIFAR-10a (9 steps a shift)", Scenario: "cifar10a", Series: []string{"everything", "ours"},
-				Judged: []Sample{cifar10aSample}},
+				Judged: []Sample{cifar10aSample, imagesSample}},
 			{Key: "b", Title: "CIFAR-10b (6 steps a shift)", Scenario: "cifar10b", Series: []string{"everything", "ours"},
-				Judged: []Sample{cifar10bSample}},
+				Judged: []Sample{cifar10bSample, imagesSample}},
 			{Key: "c", Title: "CLEAR (30 steps a shift)", Scenario: "clear", Series: []string{"everything", "ours"}},
 		},
 		Claims: []Claim{

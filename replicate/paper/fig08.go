@@ -7,7 +7,7 @@ package paper
 //
 // The paper claims: both methods perform similarly; Method 1 has a slight edge.
 //
-// Command: go run ./replicate fig8 [--scale tiny|small|paper] [--panel a,b,c]
+// Command: go run ./replicate fig8 [--scale tiny|small|medium|paper] [--panel a,b,c]
 //
 // Result at the small scale: 2 claims: 1 holds, 1 shows no difference; CLEAR not tested; see figures/gallery/fig08.
 func Fig8() Figure {

@@ -12,7 +12,7 @@ package paper
 // below the raw curve, which the paper does not say about the picture, and that steps change gradually, which is so by
 // construction of the stream.
 //
-// Command: go run ./replicate fig9 [--scale tiny|small|paper] [--panel a,b,c,d,e]
+// Command: go run ./replicate fig9 [--scale tiny|small|medium|paper] [--panel a,b,c,d,e]
 //
 // Result at the small scale: 2 claims: 1 does not hold, 1 is undecided; not counted: 2 hold;
 // see figures/gallery/fig09.

@@ -6,7 +6,7 @@ package paper
 //
 // The paper claims: the results are consistent.
 //
-// Command: go run ./replicate fig12 [--scale tiny|small|paper] [--panel a,b,c,d] [--seeds 0-7]
+// Command: go run ./replicate fig12 [--scale tiny|small|medium|paper] [--panel a,b,c,d] [--seeds 0-7]
 //
 // Result at the small scale: 4 claims: 2 hold, 1 does not hold, 1 is undecided; 2 repeat another; see
 // figures/gallery/fig12.

@@ -8,7 +8,7 @@ import "fmt"
 //
 // The paper claims: for every N, Ours consistently outperforms Everything.
 //
-// Command: go run ./replicate fig13 [--scale tiny|small|paper] [--panel a,b,c,d]
+// Command: go run ./replicate fig13 [--scale tiny|small|medium|paper] [--panel a,b,c,d]
 //
 // Result at the small scale: 2 claims: 2 hold; not counted: 1 holds; see figures/gallery/fig13.
 func Fig13() Figure {

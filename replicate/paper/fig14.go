@@ -6,7 +6,7 @@ package paper
 //
 // The paper claims: both perform similarly, so omega does no harm.
 //
-// Command: go run ./replicate fig14 [--scale tiny|small|paper]
+// Command: go run ./replicate fig14 [--scale tiny|small|medium|paper]
 //
 // Result at the small scale: 1 claim holds; see figures/gallery/fig14.
 func Fig14() Figure {

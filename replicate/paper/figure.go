@@ -25,8 +25,11 @@ type Figure struct {
 	Claims         []Claim
 }
 
-// DefaultSeeds are those of the paper's Table 2.
+// DefaultSeeds are those of the paper's Table 2. Those of a scale in seedsAt replace them.
 const DefaultSeeds = "0,1,2"
+
+// seedsAt are the declared seeds of images at the medium scale (figures/gallery/archive/images-declared.md).
+var seedsAt = map[experiment.Scale]string{experiment.Medium: "0-3"}
 
 // Data names the panel's data in a sentence; empty for other data than those of the supervised figures of the paper.
 func (p Panel) Data() string {
@@ -49,7 +52,7 @@ func (f Figure) Command() string { return fmt.Sprint("fig", f.Number) }
 
 // SeedsFor returns the figure's seeds at a scale.
 func (f Figure) SeedsFor(scale experiment.Scale) string {
-	return cmp.Or(f.SeedsAt[scale], f.Seeds, DefaultSeeds)
+	return cmp.Or(f.SeedsAt[scale], f.Seeds, seedsAt[scale], DefaultSeeds)
 }
 
 // Panel declares one chart: a scenario, its settings and the series that it compares.
