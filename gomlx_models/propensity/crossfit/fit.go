@@ -281,23 +281,20 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 }
 
 // rowsOf are rows of a table as g of that kind sees them; for Covariate without their outcomes. x: what g sees of x, by
-// row of the table. at: the rows; nil for all, which are not copied if g sees no number as outcome.
+// row of the table, which is copied only if g also sees a number as outcome. at: the rows.
 func (o *Fitted) rowsOf(d Table, at []int, x []float32, kind Kind) *data {
 	if kind != Joint {
 		d.Label, d.Target = nil, nil
 	}
-	if at == nil && d.Target == nil {
-		return &data{table: x, label: d.Label, times: d.Time}
-	} else if at == nil {
-		at = Positions(len(d.Time))
+	out := &data{table: x, at: at, times: loop.Pick(d.Time, at), label: loop.Pick(d.Label, at)}
+	if d.Target == nil {
+		return out
 	}
 	width := len(x) / len(d.Time)
-	out := &data{times: loop.Pick(d.Time, at), label: loop.Pick(d.Label, at), table: make([]float32, 0, len(at)*(width+1))}
+	out.table, out.at = make([]float32, 0, len(at)*(width+1)), Positions(len(at))
 	for _, row := range at {
 		out.table = append(out.table, x[row*width:(row+1)*width]...)
-		if d.Target != nil {
-			out.table = append(out.table, float32(o.Shape.Target.Of(d.Target[row])))
-		}
+		out.table = append(out.table, float32(o.Shape.Target.Of(d.Target[row])))
 	}
 	return out
 }

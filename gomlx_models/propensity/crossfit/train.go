@@ -18,13 +18,14 @@ import (
 // data are rows as g of one kind sees them.
 type data struct {
 	table []float32 // numbers, one row after another
-	label []int32   // nil without
-	times []float64
+	at    []int     // row of table, by position
+	label []int32   // by position; nil without
+	times []float64 // by position
 }
 
-// pair is one of a row.
+// pair is one of a position.
 func (d *data) pair(at int, own, other int32) pair {
-	p := pair{row: int32(at), own: own, other: other}
+	p := pair{row: int32(d.at[at]), own: own, other: other}
 	if d.label != nil {
 		p.label = d.label[at]
 	}

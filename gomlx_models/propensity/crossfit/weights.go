@@ -203,7 +203,7 @@ func (o *Fitted) seenFolds(d Table) []int8 {
 func (o *Fitted) modelMembers(x []float32, seen []int8, d Table, T float64, kind Kind) [][]float64 {
 	m := o.models[kind]
 	ensemble, logs := len(m.values), make([][]float64, len(seen))
-	rows := o.rowsOf(d, nil, x, kind)
+	rows := o.rowsOf(d, Positions(len(d.Time)), x, kind)
 	codes, state := o.states(m.view, append(slices.Clone(d.Time), T)...)
 	at := state[len(seen)]
 	pairs, of := make([][]pair, o.Config.Folds), make([][]int, o.Config.Folds) // by fold; of: the rows of the pairs
