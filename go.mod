@@ -5,8 +5,8 @@ go 1.26.5
 exclude github.com/gomlx/compute-onnx v0.1.0
 
 require (
-	github.com/alecthomas/chroma/v2 v2.27.0
 	github.com/agext/levenshtein v1.2.3
+	github.com/alecthomas/chroma/v2 v2.27.0
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/apache/thrift v0.24.0
 	github.com/buildkite/terminal-to-html/v3 v3.16.8
@@ -21,7 +21,6 @@ require (
 	github.com/gomlx/go-xla v0.4.2
 	github.com/gomlx/gomlx v0.28.4
 	github.com/google/go-cmp v0.7.0
-	github.com/google/renameio/v2 v2.0.0
 	github.com/google/uuid v1.6.0
 	github.com/janpfeifer/gonb v0.11.4
 	github.com/klauspost/compress v1.19.2

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"syscall"
 )
 
 // The kinds of error, for errors.Is.
@@ -43,7 +42,7 @@ func explainDisk(err error, path, name string) error {
 		return err
 	}
 	dir := filepath.Dir(path)
-	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+	for _, full := range diskFull {
 		if errors.Is(err, full) {
 			return explain(ErrDiskFull, err, "cannot write %s: the disk of %s is full, or your quota on it is used up (%v); "+
 				"free some space or set TVPS_CACHE to a folder on another disk", name, dir, err)

@@ -2,23 +2,24 @@ package artifact
 
 import (
 	"errors"
+	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
-
-	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 )
 
 // Pending is a file that is being written under a temporary name in its folder. Commit gives it its name, Cleanup
 // removes it and does nothing after Commit.
 type Pending struct {
-	*renameio.PendingFile
+	*os.File
 	path  string
-	alive *flock.Flock // is locked until the end
+	alive io.Closer // see lockAlive
+	done  bool
 }
 
 // Create begins a file at path. Until Commit an existing file stays as it is; its permissions are kept. A process
@@ -28,33 +29,41 @@ func Create(path string, perm os.FileMode) (*Pending, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, &fs.PathError{Op: "write", Path: path, Err: errors.New("is a device or a pipe; name a file")}
 	}
-	dir := filepath.Dir(path)
-	removeDead(dir, "."+filepath.Base(path))
+	existing, err := os.Lstat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	keep := err == nil && existing.Mode().IsRegular()
+	if keep {
+		perm = existing.Mode().Perm()
+	}
+	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)
+	removeDead(dir, prefix)
 	for {
-		// Without WithTempDir the file may lie in $TMPDIR, where nobody looks for it if the process is killed.
-		file, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithPermissions(perm),
-			renameio.WithExistingPermissions())
+		name := filepath.Join(dir, prefix+strconv.FormatInt(rand.Int64(), 10))
+		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		p := &Pending{file, path, lockAlive(file.Name())}
-		if _, err := os.Lstat(file.Name()); err == nil {
+		p := &Pending{File: file, path: path, alive: lockAlive(name)}
+		if info, err := file.Stat(); keep && err == nil && info.Mode().Perm() != perm { // because of the umask
+			if err := file.Chmod(perm); err != nil {
+				_ = p.Cleanup()
+				return nil, err
+			}
+		}
+		if _, err := os.Lstat(name); err == nil {
 			return p, nil
 		}
 		_ = p.Cleanup() // another process took it for dead before it was locked
 	}
 }
 
-// lockAlive locks a temporary file or folder until its process ends. Where nothing can be locked, nothing is taken for
-// dead.
-func lockAlive(path string) *flock.Flock {
-	alive := flock.New(path, flock.SetFlag(os.O_RDONLY))
-	_ = alive.Lock()
-	return alive
-}
-
-// removeDead removes the temporary files and folders in dir, named prefix and digits, that killed processes have left:
-// they are not locked. Links and pipes are left alone.
+// removeDead removes the temporary files and folders in dir, named prefix and digits, that killed processes have left
+// (see lockAlive). Links and pipes are left alone.
 func removeDead(dir, prefix string) {
 	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
@@ -62,18 +71,21 @@ func removeDead(dir, prefix string) {
 		if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" || entry.Type()&^fs.ModeDir != 0 {
 			continue
 		}
-		dead := flock.New(filepath.Join(dir, entry.Name()), flock.SetFlag(os.O_RDONLY))
-		if free, _ := dead.TryLock(); free {
-			os.RemoveAll(dead.Path())
-		}
-		_ = dead.Close()
+		removeIfDead(filepath.Join(dir, entry.Name()))
 	}
 }
 
 // Cleanup ends a file that was not committed.
 func (p *Pending) Cleanup() error {
-	defer func() { _ = p.alive.Close() }()
-	return p.PendingFile.Cleanup()
+	if p.done {
+		return nil
+	}
+	p.done = true
+	_, _ = p.Close(), p.alive.Close()
+	if err := os.Remove(p.Name()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Commit syncs the files, gives them their names in this order, and syncs their folders: after a power failure they
@@ -81,9 +93,7 @@ func (p *Pending) Cleanup() error {
 func Commit(files ...*Pending) error {
 	var folders []string
 	for _, file := range files {
-		err := file.CloseAtomicallyReplace()
-		_ = file.alive.Close()
-		if err != nil {
+		if err := file.commit(); err != nil {
 			return &fs.PathError{Op: "write", Path: file.path, Err: bare(err)}
 		}
 		if dir := filepath.Dir(file.path); !slices.Contains(folders, dir) {
@@ -95,6 +105,23 @@ func Commit(files ...*Pending) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// commit gives a file its name. The content is synced first: after a power failure the name has the old one or the new
+// one, and is never an empty file.
+func (p *Pending) commit() error {
+	if err := p.Sync(); err != nil {
+		return err
+	}
+	if err := p.Close(); err != nil {
+		return err
+	}
+	if err := rename(p.Name(), p.path); err != nil {
+		return err
+	}
+	p.done = true
+	_ = p.alive.Close()
 	return nil
 }
 
@@ -163,18 +190,14 @@ func MakeFolder(dir string) error {
 var syncFile = (*os.File).Sync
 
 // syncFolder syncs a folder, so that the names in it survive a power failure. A folder that cannot be opened for
-// reading, or a file system that syncs no folders, is no error.
+// reading, or a file system that syncs no folders, is no error; Windows permits no folder's sync (see rename).
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
-	if errors.Is(err, fs.ErrPermission) {
-		return nil
+	if err == nil {
+		defer folder.Close()
+		err = syncFile(folder)
 	}
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	err = syncFile(folder)
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
 	return err

@@ -21,7 +21,7 @@ func TempFolder(prefix string) (dir string, remove func() error, err error) {
 			continue
 		}
 		return dir, func() (err error) {
-			defer func() { _ = alive.Close() }()
+			_ = alive.Close()
 			for range 10 {
 				if err = os.RemoveAll(dir); err == nil {
 					return nil

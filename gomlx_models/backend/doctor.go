@@ -13,8 +13,6 @@ import (
 	"text/tabwriter"
 
 	"tvps/data/artifact"
-
-	"golang.org/x/sys/unix"
 )
 
 // Status is the outcome of a check.
@@ -134,9 +132,7 @@ func checkCache() Check {
 		return Check{Name: "cache", Status: Fail, Detail: err.Error(), Fix: fix}
 	}
 	c := Check{Name: "cache", Status: OK, Detail: dir + " is writable"}
-	var disk unix.Statfs_t
-	if err := unix.Statfs(dir, &disk); err == nil {
-		free := disk.Bavail * uint64(disk.Bsize)
+	if free, err := freeSpace(dir); err == nil {
 		c.Detail += fmt.Sprintf(", %.1f GB free", float64(free)/1e9)
 		if free < 1e9 {
 			c.Status, c.Fix = Warn, "free some space (1 GB), or set TVPS_CACHE to a folder on another disk"

@@ -1,3 +1,5 @@
+//go:build !noxla
+
 package backend
 
 import (

@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"tvps/data/artifact"
-
-	"golang.org/x/sys/unix"
 )
 
 // Holder is a process that computes a run.
@@ -67,15 +67,6 @@ func thisProcess() Holder {
 	return h
 }
 
-// flock is the system call. Tests replace it.
-var flock = func(file *os.File, how int) error {
-	for {
-		if err := unix.Flock(int(file.Fd()), how); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}
-
 // lock is a file that is locked. The operating system frees the lock of a process that ends, however it ends. If the
 // process's whole machine ends, that is for the file system to do: NFS 4 and Lustre do it after a minute or two, NFS 3
 // may not do it at all.
@@ -96,9 +87,9 @@ func tryLock(path string) (*lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if err := flock(file, lockExclusive); err != nil {
 			file.Close()
-			if errors.Is(err, unix.EWOULDBLOCK) {
+			if errors.Is(err, syscall.EWOULDBLOCK) {
 				return nil, nil
 			}
 			if made {
@@ -173,10 +164,15 @@ func (l *lock) check() error {
 
 // release frees the lock and removes its file, unless that is another's by now.
 func (l *lock) release() {
-	if l.check() == nil {
+	mine := l.check() == nil
+	open := runtime.GOOS != "windows" // which removes no open file: neither ours now, nor later one of another process
+	if mine && open {
 		os.Remove(l.path)
 	}
 	l.unlock()
+	if mine && !open {
+		os.Remove(l.path)
+	}
 }
 
 // locks are those of the runs of a task.
@@ -227,7 +223,7 @@ func (all locks) keepAlive() (stop func()) {
 }
 
 func (l *lock) unlock() {
-	_ = flock(l.file, unix.LOCK_UN) // explicitly: a child that is being started has the file, too
+	_ = flock(l.file, lockNone) // explicitly: a child that is being started has the file, too
 	l.file.Close()
 }
 
@@ -239,9 +235,9 @@ func (s *Store) holder(spec Spec) (by Holder, held bool) {
 		return Holder{}, false
 	}
 	defer file.Close()
-	if err := flock(file, unix.LOCK_SH|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+	if err := flock(file, lockShared); !errors.Is(err, syscall.EWOULDBLOCK) {
 		if err == nil {
-			_ = flock(file, unix.LOCK_UN)
+			_ = flock(file, lockNone)
 		}
 		return Holder{}, false
 	}
@@ -279,7 +275,7 @@ func (s *Store) claim(spec Spec, pauses ...time.Duration) (held *lock, err error
 // lockError is the error of a folder in which a run cannot be locked, or whose file system has no locks.
 func (s *Store) lockError(spec Spec, err error) error {
 	problem := "cannot lock run " + spec.String()
-	unlockable := errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.ENOLCK)
+	unlockable := errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK)
 	if unlockable {
 		problem = "is on a file system that does not lock files"
 	}

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-
-	"golang.org/x/sys/unix"
 )
 
 // quarantineFolder is where damaged files go; no experiment may have its name.
@@ -243,9 +241,9 @@ func readFile(path string) ([]byte, error) { return artifact.ReadFile(path, maxF
 // and a link must not lead what is written to a file that is not the store's.
 func openOwn(path string, flag int) (*os.File, error) {
 	if flag != os.O_RDONLY {
-		flag |= unix.O_NOFOLLOW
+		flag |= noLinks
 	}
-	file, err := os.OpenFile(path, flag|unix.O_NONBLOCK, 0o644)
+	file, err := os.OpenFile(path, flag|noPipes, 0o644)
 	if err == nil {
 		var info fs.FileInfo
 		if info, err = file.Stat(); err == nil && info.Mode().IsRegular() {
@@ -253,7 +251,7 @@ func openOwn(path string, flag int) (*os.File, error) {
 		}
 		file.Close()
 	}
-	if err == nil || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EISDIR) {
+	if err == nil || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) {
 		err = &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%s is no regular file; remove it", filepath.Base(path))}
 	}
 	return nil, err

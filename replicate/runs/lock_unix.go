@@ -1,0 +1,33 @@
+//go:build unix
+
+package runs
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// What flock does: it takes a lock without waiting, or frees it.
+const (
+	lockExclusive = unix.LOCK_EX | unix.LOCK_NB
+	lockShared    = unix.LOCK_SH | unix.LOCK_NB
+	lockNone      = unix.LOCK_UN
+)
+
+// Flags of openOwn.
+const (
+	noLinks = unix.O_NOFOLLOW
+	noPipes = unix.O_NONBLOCK
+)
+
+// flock is the system call; EWOULDBLOCK if another holds the lock. Tests replace it.
+var flock = func(file *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(file.Fd()), how); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
