@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -118,7 +117,7 @@ func TestExportOfDamagedFolder(t *testing.T) {
 func TestExportToNamedPipe(t *testing.T) {
 	s := newSandbox(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+	if err := demand.Pipe(pipe); err != nil {
 		t.Skip("no named pipes here: ", err)
 	}
 	read := make(chan string)

@@ -81,7 +81,7 @@ type lock struct {
 func tryLock(path string) (*lock, error) {
 	for range 20 {
 		file, made, err := openLock(path)
-		if errors.Is(err, fs.ErrNotExist) { // removed after it was found
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errRemoved) { // after it was found
 			continue
 		}
 		if err != nil {

@@ -7,15 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"tvps/ci/demand"
-
-	"golang.org/x/sys/unix"
 )
 
 // systemFlock is the system call itself.
@@ -28,36 +28,9 @@ func inject(t *testing.T, call func(file *os.File, how int) error) {
 	t.Cleanup(func() { flock = systemFlock })
 }
 
-// writable tells whether a file is open for writing.
-func writable(t *testing.T, file *os.File) bool {
-	t.Helper()
-	flags, err := unix.FcntlInt(file.Fd(), unix.F_GETFL, 0)
-	demand.NoError(t, err)
-	return flags&unix.O_ACCMODE != unix.O_RDONLY
-}
-
-// NFSv4 locks only files exclusively that are open for writing, also those that a umask of 077 made.
-func TestLockFilesAreOpenForWriting(t *testing.T) {
-	old := unix.Umask(0o077)
-	defer unix.Umask(old)
-	inject(t, func(file *os.File, how int) error {
-		if how&unix.LOCK_EX != 0 && !writable(t, file) {
-			return unix.EBADF
-		}
-		return systemFlock(file, how)
-	})
-	store := open(t, t.TempDir())
-	stale := store.lockPath(spec(0))
-	demand.Write(t, stale, "of a killed process")
-	execute(t, store, nil, testJob(0, upTo(2), new(atomic.Int64)))
-	if _, err := store.load(spec(0)); err != nil {
-		t.Error(err)
-	}
-}
-
 // Without locks the first claim ends everything with a sentence, before a step is computed, and leaves no file.
 func TestNoLocks(t *testing.T) {
-	for _, code := range []error{unix.ENOSYS, unix.ENOTSUP, unix.EOPNOTSUPP, unix.ENOLCK} {
+	for _, code := range []error{syscall.ENOSYS, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOLCK} {
 		inject(t, func(*os.File, int) error { return code })
 		store := open(t, t.TempDir())
 		_, err := Execute(t.Context(), store, []Job{testJob(0, upTo(2), nil)}, Options{})
@@ -81,7 +54,7 @@ func TestLockFails(t *testing.T) {
 	store := open(t, t.TempDir())
 	path := store.lockPath(spec(0))
 	demand.Write(t, path, "")
-	inject(t, func(*os.File, int) error { return unix.EIO })
+	inject(t, func(*os.File, int) error { return syscall.EIO })
 	_, err := store.claim(spec(0))
 	var folder *FolderError
 	if !errors.As(err, &folder) || folder.Locks {
@@ -103,7 +76,7 @@ func TestStateOfALockedRun(t *testing.T) {
 	release := claimed(t, store, spec(0))
 	defer func() { release() }()
 	inject(t, func(file *os.File, how int) error {
-		if writable(t, file) {
+		if _, err := file.Write(nil); err == nil && runtime.GOOS != "windows" { // which looks at no empty write
 			t.Error("opened for writing")
 		}
 		return systemFlock(file, how)

@@ -17,6 +17,9 @@ const (
 	lockNone      = unix.LOCK_UN
 )
 
+// errRemoved is the error of opening a file that is being removed.
+const errRemoved = syscall.ENOENT
+
 // Flags of openOwn.
 const (
 	noLinks = unix.O_NOFOLLOW

@@ -15,6 +15,9 @@ const (
 	lockNone      = 0
 )
 
+// errRemoved is the error of opening a file that is being removed.
+const errRemoved = windows.ERROR_SHARING_VIOLATION
+
 // Flags of openOwn. A pipe is no file of a folder.
 const (
 	noLinks = windows.O_FILE_FLAG_OPEN_REPARSE_POINT
@@ -23,7 +26,7 @@ const (
 
 // flock locks a byte far behind the end of the file: Windows would let nobody else read or write one within. As on
 // Unix, the lock is the open file's, and ends with it or with the process.
-func flock(file *os.File, how int) error {
+var flock = func(file *os.File, how int) error {
 	at := &windows.Overlapped{OffsetHigh: 1 << 30}
 	if how == lockNone {
 		return windows.UnlockFileEx(windows.Handle(file.Fd()), 0, 1, 0, at)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +20,6 @@ import (
 	"tvps/ci/demand"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 )
 
 // A process is killed several times; the run ends with the same bytes, and no finished step is computed twice.
@@ -270,7 +270,7 @@ func TestHeldRunIsWaitedFor(t *testing.T) {
 		var attempts []time.Time
 		inject(t, func(file *os.File, how int) error {
 			err := systemFlock(file, how)
-			if errors.Is(err, unix.EWOULDBLOCK) && how&unix.LOCK_EX != 0 {
+			if errors.Is(err, syscall.EWOULDBLOCK) && how == lockExclusive {
 				mutex.Lock()
 				attempts = append(attempts, time.Now())
 				mutex.Unlock()

@@ -169,6 +169,7 @@ func (e *executor) compute(ctx context.Context, task *task, held locks) (results
 	if err = cmp.Or(e.steps(ctx, task, members, held), held.check()); err == nil {
 		for _, m := range members {
 			results[m.index] = m.result()
+			m.file.Close() // Windows removes no open file
 			err = cmp.Or(err, e.store.save(results[m.index]))
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -626,7 +625,9 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("%s instead of %s", got, want)
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	demand.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	if err := demand.Pipe(pipe); err != nil {
+		t.Skip("no named pipes here: ", err)
+	}
 	// What has no end, or no content yet, is not read.
 	for _, path := range []string{pipe, "/dev/zero", t.TempDir()} {
 		c := &command{text: "python train < " + path}

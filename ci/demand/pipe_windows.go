@@ -1,0 +1,6 @@
+package demand
+
+import "errors"
+
+// Pipe returns errors.ErrUnsupported: no folder of Windows has pipes.
+func Pipe(string) error { return errors.ErrUnsupported }
