@@ -30,6 +30,8 @@ TEXTS = re.compile(r"(licen[cs]es?|copying|copyright|notice|patents|authors|cont
 class Program(BuildHookInterface):
     def initialize(self, version, build_data):
         """Build for the wheel, or list the module's files for the sdist. An editable installation gets no program."""
+        if sys.platform == "win32":
+            raise SystemExit("the Python package tvps needs Linux or macOS: use WSL, or the program tvps without it")
         if version == "editable":
             return
         go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")

@@ -1,5 +1,6 @@
 """How the program is found, and that none is run which others may have written."""
 
+import importlib
 import os
 import stat
 import subprocess
@@ -33,6 +34,11 @@ class Find(unittest.TestCase):
         path.write_text("#!/bin/sh\n")
         path.chmod(0o755)
         return str(path)
+
+    def test_windows(self):
+        """Without the modules of Unix the import says where the package runs."""
+        with mock.patch.dict(sys.modules, grp=None), self.assertRaisesRegex(ImportError, "needs Linux or macOS"):
+            importlib.reload(_binary)
 
     def test_order(self):
         """TVPS_BINARY, then the program of the wheel, then PATH."""

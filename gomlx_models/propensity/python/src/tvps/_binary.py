@@ -1,9 +1,7 @@
 """Finds the program, and runs it."""
 
 import collections
-import grp
 import os
-import pwd
 import re
 import shutil
 import signal
@@ -12,6 +10,12 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+
+try:
+    import grp
+    import pwd
+except ImportError:
+    raise ImportError("the Python package tvps needs Linux or macOS: use WSL, or the program tvps without it") from None
 
 GRACE = 10  # seconds that an interrupted program has to end
 
