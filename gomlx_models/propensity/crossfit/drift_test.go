@@ -9,6 +9,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
+	"tvps/data/statistics"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -80,6 +81,41 @@ func TestColumnNull(t *testing.T) {
 		expected := .05 * float64(tables)
 		if float64(below) > expected+3*math.Sqrt(expected*.95) {
 			t.Errorf("%+v: P <= .05 in %d of %d tables without drift", c, below, tables)
+		}
+	}
+}
+
+// TestLevel: drift is called, by any test with Holm's correction, in at most 6% of tables without drift, in all views of
+// the time: of plain numbers, which may have a period, and of days; of independent and of autoregressive rows.
+func TestLevel(t *testing.T) {
+	tables, most := 10, 3
+	if demand.Nightly {
+		tables, most = 400, 24
+	}
+	for _, phi := range []float64{0, .5} {
+		for _, unit := range []Unit{"", "day"} {
+			called, phases := 0, 0
+			for seed := range int64(tables) {
+				d, rng := smooth(10000+seed, 1500, 3, phi), random.New(seed, "zzlabel")
+				d.Unit, d.Classes = unit, 2
+				for i := range d.Time {
+					y := float64(d.X[3*i]) + rng.NormFloat64()
+					d.Label = append(d.Label, int32(math.Ceil(min(max(y, 0), 1))))
+				}
+				f, err := FindDrift(t.Context(), d, DefaultConfig(), seed)
+				demand.NoError(t, err)
+				p := statistics.Holm([]float64{f.Columns.P, f.Score.P, f.Outcome.P, f.Rule.P}, 4)
+				if slices.Min(p) <= .05 {
+					called++
+				}
+				if f.Columns.View != "trend" {
+					phases++
+				}
+			}
+			t.Logf("autoregression %v, unit %q: drift called in %d of %d", phi, unit, called, tables)
+			if called > most || phases == 0 {
+				t.Errorf("autoregression %v, unit %q: drift called in %d of %d, phases strongest in %d", phi, unit, called, tables, phases)
+			}
 		}
 	}
 }
