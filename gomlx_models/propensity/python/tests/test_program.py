@@ -132,6 +132,39 @@ class Program(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(ValueError, "predict_proba"):
             tvps.backtest(columns(), model=LinearSVC(), results=folder, **request)
 
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("sklearn", "pandas", "matplotlib"))), "not all are installed")
+    def test_day(self):
+        """A day of a data scientist: a frame with a time index, has it drifted, a Pipeline and a search with its times."""
+        import matplotlib
+        import pandas
+        import sklearn
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.model_selection import GridSearchCV
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        matplotlib.use("agg")
+        frame = columns()
+        x = columns()["x"]
+        day = pandas.date_range("2024-01-01", periods=ROWS, name="day")
+        frame = pandas.DataFrame({"x": x, "y": np.where((x > 0) == (np.arange(ROWS) < 126), "yes", "no")}, index=day)
+        drift = tvps.drift(frame, label="y", bin="week", updates=60, quiet=True)
+        self.assertEqual(drift.found, ["y given x"])
+        self.assertEqual(sorted(drift.columns["column"]), ["x", "y"])
+        self.assertEqual((len(drift.when), drift.when["time"][0]), (len(drift.plot().patches), "2024-W01"))
+        self.assertLess(drift.when["alike"].iloc[0], 0.8 * drift.when["alike"].iloc[-1])
+        self.assertIn("<img", drift._repr_html_())
+        X, y, new = frame[["x"]], frame["y"], slice(126, None)
+        with sklearn.config_context(enable_metadata_routing=True):
+            weighted = tvps.TimeWeighted(LogisticRegression(), "conditional", bin="week", flags={"updates": 60})
+            model = make_pipeline(StandardScaler(), weighted).fit(X, y, time=day)
+            committee = tvps.Committee(LogisticRegression(), bin="week", gap="7 days")
+            search = GridSearchCV(committee, {"estimator__C": [1.0]}, cv=tvps.TemporalSplit(1, gap="7 days"))
+            search.fit(X, y, time=day)
+        plain = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y).score(X[new], y[new])
+        self.assertGreater(min(model.score(X[new], y[new]), search.score(X[new], y[new])), max(0.8, plain))
+        self.assertLess(search.best_score_, 0.2)  # of the days after the turn, from those before it
+
     def test_mistakes(self):
         frame = columns()
         with self.assertRaisesRegex(ValueError, '^frame: there is no column "date"; the columns are month, x, small,'):

@@ -201,6 +201,11 @@ def drift(
     """Say whether, when and where a frame has drifted: return a Drift.
 
     out: folder for the page with the charts; None: it is not kept. Other arguments and errors as for `weights`.
+
+    >>> day = np.arange(90)  # x is larger from day 60 on
+    >>> found = drift({"day": day, "x": day % 7 + 9.0 * (day >= 60)}, "day", updates=30, quiet=True)
+    >>> found.found, found.columns["column"].tolist()
+    (['x'], ['x'])
     """
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         report = Path(folder, "drift.json")
@@ -244,6 +249,15 @@ def backtest(
         repeated one finds its results; None: in the cache folder. out: folder for the page with the charts; None: it is
         not kept.
     Other arguments and errors as for `weights`.
+
+    >>> day = np.arange(90)  # y was the sign of -x for 60 days, and is that of x now
+    >>> x = np.where(day % 2, 1.0, -1.0) * (1 + day % 3)
+    >>> frame = {"day": day, "x": x, "y": (x > 0) == (day >= 60)}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     test = backtest(frame, "day", "y", bin="9 rows", kinds="none", results=folder, quiet=True)
+    >>> loss = dict(zip(test.rules["rule"].tolist(), test.rules["log_loss"]))
+    >>> bool(loss["last"] < loss["uniform"])
+    True
     """
     model, environment = _training.served(model)
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:

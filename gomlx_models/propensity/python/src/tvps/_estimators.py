@@ -36,6 +36,11 @@ class TimeWeights(BaseEstimator):
 
     Fitted, it has sample_weight_ (mean 1 over the rows up to T, 0 after), details_ (a Details), feature_names_in_ and
     n_features_in_.
+
+    >>> day = np.arange(90.0)
+    >>> weights = TimeWeights("none", half_life=10).fit(day[:, None], time=day)
+    >>> weights.sample_weight_[89] / weights.sample_weight_[79]
+    np.float64(2.0)
     """
 
     __metadata_request__fit = {"time": True}
@@ -113,6 +118,13 @@ class TimeWeighted(BaseEstimator):
     the weights. Rows without weight, such as those after T, take no part, not even in a scaler of a Pipeline, of which
     the last step alone gets the weights.
     Fitted, it has estimator_, with time weights_ (a TimeWeights), and the estimator's own fitted attributes.
+
+    >>> from sklearn.linear_model import LinearRegression
+    >>> day = np.arange(90.0)  # the slope was -1 for 60 days, and is 1 now
+    >>> x, y = day % 7, (day % 7) * np.where(day < 60, -1, 1)
+    >>> model = TimeWeighted(LinearRegression(), "none", half_life=5).fit(x[:, None], y, time=day)
+    >>> model.coef_.round(1), LinearRegression().fit(x[:, None], y).coef_.round(1)
+    (array([1.]), array([-0.3]))
     """
 
     __metadata_request__fit = {"time": True}
