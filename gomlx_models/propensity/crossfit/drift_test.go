@@ -85,8 +85,8 @@ func TestColumnNull(t *testing.T) {
 	}
 }
 
-// TestLevel: drift is called, by any test with Holm's correction, in at most 6% of tables without drift, in all views of
-// the time: of plain numbers, which may have a period, and of days; of independent and of autoregressive rows.
+// TestLevel: drift is called, by any test with Holm's correction, in at most 6% of tables without drift, in all views
+// of the time: of plain numbers, which may have a period, and of days; of independent and of autoregressive rows.
 func TestLevel(t *testing.T) {
 	tables, most := 10, 3
 	if demand.Nightly {
