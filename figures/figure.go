@@ -46,12 +46,12 @@ type Answer struct {
 	Text    string // such as "Ours beats Everything (+28.4 points)", without a full stop
 }
 
-// Draft is what a figure lacks that is drawn while its runs are computed.
+// Draft is what a figure lacks that is drawn while its runs are computed. The program renews the time of the page's
+// file at least once a minute: the page of an older file says that the program has ended.
 type Draft struct {
 	Missing  []string // keys of the panels that are not drawn yet
 	Growing  []string // keys of the panels that lack seeds; both are empty if only verdicts are missing
 	Unjudged bool     // no verdicts will follow
-	Running  bool     // they are being computed, and the program renews the time of the page's file at least once a minute
 }
 
 // Link leads from the page to a file, or names a place that cannot be linked to.

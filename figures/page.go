@@ -31,7 +31,7 @@ var (
 // then in the folder above, then on the network; without any of them, and in print, it shows
 // static pictures. No sentence stands on it twice: notes of several panels come once, before
 // the panels, and those that repeat a sentence of Figure.Data stand only there. The page of a
-// [Draft] that is running reloads itself.
+// [Draft] reloads itself.
 func Page(fig Figure) ([]byte, error) {
 	data, err := pageOf(fig)
 	if err != nil {

@@ -385,8 +385,8 @@ func TestRoundRange(t *testing.T) {
 	}
 }
 
-// TestDraftPage: a draft that is running reloads itself and says what follows, one that ended says what is missing, and
-// a finished figure has nothing of either.
+// TestDraftPage: a draft reloads itself and says what follows, or that the program has ended, as its script chooses. A
+// finished figure has nothing of either.
 func TestDraftPage(t *testing.T) {
 	fig := fullFigure(t)
 	page := func(d *Draft) string {
@@ -395,17 +395,17 @@ func TestDraftPage(t *testing.T) {
 		demand.NoError(t, err)
 		return string(text)
 	}
-	const reload, running, ended = "location.reload()", "<span data-running>", "<span data-ended>"
+	const reload, running, ended = "location.reload()", "<span data-running>", "<span data-ended hidden>"
 	for _, c := range []struct {
 		draft      *Draft
 		has, lacks []string
 	}{
 		{nil, nil, []string{reload, "draft", "data-ended"}},
-		{&Draft{Missing: []string{"c", "d", "e"}, Running: true},
-			[]string{reload, running, "Being computed: panels c, d and e.", "reload this page yourself"}, []string{ended}},
-		{&Draft{Missing: []string{"d"}, Growing: []string{"a", "b"}, Running: true},
-			[]string{"Being computed: panel d, and further seeds of panels a and b, which narrow the bands."}, []string{ended}},
-		{&Draft{Missing: []string{"c"}}, []string{ended, "before it had computed\npanel c."}, []string{reload, running}},
+		{&Draft{Missing: []string{"c", "d", "e"}},
+			[]string{reload, running, "Being computed: panels c, d and e.", "reload this page yourself"}, nil},
+		{&Draft{Missing: []string{"d"}, Growing: []string{"a", "b"}},
+			[]string{"Being computed: panel d, and further seeds of panels a and b, which narrow the bands."}, nil},
+		{&Draft{Missing: []string{"c"}}, []string{ended, "before it had computed\npanel c."}, nil},
 	} {
 		text := page(c.draft)
 		demand.Words(t, text, c.has...)

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
@@ -27,7 +26,7 @@ type draft struct {
 	*planned
 
 	mutex sync.Mutex // guards what follows
-	drawn *Result    // as it was last drawn; nil before that
+	drawn bool       // whether there is a page
 	seeds int        // number of seeds then, summed over panels
 }
 
@@ -40,7 +39,8 @@ func (l *Lab) compute(ctx context.Context, d *draft) (runs.Report, error) {
 	report, err := l.execute(ctx, ranked(d.panels, true), d.options.Workers,
 		func(report runs.Report) string { return d.draw(l, report) })
 	if err != nil {
-		d.end()
+		stop()
+		d.touch(time.Now().Add(-time.Hour)) // the page says at once that the program has ended
 	}
 	return report, err
 }
@@ -59,12 +59,12 @@ func (d *draft) keepFresh(ctx context.Context) {
 	}
 }
 
-// touch renews the time of the page if there is one.
-func (d *draft) touch(now time.Time) {
+// touch sets the time of the page if there is one.
+func (d *draft) touch(at time.Time) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	if d.drawn != nil {
-		_ = os.Chtimes(d.page(), now, now) // without it the page stops to reload itself
+	if d.drawn {
+		_ = os.Chtimes(d.page(), at, at) // without it the page stops to reload itself
 	}
 }
 
@@ -96,7 +96,7 @@ func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 	case len(r.Figure.Panels) == 0:
 		return ""
 	}
-	d.drawn = r
+	d.drawn = true
 	var names []string
 	for _, c := range ready {
 		if c.Narrow || !slices.ContainsFunc(r.Figure.Panels, func(p figures.Chart) bool { return p.Key == c.Key }) {
@@ -117,7 +117,7 @@ func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 
 // ready returns the panels that can be drawn, with the seeds that all their series have, and what is still to come.
 func (d *draft) ready(report runs.Report) (ready []claims.Collected, state *figures.Draft) {
-	state = &figures.Draft{Running: true, Unjudged: d.options.Scale == experiment.Tiny}
+	state = &figures.Draft{Unjudged: d.options.Scale == experiment.Tiny}
 	for _, c := range collect(d.panels, report) {
 		if !ended(c, report.Failed) {
 			if c = c.Complete(); len(c.Seeds) == 0 {
@@ -129,19 +129,6 @@ func (d *draft) ready(report runs.Report) (ready []claims.Collected, state *figu
 		ready = append(ready, c)
 	}
 	return ready, state
-}
-
-// end makes the page say that nothing is being computed. If that fails, the page finds out by its file's time.
-func (d *draft) end() {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.drawn == nil {
-		return
-	}
-	d.drawn.Figure.Draft.Running = false
-	if page, err := figures.Page(d.drawn.Figure); err == nil {
-		_ = artifact.Replace(d.page(), page, 0o644)
-	}
 }
 
 // ended tells whether every run of the panel has finished or failed.
