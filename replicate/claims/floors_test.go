@@ -155,11 +155,11 @@ func TestAdapts(t *testing.T) {
 	one := speedRows(map[string][3]float64{"single": {1, 1, 1}, "sac": {0, 1, 2.5}})
 	p := paper.Part{Panel: "a", Series: "sac", Base: "single", Statistic: paper.Adapts}
 	// 1.5 with the last target: -.5 against -2, less .05 on average over the seeds.
-	if part := judgePart(p, shown["a"], rowsOf(one)); math.Abs(part.Effect.Mean-1.45) > 1e-9 {
+	if part := judgePart(p, shown, rowsOf(one)); math.Abs(part.Effect.Mean-1.45) > 1e-9 {
 		t.Errorf("the gain with the last target is %v, want 1.45", part.Effect.Mean)
 	}
 	without := slices.DeleteFunc(one, func(r figures.Row) bool { return r.Metric != "return" })
-	if part := judgePart(p, shown["a"], rowsOf(without)); part.Verdict != NotRun {
+	if part := judgePart(p, shown, rowsOf(without)); part.Verdict != NotRun {
 		t.Errorf("without returns of tasks: %s", part)
 	}
 }

@@ -50,29 +50,3 @@ func correct(claims []Judged, added bool) {
 		claims[decided[k]].Holm = kept
 	}
 }
-
-// pValue is that of a claim's verdict: all parts hold, or all show no difference (the largest of theirs, as in an
-// intersection-union test), or one part fails (the smallest of theirs, times the number of parts). Other verdicts
-// decide nothing about the claim as a whole.
-func pValue(j Judged) float64 {
-	var values []float64
-	parts := 0
-	for _, p := range j.Parts {
-		if p.onStandIn() {
-			continue
-		}
-		parts++
-		if p.Verdict == j.Verdict {
-			values = append(values, p.P)
-		}
-	}
-	switch {
-	case len(values) == 0:
-		return 0
-	case j.Verdict == Holds || j.Verdict == NoDifference:
-		return slices.Max(values)
-	case j.Verdict == DoesNotHold:
-		return min(1, slices.Min(values)*float64(parts))
-	}
-	return 0
-}

@@ -86,12 +86,7 @@ func (p JudgedPart) onStandIn() bool { return p.Metric.StandIn != "" }
 func judgeClaim(c paper.Claim, shown map[string]shownPanel, e evidence) Judged {
 	j := Judged{Claim: c}
 	for _, p := range c.Parts {
-		panel := shown[p.Panel]
-		judge := func(p paper.Part) JudgedPart { return judgePart(p, panel, e) }
-		if p.Statistic == paper.Regret {
-			judge = func(p paper.Part) JudgedPart { return judgeRegret(p, shown, e) }
-		}
-		part, gate := judge(p), j.gate(p, panel, e)
+		part, gate := judgePart(p, shown, e), j.gate(p, shown, e)
 		switch {
 		case part.Verdict == NotRun || part.Effect.N < 2:
 		case gate == NotRun:
@@ -129,31 +124,21 @@ func dataOf(parts []JudgedPart, shown map[string]shownPanel) (tested, untested [
 	return tested, untested
 }
 
-// judgePart judges one part, about the metric that its panel shows.
-func judgePart(p paper.Part, panel shownPanel, e evidence) JudgedPart {
+// judgePart judges one part, about the metric that its panel shows. The closed form decides if there is one, which has
+// no p-value.
+func judgePart(p paper.Part, shown map[string]shownPanel, e evidence) JudgedPart {
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
+	panel := shown[p.Panel]
 	part := JudgedPart{Part: p, Metric: panel.metric, Verdict: NotRun}
 	part.Metric.Name = cmp.Or(p.Of, part.Metric.Name)
-	rows, level := e.of(p.Panel, needs(p))
-	metric := part.Metric.Name
-	if p.Statistic == paper.Adapts {
-		rows, metric = hardest(rows, p, metric), hardestTasks
-	}
-	m, err := NewEffect(rows, p, metric, panel.sample)
+	m, level, err := measure(p, part.Metric.Name, shown, e)
 	if err != nil {
 		return part
 	}
+	part.Effect, part.Steps = m.Interval(level), m.steps
 	if panel.sample {
 		part.Stride = m.stride
 	}
-	part.decide(m, level)
-	return part
-}
-
-// decide sets effect and verdict by a measurement at a level; or by the closed form, if there is one, which has no
-// p-value.
-func (part *JudgedPart) decide(m Effect, level float64) {
-	part.Effect, part.Steps = m.Interval(level), m.steps
 	if level != statistics.Level {
 		part.Level = level
 	}
@@ -161,58 +146,168 @@ func (part *JudgedPart) decide(m Effect, level float64) {
 		alone := m.overSeeds(level)
 		part.OverSeeds = &alone
 	}
-	if known := part.Known; known != 0 {
-		part.Effect, part.OverSeeds = statistics.Estimate{Mean: known, Low: known, High: known, N: part.Effect.N, Exact: true}, nil
+	if known := p.Known; known != 0 {
+		part.OverSeeds = nil
+		part.Effect = statistics.Estimate{Mean: known, Low: known, High: known, N: part.Effect.N, Exact: true}
 	}
-	part.Verdict = verdictOf(part.Part, part.Effect)
-	if part.Verdict != Undecided && part.Known == 0 {
-		p := m.Interval.PValue(func(e statistics.Estimate) bool { return verdictOf(part.Part, e) == part.Verdict })
-		part.P = min(1, p*(1-statistics.Level)/(1-level))
+	part.Verdict = verdictOf(p, part.Effect)
+	if part.Verdict != Undecided && p.Known == 0 {
+		found := m.Interval.PValue(func(e statistics.Estimate) bool { return verdictOf(p, e) == part.Verdict })
+		part.P = min(1, found*(1-statistics.Level)/(1-level))
 	}
+	return part
 }
 
-// judgeRegret judges a part with the statistic Regret. The distances of both learners from their rivals, in all panels,
-// have simultaneous intervals (Bonferroni). The largest distance lies between the largest of their lower ends and the
-// largest of their upper ends; the interval of the difference has the ends of both.
-func judgeRegret(p paper.Part, shown map[string]shownPanel, e evidence) JudgedPart {
-	p.Test = cmp.Or(p.Test, paper.Above)
-	part := JudgedPart{Part: p, Metric: shown[p.Panel].metric, Verdict: NotRun}
-	if len(shown[p.Panel].series) == 0 { // as with --panel c
-		return part
+// verdictOf compares the whole interval with the bound. With fewer than two seeds a part is undecided.
+func verdictOf(p paper.Part, e statistics.Estimate) Verdict {
+	holds, fails := e.Low > p.Bound, e.High < p.Bound
+	switch p.Test {
+	case paper.Below:
+		holds, fails = fails, holds
+	case paper.Within:
+		low, high := p.Around-p.Bound, p.Around+p.Bound
+		holds, fails = e.Low > low && e.High < high, e.Low > high || e.High < low
 	}
-	level := statistics.Level
-	behind := map[string][]statistics.Intervals{} // by learner
-	for _, key := range p.Panels {
-		panel := shown[string(key)]
-		rows, own := e.of(string(key), panel.series)
-		level = max(level, own)
-		for _, learner := range []string{p.Series, p.Base} {
-			for _, rival := range shown[p.Panel].series {
-				if rival == learner {
-					continue
-				}
-				m, err := NewEffect(rows, paper.Part{Panel: string(key), Series: rival, Base: learner}, panel.metric.Name, panel.sample)
-				if err != nil {
-					return part
-				}
-				behind[learner] = append(behind[learner], m.Interval)
-			}
+	switch {
+	case e.N < 2 && !e.Exact:
+		return Undecided
+	case holds:
+		return Holds
+	case fails:
+		return DoesNotHold
+	case negligible(p, e):
+		return NoDifference
+	}
+	return Undecided
+}
+
+// negligible tells whether the whole interval lies within the margin.
+func negligible(p paper.Part, e statistics.Estimate) bool {
+	return e.Low > p.Bound-p.Margin && e.High < p.Bound+p.Margin
+}
+
+// combine returns the verdict on a claim with these parts, of those that count. Parts on a stand-in do not: a claim
+// without others is not run. A claim is undecided if one of its parts is and none contradicts it,
+// however many hold. Parts that are not judged decide nothing; the claim is not judged if the others do not decide it
+// either and none of them is undecided.
+func combine(parts []JudgedPart) Verdict {
+	count := map[Verdict]int{}
+	counted := 0
+	for _, p := range parts {
+		if !p.onStandIn() {
+			count[p.Verdict]++
+			counted++
 		}
 	}
-	worst := func(of []statistics.Intervals, level float64) statistics.Estimate {
-		out := of[0](level)
-		for _, interval := range of[1:] {
-			e := interval(level)
-			out = statistics.Estimate{Mean: max(out.Mean, e.Mean), Low: max(out.Low, e.Low),
-				High: max(out.High, e.High), N: min(out.N, e.N)}
-		}
-		return out
+	switch {
+	case counted == 0 || count[NotRun] > 0:
+		return NotRun
+	case count[Holds] == counted:
+		return Holds
+	case count[Holds] > 0 && count[DoesNotHold] > 0:
+		return Partly
+	case count[DoesNotHold] > 0:
+		return DoesNotHold
+	case count[Undecided] > 0:
+		return Undecided
+	case count[Holds] > 0 && count[NoDifference] > 0:
+		return Partly
+	case count[NoDifference] == counted:
+		return NoDifference
+	case count[NotJudged] > 0 && count[NoDifference] == 0:
+		return NotJudged
+	case count[NotAdapted] > 0 && count[NoDifference] == 0:
+		return NotAdapted
 	}
-	all := float64(2 * len(behind[p.Series]))
-	part.decide(Effect{stride: 1, Interval: func(level float64) statistics.Estimate {
-		level = 1 - (1-level)/all
-		a, b := worst(behind[p.Series], level), worst(behind[p.Base], level)
-		return statistics.Estimate{Mean: a.Mean - b.Mean, Low: a.Low - b.High, High: a.High - b.Low, N: min(a.N, b.N)}
-	}}, level)
-	return part
+	return Undecided
+}
+
+// gate tells whether the comparisons of a panel are judged: Holds if one of its learners has learned. It looks at those
+// of the part first.
+func (j *Judged) gate(p paper.Part, shown map[string]shownPanel, e evidence) Verdict {
+	panel := shown[p.Panel]
+	if len(panel.floors) == 0 && panel.single == "" {
+		return Holds
+	}
+	own := among(panel.learners, []string{p.Series, p.Base})
+	var verdicts []Verdict
+	for _, learner := range slices.Concat(own, without(panel.learners, own)) {
+		verdicts = append(verdicts, j.learned(paper.Part{Panel: p.Panel, Series: learner}, shown, e))
+		if slices.Contains(verdicts, Holds) {
+			return Holds
+		}
+	}
+	for _, v := range []Verdict{NotRun, NotAdapted} {
+		if slices.Contains(verdicts, v) {
+			return v
+		}
+	}
+	return NotJudged
+}
+
+// learned returns Holds if the series of a part exceeds every floor of the panel where the steps end and, if the panel
+// asks for it, adapts to its tasks. It adds the comparisons to the claim's floors, each once.
+func (j *Judged) learned(p paper.Part, shown map[string]shownPanel, e evidence) Verdict {
+	panel := shown[p.Panel]
+	compare := func(base string, statistic paper.Statistic) Verdict {
+		p.Base, p.Statistic, p.Test = base, statistic, paper.Above
+		i := slices.IndexFunc(j.Floors, func(f JudgedPart) bool { return f.Part == p })
+		if i < 0 {
+			i, j.Floors = len(j.Floors), append(j.Floors, judgePart(p, shown, e))
+		}
+		return j.Floors[i].Verdict
+	}
+	for _, floor := range panel.floors {
+		switch compare(floor, paper.EndGain) {
+		case NotRun:
+			return NotRun
+		case Holds:
+		default:
+			return NotJudged
+		}
+	}
+	if panel.single == "" {
+		return Holds
+	}
+	switch v := compare(panel.single, paper.Adapts); v {
+	case NotRun, Holds:
+		return v
+	}
+	return NotAdapted
+}
+
+// pValue is that of a claim's verdict: all parts hold, or all show no difference (the largest of theirs, as in an
+// intersection-union test), or one part fails (the smallest of theirs, times the number of parts). Other verdicts
+// decide nothing about the claim as a whole.
+func pValue(j Judged) float64 {
+	var values []float64
+	parts := 0
+	for _, p := range j.Parts {
+		if p.onStandIn() {
+			continue
+		}
+		parts++
+		if p.Verdict == j.Verdict {
+			values = append(values, p.P)
+		}
+	}
+	switch {
+	case len(values) == 0:
+		return 0
+	case j.Verdict == Holds || j.Verdict == NoDifference:
+		return slices.Max(values)
+	case j.Verdict == DoesNotHold:
+		return min(1, slices.Min(values)*float64(parts))
+	}
+	return 0
+}
+
+// panelsOf lists the panels of parts, as "b,c".
+func panelsOf(parts ...JudgedPart) string {
+	var keys []string
+	for _, p := range parts {
+		keys = append(append(keys, p.Panel), strings.Split(p.Panels, "")...)
+	}
+	slices.Sort(keys)
+	return strings.Join(slices.Compact(keys), ",")
 }

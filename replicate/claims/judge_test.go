@@ -159,10 +159,10 @@ func TestSteps(t *testing.T) {
 func TestSecondLook(t *testing.T) {
 	rows := threeSeeds(.1)
 	p := paper.Part{Panel: "a", Series: "ours", Base: "everything"}
-	first := judgePart(p, ofAccuracy["a"], rowsOf(rows))
+	first := judgePart(p, ofAccuracy, rowsOf(rows))
 	again := rowsOf(rows)
 	again[0].level = (Panel{Looks: 2}).Level()
-	second := judgePart(p, ofAccuracy["a"], again)
+	second := judgePart(p, ofAccuracy, again)
 	// Student's quantiles for 2 degrees of freedom: 4.302653 of 95%, 6.205347 of 97.5%.
 	width := (second.Effect.High - second.Effect.Low) / (first.Effect.High - first.Effect.Low)
 	if math.Abs(width-6.205347/4.302653) > 1e-6 || math.Abs(second.P-2*first.P) > 1e-9 || second.Verdict != Holds ||
@@ -207,7 +207,7 @@ func TestFurther(t *testing.T) {
 		}
 	}
 	part := judgePart(paper.Part{Panel: "a", Series: "ours", Base: "everything", Statistic: paper.Further},
-		ofAccuracy["a"], rowsOf(rows))
+		ofAccuracy, rowsOf(rows))
 	// Means .2 and .35, variances .01 and .17/3: 4.31 degrees of freedom, 2.6992 is Student's quantile.
 	va, vb := .01/3, .17/3/4
 	freedom := math.Pow(va+vb, 2) / (va*va/2 + vb*vb/3)

@@ -368,6 +368,14 @@ func (p JudgedPart) outcome() figures.Outcome {
 	return outcomes[p.Verdict]
 }
 
+// Shown returns the parts, and the floors where one of them is the reason of a verdict.
+func (j Judged) Shown() []JudgedPart {
+	if slices.ContainsFunc(j.Parts, func(p JudgedPart) bool { return p.Verdict.kind() == NotJudged }) {
+		return slices.Concat(j.Parts, j.Floors)
+	}
+	return j.Parts
+}
+
 // onPage is the claim as a page shows it.
 func (j Judged) onPage(command func(panels string) string) figures.Claim {
 	c := figures.Claim{Command: command(panelsOf(j.Shown()...)), ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Note: j.Remarks(),
@@ -379,16 +387,6 @@ func (j Judged) onPage(command func(panels string) string) figures.Claim {
 		})
 	}
 	return c
-}
-
-// panelsOf lists the panels of parts, as "b,c".
-func panelsOf(parts ...JudgedPart) string {
-	var keys []string
-	for _, p := range parts {
-		keys = append(append(keys, p.Panel), strings.Split(p.Panels, "")...)
-	}
-	slices.Sort(keys)
-	return strings.Join(slices.Compact(keys), ",")
 }
 
 // Short is the verdict without its reason.

@@ -1,11 +1,6 @@
 package claims
 
-import (
-	"slices"
-
-	"tvps/data/statistics"
-	"tvps/replicate/paper"
-)
+import "slices"
 
 // Verdict says whether a claim of the paper holds here.
 type Verdict string
@@ -31,70 +26,6 @@ const (
 	// AtTiny stands for a verdict where the scale is too small for one.
 	AtTiny Verdict = "not judged: the scale tiny checks the program"
 )
-
-// verdictOf compares the whole interval with the bound. With fewer than two seeds a part is undecided.
-func verdictOf(p paper.Part, e statistics.Estimate) Verdict {
-	holds, fails := e.Low > p.Bound, e.High < p.Bound
-	switch p.Test {
-	case paper.Below:
-		holds, fails = fails, holds
-	case paper.Within:
-		low, high := p.Around-p.Bound, p.Around+p.Bound
-		holds, fails = e.Low > low && e.High < high, e.Low > high || e.High < low
-	}
-	switch {
-	case e.N < 2 && !e.Exact:
-		return Undecided
-	case holds:
-		return Holds
-	case fails:
-		return DoesNotHold
-	case negligible(p, e):
-		return NoDifference
-	}
-	return Undecided
-}
-
-// negligible tells whether the whole interval lies within the margin.
-func negligible(p paper.Part, e statistics.Estimate) bool {
-	return e.Low > p.Bound-p.Margin && e.High < p.Bound+p.Margin
-}
-
-// combine returns the verdict on a claim with these parts, of those that count. Parts on a stand-in do not: a claim
-// without others is not run. A claim is undecided if one of its parts is and none contradicts it,
-// however many hold. Parts that are not judged decide nothing; the claim is not judged if the others do not decide it
-// either and none of them is undecided.
-func combine(parts []JudgedPart) Verdict {
-	count := map[Verdict]int{}
-	counted := 0
-	for _, p := range parts {
-		if !p.onStandIn() {
-			count[p.Verdict]++
-			counted++
-		}
-	}
-	switch {
-	case counted == 0 || count[NotRun] > 0:
-		return NotRun
-	case count[Holds] == counted:
-		return Holds
-	case count[Holds] > 0 && count[DoesNotHold] > 0:
-		return Partly
-	case count[DoesNotHold] > 0:
-		return DoesNotHold
-	case count[Undecided] > 0:
-		return Undecided
-	case count[Holds] > 0 && count[NoDifference] > 0:
-		return Partly
-	case count[NoDifference] == counted:
-		return NoDifference
-	case count[NotJudged] > 0 && count[NoDifference] == 0:
-		return NotJudged
-	case count[NotAdapted] > 0 && count[NoDifference] == 0:
-		return NotAdapted
-	}
-	return Undecided
-}
 
 // Unjudged returns the claims with their numbers alone, for a scale that judges nothing.
 func Unjudged(claims []Judged) []Judged {
