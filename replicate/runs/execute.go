@@ -59,6 +59,33 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	return e.finish(), nil
 }
 
+// joined checks the jobs and joins those of the same run: the first one with the steps of all
+// and the lowest rank.
+func joined(jobs []Job) ([]Job, error) {
+	var wanted []*Job
+	byID := map[string]*Job{}
+	for _, job := range jobs {
+		if err := job.validate(); err != nil {
+			return nil, err
+		}
+		id := job.Spec.ID()
+		if byID[id] == nil {
+			one := job
+			one.Steps = nil
+			byID[id] = &one
+			wanted = append(wanted, &one)
+		}
+		byID[id].Rank = min(byID[id].Rank, job.Rank)
+		byID[id].Steps = append(byID[id].Steps, job.Steps...)
+	}
+	out := make([]Job, len(wanted))
+	for i, job := range wanted {
+		job.Steps = distinct(job.Steps)
+		out[i] = *job
+	}
+	return out, nil
+}
+
 // ofEveryRun tells whether all runs would have the error of one.
 func ofEveryRun(err error) bool {
 	return errors.As(err, new(*WriteError)) || errors.As(err, new(*FolderError))
@@ -96,22 +123,20 @@ func pauseAfter(attempts int) time.Duration {
 func (e *executor) plan(jobs []Job) error {
 	var open []Job
 	todo := map[string][]int{} // missing steps by ID
+	checked := map[string]bool{}
 	for _, job := range jobs {
 		known, ready := e.stored(job)
 		if ready {
 			continue
 		}
-		open = append(open, job)
-		todo[job.Spec.ID()] = missing(job.Steps, known)
-	}
-	checked := map[string]bool{}
-	for _, job := range open { // before anything is computed that could not be stored
-		if experiment := job.Spec.Experiment; !checked[experiment] {
+		if experiment := job.Spec.Experiment; !checked[experiment] { // before anything is computed that could not be stored
 			checked[experiment] = true
 			if err := e.store.checkWritable(experiment); err != nil {
 				return err
 			}
 		}
+		open = append(open, job)
+		todo[job.Spec.ID()] = missing(job.Steps, known)
 	}
 	var all amount
 	for _, task := range newTasks(open) {

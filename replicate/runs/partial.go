@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
-	"syscall"
 
 	"tvps/data/artifact"
 )
@@ -59,18 +57,6 @@ func sealed(line partialLine) []byte {
 func intact(line []byte, sum string) bool {
 	text, found := bytes.CutSuffix(line, []byte(`,"sum":"`+sum+"\"}\n"))
 	return found && digest(append(bytes.Clone(text), "}\n"...)) == sum
-}
-
-// unfinished reads the finished steps of an unfinished run; none if there is no such file, or it cannot be read.
-func (s *Store) unfinished(spec Spec) (*partial, error) {
-	data, err := readFile(s.partialPath(spec))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return newPartial(), nil
-	}
-	if err != nil {
-		return newPartial(), fmt.Errorf("the finished steps of %s cannot be read: %w", spec, err)
-	}
-	return parsePartial(data, spec.ID()), nil
 }
 
 // addSteps adds the rows of the steps that are not known yet.

@@ -88,6 +88,19 @@ func (s *Store) Read(spec Spec) (*Result, error) {
 	return result, nil
 }
 
+// unfinished reads the finished steps of an unfinished run; none if there is no such file, or it cannot be read.
+func (s *Store) unfinished(spec Spec) (*partial, error) {
+	path := s.partialPath(spec)
+	data, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return newPartial(), nil
+	}
+	if err != nil {
+		return newPartial(), fmt.Errorf("the finished steps of %s cannot be read: %w", spec, err)
+	}
+	return parsePartial(data, spec.ID()), nil
+}
+
 // load is Read for a caller who holds the run's lock: it moves a damaged file to the folder's quarantine, with a note
 // that says why.
 func (s *Store) load(spec Spec) (*Result, error) {

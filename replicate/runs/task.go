@@ -21,33 +21,6 @@ type task struct {
 	warned bool // whether a note said that this process may be dead
 }
 
-// joined checks the jobs and joins those of the same run: the first one with the steps of all
-// and the lowest rank.
-func joined(jobs []Job) ([]Job, error) {
-	var wanted []*Job
-	byID := map[string]*Job{}
-	for _, job := range jobs {
-		if err := job.validate(); err != nil {
-			return nil, err
-		}
-		id := job.Spec.ID()
-		if byID[id] == nil {
-			one := job
-			one.Steps = nil
-			byID[id] = &one
-			wanted = append(wanted, &one)
-		}
-		byID[id].Rank = min(byID[id].Rank, job.Rank)
-		byID[id].Steps = append(byID[id].Steps, job.Steps...)
-	}
-	out := make([]Job, len(wanted))
-	for i, job := range wanted {
-		job.Steps = distinct(job.Steps)
-		out[i] = *job
-	}
-	return out, nil
-}
-
 // newTasks turns jobs whose runs are missing into tasks, one for each group, ordered by their first jobs.
 func newTasks(jobs []Job) []*task {
 	var tasks []*task
