@@ -20,6 +20,7 @@ type Judged struct {
 	Floors  []JudgedPart `json:"floors,omitempty"` // the comparisons that decide whether the parts are judged
 	P       float64      `json:"p,omitempty"`      // p-value of the verdict; 0 if nothing is decided
 	Holm    Holm         `json:"holm,omitempty"`   // set where all claims are judged together
+	Gallery string       `json:"-"`                // what the gallery's larger sample says, set by its readers
 	Was     *Earlier     `json:"was,omitempty"`
 
 	// The data of a claim about several: those that were tested, and those that a stand-in replaced.

@@ -378,7 +378,8 @@ func (j Judged) Shown() []JudgedPart {
 
 // onPage is the claim as a page shows it.
 func (j Judged) onPage(command func(panels string) string) figures.Claim {
-	c := figures.Claim{Command: command(panelsOf(j.Shown()...)), ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says, Note: j.Remarks(),
+	c := figures.Claim{Command: command(panelsOf(j.Shown()...)), ID: j.ID, Text: j.Text, Place: j.Place, Says: j.Says,
+		Note: j.Remarks(), Gallery: j.Gallery,
 		Verdict: figures.Verdict{Word: j.Result(), Outcome: outcomes[j.Verdict]}}
 	for _, p := range j.Shown() {
 		c.Parts = append(c.Parts, figures.ClaimPart{

@@ -53,7 +53,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 	})
 	draw := func(p *planned, report runs.Report) {
 		i := slices.IndexFunc(made, func(m Made) bool { return m.Name == p.figure.Name() })
-		made[i].Result, made[i].Err = l.finish(p, report)
+		made[i].Result, made[i].Err = l.finish(p, pick(report, p.panels))
 	}
 	report, err := l.execute(ctx, ranked(panels, false), o.Workers, func(report runs.Report) string {
 		var drawn []string

@@ -17,40 +17,6 @@ import (
 	"tvps/replicate/runs"
 )
 
-// drawing is a panel as it is drawn, and what is drawn with its rows.
-type drawing struct {
-	claims.Collected
-	absent []string           // series that lack runs
-	narrow []claims.Collected // further samples of the panel, which claims are judged by
-	others []figures.Row      // further steps that the drawn figure in the tables has
-	films  []figures.Film
-}
-
-// drawings returns the panels of which something can be drawn. Compact figures have the further steps.
-func drawings(a claims.Archive, panels []claims.Collected, compact bool) ([]drawing, error) {
-	var out []drawing
-	for _, c := range panels {
-		if c.Narrow {
-			continue
-		}
-		var d drawing
-		var ok bool
-		if d.Collected, d.absent, ok = c.Drawable(); !ok {
-			continue
-		}
-		d.narrow = claims.NarrowOf(panels, c.Key)
-		if compact {
-			d.others = d.Written(a.Tables.Others(d.Collected, d.narrow))
-		}
-		var err error
-		if d.films, err = films(a, d.Panel); err != nil {
-			return nil, err
-		}
-		out = append(out, d)
-	}
-	return out, nil
-}
-
 // describe makes charts, tables and the record of the panels that are drawn of a figure, and says what was judged of
 // them; of a draft nothing is.
 func describe(f paper.Figure, o Options, panels []drawing, judged []claims.Judged, madeBy runs.Provenance,
@@ -75,11 +41,11 @@ func describe(f paper.Figure, o Options, panels []drawing, judged []claims.Judge
 		used = append(used, d.narrow...)
 	}
 	r.Figure.Command, r.Figure.Links = o.pageCommand(f), links(used, draft)
-	r.Record = claims.NewRecord(o.Scale, madeBy, used)
-	err := r.describeClaims(f, o, judged)
+	r.describeClaims(f, o, judged)
 	comparable(panels, r.Figure.Panels)
 	r.beside(panels)
-	return r, err
+	r.Record = claims.NewRecord(o.Scale, madeBy, used)
+	return r, nil
 }
 
 // describePanel makes chart, notes and table of means of a panel.
@@ -109,7 +75,7 @@ func describePanel(f paper.Figure, o Options, d drawing) (panel figures.Chart, m
 }
 
 // describeClaims sets what the page says of the claims about panels that are drawn.
-func (r *Result) describeClaims(f paper.Figure, o Options, judged []claims.Judged) error {
+func (r *Result) describeClaims(f paper.Figure, o Options, judged []claims.Judged) {
 	drawn := func(p claims.JudgedPart) bool {
 		return slices.ContainsFunc(r.Figure.Panels, func(c figures.Chart) bool { return c.Key == p.Panel })
 	}
@@ -120,21 +86,13 @@ func (r *Result) describeClaims(f paper.Figure, o Options, judged []claims.Judge
 	}
 	if o.Scale == experiment.Tiny { // as TinyNote says
 		r.Figure.Tally = TinyNote
-		return nil
+		return
 	}
 	if r.Figure.Draft != nil {
-		return nil
-	}
-	gallery, err := o.published()
-	for i, c := range r.Claims {
-		r.Claims[i].Holm = holmOf(c, gallery)
+		return
 	}
 	shown := claims.Show(r.Claims, func(panels string) string { return o.pageCommand(f, panels) })
-	for i, c := range r.Claims {
-		shown.Claims[i].Gallery = inGallery(c, gallery)
-	}
 	r.Figure.Answer, r.Figure.Tally, r.Figure.Claims = shown.Answer, shown.Tally, shown.Claims
-	return err
 }
 
 // comparable gives panels that show the same of one scenario with the same settings one range of y.

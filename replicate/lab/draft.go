@@ -36,8 +36,8 @@ func (l *Lab) compute(ctx context.Context, d *draft) (runs.Report, error) {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	go d.keepFresh(working)
-	report, err := l.execute(ctx, ranked(d.panels, true), d.options.Workers,
-		func(report runs.Report) string { return d.draw(l, report) })
+	jobs := ranked(d.panels, true)
+	report, err := l.execute(ctx, jobs, d.options.Workers, func(report runs.Report) string { return d.draw(l, report) })
 	if err != nil {
 		stop()
 		d.touch(time.Now().Add(-time.Hour)) // the page says at once that the program has ended

@@ -68,7 +68,6 @@ func (l *Lab) prepare(f paper.Figure, o Options) (*planned, error) {
 
 // finish draws a figure whose runs have ended. The error names those that failed.
 func (l *Lab) finish(p *planned, report runs.Report) (*Result, error) {
-	report = pick(report, p.panels)
 	r, err := l.drawPanels(p.figure, p.options, collect(p.panels, report))
 	if r == nil {
 		return nil, err
@@ -130,21 +129,15 @@ func (l *Lab) nothing(f paper.Figure, o Options) error {
 
 // drawPanels draws a figure from the runs that were collected.
 func (l *Lab) drawPanels(f paper.Figure, o Options, panels []claims.Collected) (*Result, error) {
-	r, err := l.described(f, o, panels, claims.Judge(f, panels), nil)
+	judged, err := o.besideGallery(claims.Judge(f, panels))
+	if err != nil {
+		return nil, err
+	}
+	r, err := l.described(f, o, panels, judged, nil)
 	if err != nil || len(r.Figure.Panels) == 0 {
 		return r, err
 	}
 	return r, l.write(o, r)
-}
-
-// described describes what can be drawn of panels, and of the draft that they are if it is not nil.
-func (l *Lab) described(f paper.Figure, o Options, panels []claims.Collected, judged []claims.Judged,
-	draft *figures.Draft) (*Result, error) {
-	drawn, err := drawings(l.Archive, panels, o.Compact)
-	if err != nil {
-		return nil, err
-	}
-	return describe(f, o, drawn, judged, l.Provenance(), draft)
 }
 
 // stored collects the stored runs of a figure, panel by panel: data or a checkpoint may be missing for some panels

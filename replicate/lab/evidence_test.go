@@ -72,7 +72,9 @@ func (l *testLab) drawSmall(t *testing.T, f paper.Figure) *Result {
 	demand.NoError(t, err)
 	o := l.options
 	o.Scale = experiment.Small
-	r, err := l.described(f, o, panels, claims.Judge(f, panels), nil)
+	judged, err := o.besideGallery(claims.Judge(f, panels))
+	demand.NoError(t, err)
+	r, err := l.described(f, o, panels, judged, nil)
 	if err == nil {
 		err = l.write(o, r)
 	}

@@ -154,7 +154,9 @@ func TestPlacesAgree(t *testing.T) {
 			o := Options{Scale: v.Scale, Judged: true}
 			panels, _, err := l.stored(f, o)
 			demand.NoError(t, err)
-			r, err := l.described(f, o, panels, claims.Judge(f, panels), nil)
+			judged, err := o.besideGallery(claims.Judge(f, panels))
+			demand.NoError(t, err)
+			r, err := l.described(f, o, panels, judged, nil)
 			demand.NoError(t, err)
 			shown, terminal := v.Shown(f, ""), &strings.Builder{}
 			l.Stdout = terminal

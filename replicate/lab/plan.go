@@ -2,7 +2,6 @@ package lab
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
-	"tvps/replicate/runs"
 	"tvps/replicate/usage"
 )
 
@@ -194,53 +192,4 @@ func (l *Lab) Plan(f paper.Figure, o Options) ([]claims.Panel, error) {
 		}
 	}
 	return plan, nil
-}
-
-// execute computes missing runs and calls ended as runs.Options says. Failed runs are in the report; an interruption is
-// an error.
-func (l *Lab) execute(ctx context.Context, jobs []runs.Job, workers int,
-	ended func(runs.Report) string) (runs.Report, error) {
-	o := runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance(),
-		Verify: l.Host.Backend.VerifyPlugin, Ended: ended}
-	report, err := runs.Execute(ctx, l.Store, jobs, o)
-	if err == nil && report.Unfinished > 0 {
-		err = report.Err()
-	}
-	return report, err
-}
-
-// ComputeAll computes the missing runs of panels. Failed runs are in the report.
-func (l *Lab) ComputeAll(ctx context.Context, plan []claims.Panel, workers int) (runs.Report, error) {
-	return l.execute(ctx, ranked(plan, false), workers, nil)
-}
-
-// ranked lists the runs of all panels, those of panels with less work first. With seedsFirst the first seeds of all
-// panels come before any second seed, so that the whole figure can be drawn early; otherwise a panel is completed
-// before the next one begins.
-func ranked(plan []claims.Panel, seedsFirst bool) []runs.Job {
-	work := func(p claims.Panel) (sum float64) {
-		for _, job := range p.Jobs {
-			sum += job.Work(job.Steps...)
-		}
-		return sum
-	}
-	panels := slices.SortedStableFunc(slices.Values(plan), func(a, b claims.Panel) int {
-		return cmp.Compare(work(a), work(b))
-	})
-	mostSeeds := 0
-	for _, p := range panels {
-		mostSeeds = max(mostSeeds, len(p.Seeds))
-	}
-	var jobs []runs.Job
-	for i, p := range panels {
-		for _, wanted := range p.Jobs {
-			job, seed := wanted.Job, slices.Index(p.Seeds, wanted.Spec.Seed)
-			job.Rank = i*mostSeeds + seed
-			if seedsFirst {
-				job.Rank = seed*len(panels) + i
-			}
-			jobs = append(jobs, job)
-		}
-	}
-	return jobs
 }

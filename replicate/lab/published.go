@@ -10,6 +10,15 @@ import (
 	"tvps/replicate/experiment"
 )
 
+// besideGallery returns judged claims with what the gallery says of each.
+func (o Options) besideGallery(judged []claims.Judged) ([]claims.Judged, error) {
+	gallery, err := o.published()
+	for i, c := range judged {
+		judged[i].Holm, judged[i].Gallery = holmOf(c, gallery), inGallery(c, gallery)
+	}
+	return judged, err
+}
+
 // published returns the gallery's verdicts on claims at the scale of these options, by the claim's ID. There are none
 // for other settings or learners than those of the gallery.
 func (o Options) published() (map[string]claims.Judged, error) {

@@ -11,8 +11,53 @@ import (
 	"tvps/figures/looks"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
+	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
+
+// drawing is a panel as it is drawn, and what is drawn with its rows.
+type drawing struct {
+	claims.Collected
+	absent []string           // series that lack runs
+	narrow []claims.Collected // further samples of the panel, which claims are judged by
+	others []figures.Row      // further steps that the drawn figure in the tables has
+	films  []figures.Film
+}
+
+// drawings returns the panels of which something can be drawn. Compact figures have the further steps.
+func drawings(a claims.Archive, panels []claims.Collected, compact bool) ([]drawing, error) {
+	var out []drawing
+	for _, c := range panels {
+		if c.Narrow {
+			continue
+		}
+		var d drawing
+		var ok bool
+		if d.Collected, d.absent, ok = c.Drawable(); !ok {
+			continue
+		}
+		d.narrow = claims.NarrowOf(panels, c.Key)
+		if compact {
+			d.others = d.Written(a.Tables.Others(d.Collected, d.narrow))
+		}
+		var err error
+		if d.films, err = films(a, d.Panel); err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// described describes what can be drawn of panels, and of the draft that they are if it is not nil.
+func (l *Lab) described(f paper.Figure, o Options, panels []claims.Collected, judged []claims.Judged,
+	draft *figures.Draft) (*Result, error) {
+	drawn, err := drawings(l.Archive, panels, o.Compact)
+	if err != nil {
+		return nil, err
+	}
+	return describe(f, o, drawn, judged, l.Provenance(), draft)
+}
 
 // films shows an episode of the last evaluation of every series that has one, next to each other, for the first of the
 // seeds with the most films; without any, the film of the drawn figure in the tables. A panel of another metric has the
