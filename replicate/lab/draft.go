@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"tvps/figures"
@@ -25,9 +25,8 @@ const freshness = 10 * time.Second
 type draft struct {
 	*planned
 
-	mutex sync.Mutex // guards what follows
-	drawn bool       // whether there is a page
-	seeds int        // number of seeds then, summed over panels
+	drawn atomic.Bool // whether there is a page
+	seeds int         // number of seeds when it was drawn, summed over panels
 }
 
 // compute computes the missing runs of a figure by seeds, so that all of its panels can be seen early, and draws its
@@ -61,9 +60,7 @@ func (d *draft) keepFresh(ctx context.Context) {
 
 // touch sets the time of the page if there is one.
 func (d *draft) touch(at time.Time) {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.drawn {
+	if d.drawn.Load() {
 		_ = os.Chtimes(d.page(), at, at) // without it the page stops to reload itself
 	}
 }
@@ -73,8 +70,6 @@ func (d *draft) page() string { return filepath.Join(d.options.Out, figures.Page
 // draw draws what has more seeds than before, and returns a line that says so. A figure whose runs have all ended is
 // left to its last drawing.
 func (d *draft) draw(l *Lab, report runs.Report) (line string) {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
 	ready, state := d.ready(report)
 	seeds := 0
 	for _, c := range ready {
@@ -96,7 +91,7 @@ func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 	case len(r.Figure.Panels) == 0:
 		return ""
 	}
-	d.drawn = true
+	d.drawn.Store(true)
 	var names []string
 	for _, c := range ready {
 		if c.Narrow || !slices.ContainsFunc(r.Figure.Panels, func(p figures.Chart) bool { return p.Key == c.Key }) {
