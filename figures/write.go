@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -110,12 +109,6 @@ func writeFiles(files []file, dir string) error {
 		}
 	}
 	return artifact.Commit(pending...)
-}
-
-// Names matches the names of the files of a figure, apart from [SumsFile].
-func Names(figure string) *regexp.Regexp {
-	return regexp.MustCompile(`^(` + regexp.QuoteMeta(figure) + `-[a-z](-judged|-metrics|-others|-.+-film)?\.(csv|svg|png|pdf)|` +
-		ProvenanceFile + `|` + ScriptFile + `|` + PageFile + `)(\.gz)?$`)
 }
 
 // removeStale removes the files of an earlier drawing that are not among the present ones, of other panels, too.

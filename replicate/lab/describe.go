@@ -40,8 +40,8 @@ func describe(f paper.Figure, o Options, panels []drawing, judged []claims.Judge
 	for _, d := range panels {
 		used = append(used, d.narrow...)
 	}
-	r.Figure.Command, r.Figure.Links = o.pageCommand(f), links(used, draft)
 	r.describeClaims(f, o, judged)
+	r.Figure.Command, r.Figure.Links = o.pageCommand(f), links(used, draft)
 	comparable(panels, r.Figure.Panels)
 	r.beside(panels)
 	r.Record = claims.NewRecord(o.Scale, madeBy, used)
@@ -224,44 +224,6 @@ func links(panels []claims.Collected, draft *figures.Draft) []figures.Link {
 		out = append(out, figures.Link{Label: label, Text: strings.Join(slices.Compact(folders), ", ")})
 	}
 	return out
-}
-
-// Command returns the command line of a command with these options, without folders, which differ between machines.
-func (o Options) Command(name string) string {
-	return strings.Join(append([]string{"go run ./replicate", name, "--scale", string(o.Scale)}, o.Arguments()...), " ")
-}
-
-// Arguments are the flags that choose runs at a scale.
-func (o Options) Arguments() []string {
-	out := []string{}
-	if o.Judged {
-		out = append(out, "--judged")
-	}
-	if len(o.Seeds) > 0 {
-		out = append(out, "--seeds", claims.FormatSeeds(o.Seeds, ","))
-	}
-	for _, override := range o.Overrides {
-		out = append(out, "--set", override)
-	}
-	if len(o.Panels) > 0 {
-		out = append(out, "--panel", strings.Join(o.Panels, ","))
-	}
-	if len(o.Learners) > 0 {
-		out = append(out, "--series", strings.Join(o.Learners, ","))
-	}
-	return out
-}
-
-// pageCommand is the command that makes the figure with these options, or some of its panels. Options given for several
-// figures may not all apply to this one: then it is the command for all figures.
-func (o Options) pageCommand(f paper.Figure, panels ...string) string {
-	if o.AllFigures && len(o.Overrides) > 0 {
-		return o.Command("all")
-	}
-	if len(panels) > 0 {
-		o.Panels = panels
-	}
-	return o.Command(f.Command())
 }
 
 // WriteJSON writes v to a file as indented JSON, atomically.

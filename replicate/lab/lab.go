@@ -138,18 +138,6 @@ func (l *Lab) Provenance() runs.Provenance {
 	return runs.NewProvenance(info.Name, versions)
 }
 
-// CheckOut returns an error if the output folder cannot be written; if it is a file, a usage error. It creates the
-// folder.
-func (o Options) CheckOut() error {
-	if err := usage.Folder(o.Out); err != nil {
-		return err
-	}
-	if err := artifact.TryWrite(o.Out); err != nil {
-		return fmt.Errorf("cannot write the output folder %s (%w): make it writable or choose another", o.Out, err)
-	}
-	return nil
-}
-
 // keepOthers returns a usage error if the output folder of a figure has files of its names that are not its own. A
 // figure of another scale there is replaced, with a sentence.
 func (l *Lab) keepOthers(f paper.Figure, o Options) error {

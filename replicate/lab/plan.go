@@ -7,24 +7,9 @@ import (
 
 	"tvps/figures/looks"
 	"tvps/replicate/claims"
-	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/usage"
 )
-
-// Options are what a user chooses for a figure, or for all figures.
-type Options struct {
-	Scale      experiment.Scale
-	Panels     []string // keys; empty for all
-	Seeds      []int64  // empty for those of the figure
-	Judged     bool     // the samples that are declared for claims, instead of the figure's seeds and the scale's stride
-	Learners   []string // shown instead of the declared ones in open panels; empty for these; b.name for panel b alone
-	Overrides  []string // name=value, or b.name=value for panel b alone
-	AllFigures bool     // for several figures: each ignores options that its protocol does not have, and prints nothing
-	Workers    int      // number of parallel runs
-	Out        string   // folder for pages, pictures, tables and claims
-	Compact    bool     // write one picture a panel and compressed tables, no page, as the gallery has them
-}
 
 // Panels resolves the options of a figure into the settings of the chosen panels, without runs. All its errors are
 // usage errors.
@@ -68,23 +53,6 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 		}
 	}
 	return out, nil
-}
-
-// NamesSample tells whether the options name seeds or steps.
-func (o Options) NamesSample() bool {
-	return len(o.Seeds) > 0 || slices.ContainsFunc(o.Overrides, func(set string) bool {
-		name, _, _ := strings.Cut(set, "=")
-		return name == "stride" || strings.HasSuffix(name, ".stride")
-	})
-}
-
-// checkJudged returns a usage error if the options name seeds or steps and ask for the declared ones.
-func (o Options) checkJudged() error {
-	if o.Judged && o.NamesSample() {
-		return usage.Errorf("the seeds and steps by which claims are judged are declared: " +
-			"leave out --judged, or --seeds and --stride")
-	}
-	return nil
 }
 
 // samplesOf returns the panel with the seeds and steps that the options choose. With o.Judged these are the declared
