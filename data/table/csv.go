@@ -94,8 +94,12 @@ func (in *input) pass(earlier *records, use func(*records, int, [][]byte) error)
 func (in *input) header(s *records) error {
 	rows, lines := s.head(s.delim)
 	above, names := 0, true
-	if len(rows) > 0 && in.o.Skip == 0 && !in.o.NumericNames {
-		above, names = in.top(rows)
+	if len(rows) > 0 && in.o.Skip == 0 && !in.o.NumericNames && !in.o.NoHeader {
+		if above, names = in.top(rows); above > 0 && !names && lines[above-1] == lines[above]-1 &&
+			!strings.HasPrefix(rows[above-1][0], "#") && strings.Trim(strings.Join(rows[above-1], ""), blanks) != "" {
+			return &Error{Line: lines[above-1], Problem: "the line is neither the header of the rows below it nor like them",
+				Fix: fmt.Sprintf("give --no-header if it is a row, or --skip %d --no-header if it is none", lines[above-1])}
+		}
 	} else if len(rows) > 0 && !in.o.NumericNames {
 		names, _ = in.heads(rows)
 	}

@@ -372,11 +372,14 @@ func (s *records) sniff() byte {
 	return best
 }
 
-// usual is the number of fields that most rows have, the largest of several, and the number of these rows.
+// usual is the number of fields that most rows have, the largest of several, and the number of these rows. A row of one
+// text with #, which may be a comment, does not count.
 func usual(rows [][]string) (fields, same int) {
 	count := map[int]int{}
 	for _, row := range rows {
-		count[len(row)]++
+		if len(row) > 1 || !strings.HasPrefix(row[0], "#") {
+			count[len(row)]++
+		}
 	}
 	for n, rows := range count {
 		if rows > same || rows == same && n > fields {
