@@ -67,6 +67,9 @@ func (in *input) pass(earlier *records, use func(*records, int, [][]byte) error)
 		if s.of = p.end; err == nil {
 			err = s.rows(in.limits.Cells/int64(len(s.want)), each)
 		}
+		if err == nil && p.windows && s.cleaner.bad > 0 {
+			err = &Error{Line: s.cleaner.badLine, Problem: "a byte that neither UTF-8 nor Windows-1252 has", Fix: "convert the file to UTF-8"}
+		}
 		if !p.windows && (err == errNotUTF8 || err != nil && s.cleaner != nil && s.cleaner.notUTF8()) {
 			p.windows, again, err = true, true, nil
 			each = func(*records, int, [][]byte) error { return nil } // the others may not be UTF-8, either
@@ -93,15 +96,21 @@ func (in *input) pass(earlier *records, use func(*records, int, [][]byte) error)
 // header reads the names of the columns, below titles. Without names they are c1, c2, ...
 func (in *input) header(s *records) error {
 	rows, lines := s.head(s.delim)
-	above, names := 0, true
+	above, names, typed := 0, true, true
 	if len(rows) > 0 && in.o.Skip == 0 && !in.o.NumericNames && !in.o.NoHeader {
-		if above, names = in.top(rows); above > 0 && !names && lines[above-1] == lines[above]-1 &&
-			!strings.HasPrefix(rows[above-1][0], "#") && strings.Trim(strings.Join(rows[above-1], ""), blanks) != "" {
+		above, names, typed = in.top(rows)
+		if above > 0 && (!names || !typed && len(rows[above-1]) == len(rows[above])) && lines[above-1] == lines[above]-1 &&
+			!strings.HasPrefix(rows[above-1][0], "#") && texts(rows[above-1]) > 0 {
 			return &Error{Line: lines[above-1], Problem: "the line is neither the header of the rows below it nor like them",
-				Fix: fmt.Sprintf("give --no-header if it is a row, or --skip %d --no-header if it is none", lines[above-1])}
+				Fix: fmt.Sprintf("give --no-header if it is a row, or --skip %d if it is a title, with --no-header if no names follow",
+					lines[above-1])}
+		}
+		if n := tables(rows[:above], len(rows[above])); n > 2 {
+			return &Error{Line: lines[above], Fix: fmt.Sprintf("give --skip %d if it does, or take the others out", lines[above]-1),
+				Problem: fmt.Sprintf("the table seems to begin here, but %d lines above may be of another one", n)}
 		}
 	} else if len(rows) > 0 && !in.o.NumericNames {
-		names, _ = in.heads(rows)
+		names, typed = in.heads(rows)
 	}
 	if above > 0 {
 		s.notes = append(s.notes, fmt.Sprintf("the table begins in line %d; left out: %s above it", lines[above],
@@ -120,6 +129,7 @@ func (in *input) header(s *records) error {
 	}
 	for i, field := range fields {
 		name := string(field)
+		s.header = append(s.header, name)
 		if name == "" {
 			name = fmt.Sprintf("column %d", i+1)
 		}
@@ -133,10 +143,18 @@ func (in *input) header(s *records) error {
 				"row names")
 		}
 	}
+	unclear := func(what string) error {
+		return &Error{Line: line, Problem: "the first line may have the names of the columns, or " + what,
+			Fix: "give --no-header if it is a row, or write names that are words"}
+	}
+	isNumber := func(name string) bool { return in.kindOf(name) == Number }
+	if !typed && !in.o.NoHeader && slices.ContainsFunc(s.names, isNumber) {
+		return unclear("a row, as it has a number")
+	}
 	if s.again = in.o.NoHeader || !names; s.again {
+		s.header = nil
 		if !in.o.NoHeader && years(s.names) {
-			return &Error{Line: line, Fix: "give --no-header if it is a row, or write names that are words",
-				Problem: "the first line may have the names of the columns, or a row of numbers like those below"}
+			return unclear("a row of numbers like those below")
 		}
 		for i := range s.names {
 			s.names[i] = fmt.Sprintf("c%d", i+1)

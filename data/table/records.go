@@ -34,6 +34,7 @@ type records struct {
 	delim       byte
 	above       int      // lines before the text of csv
 	start       []byte   // the beginning of the text
+	header      []string // as it is written, if there is one
 	names       []string // of the columns, when the header was read
 	want        []int    // those that are read
 	builders    []*builder
@@ -186,6 +187,10 @@ func (s *records) rows(most int64, use func(s *records, line int, fields [][]byt
 			return nil
 		} else if err != nil {
 			return err
+		}
+		if len(fields) > 1 && slices.EqualFunc(fields, s.header, func(b []byte, name string) bool { return string(b) == name }) {
+			return &Error{Row: len(s.lines) + len(held) + 1, Line: line, Problem: "the row repeats the header",
+				Fix: "take it out, or give --no-header if the first line is a row, too"}
 		}
 		if len(fields) != n {
 			if fields, err = s.fit(fields, line); err != nil {
@@ -389,30 +394,41 @@ func usual(rows [][]string) (fields, same int) {
 	return fields, same
 }
 
-// filled says whether more than half of so many fields have a text.
-func filled(row []string, fields int) bool {
-	n := 0
+// texts is the number of fields of a row that are not empty.
+func texts(row []string) (n int) {
 	for _, text := range row {
 		if strings.Trim(text, blanks) != "" {
 			n++
 		}
 	}
-	return 2*n > fields
+	return n
 }
 
+// filled says whether more than half of so many fields have a text.
+func filled(row []string, fields int) bool { return 2*texts(row) > fields }
+
 // top finds the header: how many rows are above it, titles, most of whose fields are empty, or which have another
-// number of fields than the table. names says whether it is one: it has a word where the rows below have numbers or
-// dates, or there are none of these.
-func (in *input) top(rows [][]string) (above int, names bool) {
+// number of fields than the table. names and typed are those of heads.
+func (in *input) top(rows [][]string) (above int, names, typed bool) {
 	fields, _ := usual(rows)
 	full := func(row []string) bool { return len(row) == fields && filled(row, fields) }
 	above = max(0, slices.IndexFunc(rows, full))
-	names, typed := in.heads(rows[above:])
+	names, typed = in.heads(rows[above:])
 	if above > 0 && filled(rows[above-1], fields) && (!names || !typed) { // with a name too few or too many
 		above--
-		names, _ = in.heads(rows[above:])
+		names, typed = in.heads(rows[above:])
 	}
-	return above, names
+	return above, names, typed
+}
+
+// tables is the number of rows with so many fields and several texts: above a table they may be of another one.
+func tables(rows [][]string, fields int) (n int) {
+	for _, row := range rows {
+		if len(row) == fields && texts(row) > 1 {
+			n++
+		}
+	}
+	return n
 }
 
 // kindOf is what a text is by itself: Number, Time, Boolean, or else Text; "" for a missing one.
@@ -435,7 +451,7 @@ func (in *input) kindOf(text string) Kind {
 }
 
 // heads says whether the first row has names: one of them is no value of its column, which has nine in ten of one kind
-// below, or there are texts alone.
+// below, or there are texts alone, and typed is false.
 func (in *input) heads(rows [][]string) (names, typed bool) {
 	for c, first := range rows[0] {
 		if here := in.kindOf(first); len(rows) == 1 && here != Text && here != "" {
