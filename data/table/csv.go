@@ -105,6 +105,10 @@ func (in *input) header(s *records) error {
 				Fix: fmt.Sprintf("give --no-header if it is a row, or --skip %d if it is a title, with --no-header if no names follow",
 					lines[above-1])}
 		}
+		if above > 0 && strings.HasPrefix(rows[above-1][0], "#") && strings.Contains(strings.TrimPrefix(strings.Join(rows[above], ""), "#"), "#") {
+			return &Error{Line: lines[above], Problem: "the header has a # inside, which may begin a comment as in the line above",
+				Fix: fmt.Sprintf("give --skip %d if it is part of a name, or take comments out", lines[above]-1)}
+		}
 		if n := tables(rows[:above], len(rows[above])); n > 2 {
 			return &Error{Line: lines[above], Fix: fmt.Sprintf("give --skip %d if it does, or take the others out", lines[above]-1),
 				Problem: fmt.Sprintf("the table seems to begin here, but %d lines above may be of another one", n)}

@@ -129,6 +129,7 @@ func hostileFiles(t testing.TB) []hostile {
 			"line 1: the first line may have the names of the columns, or a row, as it has a number; give --no-header"},
 		{"a table below another one", "x,y,,,\n1,2,,,\n3,4,,,\n\na,b,c,d,e\n1,2,3,4,5\n6,7,8,9,0\n2,3,4,5,6\n7,8,9,0,1\n", table.Options{},
 			nil, "line 5: the table seems to begin here, but 3 lines above may be of another one; give --skip 4"},
+		{"comments behind fields", "# made\na;b#12;#\n1;3#5;7\n6;7\n", table.Options{}, nil, "line 2: the header has a # inside"},
 		{"the header again", "a,b\n1,x\na,b\n3,y\n", table.Options{}, nil, "row 2 (line 3): the row repeats the header; take it out"},
 		{"Shift-JIS", "n,v\n\x96\xBC,1\n\x8D\x82,2\n", table.Options{}, nil, "line 3: a byte that neither UTF-8 nor Windows-1252 has"},
 		{"units in all columns of numbers", "x,y\n(m),(m)\n2,1\n4,2\n4,2\n4,2\n", table.Options{}, nil, `row 1 (line 2), column "x": "(m)" is`},
