@@ -200,7 +200,8 @@ func TestAnswersInWords(t *testing.T) {
 	}
 }
 
-// TestGalleryNumbers: what the gallery's README says of runs that no claim has follows from their tables.
+// TestGalleryNumbers: what the gallery's README says of runs that no claim has follows from their tables, and what it
+// says of the open claim of Figure 9 from the committed results.
 func TestGalleryNumbers(t *testing.T) {
 	folder, err := figures.OpenFolder(filepath.Join(gallery, "fig14-recent"))
 	demand.NoError(t, err)
@@ -213,6 +214,11 @@ func TestGalleryNumbers(t *testing.T) {
 	mean, low, high := figures.Short(m.Interval(statistics.Level), figures.Points)
 	demand.Words(t, string(demand.Read(t, filepath.Join(gallery, "README.md"))),
 		fmt.Sprintf("%s [%s, %s] points of", mean, low, high))
+	all := committed(t, gallery).Claims
+	p := all[slices.IndexFunc(all, func(c claims.Judged) bool { return c.ID == "fig9-grows" })].Parts[0]
+	demand.Words(t, string(demand.Read(t, filepath.Join(gallery, "README.md"))), fmt.Sprintf(
+		"%+.3f [%+.3f, %+.3f] | every step: at the measured ones alone it is [%+.3f, %+.3f] |", p.Effect.Mean, p.Effect.Low,
+		p.Effect.High, p.OverSeeds.Low, p.OverSeeds.High))
 }
 
 // TestFigureHeads: the comment at the head of each figure's file states the result of the committed gallery and the
