@@ -81,10 +81,7 @@ func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 	d.seeds = seeds
 	o := d.options
 	o.Compact = false // a draft is a page
-	r, err := l.described(d.figure, o, ready, nil, state)
-	if err == nil && len(r.Figure.Panels) > 0 {
-		err = l.write(o, r)
-	}
+	r, err := l.draw(d.figure, o, ready, nil, state)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("%s cannot be drawn yet: %v", d.figure.Name(), err)

@@ -12,7 +12,6 @@ import (
 	"tvps/figures"
 	"tvps/figures/looks"
 	"tvps/replicate/claims"
-	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
@@ -133,11 +132,7 @@ func (l *Lab) drawPanels(f paper.Figure, o Options, panels []claims.Collected) (
 	if err != nil {
 		return nil, err
 	}
-	r, err := l.described(f, o, panels, judged, nil)
-	if err != nil || len(r.Figure.Panels) == 0 {
-		return r, err
-	}
-	return r, l.write(o, r)
+	return l.draw(f, o, panels, judged, nil)
 }
 
 // stored collects the stored runs of a figure, panel by panel: data or a checkpoint may be missing for some panels
@@ -174,37 +169,6 @@ func (l *Lab) stored(f paper.Figure, o Options) ([]claims.Collected, claims.Stat
 	}
 	state.Note = withoutFolders(strings.Join(notes, "; "))
 	return out, state, nil
-}
-
-// claimsFile is the name of the file with a figure's verdicts.
-const claimsFile = "claims.json"
-
-// write writes the files of a described figure. A draft has no verdicts, and is not printed. An error of the backend's
-// plugin: it is not the one that the figure's provenance names.
-func (l *Lab) write(o Options, r *Result) error {
-	if err := l.Host.Backend.VerifyPlugin(); err != nil {
-		return err
-	}
-	verdicts := filepath.Join(o.Out, claimsFile)
-	if r.Figure.Draft != nil { // those of an earlier drawing
-		if err := os.Remove(verdicts); err != nil && !os.IsNotExist(err) {
-			return err
-		}
-	}
-	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil {
-		return err
-	}
-	if r.Figure.Draft != nil {
-		return nil
-	}
-	judged := r.Claims
-	if o.Scale == experiment.Tiny {
-		judged = claims.Unjudged(judged)
-	}
-	if err := WriteJSON(verdicts, judged); err != nil || o.AllFigures {
-		return err
-	}
-	return l.print(o, r)
 }
 
 // missing names the runs that are not stored, by panel and series, and the panels whose runs cannot be planned.

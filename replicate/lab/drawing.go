@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,6 +58,39 @@ func (l *Lab) described(f paper.Figure, o Options, panels []claims.Collected, ju
 		return nil, err
 	}
 	return describe(f, o, drawn, judged, l.Provenance(), draft)
+}
+
+// claimsFile is the name of the file with a figure's verdicts.
+const claimsFile = "claims.json"
+
+// draw describes what can be drawn of panels, and writes the files, if there is anything. A draft has no verdicts, and
+// is not printed. An error of the backend's plugin: it is not the one that the figure's provenance names.
+func (l *Lab) draw(f paper.Figure, o Options, panels []claims.Collected, judged []claims.Judged,
+	draft *figures.Draft) (*Result, error) {
+	r, err := l.described(f, o, panels, judged, draft)
+	if err != nil || len(r.Figure.Panels) == 0 {
+		return r, err
+	}
+	if err := l.Host.Backend.VerifyPlugin(); err != nil {
+		return r, err
+	}
+	verdicts := filepath.Join(o.Out, claimsFile)
+	if draft != nil { // those of an earlier drawing
+		if err := os.Remove(verdicts); err != nil && !os.IsNotExist(err) {
+			return r, err
+		}
+	}
+	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil || draft != nil {
+		return r, err
+	}
+	judged = r.Claims
+	if o.Scale == experiment.Tiny {
+		judged = claims.Unjudged(judged)
+	}
+	if err := WriteJSON(verdicts, judged); err != nil || o.AllFigures {
+		return r, err
+	}
+	return r, l.print(o, r)
 }
 
 // films shows an episode of the last evaluation of every series that has one, next to each other, for the first of the

@@ -74,10 +74,7 @@ func (l *testLab) drawSmall(t *testing.T, f paper.Figure) *Result {
 	o.Scale = experiment.Small
 	judged, err := o.besideGallery(claims.Judge(f, panels))
 	demand.NoError(t, err)
-	r, err := l.described(f, o, panels, judged, nil)
-	if err == nil {
-		err = l.write(o, r)
-	}
+	r, err := l.draw(f, o, panels, judged, nil)
 	demand.NoError(t, err)
 	return r
 }
