@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +22,7 @@ type Error struct {
 // Error returns `FILE, row 3 (line 4), column "x": PROBLEM; FIX`.
 func (e *Error) Error() string {
 	file, row, column := e.File, "", ""
-	if quoted := strconv.Quote(file); file != "" && len(quoted) != len(file)+2 { // it would break the line
+	if quoted := strconv.Quote(filepath.ToSlash(file)); file != "" && len(quoted) != len(file)+2 { // it would break the line
 		file = quoted
 	}
 	switch {

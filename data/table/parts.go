@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,13 +32,14 @@ type part struct {
 // *Error.
 func Files(path string) ([]string, error) {
 	info, err := os.Stat(path)
+	missing := errors.Is(err, fs.ErrNotExist) || runtime.GOOS == "windows" && err != nil // of which no name has a * or ?
 	roots := []string{path}
 	switch {
 	case err == nil && info.IsDir():
 		roots[0] += string(filepath.Separator) // it may be a link
-	case errors.Is(err, fs.ErrNotExist) && strings.Contains(path, "**"):
+	case missing && strings.Contains(path, "**"):
 		return nil, &Error{File: path, Problem: "** is no pattern", Fix: "name the folder, which is read with those in it"}
-	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
+	case missing && strings.ContainsAny(path, "*?["):
 		if roots, err = filepath.Glob(path); err == nil && len(roots) == 0 {
 			err = errors.New("no file matches the pattern")
 		}
