@@ -1,6 +1,8 @@
 package main
 
 import (
+	"archive/zip"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -185,6 +187,25 @@ func TestDoctorFindsDamagedData(t *testing.T) {
 			t.Errorf("exit code %d, %s", code, stdout)
 		}
 		oneSentence(t, stderr, "checks failed", "fig1 cannot run")
+	}
+}
+
+// TestDoctorAndCLEAR: without features the stand-in is named; a set without a bucket is wrong.
+func TestDoctorAndCLEAR(t *testing.T) {
+	s, incomplete := newSandbox(t), t.TempDir()
+	const miniature = "../data/clear/testdata/clear10-public.zip"
+	whole, err := zip.OpenReader(miniature)
+	demand.NoError(t, err)
+	defer whole.Close()
+	demand.NoError(t, errors.Join(os.CopyFS(incomplete, whole),
+		os.RemoveAll(filepath.Join(incomplete, "features/moco_b0/3"))))
+	for path, words := range map[string][]string{
+		"": {"a stand-in, not CLEAR, is used", "data/README.md"}, miniature: {"features in " + miniature},
+		incomplete: {incomplete + " has 9 buckets", "get the complete archive"}, "none": {"cannot use TVPS_CLEAR"},
+	} {
+		s.env = []string{"TVPS_CLEAR=" + path}
+		_, stdout, _ := s.run(t, "doctor", "--backend", "go")
+		demand.Words(t, stdout, words...)
 	}
 }
 

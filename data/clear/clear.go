@@ -45,10 +45,9 @@ import (
 )
 
 const (
-	Classes   = 10      // without BACKGROUND
-	Buckets   = 10      // buckets that are used
-	PerBucket = 300     // published images per class and bucket
-	Folder    = "clear" // in the cache: an unpacked data set, or a folder with one of the published zips
+	Classes = 10      // without BACKGROUND
+	Buckets = 10      // buckets that are used
+	Folder  = "clear" // in the cache: an unpacked data set, or a folder with one of the published zips
 )
 
 // Set is a list of labelled feature vectors, ordered by bucket, then by class, then as in the
@@ -82,12 +81,6 @@ func (s *Set) ByClass() [][]int32 {
 func (s *Set) Note() string {
 	return fmt.Sprintf("CLEAR-10, %s features, %d classes, buckets %d to %d, %d images, %d values each",
 		features, len(s.Classes), slices.Min(s.Bucket), slices.Max(s.Bucket), s.Len(), s.Dim)
-}
-
-// Published says whether every class has the published 300 images in each of ten buckets. A set
-// with other numbers is used, too, but it is not the paper's.
-func (s *Set) Published() bool {
-	return !slices.ContainsFunc(s.ByClass(), func(rows []int32) bool { return len(rows) != Buckets*PerBucket })
 }
 
 // Find returns the folder or zip to load: TVPS_CLEAR, otherwise the folder Folder of the cache if it exists, otherwise
