@@ -67,11 +67,7 @@ func exportRuns(ctx context.Context, store *runs.Store, w io.Writer, parquet boo
 	if !parquet {
 		return out, writeCSV(w, columns, len(rows))
 	}
-	p := table.NewParquetWriter(w)
-	if err := p.Write(columns...); err != nil {
-		return out, err
-	}
-	return out, p.Close()
+	return out, table.WriteParquet(w, columns...)
 }
 
 // columnsOf are the columns of the table: plugin is its release, commit that of the last session, dirty whether files

@@ -120,10 +120,7 @@ func Write(path string, columns ...Column) error {
 		if strings.HasSuffix(strings.ToLower(path), ".csv") {
 			err = writeCSV(w, list)
 		} else {
-			p := NewParquetWriter(w)
-			if err = p.write(list); err == nil {
-				err = p.Close()
-			}
+			err = writeParquet(w, list)
 		}
 		if err = errors.Join(err, w.Flush()); err == nil {
 			err = artifact.Commit(f)
@@ -160,31 +157,18 @@ func writeCSV(w io.Writer, columns []*cells) error {
 // rowsPerGroup bounds the rows of a row group.
 const rowsPerGroup = 1 << 18
 
-// ParquetWriter writes a table as a Parquet file in parts: INT64, DOUBLE, BOOLEAN, dictionaries of texts and
-// timestamps of microseconds in UTC, compressed with zstd. Equal calls write equal bytes.
-type ParquetWriter struct {
-	w   io.Writer
-	out *file.Writer
-}
-
-// NewParquetWriter returns a writer to w.
-func NewParquetWriter(w io.Writer) *ParquetWriter { return &ParquetWriter{w: w} }
-
-// Write writes rows. All parts must have the same columns, with Missing where the first one has it. Errors: columns
-// that do not fit one another, and those of the writer below.
-func (p *ParquetWriter) Write(columns ...Column) error {
+// WriteParquet writes a table as a Parquet file: INT64, DOUBLE, BOOLEAN, dictionaries of texts and timestamps of
+// microseconds in UTC, compressed with zstd. Equal calls write equal bytes. Errors: columns that do not fit one
+// another, and those of w.
+func WriteParquet(w io.Writer, columns ...Column) error {
 	list, err := prepare(columns)
 	if err != nil {
 		return err
 	}
-	return p.write(list)
+	return writeParquet(w, list)
 }
 
-// Close writes the footer. At least one part, which may have no rows, must have been written.
-func (p *ParquetWriter) Close() error { return p.out.Close() }
-
-// start writes the schema.
-func (p *ParquetWriter) start(columns []*cells) (err error) {
+func writeParquet(w io.Writer, columns []*cells) error {
 	properties := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd),
 		parquet.WithCreatedBy("tvps version 1"), parquet.WithDictionaryDefault(false)}
 	var fields schema.FieldList
@@ -200,34 +184,30 @@ func (p *ParquetWriter) start(columns []*cells) (err error) {
 			schema.NewPrimitiveNodeLogical(c.Name, repetition, c.logical, c.physical, -1, -1)))
 	}
 	root := schema.MustGroup(schema.NewGroupNode("table", parquet.Repetitions.Required, fields, -1))
-	p.out, err = file.NewParquetWriterWithError(struct{ io.Writer }{p.w}, root, // which it cannot close
+	out, err := file.NewParquetWriterWithError(struct{ io.Writer }{w}, root, // which it cannot close
 		file.WithWriterProps(parquet.NewWriterProperties(properties...)))
-	return err
-}
-
-func (p *ParquetWriter) write(columns []*cells) (err error) {
-	if p.out == nil {
-		if err := p.start(columns); err != nil {
+	if err != nil {
+		return err
+	}
+	for from := 0; from < columns[0].rows; from += rowsPerGroup {
+		group, err := out.AppendRowGroupChecked()
+		if err != nil {
 			return err
 		}
-	}
-	for from := 0; from < columns[0].rows && err == nil; from += rowsPerGroup {
-		group, groupErr := p.out.AppendRowGroupChecked()
-		if groupErr != nil {
-			return groupErr
-		}
 		for _, c := range columns {
-			w, err := group.NextColumn()
+			chunk, err := group.NextColumn()
 			if err == nil {
-				err = errors.Join(c.write(w, from, min(from+rowsPerGroup, c.rows)), w.Close())
+				err = errors.Join(c.write(chunk, from, min(from+rowsPerGroup, c.rows)), chunk.Close())
 			}
 			if err != nil {
 				return err
 			}
 		}
-		err = group.Close()
+		if err := group.Close(); err != nil {
+			return err
+		}
 	}
-	return err
+	return out.Close()
 }
 
 // Columns returns columns of the table as they were read, to write some rows of them: for a trainer of the user. nil
