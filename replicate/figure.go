@@ -251,7 +251,7 @@ func (f *figureFlags) printConfig(cmd *cobra.Command, figure paper.Figure, o lab
 	}
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	for _, p := range panels {
-		fmt.Fprintf(w, "Panel %s: %s, scale %s\n", p.Key, p.Title, p.Scale)
+		fmt.Fprintf(w, "Panel %s: %s, scale %s\n", p.Key, p.Title, cmp.Or(p.Scale, o.Scale))
 		for _, field := range p.Settings.Fields() {
 			fmt.Fprintf(w, "  %s\t%s\t%s\n", field.Name, field.Value, field.Doc)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tvps/data/statistics"
+	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 )
 
@@ -22,6 +23,7 @@ type Judged struct {
 	Holm    Holm         `json:"holm,omitempty"`   // set where all claims are judged together
 	Gallery string       `json:"-"`                // what the gallery's larger sample says, set by its readers
 	Was     *Earlier     `json:"was,omitempty"`
+	First   *FirstLook   `json:"first-look,omitempty"` // where further seeds have been added, as declared
 
 	// The data of a claim about several: those that were tested, and those that a stand-in replaced.
 	Tested   []string `json:"tested,omitempty"`
@@ -35,11 +37,19 @@ type Earlier struct {
 	Effects string  `json:"effects"` // what was measured, in a line
 }
 
+// FirstLook is the verdict on a claim by the first of its seeds.
+type FirstLook struct {
+	Seeds   string  `json:"seeds"`
+	Verdict Verdict `json:"verdict"`
+	Effects string  `json:"effects"` // see Earlier
+}
+
 // JudgedPart is a part with its verdict and effect. Effect is about all steps of the stream. OverSeeds is about the
 // measured ones alone, if these are every second step or fewer.
 type JudgedPart struct {
 	paper.Part
 	Metric    Metric               `json:"metric,omitzero"` // what the panel shows
+	Scale     experiment.Scale     `json:"scale,omitempty"` // of the panel, if it is not that of the figure
 	Verdict   Verdict              `json:"verdict"`
 	P         float64              `json:"p,omitempty"` // p-value of a verdict that the interval decides
 	Effect    statistics.Estimate  `json:"effect"`
@@ -58,25 +68,47 @@ func Judge(f paper.Figure, panels []Collected) []Judged {
 		if p.Narrow {
 			continue
 		}
-		shown[p.Key] = shownPanel{p.Shown(), p.Series, p.Trained(), p.Sampled(), p.floors(), p.Single, p.Data()}
+		shown[p.Key] = shownPanel{p.Shown(), p.Series, p.Trained(), p.Sampled(), p.floors(), p.Single, p.Data(), p.Scale}
 	}
 	for _, c := range f.Claims {
 		j := judgeClaim(c, shown, e)
 		j.Figure = f.Name()
 		out = append(out, j)
 	}
+	addFirst(out, f, panels)
 	return out
+}
+
+// addFirst adds the verdicts of the first look to those by more seeds.
+func addFirst(judged []Judged, f paper.Figure, panels []Collected) {
+	first, seeds := slices.Clone(panels), map[string]string{}
+	for i, p := range panels {
+		if len(p.First) > 0 && len(p.Seeds) > len(p.First) {
+			first[i], seeds[p.Key] = p.of(p.First), FormatSeeds(p.First, ", ")
+		}
+	}
+	if len(seeds) == 0 {
+		return
+	}
+	for i, c := range Judge(f, first) {
+		for key := range strings.SplitSeq(panelsOf(c.Parts...), ",") {
+			if text, ok := seeds[key]; ok && judged[i].Verdict != NotRun {
+				judged[i].First = &FirstLook{text, c.Verdict, c.Effects()}
+			}
+		}
+	}
 }
 
 // shownPanel is what a panel shows.
 type shownPanel struct {
 	metric   Metric
 	series   []string
-	learners []string // of the series
-	sample   bool     // whether its steps stand for those between them
-	floors   []string // series that a learner must exceed, or no part of the panel is judged
-	single   string   // that this learner must also exceed where this one earns least; "" for none
-	data     string   // see paper.Panel.Data
+	learners []string         // of the series
+	sample   bool             // whether its steps stand for those between them
+	floors   []string         // series that a learner must exceed, or no part of the panel is judged
+	single   string           // that this learner must also exceed where this one earns least; "" for none
+	data     string           // see paper.Panel.Data
+	scale    experiment.Scale // see Panel
 }
 
 // onStandIn tells whether a stand-in replaces the data of the part's panel, so that it decides nothing about its claim.
@@ -131,6 +163,9 @@ func judgePart(p paper.Part, shown map[string]shownPanel, e evidence) JudgedPart
 	p.Statistic, p.Test = cmp.Or(p.Statistic, paper.Difference), cmp.Or(p.Test, paper.Above)
 	panel := shown[p.Panel]
 	part := JudgedPart{Part: p, Metric: panel.metric, Verdict: NotRun}
+	if p.Panels == "" { // several panels have no scale of their own
+		part.Scale = panel.scale
+	}
 	part.Metric.Name = cmp.Or(p.Of, part.Metric.Name)
 	m, level, err := measure(p, part.Metric.Name, shown, e)
 	if err != nil {

@@ -9,17 +9,16 @@ import (
 	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/figures/looks"
-	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 )
 
 // Notes are the sentences below a chart: data, models and settings of the panel, the series that are absent, and what
-// was measured besides the declared claims. scale is that of the figure.
-func (c Collected) Notes(scale experiment.Scale, absent []string, declared []paper.Claim) []string {
+// was measured besides the declared claims.
+func (c Collected) Notes(absent []string, declared []paper.Claim) []string {
 	out := c.Settings.Notes(c.Source, c.Series, c.Measure)
-	if other := c.otherScale(scale); other != "" {
-		out = append(out, other+".")
+	if own := c.ownScale(); own != "" {
+		out = append(out, own+".")
 	}
 	if len(absent) > 0 {
 		labels := strings.Join(looks.Labels(absent...), ", ")

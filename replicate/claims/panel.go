@@ -21,10 +21,11 @@ type Panel struct {
 	Figure   string // its name, as "fig03"
 	Protocol *experiment.Protocol
 	Settings experiment.Setup
-	Scale    experiment.Scale // of the settings: small if the scenario lacks that of the figure
+	Scale    experiment.Scale // of the settings, where the scenario lacks that of the figure; else empty
 	Seeds    []int64
-	Looks    int  // of the sample, see paper.Sample
-	Narrow   bool // the sample serves claims about Series alone, and another one of the same panel is drawn
+	Looks    int     // of the sample, see paper.Sample
+	First    []int64 // see paper.Sample
+	Narrow   bool    // the sample serves claims about Series alone, and another one of the same panel is drawn
 	Jobs     []runs.Wanted
 	Source   experiment.Source
 }
@@ -34,6 +35,11 @@ func (p Panel) At(s paper.Sample) (Panel, error) {
 	var err error
 	if p.Seeds, err = ParseSeeds(s.Seeds); err != nil {
 		return p, err
+	}
+	if s.First != "" {
+		if p.First, err = ParseSeeds(s.First); err != nil {
+			return p, err
+		}
 	}
 	if p.Looks, p.Narrow = s.Looks, len(s.Series) > 0; p.Narrow {
 		p.Series = s.Series
@@ -49,12 +55,12 @@ func (p Panel) At(s paper.Sample) (Panel, error) {
 	return p, nil
 }
 
-// otherScale says that the panel lacks the scale of its figure; empty for one that has it.
-func (p Panel) otherScale(figure experiment.Scale) string {
-	if p.Scale == figure {
+// ownScale says that the panel has another scale than its figure; empty for the same.
+func (p Panel) ownScale() string {
+	if p.Scale == "" {
 		return ""
 	}
-	return fmt.Sprintf("The scenario %s has no scale %s: it is at the scale %s", p.Scenario, figure, p.Scale)
+	return fmt.Sprintf("The scenario %s lacks the figure's scale: it is at the scale %s", p.Scenario, p.Scale)
 }
 
 // Sample is how much of a panel is run: seeds, and the distance of the steps.
@@ -226,16 +232,27 @@ func (p Panel) Written(rows []figures.Row) []figures.Row {
 
 // Complete returns the panel with the seeds of which no run is missing.
 func (c Collected) Complete() Collected {
-	p := c.Panel
-	p.Seeds = slices.DeleteFunc(slices.Clone(p.Seeds), func(seed int64) bool {
-		return slices.ContainsFunc(p.Jobs, func(job runs.Wanted) bool {
+	return c.of(slices.DeleteFunc(slices.Clone(c.Seeds), func(seed int64) bool {
+		return slices.ContainsFunc(c.Jobs, func(job runs.Wanted) bool {
 			return job.Spec.Seed == seed && c.Results[job.Spec.ID()] == nil
 		})
-	})
-	p.Jobs = slices.DeleteFunc(slices.Clone(p.Jobs), func(job runs.Wanted) bool {
-		return !slices.Contains(p.Seeds, job.Spec.Seed)
-	})
+	}))
+}
+
+// of returns the panel with some of its seeds.
+func (c Collected) of(seeds []int64) Collected {
+	p := c.Panel
+	p.Seeds = seeds
+	p.Jobs = slices.DeleteFunc(slices.Clone(p.Jobs), func(job runs.Wanted) bool { return !slices.Contains(seeds, job.Spec.Seed) })
 	return Collect(p, c.Results)
+}
+
+// Look returns the panel with the seeds of its first look, while runs of further ones are missing.
+func (c Collected) Look() Collected {
+	if len(c.First) == 0 || len(c.lacking()) == 0 {
+		return c
+	}
+	return c.of(c.First)
 }
 
 // Drawable returns the panel without the series that lack runs, and their names. If the first series, with which the

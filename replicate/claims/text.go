@@ -58,7 +58,7 @@ func untested(claims ...Judged) string {
 	return fmt.Sprintf("; %s not tested", strings.Join(slices.Compact(all), " and "))
 }
 
-// Remarks says what else there is about a claim: numbers of other runs, an earlier wording, and how it is counted.
+// Remarks says what else there is about a claim: numbers of other runs, an earlier wording or look, how it is counted.
 func (j Judged) Remarks() string {
 	var out []string
 	if j.Note != "" {
@@ -66,6 +66,10 @@ func (j Judged) Remarks() string {
 	}
 	if j.Was != nil {
 		out = append(out, fmt.Sprintf(`as first worded, "%s"%s: %s`, j.Was.Text, inParentheses(j.Was.Effects), j.Was.Verdict))
+	}
+	if j.First != nil {
+		out = append(out, fmt.Sprintf("the first look, with seeds %s: %s%s", j.First.Seeds, j.First.Verdict,
+			inParentheses(j.First.Effects)))
 	}
 	if j.Twin != "" {
 		other := "another claim of this figure"
@@ -127,11 +131,14 @@ func (p JudgedPart) String() string {
 	return fmt.Sprintf("panel %s: %s is %s%s: %s", p.panel(), what(p.Part), p.Effect, p.remarks(), p.Result())
 }
 
-// panel returns the panel's letter, with the stand-in for its data if there is one.
+// panel returns the panel's letter, with its own scale and the stand-in for its data if there are any.
 func (p JudgedPart) panel() string {
 	key := p.Panel
 	if p.Panels != "" {
 		key = strings.Join(strings.Split(p.Panels, ""), ", ")
+	}
+	if p.Scale != "" {
+		key += fmt.Sprintf(" (scale %s)", p.Scale)
 	}
 	return key + inParentheses(p.Metric.StandIn)
 }

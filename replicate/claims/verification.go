@@ -41,7 +41,7 @@ func (v *Verification) Add(s State, panels []Collected, judged []Judged) {
 	v.Figures = append(v.Figures, s)
 	v.Claims = append(v.Claims, judged...)
 	for _, p := range panels {
-		for _, note := range []string{p.Source.Note, p.otherScale(v.Scale)} {
+		for _, note := range []string{p.Source.Note, p.ownScale()} {
 			if len(p.Results) > 0 && note != "" && !slices.Contains(v.Data, note) {
 				v.Data = append(v.Data, note)
 			}
@@ -60,6 +60,32 @@ func (v Verification) Stored() (stored, of int) {
 // Of returns the claims of a figure.
 func (v Verification) Of(figure string) []Judged {
 	return slices.DeleteFunc(slices.Clone(v.Claims), func(c Judged) bool { return c.Figure != figure })
+}
+
+// Ran returns the table without the figures of which no claim was run at its scale.
+func (v Verification) Ran() Verification {
+	v.Figures = slices.DeleteFunc(slices.Clone(v.Figures), func(f State) bool { return !slices.ContainsFunc(v.Of(f.Name), Judged.ran) })
+	v.Claims = slices.DeleteFunc(slices.Clone(v.Claims), func(c Judged) bool {
+		return !slices.ContainsFunc(v.Figures, func(f State) bool { return f.Name == c.Figure })
+	})
+	return v
+}
+
+// ran tells whether a claim was run, and with it a panel that has the scale of the figure.
+func (j Judged) ran() bool {
+	return j.Verdict != NotRun && slices.ContainsFunc(j.Parts, func(p JudgedPart) bool { return p.Scale == "" })
+}
+
+// With returns the table with the verdicts of a larger scale on the claims that were run there.
+func (v Verification) With(larger Verification) Verification {
+	v.Claims = slices.Clone(v.Claims)
+	for _, c := range larger.Claims {
+		i := slices.IndexFunc(v.Claims, func(own Judged) bool { return own.ID == c.ID })
+		if i >= 0 && c.ran() {
+			v.Claims[i] = c
+		}
+	}
+	return v
 }
 
 // Shown is what the pages and notebooks show of a figure's claims, and its caption. command makes the figure.

@@ -57,12 +57,12 @@ func (c Catalog) hasScale(scale experiment.Scale, panels ...paper.Panel) bool {
 	})
 }
 
-// scaleOf is the scale of a panel in a figure at a scale: small for one that lacks it next to panels that have it.
-func (c Catalog) scaleOf(p paper.Panel, f paper.Figure, scale experiment.Scale) experiment.Scale {
+// ownScale is small for a panel that lacks a scale next to panels that have it, and empty for others.
+func (c Catalog) ownScale(p paper.Panel, f paper.Figure, scale experiment.Scale) experiment.Scale {
 	if c.hasScale(scale, f.Panels...) && !c.hasScale(scale, p) {
 		return experiment.Small
 	}
-	return scale
+	return ""
 }
 
 // Setup returns the settings of a scenario at a scale, with overrides of the form name=value on top. All its errors

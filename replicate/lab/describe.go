@@ -24,7 +24,7 @@ func describe(f paper.Figure, o Options, panels []drawing, judged []claims.Judge
 	r := &Result{Figure: figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption, Compact: o.Compact, Draft: draft}}
 	var used []claims.Collected
 	for _, d := range panels {
-		panel, means, err := describePanel(f, o, d)
+		panel, means, err := describePanel(f, d)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func describe(f paper.Figure, o Options, panels []drawing, judged []claims.Judge
 }
 
 // describePanel makes chart, notes and table of means of a panel.
-func describePanel(f paper.Figure, o Options, d drawing) (panel figures.Chart, means figures.Summary, err error) {
+func describePanel(f paper.Figure, d drawing) (panel figures.Chart, means figures.Summary, err error) {
 	rows := d.Written(d.Rows())
 	if means, err = figures.Table(rows, d.Key, d.Shown().String(), d.Series[0]); err != nil {
 		return panel, means, err
@@ -58,14 +58,14 @@ func describePanel(f paper.Figure, o Options, d drawing) (panel figures.Chart, m
 		means.Unit = figures.Points
 	}
 	panel, err = chart(d.Panel, rows)
-	if d.Scale != o.Scale {
+	if d.Scale != "" {
 		panel.Title += fmt.Sprintf(" (scale %s)", d.Scale)
 	}
 	panel.Sample = d.Sample().String()
 	if sized, ok := d.Settings.(experiment.Sized); ok {
 		panel.Sample += ", " + sized.Size()
 	}
-	panel.Notes = d.Notes(o.Scale, d.absent, f.Claims)
+	panel.Notes = d.Notes(d.absent, f.Claims)
 	for _, n := range d.narrow {
 		panel.Judged = append(panel.Judged, n.Written(n.Judging())...)
 		panel.Notes = append(panel.Notes, n.Note())

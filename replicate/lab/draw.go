@@ -147,25 +147,26 @@ func (l *Lab) stored(f paper.Figure, o Options) ([]claims.Collected, claims.Stat
 	var notes []string
 	for _, p := range wanted {
 		state.Runs += len(p.Series) * len(p.Seeds)
-		if len(p.Seeds) > len(state.Seeds) {
-			state.Seeds = p.Seeds
-		}
 		if err := l.AddJobs(&p); errors.Is(err, usage.Err) {
 			return nil, state, err
 		} else if err != nil {
 			notes = append(notes, fmt.Sprintf("panel %s: %v", p.Key, err))
-			continue
-		}
-		c, err := l.Load(p)
-		if err != nil {
-			return nil, state, err
-		}
-		for _, job := range c.Jobs {
-			if c.Results[job.Spec.ID()] != nil {
-				state.Stored++
+		} else {
+			c, err := l.Load(p)
+			if err != nil {
+				return nil, state, err
 			}
+			for _, job := range c.Jobs {
+				if c.Results[job.Spec.ID()] != nil {
+					state.Stored++
+				}
+			}
+			c = c.Look()
+			p, out = c.Panel, append(out, c)
 		}
-		out = append(out, c)
+		if len(p.Seeds) > len(state.Seeds) {
+			state.Seeds = p.Seeds
+		}
 	}
 	state.Note = withoutFolders(strings.Join(notes, "; "))
 	return out, state, nil

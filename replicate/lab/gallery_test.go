@@ -20,60 +20,63 @@ func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "*", "\\*", "_", "\\_").Replace(text)
 }
 
-// ran returns the table without the figures of which no claim was run.
-func ran(v claims.Verification) claims.Verification {
-	v.Figures = slices.DeleteFunc(slices.Clone(v.Figures), func(f claims.State) bool {
-		return !slices.ContainsFunc(v.Of(f.Name), isRun)
-	})
-	v.Claims = slices.DeleteFunc(slices.Clone(v.Claims), func(c claims.Judged) bool {
-		return !slices.ContainsFunc(v.Figures, func(f claims.State) bool { return f.Name == c.Figure })
-	})
-	return v
-}
-
-func isRun(c claims.Judged) bool { return c.Verdict != claims.NotRun }
-
-// with returns the table with the claims that trained judges instead of its own verdicts on them, and a note that says
-// so. The note is empty where trained is nil.
+// with returns the table with the verdicts of trained instead of its own, and a note that says so and which verdicts of
+// its own are others. The note is empty where trained is nil.
 func with(v claims.Verification, trained *claims.Verification) (all claims.Verification, note string) {
 	if trained == nil {
 		return v, ""
-	}
-	all = v
-	all.Claims = slices.Clone(v.Claims)
-	for i, c := range all.Claims {
-		at := slices.IndexFunc(trained.Claims, func(t claims.Judged) bool { return t.ID == c.ID })
-		if at >= 0 && isRun(trained.Claims[at]) {
-			all.Claims[i] = trained.Claims[at]
-		}
 	}
 	var numbers []string
 	for _, f := range trained.Figures {
 		numbers = append(numbers, fmt.Sprint(f.Number))
 	}
-	return all, fmt.Sprintf(" Figures %s are counted at the scale %s.", strings.Join(numbers, ", "), trained.Scale)
+	all = v.With(*trained)
+	note = fmt.Sprintf(" Figures %s are counted at the scale %s.", strings.Join(numbers, ", "), trained.Scale)
+	if others := others(v, all); len(others) > 0 {
+		note += fmt.Sprintf(" At the scale %s other verdicts are: %s.", v.Scale, strings.Join(others, "; "))
+	}
+	return all, note
+}
+
+// others lists the claims that a table judges otherwise than another one, whichever side that favours. What it does not
+// judge is none.
+func others(v, larger claims.Verification) (out []string) {
+	for i, c := range v.Claims {
+		is, was := larger.Claims[i].Verdict, c.Verdict
+		if was != is && !slices.Contains([]string{string(claims.NotRun), "not judged"}, was.Short()) {
+			out = append(out, fmt.Sprintf("`%s` %s (%s)", c.ID, was, is))
+		}
+	}
+	return out
 }
 
 // summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and its claims by
-// verdict. The line above it counts all. trained is as for galleryText: what it has is shown and counted at its scale.
+// verdict. Above it are Figure 1b and a line that counts all. trained is as for galleryText: what it has is shown and
+// counted at its scale.
 func summary(v claims.Verification, trained *claims.Verification) string {
 	all, _ := with(v, trained)
+	picture := func(figure, panel string, width int, alt string) string {
+		folder := figure
+		if trained != nil && len(trained.Of(figure)) > 0 {
+			folder = "medium/" + figure
+		}
+		return fmt.Sprintf(`<img src="figures/gallery/%s/%s-%s.svg" width="%d" alt="%s">`, folder, figure, panel, width, alt)
+	}
 	rows := [][]string{make([]string, 4)} // without a head
 	for row := range slices.Chunk(v.Figures, 4) {
 		var cells []string
 		for _, f := range row {
-			folder := f.Name
-			if trained != nil && len(trained.Of(f.Name)) > 0 {
-				folder = "medium/" + f.Name
-			}
 			_, subject, _ := strings.Cut(f.Title, ": ")
-			cells = append(cells, fmt.Sprintf(`[<img src="figures/gallery/%s/%s-a.svg" width="170" alt="">`+
-				"<br>%d: %s](figures/gallery/README.md#%s)<br>%s",
-				folder, f.Name, f.Number, cell(subject), anchor(f.Title), withoutNumber(claims.Show(all.Of(f.Name), noPanels).Tally)))
+			cells = append(cells, fmt.Sprintf("[%s<br>%d: %s](figures/gallery/README.md#%s)<br>%s", picture(f.Name, "a", 170, ""),
+				f.Number, cell(subject), anchor(f.Title), withoutNumber(claims.Show(all.Of(f.Name), noPanels).Tally)))
 		}
 		rows = append(rows, cells)
 	}
-	return fmt.Sprintf("**%s.**\n\n%s", claims.Total(all.Claims), grid.Markdown(rows))
+	text := claims.Total(all.Claims)
+	if others := others(v, all); len(others) > 0 {
+		text += fmt.Sprintf(". At the scale %s %d verdicts are others", v.Scale, len(others))
+	}
+	return fmt.Sprintf("%s\n\n**%s.**\n\n%s", picture("fig01", "b", 720, "Figure 1b"), text, grid.Markdown(rows))
 }
 
 // withoutNumber is a tally without the number of all claims.
@@ -116,7 +119,7 @@ func galleryText(v claims.Verification, declared []paper.Figure, dir string, tra
 		larger := slices.IndexFunc(trained.Figures, func(s claims.State) bool { return s.Number == f.Number })
 		judged := all.Shown(declared[at], "")
 		fmt.Fprintf(&b, "%s [%s](medium/README.md#%s).\n\n"+
-			"<details><summary>At the scale %s, where agents are trained for less time</summary>\n\n%s\n\n</details>\n",
+			"<details><summary>At the scale %s, where training is shorter</summary>\n\n%s\n\n</details>\n",
 			section(*trained, larger, judged.Answer, caption, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title),
 			v.Scale, section(v, i, shown.Answer, "", dir, f.Name))
 	}

@@ -148,7 +148,7 @@ func TestPlacesAgree(t *testing.T) {
 		v, l := committed(t, dir), fromTables(t, testCatalog, dir)
 		page := strings.ReplaceAll(string(demand.Read(t, filepath.Join(dir, "README.md"))), `\_`, "_")
 		for _, f := range testCatalog.FiguresAt(v.Scale) {
-			if len(ran(v).Of(f.Name())) == 0 {
+			if len(v.Ran().Of(f.Name())) == 0 {
 				continue
 			}
 			o := Options{Scale: v.Scale, Judged: true}
@@ -162,7 +162,7 @@ func TestPlacesAgree(t *testing.T) {
 			l.Stdout = terminal
 			l.printLines(r)
 			demand.Words(t, terminal.String(), r.Figure.Tally)
-			if trained := dir == gallery && len(ran(committed(t, medium)).Of(f.Name())) > 0; !trained { // at medium instead
+			if trained := dir == gallery && len(committed(t, medium).Ran().Of(f.Name())) > 0; !trained { // at medium instead
 				demand.Words(t, page, shown.Tally)
 				_, verdicts, ok := strings.Cut(shown.Tally, " claims: ")
 				if !ok {

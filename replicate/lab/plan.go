@@ -21,7 +21,8 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 	for _, panel := range f.Panels {
 		chosen := len(o.Panels) == 0 || slices.Contains(o.Panels, panel.Key)
 		p := claims.Panel{Panel: panel, Figure: f.Name(), Protocol: c.protocolOf(panel.Scenario), Seeds: o.Seeds,
-			Scale: c.scaleOf(panel, f, o.Scale)}
+			Scale: c.ownScale(panel, f, o.Scale)}
+		scale := cmp.Or(p.Scale, o.Scale)
 		overrides, learners := applicable(panel, f, o.Overrides, chosen), applicable(panel, f, o.Learners, chosen)
 		if o.AllFigures {
 			overrides = c.supported(p.Protocol, overrides, hasSetting)
@@ -29,11 +30,11 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 		}
 		var err error
 		if len(p.Seeds) == 0 {
-			if p.Seeds, err = claims.ParseSeeds(f.SeedsFor(p.Scale)); err != nil {
+			if p.Seeds, err = claims.ParseSeeds(f.SeedsFor(scale)); err != nil {
 				return nil, err
 			}
 		}
-		if p.Settings, err = c.Setup(p.Scenario, p.Scale, slices.Concat(p.Set, overrides)); err != nil {
+		if p.Settings, err = c.Setup(p.Scenario, scale, slices.Concat(p.Set, overrides)); err != nil {
 			return nil, err // also if the panel is not chosen, so that a wrong b.epochs=x or learner b.x is found
 		}
 		if own := applicable(panel, f, o.Learners, false); len(own) > 0 && !p.Open() {
@@ -60,7 +61,7 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 func samplesOf(p claims.Panel, o Options) ([]claims.Panel, error) {
 	out := []claims.Panel{p}
 	for _, s := range p.Judged {
-		if !o.Judged || s.Scale != p.Scale {
+		if !o.Judged || s.Scale != cmp.Or(p.Scale, o.Scale) {
 			continue
 		}
 		sampled, err := p.At(s)

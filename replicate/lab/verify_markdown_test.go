@@ -30,7 +30,13 @@ func committed(t *testing.T, dir string) claims.Verification {
 	return v
 }
 
-// The gallery has the figures at the small scale, and in a folder those of the robots at the medium scale.
+// judged are the claims as README.md counts them: at the medium scale, if they were run there.
+func judged(t *testing.T) []claims.Judged {
+	t.Helper()
+	return committed(t, gallery).With(committed(t, medium)).Claims
+}
+
+// The gallery has the figures at the small scale, and in a folder those at the medium scale.
 var (
 	gallery = filepath.Join("..", "..", "figures", "gallery")
 	medium  = filepath.Join(gallery, "medium")
@@ -40,7 +46,7 @@ var update = flag.Bool("update", false, "rewrite the generated parts of README.m
 
 // TestGeneratedTables: the tables in README.md and in the gallery are those of the committed results.
 func TestGeneratedTables(t *testing.T) {
-	v, trained := committed(t, gallery), ran(committed(t, medium))
+	v, trained := committed(t, gallery), committed(t, medium).Ran()
 	for _, c := range []struct{ file, block, want string }{
 		{filepath.Join("..", "..", "README.md"), "claims", summary(v, &trained)},
 		{filepath.Join(gallery, "README.md"), "gallery", galleryText(v, testCatalog.Figures, gallery, &trained)},
@@ -101,7 +107,7 @@ func TestReadme(t *testing.T) {
 // TestAnswers: the numbers in README.md's table of answers are those of the committed results, in points of accuracy.
 func TestAnswers(t *testing.T) {
 	mean := map[string]float64{} // by claim, and number of the part
-	for _, c := range committed(t, gallery).Claims {
+	for _, c := range judged(t) {
 		for i, p := range c.Parts {
 			mean[fmt.Sprint(c.ID, "/", i)] = p.Effect.Mean
 		}
@@ -155,7 +161,7 @@ func TestAnswers(t *testing.T) {
 // committed results, too.
 func TestAnswersInWords(t *testing.T) {
 	verdict := map[string]claims.Verdict{} // by claim, and number of the part
-	for _, c := range committed(t, gallery).Claims {
+	for _, c := range judged(t) {
 		for i, p := range c.Parts {
 			verdict[fmt.Sprint(c.ID, "/", i)] = p.Verdict
 		}

@@ -19,10 +19,10 @@ func Fig12() Figure {
 		Caption: relativeCaption,
 		Seeds:   "0-7",
 		Panels: []Panel{
-			firstThree(imagePanel("a", "CIFAR-10a, the first 3 seeds", "cifar10a").judgedBy(cifar10aSample)),
-			firstThree(imagePanel("b", "CIFAR-10b, the first 3 seeds", "cifar10b").judgedBy(cifar10bSample)),
-			imagePanel("c", "CIFAR-10a, all seeds", "cifar10a").judgedBy(cifar10aSample),
-			imagePanel("d", "CIFAR-10b, all seeds", "cifar10b").judgedBy(cifar10bSample),
+			firstThree(imagePanel("a", "CIFAR-10a, the first 3 seeds", "cifar10a").judgedBy(cifar10aSample, eightSample)),
+			firstThree(imagePanel("b", "CIFAR-10b, the first 3 seeds", "cifar10b").judgedBy(cifar10bSample, eightSample)),
+			imagePanel("c", "CIFAR-10a, all seeds", "cifar10a").judgedBy(cifar10aSample, eightSample),
+			imagePanel("d", "CIFAR-10b, all seeds", "cifar10b").judgedBy(cifar10bSample, eightSample),
 		},
 		Claims: []Claim{
 			{

@@ -27,24 +27,24 @@ func galleryFolder() string { return filepath.Join(os.Getenv("TVPS_ROOT"), "figu
 // what was run, and folded the claims with their verdicts.
 func found(gallery string, number int, panels ...string) error {
 	declared, _ := catalog.Figure(number)
-	trained := filepath.Join(gallery, "medium")
-	if _, err := os.Stat(filepath.Join(trained, declared.Name())); err == nil {
-		gallery = trained
-	}
-	text, err := os.ReadFile(filepath.Join(gallery, "verify.json"))
+	small, err := verdicts(gallery)
 	if err != nil {
-		return fmt.Errorf("cannot read the results of the gallery: %w", err)
+		return err
 	}
-	var v claims.Verification
-	if err := json.Unmarshal(text, &v); err != nil {
-		return fmt.Errorf("the results of the gallery, %s, are damaged: %w", filepath.Join(gallery, "verify.json"), err)
+	trained, err := verdicts(filepath.Join(gallery, "medium"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	v, all := small, small.With(trained)
+	if len(trained.Ran().Of(declared.Name())) > 0 {
+		v, gallery = trained, filepath.Join(gallery, "medium")
 	}
 	at := slices.IndexFunc(v.Figures, func(s claims.State) bool { return s.Number == number })
 	if at < 0 {
 		return fmt.Errorf("the gallery has no figure %d", number)
 	}
 	state := v.Figures[at]
-	fig := v.Shown(declared, state.Command)
+	fig := all.Shown(declared, state.Command)
 	showAnswer(fig)
 	for _, picture := range lab.Pictures(gallery, state.Name) {
 		panel := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(picture), state.Name+"-"), ".svg")
@@ -62,6 +62,19 @@ func found(gallery string, number int, panels ...string) error {
 		v.Scale, v.Backend, state.Stored, state.Runs, state.Command)
 	showClaims(fig, fig.Caption+" "+sentence, map[string]float64{})
 	return nil
+}
+
+// verdicts reads those of a gallery.
+func verdicts(gallery string) (v claims.Verification, err error) {
+	path := filepath.Join(gallery, "verify.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return v, fmt.Errorf("cannot read the results of the gallery: %w", err)
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return v, fmt.Errorf("the results of the gallery, %s, are damaged: %w", path, err)
+	}
+	return v, nil
 }
 
 // short makes a picture smaller: it takes away line breaks, each of which a notebook stores as a string of its own, and
