@@ -12,7 +12,7 @@ const grace = 2 * time.Second
 
 func main() {
 	usage.Main(usage.Root("research", "Benchmarks and studies of the authors", "command", naturalCommand(), studyCommand(),
-		readingsCommand(), boundCommand(), mixtureCommand()), grace, noAdvice)
+		readingsCommand(), boundCommand(), mixtureCommand(), lengthCommand()), grace, noAdvice)
 }
 
 func noAdvice(error) string { return "" }

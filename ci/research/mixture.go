@@ -71,17 +71,9 @@ func mixtureCommand() *cobra.Command {
 // mixtureResults has a cell for each difference on a stream, in points of accuracy, and the difference to Ours by step;
 // without a folder "not run".
 func mixtureResults(dir, table string) (cells []string, course []figures.Point, err error) {
-	folder, err := figures.OpenFolder(dir)
+	rows, err := readTable(dir, table)
 	if err != nil {
 		return []string{"not run"}, nil, err
-	}
-	text, err := folder.Read(table)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := figures.ReadCSV(bytes.NewReader(text))
-	if err != nil {
-		return nil, nil, err
 	}
 	for i, d := range mixtureDifferences {
 		points, err := figures.Relative(rows, rows[0].Panel, "accuracy", d[0], d[1])
@@ -108,6 +100,19 @@ func mixtureResults(dir, table string) (cells []string, course []figures.Point, 
 		}
 	}
 	return cells, course, nil
+}
+
+// readTable reads a table of a drawn figure. Without the folder or the table it is fs.ErrNotExist.
+func readTable(dir, table string) ([]figures.Row, error) {
+	folder, err := figures.OpenFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	text, err := folder.Read(table)
+	if err != nil {
+		return nil, err
+	}
+	return figures.ReadCSV(bytes.NewReader(text))
 }
 
 // mixtureVerdict is better or worse if the interval excludes 0, and no difference if it lies within the margin.

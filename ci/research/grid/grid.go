@@ -1,4 +1,4 @@
-// Package grid draws a table of coloured cells, as studies show their results.
+// Package grid writes tables, as studies show their results: of coloured cells, or in Markdown.
 package grid
 
 import (
@@ -74,3 +74,15 @@ func (g Grid) SVG() []byte {
 
 // legendWidth is the width of a mark with its meaning, in pixels.
 func legendWidth(l [2]string) int { return 34 + 7*len(l[1]) }
+
+// Markdown is a table whose first row is its head. Cells are Markdown themselves.
+func Markdown(rows [][]string) string {
+	var b strings.Builder
+	for i, cells := range rows {
+		b.WriteString(strings.ReplaceAll("| "+strings.Join(cells, " | ")+" |\n", "  |", " |")) // no two spaces for an empty cell
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
+		}
+	}
+	return b.String()
+}

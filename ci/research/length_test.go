@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tvps/ci/demand"
+	"tvps/figures"
+)
+
+// writeLimit writes the tables of a limit: at both steps the learners are so many points above Everything, seed 0 and 1
+// by one point more, 2 and 3 by one less; Recent has one seed fewer.
+func writeLimit(t *testing.T, folder, panel string, points float64) {
+	t.Helper()
+	var rows []figures.Row
+	for _, series := range append([]string{"everything"}, lengthLearners...) {
+		for seed := range 4 {
+			if series == "recent" && seed == 3 {
+				continue
+			}
+			for _, step := range []int{8, 19} {
+				value := .8 + .01*float64(seed)
+				if series != "everything" {
+					value += (points + 1 - 2*float64(seed/2)) / 100
+				}
+				rows = append(rows, figures.Row{Panel: panel, Series: series, Seed: int64(seed), T: step, Metric: "accuracy", Value: value})
+			}
+		}
+	}
+	demand.NoError(t, figures.WriteTable("fig01-"+panel, rows, map[string]string{}, folder))
+}
+
+// TestLength: a point has the mean over seeds and the interval mean ± q 2/√3/√4 points, with Student's quantile q of
+// 3.1824 at 3 degrees of freedom, as both steps have the same difference. A limit without all seeds has no point.
+func TestLength(t *testing.T) {
+	folder := t.TempDir()
+	writeLimit(t, filepath.Join(folder, "100"), "c", -1)
+	writeLimit(t, filepath.Join(folder, "all"), "c", 2)
+	writeLimit(t, filepath.Join(folder, "300-reinit"), "b", 0)
+	chart, err := lengthChart(folder, "c", "")
+	demand.NoError(t, err)
+	if len(chart.Series) != len(lengthLearners)-1 {
+		t.Fatalf("series %v", chart.Series)
+	}
+	for _, s := range chart.Series {
+		var got string
+		for _, p := range s.Points {
+			got += fmt.Sprintf("%g: %.4f ± %.4f; ", p.X, p.Mean, (p.High-p.Low)/2)
+		}
+		half := 3.1824 * .02 / math.Sqrt(3) / 2
+		if want := fmt.Sprintf("0: -0.0100 ± %.4f; 3: 0.0200 ± %.4f; ", half, half); got != want || s.Name == "recent" {
+			t.Errorf("%s: %s, want %s", s.Name, got, want)
+		}
+	}
+	cmd := lengthCommand()
+	cmd.SetArgs([]string{"--tables", folder})
+	demand.NoError(t, cmd.Execute())
+	for name, want := range map[string]bool{"c.svg": true, "b-reinit.svg": true, "b.svg": false} {
+		if _, err := os.Stat(filepath.Join(folder, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
