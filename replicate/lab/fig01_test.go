@@ -176,7 +176,7 @@ func TestNotTested(t *testing.T) {
 	}
 	var verified strings.Builder
 	demand.NoError(t, v.Print(&verified, ""))
-	gallery, readme := galleryText(v, l.Figures, dir, nil), summary(v, nil)
+	gallery, readme := galleryText(v, l.Figures, dir, claims.Verification{}), summary(v, claims.Verification{})
 	for number, data := range map[int]string{1: "CIFAR-10", 4: "the Gaussian"} {
 		words := "holds on " + data + "; CLEAR not tested"
 		f := l.figure(t, number)

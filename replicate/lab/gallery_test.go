@@ -21,16 +21,13 @@ func cell(text string) string {
 }
 
 // with returns the table with the verdicts of trained instead of its own, and a note that says so and which verdicts of
-// its own are others. The note is empty where trained is nil.
-func with(v claims.Verification, trained *claims.Verification) (all claims.Verification, note string) {
-	if trained == nil {
-		return v, ""
-	}
+// its own are others.
+func with(v, trained claims.Verification) (all claims.Verification, note string) {
 	var numbers []string
 	for _, f := range trained.Figures {
 		numbers = append(numbers, fmt.Sprint(f.Number))
 	}
-	all = v.With(*trained)
+	all = v.With(trained)
 	note = fmt.Sprintf(" Figures %s are counted at the scale %s.", strings.Join(numbers, ", "), trained.Scale)
 	if others := others(v, all); len(others) > 0 {
 		note += fmt.Sprintf(" At the scale %s other verdicts are: %s.", v.Scale, strings.Join(others, "; "))
@@ -53,11 +50,11 @@ func others(v, larger claims.Verification) (out []string) {
 // summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and its claims by
 // verdict. Above it are Figure 1b and a line that counts all. trained is as for galleryText: what it has is shown and
 // counted at its scale.
-func summary(v claims.Verification, trained *claims.Verification) string {
+func summary(v, trained claims.Verification) string {
 	all, _ := with(v, trained)
 	picture := func(figure, panel string, width int, alt string) string {
 		folder := figure
-		if trained != nil && len(trained.Of(figure)) > 0 {
+		if len(trained.Of(figure)) > 0 {
 			folder = "medium/" + figure
 		}
 		return fmt.Sprintf(`<img src="figures/gallery/%s/%s-%s.svg" width="%d" alt="%s">`, folder, figure, panel, width, alt)
@@ -91,10 +88,9 @@ func withoutNumber(tally string) string {
 func noPanels(string) string { return "" }
 
 // galleryText returns the text of a gallery in Markdown: for each figure the sentence that answers its question, its
-// pictures in the folder dir, the command that makes it, and its claims, folded. trained, if it is not nil, has
-// figures at the scale medium of which claims were run, whose gallery is the folder "medium". These figures come first,
-// and link to their claims there; the figure of v is folded, without its claims.
-func galleryText(v claims.Verification, declared []paper.Figure, dir string, trained *claims.Verification) string {
+// pictures in the folder dir, the command that makes it, and its claims, folded. trained has the figures at the scale
+// medium of which claims were run, whose gallery is the folder "medium": they replace those of v, and link to both.
+func galleryText(v claims.Verification, declared []paper.Figure, dir string, trained claims.Verification) string {
 	var b strings.Builder
 	all, note := with(v, trained)
 	fmt.Fprintf(&b, "%s. %s%s Made by `%s`.\n", claims.Total(all.Claims), strings.Join(all.Basis(), " "), note, v.Command)
@@ -112,16 +108,25 @@ func galleryText(v claims.Verification, declared []paper.Figure, dir string, tra
 		} else {
 			first[caption] = f.Number
 		}
-		if trained == nil || len(trained.Of(f.Name)) == 0 {
+		if len(trained.Of(f.Name)) == 0 {
 			fmt.Fprintf(&b, "%s\n\n%s", section(v, i, shown.Answer, caption, dir, f.Name), folded(shown))
 			continue
 		}
 		larger := slices.IndexFunc(trained.Figures, func(s claims.State) bool { return s.Number == f.Number })
 		judged := all.Shown(declared[at], "")
-		fmt.Fprintf(&b, "%s [%s](medium/README.md#%s).\n\n"+
-			"<details><summary>At the scale %s, where training is shorter</summary>\n\n%s\n\n</details>\n",
-			section(*trained, larger, judged.Answer, caption, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title),
-			v.Scale, section(v, i, shown.Answer, "", dir, f.Name))
+		fmt.Fprintf(&b, "%s [%s](medium/README.md#%s). With shorter training, at the scale %s: [pictures and claims](%s).\n",
+			section(trained, larger, judged.Answer, caption, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title), v.Scale, f.Name)
+	}
+	return b.String()
+}
+
+// claimsText returns the text of a gallery whose answers and pictures another one shows: the claims of each figure.
+func claimsText(v claims.Verification, declared []paper.Figure) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", claims.Total(v.Claims), strings.Join(v.Basis(), " "), v.Command)
+	for _, f := range v.Figures {
+		at := slices.IndexFunc(declared, func(d paper.Figure) bool { return d.Number == f.Number })
+		fmt.Fprintf(&b, "\n## %s\n\n%s", f.Title, folded(v.Shown(declared[at], f.Command)))
 	}
 	return b.String()
 }

@@ -144,12 +144,13 @@ func values(t *testing.T, f paper.Figure, dir string) map[figures.Row]float64 {
 func TestPlacesAgree(t *testing.T) {
 	t.Setenv("TVPS_DATA", "")
 	readme := string(demand.Read(t, filepath.Join("..", "..", "README.md")))
+	headlines := strings.ReplaceAll(string(demand.Read(t, filepath.Join(gallery, "README.md"))), `\_`, "_")
 	for _, dir := range []string{gallery, medium} {
 		v, l := committed(t, dir), fromTables(t, testCatalog, dir)
 		page := strings.ReplaceAll(string(demand.Read(t, filepath.Join(dir, "README.md"))), `\_`, "_")
 		for _, f := range testCatalog.FiguresAt(v.Scale) {
-			if len(v.Ran().Of(f.Name())) == 0 {
-				continue
+			if dir == medium && slices.ContainsFunc(v.Of(f.Name()), func(c claims.Judged) bool { return c.Verdict == claims.NotRun }) {
+				continue // its page lacks the claims about panels that are not drawn
 			}
 			o := Options{Scale: v.Scale, Judged: true}
 			panels, _, err := l.stored(f, o)
@@ -162,7 +163,8 @@ func TestPlacesAgree(t *testing.T) {
 			l.Stdout = terminal
 			l.printLines(r)
 			demand.Words(t, terminal.String(), r.Figure.Tally)
-			if trained := dir == gallery && len(committed(t, medium).Ran().Of(f.Name())) > 0; !trained { // at medium instead
+			trained := dir == gallery && len(committed(t, medium).Ran().Of(f.Name())) > 0 // it is shown at medium instead
+			if !trained {
 				demand.Words(t, page, shown.Tally)
 				_, verdicts, ok := strings.Cut(shown.Tally, " claims: ")
 				if !ok {
@@ -188,7 +190,9 @@ func TestPlacesAgree(t *testing.T) {
 				t.Errorf("%s: %d verdicts in the gallery are not kept, in the terminal %d", f.Name(), lost, n)
 			}
 			for _, a := range shown.Answer {
-				demand.Words(t, page, sentence(a))
+				if !trained {
+					demand.Words(t, headlines, sentence(a))
+				}
 				if count[a.Verdict.Outcome] == 0 {
 					t.Errorf("%s: no claim is listed as %s, and the headline has one", f.Name(), a.Verdict.Word)
 				}

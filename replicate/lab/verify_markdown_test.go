@@ -48,9 +48,9 @@ var update = flag.Bool("update", false, "rewrite the generated parts of README.m
 func TestGeneratedTables(t *testing.T) {
 	v, trained := committed(t, gallery), committed(t, medium).Ran()
 	for _, c := range []struct{ file, block, want string }{
-		{filepath.Join("..", "..", "README.md"), "claims", summary(v, &trained)},
-		{filepath.Join(gallery, "README.md"), "gallery", galleryText(v, testCatalog.Figures, gallery, &trained)},
-		{filepath.Join(medium, "README.md"), "gallery", galleryText(trained, testCatalog.Figures, medium, nil)},
+		{filepath.Join("..", "..", "README.md"), "claims", summary(v, trained)},
+		{filepath.Join(gallery, "README.md"), "gallery", galleryText(v, testCatalog.Figures, gallery, trained)},
+		{filepath.Join(medium, "README.md"), "gallery", claimsText(trained, testCatalog.Figures)},
 		{filepath.Join("..", "README.md"), "figures", figureTable(testCatalog.Figures)},
 	} {
 		if *update {
