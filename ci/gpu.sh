@@ -5,8 +5,9 @@
 #	ci/gpu.sh tiny    the same steps from the data sample on the CPU, in minutes
 #
 # In this order: the checkpoints of width 16 for seeds 0 to 7, panels c and b of Figure 1, the checkpoints of width 64,
-# panel c at width 64, and with g as in Table 2. Exit code 75 says that there is more to do: call it again. RESULTS is
-# the folder of the runs (results), BACKEND the backend (xla:cuda); TVPS_DATA has CIFAR-10.
+# panel c at width 64, and with g as in Table 2, then the further figures at medium. Exit code 75 says that there is more
+# to do: call it again. RESULTS is the folder of the runs (results), BACKEND the backend (xla:cuda); TVPS_DATA has
+# CIFAR-10.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -41,6 +42,9 @@ case ${1:-} in
   wide=(--scale medium --stride 22 --set width=64)
   figure c 0-2 wide "${wide[@]}"
   figure c 0-2 conv5 "${wide[@]}" "${table2[@]}" --set g-epochs=200
+  for further in fig3:a fig6:a fig8:a,b fig13:a,b,c,d fig14:a; do
+    piece "${further%:*}" --panel "${further#*:}" --scale medium --results "$results" --out "$results/figures/${further%:*}"
+  done
   ;;
 tiny)
   backend=${BACKEND:-xla:cpu}
