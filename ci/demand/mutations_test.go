@@ -1,11 +1,12 @@
-// Package mutations breaks the program in one place at a time and looks whether a test fails. The places are in
-// list.txt.
+// Mutations break the program in one place at a time, and it is looked whether a test fails. The places are in
+// mutations.txt.
 //
-//	go test ./ci/mutations -run Mutations -v -timeout 0 -mutations REGEXP
+//	go test ./ci/demand -run Mutations -v -timeout 0 -mutations REGEXP
 //
 // The checkout stays as it is: the compiler gets the changed file by its option -overlay, which programs that a test
 // builds get, too. For each mutation the test must pass without it and fail with it.
-package mutations
+
+package demand_test
 
 import (
 	"encoding/json"
@@ -21,7 +22,7 @@ import (
 	"tvps/ci/demand"
 )
 
-// mutation is a block of list.txt.
+// mutation is a block of mutations.txt.
 type mutation struct {
 	name, file, pkg, test string
 	old, new              string // a part of a line that occurs once in the file, and what replaces it
@@ -36,7 +37,7 @@ func TestMutations(t *testing.T) {
 		t.Skip("-mutations names no mutation to try")
 	}
 	t.Chdir("../..")
-	list, err := parse(string(demand.Read(t, "ci/mutations/list.txt")))
+	list, err := parse(string(demand.Read(t, "ci/demand/mutations.txt")))
 	demand.NoError(t, err)
 	chosen, dir := regexp.MustCompile(*which), t.TempDir()
 	passes := map[string]bool{} // without a mutation, by package and test
@@ -52,7 +53,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// parse reads the blocks of list.txt: a line "name | file | package | test", one "- old" and one "+ new".
+// parse reads the blocks of mutations.txt: a line "name | file | package | test", one "- old" and one "+ new".
 func parse(text string) ([]mutation, error) {
 	var list []mutation
 	for line := range strings.Lines(text) {
@@ -66,7 +67,7 @@ func parse(text string) ([]mutation, error) {
 		default:
 			head := strings.Split(line, " | ")
 			if len(head) != 4 {
-				return nil, fmt.Errorf("list.txt: %q is none of: name | file | package | test, - old, + new", line)
+				return nil, fmt.Errorf("mutations.txt: %q is none of: name | file | package | test, - old, + new", line)
 			}
 			list = append(list, mutation{name: head[0], file: head[1], pkg: head[2], test: head[3]})
 		}
@@ -124,8 +125,8 @@ func (m mutation) goTest(flags string) (output string, err error) {
 }
 
 // Every mutation of the list has a name of its own and a place in the program as it is.
-func TestList(t *testing.T) {
-	text := demand.Read(t, "list.txt")
+func TestListOfMutations(t *testing.T) {
+	text := demand.Read(t, "mutations.txt")
 	list, err := parse(string(text))
 	if err != nil || len(list) < 60 {
 		t.Fatalf("%d mutations, %v", len(list), err)
