@@ -154,12 +154,20 @@ func TestWords(t *testing.T) {
 		}
 		verdicts += rules[backtest.Committee].verdict() + ", "
 	}
-	check(verdicts == "ahead, no difference, ahead, ahead, ", "the committee is ahead with all models but logistic regression")
+	check(verdicts == "ahead, no difference, ahead, ahead, ahead, ", "the committee is ahead with all models but logistic regression")
 	for _, s := range Suites {
 		rules, k := of(s)
-		check(rules[backtest.Uniform].Won == 0 && rules[backtest.Committee].Lost == 0, "equal weights win and the committee loses no table with "+s.Name)
+		won := 0
+		if s.Gap != "" {
+			won = 1
+		}
+		check(rules[backtest.Uniform].Won == won && rules[backtest.Committee].Lost == 0, "equal weights win no table, "+
+			"one if labels come late, and the committee loses none with "+s.Name)
 		check(k == 0 || k >= leastTables, "something is said of "+s.Name)
 	}
+	late, _ := of(Suites[4])
+	check(late["bagged"].Won == 10 && late["bagged"].Lost == 0 && late[backtest.Committee].Won == 7 && late[backtest.Committee].Lost == 0,
+		"with late labels bagged wins ten tables, the committee seven, and none is lost")
 	nets, k := of(Suites[3])
 	scales := nets["timescales"]
 	check(k == 14 && nets[backtest.Committee].Won == 2, "with a neural network the committee wins two of 14 tables")
@@ -171,33 +179,35 @@ func TestWords(t *testing.T) {
 	check(3*linear[backtest.Uniform].Lost >= m, "equal weights are worse on a third with logistic regression")
 	for _, l := range all {
 		for _, rule := range l.Rules {
-			average := rule == backtest.Committee || rule == "bagged"
-			check(average || !l.Table.Null || l.Against(rule, backtest.Uniform).High >= 0, rule+" is no better than equal weights on "+
+			better := rule == backtest.Committee || rule == "bagged" || strings.HasPrefix(rule, "conditional") && l.Table.Name == "census"
+			check(better || !l.Table.Null || l.Against(rule, backtest.Uniform).High >= 0, rule+" is no better than equal weights on "+
 				l.Table.Name+", "+l.Suite.Name)
 		}
 	}
 
 	weighted, k := of(omega)
 	conditional := weighted["conditional-forgetting"]
-	check(k == 14 && weighted[backtest.Committee].Lowest == 12 && conditional.Won == 1 && conditional.Lost == 1,
-		"conditional-forgetting is better on one table of 14, worse on one; the committee is best on 12")
+	check(k == 14 && weighted[backtest.Committee].Lowest == 11 && conditional.Won == 2 && conditional.Lost == 3,
+		"conditional-forgetting is better on two tables of 14, worse on three; the committee is best on 11")
 	check(weighted["omega-x"].Won == 0 && weighted["omega-x"].Lost > 0, "omega-x is better nowhere, worse somewhere")
 	check(weighted["omega-age"].Lost > 0, "omega-age is worse somewhere")
 	best := weighted["omega-y-given-x"]
-	check(best.Won == 2 && best.Lost == 0, "omega-y-given-x wins two tables and loses none")
+	check(best.Won == 3 && best.Lost == 2, "omega-y-given-x wins three tables and loses two")
 	for rule, x := range weighted {
 		with := strings.Contains(rule, "omega") || slices.ContainsFunc([]string{"joint", "covariate", "conditional"}, func(kind string) bool {
 			return strings.HasPrefix(rule, kind)
 		})
-		check(!with || rule == "omega-y-given-x" || x.Lost >= 1 && x.Lost <= 6, rule+" loses one to six tables")
+		check(!with || rule == "omega-y-given-x" || x.Lost >= 3 && x.Lost <= 7 && x.Won < x.Lost, rule+" loses three to "+
+			"seven tables, and more than it wins")
 	}
 	for _, l := range Of(all, omega.Name, drifting) {
-		decided := l.Table.Name == "bundesliga" || l.Table.Name == "bikes"
-		check(!decided || l.Against(backtest.Committee, "conditional-forgetting").Mean < 0,
-			"the committee has a lower loss than conditional-forgetting on "+l.Table.Name)
+		won := l.Table.Name == "covid" || l.Table.Name == "flights"
+		check(l.Against("conditional-forgetting", backtest.Forgetting).High < 0 == won, "conditional-forgetting wins covid and flights")
+		check(!won || l.Against(backtest.Committee, "conditional-forgetting").Mean < 0 == (l.Table.Name == "flights"),
+			"conditional-forgetting has a lower loss than the committee on covid, not on flights")
 	}
 	where := whereOmega(Of(all, omega.Name, drifting))
-	for _, says := range []string{"No property is found", "does not judge g", "over tables -0.54 [-0.84, +0.03]"} {
+	for _, says := range []string{"No property is found", "does not judge g", "over tables -0.78 [-0.94, -0.35]"} {
 		check(strings.Contains(where, says), says)
 	}
 
