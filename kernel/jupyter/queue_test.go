@@ -106,7 +106,8 @@ func TestRelayInterrupts(t *testing.T) {
 		spec.Env["FAKE_KILLS"] = "soon" // the relay of the other test never kills
 		testInterrupts(t, spec,
 			"! trap '' INT; touch $FAKE_DIR/ready; sleep 600",
-			"! touch $FAKE_DIR/ready; sleep 600 &") // without its parent, but with its output
+			// without its parent, $$, but with its output
+			"! { while kill -0 $$; do sleep .01; done 2>&-; touch $FAKE_DIR/ready; sleep 600; } &")
 	})
 }
 
