@@ -15,9 +15,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Task is one test block, or the rows of it that one fold of entities has: models learn from the rows of all earlier
-// blocks, but for a gap and for these entities, and predict the rows of this one. A row is a number into the stream's
-// table; a position is a number into train.
+// Task is one test block. Models learn from the rows of all earlier blocks and predict the rows of this one. With a
+// gap, the blocks just before it are left out. With entities there is a Task for each fold of them, and models learn
+// from the other entities. Below, a row is an index into the stream's table, a position an index into train.
 type Task struct {
 	Step  int             // the test block, as a position in the stream's list of times
 	Known int             // the number of blocks up to the last one that is learned from: Step, but for a gap
@@ -30,11 +30,11 @@ type Task struct {
 
 	stream    *tables.Stream
 	train     []int          // training rows
-	labelRows []int          // the rows that give the training rows their labels: train, but not in a contradiction
+	labelRows []int          // of each training row: the row whose label it has; another's only to test a trainer
 	test      []int          // test rows
 	encoder   *table.Encoder // fitted on train alone
 	testX     []float32      // the test rows, encoded
-	ofG       []int          // positions of the training rows that g is fitted on; nil: all
+	ofG       []int          // the sample of positions that g is fitted on; nil: all
 	age       []float64      // of each training row: the last time that is learned from, minus the row's time
 }
 
