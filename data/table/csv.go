@@ -105,7 +105,8 @@ func (in *input) header(s *records) error {
 				Fix: fmt.Sprintf("give --no-header if it is a row, or --skip %d if it is a title, with --no-header if no names follow",
 					lines[above-1])}
 		}
-		if above > 0 && strings.HasPrefix(rows[above-1][0], "#") && strings.Contains(strings.TrimPrefix(strings.Join(rows[above], ""), "#"), "#") {
+		if above > 0 && strings.HasPrefix(rows[above-1][0], "#") &&
+			strings.Contains(strings.TrimPrefix(strings.Join(rows[above], ""), "#"), "#") {
 			return &Error{Line: lines[above], Problem: "the header has a # inside, which may begin a comment as in the line above",
 				Fix: fmt.Sprintf("give --skip %d if it is part of a name, or take comments out", lines[above]-1)}
 		}
