@@ -66,12 +66,12 @@ func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
 func direct(found []*Losses) string {
 	rule := byRule(Leaders(found))
 	committee, bagged := rule[backtest.Committee], rule["bagged"]
-	x := versus(found, committee.Rule, bagged.Rule)
+	x, lower := versus(found, committee.Rule, bagged.Rule)
 	return fmt.Sprintf("**Committee or bagged?** `bagged` averages as many models of one time scale. Its mean regret is %s, "+
 		"that of the committee %s; it is better than tuned forgetting on %d tables and worse on %d, the committee on %d and %d. "+
 		"Compared with each other, the committee has the lower loss on %d of %d tables: clearly lower on %d, clearly higher on "+
 		"%d.\n", percent(bagged.Regret), percent(committee.Regret), bagged.Won, bagged.Lost, committee.Won, committee.Lost,
-		x.Lowest, len(found), x.Won, x.Lost)
+		lower, len(found), x.Won, x.Lost)
 }
 
 // scalesOrAveraging compares several time scales, averaging, and both, with 60 trees and with a tuned number of them.
@@ -94,11 +94,12 @@ func scalesOrAveraging(all []*Losses) string {
 		cells := row(c[0], c[1]+" against "+c[2])
 		for _, s := range averaging {
 			found := Of(all, s.Name, drifting)
-			x, said := versus(found, c[1], c[2]), ""
+			x, _ := versus(found, c[1], c[2])
+			cell := x.counts()
 			if len(found) >= leastTables {
-				said = ": " + x.verdict()
+				cell += ": " + x.verdict()
 			}
-			cells = append(cells, x.counts()+said)
+			cells = append(cells, cell)
 		}
 		rows = append(rows, cells)
 	}
