@@ -6,10 +6,8 @@ exclude github.com/gomlx/compute-onnx v0.1.0
 
 require (
 	github.com/agext/levenshtein v1.2.3
-	github.com/alecthomas/chroma/v2 v2.27.0
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/apache/thrift v0.24.0
-	github.com/buildkite/terminal-to-html/v3 v3.16.8
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.2
 	github.com/ebitengine/purego v0.11.3
@@ -29,7 +27,6 @@ require (
 	github.com/schollz/progressbar/v3 v3.19.0
 	github.com/spf13/cobra v1.10.1
 	github.com/spf13/pflag v1.0.9
-	github.com/yuin/goldmark v1.7.13
 	golang.org/x/image v0.26.0
 	golang.org/x/mod v0.38.0
 	golang.org/x/sync v0.22.0
@@ -41,10 +38,7 @@ require (
 	k8s.io/klog/v2 v2.140.0
 )
 
-require (
-	github.com/dlclark/regexp2/v2 v2.2.1 // indirect
-	golang.org/x/telemetry v0.0.0-20260708182218-49f421fb7959 // indirect
-)
+require golang.org/x/telemetry v0.0.0-20260708182218-49f421fb7959 // indirect
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
@@ -75,7 +69,6 @@ require (
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
-
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"tvps/kernel/check"
 	"tvps/kernel/setup"
@@ -85,11 +86,12 @@ func notebooksToCheck(root string, files []string) ([]string, error) {
 	}
 	names := map[string]string{}
 	for _, file := range files {
-		if other, ok := names[stem(file)]; ok {
+		stem := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		if other, ok := names[stem]; ok {
 			return nil, usage.Errorf("%s and %s have the same name, so they would share a golden file; "+
 				"check them in two calls", other, file)
 		}
-		names[stem(file)] = file
+		names[stem] = file
 	}
 	return files, nil
 }

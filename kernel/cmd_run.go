@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,10 +18,10 @@ import (
 )
 
 type runFlags struct {
-	job          runner.Job // what the jobs of all notebooks have in common
-	parameters   []string
-	output, html string
-	quiet        bool
+	job        runner.Job // what the jobs of all notebooks have in common
+	parameters []string
+	output     string
+	quiet      bool
 }
 
 func runCommand() *cobra.Command {
@@ -44,8 +43,6 @@ func runCommand() *cobra.Command {
 	flags.StringArrayVarP(&f.parameters, "parameter", "p", nil, "parameter to set, as `name=value`; repeatable")
 	flags.StringVarP(&f.output, "output", "o", "",
 		"`file` for the notebook with its outputs; a folder for several notebooks (default: not written)")
-	flags.StringVar(&f.html, "html", "",
-		"`file` for an HTML page that opens offline; a folder for several notebooks (default: not written)")
 	flags.DurationVar(&f.job.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
 	flags.BoolVar(&f.job.AllowErrors, "allow-errors", false, "run all cells, also after one that fails; exit code 0")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only errors")
@@ -112,24 +109,18 @@ func (f *runFlags) plan(files []string) ([]runner.Job, error) {
 	for _, file := range files {
 		j := f.job
 		j.File, j.Parameters = file, parameters
-		j.Output = target(f.output, file, ".ipynb", len(files))
-		j.HTML = target(f.html, file, ".html", len(files))
-		for _, t := range []string{j.Output, j.HTML} {
-			if t == "" {
-				continue
-			}
-			at := realPath(t)
+		if j.Output = target(f.output, file, len(files)); j.Output != "" {
+			at := realPath(j.Output)
 			if other, ok := taken[at]; ok {
-				return nil, usage.Errorf("%s and %s would both be written to %s", other, file, t)
+				return nil, usage.Errorf("%s and %s would both be written to %s", other, file, j.Output)
 			}
 			// Only a notebook with its own outputs may replace a notebook that is run.
-			if input, ok := inputs[at]; ok && (t != j.Output || input != file) {
-				return nil, usage.Errorf("a result of %s would be written over the notebook %s; name another file", file, t)
+			if input, ok := inputs[at]; ok && input != file {
+				return nil, usage.Errorf("a result of %s would be written over the notebook %s; name another file", file, j.Output)
 			}
 			taken[at] = file
 		}
-		if err := cmp.Or(usage.KeepForeign(j.Output, "is no notebook", "--output", `"nbformat"`),
-			usage.KeepForeign(j.HTML, "is no page of a notebook", "--html", `<meta name="generator" content="tvps kernel">`)); err != nil {
+		if err := usage.KeepForeign(j.Output, "is no notebook", "--output", `"nbformat"`); err != nil {
 			return nil, err
 		}
 		jobs = append(jobs, j)
@@ -148,19 +139,14 @@ func realPath(file string) string {
 	return file
 }
 
-// stem is a file's name without folder and extension.
-func stem(file string) string {
-	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-}
-
-// target is the file for a notebook's result. It is path itself, or a file in path if path is a folder or there
+// target is the file for a notebook with its outputs. It is path itself, or a file in path if path is a folder or there
 // are several notebooks. An empty path stays empty: no result is written.
-func target(path, file, ending string, files int) string {
+func target(path, file string, files int) string {
 	info, err := os.Stat(path)
 	folder := err == nil && info.IsDir() || strings.HasSuffix(path, "/") ||
 		strings.HasSuffix(path, string(os.PathSeparator))
 	if path == "" || files == 1 && !folder {
 		return path
 	}
-	return filepath.Join(path, stem(file)+ending)
+	return filepath.Join(path, filepath.Base(file))
 }

@@ -154,7 +154,6 @@ func TestExitCodes(t *testing.T) {
 	t.Setenv("TVPS_ROOT", root)
 	demand.Write(t, "text.ipynb", "no notebook")
 	demand.Write(t, "thesis.ipynb", strings.Replace(dirty, `"id": "a"`, `"id": "mine"`, 1))
-	demand.Write(t, "thesis.html", `<title>A thesis</title><div class="text">`)
 	if code, _, message := call(context.Background()); code != 0 || message != "" {
 		t.Errorf("without arguments: exit code %d, %q", code, message)
 	}
@@ -176,12 +175,8 @@ func TestExitCodes(t *testing.T) {
 		"check missing.ipynb":                 "missing.ipynb",
 		"check a.ipynb --results other.ipynb": "--results: the output folder other.ipynb is a file; name a folder",
 		"run missing.ipynb":                   "missing.ipynb",
-		"run a.ipynb -o same --html ./same":   "would both be written to ./same",
 		"run a.ipynb -o thesis.ipynb":         "thesis.ipynb is another notebook than a.ipynb, so it is kept",
 		"run a.ipynb -o text.ipynb":           "text.ipynb is no notebook, so it is kept",
-		"run a.ipynb --html thesis.html":      "thesis.html is no page of a notebook, so it is kept",
-		"run a.ipynb --html ./a.ipynb":        "over the notebook ./a.ipynb",
-		"run a.ipynb --html link.ipynb":       "over the notebook link.ipynb",
 		"run a.ipynb other.ipynb -o sub/../":  `"no-such"`, // each to itself
 		"run a.ipynb -o a.ipynb":              `"no-such"`, // in place, which is allowed
 		"run sub/a.ipynb other.ipynb -o .":    `"no-such"`,
@@ -238,7 +233,7 @@ func TestTarget(t *testing.T) {
 		{"out.ipynb", 1, "out.ipynb"}, {"out", 2, filepath.Join("out", "a.ipynb")},
 		{"there", 1, filepath.Join("there", "a.ipynb")}, {"new/", 1, filepath.Join("new", "a.ipynb")},
 	} {
-		if got := target(c.path, filepath.Join("dir", "a.ipynb"), ".ipynb", c.files); got != c.want {
+		if got := target(c.path, filepath.Join("dir", "a.ipynb"), c.files); got != c.want {
 			t.Errorf("target %q of %d files: %q, want %q", c.path, c.files, got, c.want)
 		}
 	}

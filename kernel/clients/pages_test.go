@@ -7,13 +7,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
-
-	"tvps/ci/demand"
-	"tvps/figures"
-	"tvps/kernel/nbformat"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -80,30 +75,6 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	if outside, all := net.outside(); len(outside) > 0 || all < 15 {
 		t.Errorf("of %d requests these left the machine: %q", all, outside)
-	}
-}
-
-// TestFormulasInABrowser: the page of a notebook shows its formulas as MathML, and nothing is loaded for it.
-func TestFormulasInABrowser(t *testing.T) {
-	if os.Getenv("TVPS_BROWSER") != "1" {
-		t.Skip("set TVPS_BROWSER=1 to open a notebook's page in Chromium")
-	}
-	nb, err := nbformat.Read(filepath.Join(root(t), "notebooks", "01-start.ipynb"))
-	demand.NoError(t, err)
-	page, err := nb.HTML(nbformat.HTMLOptions{ECharts: figures.ECharts})
-	demand.NoError(t, err)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(page) }))
-	defer server.Close()
-	v, net := newView(t, chromium(t), "formulas")
-	demand.NoError(t, chromedp.Run(v.ctx, chromedp.Navigate(server.URL)))
-	var found struct{ Shown, Typed int }
-	v.value(`({Shown: document.querySelectorAll("math").length, Typed: document.querySelectorAll("code.formula").length})`, &found)
-	if found.Shown < 20 || found.Typed > 0 {
-		t.Errorf("%+v formulas", found)
-	}
-	v.shot("formulas", nil)
-	if outside, _ := net.outside(); len(outside) > 0 {
-		t.Errorf("these requests left the machine: %q", outside)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package nbformat reads, writes and changes Jupyter notebooks (nbformat 4) without Jupyter. It writes the same bytes
 // as Jupyter, so using both causes no spurious diffs. It keeps fields that it does not know. It also cleans notebooks
-// for version control, sets their parameters, and exports a notebook as one HTML page.
+// for version control and sets their parameters.
 package nbformat
 
 import (

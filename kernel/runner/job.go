@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"tvps/figures"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 	"tvps/replicate/usage"
@@ -25,7 +24,6 @@ type Job struct {
 	File       string
 	Parameters map[string]string // values of parameters by name
 	Output     string            // file for the notebook with its outputs; empty: not written
-	HTML       string            // file for the HTML page; empty: not written
 	Timeout    time.Duration     // limit for each cell; 0: none
 	Live       io.Writer         // gets the outputs of the cells as text; nil: discarded
 	Env        []string          // NAME=value, for the kernel; overrides its kernelspec
@@ -90,8 +88,7 @@ func (j Job) find(nb *nbformat.Notebook) (jupyter.Spec, error) {
 	return spec, nil
 }
 
-// Run runs the notebook, saves it after each cell and writes the HTML page. It returns the notebook with its outputs,
-// and writes the page, even if a cell failed.
+// Run runs the notebook and saves it after each cell. It returns the notebook with its outputs, even if a cell failed.
 func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
 	j := p.job
 	dir, err := filepath.Abs(filepath.Dir(j.File))
@@ -115,7 +112,7 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 	if err != nil {
 		err = fmt.Errorf("%s: %w", j.File, err)
 	}
-	return p.nb, result, errors.Join(err, p.export(dir))
+	return p.nb, result, err
 }
 
 // headless takes the folder gopls of `kernel install` off PATH, because nothing is completed without a browser. IPython
@@ -131,18 +128,6 @@ func headless(spec jupyter.Spec) jupyter.Spec {
 		spec.Env["PATH"] = strings.Join(dirs, string(os.PathListSeparator))
 	}
 	return spec
-}
-
-func (p *Prepared) export(dir string) error {
-	if p.job.HTML == "" {
-		return nil
-	}
-	o := nbformat.HTMLOptions{Title: filepath.Base(p.job.File), Dir: dir, ECharts: figures.ECharts}
-	page, err := p.nb.HTML(o)
-	if err != nil {
-		return fmt.Errorf("%s: %w", p.job.File, err)
-	}
-	return nbformat.WriteFile(p.job.HTML, page)
 }
 
 // Each calls run(0) to run(n-1), at most jobs in parallel, and returns their errors in order. After the end of ctx
