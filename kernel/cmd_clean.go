@@ -17,8 +17,8 @@ func cleanCommand() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "clean FILE...",
-		Short: "Remove execution counts, times and random ids from notebooks",
-		Long: "Rewrites notebooks in Jupyter's format, without execution counts, times, random ids and the\n" +
+		Short: "Remove execution counts, times and random names from notebooks",
+		Long: "Rewrites notebooks in Jupyter's format, without execution counts, times, random names and the\n" +
 			"state of the user interface: without what differs from run to run. Sources and outputs\n" +
 			"stay. A clean file is not written.\n\n" +
 			"Exit codes: 1 a file cannot be written, or --check found one that is not clean, 2 a usage\n" +
@@ -67,9 +67,6 @@ func clean(file string, write bool) (changed bool, err error) {
 	nb, err := nbformat.Parse(before)
 	if err != nil {
 		return false, usage.Errorf("%s %w", file, err)
-	}
-	if note := nb.Note(); note != "" {
-		fmt.Fprintln(os.Stderr, file, note)
 	}
 	nb.Clean()
 	after, err := nb.Bytes()

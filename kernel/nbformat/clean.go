@@ -1,7 +1,6 @@
 package nbformat
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"regexp"
@@ -9,9 +8,9 @@ import (
 	"strings"
 )
 
-// Clean removes from a notebook what differs between two runs of the same code: execution counts, times, random ids,
-// the state of the user interface, and the split of streams into pieces. Sources and outputs stay, except for random
-// names in outputs, which are numbered. Cleaning a clean notebook changes nothing.
+// Clean removes from a notebook what differs between two runs of the same code: execution counts, times,
+// the state of the user interface, and the split of streams into pieces. Sources, outputs and the ids of cells stay,
+// except for random names in outputs, which are numbered. Cleaning a clean notebook changes nothing.
 func (nb *Notebook) Clean() {
 	drop(nb.Metadata, volatileMetadata...)
 	if info, ok := nb.Metadata["language_info"].(map[string]any); ok {
@@ -29,7 +28,6 @@ func (nb *Notebook) Clean() {
 			cleanOutput(&c.Outputs[i], names)
 		}
 	}
-	nb.cleanIDs()
 }
 
 // volatileMetadata lists the metadata fields of a notebook that record a run or the state of a Jupyter extension.
@@ -92,36 +90,4 @@ func (t temporary) clean(text string) string {
 		}
 		return t[name]
 	})
-}
-
-var (
-	// drawn matches the random ids that Jupyter gives to new cells.
-	drawn = regexp.MustCompile(`^([0-9a-f]{8}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$`)
-	// valid is nbformat's rule for ids.
-	valid = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-)
-
-// cleanIDs gives an id to cells without a valid, unique one, and replaces random ids. The new id is a hash of the
-// cell's content. Ids that a person chose stay. So do ids given here: they do not change when the cell is edited.
-func (nb *Notebook) cleanIDs() {
-	nb.Minor = max(nb.Minor, 5)
-	taken := map[string]bool{}
-	keep := map[*Cell]bool{}
-	for _, c := range nb.Cells {
-		if valid.MatchString(c.ID) && !drawn.MatchString(c.ID) && !taken[c.ID] {
-			taken[c.ID], keep[c] = true, true
-		}
-	}
-	for _, c := range nb.Cells {
-		if keep[c] {
-			continue
-		}
-		sum := sha256.Sum256([]byte(c.Type + "\n" + c.Source))
-		base := fmt.Sprintf("cell-%x", sum[:4])
-		c.ID = base
-		for n := 2; taken[c.ID]; n++ {
-			c.ID = fmt.Sprintf("%s-%d", base, n)
-		}
-		taken[c.ID] = true
-	}
 }

@@ -31,7 +31,6 @@ func TestCleanGolden(t *testing.T) {
 func TestCleanForgetsTheRun(t *testing.T) {
 	one, two := read(t, sample), read(t, sample)
 	two.Metadata[Record] = map[string]any{"parameters": "other"}
-	two.Cells[0].ID, two.Cells[4].ID = "aaaaaaaa", "b7bd8e0a-2a0e-4c0c-9d1f-ffffffffffff"
 	two.Cells[2].ExecutionCount = 99
 	two.Cells[2].Metadata["execution"] = "later"
 	out := two.Cells[2].Outputs
@@ -47,30 +46,5 @@ func TestCleanForgetsTheRun(t *testing.T) {
 	two.Clean()
 	if diff := cmp.Diff(contents(t, one), contents(t, two)); diff != "" {
 		t.Errorf("(-one +two):\n%s", diff)
-	}
-}
-
-func TestCleanIDs(t *testing.T) {
-	cell := func(id, source string) *Cell { return &Cell{Type: Code, ID: id, Source: source} }
-	nb := &Notebook{Minor: 4, Metadata: map[string]any{}, Cells: []*Cell{
-		cell("chosen", "a"), cell("chosen", "b"), cell("", "c"), cell("0123abcd", "c"), cell("not valid", "d"),
-	}}
-	nb.Clean()
-	var ids []string
-	for _, c := range nb.Cells {
-		ids = append(ids, c.ID)
-	}
-	if ids[0] != "chosen" || ids[3] != ids[2]+"-2" || nb.Minor != 5 {
-		t.Errorf("ids %q, minor %d", ids, nb.Minor)
-	}
-	for i, id := range ids[1:] {
-		if !strings.HasPrefix(id, "cell-") || !valid.MatchString(id) {
-			t.Errorf("cell %d has the id %q", i+1, id)
-		}
-	}
-	nb.Cells[1].Source = "edited"
-	nb.Clean()
-	if nb.Cells[1].ID != ids[1] {
-		t.Errorf("the id changed with the cell: %q, then %q", ids[1], nb.Cells[1].ID)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 )
 
 // Cell types and output types of nbformat 4.
@@ -27,12 +26,8 @@ type Notebook struct {
 	Minor    int // nbformat_minor; from 5 on, cells have ids
 	Cells    []*Cell
 	Metadata map[string]any
-	notes    []string       // see Note
 	rest     map[string]any // top-level fields that this package does not know
 }
-
-// Note says what Parse read as another value; empty if there is no such.
-func (nb *Notebook) Note() string { return strings.Join(nb.notes, "; ") }
 
 // Same tells whether notebooks begin with the same cell, as one does with a run of it.
 func (nb *Notebook) Same(other *Notebook) bool {
@@ -49,9 +44,8 @@ type Cell struct {
 	ID             string // empty before nbformat 4.5
 	Source         string
 	Metadata       map[string]any
-	Attachments    map[string]MIMEBundle // of Markdown and Raw cells; nil if there are none
-	ExecutionCount int                   // of Code cells; 0 is written as null
-	Outputs        []Output              // of Code cells
+	ExecutionCount int      // of Code cells; 0 is written as null
+	Outputs        []Output // of Code cells
 	rest           map[string]any
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,7 +18,6 @@ func Parse(data []byte) (*Notebook, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("is damaged: it is not UTF-8")
 	}
-	data, replaced := strict(data)
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(data, new(json.RawMessage)); errors.As(err, &syntax) {
 		return nil, fmt.Errorf("is damaged at line %d: %w", 1+bytes.Count(data[:syntax.Offset], []byte("\n")), err)
@@ -30,33 +28,7 @@ func Parse(data []byte) (*Notebook, error) {
 	if d.Decode(&top) != nil {
 		return nil, errors.New("is not a notebook: its JSON value is not an object")
 	}
-	nb, err := fromJSON(top)
-	if err != nil {
-		return nil, err
-	}
-	if replaced > 0 {
-		nb.notes = append(nb.notes, fmt.Sprintf("had %d values NaN or Infinity, which JSON does not have: they are written "+
-			"as null", replaced))
-	}
-	return nb, nil
-}
-
-// loose matches strings, and the words that Python's programs write into JSON and that it does not have.
-var loose = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
-
-// strict replaces NaN, Infinity and -Infinity by null, and counts them.
-func strict(data []byte) (valid []byte, replaced int) {
-	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
-		return data, 0
-	}
-	valid = loose.ReplaceAllFunc(data, func(found []byte) []byte {
-		if found[0] == '"' {
-			return found
-		}
-		replaced++
-		return []byte("null")
-	})
-	return valid, replaced
+	return fromJSON(top)
 }
 
 // object is a JSON object that is being decoded. The take functions remove known fields from it; unknown fields
@@ -188,14 +160,6 @@ func cellFromJSON(o *object) *Cell {
 	}
 	if o.err == nil && c.Type != Code && c.Type != Markdown && c.Type != Raw {
 		o.err = fmt.Errorf("is not a valid notebook: %s has the type %q", o.where, c.Type)
-	}
-	if o.fields["attachments"] != nil {
-		attachments := &object{fields: take[map[string]any](o, "attachments"), where: "the attachments of " + o.where}
-		c.Attachments = map[string]MIMEBundle{}
-		for name := range attachments.fields {
-			c.Attachments[name] = takeBundle(attachments, name)
-		}
-		o.err = errors.Join(o.err, attachments.err)
 	}
 	if c.Type == Code {
 		c.ExecutionCount = takeInt(o, "execution_count")

@@ -69,13 +69,6 @@ func (c *Cell) json() map[string]any {
 	if c.ID != "" {
 		fields["id"] = c.ID
 	}
-	if c.Attachments != nil {
-		attachments := map[string]any{}
-		for name, bundle := range c.Attachments {
-			attachments[name] = bundle.json()
-		}
-		fields["attachments"] = attachments
-	}
 	if c.Type == Code {
 		outputs := make([]any, len(c.Outputs))
 		for i, out := range c.Outputs {

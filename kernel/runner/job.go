@@ -38,9 +38,6 @@ type Prepared struct {
 	spec jupyter.Spec
 }
 
-// Note is the notebook's: see nbformat.Notebook.Note.
-func (p *Prepared) Note() string { return p.nb.Note() }
-
 // Prepare reads the notebook and finds its kernel. Nothing runs, and nothing is written.
 func (j Job) Prepare() (*Prepared, error) {
 	nb, err := nbformat.Read(j.File)

@@ -31,12 +31,6 @@ func (c *collector) show(o jupyter.Output) {
 	if o.DisplayID != "" {
 		c.updated = time.Now()
 	}
-	if c.shown > streamLimit {
-		return
-	}
-	if c.shown += len(text); c.shown > streamLimit {
-		text = fmt.Sprintf("\n[this cell prints more than %d bytes; the rest is not shown here]\n", streamLimit)
-	}
 	fmt.Fprint(c.r.o.Live, text)
 }
 

@@ -1,6 +1,6 @@
 // Package runner runs notebooks in a kernel without a browser, cell by cell, and records their outputs. The
-// output notebook is written after each cell, and every few seconds while a cell prints. So a cell that fails, hangs,
-// prints without end or kills its kernel loses only its own work, and a kill of the runner loses seconds of output.
+// output notebook is written after each cell. So a cell that fails, hangs, prints without end or kills its kernel loses
+// only its own work, and so does a kill of the runner.
 package runner
 
 import (
@@ -23,11 +23,8 @@ const (
 	raisesTag = "raises-exception" // may fail without ending the run
 )
 
-// Tests make these smaller.
-var (
-	streamLimit = 1 << 20         // bytes that are kept of each stream of a cell
-	saveEvery   = 3 * time.Second // between two saves of a running cell that has new outputs
-)
+// streamLimit is the number of bytes that are kept of each stream of a cell. Tests make it smaller.
+var streamLimit = 1 << 20
 
 // Kernel runs the code of cells: a *jupyter.Kernel, or a scripted one in tests.
 type Kernel interface {
@@ -39,7 +36,7 @@ type Kernel interface {
 // Options configures Run. Start is required.
 type Options struct {
 	Start   func(context.Context) (Kernel, error) // starts a fresh kernel; Run closes it
-	Save    func(*nbformat.Notebook) error        // called after each cell and while it runs; nil: not saved
+	Save    func(*nbformat.Notebook) error        // called after each cell; nil: not saved
 	Timeout time.Duration                         // limit for each cell; 0: none
 	Live    io.Writer                             // gets the outputs as text when they arrive; nil: discarded
 
@@ -119,13 +116,11 @@ func (r *run) all(ctx context.Context) error {
 func (r *run) cell(ctx context.Context, s *step) error {
 	fmt.Fprintf(r.o.Live, "[%d/%d] %s\n", s.number, len(r.cells), firstLine(s.Source))
 	out := newCollector(r, s)
-	stop := r.saveWhile(out)
 	reply, err := r.execute(ctx, s.Source, out.add)
-	saveError := stop()
-	s.Outputs = out.all()
+	out.finish()
 	s.ExecutionCount = s.number
 	r.result.Ran++
-	saved := errors.Join(saveError, r.o.Save(r.nb))
+	saved := r.o.Save(r.nb)
 	if err == nil && (reply.Status == "ok" || s.HasTag(raisesTag) || r.o.AllowErrors) {
 		return saved
 	}
@@ -140,34 +135,6 @@ func (r *run) execute(ctx context.Context, code string, on func(jupyter.Output))
 		ctx = limited
 	}
 	return r.kernel.Execute(ctx, code, on)
-}
-
-// saveWhile saves the notebook every saveEvery in which the cell had an output, until stop is called. It stops at the
-// first error, which stop returns.
-func (r *run) saveWhile(out *collector) (stop func() error) {
-	end, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		tick := time.NewTicker(saveEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-end:
-				ended <- nil
-				return
-			case <-tick.C:
-			}
-			if nb := out.snapshot(); nb != nil {
-				if err := r.o.Save(nb); err != nil {
-					ended <- err
-					return
-				}
-			}
-		}
-	}()
-	return func() error {
-		close(end)
-		return <-ended
-	}
 }
 
 // unremarkable lists prefixes of lines that do not say what a cell does: comments, imports, the start of main.

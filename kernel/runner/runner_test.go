@@ -201,15 +201,15 @@ func TestFlood(t *testing.T) {
 	_, err := Run(context.Background(), newNotebook("flood", "print after"), b.Options)
 	demand.NoError(t, err)
 	c := b.saved(t).Cells[0]
-	if len(c.Outputs) != 2 || c.Outputs[1].Text != "the end\n" {
+	if len(c.Outputs) != 3 || c.Outputs[1].Text != "the end\n" {
 		t.Fatalf("%d outputs", len(c.Outputs))
 	}
 	text := c.Outputs[0].Text
-	note := "[98951487 more bytes were left out here: the limit is 1048576 per stream of a cell]\n"
-	if len(text) > streamLimit+200 || len(text) < streamLimit-outputCost || !strings.HasSuffix(text, note) {
-		t.Errorf("%d bytes, which end in %q", len(text), text[len(text)-100:])
+	note := c.Outputs[2].Text
+	if len(text) != streamLimit-outputCost || !strings.HasPrefix(note, "[98951487 more bytes of stdout were left out: ") {
+		t.Errorf("%d bytes; %q", len(text), note)
 	}
-	if live.Len() > streamLimit+1000 || !strings.Contains(live.String(), "the rest is not shown here") ||
+	if live.Len() > streamLimit+1000 || !strings.Contains(live.String(), note) ||
 		!strings.Contains(live.String(), "\nafter\n") {
 		t.Errorf("%d bytes were shown live", live.Len())
 	}
@@ -227,8 +227,8 @@ func TestManyOutputsAreLimited(t *testing.T) {
 			t.Errorf("cell %d has %d outputs", i, n)
 		}
 	}
-	if got := outputs(nb); !strings.Contains(got, "more outputs were left out here") ||
-		strings.Count(got, "more bytes were left out") != 2 {
+	if got := outputs(nb); !strings.Contains(got, " more bytes of data were left out") ||
+		strings.Count(got, "were left out") != 3 {
 		t.Errorf("outputs end in %s", got[len(got)-300:])
 	}
 }
@@ -268,19 +268,17 @@ func TestLiveUpdates(t *testing.T) {
 	}
 }
 
+// Of two streams each has its limit, no character is cut, and only the last state of a progress bar is kept.
 func TestStreamLimit(t *testing.T) {
-	s := &stream{budget: &budget{limit: 10}}
-	for range 100 { // only the last state of a progress bar counts
-		s.write("\r123456")
-	}
-	s.write("\nab")
-	if got := s.text(); got != "123456\nab" {
-		t.Errorf("progress bar: %q", got)
-	}
-	s.write("é") // does not fit; a character is never cut
-	s.write("more\n")
-	want := "123456\nab\n[7 more bytes were left out here: the limit is 10 per stream of a cell]\n"
-	if got := s.text(); got != want {
-		t.Errorf("%q, want %q", got, want)
+	b := newFixture(t)
+	defer func(before int) { streamLimit = before }(streamLimit)
+	streamLimit = outputCost + 16
+	nb := newNotebook("script out 10%\\r50%\\r100%\\n\nout 23\nout é\nout more\nerr x")
+	_, err := Run(context.Background(), nb, b.Options)
+	demand.NoError(t, err)
+	want := "stdout:100%~23|stderr:x|stderr:[6 more bytes of stdout were left out: a cell keeps 80 bytes of a stream, " +
+		"and 5120 of data]~"
+	if got := outputs(nb); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
