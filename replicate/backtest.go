@@ -35,7 +35,7 @@ func backtestCommand() *cobra.Command {
 			"Half-lives and windows are chosen on earlier blocks alone. The first line says what to use. Finished blocks are\n" +
 			"stored: after an interruption the same command continues. A finished back test of your own command is computed\n" +
 			"again, as the command may have changed; --reuse takes it from the store.\n\n" +
-			"The model is logistic (ridge regression for a number), mlp, or your own command:\n\n" +
+			"The model is logistic (ridge regression for a number) or your own command:\n\n" +
 			"  exec:COMMAND   runs COMMAND TRAIN TEST OUT for each model\n" +
 			"  serve:COMMAND  starts COMMAND once a worker and sends it a line TRAIN<tab>TEST<tab>OUT for each model;\n" +
 			"                 it answers ok\n\n" +
@@ -96,7 +96,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, file string) error {
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), p.Begin())
 	return f.page(cmd, file, f.out, func() (pageResult, error) {
-		r, err := f.backTest(cmd.Context(), p, f.results, f.workers)
+		r, err := backTest(cmd.Context(), p, f.results, f.workers)
 		return backtestPage{r}, err
 	})
 }

@@ -366,7 +366,7 @@ func (s *sandbox) hang(t *testing.T, _ *faulty, r *rand.Rand) (string, []byte) {
 		}
 		return true
 	}
-	cmd, _, _ := s.command("backtest", table, "--time", "day", "--label", "y", "--backend", "go", "--results",
+	cmd, _, _ := s.command("backtest", table, "--time", "day", "--label", "y", "--results",
 		filepath.Join(dir, "results"), "--out", filepath.Join(dir, "out"), "--kinds", "none", "--model",
 		`exec:trap "" INT TERM HUP; sleep `+seconds+` & wait; :`)
 	var out bytes.Buffer

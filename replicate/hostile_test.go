@@ -61,7 +61,7 @@ func execute(args ...string) (code int, stdout, stderr string) {
 // onTable runs a command on a table of a folder. Its outputs go to the folder out.
 func onTable(command int, file, out string, args ...string) (code int, stdout, stderr string) {
 	c := onTables[command]
-	all := slices.Concat([]string{c.name, file, "--time", "day", "--label", "y", "--backend", "go"}, c.quick)
+	all := slices.Concat([]string{c.name, file, "--time", "day", "--label", "y"}, c.quick)
 	for i := 0; i < len(c.outputs); i += 2 {
 		all = append(all, c.outputs[i], filepath.Join(out, c.outputs[i+1]))
 	}

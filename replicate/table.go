@@ -18,10 +18,10 @@ import (
 	"tvps/data/artifact"
 	"tvps/data/table"
 	"tvps/figures"
-	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/lab"
+	"tvps/replicate/runs"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/backtest"
 	"tvps/replicate/usage"
@@ -41,7 +41,7 @@ type tableFlags struct {
 	noHeader                           bool
 	seed                               int64
 	updates                            int
-	json, backend                      string
+	json                               string
 }
 
 func (f *tableFlags) register(cmd *cobra.Command) {
@@ -76,7 +76,6 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 	flags.Int64Var(&f.seed, "seed", 0, "seed of all random numbers")
 	flags.IntVar(&f.updates, "updates", 0, "limit of minibatches in one training of g (default 0: no further limit)")
 	flags.StringVar(&f.json, "json", "", "file for settings, schema and results (default: none)")
-	flags.StringVar(&f.backend, "backend", "", backendHelp)
 	flags.Lookup("type").DefValue, flags.Lookup("layout").DefValue = "", "" // not []
 	cmd.Long = "Example: tvps " + cmd.Name() + " orders.csv --time date --label returned --bin week\n" +
 		"TABLE is a file, a folder of files, or a pattern in quotes, as 'part-*.csv'. Folders such as year=2024 are columns.\n\n" +
@@ -120,7 +119,7 @@ func (f *tableFlags) source(file string) (tables.Source, error) {
 	if f.labelKind != "" && f.label == "" {
 		return s, usage.Errorf("--label-kind is of a label; name its column by --label")
 	}
-	return s, lab.CheckBackend(f.backend)
+	return s, nil
 }
 
 // reading says how the file is read. All its errors are usage errors.
@@ -301,19 +300,13 @@ func checkOutputs(file string, paths ...string) error {
 	return nil
 }
 
-// backTest opens the backend and runs a back test.
-func (f *tableFlags) backTest(ctx context.Context, p *backtest.Job, results string, workers int) (*backtest.Result, error) {
-	b, err := backend.Open(ctx, f.backend, backend.Options{Log: os.Stderr})
+// backTest runs a back test with the store in the folder results.
+func backTest(ctx context.Context, p *backtest.Job, results string, workers int) (*backtest.Result, error) {
+	store, err := runs.Open(results)
 	if err != nil {
 		return nil, err
 	}
-	defer b.Finalize()
-	h, err := backtest.OpenHost(b, results, workers, os.Stderr)
-	if err != nil {
-		return nil, err
-	}
-	r, err := p.Run(ctx, h)
-	return r, cmp.Or(err, b.VerifyPlugin())
+	return p.Run(ctx, backtest.Host{Store: store, Workers: workers, Log: os.Stderr})
 }
 
 // keepJSON returns a usage error if --json names a file of another program or of another command.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"tvps/ci/demand"
-	"tvps/data/artifact"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/drift"
 )
@@ -51,7 +50,7 @@ func TestAnswerBeforeFiles(t *testing.T) {
 	cmd := &cobra.Command{}
 	cmd.SetOut(&out)
 	cmd.SetContext(t.Context())
-	f := tableFlags{backend: "go"}
+	f := tableFlags{}
 	err := f.page(cmd, tableOf(t, "day", 1, strconv.Itoa), t.TempDir(),
 		func() (pageResult, error) { return answer("drifted\n"), nil })
 	if err == nil || out.String() != "drifted\n" {
@@ -70,7 +69,7 @@ func TestWeightsCommand(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "w.csv")
 	stdout, stderr := newSandbox(t).succeeds(t, &found, "weights", file, "--time", "day", "--label", "y", "--at", "2024-01-10",
-		"-o", out, "--permutations", "0", "--updates", "1", "--backend", "go")
+		"-o", out, "--permutations", "0", "--updates", "1")
 	const read = "100 rows, 2024-01-01 to 2024-01-10 in 10 times"
 	if !strings.HasPrefix(stderr, read) || !strings.Contains(stdout, read) ||
 		!strings.Contains(stdout, "conditional weights for 2024-01-10") || found.Kind != "conditional" || found.Rows != 100 {
@@ -94,7 +93,7 @@ func TestDriftCommand(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "page")
 	stdout, _ := newSandbox(t).succeeds(t, &found, "drift", file, "--time", "day", "--label", "y", "--permutations", "999",
-		"--updates", "1", "--out", out, "--backend", "go")
+		"--updates", "1", "--out", out)
 	if first, _, _ := strings.Cut(stdout, "\n"); found.Verdict.Sentence != first || !strings.Contains(first, "drift") ||
 		!strings.Contains(stdout, "400 rows in 10 blocks of time, the first from 2024-01-01 on, the last from 2024-01-10; ") ||
 		len(found.Blocks) != 10 || found.Blocks[9].Name != "2024-01-10" {
@@ -181,7 +180,7 @@ func TestForeignFiles(t *testing.T) {
 		more := map[string][]string{"weights": {"--out", path + ".csv", "--permutations", "0"},
 			"drift":    {"--out", path + "-drift", "--permutations", "99"},
 			"backtest": {"--out", path + "-backtest", "--kinds", "none", "--results", s.results}}
-		return append([]string{c[0], file, "--time", "day", "--label", "y", "--updates", "1", "--backend", "go", c[1], path},
+		return append([]string{c[0], file, "--time", "day", "--label", "y", "--updates", "1", c[1], path},
 			more[c[0]]...)
 	}
 	for _, c := range all {
@@ -227,9 +226,6 @@ func TestOwnName(t *testing.T) {
 // the verdict's kind with --kind auto.
 func TestBacktestCommand(t *testing.T) {
 	s := newSandbox(t)
-	cache, err := artifact.CacheDir() // with the XLA plugin: the Go backend takes three times as long
-	demand.NoError(t, err)
-	s.cache = cache
 	file := tableOf(t, "t,x,y", 400, func(i int) string {
 		x := i * 37 % 101
 		return fmt.Sprintf("%d,%d,%v", i/40, x, x > 50 == (i < 200))

@@ -152,7 +152,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	}
 	var advice *backtest.Advice
 	if test != nil {
-		tested, err := f.backTest(cmd.Context(), test, f.results, f.workers)
+		tested, err := backTest(cmd.Context(), test, f.results, f.workers)
 		if err != nil {
 			return mistake(err)
 		}

@@ -13,8 +13,7 @@ import (
 	"tvps/ci/research/blocks"
 	"tvps/ci/research/natural"
 	"tvps/ci/research/natural/charts"
-	"tvps/gomlx_models/backend"
-	"tvps/replicate/lab"
+	"tvps/replicate/runs"
 	"tvps/replicate/tables/backtest"
 	"tvps/replicate/usage"
 
@@ -26,10 +25,10 @@ const backendHelp = "backend: xla:cpu, xla:cuda, go, or the path of a PJRT plugi
 
 // naturalFlags are those of naturaldrift.
 type naturalFlags struct {
-	tables, suites           []string
-	folder, results, backend string
-	workers                  int
-	stored                   bool
+	tables, suites  []string
+	folder, results string
+	workers         int
+	stored          bool
 }
 
 func naturalCommand() *cobra.Command {
@@ -52,13 +51,15 @@ func naturalCommand() *cobra.Command {
 	flags.StringVar(&f.results, "results", "results", "folder of the runs")
 	flags.IntVar(&f.workers, "workers", 1, "number of models that train in parallel")
 	flags.BoolVar(&f.stored, "stored", false, "compute nothing, draw the stored losses")
-	flags.StringVar(&f.backend, "backend", "", backendHelp)
 	return cmd
 }
 
+// suiteNames are those of the suites that can be computed.
 func suiteNames() (names []string) {
 	for _, s := range natural.Suites {
-		names = append(names, s.Name)
+		if s.Model != "" {
+			names = append(names, s.Name)
+		}
 	}
 	return names
 }
@@ -69,8 +70,7 @@ func (f *naturalFlags) run(cmd *cobra.Command) error {
 		known = append(known, t.Name)
 	}
 	if err := errors.Join(usage.Known("there is no table", f.tables, known),
-		usage.Known("there is no suite", f.suites, suiteNames()),
-		lab.CheckBackend(f.backend)); err != nil {
+		usage.Known("there is no suite", f.suites, suiteNames())); err != nil {
 		return err
 	}
 	if info, err := os.Stat(f.folder); err != nil || !info.IsDir() {
@@ -100,18 +100,14 @@ func (f *naturalFlags) run(cmd *cobra.Command) error {
 
 // compute runs what is missing.
 func (f *naturalFlags) compute(ctx context.Context) error {
-	b, err := backend.Open(ctx, f.backend, backend.Options{Log: os.Stderr})
+	store, err := runs.Open(f.results)
 	if err != nil {
 		return err
 	}
-	defer b.Finalize()
-	h, err := backtest.OpenHost(b, f.results, f.workers, os.Stderr)
-	if err != nil {
-		return err
-	}
+	h := backtest.Host{Store: store, Workers: f.workers, Log: os.Stderr}
 	for _, s := range natural.Suites {
 		for _, t := range natural.Datasets {
-			if f.tables != nil && !slices.Contains(f.tables, t.Name) || f.suites != nil && !slices.Contains(f.suites, s.Name) {
+			if s.Model == "" || f.tables != nil && !slices.Contains(f.tables, t.Name) || f.suites != nil && !slices.Contains(f.suites, s.Name) {
 				continue
 			}
 			fmt.Fprintf(os.Stderr, "%s, %s\n", t.Name, s.Name)

@@ -48,15 +48,11 @@ type Problem struct {
 	// RateFactors says that the last of the Feeds, of shape [chunk], is a factor of the learning rate
 	// for each update: a schedule. Loss does not get it. Members of a Group have the same factors.
 	RateFactors bool
-	// Decay says that the last of the Feeds before that of RateFactors, of shape [chunk], is the share
-	// of every array with Param.Decay that an update takes away: decoupled weight decay (Loshchilov and
-	// Hutter 2019). Loss does not get it.
-	Decay bool
 	// Dispatch runs each update as a separate call to the device, without the compiled loop.
 	// Use it if an update takes longer than a call, and for convolutions on the CPU: XLA runs
 	// them 70 times slower inside a While.
 	Dispatch bool
-	// Data and Feeds are the numbers of data arrays and of feeds, with those of RateFactors and Decay.
+	// Data and Feeds are the numbers of data arrays and of feeds, with that of RateFactors.
 	Data, Feeds int
 }
 

@@ -70,30 +70,18 @@ func adamStep(problem Problem, members int) (Step, []net.Param) {
 		if members > 0 {
 			s = s.Copies(members)
 		}
-		schedule := func() *Node { // the last feed, which all members share
-			last := feeds[len(feeds)-1]
+		if problem.RateFactors { // the last feed, which all members share
+			factor := feeds[len(feeds)-1]
 			feeds = feeds[:len(feeds)-1]
 			if members > 0 {
-				last = Squeeze(SliceAxis(last, 0, AxisElem(0)), 0)
+				factor = Squeeze(SliceAxis(factor, 0, AxisElem(0)), 0)
 			}
-			return last
-		}
-		if problem.RateFactors {
-			rate = Mul(rate, schedule())
-		}
-		var decay *Node
-		if problem.Decay {
-			decay = schedule()
+			rate = Mul(rate, factor)
 		}
 		loss = problem.Loss(s, data, feeds)
 		updated := s.Updated(problem.Params, values)
 		wrt := Pick(values, trained)
 		next, nextM, nextV := Adam(wrt, Gradient(ReduceAllSum(loss), wrt...), m, v, step, rate)
-		for i, k := range trained {
-			if problem.Decay && problem.Params[k].Decay {
-				next[i] = Sub(next[i], Mul(wrt[i], decay))
-			}
-		}
 		if members == 0 && loss.Rank() > 0 {
 			loss = ReduceAllMean(loss)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tvps/ci/research/rules"
 	"tvps/data/table"
@@ -100,7 +101,7 @@ func (t Dataset) Quoted() bool { return sha256.Sum256([]byte(t.Name))[0]&1 == 1 
 type Suite struct {
 	Name  string
 	What  string // the model, in words
-	Model string // as --model; %s is the folder of trainer.py
+	Model string // as --model; %s is the folder of trainer.py; empty: its losses are stored, and no more can be computed
 	Rules []string
 	Kinds []crossfit.Kind
 	Gap   string // as --gap
@@ -119,7 +120,7 @@ var Suites = []Suite{
 	{"lightgbm", "trees (LightGBM)", serve("lightgbm"), rival, none, ""},
 	{"logistic", "logistic regression", "logistic", rival, none, ""},
 	{"sklearn", "trees (scikit-learn)", serve("sklearn"), plain, none, ""},
-	{"mlp", "neural network (MLP)", "mlp", plain, none, ""},
+	{"mlp", "neural network (MLP)", "", plain, none, ""},
 	{"lightgbm-gap", "trees (LightGBM), labels a block late", serve("lightgbm"), append(plain, "bagged"), none, "1"},
 	{"lightgbm-omega", "trees (LightGBM), rules with omega", serve("lightgbm"), split, crossfit.Kinds(), ""},
 	{"averaging-60", "60 trees", serve("lightgbm"), averages, none, ""},
@@ -178,7 +179,7 @@ func (s Suite) Request(t Dataset, folder string) (q backtest.Request, err error)
 	q.Fit, q.Model, q.Kinds, q.Reuse = crossfit.DefaultConfig(), s.Model, s.Kinds, true
 	q.Gap, q.Rules, q.More = s.Gap, s.Rules, rules.Extend
 	q.Fit.Permutations = 0 // no test for drift
-	if s.Model != backtest.Models[0] && s.Model != backtest.Models[1] {
+	if strings.Contains(s.Model, "%s") {
 		q.Model = fmt.Sprintf(s.Model, folder)
 	}
 	return q, nil

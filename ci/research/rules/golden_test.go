@@ -7,7 +7,6 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/table"
-	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
@@ -30,7 +29,7 @@ func TestGolden(t *testing.T) {
 	demand.NoError(t, err)
 	store, err := runs.Open(t.TempDir())
 	demand.NoError(t, err)
-	r, err := job.Run(t.Context(), backtest.Host{Backend: backend.ForTest(t, "").Backend, Store: store, Workers: 1})
+	r, err := job.Run(t.Context(), backtest.Host{Store: store, Workers: 1})
 	demand.NoError(t, err)
 	var want struct{ Blocks []backtest.BlockResult }
 	demand.NoError(t, json.Unmarshal(demand.Read(t, "testdata/losses.json"), &want))

@@ -11,8 +11,8 @@ import (
 	"runtime"
 	"strings"
 
-	"tvps/gomlx_models/backend"
 	"tvps/replicate/notebook"
+	"tvps/replicate/runs"
 	"tvps/replicate/tables/backtest"
 )
 
@@ -33,17 +33,12 @@ func run(ctx context.Context, q Request) (*backtest.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := backend.Open(ctx, "", backend.Options{Log: os.Stderr})
+	store, err := runs.Open(cmp.Or(os.Getenv("TVPS_RESULTS"), "results"))
 	if err != nil {
 		return nil, err
 	}
-	defer b.Finalize()
 	bar := notebook.NewProgress()
-	host, err := backtest.OpenHost(b, cmp.Or(os.Getenv("TVPS_RESULTS"), "results"), runtime.NumCPU(), bar)
-	if err != nil {
-		return nil, err
-	}
-	r, err := p.Run(ctx, host)
+	r, err := p.Run(ctx, backtest.Host{Store: store, Workers: runtime.NumCPU(), Log: bar})
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // Package backtest says whether weights of the past would have helped on a table. For each block of time a model
 // learns from the blocks before it with the weights of each rule, and predicts the block (step.go). rules.go has the
 // rules, and Request.More adds others; scores.go compares them, advice.go says what to use. The models are those of
-// linear.go and mlp.go, or the user's own, which command.go calls.
+// linear.go, or the user's own, which command.go calls.
 package backtest
 
 import (
@@ -21,8 +21,8 @@ import (
 // *runs.InterruptedError, and those of the models.
 func (p *Job) Run(ctx context.Context, h Host) (*Result, error) {
 	log := newConsole(h.Log)
-	model := newTrainer(p.Model, h.Backend, h.Workers, p.Seed, log)
-	job, err := p.job(h, model)
+	model := newTrainer(p.Model, h.Workers, log)
+	job, err := p.job(model)
 	if err != nil {
 		return nil, errors.Join(err, model.close())
 	}
@@ -44,8 +44,7 @@ func (p *Job) Run(ctx context.Context, h Host) (*Result, error) {
 			note("%s", unseen)
 		}
 	}
-	report, err := runs.Execute(ctx, h.Store, []runs.Job{job}, runs.Options{Workers: 1, Out: log, Provenance: h.Provenance,
-		Verify: h.Verify})
+	report, err := runs.Execute(ctx, h.Store, []runs.Job{job}, runs.Options{Workers: 1, Out: log})
 	if ended := model.close(); ended != nil { // all its answers are stored
 		note("%v", ended)
 	}

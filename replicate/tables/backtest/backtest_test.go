@@ -15,7 +15,6 @@ import (
 	"tvps/data/random"
 	"tvps/data/statistics"
 	"tvps/data/table"
-	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
@@ -26,7 +25,7 @@ func host(t *testing.T, dir string) Host {
 	t.Helper()
 	store, err := runs.Open(dir)
 	demand.NoError(t, err)
-	return Host{Backend: backend.ForTest(t, "").Backend, Store: store, Workers: 2}
+	return Host{Store: store, Workers: 2}
 }
 
 // runOn prepares and runs.
@@ -90,7 +89,6 @@ func TestRun(t *testing.T) {
 		t.Errorf("majority has log loss %v, want %v", got, want/n)
 	}
 	h := host(t, dir)
-	h.Backend = nil // nothing is computed
 	again, err := runOn(context.Background(), h, q)
 	if err != nil || !reflect.DeepEqual(r, again) {
 		t.Errorf("the second run differs: %v", err)

@@ -94,7 +94,7 @@ func TestCommittee(t *testing.T) {
 	p, err := Prepare(q)
 	demand.NoError(t, err)
 	h := host(t, t.TempDir())
-	job, err := p.job(h, shares{})
+	job, err := p.job(shares{})
 	demand.NoError(t, err)
 	report, err := runs.Execute(context.Background(), h.Store, []runs.Job{job}, runs.Options{Workers: 1})
 	if err != nil || report.Err() != nil {

@@ -5,12 +5,10 @@ import (
 	"strings"
 
 	"tvps/replicate/usage"
-
-	"github.com/gomlx/compute"
 )
 
 // Models are the names of the built-in models.
-var Models = []string{"logistic", "mlp"}
+var Models = []string{"logistic"}
 
 // commandOf is the user's own command that a model names, and whether it serves.
 func commandOf(model string) (text string, serve, ok bool) {
@@ -36,12 +34,9 @@ func checkModel(text string) error {
 
 // newTrainer returns the trainer of a model that checkModel accepts. At most workers models train at the same time. log
 // gets the warnings of a command.
-func newTrainer(text string, backend compute.Backend, workers int, seed int64, log *console) trainer {
+func newTrainer(text string, workers int, log *console) trainer {
 	if command, serve, ok := commandOf(text); ok {
 		return newCommand(command, serve, workers, log)
-	}
-	if text == "mlp" {
-		return newMLP(backend, seed)
 	}
 	return &linear{workers: workers}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // job is the run of all weightings, with the predictions that need no model.
-func (p *Job) job(h Host, model trainer) (runs.Job, error) {
+func (p *Job) job(model trainer) (runs.Job, error) {
 	hash, err := p.SHA256()
 	if err != nil {
 		return runs.Job{}, err

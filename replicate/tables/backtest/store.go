@@ -1,6 +1,18 @@
 package backtest
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"io"
+
+	"tvps/replicate/runs"
+)
+
+// Host is what a back test runs on.
+type Host struct {
+	Store   *runs.Store
+	Workers int       // models that train at the same time
+	Log     io.Writer // progress
+}
 
 const (
 	// experiment is the folder of back tests in the store.

@@ -19,7 +19,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/data/table"
-	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 
@@ -219,31 +218,6 @@ func TestRidge(t *testing.T) {
 	}
 	if math.Abs(residual) > 1e-6 || squares < .8 || squares > 1.25 {
 		t.Errorf("sum of residuals %v, squared error %v, that of the noise is 1", residual, squares)
-	}
-}
-
-// TestMLP: models that differ by their weights alone learn the rule of their rows.
-func TestMLP(t *testing.T) {
-	m := newMLP(backend.ForTest(t, "").Backend, 0)
-	t.Cleanup(func() { _ = m.close() })
-	k := newTestTask(t, turning(t, 16), 15)
-	old, recent := k.Equal(), k.weights(Weighting{Window: 4}, nil)
-	for i, w := range recent {
-		if w > 0 {
-			old[i] = 0
-		}
-	}
-	p, err := m.predict(context.Background(), k, [][]float64{old, recent})
-	demand.NoError(t, err)
-	if a, b := k.score(p[0])[2], k.score(p[1])[2]; a > .4 || b < .75 {
-		t.Errorf("accuracy %.2f with weights of the old rule, %.2f with those of the new one", a, b)
-	}
-	n := newTestTask(t, number(t), 8)
-	if p, err = m.predict(context.Background(), n, [][]float64{n.Equal()}); err != nil {
-		t.Fatal(err)
-	}
-	if e := n.score(p[0])[0]; e > 2 {
-		t.Errorf("squared error %.2f, that of the noise is 1", e)
 	}
 }
 

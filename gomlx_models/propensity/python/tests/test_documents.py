@@ -23,7 +23,7 @@ import tvps
 weight, details = tvps.weights({}, "day", details=True)
 total: float = weight.sum() + details.log_omega.mean()
 found: list[str] = tvps.drift({}, "day").found
-sentence: str = tvps.backtest({}, "day", "y", model="mlp").verdict
+sentence: str = tvps.backtest({}, "day", "y", model="logistic").verdict
 split = tvps.TemporalSplit(3, gap="7 days")
 model = tvps.TimeWeighted(None, "joint", bin="week").fit([], [], time=[])
 folds = [train.max() - test.min() for train, test in split.split([], time=[])]

@@ -237,7 +237,7 @@ def backtest(
 
     For each block of time a model learns from all earlier blocks, with the weights of each rule, and predicts it.
 
-    model: "logistic" (the default), "mlp", "exec:COMMAND", "serve:COMMAND", an estimator like scikit-learn's (a
+    model: "logistic" (the default), "exec:COMMAND", "serve:COMMAND", an estimator like scikit-learn's (a
         classifier with predict_proba, a regressor, or a Pipeline whose last step takes sample_weight), or a function
         fit_predict as in `trainer`. An estimator or a function must be picklable: it is fitted in other processes, one
         a worker, which need pandas and pyarrow.
