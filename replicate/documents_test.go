@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -50,26 +51,24 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// TestDocumentedQueries: SQLite runs the queries of FILES.md on what export writes.
+// TestDocumentedQueries: DuckDB runs the queries of FILES.md on folders of runs.
 func TestDocumentedQueries(t *testing.T) {
-	if _, err := exec.LookPath("sqlite3"); err != nil {
-		t.Skip("there is no sqlite3")
+	python := os.Getenv("TVPS_PYTHON")
+	if python == "" || exec.Command(python, "-c", "import duckdb").Run() != nil {
+		t.Skip("set TVPS_PYTHON to a Python with duckdb")
 	}
-	dir, s := t.TempDir(), newSandbox(t)
-	for file, change := range map[string]float64{"runs.csv": 0, "a.csv": 0, "b.csv": .1} {
-		s.succeed(t, "export", "--results", toyRuns(t, change, 0, 1, 2), "--out", filepath.Join(dir, file))
+	dir := t.TempDir()
+	for name, change := range map[string]float64{"results": 0, "other": .1} {
+		demand.NoError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(toyRuns(t, change, 0, 1, 2))))
 	}
-	want := []string{"ours|20|0.5\n", "toy|ours|accuracy|0.1|0.0|0 of 12\n"}
 	queries := regexp.MustCompile("(?ms)^```sql\n(.*?)^```").FindAllStringSubmatch(string(demand.Read(t, "FILES.md")), -1)
-	if len(queries) != len(want) {
-		t.Fatalf("FILES.md has %d queries, want %d", len(queries), len(want))
-	}
-	for i, block := range queries {
-		cmd := exec.Command("sqlite3", "-bail", ":memory:")
-		cmd.Dir, cmd.Stdin = dir, strings.NewReader(block[1])
-		if out, err := cmd.CombinedOutput(); err != nil || string(out) != want[i] {
-			t.Errorf("%v, %s, want %s:\n%s", err, out, want[i], block[1])
-		}
+	const program = "import duckdb, sys\nduckdb.sql(sys.argv[1])\n" +
+		"for query in sys.argv[2:]: print(duckdb.sql(query).fetchall())"
+	cmd := exec.Command(python, "-c", program, queries[0][1], queries[1][1], queries[2][1])
+	cmd.Dir = dir
+	want := "[('ours', '20', 0.5)]\n[('toy', 'ours', 'accuracy', 0.1, 0.0, '0 of 12')]\n"
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
+		t.Errorf("%v, %s, want %s", err, out, want)
 	}
 }
 

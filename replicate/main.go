@@ -45,7 +45,7 @@ func listed(c lab.Catalog) []group {
 		{"Figures", append(figureCommands(c), allCommand(c))},
 		{"Verdicts", []*cobra.Command{verifyCommand(c)}},
 		{"Your own tables", []*cobra.Command{driftCommand(), weightsCommand(), backtestCommand()}},
-		{"Runs on disk", []*cobra.Command{statusCommand(c), exportCommand()}},
+		{"Runs on disk", []*cobra.Command{statusCommand(c)}},
 		{"Cluster", []*cobra.Command{submitCommand(c)}},
 		{"Set-up", []*cobra.Command{doctorCommand(), dataCommand(), pretrainCommand()}},
 	}

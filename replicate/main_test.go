@@ -70,7 +70,6 @@ func TestErrors(t *testing.T) {
 		{slices.Concat([]string{"verify"}, noRun), 1, []string{belowFile, "--out"}},
 		{[]string{"verify", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"status", "fig1", "--results", file}, 1, []string{file, "is a file"}},
-		{[]string{"export", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"verify", "--out", file}, 2, []string{file, "not written by `replicate verify`", "--out"}},
 		{[]string{"all", "--set", "epohcs=3"}, 2, []string{"fig01", `did you mean "epochs"`}},
 		{slices.Concat([]string{"all"}, noRun[2:]), 1, []string{belowFile, "--out"}},

@@ -21,16 +21,12 @@ type RunIndex struct {
 // NewRunIndex lists the runs of a store. Files that cannot be read count as missing. Errors: a folder that cannot be
 // listed.
 func NewRunIndex(store *runs.Store) (*RunIndex, error) {
-	finished, _, err := store.Finished()
-	if err != nil {
-		return nil, err
-	}
-	unfinished, _, err := store.Unfinished()
+	specs, err := store.Specs()
 	if err != nil {
 		return nil, err
 	}
 	x := &RunIndex{byLearner: map[string][]runs.Spec{}, has: map[string]bool{}}
-	x.Add(slices.Concat(finished, unfinished)...)
+	x.Add(specs...)
 	return x, nil
 }
 

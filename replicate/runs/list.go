@@ -31,37 +31,24 @@ func View(dir string) (*Store, error) {
 // Dir is the folder as given to Open or View.
 func (s *Store) Dir() string { return s.dir }
 
-// Finished lists the runs that have a finished file, by experiment, learner, seed and ID. It reads only the first line
-// of each file: Read may still find it damaged. A file whose first line is damaged stays and becomes one of the
-// problems, each a sentence. The error is for a folder that cannot be listed.
-func (s *Store) Finished() (specs []Spec, problems []error, err error) {
-	return s.list(fileSuffix, readSpec)
-}
-
-// Unfinished lists the runs that have a file of finished steps, in the same way. A finished run to which steps were
-// being added when it was interrupted has both files.
-func (s *Store) Unfinished() (specs []Spec, problems []error, err error) {
-	return s.list(partialSuffix, readPartialSpec)
+// Specs lists the finished runs, then those with a file of finished steps, each by experiment, learner, seed and ID. It
+// reads only the first line of each file: a file that it cannot read, or with a damaged one, is left out, and Read may
+// still find others damaged. A finished run to which steps were being added when it was interrupted is listed twice.
+// The error is for a folder that cannot be listed.
+func (s *Store) Specs() ([]Spec, error) {
+	finished, err := s.list(fileSuffix, readSpec)
+	if err != nil {
+		return nil, err
+	}
+	unfinished, err := s.list(partialSuffix, readPartialSpec)
+	return slices.Concat(finished, unfinished), err
 }
 
 // list reads the specs of all files of one kind.
-func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs []Spec, problems []error, err error) {
+func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs []Spec, err error) {
 	files, err := s.files(suffix)
-	if err != nil {
-		return nil, nil, err
-	}
 	for _, f := range files {
-		path := f.path
-		spec, err := read(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // a process has just finished the run and removed the file
-		case errors.As(err, new(*fs.PathError)):
-			problems = append(problems, unreadable(path, err))
-		case err != nil:
-			problems = append(problems, &DamagedError{Path: path, Reason: err.Error()})
-		case spec.ID() != f.id || spec.Experiment != f.experiment:
-			problems = append(problems, &DamagedError{Path: path, Reason: holdsAnother(spec)})
-		default:
+		if spec, err := read(f.path); err == nil && spec.ID() == f.id && spec.Experiment == f.experiment {
 			specs = append(specs, spec)
 		}
 	}
@@ -69,7 +56,7 @@ func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs
 		return cmp.Or(strings.Compare(a.Experiment, b.Experiment), strings.Compare(a.Learner, b.Learner),
 			cmp.Compare(a.Seed, b.Seed))
 	})
-	return specs, problems, nil
+	return specs, err
 }
 
 // runFile is a file of the run whose ID is in its path.
