@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"tvps/ci/demand"
+	"tvps/data/random"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/drift"
 )
@@ -249,5 +251,33 @@ func TestBacktestCommand(t *testing.T) {
 	if content, err := os.ReadFile(weights); err != nil || !strings.Contains(stdout, "back test: ") ||
 		strings.Count(string(content), "\n") != 361 {
 		t.Errorf("--kind auto: %v, %s", err, stdout)
+	}
+}
+
+// TestAutoCommittee: where a back test advises a committee, weights --kind auto says that no weights do what it does,
+// and writes those of the best rule.
+func TestAutoCommittee(t *testing.T) {
+	s := newSandbox(t)
+	rng := random.New(0, "committee")
+	file := tableOf(t, "t,a,b,c,d,e,f,g,h,y", 320, func(i int) (row string) { // the rule turns slowly, blocks are small
+		var x [8]float64
+		for j := range x {
+			x[j] = rng.NormFloat64()
+			row += fmt.Sprintf(",%.3f", x[j])
+		}
+		turned := float64(i/20) / 16
+		up := rng.Float64() < 1/(1+math.Exp(-3*(math.Cos(turned)*x[0]+math.Sin(turned)*x[1])))
+		return fmt.Sprintf("%d%s,%v", i/20, row, up)
+	})
+	var found struct {
+		Advice struct{ Committee bool } `json:"back-test"`
+	}
+	stdout, _ := s.succeeds(t, &found, "weights", file, "--time", "t", "--label", "y", "--results", s.results,
+		"--updates", "1", "--kind", "auto", "-o", filepath.Join(t.TempDir(), "w.csv"))
+	lines := strings.Split(stdout, "\n")
+	if !found.Advice.Committee || !strings.HasPrefix(lines[0], "back test: Train several models") ||
+		lines[1] != "No weights of rows do what these models do; the weights written are the best ones." ||
+		!strings.Contains(stdout, "equal (window: the last 4 times) weights") {
+		t.Errorf("%+v: %s", found, stdout)
 	}
 }
