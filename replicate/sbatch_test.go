@@ -16,8 +16,7 @@ import (
 // jobs returns two arrays of n workers and the job that draws, in a folder with a space and a quote.
 func jobs(t *testing.T, n int) []slurmJob {
 	folder := filepath.Join(t.TempDir(), "it's here")
-	one := slurmJob{Scripts: folder, Folder: folder, Environ: map[string]string{"TVPS_DATA": "/it's here"},
-		Lines: []string{"--constraint=haswell", "--time=90"}}
+	one := slurmJob{Scripts: folder, Folder: folder, Lines: []string{"--constraint=haswell", "--time=90"}}
 	workers, images, draw := one, one, one
 	workers.Name, workers.Workers, workers.Command = "tvps-fig1", n, []string{"/p", "fig1", "--set=b.epochs=5; rm x"}
 	images.Name, images.Workers, images.Command = "tvps-fig1-images", n, []string{"/p", "fig1"}
@@ -50,7 +49,7 @@ func TestScript(t *testing.T) {
 		}
 	}
 	demand.Words(t, scripts["tvps-fig1"], "#SBATCH --array=0-11\n", "#SBATCH --requeue", "#SBATCH --signal=B:USR1@120",
-		"#SBATCH --constraint=haswell\n#SBATCH --time=90\n", "--mem-per-cpu=3G", `export TVPS_DATA='/it'\''s here'`,
+		"#SBATCH --constraint=haswell\n#SBATCH --time=90\n", "--mem-per-cpu=3G", `/it'\''s here' || exit 2`,
 		`/p fig1 '--set=b.epochs=5; rm x' --workers "$SLURM_CPUS_PER_TASK" &`)
 	demand.Words(t, scripts["tvps-fig1-images"], "#SBATCH --gres=gpu:1\n#SBATCH --gres=gpu:a100:1\n")
 	demand.Words(t, scripts["tvps-fig1-draw"], "exec /p fig1 --stored\n")

@@ -21,13 +21,12 @@ import (
 // draws after them. Slurm restarts workers after a lost node, preemption or a time limit. Paths are absolute: batch
 // scripts run on other nodes.
 type slurmJob struct {
-	Name    string            // as "tvps-fig1-gpu"; of its script and logs
-	Scripts string            // folder of the script; the logs are in its folder logs
-	Workers int               // of an array; 0 for the job that draws
-	Command []string          // of a worker, or of drawing
-	Folder  string            // in which the command starts
-	Environ map[string]string // variables of the command, besides those that Slurm passes on
-	Lines   []string          // further options of sbatch, as "--constraint=haswell"
+	Name    string   // as "tvps-fig1-gpu"; of its script and logs
+	Scripts string   // folder of the script; the logs are in its folder logs
+	Workers int      // of an array; 0 for the job that draws
+	Command []string // of a worker, or of drawing
+	Folder  string   // in which the command starts
+	Lines   []string // further options of sbatch, as "--constraint=haswell"
 }
 
 //go:embed slurm.sh

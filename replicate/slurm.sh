@@ -3,7 +3,7 @@
 #SBATCH --job-name={{.Name}}
 #SBATCH --output={{quote .Logs}}
 #SBATCH --open-mode=append
-#SBATCH --requeue
+#SBATCH --requeue --export=ALL
 {{- if .Workers}}
 #SBATCH --array=0-{{.Last}}
 #SBATCH --signal=B:USR1@120
@@ -14,9 +14,6 @@
 {{- end}}
 
 cd {{quote .Folder}} || exit 2
-{{- range $name, $value := .Environ}}
-export {{$name}}={{quote $value}}
-{{- end}}
 echo "$SLURM_JOB_NAME on $SLURMD_NODENAME, start $((1 + ${SLURM_RESTART_COUNT:-0}))"
 {{- if .Workers}}
 

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 
-	"tvps/data/artifact"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
@@ -116,38 +113,6 @@ func (s *submitFlags) job(name string) (j slurmJob, err error) {
 	if j.Scripts, err = filepath.Abs(s.folder); err != nil {
 		return j, err
 	}
-	if j.Folder, err = os.Getwd(); err != nil {
-		return j, err
-	}
-	j.Environ, err = environ()
+	j.Folder, err = os.Getwd()
 	return j, err
 }
-
-// environ lists the variables that workers need as they are here: the program's own, with the cache's folder named.
-func environ() (map[string]string, error) {
-	cache, err := artifact.CacheDir()
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	for _, entry := range os.Environ() {
-		name, value, _ := strings.Cut(entry, "=")
-		if variable.MatchString(name) {
-			out[name] = value
-		}
-	}
-	out["TVPS_CACHE"] = cache
-	for _, name := range []string{"TVPS_CACHE", "TVPS_DATA", "TVPS_CLEAR", "PJRT_PLUGIN_LIBRARY_PATH"} {
-		if out[name] == "" {
-			delete(out, name)
-			continue
-		}
-		if out[name], err = filepath.Abs(out[name]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// variable matches the names of those variables. The name of an exported shell function is none.
-var variable = regexp.MustCompile(`^(TVPS_\w*|PJRT_PLUGIN_LIBRARY_PATH|XLA_FLAGS)$`)
