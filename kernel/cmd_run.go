@@ -62,6 +62,9 @@ func (f *runFlags) run(cmd *cobra.Command, files []string) error {
 		if prepared[i], err = jobs[i].Prepare(); err != nil {
 			return err
 		}
+		if note := prepared[i].Note(); note != "" {
+			fmt.Fprintln(os.Stderr, jobs[i].File, note)
+		}
 	}
 	var errs []error
 	for i, p := range prepared {

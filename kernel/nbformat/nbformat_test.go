@@ -1,6 +1,7 @@
 package nbformat
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,8 +109,7 @@ func TestDamagedFiles(t *testing.T) {
 			`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "error", "traceback": "x"}]}]}`,
 			"traceback of output 1 of cell 1 has",
 		},
-		"a format":           {`{"nbformat": "4"}`, "nbformat of the notebook has the wrong type"},
-		"a number of Python": {`{"nbformat": 4, "metadata": {"a": NaN}}`, "is damaged at line 1: invalid character 'N'"},
+		"a format": {`{"nbformat": "4"}`, "nbformat of the notebook has the wrong type"},
 	} {
 		file := filepath.Join(t.TempDir(), "x.ipynb")
 		demand.Write(t, file, c.data)
@@ -145,5 +145,27 @@ func TestWriteKeepsTheOldFileOrHasTheNew(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
 		t.Errorf("temporary files were left: %v", left)
+	}
+}
+
+// What Python's programs write and JSON does not have is null, and the notebook says so.
+func TestLooseJSON(t *testing.T) {
+	const text = `{"nbformat": 4, "nbformat_minor": 5, "metadata": {"a": NaN, "b": [-Infinity, Infinity, 1]},
+	"cells": [{"cell_type": "code", "id": "x", "metadata": {}, "execution_count": null, "outputs": [],
+	"source": "NaN \" -Infinity \ud83d b \udc00 \ud83d\ude00 \ufffd"}]}`
+	nb, err := Parse([]byte(text))
+	demand.NoError(t, err)
+	if diff := cmp.Diff(map[string]any{"a": nil, "b": []any{nil, nil, json.Number("1")}}, nb.Metadata); diff != "" {
+		t.Errorf("metadata (-want +got):\n%s", diff)
+	}
+	if want := "NaN \" -Infinity \uFFFD b \uFFFD 😀 \uFFFD"; nb.Cells[0].Source != want {
+		t.Errorf("source %q, want %q", nb.Cells[0].Source, want)
+	}
+	data, err := nb.Bytes()
+	if err != nil || !json.Valid(data) {
+		t.Errorf("written as %s, %v", data, err)
+	}
+	if again, err := Parse(data); err != nil || again.Note != "" || !strings.Contains(nb.Note, "had 3 values") {
+		t.Errorf("read again: %v; the note was %q", err, nb.Note)
 	}
 }
