@@ -49,21 +49,6 @@ func installCommand() *cobra.Command {
 	})
 }
 
-func uninstallCommand() *cobra.Command {
-	var venv bool
-	cmd := withLayout(&cobra.Command{
-		Use:   "uninstall",
-		Short: "Remove the files that install wrote",
-		Long: "Removes the files that install wrote, and folders that are empty then. The XLA plugin and the\n" +
-			"data sets stay in the cache: `replicate` uses them, too.",
-		Args: usage.NoArguments,
-	}, func(cmd *cobra.Command, l setup.Layout, _ []string) error {
-		return setup.Uninstall(cmd.Context(), l, venv, cmd.OutOrStdout())
-	})
-	cmd.Flags().BoolVar(&venv, "venv", false, "remove the private JupyterLab of \"lab --venv\", too")
-	return cmd
-}
-
 func doctorCommand() *cobra.Command {
 	return withLayout(&cobra.Command{
 		Use:   "doctor",

@@ -1,4 +1,4 @@
-// Package setup installs, checks and removes the notebook kernel: the programs gonb and goimports, the kernelspec
+// Package setup installs and checks the notebook kernel: the programs gonb and goimports, the kernelspec
 // with which Jupyter starts them, the XLA plugin, and ECharts for charts without a network. It also starts
 // JupyterLab.
 //
