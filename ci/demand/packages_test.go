@@ -77,7 +77,6 @@ var otherWrites = map[string]string{
 	"ci/demand/demand.go":          "writes files of tests",
 	"kernel/jupyter/connection.go": "writes into a new folder of its own, before the kernel starts",
 	"kernel/setup/tools.go":        "renames programs that were built on the same disk",
-	"replicate/runs/store.go":      "moves a damaged file and writes the reason next to it",
 }
 
 // TestAtomicFiles: files are written by package artifact alone, but for the listed ones. os.WriteFile may leave

@@ -87,18 +87,13 @@ func (e *InterruptedError) Unwrap() error { return context.Canceled }
 
 // DamagedError names a result file that cannot be trusted. Its run counts as missing.
 type DamagedError struct {
-	Path    string
-	MovedTo string // "" if the file stayed, as after Read
-	Reason  string
+	Path   string
+	Reason string
 }
 
-// Error says which file is damaged, why, and where it is now.
+// Error says which file is damaged, and why.
 func (e *DamagedError) Error() string {
-	where := "left in place"
-	if e.MovedTo != "" {
-		where = "moved to " + e.MovedTo
-	}
-	return fmt.Sprintf("result file %s is damaged (%s): %s, its run counts as missing", e.Path, e.Reason, where)
+	return fmt.Sprintf("result file %s is damaged (%s): its run counts as missing", e.Path, e.Reason)
 }
 
 // Is makes a damaged run a missing one.

@@ -164,7 +164,7 @@ func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
 		part, _ := e.store.unfinished(job.Spec)
 		return part.rows, false
 	}
-	result, err := e.store.Read(job.Spec) // a damaged file is moved when its run is locked
+	result, err := e.store.Read(job.Spec) // a damaged run is computed again
 	switch {
 	case err == nil && result.has(job.Steps):
 		e.store.tidy(job.Spec)

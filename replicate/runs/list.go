@@ -70,7 +70,7 @@ func (s *Store) files(suffix string) (out []runFile, err error) {
 	}
 	for _, folder := range folders {
 		experiment := folder.Name()
-		if strings.HasPrefix(experiment, ".") || experiment == quarantineFolder {
+		if strings.HasPrefix(experiment, ".") {
 			continue
 		}
 		path := filepath.Join(s.dir, experiment)

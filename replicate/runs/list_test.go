@@ -28,7 +28,7 @@ func TestSpecsAreInOrderWithoutDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun(t, store, spec(9), upTo(3), Provenance{})
-	for _, name := range []string{"test/." + spec(1).ID() + fileSuffix, "test/x.lock", "quarantine/test-0.jsonl.zst",
+	for _, name := range []string{"test/." + spec(1).ID() + fileSuffix, "test/x.lock", "other/test-0.jsonl.zst",
 		"test/" + spec(2).ID() + ".shards/1of2.partial.jsonl", // of an older program
 		".hidden/x.jsonl.zst", "note.txt"} {
 		path := filepath.Join(store.dir, name)

@@ -27,7 +27,7 @@ func TestLockFilesAreOpenForWriting(t *testing.T) {
 	stale := store.lockPath(spec(0))
 	demand.Write(t, stale, "of a killed process")
 	execute(t, store, nil, testJob(0, upTo(2), new(atomic.Int64)))
-	if _, err := store.load(spec(0)); err != nil {
+	if _, err := store.Read(spec(0)); err != nil {
 		t.Error(err)
 	}
 }

@@ -48,7 +48,7 @@ func (s Spec) validate() error {
 	switch {
 	case name == "" || s.Learner == "":
 		return fmt.Errorf("run %q has no experiment or no learner: give both a name", s)
-	case strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") || name == quarantineFolder:
+	case strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00"):
 		return fmt.Errorf("experiment %q cannot be a folder name: use letters, digits and dashes", name)
 	}
 	texts := []string{name, s.Learner}

@@ -16,9 +16,6 @@ import (
 	"tvps/data/artifact"
 )
 
-// quarantineFolder is where damaged files go; no experiment may have its name.
-const quarantineFolder = "quarantine"
-
 // A file's name is the run's ID and one of these.
 const (
 	fileSuffix    = ".jsonl.zst"     // of a finished run
@@ -64,7 +61,7 @@ func (s *Store) failedPath(spec Spec) string  { return s.path(spec, failedSuffix
 func (s *Store) lockPath(spec Spec) string    { return s.path(spec, lockSuffix) }
 
 // Read returns a finished run, or an error that matches ErrMissing if there is none. A damaged file stays and is a
-// *DamagedError with MovedTo empty.
+// *DamagedError, until the run is computed again.
 func (s *Store) Read(spec Spec) (*Result, error) {
 	path := s.donePath(spec)
 	data, err := readFile(path)
@@ -99,37 +96,6 @@ func (s *Store) unfinished(spec Spec) (*partial, error) {
 		return newPartial(), fmt.Errorf("the finished steps of %s cannot be read: %w", spec, err)
 	}
 	return parsePartial(data, spec.ID()), nil
-}
-
-// load is Read for a caller who holds the run's lock: it moves a damaged file to the folder's quarantine, with a note
-// that says why.
-func (s *Store) load(spec Spec) (*Result, error) {
-	result, err := s.Read(spec)
-	var damaged *DamagedError
-	if errors.As(err, &damaged) {
-		if moveErr := s.quarantine(damaged, spec); moveErr != nil {
-			return nil, fmt.Errorf("result file %s is damaged (%s) and cannot be moved to quarantine (%w): delete it",
-				damaged.Path, damaged.Reason, cause(moveErr))
-		}
-	}
-	return result, err
-}
-
-// quarantine moves a damaged file to the quarantine folder and writes the reason next to it.
-func (s *Store) quarantine(damaged *DamagedError, spec Spec) error {
-	folder := filepath.Join(s.dir, quarantineFolder)
-	if err := artifact.MakeFolder(folder); err != nil {
-		return err
-	}
-	// With the time, a second damaged file of the same run gets another name.
-	name := fmt.Sprintf("%s-%s-%s", spec.Experiment, spec.ID(), time.Now().UTC().Format("20060102T150405.000000000"))
-	moved := filepath.Join(folder, name+fileSuffix)
-	if err := os.Rename(damaged.Path, moved); err != nil {
-		return err
-	}
-	damaged.MovedTo = moved
-	note := fmt.Sprintf("%s\n%s\nThe file was %s.\n", spec, damaged.Reason, damaged.Path)
-	return os.WriteFile(filepath.Join(folder, name+".reason.txt"), []byte(note), 0o644)
 }
 
 // save writes a finished run in one atomic step and removes the files that it replaces. The caller holds the run's

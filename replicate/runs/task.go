@@ -96,9 +96,9 @@ func (e *executor) open(job Job, together int) (*member, *Result, error) {
 	var prior *Result
 	if !job.Again {
 		var err error
-		switch prior, err = e.store.load(spec); {
+		switch prior, err = e.store.Read(spec); {
 		case errors.As(err, new(*DamagedError)):
-			e.progress.note("%v", err) // and where the file was moved
+			e.progress.note("%v", err)
 		case err != nil && !errors.Is(err, ErrMissing):
 			return nil, nil, err
 		case err == nil && prior.has(job.Steps):
