@@ -237,8 +237,8 @@ type phase struct {
 	count int
 }
 
-// Bounds of phases that are told apart, and of the F statistic from which they are taken to differ.
-const mostPhases, phasesDiffer = 24, 4
+// phasesDiffer is the F statistic from which phases are taken to differ.
+const phasesDiffer = 4
 
 // newRecurrence takes calendar's cycles each for itself, and others together.
 func newRecurrence(state []int, times []float64, calendar, others []Cycle) *recurrence {

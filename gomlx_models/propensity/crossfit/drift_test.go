@@ -86,19 +86,26 @@ func TestColumnNull(t *testing.T) {
 }
 
 // TestLevel: drift is called, by any test with Holm's correction, in at most 6% of tables without drift, in all views
-// of the time: of plain numbers, which may have a period, and of days; of independent and of autoregressive rows.
+// of the time: of plain numbers, which may have a period, of days, and of rows with a time of day each; of independent
+// and of autoregressive rows.
 func TestLevel(t *testing.T) {
 	tables, most := 10, 3
 	if demand.Nightly {
 		tables, most = 400, 24
 	}
 	for _, phi := range []float64{0, .5} {
-		for _, unit := range []Unit{"", "day"} {
+		for _, c := range []struct {
+			unit Unit
+			own  bool // each row has its own time, in 28 days
+		}{{"", false}, {"day", false}, {"day", true}} {
 			called, phases := 0, 0
 			for seed := range int64(tables) {
 				d, rng := smooth(10000+seed, 1500, 3, phi), random.New(seed, "zzlabel")
-				d.Unit, d.Classes = unit, 2
+				d.Unit, d.Classes = c.unit, 2
 				for i := range d.Time {
+					if c.own {
+						d.Time[i] = 28 * (float64(i) + rng.Float64()) / float64(len(d.Time))
+					}
 					y := float64(d.X[3*i]) + rng.NormFloat64()
 					d.Label = append(d.Label, int32(math.Ceil(min(max(y, 0), 1))))
 				}
@@ -112,9 +119,9 @@ func TestLevel(t *testing.T) {
 					phases++
 				}
 			}
-			t.Logf("autoregression %v, unit %q: drift called in %d of %d", phi, unit, called, tables)
+			t.Logf("autoregression %v, %+v: drift called in %d of %d", phi, c, called, tables)
 			if called > most || phases == 0 {
-				t.Errorf("autoregression %v, unit %q: drift called in %d of %d, phases strongest in %d", phi, unit, called, tables, phases)
+				t.Errorf("autoregression %v, %+v: drift called in %d of %d, phases strongest in %d", phi, c, called, tables, phases)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tvps/ci/demand"
 	"tvps/data/random"
@@ -59,6 +60,61 @@ func TestRecurs(t *testing.T) {
 		t.Logf("%s: rank correlation %.3f by %s", c.name, rank, o.Covariate.View.Name)
 		if rank < c.rank || !strings.Contains(o.Covariate.View.Name, c.view) {
 			t.Errorf("%s: rank correlation %.3f by %s", c.name, rank, o.Covariate.View.Name)
+		}
+	}
+}
+
+// TestCalendar: cycles of the calendar are found whether rows share times or have one each, and are none where phases
+// do not recur.
+func TestCalendar(t *testing.T) {
+	const year = 365.2425
+	month := func(i int) float64 {
+		return float64(time.Date(2015, time.Month(1+i), 1, 0, 0, 0, 0, time.UTC).Unix() / 86400)
+	}
+	own := random.New(1, "own times")
+	for _, c := range []struct {
+		name     string
+		n        int
+		at       func(i int) float64 // days since 1970
+		in       func(at float64) bool
+		cycles   string
+		strength string
+	}{
+		{"days of five years", 5 * 365 * 4, func(i int) float64 { return 18993 + float64(i/4) },
+			func(at float64) bool { return math.Mod(at, year) < year/2 },
+			"day of the week, day of the month, day of the year", "day of the year"},
+		{"weeks of six years", 6 * 52 * 20, func(i int) float64 { return 16440 + 7*float64(i/20) },
+			func(at float64) bool { return math.Mod(at, year) < year/2 },
+			"day of the month, day of the year", "day of the year"},
+		{"months of six years", 72 * 40, func(i int) float64 { return month(i / 40) },
+			func(at float64) bool { return math.Mod(at, year) < year/4 },
+			"day of the week, month of the year", "month of the year"},
+		{"events of four weeks", 6000, func(i int) float64 { return 19000 + 28*(float64(i)+own.Float64())/6000 },
+			func(at float64) bool { return math.Mod(at, 1) > .5 },
+			"hour of the day, day of the week", "hour of the day"},
+		{"days of three weeks", 21 * 100, func(i int) float64 { return 19000 + float64(i/100) },
+			func(float64) bool { return false }, "", ""},
+	} {
+		rng := random.New(1, c.name)
+		d := Table{Dim: 1, Unit: "day"}
+		for i := range c.n {
+			x, at := rng.NormFloat64(), c.at(i)
+			if c.in(at) {
+				x++
+			}
+			d.X, d.Time, d.Order = append(d.X, float32(x)), append(d.Time, at), append(d.Order, float64(i))
+		}
+		var names []string
+		for _, cycle := range Cycles(d.Unit, slices.Compact(slices.Clone(d.Time))) {
+			names = append(names, cycle.Name)
+		}
+		if got := strings.Join(names, ", "); got != c.cycles {
+			t.Errorf("%s: cycles %s, want %s", c.name, got, c.cycles)
+		}
+		found, err := FindDrift(t.Context(), d, DefaultConfig(), 1)
+		demand.NoError(t, err)
+		if drifts := found.Columns.P < .01; drifts != (c.strength != "") || drifts && found.Columns.View != c.strength {
+			t.Errorf("%s: %+v, %d chunks", c.name, found.Columns, found.Chunks)
 		}
 	}
 }

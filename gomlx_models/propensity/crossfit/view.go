@@ -23,7 +23,7 @@ type View struct {
 type Cycle struct {
 	Name   string
 	Length float64 // in units of time
-	Floor  float64 // the phase is that of the last multiple of it; 0: of the time itself
+	Floor  float64 // the phase is that of the last multiple of it, so that g sees few phases; 0: of the time itself
 	Days   float64 // in a unit of time, for the day of the month; 0: the phase is that of Length
 	Waves  int     // pairs of sine and cosine
 	Plain  bool    // a period of plain numbers, not of the calendar
@@ -32,16 +32,19 @@ type Cycle struct {
 // Unit is what the times of a table count since 1970: "hour", "day", "week", "month" or "quarter". "" is for others.
 type Unit string
 
-const daysOfYear, daysOfMonth = 365.2425, 365.2425 / 12
+const (
+	daysOfYear, daysOfMonth = 365.2425, 365.2425 / 12
+	yearly, monthly         = "day of the year", "month of the year" // the latter if all times are of few days
+)
 
 // cycles are those of the calendar.
 var cycles = map[Unit][]Cycle{
-	"hour": {{"hour of the day", 24, 0, 0, 4, false}, {"day of the week", 7 * 24, 24, 0, 3, false},
-		{"day of the month", daysOfMonth * 24, 24, 1. / 24, 3, false}, {"day of the year", daysOfYear * 24, 0, 0, 4, false}},
-	"day": {{"hour of the day", 1, 0, 0, 4, false}, {"day of the week", 7, 1, 0, 3, false},
-		{"day of the month", daysOfMonth, 1, 1, 3, false}, {"day of the year", daysOfYear, 0, 0, 4, false}},
+	"hour": {{"hour of the day", 24, 1, 0, 4, false}, {"day of the week", 7 * 24, 24, 0, 3, false},
+		{"day of the month", daysOfMonth * 24, 24, 1. / 24, 3, false}, {yearly, daysOfYear * 24, 24, 0, 4, false}},
+	"day": {{"hour of the day", 1, 1. / 24, 0, 4, false}, {"day of the week", 7, 1, 0, 3, false},
+		{"day of the month", daysOfMonth, 1, 1, 3, false}, {yearly, daysOfYear, 1, 0, 4, false}},
 	"week":    {{"week of the year", daysOfYear / 7, 0, 0, 4, false}},
-	"month":   {{"month of the year", 12, 0, 0, 4, false}},
+	"month":   {{monthly, 12, 0, 0, 4, false}},
 	"quarter": {{"quarter of the year", 4, 0, 0, 2, false}},
 }
 
@@ -51,25 +54,36 @@ func (c Cycle) Phase(t float64) float64 {
 		return float64(time.Unix(int64(math.Floor(t*c.Days))*86400, 0).UTC().Day()-1) / 31
 	}
 	if c.Floor > 0 {
-		t = math.Floor(t/c.Floor) * c.Floor
+		t = math.Floor(t/c.Floor+1e-6) * c.Floor
 	}
 	return t/c.Length - math.Floor(t/c.Length)
 }
 
-// leastCycles is the least number of cycles in the times.
-const leastCycles = 4
+// leastCycles is the least number of cycles in the times, and mostPhases that of the phases that are told apart when it
+// is asked whether they recur.
+const leastCycles, mostPhases = 4, 24
 
 // Cycles lists the cycles of the calendar of which the times, ascending, have leastCycles, and several phases that
 // recur.
 func Cycles(unit Unit, times []float64) (out []Cycle) {
 	span := (times[len(times)-1] - times[0]) * (1 + 1/float64(len(times)-1))
 	for _, c := range cycles[unit] {
-		phases := map[float64]bool{}
+		var last [mostPhases]float64 // cycle in which a phase was last, counted from 1
+		phases, seen := 0, 0         // seen: each phase once a cycle
 		for _, t := range times {
-			phases[math.Round(1e4*c.Phase(t))] = true
+			phase, cycle := int(math.Round(c.Phase(t)*mostPhases))%mostPhases, 1+math.Floor((t-times[0])/c.Length)
+			if last[phase] == 0 {
+				phases++
+			}
+			if last[phase] != cycle {
+				seen++
+			}
+			last[phase] = cycle
 		}
-		if span >= leastCycles*c.Length*.99 && len(phases) > 1 && 2*len(phases) <= len(times) {
-			c.Waves = min(c.Waves, len(phases)/2)
+		if span >= leastCycles*c.Length*.99 && phases > 1 && 2*phases <= seen {
+			if c.Waves = min(c.Waves, phases/2); c.Name == yearly && phases <= 12 {
+				c.Name = monthly
+			}
 			out = append(out, c)
 		}
 	}
