@@ -61,7 +61,7 @@ func TestDeclaredScenario(t *testing.T) {
 	s := miniature()
 	s.Scenario, s.Episodes = "test-reach", 4
 	rows := run(t, h, open(t), s, "sac", 0)[0]
-	if got := ofMetric(rows, Success); len(got) != 1 || got[0].Value != 1 {
+	if got := ofMetric(rows, success); len(got) != 1 || got[0].Value != 1 {
 		t.Errorf("rows %v", rows)
 	}
 	if got := jobs(t, h, s, "sac", 0)[0].Spec.Settings["repeat"]; got != "2" {

@@ -74,12 +74,12 @@ func (e config) report(at int, starts []start, outcomes []outcome) []runs.Row {
 		}
 	}
 	rows := []runs.Row{{T: at, Metric: MeasureReturn, Value: stat.Mean(all, nil)},
-		{T: at, Metric: NextReturn, Value: outcomes[next].total}}
+		{T: at, Metric: nextReturn, Value: outcomes[next].total}}
 	for _, task := range tasks {
-		rows = append(rows, runs.Row{T: at, Metric: TaskReturn + task, Value: stat.Mean(ofTask[task], nil)})
+		rows = append(rows, runs.Row{T: at, Metric: taskReturn + task, Value: stat.Mean(ofTask[task], nil)})
 	}
 	if e.scenario.Success {
-		rows = append(rows, runs.Row{T: at, Metric: Success, Value: reached / float64(len(counted))})
+		rows = append(rows, runs.Row{T: at, Metric: success, Value: reached / float64(len(counted))})
 	}
 	return rows
 }

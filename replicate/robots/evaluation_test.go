@@ -92,7 +92,7 @@ func TestEvaluationsOfBothKinds(t *testing.T) {
 	coming := run(t, h, open(t), s, "sac-context", 0, 1)
 	for seed := range int64(2) {
 		for _, at := range []int{4, 8} {
-			for _, metric := range []string{NextReturn, TrainingReturn} {
+			for _, metric := range []string{nextReturn, trainingReturn} {
 				if a, b := value(t, tasks[seed], metric, at), value(t, coming[seed], metric, at); a != b {
 					t.Errorf("seed %d, %s at %d: %v with tasks, %v with coming episodes", seed, metric, at, a, b)
 				}

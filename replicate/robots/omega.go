@@ -13,22 +13,22 @@ import (
 
 // What a run with omega reports at each evaluation (sac.OmegaRecord).
 const (
-	OmegaMean   = "omega-mean"   // mean of omega over the episodes of the replay
-	OmegaShare  = "omega-share"  // effective share of the transitions: (sum omega)^2 / (n sum omega^2)
-	OmegaSpread = "omega-spread" // standard deviation of log omega, without a clip
-	// OmegaLoss is g's logistic loss on each episode since the last evaluation, before g was fitted to it. That of g = 0
+	omegaMean   = "omega-mean"   // mean of omega over the episodes of the replay
+	omegaShare  = "omega-share"  // effective share of the transitions: (sum omega)^2 / (n sum omega^2)
+	omegaSpread = "omega-spread" // standard deviation of log omega, without a clip
+	// omegaLoss is g's logistic loss on each episode since the last evaluation, before g was fitted to it. That of g = 0
 	// is log 2 = .693.
-	OmegaLoss = "omega-loss"
-	// OmegaSimilarity is the correlation, over the episodes before T, of the mean of omega with the similarity of their
+	omegaLoss = "omega-loss"
+	// omegaSimilarity is the correlation, over the episodes before T, of the mean of omega with the similarity of their
 	// task to that of T (env.Similar); 0 if one of them does not vary.
-	OmegaSimilarity = "omega-similarity"
-	// OmegaWind is OmegaSimilarity for the wind alone: the observations of Half-Cheetah do not contain the target.
-	OmegaWind = "omega-wind"
-	// OmegaRecency is the correlation, over the same episodes, of the mean of omega with the number of the episode; 0 if
+	omegaSimilarity = "omega-similarity"
+	// omegaWind is omegaSimilarity for the wind alone: the observations of Half-Cheetah do not contain the target.
+	omegaWind = "omega-wind"
+	// omegaRecency is the correlation, over the same episodes, of the mean of omega with the number of the episode; 0 if
 	// omega does not vary.
-	OmegaRecency = "omega-recency"
-	// OmegaAge is the mean age of the episodes under omega, as a share of the largest one; 1/2 if omega is 1.
-	OmegaAge = "omega-age"
+	omegaRecency = "omega-recency"
+	// omegaAge is the mean age of the episodes under omega, as a share of the largest one; 1/2 if omega is 1.
+	omegaAge = "omega-age"
 )
 
 // addOmega appends what omega does to the rows of an evaluation, by seed.
@@ -44,18 +44,18 @@ func (t *training) addOmega(rows [][]runs.Row) error {
 		add := func(metric string, value float64) {
 			rows[i] = append(rows[i], runs.Row{T: t.episode, Metric: metric, Value: value})
 		}
-		add(OmegaMean, r.Mean)
-		add(OmegaShare, r.Share)
-		add(OmegaSpread, r.Spread)
-		add(OmegaLoss, r.Loss)
+		add(omegaMean, r.Mean)
+		add(omegaShare, r.Share)
+		add(omegaSpread, r.Spread)
+		add(omegaLoss, r.Loss)
 		if robot, ok := t.envs.robots[i].(env.Similar); ok {
-			add(OmegaSimilarity, correlation(r, robot.Similarity))
+			add(omegaSimilarity, correlation(r, robot.Similarity))
 		}
 		if robot, ok := t.envs.robots[i].(interface{ WindSimilarity(s, t int) float64 }); ok {
-			add(OmegaWind, correlation(r, robot.WindSimilarity))
+			add(omegaWind, correlation(r, robot.WindSimilarity))
 		}
-		add(OmegaRecency, correlation(r, recency))
-		add(OmegaAge, r.Age)
+		add(omegaRecency, correlation(r, recency))
+		add(omegaAge, r.Age)
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ func TestOmegaIsRecorded(t *testing.T) {
 	h, s := carts(t), miniature()
 	rows := run(t, h, open(t), s, "sac-omega", 1, 2)
 	for metric, valid := range map[string][2]float64{
-		OmegaMean: {0, 1}, OmegaShare: {0, 1}, OmegaSpread: {0, 60}, OmegaLoss: {0, 5}, OmegaSimilarity: {-1, 1},
-		OmegaRecency: {-1, 1},
+		omegaMean: {0, 1}, omegaShare: {0, 1}, omegaSpread: {0, 60}, omegaLoss: {0, 5}, omegaSimilarity: {-1, 1},
+		omegaRecency: {-1, 1},
 	} {
 		values := ofMetric(rows[2], metric)
 		if len(values) != len(s.PlannedSteps()) {

@@ -36,14 +36,14 @@ const version = "2"
 // What a run reports.
 const (
 	MeasureReturn  = "return"          // mean undiscounted return over tasks, or over the coming episodes
-	NextReturn     = "return-next"     // return of the episode that would come next
-	TaskReturn     = "return-"         // followed by the name of a task: mean return over its starts
-	TrainingReturn = "training-return" // mean return of the training episodes since the last evaluation
-	Success        = "success"         // share of the episodes of return that end with the robot at its target
+	nextReturn     = "return-next"     // return of the episode that would come next
+	taskReturn     = "return-"         // followed by the name of a task: mean return over its starts
+	trainingReturn = "training-return" // mean return of the training episodes since the last evaluation
+	success        = "success"         // share of the episodes of return that end with the robot at its target
 )
 
 // isTask tells whether a metric is the return of one task.
-func isTask(metric string) bool { return strings.HasPrefix(metric, TaskReturn) && metric != NextReturn }
+func isTask(metric string) bool { return strings.HasPrefix(metric, taskReturn) && metric != nextReturn }
 
 // config is a learner on a scenario.
 type config struct {

@@ -174,7 +174,7 @@ func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 	var rows [][]runs.Row
 	for i, all := range outcomes {
 		rows = append(rows, append(t.report(t.episode, starts, all),
-			runs.Row{T: t.episode, Metric: TrainingReturn, Value: stat.Mean(t.returns[i], nil)}))
+			runs.Row{T: t.episode, Metric: trainingReturn, Value: stat.Mean(t.returns[i], nil)}))
 	}
 	return rows, nil
 }

@@ -123,7 +123,7 @@ func TestBatchIdentity(t *testing.T) {
 			t.Errorf("%s: single seeds are a batch", name)
 		}
 	}
-	for name, measure := range map[string]string{"metaweightnet": "", "ours": MeasureScore, "data": MeasureMean} {
+	for name, measure := range map[string]string{"metaweightnet": "", "ours": measureScore, "data": measureMean} {
 		if got := jobs(3, name, measure, 0, 1, 2)[0].Batch; got.GroupSize > 1 {
 			t.Errorf("%s %s is batched", name, measure)
 		}

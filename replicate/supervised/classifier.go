@@ -43,7 +43,7 @@ func NewClassifier(backend compute.Backend, s Settings, pool shapes.Shape, class
 		return nil, fmt.Errorf("classifier: %w", err)
 	}
 	c.trainer = loop.New(backend, loop.Problem{Name: "classifier " + s.Network, Params: c.params, Loss: c.loss,
-		Data: 1, Feeds: 3, Dispatch: s.model() == PretrainedHead}, updatesPerCall)
+		Data: 1, Feeds: 3, Dispatch: s.model() == pretrainedHead}, updatesPerCall)
 	c.fitter = c.trainer
 	c.eval = MustNewExec(backend, func(in []*Node) []*Node {
 		s := net.Bind(in[0].Graph(), c.params, in[2:], false)

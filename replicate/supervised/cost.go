@@ -11,7 +11,7 @@ func (l Learner) cost(s Settings) float64 {
 	}
 	one := min(all, float64(s.N*s.Epochs)/float64(s.Batch))
 	update, test := 1., 1.
-	if s.model() == PretrainedHead { // measured at width 16; at width 64 it is eight times as much
+	if s.model() == pretrainedHead { // measured at width 16; at width 64 it is eight times as much
 		update = map[string]float64{"basic": 150, "stage": 310}[s.Block] * math.Pow(float64(s.Width)/16, 1.5)
 		test = 10 * update
 	}
@@ -56,7 +56,7 @@ const (
 // cost is the declared length of a step of the run.
 func (x config) cost(int) float64 {
 	units := x.measure.cost(x.settings, x.learner)
-	if x.settings.model() == PretrainedHead {
+	if x.settings.model() == pretrainedHead {
 		return units * secondsOfImages
 	}
 	return units * secondsOfVectors

@@ -35,9 +35,9 @@ func TestSeries(t *testing.T) {
 	weighing := []string{"exact", "exact-mixture", "method1", "method2", "mixture", "ours", "standard"}
 	for measure, want := range map[string][]string{
 		"":           Learners(),
-		MeasureScore: weighing,
-		MeasureMMD:   {"exact", "exact-mixture", "method1", "method2", "mixture", "ours", "raw", "standard"},
-		MeasureMean:  {"data"},
+		measureScore: weighing,
+		measureMMD:   {"exact", "exact-mixture", "method1", "method2", "mixture", "ours", "raw", "standard"},
+		measureMean:  {"data"},
 	} {
 		m, err := measureOf(measure)
 		if err != nil || !slices.Equal(m.series(), want) {
@@ -46,7 +46,7 @@ func TestSeries(t *testing.T) {
 	}
 	demand.Error(t, gaussianSettings().CheckSeries("ours", "entropy"), `no measure "entropy"`)
 	demand.Error(t, gaussianSettings().CheckSeries("raw", ""), `no learner "raw" with a measure of accuracy`)
-	demand.Error(t, gaussianSettings().CheckSeries("everything", MeasureScore), strings.Join(weighing, ", "))
+	demand.Error(t, gaussianSettings().CheckSeries("everything", measureScore), strings.Join(weighing, ", "))
 }
 
 // TestVariants: method1 and method2 are Ours under a fixed setting, with the same runs.
@@ -100,12 +100,12 @@ func TestNotes(t *testing.T) {
 		t.Errorf("notes %q", got)
 	}
 	want = []string{"N = 40 samples a step, 5 steps, clip min1."}
-	if got := setup.Notes(setup.Source(h), []string{"data"}, MeasureMean); !slices.Equal(got, want) {
+	if got := setup.Notes(setup.Source(h), []string{"data"}, measureMean); !slices.Equal(got, want) {
 		t.Errorf("notes %q", got)
 	}
 	s := imageSettings()
 	s.Data, s.Stride, s.GEpochs = "sample", 3, 2
-	notes := s.Notes(s.Source(h), nil, MeasureAccuracy)
+	notes := s.Notes(s.Source(h), nil, measureAccuracy)
 	want = []string{"every 3rd step of 7", "2 epochs of 32", "stride", s.Source(h).Note, "starts from the pre-trained",
 		"One checkpoint"}
 	for i, words := range want {

@@ -37,7 +37,7 @@ func (e *Engine) load(s *Stream) error {
 
 // estimator returns the estimator of a learner's g on a stream.
 func (e *Engine) estimator(s Settings, stream *Stream, method propensity.Method) (*propensity.Estimator, error) {
-	if method == MethodOfSettings {
+	if method == methodOfSettings {
 		method = s.Method
 	}
 	cfg := s.propensity(stream.Classes, method)
@@ -75,7 +75,7 @@ func (e *engines) take(s Settings) (*Engine, func(), error) {
 		e.first = &Engine{Backend: e.host.Backend.Backend}
 		e.idle = []*Engine{e.first}
 	}
-	if s.model() == PretrainedHead || !e.host.Backend.SerialExecution() {
+	if s.model() == pretrainedHead || !e.host.Backend.SerialExecution() {
 		return e.first, func() {}, nil
 	}
 	if len(e.idle) == 0 {

@@ -177,7 +177,7 @@ func futureIsNotUsed(t *testing.T, engine *Engine, s Settings, series string, of
 	if !slices.Equal(rows, report) {
 		t.Errorf("%s reports %v instead of %v", series, rows, report)
 	}
-	if series == "ours" && !(metric(t, rows, MeasureLoss) > 0) {
+	if series == "ours" && !(metric(t, rows, measureLoss) > 0) {
 		t.Errorf("the held-out loss is not reported: %v", rows)
 	}
 }

@@ -34,7 +34,7 @@ func (s Settings) Outlines(series []string, measure string) ([]experiment.Outlin
 	return out, err
 }
 
-// Jobs returns one run for each series and seed. measure is what they report, see [MeasureAccuracy] and the others;
+// Jobs returns one run for each series and seed. measure is what they report, see [measureAccuracy] and the others;
 // empty for accuracy. It computes nothing. Errors: impossible settings, missing data or checkpoints.
 func (s Settings) Jobs(h *experiment.Host, series []string, seeds []int64, measure string) ([]runs.Wanted, error) {
 	configs, err := s.configs(series, measure)
@@ -99,7 +99,7 @@ func (s Settings) CheckSeries(name, measure string) error {
 func (x config) outline() experiment.Outline {
 	s := x.settings
 	out := experiment.Outline{Series: x.series, Learner: x.learner.Name, Settings: x.identity(), Data: s.data(),
-		Steps: x.measure.steps(s), Backend: true, Images: s.model() == PretrainedHead}
+		Steps: x.measure.steps(s), Backend: true, Images: s.model() == pretrainedHead}
 	delete(out.Settings, "data") // the source's own name replaces it
 	if s.scenario().Pretrained {
 		out.Trunk = &experiment.Trunk{Width: s.Width, PerSplit: s.Checkpoint == "split"}
@@ -167,7 +167,7 @@ func (x config) identity() map[string]string {
 		groups = append(groups, "classifier", string(s.model()))
 	}
 	out := experiment.Identity(s, groups...)
-	if head := string(PretrainedHead); s.scenario().Pretrained && !slices.Contains(groups, head) {
+	if head := string(pretrainedHead); s.scenario().Pretrained && !slices.Contains(groups, head) {
 		// Samples are features of this network, and hashes alone do not say of which. Runs from before had these values.
 		for name, was := range map[string]string{"width": "16", "checkpoint": "committed"} {
 			if value := experiment.Identity(s, head)[name]; value != was {
@@ -175,7 +175,7 @@ func (x config) identity() map[string]string {
 			}
 		}
 	}
-	if x.measure.name != MeasureAccuracy {
+	if x.measure.name != measureAccuracy {
 		out["measure"] = x.measure.name
 	}
 	out["protocol"] = x.version()

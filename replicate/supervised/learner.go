@@ -52,17 +52,17 @@ type Omega struct {
 // TrainFunc returns the classifier's values after retraining on data up to t.
 type TrainFunc func(ctx context.Context, t int) (net.Values, error)
 
-// MethodOfSettings makes a learner fit g by the method of the setting of that name.
-const MethodOfSettings propensity.Method = "settings"
+// methodOfSettings makes a learner fit g by the method of the setting of that name.
+const methodOfSettings propensity.Method = "settings"
 
 // Need is a kind of model, named as the group of settings that concerns it alone.
 type Need string
 
 // The kinds of models that a learner can need.
 const (
-	AnyModel       Need = ""
-	PretrainedHead Need = "head"
-	VectorModel    Need = "vector"
+	anyModel       Need = ""
+	pretrainedHead Need = "head"
+	vectorModel    Need = "vector"
 )
 
 // Declare adds a learner to those that figures and the command line know, and returns it. Call it from a package's
@@ -128,9 +128,9 @@ func (l Learner) fits() bool { return l.Method != "" }
 // check tells whether the learner can train under the settings.
 func (l Learner) check(s Settings) error {
 	switch {
-	case l.Needs == AnyModel || l.Needs == s.model():
+	case l.Needs == anyModel || l.Needs == s.model():
 		return nil
-	case l.Needs == PretrainedHead:
+	case l.Needs == pretrainedHead:
 		return fmt.Errorf("the learner %s needs a pre-trained network, and %s has none; choose other panels or series",
 			l.Name, s.Scenario)
 	}

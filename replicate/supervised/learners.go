@@ -29,7 +29,7 @@ var (
 	_ = Declare(Learner{
 		Look: looks.Look{Name: "pretrained", Label: "Pre-trained, not adapted",
 			Color: "#595959", Dash: "8 3 2 3"},
-		Needs:            PretrainedHead,
+		Needs:            pretrainedHead,
 		StartsPretrained: true,
 	})
 	_ = Declare(Learner{
@@ -41,7 +41,7 @@ var (
 		Look:  looks.Look{Name: "metaweightnet", Label: "Meta-Weight-Net", Color: "#4a1486", Dash: "14 3 5 3"},
 		Train: metaWeightNet,
 		Cost:  3, // three passes forward and back
-		Needs: VectorModel,
+		Needs: vectorModel,
 	})
 	_ = Declare(Learner{
 		Look:   looks.Look{Name: "exact", Label: "Exact weights", Color: "#000000", Dash: "8 3 2 3 2 3"}, // Eq. 6
@@ -60,7 +60,7 @@ var (
 	_ = Declare(Learner{
 		Look:   looks.Look{Name: "ours", Label: "Ours", Color: "#d62728"}, // Eq. 15
 		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: timeVarying}},
-		Method: MethodOfSettings,
+		Method: methodOfSettings,
 	})
 	_ = Declare(Learner{
 		Look:   looks.Look{Name: "exact-mixture", Label: "Exact weights, mixture", Color: "#7f7f00", Dash: "8 3 2 3 2 3"},
@@ -69,15 +69,15 @@ var (
 	_ = Declare(Learner{
 		Look:   looks.Look{Name: "mixture", Label: "Ours, mixture", Color: "#8c2d04", Dash: "10 4"},
 		Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: mixture}},
-		Method: MethodOfSettings,
+		Method: methodOfSettings,
 	})
 	_ = Declare(Learner{
 		Look: looks.Look{Name: "raw", Label: "Without weights", Color: "#1f77b4", Dash: "10 4"},
-		Only: MeasureMMD,
+		Only: measureMMD,
 	})
 	_ = Declare(Learner{
 		Look: looks.Look{Name: "data", Label: "Sample mean", Color: "#000000"},
-		Only: MeasureMean,
+		Only: measureMean,
 	})
 )
 

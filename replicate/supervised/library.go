@@ -140,7 +140,7 @@ func (l *library) images(ctx context.Context, s Settings, seed int64, data *cifa
 	t := trunk{l.host, data, c, s.Width}
 	key := fmt.Sprint(c.hash, data.Source, data.Train.Len(), data.Test.Len())
 	im, err := memoize(&l.memo, key, func() (*images, error) { return t.images(ctx) })
-	if err != nil || s.model() != PretrainedHead || s.Block != "stage" {
+	if err != nil || s.model() != pretrainedHead || s.Block != "stage" {
 		return im, err
 	}
 	return memoize(&l.memo, key+" stage", func() (*images, error) { return t.stage(ctx, im) })

@@ -13,11 +13,11 @@ import (
 
 // Measures by name. Accuracy is that of Section 3.1; the others look at omega and at the data themselves.
 const (
-	MeasureAccuracy = "accuracy" // on step t + 1 of the model of step t
-	MeasureScore    = "score"    // of the samples of step t, with respect to the target T
-	MeasureMean     = "mean"     // of the inputs of step t, one-dimensional streams only
-	MeasureMMD      = "mmd"      // between step t and the steps before it, images only
-	MeasureLoss     = "g-loss"   // of g on validation samples of the steps up to t
+	measureAccuracy = "accuracy" // on step t + 1 of the model of step t
+	measureScore    = "score"    // of the samples of step t, with respect to the target T
+	measureMean     = "mean"     // of the inputs of step t, one-dimensional streams only
+	measureMMD      = "mmd"      // between step t and the steps before it, images only
+	measureLoss     = "g-loss"   // of g on validation samples of the steps up to t
 )
 
 // measure is what a run reports at each of its steps.
@@ -34,22 +34,22 @@ type measure struct {
 
 var measures = []measure{
 	{
-		name: MeasureAccuracy, trains: true, takes: func(Learner) bool { return true },
+		name: measureAccuracy, trains: true, takes: func(Learner) bool { return true },
 		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return l.cost(s) },
 		prepare: prepareTraining, start: func(run *RunContext) runs.StepFunc { return run.step },
 	}, {
-		name: MeasureScore, takes: Learner.weighs, groups: []string{"score"},
+		name: measureScore, takes: Learner.weighs, groups: []string{"score"},
 		steps: func(s Settings) []int { return stepsUpTo(s.target()) },
 		cost:  func(s Settings, l Learner) float64 { return (1 + l.costOfG(s)) / float64(s.target()+1) }, start: scores,
 	}, {
-		name: MeasureMMD, takes: Learner.weighs, groups: []string{"mmd"},
+		name: measureMMD, takes: Learner.weighs, groups: []string{"mmd"},
 		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return s.costOfMMD() + l.costOfG(s) },
 		prepare: prepareMMD, start: discrepancies,
 	}, {
-		name: MeasureLoss, takes: Learner.fits,
+		name: measureLoss, takes: Learner.fits,
 		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return l.costOfG(s) }, start: losses,
 	}, {
-		name: MeasureMean, takes: func(Learner) bool { return false },
+		name: measureMean, takes: func(Learner) bool { return false },
 		steps: func(s Settings) []int { return stepsUpTo(s.Steps - 1) }, cost: func(Settings, Learner) float64 { return 1 },
 		start: means,
 	},
@@ -57,7 +57,7 @@ var measures = []measure{
 
 // measureOf returns a measure by name; empty is that of accuracy.
 func measureOf(name string) (measure, error) {
-	name = cmp.Or(name, MeasureAccuracy)
+	name = cmp.Or(name, measureAccuracy)
 	i := slices.IndexFunc(measures, func(m measure) bool { return m.name == name })
 	if i < 0 {
 		return measure{}, fmt.Errorf("there is no measure %q", name)

@@ -43,7 +43,7 @@ func TestScores(t *testing.T) {
 	cfg.Period, cfg.Amplitude = 5, 2
 	steps := []int{7, 0, 1, 2, 3, 4, 5, 6}
 	for learner, tolerance := range map[string]float64{"exact": .035, "ours": .3} {
-		rows := measured(t, newRun(t, newHost(t, ""), s, learner, 1, MeasureScore), MeasureScore, learner, steps...)
+		rows := measured(t, newRun(t, newHost(t, ""), s, learner, 1, measureScore), measureScore, learner, steps...)
 		var wants, gots []float64
 		for i, at := range steps {
 			want, got := 1-cfg.TV(7, at), metric(t, rows[2*i:2*i+2], "score")
@@ -60,14 +60,14 @@ func TestScores(t *testing.T) {
 		}
 	}
 	s.GUpdates = 0
-	for _, r := range measured(t, newRun(t, newHost(t, ""), s, "ours", 1, MeasureScore), MeasureScore, "ours", 0, 3) {
+	for _, r := range measured(t, newRun(t, newHost(t, ""), s, "ours", 1, measureScore), measureScore, "ours", 0, 3) {
 		if want := map[string]float64{"score": 1, "log-omega": 0}[r.Metric]; r.Value != want {
 			t.Errorf("an untrained g: %+v", r)
 		}
 	}
 	for target, last := range map[int]int{7: 7, -1: 8} {
 		s.Target = target
-		out, err := s.Outlines([]string{"ours"}, MeasureScore)
+		out, err := s.Outlines([]string{"ours"}, measureScore)
 		if err != nil || !slices.Equal(out[0].Steps, stepsUpTo(last)) {
 			t.Errorf("the scores seen from step %d are of steps %v, %v", target, out[0].Steps, err)
 		}
@@ -78,7 +78,7 @@ func TestScores(t *testing.T) {
 func TestMeans(t *testing.T) {
 	s := gaussianSettings()
 	s.Steps, s.N = 8, 900
-	rows := measured(t, newRun(t, newHost(t, ""), s, "data", 1, MeasureMean), MeasureMean, "data", stepsUpTo(7)...)
+	rows := measured(t, newRun(t, newHost(t, ""), s, "data", 1, measureMean), measureMean, "data", stepsUpTo(7)...)
 	for i, r := range rows {
 		if want := .5 + .1*float64(i); math.Abs(r.Value-want) > 4./30 {
 			t.Errorf("step %d: mean %v, want about %v", i, r.Value, want)
@@ -100,8 +100,8 @@ func TestDiscrepancies(t *testing.T) {
 	b.Engine = &Engine{Backend: open(t, "").Backend}
 	demand.NoError(t, prepareMMD(b))
 	const at = 17
-	raw := measured(t, b, MeasureMMD, "raw", at)
-	exact := measured(t, b, MeasureMMD, "exact", at)
+	raw := measured(t, b, measureMMD, "raw", at)
+	exact := measured(t, b, measureMMD, "exact", at)
 	names := []string{
 		"mmd-features-median", "mmd-features-width-1", "mmd-pixels-median", "mmd-pixels-width-1", "p-previous",
 	}
@@ -162,19 +162,19 @@ func TestMeasureOfLoss(t *testing.T) {
 	s := gaussianSettings()
 	h := newHost(t, "go")
 	for _, series := range []string{"ours", "standard"} {
-		step := losses(newRun(t, h, s, series, 0, MeasureLoss))
+		step := losses(newRun(t, h, s, series, 0, measureLoss))
 		alone, err := step(t.Context(), 2)
 		demand.NoError(t, err)
 		trained, err := newRun(t, h, s, series, 0, "").step(t.Context(), 2)
 		demand.NoError(t, err)
-		if a, b := metric(t, alone, MeasureLoss), metric(t, trained, MeasureLoss); a != b || a < .3 || a > .8 {
+		if a, b := metric(t, alone, measureLoss), metric(t, trained, measureLoss); a != b || a < .3 || a > .8 {
 			t.Errorf("%s: the loss is %v alone and %v in a training", series, a, b)
 		}
 		if rows, err := step(t.Context(), 0); err != nil || len(rows) > 0 {
 			t.Errorf("%s: step 0 reports %v, %v", series, rows, err)
 		}
 	}
-	if err := s.CheckSeries("everything", MeasureLoss); err == nil {
+	if err := s.CheckSeries("everything", measureLoss); err == nil {
 		t.Error("a learner without g has a loss")
 	}
 }

@@ -85,7 +85,7 @@ func (run *RunContext) step(ctx context.Context, t int) ([]runs.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(rows, runs.Row{T: t, Metric: MeasureAccuracy, Value: Accuracy(predicted, test)}), nil
+	return append(rows, runs.Row{T: t, Metric: measureAccuracy, Value: Accuracy(predicted, test)}), nil
 }
 
 // fit trains the learner at t. It returns the trained values and, where samples were weighed, the effective sample

@@ -150,9 +150,9 @@ func (s Settings) Validate() error {
 // model returns the kind of model, which is the group of settings that concerns it alone.
 func (s Settings) model() Need {
 	if s.Network == "head" {
-		return PretrainedHead
+		return pretrainedHead
 	}
-	return VectorModel
+	return vectorModel
 }
 
 // layersOfDeep is the number of layers of the network deep (Table 1).

@@ -180,7 +180,7 @@ func TestSpec(t *testing.T) {
 // TestIdentityOfFeatures: runs that train no network of images, as scores and CLEAR's stand-in, name the network of
 // their features where it is another one than runs had at first.
 func TestIdentityOfFeatures(t *testing.T) {
-	for scenario, measure := range map[string]string{"cifar10b": MeasureScore, "clear": MeasureAccuracy} {
+	for scenario, measure := range map[string]string{"cifar10b": measureScore, "clear": measureAccuracy} {
 		for _, c := range []struct{ name, was, other string }{{"width", "16", "64"}, {"checkpoint", "committed", "split"}} {
 			for _, value := range []string{c.was, c.other} {
 				setup, err := At(scenario, experiment.Small)
@@ -204,10 +204,10 @@ func TestProtocolNumber(t *testing.T) {
 		series, measure string
 		want            string
 	}{
-		{gaussianSettings(), "ours", "", "1"}, {gaussianSettings(), "method1", MeasureScore, "1"},
+		{gaussianSettings(), "ours", "", "1"}, {gaussianSettings(), "method1", measureScore, "1"},
 		{imageSettings(), "finetune", "", "1"}, {imageSettings(), "exact", "", "1"},
 		{imageSettings(), "method1", "", "2"}, {imageSettings(), "standard", "", "2"},
-		{imageSettings(), "raw", MeasureMMD, "1"}, {imageSettings(), "ours", MeasureMMD, "2"},
+		{imageSettings(), "raw", measureMMD, "1"}, {imageSettings(), "ours", measureMMD, "2"},
 		{standInSettings(), "ours", "", "2"}, {standInSettings(), "metaweightnet", "", "1"},
 	} {
 		out, err := c.settings.Outlines([]string{c.series}, c.measure)

@@ -50,18 +50,18 @@ func (s Settings) Source(h *experiment.Host) experiment.Source { return s.open(h
 
 // Notes says what a panel was made from, in sentences.
 func (s Settings) Notes(source experiment.Source, _ []string, measure string) []string {
-	measure = cmp.Or(measure, MeasureAccuracy)
+	measure = cmp.Or(measure, measureAccuracy)
 	out := []string{s.noteOfTraining(measure)}
-	if measure != MeasureMean {
+	if measure != measureMean {
 		out = append(out, s.noteOfG())
 	}
-	if err := s.CheckStride(); err != nil && measure == MeasureAccuracy {
+	if err := s.CheckStride(); err != nil && measure == measureAccuracy {
 		out = append(out, err.Error()+".")
 	}
 	if source.Note != "" {
 		out = append(out, source.Note+".")
 	}
-	if s.model() != PretrainedHead {
+	if s.model() != pretrainedHead {
 		return out
 	}
 	start := map[string]string{
@@ -77,7 +77,7 @@ func (s Settings) Notes(source experiment.Source, _ []string, measure string) []
 
 // noteOfTraining says how much is trained.
 func (s Settings) noteOfTraining(measure string) string {
-	if measure != MeasureAccuracy {
+	if measure != measureAccuracy {
 		return fmt.Sprintf("N = %d samples a step, %d steps, clip %s.", s.N, s.Steps, s.Clip)
 	}
 	limit := ""

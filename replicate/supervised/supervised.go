@@ -28,7 +28,7 @@ const StandIn = "stand-in, not CLEAR"
 // Protocol is what figures know of this package.
 var Protocol = experiment.Protocol{
 	Base:      "everything",
-	Measure:   MeasureAccuracy,
+	Measure:   measureAccuracy,
 	XLabel:    "time step t",
 	Unit:      "steps",
 	Scenarios: Scenarios,

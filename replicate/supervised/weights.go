@@ -116,7 +116,7 @@ func (run *RunContext) heldOutLoss(ctx context.Context, score *propensity.Score,
 	if err != nil {
 		return nil, err
 	}
-	return []runs.Row{{T: t, Metric: MeasureLoss, Value: loss}}, nil
+	return []runs.Row{{T: t, Metric: measureLoss, Value: loss}}, nil
 }
 
 // inputsOfG returns the samples as g sees them.
