@@ -167,7 +167,6 @@ func TestExitCodes(t *testing.T) {
 		"run a.ipynb -p n":                    `-p takes name=value, but got "n"`,
 		"run a.ipynb -p m=1":                  "n (int, default 3)",
 		"run a.ipynb -p n=1.5":                `"1.5" is not a whole number`,
-		"run a.ipynb sub/a.ipynb -o out":      "would both be written to " + filepath.Join("out", "a.ipynb"),
 		"run a.ipynb":                         `"no-such"`,
 		"run text.ipynb":                      "text.ipynb is damaged",
 		"clean text.ipynb":                    "text.ipynb is damaged",
@@ -177,10 +176,9 @@ func TestExitCodes(t *testing.T) {
 		"run missing.ipynb":                   "missing.ipynb",
 		"run a.ipynb -o thesis.ipynb":         "thesis.ipynb is another notebook than a.ipynb, so it is kept",
 		"run a.ipynb -o text.ipynb":           "text.ipynb is no notebook, so it is kept",
-		"run a.ipynb other.ipynb -o sub/../":  `"no-such"`, // each to itself
+		"run a.ipynb other.ipynb":             "takes one notebook",
+		"run a.ipynb -o sub":                  "sub is a folder; name a file",
 		"run a.ipynb -o a.ipynb":              `"no-such"`, // in place, which is allowed
-		"run sub/a.ipynb other.ipynb -o .":    `"no-such"`,
-		"run sub/a.ipynb a.ipynb -o .":        "a result of sub/a.ipynb would be written over the notebook a.ipynb",
 		"clean missing.ipynb":                 "missing.ipynb",
 	} {
 		code, _, message := call(context.Background(), strings.Fields(args)...)
@@ -218,24 +216,6 @@ func TestClean(t *testing.T) {
 	}
 	if code, _, message := call(context.Background(), "clean", "--check", "a.ipynb", "b.ipynb"); code != 0 {
 		t.Errorf("check after clean: %d, %q", code, message)
-	}
-}
-
-func TestTarget(t *testing.T) {
-	t.Chdir(t.TempDir())
-	demand.NoError(t, os.Mkdir("there", 0o755))
-	for _, c := range []struct {
-		path  string
-		files int
-		want  string
-	}{
-		{"", 1, ""}, {"", 2, ""},
-		{"out.ipynb", 1, "out.ipynb"}, {"out", 2, filepath.Join("out", "a.ipynb")},
-		{"there", 1, filepath.Join("there", "a.ipynb")}, {"new/", 1, filepath.Join("new", "a.ipynb")},
-	} {
-		if got := target(c.path, filepath.Join("dir", "a.ipynb"), c.files); got != c.want {
-			t.Errorf("target %q of %d files: %q, want %q", c.path, c.files, got, c.want)
-		}
 	}
 }
 
