@@ -89,7 +89,7 @@ func WriteTable(name string, rows []Row, provenance any, dir string) error {
 
 // writeFiles writes all files of a folder, or none.
 func writeFiles(files []file, dir string) error {
-	if err := artifact.MakeFolder(dir); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	var pending []*artifact.Pending

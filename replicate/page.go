@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -53,7 +54,7 @@ func writePage(dir string, page *template.Template, answer any, fig figures.Figu
 		err = page.Execute(&text, out)
 	}
 	if err == nil {
-		err = artifact.MakeFolder(dir)
+		err = os.MkdirAll(dir, 0o755)
 	}
 	write := func(name string, content []byte) {
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -79,7 +80,7 @@ func quote(words ...string) string {
 func (j slurmJob) Write() error {
 	text, err := j.Script()
 	if err == nil {
-		err = artifact.MakeFolder(j.LogFolder())
+		err = os.MkdirAll(j.LogFolder(), 0o755)
 	}
 	if err == nil {
 		err = artifact.Replace(j.File(), text, 0o700)

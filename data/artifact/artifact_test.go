@@ -89,22 +89,6 @@ func TestResume(t *testing.T) {
 	}
 }
 
-func TestStall(t *testing.T) {
-	release := make(chan struct{})
-	s := serve(t, func(_ *server, w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Length", "1000000")
-		w.(http.Flusher).Flush()
-		<-release
-	})
-	defer close(release)
-	defer func(old time.Duration) { stall = old }(stall)
-	stall = 500 * time.Millisecond
-	_, _, err := get(t.Context(), pinned(s.URL, content()))
-	if demand.Error(t, err, "no data for 500ms"); !errors.Is(err, ErrNetwork) {
-		t.Error(err)
-	}
-}
-
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := serve(t, func(_ *server, w http.ResponseWriter, r *http.Request) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"time"
@@ -16,11 +17,8 @@ import (
 // tries is the largest number of requests if the connection breaks.
 const tries = 5
 
-// Tests shorten these times.
-var (
-	pause = time.Second // between two attempts
-	stall = time.Minute // without a byte, after which a request fails
-)
+// pause is the time between two attempts. Tests shorten it.
+var pause = time.Second
 
 // download writes the pinned file to to. After a network error it requests the rest, up to tries requests and as long
 // as each of them brings at least one byte. Every error is one sentence. It wraps ErrNetwork, errStatus, ErrDamaged,
@@ -63,38 +61,36 @@ func (f File) compare(size int64, sum string) error {
 // transfer makes one request for the bytes from a position on, and writes them to to. An answer that breaks off is
 // ErrNetwork.
 func (f File) transfer(ctx context.Context, from int64, to io.Writer) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data for %v", stall)) })
-	defer watch.Stop()
 	answer, err := f.request(ctx, from)
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
-	body := &watchedBody{answer.Body, ctx, f, watch}
 	if answer.StatusCode == http.StatusOK { // the whole file
-		if _, err := io.CopyN(io.Discard, body, from); err != nil {
-			return err
-		}
+		_, err = io.CopyN(io.Discard, answer.Body, from)
 	}
-	_, err = io.Copy(to, io.LimitReader(body, f.Size-from+1)) // 1: to see one too long
-	return err
+	if err == nil {
+		_, err = io.Copy(to, io.LimitReader(answer.Body, f.Size-from+1)) // 1: to see one too long
+	}
+	if _, disk := errors.AsType[*fs.PathError](err); err == nil || disk {
+		return err
+	}
+	return f.networkError(err)
 }
 
 // request asks for the bytes of f from a position on.
 func (f File) request(ctx context.Context, from int64) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
-		return nil, f.networkError(ctx, err)
+		return nil, f.networkError(err)
 	}
 	req.Header.Set("Accept-Encoding", "identity") // the hash is of the file, not of an encoding
 	if from > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 	}
-	answer, err := client().Do(req)
+	answer, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, f.networkError(ctx, err)
+		return nil, f.networkError(err)
 	}
 	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusPartialContent {
 		answer.Body.Close()
@@ -104,39 +100,11 @@ func (f File) request(ctx context.Context, from int64) (*http.Response, error) {
 	return answer, nil
 }
 
-// networkError is ErrNetwork with an error of a request, or the reason for which ctx ended it.
-func (f File) networkError(ctx context.Context, err error) error {
-	err = cmp.Or(context.Cause(ctx), err)
+// networkError is ErrNetwork with an error of a request.
+func (f File) networkError(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op // without the URL that net/http puts in front
 	}
 	return explain(ErrNetwork, err, "cannot download %s from %s (%v); check the network and proxy settings and try again",
 		f.Name, f.URL, err)
-}
-
-// client returns an HTTP client with time limits for connecting (15 s) and for the head of
-// the answer (30 s). The transfer itself has no limit; see stall.
-func client() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second}).DialContext
-	t.TLSHandshakeTimeout = 15 * time.Second
-	t.ResponseHeaderTimeout = 30 * time.Second
-	return &http.Client{Transport: t}
-}
-
-// watchedBody is the body of an answer that resets the stall timer at each read. Its errors are ErrNetwork.
-type watchedBody struct {
-	io.Reader
-	ctx   context.Context
-	file  File
-	watch *time.Timer
-}
-
-func (w *watchedBody) Read(p []byte) (int, error) {
-	n, err := w.Reader.Read(p)
-	w.watch.Reset(stall)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = w.file.networkError(w.ctx, err)
-	}
-	return n, err
 }

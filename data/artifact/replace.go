@@ -142,7 +142,7 @@ func TryWrite(folder string) error { return TryCreate(filepath.Join(folder, "pro
 
 // TryCreate does so with the name of the file that will be written: it may be too long.
 func TryCreate(path string) error {
-	if err := MakeFolder(filepath.Dir(path)); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	probe, err := Create(path, 0o644)
@@ -163,27 +163,6 @@ func Replace(path string, data []byte, perm os.FileMode) error {
 		return &fs.PathError{Op: "write", Path: path, Err: bare(err)}
 	}
 	return Commit(file)
-}
-
-// MakeFolder makes a folder and those above it, and syncs the folders that hold new ones. An existing folder is no
-// error.
-func MakeFolder(dir string) error {
-	var missing []string // the deepest first
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		missing = append(missing, at)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for _, made := range slices.Backward(missing) {
-		if err := syncFolder(filepath.Dir(made)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // syncFile is replaced by tests.

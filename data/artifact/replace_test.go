@@ -158,24 +158,3 @@ func TestReplaceError(t *testing.T) {
 		t.Errorf("a pipe: error %v, then mode %v", err, info.Mode())
 	}
 }
-
-// The folders that hold new ones are synced, from the top.
-func TestMakeFolder(t *testing.T) {
-	top := t.TempDir()
-	list := synced(t, nil)
-	dir := filepath.Join(top, "results", "gaussian")
-	for range 2 {
-		demand.NoError(t, MakeFolder(dir))
-	}
-	if want := []string{top, filepath.Join(top, "results")}; !slices.Equal(*list, want) {
-		t.Errorf("synced are %q, want %q", *list, want)
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		t.Errorf("there is no folder: %v", err)
-	}
-	file := filepath.Join(top, "file")
-	demand.NoError(t, os.WriteFile(file, nil, 0o644))
-	if err := MakeFolder(filepath.Join(file, "under")); err == nil {
-		t.Error("a folder below a file is no error")
-	}
-}

@@ -50,7 +50,7 @@ func hashAndStamp(path, cacheDir string) (string, error) {
 		return "", err
 	}
 	if after, err := stampFile(path, cacheDir); err == nil && after == before {
-		if artifact.MakeFolder(filepath.Dir(after)) == nil {
+		if os.MkdirAll(filepath.Dir(after), 0o755) == nil {
 			_ = artifact.Replace(after, []byte(sum), 0o644)
 		}
 	}

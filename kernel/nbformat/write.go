@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -28,7 +29,7 @@ func WriteFile(file string, data []byte) error {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		target = real
 	}
-	err := artifact.MakeFolder(filepath.Dir(target))
+	err := os.MkdirAll(filepath.Dir(target), 0o755)
 	if err == nil {
 		err = artifact.Replace(target, data, 0o644)
 	}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"tvps/data/artifact"
 )
 
 // Holder is a process that computes a run.
@@ -110,7 +108,7 @@ func tryLock(path string) (*lock, error) {
 // openLock opens a lock file for writing, as NFSv4 locks no other exclusively. One that another user made is opened for
 // reading.
 func openLock(path string) (file *os.File, made bool, err error) {
-	if err := artifact.MakeFolder(filepath.Dir(path)); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, false, err
 	}
 	file, err = openOwn(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)

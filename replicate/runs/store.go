@@ -35,7 +35,7 @@ func Open(dir string) (*Store, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, &FolderError{Dir: dir, Problem: "is a file"}
 	}
-	if err := artifact.MakeFolder(dir); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, &FolderError{Dir: dir, Problem: "cannot be made", Err: err}
 	}
 	return &Store{dir}, nil

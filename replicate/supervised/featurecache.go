@@ -91,7 +91,7 @@ func writeFeatures(path string, features []float16.Float16) error {
 		return err
 	}
 	defer encoder.Close()
-	if err := artifact.MakeFolder(filepath.Dir(path)); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	return artifact.Replace(path, encoder.EncodeAll(append(raw, sum[:]...), nil), 0o644)

@@ -95,7 +95,7 @@ func (l *Losses) write(folder string, t Dataset, s Suite) error {
 		return err
 	}
 	path := lossFile(folder, t, s)
-	if err := artifact.MakeFolder(filepath.Dir(path)); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	return artifact.Replace(path, text.Bytes(), 0o644)
