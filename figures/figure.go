@@ -46,8 +46,7 @@ type Answer struct {
 	Text    string // such as "Ours beats Everything (+28.4 points)", without a full stop
 }
 
-// Draft is what a figure lacks that is drawn while its runs are computed. The program renews the time of the page's
-// file at least once a minute: the page of an older file says that the program has ended.
+// Draft is what a figure lacks that is drawn while its runs are computed.
 type Draft struct {
 	Missing  []string // keys of the panels that are not drawn yet
 	Growing  []string // keys of the panels that lack seeds; both are empty if only verdicts are missing

@@ -15,15 +15,9 @@ var (
 	pageJS      string
 	dressScript = withoutComments(pageJS)
 
-	//go:embed draft.js
-	draftJS string
-
 	//go:embed page.html
 	pageText     string
-	pageTemplate = template.Must(Parts().New("page").Funcs(template.FuncMap{
-		"panels":      panelList,
-		"draftScript": func() template.JS { return template.JS(withoutComments(draftJS)) },
-	}).Parse(pageText))
+	pageTemplate = template.Must(Parts().New("page").Funcs(template.FuncMap{"panels": panelList}).Parse(pageText))
 )
 
 // Page returns index.html: title, answer and all charts on the first screen, with one legend; then the claims, a line

@@ -385,8 +385,7 @@ func TestRoundRange(t *testing.T) {
 	}
 }
 
-// TestDraftPage: a draft reloads itself and says what follows, or that the program has ended, as its script chooses. A
-// finished figure has nothing of either.
+// TestDraftPage: a draft reloads itself and says what follows. A finished figure has nothing of either.
 func TestDraftPage(t *testing.T) {
 	fig := fullFigure(t)
 	page := func(d *Draft) string {
@@ -395,17 +394,17 @@ func TestDraftPage(t *testing.T) {
 		demand.NoError(t, err)
 		return string(text)
 	}
-	const reload, running, ended = "location.reload()", "<span data-running>", "<span data-ended hidden>"
+	const reload = "location.reload()"
 	for _, c := range []struct {
 		draft      *Draft
 		has, lacks []string
 	}{
-		{nil, nil, []string{reload, "draft", "data-ended"}},
+		{nil, nil, []string{reload, "draft"}},
 		{&Draft{Missing: []string{"c", "d", "e"}},
-			[]string{reload, running, "Being computed: panels c, d and e.", "reload this page yourself"}, nil},
+			[]string{reload, "Being computed: panels c, d and e.", "reload this page yourself"}, nil},
 		{&Draft{Missing: []string{"d"}, Growing: []string{"a", "b"}},
 			[]string{"Being computed: panel d, and further seeds of panels a and b, which narrow the bands."}, nil},
-		{&Draft{Missing: []string{"c"}}, []string{ended, "before it had computed\npanel c."}, nil},
+		{&Draft{Missing: []string{"c"}}, []string{"Being computed: panel c.", "the same command continues"}, nil},
 	} {
 		text := page(c.draft)
 		demand.Words(t, text, c.has...)

@@ -3,12 +3,9 @@ package lab
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"tvps/figures"
 	"tvps/replicate/claims"
@@ -16,56 +13,20 @@ import (
 	"tvps/replicate/runs"
 )
 
-// freshness is how often the pages of drafts get a new time, by which they see that the program computes: see draft.js
-// of package figures.
-const freshness = 10 * time.Second
-
 // draft is a figure that is drawn while its runs are computed, without verdicts, for which all runs are needed. A panel
 // has the seeds that all its series have; each further seed narrows its bands.
 type draft struct {
 	*planned
 
-	drawn atomic.Bool // whether there is a page
-	seeds int         // number of seeds when it was drawn, summed over panels
+	seeds int // number of seeds when it was drawn, summed over panels
 }
 
 // compute computes the missing runs of a figure by seeds, so that all of its panels can be seen early, and draws its
-// draft. A draft whose computation does not reach its end says so. The last drawing is left to the caller.
+// draft. The last drawing is left to the caller.
 func (l *Lab) compute(ctx context.Context, d *draft) (runs.Report, error) {
-	working, stop := context.WithCancel(ctx)
-	defer stop()
-	go d.keepFresh(working)
 	jobs := ranked(d.panels, true)
-	report, err := l.execute(ctx, jobs, d.options.Workers, func(report runs.Report) string { return d.draw(l, report) })
-	if err != nil {
-		stop()
-		d.touch(time.Now().Add(-time.Hour)) // the page says at once that the program has ended
-	}
-	return report, err
+	return l.execute(ctx, jobs, d.options.Workers, func(report runs.Report) string { return d.draw(l, report) })
 }
-
-// keepFresh renews the time of the page, until ctx is cancelled.
-func (d *draft) keepFresh(ctx context.Context) {
-	ticker := time.NewTicker(freshness)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-ticker.C:
-			d.touch(now)
-		}
-	}
-}
-
-// touch sets the time of the page if there is one.
-func (d *draft) touch(at time.Time) {
-	if d.drawn.Load() {
-		_ = os.Chtimes(d.page(), at, at) // without it the page stops to reload itself
-	}
-}
-
-func (d *draft) page() string { return filepath.Join(d.options.Out, figures.PageFile) }
 
 // draw draws what has more seeds than before, and returns a line that says so. A figure whose runs have all ended is
 // left to its last drawing.
@@ -88,7 +49,6 @@ func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 	case len(r.Figure.Panels) == 0:
 		return ""
 	}
-	d.drawn.Store(true)
 	var names []string
 	for _, c := range ready {
 		if c.Narrow || !slices.ContainsFunc(r.Figure.Panels, func(p figures.Chart) bool { return p.Key == c.Key }) {
@@ -100,7 +60,8 @@ func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 		}
 		names = append(names, name)
 	}
-	line = fmt.Sprintf("%s: %s drawn: %s", d.figure.Name(), strings.Join(names, ", "), d.page())
+	line = fmt.Sprintf("%s: %s drawn: %s", d.figure.Name(), strings.Join(names, ", "),
+		filepath.Join(d.options.Out, figures.PageFile))
 	if len(state.Missing) > 0 {
 		line += fmt.Sprintf(" (%s to come)", strings.Join(state.Missing, ", "))
 	}
