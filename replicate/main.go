@@ -8,7 +8,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"tvps/replicate/lab"
@@ -21,6 +20,8 @@ import (
 
 // grace is how long a command may take to end after Ctrl-C: an agent writes a checkpoint meanwhile.
 const grace = 2 * time.Second
+
+func init() { cobra.EnableCommandSorting = false } // fig2 before fig10
 
 func main() { usage.Main(root(paperCatalog), grace, advice) }
 
@@ -39,7 +40,7 @@ All commands: go run ./replicate --help
 Pictures and verdicts: figures/gallery/README.md    Your own table: replicate/TABLES.md
 `
 
-// listed are those of the commands in --help, by title; the figures stand on one line.
+// listed are the commands in --help, by title.
 func listed(c lab.Catalog) []group {
 	return []group{
 		{"Figures", append(figureCommands(c), allCommand(c))},
@@ -59,8 +60,12 @@ type group struct {
 // root returns the command line that makes the figures of a catalog.
 func root(c lab.Catalog) *cobra.Command {
 	cmd := usage.Root("replicate", "Make the figures of the time-varying propensity score paper", "command or figure")
-	all := listed(c)
-	for _, g := range all {
+	cmd.SetHelpCommandGroupID("Set-up")
+	for _, g := range listed(c) {
+		cmd.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, sub := range g.commands {
+			sub.GroupID = g.title
+		}
 		cmd.AddCommand(g.commands...)
 	}
 	choose := cmd.RunE
@@ -71,30 +76,5 @@ func root(c lab.Catalog) *cobra.Command {
 		fmt.Fprint(cmd.OutOrStdout(), start)
 		return nil
 	}
-	others := (&cobra.Command{}).UsageFunc()
-	cmd.SetUsageFunc(func(of *cobra.Command) error {
-		if of != cmd {
-			return others(of)
-		}
-		w := of.OutOrStdout()
-		fmt.Fprintf(w, "Usage:\n  %s COMMAND [flags]\n", cmd.Name())
-		for _, g := range all {
-			fmt.Fprintf(w, "\n%s:\n", g.title)
-			var figures []string
-			for _, sub := range g.commands {
-				if strings.HasPrefix(sub.Name(), "fig") {
-					figures = append(figures, sub.Name())
-					continue
-				}
-				if len(figures) > 0 {
-					fmt.Fprintf(w, "  %s\n", strings.Join(figures, " "))
-					figures = nil
-				}
-				fmt.Fprintf(w, "  %-10s %s\n", sub.Name(), sub.Short)
-			}
-		}
-		fmt.Fprintf(w, "\n`%s COMMAND --help` lists a command's flags.\n", cmd.Name())
-		return nil
-	})
 	return cmd
 }

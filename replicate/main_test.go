@@ -80,7 +80,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestHelp: without a command twelve lines say where to begin; --help has every command, the figures on one line.
+// TestHelp: without a command twelve lines say where to begin; --help has every command.
 func TestHelp(t *testing.T) {
 	for command, want := range map[string]string{"": "Begin with one of these:", "--help": "\nYour own tables:\n  drift ",
 		"fig1 --help": "Usage:\n  replicate fig1 [flags]", "data": "Usage:\n  replicate data [flags]"} {
