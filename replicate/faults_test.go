@@ -140,9 +140,9 @@ func faultyKinds(t *testing.T) []*faulty {
 		{name: "vectors", args: figure("fig1", slices.Concat(miniature, onGo, []string{"--stride", "1", "--seeds", "0,1"})...)},
 		{name: "batched seeds", args: figure("fig1", slices.Concat(miniature, onGo,
 			[]string{"--seeds", "0-2", "--set", "stack=2", "--workers", "1"})...)},
-		{name: "back test", args: slices.Concat([]string{"backtest"}, own, onGo, []string{"--results", "RESULTS", "--out", "OUT",
+		{name: "back test", args: slices.Concat([]string{"backtest"}, own, []string{"--results", "RESULTS", "--out", "OUT",
 			"--kinds", "none", "--last", "4"})},
-		{name: "weights", args: slices.Concat([]string{"weights"}, own, onGo, []string{"--kind", "joint", "--permutations", "0",
+		{name: "weights", args: slices.Concat([]string{"weights"}, own, []string{"--kind", "joint", "--permutations", "0",
 			"--out", "OUT/w.csv", "--score", "OUT/w.model"})},
 	}
 	if number(t, "TVPS_FAULTS", len(allFaults)) < 50 {
@@ -211,8 +211,7 @@ func (s *sandbox) left(t *testing.T) map[string]string {
 				if text, err = decoder.DecodeAll(text, nil); err == nil {
 					_, text, _ = bytes.Cut(text, []byte("\n"))
 				}
-			} else if strings.HasSuffix(name, ".verdict.json") ||
-				dir == s.out && !slices.Contains([]string{".csv", ".model"}, filepath.Ext(name)) {
+			} else if dir == s.out && !slices.Contains([]string{".csv", ".model"}, filepath.Ext(name)) {
 				text = nil // it tells the time or the commit
 			}
 			out[name] = string(text)

@@ -67,7 +67,7 @@ func weightsCommand() *cobra.Command {
 		"model of the back test of --kind auto: "+strings.Join(backtest.Models, ", ")+
 			", \"exec:COMMAND\" or \"serve:COMMAND\"")
 	flags.StringVar(&f.gap, "gap", "", "how late labels come, for the back test of --kind auto, as --gap of backtest")
-	flags.StringVar(&f.results, "results", "results", "folder of back tests, for --kind auto and for the note on the last one")
+	flags.StringVar(&f.results, "results", "results", "folder of back tests, for --kind auto")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of models that train in parallel, with --kind auto")
 	flags.StringVarP(&f.out, "out", "o", "weights.parquet", "file of the weights, .parquet or .csv")
 	flags.StringVar(&f.score, "score", "", "file for the fitted score (default: not kept)")
@@ -133,9 +133,6 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		return mistake(err)
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), p.Begin())
-	if last := backtest.LastVerdict(f.results, f.request.Source); f.kind != auto && last != "" {
-		p.About.AddNote("%s", last)
-	}
 	var test *backtest.Job
 	if f.kind == auto {
 		q := backtest.Request{Request: p.Request.Request, Model: f.testModel, Until: p.At, Gap: f.gap}

@@ -62,5 +62,8 @@ func (p *Job) Run(ctx context.Context, h Host) (*Result, error) {
 		return nil, err
 	}
 	r := newResult(p, about, report.Results[job.Spec.ID()].Rows)
-	return r, p.record(ctx, h, r, job.Spec)
+	if p.Tested != nil { // by the rule of drift and weights
+		err = r.Test(ctx, p.Request.Request, p.Tested)
+	}
+	return r, p.Mendable(err)
 }
