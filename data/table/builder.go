@@ -139,7 +139,6 @@ func (b *builder) addTime(text []byte, row, line int) bool {
 		b.zoned, b.time = t.zoned, spot{row, line, string(text)}
 	}
 	b.above12 = b.above12 || bytes.IndexByte(text, '.') == 2 && string(text[:2]) > "12"
-	b.column.zone = cmp.Or(b.column.zone, t.away)
 	if _, ok := t.chosen(b.in.o.ClockChange); !ok && b.clock.row == 0 {
 		b.clock, b.change = spot{row, line, string(text)}, t.change
 	}

@@ -25,12 +25,11 @@ type leaf struct {
 	at        int    // in the row groups
 	why       string // it is ignored
 	kind      Kind
-	asText    bool           // it is read as a text is
-	coded     bool           // a category whatever its texts look like
-	mask      int64          // of integers
-	bits      int            // of floats
-	instant   bool           // a time with a zone
-	zone      *time.Location // in which they were written
+	asText    bool  // it is read as a text is
+	coded     bool  // a category whatever its texts look like
+	mask      int64 // of integers
+	bits      int   // of floats
+	instant   bool  // a time with a zone
 	location  *time.Location
 	perSecond int64 // unit of a time; 0: days
 	text      func(buf []byte, p *page, k int) []byte
@@ -252,7 +251,7 @@ func (r *parquetReader) values(l *leaf) (*column, error) {
 	b := &column{ColumnSchema: ColumnSchema{Name: l.name, Kind: l.kind}, given: r.o.Kinds[l.name] != "",
 		values: make([]float64, r.rows)}
 	if l.kind == Time {
-		b.Note, b.zone = map[bool]string{true: "date", false: "timestamp"}[l.perSecond == 0], l.zone
+		b.Note = map[bool]string{true: "date", false: "timestamp"}[l.perSecond == 0]
 	}
 	return b, r.each(l, func(i int, p *page, k int) error {
 		if k < 0 {

@@ -110,9 +110,8 @@ func inRange(year int) bool { return year >= 1 && year <= 9999 }
 // moment is a time that was parsed.
 type moment struct {
 	micro int64
-	zoned bool           // it has a zone
-	away  *time.Location // its offset, if that is not UTC's
-	zone  string         // the name of its zone, if it is ambiguous: EST is one in America and in Australia
+	zoned bool   // it has a zone
+	zone  string // the name of its zone, if it is ambiguous: EST is one in America and in Australia
 	// A time that a change of the clocks repeats or skips has another reading, which is earlier.
 	change  string // how it is one
 	earlier int64
@@ -202,9 +201,6 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 			return t, true
 		}
 		name, offset := when.Zone()
-		if t.zoned && offset != 0 {
-			t.away = time.FixedZone(when.Format("-07:00"), offset)
-		}
 		if offset == 0 && when.Location() != location && strings.Trim(name, "UTCGM") != "" {
 			t.zone = name
 		}

@@ -1,19 +1,14 @@
 package table
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 )
@@ -95,16 +90,13 @@ func (r *parquetReader) open(p *part) error {
 	}
 	// Texts, and integers that may be identifiers, are read twice.
 	f := &parquetFile{part: p, Reader: open, left: 2 * r.limits.expanded(p.size)}
-	zones := arrowZones(open)
 	// A nested column is one, whatever it consists of.
 	var leaves []*leaf
 	for i, s := 0, f.MetaData().Schema; i < s.NumColumns(); i++ {
 		root := s.ColumnRoot(i)
 		if i == 0 || root != s.ColumnRoot(i-1) {
 			l := &leaf{Column: s.Column(i), name: strings.Trim(root.Name(), blanks), at: i, location: r.o.Location}
-			if l.interpret(root); l.instant {
-				l.zone = zones[root.Name()]
-			}
+			l.interpret(root)
 			leaves = append(leaves, l)
 		}
 	}
@@ -123,34 +115,6 @@ func (r *parquetReader) open(p *part) error {
 	p.first = r.rows
 	r.files = append(r.files, f)
 	return r.check(f)
-}
-
-// arrowZones are the zones of the columns of times. Parquet has none, so Arrow's libraries, and with them
-// pandas and polars, add their own schema.
-func arrowZones(f *file.Reader) map[string]*time.Location {
-	zones := map[string]*time.Location{}
-	added := f.MetaData().KeyValueMetadata().FindValue("ARROW:schema")
-	if added == nil {
-		return zones
-	}
-	message, err := base64.StdEncoding.DecodeString(*added)
-	if err != nil {
-		return zones
-	}
-	most := int64(len(message)) // a damaged one may state any size
-	in, err := ipc.NewReader(bytes.NewReader(message), ipc.WithMetadataSizeLimit(most), ipc.WithBodySizeLimit(most))
-	if err != nil {
-		return zones
-	}
-	defer in.Release()
-	for _, field := range in.Schema().Fields() {
-		if t, ok := field.Type.(*arrow.TimestampType); ok {
-			if zone, err := t.GetZone(); err == nil { // a known one
-				zones[field.Name] = zone
-			}
-		}
-	}
-	return zones
 }
 
 // check compares the number of rows with the file's size, before memory is taken for them.

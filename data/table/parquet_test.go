@@ -2,7 +2,6 @@ package table_test
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -17,13 +16,10 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/table"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/float16"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
@@ -42,51 +38,6 @@ var physical = map[reflect.Type]parquet.Type{
 	reflect.TypeFor[[]float32](): parquet.Types.Float, reflect.TypeFor[[]float64](): parquet.Types.Double,
 	reflect.TypeFor[[]parquet.ByteArray]():         parquet.Types.ByteArray,
 	reflect.TypeFor[[]parquet.FixedLenByteArray](): parquet.Types.FixedLenByteArray,
-}
-
-// TestArrowZone: the zone that Arrow's libraries add to a Parquet file is known, and a damaged one is none.
-func TestArrowZone(t *testing.T) {
-	if _, err := time.LoadLocation("Europe/Berlin"); err != nil {
-		t.Skip(err)
-	}
-	field := func(name string, logical schema.LogicalType) schema.Node {
-		return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, logical,
-			parquet.Types.Int64, 0, -1))
-	}
-	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{
-		field("t", schema.NewTimestampLogicalType(true, schema.TimeUnitMicros)), field("x", schema.NewIntLogicalType(64, true))}, -1))
-	midnight := time.Date(2024, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600)).UnixMicro()
-	for zone, want := range map[string]string{"Europe/Berlin": "Europe/Berlin", "+01:00": "+01:00", "UTC": "", "Mars/Base": ""} {
-		var added, b bytes.Buffer
-		demand.NoError(t, ipc.NewWriter(&added, ipc.WithSchema(arrow.NewSchema([]arrow.Field{
-			{Name: "t", Type: &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: zone}},
-			{Name: "x", Type: arrow.PrimitiveTypes.Int64}}, nil))).Close())
-		for _, damaged := range []bool{false, true} {
-			message := slices.Clone(added.Bytes())
-			if damaged {
-				copy(message[8:], "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
-				want = ""
-			}
-			metadata := metadata.NewKeyValueMetadata()
-			demand.NoError(t, metadata.Append("ARROW:schema", base64.StdEncoding.EncodeToString(message)))
-			b.Reset()
-			w := file.NewParquetWriter(&b, root, file.WithWriteMetadata(metadata))
-			group, err := w.AppendRowGroupChecked()
-			demand.NoError(t, err)
-			for range 2 {
-				column, err := group.NextColumn()
-				demand.NoError(t, err)
-				_, err = column.(*file.Int64ColumnChunkWriter).WriteBatch([]int64{midnight, midnight + 864e8}, nil, nil)
-				demand.NoError(t, err)
-			}
-			demand.NoError(t, w.Close())
-			got, err := read(t, b.String(), table.Options{}).Times("t", table.Bin{Unit: "day"})
-			demand.NoError(t, err)
-			if got.Zone() != want {
-				t.Errorf("zone %s, damaged: %v: %q, not %q", zone, damaged, got.Zone(), want)
-			}
-		}
-	}
 }
 
 // parquetOf writes a Parquet file. A column "a.b" is a field of the struct a, and "a[]" is a list.

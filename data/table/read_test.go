@@ -204,36 +204,6 @@ func TestEndlessRow(t *testing.T) {
 	}
 }
 
-// TestZoneOfTimes: bins are those of UTC. Where rows would be in others by the zone in which the times are written, it
-// is told.
-func TestZoneOfTimes(t *testing.T) {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Skip(err)
-	}
-	for _, test := range []struct {
-		first, second, unit string
-		location            *time.Location
-		want                string
-	}{
-		{"2024-01-01T00:00:00+01:00", "2024-02-01T00:00:00+01:00", "month", nil, "+01:00"}, // 2023-12 in UTC
-		{"2024-01-01T00:00:00Z", "2024-07-01T00:30:00+02:00", "day", nil, "+02:00"},
-		{"2024-01-01T12:00:00+01:00", "2024-02-01T12:00:00+01:00", "day", nil, ""}, // the same day
-		{"2024-01-01T00:00:00+01:00", "2024-02-01T00:00:00+01:00", "hour", nil, ""},
-		{"2024-01-01T00:00:00+01:00", "2024-02-01T00:00:00+01:00", "", nil, ""},
-		{"2024-01-01T00:00:00+01:00", "2024-02-01T00:00:00+01:00", "month", berlin, ""},
-		{"2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z", "month", nil, ""},
-		{"2024-01-01 00:00:00", "2024-02-01 00:00:00", "month", nil, ""},
-	} {
-		tab := read(t, fmt.Sprintf("t,x\n%s,1\n%s,2\n", test.first, test.second), table.Options{Location: test.location})
-		got, err := tab.Times("t", table.Bin{Unit: test.unit})
-		demand.NoError(t, err)
-		if zone := got.Zone(); zone != test.want {
-			t.Errorf("%s and %s in bins of %q: zone %q, not %q", test.first, test.second, test.unit, zone, test.want)
-		}
-	}
-}
-
 // TestDates: times in usual formats are found, and binned.
 func TestDates(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")

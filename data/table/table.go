@@ -90,7 +90,6 @@ type column struct {
 	values  []float64      // Number; Boolean: 0 or 1; Time: microseconds since 1970 in UTC; NaN is missing
 	code    []uint32       // Category: 0 is missing, i + 1 is levels[i]
 	dates   dates          // Time: how its values are written
-	zone    *time.Location // Time: in which they are written, or the first offset other than UTC's; nil: UTC, or unknown
 	notes   []string       // on values that were changed
 	texts   map[string]int // that made values missing
 	given   bool           // its kind was given

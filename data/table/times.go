@@ -114,21 +114,6 @@ func (t *Times) Of() []float64 {
 	return collect(t.Index, func(at int32) float64 { return t.Values[at] })
 }
 
-// Zone names the zone, or one of the offsets, in which the times are written, if the bins are those of UTC, and rows
-// would be in others by that zone; otherwise it is empty.
-func (t *Times) Zone() string {
-	if t.unit == nil || t.table.location != time.UTC || t.column.zone == nil {
-		return ""
-	}
-	if slices.ContainsFunc(t.column.values, func(micro float64) bool {
-		at := time.UnixMicro(int64(micro))
-		return t.unit.of(at.In(time.UTC)) != t.unit.of(at.In(t.column.zone))
-	}) {
-		return t.column.zone.String()
-	}
-	return ""
-}
-
 // Rows lists the rows of the times from..to-1, in the order of the file.
 func (t *Times) Rows(from, to int) (rows []int) {
 	return slices.DeleteFunc(upTo(len(t.Index)), func(i int) bool { return int(t.Index[i]) < from || int(t.Index[i]) >= to })

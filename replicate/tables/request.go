@@ -88,14 +88,6 @@ func (q Request) Open(until string) (o Opened, err error) {
 		Group: q.Group, Bin: q.Bin.String(), Seed: q.Seed, Rows: len(o.Rows), Contents: s.String()}
 	o.About.Span = fmt.Sprintf("%s, %s to %s in %s", runs.Plural(len(o.Rows), "row"), ShortName(s.Times.Names[0]),
 		ShortName(s.Times.Names[o.Present]), runs.Plural(o.Present+1, "time"))
-	if zone := s.Times.Zone(); zone != "" {
-		give := "a place such as Europe/Paris"
-		if strings.Contains(zone, "/") {
-			give = zone
-		}
-		o.About.AddNote("the times of column %s have the zone %s, but each %s begins at midnight in UTC; --zone with %s changes that",
-			q.Time, zone, q.Bin.Unit, give)
-	}
 	same, err := s.constant(o.Rows)
 	if err != nil {
 		return o, err
