@@ -27,8 +27,7 @@ type builder struct {
 	commas                   int            // numbers if the decimal mark is the other one, comma or point
 	length                   int            // of all values; -1 if they differ
 	padded                   bool           // a number has a leading zero
-	identifiers              bool           // a whole number has more digits than a float64
-	exact, rounded           bool           // the numbers are of a Parquet file; one has more digits than a float64
+	exact, rounded           bool           // the numbers are of a Parquet file; one, or an integer, has more digits than a float64
 	sign                     rune           // of the first signed number
 	unsigned                 bool           // a number apart from 0 has no sign
 	mixed                    bool           // a number has another sign than the first one
@@ -80,8 +79,8 @@ func (b *builder) add(text []byte, row, line int) {
 	case plain, padded:
 		b.numbers++
 		b.padded = b.padded || how == padded
-		b.identifiers = b.identifiers || math.Abs(v) > 1<<53 && !bytes.ContainsAny(text, ".,eE") && losesDigits(text, v)
-		b.rounded = b.rounded || b.exact && losesDigits(text, v)
+		exact := b.exact || math.Abs(v) > 1<<53 && !bytes.ContainsAny(text, ".,eE")
+		b.rounded = b.rounded || exact && losesDigits(text, v)
 		b.unsigned = b.unsigned || v != 0
 	case marked:
 		b.addMarked(text, v, sign)
@@ -183,14 +182,8 @@ func (b *builder) resolve(rows int) error {
 	case b.n == 0:
 		b.Kind, b.Note = Text, noValues
 	case b.commas > half, b.numbers > half, b.numbers+b.signed == b.n && !b.mixed && !(b.unsigned && b.sign == '%'):
-		switch b.Kind = Category; {
-		case b.numbers == b.n && b.padded && b.length > 0:
-			b.Note = "numbers with leading zeros"
-		case b.numbers == b.n && b.identifiers:
-			b.changed("identifiers: integers beyond 2^53")
-			b.values = make([]float64, rows) // it is a number if it has too many levels
-		default:
-			b.Kind = Number
+		if b.Kind = Number; b.numbers == b.n && b.padded && b.length > 0 {
+			b.Kind, b.Note = Category, "numbers with leading zeros"
 		}
 	case b.booleans == b.n:
 		b.Kind = Boolean
@@ -303,11 +296,7 @@ func (b *builder) set(i int, text []byte) (e *Error) {
 	case Time:
 		v, e = b.moment(text)
 	case Category:
-		if b.setLevel(i, text); b.values != nil {
-			if number, how := parseNumber(text, b.decimal); how >= plain {
-				v = number
-			}
-		}
+		b.setLevel(i, text)
 	}
 	if e != nil && b.words[string(text)] > 0 {
 		b.setMissing(i)

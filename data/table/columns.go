@@ -217,8 +217,8 @@ func (r *parquetReader) ignored(l *leaf, why string) *column {
 }
 
 // Why a column is read in another way: the meaning of a value is unknown, and it is ignored; or its numbers are not all
-// finite and exact, and it is read as texts, by which this is judged.
-var errUnreadable, errInexact = errors.New("unreadable"), errors.New("inexact")
+// finite, and it is read as texts, by which this is judged.
+var errUnreadable, errInfinite = errors.New("unreadable"), errors.New("infinite")
 
 // column reads a column.
 func (r *parquetReader) column(l *leaf) (c *column, err error) {
@@ -230,11 +230,11 @@ func (r *parquetReader) column(l *leaf) (c *column, err error) {
 		return r.ignored(l, l.why), nil
 	case l.asText, slices.ContainsFunc(l.all, func(o *leaf) bool { return !l.alike(o) }), want != "" && want != l.kind,
 		r.o.Layouts[l.name] != "" && l.kind != Time:
-		err = errInexact
+		err = errInfinite
 	default:
 		c, err = r.values(l)
 	}
-	if err == errInexact {
+	if err == errInfinite {
 		c, err = r.texts(l)
 	}
 	if err == nil && c.Missing == r.rows {
@@ -273,10 +273,13 @@ func (r *parquetReader) values(l *leaf) (*column, error) {
 		switch v := p.of.number(p, k); {
 		case l.kind == Number && r.o.Missing != nil && r.isMissing(p.of.cell(p, k)):
 			b.setMissing(i)
-		case !(math.Abs(v) <= most), p.floats == nil && math.Abs(v) > 1<<53 && losesDigits(p.of.cell(p, k), v):
-			return errInexact
+		case !(math.Abs(v) <= most):
+			return errInfinite
 		default:
 			b.values[i] = v + 0 // -0 is 0
+			if p.floats == nil && math.Abs(v) > 1<<53 && b.Note == "" && losesDigits(p.of.cell(p, k), v) {
+				b.changed(roundedNote)
+			}
 		}
 		return nil
 	})

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -66,6 +67,9 @@ func (t *Data) Label(name string, kind LabelKind) (*Label, error) {
 	case kind == Regression, kind == AnyLabel && c.Kind == Number &&
 		(classes > autoClasses || slices.ContainsFunc(values, fraction)):
 		l.Target = slices.Clone(c.values)
+	case c.Note == roundedNote:
+		return nil, t.errorf(-1, name, fmt.Sprintf("give --type %s=category", name),
+			"two classes may be one, as the numbers have more digits than are kept")
 	case classes > mostClasses:
 		return nil, t.errorf(-1, name, "predict a number, name another column, or join classes",
 			"the label has %d classes; at most %d are read", classes, mostClasses)

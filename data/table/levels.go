@@ -26,14 +26,10 @@ func (b *builder) setLevel(i int, text []byte) {
 	b.code[i] = code
 }
 
-// ignore makes a category a text, or a number if it is one.
+// ignore makes a category a text.
 func (b *builder) ignore() {
 	b.Kind, b.code, b.Levels, b.index = Text, nil, nil, nil
-	if b.Note = "too many different texts for a category"; b.values != nil {
-		b.Kind, b.notes = Number, nil
-		b.changed(roundedNote)
-		b.Missing = len(b.lacking(len(b.values)))
-	}
+	b.Note = "too many different texts for a category"
 }
 
 // finish sorts the levels and returns the column.
@@ -42,8 +38,6 @@ func (b *builder) finish() *column {
 		b.settle()
 		if n := len(b.Levels); n > 20 && n > (len(b.code)-b.Missing)/2 && !b.given {
 			b.ignore()
-		} else {
-			b.values = nil
 		}
 	}
 	b.dates.known = nil

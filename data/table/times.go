@@ -142,9 +142,6 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 				"%s is no date, but at least nine in ten of the others are", short(c.values[row]))
 		}
 		switch out.column = c; {
-		case c.Kind == Category && slices.IndexFunc(c.Levels, notNano) < 0:
-			return nil, t.errorf(-1, name, fmt.Sprintf("give --layout %s=unixns", name),
-				"the column has nanoseconds since 1970, which are taken for a category where they repeat")
 		case c.Kind != Time && c.Kind != Number:
 			return nil, t.errorf(-1, name, "write dates as 2006-01-02, give --layout COLUMN=FORMAT, or name another column",
 				"the column is a %s, not a time", c.Kind)
@@ -220,13 +217,6 @@ func (t *Data) Groups(name string) ([]int32, error) {
 	}
 	_, index := distinct(c.values)
 	return index, nil
-}
-
-// notNano says that a text is no time in nanoseconds since 1970.
-func notNano(text string) bool {
-	v, how := parseNumber([]byte(text), '.')
-	at := slices.IndexFunc(scales, func(s scale) bool { return s.layout == "unixns" })
-	return how != plain || v < scales[at].least || v > scales[at].greatest
 }
 
 // distinct sorts the different values of a list, and says where each is among them.
