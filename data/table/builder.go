@@ -19,7 +19,6 @@ type builder struct {
 	decimal byte
 	index   map[string]uint32 // of levels
 	bytes   int               // of all levels
-	quoted  map[string]int    // how often a text that usually means a missing value is in quotes
 
 	n                        int            // number of values
 	numbers, booleans, times int            // how many values are one
@@ -60,7 +59,7 @@ func (in *input) newBuilder(name string) (*builder, error) {
 		c.dates.layouts, c.dates.possible = []*layout{l}, 1
 	}
 	return &builder{column: c, in: in, decimal: cmp.Or(in.o.Decimal, '.'), index: map[string]uint32{},
-		quoted: map[string]int{}, words: map[string]int{}}, nil
+		words: map[string]int{}}, nil
 }
 
 // add adds a trimmed text.

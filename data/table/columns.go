@@ -316,9 +316,6 @@ func (r *parquetReader) texts(l *leaf) (*column, error) {
 		return nil, err
 	}
 	if err := r.each(l, func(i int, p *page, k int) error {
-		if l.Column == nil {
-			b.quoted[p.of.value]++ // NA of a folder is no missing value
-		}
 		if k < 0 {
 			b.setMissing(i)
 		} else if e := b.set(i, p.of.cell(p, k)); e != nil {

@@ -184,12 +184,7 @@ func (in *input) fill(first *records) error {
 			return nil
 		}
 		for k, b := range first.builders {
-			field := first.want[k]
-			text := fields[field]
-			if b.Kind == Category && len(text) > 0 && in.isMissing(text) && s.quoted(field) {
-				b.quoted[string(text)]++
-			}
-			if e := b.set(len(s.lines)-1, text); e != nil {
+			if e := b.set(len(s.lines)-1, fields[first.want[k]]); e != nil {
 				e.Row, e.Line, e.Column = len(s.lines), line, b.Name
 				return e
 			}

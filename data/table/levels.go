@@ -83,9 +83,8 @@ func (c *column) recode(keep func(level string, n int) bool) {
 	}
 }
 
-// isLevel says whether a text that usually means a missing value is a level of this column: one that is always in
-// quotes, None, if no other level has as many rows, and NA among codes of two letters, such as those of countries.
-// counts: the rows of each level.
+// isLevel says whether a text that usually means a missing value is a level of this column: None, if no other level has
+// as many rows, and NA among codes of two letters, such as those of countries. counts: the rows of each level.
 func (b *builder) isLevel(text string, counts map[string]int) bool {
 	if b.in.named != nil {
 		return false
@@ -101,8 +100,6 @@ func (b *builder) isLevel(text string, counts map[string]int) bool {
 	}
 	why := ""
 	switch {
-	case b.quoted[text] == counts[text]:
-		why = "in quotes unlike other cells"
 	case text == "None" && others > 0 && counts[text] > largest:
 		why = "the most frequent one"
 	case text == "NA" && pairs >= 5 && 10*pairs >= 9*others:

@@ -325,26 +325,6 @@ func TestMissing(t *testing.T) {
 		}
 	}
 
-	for _, test := range []struct{ name, content, levels string }{
-		{"in quotes, unlike other cells", "v,row\n\"NA\",1\nDE,2\n\"NA\",3\nFR, 4\n", "DE FR NA"},
-		{"also without quotes", "v,row\n\"NA\",1\nDE,2\nNA,3\nFR,4\n", "DE FR"},
-		{"as all cells", "v,row\n\"NA\",\"1\"\n\"DE\",\"2\"\n\"FR\",\"\"\n", "DE FR"},
-		{"after spaces and a blank line", "row,v\n1,DE\n\n2, \"NA\"\n3,FR\n", "DE FR NA"},
-		{"in the last line", "row,v\n1,DE\n2,FR\n3,\"NA\"", "DE FR NA"},
-		{"in quotes, among numbers", "v,row\n\"NA\",1\n7,2\n8,3\n", ""},
-	} {
-		tab := read(t, test.content, table.Options{Kinds: map[string]table.Kind{"row": table.Number}})
-		notes, levels := strings.Join(tab.Notes(), "\n"), ""
-		for _, c := range tab.Schema().Columns {
-			if levels += strings.Join(c.Levels, " "); c.Name == "v" && (c.Missing > 0) == strings.Contains(test.levels, "NA") {
-				t.Errorf("%s: %d missing", test.name, c.Missing)
-			}
-		}
-		if levels != test.levels || strings.Contains(notes, "give --missing NA") != strings.Contains(levels, "NA") {
-			t.Errorf("%s: levels %s, want %s; notes %q", test.name, levels, test.levels, notes)
-		}
-	}
-
 	// An empty cell is missing whatever texts are given, and inf and NaN replace no other text.
 	tab = read(t, "a,b\n1,\n-inf,x\nNA,y\n+Infinity,NA\n", table.Options{Missing: []string{"inf"}})
 	if s := tab.Schema().Columns; s[0].Missing != 3 || s[1].Missing != 2 || s[0].Kind != table.Number {

@@ -45,7 +45,6 @@ type records struct {
 	last        int     // its line
 	fields      [][]byte
 	notes       []string
-	raw         []byte // text of the last row, below lines that are none
 }
 
 // records opens the text of a CSV file: it decodes it, skips lines, and finds the delimiter, or takes that of the part
@@ -117,11 +116,8 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 	}
 	for {
 		s.limit.left = math.MaxInt
-		s.raw, _ = s.text.Peek(1 << 16) // as encoding/csv reads from text itself, it stays there while a row is shorter
 		s.limit.reset()
-		from := s.csv.InputOffset()
 		record, err := s.csv.Read()
-		s.raw = s.raw[:min(int(s.csv.InputOffset()-from), len(s.raw))]
 		if err != nil {
 			return nil, 0, s.failed(record, err)
 		}
@@ -143,28 +139,6 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 		s.last = line + s.above
 		return s.fields, s.last, nil
 	}
-}
-
-// quoted says whether a field of the last row is in quotes, although not all are. It is not known, and so false, in a
-// row of several lines, or of very many bytes.
-func (s *records) quoted(field int) bool {
-	if field >= len(s.fields) { // a folder names it
-		return true
-	}
-	raw := bytes.TrimLeft(s.raw, "\n")
-	if end := bytes.IndexByte(raw, '\n'); end >= 0 && end != len(raw)-1 {
-		return false
-	}
-	starts := func(field int) bool {
-		_, at := s.csv.FieldPos(field)
-		return at <= len(raw) && raw[at-1] == '"'
-	}
-	for i, text := range s.fields {
-		if len(text) > 0 && !starts(i) {
-			return starts(field)
-		}
-	}
-	return false
 }
 
 // rows calls use for all rows that follow; it stops when there are more than most. Fields that a row lacks are empty,
