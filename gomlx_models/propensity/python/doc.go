@@ -1,5 +1,5 @@
 // Package python contains the test of the Python package tvps: its sdist and its wheel are built, and the wheel is
-// tested in a fresh virtual environment without Go, first with NumPy alone, then with pandas, pyarrow, polars,
+// tested in a fresh virtual environment without Go, first with what it depends on, then with pandas, polars,
 // scikit-learn, matplotlib and LightGBM; then the code in the documents for users runs. It needs a Python and a package
 // index, so it runs only on request:
 //

@@ -24,10 +24,10 @@ import (
 const root = "../../.."
 
 // packages are those that the tests of all frames, estimators, plots and trainers need.
-var packages = []string{"pandas", "pyarrow", "polars", "scikit-learn", "matplotlib", "lightgbm", "mypy"}
+var packages = []string{"pandas", "polars", "scikit-learn", "matplotlib", "lightgbm", "mypy"}
 
 // TestPython builds the sdist, and from it the wheel, with the platform that auditwheel finds. It installs the wheel
-// where there is no Go, and runs the tests of folder tests, with NumPy alone and with all packages. It leaves nothing
+// where there is no Go, and runs the tests of folder tests, with what it depends on and with all packages. It leaves nothing
 // in the checkout.
 func TestPython(t *testing.T) {
 	python := os.Getenv("TVPS_PYTHON")
@@ -59,7 +59,7 @@ func TestPython(t *testing.T) {
 			t.Skipf("cannot install %s: %v\n%s", strings.Join(packages, ", "), err, out)
 		}
 	}
-	install("build", "auditwheel", "numpy", "hatchling==1.33.0")
+	install("build", "auditwheel", "numpy", "pyarrow", "hatchling==1.33.0")
 	dist := filepath.Join(dir, "dist")
 	must(nil, inside, "-m", "build", "--outdir", dist, ".")
 	wheels, err := filepath.Glob(filepath.Join(dist, "*.whl"))
@@ -103,7 +103,7 @@ print(os.path.abspath(build_wheel("again")))`))
 		out := must(noGo, inside, "-m", "unittest", "discover", "-s", "tests")
 		return out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:]
 	}
-	t.Run("NumPy", func(t *testing.T) { t.Log(suite(t)) })
+	t.Run("Alone", func(t *testing.T) { t.Log(suite(t)) })
 	t.Run("AllPackages", func(t *testing.T) {
 		install(packages...)
 		if out := suite(t); out != "OK\n" && out != "OK (skipped=1)\n" { // one test needs root

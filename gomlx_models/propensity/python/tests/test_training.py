@@ -34,7 +34,7 @@ def last_two_classes(x, y, weight, test):
     return np.full((len(test), 2), weight.mean())
 
 
-@has("pandas", "pyarrow")
+@has("pandas")
 class Training(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -1,23 +1,17 @@
-"""Writes frames as files that the program reads: Parquet if pyarrow is installed, otherwise CSV.
+"""Writes frames as Parquet files, which the program reads.
 
-The two files of a frame mean the same: the program gives the same weights for both. None, NaN and NaT are missing
-values. Columns of categories are categories even if their levels look like numbers or dates.
+None, NaN and NaT are missing values. Columns of categories are categories even if their levels look like numbers or
+dates.
 """
 
 import collections.abc
-import csv
-import datetime
-import decimal
 import sys
+import warnings
 
 import numpy as np
-
-try:
-    import pyarrow
-    import pyarrow.compute
-    import pyarrow.parquet
-except ImportError:
-    pyarrow = None
+import pyarrow
+import pyarrow.compute
+import pyarrow.parquet
 
 
 class Written:
@@ -51,17 +45,9 @@ class Written:
         self.rows = lengths.pop()
         names = [str(name) for name in names]
         self.columns = dict(zip(names, contents))
-        if pyarrow:
-            self.path = folder / "frame.parquet"
-            contents = [self._arrow(name, column) for name, column in zip(names, contents)]
-            pyarrow.parquet.write_table(pyarrow.Table.from_arrays(contents, names), self.path)
-        else:
-            self.path = folder / "frame.csv"
-            contents = [self._texts(name, column) for name, column in zip(names, contents)]
-            with open(self.path, "w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file)
-                writer.writerow(names)
-                writer.writerows(zip(*contents))
+        self.path = folder / "frame.parquet"
+        contents = [self._arrow(name, column) for name, column in zip(names, contents)]
+        pyarrow.parquet.write_table(pyarrow.Table.from_arrays(contents, names), self.path)
 
     def _arrow(self, name, column):
         """Return a column as an Arrow array of a type that the program reads."""
@@ -74,7 +60,8 @@ class Written:
             try:
                 column = pyarrow.array(column, from_pandas=True)
             except (pyarrow.ArrowException, TypeError, OverflowError):  # of several types, or of one unknown to Arrow
-                column = pyarrow.array([text or None for text in self._texts(name, column)])
+                missing = column.isna() if hasattr(column, "isna") else [v is None or v != v for v in column]
+                column = pyarrow.array([None if lacks else str(v) for v, lacks in zip(column, missing)])
         types = pyarrow.types
         if isinstance(column.type, pyarrow.BaseExtensionType):
             column = pyarrow.array([None if v is None else str(v) for v in column.to_pylist()])
@@ -95,55 +82,17 @@ class Written:
             column = pyarrow.compute.if_else(pyarrow.compute.is_nan(column), nothing, column)
         return column
 
-    def _texts(self, name, column):
-        """Return a column as the texts of a CSV file, made one by one to save memory."""
-        dtype = getattr(column, "dtype", None)
-        zone = getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)  # of pandas, of polars
-        if zone:
-            self.zones[name] = str(zone)
-        category = str(dtype) == "category" or str(dtype).startswith(("Categorical", "Enum"))
-        if category:
-            self.categories.append(name)
-        if str(dtype).lower() in ("float16", "float32"):  # as Python's floats they would have other digits
-            column = np.asarray(column, dtype=np.float32)
-        elif hasattr(column, "isna"):  # pandas
-            column = (None if lacks else value for value, lacks in zip(column, column.isna()))
-        elif isinstance(column, np.ndarray) and dtype.kind == "M":
-            return ("" if text == "NaT" else text for text in np.datetime_as_string(column, unit="us"))
-        if category:  # the level 1.0 is called 1
-            column = (int(v) if isinstance(v, float) and v.is_integer() else v for v in column)
-        return map(_text, column)
-
-
-def _text(value):
-    """Return a value as in a CSV file."""
-    if value is None:
-        return ""
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, (float, np.floating, decimal.Decimal)):
-        return "" if value != value else str(value)
-    if isinstance(value, (datetime.datetime, datetime.date)):  # also pandas' Timestamp
-        return "" if value != value else value.isoformat()
-    if isinstance(value, np.datetime64):
-        return "" if value != value else np.datetime_as_string(value, unit="us")
-    if isinstance(value, datetime.timedelta):
-        return "" if value != value else str(value.total_seconds())
-    if isinstance(value, np.timedelta64):
-        return "" if value != value else str(value / np.timedelta64(1, "s"))
-    return value.decode() if isinstance(value, bytes) else str(value)
-
 
 def _kind(frame):
     """Say what a frame is, without importing what it may be of."""
     package = type(frame).__module__.split(".")[0]
     if package in ("pandas", "polars") and type(frame).__name__ in ("DataFrame", "LazyFrame"):
         return package
-    if pyarrow and isinstance(frame, (pyarrow.Table, pyarrow.RecordBatch)):
+    if isinstance(frame, (pyarrow.Table, pyarrow.RecordBatch)):
         return "arrow"
     if isinstance(frame, collections.abc.Mapping):
         return "dict"
-    if pyarrow and hasattr(frame, "__arrow_c_stream__"):
+    if hasattr(frame, "__arrow_c_stream__"):
         return "stream"
     raise ValueError(
         f"a {type(frame).__module__}.{type(frame).__name__} is not a frame: give a DataFrame of pandas or polars, "
@@ -201,20 +150,9 @@ def moments(times):
         raise ValueError(f"the times have {times.ndim} dimensions: give one time a row")
     if times.dtype.kind in "Miuf":
         return times
-    return np.array([_moment(value) for value in times], dtype="datetime64[us]")
-
-
-def _moment(value):
-    """Return a time as datetime64 in UTC."""
-    if value is None or value != value:
-        return np.datetime64("NaT")
-    if getattr(value, "tzinfo", None):
-        return np.datetime64(value.astimezone(datetime.timezone.utc).replace(tzinfo=None))
-    if isinstance(value, str):
-        try:
-            return _moment(datetime.datetime.fromisoformat(value))
-        except ValueError:
-            pass
-    elif isinstance(value, (datetime.date, np.datetime64)):
-        return np.datetime64(value)
-    raise ValueError(f"the time {str(value)!r} does not sort: make it a date first, as pandas.to_datetime does")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy says that it turns zones into UTC
+            return np.array([None if value != value else value for value in times], dtype="datetime64[us]")
+    except ValueError as error:
+        raise ValueError(f"the times do not sort ({error}): make them dates first, as pandas.to_datetime does") from None

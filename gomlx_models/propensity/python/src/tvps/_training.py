@@ -18,7 +18,7 @@ from . import _binary
 def trainer(fit_predict):
     """Make a function a trainer: a script that ends with `tvps.trainer(fit_predict)` works as `exec:python SCRIPT` and
     as `serve:python SCRIPT`. With three arguments (TRAIN TEST OUT) it trains once; without, it answers the lines of
-    stdin until it ends. It needs pandas and pyarrow.
+    stdin until it ends. It needs pandas.
 
     fit_predict(x, y, weight, test) trains a model on the DataFrame x, the Series y and the array of weights, and
     returns predictions for the DataFrame test: a number a row (for two classes: the probability of the second); an
