@@ -48,17 +48,12 @@ class Program(BuildHookInterface):
         if not module:
             raise SystemExit(f"{self.root} is not in a checkout of tvps, with go.mod: build it there")
 
-        def run(*arguments, stderr=None):
+        def run(*arguments):
             command, environment = [go, *arguments], {**os.environ, "GOWORK": "off"}
-            child = subprocess.Popen(
-                command, cwd=module, env=environment, stdout=subprocess.PIPE, stderr=stderr, text=True
-            )
-            if stderr:
-                progress(child.stderr)
-            out = child.stdout.read()
-            if child.wait():
+            done = subprocess.run(command, cwd=module, env=environment, stdout=subprocess.PIPE, text=True)
+            if done.returncode:
                 raise SystemExit(f"`go {' '.join(arguments)}` in {module} failed")
-            return out
+            return done.stdout
 
         if self.target_name == "sdist":
             lists = [run("list", "-deps", *tags, "-f", FILES, "./replicate") for tags in ([], ["-tags=noxla"])]
@@ -73,7 +68,7 @@ class Program(BuildHookInterface):
         self.work = tempfile.TemporaryDirectory()
         program = Path(self.work.name, "tvps")
         say(f"compiling the program with {go_env['GOVERSION']}: the first time takes minutes, later ones seconds")
-        run("build", "-v", "-trimpath", "-ldflags=-s -w", *tags, "-o", program, "./replicate", stderr=subprocess.PIPE)
+        run("build", "-trimpath", "-ldflags=-s -w", *tags, "-o", program, "./replicate")
         build_data["force_include"][str(program)] = "tvps/tvps"
         build_data["force_include"].update({str(module / name): f"tvps/{name}" for name in LICENCES})
         packages = run("list", "-deps", *tags, "-f", PACKAGES, "./replicate").splitlines()
@@ -105,18 +100,6 @@ def say(text):
             terminal.write(f"\ntvps: {text}\n")
     except OSError:  # no terminal
         print(f"tvps: {text}", file=sys.stderr, flush=True)
-
-
-def progress(lines):
-    """Report the packages that Go compiles, and pass on what else it prints."""
-    count = 0
-    for line in lines:
-        if re.fullmatch(r"[\w.~/-]+\n", line):  # the name of a package
-            count += 1
-            if count % 50 == 0:
-                say(f"{count} packages of about 550 compiled")
-        else:
-            sys.stderr.write(line)
 
 
 def made_before(dist):

@@ -12,8 +12,6 @@ from pathlib import Path
 FAKE = '''#!{python}
 import json, os, shutil, signal, sys, time
 record = os.environ["FAKE_RECORD"]
-if sys.argv[2] == "--help":
-    sys.exit(print("  --half-life float   half-life"))
 if any(f.startswith("--half-live") for f in sys.argv):
     print("replicate: unknown flag: --half-live (see `replicate weights --help`)", file=sys.stderr)
     sys.exit(2)

@@ -63,8 +63,7 @@ class Weights(WithFake):
         """Rows are marked by a column of the frame, or by one that is added under a name that the frame does not have."""
         tvps.weights({**COLUMNS, "unseen": [1, 2, 3]}, "day", unseen=np.array([True, False, False]), quiet=True)
         self.assertIn(["unseen", "_unseen"], self.flags)
-        self.assertIn("_unseen", _frames.pyarrow.parquet.read_schema(self.table).names if _frames.pyarrow
-                      else self.table.read_text().split("\n")[0])
+        self.assertIn("_unseen", _frames.pyarrow.parquet.read_schema(self.table).names)
         tvps.weights(COLUMNS, "day", unseen="x", quiet=True)
         self.assertIn(["unseen", "x"], self.flags)
         with self.assertRaisesRegex(ValueError, "different lengths"):
@@ -93,8 +92,8 @@ class Weights(WithFake):
             self.assertEqual(stderr.getvalue(), "panic: a bug\n" if mode == "crash" else "")
 
     def test_misspelt(self):
-        """A keyword that is no flag is a TypeError that names the nearest one."""
-        with self.assertRaisesRegex(TypeError, r"^weights\(\) got an .* 'half_live': did you mean half_life\?$"):
+        """A keyword that is no flag is a TypeError."""
+        with self.assertRaisesRegex(TypeError, r"^weights\(\) got an .* 'half_live'$"):
             tvps.weights(COLUMNS, "day", half_live=2, quiet=True)
 
     def test_failing_model(self):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import datetime
-import difflib
 import json
 import re
 import sys
@@ -240,7 +239,7 @@ def backtest(
     model: "logistic" (the default), "exec:COMMAND", "serve:COMMAND", an estimator like scikit-learn's (a
         classifier with predict_proba, a regressor, or a Pipeline whose last step takes sample_weight), or a function
         fit_predict as in `trainer`. An estimator or a function must be picklable: it is fitted in other processes, one
-        a worker, which need pandas and pyarrow.
+        a worker, which need pandas.
     rules: rules besides those of kinds, as ["last", "committee"]; None: the defaults.
     kinds: of omega, as ["conditional"], or "none"; None: all.
     at: the last test block, as text or date; None: the last one. last: number of test blocks.
@@ -293,7 +292,8 @@ def _run(command, frame, time, label, flags, folder, quiet, environment=None, un
         _binary.run(arguments, written.path, quiet, environment)
     except ValueError as error:
         if unknown := re.match("unknown flag: --(\\S+)", str(error)):
-            raise TypeError(_unexpected(command, unknown[1])) from None
+            name = unknown[1].replace("-", "_")
+            raise TypeError(f"{command}() got an unexpected keyword argument {name!r}") from None
         raise
     except RuntimeError as error:
         if environment and (answer := re.search(r'answered ("(?:[^"\\]|\\.)*")', str(error))):
@@ -303,14 +303,6 @@ def _run(command, frame, time, label, flags, folder, quiet, environment=None, un
             raise ValueError(str(error).replace(f'"{model}"', model.split(" # ")[-1])) from None
         raise
     return written
-
-
-def _unexpected(command, flag):
-    """Say that a command has no keyword, and which it has."""
-    known = re.findall(r"--([a-z-]+)", _binary.output([command, "--help"]))
-    near = difflib.get_close_matches(flag, known, 1)
-    meant = f": did you mean {near[0].replace('-', '_')}?" if near else ""
-    return f"{command}() got an unexpected keyword argument {flag.replace('-', '_')!r}{meant}"
 
 
 def _flags(given):
