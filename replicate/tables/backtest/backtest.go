@@ -22,9 +22,10 @@ import (
 func (p *Job) Run(ctx context.Context, h Host) (*Result, error) {
 	log := newConsole(h.Log)
 	model := newTrainer(p.Model, h.Workers, log)
+	defer model.close()
 	job, err := p.job(model)
 	if err != nil {
-		return nil, errors.Join(err, model.close())
+		return nil, err
 	}
 	about := p.About
 	about.Notes = slices.Clone(about.Notes)
@@ -38,16 +39,13 @@ func (p *Job) Run(ctx context.Context, h Host) (*Result, error) {
 	} else if p.ownModel() {
 		unseen, err := p.checkWeights(ctx, model)
 		if err != nil {
-			return nil, errors.Join(err, model.close())
+			return nil, err
 		}
 		if unseen != "" {
 			note("%s", unseen)
 		}
 	}
 	report, err := runs.Execute(ctx, h.Store, []runs.Job{job}, runs.Options{Workers: 1, Out: log})
-	if ended := model.close(); ended != nil { // all its answers are stored
-		note("%v", ended)
-	}
 	if err == nil && len(report.Failed) > 0 {
 		err = report.Failed[0].Err
 		if failed := new(runs.StepError); errors.As(err, &failed) {

@@ -12,13 +12,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"tvps/data/artifact"
 	"tvps/data/table"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -91,20 +92,20 @@ func (c *command) identity() string {
 	return out
 }
 
-func (c *command) close() error { return c.endAll((*server).close) }
+func (c *command) close() { c.endAll(endDelay) }
 
 // endAll ends all servers, which wait.
-func (c *command) endAll(end func(*server) error) error {
-	var all errgroup.Group
+func (c *command) endAll(patience time.Duration) {
+	var all sync.WaitGroup
 	for range c.workers {
 		if s := <-c.idle; s != nil {
-			all.Go(func() error { return end(s) })
+			all.Go(func() { s.end(patience) })
 		}
 	}
 	for range c.workers {
 		c.idle <- nil
 	}
-	return all.Wait()
+	all.Wait()
 }
 
 func (c *command) predict(ctx context.Context, t *Task, weights [][]float64) ([][]float64, error) {
@@ -135,7 +136,7 @@ func (c *command) predict(ctx context.Context, t *Task, weights [][]float64) ([]
 		return errors.Join(err, os.Remove(train))
 	})
 	if err != nil { // they are not asked again
-		_ = c.endAll(func(s *server) error { s.end(0); return nil })
+		c.endAll(0)
 	}
 	return out, err
 }

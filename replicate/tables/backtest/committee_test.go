@@ -83,7 +83,7 @@ func (shares) predict(_ context.Context, t *Task, weights [][]float64) (out [][]
 	return out, nil
 }
 func (shares) identity() string { return "shares" }
-func (shares) close() error     { return nil }
+func (shares) close()           {}
 
 // TestCommittee: the losses of a committee and of bagged models are those of the mean predictions, with shares and
 // tuned weights that are computed here again from the predictions.

@@ -24,7 +24,7 @@ import (
 type linear struct{ workers int }
 
 func (l *linear) identity() string { return "logistic: penalty 1" }
-func (l *linear) close() error     { return nil }
+func (l *linear) close()           {}
 
 func (l *linear) predict(ctx context.Context, t *Task, weights [][]float64) ([][]float64, error) {
 	out := make([][]float64, len(weights))

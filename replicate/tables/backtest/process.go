@@ -38,7 +38,6 @@ type server struct {
 	stdout *bufio.Reader
 	output output
 	ended  chan struct{} // closed at its end
-	err    error         // then: why it failed
 }
 
 // mostAnswer is the longest answer of a server, in bytes.
@@ -69,9 +68,7 @@ func startServer(name, text string, env []string, log *console) (*server, error)
 		return nil, fmt.Errorf("cannot start the trainer %q: %w", name, err)
 	}
 	go func() {
-		if s.err = wait(); errors.Is(s.err, exec.ErrWaitDelay) {
-			s.err = nil
-		}
+		_ = wait() // its answers say whether it failed
 		s.kill()
 		write.Close()
 		close(s.ended)
@@ -107,31 +104,16 @@ func (s *server) ask(ctx context.Context, train, test, answer string) error {
 	return nil
 }
 
-// end kills the command, unless it ends by itself in the given time.
-func (s *server) end(patience time.Duration) (killed bool) {
+// end lets the command see the end of its input, and kills it unless it ends by itself in the given time.
+func (s *server) end(patience time.Duration) {
+	_ = s.stdin.Close()
 	select {
 	case <-s.ended:
 	case <-time.After(patience):
 		s.kill()
-		killed = true
 	}
 	go func() { _, _ = io.Copy(io.Discard, s.stdout) }() // it may wait for a reader
 	<-s.ended
-	return killed
-}
-
-// close lets the command end by itself: it sees the end of its input.
-func (s *server) close() error {
-	_ = s.stdin.Close()
-	if s.end(endDelay) {
-		return fmt.Errorf("the trainer %q was killed after all its predictions, as it did not end within %v of the end of its "+
-			"input", s.text, endDelay)
-	}
-	if s.err != nil {
-		return fmt.Errorf("the trainer %q failed at its end (%w), after all its predictions%s", s.text, s.err,
-			s.output.quote())
-	}
-	return nil
 }
 
 const (

@@ -13,7 +13,7 @@ type trainer interface {
 	predict(ctx context.Context, t *Task, weights [][]float64) ([][]float64, error)
 	// identity is all of the model that can change its predictions.
 	identity() string
-	close() error
+	close()
 }
 
 // each calls work for 0..n-1, at most workers at the same time.

@@ -245,9 +245,7 @@ func TestCommand(t *testing.T) {
 		m := newCommand("'"+binary+"'", c.serve, 2, newConsole(nil))
 		weights := [][]float64{k.Equal(), k.weights(Weighting{HalfLife: 2}, nil), k.weights(Weighting{Window: 3}, nil)}
 		p, err := m.predict(context.Background(), k, weights)
-		if closing := m.close(); c.want == "" && closing != nil {
-			t.Errorf("%+v: %v", c, closing)
-		}
+		m.close()
 		if c.want != "" {
 			var mistake *table.Error // of the user's table: exit code 2
 			if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &mistake) {
@@ -278,7 +276,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestLoose: a trainer's children that keep its output open, endless answers, and a failure at its end.
+// TestLoose: a trainer's children that keep its output open, endless answers, and one that does not end.
 func TestLoose(t *testing.T) {
 	binary, err := os.Executable()
 	demand.NoError(t, err)
@@ -290,15 +288,15 @@ func TestLoose(t *testing.T) {
 	for _, c := range []struct {
 		action, text string
 		serve        bool
-		want, end    string // of the error, and of that at the end
+		want         string // of the error
 	}{
 		{action: "share", text: "'%s' # with its name"},
 		{action: "share", text: "sleep 100 & '%s'"},
 		{action: "share", text: "sleep 100 & '%s'", serve: true},
 		{action: "share", text: "setsid sleep 3 & '%s'"}, // in another group
 		{action: "share", text: "tr '\\0' x < /dev/zero #%s", serve: true, want: "a line of more than 64 KB instead of ok"},
-		{action: "leave", text: "'%s'", serve: true, end: "failed at its end (exit status 4)"},
-		{action: "share", text: "'%s'; sleep 100", serve: true, end: "it did not end within 1s of the end of its input"},
+		{action: "leave", text: "'%s'", serve: true},
+		{action: "share", text: "'%s'; sleep 100", serve: true},
 		{action: "share", text: "setsid sleep 3 & exit 5 #%s", serve: true, want: "ended (exit status 5) before its answer"},
 	} {
 		t.Setenv(trainerVariable, c.action)
@@ -308,9 +306,7 @@ func TestLoose(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: error %v", c, err)
 		}
-		if err := m.close(); c.end == "" && err != nil || c.end != "" && (err == nil || !strings.Contains(err.Error(), c.end)) {
-			t.Errorf("%+v: error at the end %v", c, err)
-		}
+		m.close()
 		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%+v took %v", c, took)
 		}
@@ -333,9 +329,7 @@ func TestTrainerPredictions(t *testing.T) {
 			c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, %v", c.command, p, err)
 		}
-		if err := m.close(); err != nil {
-			t.Errorf("%s: %v", c.command, err)
-		}
+		m.close()
 	}
 	path := filepath.Join(t.TempDir(), "p.parquet")
 	demand.NoError(t, table.Write(path, table.Column{Name: "prediction", Values: []float64{.25}}))
@@ -347,8 +341,7 @@ func TestTrainerPredictions(t *testing.T) {
 	demand.Error(t, err, "0 rows, the test block has 1")
 }
 
-// TestTrainerFails: when a model has failed, the others of the block end at once, and no trainer is said to have failed
-// at its end, where it was killed.
+// TestTrainerFails: when a model has failed, the others of the block end at once.
 func TestTrainerFails(t *testing.T) {
 	k := newTestTask(t, turning(t, 16), 12)
 	for _, c := range []struct{ model, want string }{
@@ -361,8 +354,8 @@ func TestTrainerFails(t *testing.T) {
 		start := time.Now()
 		_, err := m.predict(context.Background(), k, [][]float64{k.Equal(), k.Equal(), k.Equal()})
 		demand.Error(t, err, c.want)
-		if err := m.close(); err != nil || time.Since(start) > time.Minute {
-			t.Errorf("%s: %v after %v", c.model, err, time.Since(start))
+		if m.close(); time.Since(start) > time.Minute {
+			t.Errorf("%s took %v", c.model, time.Since(start))
 		}
 	}
 }
