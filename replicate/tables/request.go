@@ -88,13 +88,6 @@ func (q Request) Open(until string) (o Opened, err error) {
 		Group: q.Group, Bin: q.Bin.String(), Seed: q.Seed, Rows: len(o.Rows), Contents: s.String()}
 	o.About.Span = fmt.Sprintf("%s, %s to %s in %s", runs.Plural(len(o.Rows), "row"), ShortName(s.Times.Names[0]),
 		ShortName(s.Times.Names[o.Present]), runs.Plural(o.Present+1, "time"))
-	same, err := s.constant(o.Rows)
-	if err != nil {
-		return o, err
-	}
-	if len(same) > 0 {
-		o.About.AddNote("columns with one value in all rows%s, on which no answer depends: %s", o.UpTo(), Few(same, 5))
-	}
 	if o.Tested != nil {
 		names, err := s.entities(sorted)
 		if err != nil {

@@ -264,24 +264,6 @@ func (s *Stream) Unit() crossfit.Unit {
 	return ""
 }
 
-// constant lists the features, and a label that is a number, that have one value in all these rows.
-func (s *Stream) constant(rows []int) (names []string, err error) {
-	columns := s.Features
-	if s.Label != nil && s.Label.Target != nil {
-		columns = append(slices.Clone(columns), s.Label.Column)
-	}
-	encoder, err := s.Table.Fit(columns, rows)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range encoder.Columns {
-		if c.Scale == 0 && len(c.Levels)+len(c.Joined) < 2 && !c.Indicator {
-			names = append(names, c.Name)
-		}
-	}
-	return names, nil
-}
-
 // String names the columns that a model learns from by their kinds, and those that it does not see.
 func (s *Stream) String() string {
 	var parts, ignored []string

@@ -316,27 +316,6 @@ func TestFar(t *testing.T) {
 	}
 }
 
-// TestTellNothing: columns with one value and those without any are named.
-func TestTellNothing(t *testing.T) {
-	text := "t,x,seven,yes,place,empty,y\n"
-	for i := range 40 {
-		text += fmt.Sprintf("%d,%d,7,true,EU,,%d\n", i/10, i*7%10, i%2)
-	}
-	file := demand.CSV(t, text+"4,1,8,true,US,,1\n")
-	for at, want := range map[string]string{"": "rows, on which no answer depends: yes",
-		"3": "rows up to 3, on which no answer depends: seven, yes and place"} {
-		p, err := Prepare(Request{At: at, Request: tables.Request{Source: tables.Source{File: file, Time: "t", Label: "y"},
-			Fit: crossfit.ForTest(1)}})
-		demand.NoError(t, err)
-		if notes := p.About.AllNotes(); !slices.Contains(notes, "columns with one value in all "+want) {
-			t.Errorf("at %q the notes are %q", at, notes)
-		}
-		if !strings.HasSuffix(p.About.Contents, "; not used: empty (no values)") {
-			t.Errorf("the columns are %s", p.About.Contents)
-		}
-	}
-}
-
 // TestFiles: the weights can be read again, one line a row; a row number among the features is named.
 func TestFiles(t *testing.T) {
 	r := weigh(t, Request{Request: tables.Request{Source: tables.Source{File: drifting(t, ""), Time: "month",
