@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tvps/data/statistics"
+	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 )
@@ -18,6 +19,7 @@ type Finding struct {
 	Sentence  string     `json:"sentence"`
 	Questions []Question `json:"questions"`
 	Columns   []string   `json:"columns,omitempty"` // that drift by themselves, the strongest first
+	Strongest []int      `json:"-"`                 // all columns of the encoder, those that drift most by themselves first
 	Chunks    int        `json:"chunks"`            // of neighbouring rows, which shuffles of the times move
 	// Dependence is the autocorrelation time of the rows in time order, 1 if they are independent.
 	Dependence float64 `json:"autocorrelation-rows"`
@@ -63,23 +65,27 @@ func (s *Sample) Find(ctx context.Context, fit crossfit.Config, seed int64) (*Fi
 			Question{Name: InRule, Tests: []QuestionTest{test("residuals", d.Rule)}})
 	}
 	f.correct()
-	f.name(d.Columns, Collect(s.Encoder.Of(), func(column int) string { return s.Encoder.Columns[column].Name }))
+	f.name(d.Columns, Collect(s.Encoder.Columns, func(c table.Encoded) string { return c.Name }), s.Encoder.Of())
 	f.Sentence = f.sentence(s.hidden)
 	return f, nil
 }
 
 // name lists the columns that drift by themselves. Their p-values are corrected for the other tests as that of the test
-// of all columns is, so that none is named where that test finds nothing. column: that of each feature.
-func (f *Finding) name(t *crossfit.ColumnTest, column []string) {
+// of all columns is, so that none is named where that test finds nothing. names: of the columns; of: that of each feature.
+func (f *Finding) name(t *crossfit.ColumnTest, names []string, of []int) {
 	corrects := f.Questions[0].Tests[0].P / t.P
-	size := map[string]float64{}
-	for feature, name := range column {
-		if t.Column[feature]*corrects <= Level && !slices.Contains(f.Columns, name) {
-			f.Columns = append(f.Columns, name)
-		}
-		size[name] = max(size[name], t.Size[feature])
+	size, drifts := make([]float64, len(names)), make([]bool, len(names))
+	for feature, at := range of {
+		drifts[at] = drifts[at] || t.Column[feature]*corrects <= Level
+		size[at] = max(size[at], t.Size[feature])
 	}
-	slices.SortStableFunc(f.Columns, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
+	f.Strongest = crossfit.Positions(len(names))
+	slices.SortStableFunc(f.Strongest, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	for _, at := range f.Strongest {
+		if drifts[at] {
+			f.Columns = append(f.Columns, names[at])
+		}
+	}
 }
 
 // correct replaces the p-values of all tests by those that Holm's procedure adjusts, and answers.

@@ -53,7 +53,7 @@ func TestNamedColumns(t *testing.T) {
 			{Name: InY, Tests: []QuestionTest{{P: .7}}}, {Name: InRule, Tests: []QuestionTest{{P: .9}}}}}
 		f.correct()
 		f.name(&crossfit.ColumnTest{P: test.first, Column: []float64{test.first, test.second}, Size: []float64{1, 2}},
-			[]string{"a", "b"})
+			[]string{"a", "b"}, []int{0, 1})
 		if got := strings.Join(f.Columns, " "); got != test.want {
 			t.Errorf("p %v and %v: columns %q, not %q", test.first, test.second, got, test.want)
 		}

@@ -42,7 +42,7 @@ type Contribution struct {
 
 // columns permutes each column.
 func (m *measurement) columns(progress func(share float64)) (*Columns, error) {
-	encoder, kind := m.Encoder, crossfit.Covariate
+	kind := crossfit.Covariate
 	if m.Data.HasY() {
 		kind = crossfit.Joint
 	}
@@ -61,9 +61,12 @@ func (m *measurement) columns(progress func(share float64)) (*Columns, error) {
 	}
 	variance := stat.Variance(base, nil)
 	out := &Columns{Spread: math.Sqrt(variance)}
-	of := encoder.Of()
-	chosen := m.screen(d, of, len(encoder.Columns), base)
-	n := len(d.Time)
+	of, n, chosen := m.Encoder.Of(), len(d.Time), m.finding.Strongest
+	if len(chosen) > mostColumns {
+		m.notes = append(m.notes, fmt.Sprintf("of %d columns the %d that drift most by themselves were permuted", len(chosen),
+			mostColumns))
+		chosen = chosen[:mostColumns:mostColumns]
+	}
 	if m.Data.HasY() {
 		chosen = append(chosen, -1) // the label
 	}
@@ -74,7 +77,7 @@ func (m *measurement) columns(progress func(share float64)) (*Columns, error) {
 			y := d.Rows(random.New(m.q.Seed, "drift", "label").Perm(n))
 			changed.Label, changed.Target = y.Label, y.Target
 		} else {
-			c = Contribution{Column: encoder.Columns[column].Name}
+			c = Contribution{Column: m.Encoder.Columns[column].Name}
 			perm := random.New(m.q.Seed, "drift", "column", c.Column).Perm(n)
 			changed.X = slices.Clone(d.X)
 			for j := range of {
@@ -103,28 +106,6 @@ func (m *measurement) columns(progress func(share float64)) (*Columns, error) {
 	}
 	slices.SortStableFunc(out.List, func(a, b Contribution) int { return cmp.Compare(b.Share, a.Share) })
 	return out, nil
-}
-
-// screen lists the columns to permute: all, or those mostColumns whose features correlate most with log omega.
-func (m *measurement) screen(d crossfit.Table, of []int, columns int, logs []float64) []int {
-	chosen := crossfit.Positions(columns)
-	if columns <= mostColumns {
-		return chosen
-	}
-	m.notes = append(m.notes, fmt.Sprintf("of %d columns the %d whose features correlate most with log omega were permuted",
-		columns, mostColumns))
-	score := make([]float64, columns)
-	feature := make([]float64, len(d.Time))
-	for j, column := range of {
-		for i := range feature {
-			feature[i] = float64(d.X[i*d.Dim+j])
-		}
-		if c := stat.Correlation(feature, logs, nil); !math.IsNaN(c) {
-			score[column] = max(score[column], c*c)
-		}
-	}
-	slices.SortStableFunc(chosen, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
-	return chosen[:mostColumns]
 }
 
 // Title is the column's name; that of the label is marked.
