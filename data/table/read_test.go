@@ -612,3 +612,17 @@ func TestManyColumns(t *testing.T) {
 		t.Errorf("%d features", len(x))
 	}
 }
+
+// TestNumbersOf: numbers of any column: places of levels, days, 0 and 1; NaN is missing.
+func TestNumbersOf(t *testing.T) {
+	tab := read(t, "n,b,c,t\n2.5,true,x,1970-01-03\n,false,,1970-01-01\n3,,a,1970-01-02\n", table.Options{})
+	for name, want := range map[string]string{"n": "[2.5 NaN 3]", "b": "[1 0 NaN]", "c": "[1 NaN 0]", "t": "[2 0 1]"} {
+		got, levels, err := tab.Numbers(name, nil)
+		if err != nil || fmt.Sprint(got) != want || (name == "c") != (len(levels) == 2) {
+			t.Errorf("%s: %v, %v, %v; want %s", name, got, levels, err, want)
+		}
+	}
+	if got, _, err := tab.Numbers("n", []int{2}); err != nil || len(got) != 1 || got[0] != 3 {
+		t.Errorf("%v, %v", got, err)
+	}
+}

@@ -246,6 +246,25 @@ func (c *column) export(rows []int) Column {
 	return out
 }
 
+// Numbers returns some rows of a column as numbers: 0 or 1 of a boolean, days of a time, and of a category the place of
+// its level in levels. A missing value is NaN. nil rows are all.
+func (t *Data) Numbers(name string, rows []int) (values []float64, levels []string, err error) {
+	rows, columns, err := t.part([]string{name}, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := columns[0]
+	return collect(rows, func(i int) float64 {
+		switch {
+		case c.isMissing(i):
+			return math.NaN()
+		case c.Kind == Category:
+			return float64(c.code[i] - 1)
+		}
+		return c.number(i)
+	}), c.Levels, nil
+}
+
 // upTo lists 0 to n-1.
 func upTo(n int) []int {
 	out := make([]int, n)

@@ -28,11 +28,10 @@ func (s *Stream) leaks(rows []int) (found, notes []string, err error) {
 	time := Collect(crossfit.Positions(len(rows)), func(i int) float64 { return float64(i) })
 	var clocks, labels []string
 	for _, name := range s.Features {
-		columns, err := s.Table.Columns([]string{name}, rows)
+		c, err := s.feature(name, rows)
 		if err != nil {
 			return nil, nil, err
 		}
-		c := newFeature(columns[0])
 		if c.follows(time) > clock {
 			clocks = append(clocks, name)
 		}
@@ -73,11 +72,11 @@ func (s *Stream) entities(rows []int) (names []string, err error) {
 		return nil, nil // all rows may have one time
 	}
 	for _, name := range s.Features {
-		columns, err := s.Table.Columns([]string{name}, rows)
+		f, err := s.feature(name, rows)
 		if err != nil {
 			return nil, err
 		}
-		if newFeature(columns[0]).isEntity(times.Index, len(times.Values)) {
+		if f.isEntity(times.Index, len(times.Values)) {
 			names = append(names, name)
 		}
 	}
@@ -88,23 +87,16 @@ func (s *Stream) entities(rows []int) (names []string, err error) {
 // at half of the times or more, on average. time: of each row, of so many.
 func (f feature) isEntity(time []int32, times int) bool {
 	type cell struct {
-		time   int32
-		number float64
-		level  string
+		time  int32
+		value float64
 	}
-	values, cells, n := map[cell]bool{}, map[cell]bool{}, len(time)
+	values, cells, n := map[float64]bool{}, map[cell]bool{}, len(time)
 	for i, at := range time {
-		v := cell{}
-		if f.level != nil {
-			v.level = f.level[i]
-		} else if v.number = f.number[i]; v.number != math.Trunc(v.number) {
+		v := f.value[i]
+		if values[v] = true; v != math.Trunc(v) || len(values)*times > 2*n { // also NaN
 			return false
 		}
-		if values[v] = true; len(values)*times > 2*n {
-			return false
-		}
-		v.time = at
-		cells[v] = true
+		cells[cell{at, v}] = true
 	}
 	return len(values) > 1 && 10*len(cells) >= 9*n
 }
@@ -120,7 +112,12 @@ func (s *Stream) tells(c feature, rows []int) bool {
 	}
 	told, asked := 0, 0
 	for k := range names {
-		is := Collect(rows, func(row int) float64 { return one(int(s.Label.Class[row]) == k) })
+		is := make([]float64, len(rows))
+		for i, row := range rows {
+			if int(s.Label.Class[row]) == k {
+				is[i] = 1
+			}
+		}
 		n := int(floats.Sum(is))
 		if names > 1 && 20*n < len(rows) {
 			continue // of a thousand classes only the large ones are looked at
@@ -133,53 +130,34 @@ func (s *Stream) tells(c feature, rows []int) bool {
 	return 2*told > asked
 }
 
-// feature is a column's values: numbers, or levels.
+// feature is a column's values: numbers, or the places of levels; NaN is missing.
 type feature struct {
-	number  []float64
-	level   []string
-	missing []bool
+	value   []float64
+	isLevel bool
 }
 
-func newFeature(c table.Column) feature {
-	f := feature{missing: c.Missing}
-	switch v := c.Values.(type) {
-	case []float64:
-		f.number = v
-	case []int64:
-		f.number = Collect(v, func(x int64) float64 { return float64(x) })
-	case []bool:
-		f.number = Collect(v, one)
-	case []string:
-		f.level = v
-	}
-	return f
-}
-
-// one is 1 for true and 0 for false.
-func one(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
+func (s *Stream) feature(name string, rows []int) (feature, error) {
+	values, levels, err := s.Table.Numbers(name, rows)
+	return feature{values, levels != nil}, err
 }
 
 // pairs are the values that are not missing, as numbers, with those of y. A level's number is the mean of y in every
 // other row of it; the remaining rows are compared.
 func (f feature) pairs(y []float64) (x, of []float64) {
-	sum, count := map[string]float64{}, map[string]float64{}
-	for i, level := range f.level {
+	sum, count := map[float64]float64{}, map[float64]float64{}
+	for i, v := range f.value {
 		if i%2 == 0 {
-			sum[level] += y[i]
-			count[level]++
+			sum[v] += y[i]
+			count[v]++
 		}
 	}
-	for i, v := range y {
+	for i, v := range f.value {
 		switch {
-		case f.missing != nil && f.missing[i]:
-		case f.number != nil && f.number[i] == f.number[i]: // not NaN
-			x, of = append(x, f.number[i]), append(of, v)
-		case f.level != nil && i%2 == 1 && count[f.level[i]] > 0:
-			x, of = append(x, sum[f.level[i]]/count[f.level[i]]), append(of, v)
+		case math.IsNaN(v):
+		case !f.isLevel:
+			x, of = append(x, v), append(of, y[i])
+		case i%2 == 1 && count[v] > 0:
+			x, of = append(x, sum[v]/count[v]), append(of, y[i])
 		}
 	}
 	return x, of

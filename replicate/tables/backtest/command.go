@@ -192,15 +192,12 @@ func readPredictions(path string, t *Task, weight []float64) ([]float64, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %v", file, err)
 	}
-	columns, err := read.Columns(nil, nil)
-	if err != nil {
-		return nil, err
-	}
+	columns := tables.Collect(read.Schema().Columns, func(c table.ColumnSchema) string { return c.Name })
 	if read.Rows() != len(t.test) {
 		return nil, bad("", "there are %s, the test block has %d", runs.Plural(read.Rows(), "row"), len(t.test))
 	}
 	k, names := t.outputs(), []string{"prediction"}
-	if t.Data.Target == nil && !(k == 2 && len(columns) == 1 && columns[0].Name == names[0]) {
+	if t.Data.Target == nil && !(k == 2 && len(columns) == 1 && columns[0] == names[0]) {
 		names = t.stream.Label.Names
 	}
 	out := make([]float64, len(t.test)*k)
@@ -212,8 +209,8 @@ func readPredictions(path string, t *Task, weight []float64) ([]float64, error) 
 		if at < 0 {
 			return nil, bad(name, "there is no such column")
 		}
-		values := numbers(columns[at])
-		if values == nil || floats.HasNaN(values) {
+		values, levels, err := read.Numbers(columns[at], nil)
+		if err != nil || levels != nil || floats.HasNaN(values) {
 			return nil, bad(name, "a value is missing, or is no number")
 		}
 		for i, v := range values {
@@ -240,26 +237,15 @@ func readPredictions(path string, t *Task, weight []float64) ([]float64, error) 
 	return out, nil
 }
 
-// numbers are the values of a column of numbers; nil for another one.
-func numbers(c table.Column) []float64 {
-	switch v := c.Values.(type) {
-	case []float64:
-		return v
-	case []int64:
-		return tables.Collect(v, func(x int64) float64 { return float64(x) })
-	}
-	return nil
-}
-
 // columnOf finds the column of a class, whose name a trainer may write in another way: True for true, 1.0 for 1. It is
 // -1 if there is none.
-func columnOf(columns []table.Column, name string) int {
-	at := slices.IndexFunc(columns, func(c table.Column) bool { return c.Name == name })
+func columnOf(columns []string, name string) int {
+	at := slices.Index(columns, name)
 	if at < 0 {
-		at = slices.IndexFunc(columns, func(c table.Column) bool {
+		at = slices.IndexFunc(columns, func(other string) bool {
 			a, errA := strconv.ParseFloat(name, 64)
-			b, errB := strconv.ParseFloat(c.Name, 64)
-			return strings.EqualFold(name, c.Name) || errA == nil && errB == nil && a == b
+			b, errB := strconv.ParseFloat(other, 64)
+			return strings.EqualFold(name, other) || errA == nil && errB == nil && a == b
 		})
 	}
 	return at

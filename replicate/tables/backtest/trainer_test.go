@@ -78,9 +78,10 @@ func answer(action, train, test, out string) {
 	if columns, err := b.Features(); err != nil || slices.Contains(columns, os.Getenv("TVPS_LABEL")) {
 		must(fmt.Errorf("the test table has the label: %v, %v", columns, err))
 	}
-	columns, err := a.Columns([]string{os.Getenv("TVPS_LABEL"), weightColumn}, nil)
+	columns, err := a.Columns([]string{os.Getenv("TVPS_LABEL")}, nil)
 	must(err)
-	weight := numbers(columns[1])
+	weight, _, err := a.Numbers(weightColumn, nil)
+	must(err)
 	if mean := floats.Sum(weight) / float64(len(weight)); math.Abs(mean-1) > 1e-9 || slices.Min(weight) <= 0 {
 		must(fmt.Errorf("weights of mean %v from %v", mean, slices.Min(weight)))
 	}
