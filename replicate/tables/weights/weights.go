@@ -147,11 +147,10 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 // weigh tests for drift, fits g where it is needed, and weights the rows.
 func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share float64, doing string)) (
 	err error) {
-	begin := 0.
+	// The shares of the work are those of a table of 1e6 rows: of a small one all is done in a second.
 	if p.Tested != nil && r.Kind != NoOmega {
-		begin = .3
 		q := p.Request.Request
-		q.Fit.Progress = tables.Phase(show, 0, begin, "tests for drift")
+		q.Fit.Progress = tables.Phase(show, 0, .1, "tests for drift")
 		if err = r.Test(ctx, q, p.Tested); err != nil {
 			return err
 		}
@@ -167,11 +166,13 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 		return nil
 	}
 	fit := r.Settings
-	fit.Progress = tables.Phase(show, begin, 1-begin, "propensity score")
+	tables.Phase(show, .1, 0, "ranks of all columns")(0)
+	fit.Progress = tables.Phase(show, .5, .2, "propensity score")
 	if r.Score, err = crossfit.Fit(ctx, p.data, fit, p.Seed); err != nil {
 		return err
 	}
 	r.Joint, r.Covar = r.Score.Joint, r.Score.Covariate
+	tables.Phase(show, .7, 0, "weights of all rows")(0)
 	if r.weights, err = r.Score.WeightsOf(ctx, p.all, T, r.Options); err != nil { // a row that g saw has the answer of others
 		return err
 	}
