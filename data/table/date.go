@@ -282,7 +282,6 @@ type scale struct {
 
 // scales are those that are known. The ranges, 1980 to 2099 for Unix times, tell them apart.
 var scales = []scale{
-	{"year", 1700, 2200, true, false, yearAndDay},
 	{"yyyymm", 170001, 219912, true, true, compact("200601")},
 	{"yyyymmdd", 17000101, 21991231, true, true, compact("20060102")},
 	{"unix", 3.15e8, 4.1e9, false, false, func(v float64) float64 { return v * 1e6 }},
@@ -348,17 +347,6 @@ func (t moment) chosen(earlier string) (micro int64, ok bool) {
 		return t.earlier, true
 	}
 	return t.micro, t.change == "" || earlier == "later"
-}
-
-// yearAndDay converts a year with days as its fraction, or with months as twelfths up to the third decimal place: R
-// writes February of 2010 as 2010.083.
-func yearAndDay(v float64) float64 {
-	year, fraction := math.Modf(v)
-	of := func(months float64) float64 { return float64(date(int(year), 1+int(months), 1).UnixMicro()) }
-	if month := math.Round(fraction * 12); math.Abs(fraction-month/12) <= .0006 {
-		return of(month)
-	}
-	return of(0) + math.Round(fraction*(of(12)-of(0))/1e3)*1e3 // as exact as a float64 is
 }
 
 // compact converts dates such as 20240131 or 202401, in Go's layout.

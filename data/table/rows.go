@@ -2,7 +2,6 @@ package table
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -170,9 +169,8 @@ func (t *Data) readTimes(name string) *Data {
 		return t
 	}
 	for _, s := range scales {
-		part := func(v float64) bool { return v != math.Trunc(v) }
-		if slices.ContainsFunc(c.values, s.other(t.location)) || s.greatest < 10_000 && !slices.ContainsFunc(c.values, part) {
-			continue // whole years are well as they are
+		if slices.ContainsFunc(c.values, s.other(t.location)) {
+			continue
 		}
 		times := collect(c.values, func(v float64) float64 {
 			m, _ := s.moment(v, t.location)
