@@ -275,8 +275,6 @@ func TestParquetEncodings(t *testing.T) {
 // TestForeignParquet reads files of apache/parquet-testing and apache/arrow-testing that arrow-go cannot write.
 func TestForeignParquet(t *testing.T) {
 	for name, want := range map[string]string{
-		"hadoop_lz4_compressed.parquet":             "[1593604800 1593604800 1593604801 1593604801] [abc def abc def] [42 7.7 42.125 7.7]",
-		"non_hadoop_lz4_compressed.parquet":         "[1593604800 1593604800 1593604801 1593604801] [abc def abc def] [42 7.7 42.125 7.7]",
 		"datapage_v2_empty_datapage.snappy.parquet": "no values", // a compressed page of nulls, without a byte
 	} {
 		tab, err := table.Open(filepath.Join("testdata", name), table.Options{AnyRows: true})
