@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -16,12 +15,6 @@ import (
 	"tvps/data/artifact"
 	"tvps/replicate/usage"
 )
-
-// watched runs the command in a shell whose group ends with this process, however that ends: another shell of the group
-// waits for the end of a pipe that only this process can write to.
-const watched = `{ read -r _ <&3; kill -9 0; } >/dev/null 2>&1 &
-exec 3<&-
-%s`
 
 // outputDelay is how long the output of a command is awaited after its end: a child that it left behind may keep it
 // open for ever.
@@ -49,28 +42,21 @@ func startServer(name, text string, env []string, log *console) (*server, error)
 	stdout, answers := io.Pipe()
 	s := &server{text: name, stdout: bufio.NewReaderSize(stdout, mostAnswer), output: output{log: log},
 		ended: make(chan struct{})}
-	s.cmd = exec.Command("sh", "-c", fmt.Sprintf(watched, text))
+	s.cmd = exec.Command("sh", "-c", text)
 	s.cmd.Env = env
 	s.cmd.Stdout, s.cmd.Stderr = answers, &s.output
 	var err error
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	s.cmd.ExtraFiles, s.cmd.WaitDelay = []*os.File{read}, outputDelay
+	s.cmd.WaitDelay = outputDelay
 	wait, err := artifact.Start(s.cmd, artifact.OwnGroup)
-	read.Close()
 	if err != nil {
-		write.Close()
 		return nil, fmt.Errorf("cannot start the trainer %q: %w", name, err)
 	}
 	go func() {
 		_ = wait() // its answers say whether it failed
 		s.kill()
-		write.Close()
 		close(s.ended)
 		_ = answers.Close() // a pipe in memory
 	}()
@@ -91,14 +77,11 @@ func (s *server) ask(ctx context.Context, train, test, answer string) error {
 	switch text := strings.TrimSpace(string(line)); {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, bufio.ErrBufferFull):
-		return fmt.Errorf("the trainer %q answered with a line of more than %d KB instead of ok, which begins with %q",
-			s.text, mostAnswer>>10, line[:60])
-	case err != nil:
+	case err != nil && !errors.Is(err, bufio.ErrBufferFull):
 		s.end(outputDelay)
 		return fmt.Errorf("the trainer %q ended (%s) before its answer%s", s.text, s.cmd.ProcessState, s.output.quote())
 	case text != "ok":
-		return fmt.Errorf("the trainer %q answered %q instead of ok; what else it writes belongs on its standard error%s",
+		return fmt.Errorf("the trainer %q answered %.60q instead of ok; what else it writes belongs on its standard error%s",
 			s.text, text, s.output.quote())
 	}
 	return nil
