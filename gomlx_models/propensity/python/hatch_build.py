@@ -61,13 +61,12 @@ class Program(BuildHookInterface):
             files.update(map(Path, "".join(lists).splitlines()))
             build_data["force_include"].update({str(file): f"go/{file.relative_to(module)}" for file in files})
             return
-        go_env = json.loads(run("env", "-json", "GOOS", "GOARCH", "GOROOT", "GOVERSION", "CGO_ENABLED"))
+        go_env = json.loads(run("env", "-json", "GOOS", "GOARCH", "GOROOT", "CGO_ENABLED"))
         tags = []
         if go_env["CGO_ENABLED"] == "0":
             tags = ["-tags=noxla"]  # no C compiler
         self.work = tempfile.TemporaryDirectory()
         program = Path(self.work.name, "tvps")
-        say(f"compiling the program with {go_env['GOVERSION']}: the first time takes minutes, later ones seconds")
         run("build", "-trimpath", "-ldflags=-s -w", *tags, "-o", program, "./replicate")
         build_data["force_include"][str(program)] = "tvps/tvps"
         build_data["force_include"].update({str(module / name): f"tvps/{name}" for name in LICENCES})
@@ -79,7 +78,6 @@ class Program(BuildHookInterface):
 
     def unpack(self, made, build_data):
         """Take the program and the licences of a wheel."""
-        say(f"there is no Go: taking the program of {made}")
         self.work = tempfile.TemporaryDirectory()
         with zipfile.ZipFile(made) as wheel:
             names = [name for name in wheel.namelist() if re.match(r"tvps/(?!.*\.(py|pyi|typed)$)", name)]
@@ -91,15 +89,6 @@ class Program(BuildHookInterface):
     def finalize(self, version, build_data, artifact_path):
         if hasattr(self, "work"):
             self.work.cleanup()
-
-
-def say(text):
-    """Tell the person who waits: pip shows nothing of a build, but the terminal is there."""
-    try:
-        with open("/dev/tty", "w") as terminal:
-            terminal.write(f"\ntvps: {text}\n")
-    except OSError:  # no terminal
-        print(f"tvps: {text}", file=sys.stderr, flush=True)
 
 
 def made_before(dist):
