@@ -63,7 +63,6 @@ func (q Request) Open(until string) (o Opened, err error) {
 	if o.Present, err = s.at(until); err != nil {
 		return o, err
 	}
-	s.all = nil // it holds the whole table
 	o.Rows = s.Times.Rows(0, o.Present+1)
 	marks, err := s.unseen()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,7 +43,6 @@ type Stream struct {
 	Group    []int32      // entity of every row; nil without Source.Group
 	Features []string     // the columns that a model learns from
 	order    []float64    // of every row, for rows of equal time
-	all      *table.Times // of rows without a label, too; nil if there are none, and after Request.Open
 	// Late is the last time of all, if none of its rows has a label; LateTimes is the number of such times at the end.
 	Late      string
 	LateTimes int
@@ -138,7 +138,6 @@ func (s *Stream) unlabelled(read *table.Data) {
 	if problem != nil || other != nil { // there is no column of times, or a row without a label has none
 		return
 	}
-	s.all = all
 	last := len(all.Names) - 1
 	for last > 0 && all.Names[last] != labelled.Names[len(labelled.Names)-1] {
 		s.Late, last = all.Names[len(all.Names)-1], last-1
@@ -167,17 +166,12 @@ func (s *Stream) at(text string) (int, error) {
 	at := len(s.Times.Values) - 1
 	if text != "" {
 		var err error
-		if at, err = s.Times.At(text); err != nil {
-			if s.all == nil {
-				return 0, err
-			}
-			without, other := s.all.At(text)
-			if other != nil {
-				return 0, err
-			}
-			return 0, &table.Error{File: s.Source.File, Column: s.Source.Label,
-				Problem: fmt.Sprintf("the rows of %s have no label", s.all.Names[without]),
-				Fix:     "name another time with --at, or give --kind covariate, which needs none"}
+		var e *table.Error
+		if at, err = s.Times.At(text); errors.As(err, &e) && s.Late != "" {
+			e.Fix = "rows without a label do not count; --kind covariate needs none"
+		}
+		if err != nil {
+			return 0, err
 		}
 	}
 	if at == 0 {

@@ -264,7 +264,7 @@ func TestLateLabels(t *testing.T) {
 		if q.At = "2024-01-05"; bin.Rows > 0 {
 			continue // a later time is that of the last block
 		}
-		if _, err = Prepare(q); err == nil || !strings.Contains(err.Error(), "the rows of 2024-01-05 have no label") {
+		if _, err = Prepare(q); err == nil || !strings.Contains(err.Error(), "rows without a label do not count") {
 			t.Errorf("bin %v: %v", bin, err)
 		}
 		q.Weights.Kind = crossfit.Covariate
