@@ -66,7 +66,7 @@ class Weights(WithFake):
         self.assertIn("_unseen", _frames.pyarrow.parquet.read_schema(self.table).names)
         tvps.weights(COLUMNS, "day", unseen="x", quiet=True)
         self.assertIn(["unseen", "x"], self.flags)
-        with self.assertRaisesRegex(ValueError, "different lengths"):
+        with self.assertRaisesRegex(ValueError, "expected length 3 but got length 1"):
             tvps.weights(COLUMNS, "day", unseen=[True], quiet=True)
 
     def test_nothing_remains(self):

@@ -108,7 +108,7 @@ class Frames(WithFake):
         for frame, sentence in (
             ([1, 2], "builtins.list is not a frame"),
             ({}, "no columns"),
-            ({"a": [1], "b": [1, 2]}, "different lengths: 1, 2"),
+            ({"a": [1], "b": [1, 2]}, "expected length 1 but got length 2"),
             ({"a": np.zeros((2, 3))}, "2 dimensions"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):

@@ -39,15 +39,12 @@ class Written:
             self.unseen = "_" * ("unseen" in names) + "unseen"
             found.append((self.unseen, np.asarray(unseen, dtype=bool)))
         names, contents = zip(*found)
-        lengths = {len(column) for column in contents}
-        if len(lengths) > 1:
-            raise ValueError(f"the columns have different lengths: {', '.join(map(str, sorted(lengths)))}")
-        self.rows = lengths.pop()
         names = [str(name) for name in names]
         self.columns = dict(zip(names, contents))
         self.path = folder / "frame.parquet"
-        contents = [self._arrow(name, column) for name, column in zip(names, contents)]
-        pyarrow.parquet.write_table(pyarrow.Table.from_arrays(contents, names), self.path)
+        table = pyarrow.Table.from_arrays([self._arrow(*column) for column in zip(names, contents)], names)
+        self.rows = table.num_rows
+        pyarrow.parquet.write_table(table, self.path)
 
     def _arrow(self, name, column):
         """Return a column as an Arrow array of a type that the program reads."""

@@ -60,16 +60,8 @@ def _answer(fit_predict, train, test, out):
     predictions = fit_predict(x, y, weight, test)
     if not isinstance(predictions, pandas.DataFrame):
         predictions = np.asarray(predictions)
-        classes = json.loads(os.environ.get("TVPS_CLASSES") or "[]")
-        names = ["prediction"] if predictions.ndim == 1 else classes
-        if predictions.ndim > 2 or predictions.ndim == 2 and predictions.shape[1] != len(classes):
-            raise ValueError(
-                f"fit_predict returned an array of shape {predictions.shape}: return a number a row, "
-                f"or a column for each of the {len(classes)} classes"
-            )
-        predictions = pandas.DataFrame(predictions.reshape(len(predictions), -1), columns=names)
-    if len(predictions) != len(test):
-        raise ValueError(f"fit_predict returned {len(predictions)} predictions for {len(test)} rows")
+        names = ["prediction"] if predictions.ndim == 1 else json.loads(os.environ["TVPS_CLASSES"])
+        predictions = pandas.DataFrame(predictions, columns=names)
     predictions.rename(columns=str).to_parquet(out, index=False)
 
 
@@ -142,26 +134,11 @@ def of_estimator(estimator):
 
         number = os.environ["TVPS_TASK"] == "number"
         if not number and y.nunique() == 1:  # no classifier learns from one class
-            return _probabilities(pandas, np.ones((len(test), 1)), y.unique())
+            return pandas.DataFrame(np.ones((len(test), 1)), columns=y.unique())
         model = copy.deepcopy(estimator)
         model.fit(x, y, **{weight_keyword(model): weight})
         if number:
             return model.predict(test)
-        return _probabilities(pandas, model.predict_proba(test), model.classes_)
+        return pandas.DataFrame(model.predict_proba(test), columns=model.classes_)  # the program knows 1.0 and True
 
     return fit_predict
-
-
-def _probabilities(pandas, values, classes):
-    """Name the columns of probabilities as the program names the classes; those not trained on have 0."""
-    frame = pandas.DataFrame(values, columns=[_class(c) for c in classes])
-    return frame.reindex(columns=json.loads(os.environ["TVPS_CLASSES"]), fill_value=0.0)
-
-
-def _class(value):
-    """Return the program's name of a class: of 1.0 it is 1, of True it is true."""
-    if isinstance(value, (bool, np.bool_)):
-        return str(value).lower()
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
