@@ -97,6 +97,10 @@ func (q Request) Open(until string) (o Opened, err error) {
 				"each other, give --group %s", Joined(names, "or"), names[0])
 		}
 	}
+	if s.Late != "" && until == "" {
+		o.About.AddNote("the present is %s, not %s, the last time of the table: its rows have no label. x alone needs none: "+
+			"--kind covariate of weights, or no --label", ShortName(s.Times.Names[o.Present]), s.Late)
+	}
 	found, notes, err := s.leaks(sorted)
 	if o.About.Leaks = notes; o.Tested != nil {
 		o.Tested.hidden = found

@@ -30,20 +30,12 @@ func Few(list []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }
 
-// pText is a probability with three decimals.
-func pText(p float64) string {
+// PIs is a probability as "= 0.012" or "< 0.001".
+func PIs(p float64) string {
 	if p < .0005 {
 		return "< 0.001"
 	}
-	return fmt.Sprintf("%.3f", p)
-}
-
-// PIs is a probability as "= 0.012" or "< 0.001".
-func PIs(p float64) string {
-	if text := pText(p); text[0] == '<' {
-		return text
-	}
-	return "= " + pText(p)
+	return fmt.Sprintf("= %.3f", p)
 }
 
 // Duration is a time of so many units for people: weeks, blocks, units of time.

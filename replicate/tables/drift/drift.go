@@ -20,14 +20,7 @@ type Job struct {
 // anything is computed.
 func Prepare(q tables.Request) (*Job, error) {
 	o, err := q.Open("")
-	if err != nil {
-		return nil, err
-	}
-	if late := o.Stream.Late; late != "" {
-		o.About.AddNote("the present is %s, not %s, the last time of the table: its rows have no label. "+
-			"Without --label x is tested up to it", tables.ShortName(o.Stream.Times.Names[o.Present]), late)
-	}
-	return &Job{q, o}, nil
+	return &Job{q, o}, err
 }
 
 // Measure answers. progress, if not nil, is called with the share of the work done and what is done next. Errors: a

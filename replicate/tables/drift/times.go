@@ -2,6 +2,7 @@ package drift
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,6 +17,16 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 )
+
+// measurement is what a Result is computed from.
+type measurement struct {
+	*tables.Sample
+	q       tables.Request
+	ctx     context.Context
+	finding *tables.Finding
+	g       *crossfit.Fitted
+	notes   []string
+}
 
 // Tests are two-sample tests over time: of each stretch of blocks against the one before it, and against the last one,
 // the present, in x, in y and in both.

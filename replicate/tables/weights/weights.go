@@ -76,10 +76,6 @@ func Prepare(q Request) (*Job, error) {
 	if p.Opened, err = q.Open(q.At); err != nil {
 		return nil, err
 	}
-	if late := p.Stream.Late; late != "" && q.At == "" {
-		p.About.AddNote("the weights are for %s, not for %s, the last time of the table: its rows have no label. "+
-			"--kind covariate needs none", tables.ShortName(p.Stream.Times.Names[p.Present]), late)
-	}
 	if p.data, p.encoder, err = p.Stream.Data(p.Rows); err != nil {
 		return nil, err
 	}

@@ -253,7 +253,7 @@ func TestLateLabels(t *testing.T) {
 		q := Request{Request: tables.Request{Source: tables.Source{File: file, Time: "day", Label: "y", Bin: bin}, Fit: crossfit.ForTest(1)}}
 		p, err := Prepare(q)
 		demand.NoError(t, err)
-		want := "for 2024-01-04, not for 2024-01-05, the last time of the table: its rows have no label"
+		want := "the present is 2024-01-04, not 2024-01-05, the last time of the table: its rows have no label"
 		if got := strings.Join(p.About.Notes, "; "); !strings.Contains(got, want) {
 			t.Errorf("bin %v: notes %q", bin, got)
 		}
