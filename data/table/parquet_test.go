@@ -320,6 +320,10 @@ func TestMissingNumbers(t *testing.T) {
 	if c := tab.Schema().Columns; c[0].Missing != 3 || c[1].Missing != 1 {
 		t.Errorf("%d and %d missing, want 3 and 1", c[0].Missing, c[1].Missing)
 	}
+	tab = read(t, numbers(t, []float64{math.NaN(), 2, 3, 4}, []int64{1, 2, 3, 4}), table.Options{})
+	if c := tab.Schema().Columns; c[0].Missing != 1 {
+		t.Errorf("%d missing, want 1: NaN", c[0].Missing)
+	}
 }
 
 // TestDamagedParquet: a Parquet file with any byte changed, or cut off anywhere, is read or refused with a sentence.

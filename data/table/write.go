@@ -157,17 +157,8 @@ func writeCSV(w io.Writer, columns []*cells) error {
 // rowsPerGroup bounds the rows of a row group.
 const rowsPerGroup = 1 << 18
 
-// WriteParquet writes a table as a Parquet file: INT64, DOUBLE, BOOLEAN, dictionaries of texts and timestamps of
-// microseconds in UTC, compressed with zstd. Equal calls write equal bytes. Errors: columns that do not fit one
-// another, and those of w.
-func WriteParquet(w io.Writer, columns ...Column) error {
-	list, err := prepare(columns)
-	if err != nil {
-		return err
-	}
-	return writeParquet(w, list)
-}
-
+// writeParquet writes INT64, DOUBLE, BOOLEAN, dictionaries of texts and timestamps of microseconds in UTC, compressed
+// with zstd. Equal calls write equal bytes.
 func writeParquet(w io.Writer, columns []*cells) error {
 	properties := []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Zstd),
 		parquet.WithCreatedBy("tvps version 1"), parquet.WithDictionaryDefault(false)}

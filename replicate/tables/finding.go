@@ -71,7 +71,8 @@ func (s *Sample) Find(ctx context.Context, fit crossfit.Config, seed int64) (*Fi
 }
 
 // name lists the columns that drift by themselves. Their p-values are corrected for the other tests as that of the test
-// of all columns is, so that none is named where that test finds nothing. names: of the columns; of: that of each feature.
+// of all columns is, so that none is named where that test finds nothing. names: of the columns; of: that of each
+// feature.
 func (f *Finding) name(t *crossfit.ColumnTest, names []string, of []int) {
 	corrects := f.Questions[0].Tests[0].P / t.P
 	size, drifts := make([]float64, len(names)), make([]bool, len(names))

@@ -27,8 +27,8 @@ const root = "../../.."
 var packages = []string{"pandas", "polars", "scikit-learn", "matplotlib", "lightgbm", "mypy"}
 
 // TestPython builds the sdist, and from it the wheel, with the platform that auditwheel finds. It installs the wheel
-// where there is no Go, and runs the tests of folder tests, with what it depends on and with all packages. It leaves nothing
-// in the checkout.
+// where there is no Go, and runs the tests of folder tests, with what it depends on and with all packages. It leaves
+// nothing in the checkout.
 func TestPython(t *testing.T) {
 	python := os.Getenv("TVPS_PYTHON")
 	if python == "" {
