@@ -13,13 +13,6 @@ type Similar interface {
 	//
 	// Each distance is in units of its standard deviation over the episodes.
 	Similarity(s, t int) float64
-
-	// TaskWeight of a transition of episode s while t is the present episode, in [0, 1] as the
-	// clipped omega, and 1 for equal tasks.
-	//
-	//	claw:     1 for the same valve, 0 otherwise
-	//	cheetah:  exp(-d)
-	TaskWeight(s, t int) float64
 }
 
 // Similarity is 1 for the same valve, 0 otherwise.
@@ -29,9 +22,6 @@ func (c *Claw) Similarity(s, t int) float64 {
 	}
 	return 0
 }
-
-// TaskWeight is Similarity.
-func (c *Claw) TaskWeight(s, t int) float64 { return c.Similarity(s, t) }
 
 // Similarity is minus the scaled distance of wind and target; 0 for the plain task, which does
 // not change.
@@ -48,6 +38,3 @@ func (c *Cheetah) WindSimilarity(s, t int) float64 {
 	wind2, _ := c.conditions(t)
 	return -math.Abs(wind1-wind2) / (10 / math.Sqrt2)
 }
-
-// TaskWeight is e^Similarity.
-func (c *Cheetah) TaskWeight(s, t int) float64 { return math.Exp(c.Similarity(s, t)) }

@@ -16,7 +16,7 @@ var (
 func TestSimilarityOfValves(t *testing.T) {
 	c := &Claw{order: []int{3, 0, 7}, repeat: 2}
 	for episode, want := range []float64{1, 1, 0, 0, 0, 0, 1, 1, 0} {
-		if got := c.Similarity(episode, 1); got != want || c.TaskWeight(1, episode) != want {
+		if got := c.Similarity(episode, 1); got != want {
 			t.Errorf("similarity of episodes %d and 1 is %v, not %v", episode, got, want)
 		}
 	}
@@ -34,9 +34,6 @@ func TestSimilarityOfWindAndTarget(t *testing.T) {
 		if got := c.Similarity(episode, 0); math.Abs(got-want) > 1e-12 || c.Similarity(0, episode) != got {
 			t.Fatalf("similarity of episodes %d and 0 is %v, not %v", episode, got, want)
 		}
-		if got := c.TaskWeight(0, episode); math.Abs(got-math.Exp(want)) > 1e-12 {
-			t.Fatalf("weight of episode %d is %v, not %v", episode, got, math.Exp(want))
-		}
 		if got := c.WindSimilarity(0, episode); math.Abs(got+math.Abs(wind)) > 1e-12 {
 			t.Fatalf("wind similarity of episode %d is %v, not %v", episode, got, -math.Abs(wind))
 		}
@@ -52,7 +49,7 @@ func TestSimilarityOfWindAndTarget(t *testing.T) {
 		}
 	}
 	plain := &Cheetah{plain: true}
-	if plain.Similarity(3, 8) != 0 || plain.TaskWeight(3, 8) != 1 {
+	if plain.Similarity(3, 8) != 0 {
 		t.Error("the plain task changes")
 	}
 }

@@ -200,9 +200,6 @@ func (a *Agent) lastFitTensors() []*tensors.Tensor {
 // and before the first fit. It runs a separate
 // program, so that the update's program is the same with and without omega.
 func (a *Agent) weights(steps *tensors.Tensor, at [][]int) (*tensors.Tensor, error) {
-	if a.weigh != nil {
-		return a.taskWeights(at), nil
-	}
 	switch {
 	case a.cfg.Omega == nil || a.gUpdates == 0:
 		return tensors.FromScalarAndDimensions(float32(1), len(at), a.cfg.Batch), nil
@@ -228,24 +225,4 @@ func (a *Agent) omegaDue() bool {
 		}
 	}
 	return true
-}
-
-// TaskWeight is a weight of a seed's transitions of episode t while episode T is the current one,
-// instead of omega(x, T, t): one that does not depend on x. seed is the position in the agent's list.
-type TaskWeight func(seed, T, t int) float64
-
-// SetTaskWeight weights the critic's loss by a function of the episodes, for agents without
-// Config.Omega. T is the episode of the latest transition. The function is not part of a
-// checkpoint: set it again before training continues.
-func (a *Agent) SetTaskWeight(weight TaskWeight) { a.weigh = weight }
-
-// taskWeights are the weights of a minibatch, [seeds, batch].
-func (a *Agent) taskWeights(at [][]int) *tensors.Tensor {
-	var out []float32
-	for i, r := range a.replay {
-		for _, t := range r.numbers(nil, at[i]) {
-			out = append(out, float32(a.weigh(i, r.lastEpisode(), int(t))))
-		}
-	}
-	return tensors.FromFlatDataAndDimensions(out, len(a.seeds), a.cfg.Batch)
 }

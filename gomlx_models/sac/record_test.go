@@ -21,17 +21,3 @@ func TestRecordBeforeAFit(t *testing.T) {
 	_, err = open(t, backend.Go, tiny(), 3).RecordOmega(0)
 	demand.Error(t, err, "Config.Omega")
 }
-
-// TestTaskWeights: the weights are those of the function, for each seed and the current episode.
-func TestTaskWeights(t *testing.T) {
-	a := open(t, backend.Go, tiny(), 3, 4)
-	fill(t, a, 23, 5) // the current episode is 4
-	a.SetTaskWeight(func(seed, T, episode int) float64 { return float64(100*seed + 10*T + episode) })
-	at, weights := drawn(t, a)
-	for k, w := range weights {
-		i, b := k/a.cfg.Batch, k%a.cfg.Batch
-		if want := float32(100*i + 40 + at[i][b]/5); w != want {
-			t.Errorf("weight %d is %v, not %v", k, w, want)
-		}
-	}
-}

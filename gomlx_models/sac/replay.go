@@ -83,14 +83,6 @@ func (r *replay) eligible(unfinished bool) []episode {
 	return r.Episodes
 }
 
-// lastEpisode is the number of the last transition's episode, -1 before the first.
-func (r *replay) lastEpisode() int {
-	if len(r.Episodes) == 0 {
-		return -1
-	}
-	return r.Episodes[len(r.Episodes)-1].Number
-}
-
 // add inserts a transition, and removes episodes whose transitions are all overwritten.
 func (r *replay) add(t Transition) {
 	step := r.cfg.step(t)

@@ -50,7 +50,6 @@ type Agent struct {
 	lastFit  []omegaFit        // of each seed
 	fresh    [][]freshLoss     // of each seed, at every fit for a new episode
 	means    []map[int]float64 // of each seed, see measure
-	weigh    TaskWeight        // nil unless SetTaskWeight was called
 	updates  int               // updates of the critic so far
 	gUpdates int               // updates of g so far
 }

@@ -76,7 +76,7 @@ func (c Collected) ends(declared []paper.Claim) []string {
 		out = append(out, fmt.Sprintf("Probability over the last quarter that a seed of one is above one of the other: "+
 			"%s.", strings.Join(gains, ", ")))
 	}
-	return append(out, c.trueWeights(rows)...)
+	return out
 }
 
 // inBrackets formats an estimate, followed by its interval in brackets.
@@ -117,32 +117,6 @@ func (p Panel) gain(rows []figures.Row, part paper.Part, level float64) (gain st
 		return gain, false
 	}
 	return m.Interval(level), true
-}
-
-// trueWeights states, for each learner that uses the true weights, its gain over the same learner without weights, if
-// both are in the panel.
-func (p Panel) trueWeights(rows []figures.Row) []string {
-	var out []string
-	for _, name := range p.Series {
-		base := p.Protocol.TrueWeights[name]
-		if base == "" || !slices.Contains(p.Series, base) {
-			continue
-		}
-		gain, ok := p.gain(rows, paper.Part{Series: name, Base: base, Statistic: paper.EndGain}, statistics.Level)
-		if !ok {
-			continue
-		}
-		found := "Whether this weighting by tasks helps is undecided."
-		switch {
-		case gain.Low > 0:
-			found = "This weighting by tasks helps here."
-		case gain.High < 0:
-			found = "This weighting by tasks hurts here."
-		}
-		out = append(out, fmt.Sprintf("Weights by the true similarity of tasks, over the last quarter, %s minus %s: %s. %s",
-			label(name), label(base), gain.Text(3), found))
-	}
-	return out
 }
 
 // noted states each learner's mean over the last quarter of the steps, with its interval over seeds, for the metrics

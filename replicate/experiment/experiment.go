@@ -16,12 +16,11 @@ import (
 
 // Protocol is a kind of experiment: its scenarios and learners, and how their results are shown.
 type Protocol struct {
-	Base        string            // the learner that the others are compared with; its line is 0 in a relative chart
-	Floors      []string          // learners that the first series of a panel must exceed at its end, or its claims are not judged
-	TrueWeights map[string]string // learners with the true weights, and those without weights that notes compare
-	Measure     string            // the default of what runs report; panels that show it can draw any learner
-	XLabel      string            // label of the steps, as "time step t"
-	Unit        string            // the plural of a step, as "episodes"
+	Base    string   // the learner that the others are compared with; its line is 0 in a relative chart
+	Floors  []string // learners that the first series of a panel must exceed at its end, or its claims are not judged
+	Measure string   // the default of what runs report; panels that show it can draw any learner
+	XLabel  string   // label of the steps, as "time step t"
+	Unit    string   // the plural of a step, as "episodes"
 
 	// IsTask tells whether a metric is that of one task. Notes then compare the learners over tasks and seeds where the
 	// steps end. nil: there are no tasks.

@@ -119,8 +119,8 @@ func TestPanelsErrors(t *testing.T) {
 			t.Errorf("%v is not a usage error", err)
 		}
 	}
-	_, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Learners: []string{"c.sac-task"}})
-	demand.Error(t, err, "panel c shows omega-similarity", "c.sac-task")
+	_, err := testCatalog.Panels(paper.Fig2(), Options{Scale: "tiny", Learners: []string{"c.sac-recent"}})
+	demand.Error(t, err, "panel c shows omega-similarity", "c.sac-recent")
 }
 
 // TestCatalog: the panels and claims of every figure are consistent, and numbers and ids are unique.

@@ -14,16 +14,15 @@ type Learner struct {
 	Context bool    // whether actor and critics also read a recurrent context of the last steps
 	Omega   bool    // whether the critics' loss is weighted by omega
 	Use     sac.Use // with Omega: another use of omega than weighting each transition
-	Task    bool    // whether it is weighted by the true similarity of tasks instead (env.Similar)
 	Recent  bool    // whether minibatches are drawn from the latest episodes alone
 
 	Reference Reference // plays episodes instead of an agent; nil for agents
 	Scenario  string    // the only scenario that it fits; "" for all
 }
 
-// learners are those of Figures 2, 10 and 11, eight that are trained by --series alone, and what else is declared. The
-// true weights are the true similarity of tasks, which no agent knows; the latest episodes are omega's simple rival.
-// The last four take omega's mean age of the past and nothing of single transitions: they tell whether age alone helps.
+// learners are those of Figures 2, 10 and 11, four that are trained by --series alone, and what else is declared. The
+// latest episodes are omega's simple rival. The last two take omega's mean age of the past and nothing of single
+// transitions: they tell whether age alone helps.
 var learners []Learner
 
 var (
@@ -35,13 +34,9 @@ var (
 	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-omega", Label: "SAC with context and ω",
 		Color: "#009e73", Dash: "6 3"},
 		Context: true, Omega: true})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-task", Label: "SAC, true weights",
-		Color: "#9467bd", Dash: "8 3 2 3"}, Task: true})
 	_ = Declare(Learner{Look: looks.Look{Name: "sac-recent", Label: "SAC, latest episodes",
 		Color: "#bcbd22", Dash: "8 3 2 3 2 3"},
 		Recent: true})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-task", Label: "SAC with context, true weights",
-		Color: "#17becf", Dash: "14 3 5 3"}, Context: true, Task: true})
 	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-recent", Label: "SAC with context, latest episodes",
 		Color: "#7f7f7f", Dash: "4 4 1 4"}, Context: true, Recent: true})
 	_ = Declare(Learner{Look: looks.Look{Name: "sac-age", Label: "SAC, ω of the episode",

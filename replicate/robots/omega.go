@@ -1,7 +1,6 @@
 package robots
 
 import (
-	"fmt"
 	"math"
 
 	"tvps/data/env"
@@ -78,21 +77,3 @@ func correlation(r sac.OmegaRecord, of func(s, t int) float64) float64 {
 
 // recency is the number of an episode.
 func recency(episode, _ int) float64 { return float64(episode) }
-
-// weighByTask gives the agents of a learner with Task the true weights.
-func (t *training) weighByTask() error {
-	if !t.learner.Task {
-		return nil
-	}
-	robots := make([]env.Similar, len(t.seeds))
-	for i, robot := range t.envs.robots {
-		similar, ok := robot.(env.Similar)
-		if !ok {
-			return fmt.Errorf("%s needs the similarity of tasks, which scenario %s does not have; use another learner",
-				t.learner.Name, t.scenario.Name)
-		}
-		robots[i] = similar
-	}
-	t.agent.SetTaskWeight(func(seed, present, episode int) float64 { return robots[seed].TaskWeight(episode, present) })
-	return nil
-}

@@ -1,18 +1,12 @@
 package robots
 
 import (
-	"cmp"
-	"context"
-	"io"
 	"math"
 	"reflect"
 	"strings"
 	"testing"
 
-	"tvps/ci/demand"
-	"tvps/data/env"
 	"tvps/gomlx_models/sac"
-	"tvps/replicate/runs"
 )
 
 // Similarity tells which episodes have the same place.
@@ -22,8 +16,6 @@ func (c *cart) Similarity(s, t int) float64 {
 	}
 	return 0
 }
-
-func (c *cart) TaskWeight(s, t int) float64 { return c.Similarity(s, t) }
 
 // TestOmegaIsRecorded: each evaluation of a learner with omega has its rows, in their ranges, and
 // no other learner has any.
@@ -78,14 +70,10 @@ func TestSimilarityOfARecord(t *testing.T) {
 	}
 }
 
-// TestTaskAndRecentLearners: both train to other numbers than plain SAC. If the weights are all 1,
-// and if the latest episodes are all of them, they train to the same ones.
-func TestTaskAndRecentLearners(t *testing.T) {
+// TestRecentLearners: they train to other numbers than plain SAC, and to the same ones if the latest episodes are all.
+func TestRecentLearners(t *testing.T) {
 	h, s := carts(t), miniature()
 	plain := run(t, h, open(t), s, "sac", 1)[1]
-	if got := run(t, h, open(t), s, "sac-task", 1)[1]; reflect.DeepEqual(got, plain) {
-		t.Error("sac-task trains as sac")
-	}
 	s.Recent = 2
 	if got := run(t, h, open(t), s, "sac-recent", 1)[1]; reflect.DeepEqual(got, plain) {
 		t.Error("sac-recent trains as sac")
@@ -96,14 +84,4 @@ func TestTaskAndRecentLearners(t *testing.T) {
 			t.Errorf("recent=%d trains to other numbers than sac", recent)
 		}
 	}
-}
-
-// TestTaskNeedsSimilarity: an environment that does not know its tasks.
-func TestTaskNeedsSimilarity(t *testing.T) {
-	h := carts(t)
-	declareCart(func(context.Context, Settings, int64, io.Writer) (env.Env, error) {
-		return struct{ env.Env }{&cart{}}, nil // without the methods of env.Similar
-	})
-	report, err := runs.Execute(t.Context(), open(t), jobs(t, h, miniature(), "sac-task", 1), runs.Options{Workers: 1})
-	demand.Error(t, cmp.Or(err, report.Err()), "sac-task", "similarity of tasks", "cart")
 }

@@ -21,8 +21,7 @@ import (
 // Protocol is this kind of experiment, for figures.
 var Protocol = experiment.Protocol{
 	Base: "sac", Floors: []string{"nothing", "random"}, Measure: MeasureReturn,
-	TrueWeights: map[string]string{"sac-task": "sac", "sac-context-task": "sac-context"},
-	XLabel:      "episode", Unit: "episodes", IsTask: isTask,
+	XLabel: "episode", Unit: "episodes", IsTask: isTask,
 	Scenarios: Scenarios,
 	Learners:  Learners,
 	Fields:    func() []experiment.Field { return Settings{}.Fields() },

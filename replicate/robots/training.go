@@ -50,7 +50,7 @@ func (t *training) restart() error {
 		return err
 	}
 	t.agent, t.episode, t.returns, t.saved = agent, 0, make([][]float64, len(t.seeds)), time.Now()
-	return t.weighByTask()
+	return nil
 }
 
 func (t *training) close() {
