@@ -90,8 +90,8 @@ func fitOwn(tb testing.TB, d Table, cfg Config, seed int64) *Fitted {
 		if f == nil {
 			continue
 		}
-		tb.Logf("%s: %s, %d updates of %+v, held-out loss %.4f +- %.4f, scale %.2f, candidates %v, %v", kind, f.View.Name,
-			f.Updates, f.Chosen, f.HeldOut, f.HeldOutError, f.Scale, f.Candidates, time.Since(begin).Round(time.Millisecond))
+		tb.Logf("%s: %s, %d updates of %+v, held-out loss %.4f, scale %.2f, candidates %v, %v", kind, f.View.Name,
+			f.Updates, f.Chosen, f.HeldOut, f.Scale, f.Candidates, time.Since(begin).Round(time.Millisecond))
 	}
 	return o
 }

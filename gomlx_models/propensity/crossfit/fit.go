@@ -104,8 +104,6 @@ type Diagnostics struct {
 	Updates int // minibatches at its lowest held-out loss; 0: no training helped, and omega is 1
 	// HeldOut is the mean logistic loss of g on rows that it did not see; log 2 without drift.
 	HeldOut float64
-	// HeldOutError is the standard error of HeldOut - log 2.
-	HeldOutError float64
 	// Scale multiplies g: the factor with the lowest held-out loss, below 1 if g is too sure.
 	Scale float64
 	// Candidates holds the lowest held-out loss of each view and training.
@@ -137,7 +135,6 @@ type Fitted struct {
 	fold   map[uint64]uint8
 	data   Table // empty after Load
 	cycles []Cycle
-	turn   *turn // of a wide table, for trainings; otherwise nil
 	work   *work
 }
 
@@ -218,13 +215,12 @@ func prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 		return nil, nil, fmt.Errorf("crossfit: %w: %d samples for %d folds; there must be at least %d",
 			ErrFewRows, len(d.Time), cfg.Folds, least)
 	}
-	var scores []float32
-	o.Shape, scores = shapeOf(d)
+	var x []float32
+	o.Shape, x = shapeOf(d)
 	rows := sortRows(d, o.Shape.Columns)
+	rows.x = x
 	rows.deal(d, cfg.Folds)
 	o.fold = rows.folds()
-	rows.x = scores
-	o.turn, rows.x = turned(scores, d.Dim, rows.at)
 	o.cycles = Cycles(d.Unit, rows.times)
 	o.note(d, rows)
 	return o, rows, nil

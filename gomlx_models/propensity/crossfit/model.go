@@ -7,7 +7,6 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/net"
-	"tvps/gomlx_models/propensity"
 )
 
 // model is a fitted g of one kind: Ensemble networks for each fold.
@@ -67,7 +66,6 @@ func (o *Fitted) fitModel(ctx context.Context, d *data, rows *sortedRows, kind K
 		m.values = append(m.values, c.final)
 	}
 	m.rescale(o, d, lanes, found)
-	o.turnBack(m)
 	return m, found, nil
 }
 
@@ -113,7 +111,7 @@ func (o *Fitted) choose(kind Kind, rows *sortedRows, found *Diagnostics, try fun
 
 // network is the shape of a candidate's networks.
 func (o *Fitted) network(v View, c Candidate, kind Kind) network {
-	w := network{Dim: o.width(), Codes: v.width(), Hidden: c.Hidden}
+	w := network{Dim: o.Shape.Dim, Codes: v.width(), Hidden: c.Hidden}
 	if kind == Joint {
 		w.Classes = o.Shape.Classes
 		if o.Shape.Target != nil {
@@ -121,27 +119,6 @@ func (o *Fitted) network(v View, c Candidate, kind Kind) network {
 		}
 	}
 	return w
-}
-
-// turnBack makes a model of a rotated table that of its columns.
-func (o *Fitted) turnBack(m *model) {
-	if o.turn == nil {
-		return
-	}
-	for _, member := range m.values {
-		for _, values := range member {
-			values[ofX] = o.turn.back(values[ofX], m.Hidden)
-		}
-	}
-	m.Dim += o.Shape.Dim - o.turn.rank()
-}
-
-// width is the number of values of x that networks see in training.
-func (o *Fitted) width() int {
-	if o.turn != nil {
-		return o.turn.rank()
-	}
-	return o.Shape.Dim
 }
 
 // rescale finds the factor of g with the lowest held-out loss of the ensemble's mean, between 0 and 2; the loss is
@@ -174,18 +151,6 @@ func (m *model) rescale(o *Fitted, d *data, lanes []*lane, found *Diagnostics) {
 	}
 	m.scale = (lo + hi) / 2
 	found.HeldOut = meanLoss(own, other, m.scale)
-	squares := 0.0
-	for i := range own {
-		e := propensity.Method1.Loss(own[i], other[i], m.scale) - found.HeldOut
-		squares += e * e
-	}
-	rows := map[int]bool{}
-	for _, l := range lanes {
-		for _, at := range l.held {
-			rows[at] = true
-		}
-	}
-	found.HeldOutError = math.Sqrt(squares / float64(len(own)) / float64(len(rows)))
 	if found.Updates == 0 && meanLoss(own, other, 1) == meanLoss(own, other, 0) { // g is 0
 		m.scale = 1
 	}

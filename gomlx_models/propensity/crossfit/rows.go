@@ -13,8 +13,7 @@ type sortedRows struct {
 	hash  []uint64  // by position
 	times []float64 // that differ, ascending
 	fold  []uint8   // by position
-	// x is what networks see of x in training, by row of the table.
-	x []float32
+	x     []float32 // what networks see of x, by row of the table
 }
 
 // sortRows sorts rows by time, order and contents. The contents enter as a hash: sorted by
