@@ -4,17 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
-	"tvps/data/statistics"
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 )
 
 // Finding says whether a table drifts. All commands answer by it: a question is answered with yes if the p-value of one
-// of its tests is at most Level, after Holm's correction for all tests of the table.
+// of its tests is at most Level, corrected for all tests of the table.
 type Finding struct {
 	Sentence  string     `json:"sentence"`
 	Questions []Question `json:"questions"`
@@ -48,7 +48,7 @@ const (
 // Level of all decisions, after correction.
 const Level = .05
 
-// LeastPermutations is the least number of permutations: after Holm's correction fewer could find nothing.
+// LeastPermutations is the least number of permutations: fewer tell too little of a p-value of Level.
 const LeastPermutations = 99
 
 // Find tests the rows for drift.
@@ -58,13 +58,13 @@ func (s *Sample) Find(ctx context.Context, fit crossfit.Config, seed int64) (*Fi
 		return nil, err
 	}
 	f := &Finding{Chunks: d.Chunks, Dependence: d.Dependence}
-	test := func(by string, t *crossfit.ColumnTest) QuestionTest { return QuestionTest{by, t.P, t.View} }
+	test := func(by string, t *crossfit.ColumnTest) QuestionTest { return QuestionTest{by, t.Adjusted, t.View} }
 	f.Questions = []Question{{Name: InX, Tests: []QuestionTest{test("columns", d.Columns), test("pairs of columns", d.Score)}}}
 	if d.Outcome != nil {
 		f.Questions = append(f.Questions, Question{Name: InY, Tests: []QuestionTest{test("column", d.Outcome)}},
 			Question{Name: InRule, Tests: []QuestionTest{test("residuals", d.Rule)}})
 	}
-	f.correct()
+	f.answer()
 	f.name(d.Columns, Collect(s.Encoder.Columns, func(c table.Encoded) string { return c.Name }), s.Encoder.Of())
 	f.Sentence = f.sentence(s.hidden)
 	return f, nil
@@ -75,7 +75,7 @@ func (s *Sample) Find(ctx context.Context, fit crossfit.Config, seed int64) (*Fi
 // feature.
 func (f *Finding) name(t *crossfit.ColumnTest, names []string, of []int) {
 	corrects := f.Questions[0].Tests[0].P / t.P
-	size, drifts := make([]float64, len(names)), make([]bool, len(names))
+	size, drifts := slices.Repeat([]float64{math.Inf(-1)}, len(names)), make([]bool, len(names))
 	for feature, at := range of {
 		drifts[at] = drifts[at] || t.Column[feature]*corrects <= Level
 		size[at] = max(size[at], t.Size[feature])
@@ -89,22 +89,11 @@ func (f *Finding) name(t *crossfit.ColumnTest, names []string, of []int) {
 	}
 }
 
-// correct replaces the p-values of all tests by those that Holm's procedure adjusts, and answers.
-func (f *Finding) correct() {
-	var p []float64
-	for _, q := range f.Questions {
-		for _, t := range q.Tests {
-			p = append(p, t.P)
-		}
-	}
-	p = statistics.Holm(p, len(p))
+// answer answers the questions by their tests.
+func (f *Finding) answer() {
 	for i := range f.Questions {
 		q := &f.Questions[i]
-		q.P = 1
-		for j := range q.Tests {
-			q.Tests[j].P, p = p[0], p[1:]
-			q.P = min(q.P, q.Tests[j].P)
-		}
+		q.P = slices.Min(Collect(q.Tests, func(t QuestionTest) float64 { return t.P }))
 		q.Drift = q.P <= Level
 	}
 }
@@ -188,7 +177,7 @@ func (f *Finding) Lines() string {
 		}
 		fmt.Fprintf(&b, "%s: %s\n", q.Name, strings.Join(parts, ", "))
 	}
-	fmt.Fprintf(&b, "Drift is called up to p = 0.05; p is corrected for %d tests (Holm), against shuffled times.\n", tests)
+	fmt.Fprintf(&b, "Drift is called up to p = 0.05; p is corrected for %d tests, against shuffled times.\n", tests)
 	return b.String()
 }
 

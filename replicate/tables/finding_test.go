@@ -28,17 +28,12 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// TestCorrections against p.adjust of R: c(.01, .04, .03, .005).
-func TestCorrections(t *testing.T) {
-	var f Finding
-	for _, p := range []float64{.01, .04, .03, .005} {
-		f.Questions = append(f.Questions, Question{Tests: []QuestionTest{{P: p}}})
-	}
-	f.correct()
-	for i, want := range []float64{.03, .06, .06, .02} {
-		if q := f.Questions[i]; math.Abs(q.P-want) > 1e-12 || q.Drift != (want <= .05) {
-			t.Errorf("question %d: p %v, drift %v; want %v", i, q.P, q.Drift, want)
-		}
+// TestAnswer: a question is answered by the smallest p-value of its tests, with yes up to .05.
+func TestAnswer(t *testing.T) {
+	f := Finding{Questions: []Question{{Tests: []QuestionTest{{P: .3}, {P: .05}}}, {Tests: []QuestionTest{{P: .06}}}}}
+	f.answer()
+	if a, b := f.Questions[0], f.Questions[1]; a.P != .05 || !a.Drift || b.P != .06 || b.Drift {
+		t.Errorf("%+v", f.Questions)
 	}
 }
 
@@ -49,9 +44,7 @@ func TestNamedColumns(t *testing.T) {
 		first, second float64 // p-values of two columns
 		want          string
 	}{{.02, .03, ""}, {.001, .03, "a"}, {.001, .01, "b a"}} {
-		f := &Finding{Questions: []Question{{Name: InX, Tests: []QuestionTest{{P: test.first}, {P: .8}}},
-			{Name: InY, Tests: []QuestionTest{{P: .7}}}, {Name: InRule, Tests: []QuestionTest{{P: .9}}}}}
-		f.correct()
+		f := &Finding{Questions: []Question{{Name: InX, Tests: []QuestionTest{{P: 4 * test.first}, {P: .8}}}}}
 		f.name(&crossfit.ColumnTest{P: test.first, Column: []float64{test.first, test.second}, Size: []float64{1, 2}},
 			[]string{"a", "b"}, []int{0, 1})
 		if got := strings.Join(f.Columns, " "); got != test.want {

@@ -45,7 +45,7 @@ func (t *tester) pairs(numbers [][]float64) []feature {
 			for i := range v {
 				v[i] = numbers[j][i] * other[i]
 			}
-			centre(v)
+			t.centre(v)
 			out = append(out, feature{-1, moved(sumsBelow(v))})
 		}
 	}
@@ -60,7 +60,7 @@ func (t *tester) pairs(numbers [][]float64) []feature {
 // for a number also their squares, and their products with the columns, each less its regression on the functions of
 // x. That takes from the time what they tell of it: so neither a drift of x nor a regression that misses the shape of
 // y is taken for a drift of y given x, unless the functions tell neither (Shah and Peters 2020).
-func (t *tester) rule(d Table, rows *sortedRows, numbers [][]float64) []feature {
+func (t *tester) rule(d Table, numbers [][]float64) []feature {
 	base := basis(numbers, t.parts)
 	ofTimes := make([][]float64, len(base)) // sums of the functions at each time
 	for k, u := range base {
@@ -72,7 +72,7 @@ func (t *tester) rule(d Table, rows *sortedRows, numbers [][]float64) []feature 
 		list = append(list, feature{-1, func(s *shuffled, sums []float64) {
 			value := s.value
 			for i, at := range s.from {
-				if value[i] = e[at]; times != nil {
+				if value[i] = s.sign[i] * e[at]; times != nil {
 					value[i] *= times[i]
 				}
 			}
@@ -82,7 +82,7 @@ func (t *tester) rule(d Table, rows *sortedRows, numbers [][]float64) []feature 
 			}
 		}})
 	}
-	for _, y := range t.outcomes(d, rows) {
+	for _, y := range t.outcomes(d) {
 		square := make([]float64, len(y))
 		base.residual(y)
 		for range sweeps {
@@ -98,7 +98,7 @@ func (t *tester) rule(d Table, rows *sortedRows, numbers [][]float64) []feature 
 		add(y, nil)
 		if d.Target != nil {
 			square := floats.MulTo(make([]float64, len(y)), y, y)
-			centre(square)
+			t.centre(square)
 			add(square, nil)
 		}
 		for _, x := range numbers {
@@ -119,23 +119,16 @@ func (t *tester) centre(v []float64) {
 }
 
 // outcomes are the number, as its normal score, or whether a row has a class, of one row for each part.
-func (t *tester) outcomes(d Table, rows *sortedRows) (out [][]float64) {
-	if d.Target != nil {
+func (t *tester) outcomes(d Table) (out [][]float64) {
+	for class := range max(1, d.Classes-1) {
 		y := make([]float64, len(t.first))
 		for i, at := range t.first {
-			y[i] = d.Target[t.at[at]]
+			y[i] = d.outcome(t.at[at], class)
 		}
-		scores := propensity.NormalScores(slices.Clone(y), 1e-12)
-		for i := range y {
-			y[i] = scores.Of(y[i])
-		}
-		return [][]float64{y}
-	}
-	for class := range d.Classes - 1 {
-		y := make([]float64, len(t.first))
-		for i, at := range t.first {
-			if int(d.Label[t.at[at]]) == class {
-				y[i] = 1
+		if d.Target != nil {
+			scores := propensity.NormalScores(slices.Clone(y), 1e-12)
+			for i := range y {
+				y[i] = scores.Of(y[i])
 			}
 		}
 		out = append(out, y)

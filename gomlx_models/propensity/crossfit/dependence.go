@@ -11,7 +11,7 @@ import (
 type score struct {
 	column  int
 	below   []float64   // sums over the parts before each part, see tester, of the means of the parts
-	stretch [][]float64 // a dozen of contiguous values, of mean 0; nil for a column that is a function of time
+	stretch [][]float64 // up to a dozen of contiguous values, of mean 0, that tell how rows depend
 	every   float64     // rows of the table for each value
 	ofTime  float64     // dependence of the means of times, in rows
 }
@@ -30,15 +30,21 @@ func columnScores(d Table, at []int, r *recurrence) []score {
 
 // outcomeScores are those of y: of each class, or of the number.
 func outcomeScores(d Table, at []int, r *recurrence) []score {
-	if d.Target != nil {
-		return scores(len(at), 1, 1, r, func(i, _ int) float64 { return d.Target[at[i]] })
+	if !d.HasY() {
+		return nil
 	}
-	return scores(len(at), d.Classes, 1, r, func(i, class int) float64 {
-		if int(d.Label[at[i]]) == class {
-			return 1
-		}
-		return 0
-	})
+	return scores(len(at), max(1, d.Classes), 1, r, func(i, class int) float64 { return d.outcome(at[i], class) })
+}
+
+// outcome is y of a row: the number, or whether it has the class.
+func (d Table) outcome(row, class int) float64 {
+	switch {
+	case d.Target != nil:
+		return d.Target[row]
+	case int(d.Label[row]) == class:
+		return 1
+	}
+	return 0
 }
 
 // scores are those of columns, of every so many of n rows.
@@ -88,20 +94,30 @@ func newScore(column int, v []float64, every int, r *recurrence) score {
 	}
 	v = slices.Clone(v)
 	s.ofTime = r.clear(v, every, slow)
-	level := make([]float64, stretches) // of stretches with one value, NaN of others
+	size := min(mostStretch, len(v)/stretches)
+	flat := func(from int) bool { return size == 0 || slices.Min(v[from:][:size]) == slices.Max(v[from:][:size]) }
+	var levels []float64
+	for k := range stretches {
+		if from := len(v) * k / stretches; flat(from) {
+			levels = append(levels, v[from])
+		}
+	}
+	few := len(slices.Compact(levels)) <= 2 // a rare level, or one that begins, ends or changes once
 	for k := range stretches {
 		from := len(v) * k / stretches
-		part := slices.Clone(v[from:][:min(mostStretch, len(v)/stretches)])
-		if level[k] = math.NaN(); len(part) > 0 && slices.Min(part) == slices.Max(part) {
-			level[k] = part[0]
+		if few && flat(from) {
+			continue // what slow waves leave of it is smooth, and no dependence
 		}
+		part := slices.Clone(v[from:][:size])
 		for i := range part {
 			part[i] -= slow((float64(from+i) + .5) / float64(len(v)))
 		}
 		centre(part)
 		s.stretch = append(s.stretch, part)
 	}
-	s.clearFlat(level)
+	if len(s.stretch) < leastStretches {
+		s.stretch = nil
+	}
 	return s
 }
 
@@ -160,9 +176,10 @@ func slowWaves(fine []float64) func(u float64) float64 {
 	}
 }
 
-// Stretches of a score, in which the autocorrelation is measured, and their largest number of values. A score of which
-// slow waves leave so small a share, such as the number of the row, tells the time, and not how rows depend.
-const stretches, mostStretch, functionOfTime = 12, 500, 5e-3
+// Stretches of a score, in which the autocorrelation is measured, the least number of them that are not flat, and their
+// largest number of values. A score of which slow waves leave so small a share, such as the number of the row, tells
+// the time, and not how rows depend.
+const stretches, leastStretches, mostStretch, functionOfTime = 12, 3, 500, 5e-3
 
 // dependence is the autocorrelation time of one of so many scores: 1 + 2 sum_h rho(h). rho(h) is the median over
 // stretches of the autocorrelation inside of a stretch, without slow waves: a slow drift, or a sudden one in one of
@@ -196,30 +213,6 @@ func (s *score) dependence(scores int) float64 {
 		time += 2 * rho[len(rho)/2]
 	}
 	return 1 + s.every*(time-1)
-}
-
-// clearFlat makes flat stretches zero, those of one value: what slow waves leave of it is smooth, and no dependence.
-// They are those at the beginning and the end of a score that begins, ends or changes once, with the stretch of the
-// change; otherwise all, if they have the same value, as of a rare level. level: that of each stretch, NaN if not flat.
-func (s *score) clearFlat(level []float64) {
-	flat := slices.DeleteFunc(slices.Clone(level), math.IsNaN)
-	if len(flat) == 0 {
-		return
-	}
-	n, before, after := len(level), 0, 0
-	for before < n && level[before] == level[0] {
-		before++
-	}
-	for after < n-before && level[n-1-after] == level[n-1] {
-		after++
-	}
-	once, same := before+after == len(flat), slices.Min(flat) == slices.Max(flat)
-	for k, v := range level {
-		edge := before > 0 && k <= before || after > 0 && k >= n-1-after
-		if once && edge || same && !math.IsNaN(v) {
-			clear(s.stretch[k])
-		}
-	}
 }
 
 // recurrence knows the times of rows, and the phases of cycles, which are no dependence.

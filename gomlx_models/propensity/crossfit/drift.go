@@ -14,8 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Drift says whether rows drift, by tests against data that do not. Each P is that of one test alone: who asks several
-// questions corrects for their number, as by Holm's procedure.
+// Drift says whether rows drift, by tests against rows that do not.
 type Drift struct {
 	// Columns tests each column of x by itself, which finds a weak drift of one among many.
 	Columns *ColumnTest
@@ -30,10 +29,13 @@ type Drift struct {
 
 // ColumnTest tests columns for drift.
 type ColumnTest struct {
-	P      float64   // that of the strongest column, corrected for their number and that of the views
-	View   string    // how the time is seen where it is strongest: the name of a View
-	Column []float64 // of each column, likewise
-	Size   []float64 // of each column the statistic, in standard deviations of the shuffled ones
+	P float64 // that of the strongest column, corrected for their number and that of the views
+	// Adjusted is P corrected for all tests of the Drift, which share their shuffles.
+	Adjusted float64
+	View     string    // how the time is seen where it is strongest: the name of a View
+	Column   []float64 // of each column, likewise
+	Size     []float64 // of each column the statistic, in standard deviations of the largest shuffled ones
+	largest  []float64 // statistic of all columns: the real one, and that of each shuffle
 }
 
 // Shuffles move chunks of at least chunkTimes times as many rows as the autocorrelation time less one, but at least
@@ -64,10 +66,38 @@ func FindDrift(ctx context.Context, d Table, cfg Config, seed int64) (*Drift, er
 	if d.HasY() {
 		found.Outcome = t.test(ctx, features(t.y), max(1, d.Classes))
 		show(3)
-		found.Rule = t.test(ctx, t.rule(d, rows, numbers), 0)
+		found.Rule = t.test(ctx, t.rule(d, numbers), 0)
 	}
 	show(4)
+	if ctx.Err() == nil {
+		found.adjust()
+	}
 	return found, ctx.Err()
+}
+
+// adjust corrects the p-values for the number of tests, step by step from the strongest one: each is compared with the
+// largest shuffled statistics of those that are not stronger (Westfall and Young 1993). That allows for how they depend
+// on each other.
+func (d *Drift) adjust() {
+	tests := slices.DeleteFunc([]*ColumnTest{d.Columns, d.Score, d.Outcome, d.Rule}, func(t *ColumnTest) bool { return t == nil })
+	for _, t := range tests {
+		mean, spread := stat.MeanStdDev(t.largest, nil)
+		for i := range t.largest {
+			t.largest[i] = (t.largest[i] - mean) / max(spread, 1e-12)
+		}
+	}
+	slices.SortFunc(tests, func(a, b *ColumnTest) int { return cmp.Compare(b.largest[0], a.largest[0]) })
+	least := 0.
+	for i, t := range tests {
+		shuffled := slices.Clone(t.largest[1:])
+		for _, other := range tests[i+1:] {
+			for p, z := range other.largest[1:] {
+				shuffled[p] = max(shuffled[p], z)
+			}
+		}
+		least = max(least, t.P, tail(t.largest[0], shuffled))
+		t.Adjusted = least
+	}
 }
 
 // periodShuffles are made to find the period of plain numbers.
@@ -93,19 +123,18 @@ type tester struct {
 	share      []float64  // of the parts, by time
 	begin      []int      // first part of each chunk, and the end
 	entity     []int      // first chunk of each entity, and the end
+	flips      bool       // shuffles change signs of entities instead of moving chunks
+	edges      float64    // factor of the real sums, see newTester
 	at         []int      // rows in time order, entity by entity
 	chunks     int
 	dependence float64
 }
 
-// nearly is the share of the strongest statistic from which the shortest period is named.
-const nearly = .8
-
 // testView has a code for each time, of mean 0 over the parts.
 type testView struct {
-	name   string
-	period bool       // of plain numbers
-	code   *mat.Dense // [times, width]; nil: each time by itself
+	name  string
+	cycle *Cycle     // nil: none
+	code  *mat.Dense // [times, width]; nil: each time by itself
 }
 
 // newTester prepares the shuffles.
@@ -139,15 +168,24 @@ func newTester(d Table, rows *sortedRows, calendar, others []Cycle, shuffles int
 		t.dependence = max(t.dependence, all[i].dependence(len(all)), all[i].ofTime)
 	}
 	long, most := chunkTimes*(t.dependence-1), min(mostChunks, max(fewChunks, 2*len(rows.times)))
+	entities := float64(len(slices.Compact(slices.Clone(r.group))))
+	t.flips = entities >= leastFlipped && long*leastChunks > float64(n)/entities
 	long = max(1, long, min(2*long, float64(n)/fewChunks), float64(n)/float64(most))
 	t.chunks = min(t.parts, max(leastChunks, int(float64(n)/long)))
 	t.addViews(rows.times, n, slices.Concat(calendar, others))
 	t.cut(r.group)
+	if t.edges = 1; !t.flips { // chunks lose their neighbours, so shuffled sums vary less than the real ones
+		t.edges = math.Sqrt(max(.5, 1-(t.dependence-1/t.dependence)/2*float64(t.chunks)/float64(n)))
+	}
 	return t
 }
 
+// leastFlipped is the least number of entities of which signs are changed. Where entities are shorter than leastChunks,
+// chunks say little; the sign of an entity, which all its rows share, keeps all of its dependence.
+const leastFlipped = 12
+
 // cut deals the parts to chunks: those of each entity to as many as its share of the rows allows, but at least
-// leastChunks.
+// leastChunks, or to one if signs change.
 func (t *tester) cut(group []int32) {
 	of := func(part int) int32 {
 		if group == nil {
@@ -161,6 +199,9 @@ func (t *tester) cut(group []int32) {
 			to++
 		}
 		chunks := min(to-from, max(leastChunks, t.chunks*(to-from)/t.parts))
+		if t.flips {
+			chunks = 1
+		}
 		t.entity = append(t.entity, len(t.begin))
 		for c := range chunks {
 			t.begin = append(t.begin, from+c*(to-from)/chunks)
@@ -179,11 +220,11 @@ func (t *tester) addViews(times []float64, n int, cycles []Cycle) {
 		}
 		below += share
 	}
-	t.addView("trend", trend)
+	t.addView("trend", nil, trend)
 	for _, v := range views(times, n, cycles)[2:] {
 		if v.Cycle == nil {
 			if t.dependence < independentRows {
-				t.addView(v.Name, nil)
+				t.addView(v.Name, nil, nil)
 			}
 			continue
 		}
@@ -193,13 +234,15 @@ func (t *tester) addViews(times []float64, n int, cycles []Cycle) {
 				code.Set(s, k, float64(c))
 			}
 		}
-		t.addView(v.Name, code)
-		t.views[len(t.views)-1].period = v.Cycle.Plain
+		t.addView(v.Name, v.Cycle, code)
 	}
 }
 
-func (t *tester) addView(name string, code *mat.Dense) {
+func (t *tester) addView(name string, cycle *Cycle, code *mat.Dense) {
 	if code != nil {
+		if t.flips {
+			t.leastSquares(code)
+		}
 		times, width := code.Dims()
 		for k := range width {
 			mean := 0.
@@ -211,7 +254,38 @@ func (t *tester) addView(name string, code *mat.Dense) {
 			}
 		}
 	}
-	t.views = append(t.views, testView{name: name, code: code})
+	t.views = append(t.views, testView{name, cycle, code})
+}
+
+// leastSquares makes a code that of generalised least squares, for entities with levels of their own and autoregressive
+// rows: then the noise of slow waves is no stronger than that of fast ones.
+func (t *tester) leastSquares(code *mat.Dense) {
+	times, width := code.Dims()
+	phi := (t.dependence - 1) / (t.dependence + 1)
+	inverse := func(v []float64) []float64 { // of the matrix of autocorrelations, up to a factor
+		out := make([]float64, times)
+		for s := range v {
+			out[s] = v[s]
+			if s > 0 {
+				out[s] -= phi * v[s-1]
+			}
+			if s < times-1 {
+				out[s] -= phi * v[s+1]
+			}
+			if s > 0 && s < times-1 {
+				out[s] += phi * phi * v[s]
+			}
+		}
+		return out
+	}
+	level := inverse(slices.Repeat([]float64{1}, times))
+	for k := range width {
+		v := mat.Col(nil, k, code)
+		w := inverse(v)
+		floats.AddScaled(w, -floats.Sum(w)/floats.Sum(level), level)
+		floats.Scale(floats.Dot(v, v)/float64(times)/math.Sqrt(floats.Dot(v, w)), w)
+		code.SetCol(k, w)
+	}
 }
 
 // feature is a function of the rows that is tested.
@@ -223,12 +297,16 @@ type feature struct {
 // shuffled is a shuffle of the parts.
 type shuffled struct {
 	from  []int     // part that comes to each place
+	sign  []float64 // of the value at each place
 	runs  []run     // of all places
 	value []float64 // of features that do not move alone, by place
 }
 
-// run has neighbouring parts, from..to-1, which come to neighbouring places of one time.
-type run struct{ from, to, time int }
+// run has neighbouring parts, from..to-1, which come to neighbouring places of one time, and their sign.
+type run struct {
+	from, to, time int
+	sign           float64
+}
 
 // features are those of scores.
 func features(list []score) []feature {
@@ -243,7 +321,7 @@ func features(list []score) []feature {
 func moved(below []float64) func(s *shuffled, sums []float64) {
 	return func(s *shuffled, sums []float64) {
 		for _, r := range s.runs {
-			sums[r.time] += below[r.to] - below[r.from]
+			sums[r.time] += r.sign * (below[r.to] - below[r.from])
 		}
 	}
 }
@@ -269,8 +347,9 @@ func (t *tester) addTo(sums, value []float64) {
 // shuffles of all correct for their numbers, however they depend on each other (Westfall and Young 1993). Without
 // columns the sum over all features in a view takes part, as much as a single feature.
 func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnTest {
-	out := &ColumnTest{P: 1, Column: slices.Repeat([]float64{1}, columns), Size: make([]float64, columns)}
+	out := &ColumnTest{P: 1, Column: slices.Repeat([]float64{1}, columns), Size: slices.Repeat([]float64{math.Inf(-1)}, columns)}
 	if len(list) == 0 {
+		out.largest = make([]float64, t.shuffles+1)
 		return out
 	}
 	v := len(t.views)
@@ -284,7 +363,8 @@ func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnT
 	if ctx.Err() != nil {
 		return out
 	}
-	standardise(sizes)
+	real := slices.Clone(sizes[0])
+	means, spreads := standardise(sizes)
 	if columns == 0 {
 		for p, size := range sizes {
 			sums := make([]float64, v)
@@ -295,10 +375,11 @@ func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnT
 		}
 		standardise(sizes)
 	}
-	largest := make([]float64, t.shuffles)
-	for p, size := range sizes[1:] {
-		largest[p] = slices.Max(size)
+	t.equalise(sizes)
+	for _, size := range sizes {
+		out.largest = append(out.largest, slices.Max(size))
 	}
+	largest := out.largest[1:]
 	strongest, best := math.Inf(-1), 0
 	for i, z := range sizes[0] {
 		if z > strongest {
@@ -308,19 +389,87 @@ func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnT
 			out.Size[list[f].column] = max(out.Size[list[f].column], z)
 		}
 	}
-	out.P, out.View = tail(strongest, largest), t.views[best%v].name
-	for i := best - best%v; i < best; i++ { // a period is in its multiples, too
-		if t.views[best%v].period && t.views[i%v].period && sizes[0][i] > nearly*strongest {
-			out.View = t.views[i%v].name
-			break
+	var of []int // features of the strongest column, or all
+	for f := range list {
+		if columns == 0 || list[f].column == list[best/v].column {
+			of = append(of, f*v)
 		}
 	}
+	out.P, out.View = tail(strongest, largest), t.views[t.shortest(best%v, of, real, means, spreads)].name
 	for j, z := range out.Size {
-		if z > 0 {
-			out.Column[j] = tail(z, largest)
-		}
+		out.Column[j] = tail(z, largest)
 	}
 	return out
+}
+
+const cyclesBehind = 1
+
+// surplus is by how many standard deviations a period explains more than another if that is no chance.
+const surplus = 2
+
+// shortest is the period of plain numbers to be named where that of view best is strongest: of its multiples and parts
+// the shortest that explains no less than any of them, but for what shuffled times have. A period is in its multiples,
+// too, and its second harmonic may be stronger than the first. of: where features begin in real, the statistics, and in
+// the mean and spread of shuffled ones.
+func (t *tester) shortest(best int, of []int, real, mean, spread []float64) int {
+	if c := t.views[best].cycle; c == nil || !c.Plain {
+		return best
+	}
+	explains := make([]float64, len(t.views)) // sums of squares, in units of the shuffled ones of best
+	var related []int                         // by length
+	top := best
+	for i, view := range t.views {
+		if view.cycle == nil {
+			continue
+		}
+		for _, f := range of {
+			explains[i] += math.Pow(real[f+i]/mean[f+best], 3)
+		}
+		ratio := view.cycle.Length / t.views[best].cycle.Length
+		if ratio = max(ratio, 1/ratio); math.Abs(ratio-math.Round(ratio)) < 1e-6 {
+			if related = append(related, i); explains[i] > explains[top] {
+				top = i
+			}
+		}
+	}
+	enough, noise := explains[top], 0.
+	for _, f := range of {
+		relative := mean[f+top] / mean[f+best]
+		enough -= math.Pow(relative, 3)
+		noise += math.Pow(3*relative*relative*spread[f+top]/mean[f+best], 2)
+	}
+	enough -= surplus * math.Sqrt(noise)
+	return related[slices.IndexFunc(related, func(i int) bool { return i == top || explains[i] >= enough })]
+}
+
+// equalise gives trends and cycles their shares of the level, however many cycles there are: it standardises their
+// statistics by the largest ones of each. Cycles have to be cyclesBehind larger, which leaves them a fifth.
+func (t *tester) equalise(sizes [][]float64) {
+	for _, cycles := range []bool{false, true} {
+		var of []int
+		behind := 0.
+		if cycles {
+			behind = cyclesBehind
+		}
+		for i := range sizes[0] {
+			if (t.views[i%len(t.views)].cycle != nil) == cycles {
+				of = append(of, i)
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		largest := make([]float64, len(sizes))
+		for p, size := range sizes {
+			largest[p] = slices.Max(loop.Pick(size, of))
+		}
+		mean, spread := stat.MeanStdDev(largest, nil)
+		for _, size := range sizes {
+			for _, i := range of {
+				size[i] = (size[i]-mean)/max(spread, 1e-12) - behind
+			}
+		}
+	}
 }
 
 // sizes are the statistics of shuffle p, none for 0.
@@ -328,6 +477,9 @@ func (t *tester) sizes(list []feature, p int) []float64 {
 	s, sums := t.shuffle(p), mat.NewDense(len(list), len(t.share), nil)
 	for f, feature := range list {
 		feature.sum(s, sums.RawRowView(f))
+	}
+	if p == 0 {
+		sums.Scale(t.edges, sums)
 	}
 	out := make([]float64, len(list)*len(t.views))
 	for at, view := range t.views {
@@ -352,22 +504,25 @@ func (t *tester) sizes(list []feature, p int) []float64 {
 	return out
 }
 
-// shuffle puts the chunks of each entity in random order; for p = 0 they stay.
+// shuffle puts the chunks of each entity in random order, or gives each a random sign; for p = 0 they stay.
 func (t *tester) shuffle(p int) *shuffled {
 	s := &shuffled{value: make([]float64, t.parts)}
 	rng := random.New(t.seed, "shuffle", p)
 	for e, first := range t.entity[:len(t.entity)-1] {
-		order := rng.Perm(t.entity[e+1] - first)
+		order, sign := rng.Perm(t.entity[e+1]-first), 1.
 		if p == 0 {
 			order = Positions(len(order))
+		} else if t.flips {
+			sign -= 2 * float64(rng.IntN(2))
 		}
 		for _, c := range order {
 			for i := t.begin[first+c]; i < t.begin[first+c+1]; i++ {
 				time, last := t.state[len(s.from)], len(s.runs)-1
-				if s.from = append(s.from, i); last >= 0 && s.runs[last].to == i && s.runs[last].time == time {
+				s.from, s.sign = append(s.from, i), append(s.sign, sign)
+				if last >= 0 && s.runs[last].to == i && s.runs[last].time == time && s.runs[last].sign == sign {
 					s.runs[last].to++
 				} else {
-					s.runs = append(s.runs, run{i, i + 1, time})
+					s.runs = append(s.runs, run{i, i + 1, time, sign})
 				}
 			}
 		}
@@ -375,14 +530,17 @@ func (t *tester) shuffle(p int) *shuffled {
 	return s
 }
 
-// standardise divides each statistic, less its mean over the shuffles, by its standard deviation.
-func standardise(sizes [][]float64) {
-	column := make([]float64, len(sizes)-1)
+// standardise divides each statistic, less its mean, by its standard deviation, and returns both. They are of the real
+// one and the shuffled ones: without drift these are alike, and drift would be called too often if they were treated
+// differently.
+func standardise(sizes [][]float64) (means, spreads []float64) {
+	column := make([]float64, len(sizes))
 	for i := range sizes[0] {
 		for p := range column {
-			column[p] = sizes[p+1][i]
+			column[p] = sizes[p][i]
 		}
 		mean, spread := stat.MeanStdDev(column, nil)
+		means, spreads = append(means, mean), append(spreads, spread)
 		for _, size := range sizes {
 			if size[i] -= mean; spread > 1e-12*math.Abs(mean) {
 				size[i] /= spread
@@ -391,6 +549,7 @@ func standardise(sizes [][]float64) {
 			}
 		}
 	}
+	return means, spreads
 }
 
 // tail is the p-value of a statistic: the share of the shuffled ones that are as large. Beyond all of them it is that
