@@ -95,7 +95,5 @@ func labCommand() *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&o.Venv, "venv", false,
 		"use a private virtual environment with JupyterLab "+setup.LabVersion+", created if it is missing")
-	cmd.Flags().BoolVar(&o.NoBrowser, "no-browser", false, "do not open a browser")
-	cmd.Flags().IntVar(&o.Port, "port", 0, "port of the server (default 8888, or the next free one)")
 	return cmd
 }

@@ -147,8 +147,8 @@ func startLab(t *testing.T, python, dir, base string) lab {
 	)
 	if dir == "" {
 		dir = root(t)
-		cmd = exec.Command("go", "run", "./kernel", "lab", "--venv", "--prefix", prefix(t), "--no-browser",
-			fmt.Sprint("--port=", port), "--", "--IdentityProvider.token="+token, "--LabApp.expose_app_in_browser=True")
+		cmd = exec.Command("go", "run", "./kernel", "lab", "--venv", "--prefix", prefix(t), "--", "--no-browser",
+			fmt.Sprint("--port=", port), "--IdentityProvider.token="+token, "--LabApp.expose_app_in_browser=True")
 	}
 	address := fmt.Sprint("http://127.0.0.1:", port)
 	if base != "" {

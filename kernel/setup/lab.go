@@ -31,11 +31,9 @@ var errNoLab = errors.New("JupyterLab is not installed")
 
 // LabOptions configures Lab.
 type LabOptions struct {
-	Venv      bool           // use the private environment; create it if it is missing
-	NoBrowser bool           // do not open a browser
-	Port      int            // 0: Jupyter's choice
-	Args      []string       // further arguments for JupyterLab
-	Install   InstallOptions // for the kernel, if it must be installed; Log is for JupyterLab, too
+	Venv    bool           // use the private environment; create it if it is missing
+	Args    []string       // further arguments for JupyterLab
+	Install InstallOptions // for the kernel, if it must be installed; Log is for JupyterLab, too
 }
 
 type jupyterLab struct {
@@ -66,12 +64,6 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 	command := append(lab.command, "--ServerApp.root_dir="+l.Root, "--LabApp.default_url="+firstPage)
 	if os.Geteuid() == 0 {
 		command = append(command, "--allow-root") // usual in containers; JupyterLab does not start otherwise
-	}
-	if o.NoBrowser {
-		command = append(command, "--no-browser")
-	}
-	if o.Port != 0 {
-		command = append(command, "--port="+strconv.Itoa(o.Port))
 	}
 	return runLab(ctx, l, append(command, o.Args...), o.Install.Log)
 }

@@ -81,7 +81,7 @@ func TestLab(t *testing.T) {
 	log := &demand.Buffer{}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Lab(ctx, l, LabOptions{NoBrowser: true, Port: 8899, Args: []string{"--more", "two words"},
+		ended <- Lab(ctx, l, LabOptions{Args: []string{"--more", "two words"},
 			Install: InstallOptions{Log: log, Out: log, parts: fakeParts(new(int))}})
 	}()
 	waitFor(t, log, "ready\n", ended)
@@ -100,7 +100,7 @@ func TestLab(t *testing.T) {
 	lines := strings.Split(log.String(), "\n")
 	for _, want := range []string{
 		"in " + l.Root + ", JUPYTER_PATH=" + l.Jupyter + ":/earlier", "argument --ServerApp.root_dir=" + l.Root,
-		"argument --LabApp.default_url=/lab/tree/notebooks/00-index.ipynb", "argument --no-browser", "argument --port=8899", "argument --more",
+		"argument --LabApp.default_url=/lab/tree/notebooks/00-index.ipynb", "argument --more",
 		"argument two words",
 		"stopping",
 	} {
