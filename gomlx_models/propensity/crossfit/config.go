@@ -54,8 +54,6 @@ type Config struct {
 	Ensemble   int         // seeds for each fold, 1 to 32; the spread of log omega needs 2
 	// Permutations is the number of shuffles of the times in FindDrift.
 	Permutations int
-	// Like has views and trainings, chosen for other rows, that are taken without a comparison.
-	Like *Findings `json:"-"`
 	// Progress, if not nil, is called with the share of the work done.
 	Progress func(share float64) `json:"-"`
 }

@@ -256,7 +256,7 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 		}
 		o.Config.Kinds = []Kind{Covariate}
 	}
-	if all := periods(d.Unit, rows.times); all != nil && o.Config.Like == nil {
+	if all := periods(d.Unit, rows.times); all != nil {
 		o.cycles = []Cycle{strongest(ctx, d, rows, all, seed)}
 	}
 	grid := o.Config.Candidates

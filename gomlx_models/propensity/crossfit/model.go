@@ -70,12 +70,8 @@ func (o *Fitted) fitModel(ctx context.Context, d *data, rows *sortedRows, kind K
 }
 
 // choose tries views with the first training of the grid: those of one part, then a trend with the best phase. With
-// the best view it tries the other trainings. Like, if it is set, has chosen before.
+// the best view it tries the other trainings.
 func (o *Fitted) choose(kind Kind, rows *sortedRows, found *Diagnostics, try func(v View, c Candidate) error) error {
-	if o.Config.Like != nil {
-		like := *o.Config.Like.diagnostics(kind)
-		return try(like.View, like.Chosen)
-	}
 	grid := o.Config.Candidates
 	list := views(rows.times, len(rows.at), o.cycles)
 	var phase, trend *Tried

@@ -121,13 +121,6 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
-// withView fits g that sees the time in one way.
-func withView(t *testing.T, d Table, v View) *Fitted {
-	cfg := tiny()
-	cfg.Like = &Findings{Covariate: &Diagnostics{View: v, Chosen: cfg.Candidates[0]}}
-	return fitOwn(t, d, cfg, 1)
-}
-
 // TestLevels: entities with levels of their own are no drift of y given x.
 func TestLevels(t *testing.T) {
 	const tables = 60
@@ -160,15 +153,21 @@ func TestLevels(t *testing.T) {
 // TestTrendEnds: after the last time a trend is that of the last time, so weights without a phase are the same.
 func TestTrendEnds(t *testing.T) {
 	d, _ := recurring(1, 40, 20, "day", func(t int) float64 { return float64(t) / 20 })
+	o := fitOwn(t, d, tiny(), 1)
 	for _, v := range views([]float64{0, 10, 39}, len(d.Time), nil) {
-		o := withView(t, d, v)
-		last := weigh(t, o, 39, WeightOptions{Kind: Covariate})
-		if later := weigh(t, o, 52.5, WeightOptions{Kind: Covariate}); !slices.Equal(later.Weight, last.Weight) {
-			t.Errorf("%s: weights for a time after the end are not those of the last time", v.Name)
+		if !slices.Equal(v.code(52.5, o.unit), v.code(39, o.unit)) || slices.Equal(v.code(0, o.unit), v.code(39, o.unit)) {
+			t.Errorf("%s: the end is not that of the last time, or the beginning is", v.Name)
 		}
-		if earlier := weigh(t, o, 0, WeightOptions{Kind: Covariate}); slices.Equal(earlier.Weight, last.Weight) {
-			t.Errorf("%s: weights for the first time are those of the last", v.Name)
-		}
+	}
+	if o.Covariate.View.Cycle != nil {
+		t.Fatalf("a trend is seen as %s", o.Covariate.View.Name)
+	}
+	last := weigh(t, o, 39, WeightOptions{Kind: Covariate})
+	if later := weigh(t, o, 52.5, WeightOptions{Kind: Covariate}); !slices.Equal(later.Weight, last.Weight) {
+		t.Error("weights for a time after the end are not those of the last time")
+	}
+	if earlier := weigh(t, o, 0, WeightOptions{Kind: Covariate}); slices.Equal(earlier.Weight, last.Weight) {
+		t.Error("weights for the first time are those of the last")
 	}
 }
 
@@ -176,9 +175,11 @@ func TestTrendEnds(t *testing.T) {
 // before; where g sees a trend as well, it is that of the last time.
 func TestPhase(t *testing.T) {
 	d, _ := recurring(1, 42, 20, "day", func(t int) float64 { return map[bool]float64{true: 2}[t%7 >= 5] })
-	week := cycles["day"][1]
-	phase := View{Name: week.Name, Cycle: &week}
-	o := withView(t, d, phase)
+	o := fitOwn(t, d, tiny(), 1)
+	phase := o.Covariate.View
+	if phase.Name != "day of the week" {
+		t.Fatalf("a week is seen as %s", phase.Name)
+	}
 	last := weigh(t, o, 41, WeightOptions{Kind: Covariate})
 	for T := 42.; T < 49; T++ {
 		later := weigh(t, o, T, WeightOptions{Kind: Covariate})
@@ -190,7 +191,6 @@ func TestPhase(t *testing.T) {
 		}
 	}
 	both := View{Name: "trend", Waves: 8}.with(phase, 42)
-	o = withView(t, d, both)
 	trend := 1 + 2*both.Waves
 	want := slices.Concat(both.code(41, o.unit)[:trend], both.code(37, o.unit)[trend:])
 	if got := both.code(44, o.unit); !slices.Equal(got, want) {

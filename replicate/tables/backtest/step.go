@@ -79,13 +79,6 @@ type computation struct {
 	weightings []Weighting
 	fit        crossfit.Config    // of g; without kinds where no weighting needs it
 	known      map[int][]runs.Row // by step
-	chosen     []choice           // by fold
-}
-
-// choice is a g that chooses for others, see chooser.
-type choice struct {
-	at int // its test block
-	g  *crossfit.Fitted
 }
 
 // batch is the run by itself.
@@ -93,7 +86,7 @@ func (c *computation) batch() *runs.Batch {
 	return &runs.Batch{Seeds: []int64{c.Seed}, GroupSize: 1,
 		Start: func(_ context.Context, _ []int64, members []runs.Spec, files runs.Files) (runs.GroupStep, func(), error) {
 			known, err := files.Rows(members[0])
-			c.known, c.chosen = known, make([]choice, c.folds)
+			c.known = known
 			return func(ctx context.Context, t int) ([][]runs.Row, error) {
 				rows, err := c.step(ctx, t)
 				c.known[t] = rows
@@ -113,11 +106,11 @@ func heldOut(k crossfit.Kind) string { return metric("held-out loss of g", strin
 
 // omega fits g on the past, where a weighting needs it, and returns the weights of the rows of train by kind, for the
 // time of the test block, and rows of g's held-out losses.
-func (c *computation) omega(ctx context.Context, t *Task, fold int) (map[crossfit.Kind][]float64, []runs.Row, error) {
+func (c *computation) omega(ctx context.Context, t *Task) (map[crossfit.Kind][]float64, []runs.Row, error) {
 	if len(c.fit.Kinds) == 0 {
 		return nil, nil, nil
 	}
-	g, err := c.score(ctx, t, fold)
+	g, err := crossfit.Fit(ctx, t.dataOfG(), c.fit, c.Seed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,46 +131,6 @@ func (c *computation) omega(ctx context.Context, t *Task, fold int) (map[crossfi
 		held = append(held, runs.Row{T: t.Step, Metric: heldOut(crossfit.Covariate), Value: g.Covariate.HeldOut})
 	}
 	return out, held, nil
-}
-
-// growth is by how much the past grows before view and training of g are chosen again.
-const growth = 1.3
-
-// chooser is the last test block, up to one, before which the past has grown so much since the choice before.
-func (p *Job) chooser(step int) int {
-	at, chosen, rows := p.steps[0], 0., 0.
-	for t, n := range p.Stream.Times.Counts[:step+1] {
-		if t >= p.steps[0] && rows >= growth*chosen {
-			at, chosen = t, rows
-		}
-		rows += float64(n)
-	}
-	return at
-}
-
-// score fits g on the past of a test block. It chooses how only where the past has grown: that takes most of the time.
-func (c *computation) score(ctx context.Context, t *Task, fold int) (*crossfit.Fitted, error) {
-	at, chosen := c.chooser(t.Step), &c.chosen[fold]
-	if chosen.g == nil || chosen.at != at {
-		past := t
-		if at != t.Step {
-			var err error
-			if past, err = c.task(at, fold); err != nil {
-				return nil, err
-			}
-		}
-		g, err := crossfit.Fit(ctx, past.dataOfG(), c.fit, c.Seed)
-		if err != nil {
-			return nil, err
-		}
-		*chosen = choice{at, g}
-	}
-	if at == t.Step {
-		return chosen.g, nil
-	}
-	fit := c.fit
-	fit.Like = &chosen.g.Findings
-	return crossfit.Fit(ctx, t.dataOfG(), fit, c.Seed)
 }
 
 // step predicts the test block, one fold of its entities after the other. A value is the mean over all its rows.
@@ -209,7 +162,7 @@ func (c *computation) step(ctx context.Context, step int) (rows []runs.Row, err 
 // foldRows trains a model with each weighting on the blocks before the test block, and predicts a fold of it.
 func (c *computation) foldRows(ctx context.Context, t *Task, fold int) ([]runs.Row, error) {
 	t.Past = c.past(c.known, c.learnable(t.Step))
-	omega, held, err := c.omega(ctx, t, fold)
+	omega, held, err := c.omega(ctx, t)
 	if err != nil {
 		return nil, err
 	}

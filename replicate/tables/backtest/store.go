@@ -18,7 +18,7 @@ const (
 	// experiment is the folder of back tests in the store.
 	experiment = "backtest"
 	// inputs is how g sees columns and T, and computes. Answers of another g are not taken from the store.
-	inputs = "normal scores, products of vectors, phase of the test block"
+	inputs = "normal scores, products of vectors, phase of the test block, chosen anew for each"
 )
 
 // canonical is a value as JSON. All its callers' types can be marshalled.
