@@ -87,8 +87,8 @@ func TestColumnNull(t *testing.T) {
 
 // TestLevel: drift is called, after correction for all tests, in at most 6% of tables without drift, in all views of
 // the time: of plain numbers, which may have a period, of days, and of rows with a time of day each; of independent and
-// of autoregressive rows. So does the test of columns alone where periods are looked for in autoregressive rows; each
-// test alone in at most 5% and three standard errors.
+// of autoregressive rows. So does each test alone where periods are looked for in autoregressive rows; elsewhere in at
+// most 5% and three standard errors.
 func TestLevel(t *testing.T) {
 	for _, phi := range []float64{0, .5} {
 		t.Run(fmt.Sprintf("%v/numbers", phi), func(t *testing.T) { testLevel(t, phi, "", false) })
@@ -131,7 +131,7 @@ func testLevel(t *testing.T, phi float64, unit Unit, own bool) {
 	}
 	t.Logf("drift called in %v of %d, phases strongest in %d", called, tables, phases)
 	for name, n := range called {
-		if n > most && (n > chance || name == "any" || name == "columns" && phi > 0 && unit == "") {
+		if n > most && (n > chance || name == "any" || phi > 0 && unit == "") {
 			t.Errorf("drift called by %s in %d of %d", name, n, tables)
 		}
 	}
