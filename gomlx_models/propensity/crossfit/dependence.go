@@ -311,7 +311,8 @@ func (r *recurrence) clear(v []float64, every int, slow func(u float64) float64)
 	between, all := 0., 0.
 	for from := 0; from+timeWindow <= len(mean); from += timeWindow {
 		part := slices.Clone(mean[from : from+timeWindow])
-		if distinct := slices.Compact(slices.Sorted(slices.Values(part))); len(distinct) < timeWindow/2 {
+		same := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+		if len(slices.CompactFunc(slices.Sorted(slices.Values(part)), same)) < timeWindow/2 {
 			continue // a rare level, of which slow waves leave something smooth
 		}
 		for i := range part {
@@ -360,11 +361,22 @@ func (r *recurrence) centre(v []float64, every int) {
 	}
 }
 
-// effect is the mean of each phase, and the F statistic of their differences among the means of times.
+// effect is the mean of each phase, and the F statistic of their differences among the means of times: the smaller one
+// of both halves of the times, as what happens in one of them does not recur.
 func (p phase) effect(mean, count []float64) (effect []float64, f float64) {
+	half := len(mean) / 2
+	effect, _ = p.means(mean, count, 0, len(mean))
+	_, before := p.means(mean, count, 0, half)
+	_, after := p.means(mean, count, half, len(mean))
+	return effect, min(before, after)
+}
+
+// means are those of each phase in the times from..to-1, with the F statistic of their differences.
+func (p phase) means(mean, count []float64, from, to int) (effect []float64, f float64) {
 	effect, n := make([]float64, p.count), make([]float64, p.count)
 	total, all, between := 0., 0., 0.
-	for s, at := range p.of {
+	for s := from; s < to; s++ {
+		at := p.of[s]
 		effect[at] += count[s] * mean[s]
 		n[at] += count[s]
 		total, all = total+count[s]*mean[s]*mean[s], all+count[s]*mean[s]
@@ -377,10 +389,9 @@ func (p phase) effect(mean, count []float64) (effect []float64, f float64) {
 			effect[at] /= n[at]
 		}
 	}
-	common := all * all / rows
-	free := float64(len(mean) - p.count)
+	free := float64(to - from - p.count)
 	if free <= 0 || p.count < 2 {
-		return nil, 0
+		return effect, 0
 	}
-	return effect, ((between - common) / float64(p.count-1)) / (max(total-between, 1e-12*total) / free)
+	return effect, ((between - all*all/rows) / float64(p.count-1)) / (max(total-between, 1e-12*total) / free)
 }

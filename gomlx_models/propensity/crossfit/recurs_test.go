@@ -264,3 +264,22 @@ func TestPanel(t *testing.T) {
 		}
 	}
 }
+
+// TestRareLevel: a level that no row of most times has tells nothing about how the means of times depend.
+func TestRareLevel(t *testing.T) {
+	d, rng := Table{Dim: 1, Unit: "quarter"}, random.New(1, "rare level")
+	for at := range 98 {
+		for i := range 300 + rng.IntN(40) {
+			x := float32(0)
+			if at > 70 && at%4 == 0 && i%30 == 0 {
+				x = 1
+			}
+			d.X, d.Time, d.Order = append(d.X, x), append(d.Time, float64(at)), append(d.Order, float64(len(d.Order)))
+		}
+	}
+	found, err := FindDrift(t.Context(), d, DefaultConfig(), 1)
+	demand.NoError(t, err)
+	if found.Dependence > 1.5 {
+		t.Errorf("autocorrelation time %.2f, %d chunks", found.Dependence, found.Chunks)
+	}
+}
