@@ -19,8 +19,9 @@ LICENCES = "LICENSE", "THIRD_PARTY.md", "figures/echarts/LICENSE", "figures/echa
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}  # Go's name: Linux's
 
 # The files of a package that Go builds a program from, on any system.
-FILES = "{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}\n{{end}}{{range $.IgnoredGoFiles}}\
-{{$.Dir}}/{{.}}\n{{end}}{{range $.EmbedFiles}}{{$.Dir}}/{{.}}\n{{end}}{{end}}{{end}}"
+KINDS = "GoFiles", "IgnoredGoFiles", "SFiles", "IgnoredOtherFiles", "EmbedFiles"
+RANGES = "".join(f"{{{{range $.{kind}}}}}{{{{$.Dir}}}}/{{{{.}}}}\n{{{{end}}}}" for kind in KINDS)
+FILES = f"{{{{with .Module}}}}{{{{if .Main}}}}{RANGES}{{{{end}}}}{{{{end}}}}"
 
 # The module of a package, the module's folder and that of the package; nothing for packages of this module and of Go.
 PACKAGES = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}"
@@ -52,7 +53,7 @@ class Program(BuildHookInterface):
             command, environment = [go, *arguments], {**os.environ, "GOWORK": "off"}
             done = subprocess.run(command, cwd=module, env=environment, stdout=subprocess.PIPE, text=True)
             if done.returncode:
-                raise SystemExit(f"`go {' '.join(arguments)}` in {module} failed")
+                raise SystemExit(f"`go {' '.join(map(str, arguments))}` in {module} failed")
             return done.stdout
 
         if self.target_name == "sdist":
