@@ -29,14 +29,15 @@ func (l *Lab) compute(ctx context.Context, d *draft) (runs.Report, error) {
 }
 
 // draw draws what has more seeds than before, and returns a line that says so. A figure whose runs have all ended is
-// left to its last drawing.
+// left to its last drawing; if one has failed there is none, so what has no draft yet gets one.
 func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 	ready, state := d.ready(report)
 	seeds := 0
 	for _, c := range ready {
 		seeds += len(c.Seeds)
 	}
-	if seeds == d.seeds || len(state.Missing)+len(state.Growing) == 0 {
+	last := len(state.Missing)+len(state.Growing) == 0 && (len(report.Failed) == 0 || d.seeds > 0)
+	if seeds == d.seeds || last {
 		return ""
 	}
 	d.seeds = seeds
