@@ -93,7 +93,9 @@ func newScore(column int, v []float64, every int, r *recurrence) score {
 		return s
 	}
 	v = slices.Clone(v)
-	s.ofTime = r.clear(v, every, slow)
+	means := r.clear(v, every)
+	slow = slowWaves(partMeans(v, len(fine))) // of a season waves of up to four periods tell a part
+	s.ofTime = r.ofTime(v, means, slow)
 	size := min(mostStretch, len(v)/stretches)
 	flat := func(from int) bool { return size == 0 || slices.Min(v[from:][:size]) == slices.Max(v[from:][:size]) }
 	var levels []float64
@@ -230,8 +232,9 @@ type phase struct {
 	count int
 }
 
-// phasesDiffer is the F statistic from which phases are taken to differ.
-const phasesDiffer = 4
+// phasesDiffer is the F statistic from which phases are taken to differ. There are at most finePhases, so that within
+// five days of the year little is left of a season, and timesOfPhase times of each; otherwise mostPhases.
+const phasesDiffer, finePhases, timesOfPhase = 4, 73, 4
 
 // newRecurrence takes calendar's cycles each for itself, and others together.
 func newRecurrence(state []int, times []float64, calendar, others []Cycle) *recurrence {
@@ -239,20 +242,19 @@ func newRecurrence(state []int, times []float64, calendar, others []Cycle) *recu
 	for _, s := range state {
 		r.rows[s]++
 	}
-	phases := func(c Cycle) phase {
-		seen := map[float64]int{}
-		for _, t := range times {
-			if key := math.Round(1e4 * c.Phase(t)); seen[key] == 0 {
-				seen[key] = len(seen) + 1
+	phases := func(c Cycle) (p phase) {
+		for _, parts := range []float64{1e4, finePhases, mostPhases} {
+			seen := map[float64]int{}
+			p.of = p.of[:0]
+			for _, t := range times {
+				key := math.Mod(math.Round(parts*c.Phase(t)), parts)
+				if seen[key] == 0 {
+					seen[key] = len(seen) + 1
+				}
+				p.of = append(p.of, seen[key]-1)
 			}
-		}
-		p := phase{count: len(seen)}
-		for _, t := range times {
-			at := c.Phase(t)
-			if len(seen) <= mostPeriod {
-				p.of = append(p.of, seen[math.Round(1e4*at)]-1)
-			} else {
-				p.of, p.count = append(p.of, int(at*mostPhases)), mostPhases
+			if p.count = len(seen); p.count <= finePhases && p.count*timesOfPhase <= len(times) {
+				break
 			}
 		}
 		return p
@@ -273,10 +275,9 @@ func newRecurrence(state []int, times []float64, calendar, others []Cycle) *recu
 // times differ, and that is drift.
 const timeWindow, leastTimes, mostBetween = 16, 3 * timeWindow, 1.2
 
-// clear takes from values, of every so many rows in time order, what phases tell of them, and returns the
-// autocorrelation time of the means of times, in rows: of entities that depend on their own past, neighbouring rows do
-// not tell it.
-func (r *recurrence) clear(v []float64, every int, slow func(u float64) float64) float64 {
+// clear takes from values, of every so many rows in time order, what phases tell of them, and returns the means of
+// times.
+func (r *recurrence) clear(v []float64, every int) []float64 {
 	mean, count := make([]float64, len(r.rows)), make([]float64, len(r.rows))
 	for i, x := range v {
 		mean[r.state[i*every]] += x
@@ -303,6 +304,12 @@ func (r *recurrence) clear(v []float64, every int, slow func(u float64) float64)
 			mean[s] -= best[of[s]]
 		}
 	}
+	return mean
+}
+
+// ofTime is the autocorrelation time of the means of times, in rows: of entities that depend on their own past,
+// neighbouring rows do not tell it.
+func (r *recurrence) ofTime(v, mean []float64, slow func(u float64) float64) float64 {
 	perTime := float64(len(r.state)) / float64(len(mean))
 	if len(mean) < leastTimes || perTime < 2 || r.group != nil {
 		return 1
