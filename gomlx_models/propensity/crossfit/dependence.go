@@ -243,15 +243,15 @@ func newRecurrence(state []int, times []float64, calendar, others []Cycle) *recu
 		r.rows[s]++
 	}
 	phases := func(c Cycle) (p phase) {
-		for _, parts := range []float64{1e4, finePhases, mostPhases} {
-			seen := map[float64]int{}
+		for _, parts := range []int{1e4, finePhases, mostPhases} {
+			seen := map[int]int{}
 			p.of = p.of[:0]
 			for _, t := range times {
-				key := math.Mod(math.Round(parts*c.Phase(t)), parts)
-				if seen[key] == 0 {
-					seen[key] = len(seen) + 1
+				at := c.part(t, parts)
+				if seen[at] == 0 {
+					seen[at] = len(seen) + 1
 				}
-				p.of = append(p.of, seen[key]-1)
+				p.of = append(p.of, seen[at]-1)
 			}
 			if p.count = len(seen); p.count <= finePhases && p.count*timesOfPhase <= len(times) {
 				break
@@ -287,21 +287,22 @@ func (r *recurrence) clear(v []float64, every int) []float64 {
 		mean[s] /= max(1, count[s])
 	}
 	for _, list := range r.phases {
-		best, strongest := []float64(nil), phasesDiffer*1.
-		var of []int
+		var best phase
+		strongest := phasesDiffer * 1.
 		for _, p := range list {
-			if effect, f := p.effect(mean, count); f > strongest {
-				best, strongest, of = effect, f, p.of
+			if f := p.recurs(mean, count); f > strongest {
+				best, strongest = p, f
 			}
 		}
-		if best == nil {
+		if best.of == nil {
 			continue
 		}
+		effect, _ := best.means(mean, count, 0, len(mean))
 		for i := range v {
-			v[i] -= best[of[r.state[i*every]]]
+			v[i] -= effect[best.of[r.state[i*every]]]
 		}
 		for s := range mean {
-			mean[s] -= best[of[s]]
+			mean[s] -= effect[best.of[s]]
 		}
 	}
 	return mean
@@ -368,14 +369,13 @@ func (r *recurrence) centre(v []float64, every int) {
 	}
 }
 
-// effect is the mean of each phase, and the F statistic of their differences among the means of times: the smaller one
-// of both halves of the times, as what happens in one of them does not recur.
-func (p phase) effect(mean, count []float64) (effect []float64, f float64) {
+// recurs is the F statistic of the differences of phases among the means of times: the smaller one of both halves of
+// the times, as what happens in one of them does not recur.
+func (p phase) recurs(mean, count []float64) float64 {
 	half := len(mean) / 2
-	effect, _ = p.means(mean, count, 0, len(mean))
 	_, before := p.means(mean, count, 0, half)
 	_, after := p.means(mean, count, half, len(mean))
-	return effect, min(before, after)
+	return min(before, after)
 }
 
 // means are those of each phase in the times from..to-1, with the F statistic of their differences.

@@ -402,8 +402,6 @@ func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnT
 	return out
 }
 
-const cyclesBehind = 1
-
 // surplus is by how many standard deviations a period explains more than another if that is no chance.
 const surplus = 2
 
@@ -441,6 +439,9 @@ func (t *tester) shortest(best int, of []int, real, mean, spread []float64) int 
 	enough -= surplus * math.Sqrt(noise)
 	return related[slices.IndexFunc(related, func(i int) bool { return i == top || explains[i] >= enough })]
 }
+
+// cyclesBehind is by how many standard deviations cycles have to be larger than trends.
+const cyclesBehind = 1
 
 // equalise gives trends and cycles their shares of the level, however many cycles there are: it standardises their
 // statistics by the largest ones of each. Cycles have to be cyclesBehind larger, which leaves them a fifth.

@@ -34,7 +34,7 @@ type Unit string
 
 const (
 	daysOfYear, daysOfMonth = 365.2425, 365.2425 / 12
-	yearly, monthly         = "day of the year", "month of the year" // the latter if all times are of few days
+	yearly, monthly         = "day of the year", "month of the year" // the latter if the times are of at most 12 parts
 )
 
 // cycles are those of the calendar.
@@ -59,8 +59,13 @@ func (c Cycle) Phase(t float64) float64 {
 	return t/c.Length - math.Floor(t/c.Length)
 }
 
-// leastCycles is the least number of cycles in the times, and mostPhases that of the phases that are told apart when it
-// is asked whether they recur.
+// part is the place of a time in the cycle, rounded to one of so many.
+func (c Cycle) part(t float64, parts int) int {
+	return int(math.Round(c.Phase(t)*float64(parts))) % parts
+}
+
+// leastCycles is the least number of cycles in the times, and mostPhases the number of phases that are told apart when
+// it is asked whether they recur.
 const leastCycles, mostPhases = 4, 24
 
 // Cycles lists the cycles of the calendar of which the times, ascending, have leastCycles, and several phases that
@@ -71,7 +76,7 @@ func Cycles(unit Unit, times []float64) (out []Cycle) {
 		var last [mostPhases]float64 // cycle in which a phase was last, counted from 1
 		phases, seen := 0, 0         // seen: each phase once a cycle
 		for _, t := range times {
-			phase, cycle := int(math.Round(c.Phase(t)*mostPhases))%mostPhases, 1+math.Floor((t-times[0])/c.Length)
+			phase, cycle := c.part(t, mostPhases), 1+math.Floor((t-times[0])/c.Length)
 			if last[phase] == 0 {
 				phases++
 			}
