@@ -1,4 +1,4 @@
-package resnet
+package main
 
 import (
 	"context"
@@ -8,8 +8,10 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
+	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/resnet"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -25,10 +27,10 @@ import (
 func BenchmarkLastBlock(b *testing.B) {
 	for _, width := range []int{16, 64} {
 		for name, head := range map[string]func(s *net.Scope, x *Node, bn net.BatchNormMode) *Node{
-			"direct": LastBlock.Head, "winograd": WinogradHead,
+			"direct": resnet.LastBlock.Head, "winograd": resnet.WinogradHead,
 		} {
 			b.Run(fmt.Sprintf("width=%d/%s", width, name), func(b *testing.B) {
-				engine := open(b, "")
+				engine := backend.ForTest(b, "").Backend
 				train, multiply := updatesOf(b, engine, width, head), productOf(b, engine)
 				train(1) // compiles
 				multiply()
@@ -36,7 +38,7 @@ func BenchmarkLastBlock(b *testing.B) {
 				for b.Loop() {
 					update, product = min(update, train(20)), min(product, multiply())
 				}
-				c, places := float64(LastBlock.Channels(width)), float64(LastBlock.Side()*LastBlock.Side())
+				c, places := float64(resnet.LastBlock.Channels(width)), float64(resnet.LastBlock.Side()*resnet.LastBlock.Side())
 				work := 3 * 2 * 2 * 9 * c * c * batch * places // two convolutions, once forward and twice backward
 				b.ReportMetric(work/update.Seconds()/1e9, "gflops")
 				b.ReportMetric(work/update.Seconds()/(2*n*n*n/product.Seconds()), "share")
@@ -53,7 +55,7 @@ const (
 // updatesOf returns a function that trains for some updates and returns the time of the fastest.
 func updatesOf(b *testing.B, engine compute.Backend, width int,
 	head func(s *net.Scope, x *Node, bn net.BatchNormMode) *Node) func(updates int) time.Duration {
-	shape := shapes.Make(dtypes.Float32, batch, LastBlock.Side(), LastBlock.Side(), LastBlock.Channels(width))
+	shape := shapes.Make(dtypes.Float32, batch, resnet.LastBlock.Side(), resnet.LastBlock.Side(), resnet.LastBlock.Channels(width))
 	params, err := net.Declare(engine, []shapes.Shape{shape},
 		func(s *net.Scope, in []*Node) { head(s, in[0], net.BatchStatistics) })
 	demand.NoError(b, err)
@@ -67,7 +69,7 @@ func updatesOf(b *testing.B, engine compute.Backend, width int,
 		x[i] = rng.Float32()
 	}
 	for i := range labels {
-		labels[i] = int32(i % classes)
+		labels[i] = int32(i % 10)
 	}
 	data := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, shape.Dimensions...)}
 	feed := func(_, _ int) []*tensors.Tensor {

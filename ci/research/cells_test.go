@@ -1,7 +1,6 @@
-package jupyter
+package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/kernel/jupyter"
 )
 
 // costs are the cells of BenchmarkCell; {} is another number each time, so that each is compiled.
@@ -25,35 +25,41 @@ var costs = []struct{ kernel, name, code string }{
 	{"tvps", "found", "import \"tvps/replicate/notebook\"\n\n%%\nnotebook.Found(14)\nfmt.Print(\"{}\"[:0])"},
 }
 
+// cellMark marks the processes of a kernel by their environment.
+const cellMark = "CELL_BENCHMARK"
+
 // BenchmarkCell measures the processor seconds of cells in the kernels that Jupyter finds, as the median of 20: those
 // of the kernel and of the processes below it, without gopls. The first cell after a start is measured apart. On Linux:
 //
-//	JUPYTER_PATH=PREFIX/share/jupyter go test ./kernel/jupyter -run xxx -bench Cell -benchtime 1x
+//	JUPYTER_PATH=PREFIX/share/jupyter go test ./ci/research -run xxx -bench Cell -benchtime 1x
 func BenchmarkCell(b *testing.B) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		b.Skip("there is no /proc")
 	}
 	for _, c := range costs {
 		b.Run(c.kernel+"/"+c.name, func(b *testing.B) {
-			spec, err := Find(c.kernel)
+			spec, err := jupyter.Find(c.kernel)
 			if err != nil {
 				b.Skip(err)
 			}
 			if spec.Env == nil {
 				spec.Env = map[string]string{}
 			}
-			spec.Env["FAKE_TEST"] = marker(b) // marks its processes
+			spec.Env[cellMark] = b.Name()
 			for b.Loop() {
-				k := startFake(b, spec, Options{Dir: b.TempDir()})
+				k, err := jupyter.Start(b.Context(), spec, jupyter.Options{Dir: b.TempDir()})
+				demand.NoError(b, err)
 				var spent []float64
 				for i := range 21 {
 					before := seconds(b)
-					_, reply, err := executeWith(context.Background(), k, strings.ReplaceAll(c.code, "{}", fmt.Sprint(os.Getpid()*100+i)))
+					code := strings.ReplaceAll(c.code, "{}", fmt.Sprint(os.Getpid()*100+i))
+					reply, err := k.Execute(b.Context(), code, nil)
 					if err != nil || reply.Status != "ok" {
 						b.Fatalf("%+v, %v", reply, err)
 					}
 					spent = append(spent, seconds(b)-before)
 				}
+				demand.NoError(b, k.Close())
 				b.ReportMetric(spent[0], "first-cpu-s")
 				rest := spent[1:]
 				slices.Sort(rest)
@@ -68,7 +74,7 @@ func BenchmarkCell(b *testing.B) {
 func seconds(b *testing.B) float64 {
 	b.Helper()
 	ticks := 0
-	for _, pid := range demand.Processes("FAKE_TEST", marker(b)) {
+	for _, pid := range demand.Processes(cellMark, b.Name()) {
 		text, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 		if err != nil {
 			continue // it has ended, and its parent has its seconds
