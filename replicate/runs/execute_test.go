@@ -152,19 +152,6 @@ func TestWorkersAreParallel(t *testing.T) {
 	}
 }
 
-func TestInvalidJobs(t *testing.T) {
-	for name, change := range map[string]func(*Job){
-		"no steps":   func(j *Job) { j.Steps = nil },
-		"bad folder": func(j *Job) { j.Spec.Experiment = "../up" },
-	} {
-		job := testJob(0, upTo(1), new(atomic.Int64))
-		change(&job)
-		if _, err := Execute(t.Context(), open(t, t.TempDir()), []Job{job}, Options{}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
 func TestLongestRunFirst(t *testing.T) {
 	var order []int64
 	job := func(seed int, cost float64, steps int) Job {

@@ -8,8 +8,6 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,15 +15,14 @@ import (
 	"tvps/ci/demand"
 )
 
-// Tests that need a second process start the test binary again: with RUNS_TEST_DIR set it executes test jobs in that
-// folder instead of tests.
+// A test that needs further processes starts the test binary again: with RUNS_TEST_DIR set it executes test jobs in
+// that folder instead of tests. Every lock is granted there, as on a file system whose locks are local.
 const (
 	envDir   = "RUNS_TEST_DIR"
-	envSeeds = "RUNS_TEST_SEEDS" // number of runs
-	envSteps = "RUNS_TEST_STEPS"
 	envDelay = "RUNS_TEST_DELAY" // of each step
 	envLog   = "RUNS_TEST_LOG"   // gets a line for each computed step
-	envGrant = "RUNS_TEST_GRANT" // not empty: every lock is granted, as on a file system whose locks are local
+
+	childSeeds, childSteps = 2, 20
 )
 
 func TestMain(m *testing.M) {
@@ -39,25 +36,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child is what the second process does.
+// child is what a further process does.
 func child(dir string) error {
-	if os.Getenv(envGrant) != "" {
-		flock = func(*os.File, int) error { return nil }
-	}
+	flock = func(*os.File, int) error { return nil }
 	store, err := Open(dir)
 	if err != nil {
 		return err
 	}
-	seeds, _ := strconv.Atoi(os.Getenv(envSeeds))
-	steps, _ := strconv.Atoi(os.Getenv(envSteps))
 	delay, _ := time.ParseDuration(os.Getenv(envDelay))
 	log, err := os.OpenFile(os.Getenv(envLog), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	var jobs []Job
-	for seed := range seeds {
-		jobs = append(jobs, stepJob(spec(seed), upTo(steps), func(_ context.Context, t int) ([]Row, error) {
+	for seed := range childSeeds {
+		jobs = append(jobs, stepJob(spec(seed), upTo(childSteps), func(_ context.Context, t int) ([]Row, error) {
 			fmt.Fprintf(log, "%s %d\n", spec(seed).ID(), t)
 			time.Sleep(delay)
 			return rowsAt(seed, t), nil
@@ -67,18 +60,17 @@ func child(dir string) error {
 	if err != nil {
 		return err
 	}
-	if len(report.Results) != seeds {
-		return fmt.Errorf("%d of %d runs have a result", len(report.Results), seeds)
+	if len(report.Results) != childSeeds {
+		return fmt.Errorf("%d of %d runs have a result", len(report.Results), childSeeds)
 	}
 	return report.Err()
 }
 
-// startChild starts the second process.
-func startChild(t *testing.T, dir, log string, seeds, steps int, delay time.Duration) (*exec.Cmd, *bytes.Buffer) {
+// startChild starts a further process.
+func startChild(t *testing.T, dir, log string, delay time.Duration) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), envDir+"="+dir, envLog+"="+log,
-		envSeeds+"="+strconv.Itoa(seeds), envSteps+"="+strconv.Itoa(steps), envDelay+"="+delay.String())
+	command.Env = append(os.Environ(), envDir+"="+dir, envLog+"="+log, envDelay+"="+delay.String())
 	output := &bytes.Buffer{}
 	command.Stdout, command.Stderr = output, output
 	demand.NoError(t, command.Start())
@@ -207,14 +199,4 @@ func stepsDone(t *testing.T, store *Store, spec Spec) int {
 	part, err := store.unfinished(spec)
 	demand.NoError(t, err)
 	return len(part.rows)
-}
-
-func countLines(t *testing.T, path string) map[string]int {
-	t.Helper()
-	text := demand.Read(t, path)
-	lines := map[string]int{}
-	for line := range strings.Lines(string(text)) {
-		lines[line]++
-	}
-	return lines
 }

@@ -182,17 +182,6 @@ func TestSilentHolder(t *testing.T) {
 	}
 }
 
-// The lock file of a process that was killed when it had finished its run goes with the next call.
-func TestLockFileOfAFinishedRun(t *testing.T) {
-	store := open(t, t.TempDir())
-	execute(t, store, nil, testJob(0, upTo(2), new(atomic.Int64)))
-	demand.Write(t, store.lockPath(spec(0)), string(jsonLine(Holder{Host: "n2", PID: 7})))
-	execute(t, store, nil, testJob(0, upTo(2), new(atomic.Int64)))
-	if isThere(store.lockPath(spec(0))) {
-		t.Error("the lock file is left")
-	}
-}
-
 // Whoever holds a lock renews the time of its file, and no longer after stop.
 func TestSignsOfLife(t *testing.T) {
 	codec() // outside of the bubble, as its channels are

@@ -22,43 +22,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A process is killed several times; the run ends with the same bytes, and no finished step is computed twice.
-func TestKill(t *testing.T) {
-	const steps = 20
-	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
-	store := open(t, dir)
-	done := 0
-	for done < 12 {
-		command, output := startChild(t, dir, log, 1, steps, 30*time.Millisecond)
-		demand.Soon(t, "four more steps", func() bool { return stepsDone(t, store, spec(0)) >= done+4 })
-		if state := store.State(spec(0), upTo(steps)); state.Kind != Running {
-			t.Errorf("while it runs the state is %v", state)
-		}
-		command.Process.Kill()
-		command.Wait()
-		done = stepsDone(t, store, spec(0))
-		if state := store.State(spec(0), upTo(steps)); state.Kind != Partial || state.Steps != done {
-			t.Errorf("after kill -9 the state is %v with %d steps done\n%s", state, done, output)
-		}
-		tear(t, store.partialPath(spec(0)))
-	}
-	var count atomic.Int64
-	report := execute(t, store, nil, testJob(0, upTo(steps), &count))
-	if got := int(count.Load()); got != steps-done {
-		t.Errorf("resumed with %d steps, want %d", got, steps-done)
-	}
-	if !bytes.Equal(secondFrame(t, store, spec(0)), uninterrupted(t, 0, upTo(steps))) {
-		t.Error("the interrupted run has other bytes than the uninterrupted one")
-	}
-	if seconds := report.Results[spec(0).ID()].Provenance.Seconds; seconds < 0.03*12 {
-		t.Errorf("the duration %g s leaves out the killed sessions", seconds)
-	}
-	left, _ := filepath.Glob(filepath.Join(dir, "test", "*"))
-	if len(left) != 1 {
-		t.Errorf("files left: %q", left)
-	}
-}
-
 // tear appends an incomplete step, as kill -9 during a write does.
 func tear(t *testing.T, path string) {
 	t.Helper()
@@ -192,46 +155,13 @@ func TestOtherSteps(t *testing.T) {
 	}
 }
 
-// Two processes on one folder compute each step of each run once, and both get all results.
-func TestTwoProcesses(t *testing.T) {
-	const seeds, steps = 12, 3
-	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
-	var wait sync.WaitGroup
-	for range 2 {
-		command, output := startChild(t, dir, log, seeds, steps, 10*time.Millisecond)
-		wait.Go(func() {
-			if err := command.Wait(); err != nil {
-				t.Errorf("%v: %s", err, output)
-			}
-		})
-	}
-	wait.Wait()
-	lines := countLines(t, log)
-	for line, n := range lines {
-		if n != 1 {
-			t.Errorf("%q computed %d times", line, n)
-		}
-	}
-	if len(lines) != seeds*steps {
-		t.Errorf("%d steps computed, want %d", len(lines), seeds*steps)
-	}
-	store := open(t, dir)
-	for seed := range seeds {
-		if !bytes.Equal(secondFrame(t, store, spec(seed)), uninterrupted(t, seed, upTo(steps))) {
-			t.Errorf("seed %d has other bytes", seed)
-		}
-	}
-}
-
 // Where locks exclude no other machine, a process whose run another one has taken says so and ends, also after kill -9.
 // One that is alone then completes the runs, with the same bytes.
 func TestLocksThatAreAlwaysGranted(t *testing.T) {
-	t.Setenv(envGrant, "1")
-	const seeds, steps = 2, 20
 	dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
 	store := open(t, dir)
-	killed, _ := startChild(t, dir, log, seeds, steps, 200*time.Millisecond)
-	first, firstOut := startChild(t, dir, log, seeds, steps, 10*time.Millisecond)
+	killed, _ := startChild(t, dir, log, 200*time.Millisecond)
+	first, firstOut := startChild(t, dir, log, 10*time.Millisecond)
 	demand.Soon(t, "a step that both compute", func() bool {
 		text, _ := os.ReadFile(log)
 		lines := strings.Split(string(text), "\n")
@@ -239,22 +169,22 @@ func TestLocksThatAreAlwaysGranted(t *testing.T) {
 	})
 	killed.Process.Kill()
 	killed.Wait()
-	second, secondOut := startChild(t, dir, log, seeds, steps, 0)
+	second, secondOut := startChild(t, dir, log, 0)
 	for process, output := range map[*exec.Cmd]*bytes.Buffer{first: firstOut, second: secondOut} {
 		if err := process.Wait(); err != nil && !strings.Contains(output.String(), "locked one file twice") {
 			t.Errorf("%v\n%s", err, output)
 		}
 	}
-	last, lastOut := startChild(t, dir, log, seeds, steps, 0)
+	last, lastOut := startChild(t, dir, log, 0)
 	if err := last.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, lastOut)
 	}
-	for seed := range seeds {
-		if !bytes.Equal(secondFrame(t, store, spec(seed)), uninterrupted(t, seed, upTo(steps))) {
+	for seed := range childSeeds {
+		if !bytes.Equal(secondFrame(t, store, spec(seed)), uninterrupted(t, seed, upTo(childSteps))) {
 			t.Errorf("seed %d: other bytes than those of one process", seed)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "test", "*")); len(left) != seeds {
+	if left, _ := filepath.Glob(filepath.Join(dir, "test", "*")); len(left) != childSeeds {
 		t.Errorf("files left: %q", left)
 	}
 }

@@ -41,16 +41,20 @@ func TestIDChangesWithEachField(t *testing.T) {
 	}
 }
 
-func TestSpecsThatCannotBeKept(t *testing.T) {
-	for _, name := range []string{"", "..", "a/b", ".hidden", "a\xff"} {
-		s := spec(0)
-		s.Experiment = name
-		if s.validate() == nil {
+// What cannot be stored is refused before a step is computed.
+func TestJobsThatCannotBeKept(t *testing.T) {
+	refused := func(change func(*Job)) error {
+		t.Helper()
+		job := testJob(0, upTo(1), nil) // which cannot count
+		change(&job)
+		_, err := Execute(t.Context(), open(t, t.TempDir()), []Job{job}, Options{})
+		return err
+	}
+	for _, name := range []string{"", "..", "a/b", ".hidden", "a\xff", "../up"} {
+		if refused(func(j *Job) { j.Spec.Experiment = name }) == nil {
 			t.Errorf("experiment %q passes", name)
 		}
 	}
-	s := spec(0)
-	s.Settings["name"] = "\xff"
-	demand.Error(t, s.validate(), "UTF-8")
-	demand.NoError(t, spec(0).validate())
+	demand.Error(t, refused(func(j *Job) { j.Spec.Settings["name"] = "\xff" }), "UTF-8")
+	demand.Error(t, refused(func(j *Job) { j.Steps = nil }), "steps")
 }

@@ -188,20 +188,6 @@ func encodeContentOf(spec Spec) []byte {
 	return append(line, jsonLine(endLine{SHA256: digest(line)})...)
 }
 
-func TestUnusableFolder(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	demand.Write(t, file, "")
-	for _, dir := range []string{file, filepath.Join(file, "below")} {
-		var unusable *FolderError
-		if _, err := Open(dir); !errors.As(err, &unusable) || unusable.Dir != dir {
-			t.Errorf("Open: %v", err)
-		}
-	}
-	dir := t.TempDir()
-	demand.Write(t, filepath.Join(dir, "test"), "")
-	wantUnwritable(t, dir)
-}
-
 func TestReadOnlyFolder(t *testing.T) {
 	store := stored(t)
 	for _, dir := range []string{filepath.Join(store.dir, "test"), store.dir} {
@@ -212,13 +198,8 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Skip("this user may write into read-only folders")
 	}
 	execute(t, store, nil, testJob(0, upTo(10), new(atomic.Int64))) // cached: fine
-	wantUnwritable(t, store.dir)
-}
-
-func wantUnwritable(t *testing.T, dir string) {
-	t.Helper()
 	var count atomic.Int64
-	_, err := Execute(t.Context(), open(t, dir), []Job{testJob(1, upTo(1), &count)}, Options{})
+	_, err := Execute(t.Context(), store, []Job{testJob(1, upTo(1), &count)}, Options{})
 	if !errors.As(err, new(*FolderError)) || count.Load() != 0 {
 		t.Errorf("Execute: %v, after %d steps", err, count.Load())
 	}
