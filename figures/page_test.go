@@ -384,34 +384,3 @@ func TestRoundRange(t *testing.T) {
 		}
 	}
 }
-
-// TestDraftPage: a draft reloads itself and says what follows. A finished figure has nothing of either.
-func TestDraftPage(t *testing.T) {
-	fig := fullFigure(t)
-	page := func(d *Draft) string {
-		fig.Draft = d
-		text, err := Page(fig)
-		demand.NoError(t, err)
-		return string(text)
-	}
-	const reload = "location.reload()"
-	for _, c := range []struct {
-		draft      *Draft
-		has, lacks []string
-	}{
-		{nil, nil, []string{reload, "draft"}},
-		{&Draft{Missing: []string{"c", "d", "e"}},
-			[]string{reload, "Being computed: panels c, d and e.", "reload this page yourself"}, nil},
-		{&Draft{Missing: []string{"d"}, Growing: []string{"a", "b"}},
-			[]string{"Being computed: panel d, and further seeds of panels a and b, which narrow the bands."}, nil},
-		{&Draft{Missing: []string{"c"}}, []string{"Being computed: panel c.", "the same command continues"}, nil},
-	} {
-		text := page(c.draft)
-		demand.Words(t, text, c.has...)
-		for _, unwanted := range c.lacks {
-			if strings.Contains(text, unwanted) {
-				t.Errorf("%+v: the page has %q", c.draft, unwanted)
-			}
-		}
-	}
-}
