@@ -6,12 +6,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"tvps/ci/demand"
 
+	"github.com/go-zeromq/zmq4"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -130,12 +130,8 @@ func TestRelayCells(t *testing.T) {
 // iopub is welcomed.
 func TestRelayStuckClient(t *testing.T) {
 	k := startFake(t, relaySpec(t, "well"), Options{})
-	files, _ := filepath.Glob(filepath.Join(k.dir, "kernel-*.json"))
-	outer, err := readConnection(files[0])
-	demand.NoError(t, err)
-	stuck, err := dial(t.Context(), "iopub", outer, outer.IOPub, "SUB", "")
-	demand.NoError(t, err)
-	defer stuck.conn.Close()
+	outer := outside(t, k)
+	stuck := join(t, "iopub", outer, outer.IOPub, zmq4.Sub, "")
 	demand.NoError(t, stuck.send([]byte("\x01topic")))
 	welcome, err := stuck.next()
 	m, _ := k.session.decode(welcome.Frames)
@@ -161,29 +157,6 @@ func TestRelayStuckClient(t *testing.T) {
 	k.close(in)
 	if text := <-flood; len(text) != 20<<20 {
 		t.Errorf("the other client got %d bytes of 20 MB", len(text))
-	}
-}
-
-// A client that kills the process that it started leaves nothing, not even a process in another group.
-func TestRelayKilled(t *testing.T) {
-	k := startFake(t, relaySpec(t, "well"), Options{})
-	execute(t, k, "daemon")
-	k.process.cmd.Process.Kill()
-	demand.Soon(t, "the end of all processes", func() bool { return len(fakeProcesses(t)) == 0 })
-}
-
-// A relay that is killed leaves no process and no folder: the guard ends them.
-func TestRelayItselfKilled(t *testing.T) {
-	k := startFake(t, relaySpec(t, "well"), Options{})
-	execute(t, k, "daemon")
-	relays := processes()[k.process.cmd.Process.Pid]
-	if len(relays) != 1 {
-		t.Fatalf("the guard has the children %v", relays)
-	}
-	demand.NoError(t, syscall.Kill(relays[0].pid, syscall.SIGKILL))
-	demand.Soon(t, "the end of all processes", func() bool { return len(fakeProcesses(t)) == 0 })
-	if left, _ := filepath.Glob(filepath.Join(k.dir, "tmp", "*")); len(left) > 0 {
-		t.Errorf("left: %q", left)
 	}
 }
 

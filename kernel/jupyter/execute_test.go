@@ -210,12 +210,7 @@ func TestCancelledBefore(t *testing.T) {
 // Cancelling a cell that waits for its turn does not interrupt the running cell.
 func TestCancelledWhileAnotherCellRuns(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
-	started, ended := make(chan struct{}), make(chan error)
-	go func() {
-		_, err := k.Execute(context.Background(), "wait 1", func(Output) { close(started) })
-		ended <- err
-	}()
-	<-started
+	ended := waiting(k)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	if _, _, err := executeWith(ctx, k, "nothing"); !errors.Is(err, context.DeadlineExceeded) {

@@ -119,12 +119,7 @@ func FuzzFrames(f *testing.F) {
 // reach.
 func TestRelayHostile(t *testing.T) {
 	k := startFake(t, relaySpec(t, "well"), Options{})
-	files, _ := filepath.Glob(filepath.Join(k.dir, "kernel-*.json"))
-	if len(files) != 1 {
-		t.Fatalf("connection files %q", files)
-	}
-	outer, err := readConnection(files[0])
-	demand.NoError(t, err)
+	outer := outside(t, k)
 	peers := []string{"DEALER", "SUB", "DEALER", "DEALER", "REQ"}
 	for i, port := range outer.ports() {
 		for name, data := range hostile {

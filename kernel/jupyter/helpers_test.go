@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"tvps/ci/demand"
+
+	"github.com/go-zeromq/zmq4"
 )
 
 // relayArgument makes the test binary a relay before a fake kernel, or before the command that follows.
@@ -133,6 +135,47 @@ func marker(t testing.TB) string { return fmt.Sprintf("%s of %d", t.Name(), os.G
 
 // fakeProcesses are the running processes of a test.
 func fakeProcesses(t testing.TB) []string { return demand.Processes("FAKE_TEST", marker(t)) }
+
+// outside is how clients reach a kernel behind the relay.
+func outside(t testing.TB, k *Kernel) connection {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(k.dir, "kernel-*.json"))
+	if len(files) != 1 {
+		t.Fatalf("connection files %q", files)
+	}
+	c, err := readConnection(files[0])
+	demand.NoError(t, err)
+	return c
+}
+
+// join opens a channel of another client. It is read for at most 20 s.
+func join(t testing.TB, name string, c connection, port int, kind zmq4.SocketType, identity string) *socket {
+	t.Helper()
+	s, err := dial(t.Context(), name, c, port, kind, identity)
+	demand.NoError(t, err)
+	t.Cleanup(func() { s.conn.Close() })
+	s.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	return s
+}
+
+// send sends a request of another client.
+func send(t testing.TB, k *Kernel, s *socket, msgType string, content any) {
+	t.Helper()
+	request, err := k.session.encode(k.session.newHeader(msgType), nil, content)
+	demand.NoError(t, err)
+	demand.NoError(t, s.send(request...))
+}
+
+// waiting runs a cell that waits for an interrupt. Its error comes when it has ended.
+func waiting(k *Kernel) (ended chan error) {
+	started, ended := make(chan struct{}), make(chan error)
+	go func() {
+		_, err := k.Execute(context.Background(), "wait 1", func(Output) { close(started) })
+		ended <- err
+	}()
+	<-started
+	return ended
+}
 
 // execute runs code and returns its printed text and its reply.
 func execute(t testing.TB, k *Kernel, code string) (string, Reply) {

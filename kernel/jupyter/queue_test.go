@@ -113,17 +113,11 @@ func TestRelayInterrupts(t *testing.T) {
 
 func testInterrupts(t *testing.T, spec Spec, codes ...string) {
 	k := startFake(t, spec, Options{})
-	files, _ := filepath.Glob(filepath.Join(k.dir, "kernel-*.json"))
-	outer, err := readConnection(files[0])
-	demand.NoError(t, err)
-	control, err := dial(t.Context(), "control", outer, outer.Control, zmq4.Dealer, "")
-	demand.NoError(t, err)
-	defer control.conn.Close()
+	outer := outside(t, k)
+	control := join(t, "control", outer, outer.Control, zmq4.Dealer, "")
 	ask := func(msgType string) {
 		t.Helper()
-		request, err := k.session.encode(k.session.newHeader(msgType+"_request"), nil, map[string]bool{"restart": false})
-		demand.NoError(t, err)
-		demand.NoError(t, control.send(request...))
+		send(t, k, control, msgType+"_request", map[string]bool{"restart": false})
 		control.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 		reply, err := control.next()
 		demand.NoError(t, err)
@@ -161,16 +155,11 @@ func testInterrupts(t *testing.T, spec Spec, codes ...string) {
 // A cell continues without its client, and those of others come after it.
 func TestRelayClientLeaves(t *testing.T) {
 	k := startFake(t, relaySpec(t, "well"), Options{})
-	files, _ := filepath.Glob(filepath.Join(k.dir, "kernel-*.json"))
-	outer, err := readConnection(files[0])
-	demand.NoError(t, err)
-	shell, err := dial(t.Context(), "shell", outer, outer.Shell, zmq4.Dealer, "other")
-	demand.NoError(t, err)
+	outer := outside(t, k)
+	shell := join(t, "shell", outer, outer.Shell, zmq4.Dealer, "other")
 	file := filepath.Join(t.TempDir(), "file")
 	for _, code := range []string{"! sleep .5", "! echo >" + file} {
-		request, err := k.session.encode(k.session.newHeader("execute_request"), nil, executeRequest(code, false))
-		demand.NoError(t, err)
-		demand.NoError(t, shell.send(request...))
+		send(t, k, shell, "execute_request", executeRequest(code, false))
 	}
 	execute(t, k, "nothing") // after the first cell, or both
 	shell.conn.Close()
@@ -186,19 +175,12 @@ func TestRelayFirstCell(t *testing.T) {
 	k, c, err := launchKernel(relaySpec(t, "well"), Options{})
 	demand.NoError(t, err)
 	close(k.gone) // nobody supervises it
-	defer func() { demand.NoError(t, k.Close()) }()
-	shell, err := dial(t.Context(), "shell", c, c.Shell, zmq4.Dealer, "client")
-	demand.NoError(t, err)
-	defer shell.conn.Close()
-	request, err := k.session.encode(k.session.newHeader("execute_request"), nil, executeRequest("echo first", false))
-	demand.NoError(t, err)
-	demand.NoError(t, shell.send(request...))
+	t.Cleanup(func() { demand.NoError(t, k.Close()) })
+	shell := join(t, "shell", c, c.Shell, zmq4.Dealer, "client")
+	send(t, k, shell, "execute_request", executeRequest("echo first", false))
 	time.Sleep(500 * time.Millisecond)
-	iopub, err := dial(t.Context(), "iopub", c, c.IOPub, zmq4.Sub, "client")
-	demand.NoError(t, err)
-	defer iopub.conn.Close()
+	iopub := join(t, "iopub", c, c.IOPub, zmq4.Sub, "client")
 	demand.NoError(t, iopub.send([]byte{1}))
-	iopub.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 	for text := ""; text != "first"; {
 		next, err := iopub.next()
 		if err != nil {

@@ -100,11 +100,18 @@ func TestRelayDropsForged(t *testing.T) {
 	demand.Soon(t, note, func() bool { return strings.Contains(k.log.lastLines(), note) })
 }
 
-// After SIGTERM, and when the kernel dies, no process of the kernel is left, not even one in another group.
+// After SIGTERM, when the kernel dies, and when the relay or its guard, which a client starts and may kill, is killed, no
+// process of the kernel is left, not even one in another group, and no folder.
 func TestRelayEnds(t *testing.T) {
 	for name, end := range map[string]func(k *Kernel){
-		"SIGTERM": func(k *Kernel) { k.process.cmd.Process.Signal(syscall.SIGTERM) },
-		"exit 7":  func(k *Kernel) { executeWith(context.Background(), k, "exit 7") },
+		"SIGTERM":      func(k *Kernel) { k.process.cmd.Process.Signal(syscall.SIGTERM) },
+		"exit 7":       func(k *Kernel) { executeWith(context.Background(), k, "exit 7") },
+		"guard killed": func(k *Kernel) { k.process.cmd.Process.Kill() },
+		"relay killed": func(k *Kernel) {
+			for _, relay := range processes()[k.process.cmd.Process.Pid] {
+				syscall.Kill(relay.pid, syscall.SIGKILL)
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := startFake(t, relaySpec(t, "well"), Options{})
@@ -119,7 +126,12 @@ func TestRelayEnds(t *testing.T) {
 			case <-time.After(30 * time.Second):
 				t.Fatal("the relay did not end")
 			}
-			if left := fakeProcesses(t); len(left) > 0 {
+			if strings.HasSuffix(name, "killed") {
+				demand.Soon(t, "the end of all processes", func() bool { return len(fakeProcesses(t)) == 0 })
+			} else if left := fakeProcesses(t); len(left) > 0 {
+				t.Errorf("left: %q", left)
+			}
+			if left, _ := filepath.Glob(filepath.Join(k.dir, "tmp", "*")); len(left) > 0 {
 				t.Errorf("left: %q", left)
 			}
 			if code := k.process.code(); name == "exit 7" && code != 7 {

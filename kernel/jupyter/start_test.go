@@ -123,13 +123,7 @@ func TestClose(t *testing.T) {
 
 func TestCloseWhileACellRuns(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
-	started := make(chan struct{})
-	ended := make(chan error)
-	go func() {
-		_, err := k.Execute(context.Background(), "wait 1", func(Output) { close(started) })
-		ended <- err
-	}()
-	<-started
+	ended := waiting(k)
 	demand.NoError(t, k.Close())
 	if err := <-ended; !errors.Is(err, errClosed) {
 		t.Errorf("the cell ended with %v", err)
