@@ -514,75 +514,28 @@ func TestSameMeaning(t *testing.T) {
 
 // TestKinds: columns as real tables have them get their kind, unless another is given.
 func TestKinds(t *testing.T) {
-	for _, test := range []struct {
-		kind  table.Kind
-		texts string // separated by bars
-	}{
-		{table.Number, "1|-2|+3"},
-		{table.Number, "3.5|-2|1e-7|0|.5|5."},
-		{table.Number, "2019|2020|2021"},
-		{table.Number, "20190101|20190102"},
-		{table.Number, "1546300800|1546304400"},
-		{table.Number, "0|1|1|0"},
-		{table.Number, "43.65107|-79.347015"},
-		{table.Number, "7||NA|12"},
-		{table.Number, "01|5|123"},
-		{table.Category, "00501|10001|94105"},
-		{table.Category, "A12|B7|C990"},
-		{table.Category, "M5V 3L9|K1A 0B1"},
-		{table.Category, "1-10|11-50|51-200"},
-		{table.Category, "<1|1-2|>2"},
-		{table.Category, "10:30|11:45|23:05"},
-		{table.Category, "1:05:00|2:10:59"},
-		{table.Category, "192.168.0.1|10.0.0.7"},
-		{table.Category, "1.2.3|1.10.0|2.0.0"},
-		{table.Category, "v1.2|v1.3"},
-		{table.Category, "555-123-4567|555-987-6543"},
-		{table.Category, "(555) 123-4567|(555) 987-6543"},
-		{table.Category, "+1 555 123 4567|+44 20 7946 0958"},
-		{table.Category, "978-3-16-148410-0|978-0-306-40615-7"},
-		{table.Category, "4111-1111-1111-1111|5500-0000-0000-0004"},
-		{table.Category, "12-05-33|13-06-34"},
-		{table.Category, "#1|#2|#3"},
-		{table.Category, "Q1|Q2|Q3|Q4"},
-		{table.Category, "2019-20|2020-21"},
-		{table.Category, "2019/20|2020/21"},
-		{table.Category, "3/4|1/2"},
-		{table.Category, "5'11|6'02"},
-		{table.Category, "1,2,3|2,3"},
-		{table.Category, "12 km|7 km"},
-		{table.Category, "10 mg|5 mg"},
-		{table.Category, "12 EUR|7 USD"},
-		{table.Category, "-|--|n.a."},
-		{table.Category, "yes|no|yes"},
-		{table.Category, "Mon|Tue|Wed"},
-		{table.Category, "Jan|Feb|Mar"},
-		{table.Category, "E10|F32|G40"},
-		{table.Category, "0x1F|0x2A"},
-		{table.Category, "1_000|2_000"},
-		{table.Category, "3rd Ave 2019|5th Ave 2020"},
-		{table.Category, "Order 2024-001|Order 2024-002"},
-		{table.Category, "May 4|May 5"},
-		{table.Category, "N/A|low|high"},
-		{table.Category, "50%|other|20%"},
-		{table.Category, "AA-11-BB|CC-22-DD"},
-		{table.Category, "true|false|maybe"},
-		{table.Boolean, "TRUE|False|true"},
-		{table.Time, "2019-01-31|2019-02-28"},
-		{table.Time, "2019-01-31 10:00:00|2019-02-28 11:30:59"},
-		{table.Time, "2019-01-31T10:00:00.123Z|2019-02-28T11:30:59Z"},
-		{table.Time, "31.01.2019|28.02.2019"},
-		{table.Time, "01/31/2019|02/28/2019"},
-		{table.Time, "2019/01/31|2019/02/28"},
-		{table.Time, "31 Jan 2019|28 Feb 2019"},
-		{table.Time, "2019-01|2019-02"},
-		{table.Time, "2019-W05|2019-W06"},
-		{table.Text, "|NA|"},
+	for kind, columns := range map[table.Kind][]string{ // their texts, separated by bars
+		table.Number: {"1|-2|+3", "3.5|-2|1e-7|0|.5|5.", "2019|2020|2021", "20190101|20190102",
+			"1546300800|1546304400", "0|1|1|0", "43.65107|-79.347015", "7||NA|12", "01|5|123"},
+		table.Category: {"00501|10001|94105", "A12|B7|C990", "M5V 3L9|K1A 0B1", "1-10|11-50|51-200", "<1|1-2|>2",
+			"10:30|11:45|23:05", "1:05:00|2:10:59", "192.168.0.1|10.0.0.7", "1.2.3|1.10.0|2.0.0", "v1.2|v1.3",
+			"555-123-4567|555-987-6543", "(555) 123-4567|(555) 987-6543", "+1 555 123 4567|+44 20 7946 0958",
+			"978-3-16-148410-0|978-0-306-40615-7", "4111-1111-1111-1111|5500-0000-0000-0004", "12-05-33|13-06-34",
+			"#1|#2|#3", "Q1|Q2|Q3|Q4", "2019-20|2020-21", "2019/20|2020/21", "3/4|1/2", "5'11|6'02", "1,2,3|2,3",
+			"12 km|7 km", "10 mg|5 mg", "12 EUR|7 USD", "-|--|n.a.", "yes|no|yes", "Mon|Tue|Wed", "Jan|Feb|Mar",
+			"E10|F32|G40", "0x1F|0x2A", "1_000|2_000", "3rd Ave 2019|5th Ave 2020", "Order 2024-001|Order 2024-002",
+			"May 4|May 5", "N/A|low|high", "50%|other|20%", "AA-11-BB|CC-22-DD", "true|false|maybe"},
+		table.Boolean: {"TRUE|False|true"},
+		table.Time: {"2019-01-31|2019-02-28", "2019-01-31 10:00:00|2019-02-28 11:30:59",
+			"2019-01-31T10:00:00.123Z|2019-02-28T11:30:59Z", "31.01.2019|28.02.2019", "01/31/2019|02/28/2019",
+			"2019/01/31|2019/02/28", "31 Jan 2019|28 Feb 2019", "2019-01|2019-02", "2019-W05|2019-W06"},
+		table.Text: {"|NA|"},
 	} {
-		texts := strings.Split(test.texts, "|")
-		c := read(t, columnOf(slices.Repeat(texts, 12)...), table.Options{}).Schema().Columns[0]
-		if c.Kind != test.kind {
-			t.Errorf("%s is a %s (%s), want a %s", test.texts, c.Kind, c.Note, test.kind)
+		for _, texts := range columns {
+			c := read(t, columnOf(slices.Repeat(strings.Split(texts, "|"), 12)...), table.Options{}).Schema().Columns[0]
+			if c.Kind != kind {
+				t.Errorf("%s is a %s (%s), want a %s", texts, c.Kind, c.Note, kind)
+			}
 		}
 	}
 	var many []string

@@ -583,16 +583,6 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestOptions: options change what is read of a Parquet file, as README.md says of CSV.
-func TestOptions(t *testing.T) {
-	content := numbers(t, []float64{math.NaN(), 2, 3}, []int64{1, 2, 2})
-	tab := read(t, content, table.Options{Missing: []string{"NaN"}, Kinds: map[string]table.Kind{"b": table.Category}})
-	if s := tab.Schema().Columns; s[0].Missing != 1 || s[1].Kind != table.Category || !slices.Equal(s[1].Levels,
-		[]string{"1", "2"}) {
-		t.Errorf("schema %v", s)
-	}
-}
-
 // TestManyColumns: 10,000 columns are read.
 func TestManyColumns(t *testing.T) {
 	var b bytes.Buffer
