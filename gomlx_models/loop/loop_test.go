@@ -54,13 +54,8 @@ func lineFeed(chunk int) Feed {
 	}
 }
 
-// reference is w after so many updates of Adam, computed in float64.
-func reference(rate float64, updates int) float64 {
-	return scheduled(updates, func(int) float64 { return rate })
-}
-
-// scheduled is reference with a rate for each update.
-func scheduled(updates int, rate func(u int) float64) float64 {
+// reference is w after so many updates of Adam, each with its rate, computed in float64.
+func reference(updates int, rate func(u int) float64) float64 {
 	w, m, v := 0.0, 0.0, 0.0
 	for u := range updates {
 		grad := 0.0
@@ -76,26 +71,6 @@ func scheduled(updates int, rate func(u int) float64) float64 {
 	return w
 }
 
-func TestFitIsAdam(t *testing.T) {
-	for _, name := range []string{"", "go"} {
-		for _, chunk := range []int{1, 7, 50} {
-			tr := trainerOf(t, open(t, name), line, chunk)
-			start := net.Values{{0}, {0}}
-			got, losses, err := tr.Fit(t.Context(), start, lineData(lineY), .05, 23, lineFeed(tr.Chunk()))
-			demand.NoError(t, err)
-			if want := reference(.05, 23); math.Abs(float64(got[0][0])-want) > 1e-5 {
-				t.Errorf("backend %q, chunk %d: w = %v, want %v", name, chunk, got[0][0], want)
-			}
-			if got[1][0] != 23 {
-				t.Errorf("the state array counted %v updates, want 23", got[1][0])
-			}
-			if want := (23 + tr.Chunk() - 1) / tr.Chunk(); len(losses) != want {
-				t.Errorf("chunk %d: %d losses, want %d", chunk, len(losses), want)
-			}
-		}
-	}
-}
-
 // fallingFactor is the factor of the rate of an update.
 func fallingFactor(u int) float64 { return 1 / float64(1+u) }
 
@@ -107,20 +82,32 @@ func factorFeed(chunk, first, count int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(factors, chunk)
 }
 
-// TestRateFactors: each update has its own rate. TestGroupMatchesSeparateTraining is that of a group.
-func TestRateFactors(t *testing.T) {
+// TestFitIsAdam, also with a rate of its own for each update. TestGroupMatchesSeparateTraining is that of a group.
+func TestFitIsAdam(t *testing.T) {
 	falling := line
 	falling.RateFactors, falling.Feeds = true, 2
-	want := scheduled(23, func(u int) float64 { return .05 * fallingFactor(u) })
 	for _, name := range []string{"", "go"} {
-		tr := trainerOf(t, open(t, name), falling, 7)
-		start := net.Values{{0}, {0}}
-		got, _, err := tr.Fit(t.Context(), start, lineData(lineY), .05, 23, func(first, count int) []*tensors.Tensor {
-			return append(lineFeed(tr.Chunk())(first, count), factorFeed(tr.Chunk(), first, count))
-		})
-		demand.NoError(t, err)
-		if math.Abs(float64(got[0][0])-want) > 1e-5 {
-			t.Errorf("backend %q: w = %v, want %v", name, got[0][0], want)
+		for _, problem := range []Problem{line, falling} {
+			for _, chunk := range []int{1, 7, 50} {
+				tr, factor := trainerOf(t, open(t, name), problem, chunk), func(int) float64 { return 1 }
+				feed := lineFeed(tr.Chunk())
+				if problem.RateFactors {
+					factor = fallingFactor
+					feed = func(first, count int) []*tensors.Tensor {
+						return append(lineFeed(tr.Chunk())(first, count), factorFeed(tr.Chunk(), first, count))
+					}
+				}
+				got, losses, err := tr.Fit(t.Context(), net.Values{{0}, {0}}, lineData(lineY), .05, 23, feed)
+				demand.NoError(t, err)
+				want := reference(23, func(u int) float64 { return .05 * factor(u) })
+				if math.Abs(float64(got[0][0])-want) > 1e-5 || got[1][0] != 23 {
+					t.Errorf("backend %q, chunk %d: w = %v, want %v; the state array counted %v updates, want 23", name, chunk,
+						got[0][0], want, got[1][0])
+				}
+				if want := (23 + tr.Chunk() - 1) / tr.Chunk(); len(losses) != want {
+					t.Errorf("chunk %d: %d losses, want %d", chunk, len(losses), want)
+				}
+			}
 		}
 	}
 }

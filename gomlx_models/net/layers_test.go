@@ -182,37 +182,3 @@ func widen(v []float32) []float64 { return []float64{float64(v[0]), float64(v[1]
 func moved(old []float32, now []float64, factor float64) []float32 {
 	return []float32{float32(.9*float64(old[0]) + .1*factor*now[0]), float32(.9*float64(old[1]) + .1*factor*now[1])}
 }
-
-// TestGradients compares the gradient of BatchNorm with central differences.
-func TestGradients(t *testing.T) {
-	for _, mode := range []BatchNormMode{BatchStatistics, FrozenAverages} {
-		for _, name := range backends {
-			checkGradient(t, name, mode)
-		}
-	}
-}
-
-// checkGradient compares the slope along a random direction d with the gradient: d/dh f(x + h d) = gradient . d.
-func checkGradient(t *testing.T, name string, mode BatchNormMode) {
-	t.Helper()
-	const step = 1e-2
-	x, adjoint, b := draw(24, "x"), draw(24, "adjoint"), open(t, name)
-	values := []any{[]float32{2, .5}, []float32{1, -1}, []float32{.3, -.2}, []float32{1.5, .7}}
-	at := func(x []float32) [][]float32 {
-		return run(t, b, func(in []*Node) []*Node {
-			y := ReduceAllSum(Mul(BatchNorm(Bind(in[0].Graph(), normParams, in[2:], true), in[0], mode), in[1]))
-			return []*Node{y, Gradient(y, in[0])[0]}
-		}, append([]any{tensor(x, 12, 2), tensor(adjoint, 12, 2)}, values...)...)
-	}
-	direction := draw(24, "direction")
-	plus, minus, want := make([]float32, 24), make([]float32, 24), 0.0
-	gradient := at(x)[1]
-	for i, d := range direction {
-		plus[i], minus[i] = x[i]+step*d, x[i]-step*d
-		want += float64(gradient[i]) * float64(d)
-	}
-	got := (float64(at(plus)[0][0]) - float64(at(minus)[0][0])) / (2 * step)
-	if math.Abs(got-want) > 2e-3*(1+math.Abs(want)) {
-		t.Errorf("mode %d on %q: slope by differences %v, by the gradient %v", mode, name, got, want)
-	}
-}

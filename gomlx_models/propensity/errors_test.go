@@ -10,6 +10,38 @@ import (
 	"tvps/ci/demand"
 )
 
+// TestConfigRejects: a setting that cannot be used is named, with what is valid. ValidateBatched says the same, without
+// the name of the package: see TestValidateBatched.
+func TestConfigRejects(t *testing.T) {
+	deep := func(c *Config) { c.Network, c.Time = Deep, TimeScalar }
+	for want, change := range map[string]func(c *Config){
+		`method "method3" is not one of method1, method2, standard`: func(c *Config) { c.Method = "method3" },
+		`network "" is not one of conv5`:                            func(c *Config) { c.Network = "" },
+		`time encoding "sine" is not one of scalar, fourier`:        func(c *Config) { c.Time = "sine" },
+		`clip "max" is not one of min1, exp1, none`:                 func(c *Config) { c.Clip = "max" },
+		`join "film" is not one of first, even`:                     func(c *Config) { c.Join = "film" },
+		`columns "ranks" is not one of scores, scaled`:              func(c *Config) { c.Columns = "ranks" },
+		"use join first with network conv5":                         func(c *Config) { c.Network, c.Join = Conv5, JoinEven },
+		"use columns scaled with network conv5":                     func(c *Config) { c.Network = Conv5 },
+		"network deep has no join even; use join first":             func(c *Config) { deep(c); c.Join = JoinEven },
+		"layers is 1; it must be at least 2":                        func(c *Config) { deep(c); c.Layers = 1 },
+		"network deep takes the time as a number":                   func(c *Config) { c.Network = Deep },
+		"frequencies is 0; it must be at least 1":                   func(c *Config) { c.Time, c.Frequencies = TimeFourier, 0 },
+		"hidden is 0; it must be at least 1":                        func(c *Config) { c.Hidden = 0 },
+		"classes is -1; it must be at least 0":                      func(c *Config) { c.Classes = -1 },
+		"updates is -1; it must be at least 0":                      func(c *Config) { c.Updates = -1 },
+		"batch is 0; it must be at least 1":                         func(c *Config) { c.Batch = 0 },
+		"window is 0; it must be at least 1":                        func(c *Config) { c.Method, c.Window = Standard, 0 },
+		"learning rate is 0; it must be a positive number":          func(c *Config) { c.LearningRate = 0 },
+		"learning rate is NaN; it must be a positive number":        func(c *Config) { c.LearningRate = math.NaN() },
+		"learning rate is +Inf; it must be a positive number":       func(c *Config) { c.LearningRate = math.Inf(1) },
+	} {
+		cfg := DefaultConfig()
+		change(&cfg)
+		demand.Error(t, cfg.Validate(), "propensity: ", want)
+	}
+}
+
 // TestFitRejects: every bad input gives an error that says what is wrong and where.
 func TestFitRejects(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
@@ -17,12 +49,8 @@ func TestFitRejects(t *testing.T) {
 		change func(d *Data, cfg *Config)
 		words  []string
 	}{
-		"NaN": {func(d *Data, _ *Config) {
-			d.X[7] = float32(nan)
-		}, []string{"sample 3", "coordinate 1", "NaN"}},
-		"infinite": {func(d *Data, _ *Config) {
-			d.X[4] = float32(-inf)
-		}, []string{"sample 2", "coordinate 0", "Inf"}},
+		"NaN":             {func(d *Data, _ *Config) { d.X[7] = float32(nan) }, []string{"sample 3", "coordinate 1", "NaN"}},
+		"infinite":        {func(d *Data, _ *Config) { d.X[4] = float32(-inf) }, []string{"sample 2", "coordinate 0", "Inf"}},
 		"empty":           {func(d *Data, _ *Config) { d.X, d.Time = nil, nil }, []string{"0 values"}},
 		"no dimension":    {func(d *Data, _ *Config) { d.Dim = 0 }, []string{"Dim"}},
 		"negative Dim":    {func(d *Data, _ *Config) { d.Dim = -2 }, []string{"Dim"}},
@@ -33,40 +61,16 @@ func TestFitRejects(t *testing.T) {
 		"infinite time":   {func(d *Data, _ *Config) { d.Time[1] = inf }, []string{"sample 1", "Inf"}},
 		"no labels":       {func(d *Data, _ *Config) { d.Label = nil }, []string{"2 classes"}},
 		"no classes":      {func(_ *Data, cfg *Config) { cfg.Classes = 0 }, []string{"4 labels", "set Classes"}},
-		"too few labels":  {func(d *Data, cfg *Config) { d.Label = d.Label[:1] }, []string{"4 samples", "1 labels"}},
+		"too few labels":  {func(d *Data, _ *Config) { d.Label = d.Label[:1] }, []string{"4 samples", "1 labels"}},
 		"label too large": {func(d *Data, _ *Config) { d.Label[3] = 2 }, []string{"sample 3", "label 2", "0 to 1"}},
 		"negative label":  {func(d *Data, _ *Config) { d.Label[0] = -1 }, []string{"sample 0", "label -1"}},
-		"method":          {func(_ *Data, cfg *Config) { cfg.Method = "method3" }, []string{"method3", "method1"}},
-		"network":         {func(_ *Data, cfg *Config) { cfg.Network = "" }, []string{"network", "mlp"}},
-		"encoding":        {func(_ *Data, cfg *Config) { cfg.Time = "sine" }, []string{"sine", "fourier"}},
-		"clip":            {func(_ *Data, cfg *Config) { cfg.Clip = "max" }, []string{"max", "min1"}},
-		"join":            {func(_ *Data, cfg *Config) { cfg.Join = "film" }, []string{"join", "film", "first, even"}},
-		"join of images": {func(_ *Data, cfg *Config) {
-			cfg.Network, cfg.Join = Conv5, JoinEven
-		}, []string{"join even", "vectors", "conv5"}},
-		"hidden":  {func(_ *Data, cfg *Config) { cfg.Hidden = 0 }, []string{"hidden", "0"}},
-		"updates": {func(_ *Data, cfg *Config) { cfg.Updates = -1 }, []string{"updates", "-1"}},
-		"batch":   {func(_ *Data, cfg *Config) { cfg.Batch = 0 }, []string{"batch"}},
-		"classes": {func(_ *Data, cfg *Config) { cfg.Classes = -1 }, []string{"classes"}},
-		"layers": {func(_ *Data, cfg *Config) {
-			cfg.Network, cfg.Time, cfg.Layers = Deep, TimeScalar, 1
-		}, []string{"layers", "at least 2"}},
-		"learned and deep": {func(_ *Data, cfg *Config) { cfg.Network = Deep }, []string{"deep", "onehot", "fourier"}},
-		"frequencies": {func(_ *Data, cfg *Config) {
-			cfg.Time, cfg.Frequencies = TimeFourier, 0
-		}, []string{"frequencies"}},
-		"window": {func(_ *Data, cfg *Config) { cfg.Method, cfg.Window = Standard, 0 }, []string{"window"}},
+		"settings":        {func(_ *Data, cfg *Config) { cfg.Hidden = 0 }, []string{"hidden is 0"}},
 		"window too large": {func(_ *Data, cfg *Config) {
 			cfg.Method, cfg.Window = Standard, 2
 		}, []string{"window of 2", "2 times"}},
-		"rate 0":        {func(_ *Data, cfg *Config) { cfg.LearningRate = 0 }, []string{"learning rate", "positive"}},
-		"rate NaN":      {func(_ *Data, cfg *Config) { cfg.LearningRate = nan }, []string{"learning rate"}},
-		"rate infinite": {func(_ *Data, cfg *Config) { cfg.LearningRate = inf }, []string{"learning rate"}},
 		"no image": {func(_ *Data, cfg *Config) {
 			cfg.Network, cfg.Columns = Conv5, ColumnsScaled
 		}, []string{"conv5", "images"}},
-		"scores of images": {func(_ *Data, cfg *Config) { cfg.Network = Conv5 }, []string{"columns scaled", "conv5"}},
-		"columns":          {func(_ *Data, cfg *Config) { cfg.Columns = "ranks" }, []string{"ranks", "scores, scaled"}},
 		"divergence": {func(_ *Data, cfg *Config) {
 			cfg.LearningRate = 1e38
 		}, []string{"loss", "lower the learning rate"}},

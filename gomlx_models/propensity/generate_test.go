@@ -107,27 +107,6 @@ func TestSourceUsesEverySampleOncePerEpoch(t *testing.T) {
 	checkTriplets(t, rows, time, 4)
 }
 
-func TestStandardSourceIsBalanced(t *testing.T) {
-	src := &standardSource{rng: random.New(0, "standard"), current: []int{7, 8}, old: []int{1, 2, 3, 4, 5}}
-	seen := map[int]int{}
-	for i := range 10000 {
-		r := src.next()
-		if (r.Z == 1) != (i%2 == 0) || (r.Z == 1) != (r.Sample >= 7) {
-			t.Fatalf("draw %d is sample %d with z = %v", i, r.Sample, r.Z)
-		}
-		seen[r.Sample]++
-	}
-	for sample, n := range seen {
-		want := map[bool]float64{true: 2500, false: 1000}[sample >= 7]
-		if math.Abs(float64(n)-want) > 5*math.Sqrt(want) {
-			t.Errorf("sample %d was drawn %d times, not about %v", sample, n, want)
-		}
-	}
-	if len(seen) != 7 {
-		t.Errorf("%d of 7 samples were drawn", len(seen))
-	}
-}
-
 func TestFeedLaysOutRows(t *testing.T) {
 	at := 0
 	next := func() Triplet {
