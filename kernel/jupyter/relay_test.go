@@ -100,7 +100,7 @@ func TestRelayDropsForged(t *testing.T) {
 	demand.Soon(t, note, func() bool { return strings.Contains(k.log.lastLines(), note) })
 }
 
-// After SIGTERM, when the kernel dies, and when the relay or its guard, which a client starts and may kill, is killed, no
+// After SIGTERM, when the kernel dies, and when the relay or its guard (the process that a client starts) is killed, no
 // process of the kernel is left, not even one in another group, and no folder.
 func TestRelayEnds(t *testing.T) {
 	for name, end := range map[string]func(k *Kernel){
