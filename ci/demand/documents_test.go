@@ -16,18 +16,23 @@ import (
 // root is that of the checkout.
 var root = filepath.Join("..", "..")
 
-// TestLinks: every relative link of every document leads to a file that is there, and to a heading that it has.
-func TestLinks(t *testing.T) {
+// documents returns the text of every document by its path.
+func documents(t *testing.T) map[string]string {
 	files, err := demand.Documents(root)
 	if err != nil || len(files) < 8 {
 		t.Fatalf("%d documents, %v", len(files), err)
 	}
+	all := map[string]string{}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, target := range links(string(text)) {
+		all[file] = string(demand.Read(t, file))
+	}
+	return all
+}
+
+// TestLinks: every relative link of every document leads to a file that is there, and to a heading that it has.
+func TestLinks(t *testing.T) {
+	for file, text := range documents(t) {
+		for _, target := range links(text) {
 			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
 				continue
 			}
@@ -84,17 +89,9 @@ func anchors(text string) []string {
 // TestLines: prose is wrapped, so that it can be read and compared; tables, links, code and what is
 // generated are not.
 func TestLines(t *testing.T) {
-	files, err := demand.Documents(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for file, text := range documents(t) {
 		code, generated := false, false
-		for i, line := range strings.Split(string(text), "\n") {
+		for i, line := range strings.Split(text, "\n") {
 			if strings.HasPrefix(line, "```") {
 				code = !code
 			}
@@ -121,15 +118,11 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%s has %d bytes, more than %d: move details to a page of their own", name, len(text), most)
 		}
 	}
-	files, err := demand.Documents(root)
-	if err != nil {
-		t.Fatal(err)
-	}
 	total := 0
-	for _, file := range files {
+	for file, text := range documents(t) {
 		benchmark := strings.HasSuffix(filepath.ToSlash(file), "archive/natural-drift/README.md") // which answers a user
 		if benchmark || !ofAuthors.MatchString(filepath.ToSlash(file)) {
-			total += len(demand.Read(t, file))
+			total += len(text)
 		}
 	}
 	if total > 150<<10 {
@@ -147,13 +140,9 @@ func TestNamedTests(t *testing.T) {
 	for _, text := range sources(t) {
 		all.WriteString(text)
 	}
-	files, err := demand.Documents(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		for _, m := range regexp.MustCompile("`(Test[A-Z]\\w*)`").FindAllSubmatch(demand.Read(t, file), -1) {
-			if !strings.Contains(all.String(), "func "+string(m[1])+"(") {
+	for file, text := range documents(t) {
+		for _, m := range regexp.MustCompile("`(Test[A-Z]\\w*)`").FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(all.String(), "func "+m[1]+"(") {
 				t.Errorf("%s names %s, which no package has", file, m[1])
 			}
 		}
@@ -175,17 +164,12 @@ func TestComments(t *testing.T) {
 // sources returns the text of every Go file by its path from the root of the checkout.
 func sources(t *testing.T) map[string]string {
 	all := map[string]string{}
-	err := fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" {
-			return err
+	demand.NoError(t, fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".go" {
+			all[path] = string(demand.Read(t, filepath.Join(root, path)))
 		}
-		text, err := os.ReadFile(filepath.Join(root, path))
-		all[path] = string(text)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // TestFilesPointOneWay: in these packages no two files need each other, directly or through others, for a function, a
@@ -51,9 +53,7 @@ func fileNeeds(t *testing.T, folder string) map[string]map[string]string {
 			continue
 		}
 		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		demand.NoError(t, err)
 		files = append(files, f)
 	}
 	at := func(p token.Pos) string { return filepath.Base(set.Position(p).Filename) }

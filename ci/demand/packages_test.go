@@ -1,13 +1,14 @@
 package demand_test
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // part is a row of the table of parts in ARCHITECTURE.md.
@@ -18,10 +19,7 @@ type part struct {
 
 // parts reads the table.
 func parts(t *testing.T) (all []part) {
-	text, err := os.ReadFile(filepath.Join(root, "replicate", "ARCHITECTURE.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := demand.Read(t, filepath.Join(root, "replicate", "ARCHITECTURE.md"))
 	_, table, _ := strings.Cut(string(text), "| part | is | packages | may import |\n|---|---|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for row := range strings.Lines(table) {
