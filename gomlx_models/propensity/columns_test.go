@@ -7,26 +7,10 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/data/random"
+	"tvps/data/statistics"
 
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
-
-// rankCorrelation is Spearman's; equal values are ranked by their order.
-func rankCorrelation(a, b []float64) float64 {
-	ranks := func(v []float64) []float64 {
-		order, out := make([]int, len(v)), make([]float64, len(v))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(i, j int) int { return int(math.Copysign(1, v[i]-v[j])) })
-		for rank, i := range order {
-			out[i] = float64(rank)
-		}
-		return out
-	}
-	return stat.Correlation(ranks(a), ranks(b), nil)
-}
 
 // movingColumn draws 6,000 rows of two columns at 20 times, and log omega for the last time. The first column is given
 // by its quantile, its mean moves by 1.9; the second is N(0, 1).
@@ -79,7 +63,7 @@ func TestOrdinaryColumns(t *testing.T) {
 		c.change(fresh.X)
 		others, err := f.LogOmegaOf(t.Context(), fresh, 19)
 		demand.NoError(t, err)
-		fitted, unseen := rankCorrelation(logs, exact), rankCorrelation(others, truth)
+		fitted, unseen := statistics.RankCorrelation(logs, exact), statistics.RankCorrelation(others, truth)
 		t.Logf("%s: rank correlation %.3f, of new rows %.3f", c.name, fitted, unseen)
 		if !(min(fitted, unseen) > c.least) {
 			t.Errorf("%s: rank correlation %.3f, of new rows %.3f, want %v", c.name, fitted, unseen, c.least)

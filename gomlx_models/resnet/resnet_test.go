@@ -41,26 +41,6 @@ func TestParameterCount(t *testing.T) {
 
 var cuts = []Cut{LastStage, LastBlock}
 
-// The parameters of trunk and head are those of the whole network, in the same order.
-func TestTrunkAndHeadParams(t *testing.T) {
-	b := open(t, "go")
-	whole, err := Params(b, 4)
-	demand.NoError(t, err)
-	for _, cut := range cuts {
-		trunk, err := cut.trunkParams(b, 4)
-		demand.NoError(t, err)
-		head, err := cut.HeadParams(b, 4)
-		demand.NoError(t, err)
-		if a, b := fmt.Sprint(whole), fmt.Sprint(slices.Concat(trunk, head)); a != b {
-			t.Errorf("cut %d: the whole network has\n%s\ntrunk and head have\n%s", cut, a, b)
-		}
-		first := map[Cut]string{LastStage: "stage4/block1/conv1/kernel", LastBlock: "stage4/block2/conv1/kernel"}
-		if head[0].Name != first[cut] {
-			t.Errorf("cut %d: the head begins with %s, want %s", cut, head[0].Name, first[cut])
-		}
-	}
-}
-
 // standardised is image i as [32, 32, 3], normalised with the constants of Wu et al. (2021).
 func standardised(im Images, i int) []float32 {
 	mean, std := [3]float64{.4914, .4822, .4465}, [3]float64{.2023, .1994, .2010}
