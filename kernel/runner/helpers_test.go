@@ -59,12 +59,6 @@ func (k *scripted) Execute(ctx context.Context, code string, on func(jupyter.Out
 		k.dead = true
 		on(jupyter.Output{Type: "stream", Name: "stdout", Text: "last words\n"})
 		return jupyter.Reply{}, fmt.Errorf("%w: its process ended (signal: killed)", jupyter.ErrKernelDied)
-	case "flood":
-		line := strings.Repeat("0123456789", 1000) + "\n"
-		for range 100_000_000 / len(line) {
-			on(jupyter.Output{Type: "stream", Name: "stdout", Text: line})
-		}
-		on(jupyter.Output{Type: "stream", Name: "stderr", Text: "the end\n"})
 	}
 	return ok, nil
 }

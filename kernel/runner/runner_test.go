@@ -194,27 +194,6 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-func TestFlood(t *testing.T) {
-	b := newFixture(t)
-	var live bytes.Buffer
-	b.Live = &live
-	_, err := Run(context.Background(), newNotebook("flood", "print after"), b.Options)
-	demand.NoError(t, err)
-	c := b.saved(t).Cells[0]
-	if len(c.Outputs) != 3 || c.Outputs[1].Text != "the end\n" {
-		t.Fatalf("%d outputs", len(c.Outputs))
-	}
-	text := c.Outputs[0].Text
-	note := c.Outputs[2].Text
-	if len(text) != streamLimit-outputCost || !strings.HasPrefix(note, "[98951487 more bytes of stdout were left out: ") {
-		t.Errorf("%d bytes; %q", len(text), note)
-	}
-	if live.Len() > streamLimit+1000 || !strings.Contains(live.String(), note) ||
-		!strings.Contains(live.String(), "\nafter\n") {
-		t.Errorf("%d bytes were shown live", live.Len())
-	}
-}
-
 func TestManyOutputsAreLimited(t *testing.T) {
 	b := newFixture(t)
 	defer func(before int) { streamLimit = before }(streamLimit)
@@ -268,17 +247,23 @@ func TestLiveUpdates(t *testing.T) {
 	}
 }
 
-// Of two streams each has its limit, no character is cut, and only the last state of a progress bar is kept.
+// Of two streams each has its limit, no character is cut, and only the last state of a progress bar is kept. What is
+// shown live is limited, too, and shows the next cell.
 func TestStreamLimit(t *testing.T) {
 	b := newFixture(t)
 	defer func(before int) { streamLimit = before }(streamLimit)
 	streamLimit = outputCost + 16
-	nb := newNotebook("script out 10%\\r50%\\r100%\\n\nout 23\nout é\nout more\nerr x")
+	var live bytes.Buffer
+	b.Live = &live
+	nb := newNotebook("script out 10%\\r50%\\r100%\\n\nout 23\nout é\nout more\nerr x", "print after")
 	_, err := Run(context.Background(), nb, b.Options)
 	demand.NoError(t, err)
-	want := "stdout:100%~23|stderr:x|stderr:[6 more bytes of stdout were left out: a cell keeps 80 bytes of a stream, " +
-		"and 5120 of data]~"
+	const note = "[6 more bytes of stdout were left out: a cell keeps 80 bytes of a stream, and 5120 of data]"
+	want := "stdout:100%~23|stderr:x|stderr:" + note + "~ / stdout:after~"
 	if got := outputs(nb); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+	if got := live.String(); strings.Contains(got, "more\n") || !strings.Contains(got, note) || !strings.Contains(got, "\nafter\n") {
+		t.Errorf("shown live: %q", got)
 	}
 }
