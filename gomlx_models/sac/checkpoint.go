@@ -40,8 +40,7 @@ type seedHeader struct {
 	Steps   [][]float32 // the history of the rollout
 	LastFit omegaFit
 	Fresh   []freshLoss
-	Means   map[int]float64 `json:",omitempty"` // see measure
-	Replay  *replay         // apart from its rows
+	Replay  *replay // apart from its rows
 }
 
 // canonical is the configuration as checkpoints have it, of which old ones do not name g's network: Deep is "".
@@ -60,7 +59,7 @@ func (a *Agent) Save(w io.Writer, caller any) (err error) {
 	defer explain(&err, "write")
 	h := header{Config: a.cfg, Seeds: a.seeds, Updates: a.updates, Fits: a.gUpdates, Acts: a.rollout.acts}
 	for i, r := range a.replay {
-		h.OfSeed = append(h.OfSeed, seedHeader{a.rollout.steps[i], a.lastFit[i], a.fresh[i], a.means[i], r})
+		h.OfSeed = append(h.OfSeed, seedHeader{a.rollout.steps[i], a.lastFit[i], a.fresh[i], r})
 	}
 	if h.Caller, err = json.Marshal(caller); err != nil {
 		return err
@@ -103,7 +102,7 @@ func (a *Agent) Load(file io.Reader, caller any) (err error) {
 	}
 	a.updates, a.gUpdates, a.rollout.acts = h.Updates, h.Fits, h.Acts
 	for i, s := range h.OfSeed {
-		a.lastFit[i], a.fresh[i], a.means[i], a.rollout.steps[i] = s.LastFit, s.Fresh, s.Means, s.Steps
+		a.lastFit[i], a.fresh[i], a.rollout.steps[i] = s.LastFit, s.Fresh, s.Steps
 		s.Replay.cfg = a.cfg
 		s.Replay.rows = make([]float32, min(s.Replay.Total, a.cfg.Capacity)*a.cfg.stepWidth())
 		a.replay[i] = s.Replay

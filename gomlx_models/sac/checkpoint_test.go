@@ -11,12 +11,9 @@ import (
 )
 
 // everything is an agent with all parts of a checkpoint and a small replay, which wraps.
-func everything(t *testing.T, use Use) *Agent {
+func everything(t *testing.T) *Agent {
 	cfg := tiny(tinyContext, learnAlpha, tinyOmega)
 	cfg.Capacity = 17
-	if cfg.Omega.Use = use; use != UseTransition {
-		cfg.Omega.Every = 2 // so that episodes end between two fits
-	}
 	return open(t, backend.Go, cfg, 3, 4)
 }
 
@@ -57,12 +54,8 @@ func load(a *Agent, file []byte) error {
 // replay, and compares what follows: actions, arrays, and the next checkpoint's bytes. One of the agents records omega,
 // which changes nothing.
 func TestLoadContinuesWithTheSameBits(t *testing.T) {
-	for _, c := range []struct {
-		transitions int
-		use         Use
-	}{{0, ""}, {9, ""}, {17, ""}, {38, ""}, {24, UseEpisode}} {
-		transitions := c.transitions
-		a, b := everything(t, c.use), everything(t, c.use)
+	for _, transitions := range []int{0, 9, 17, 38} {
+		a, b := everything(t), everything(t)
 		fill(t, a, transitions, 7)
 		if transitions > 0 {
 			live(t, a)
@@ -86,7 +79,7 @@ func TestLoadContinuesWithTheSameBits(t *testing.T) {
 
 // TestOldCheckpoint: one that was written before g's network could be chosen is of an agent whose g is Deep.
 func TestOldCheckpoint(t *testing.T) {
-	file, cfg := demand.Read(t, "testdata/without-network.state"), everything(t, UseTransition).cfg
+	file, cfg := demand.Read(t, "testdata/without-network.state"), everything(t).cfg
 	for network, words := range map[propensity.Network]string{"": "", propensity.Deep: "", propensity.FC3: "other settings"} {
 		omega := *cfg.Omega
 		omega.Network, cfg.Omega = network, &omega
@@ -103,7 +96,7 @@ func TestOldCheckpoint(t *testing.T) {
 
 // TestLoadRejects: what is not a whole checkpoint of these settings and seeds is an error of one sentence.
 func TestLoadRejects(t *testing.T) {
-	a := everything(t, UseTransition)
+	a := everything(t)
 	fill(t, a, 20, 7)
 	live(t, a)
 	good := saved(t, a)

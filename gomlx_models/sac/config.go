@@ -52,7 +52,6 @@ type Omega struct {
 	Clip    propensity.ClipPolicy   // limit of omega
 	Time    propensity.TimeEncoding // how the episode's number enters g; one of propensity.ContinuousEncodings()
 	Waves   int                     // number of frequencies, for encodings that have them
-	Use     Use                     `json:",omitempty"` // what omega is used for; "" weights each transition
 }
 
 // DefaultConfig is the paper's table for reinforcement learning, without context and

@@ -110,7 +110,7 @@ func (a *Agent) fitOmega() error {
 			return err
 		}
 	}
-	return a.measure()
+	return nil
 }
 
 // omegaFit is what g was last fitted for: the time T, -1 before the first fit, and mean and scale
@@ -200,11 +200,8 @@ func (a *Agent) lastFitTensors() []*tensors.Tensor {
 // and before the first fit. It runs a separate
 // program, so that the update's program is the same with and without omega.
 func (a *Agent) weights(steps *tensors.Tensor, at [][]int) (*tensors.Tensor, error) {
-	switch {
-	case a.cfg.Omega == nil || a.gUpdates == 0:
+	if a.cfg.Omega == nil || a.gUpdates == 0 {
 		return tensors.FromScalarAndDimensions(float32(1), len(at), a.cfg.Batch), nil
-	case a.cfg.Omega.Use == UseEpisode:
-		return a.episodeWeights(at)
 	}
 	times := a.times(at)
 	defer net.Free(times)

@@ -18,7 +18,7 @@ import (
 // OmegaRecord says what omega of one seed does at present. Before the first fit every omega is 1.
 type OmegaRecord struct {
 	Mean   float64 // of omega, over the drawn transitions
-	Share  float64 // effective share: (sum omega)^2 / (n sum omega^2); under UseEpisode of the episodes' means
+	Share  float64 // effective share: (sum omega)^2 / (n sum omega^2)
 	Spread float64 // standard deviation of log omega, without a clip
 	// Loss is g's mean logistic loss on new episodes before it is fitted to them (testNew);
 	// log 2, which is that of g = 0, if there was none.
@@ -47,7 +47,7 @@ func (a *Agent) RecordOmega(since int) ([]OmegaRecord, error) {
 			}
 		}
 	}
-	logs, err := a.logOmega(at, scoreRows)
+	logs, err := a.logOmega(at)
 	if err != nil {
 		return nil, err
 	}
@@ -71,19 +71,26 @@ func (a *Agent) record(episodes []episode, logs []float64) OmegaRecord {
 		r.Episodes = append(r.Episodes, episode.Number)
 		r.Means = append(r.Means, stat.Mean(omega[e*recordSteps:(e+1)*recordSteps], nil))
 	}
-	if a.cfg.Omega.Use == UseEpisode {
-		omega = r.Means
-	}
 	r.Share, r.Age = propensity.EffectiveSampleSize(omega)/float64(len(omega)), meanAge(r.Means)
 	return r
 }
 
-// scoreRows is how many transitions of each seed one call scores, fewRows where about an episode is scored.
-const scoreRows, fewRows = 2048, 256
+// meanAge is the mean age of episodes under weights of them, the oldest first, as a share of the largest age: 0 if all
+// weight is on the latest one, 1/2 for equal weights and for fewer than two episodes.
+func meanAge(weights []float64) float64 {
+	sum, ages := 0., 0.
+	for i, w := range weights {
+		sum, ages = sum+w, ages+w*float64(len(weights)-1-i)
+	}
+	if len(weights) < 2 || sum == 0 {
+		return .5
+	}
+	return ages / sum / float64(len(weights)-1)
+}
 
-// logOmega is log omega without a clip of the given transitions of each seed; 0 before the first fit. A
-// call scores so many rows of each seed.
-func (a *Agent) logOmega(wanted [][]int, rows int) ([][]float64, error) {
+// logOmega is log omega without a clip of the given transitions of each seed; 0 before the first fit.
+func (a *Agent) logOmega(wanted [][]int) ([][]float64, error) {
+	const rows = 2048 // of each seed that one call of the program scores
 	at, size := make([][]int, len(a.seeds)), 0
 	for i := range a.seeds {
 		size = max(size, (len(wanted[i])+rows-1)/rows*rows)

@@ -21,3 +21,10 @@ func TestRecordBeforeAFit(t *testing.T) {
 	_, err = open(t, backend.Go, tiny(), 3).RecordOmega(0)
 	demand.Error(t, err, "Config.Omega")
 }
+
+func TestMeanAge(t *testing.T) {
+	if meanAge(nil) != .5 || meanAge([]float64{3}) != .5 ||
+		meanAge([]float64{0, 0, 2}) != 0 || meanAge([]float64{1, 1, 1}) != .5 {
+		t.Error("mean ages of no, one, the latest and equal weights")
+	}
+}

@@ -49,7 +49,6 @@ type Agent struct {
 	g        []*tensors.Tensor // parameters and moments of g
 	lastFit  []omegaFit        // of each seed
 	fresh    [][]freshLoss     // of each seed, at every fit for a new episode
-	means    []map[int]float64 // of each seed, see measure
 	updates  int               // updates of the critic so far
 	gUpdates int               // updates of g so far
 }
@@ -69,8 +68,7 @@ func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{cfg: cfg, seeds: seeds, programs: p, fresh: make([][]freshLoss, len(seeds)),
-		means: make([]map[int]float64, len(seeds))}
+	a := &Agent{cfg: cfg, seeds: seeds, programs: p, fresh: make([][]freshLoss, len(seeds))}
 	for range seeds {
 		r := newReplay(cfg)
 		a.replay = append(a.replay, r)

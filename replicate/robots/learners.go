@@ -5,24 +5,21 @@ import (
 	"slices"
 
 	"tvps/figures/looks"
-	"tvps/gomlx_models/sac"
 )
 
 // Learner is a variant of Soft Actor-Critic, or a reference that does not learn. The name of its look is the learner's.
 type Learner struct {
 	looks.Look
-	Context bool    // whether actor and critics also read a recurrent context of the last steps
-	Omega   bool    // whether the critics' loss is weighted by omega
-	Use     sac.Use // with Omega: another use of omega than weighting each transition
-	Recent  bool    // whether minibatches are drawn from the latest episodes alone
+	Context bool // whether actor and critics also read a recurrent context of the last steps
+	Omega   bool // whether the critics' loss is weighted by omega
+	Recent  bool // whether minibatches are drawn from the latest episodes alone
 
 	Reference Reference // plays episodes instead of an agent; nil for agents
 	Scenario  string    // the only scenario that it fits; "" for all
 }
 
-// learners are those of Figures 2, 10 and 11, four that are trained by --series alone, and what else is declared. The
-// latest episodes are omega's simple rival. The last two take omega's mean age of the past and nothing of single
-// transitions: they tell whether age alone helps.
+// learners are those of Figures 2, 10 and 11, two that are trained by --series alone, and what else is declared. The
+// latest episodes are omega's simple rival.
 var learners []Learner
 
 var (
@@ -39,11 +36,6 @@ var (
 		Recent: true})
 	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-recent", Label: "SAC with context, latest episodes",
 		Color: "#7f7f7f", Dash: "4 4 1 4"}, Context: true, Recent: true})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-age", Label: "SAC, ω of the episode",
-		Color: "#e377c2", Dash: "8 3 2 3 2 3"},
-		Omega: true, Use: sac.UseEpisode})
-	_ = Declare(Learner{Look: looks.Look{Name: "sac-context-age", Label: "SAC with context, ω of the episode",
-		Color: "#56b4e9", Dash: "14 3 2 3"}, Context: true, Omega: true, Use: sac.UseEpisode})
 )
 
 // Declare adds a learner and its look, and returns it. Call it from a package's initialisation: the tables are read

@@ -13,7 +13,6 @@ import (
 
 	"tvps/data/env"
 	"tvps/gomlx_models/backend"
-	"tvps/gomlx_models/sac"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
@@ -137,10 +136,7 @@ func (e config) cost(int) float64 {
 		waits = .4
 	}
 	update += waits
-	switch {
-	case e.learner.Use != sac.UseTransition: // omega of ten transitions of each episode after each fit
-		update *= 1.4
-	case e.learner.Omega:
+	if e.learner.Omega {
 		update *= 1.15
 	}
 	training := float64(s.Every*s.Horizon) * (e.scenario.StepCost + update/float64(s.UpdateEvery))

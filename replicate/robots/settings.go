@@ -232,7 +232,7 @@ func (s Settings) agent(l Learner, observations, actions int) sac.Config {
 	if l.Omega {
 		c.Omega = &sac.Omega{Method: s.Method, Network: s.GNetwork, Clip: s.Clip,
 			Hidden: s.GHidden, Layers: s.GLayers, Rate: s.GRate, Updates: s.GUpdates, Batch: s.GBatch, Every: s.GEvery,
-			Time: s.GTime, Waves: s.Waves, Use: l.Use}
+			Time: s.GTime, Waves: s.Waves}
 	}
 	return c
 }
