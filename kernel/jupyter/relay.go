@@ -35,7 +35,7 @@ const (
 // file by that of another one, with other ports, and passes all messages. It adds what GoNB lacks:
 //
 //   - it answers what GoNB does not (see answers), and corrects messages (see request and publication);
-//   - it drops messages that are malformed, too large or have a wrong signature: they would end GoNB. It answers
+//   - it drops messages that are malformed or have a wrong signature, and cells that are too large: they would end GoNB. It answers
 //     heartbeats, which have no signature, and GoNB listens in a folder of this user only;
 //   - it lets one cell run at a time, so that an error or an interrupt stops those that wait (see queue);
 //   - it ends the kernel and all processes that the kernel started when the process that started Relay is gone, when
@@ -204,10 +204,6 @@ func (r *relay) serve(ctx context.Context, conn net.Conn, ch channel, port int) 
 	if err != nil {
 		r.log.reject(err)
 		return
-	}
-	client.in.limit = requestLimit
-	if ch.kernel != "ROUTER" {
-		client.in.limit = handshakeLimit // nothing that comes here is signed
 	}
 	switch ch.kernel {
 	case "REP":

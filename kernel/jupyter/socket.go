@@ -1,6 +1,7 @@
 package jupyter
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -25,7 +26,6 @@ var sendTime = 30 * time.Second
 type socket struct {
 	name string // such as shell
 	conn net.Conn
-	in   *frames // what zmtp reads
 	zmtp *zmq4.Conn
 	done chan struct{} // closed when receive has returned
 
@@ -53,21 +53,28 @@ func dial(ctx context.Context, name string, c connection, port int, kind zmq4.So
 // open performs ZeroMQ's handshake with the peer.
 func open(name string, conn net.Conn, kind zmq4.SocketType, identity string) (*socket, error) {
 	conn.SetDeadline(time.Now().Add(handshakeTime))
-	s := &socket{name: name, conn: conn, in: newFrames(conn), done: make(chan struct{})}
+	s := &socket{name: name, conn: conn, done: make(chan struct{})}
 	if err := s.handshake(kind, identity); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("the %s port does not speak ZeroMQ: %w", name, err)
 	}
 	conn.SetDeadline(time.Time{})
-	s.in.limit = messageLimit
 	return s, nil
 }
 
 func (s *socket) handshake(kind zmq4.SocketType, identity string) (err error) {
 	defer recovered(&err)
-	s.zmtp, err = zmq4.Open(s.in, null.Security(), kind, zmq4.SocketIdentity(identity), false, nil)
+	s.zmtp, err = zmq4.Open(buffered{s.conn, bufio.NewReaderSize(s.conn, 1<<16)}, null.Security(), kind, zmq4.SocketIdentity(identity), false, nil)
 	return err
 }
+
+// buffered reads a connection in large pieces: zmq4 makes several system calls for each frame.
+type buffered struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (b buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
 
 // recovered turns a panic of zmq4, which occurs on invalid data, into an error.
 func recovered(err *error) {
