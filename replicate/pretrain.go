@@ -126,9 +126,6 @@ func (p *pretraining) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := p.backend.VerifyPlugin(); err != nil {
-		return err
-	}
 	p.params, err = resnet.Params(p.backend.Backend, p.cfg.Width)
 	return err
 }

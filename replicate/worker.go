@@ -86,9 +86,6 @@ func (f *figureFlags) startWork(ctx context.Context, figures []paper.Figure, o l
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := l.Host.Backend.VerifyPlugin(); err != nil {
-		return nil, nil, err
-	}
 	if err := makeCheckpoints(ctx, l, panels); err != nil {
 		return nil, nil, err
 	}

@@ -53,7 +53,7 @@ type Backend struct {
 	Info Info
 
 	reopen func(threads int) (*Backend, error)
-	verify func() error // nil without a plugin
+	verify func() error // computes the hash of the plugin's file again, see verifyFile; nil without a plugin
 }
 
 // Info describes the engine, for provenance records and messages.
@@ -110,20 +110,7 @@ func (b *Backend) NewClient(threads int) (*Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open another client of the backend: %w", err)
 	}
-	client.verify = b.verify
 	return client, nil
-}
-
-// VerifyPlugin computes the hash of the plugin's file again and compares it with
-// Info.PluginSHA256, which usually comes from the cache. Before the first number is stored a
-// program calls it: so no number is attributed to a plugin that was altered. It takes about a
-// second; further calls, of any client, return the first one's result. A plugin that changed is
-// artifact.ErrDamaged, and the next Open finds the change.
-func (b *Backend) VerifyPlugin() error {
-	if b.verify == nil {
-		return nil
-	}
-	return b.verify()
 }
 
 // Finalize frees the backend's resources. Nothing made with the backend may be used

@@ -93,7 +93,7 @@ func checkPlugin(b *Backend) Check {
 	if info.Flags != "" {
 		c.Detail += fmt.Sprintf(", %s %q", flagsEnv, info.Flags)
 	}
-	if err := b.VerifyPlugin(); err != nil {
+	if err := b.verify(); err != nil {
 		c.Status, c.Detail, c.Fix = Fail, err.Error(), "delete the file; the next run fetches it again"
 	}
 	return c

@@ -16,7 +16,7 @@ import (
 // stampFile returns the file in the cache folder that holds the hash of the file at path. Its name follows from the
 // file's path, size, times, device and inode, so a file that changed has another stamp. Without stamps every start
 // would spend a second on hashing a plugin of 260 MB. The change time is set by the system at each write and cannot be
-// set back by a program, as the modification time can. Backend.VerifyPlugin finds what these marks do not show.
+// set back by a program, as the modification time can. Diagnose finds what these marks do not show.
 func stampFile(path, cacheDir string) (string, error) {
 	var s unix.Stat_t
 	if err := unix.Stat(path, &s); err != nil {

@@ -86,7 +86,7 @@ func load(plugin pluginInfo, name, config string, opts Options, threads int) (op
 		b.Finalize()
 		return nil, fmt.Errorf("reading the PJRT plugin: %w", err)
 	}
-	b.verify = sync.OnceValue(func() error { return verifyFile(plugin.path, b.Info.PluginSHA256, opts.CacheDir) })
+	b.verify = func() error { return verifyFile(plugin.path, b.Info.PluginSHA256, opts.CacheDir) }
 	if err := b.try(); err != nil {
 		b.Finalize()
 		return nil, err
@@ -101,8 +101,8 @@ func verifyFile(path, want, cacheDir string) error {
 		return fmt.Errorf("the PJRT plugin cannot be read again: %w", err)
 	}
 	if got != want {
-		return fmt.Errorf("%w: the PJRT plugin %s has SHA-256 %s instead of the recorded %s, so its results are not "+
-			"stored: start again, which fetches a pinned plugin again, or replace the file", artifact.ErrDamaged, path, got, want)
+		return fmt.Errorf("%w: the PJRT plugin %s has SHA-256 %s instead of the recorded %s", artifact.ErrDamaged, path, got,
+			want)
 	}
 	return nil
 }

@@ -35,8 +35,8 @@ const (
 // file by that of another one, with other ports, and passes all messages. It adds what GoNB lacks:
 //
 //   - it answers what GoNB does not (see answers), and corrects messages (see request and publication);
-//   - it drops messages that are malformed or have a wrong signature, and cells that are too large: they would end GoNB. It answers
-//     heartbeats, which have no signature, and GoNB listens in a folder of this user only;
+//   - it drops messages that are malformed or have a wrong signature, and cells that are too large: they would end
+//     GoNB. It answers heartbeats, which have no signature, and GoNB listens in a folder of this user only;
 //   - it lets one cell run at a time, so that an error or an interrupt stops those that wait (see queue);
 //   - it ends the kernel and all processes that the kernel started when the process that started Relay is gone, when
 //     Relay's own process is killed, and at SIGTERM and SIGHUP.

@@ -14,8 +14,7 @@ import (
 // an error.
 func (l *Lab) execute(ctx context.Context, jobs []runs.Job, workers int,
 	ended func(runs.Report) string) (runs.Report, error) {
-	o := runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance(),
-		Verify: l.Host.Backend.VerifyPlugin, Ended: ended}
+	o := runs.Options{Workers: workers, Out: l.Stderr, Provenance: l.Provenance(), Ended: ended}
 	report, err := runs.Execute(ctx, l.Store, jobs, o)
 	if err == nil && report.Unfinished > 0 {
 		err = report.Err()

@@ -64,14 +64,11 @@ func (l *Lab) described(f paper.Figure, o Options, panels []claims.Collected, ju
 const claimsFile = "claims.json"
 
 // draw describes what can be drawn of panels, and writes the files, if there is anything. A draft has no verdicts, and
-// is not printed. An error of the backend's plugin: it is not the one that the figure's provenance names.
+// is not printed.
 func (l *Lab) draw(f paper.Figure, o Options, panels []claims.Collected, judged []claims.Judged,
 	draft *figures.Draft) (*Result, error) {
 	r, err := l.described(f, o, panels, judged, draft)
 	if err != nil || len(r.Figure.Panels) == 0 {
-		return r, err
-	}
-	if err := l.Host.Backend.VerifyPlugin(); err != nil {
 		return r, err
 	}
 	verdicts := filepath.Join(o.Out, claimsFile)

@@ -157,10 +157,8 @@ func (e config) start(
 		return nil, nil, err
 	}
 	t.files, t.members = files, members
-	if t.state, err = files.State(members[0]); err == nil {
-		err = t.begin()
-	}
-	if err != nil {
+	t.state = files.State(members[0])
+	if err := t.begin(); err != nil {
 		stop()
 		return nil, nil, err
 	}

@@ -36,10 +36,7 @@ type walkerState struct {
 
 func (w *walkers) start(_ context.Context, seeds []int64, members []Spec, files Files) (GroupStep, func(), error) {
 	w.seeds, w.started, w.state = append(w.seeds, seeds), append(w.started, members), walkerState{}
-	path, err := files.State(members[0])
-	if err != nil {
-		return nil, nil, err
-	}
+	path := files.State(members[0])
 	if text, err := os.ReadFile(path); err == nil {
 		if err := json.Unmarshal(text, &w.state); err != nil {
 			return nil, nil, err

@@ -15,8 +15,8 @@ import (
 // stop the others. When ctx is cancelled the finished steps stay. Jobs with the same spec count as one: the first, with
 // the steps of all.
 //
-// The error is for what concerns every run, which ends them all: an invalid job, a *FolderError, a *WriteError, or that
-// of Options.Verify. All others are in the report: see Report.Err.
+// The error is for what concerns every run, which ends them all: an invalid job, a *FolderError or a *WriteError. All
+// others are in the report: see Report.Err.
 func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Report, error) {
 	jobs, err := joined(jobs)
 	if err != nil {
@@ -33,17 +33,6 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	e.stop = stop
-	e.verified = func() error { return nil }
-	if len(e.queue) > 0 && opts.Verify != nil {
-		e.verified = sync.OnceValue(func() error {
-			err := opts.Verify()
-			if err != nil {
-				stop(err)
-			}
-			return err
-		})
-		go func() { _ = e.verified() }()
-	}
 	var workers sync.WaitGroup
 	if len(e.queue) > 0 && len(e.report.Results) > 0 {
 		workers.Go(e.callEnded)
@@ -97,7 +86,6 @@ type executor struct {
 	opts     Options
 	progress *progress
 	stop     context.CancelCauseFunc // ends all runs, with an error that all of them would have
-	verified func() error            // waits for Options.Verify
 
 	ended sync.Mutex // held while Options.Ended is called
 

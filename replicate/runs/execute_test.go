@@ -189,49 +189,6 @@ func TestWriteErrorEndsAll(t *testing.T) {
 	}
 }
 
-// TestVerify: Verify runs while the first run computes, and rows are stored once it has returned nil. Its error is that
-// of Execute, and nothing is stored.
-func TestVerify(t *testing.T) {
-	altered := errors.New("the plugin was altered")
-	for _, want := range []error{nil, altered} {
-		store, computed, calls := open(t, t.TempDir()), new(atomic.Int64), new(atomic.Int64)
-		begun := make(chan bool)
-		verify := func() error {
-			close(begun)
-			for computed.Load() == 0 { // while the first run computes
-				time.Sleep(time.Millisecond)
-			}
-			if n := stepsDone(t, store, spec(0)) + stepsDone(t, store, spec(1)); n > 0 {
-				t.Errorf("%d steps are stored before the end of Verify", n)
-			}
-			calls.Add(1)
-			return want
-		}
-		jobs := []Job{testJob(0, upTo(4), computed), testJob(1, upTo(4), computed)}
-		for i, job := range jobs {
-			jobs[i] = stepJob(job.Spec, job.Steps, func(ctx context.Context, t int) ([]Row, error) {
-				rows, err := stepOf(job)(ctx, t)
-				select {
-				case <-begun:
-				case <-time.After(time.Minute):
-					err = errors.New("Verify has not begun")
-				}
-				return rows, err
-			})
-		}
-		report, err := Execute(t.Context(), store, jobs, Options{Workers: 2, Verify: verify})
-		if !errors.Is(err, want) || calls.Load() != 1 {
-			t.Errorf("error %v, %d calls", err, calls.Load())
-		}
-		if stored := report.Computed + stepsDone(t, store, spec(0)); (want == nil) != (stored > 0) {
-			t.Errorf("with error %v: %d runs and steps stored", want, stored)
-		}
-		if _, err := Execute(t.Context(), store, jobs[:1], Options{Verify: func() error { return want }}); !errors.Is(err, want) {
-			t.Errorf("a second call: %v", err)
-		}
-	}
-}
-
 // TestRankAndEnded: runs of a lower rank are computed first, whatever they cost; Ended sees each run that finished or
 // failed once it has, and its line is printed.
 func TestRankAndEnded(t *testing.T) {

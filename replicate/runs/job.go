@@ -71,10 +71,6 @@ type Options struct {
 	Out        io.Writer  // for progress and notes; nil for none. A terminal gets one line that updates
 	Provenance Provenance // template from NewProvenance; the run's own fields are filled in
 
-	// Verify checks what all numbers depend on, such as the backend's plugin. It is called once, next to the first run
-	// that is computed, and nothing is stored before it returns. Its error is that of Execute. nil: nothing to check.
-	Verify func() error
-
 	// Ended is called when runs have finished or failed, with the report so far, and at the start if runs are stored and
 	// others missing. It is called by one goroutine at a time; a worker waits for it. A line that it returns is printed.
 	// nil: not called.

@@ -155,16 +155,11 @@ func (s *Store) saveFailure(spec Spec, failure error) error {
 }
 
 // Files are what a group may write in addition to the rows of its runs, and what it may read of them.
-type Files struct {
-	store    *Store
-	verified func() error // see Options.Verify
-}
+type Files struct{ store *Store }
 
 // State is the path of the file from which a group continues after an interruption: first is its first member. It is
-// removed when that run is finished. The error is that of Options.Verify, for which State waits.
-func (f Files) State(first Spec) (path string, err error) {
-	return f.store.path(first, stateSuffix), f.verified()
-}
+// removed when that run is finished.
+func (f Files) State(first Spec) (path string) { return f.store.path(first, stateSuffix) }
 
 // Rows are those of a run's stored steps, for steps that depend on earlier ones.
 func (f Files) Rows(spec Spec) (map[int][]Row, error) { return f.store.known(spec) }

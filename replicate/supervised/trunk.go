@@ -80,9 +80,6 @@ func (t trunk) features(ctx context.Context, cut resnet.Cut) ([]float16.Float16,
 	name := fmt.Sprintf("resnet18-w%d%s-%s-%s.f16.zst", t.width, fileMark[cut], t.hash, hex.EncodeToString(sum[:8]))
 	path := filepath.Join(t.host.CacheDir, "features", name)
 	return cachedFeatures(ctx, path, all.Len()*cut.Size(t.width), t.host.Log, func() ([]float32, error) {
-		if err := t.host.Backend.VerifyPlugin(); err != nil {
-			return nil, err
-		}
 		return cut.Features(ctx, t.host.Backend.Backend, t.Checkpoint, t.width, all, func(done, of int) {
 			if t.host.Log != nil && (done%5000 < 250 || done == of) {
 				fmt.Fprintf(t.host.Log, "ResNet-18 features: %d of %d images\n", done, of)
