@@ -96,7 +96,8 @@ func TestSignWithinMargin(t *testing.T) {
 	}
 }
 
-// TestUntested: reasons and remarks of a verdict stand before what was not tested, which stays without them.
+// TestUntested: reasons and remarks of a verdict stand before what was not tested, which stays without them. Pages,
+// terminal and README.md have these words of the gallery's claims: TestPlacesAgree of lab.
 func TestUntested(t *testing.T) {
 	j := Judged{Verdict: DoesNotHold, Holm: Lost, Tested: []string{"the Gaussian", "CIFAR-10"}, Untested: []string{"CLEAR"}}
 	const short, remark = "does not hold on the Gaussian and CIFAR-10", ", but not with Holm's correction"
@@ -106,6 +107,9 @@ func TestUntested(t *testing.T) {
 	}
 	if j.Untested = nil; j.Result() != "does not hold"+remark {
 		t.Errorf("with all data: %q", j.Result())
+	}
+	if part := (JudgedPart{Verdict: Holds, Metric: Metric{StandIn: "a stand-in"}}).Result(); part != "not tested" {
+		t.Errorf("a part on a stand-in: %q", part)
 	}
 }
 

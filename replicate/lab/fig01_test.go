@@ -164,57 +164,6 @@ func TestStandInIsNamed(t *testing.T) {
 	}
 }
 
-// TestNotTested: without CLEAR no claim holds on it. Page, terminal, gallery and README.md use the same words; the
-// verdict in the file stays.
-func TestNotTested(t *testing.T) {
-	l := newLab(t)
-	l.only(1, 4)
-	l.fill(t)
-	v, dir := l.verify(t), t.TempDir()
-	for i := range v.Claims {
-		v.Claims[i].Holm = "" // has words of its own
-	}
-	var verified strings.Builder
-	demand.NoError(t, v.Print(&verified, ""))
-	gallery, readme := galleryText(v, l.Figures, dir, claims.Verification{}), summary(v, claims.Verification{})
-	for number, data := range map[int]string{1: "CIFAR-10", 4: "the Gaussian"} {
-		words := "holds on " + data + "; CLEAR not tested"
-		f := l.figure(t, number)
-		l.options.Out = filepath.Join(dir, f.Name())
-		r := l.drawSmall(t, f)
-		page := string(l.read(t, "index.html"))
-		l.stdout.Reset()
-		l.printLines(r)
-		with := 0
-		for _, c := range r.Claims {
-			if c.Result() != words {
-				continue
-			}
-			with++
-			text := html.EscapeString(c.Text)
-			demand.Words(t, page, words+`</span> <span class="text">`+text)
-			demand.Words(t, gallery, "| **"+words+"** | "+c.Text+" |")
-			demand.Words(t, verified.String(), "  + "+words+"  ", "\n"+strings.Repeat(" ", 19)+c.Text)
-			if c.Verdict != claims.Holds {
-				t.Errorf("the verdict on %s is %s", c.ID, c.Verdict)
-			}
-			for _, p := range c.Parts {
-				if onClear := p.Metric.StandIn != ""; onClear != (p.Result() == "not tested") {
-					t.Errorf("%s", p)
-				}
-			}
-		}
-		if shown := strings.Count(l.stdout.String(), "  + "+words+"  "); with < 2 || shown != with {
-			t.Errorf("Figure %d has %d claims with these words, and %d in the terminal:\n%s", number, with, shown, &l.stdout)
-		}
-		demand.Words(t, r.Figure.Answer[0].Text, " on "+data+" (", "; CLEAR not tested")
-	}
-	if n := strings.Count(readme, "; CLEAR not tested |"); n != 2 {
-		t.Errorf("README.md says of %d figures that CLEAR is not tested:\n%s", n, readme)
-	}
-	demand.Words(t, gallery, "Ours beats Meta-Weight-Net on the Gaussian (", "; CLEAR not tested.\n")
-}
-
 // TestSeedsOfPanels: Figure 12 compares its first three seeds with all seeds, and a run that two panels show is one
 // run.
 func TestSeedsOfPanels(t *testing.T) {

@@ -182,20 +182,6 @@ func TestParseSeeds(t *testing.T) {
 	}
 }
 
-func TestOpen(t *testing.T) {
-	t.Setenv("TVPS_CACHE", t.TempDir())
-	results := filepath.Join(t.TempDir(), "results")
-	lab, err := Open(t.Context(), testCatalog, OpenOptions{Backend: backend.Go, Results: results})
-	demand.NoError(t, err)
-	if lab.Store == nil || lab.Host.Backend.Info.Name != backend.Go || lab.Host.CacheDir == "" {
-		t.Errorf("%+v", lab)
-	}
-	_, err = Open(t.Context(), testCatalog, OpenOptions{Backend: "tpu", Results: results})
-	if !errors.Is(err, usage.Err) {
-		t.Errorf("a backend that does not exist: %v", err)
-	}
-}
-
 // stepJob is a job that needs no preparation.
 func stepJob(spec runs.Spec, steps []int, step runs.StepFunc) runs.Job {
 	start := func(context.Context) (runs.StepFunc, func(), error) { return step, nil, nil }

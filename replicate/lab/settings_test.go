@@ -34,32 +34,6 @@ func continualOf(t *testing.T, s experiment.Setup) supervised.Settings {
 	return of
 }
 
-func TestSetup(t *testing.T) {
-	setup, err := testCatalog.Setup("gaussian", "paper", []string{"epochs=3", "epochs=4", "clip=none"})
-	if s := continualOf(t, setup); err != nil || s.Epochs != 4 || s.Clip != "none" || s.Steps != 160 {
-		t.Errorf("%+v, %v", s, err)
-	}
-	for _, c := range []struct {
-		scenario string
-		scale    experiment.Scale
-		override string
-		words    []string
-	}{
-		{"gausian", "tiny", "", []string{`no scenario "gausian"`, `did you mean "gaussian"`}},
-		{"gaussian", "smal", "", []string{`no scale "smal"`, `did you mean "small"`, "tiny, small, medium, paper"}},
-		{"gaussian", "tiny", "epochs", []string{`"epochs" is not of the form name=value`}},
-		{"gaussian", "tiny", "first=1000", []string{"first=1000"}},
-		{"gaussian", "tiny", "network=head", []string{"does not fit"}},
-	} {
-		var overrides []string
-		if c.override != "" {
-			overrides = []string{c.override}
-		}
-		_, err := testCatalog.Setup(c.scenario, c.scale, overrides)
-		demand.Error(t, err, c.words...)
-	}
-}
-
 func TestPanels(t *testing.T) {
 	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "b.epochs=4", "c.clip=none"},
 		Learners: []string{"ours", "everything", "ours", "recent", "b.pretrained"}}
@@ -246,13 +220,33 @@ func TestSettingsNameTheirInterpretation(t *testing.T) {
 
 // TestFiguresAt: all figures but those of simulated data and CLEAR alone have the medium scale.
 func TestFiguresAt(t *testing.T) {
-	for scale, want := range map[experiment.Scale][]int{experiment.Medium: {1, 2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14}, experiment.Small: nil} {
+	for scale, want := range map[experiment.Scale][]int{experiment.Medium: {1, 2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14},
+		experiment.Tiny: nil, experiment.Small: nil, experiment.Paper: nil} {
 		var got []int
 		for _, f := range testCatalog.FiguresAt(scale) {
 			got = append(got, f.Number)
 		}
 		if want == nil && len(got) != len(testCatalog.Figures) || want != nil && !slices.Equal(got, want) {
 			t.Errorf("scale %s: figures %v", scale, got)
+		}
+	}
+}
+
+// The panels of robots show their references with any choice of learners, and have the protocol's floors.
+func TestReferencesStay(t *testing.T) {
+	for _, o := range []Options{{Scale: "tiny"}, {Scale: "tiny", Learners: []string{"sac-context"}},
+		{Scale: "tiny", Learners: []string{"sac"}}} {
+		for _, f := range []paper.Figure{paper.Fig2(), paper.Fig10(), paper.Fig11()} {
+			plan, err := testCatalog.Panels(f, o)
+			demand.NoError(t, err)
+			for _, p := range plan {
+				if p.Metric != "" { // no return
+					continue
+				}
+				if len(p.References) != 3 || !slices.Equal(p.Series[len(p.Series)-3:], p.References) {
+					t.Errorf("%s, panel %s, learners %v: series %v", f.Name(), p.Key, o.Learners, p.Series)
+				}
+			}
 		}
 	}
 }

@@ -11,25 +11,6 @@ import (
 	"tvps/replicate/experiment"
 )
 
-// TestScales: each scenario has all scales but that of the robots, and all are valid.
-func TestScales(t *testing.T) {
-	for _, c := range scenarios {
-		for _, scale := range []experiment.Scale{experiment.Tiny, experiment.Small, experiment.Paper} {
-			s, err := At(c.Name, scale)
-			demand.NoError(t, err)
-			if err := s.Validate(); err != nil {
-				t.Errorf("%s, %s: %v", c.Name, scale, err)
-			}
-			if len(s.PlannedSteps()) < 2 {
-				t.Errorf("%s, %s trains at %v only", c.Name, scale, s.PlannedSteps())
-			}
-			if err := s.(Settings).CheckStride(); err != nil {
-				t.Errorf("%s, %s: %v", c.Name, scale, err)
-			}
-		}
-	}
-}
-
 // TestSeries: a measure takes the learners whose declarations fit it, and series that are declared for it alone.
 func TestSeries(t *testing.T) {
 	weighing := []string{"exact", "exact-mixture", "method1", "method2", "mixture", "ours", "standard"}
@@ -56,15 +37,6 @@ func TestVariants(t *testing.T) {
 		l, changed := resolve(series, s)
 		if l.Name != "ours" || changed.Method != method {
 			t.Errorf("%s is %s under method=%s", series, l.Name, changed.Method)
-		}
-	}
-}
-
-// TestLooks: every learner looks in figures as it is declared.
-func TestLooks(t *testing.T) {
-	for _, l := range learners {
-		if look, _ := looks.Of(l.Name); look != l.Look {
-			t.Errorf("%s is drawn as %+v, declared as %+v", l.Name, look, l.Look)
 		}
 	}
 }
