@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/data/env"
+	"tvps/figures/looks"
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
@@ -55,6 +57,34 @@ func TestRecipes(t *testing.T) {
 	}
 	if !slices.Contains(supervised.Protocol.Scenarios(), threshold.Name) {
 		t.Error("the protocol does not know the scenario")
+	}
+}
+
+// TestDeclareTwice: a declaration needs a name that is not taken.
+func TestDeclareTwice(t *testing.T) {
+	for what, declare := range map[string]func(){
+		"a learner":          func() { supervised.Declare(supervised.Learner{Look: looks.Look{Name: "ours"}}) },
+		"a nameless learner": func() { supervised.Declare(supervised.Learner{}) },
+		"a scenario": func() {
+			supervised.DeclareScenario(supervised.Scenario{Name: "threshold", Open: threshold.Open})
+		},
+		"an empty scenario":        func() { supervised.DeclareScenario(supervised.Scenario{Name: "other"}) },
+		"an agent":                 func() { robots.Declare(robots.Learner{Look: looks.Look{Name: "sac-omega"}}) },
+		"a nameless agent":         func() { robots.Declare(robots.Learner{}) },
+		"a robot without anything": func() { robots.DeclareScenario(robots.Scenario{Name: "other"}) },
+		"a robot": func() {
+			robots.DeclareScenario(robots.Scenario{Name: "claw",
+				New: func(context.Context, robots.Settings, int64, io.Writer) (env.Env, error) { return nil, nil }})
+		},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s was accepted", what)
+				}
+			}()
+			declare()
+		}()
 	}
 }
 

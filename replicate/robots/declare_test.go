@@ -78,25 +78,6 @@ func TestDeclaredScenario(t *testing.T) {
 	demand.Error(t, err, "no scale paper here")
 }
 
-// A declaration needs a name that is not taken.
-func TestDeclareTwice(t *testing.T) {
-	for what, declare := range map[string]func(){
-		"a learner":          func() { Declare(Learner{Look: looks.Look{Name: "sac-omega"}}) },
-		"a nameless learner": func() { Declare(Learner{}) },
-		"a scenario":         func() { DeclareScenario(Scenario{Name: "claw", New: newClaw}) },
-		"an empty scenario":  func() { DeclareScenario(Scenario{Name: "other"}) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s was accepted", what)
-				}
-			}()
-			declare()
-		}()
-	}
-}
-
 // The meaning of a setting names every value that it may take.
 func TestMeaningsNameChoices(t *testing.T) {
 	choices := rules().Choices

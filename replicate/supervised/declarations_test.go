@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/figures/looks"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
 )
@@ -38,25 +37,6 @@ func TestVariants(t *testing.T) {
 		if l.Name != "ours" || changed.Method != method {
 			t.Errorf("%s is %s under method=%s", series, l.Name, changed.Method)
 		}
-	}
-}
-
-// A declaration needs a name that is not taken.
-func TestDeclareTwice(t *testing.T) {
-	for what, declare := range map[string]func(){
-		"a learner":          func() { Declare(Learner{Look: looks.Look{Name: "ours"}}) },
-		"a nameless learner": func() { Declare(Learner{}) },
-		"a scenario":         func() { DeclareScenario(Scenario{Name: "clear", Open: openClear}) },
-		"an empty scenario":  func() { DeclareScenario(Scenario{Name: "other"}) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s was accepted", what)
-				}
-			}()
-			declare()
-		}()
 	}
 }
 

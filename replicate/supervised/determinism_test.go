@@ -95,17 +95,6 @@ func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 	}
 }
 
-// Jobs refuses impossible settings and unknown learners; missing checkpoints: TestSpec.
-func TestJobsErrors(t *testing.T) {
-	h := newHost(t, "go")
-	bad := gaussianSettings()
-	bad.Batch = 0
-	_, err := bad.Jobs(h, []string{"ours"}, []int64{0}, "")
-	demand.Error(t, err, "batch=0")
-	_, err = gaussianSettings().Jobs(h, []string{"rescent"}, []int64{0}, "")
-	demand.Error(t, err, `did you mean "recent"`)
-}
-
 // TestEngines: each parallel run of vector models has an engine and leaves it to the next run. Image runs share one,
 // and so do all runs on the Go backend, which runs programs in parallel.
 func TestEngines(t *testing.T) {

@@ -250,14 +250,6 @@ func TestSourceOfSample(t *testing.T) {
 	}
 }
 
-func TestPlannedSteps(t *testing.T) {
-	s := gaussianSettings()
-	s.Steps, s.First, s.Stride = 10, 1, 4
-	if got := s.PlannedSteps(); !slices.Equal(got, []int{1, 5, 9}) {
-		t.Errorf("steps %v", got)
-	}
-}
-
 func TestCheckSeries(t *testing.T) {
 	demand.Error(t, gaussianSettings().CheckSeries("our", ""), `"our"`, `did you mean "ours"`)
 	demand.Error(t, gaussianSettings().CheckSeries("pretrained", ""), "gaussian has none")
