@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 
-	"tvps/gomlx_models/backend"
 	"tvps/kernel/setup"
 	"tvps/replicate/usage"
 
@@ -34,9 +33,9 @@ func installCommand() *cobra.Command {
 		Use:   "install",
 		Short: "Install the Go kernel for Jupyter, or update it",
 		Long: "Builds gonb and goimports, fetches the XLA plugin, and writes the Jupyter\n" +
-			"kernelspec \"tvps\". Notebooks in any folder can then import this checkout without a network.\n" +
-			"Repeat it after an update of this module or of Go. An interrupted installation continues\n" +
-			"with the next call.",
+			"kernelspec \"tvps\"; then runs a cell. Notebooks in any folder can import this checkout without a network.\n" +
+			"Repeat it after an update of this module or of Go, and if cells fail. An interrupted installation\n" +
+			"continues with the next call.",
 		Args:        usage.NoArguments,
 		Annotations: map[string]string{usage.Continues: "true"},
 	}, func(cmd *cobra.Command, l setup.Layout, _ []string) error {
@@ -46,29 +45,6 @@ func installCommand() *cobra.Command {
 		}
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), setup.NextSteps(cmd.Context(), l))
 		return err
-	})
-}
-
-func doctorCommand() *cobra.Command {
-	return withLayout(&cobra.Command{
-		Use:   "doctor",
-		Short: "Check everything that notebooks need, and run a cell",
-		Long: "Checks Go, the C compiler, gonb, goimports, gopls, the kernelspec, ECharts, JupyterLab, the\n" +
-			"XLA plugin and the cache, then runs a cell in the kernel. Changes and downloads nothing.\n\n" +
-			"Exit codes: 0 notebooks can run (there may be warnings), 1 they cannot, 2 a usage error.",
-		Args: usage.NoArguments,
-	}, func(cmd *cobra.Command, l setup.Layout, _ []string) error {
-		failed, err := backend.PrintChecks(cmd.OutOrStdout(), setup.Diagnose(cmd.Context(), l))
-		if err != nil {
-			return err
-		}
-		if cmd.Context().Err() != nil {
-			return cmd.Context().Err() // checks that were cancelled say nothing
-		}
-		if failed > 0 {
-			return fmt.Errorf("%d checks failed, so notebooks cannot run; do what the lines above say", failed)
-		}
-		return nil
 	})
 }
 

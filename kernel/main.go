@@ -21,5 +21,5 @@ func main() {
 // root is the command line. cmd_setup.go has the subcommands that install and start, cmd_NAME.go each other one.
 func root() *cobra.Command {
 	return usage.Root("kernel", "Set up the notebooks' Go kernel; run, check and clean notebooks", "command",
-		installCommand(), doctorCommand(), labCommand(), runCommand(), checkCommand(), cleanCommand())
+		installCommand(), labCommand(), runCommand(), checkCommand(), cleanCommand())
 }

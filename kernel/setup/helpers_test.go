@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/gomlx_models/backend"
 )
 
 // checkout is the folder of this checkout.
@@ -37,7 +36,7 @@ func tempLayout(t testing.TB) Layout {
 // fakeParts returns parts that need neither a compiler nor a network. They count builds.
 func fakeParts(builds *int) *parts {
 	return &parts{
-		first: func(context.Context, Layout) backend.Check { return backend.Check{Status: backend.OK} },
+		first: func(context.Context, Layout) error { return nil },
 		build: func(_ context.Context, _, dir string, tools []tool) error {
 			if tools[0] != relay && tools[0] != gopls { // which are built each time, and alone
 				*builds++

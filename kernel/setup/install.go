@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -30,14 +31,14 @@ type parts struct {
 	current func(t toolchain, l Layout, p tool) string // toolchain.problem
 	compile func(ctx context.Context, root string) error
 	plugin  func(ctx context.Context, log io.Writer) error
-	first   func(ctx context.Context, l Layout) backend.Check // runs a cell
+	first   func(ctx context.Context, l Layout) error // runs a cell
 }
 
 // buildFunc builds tools of the module in folder into dir.
 type buildFunc func(ctx context.Context, folder, dir string, tools []tool) error
 
 var realParts = parts{
-	build: buildTools, current: toolchain.problem, compile: compile, plugin: fetchPlugin, first: roundTrip,
+	build: buildTools, current: toolchain.problem, compile: compile, plugin: fetchPlugin, first: runTrip,
 }
 
 // firstTime says what a first installation takes, with empty caches of Go and of this project.
@@ -48,7 +49,8 @@ const firstTime = "a first installation takes about 5 minutes on two cores and 1
 // other. The kernelspec is written last: after an interruption Jupyter shows no kernel or the previous one, and the
 // next call completes the installation. Install fails if another program wrote the kernelspec tvps.
 //
-// A missing plugin is only a warning: cells then run on the slow Go backend.
+// A missing plugin is only a warning: cells then run on the slow Go backend. If a first cell fails, the kernel stays,
+// and the error says why.
 func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	if o.parts == nil {
 		o.parts = &realParts
@@ -96,11 +98,11 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 		return err
 	}
 	fmt.Fprintln(o.Log, "step 4 of 4: a first cell, which fills the build cache for those to come")
-	if c := o.parts.first(ctx, l); c.Status != backend.OK {
+	if err := o.parts.first(ctx, l); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		fmt.Fprintf(o.Log, "warning: the first cell failed: %s; see %s\n", c.Detail, l.command("doctor"))
+		return fmt.Errorf("the kernel is installed, but a first cell fails: %w", err)
 	}
 	_, err = fmt.Fprintf(o.Out, "Installed the kernel %q in %s, for the checkout %s.\n", "Go (tvps)", l.specDir(), l.Root)
 	return err
@@ -143,6 +145,18 @@ build*) export GOGC="${GOGC:-off}" GOMEMLIMIT="${GOMEMLIMIT:-512MiB}" ;;
 esac
 exec '%s' "$@"
 `, strings.ReplaceAll(filepath.Join(t.root, "bin", "go"), "'", `'\''`))
+}
+
+// scriptProblem says why the script of the charts must be written; empty if it is up to date.
+func scriptProblem(l Layout) string {
+	have, err := os.ReadFile(l.servedScript())
+	if err != nil {
+		return err.Error()
+	}
+	if !bytes.Equal(have, figures.ECharts) {
+		return l.servedScript() + " is out of date"
+	}
+	return ""
 }
 
 // fetchPlugin downloads the XLA plugin if it is missing, so that cells need no network for it.

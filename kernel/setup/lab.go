@@ -188,7 +188,7 @@ func labAt(ctx context.Context, where string, command ...string) (jupyterLab, er
 	return jupyterLab{command: command, version: version, where: where}, nil
 }
 
-// NextSteps says, in two lines, what to do after an installation.
+// NextSteps says what to do after an installation.
 func NextSteps(ctx context.Context, l Layout) string {
 	first := "Next: " + l.command("lab") + " opens the notebooks; " +
 		"any other JupyterLab offers the kernel \"Go (tvps)\", too."
@@ -199,5 +199,5 @@ func NextSteps(ctx context.Context, l Layout) string {
 	if _, err := findLab(ctx, l); err != nil {
 		first = "Next: install JupyterLab, which is missing: " + labFix(l) + "."
 	}
-	return first + "\n" + l.command("doctor") + " checks everything and runs a cell."
+	return first
 }
