@@ -2,7 +2,9 @@ package main
 
 import (
 	"archive/zip"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +14,12 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/gomlx_models/resnet"
+	"tvps/replicate/claims"
+	"tvps/replicate/experiment"
 	"tvps/replicate/robots"
+	"tvps/replicate/runs"
 	"tvps/replicate/supervised"
+	"tvps/replicate/usage"
 )
 
 // TestErrors: a usage error ends with exit code 2, a failure with 1, each with one sentence.
@@ -238,5 +244,80 @@ func TestInterruption(t *testing.T) {
 				t.Errorf("the figure differs from an uninterrupted one:\n%s\nwant\n%s", got, want)
 			}
 		})
+	}
+}
+
+// TestAdvice: every typed error gets its advice, also inside another error.
+func TestAdvice(t *testing.T) {
+	full := errors.New("no space left")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{full, ""},
+		{&runs.FolderError{Dir: "r", Problem: "is a file"}, ": choose another with --results"},
+		{&runs.FolderError{Dir: "r", Problem: "cannot be written", Err: full},
+			": make it writable or choose another with --results"},
+		{&runs.FolderError{Dir: "r", Problem: "does not lock files", Err: full, Locks: true},
+			": mount it with locks (Lustre: -o flock; NFS: without nolock and local_lock), or give each process a folder of " +
+				"its own with --results and copy these together"},
+		{&runs.WriteError{What: "result file", Path: "f", Err: full}, ": free some space and start again"},
+		{&runs.FormatError{Path: "f"}, ": use the program that wrote it, or another folder with --results"},
+		{&runs.InterruptedError{Done: 1, Total: 8}, ", start again to continue"},
+		{&experiment.UnknownError{Name: "a", Proposal: "b"}, " (--show-config lists them)"},
+	} {
+		for _, err := range []error{c.err, usage.Error(fmt.Errorf("outer: %w", c.err))} {
+			if got := advice(err); got != c.want {
+				t.Errorf("%v: advice %q, want %q", err, got, c.want)
+			}
+		}
+	}
+}
+
+// TestErrorsOfRuns: the command line knows what errors of runs mean.
+func TestErrorsOfRuns(t *testing.T) {
+	var interrupted interface{ Interrupted() }
+	if !errors.As(error(&runs.InterruptedError{Done: 1, Total: 8}), &interrupted) {
+		t.Error("the sentence of interrupted runs is not printed")
+	}
+}
+
+// sameRuns are the arguments of a command for all figures that reads the runs of miniature.
+func (s *sandbox) sameRuns(command string, more ...string) []string {
+	args := append([]string{command, "--results", s.results, "--backend", "go"}, more...)
+	for i := 0; i < len(miniature); i += 2 {
+		switch miniature[i] {
+		case "--panel":
+		case "--stride":
+			args = append(args, "--set", "stride="+miniature[i+1])
+		default:
+			args = append(args, miniature[i:i+2]...)
+		}
+	}
+	return args
+}
+
+// TestVerify: verify prints the table of the runs of fig1 in every form. The exit code is 0,
+// though one seed decides nothing.
+func TestVerify(t *testing.T) {
+	s := newSandbox(t)
+	file := filepath.Join(t.TempDir(), "new", "verify.json")
+	demand.NoError(t, os.Mkdir(s.results, 0o755))
+	stdout := s.quiet(t, s.sameRuns("verify", "--out", file)...)
+	demand.Words(t, stdout, "No run is stored", "--tables figures/gallery")
+	s.succeed(t, fig1(miniature)...)
+	stdout = s.quiet(t, s.sameRuns("verify", "--out", file)...)
+	demand.Words(t, stdout, "The scale tiny checks the program, not the paper", "4 of 18 runs stored, seeds 0",
+		"  ? undecided    ", "  On the Gaussian, Ours is better than Everything (Section 3.1.2)",
+		"the paper: \"performs much better", "one seed, so no interval",
+		" --set g-batch=16 --results "+s.results+" --backend go\n", "Table: "+file)
+	written := demand.Read(t, file)
+	stdout = s.quiet(t, s.sameRuns("verify", "--out", file, "--json")...)
+	var v claims.Verification
+	if err := json.Unmarshal([]byte(stdout), &v); err != nil || v.Figures[0].Stored != 4 {
+		t.Fatalf("--json: %v, %s", err, stdout)
+	}
+	if string(written) != stdout {
+		t.Error("--json prints other text than it writes")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/paper"
+	"tvps/replicate/robots"
+	"tvps/replicate/runs"
 )
 
 // ofAccuracy is a panel a that shows accuracies.
@@ -173,5 +175,86 @@ func TestFirstWording(t *testing.T) {
 	j := judgeClaim(c, ofAccuracy, rowsOf(threeSeeds(.1)))
 	if j.Verdict != DoesNotHold || !strings.Contains(j.String(), `as first worded, "within 20 points" (+10.0 points): holds`) {
 		t.Errorf("%s", j)
+	}
+}
+
+func TestFormatSeeds(t *testing.T) {
+	for want, seeds := range map[string][]int64{"0": {0}, "0,1,2": {0, 1, 2}, "0-7": {0, 1, 2, 3, 4, 5, 6, 7},
+		"5,1-4,9": {5, 1, 2, 3, 4, 9}, "": nil} {
+		got := FormatSeeds(seeds, ",")
+		if got != want {
+			t.Errorf("%v: %q, want %q", seeds, got, want)
+		}
+	}
+}
+
+func TestTotal(t *testing.T) {
+	var claims []Judged
+	for _, v := range []Verdict{Undecided, Holds, DoesNotHold, Holds, Partly, NotRun, DoesNotHold} {
+		claims = append(claims, Judged{Verdict: v})
+	}
+	for n, want := range map[int]string{0: "no claim", 1: "1 claim is undecided",
+		7: "7 claims: 2 hold, 1 holds partly, 2 do not hold, 1 is undecided, 1 is not run"} {
+		if got := Total(claims[:n]); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	claims[1].Holm, claims[3].Holm, claims[3].Untested = Kept, Lost, []string{"CLEAR"}
+	for want, some := range map[string][]Judged{
+		"2 claims: 1 holds (1 also with Holm's correction), 1 is undecided":                    claims[:2],
+		"2 claims: 1 holds (0 also with Holm's correction), 1 does not hold; CLEAR not tested": claims[2:4],
+	} {
+		if got := Total(some); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestEnds: learners are compared over tasks and seeds where the steps end. Of four seeds and two tasks, those of SAC
+// end at 0 to 3 and 10 to 13, those of SAC with omega 100 above, those of the latest episodes 200 above, and those
+// with context and omega, which the figure compares with SAC with omega, 300 above; doing nothing is no learner.
+func TestEnds(t *testing.T) {
+	p := Panel{Panel: paper.Panel{Key: "a", Series: []string{"sac", "sac-omega", "sac-recent", "sac-context-omega",
+		"nothing"}, References: []string{"nothing"}}, Protocol: &robots.Protocol}
+	var err error
+	p.Settings, err = robots.Protocol.At("claw", "tiny")
+	demand.NoError(t, err)
+	declared := []paper.Claim{{Parts: []paper.Part{{Panel: "a", Series: "sac-context-omega", Base: "sac-omega"},
+		{Panel: "b", Series: "sac-context-omega", Base: "sac"}}}}
+	report := runs.Report{Results: map[string]*runs.Result{}}
+	for i, name := range p.Series {
+		for seed := range int64(4) {
+			job := runs.Wanted{Series: name, Job: runs.Job{Steps: []int{10, 20, 30, 40},
+				Spec: runs.Spec{Experiment: "claw", Learner: name, Seed: seed}}}
+			p.Jobs = append(p.Jobs, job)
+			run := &runs.Result{Spec: job.Spec, Steps: job.Steps}
+			for _, at := range job.Steps {
+				low := float64(100*i) + float64(seed)
+				if at < 40 { // before the last quarter
+					low = -1000
+				}
+				run.Rows = append(run.Rows, runs.Row{T: at, Metric: "return-valve-0", Value: low},
+					runs.Row{T: at, Metric: "return-valve-1", Value: low + 10},
+					runs.Row{T: at, Metric: "return-next", Value: 7}, runs.Row{T: at, Metric: "return", Value: low + 5})
+			}
+			report.Results[job.Spec.ID()] = run
+		}
+	}
+	c := Collect(p, report.Results)
+	notes := strings.Join(c.ends(declared), "\n")
+	demand.Words(t, notes, "2 tasks and the seeds", "SAC 6.5 [", "SAC with ω 106.5 [",
+		"one of the other: SAC with ω above SAC 1.00 [0.", "SAC, latest episodes above SAC 1.00 [",
+		"SAC with context and ω above SAC with ω 1.00 [")
+	if strings.Contains(notes, "nothing") {
+		t.Errorf("doing nothing is compared:\n%s", notes)
+	}
+	c.Metric = "omega-similarity"
+	if notes := c.ends(declared); notes != nil {
+		t.Errorf("a panel of another metric: %v", notes)
+	}
+	c.Noted = []paper.Noted{{Name: "return-next", Meaning: "next"}, {Name: "none", Meaning: "nowhere"}}
+	told := strings.Join(c.noted(), "\n")
+	if strings.Count(told, "next 7.000 [7.000, 7.000].") != len(p.Series) || strings.Contains(told, "nowhere") {
+		t.Errorf("the noted metrics: %s", told)
 	}
 }

@@ -1,19 +1,28 @@
 package supervised
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"tvps/ci/demand"
 	"tvps/data/cifar10"
 	"tvps/gomlx_models/net"
+	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/resnet"
 
 	"github.com/gomlx/compute/dtypes/float16"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/klauspost/compress/zstd"
 )
 
 // anyTrunk returns a trunk of width 1 with random weights, for images that a test has made.
@@ -55,5 +64,189 @@ func TestTrunk(t *testing.T) {
 	pattern := filepath.Join(from.host.CacheDir, "features", "resnet18-w1-hash-*.f16.zst")
 	if files, _ := filepath.Glob(pattern); len(files) != 1 {
 		t.Errorf("cached: %v", files)
+	}
+}
+
+// bothBlocks returns the same images with the features below the last block and below the last stage.
+func bothBlocks(t *testing.T) (from trunk, blocks map[string]*images) {
+	t.Helper()
+	from = anyTrunk(t, "", fakeImages(t, 60, 20, 1).data)
+	basic, err := from.images(context.Background())
+	demand.NoError(t, err)
+	stage, err := from.stage(context.Background(), basic)
+	demand.NoError(t, err)
+	return from, map[string]*images{"basic": basic, "stage": stage}
+}
+
+// TestCuts: the inputs of g are the same wherever the network is cut. An update changes all that is above the cut.
+func TestCuts(t *testing.T) {
+	from, images := bothBlocks(t)
+	pools := map[string]*propensity.Pool{}
+	for block, im := range images {
+		s := imageSettings()
+		s.Block = block
+		pools[block] = imageRun(t, "", s, im).Stream.GPool
+	}
+	if pools["stage"] != pools["basic"] {
+		t.Error("g sees other inputs with another cut")
+	}
+	pattern := filepath.Join(from.host.CacheDir, "features", "resnet18-w1-stage-hash-*.f16.zst")
+	if files, _ := filepath.Glob(pattern); len(files) != 1 {
+		t.Errorf("cached: %v", files)
+	}
+	stageTrains(t, images["stage"])
+}
+
+// stageTrains checks that one update changes both blocks of the last stage, from the pre-trained start and from a
+// random one.
+func stageTrains(t *testing.T, im *images) {
+	t.Helper()
+	s := imageSettings()
+	s.Block, s.MaxUpdates = "stage", 1
+	b := imageRun(t, "", s, im)
+	random := b.Classifier.Init(0, 3)
+	if sameBits(random, im.head) == nil {
+		t.Error("the random start is the pre-trained one")
+	}
+	for what, start := range map[string]net.Values{"pretrained": im.head, "reinit": random} {
+		data, order := b.Stream.Upto(0, 3), batchOrder(0, 3, 0)
+		after, err := b.Classifier.Fit(t.Context(), b.Stream.Pool, start, data, 1, order)
+		demand.NoError(t, err)
+		for part, n := range moved(b.Classifier.params, start, after) {
+			if n[0] != n[1] {
+				t.Errorf("%s: an update changed %d of %d arrays of %s", what, n[0], n[1], part)
+			}
+		}
+	}
+	if n := len(moved(b.Classifier.params, random, random)); n != 3 {
+		t.Errorf("%d parts are trained", n)
+	}
+}
+
+// moved counts the trainable arrays of each block and of the classifier: those that differ, and all.
+func moved(params []net.Param, before, after net.Values) map[string][2]int {
+	out := map[string][2]int{}
+	for i, p := range params {
+		if !p.Trainable {
+			continue
+		}
+		part := strings.Join(strings.SplitN(p.Name, "/", 3)[:2], "/")
+		if strings.HasPrefix(part, "classifier") {
+			part = "classifier"
+		}
+		n := out[part]
+		n[1]++
+		if sameBits(before[i:i+1], after[i:i+1]) != nil {
+			n[0]++
+		}
+		out[part] = n
+	}
+	return out
+}
+
+// TestStageByName: block=stage trains on the features below the last stage. The committed network's accuracy without
+// training is the same with either cut.
+func TestStageByName(t *testing.T) {
+	s := imageSettings()
+	s.Width, s.Data, s.Images, s.TestN, s.N, s.MaxUpdates = 16, "sample", 100, 100, 20, 1
+	h := newHost(t, "")
+	sizes, accuracy := map[string]int{}, map[string]float64{}
+	for _, block := range choices["block"] {
+		s.Block = block
+		b := newRun(t, h, s, "pretrained", 0, "")
+		sizes[block], accuracy[block] = b.Stream.Pool.Shape().Dim(1), accuracyOf(t, b, named("pretrained"), 3)
+	}
+	if sizes["basic"] != 4*4*128 || sizes["stage"] != 8*8*64 {
+		t.Errorf("features of an image: %v", sizes)
+	}
+	if d := accuracy["stage"] - accuracy["basic"]; math.Abs(d) > .02 || accuracy["basic"] < .7 {
+		t.Errorf("accuracy %v", accuracy)
+	}
+	s.Start = "reinit"
+	b := newRun(t, h, s, "everything", 0, "")
+	if sameBits(b.Start(3), b.Classifier.Init(0, 3)) != nil {
+		t.Error("reinit does not start from random values")
+	}
+}
+
+// TestFeatureCache: features are computed once. A file with another number of features, or a damaged one, is named in
+// the log and written again. Features that cannot be written say so.
+func TestFeatureCache(t *testing.T) {
+	const n = 1000
+	path := filepath.Join(t.TempDir(), "features", "x.zst")
+	var log bytes.Buffer
+	calls := 0
+	get := func(path string) []float16.Float16 {
+		t.Helper()
+		out, err := cachedFeatures(t.Context(), path, n, &log, func() ([]float32, error) {
+			calls++
+			values := make([]float32, n)
+			for i := range values {
+				values[i] = float32(i%100) / 4 // which float16 represents exactly
+			}
+			return values, nil
+		})
+		demand.NoError(t, err)
+		return out
+	}
+	first := get(path)
+	for i, v := range first {
+		if v.Float32() != float32(i%100)/4 {
+			t.Fatalf("value %d is %v", i, v.Float32())
+		}
+	}
+	if again := get(path); calls != 1 || !slices.Equal(again, first) || log.Len() > 0 {
+		t.Fatalf("computed %d times, log %q", calls, &log)
+	}
+	whole := demand.Read(t, path)
+	packed := func(raw []byte) []byte {
+		encoder, err := zstd.NewWriter(nil)
+		demand.NoError(t, err)
+		defer encoder.Close()
+		return encoder.EncodeAll(raw, nil)
+	}
+	ofZeros := sha256.Sum256(make([]byte, 2*n+2))
+	for name, damaged := range map[string][]byte{
+		"truncated":      whole[:len(whole)-9],
+		"one more":       packed(append(make([]byte, 2*n+2), ofZeros[:]...)),
+		"wrong checksum": packed(make([]byte, 2*n+sha256.Size)),
+		"a large one":    packed(make([]byte, 64<<20)),
+	} {
+		calls = 0
+		log.Reset()
+		demand.Write(t, path, damaged)
+		if got := get(path); calls != 1 || !slices.Equal(got, first) {
+			t.Errorf("%s: computed %d times", name, calls)
+		}
+		demand.Words(t, log.String(), path, "damaged")
+		if !bytes.Equal(demand.Read(t, path), whole) {
+			t.Errorf("%s: the file was not written again", name)
+		}
+	}
+	log.Reset()
+	get(filepath.Join(path, "below a file.zst"))
+	demand.Words(t, log.String(), "could not be cached")
+}
+
+// TestFeaturesOfTwoProcesses: of two that need the same features, one computes them and the other waits for it.
+func TestFeaturesOfTwoProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.zst")
+	var calls atomic.Int64
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			got, err := cachedFeatures(t.Context(), path, 3, nil, func() ([]float32, error) {
+				calls.Add(1)
+				time.Sleep(200 * time.Millisecond)
+				return []float32{1, 2, 3}, nil
+			})
+			if err != nil || len(got) != 3 || got[2].Float32() != 3 {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+	both.Wait()
+	if calls.Load() != 1 {
+		t.Errorf("computed %d times", calls.Load())
 	}
 }

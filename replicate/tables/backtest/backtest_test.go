@@ -18,6 +18,7 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
+	"tvps/replicate/tables/drift"
 	"tvps/replicate/usage"
 )
 
@@ -390,5 +391,41 @@ func TestFewPast(t *testing.T) {
 	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "before the test block of 2 are too few") ||
 		!strings.Contains(mistake.Fix, "--last") {
 		t.Errorf("two rows before the first test block: %v", err)
+	}
+}
+
+// TestFinding: a back test says whether the table drifts, from the rows that drift and weights test.
+func TestFinding(t *testing.T) {
+	dir := t.TempDir()
+	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)}, Model: "logistic",
+		Kinds: []crossfit.Kind{}, Rules: []string{}, Last: 4}
+	q.Fit.Permutations = tables.LeastPermutations
+	r := run(t, dir, q)
+	if lines := strings.Split(r.String(), "\n"); lines[0] != r.Verdict.Sentence || lines[1] != r.Finding.Sentence+"." ||
+		strings.Join(r.Finding.Drifting(), ", ") != tables.InRule {
+		t.Errorf("the summary begins with %q", lines[:2])
+	}
+	p, err := Prepare(q)
+	demand.NoError(t, err)
+	d, err := drift.Prepare(q.Request)
+	if err != nil || !reflect.DeepEqual(p.Tested, d.Tested) || !reflect.DeepEqual(p.Request.Request, d.Request) {
+		t.Errorf("drift tests other rows: %v", err)
+	}
+	h := host(t, dir)
+	if again, err := runOn(context.Background(), h, q); err != nil || !reflect.DeepEqual(r, again) {
+		t.Errorf("the second run differs: %v, %v", again, err)
+	}
+}
+
+// TestShortModel: reports name a model by its comment, and otherwise without the folders of its files.
+func TestShortModel(t *testing.T) {
+	for model, want := range map[string]string{
+		"logistic":                           "logistic",
+		"exec:/usr/bin/python3 a/trainer.py": "exec:python3 trainer.py",
+		"serve:/usr/bin/python3 -m tvps._serve /cache/1f.pickle # StandardScaler + Ridge": "StandardScaler + Ridge",
+	} {
+		if got := (&Result{Model: model}).ShortModel(); got != want {
+			t.Errorf("%s is named %q, want %q", model, got, want)
+		}
 	}
 }
