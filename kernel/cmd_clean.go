@@ -68,9 +68,6 @@ func clean(file string, write bool) (changed bool, err error) {
 	if err != nil {
 		return false, usage.Errorf("%s %w", file, err)
 	}
-	if nb.Note != "" {
-		fmt.Fprintln(os.Stderr, file, nb.Note)
-	}
 	nb.Clean()
 	after, err := nb.Bytes()
 	if err != nil || bytes.Equal(before, after) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -62,9 +61,6 @@ func (f *runFlags) run(cmd *cobra.Command, file string) error {
 	p, err := j.Prepare()
 	if err != nil {
 		return err
-	}
-	if note := p.Note(); note != "" {
-		fmt.Fprintln(os.Stderr, file, note)
 	}
 	started := time.Now()
 	_, result, err := p.Run(cmd.Context())

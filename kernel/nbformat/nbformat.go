@@ -26,7 +26,6 @@ type Notebook struct {
 	Minor    int // nbformat_minor; from 5 on, cells have ids
 	Cells    []*Cell
 	Metadata map[string]any
-	Note     string         // what Parse read as another value; empty if there is no such
 	rest     map[string]any // top-level fields that this package does not know
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,7 +18,6 @@ func Parse(data []byte) (*Notebook, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("is damaged: it is not UTF-8")
 	}
-	data, replaced := strict(data)
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(data, new(json.RawMessage)); errors.As(err, &syntax) {
 		return nil, fmt.Errorf("is damaged at line %d: %w", 1+bytes.Count(data[:syntax.Offset], []byte("\n")), err)
@@ -30,26 +28,7 @@ func Parse(data []byte) (*Notebook, error) {
 	if d.Decode(&top) != nil {
 		return nil, errors.New("is not a notebook: its JSON value is not an object")
 	}
-	nb, err := fromJSON(top)
-	if err == nil && replaced > 0 {
-		nb.Note = fmt.Sprintf("had %d values NaN or Infinity, which JSON does not have: they are written as null", replaced)
-	}
-	return nb, err
-}
-
-// loose matches strings, and the words that Python's programs write into JSON and that it does not have.
-var loose = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
-
-// strict replaces NaN, Infinity and -Infinity by null, and counts them.
-func strict(data []byte) (valid []byte, replaced int) {
-	valid = loose.ReplaceAllFunc(data, func(found []byte) []byte {
-		if found[0] == '"' {
-			return found
-		}
-		replaced++
-		return []byte("null")
-	})
-	return valid, replaced
+	return fromJSON(top)
 }
 
 // object is a JSON object that is being decoded. The take functions remove known fields from it; unknown fields

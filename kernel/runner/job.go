@@ -38,9 +38,6 @@ type Prepared struct {
 	spec jupyter.Spec
 }
 
-// Note is what the notebook's file has that is read as another value; empty if there is no such.
-func (p *Prepared) Note() string { return p.nb.Note }
-
 // Prepare reads the notebook and finds its kernel. Nothing runs, and nothing is written.
 func (j Job) Prepare() (*Prepared, error) {
 	nb, err := nbformat.Read(j.File)
