@@ -115,15 +115,6 @@ func TestRelayCells(t *testing.T) {
 	if reply != `{"data":{},"found":false,"metadata":{},"status":"ok"}` {
 		t.Errorf("a blank cell: %q, %s", types, reply)
 	}
-	for code, want := range map[string]string{
-		"?fmt.Println": "explains %%\\nfmt.Println", "Nonsense?": "gopls knows nothing",
-	} {
-		types, reply := ask(t, k, "execute_request", map[string]any{"code": code})
-		if !strings.Contains(reply, `"source":"page"`) || !strings.Contains(reply, want) ||
-			count(types)["execute_reply"] != 1 {
-			t.Errorf("%s: %q, %s", code, types, reply)
-		}
-	}
 }
 
 // A client of iopub that does not read delays no answer, and loses its connection where others wait. Each client of
