@@ -13,7 +13,6 @@ func advice(err error) string {
 	var (
 		folder      *runs.FolderError
 		write       *runs.WriteError
-		format      *runs.FormatError
 		interrupted *runs.InterruptedError
 		unknown     *experiment.UnknownError
 	)
@@ -27,8 +26,6 @@ func advice(err error) string {
 		return ": make it writable or choose another with --results"
 	case errors.As(err, &write):
 		return ": free some space and start again"
-	case errors.As(err, &format):
-		return ": use the program that wrote it, or another folder with --results"
 	case errors.As(err, &interrupted):
 		return ", start again to continue"
 	case errors.As(err, &unknown):

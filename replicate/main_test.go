@@ -262,7 +262,6 @@ func TestAdvice(t *testing.T) {
 			": mount it with locks (Lustre: -o flock; NFS: without nolock and local_lock), or give each process a folder of " +
 				"its own with --results and copy these together"},
 		{&runs.WriteError{What: "result file", Path: "f", Err: full}, ": free some space and start again"},
-		{&runs.FormatError{Path: "f"}, ": use the program that wrote it, or another folder with --results"},
 		{&runs.InterruptedError{Done: 1, Total: 8}, ", start again to continue"},
 		{&experiment.UnknownError{Name: "a", Proposal: "b"}, " (--show-config lists them)"},
 	} {

@@ -57,17 +57,6 @@ func (e *StepError) Error() string { return fmt.Sprintf("step %d: %v", e.Step, e
 // Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// FormatError is returned for a result file that a later version of the program wrote. It is not damaged and stays.
-type FormatError struct {
-	Path   string
-	Format int // of the file
-}
-
-// Error names the file and both formats.
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("result file %s has format %d, this program reads format %d", e.Path, e.Format, format)
-}
-
 // InterruptedError is returned when the context was cancelled before all runs were done. It matches
 // context.Canceled. What was done is stored: a second call continues there.
 type InterruptedError struct {

@@ -83,8 +83,7 @@ func encodeResult(result *Result) []byte {
 	return encoder.EncodeAll(content.Bytes(), file)
 }
 
-// decodeResult reads and checks the bytes of a finished run's file. It returns a *FormatError for a file of another
-// version, and for a damaged one an error that says what is wrong.
+// decodeResult reads and checks the bytes of a finished run's file. Its error says what is wrong.
 func decodeResult(file []byte) (*Result, error) {
 	_, decoder := codec()
 	text, err := decoder.DecodeAll(file, nil)
@@ -97,7 +96,7 @@ func decodeResult(file []byte) (*Result, error) {
 		return nil, errors.New("its first line is not a run's provenance")
 	}
 	if header.Format != format {
-		return nil, &FormatError{Format: header.Format}
+		return nil, fmt.Errorf("it has format %d, this program reads format %d", header.Format, format)
 	}
 	result, err := decodeContent(content)
 	if err != nil {

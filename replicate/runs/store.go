@@ -72,11 +72,7 @@ func (s *Store) Read(spec Spec) (*Result, error) {
 		return nil, unreadable(path, err)
 	}
 	result, err := decodeResult(data)
-	var other *FormatError
 	switch {
-	case errors.As(err, &other):
-		other.Path = path
-		return nil, err
 	case err != nil:
 		return nil, &DamagedError{Path: path, Reason: err.Error()}
 	case result.Spec.ID() != spec.ID():

@@ -157,7 +157,7 @@ func TestClaimExcludes(t *testing.T) {
 	}
 }
 
-// Undamaged frames of two runs, of another run than the name's, or of another format.
+// Undamaged frames of two runs, or of another run than the name's.
 func TestForeignFile(t *testing.T) {
 	store := stored(t)
 	demand.NoError(t, os.Rename(store.donePath(spec(0)), store.donePath(spec(1))))
@@ -170,17 +170,6 @@ func TestForeignFile(t *testing.T) {
 	mixed = encoder.EncodeAll(encodeContentOf(spec(1)), mixed)
 	_, err := decodeResult(mixed)
 	demand.Error(t, err, "different runs")
-	newer := encoder.EncodeAll(jsonLine(headerLine{Format: format + 1, Spec: spec(2)}), nil)
-	demand.Write(t, store.donePath(spec(2)), newer)
-	var later *FormatError
-	_, err = store.Read(spec(2))
-	if !errors.As(err, &later) || later.Path != store.donePath(spec(2)) || later.Format != format+1 ||
-		errors.Is(err, ErrMissing) {
-		t.Errorf("a newer format: %v", err)
-	}
-	if _, err := os.Stat(store.donePath(spec(2))); err != nil {
-		t.Errorf("the newer file was moved: %v", err)
-	}
 }
 
 func encodeContentOf(spec Spec) []byte {
