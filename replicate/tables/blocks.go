@@ -2,6 +2,7 @@ package tables
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -112,10 +113,52 @@ func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
 	if out.Data, out.Encoder, err = s.Data(rows); err != nil {
 		return nil, err
 	}
+	if again := repeated(out.Data); again*100 > len(rows) {
+		out.notes = append(out.notes, fmt.Sprintf("%d of %d rows repeat another of the same time in all columns, and the tests take "+
+			"them for rows of their own, which find drift where there is none: drop them if the table was appended twice", again, len(rows)))
+	}
 	for i := range out.Of {
 		out.Data.Order[i] = float64(i)
 	}
 	return out, nil
+}
+
+// repeated is the number of rows that repeat an earlier one of the same time. It is 0 if no column has another value in
+// most rows: then rows are alike by chance.
+func repeated(d crossfit.Table) int {
+	width := d.Dim + 1
+	columns, rows := make([]map[float64]bool, width), map[string]bool{}
+	for j := range columns {
+		columns[j] = map[float64]bool{}
+	}
+	for i, at := range d.Time {
+		y := 0.
+		switch {
+		case d.Target != nil:
+			y = d.Target[i]
+		case d.Label != nil:
+			y = float64(d.Label[i])
+		}
+		key := binary.LittleEndian.AppendUint64(nil, math.Float64bits(at))
+		if d.Group != nil {
+			key = binary.LittleEndian.AppendUint32(key, uint32(d.Group[i]))
+		}
+		for j := range width {
+			v := y
+			if j < d.Dim {
+				v = float64(d.X[i*d.Dim+j])
+			}
+			columns[j][v] = true
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
+		}
+		rows[string(key)] = true
+	}
+	for _, values := range columns {
+		if 2*len(values) > len(rows) {
+			return len(d.Time) - len(rows)
+		}
+	}
+	return 0
 }
 
 // Unlike is the mean of min(omega, 1) below which rows have less than half of their distribution in common with others.

@@ -38,6 +38,8 @@ type QuestionTest struct {
 	By   string  `json:"by"`
 	P    float64 `json:"p"`    // corrected for all tests of the table
 	View string  `json:"view"` // how the time is seen where it is strongest: "trend", "day of the week", ...
+	// Also is such a view of which this one tells nothing, and by which there is drift as well, if there is one.
+	Also string `json:"also,omitempty"`
 }
 
 // Names of what may drift. InBoth is that of tests over time and maps.
@@ -58,7 +60,13 @@ func (s *Sample) Find(ctx context.Context, fit crossfit.Config, seed int64) (*Fi
 		return nil, err
 	}
 	f := &Finding{Chunks: d.Chunks, Dependence: d.Dependence}
-	test := func(by string, t *crossfit.ColumnTest) QuestionTest { return QuestionTest{by, t.Adjusted, t.View} }
+	test := func(by string, t *crossfit.ColumnTest) QuestionTest {
+		q := QuestionTest{by, t.Adjusted, t.View, t.Also}
+		if t.AlsoP*t.Adjusted/t.P > Level {
+			q.Also = ""
+		}
+		return q
+	}
 	f.Questions = []Question{{Name: InX, Tests: []QuestionTest{test("columns", d.Columns), test("pairs of columns", d.Score)}}}
 	if d.Outcome != nil {
 		f.Questions = append(f.Questions, Question{Name: InY, Tests: []QuestionTest{test("column", d.Outcome)}},
@@ -108,6 +116,11 @@ func (f *Finding) Drifting() (yes []string) {
 	return yes
 }
 
+// Of is the question of a name.
+func (f *Finding) Of(name string) Question {
+	return f.Questions[slices.IndexFunc(f.Questions, func(q Question) bool { return q.Name == name })]
+}
+
 // sentence is the answer in plain words, without a full stop. hides: what hides drift of y given x.
 func (f *Finding) sentence(hides []string) string {
 	var yes, no []string
@@ -133,29 +146,39 @@ func (f *Finding) sentence(hides []string) string {
 	return text + hidden
 }
 
-// view is how the strongest test of a question sees the time.
-func (q Question) view() string {
+// views are how the strongest test of a question sees the time.
+func (q Question) views() []string {
 	var strongest QuestionTest
 	for i, t := range q.Tests {
 		if i == 0 || t.P < strongest.P {
 			strongest = t
 		}
 	}
-	return strongest.View
+	if strongest.Also == "" {
+		return []string{strongest.View}
+	}
+	return []string{strongest.View, strongest.Also}
 }
 
-// Recurs tells whether a question's strongest test finds drift by a phase, such as the day of the week.
-func (q Question) Recurs() bool { return !slices.Contains([]string{"", "trend", "times"}, q.view()) }
+// overTime are the views that are no phase, in words.
+var overTime = map[string]string{"trend": "over time", "times": "from time to time"}
 
-// by says by which phase a question's strongest test finds drift; empty for a trend.
-func (q Question) by() string {
-	switch {
-	case q.Recurs():
-		return " by " + q.view()
-	case q.view() == "times":
-		return " from time to time"
+// Sees tells whether a question's strongest test finds drift by a phase, such as the day of the week, and over time.
+func (q Question) Sees() (phase, trend bool) {
+	for _, view := range q.views() {
+		trend = trend || overTime[view] != ""
+		phase = phase || overTime[view] == ""
 	}
-	return ""
+	return phase, trend
+}
+
+// by says how a question's strongest test sees the time; a trend alone goes without saying.
+func (q Question) by() string {
+	views := q.views()
+	if len(views) == 1 && views[0] == "trend" {
+		return ""
+	}
+	return " " + Joined(Collect(views, func(view string) string { return cmp.Or(overTime[view], "by "+view) }), "and")
 }
 
 // Lines are the answers in detail, for a summary.

@@ -40,6 +40,23 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// TestBy: the answer says by which phases there is drift, and over time where it is not over time alone.
+func TestBy(t *testing.T) {
+	for views, want := range map[[2]string]string{
+		{"trend", ""}:                          "The table drifts in x (p < 0.001)",
+		{"times", ""}:                          "The table drifts in x (p < 0.001) from time to time",
+		{"day of the week", ""}:                "The table drifts in x (p < 0.001) by day of the week",
+		{"trend", "day of the week"}:           "The table drifts in x (p < 0.001) over time and by day of the week",
+		{"day of the week", "trend"}:           "The table drifts in x (p < 0.001) by day of the week and over time",
+		{"day of the year", "hour of the day"}: "The table drifts in x (p < 0.001) by day of the year and by hour of the day",
+	} {
+		f := Finding{Questions: []Question{{Name: InX, Drift: true, Tests: []QuestionTest{{View: views[0], Also: views[1]}}}}}
+		if got := f.sentence(nil); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestNamedColumns: a column is named as drifting if its p-value, corrected as all are, is at most .05: not where the
 // test of all columns finds nothing, and none by chance next to one that drifts.
 func TestNamedColumns(t *testing.T) {
@@ -95,7 +112,7 @@ func TestLeaks(t *testing.T) {
 			"and since follow the time and copy and status tell the label"},
 		{true, "The table drifts in y given x (p = 0.500); no drift is found in x or y"},
 	} {
-		f := Finding{Questions: []Question{{Name: InX, P: .5}, {Name: InY, P: .5}, {Name: InRule, P: .5, Drift: c.rule}}}
+		f := Finding{Questions: []Question{{Name: InX, P: .5}, {Name: InY, P: .5}, {Name: InRule, P: .5, Drift: c.rule, Tests: []QuestionTest{{View: "trend"}}}}}
 		if got := f.sentence(p.Tested.hidden); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
@@ -239,6 +256,27 @@ func TestGroup(t *testing.T) {
 		q.Group = group
 		if _, err := q.Open(""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("group %q: %v", group, err)
+		}
+	}
+}
+
+// TestRepeated: rows that repeat another in all columns are counted where that is no chance: not where columns have few
+// values, nor for other entities or times.
+func TestRepeated(t *testing.T) {
+	twice := crossfit.Table{Dim: 2, X: []float32{.1, 1, .2, 1, .1, 1, .3, 1, .2, 1}, Time: []float64{1, 1, 1, 2, 1}}
+	few := crossfit.Table{Dim: 2, X: []float32{0, 1, 0, 1, 1, 1, 0, 0, 0, 1}, Time: []float64{1, 1, 1, 1, 2}}
+	times := twice
+	times.Time = []float64{1, 2, 3, 4, 5}
+	entities := twice
+	entities.Group = []int32{1, 2, 3, 4, 5}
+	labels := twice
+	labels.Label = []int32{0, 0, 1, 0, 0}
+	for name, c := range map[string]struct {
+		crossfit.Table
+		want int
+	}{"twice": {twice, 2}, "few values": {few, 0}, "times": {times, 0}, "entities": {entities, 0}, "labels": {labels, 1}} {
+		if got := repeated(c.Table); got != c.want {
+			t.Errorf("%s: %d rows repeat another, not %d", name, got, c.want)
 		}
 	}
 }

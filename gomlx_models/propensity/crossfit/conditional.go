@@ -56,29 +56,31 @@ func (t *tester) pairs(numbers [][]float64) []feature {
 }
 
 // rule are the features of y given x. A regression on functions of x leaves residuals of y, divided by their local
-// standard deviation; a shuffle moves them among the parts, while x stays at its time. Features are the residuals,
-// for a number also their squares, and their products with the columns, each less its regression on the functions of
-// x. That takes from the time what they tell of it: so neither a drift of x nor a regression that misses the shape of
-// y is taken for a drift of y given x, unless the functions tell neither (Shah and Peters 2020).
+// standard deviation. Features are the residuals, for a number also their squares, and their products with the columns
+// and with products of two of few columns, each less its regression on the functions of x. That takes from the time
+// what they tell of it: so neither a drift of x nor a regression that misses the shape of y is taken for a drift of y
+// given x, unless the functions tell neither (Shah and Peters 2020). A shuffle leaves x and residuals at their times and
+// changes signs of chunks, which keeps their variance wherever it differs (the wild bootstrap; Wu 1986).
 func (t *tester) rule(d Table, numbers [][]float64) []feature {
 	base := basis(numbers, t.parts)
 	ofTimes := make([][]float64, len(base)) // sums of the functions at each time
 	for k, u := range base {
 		ofTimes[k] = make([]float64, len(t.share))
-		t.addTo(ofTimes[k], u)
+		addRuns(ofTimes[k], t.shuffle(0).moved, sumsBelow(u))
 	}
 	var list []feature
-	add := func(e []float64, times []float64) {
-		list = append(list, feature{-1, func(s *shuffled, sums []float64) {
-			value := s.value
-			for i, at := range s.from {
-				if value[i] = s.sign[i] * e[at]; times != nil {
-					value[i] *= times[i]
-				}
+	add := func(value []float64) {
+		below, ofChunks := sumsBelow(value), make([][]float64, len(base)) // products with the functions, by chunk
+		for k, u := range base {
+			products := sumsBelow(floats.MulTo(make([]float64, len(u)), u, value))
+			for c, from := range t.begin[:len(t.begin)-1] {
+				ofChunks[k] = append(ofChunks[k], products[t.begin[c+1]]-products[from])
 			}
-			t.addTo(sums, value)
-			for k, u := range base { // as residual of value would have them
-				floats.AddScaled(sums, -floats.Dot(u, value), ofTimes[k])
+		}
+		list = append(list, feature{-1, func(s *shuffled, sums []float64) {
+			addRuns(sums, s.flipped, below)
+			for k := range base { // as residual of the values would have them
+				floats.AddScaled(sums, -floats.Dot(s.sign, ofChunks[k]), ofTimes[k])
 			}
 		}})
 	}
@@ -95,14 +97,14 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 		for i := range y {
 			y[i] /= math.Sqrt(max(square[i]-local[i], mean/10) + 1e-12)
 		}
-		add(y, nil)
+		add(y)
 		if d.Target != nil {
 			square := floats.MulTo(make([]float64, len(y)), y, y)
 			t.centre(square)
-			add(square, nil)
+			add(square)
 		}
-		for _, x := range numbers {
-			add(y, x)
+		for _, x := range slices.Concat(numbers, products(numbers)) {
+			add(floats.MulTo(make([]float64, len(y)), y, x))
 		}
 	}
 	return list
@@ -144,15 +146,26 @@ func basis(numbers [][]float64, n int) orthonormal {
 	one := slices.Repeat([]float64{1}, n)
 	out := orthonormal{}
 	out.add(one)
-	for j, x := range numbers {
+	for _, x := range numbers {
 		out.add(x)
 		square := floats.MulTo(make([]float64, n), x, x)
 		out.add(square)
 		out.add(floats.MulTo(make([]float64, n), square, x))
+	}
+	for _, x := range products(numbers) {
+		out.add(x)
+	}
+	return out
+}
+
+// products are those of two of few columns; of more there are none.
+func products(numbers [][]float64) (out [][]float64) {
+	if len(numbers) > mostPairedBase {
+		return nil
+	}
+	for j, x := range numbers {
 		for _, other := range numbers[:j] {
-			if len(numbers) <= mostPairedBase {
-				out.add(floats.MulTo(make([]float64, n), x, other))
-			}
+			out = append(out, floats.MulTo(make([]float64, len(x)), x, other))
 		}
 	}
 	return out

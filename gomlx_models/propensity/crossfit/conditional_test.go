@@ -66,3 +66,14 @@ func turningTarget(seed int64, n int) Table {
 	}
 	return d
 }
+
+// turningProduct has classes that tell whether two values have the same sign; from the middle of the time on, whether
+// they have not. Neither value alone says anything of the class.
+func turningProduct(seed int64, n int) Table {
+	d := ruleDrift(seed, n)
+	for i, t := range d.Time {
+		same := d.X[2*i]*d.X[2*i+1] > 0
+		d.Label[i] = map[bool]int32{true: 1}[same == (t < 10)]
+	}
+	return d
+}

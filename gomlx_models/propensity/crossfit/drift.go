@@ -33,6 +33,8 @@ type ColumnTest struct {
 	// Adjusted is P corrected for all tests of the Drift, which share their shuffles.
 	Adjusted float64
 	View     string    // how the time is seen where it is strongest: the name of a View
+	Also     string    // the strongest View among those that tell nothing of what View tells; "": none
+	AlsoP    float64   // as P, of Also
 	Column   []float64 // of each column, likewise
 	Size     []float64 // of each column the statistic, in standard deviations of the largest shuffled ones
 	largest  []float64 // statistic of all columns: the real one, and that of each shuffle
@@ -121,6 +123,7 @@ type tester struct {
 	state      []int      // time of each part, in views
 	views      []testView // codes of the times
 	share      []float64  // of the parts, by time
+	span       float64    // of the times
 	begin      []int      // first part of each chunk, and the end
 	entity     []int      // first chunk of each entity, and the end
 	flips      bool       // shuffles change signs of entities instead of moving chunks
@@ -156,6 +159,7 @@ func newTester(d Table, rows *sortedRows, calendar, others []Cycle, shuffles int
 	for _, s := range t.state {
 		t.share[s] += 1 / float64(t.parts)
 	}
+	t.span = rows.times[len(rows.times)-1] - rows.times[0]
 	r := newRecurrence(state, rows.times, calendar, others)
 	r.scores = 2 * (d.Dim + max(1, d.Classes))
 	if d.Group != nil {
@@ -296,10 +300,9 @@ type feature struct {
 
 // shuffled is a shuffle of the parts.
 type shuffled struct {
-	from  []int     // part that comes to each place
-	sign  []float64 // of the value at each place
-	runs  []run     // of all places
-	value []float64 // of features that do not move alone, by place
+	moved   []run     // to other places; where shuffles change signs they are as flipped
+	flipped []run     // at their own places, with the sign of their chunk
+	sign    []float64 // of each chunk
 }
 
 // run has neighbouring parts, from..to-1, which come to neighbouring places of one time, and their sign.
@@ -317,25 +320,21 @@ func features(list []score) []feature {
 	return out
 }
 
-// moved sums values that move with the parts. below: of sumsBelow; so a run costs a difference, however long it is.
+// moved sums values that move with the parts. below: of sumsBelow.
 func moved(below []float64) func(s *shuffled, sums []float64) {
-	return func(s *shuffled, sums []float64) {
-		for _, r := range s.runs {
-			sums[r.time] += r.sign * (below[r.to] - below[r.from])
-		}
+	return func(s *shuffled, sums []float64) { addRuns(sums, s.moved, below) }
+}
+
+// addRuns adds the values of runs to the sums of their times: a run costs a difference, however long it is.
+func addRuns(sums []float64, runs []run, below []float64) {
+	for _, r := range runs {
+		sums[r.time] += r.sign * (below[r.to] - below[r.from])
 	}
 }
 
 // sumsBelow are the sums of the values before each, and of all.
 func sumsBelow(v []float64) []float64 {
 	return append([]float64{0}, floats.CumSum(make([]float64, len(v)), v)...)
-}
-
-// addTo adds values to the sums of their times. value: by place.
-func (t *tester) addTo(sums, value []float64) {
-	for i, x := range value {
-		sums[t.state[i]] += x
-	}
 }
 
 // test compares features with the views of the time. The statistic of a feature in a view is
@@ -347,7 +346,7 @@ func (t *tester) addTo(sums, value []float64) {
 // shuffles of all correct for their numbers, however they depend on each other (Westfall and Young 1993). Without
 // columns the sum over all features in a view takes part, as much as a single feature.
 func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnTest {
-	out := &ColumnTest{P: 1, Column: slices.Repeat([]float64{1}, columns), Size: slices.Repeat([]float64{math.Inf(-1)}, columns)}
+	out := &ColumnTest{P: 1, AlsoP: 1, Column: slices.Repeat([]float64{1}, columns), Size: slices.Repeat([]float64{math.Inf(-1)}, columns)}
 	if len(list) == 0 {
 		out.largest = make([]float64, t.shuffles+1)
 		return out
@@ -396,8 +395,28 @@ func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnT
 		}
 	}
 	out.P, out.View = tail(strongest, largest), t.views[t.shortest(best%v, of, real, means, spreads)].name
+	if also := t.also(best%v, sizes[0]); also >= 0 {
+		out.Also, out.AlsoP = t.views[also%v].name, tail(sizes[0][also], largest)
+	}
 	for j, z := range out.Size {
 		out.Column[j] = tail(z, largest)
+	}
+	return out
+}
+
+// also is where the statistics are largest in views that tell nothing of what view best tells: cycles, if that is slow,
+// otherwise slow ones. -1: there is none.
+func (t *tester) also(best int, sizes []float64) int {
+	fast := func(view int) bool { c := t.views[view].cycle; return c != nil && c.Length*waves <= t.span }
+	out := -1
+	for i, z := range sizes {
+		view := t.views[i%len(t.views)]
+		if view.code == nil || view.cycle != nil && view.cycle.Plain || fast(i%len(t.views)) == fast(best) {
+			continue // each time by itself tells of all; a period, of its parts and multiples
+		}
+		if out < 0 || z > sizes[out] {
+			out = i
+		}
 	}
 	return out
 }
@@ -505,30 +524,44 @@ func (t *tester) sizes(list []feature, p int) []float64 {
 	return out
 }
 
-// shuffle puts the chunks of each entity in random order, or gives each a random sign; for p = 0 they stay.
+// shuffle puts the chunks of each entity in random order, and gives each a random sign; for p = 0 they stay.
 func (t *tester) shuffle(p int) *shuffled {
-	s := &shuffled{value: make([]float64, t.parts)}
-	rng := random.New(t.seed, "shuffle", p)
+	s, rng := &shuffled{}, random.New(t.seed, "shuffle", p)
 	for e, first := range t.entity[:len(t.entity)-1] {
-		order, sign := rng.Perm(t.entity[e+1]-first), 1.
+		order := rng.Perm(t.entity[e+1] - first)
 		if p == 0 {
 			order = Positions(len(order))
-		} else if t.flips {
-			sign -= 2 * float64(rng.IntN(2))
 		}
-		for _, c := range order {
+		place := t.begin[first]
+		for c := range order {
+			from, sign := first+order[c], 1.
+			for i := t.begin[from]; i < t.begin[from+1]; i++ {
+				s.moved = addPart(s.moved, i, t.state[place], 1)
+				place++
+			}
+			if p > 0 {
+				sign -= 2 * float64(rng.IntN(2))
+			}
+			s.sign = append(s.sign, sign)
 			for i := t.begin[first+c]; i < t.begin[first+c+1]; i++ {
-				time, last := t.state[len(s.from)], len(s.runs)-1
-				s.from, s.sign = append(s.from, i), append(s.sign, sign)
-				if last >= 0 && s.runs[last].to == i && s.runs[last].time == time && s.runs[last].sign == sign {
-					s.runs[last].to++
-				} else {
-					s.runs = append(s.runs, run{i, i + 1, time, sign})
-				}
+				s.flipped = addPart(s.flipped, i, t.state[i], sign)
 			}
 		}
 	}
+	if t.flips {
+		s.moved = s.flipped
+	}
 	return s
+}
+
+// addPart appends a part, to the last run if it continues it.
+func addPart(runs []run, part, time int, sign float64) []run {
+	last := len(runs) - 1
+	if last >= 0 && runs[last].to == part && runs[last].time == time && runs[last].sign == sign {
+		runs[last].to++
+		return runs
+	}
+	return append(runs, run{part, part + 1, time, sign})
 }
 
 // standardise divides each statistic, less its mean, by its standard deviation, and returns both. They are of the real

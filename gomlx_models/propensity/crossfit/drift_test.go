@@ -157,8 +157,12 @@ func TestSums(t *testing.T) {
 		for _, x := range slices.Concat(k.x, k.y) {
 			got, want := make([]float64, 2), make([]float64, 2)
 			moved(x.below)(s, got)
-			for i, at := range s.from {
-				want[k.state[i]] += x.below[at+1] - x.below[at]
+			place := 0
+			for _, r := range s.moved {
+				for part := r.from; part < r.to; part++ {
+					want[k.state[place]] += x.below[part+1] - x.below[part]
+					place++
+				}
 			}
 			if !floats.EqualApprox(got, want, 1e-9) {
 				t.Errorf("shuffle %d: sums %v, want %v", p, got, want)
@@ -270,6 +274,7 @@ func TestDrift(t *testing.T) {
 	list := []simulation{
 		{"drift of x, classes", func(s int64) Table { return xDrift(s, 3000, false) }, true, false},
 		{"drift of the rule, classes", func(s int64) Table { return ruleDrift(s, 2000) }, false, true},
+		{"a product's sign turns, classes", func(s int64) Table { return turningProduct(s, 2000) }, false, true},
 	}
 	if demand.Nightly {
 		list = append(list,

@@ -82,24 +82,31 @@ func TestCalendar(t *testing.T) {
 		mean     func(at float64) float64
 		cycles   string
 		strength string
+		also     string
 	}{
 		{"days of five years", 5 * 365 * 4, func(i int) float64 { return 18993 + float64(i/4) },
 			func(at float64) float64 { return half(math.Mod(at, year) < year/2) },
-			"day of the week, day of the month, day of the year", "day of the year"},
+			"day of the week, day of the month, day of the year", "day of the year", ""},
 		{"weeks of six years", 6 * 52 * 20, func(i int) float64 { return 16440 + 7*float64(i/20) },
 			func(at float64) float64 { return half(math.Mod(at, year) < year/2) },
-			"day of the month, day of the year", "day of the year"},
+			"day of the month, day of the year", "day of the year", ""},
 		{"months of six years", 72 * 40, func(i int) float64 { return month(i / 40) },
 			func(at float64) float64 { return half(math.Mod(at, year) < year/4) },
-			"day of the week, month of the year", "month of the year"},
+			"day of the week, month of the year", "month of the year", ""},
 		{"events of four weeks", 6000, func(i int) float64 { return 19000 + 28*(float64(i)+own.Float64())/6000 },
 			func(at float64) float64 { return half(math.Mod(at, 1) > .5) },
-			"hour of the day, day of the week", "hour of the day"},
+			"hour of the day, day of the week", "hour of the day", ""},
 		{"a row a day in four years", 1461, func(i int) float64 { return 18993 + float64(i) },
 			func(at float64) float64 { return 4 * math.Sin(2*math.Pi*at/year) },
-			"day of the week, day of the month, day of the year", "any"}, // a trend has waves of four periods, too
+			"day of the week, day of the month, day of the year", "any", ""}, // a trend has waves of four periods, too
 		{"days of three weeks", 21 * 100, func(i int) float64 { return 19000 + float64(i/100) },
-			func(float64) float64 { return 0 }, "", ""},
+			func(float64) float64 { return 0 }, "", "", ""},
+		{"days of a year, a jump and weekends", 364 * 20, func(i int) float64 { return 19000 + float64(i/20) },
+			func(at float64) float64 { return half(math.Mod(at, 7) < 2) + .5*half(at > 19200) },
+			"day of the week, day of the month", "day of the week", "trend"},
+		{"four years, seasons and weekends", 1461 * 5, func(i int) float64 { return 18993 + float64(i/5) },
+			func(at float64) float64 { return half(math.Mod(at, 7) < 2) + .6*half(math.Mod(at, year) < year/2) },
+			"day of the week, day of the month, day of the year", "day of the week", "day of the year"},
 	} {
 		rng := random.New(1, c.name)
 		d := Table{Dim: 1, Unit: "day"}
@@ -120,6 +127,9 @@ func TestCalendar(t *testing.T) {
 		drifts, view := found.Columns.P < .01, found.Columns.View
 		if drifts != (c.strength != "") || drifts && c.strength != "any" && view != c.strength {
 			t.Errorf("%s: p %v by %s, %d chunks", c.name, found.Columns.P, view, found.Chunks)
+		}
+		if also := found.Columns.AlsoP < .01; also != (c.also != "") || also && found.Columns.Also != c.also {
+			t.Errorf("%s: p %v by %s, besides %s", c.name, found.Columns.AlsoP, found.Columns.Also, view)
 		}
 	}
 }

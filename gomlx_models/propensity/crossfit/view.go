@@ -64,6 +64,9 @@ func (c Cycle) part(t float64, parts int) int {
 	return int(math.Round(c.Phase(t)*float64(parts))) % parts
 }
 
+// Alike tells whether two times have the same phase, but for a small part of the cycle.
+func (c Cycle) Alike(a, b float64) bool { return c.part(a, mostPhases) == c.part(b, mostPhases) }
+
 // leastCycles is the least number of cycles in the times, and mostPhases the number of phases that are told apart when
 // it is asked whether they recur.
 const leastCycles, mostPhases = 4, 24

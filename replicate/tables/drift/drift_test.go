@@ -97,39 +97,57 @@ func TestUnseenTurn(t *testing.T) {
 	flat := [][]float64{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}
 	r := &Result{Blocks: []tables.Block{{Name: "a"}, {Name: "b"}, {Name: "c"}},
 		Maps: []Map{{In: tables.InX, Worth: flat}, {In: tables.InBoth, Worth: flat}, {In: tables.InRule, Worth: flat}}, Columns: &Columns{}}
-	r.Finding = &tables.Finding{Sentence: "Drift", Columns: []string{"n31"},
-		Questions: []tables.Question{{Name: tables.InX, Drift: true}, {Name: tables.InY}, {Name: tables.InRule, Drift: true}}}
+	trend := []tables.QuestionTest{{View: "trend"}}
+	r.Finding = &tables.Finding{Sentence: "Drift", Columns: []string{"n31"}, Questions: []tables.Question{
+		{Name: tables.InX, Drift: true, Tests: trend}, {Name: tables.InY}, {Name: tables.InRule, Drift: true, Tests: trend}}}
 	v := r.judge()
 	if want := "Drift. When y given x changes is not seen by g; n31 drifts by itself."; v.Sentence != want || v.Turn != "" {
 		t.Errorf("the verdict is %q (turn %q), not %q", v.Sentence, v.Turn, want)
 	}
 }
 
-// TestRecurring: of drift that the tests and g see by a phase the verdict says no time of change.
+// TestRecurring: the verdict says no time of change of drift that the tests see by a phase alone, and of drift by a
+// phase and over time only a sharp one.
 func TestRecurring(t *testing.T) {
-	m := Map{In: tables.InX, Worth: [][]float64{{1, .9, .9, .2}, {.9, 1, .9, .2}, {.9, .9, 1, .2}, {.2, .2, .2, 1}}}
-	phase := &crossfit.Cycle{}
-	for view, cycle := range map[string]*crossfit.Cycle{"trend": phase, "times": phase, "a period of 7": nil,
-		"day of the week": phase} {
-		r := &Result{Maps: []Map{m}, Columns: &Columns{}, Covariate: &crossfit.Diagnostics{View: crossfit.View{Cycle: cycle}}}
+	sharp := [][]float64{{1, .9, .9, .2}, {.9, 1, .9, .2}, {.9, .9, 1, .2}, {.2, .2, .2, 1}}
+	gradual := [][]float64{{1, .8, .6, .4}, {.8, 1, .8, .6}, {.6, .8, 1, .8}, {.4, .6, .8, 1}}
+	for _, c := range []struct {
+		view, also string
+		worth      [][]float64
+		want       string
+	}{
+		{"trend", "", sharp, "Drift. The change of x is strongest around d."},
+		{"trend", "", gradual, "Drift. The change of x is gradual."},
+		{"times", "", sharp, "Drift. The change of x is strongest around d."},
+		{"day of the week", "", sharp, "Drift."},
+		{"day of the week", "trend", sharp, "Drift. The change of x is strongest around d."},
+		{"trend", "day of the week", gradual, "Drift."},
+		{"day of the week", "day of the year", sharp, "Drift."},
+	} {
+		r := &Result{Maps: []Map{{In: tables.InX, Worth: c.worth}}, Columns: &Columns{}}
 		r.Blocks = []tables.Block{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
-		r.Finding = &tables.Finding{Questions: []tables.Question{
-			{Name: tables.InX, Drift: true, Tests: []tables.QuestionTest{{P: .04, View: "trend"}, {P: .01, View: view}}}}}
-		want := map[bool]string{true: "", false: "d"}[view == "day of the week"]
-		if v := r.judge(); v.Turn != want || strings.Contains(v.Sentence, "change") != (want != "") {
-			t.Errorf("by %s: x changes at %q, want %q: %s", view, v.Turn, want, v.Sentence)
+		r.Finding = &tables.Finding{Sentence: "Drift", Questions: []tables.Question{{Name: tables.InX, Drift: true,
+			Tests: []tables.QuestionTest{{P: .04, View: "month of the year"}, {P: .01, View: c.view, Also: c.also}}}}}
+		if got := strings.TrimSuffix(r.judge().Sentence, " No earlier block is much like the last one."); got != c.want {
+			t.Errorf("by %s and %s: %s", c.view, c.also, got)
 		}
 	}
 }
 
-// TestUnlike: the verdict says so where no earlier block has half of its distribution in common with the last one.
+// TestUnlike: the verdict says so where no earlier block has half of its distribution in common with the last one, but
+// not of a phase, which is that of the last time alone.
 func TestUnlike(t *testing.T) {
-	for worth, want := range map[float64]bool{.45: true, .55: false} {
-		maps := []Map{{In: tables.InX, Worth: [][]float64{{1, .9, .2}, {.9, 1, .2}, {.3, worth, 1}}}}
+	for _, c := range []struct {
+		view  string
+		worth float64
+		want  bool
+	}{{"trend", .45, true}, {"trend", .55, false}, {"hour of the day", .45, false}} {
+		maps := []Map{{In: tables.InX, Worth: [][]float64{{1, .9, .2}, {.9, 1, .2}, {.3, c.worth, 1}}}}
 		r := &Result{Blocks: make([]tables.Block, 3), Maps: maps, Columns: &Columns{}}
-		r.Finding = &tables.Finding{Questions: []tables.Question{{Name: tables.InX, Drift: true}}}
-		if got := r.judge().Sentence; strings.HasSuffix(got, ". No earlier block is much like the last one.") != want {
-			t.Errorf("with %.2f in common: %s", worth, got)
+		r.Finding = &tables.Finding{Questions: []tables.Question{
+			{Name: tables.InX, Drift: true, Tests: []tables.QuestionTest{{View: c.view}}}}}
+		if got := r.judge().Sentence; strings.HasSuffix(got, ". No earlier block is much like the last one.") != c.want {
+			t.Errorf("by %s, with %.2f in common: %s", c.view, c.worth, got)
 		}
 	}
 }

@@ -27,24 +27,22 @@ func (r *Result) judge() Verdict {
 		v.Sentence += "."
 		return v
 	}
-	what, turns, g := tables.InX, tables.InX, r.Covariate
+	what, turns := tables.InX, tables.InX
 	switch {
 	case slices.Contains(v.Drift, tables.InRule):
-		what, turns, g = tables.InRule, tables.InRule, r.Joint
+		what, turns = tables.InRule, tables.InRule
 	case !slices.Contains(v.Drift, tables.InX):
-		what, turns, g = tables.InY, tables.InBoth, r.Joint
+		what, turns = tables.InY, tables.InBoth
 	}
-	recurs := g != nil && g.View.Cycle != nil && slices.ContainsFunc(r.Finding.Questions, func(q tables.Question) bool {
-		return q.Name == what && q.Recurs()
-	})
+	phase, trend := r.Finding.Of(what).Sees()
 	switch at, sharp := r.mapOf(turns).turn(); {
-	case recurs: // so it did not change once
+	case !trend: // so it did not change once
 	case at == 0: // too weak for g, which is 0 then
 		v.Sentence += fmt.Sprintf(". When %s changes is not seen by g", what)
 	case sharp:
 		v.Turn = r.Blocks[at].Name
 		v.Sentence += fmt.Sprintf(". The change of %s is strongest around %s", what, tables.ShortName(v.Turn))
-	default:
+	case !phase: // beside which g does not tell a jump
 		v.Sentence += fmt.Sprintf(". The change of %s is gradual", what)
 	}
 	for _, c := range r.Columns.List[:min(3, len(r.Columns.List))] {
@@ -63,7 +61,7 @@ func (r *Result) judge() Verdict {
 		v.Sentence += fmt.Sprintf("; %s %s %.0f%% of log omega", tables.Joined(v.Columns, "and"), verb, 100*v.Share)
 	}
 	v.Sentence += "."
-	if slices.Max(r.likePresent()) < tables.Unlike {
+	if !phase && slices.Max(r.likePresent()) < tables.Unlike { // g compares blocks at the phase of the last time
 		v.Sentence += " No earlier block is much like the last one."
 	}
 	return v

@@ -173,17 +173,19 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 		return err
 	}
 	r.Notes = slices.Concat(r.Notes, r.Score.Notes, r.weights.Notes)
+	var cycle *crossfit.Cycle
 	for _, g := range []*crossfit.Diagnostics{r.Covar, r.Joint} {
 		if g != nil && g.View.Cycle != nil {
+			cycle = g.View.Cycle
 			r.AddNote("g sees the time by a phase (%s), and the weights are for that of %s: for another phase name by --at the last "+
-				"time that has it", g.View.Cycle.Name, tables.ShortName(r.At))
+				"time that has it", cycle.Name, tables.ShortName(r.At))
 			break
 		}
 	}
 	if logs := r.weights.LogOmega[:r.Rows]; r.Finding != nil && slices.Min(logs) == 0 && slices.Max(logs) == 0 {
 		r.Notes = append(r.Notes, r.Finding.Unseen(r.Kind)...)
 	}
-	if at, worth := p.mostLike(r.weights.LogOmega[:r.Rows]); worth < tables.Unlike {
+	if at, worth := p.mostLike(r.weights.LogOmega[:r.Rows], cycle); worth < tables.Unlike {
 		r.AddNote("no earlier time is much like %s: the most alike, %s, has a mean of min(omega, 1) of %.2f. Weights cannot stand "+
 			"in for rows that the past does not have", tables.ShortName(r.At), tables.ShortName(p.Stream.Times.Names[at]), worth)
 	}
@@ -191,14 +193,20 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 }
 
 // mostLike is the time before T that is most like T by the mean of min(omega, 1) of its rows, and that mean. Times of
-// few rows are taken together with those after them.
-func (p *Job) mostLike(logs []float64) (at int, worth float64) {
+// few rows are taken together with those after them. Of a cycle, if there is one, only times of the phase of T count.
+func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (at int, worth float64) {
 	const leastRows = 30
-	sum, n := tables.Likeness(logs, tables.Collect(p.Rows, func(row int) int { return int(p.Stream.Times.Index[row]) }), p.Present+1)
-	for t := p.Present - 1; t >= 0; t-- {
+	times := p.Stream.Times
+	sum, n := tables.Likeness(logs, tables.Collect(p.Rows, func(row int) int { return int(times.Index[row]) }), p.Present+1)
+	earlier := crossfit.Positions(p.Present)
+	if cycle != nil {
+		earlier = slices.DeleteFunc(earlier, func(t int) bool { return !cycle.Alike(times.Values[t], times.Values[p.Present]) })
+	}
+	for i := len(earlier) - 1; i >= 0; i-- {
+		t := earlier[i]
 		switch {
-		case n[t] < leastRows && t > 0:
-			sum[t-1], n[t-1] = sum[t-1]+sum[t], n[t-1]+n[t]
+		case n[t] < leastRows && i > 0:
+			sum[earlier[i-1]], n[earlier[i-1]] = sum[earlier[i-1]]+sum[t], n[earlier[i-1]]+n[t]
 		case sum[t]/n[t] > worth:
 			at, worth = t, sum[t]/n[t]
 		}
