@@ -59,8 +59,8 @@ func (t *tester) pairs(numbers [][]float64) []feature {
 // standard deviation. Features are the residuals, for a number also their squares, and their products with the columns
 // and with products of two of few columns, each less its regression on the functions of x. That takes from the time
 // what they tell of it: so neither a drift of x nor a regression that misses the shape of y is taken for a drift of y
-// given x, unless the functions tell neither (Shah and Peters 2020). A shuffle moves neither x nor residuals, but changes
-// the signs of chunks: so each residual keeps its variance (the wild bootstrap; Wu 1986).
+// given x, unless the functions tell neither (Shah and Peters 2020). A shuffle moves neither x nor residuals, but
+// changes the signs of chunks: so each residual keeps its variance (the wild bootstrap; Wu 1986).
 func (t *tester) rule(d Table, numbers [][]float64) []feature {
 	base := basis(numbers, t.parts)
 	ofTimes := make([][]float64, len(base)) // sums of the functions at each time
