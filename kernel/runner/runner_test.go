@@ -263,7 +263,7 @@ func TestStreamLimit(t *testing.T) {
 	if got := outputs(nb); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := live.String(); strings.Contains(got, "more\n") || !strings.Contains(got, note) || !strings.Contains(got, "\nafter\n") {
+	if got := live.String(); strings.Contains(got, "é") || !strings.Contains(got, note) || !strings.Contains(got, "\nafter\n") {
 		t.Errorf("shown live: %q", got)
 	}
 }
