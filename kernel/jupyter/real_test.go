@@ -12,51 +12,41 @@ import (
 	"tvps/ci/demand"
 )
 
+// Cells of the real GoNB behind the relay print, and fail with their reasons. After an interrupt the kernel runs others,
+// until one kills GoNB.
 func TestGoNB(t *testing.T) {
-	spec := Spec{Name: "gonb", Argv: []string{demand.GoNB(t), "--kernel", "{connection_file}"}, Env: map[string]string{}}
-	saved := defaultLimits
-	defaultLimits = limits{time.Minute, 30 * time.Second, 20 * time.Second, 3 * time.Second, time.Second}
-	t.Cleanup(func() { defaultLimits = saved })
-	for _, mode := range []string{"message", "signal"} {
-		t.Run(mode, func(t *testing.T) {
-			spec.InterruptMode = mode
-			if mode == "signal" { // and behind the relay
-				spec.Argv = append([]string{os.Args[0], relayArgument, "{connection_file}"}, spec.Argv...)
-			}
-			spec.Env["FAKE_TEST"] = marker(t) // marks its processes
-			runGoNB(t, startFake(t, spec, Options{Dir: t.TempDir()}))
-		})
-	}
-}
-
-// runGoNB runs cells, interrupts an endless one, and runs one more.
-func runGoNB(t *testing.T, k *Kernel) {
-	for _, c := range []struct{ code, text, status, ename string }{
-		{"fmt.Println(6 * 7)", "42", "ok", ""},
-		{"fmt.Fprintln(os.Stderr, \"warned\")", "warned", "ok", ""},
-		{"undefined()", "", "error", "ERROR"},
-		{"panic(\"oh\")", "oh", "error", ""},
-		{"os.Exit(3)", "exit status 3", "error", ""},
+	spec := Spec{Name: "gonb", InterruptMode: "message",
+		Argv: []string{os.Args[0], relayArgument, "{connection_file}", demand.GoNB(t), "--kernel", "{connection_file}",
+			"--raw_error"},
+		Env: map[string]string{"GOFLAGS": "-mod=mod", "GOPROXY": "off", "FAKE_TEST": marker(t)}} // which marks its processes
+	k := startFake(t, spec, Options{Dir: t.TempDir()})
+	k.limits.incomplete = 30 * time.Second
+	for _, c := range []struct{ code, text, reason string }{
+		{"%%\nfmt.Println(6 * 7)", "42\n", ""},
+		{"%%\nfmt.Fprintln(os.Stderr, \"warned\")", "warned\n", ""},
+		{"%%\nvar unused int", "", "declared and not used: unused"},
+		{"func f( {", "", "expected ')', found '{'"},
+		{"%%\npanic(\"boom\")", "", "panic: boom"},
+		{"%%\nos.Exit(4)", "", "exit status 4"},
+		{"import \"no.such/x\"\n%%\nx.F()", "", "no.such/x"},
 	} {
-		text, reply := execute(t, k, "%%\n"+c.code)
-		text += reply.Evalue // where the relay puts it
-		if !strings.Contains(text, c.text) || reply.Status != c.status || !strings.Contains(reply.Ename, c.ename) {
-			t.Errorf("%s: got %q, %+v", c.code, text, reply)
+		text, reply := execute(t, k, c.code)
+		if text != c.text || (reply.Status == "ok") != (c.reason == "") || !strings.Contains(reply.Evalue, c.reason) {
+			t.Errorf("%s: got %q, %+v; want %q, %q", c.code, text, reply, c.text, c.reason)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	const endless = "%%\nfmt.Println(\"started\")\nfor { time.Sleep(time.Second) }"
-	reply, err := k.Execute(ctx, endless, func(o Output) {
-		if strings.Contains(o.Text, "started") {
-			cancel()
-		}
-	})
+	reply, err := k.Execute(ctx, endless, func(o Output) { cancel() })
 	if !errors.Is(err, context.Canceled) || errors.Is(err, ErrKernelDied) {
 		t.Errorf("interrupted: %+v, %v", reply, err)
 	}
-	if text, _ := execute(t, k, "%%\nfmt.Println(\"again\")"); !strings.Contains(text, "again") {
+	if text, _ := execute(t, k, "%%\nfmt.Println(\"again\")"); text != "again\n" {
 		t.Errorf("after the interrupt: %q", text)
+	}
+	if _, _, err := executeWith(t.Context(), k, "!kill -9 $PPID"); !errors.Is(err, ErrKernelDied) {
+		t.Errorf("after the end of GoNB: %v", err)
 	}
 }
 
