@@ -44,21 +44,17 @@ func TestDamagedCachedPlugin(t *testing.T) {
 	x, cache, opts := newIndex(t)
 	_, err := findCPU(t.Context(), opts)
 	check(t, err, "", cache, pluginFile)
-	for name, damage := range map[string]func([]byte) []byte{
-		"altered":   func(b []byte) []byte { b[7] ^= 1; return b },
-		"truncated": func(b []byte) []byte { return b[:len(b)/2] },
-		"empty":     func([]byte) []byte { return nil },
-	} {
-		os.WriteFile(pluginPath(cache), damage(fakePlugin()), 0o755)
-		var log bytes.Buffer
-		opts.Log = &log
-		_, err = findCPU(t.Context(), opts)
-		check(t, err, "", cache, pluginFile)
-		if sum, _ := artifact.SHA256(pluginPath(cache)); sum != hexSum(fakePlugin()) {
-			t.Errorf("%s: the damaged plugin is still there", name)
-		}
-		demand.Words(t, log.String(), "is damaged")
+	damaged := fakePlugin()
+	damaged[7] ^= 1
+	os.WriteFile(pluginPath(cache), damaged, 0o755)
+	var log bytes.Buffer
+	opts.Log = &log
+	_, err = findCPU(t.Context(), opts)
+	check(t, err, "", cache, pluginFile)
+	if sum, _ := artifact.SHA256(pluginPath(cache)); sum != hexSum(fakePlugin()) {
+		t.Error("the damaged plugin is still there")
 	}
+	demand.Words(t, log.String(), "is damaged")
 	x.Close()
 	os.WriteFile(pluginPath(cache), nil, 0o755)
 	opts.NoFetch = true
@@ -163,22 +159,13 @@ func TestCancelled(t *testing.T) {
 // TestNoUnpinnedPlugin: what is not the pinned plugin is not loaded, also if it is altered on its way or cannot be had.
 // Default then fails, and runs on Go only if there is no network.
 func TestNoUnpinnedPlugin(t *testing.T) {
-	const page = "<html>log in first</html>"
-	for what, c := range map[string]struct {
-		damage func(x *index)
-		kind   error
-	}{
-		"the wheel is altered":   {func(x *index) { x.wheel[100_000] ^= 1 }, artifact.ErrDamaged},
-		"a proxy sends its page": {func(x *index) { x.wheel = []byte(page) }, artifact.ErrDamaged},
-	} {
-		x, cache, opts := newIndex(t)
-		c.damage(x)
-		for _, name := range []string{Default, XLACPU} {
-			b, err := Open(t.Context(), name, opts)
-			if b != nil || !errors.Is(err, c.kind) {
-				t.Errorf("%s, backend %q: %v", what, name, err)
-			}
-			check(t, err, "no XLA plugin was loaded", cache)
+	x, cache, opts := newIndex(t)
+	x.wheel[100_000] ^= 1 // TestAnotherAnswer of package artifact has other answers
+	for _, name := range []string{Default, XLACPU} {
+		b, err := Open(t.Context(), name, opts)
+		if b != nil || !errors.Is(err, artifact.ErrDamaged) {
+			t.Errorf("backend %q: %v", name, err)
 		}
+		check(t, err, "no XLA plugin was loaded", cache)
 	}
 }
