@@ -49,13 +49,9 @@ func TestGolden(t *testing.T) {
 				writeGolden(t, path, got)
 				return
 			}
-			violations := Compare(name, readGolden(t, path), got, rules)
-			if len(violations) == 0 {
-				return
+			for _, v := range Compare(name, readGolden(t, path), got, rules) {
+				t.Errorf("%s differs from %s: %+v", name, path, v)
 			}
-			var report bytes.Buffer
-			demand.NoError(t, Report(&report, violations))
-			t.Errorf("%s differs from %s in %d places:\n%s", name, path, len(violations), report.String())
 		})
 	}
 }

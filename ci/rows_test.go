@@ -24,10 +24,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"text/tabwriter"
 
 	"tvps/figures"
 	"tvps/kernel/check"
@@ -214,27 +212,6 @@ func (c *comparison) values(golden []figures.Row) {
 			c.check(v)
 		}
 	}
-}
-
-// Report writes a table with one line per violation, or nothing if there is none.
-func Report(w io.Writer, violations []Violation) error {
-	if len(violations) == 0 {
-		return nil
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "what\tpanel\tseries\tmetric\tseed\tt\tgolden\tvalue\ttolerance")
-	for _, v := range violations {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", v.What, v.Panel, v.Series, v.Metric, v.Seed, v.T,
-			number(v.Golden), number(v.Value), number(v.Tolerance))
-	}
-	return table.Flush()
-}
-
-func number(v float64) string {
-	if math.IsNaN(v) {
-		return "-"
-	}
-	return fmt.Sprintf("%.4f", v)
 }
 
 // Sorted returns the rows in the order of a golden file: by panel, series, metric, seed and step.

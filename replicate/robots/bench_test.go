@@ -10,8 +10,8 @@ import (
 )
 
 // BenchmarkTrain times steps of Half-Cheetah, each with an action, the simulation and an update, with SAC as in
-// ci/peers/halfcheetah.py: 256 units and batches of 256. steps/s is summed over seeds. That script prints the same
-// throughput for SBX. threads as of the setting.
+// ci/research/peers/halfcheetah.py: 256 units and batches of 256. steps/s is summed over seeds. That script prints the
+// same throughput for SBX. threads as of the setting.
 func BenchmarkTrain(b *testing.B) {
 	for _, name := range agents() {
 		for _, seeds := range []int{1, 2, 3, 5, 10} {

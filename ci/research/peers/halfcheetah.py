@@ -2,9 +2,9 @@
 
     python3 -m venv venv
     venv/bin/pip install sbx-rl==0.28.0 gymnasium==1.4.0 mujoco==4.0.0 imageio packaging
-    venv/bin/python ci/peers/halfcheetah.py sbx.csv [steps [seeds]]
+    venv/bin/python ci/research/peers/halfcheetah.py sbx.csv [steps [seeds]]
 
-The settings are those of ci/peers/peers_test.go. A row is the mean undiscounted return of five
+The settings are those of ci/research/peers_test.go. A row is the mean undiscounted return of five
 evaluation episodes with the mean action. Printed are training steps per second since the line
 before, without evaluation; the first line includes the random steps, which have no updates.
 Our throughput: go test ./replicate/robots -run xxx -bench Train/sac/seeds=1
