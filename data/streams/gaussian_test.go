@@ -70,26 +70,29 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Each seed, part and step has its own samples, the same at every call.
-func TestDrawStreams(t *testing.T) {
-	c := PaperGaussian()
-	x, y := c.Draw(0, "train", 7)
-	again, labels := c.Draw(0, "train", 7)
-	if !slices.Equal(x, again) || !slices.Equal(y, labels) {
+// ownSamples fails the test unless each seed, part and step has its own samples, the same at every call.
+func ownSamples[T comparable](t *testing.T, draw func(seed int64, part string, step int) ([]T, []int32)) {
+	t.Helper()
+	base, labels := draw(0, "train", 7)
+	if again, sameLabels := draw(0, "train", 7); !slices.Equal(base, again) || !slices.Equal(labels, sameLabels) {
 		t.Error("two calls with the same arguments differ")
 	}
-	flat := c
-	flat.Drift = 0 // so that only the random numbers differ
-	base, _ := flat.Draw(0, "train", 7)
-	for name, draw := range map[string]func() ([]float32, []int32){
-		"seed": func() ([]float32, []int32) { return flat.Draw(1, "train", 7) },
-		"part": func() ([]float32, []int32) { return flat.Draw(0, "test", 7) },
-		"step": func() ([]float32, []int32) { return flat.Draw(0, "train", 8) },
-	} {
-		if other, _ := draw(); other[0] == base[0] || slices.Equal(other, base) {
-			t.Errorf("changing the %s does not change the samples", name)
+	seed, _ := draw(1, "train", 7)
+	part, _ := draw(0, "test", 7)
+	step, _ := draw(0, "train", 8)
+	for changed, other := range map[string][]T{"seed": seed, "part": part, "step": step} {
+		if slices.Equal(other, base) {
+			t.Errorf("changing the %s does not change the samples", changed)
 		}
 	}
+}
+
+func TestDrawStreams(t *testing.T) {
+	c := PaperGaussian()
+	flat := c
+	flat.Drift = 0 // so that only the random numbers differ
+	ownSamples(t, flat.Draw)
+	x, _ := c.Draw(0, "train", 7)
 	want := []float32{0.21126115, 0.87603396, 0.36153567}
 	if !slices.Equal(x[:3], want) {
 		t.Errorf("the first samples are %v, want %v: every figure depends on them", x[:3], want)

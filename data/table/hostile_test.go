@@ -104,7 +104,7 @@ func hostileFiles(t testing.TB) []hostile {
 			`row 2 (line 3), column "b": "x" is not a number, as 3 of 3 other values are`},
 		{"mixed types after a long field", "n,a\n\"x\ny\",1\nz,2\nz,hello\nz,2\n", table.Options{}, nil,
 			`row 3 (line 5), column "a"`},
-		{"infinity", "a,b\n1,2\n3,-inf\n5,6\n", table.Options{}, nil, `"-inf" is not a finite number`},
+		{"infinity", "a,b\n1,2\n3,-inf\n5,6\n", table.Options{}, nil, `column "b": "-inf" is not a finite`},
 		{"overflow", "a,b\n1,2\n3,1e999\n5,6\n", table.Options{}, nil, `"1e999" is too large: numbers up to 1e+100 are read`},
 		{"square overflows", "a,b\n1,2\n3,-1e300\n5,6\n", table.Options{}, nil,
 			`"-1e300" is too large: numbers up to 1e+100 are read; leave it empty if the value is missing, or give --missing -1e300`},

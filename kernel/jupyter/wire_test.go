@@ -55,21 +55,3 @@ func TestWrongSignature(t *testing.T) {
 		t.Errorf("another key: %v", err)
 	}
 }
-
-func TestEncode(t *testing.T) {
-	s := session{"s", []byte("a secret key")}
-	frames, err := s.encode(header{"1", "s", "u", "2024-01-02T03:04:05Z", "stream", "5.3"}, nil, map[string]int{"a": 1})
-	demand.NoError(t, err)
-	want := []string{
-		"<IDS|MSG>",
-		"9739a0570f09cd3c166012c548aa1360afd74e22f6a9735a3bb94be05aa36a12",
-		string(fixed()[3]), "{}", "{}", `{"a":1}`,
-	}
-	var got []string
-	for _, frame := range frames {
-		got = append(got, string(frame))
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}
