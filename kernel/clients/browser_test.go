@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -53,6 +52,13 @@ func (v view) ask(result any, function string, arguments ...any) {
 		v.shot("failed", nil)
 		v.Fatalf("%s: %v", call, err)
 	}
+}
+
+// do calls a function of probe.js for what it does.
+func (v view) do(function string, arguments ...any) {
+	v.Helper()
+	var done bool
+	v.ask(&done, function, arguments...)
 }
 
 // until waits for a condition. why may be nil; otherwise it describes what is missing.
@@ -176,15 +182,14 @@ func testSliders(t *testing.T, browser, python, base string) {
 	if first < 0.35 || first > 0.5 {
 		t.Errorf("the first outputs have the share %v, want that of the exercise, .42:\n%s", first, text)
 	}
-	var yes bool
-	v.ask(&yes, "choose", 0, 2) // no clip: single weights are large
+	v.do("choose", 0, 2) // no clip: single weights are large
 	v.until("the share falls without a clip", 3*time.Minute, func() bool { return exact() < first-0.05 }, &text)
-	v.ask(&yes, "slide", 0, 0) // no drift: every exact weight is 1
+	v.do("slide", 0, 0) // no drift: every exact weight is 1
 	v.until("the share is 1 without drift", 3*time.Minute, func() bool { return exact() == 1 }, &text)
 	v.shot("sliders", nil)
 	v.keyboard()
 	v.until("the share falls with the drift", 3*time.Minute, func() bool { return exact() < 1 }, &text)
-	v.ask(&yes, "interrupt")
+	v.do("interrupt")
 	v.until("the cell ends and says so", time.Minute, func() bool {
 		var s struct{ Ran string }
 		v.ask(&s, "state")
@@ -200,11 +205,10 @@ func (v view) keyboard() {
 		Type          string
 	}
 	var before, after selected
-	var yes bool
-	v.ask(&yes, "focus", "input[type=range]") // this selects its cell
+	v.do("focus", "input[type=range]") // this selects its cell
 	v.ask(&before, "active")
 	v.keys(kb.ArrowRight)
-	v.ask(&yes, "focus", ".jp-OutputArea select")
+	v.do("focus", ".jp-OutputArea select")
 	v.keys("r") // makes a selected cell one of raw text
 	v.ask(&after, "active")
 	if before.Slider++; after != before {
@@ -228,10 +232,9 @@ func TestStopInABrowser(t *testing.T) {
 		v.start(lab.address, name+".ipynb")
 		if c.interrupt {
 			v.until("the command runs", notebookTimeout, func() bool {
-				return slices.Contains(slices.Collect(maps.Values(descendants(t, lab.pid))), "sleep 300")
+				return slices.Contains(slices.Collect(maps.Values(lab.processes())), "sleep 300")
 			})
-			var yes bool
-			v.ask(&yes, "interrupt")
+			v.do("interrupt")
 		}
 		var s struct{ Ran string }
 		v.until("Run All ends", notebookTimeout, func() bool { v.ask(&s, "state"); return s.Ran != "running" })
@@ -286,23 +289,18 @@ func TestLabInABrowser(t *testing.T) {
 	if links < 20 {
 		t.Errorf("only %d links", links)
 	}
-	started := descendants(t, lab.pid)
 	lab.signal(syscall.SIGTERM)
-	v.ended(started)
+	v.ended(lab)
 }
 
-// ended waits for the end of processes.
-func (v view) ended(started map[string]string) {
+// ended waits for the end of a server and all that it started.
+func (v view) ended(l lab) {
 	v.Helper()
 	left := ""
 	v.until("all processes have ended", 30*time.Second, func() bool {
-		left = ""
-		for pid, command := range processes(v.T) {
-			if started[pid] == command {
-				left += pid + " " + command + "\n"
-			}
-		}
-		return left == ""
+		all := l.processes()
+		left = fmt.Sprint(all)
+		return len(all) == 0
 	}, &left)
 }
 
@@ -312,8 +310,7 @@ func TestCompletionInABrowser(t *testing.T) {
 	v, _ := newView(t, browser, "completion")
 	v.run(startLab(t, python, notebook(t, "completion.ipynb", `import \"tvps/figures\"`, `%%\nfmt.Println()\n`), "").address,
 		"completion.ipynb")
-	var yes bool
-	v.ask(&yes, "edit", 1)
+	v.do("edit", 1)
 	v.keys("figures.")
 	var names []string
 	offered := ""
@@ -365,9 +362,6 @@ func (v view) patiently(key string, options ...chromedp.KeyOption) (press func()
 // A server that ends, by Ctrl-C or killed, leaves no kernel, cell or gopls behind. The second SIGINT answers the
 // server's question whether it shall end.
 func TestServerEnds(t *testing.T) {
-	if _, err := exec.LookPath("ps"); err != nil {
-		t.Skip("ps, which lists the processes, is missing: install it (on Debian: procps)")
-	}
 	browser, python := needed(t)
 	for name, signals := range map[string][]os.Signal{
 		"interrupted": {os.Interrupt, os.Interrupt}, "killed": {os.Kill},
@@ -376,12 +370,11 @@ func TestServerEnds(t *testing.T) {
 			v, _ := newView(t, browser, name)
 			lab := startLab(t, python, notebook(t, "endless.ipynb", `%%\nfor {\n\ttime.Sleep(time.Second)\n}`), "")
 			v.start(lab.address, "endless.ipynb")
-			started := map[string]string{}
 			v.until("relay, gonb, gopls and the cell run", notebookTimeout, func() bool {
-				started = descendants(t, lab.pid)
 				found := map[string]bool{}
-				for _, command := range started {
-					found[filepath.Base(strings.Fields(command)[0])] = true
+				for _, command := range lab.processes() {
+					program, _, _ := strings.Cut(command, " ")
+					found[filepath.Base(program)] = true
 					found["cell"] = found["cell"] || strings.Contains(command, "/gonb_")
 				}
 				return found["tvps-kernel"] && found["gonb"] && found["gopls"] && found["cell"]
@@ -391,7 +384,7 @@ func TestServerEnds(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 			v.until("the server ends", time.Minute, func() bool { return !answers(t.Context(), lab.address, "status") })
-			v.ended(started)
+			v.ended(lab)
 		})
 	}
 }
@@ -429,8 +422,7 @@ func newView(t *testing.T, browser, stem string) (view, *traffic) {
 // start opens a notebook and starts all cells.
 func (v view) start(address, name string) {
 	v.open(address, name)
-	var yes bool
-	v.ask(&yes, "run")
+	v.do("run")
 }
 
 // open opens a notebook in a workspace of its own.
@@ -489,8 +481,7 @@ type drawing struct {
 
 // chart checks that a chart is drawn and shows a tooltip at the mouse.
 func (v view) chart(number int, at position) {
-	var yes bool
-	v.ask(&yes, "cell", at.Cell)
+	v.do("cell", at.Cell)
 	var d *drawing
 	v.until(fmt.Sprintf("chart %d is drawn", number), time.Minute, func() bool {
 		v.ask(&d, "chart", at)

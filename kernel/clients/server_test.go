@@ -16,7 +16,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -111,8 +110,20 @@ func notebook(t *testing.T, name string, sources ...string) (dir string) {
 
 // lab is a running JupyterLab.
 type lab struct {
-	address, pid string
-	signal       func(os.Signal)
+	address, mark string // mark is the value of labMark in the environment of the server and all that it starts
+	signal        func(os.Signal)
+}
+
+const labMark = "TVPS_TEST_LAB"
+
+// processes are the commands of the server and all that it started, by their numbers.
+func (l lab) processes() map[string]string {
+	all := map[string]string{}
+	for _, pid := range demand.Processes(labMark, l.mark) {
+		command, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
+		all[pid] = strings.Join(strings.FieldsFunc(string(command), func(r rune) bool { return r == 0 }), " ")
+	}
+	return all
 }
 
 // certificate writes a key and a certificate that it signs for this machine.
@@ -135,6 +146,7 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 // server that others share, as JupyterHub's are: such a server has TLS, too.
 func startLab(t *testing.T, python, dir, base string) lab {
 	port := freePort(t)
+	mark := fmt.Sprint(t.Name(), " ", port)
 	private := t.TempDir()
 	var log bytes.Buffer
 	cmd := exec.Command(python, "-m", "jupyterlab", "--no-browser", "--allow-root",
@@ -162,6 +174,7 @@ func startLab(t *testing.T, python, dir, base string) lab {
 		os.Environ(),
 		"JUPYTER_PATH="+filepath.Join(prefix(t), "share", "jupyter"),
 		"TVPS_OUT="+filepath.Join(private, "out"),
+		labMark+"="+mark,
 	)
 	for _, name := range []string{"CONFIG_DIR", "RUNTIME_DIR", "DATA_DIR"} {
 		cmd.Env = append(cmd.Env, "JUPYTER_"+name+"="+filepath.Join(private, name))
@@ -195,43 +208,7 @@ func startLab(t *testing.T, python, dir, base string) lab {
 			t.Fatal("JupyterLab does not answer")
 		}
 	}
-	return lab{address, strconv.Itoa(cmd.Process.Pid), func(s os.Signal) { _ = cmd.Process.Signal(s) }}
-}
-
-// processes lists the command of each running process by its number.
-func processes(t *testing.T) map[string]string {
-	all, _ := processTable(t)
-	return all
-}
-
-// descendants are the processes that a process started, directly or not.
-func descendants(t *testing.T, pid string) map[string]string {
-	all, parent := processTable(t)
-	found := map[string]string{}
-	for p, command := range all {
-		for up := parent[p]; up != ""; up = parent[up] {
-			if up == pid {
-				found[p] = command
-			}
-		}
-	}
-	return found
-}
-
-// processTable asks ps. Processes that have ended and wait for their parents are left out.
-func processTable(t *testing.T) (command, parent map[string]string) {
-	out, err := exec.CommandContext(t.Context(), "ps", "-A", "-o", "pid=,ppid=,stat=,args=").Output()
-	if err != nil {
-		t.Fatalf("ps: %v", err)
-	}
-	command, parent = map[string]string{}, map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		if len(f) > 3 && f[2][0] != 'Z' {
-			command[f[0]], parent[f[0]] = strings.Join(f[3:], " "), f[1]
-		}
-	}
-	return command, parent
+	return lab{address, mark, func(s os.Signal) { _ = cmd.Process.Signal(s) }}
 }
 
 // answers says whether a server finds a path of its interface.
