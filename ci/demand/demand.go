@@ -51,6 +51,21 @@ func Near(tb testing.TB, what string, got, want float64) {
 	}
 }
 
+// Floats ends the test unless all values are the wanted ones, within the tolerance times the size of the wanted value
+// if that is above 1.
+func Floats[A, B float32 | float64](tb testing.TB, what string, got []A, want []B, tolerance float64) {
+	tb.Helper()
+	if len(got) != len(want) {
+		tb.Fatalf("%s: %d values, want %d", what, len(got), len(want))
+	}
+	for i, v := range got {
+		w := float64(want[i])
+		if d := math.Abs(float64(v) - w); !(d <= tolerance*max(1, math.Abs(w))) {
+			tb.Fatalf("%s: value %d is %v, want %v", what, i, v, w)
+		}
+	}
+}
+
 // Cancelled is a context that has ended.
 func Cancelled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -5,20 +5,9 @@ import (
 	"math"
 	"slices"
 	"testing"
-)
 
-func nearRow(t *testing.T, what string, got, want []float64, tolerance float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s has %d entries, want %d", what, len(got), len(want))
-	}
-	for i := range got {
-		if !(math.Abs(got[i]-want[i]) <= tolerance) {
-			t.Errorf("%s is %v, want %v", what, got, want)
-			return
-		}
-	}
-}
+	"tvps/ci/demand"
+)
 
 // Distributions computed by hand, most from the paper's equation; see TestPriorEqualsListing.
 func TestPriorByHand(t *testing.T) {
@@ -37,7 +26,7 @@ func TestPriorByHand(t *testing.T) {
 		{"none", NoShift, 77, []float64{.1, .1, .1, .1, .1, .1, .1, .1, .1, .1}},
 	}
 	for _, test := range tests {
-		nearRow(t, fmt.Sprintf("%s: q_%d", test.name, test.t), test.shift.Prior(test.t), test.want, 1e-12)
+		demand.Floats(t, fmt.Sprintf("%s: q_%d", test.name, test.t), test.shift.Prior(test.t), test.want, 1e-12)
 	}
 }
 
@@ -78,12 +67,12 @@ func TestPriorEqualsListing(t *testing.T) {
 		}
 		for step := range steps {
 			q := s.Prior(step)
-			nearRow(t, fmt.Sprintf("T = %d: q_%d", s.Interval, step), q, want[step], 1e-12)
+			demand.Floats(t, fmt.Sprintf("T = %d: q_%d", s.Interval, step), q, want[step], 1e-12)
 			sum := 0.0
 			for _, p := range q {
 				sum += p
 			}
-			nearRow(t, "sum", []float64{sum}, []float64{1}, 1e-12)
+			demand.Floats(t, "sum", []float64{sum}, []float64{1}, 1e-12)
 		}
 	}
 }
@@ -148,7 +137,7 @@ func TestLogRatioOfLabels(t *testing.T) {
 		{0, 0, 5, math.Log(.55 / .05)}, {0, 5, 0, math.Log(.05 / .55)}, {1, 5, 2, math.Log(.55 / .25)},
 		{7, 5, 0, 0}, {3, 20, 20, 0}, {0, 59, 1, math.Log(.55 / .45)},
 	} {
-		nearRow(t, "log ratio", []float64{CIFAR10b.LogRatio(test.y, test.T, test.t)}, []float64{test.want}, 1e-12)
+		demand.Floats(t, "log ratio", []float64{CIFAR10b.LogRatio(test.y, test.T, test.t)}, []float64{test.want}, 1e-12)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestCopiesMatchSeparateNetworks(t *testing.T) {
 				}
 			}
 			for k, what := range results {
-				near(t, fmt.Sprintf("%s, training %v, backend %q", what, training, name), got[k], want[k], 2e-5)
+				demand.Floats(t, fmt.Sprintf("%s, training %v, backend %q", what, training, name), got[k], want[k], 2e-5)
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func TestGradient(t *testing.T) {
 				return slices.Concat(ours, theirs)
 			}, args...)
 			for i, p := range params {
-				near(t, fmt.Sprintf("gradient of %s in copies %v", p.Name, copies), got[i], got[len(params)+i], 1e-5)
+				demand.Floats(t, fmt.Sprintf("gradient of %s in copies %v", p.Name, copies), got[i], got[len(params)+i], 1e-5)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -25,7 +26,7 @@ func TestDense(t *testing.T) {
 		out := run(t, open(t, name), func(in []*Node) []*Node {
 			return []*Node{Relu(Dense(Bind(in[0].Graph(), params, in[1:], false), in[0], 3, He))}
 		}, [][]float32{{1, 2}}, [][]float32{{1, 2, -3}, {4, 5, 6}}, []float32{.5, -20, 1})
-		near(t, "relu(x W + b)", out[0], []float32{9.5, 0, 10}, 1e-6)
+		demand.Floats(t, "relu(x W + b)", out[0], []float32{9.5, 0, 10}, 1e-6)
 	}
 }
 
@@ -36,8 +37,8 @@ func TestEmbeddingAndItsGradient(t *testing.T) {
 			e := Embedding(Bind(in[0].Graph(), params, in[1:], false), in[0], 3, 2)
 			return []*Node{e, Gradient(ReduceAllSum(Mul(e, e)), in[1])[0]}
 		}, []int32{2, 0, 2}, [][]float32{{1, 2}, {3, 4}, {5, 6}})
-		near(t, "rows", out[0], []float32{5, 6, 1, 2, 5, 6}, 0)
-		near(t, "gradient", out[1], []float32{2, 4, 0, 0, 20, 24}, 0) // row 2 twice, row 1 never
+		demand.Floats(t, "rows", out[0], []float32{5, 6, 1, 2, 5, 6}, 0)
+		demand.Floats(t, "gradient", out[1], []float32{2, 4, 0, 0, 20, 24}, 0) // row 2 twice, row 1 never
 	}
 }
 
@@ -49,9 +50,9 @@ func TestCrossEntropy(t *testing.T) {
 			loss := CrossEntropy(in[0], in[1])
 			return []*Node{loss, Gradient(ReduceAllSum(loss), in[0])[0]}
 		}, logits, []int32{1, 2, 1})
-		near(t, "loss", out[0], []float32{ln(3), ln(8. / 5), 1000}, 1e-5)
+		demand.Floats(t, "loss", out[0], []float32{ln(3), ln(8. / 5), 1000}, 1e-5)
 		third := float32(1. / 3)
-		near(t, "softmax minus one-hot", out[1],
+		demand.Floats(t, "softmax minus one-hot", out[1],
 			[]float32{third, third - 1, third, 1. / 8, 2. / 8, 5./8 - 1, 1, -1, 0}, 1e-6)
 	}
 }
@@ -68,10 +69,10 @@ func TestConv(t *testing.T) {
 		weights := draw(len(want), "adjoint")
 		native := convWithGradients(t, x, w, weights, batch, c.size, in, out, c.kernel, c.stride, Conv)
 		im2col := convWithGradients(t, x, w, weights, batch, c.size, in, out, c.kernel, c.stride, Im2colConv)
-		near(t, "convolution", native[0], want, 1e-4)
-		near(t, "convolution by im2col", im2col[0], want, 1e-4)
-		near(t, "gradient with respect to x", im2col[1], native[1], 1e-4)
-		near(t, "gradient with respect to the kernel", im2col[2], native[2], 1e-3)
+		demand.Floats(t, "convolution", native[0], want, 1e-4)
+		demand.Floats(t, "convolution by im2col", im2col[0], want, 1e-4)
+		demand.Floats(t, "gradient with respect to x", im2col[1], native[1], 1e-4)
+		demand.Floats(t, "gradient with respect to the kernel", im2col[2], native[2], 1e-3)
 	}
 }
 
@@ -86,7 +87,7 @@ func TestWinograd(t *testing.T) {
 				return TransposeAllAxes(WinogradConv(s, TransposeAllAxes(x, 1, 2, 0, 3), out), 2, 0, 1, 3)
 			})
 		for i, want := range convWithGradients(t, x, w, weights, batch, size, in, out, 3, 1, Conv) {
-			near(t, []string{"convolution", "gradient of x", "gradient of the kernel"}[i], got[i], want, 1e-4)
+			demand.Floats(t, []string{"convolution", "gradient of x", "gradient of the kernel"}[i], got[i], want, 1e-4)
 		}
 	}
 }
@@ -155,9 +156,9 @@ func TestBatchNorm(t *testing.T) {
 				if c.moves { // unbiased variance, as PyTorch
 					wantMean, wantVar = moved(mean, batchMean, 1), moved(variance, batchVar, 12./11)
 				}
-				near(t, c.name, out[0], want, 1e-5)
-				near(t, c.name+": average mean", out[1], wantMean, 1e-6)
-				near(t, c.name+": average variance", out[2], wantVar, 1e-6)
+				demand.Floats(t, c.name, out[0], want, 1e-5)
+				demand.Floats(t, c.name+": average mean", out[1], wantMean, 1e-6)
+				demand.Floats(t, c.name+": average variance", out[2], wantVar, 1e-6)
 			}
 		}
 	}

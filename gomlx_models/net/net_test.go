@@ -35,19 +35,6 @@ func tensor[T float32 | int32](values []T, dims ...int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(values, dims...)
 }
 
-// near fails the test where got and want differ by more than tol.
-func near(t *testing.T, what string, got, want []float32, tol float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
-	}
-	for i := range got {
-		if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= tol) {
-			t.Fatalf("%s: value %d is %v, want %v", what, i, got[i], want[i])
-		}
-	}
-}
-
 // network uses every kind of parameter.
 func network(s *Scope, x *Node) *Node {
 	x = Relu(BatchNorm(s.In("norm"), Dense(s.In("a"), x, 4, He), BatchStatistics))
@@ -102,7 +89,7 @@ func TestBindUsesGivenValuesAndReturnsUpdates(t *testing.T) {
 		s.In("s").Update("count", Add(count, w))
 		return s.Updated(params, in)
 	}, float32(3), float32(10), float32(7))
-	near(t, "updated", []float32{out[0][0], out[1][0], out[2][0]}, []float32{3, 13, 7}, 0)
+	demand.Floats(t, "updated", []float32{out[0][0], out[1][0], out[2][0]}, []float32{3, 13, 7}, 0)
 }
 
 func TestBindRefusesUndeclaredParameters(t *testing.T) {
@@ -130,7 +117,7 @@ func TestInit(t *testing.T) {
 	if math.Abs(mean) > .01 || math.Abs(math.Sqrt(square)-.2) > .005 {
 		t.Errorf("He(50) drew mean %v and standard deviation %v, want 0 and 0.2", mean, math.Sqrt(square))
 	}
-	near(t, "constant", v[1], []float32{2, 2, 2}, 0)
+	demand.Floats(t, "constant", v[1], []float32{2, 2, 2}, 0)
 	if again := Init(params, 1, "test"); !slices.Equal(again[0], v[0]) {
 		t.Error("the same seed and purpose drew other values")
 	}

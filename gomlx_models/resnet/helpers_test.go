@@ -1,7 +1,6 @@
 package resnet
 
 import (
-	"math"
 	"strings"
 	"testing"
 
@@ -60,19 +59,6 @@ func randomCheckpoint(tb testing.TB, width int) *net.Checkpoint {
 		}
 	}
 	return &net.Checkpoint{Params: params, Values: values, Metadata: map[string]string{"made": "by a test"}}
-}
-
-// near fails the test if a value differs by more than tolerance (1 + |wanted value|).
-func near(t *testing.T, what string, got, want []float32, tolerance float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
-	}
-	for i := range got {
-		if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= tolerance*(1+math.Abs(float64(want[i])))) {
-			t.Fatalf("%s: value %d is %v, want %v", what, i, got[i], want[i])
-		}
-	}
 }
 
 // stepGraph is the graph function of a step. Inputs: images [batch, 3, 32, 32] uint8, labels [batch] int32, rate

@@ -192,8 +192,8 @@ func TestStep(t *testing.T) {
 			v[j], w[j] = float32(next), float32(float64(c.Values[i][j])-rate*(g+.7*next))
 		}
 		if p.Trainable {
-			near(t, p.Name, out[1+i], w, 1e-4)
-			near(t, "velocity of "+p.Name, out[1+n+i], v, 1e-4)
+			demand.Floats(t, p.Name, out[1+i], w, 1e-4)
+			demand.Floats(t, "velocity of "+p.Name, out[1+n+i], v, 1e-4)
 		} else if slices.Equal(out[1+i], c.Values[i]) {
 			t.Errorf("the running averages %s did not change", p.Name)
 		}

@@ -155,14 +155,14 @@ func TestForward(t *testing.T) {
 		for _, cut := range cuts {
 			got, err := cut.Features(context.Background(), open(t, name), c, width, im, nil)
 			demand.NoError(t, err)
-			near(t, "features", got, features[cut], 1e-3)
-			near(t, "head", runHead(t, name, cut, cut.Head, c, features[cut], width), logits, 1e-3)
+			demand.Floats(t, "features", got, features[cut], 1e-3)
+			demand.Floats(t, "head", runHead(t, name, cut, cut.Head, c, features[cut], width), logits, 1e-3)
 		}
-		near(t, "head with Winograd's convolutions",
+		demand.Floats(t, "head with Winograd's convolutions",
 			runHead(t, name, LastBlock, WinogradHead, c, features[LastBlock], width), logits, 1e-3)
 		pixels := tensors.FromFlatDataAndDimensions(im.Pixels, im.Len(), 3, 32, 32)
 		got := apply(t, name, c.Params, c.Values, pixels, func(s *net.Scope, x *Node) *Node { return full(s, x, width) })
-		near(t, "whole network", got, logits, 1e-3)
+		demand.Floats(t, "whole network", got, logits, 1e-3)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestFeaturesInBatches(t *testing.T) {
 	last := Images{Pixels: im.Pixels[featureBatch*imageBytes:], Labels: im.Labels[featureBatch:]}
 	want, err := LastBlock.Features(context.Background(), open(t, ""), c, 1, last, nil)
 	demand.NoError(t, err)
-	near(t, "features of the last images", all[featureBatch*LastBlock.Size(1):], want, 0)
+	demand.Floats(t, "features of the last images", all[featureBatch*LastBlock.Size(1):], want, 0)
 	if want := []int{250, 253, 253, 253}; !slices.Equal(reports, want) {
 		t.Errorf("reported %v, want %v", reports, want)
 	}

@@ -37,7 +37,7 @@ func TestActSeesTheHistoryOfTheEpisode(t *testing.T) {
 				}
 				steps := refHistory(a.cfg, append(seen, now[i]), len(seen), 0)
 				want, _ := snapshot(t, a, i).actor.policy(a.cfg, observations[i], steps, []float64{0, 0})
-				near(t, fmt.Sprintf("%s, step %d, seed %d", name, k, i), rounded(nil, got[i]), want, 1e-5)
+				demand.Floats(t, fmt.Sprintf("%s, step %d, seed %d", name, k, i), rounded(nil, got[i]), want, 1e-5)
 			}
 		}
 		a.Observe(now)
@@ -113,11 +113,11 @@ func TestBatchedSeedsAreSeedsAlone(t *testing.T) {
 		for _, i := range c.alone {
 			seed := seeds[i]
 			one, alone := run(seed)
-			near(t, "actions", rounded(nil, together[i]), alone[0], c.tol)
+			demand.Floats(t, "actions", rounded(nil, together[i]), alone[0], c.tol)
 			got, want := snapshot(t, batched, i), snapshot(t, one, 0)
 			for _, part := range []string{"actor/m", "critic/m", "alpha/m", "actor/v", "critic/v", "alpha/v"} {
 				for _, array := range got.moments[part].names {
-					near(t, fmt.Sprintf("%q: seed %d, %s %s", c.backend, seed, part, array),
+					demand.Floats(t, fmt.Sprintf("%q: seed %d, %s %s", c.backend, seed, part, array),
 						rounded(nil, got.moments[part].values[array]), want.moments[part].values[array], c.tol)
 				}
 			}

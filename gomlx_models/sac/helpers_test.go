@@ -1,7 +1,6 @@
 package sac
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -57,20 +56,6 @@ func flat(tb testing.TB, ts []*tensors.Tensor) [][]float32 {
 	v, err := net.FromTensors(ts)
 	demand.NoError(tb, err)
 	return v
-}
-
-// near checks that each value is within tol of the wanted one, relative to the wanted value
-// if that is above 1.
-func near(tb testing.TB, what string, got []float32, want []float64, tol float64) {
-	tb.Helper()
-	if len(got) != len(want) {
-		tb.Fatalf("%s: %d values, not %d", what, len(got), len(want))
-	}
-	for i := range got {
-		if d := math.Abs(float64(got[i]) - want[i]); !(d <= tol*max(1, math.Abs(want[i]))) {
-			tb.Fatalf("%s: value %d is %v, not %v", what, i, got[i], want[i])
-		}
-	}
 }
 
 // same checks for equal values.

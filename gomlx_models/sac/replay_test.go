@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 )
@@ -48,10 +49,10 @@ func compareReplay(t *testing.T, r *replay, all []Transition) {
 			ended = 1
 		}
 		what := fmt.Sprintf("transition %d of %d: ", i, len(all))
-		near(t, what+"step", r.steps(nil, at), refStep(want), 0)
-		near(t, what+"sample", r.samples(nil, at), slices.Concat(refStep(want), want.Next, []float64{ended}), 0)
-		near(t, what+"episode", r.numbers(nil, at), []float64{float64(want.Episode)}, 0)
-		near(t, what+"window", r.windows(nil, at, history),
+		demand.Floats(t, what+"step", r.steps(nil, at), refStep(want), 0)
+		demand.Floats(t, what+"sample", r.samples(nil, at), slices.Concat(refStep(want), want.Next, []float64{ended}), 0)
+		demand.Floats(t, what+"episode", r.numbers(nil, at), []float64{float64(want.Episode)}, 0)
+		demand.Floats(t, what+"window", r.windows(nil, at, history),
 			slices.Concat(append(refHistory(r.cfg, all, i, oldest), refStep(want))...), 0)
 	}
 }
@@ -129,6 +130,6 @@ func TestMomentsAgainstTwoPasses(t *testing.T) {
 		square += (x - mean) * (x - mean) / 500
 	}
 	gotMean, gotScale := m.standard()
-	near(t, "mean", gotMean, []float64{mean, 2, 3 * mean}, 1e-6)
-	near(t, "deviation", gotScale, []float64{math.Sqrt(square), 1, 3 * math.Sqrt(square)}, 1e-6)
+	demand.Floats(t, "mean", gotMean, []float64{mean, 2, 3 * mean}, 1e-6)
+	demand.Floats(t, "deviation", gotScale, []float64{math.Sqrt(square), 1, 3 * math.Sqrt(square)}, 1e-6)
 }

@@ -119,11 +119,11 @@ func compareUpdate(t *testing.T, a *Agent, all [][]Transition) (moved float64) {
 	}
 	m := update(t, a)
 	for k := range a.seeds {
-		near(t, "losses", []float32{m.CriticLoss[k], m.ActorLoss[k]}, losses[k][:], 1e-4)
+		demand.Floats(t, "losses", []float32{m.CriticLoss[k], m.ActorLoss[k]}, losses[k][:], 1e-4)
 		got := snapshot(t, a, k)
 		for part, n := range got.networks() {
 			for _, name := range n.names {
-				near(t, fmt.Sprintf("update %d, seed %d, %s %s", step, k, part, name),
+				demand.Floats(t, fmt.Sprintf("update %d, seed %d, %s %s", step, k, part, name),
 					rounded(nil, n.values[name]), want[k].networks()[part].values[name], 1e-5)
 			}
 		}
