@@ -12,7 +12,7 @@ import (
 	"tvps/ci/demand"
 )
 
-// Cells of the real GoNB behind the relay print, and fail with their reasons. After an interrupt the kernel runs others,
+// Cells of the real GoNB behind the relay print, and fail with their reasons. After an interrupt the kernel runs more,
 // until one kills GoNB.
 func TestGoNB(t *testing.T) {
 	spec := Spec{Name: "gonb", InterruptMode: "message",
