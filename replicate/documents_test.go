@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/ci/research/blocks"
+	"tvps/replicate/runs"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -158,4 +160,28 @@ func dryRun(args []string) error {
 		return target.RunE(target, nil)
 	}
 	return nil
+}
+
+// toyRuns stores runs of "toy/ours" with 4 steps each in a new folder.
+func toyRuns(t *testing.T, change float64, seeds ...int64) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	store, err := runs.Open(folder)
+	demand.NoError(t, err)
+	var jobs []runs.Job
+	for _, seed := range seeds {
+		step := func(_ context.Context, t int) ([]runs.Row, error) {
+			return []runs.Row{{T: t, Metric: "accuracy", Value: .5 + change}}, nil
+		}
+		jobs = append(jobs, runs.Job{Spec: toy(seed), Steps: []int{1, 2, 3, 4},
+			Batch: runs.Alone(seed, func(context.Context) (runs.StepFunc, func(), error) { return step, nil, nil })})
+	}
+	if report, err := runs.Execute(t.Context(), store, jobs, runs.Options{}); err != nil || report.Err() != nil {
+		t.Fatal(err, report.Err())
+	}
+	return folder
+}
+
+func toy(seed int64) runs.Spec {
+	return runs.Spec{Experiment: "toy", Learner: "ours", Seed: seed, Settings: map[string]string{"epochs": "20"}}
 }

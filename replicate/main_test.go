@@ -273,14 +273,6 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestErrorsOfRuns: the command line knows what errors of runs mean.
-func TestErrorsOfRuns(t *testing.T) {
-	var interrupted interface{ Interrupted() }
-	if !errors.As(error(&runs.InterruptedError{Done: 1, Total: 8}), &interrupted) {
-		t.Error("the sentence of interrupted runs is not printed")
-	}
-}
-
 // sameRuns are the arguments of a command for all figures that reads the runs of miniature.
 func (s *sandbox) sameRuns(command string, more ...string) []string {
 	args := append([]string{command, "--results", s.results, "--backend", "go"}, more...)

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,7 +90,7 @@ func (s *sandbox) nodes() []string {
 }
 
 // TestSlurm: a figure that workers on three nodes compute, one of which is lost meanwhile, has the table of a local
-// one. status shows where runs are computed. A second call has nothing to submit.
+// one. status shows where runs are computed.
 func TestSlurm(t *testing.T) {
 	c, s := onSlurm(t), newSandbox(t)
 	want := localTable(t)
@@ -110,8 +109,6 @@ func TestSlurm(t *testing.T) {
 	}
 	demand.Words(t, stdout, "tvps-fig1: 3 workers", "scancel ")
 	demand.Words(t, s.logs(), "tvps-fig1-draw", "laim")
-	out, _ := s.succeed(t, s.submitArgs()...)
-	demand.Words(t, out, "nothing to submit: 8 done")
 }
 
 // TestSlurmCancelAndSubmitAgain: after scancel nothing of the workers is left, and a second submit computes the rest.
@@ -175,62 +172,10 @@ func TestSlurmBadNode(t *testing.T) {
 	}
 }
 
-// TestSlurmAgents: two groups of three agents are interrupted by scancel, and continue at their episode after a second
-// submit. The table is that of agents that were never interrupted.
-func TestSlurmAgents(t *testing.T) {
-	if !demand.Nightly {
-		t.Skip("TVPS_NIGHTLY is not set")
-	}
-	c, s := onSlurm(t), newSandbox(t)
-	cache, err := artifact.CacheDir() // with XLA and MuJoCo
-	demand.NoError(t, err)
-	local := newSandbox(t)
-	local.cache, s.cache = cache, cache
-	agents := []string{"--panel", "a", "--scale", "tiny", "--series", "sac", "--seeds", "0-5", "--set", "episodes=80"}
-	local.succeed(t, slices.Concat([]string{"fig10"}, agents, []string{"--results", local.results, "--out", local.out})...)
-	submit := slices.Concat([]string{"submit", "fig10"}, agents, []string{"--gpu-backend", "none", "--workers", "2",
-		"--sbatch=--cpus-per-task=1", "--results", s.results, "--out", s.out, "--folder", s.jobs()})
-	stdout, _ := s.succeed(t, submit...)
-	c.wait(10*time.Minute, "evaluation of all agents", func() bool { _, agents := s.agentSteps(); return agents == 6 })
-	scancel(t, c, stdout)
-	saved, _ := filepath.Glob(filepath.Join(s.results, "claw", "*.state"))
-	if done, _ := s.agentSteps(); len(saved) != 2 || done >= 6*10 {
-		t.Fatalf("%d checkpoints after %d steps, want those of two groups\n%s", len(saved), done, s.logs())
-	}
-	s.submitted(t, c, submit...)
-	continued := regexp.MustCompile(`claw/sac: seeds \[(.*)\] continue at episode [1-9]`)
-	var seeds []string
-	for _, m := range continued.FindAllStringSubmatch(s.logs(), -1) {
-		seeds = append(seeds, m[1])
-	}
-	if slices.Sort(seeds); !slices.Equal(seeds, []string{"0 1 2", "3 4 5"}) {
-		t.Errorf("the seeds %q continued, want those of two groups", seeds)
-	}
-	want := demand.Read(t, filepath.Join(local.out, "fig10-a.csv"))
-	got, err := os.ReadFile(filepath.Join(s.out, "fig10-a.csv"))
-	if err != nil || string(got) != string(want) {
-		t.Errorf("the tables differ (%v):\n%s\n%s", err, got, want)
-	}
-}
-
-// agentSteps counts the complete steps of unfinished agents, and the agents that have any.
-func (s *sandbox) agentSteps() (steps, agents int) {
-	paths, _ := filepath.Glob(filepath.Join(s.results, "claw", "*.partial.jsonl"))
-	for _, path := range paths {
-		text, _ := os.ReadFile(path)
-		if n := bytes.Count(text, []byte(`{"done":`)); n > 0 && bytes.Contains(text, []byte(`"learner":"sac"`)) {
-			steps, agents = steps+n, agents+1
-		}
-	}
-	return steps, agents
-}
-
-// TestSubmit submits to a program that answers as Slurm does: a busy controller is asked again.
+// TestSubmit submits to a program that answers as Slurm does.
 func TestSubmit(t *testing.T) {
 	s, bin := newSandbox(t), t.TempDir()
-	const busyOnce = "#!/bin/sh\n" +
-		`[ -e "$0.called" ] || { touch "$0.called"; echo 'Socket timed out on send/recv operation' >&2; exit 1; }; echo 41`
-	demand.NoError(t, os.WriteFile(filepath.Join(bin, "sbatch"), []byte(busyOnce), 0o755))
+	demand.NoError(t, os.WriteFile(filepath.Join(bin, "sbatch"), []byte("#!/bin/sh\necho 41"), 0o755))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	stdout, _ := s.succeed(t, s.submitArgs("--time", "1:00", "--sbatch=--account=physics")...)
 	demand.Words(t, stdout, "job 41  tvps-fig1: 3 workers\n", "tvps-fig1-draw: draws")

@@ -96,7 +96,6 @@ func TestWorkerThatCannotStart(t *testing.T) {
 		{fig1(miniature, "--no-draw", "--results", filepath.Join(file, "below")), []string{"cannot be made"}},
 		{[]string{"all", "--no-draw", "--stored", "--backend", plugin}, []string{"--stored", "--no-draw"}},
 		{[]string{"all", "--no-draw", "--tables", nowhere, "--backend", plugin}, []string{"--tables", "--no-draw"}},
-		{[]string{"fig2", "--no-draw", "--compact", "--backend", plugin}, []string{"--compact", "--no-draw"}},
 		{[]string{"fig2", "--no-draw", "--out", nowhere, "--backend", plugin}, []string{"--out", "--no-draw"}},
 		{[]string{"fig2", "--no-draw", "--compact", "--backend", plugin}, []string{"--compact", "--no-draw"}},
 		{fig1(miniature, "--no-draw", "--only", "image", "--backend", plugin), []string{`"image"`, `did you mean "images"`}},
