@@ -12,7 +12,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -237,7 +236,6 @@ var allFaults = []fault{
 	(*sandbox).fill,
 	(*sandbox).killAtCall,
 	(*sandbox).hangUp,
-	(*sandbox).hang,
 }
 
 // signals returns the fault of a call that gets signals, the first one at a random time.
@@ -339,47 +337,4 @@ func (s *sandbox) hangUp(t *testing.T, k *faulty, _ *rand.Rand) (string, []byte)
 		t.Errorf("%s without a reader: exit code %d", k.name, code)
 	}
 	return "no reader", nil
-}
-
-// hang ends a back test whose trainer has a child that hangs and ignores signals: no process and no file may be left.
-// Nothing is computed, so the results stay as they were.
-func (s *sandbox) hang(t *testing.T, _ *faulty, r *rand.Rand) (string, []byte) {
-	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
-		return "no /proc", nil
-	}
-	dir := t.TempDir()
-	table, seconds := filepath.Join(dir, "table.csv"), strconv.Itoa(80_000_000+r.IntN(1_000_000)) // nobody else sleeps so long
-	demand.Write(t, table, good("", ""))
-	hung := func() bool {
-		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-		return slices.ContainsFunc(files, func(file string) bool {
-			text, err := os.ReadFile(file)
-			return err == nil && string(text) == "sleep\x00"+seconds+"\x00"
-		})
-	}
-	until := func(want bool) bool {
-		for begin := time.Now(); hung() != want; time.Sleep(20 * time.Millisecond) {
-			if time.Since(begin) > time.Minute {
-				return false
-			}
-		}
-		return true
-	}
-	cmd, _, _ := s.command("backtest", table, "--time", "day", "--label", "y", "--results",
-		filepath.Join(dir, "results"), "--out", filepath.Join(dir, "out"), "--kinds", "none", "--model",
-		`exec:trap "" INT TERM HUP; sleep `+seconds+` & wait; :`)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	demand.NoError(t, cmd.Start())
-	started := until(true)
-	sent := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[r.IntN(3)]
-	if signal.Ignored(sent) { // this test runs under nohup
-		sent = syscall.SIGTERM
-	}
-	cmd.Process.Signal(sent)
-	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); !started || code != 130 || !until(false) {
-		t.Errorf("a hung child, %v: started %v, exit code %d, running %v\n%s", sent, started, code, hung(), out.String())
-	}
-	return "a hung child, " + sent.String(), out.Bytes()
 }

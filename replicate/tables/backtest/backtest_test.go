@@ -29,6 +29,12 @@ func host(t *testing.T, dir string) Host {
 	return Host{Store: store, Workers: 2}
 }
 
+// logisticOn asks for a back test of logistic regressions with the weights of some kinds, by a g of seconds.
+func logisticOn(source tables.Source, kinds ...crossfit.Kind) Request {
+	return Request{Request: tables.Request{Source: source, Fit: crossfit.ForTest(60)}, Model: "logistic",
+		Kinds: append([]crossfit.Kind{}, kinds...)}
+}
+
 // runOn prepares and runs.
 func runOn(ctx context.Context, h Host, q Request) (*Result, error) {
 	p, err := Prepare(q)
@@ -49,8 +55,7 @@ func run(t *testing.T, dir string, q Request) *Result {
 // computed again here; a second run takes all from the store.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
-	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)},
-		Model: "logistic", Kinds: []crossfit.Kind{crossfit.Joint}}
+	q := logisticOn(turning(t, 16), crossfit.Joint)
 	r := run(t, dir, q)
 	if r.Tuning != 2 || r.Tested != 11 || len(r.Blocks) != 11 || r.Blocks[0].Time != "5" || r.Metric != "log-loss" {
 		t.Errorf("%d blocks tune, %d count from %s, %s", r.Tuning, r.Tested, r.Blocks[0].Time, r.Metric)
@@ -103,9 +108,8 @@ func TestRun(t *testing.T) {
 
 // TestNoLookAhead: later blocks change no score of an earlier one, and no choice made before it.
 func TestNoLookAhead(t *testing.T) {
-	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)},
-		Model: "logistic", Until: "11", Last: 6,
-		Kinds: []crossfit.Kind{crossfit.Joint}}
+	q := logisticOn(turning(t, 16), crossfit.Joint)
+	q.Until, q.Last = "11", 6
 	whole := run(t, t.TempDir(), q)
 	q.Source = turning(t, 12)
 	short := run(t, t.TempDir(), q)
@@ -134,8 +138,8 @@ func TestGap(t *testing.T) {
 	other := source
 	other.File = demand.CSV(t, strings.Join(lines, "\n"))
 	for _, gap := range []string{"", "2 blocks"} {
-		q := Request{Request: tables.Request{Source: source, Fit: crossfit.ForTest(60)}, Model: "logistic",
-			Kinds: []crossfit.Kind{}, Gap: gap}
+		q := logisticOn(source)
+		q.Gap = gap
 		a := run(t, t.TempDir(), q)
 		q.Source = other
 		b := run(t, t.TempDir(), q)
@@ -160,8 +164,7 @@ func TestGap(t *testing.T) {
 
 // TestInterrupted: a back test that is interrupted and continued equals one that is not.
 func TestInterrupted(t *testing.T) {
-	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)},
-		Model: "logistic", Kinds: []crossfit.Kind{}}
+	q := logisticOn(turning(t, 16))
 	want := run(t, t.TempDir(), q)
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -358,8 +361,7 @@ func TestIdle(t *testing.T) {
 
 // TestMistakes are usage errors or *table.Error.
 func TestMistakes(t *testing.T) {
-	source := turning(t, 16)
-	good := Request{Request: tables.Request{Source: source, Fit: crossfit.ForTest(60)}, Model: "logistic"}
+	good := logisticOn(turning(t, 16))
 	for want, change := range map[string]func(q *Request){
 		"the label is missing": func(q *Request) { q.Label = "" },
 		"no rule":              func(q *Request) { q.Rules = []string{"jont"} },
@@ -397,9 +399,8 @@ func TestFewPast(t *testing.T) {
 // TestFinding: a back test says whether the table drifts, from the rows that drift and weights test.
 func TestFinding(t *testing.T) {
 	dir := t.TempDir()
-	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)}, Model: "logistic",
-		Kinds: []crossfit.Kind{}, Rules: []string{}, Last: 4}
-	q.Fit.Permutations = tables.LeastPermutations
+	q := logisticOn(turning(t, 16))
+	q.Rules, q.Last, q.Fit.Permutations = []string{}, 4, tables.LeastPermutations
 	r := run(t, dir, q)
 	if lines := strings.Split(r.String(), "\n"); lines[0] != r.Verdict.Sentence || lines[1] != r.Finding.Sentence+"." ||
 		strings.Join(r.Finding.Drifting(), ", ") != tables.InRule {

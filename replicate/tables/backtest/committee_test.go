@@ -11,7 +11,6 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
-	"tvps/replicate/tables"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -88,9 +87,8 @@ func (shares) close()           {}
 // TestCommittee: the losses of a committee and of bagged models are those of the mean predictions, with shares and
 // tuned weights that are computed here again from the predictions.
 func TestCommittee(t *testing.T) {
-	q := Request{Request: tables.Request{Source: turning(t, 16), Fit: crossfit.ForTest(60)},
-		Model: "logistic", Kinds: []crossfit.Kind{},
-		Rules: []string{Committee, "bagged", both, "newest"}, More: newest}
+	q := logisticOn(turning(t, 16))
+	q.Rules, q.More = []string{Committee, "bagged", both, "newest"}, newest
 	p, err := Prepare(q)
 	demand.NoError(t, err)
 	h := host(t, t.TempDir())

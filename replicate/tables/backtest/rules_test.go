@@ -139,32 +139,24 @@ func weekends(t *testing.T) Request {
 			fmt.Fprintf(&text, "%s,%.3f,%v\n", date.Format(time.DateOnly), x, (x+rng.NormFloat64()/2 > 0) != weekend)
 		}
 	}
-	return Request{Model: "logistic", Last: 21, Kinds: []crossfit.Kind{crossfit.Joint},
-		Request: tables.Request{Source: tables.Source{File: demand.CSV(t, text.String()), Time: "date", Label: "y"},
-			Fit: crossfit.ForTest(150)}}
+	q := logisticOn(tables.Source{File: demand.CSV(t, text.String()), Time: "date", Label: "y"}, crossfit.Joint)
+	q.Last, q.Fit = 21, crossfit.ForTest(150)
+	return q
 }
 
-// TestRecurs: omega for the phase of a test block predicts it: the first day of a weekend is no weekday.
-func TestRecurs(t *testing.T) {
-	q := weekends(t)
-	q.Rules = []string{} // so phases help by omega alone
-	r := run(t, t.TempDir(), q)
-	joint, uniform := r.rule("joint").Scores[r.Metric], r.rule(Uniform).Scores[r.Metric]
-	t.Logf("the loss of omega is %.3f, that of equal weights %.3f", joint, uniform)
-	if joint > uniform-.1 {
-		t.Errorf("the loss of omega is %.3f, that of equal weights %.3f", joint, uniform)
-	}
-}
-
-// TestSeason: days of the test block's phase predict it, and the rule takes part without being named, with a note.
+// TestSeason: days of the test block's phase predict it: the first day of a weekend is no weekday. So does omega for
+// that phase. The rule takes part without being named, with a note.
 func TestSeason(t *testing.T) {
 	r := run(t, t.TempDir(), weekends(t))
 	demand.Words(t, strings.Join(r.Notes, "\n"), "recurs in the table (day of the week)", Season)
-	season := r.rule(Season).Scores[r.Metric]
+	loss := func(rule string) float64 { return r.rule(rule).Scores[r.Metric] }
 	for _, other := range []string{Uniform, Last, Forgetting} {
-		if loss := r.rule(other).Scores[r.Metric]; !(season < loss-.05) {
-			t.Errorf("the loss of season is %.3f, that of %s %.3f", season, other, loss)
+		if !(loss(Season) < loss(other)-.05) {
+			t.Errorf("the loss of season is %.3f, that of %s %.3f", loss(Season), other, loss(other))
 		}
+	}
+	if loss("joint") > loss(Uniform)-.1 {
+		t.Errorf("the loss of omega is %.3f, that of equal weights %.3f", loss("joint"), loss(Uniform))
 	}
 }
 
@@ -178,9 +170,9 @@ func TestWhole(t *testing.T) {
 			text.WriteString(fmt.Sprintf("%d,s%02d,n%02d,%.3f,%v\n", week, shop, shop, rng.NormFloat64(), shop%4 == 0))
 		}
 	}
-	q := Request{Model: "logistic", Kinds: []crossfit.Kind{}, Last: 8, Request: tables.Request{Fit: crossfit.ForTest(60),
-		Source: tables.Source{File: demand.CSV(t, text.String()), Time: "week", Label: "y", Read: table.Options{
-			Drop: []string{"shop"}}}}}
+	q := logisticOn(tables.Source{File: demand.CSV(t, text.String()), Time: "week", Label: "y",
+		Read: table.Options{Drop: []string{"shop"}}})
+	q.Last = 8
 	seen := run(t, t.TempDir(), q).rule(Uniform).Scores["log-loss"]
 	q.Group, q.Read.Drop = "shop", nil
 	whole := run(t, t.TempDir(), q).rule(Uniform).Scores["log-loss"]
@@ -215,8 +207,8 @@ func TestFewEntities(t *testing.T) {
 			x := rng.NormFloat64()
 			return []float64{x, float64(block % entities)}, fmt.Sprint(x+rng.NormFloat64() > 0)
 		})
-		q := Request{Model: "logistic", Kinds: []crossfit.Kind{crossfit.Joint}, Rules: append(Rules(false), "power-law"),
-			Request: tables.Request{Fit: crossfit.ForTest(60), Source: tables.Source{File: file, Time: "block", Label: "y", Group: "shop"}}}
+		q := logisticOn(tables.Source{File: file, Time: "block", Label: "y", Group: "shop"}, crossfit.Joint)
+		q.Rules = append(Rules(false), "power-law")
 		p, err := Prepare(q)
 		if want != "" {
 			demand.Error(t, err, want)
