@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func TestCompare(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		golden, got []figures.Row
-		want        []string // what, seed and t of each violation
+		want        []string // of each violation what, and mean, or seed and t
 	}{
 		{"equal", golden, golden, nil},
 		{"another order", golden, []figures.Row{golden[3], golden[1], golden[0], golden[2]}, nil},
@@ -44,27 +45,31 @@ func TestCompare(t *testing.T) {
 				rows[i].Value += .03
 			}
 			return rows
-		}), []string{"off all all"}},
+		}), []string{"off mean"}},
 		{"a mean at its tolerance", golden, changed(func(rows []figures.Row) []figures.Row {
 			for i := range rows {
 				rows[i].Value -= .02
 			}
 			return rows
 		}), nil},
-		{"NaN", golden, changed(set(3, math.NaN())), []string{"off all all", "off 1 2"}},
-		{"infinite", golden, changed(set(3, math.Inf(1))), []string{"off all all", "off 1 2"}},
-		{"NaN in the golden", changed(set(3, math.NaN())), golden, []string{"off all all", "off 1 2"}},
+		{"NaN", golden, changed(set(3, math.NaN())), []string{"off mean", "off 1 2"}},
+		{"infinite", golden, changed(set(3, math.Inf(1))), []string{"off mean", "off 1 2"}},
+		{"NaN in the golden", changed(set(3, math.NaN())), golden, []string{"off mean", "off 1 2"}},
 		{"missing row", golden, golden[:3], []string{"missing 1 2"}},
 		{"missing series", golden, nil, []string{"missing 0 1", "missing 0 2", "missing 1 1", "missing 1 2"}},
 		{"extra row", golden[:3], golden, []string{"extra 1 2"}},
 		{"a row twice", golden, append(slices.Clone(golden), golden[0]), []string{"twice 0 1"}},
-		{"a panel without tolerance", []figures.Row{other}, []figures.Row{other}, []string{"no tolerance all all"}},
+		{"a panel without tolerance", []figures.Row{other}, []figures.Row{other}, []string{"no tolerance mean"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			violations := Compare("fig01", c.golden, c.got, rules)
 			var got []string
 			for _, v := range violations {
-				got = append(got, v.What+" "+v.Seed+" "+v.T)
+				of := v.Of
+				if of == "value" {
+					of = fmt.Sprint(v.At.seed, " ", v.At.t)
+				}
+				got = append(got, v.What+" "+of)
 			}
 			if !slices.Equal(got, c.want) {
 				t.Fatalf("got %q, want %q", got, c.want)
@@ -97,7 +102,7 @@ func TestToleranceOfASeries(t *testing.T) {
 	have := []figures.Row{{Panel: "a", Series: "ours", Metric: "accuracy", Value: .9}, {Panel: "a", Series: "recent", Metric: "accuracy", Value: .9}}
 	for _, list := range [][]Tolerance{{all, own}, {own, all}} {
 		found := Compare("fig01", golden, have, list)
-		if len(found) != 2 || found[0].Series != "recent" || found[1].Series != "recent" {
+		if len(found) != 2 || found[0].At.series.series != "recent" || found[1].At.series.series != "recent" {
 			t.Errorf("%+v", found)
 		}
 	}
@@ -115,7 +120,7 @@ func TestRMS(t *testing.T) {
 		rule := rules[0]
 		rule.RMS = tolerance
 		found := Compare("fig01", golden, have, []Tolerance{rule})
-		if len(found) != want || want == 1 && (found[0].T != "rms" || math.Abs(found[0].Value-rms) > 1e-12) {
+		if len(found) != want || want == 1 && (found[0].Of != "rms" || math.Abs(found[0].Value-rms) > 1e-12) {
 			t.Errorf("with a tolerance of %.4f: %+v", tolerance, found)
 		}
 	}

@@ -96,9 +96,9 @@ func replace(own, others []figures.Row) []figures.Row {
 	out := slices.Clone(own)
 	for i, r := range out {
 		at := placeOf(r)
-		at.series = "everything"
+		at.series.series = "everything"
 		everything, ok := value[at]
-		if at.series = "raw"; !ok {
+		if at.series.series = "raw"; !ok {
 			everything, ok = value[at]
 		}
 		switch {

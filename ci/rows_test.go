@@ -29,6 +29,9 @@ import (
 
 	"tvps/figures"
 	"tvps/kernel/check"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Tolerance has the largest allowed absolute differences from the goldens, for one metric in
@@ -66,79 +69,103 @@ func ParseTolerances(text []byte) ([]Tolerance, error) {
 	return list, nil
 }
 
+// series identifies a curve of a figure, place one of its rows.
+type (
+	series struct{ panel, series, metric string }
+	place  struct {
+		series
+		seed int64
+		t    int
+	}
+)
+
+func placeOf(r figures.Row) place { return place{series{r.Panel, r.Series, r.Metric}, r.Seed, r.T} }
+
 // Violation is one difference between a figure and its golden.
 type Violation struct {
-	What      string // of package check: check.Off, check.Missing, check.Extra, Twice or check.NoRule
-	Panel     string
-	Series    string
-	Metric    string
-	Seed, T   string // "all" for a mean; T is "rms" for the root mean square of all differences
-	Golden    float64
-	Value     float64
-	Tolerance float64
+	What                     string // of package check: check.Off, check.Missing, check.Extra, check.Twice or check.NoRule
+	Of                       string // value, or of a series: mean, rms (the root mean square of all differences)
+	At                       place  // without seed and t for a series
+	Golden, Value, Tolerance float64
 }
 
-// place identifies a row.
-type place struct {
-	panel, series, metric string
-	seed                  int64
-	t                     int
-}
-
-func placeOf(r figures.Row) place { return place{r.Panel, r.Series, r.Metric, r.Seed, r.T} }
-
-func (p place) violation(what string) Violation {
-	return Violation{
-		What: what, Panel: p.panel, Series: p.series, Metric: p.metric, Seed: fmt.Sprint(p.seed), T: fmt.Sprint(p.t),
-		Golden: math.NaN(), Value: math.NaN(), Tolerance: math.NaN(),
+// Compare returns all differences between the rows of a figure and its golden: first rows that occur twice, then the
+// series' means over the steps and seeds that both have with the root mean squares of the differences, then single
+// values in the order of the golden, then rows that only the figure has.
+func Compare(figure string, golden, got []figures.Row, tolerances []Tolerance) (found []Violation) {
+	want, have := map[place]float64{}, map[place]float64{}
+	for _, side := range []struct {
+		to   map[place]float64
+		rows []figures.Row
+	}{{want, golden}, {have, got}} {
+		for _, r := range side.rows {
+			if _, ok := side.to[placeOf(r)]; ok {
+				found = append(found, Violation{What: check.Twice, Of: "value", At: placeOf(r), Value: r.Value})
+			}
+			side.to[placeOf(r)] = r.Value
+		}
 	}
-}
-
-// Compare returns all differences between the rows of a figure and its golden: first rows
-// that occur twice, then the series' means over the steps and seeds that both have with the
-// root mean squares of the differences, then single values in the order of the golden, then rows that only the figure
-// has.
-func Compare(figure string, golden, got []figures.Row, tolerances []Tolerance) []Violation {
-	c := comparison{figure: figure, tolerances: tolerances, want: map[place]float64{}, have: map[place]float64{}}
-	c.index(c.want, golden)
-	c.index(c.have, got)
-	c.means(golden)
-	c.values(golden)
+	found = append(found, compareSeries(figure, golden, have, tolerances)...)
+	for _, r := range golden {
+		v := Violation{What: check.Missing, Of: "value", At: placeOf(r), Golden: r.Value}
+		value, ok := have[v.At]
+		rule, ruled := toleranceOf(figure, v.At.series, tolerances)
+		if ok {
+			v.What, v.Value, v.Tolerance = check.Off, value, rule.Value
+		}
+		if !ok || ruled && v.beyond() {
+			found = append(found, v)
+		}
+	}
 	for _, r := range got {
-		if _, ok := c.want[placeOf(r)]; !ok {
-			v := placeOf(r).violation(check.Extra)
-			v.Value = r.Value
-			c.found = append(c.found, v)
+		if _, ok := want[placeOf(r)]; !ok {
+			found = append(found, Violation{What: check.Extra, Of: "value", At: placeOf(r), Value: r.Value})
 		}
 	}
-	return c.found
+	return found
 }
 
-type comparison struct {
-	figure     string
-	tolerances []Tolerance
-	want, have map[place]float64
-	found      []Violation
-}
+func (v Violation) beyond() bool { return !check.Within(v.Value, v.Golden, v.Tolerance) }
 
-// index fills to with the values of rows, and reports rows that occur twice.
-func (c *comparison) index(to map[place]float64, rows []figures.Row) {
-	for _, r := range rows {
-		if _, ok := to[placeOf(r)]; ok {
-			c.found = append(c.found, placeOf(r).violation(check.Twice))
+// compareSeries compares the mean of every series and the root mean square of its differences, and reports metrics
+// without a tolerance.
+func compareSeries(figure string, golden []figures.Row, have map[place]float64, tolerances []Tolerance) (found []Violation) {
+	values, order := map[series][2][]float64{}, []series{} // of the golden, of the figure
+	for _, r := range golden {
+		s := placeOf(r).series
+		if !slices.Contains(order, s) {
+			order = append(order, s)
 		}
-		to[placeOf(r)] = r.Value
+		if value, ok := have[placeOf(r)]; ok {
+			values[s] = [2][]float64{append(values[s][0], r.Value), append(values[s][1], value)}
+		}
 	}
+	for _, s := range order {
+		rule, ok := toleranceOf(figure, s, tolerances)
+		v, at := values[s], place{series: s}
+		n := float64(len(v[0]))
+		switch mean := (Violation{check.Off, "mean", at, stat.Mean(v[0], nil), stat.Mean(v[1], nil), rule.Mean}); {
+		case !ok:
+			found = append(found, Violation{What: check.NoRule, Of: "mean", At: at})
+		case n > 0 && mean.beyond(): // if n is 0, all rows are missing, which Compare reports
+			found = append(found, mean)
+		}
+		rms := Violation{check.Off, "rms", at, 0, floats.Distance(v[0], v[1], 2) / math.Sqrt(n), rule.RMS}
+		if n > 0 && rule.RMS > 0 && rms.beyond() {
+			found = append(found, rms)
+		}
+	}
+	return found
 }
 
-// tolerance returns the tolerance for a series of a panel and a metric, and whether there is one. The entry of the
-// series itself comes before that of all series.
-func (c *comparison) tolerance(panel, series, metric string) (out Tolerance, ok bool) {
-	for _, t := range c.tolerances {
-		if t.Figure != c.figure || t.Panel != panel || t.Metric != metric {
+// toleranceOf returns the tolerance for a series, and whether there is one. The entry of the series itself comes before
+// that of all series.
+func toleranceOf(figure string, s series, tolerances []Tolerance) (out Tolerance, ok bool) {
+	for _, t := range tolerances {
+		if t.Figure != figure || t.Panel != s.panel || t.Metric != s.metric {
 			continue
 		}
-		if t.Series == series {
+		if t.Series == s.series {
 			return t, true
 		}
 		if t.Series == "" {
@@ -146,72 +173,6 @@ func (c *comparison) tolerance(panel, series, metric string) (out Tolerance, ok 
 		}
 	}
 	return out, ok
-}
-
-// check reports v unless its value is within the tolerance.
-func (c *comparison) check(v Violation) {
-	if !check.Within(v.Value, v.Golden, v.Tolerance) {
-		c.found = append(c.found, v)
-	}
-}
-
-// means compares the mean of every series and the root mean square of its differences, and reports metrics without a
-// tolerance.
-func (c *comparison) means(golden []figures.Row) {
-	type key struct{ panel, series, metric string }
-	type sums struct{ want, have, squares, n float64 }
-	total := map[key]sums{}
-	var order []key
-	for _, r := range golden {
-		k := key{r.Panel, r.Series, r.Metric}
-		s, known := total[k]
-		if !known {
-			order = append(order, k)
-		}
-		if have, ok := c.have[placeOf(r)]; ok {
-			s.want, s.have, s.n = s.want+r.Value, s.have+have, s.n+1
-			s.squares += (have - r.Value) * (have - r.Value)
-		}
-		total[k] = s
-	}
-	for _, k := range order {
-		s := total[k]
-		v := Violation{
-			What: check.Off, Panel: k.panel, Series: k.series, Metric: k.metric, Seed: "all", T: "all",
-			Golden: s.want / s.n, Value: s.have / s.n,
-		}
-		rule, ok := c.tolerance(k.panel, k.series, k.metric)
-		switch {
-		case !ok:
-			v.What, v.Tolerance = check.NoRule, math.NaN()
-			c.found = append(c.found, v)
-		case s.n > 0: // if it is 0, all rows are missing, which values reports
-			v.Tolerance = rule.Mean
-			c.check(v)
-			if rule.RMS > 0 {
-				v.T, v.Golden, v.Value, v.Tolerance = "rms", 0, math.Sqrt(s.squares/s.n), rule.RMS
-				c.check(v)
-			}
-		}
-	}
-}
-
-// values compares single values, and reports missing rows.
-func (c *comparison) values(golden []figures.Row) {
-	for _, r := range golden {
-		have, ok := c.have[placeOf(r)]
-		v := placeOf(r).violation(check.Missing)
-		v.Golden, v.Value = r.Value, have
-		if !ok {
-			v.Value = math.NaN()
-			c.found = append(c.found, v)
-			continue
-		}
-		if rule, ok := c.tolerance(r.Panel, r.Series, r.Metric); ok {
-			v.What, v.Tolerance = check.Off, rule.Value
-			c.check(v)
-		}
-	}
 }
 
 // Sorted returns the rows in the order of a golden file: by panel, series, metric, seed and step.
