@@ -124,15 +124,25 @@ func (m mutation) goTest(flags string) (output string, err error) {
 	return string(out), err
 }
 
-// Every mutation of the list has a name of its own and a place in the program as it is.
+// Every mutation of the list has a name of its own, a place in the program as it is, and tests that its package has.
 func TestListOfMutations(t *testing.T) {
 	text := demand.Read(t, "mutations.txt")
 	list, err := parse(string(text))
 	if err != nil || len(list) < 60 {
 		t.Fatalf("%d mutations, %v", len(list), err)
 	}
-	seen := map[string]bool{}
+	seen, tests := map[string]bool{}, map[string]string{}
+	for path, text := range sources(t) {
+		if strings.HasSuffix(path, "_test.go") {
+			tests["./"+filepath.ToSlash(filepath.Dir(path))] += text
+		}
+	}
 	for _, m := range list {
+		for _, test := range strings.Split(m.test, "|") {
+			if !strings.Contains(tests[m.pkg], "func "+test+"(") {
+				t.Errorf("%s: %s has no %s", m.name, m.pkg, test)
+			}
+		}
 		if _, stale := m.mutated("../.."); stale || seen[m.name] || m.old == m.new || !strings.HasPrefix(m.test, "Test") {
 			t.Errorf("%s: %q is not once in %s, or the block is wrong", m.name, m.old, m.file)
 		}
