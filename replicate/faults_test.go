@@ -137,8 +137,6 @@ func faultyKinds(t *testing.T) []*faulty {
 	}
 	kinds := []*faulty{
 		{name: "vectors", args: figure("fig1", slices.Concat(miniature, onGo, []string{"--stride", "1", "--seeds", "0,1"})...)},
-		{name: "batched seeds", args: figure("fig1", slices.Concat(miniature, onGo,
-			[]string{"--seeds", "0-2", "--set", "stack=2", "--workers", "1"})...)},
 		{name: "back test", args: slices.Concat([]string{"backtest"}, own, []string{"--results", "RESULTS", "--out", "OUT",
 			"--kinds", "none", "--last", "4"})},
 		{name: "weights", args: slices.Concat([]string{"weights"}, own, []string{"--kind", "joint", "--permutations", "0",

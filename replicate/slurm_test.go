@@ -19,7 +19,7 @@ import (
 // submitArgs are the arguments that submit panel a of Figure 1 as workers for single seeds, on the Go backend.
 func (s *sandbox) submitArgs(more ...string) []string {
 	args := slices.DeleteFunc(slices.Clone(longer), func(a string) bool { return a == "--workers" || a == "2" })
-	return slices.Concat([]string{"submit", "fig1"}, args, []string{"--set", "stack=1", "--backend", "go", "--workers", "3",
+	return slices.Concat([]string{"submit", "fig1"}, args, []string{"--backend", "go", "--workers", "3",
 		"--results", s.results, "--out", s.out, "--folder", s.jobs()}, more)
 }
 
@@ -75,7 +75,7 @@ func (s *sandbox) submitted(t *testing.T, c *slurm, args ...string) string {
 func localTable(t *testing.T) string {
 	t.Helper()
 	s := newSandbox(t)
-	s.succeed(t, fig1(longer, "--set", "stack=1")...)
+	s.succeed(t, fig1(longer)...)
 	return s.csv(t)
 }
 
@@ -97,7 +97,7 @@ func TestSlurm(t *testing.T) {
 	stdout, _ := s.succeed(t, s.submitArgs()...)
 	c.wait(10*time.Minute, "some stored steps on all nodes", func() bool { return s.stepsDone() > 5 && len(s.nodes()) == 3 })
 	status := slices.DeleteFunc(slices.Clone(longer), func(a string) bool { return a == "--workers" || a == "2" })
-	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, status, []string{"--set", "stack=1"})...)
+	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, status, []string{})...)
 	if !regexp.MustCompile(`running: \d+ of 25 steps, on \S+, job \d+_\d`).MatchString(shown) {
 		t.Errorf("status shows no running run:\n%s", shown)
 	}
@@ -133,7 +133,7 @@ func TestSlurmTimeLimit(t *testing.T) {
 	c, s := onSlurm(t), newSandbox(t)
 	slow := []string{"--series", "ours", "--set", "max-updates=2000", "--set", "g-updates=2000", "--seeds", "0"}
 	local := newSandbox(t)
-	local.succeed(t, fig1(longer, slices.Concat(slow, []string{"--set", "stack=1"})...)...)
+	local.succeed(t, fig1(longer, slices.Concat(slow, []string{})...)...)
 	s.submitted(t, c, s.submitArgs(slices.Concat(slow, []string{"--time", "1", "--sbatch=--signal=B:USR1@30"})...)...)
 	if got, want := s.csv(t), local.csv(t); got != want {
 		t.Errorf("the tables differ:\n%s\n%s", got, want)
@@ -219,7 +219,7 @@ func TestSubmitKeepsOthers(t *testing.T) {
 // TestSubmitNothing: where all runs are stored, submit prints the command that draws them.
 func TestSubmitNothing(t *testing.T) {
 	s := newSandbox(t)
-	s.succeed(t, fig1(longer, "--set", "stack=1", "--no-draw")...)
+	s.succeed(t, fig1(longer, "--no-draw")...)
 	stdout, _ := s.succeed(t, s.submitArgs()...)
 	demand.Words(t, stdout, "nothing to submit: 8 done")
 	s.succeed(t, printed(t, stdout, "draws")...)

@@ -22,12 +22,12 @@ import (
 // runs is that of one process.
 func TestWorkers(t *testing.T) {
 	s := newSandbox(t)
-	args := fig1(longer, "--set", "stack=1", "--no-draw", "--workers", "1")
+	args := fig1(longer, "--no-draw", "--workers", "1")
 	first, _, firstErr := s.command(args...)
 	demand.NoError(t, first.Start())
 	demand.Soon(t, "a step", func() bool { return s.stepsDone() > 0 })
 	status := slices.Delete(slices.Clone(longer), 12, 14) // without --workers
-	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, status, []string{"--set", "stack=1"})...)
+	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, status, []string{})...)
 	if !regexp.MustCompile(`ours seed 0 +\w+ +running: \d+ of 25 steps, on \S+, process \d+`).MatchString(shown) {
 		t.Errorf("status does not show where a run is computed:\n%s", shown)
 	}
@@ -59,12 +59,12 @@ func TestWorkers(t *testing.T) {
 	}
 	s.env = []string{"PJRT_PLUGIN_LIBRARY_PATH=/nowhere"} // drawing opens no backend
 	before := demand.Files(t, s.results)
-	s.succeed(t, fig1(longer, "--set", "stack=1", "--stored")...)
+	s.succeed(t, fig1(longer, "--stored")...)
 	if after := demand.Files(t, s.results); !maps.Equal(after, before) {
 		t.Errorf("--stored changed the results: %d files, before %d", len(after), len(before))
 	}
 	local := newSandbox(t)
-	local.succeed(t, fig1(longer, "--set", "stack=1")...)
+	local.succeed(t, fig1(longer)...)
 	if got, want := s.csv(t), local.csv(t); got != want {
 		t.Errorf("the table is %q, of one process %q", got, want)
 	}

@@ -82,7 +82,14 @@ func factorFeed(chunk, first, count int) *tensors.Tensor {
 	return tensors.FromFlatDataAndDimensions(factors, chunk)
 }
 
-// TestFitIsAdam, also with a rate of its own for each update. TestGroupMatchesSeparateTraining is that of a group.
+func trainerOf(t *testing.T, backend compute.Backend, p Problem, chunk int) *Trainer {
+	t.Helper()
+	tr := New(backend, p, chunk)
+	t.Cleanup(tr.Close)
+	return tr
+}
+
+// TestFitIsAdam, also with a rate of its own for each update.
 func TestFitIsAdam(t *testing.T) {
 	falling := line
 	falling.RateFactors, falling.Feeds = true, 2

@@ -58,31 +58,22 @@ func AddDecay(values, grads []*Node, decay float64) []*Node {
 }
 
 // adamStep returns the Step and Slots of a Problem without a Step: Adam on the trainable
-// Params. The slots are the first moments, then the second ones. For members > 0 it minimises
-// the sum of the members' losses, so that each member has its own gradient.
-func adamStep(problem Problem, members int) (Step, []net.Param) {
+// Params. The slots are the first moments, then the second ones.
+func adamStep(problem Problem) (Step, []net.Param) {
 	trained := Trainable(problem.Params)
 	n, k := len(problem.Params), len(trained)
 	moments := Pick(problem.Params, trained)
 	step := func(state, data, feeds []*Node, step, rate *Node) (loss *Node, next []*Node) {
 		values, m, v := state[:n], state[n:n+k], state[n+k:]
 		s := net.Bind(step.Graph(), problem.Params, values, true)
-		if members > 0 {
-			s = s.Copies(members)
-		}
-		if problem.RateFactors { // the last feed, which all members share
-			factor := feeds[len(feeds)-1]
-			feeds = feeds[:len(feeds)-1]
-			if members > 0 {
-				factor = Squeeze(SliceAxis(factor, 0, AxisElem(0)), 0)
-			}
-			rate = Mul(rate, factor)
+		if problem.RateFactors { // the last feed
+			rate, feeds = Mul(rate, feeds[len(feeds)-1]), feeds[:len(feeds)-1]
 		}
 		loss = problem.Loss(s, data, feeds)
 		updated := s.Updated(problem.Params, values)
 		wrt := Pick(values, trained)
 		next, nextM, nextV := Adam(wrt, Gradient(ReduceAllSum(loss), wrt...), m, v, step, rate)
-		if members == 0 && loss.Rank() > 0 {
+		if loss.Rank() > 0 {
 			loss = ReduceAllMean(loss)
 		}
 		return loss, slices.Concat(Replace(updated, trained, next), nextM, nextV)

@@ -68,12 +68,13 @@ func TestDraft(t *testing.T) {
 			t.Errorf("verdicts of an earlier drawing are still there (%v)", err)
 		}
 		var record claims.Record
-		if err := json.Unmarshal(w.read(t, "provenance.json"), &record); err != nil || len(record.Runs) != 4 ||
+		if err := json.Unmarshal(w.read(t, "provenance.json"), &record); err != nil || len(record.Runs) != 2 ||
 			record.Runs[0].Panel != "b" || record.Settings["a"] != nil {
 			t.Errorf("provenance %+v, %v", record, err)
 		}
 		w.read(t, "fig31-b.png")
 	})
+	w.options.Seeds = []int64{0}
 	demand.Write(t, filepath.Join(w.options.Out, claimsFile), "older")
 	_, err := w.Make(t.Context(), twoPanels, w.options)
 	demand.NoError(t, err)
@@ -117,7 +118,6 @@ func TestFirstSeed(t *testing.T) {
 			t.Errorf("%d runs were computed before picture %d, want %d", n, i, runsBefore[i])
 		}
 	})
-	w.options.Overrides = append(w.options.Overrides, "stack=1")
 	_, err := w.Make(t.Context(), twoPanels, w.options)
 	demand.NoError(t, err)
 	want := []string{"fig31: b (1 seed) drawn: OUT/index.html (a to come)",
@@ -132,15 +132,16 @@ func TestFirstSeed(t *testing.T) {
 func TestInterruptedDraft(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := newTwoPanels(t, func(string) { cancel() })
+	w.options.Seeds = []int64{0}
 	_, err := w.Make(ctx, twoPanels, w.options)
-	demand.Error(t, err, "interrupted with 4 of 6 runs finished")
+	demand.Error(t, err, "interrupted with 2 of 3 runs finished")
 	demand.Words(t, string(w.read(t, "index.html")), "Being computed: panel a.", "the same command continues")
 	var lines []string
 	w.Lab.Stderr = &witness{see: func(line string) { lines = append(lines, line) }}
 	failing := append([]string{"a.g-network=conv5", "a.g-input=pixels"}, w.options.Overrides...)
 	w.options.Overrides, w.options.Out = failing, filepath.Join(t.TempDir(), "failed")
 	_, err = w.Make(t.Context(), twoPanels, w.options)
-	demand.Error(t, err, "2 of 6 runs failed")
+	demand.Error(t, err, "1 of 3 runs failed")
 	if len(lines) != 1 || !strings.HasPrefix(lines[0], "fig31: b drawn: ") {
 		t.Errorf("printed %q", lines)
 	}
@@ -200,7 +201,7 @@ func TestAll(t *testing.T) {
 		}
 	}
 	stored, err := filepath.Glob(filepath.Join(w.results, "gaussian", "*.zst"))
-	if err != nil || len(computed) != 4 || len(stored) != 8 ||
+	if err != nil || len(computed) != 8 || len(stored) != 8 ||
 		!strings.HasPrefix(printed, "8 runs: 0 stored, 8 to compute") {
 		t.Errorf("computed %v, stored %d runs, want 4 learners with 2 seeds each:\n%s", computed, len(stored), printed)
 	}
@@ -238,8 +239,8 @@ func TestAllWithFailures(t *testing.T) {
 	demand.NoError(t, err)
 	demand.Error(t, Incomplete(made), "1 of 3 figures not complete: fig22; fig22 because 2 of 6 runs failed",
 		"gaussian/ours", "needs images")
-	if n := strings.Count(w.stderr.String(), "FAILED"); n != 1 {
-		t.Errorf("%d failures, want Ours of 2 seeds together, once:\n%s", n, &w.stderr)
+	if n := strings.Count(w.stderr.String(), "FAILED"); n != 2 {
+		t.Errorf("%d failures, want each of the 2 seeds of Ours once:\n%s", n, &w.stderr)
 	}
 	for _, m := range made {
 		if _, err := os.Stat(m.Page); err != nil {

@@ -10,15 +10,6 @@ import (
 // before: each step is trained from scratch.
 type StepFunc func(ctx context.Context, t int) ([]Row, error)
 
-// Guarded returns the step with its panics turned into errors, for groups that run the steps of their members on
-// goroutines.
-func Guarded(step StepFunc) StepFunc {
-	return func(ctx context.Context, t int) (rows []Row, err error) {
-		defer recovered(&err)
-		return step(ctx, t)
-	}
-}
-
 // Job is a run that is wanted and how to compute it.
 type Job struct {
 	Spec  Spec

@@ -29,7 +29,6 @@ type Classifier struct {
 	classes  int
 	params   []net.Param
 	trainer  *loop.Trainer
-	fitter   loop.Fitter // the trainer, or a member of a group that uses it (see In)
 	eval     *Exec
 }
 
@@ -44,7 +43,6 @@ func NewClassifier(backend compute.Backend, s Settings, pool shapes.Shape, class
 	}
 	c.trainer = loop.New(backend, loop.Problem{Name: "classifier " + s.Network, Params: c.params, Loss: c.loss,
 		Data: 1, Feeds: 3, Dispatch: s.model() == pretrainedHead}, updatesPerCall)
-	c.fitter = c.trainer
 	c.eval = MustNewExec(backend, func(in []*Node) []*Node {
 		s := net.Bind(in[0].Graph(), c.params, in[2:], false)
 		return []*Node{ArgMax(c.logits(s, in[0], in[1]), -1, dtypes.Int32)}
@@ -62,14 +60,6 @@ func (c *Classifier) logits(s *net.Scope, pool, row *Node) *Node {
 func (c *Classifier) loss(s *net.Scope, data, feeds []*Node) *Node {
 	row, label, weight := feeds[0], feeds[1], feeds[2]
 	return ReduceMean(Mul(weight, net.CrossEntropy(c.logits(s, data[0], row), label)), -1)
-}
-
-// In returns the classifier of a member of a group, whose trainings run in one program with those of the other
-// members. It shares the compiled programs. The head of ResNet-18 cannot be batched.
-func (c *Classifier) In(group *loop.Group, member int) *Classifier {
-	other := *c
-	other.fitter = group.Member(member, c.trainer)
-	return &other
 }
 
 // Init draws the initial values of a step.
@@ -101,7 +91,7 @@ func (c *Classifier) Fit(ctx context.Context, pool *tensors.Tensor, start net.Va
 	}
 	updates := updatesOf(data.Len(), epochs, c.settings.Batch, c.settings.MaxUpdates)
 	feed := c.batches(data, weight, order)
-	values, _, err := c.fitter.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updates, feed)
+	values, _, err := c.trainer.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updates, feed)
 	return values, err
 }
 
@@ -127,7 +117,7 @@ func normalise(data Samples) ([]float32, error) {
 
 // batches returns minibatches of random permutations of the data, one after the other.
 func (c *Classifier) batches(data Samples, weight []float32, order *rand.Rand) loop.Feed {
-	chunk, batch := c.fitter.Chunk(), c.settings.Batch
+	chunk, batch := c.trainer.Chunk(), c.settings.Batch
 	var perm []int
 	return func(_, count int) []*tensors.Tensor {
 		row, label, w := make([]int32, chunk*batch), make([]int32, chunk*batch), make([]float32, chunk*batch)

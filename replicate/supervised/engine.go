@@ -52,8 +52,8 @@ func (e *Engine) estimator(s Settings, stream *Stream, method propensity.Method)
 }
 
 // engines are the clients of a process. The CPU plugin runs the programs of one client one after the other, and a
-// training inside a compiled loop keeps one processor busy. So each parallel run of vector models has an engine, and
-// batched seeds share one; no number depends on which. All other runs share the first engine: a step of ResNet-18
+// training inside a compiled loop keeps one processor busy. So each parallel run of vector models has an engine; no
+// number depends on which. All other runs share the first engine: a step of ResNet-18
 // uses every processor, and a GPU has one memory.
 type engines struct {
 	host  *experiment.Host

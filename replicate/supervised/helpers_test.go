@@ -30,7 +30,7 @@ func gaussianSettings() Settings {
 		GJoin: "first", GStart: "scratch", GSchedule: "constant", BatchNorm: "batch", Convolution: "direct",
 		Rate: 9e-3, Batch: 16, Epochs: 5, MaxUpdates: 30, FinetuneEpochs: 3,
 		Method: "method2", GNetwork: "mlp", GInput: "features", GHidden: 8, GLabel: true, GTime: "onehot", Frequencies: 2,
-		GRate: 3e-3, GUpdates: 20, GBatch: 32, Window: 1, Clip: "min1", Stride: 1, Stack: 1}
+		GRate: 3e-3, GUpdates: 20, GBatch: 32, Window: 1, Clip: "min1", Stride: 1}
 }
 
 // imageSettings is panel c in miniature.

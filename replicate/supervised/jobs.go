@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/gomlx_models/loop"
 	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
@@ -109,27 +108,17 @@ func (x config) outline() experiment.Outline {
 
 // jobs returns the runs of a series.
 func (x config) jobs(seeds []int64) ([]runs.Wanted, error) {
-	batch := &runs.Batch{Seeds: seeds, GroupSize: 1, Start: x.start}
-	if x.batchable() {
-		batch.GroupSize = x.settings.Stack
-	}
 	var out []runs.Wanted
 	for _, seed := range seeds {
 		spec, err := x.spec(seed)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, runs.Wanted{Series: x.series, Job: runs.Job{Spec: spec, Batch: batch,
+		start := func(ctx context.Context) (runs.StepFunc, func(), error) { return x.start(ctx, seed) }
+		out = append(out, runs.Wanted{Series: x.series, Job: runs.Job{Spec: spec, Batch: runs.Alone(seed, start),
 			Steps: x.measure.steps(x.settings), Cost: x.cost}})
 	}
 	return out, nil
-}
-
-// batchable tells whether several seeds can train in one program: where a small network is trained by the
-// classifier's own loop. With three batched seeds an update takes .7 of its time. Nothing else gains: one of g, with
-// batches of 512, takes as long batched as single.
-func (x config) batchable() bool {
-	return x.settings.scenario().Batched && x.measure.trains && x.learner.Train == nil && x.settings.Stack > 1
 }
 
 // spec is the identity of a seed's run: the settings, data and programs that can change its numbers.
@@ -190,56 +179,16 @@ func (x config) version() string {
 	return version
 }
 
-// start prepares the runs of seeds on one engine, where the classifiers of batched seeds train in one program. All
-// seeds train, also those whose runs are stored and that are not among the members.
-func (x config) start(ctx context.Context, seeds []int64, members []runs.Spec,
-	_ runs.Files) (runs.GroupStep, func(), error) {
+// start prepares the run of a seed on an engine, which stop gives back.
+func (x config) start(ctx context.Context, seed int64) (step runs.StepFunc, stop func(), err error) {
 	engine, release, err := enginesOf(x.host).take(x.settings)
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &group{seeds: seeds, members: members, loop: loop.NewGroup(len(seeds))}
-	stop := func() {
-		g.loop.Close()
-		release()
-	}
-	for i, seed := range seeds {
-		run, err := x.newRunContext(ctx, engine, seed)
-		if err != nil {
-			stop()
-			return nil, nil, err
-		}
-		if run.Classifier != nil {
-			run.Classifier = run.Classifier.In(g.loop, i)
-		}
-		g.steps = append(g.steps, runs.Guarded(x.measure.start(run)))
-	}
-	return g.step, stop, nil
-}
-
-// group is the runs of batched seeds, or of one.
-type group struct {
-	seeds   []int64
-	members []runs.Spec // the runs that are missing
-	loop    *loop.Group
-	steps   []runs.StepFunc // of each seed
-}
-
-// step computes step t of all seeds and returns the rows of the members.
-func (g *group) step(ctx context.Context, t int) ([][]runs.Row, error) {
-	rows := make([][]runs.Row, len(g.seeds))
-	err := g.loop.Each(ctx, func(ctx context.Context, i int) (err error) {
-		if rows[i], err = g.steps[i](ctx, t); err != nil {
-			return fmt.Errorf("seed %d: %w", g.seeds[i], err)
-		}
-		return nil
-	})
+	run, err := x.newRunContext(ctx, engine, seed)
 	if err != nil {
-		return nil, err
+		release()
+		return nil, nil, err
 	}
-	var out [][]runs.Row
-	for _, member := range g.members {
-		out = append(out, rows[slices.Index(g.seeds, member.Seed)])
-	}
-	return out, nil
+	return x.measure.start(run), release, nil
 }

@@ -17,7 +17,6 @@ type Scenario struct {
 	Groups   []string           // groups of settings that Open reads besides "stream", see [Settings]
 	Networks []string           // models that it can be learned by, see Settings.Network
 	Shift    streams.LabelShift // of its labels; the zero value if they do not shift by design
-	Batched  bool               // the classifiers of several seeds train in one program, see Settings.Stack
 
 	Pretrained bool // its samples are features of images, of a pre-trained network
 	// Data lists the data that runs can be made of; nil if the settings say everything. See [Source].

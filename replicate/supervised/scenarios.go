@@ -8,14 +8,14 @@ import (
 
 // scenarios are the declared scenarios: first those of Section 3.1 and of the appendix.
 var scenarios = []Scenario{
-	{Name: "gaussian", Groups: []string{"gaussian"}, Networks: vectorModels, Batched: true,
+	{Name: "gaussian", Groups: []string{"gaussian"}, Networks: vectorModels,
 		Check: checkGaussian, Open: openGaussian,
 		Scales: experiment.ByScale[Settings]{
 			experiment.Paper: gaussianPaper,
 			experiment.Small: gaussianPaper.with(stride(3, 1)),
 			experiment.Tiny:  gaussianPaper.with(gaussianTiny, stride(31, 20)),
 		}},
-	{Name: "periodic", Groups: []string{"gaussian"}, Networks: vectorModels, Batched: true,
+	{Name: "periodic", Groups: []string{"gaussian"}, Networks: vectorModels,
 		Check: checkGaussian, Open: openGaussian,
 		Scales: experiment.ByScale[Settings]{
 			experiment.Paper: periodicPaper,
@@ -70,18 +70,18 @@ var (
 		GBatch: 512, Window: 1,
 		Clip:   propensity.ClipOne,
 		Target: -1, MMDPast: 2000, MMDSamples: heldOut, Permutations: 500,
-		Stride: 1, First: 1, Stack: 3,
+		Stride: 1, First: 1,
 	}
 	periodicPaper = gaussianPaper.with(func(s *Settings) { s.Steps, s.Period, s.Amplitude = 100, 5, 2 })
 	cifarPaper    = gaussianPaper.with(func(s *Settings) {
-		s.N, s.TestN, s.Evaluate, s.Stack = 200, 0, "weighted", 1
+		s.N, s.TestN, s.Evaluate = 200, 0, "weighted"
 		s.Network, s.Width, s.Checkpoint = "head", 64, "split"
 		s.Epochs, s.MaxUpdates, s.FinetuneEpochs = 20, 0, 20
 		s.GNetwork, s.GInput = propensity.Conv5, "pixels"
 		s.GRate, s.GEpochs = 1e-4, 200
 	})
 	clearPaper = gaussianPaper.with(func(s *Settings) {
-		s.Steps, s.N, s.TestN, s.Evaluate, s.Stack = 500, 200, 0, "weighted", 1
+		s.Steps, s.N, s.TestN, s.Evaluate = 500, 200, 0, "weighted"
 		s.Network, s.MaxUpdates = "linear", 0
 		s.GNetwork, s.GJoin, s.GHidden = propensity.FC3, propensity.JoinEven, 64
 		s.GRate, s.GEpochs = 1e-4, 200

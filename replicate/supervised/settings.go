@@ -16,7 +16,7 @@ import (
 // The tag `of` is the group: the part of the work that a setting can change. "stream" concerns every run. "gaussian",
 // "shift" and "clear" concern the scenarios that name them. "classifier" concerns measures that train one, "vector"
 // and "head" only that kind of model. "finetune", "omega" and "clip" concern the learners that name them, "score" and
-// "mmd" those measures. "plan" changes no run: it says which steps are computed and how many seeds are batched.
+// "mmd" those measures. "plan" changes no run: it says which steps are computed.
 type Settings struct {
 	Scenario  string  `set:"scenario" of:"stream" doc:"name of the stream (Sections 3.1.2, 3.1.3; Fig. 5, 14; Appendix D.1)"`
 	Steps     int     `set:"steps" of:"stream" doc:"time steps of the stream (Gaussian: 160, Section 3.1.2; periodic: 100, Fig. 5; label shift: I9)"`
@@ -71,7 +71,6 @@ type Settings struct {
 
 	Stride int `set:"stride" of:"plan" doc:"stride: train every N-th step; choose N coprime to T (I12)"`
 	First  int `set:"first" of:"plan" doc:"first step to train at"`
-	Stack  int `set:"stack" of:"plan" doc:"Gaussian: number of batched seeds, whose classifiers train in one program; rounding depends on it"`
 }
 
 // rules returns which values the settings may take.
@@ -118,7 +117,7 @@ var minimum = map[string]int{"test-n": 0, "images": 0, "g-epochs": 0, "max-updat
 // maximum bounds what sizes arrays: of numbers that are multiplied with each other, more would not fit into memory.
 var maximum = map[string]int{"batch": 1 << 16, "g-batch": 1 << 16, "hidden": 1 << 14, "g-hidden": 1 << 14,
 	"width": 1 << 10, "g-frequencies": 1 << 12, "steps": 100_000, "n": 1_000_000, "test-n": 1_000_000,
-	"mmd-past": 100_000, "permutations": 1_000_000, "stack": 1 << 10}
+	"mmd-past": 100_000, "permutations": 1_000_000}
 
 // Validate checks every setting and those that must fit together.
 func (s Settings) Validate() error {

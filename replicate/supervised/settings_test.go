@@ -103,7 +103,7 @@ func TestIdentity(t *testing.T) {
 	weighted := []string{"ours", "mixture", "standard"}
 	changes := map[string][]string{
 		"finetune-epochs": {"finetune"}, "clip": append([]string{"exact", "exact-mixture"}, weighted...),
-		"stride": nil, "first": nil, "stack": nil,
+		"stride": nil, "first": nil,
 		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted,
 		"g-time": weighted, "g-join": weighted, "g-start": weighted, "g-schedule": weighted, "g-frequencies": weighted, "g-rate": weighted,
 		"g-updates": weighted, "g-batch": weighted, "g-epochs": weighted, "window": weighted,
