@@ -1,7 +1,6 @@
 package table_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -106,67 +105,6 @@ func TestCSV(t *testing.T) {
 			want := []any{[]string{"x", "y", "x"}, []float64{1.5, 2, -300}, []string{"Zürich", city, `a "b"`}}
 			if !reflect.DeepEqual(values, want) {
 				t.Errorf("%q, want %q", values, want)
-			}
-		})
-	}
-}
-
-// TestText: lines above the header, comments, raw quotes, ends of rows and bytes of other encodings.
-func TestText(t *testing.T) {
-	rows := "1,x\n2,y\n"
-	for _, test := range []struct {
-		name, content string
-		options       table.Options
-		columns       []string
-		texts         []string // of the second column
-		note          string   // a part of the only note, "" if there is none
-	}{
-		{"title", "Sales, 2024, all\n\na,b\n" + rows, table.Options{Skip: 1}, []string{"a", "b"}, []string{"x", "y"}, ""},
-		{"sep= and title", "sep=;\nSales\na;b\n1;x\n2;y\n", table.Options{Skip: 2}, []string{"a", "b"},
-			[]string{"x", "y"}, ""},
-		{"comments", "# made, today\na,b\n#\"\n1,x\n# 3,z\n2,y\n", table.Options{Comment: '#'}, []string{"a", "b"},
-			[]string{"x", "y"}, ""},
-		{"other comments", "a#,b\n1,#x\n%\n2,y\n", table.Options{Comment: '%'}, []string{"a#", "b"}, []string{"#x", "y"}, ""},
-		{"raw quotes", "a\tb\n1\t\"Weird\" title\n2\t5\" pipe\n", table.Options{NoQuotes: true}, []string{"a", "b"},
-			[]string{`"Weird" title`, `5" pipe`}, ""},
-		{"delimiters at the ends of rows", "a,b\n1,x,\n2,y,\n", table.Options{}, []string{"a", "b"}, []string{"x", "y"},
-			"2 rows, the first in line 2, with more fields than the header"},
-		{"delimiters at the ends of all lines", "a,b,\n1,x,\n2,y,\n", table.Options{}, []string{"a", "b", "column 3"},
-			[]string{"x", "y"}, ""},
-		{"one column", "\nb\n\nx\n\"\"\n", table.Options{}, []string{"b"}, []string{"x", ""}, ""},
-		{"lines of spaces", "a,b\n  \n1,x\n\t\n2,y\n", table.Options{}, []string{"a", "b"}, []string{"x", "y"}, ""},
-		{"empty cells between tabs", "a\tb\tc\n\t x\t\n\ty\t\n", table.Options{}, []string{"a", "b", "c"},
-			[]string{"x", "y"}, ""},
-		{"Windows-1252", "a,b\n1,\x80 5\x969\n2,\x93a\x94\n", table.Options{}, []string{"a", "b"},
-			[]string{"€ 5–9", "“a”"}, "read as Windows-1252"},
-		{"Windows-1252 in a name", "a,gr\xF6\xDFe\n" + rows, table.Options{}, []string{"a", "größe"},
-			[]string{"x", "y"}, "read as Windows-1252"},
-		{"one bad byte", "a,b\n1,Zürich\n2,Z\xFCrich\n", table.Options{}, []string{"a", "b"},
-			[]string{"Zürich", "Z\uFFFDrich"}, "U+FFFD stands for 1 byte that cannot be decoded, the first in line 3"},
-		{"bad bytes after a mark", "\xEF\xBB\xBFa,b\n1,\xFC\xFC\n2,y\n", table.Options{}, []string{"a", "b"},
-			[]string{"\uFFFD\uFFFD", "y"}, "2 bytes that cannot be decoded, the first in line 2"},
-		{"U+FFFD itself", "a,b\n1,\uFFFD\n2,y\n", table.Options{}, []string{"a", "b"}, []string{"\uFFFD", "y"}, ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if test.options.Kinds == nil {
-				test.options.Kinds = map[string]table.Kind{test.columns[min(1, len(test.columns)-1)]: table.Category}
-			}
-			tab := read(t, test.content, test.options)
-			s := tab.Schema()
-			var names []string
-			for _, c := range s.Columns {
-				names = append(names, c.Name)
-			}
-			if !slices.Equal(names, test.columns) {
-				t.Fatalf("columns %q, want %q", names, test.columns)
-			}
-			if len(s.Notes) > 1 || (len(s.Notes) == 1) != (test.note != "") || len(s.Notes) == 1 &&
-				!strings.Contains(s.Notes[0], test.note) {
-				t.Errorf("notes %q, want %q", s.Notes, test.note)
-			}
-			columns, err := tab.Columns([]string{test.columns[min(1, len(test.columns)-1)]}, nil)
-			if err != nil || !reflect.DeepEqual(columns[0].Values, test.texts) {
-				t.Errorf("%v (%v), want %q", columns, err, test.texts)
 			}
 		})
 	}
@@ -572,26 +510,6 @@ func TestSchema(t *testing.T) {
 		{Name: "empty", Kind: table.Text, Missing: 2, Note: "no values"}}
 	if got := tab.Schema(); !reflect.DeepEqual(got.Columns, want) || got.Rows != 2 || got.Format != "CSV, delimiter ," {
 		t.Errorf("schema %+v, want %+v", got, want)
-	}
-}
-
-// TestManyColumns: 10,000 columns are read.
-func TestManyColumns(t *testing.T) {
-	var b bytes.Buffer
-	for row := range 4 {
-		for c := range 10_000 {
-			if c > 0 {
-				b.WriteByte(',')
-			}
-			if row == 0 {
-				b.WriteByte('c')
-			}
-			fmt.Fprint(&b, c*(row+1))
-		}
-		b.WriteByte('\n')
-	}
-	if x := encoded(t, read(t, b.String(), table.Options{})); len(x) != 30_000 {
-		t.Errorf("%d features", len(x))
 	}
 }
 

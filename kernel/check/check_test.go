@@ -106,7 +106,7 @@ func (b *fixture) writeGolden(t *testing.T, text string) {
 }
 
 const someRules = `"tolerances": [{"names": "exact *", "absolute": 0.001}, {"names": "share", "relative": 0.1}, ` +
-	`{"names": "fig*", "absolute": 0.1}]`
+	`{"names": "both *", "absolute": 1, "relative": 0.1}, {"names": "fig*", "absolute": 0.1}]`
 
 // One report lists all differences, of each kind.
 func TestDifferences(t *testing.T) {
@@ -160,11 +160,12 @@ func TestDifferences(t *testing.T) {
 
 func TestSame(t *testing.T) {
 	b := newFixture(t)
-	b.writeGolden(t, `{`+someRules+`, "cells": {"4": {"share": 200, "exact a": 1}}}`)
-	// The numbers are in other cells, and one is shown twice.
-	b.cells(t, "x", `{"values": {"share": 190, "exact a": 1}}`, `{"values": {"exact a": 1}}`)
+	b.writeGolden(t, `{`+someRules+`, "cells": {"4": {"share": 200, "exact a": 1, "both a": 2, "both b": -200}}}`)
+	// The numbers are in other cells, and one is shown twice. Of two tolerances the larger one counts.
+	b.cells(t, "x", `{"values": {"share": 190, "exact a": 1}}`,
+		`{"values": {"exact a": 1, "both a": 2.9, "both b": -219}}`)
 	report, err := b.check(t)
-	if err != nil || !strings.Contains(report, "3 numbers, 0 differences") || strings.Contains(report, "what") {
+	if err != nil || !strings.Contains(report, "5 numbers, 0 differences") || strings.Contains(report, "what") {
 		t.Errorf("error %v, report %s", err, report)
 	}
 }
