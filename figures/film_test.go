@@ -41,9 +41,7 @@ func TestSideBySide(t *testing.T) {
 			t.Errorf("film %d is %+v, want it at %v", i, f, want)
 		}
 	}
-	if title := TitleOf(films[0].SVG); title != "" {
-		t.Errorf("a film without title has %q", title)
-	}
+	demand.Equal(t, TitleOf(films[0].SVG), "", "a film without title")
 	for _, bad := range []string{"", "<svg/>", `<svg width="3em" height="2"/>`} {
 		_, err := SideBySide("all", "", []Film{{Name: "bad", SVG: []byte(bad)}})
 		demand.Error(t, err, "film bad")

@@ -184,9 +184,7 @@ func TestPageShowsTheClaims(t *testing.T) {
 			"b (made up) 0.0 [-20.0, +20.0] points, undecided\n", // never minus zero
 		"Ours minus Everything (claimed above 0)a+0.125 [+0.100, +0.150], n = 3, every 2nd stepholdsgo run ./make 1 --panel a",
 		"steps of Ours: a +7.0 (one seed, so no interval)", "time of Ours: b not measured")
-	if n := strings.Count(shown, "+12.5"); n != 1 {
-		t.Errorf("a number stands %d times in lines", n)
-	}
+	demand.Equal(t, strings.Count(shown, "+12.5"), 1, "times that a number stands in lines")
 	for _, o := range []Outcome{Confirmed, Mixed, Contradicted, Open, Missing} {
 		demand.Words(t, string(CSS(fig)), "."+string(o)+"::before {")
 	}
@@ -209,9 +207,7 @@ func TestShort(t *testing.T) {
 		{estimate(-.3, -.6, -.0007, 8), "", "-0.300 [-0.600, -0.001]"},
 		{estimate(1e-9, 1e-9, 1e-9, 2), "", "0.00000 [0.00000, 0.00000]"},
 	} {
-		if got := (ClaimPart{Effect: c.e, Unit: c.unit}).text(); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.e, got, c.want)
-		}
+		demand.Equal(t, (ClaimPart{Effect: c.e, Unit: c.unit}).text(), c.want, "%+v", c.e)
 	}
 	if e := (estimate(.0009, .0002, .0016, 8)); e.String() != "+0.0009 [+0.0002, +0.0016], n = 8" {
 		t.Errorf("%s", e)
@@ -229,9 +225,7 @@ func TestNoTextTwice(t *testing.T) {
 	}
 	shown := body(page)
 	for _, text := range texts {
-		if n := strings.Count(shown, text); n != 1 {
-			t.Errorf("%q stands %d times on the page", text, n)
-		}
+		demand.Equal(t, strings.Count(shown, text), 1, "times that %q stands on the page", text)
 	}
 	demand.Words(t, shown, "Panel b: Made of <dots>.")
 	for _, p := range fig.Panels {
@@ -279,9 +273,7 @@ func TestTableEqualsPoints(t *testing.T) {
 	fig, page := samplePage(t)
 	fig.Panels[0].Series[1].Points[1].N = 1 // a panel with different numbers of seeds
 	uneven := pointsOf(fig.Panels[0])
-	if cell := uneven.Rows[1][2]; cell != "−0.10, n = 1" {
-		t.Errorf("the point of one seed is %q", cell)
-	}
+	demand.Equal(t, uneven.Rows[1][2], "−0.10, n = 1", "the point of one seed")
 	if strings.Contains(uneven.Caption, "n =") {
 		t.Errorf("the caption gives one number of seeds for all: %s", uneven.Caption)
 	}

@@ -141,9 +141,7 @@ func TestTicks(t *testing.T) {
 		for _, tick := range ticks(c.low, c.high, c.whole) {
 			labels = append(labels, tick.Label)
 		}
-		if got := strings.Join(labels, " "); got != c.want {
-			t.Errorf("ticks(%v, %v) = %s, want %s", c.low, c.high, got, c.want)
-		}
+		demand.Equal(t, strings.Join(labels, " "), c.want, "ticks(%v, %v)", c.low, c.high)
 	}
 }
 
@@ -201,9 +199,7 @@ func TestDark(t *testing.T) {
 		}
 	}
 	for color, want := range map[string]string{"#000000": "#ffffff", "#595959": "#a6a6a6", "#D62728": "#d62728"} {
-		if got := Dark(color); got != want {
-			t.Errorf("Dark(%s) = %s, want %s", color, got, want)
-		}
+		demand.Equal(t, Dark(color), want, "Dark(%s)", color)
 	}
 	if c := contrast("#000000", "#ffffff"); math.Abs(c-21) > 1e-9 {
 		t.Errorf("the contrast of black and white is %v, want 21", c)

@@ -81,13 +81,9 @@ func TestPrintTable(t *testing.T) {
 		"  Recent      0.500  -0.050            [-0.423, +0.323]  3  50% of 2",
 		"  Ours        0.600  +0.050            [-0.323, +0.423]  3  50% of 2",
 		""}, "\n")
-	if out.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
-	}
+	demand.Equal(t, out.String(), want, "the printed table")
 	line := Summary{Base: "everything"}.line(SummaryRow{Series: "ours", Difference: statistics.Estimate{N: 1}})
-	if line[3] != "none (one seed)" {
-		t.Errorf("the interval of one seed is %q", line[3])
-	}
+	demand.Equal(t, line[3], "none (one seed)", "the interval of one seed")
 }
 
 func TestSummaryErrorsNameTheTrouble(t *testing.T) {

@@ -98,9 +98,7 @@ func TestCompact(t *testing.T) {
 	for _, compact := range []bool{false, true, false, true} {
 		fig.Compact = compact
 		demand.NoError(t, Write(fig, sampleRows(), "origin", dir))
-		if got := strings.Join(names(t, dir), " "); got != want[compact] {
-			t.Errorf("compact %v: files %s, want %s", compact, got, want[compact])
-		}
+		demand.Equal(t, strings.Join(names(t, dir), " "), want[compact], "compact %v: files", compact)
 		folder, err := OpenFolder(dir)
 		demand.NoError(t, err)
 		table, err := folder.Read("fig01-a.csv")
@@ -139,9 +137,7 @@ func TestWriteWithECharts(t *testing.T) {
 		demand.NoError(t, Write(sampleFigure(t), rows, map[string]string{"commit": "abc"}, dir))
 	}
 	const drawing = "SHA256SUMS echarts.min.js fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"
-	if got := strings.Join(names(t, first), " "); got != drawing {
-		t.Errorf("wrote %s, want %s", got, drawing)
-	}
+	demand.Equal(t, strings.Join(names(t, first), " "), drawing, "files")
 	if back := readRows(t, first, "fig01-a.csv"); !slices.Equal(back, sampleRows()) {
 		t.Errorf("the CSV of panel a does not hold just its rows: %v", back)
 	}

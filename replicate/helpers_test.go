@@ -84,9 +84,7 @@ func (s *sandbox) succeed(t *testing.T, args ...string) (stdout, stderr string) 
 func (s *sandbox) quiet(t *testing.T, args ...string) string {
 	t.Helper()
 	stdout, stderr := s.succeed(t, args...)
-	if stderr != "" {
-		t.Errorf("%q: stderr %s", args, stderr)
-	}
+	demand.Equal(t, stderr, "", "%q: stderr", args)
 	return stdout
 }
 

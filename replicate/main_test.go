@@ -232,17 +232,13 @@ func TestInterruption(t *testing.T) {
 			if signal == os.Interrupt {
 				lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
 				oneSentence(t, lines[len(lines)-1]+"\n", "interrupted with", "of 8 runs finished", "start again")
-				if code := cmd.ProcessState.ExitCode(); code != 130 {
-					t.Errorf("exit code %d", code)
-				}
+				demand.Equal(t, cmd.ProcessState.ExitCode(), 130, "exit code")
 			}
 			if _, err := os.Stat(s.out + "/fig01-a.csv"); err == nil {
 				t.Error("it drew an incomplete figure")
 			}
 			s.succeed(t, args...)
-			if got := s.csv(t); got != want {
-				t.Errorf("the figure differs from an uninterrupted one:\n%s\nwant\n%s", got, want)
-			}
+			demand.Equal(t, s.csv(t), want, "the table of an interrupted figure")
 		})
 	}
 }
@@ -266,9 +262,7 @@ func TestAdvice(t *testing.T) {
 		{&experiment.UnknownError{Name: "a", Proposal: "b"}, " (--show-config lists them)"},
 	} {
 		for _, err := range []error{c.err, usage.Error(fmt.Errorf("outer: %w", c.err))} {
-			if got := advice(err); got != c.want {
-				t.Errorf("%v: advice %q, want %q", err, got, c.want)
-			}
+			demand.Equal(t, advice(err), c.want, "%v: advice", err)
 		}
 	}
 }

@@ -104,9 +104,7 @@ func TestSlurm(t *testing.T) {
 	demand.Words(t, shown, "of 200 steps missing")
 	c.stopNode("n2")
 	c.ended(15 * time.Minute)
-	if got := s.csv(t); got != want {
-		t.Errorf("the tables differ:\n%s\n%s", got, want)
-	}
+	demand.Equal(t, s.csv(t), want, "the table")
 	demand.Words(t, stdout, "tvps-fig1: 3 workers", "scancel ")
 	demand.Words(t, s.logs(), "tvps-fig1-draw", "laim")
 }

@@ -161,9 +161,7 @@ func TestForeignTable(t *testing.T) {
 		if code, _, stderr := s.run(t, weigh...); code != 2 || !strings.Contains(stderr, path+" was not written by") {
 			t.Errorf("exit code %d, %s", code, stderr)
 		}
-		if string(demand.Read(t, path)) != foreign {
-			t.Errorf("weights replaced %s", name)
-		}
+		demand.Equal(t, string(demand.Read(t, path)), foreign, "%s after weights", name)
 	}
 }
 

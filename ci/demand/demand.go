@@ -5,6 +5,7 @@ package demand
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -40,6 +41,14 @@ func Words(tb testing.TB, text string, words ...string) {
 		if !strings.Contains(text, w) {
 			tb.Errorf("%q is missing in %.2000s", w, text)
 		}
+	}
+}
+
+// Equal fails the test unless got is want. what says of what, as in fmt.Sprintf.
+func Equal[T comparable](tb testing.TB, got, want T, what string, args ...any) {
+	tb.Helper()
+	if got != want {
+		tb.Errorf("%s: %v, want %v", fmt.Sprintf(what, args...), got, want)
 	}
 }
 

@@ -175,18 +175,12 @@ func TestRunIndex(t *testing.T) {
 		t.Errorf("runs %s, source %+v", got, p.Source)
 	}
 	storeIn(t, s, outlines[0], "clear", 2, gpu)
-	if got := stored(fill()); got != "--aaa-" {
-		t.Errorf("runs %s, want those of the environment with the most", got)
-	}
+	demand.Equal(t, stored(fill()), "--aaa-", "runs of the environment with the most")
 	few := outlines[0] // as many runs of another machine, but each lacks a step
 	few.Steps = few.Steps[1:]
 	for seed := range int64(3) {
 		storeIn(t, s, few, "clear", seed, map[string]string{"backend": "xla:cpu", "plugin": "0", "data": "clear:0123"})
 	}
-	if got := stored(fill()); got != "--aaa-" {
-		t.Errorf("runs %s, want those of the environment with the most whole ones", got)
-	}
-	if got := stored(fill("go")); got != "------" {
-		t.Errorf("runs %s of a backend without any", got)
-	}
+	demand.Equal(t, stored(fill()), "--aaa-", "runs of the environment with the most whole ones")
+	demand.Equal(t, stored(fill("go")), "------", "runs of a backend without any")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/figures"
 	"tvps/replicate/paper"
 )
@@ -96,9 +97,7 @@ func TestOneHasLearned(t *testing.T) {
 		-95: {NotJudged, NotJudged, NotJudged, NotJudged}} {
 		j := judgeClaim(c, shown, rowsOf(rowsWith(end)))
 		for i, p := range j.Parts {
-			if p.Verdict != want[i] {
-				t.Errorf("SAC ends at %g: %s, want %s", end, p, want[i])
-			}
+			demand.Equal(t, p.Verdict, want[i], "SAC ends at %g: %s", end, p)
 		}
 	}
 }
@@ -145,9 +144,7 @@ func TestAdapts(t *testing.T) {
 	} {
 		rows := speedRows(map[string][3]float64{"single": {1, 1, 1}, "sac": c2.sac, "sac-omega": c2.omega})
 		j := judgeClaim(c, shown, rowsOf(rows))
-		if j.Verdict != c2.want {
-			t.Errorf("%s: %s, want %s", what, j, c2.want)
-		}
+		demand.Equal(t, j.Verdict, c2.want, "%s: %s", what, j)
 		if c2.want == NotAdapted && !strings.Contains(j.String(), "in the tasks where that earns least") {
 			t.Errorf("%s: %s", what, j)
 		}

@@ -45,9 +45,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		effect := statistics.Estimate{Mean: (c.low + c.high) / 2, Low: c.low, High: c.high, N: c.n}
 		got := verdictOf(paper.Part{Test: c.test, Bound: c.bound, Margin: .003}, effect)
-		if got != c.want {
-			t.Errorf("%+v: %s", c, got)
-		}
+		demand.Equal(t, got, c.want, "%+v", c)
 	}
 }
 
@@ -77,9 +75,7 @@ func TestCombine(t *testing.T) {
 			}
 			parts = append(parts, JudgedPart{Verdict: verdicts[letter]})
 		}
-		if got := combine(parts); got != c.want {
-			t.Errorf("%s: %s, want %s", c.parts, got, c.want)
-		}
+		demand.Equal(t, combine(parts), c.want, "%s", c.parts)
 	}
 }
 
@@ -224,9 +220,7 @@ func TestHolm(t *testing.T) {
 		{Verdict: Holds, P: .012}, {Verdict: NotRun}, {Verdict: NotJudged}, {Verdict: NoDifference, P: .021}}
 	Correct(claims)
 	for i, want := range []Holm{Lost, Kept, "", Kept, "", "", Lost} {
-		if claims[i].Holm != want {
-			t.Errorf("claim %d with p = %v: %q", i, claims[i].P, claims[i].Holm)
-		}
+		demand.Equal(t, claims[i].Holm, want, "claim %d with p = %v", i, claims[i].P)
 	}
 }
 

@@ -78,9 +78,7 @@ func TestSooner(t *testing.T) {
 		{[]float64{6, 0, 0, 0, 0, 0, 0, 0}, 60},
 		{[]float64{0, 0, 0, 0, 0, 0, 0, 5}, -20},
 	} {
-		if got := sooner(curve{t: at, series: c.series, base: base}); got != c.want {
-			t.Errorf("%v comes %v sooner, want %v", c.series, got, c.want)
-		}
+		demand.Equal(t, sooner(curve{t: at, series: c.series, base: base}), c.want, "%v comes sooner by", c.series)
 	}
 }
 

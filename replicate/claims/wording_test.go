@@ -123,9 +123,7 @@ func TestAround(t *testing.T) {
 		want      Verdict
 	}{{.955, .965, Holds}, {.945, .955, Undecided}, {.965, .975, Undecided}, {.971, .98, DoesNotHold},
 		{.93, .949, DoesNotHold}, {-.001, .001, DoesNotHold}} {
-		if got := verdictOf(p, statistics.Estimate{Low: c.low, High: c.high, N: 3}); got != c.want {
-			t.Errorf("%+v: %s", c, got)
-		}
+		demand.Equal(t, verdictOf(p, statistics.Estimate{Low: c.low, High: c.high, N: 3}), c.want, "%+v", c)
 	}
 }
 
@@ -151,17 +149,13 @@ func TestCountedOnce(t *testing.T) {
 	for id, want := range map[string]string{"fig1-few": "repeats a claim of Figure 12, with the same numbers",
 		"fig12-few": "repeats another claim of this figure, with the same numbers"} {
 		twin := Judged{Claim: paper.Claim{ID: id, Twin: "fig12-others"}}
-		if got := twin.Remarks(); got != want {
-			t.Errorf("%s: %s", id, got)
-		}
+		demand.Equal(t, twin.Remarks(), want, "%s", id)
 	}
 	for first, want := range map[float64][]Holm{.02: {Lost, Lost, Lost, Kept, ""}, .001: {Kept, Lost, Kept, Kept, ""}} {
 		all[0].P = first // .02 > .05/3 of a, b, e; .04 is alone
 		Correct(all)
 		for i, holm := range want {
-			if all[i].Holm != holm {
-				t.Errorf("p = %g, claim %s: %q, want %q", first, all[i].ID, all[i].Holm, holm)
-			}
+			demand.Equal(t, all[i].Holm, holm, "p = %g, claim %s", first, all[i].ID)
 		}
 	}
 }
@@ -182,9 +176,7 @@ func TestFormatSeeds(t *testing.T) {
 	for want, seeds := range map[string][]int64{"0": {0}, "0,1,2": {0, 1, 2}, "0-7": {0, 1, 2, 3, 4, 5, 6, 7},
 		"5,1-4,9": {5, 1, 2, 3, 4, 9}, "": nil} {
 		got := FormatSeeds(seeds, ",")
-		if got != want {
-			t.Errorf("%v: %q, want %q", seeds, got, want)
-		}
+		demand.Equal(t, got, want, "%v", seeds)
 	}
 }
 

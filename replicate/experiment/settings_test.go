@@ -74,9 +74,7 @@ func TestSetErrors(t *testing.T) {
 		before := sample{Shape: "round", Size: 1}
 		s := before
 		demand.Error(t, rules.Set(&s, c.name, c.value), c.words...)
-		if s != before {
-			t.Errorf("%s=%s changed the settings to %+v", c.name, c.value, s)
-		}
+		demand.Equal(t, s, before, "settings after %s=%s", c.name, c.value)
 	}
 	var unknown *UnknownError
 	if err := rules.Set(new(sample), "colour", "red"); !errors.As(err, &unknown) || unknown.Name != "colour" {
@@ -87,8 +85,6 @@ func TestSetErrors(t *testing.T) {
 
 func TestOrdinal(t *testing.T) {
 	for n, want := range map[int]string{1: "single", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 21: "21st", 112: "112th"} {
-		if got := Ordinal(n); got != want {
-			t.Errorf("%d is %s, want %s", n, got, want)
-		}
+		demand.Equal(t, Ordinal(n), want, "%d", n)
 	}
 }

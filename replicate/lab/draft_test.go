@@ -190,9 +190,7 @@ func TestAll(t *testing.T) {
 	if err != nil || Incomplete(made) != nil {
 		t.Fatal(err, Incomplete(made))
 	}
-	if got := strings.Join(drawn, " "); got != "fig21 fig23 fig22" {
-		t.Errorf("the figures are drawn in the order %s, want that of their work", got)
-	}
+	demand.Equal(t, strings.Join(drawn, " "), "fig21 fig23 fig22", "the figures are drawn in the order")
 	printed := log.String()
 	computed := map[string]int{}
 	for _, m := range regexp.MustCompile(`(?m)^(.*): done in`).FindAllStringSubmatch(printed, -1) {

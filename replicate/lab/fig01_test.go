@@ -40,9 +40,7 @@ func TestFig1(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	const want = "SHA256SUMS claims.json echarts.min.js fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"
-	if strings.Join(names, " ") != want {
-		t.Errorf("files %v, want %s", names, want)
-	}
+	demand.Equal(t, strings.Join(names, " "), want, "files")
 	checkCSV(t, l)
 	checkClaims(t, l.read(t, claimsFile))
 	var p claims.Record

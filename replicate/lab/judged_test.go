@@ -178,9 +178,7 @@ func TestPlacesAgree(t *testing.T) {
 			}
 			count, lost := map[figures.Outcome]int{}, 0
 			for i, c := range shown.Claims {
-				if own := r.Figure.Claims[i].Verdict; own != c.Verdict {
-					t.Errorf("%s is %v on the page, %v in the gallery", c.ID, own, c.Verdict)
-				}
+				demand.Equal(t, r.Figure.Claims[i].Verdict, c.Verdict, "%s on the page and in the gallery", c.ID)
 				demand.Words(t, terminal.String(), " "+c.Verdict.Short().Word+" ")
 				if count[c.Verdict.Outcome]++; strings.Contains(c.Verdict.Word, "Holm") {
 					lost++

@@ -66,9 +66,7 @@ func TestMediumOfImages(t *testing.T) {
 			words := []string{p.Key, string(p.Scale), claims.FormatSeeds(p.Seeds, ","), fmt.Sprint(p.Looks)}
 			got = append(got, strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " "))
 		}
-		if text := strings.Join(got, "; "); text != c.want {
-			t.Errorf("%s, judged %v: %s, want %s", c.f.Name(), c.judged, text, c.want)
-		}
+		demand.Equal(t, strings.Join(got, "; "), c.want, "%s, judged %v", c.f.Name(), c.judged)
 	}
 	_, err := testCatalog.Panels(paper.Fig5(), Options{Scale: experiment.Medium})
 	demand.Error(t, err, "there is no scale medium here")

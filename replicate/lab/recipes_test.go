@@ -100,7 +100,5 @@ func TestContributing(t *testing.T) {
 			t.Errorf("CONTRIBUTING.md shows another %s: copy everything below its imports", m[1])
 		}
 	}
-	if shown != 4 {
-		t.Errorf("CONTRIBUTING.md shows %d of 4 recipes", shown)
-	}
+	demand.Equal(t, shown, 4, "recipes in CONTRIBUTING.md")
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func TestControl(t *testing.T) {
@@ -84,7 +86,5 @@ func TestLiveWithoutFrontEnd(t *testing.T) {
 		t.Fatalf("%d draws, messages %v", draws, r.messages)
 	}
 	want := "The controls need JupyterLab. These outputs are for their first values."
-	if text := r.content(t, 2, PlainMIME); text != want {
-		t.Errorf("text %q", text)
-	}
+	demand.Equal(t, r.content(t, 2, PlainMIME), want, "text")
 }

@@ -55,9 +55,7 @@ func TestInterruptEndsTheCell(t *testing.T) {
 	cmd.Process.Signal(os.Interrupt)
 	cmd.Process.Signal(os.Interrupt)
 	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
+	demand.Equal(t, cmd.ProcessState.ExitCode(), 1, "exit code")
 	if want := "Interrupted: finished steps are kept; run the cell again to continue.\n"; stderr.String() != want {
 		t.Errorf("stderr %q, want %q", stderr, want)
 	}
@@ -84,9 +82,7 @@ func TestWatch(t *testing.T) {
 	}
 	time.Sleep(repeat)
 	signals <- os.Interrupt
-	if code := <-exited; code != 1 {
-		t.Errorf("exit code %d", code)
-	}
+	demand.Equal(t, <-exited, 1, "exit code")
 }
 
 func TestOutFolder(t *testing.T) {

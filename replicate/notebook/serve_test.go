@@ -46,12 +46,8 @@ func TestAsk(t *testing.T) {
 	if len(result) != 2 || result[1] != 2 || len(r.messages) != 2 || r.messages[1].id == "" {
 		t.Fatalf("result %v, messages %v", result, r.messages)
 	}
-	if html := r.content(t, 0, HTMLMIME); html != `<b>"a b"</b>` {
-		t.Errorf("html %s", html)
-	}
-	if got := values(t, r.messages[0])["third"]; got != 1./3 {
-		t.Errorf("the number %v lost digits", got)
-	}
+	demand.Equal(t, r.content(t, 0, HTMLMIME), `<b>"a b"</b>`, "html")
+	demand.Equal(t, values(t, r.messages[0])["third"], 1./3, "the number")
 	demand.Error(t, p.ask(ctx, "fail", nil, nil), "there is no figure 99")
 	demand.Error(t, p.ask(ctx, "unknown", nil, nil), `no call "unknown"`)
 	cancel()

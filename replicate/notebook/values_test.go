@@ -28,9 +28,7 @@ func TestValues(t *testing.T) {
 	if got := values(t, r.messages[0]); got["b <"] != 1./3 || got["a"] != 2 {
 		t.Errorf("values %v: the numbers must keep all digits", got)
 	}
-	if text := r.content(t, 0, PlainMIME); text != "a = 2\nA, t = 20 = 3\na, t = 100 = 4\nb < = 0.3333" {
-		t.Errorf("text %q", text)
-	}
+	demand.Equal(t, r.content(t, 0, PlainMIME), "a = 2\nA, t = 20 = 3\na, t = 100 = 4\nb < = 0.3333", "text")
 	demand.Words(t, r.content(t, 0, HTMLMIME), ">b &lt;<")
 }
 
@@ -46,9 +44,7 @@ func TestFromGallery(t *testing.T) {
 		for _, call := range c.calls {
 			mark(call)
 		}
-		if from := valuesOf(nil)["from"]; from != c.want {
-			t.Errorf("after %v: from %v, want %v", c.calls, from, c.want)
-		}
+		demand.Equal(t, valuesOf(nil)["from"], c.want, "after %v", c.calls)
 	}
 }
 
@@ -120,9 +116,7 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	want := `<progress value="0.250" max="1"></progress> 3/12 steps &amp; more<br><small>second &lt;line&gt;</small>`
-	if html := r.content(t, 1, HTMLMIME); html != want {
-		t.Errorf("html %s", html)
-	}
+	demand.Equal(t, r.content(t, 1, HTMLMIME), want, "html")
 	if text := r.content(t, 1, PlainMIME); text != "3/12 steps & more\nsecond <line>" {
 		t.Errorf("text %q", text)
 	}

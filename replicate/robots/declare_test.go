@@ -66,9 +66,7 @@ func TestDeclaredScenario(t *testing.T) {
 	if got := ofMetric(rows, success); len(got) != 1 || got[0].Value != 1 {
 		t.Errorf("rows %v", rows)
 	}
-	if got := jobs(t, h, s, "sac", 0)[0].Spec.Settings["repeat"]; got != "2" {
-		t.Errorf("repeat is %q", got)
-	}
+	demand.Equal(t, jobs(t, h, s, "sac", 0)[0].Spec.Settings["repeat"], "2", "repeat")
 	if notes := s.Notes(experiment.Source{}, []string{"sac"}, ""); len(notes) != 2 || notes[1] != "One place." {
 		t.Errorf("notes %q", notes)
 	}
@@ -111,9 +109,7 @@ func TestSize(t *testing.T) {
 	for scenario, want := range map[string]string{"claw": "3 of 10 valves, 128 units", "cheetah": "128 units"} {
 		s, err := At(scenario, experiment.Small)
 		demand.NoError(t, err)
-		if got := s.(experiment.Sized).Size(); got != want {
-			t.Errorf("%s: %s, want %s", scenario, got, want)
-		}
+		demand.Equal(t, s.(experiment.Sized).Size(), want, "%s", scenario)
 	}
 }
 

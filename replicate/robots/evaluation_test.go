@@ -199,9 +199,7 @@ func TestSimilarityOfARecord(t *testing.T) {
 			t.Errorf("%v has the correlation %v, not %v", c.means, got, c.want)
 		}
 	}
-	if got := correlation(sac.OmegaRecord{Last: -1}, recency); got != 0 {
-		t.Errorf("correlation of nothing is %v", got)
-	}
+	demand.Equal(t, correlation(sac.OmegaRecord{Last: -1}, recency), 0, "correlation of nothing")
 }
 
 // TestRecentLearners: they train to other numbers than plain SAC, and to the same ones if the latest episodes are all.

@@ -151,9 +151,7 @@ func checkSums(t *testing.T, report Report, seeds, steps int) {
 				t.Errorf("seed %d: row %v, want %v at %d", seed, row, want, i)
 			}
 		}
-		if len(rows) != steps {
-			t.Errorf("seed %d: %d rows, want %d", seed, len(rows), steps)
-		}
+		demand.Equal(t, len(rows), steps, "rows of seed %d", seed)
 	}
 }
 

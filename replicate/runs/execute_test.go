@@ -274,9 +274,7 @@ func TestProgress(t *testing.T) {
 			"30%: 6/20 steps\n" +
 			"test/ours seed 0: done in 20s (10/20 steps, about 1m20s left)\n" +
 			"test/ours seed 1: done by another process (10/10 steps)\n"
-		if out.String() != want {
-			t.Errorf("got\n%swant\n%s", &out, want)
-		}
+		demand.Equal(t, out.String(), want, "progress")
 		if n := strings.Count(cell.String(), "\n"); n != 3 {
 			t.Errorf("%d lines, want 3:\n%s", n, &cell)
 		}

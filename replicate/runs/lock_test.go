@@ -99,9 +99,7 @@ func TestStateOfALockedRun(t *testing.T) {
 		strings.Repeat("a", maxLine+9):    "running: 0 of 3 steps",
 	} {
 		demand.Write(t, store.lockPath(spec(0)), text)
-		if got := store.State(spec(0), upTo(3)).String(); got != want {
-			t.Errorf("%.30q: state %q, want %q", text, got, want)
-		}
+		demand.Equal(t, store.State(spec(0), upTo(3)).String(), want, "%.30q: state", text)
 	}
 }
 

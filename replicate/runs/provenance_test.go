@@ -75,9 +75,7 @@ func TestWorkingCommit(t *testing.T) {
 	if commit, dirty := workingCommit(ownModule); len(commit) < 40 || dirty {
 		t.Errorf("commit %q, dirty %t", commit, dirty)
 	}
-	if now := NewProvenance("", nil).Commit; now != before {
-		t.Errorf("the program was built from %q, and later from %q", before, now)
-	}
+	demand.Equal(t, NewProvenance("", nil).Commit, before, "the commit from which the program was built")
 	if commit, _ := workingCommit("example.com/stranger"); commit != "" {
 		t.Errorf("took the commit of another module: %q", commit)
 	}

@@ -47,9 +47,7 @@ func TestPartialFileTrustsNothing(t *testing.T) {
 				t.Errorf("step %d is of %+v", step, part.sessions)
 			}
 		}
-		if part.seconds != float64(len(part.rows)) {
-			t.Errorf("%d steps took %g s", len(part.rows), part.seconds)
-		}
+		demand.Equal(t, part.seconds, float64(len(part.rows)), "seconds of %d steps", len(part.rows))
 		if int(part.size) > len(data) {
 			t.Errorf("size %d of %d", part.size, len(data))
 		}

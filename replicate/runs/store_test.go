@@ -204,9 +204,7 @@ func TestAttachments(t *testing.T) {
 		}, nil, nil
 	}, 0)
 	execute(t, from, nil, Job{Spec: spec(0), Steps: upTo(2), Batch: batch})
-	if got := string(from.Attached(spec(0), "film.svg")); got != "<svg/>" {
-		t.Errorf("attached %q", got)
-	}
+	demand.Equal(t, string(from.Attached(spec(0), "film.svg")), "<svg/>", "what is attached")
 	if got := from.Attached(spec(1), "film.svg"); got != nil {
 		t.Errorf("attached %q to a run that is not there", got)
 	}

@@ -120,9 +120,7 @@ func TestStandardise(t *testing.T) {
 		case inputScale:
 			want = "[2 1]"
 		}
-		if fmt.Sprint(out[i]) != want {
-			t.Errorf("%s is %v, want %s", p.Name, out[i], want)
-		}
+		demand.Equal(t, fmt.Sprint(out[i]), want, "%s", p.Name)
 	}
 	if err := sameBits(start, kept); err != nil {
 		t.Errorf("the start values were changed: %v", err)
@@ -171,9 +169,7 @@ func TestPredict(t *testing.T) {
 func TestAccuracy(t *testing.T) {
 	test := Samples{Label: []int32{0, 1, 2, 1}}
 	predicted := []int32{0, 1, 1, 0}
-	if got := Accuracy(predicted, test); got != .5 {
-		t.Errorf("accuracy %v, want 1/2", got)
-	}
+	demand.Equal(t, Accuracy(predicted, test), .5, "accuracy")
 	test.Weight = []float64{.1, .2, .3, .4}
 	if got := Accuracy(predicted, test); math.Abs(got-.3) > 1e-15 {
 		t.Errorf("weighted accuracy %v, want .3", got)
@@ -185,9 +181,7 @@ func TestUpdates(t *testing.T) {
 		{100, 2, 50, 0, 4}, {101, 2, 50, 0, 5}, {100, 2, 50, 3, 3}, {100, 2, 50, 30, 4}, {100, 0, 50, 0, 0},
 		{10, 1, 50, 0, 1},
 	} {
-		if got := updatesOf(c.n, c.epochs, c.batch, c.limit); got != c.want {
-			t.Errorf("%+v: %d updates", c, got)
-		}
+		demand.Equal(t, updatesOf(c.n, c.epochs, c.batch, c.limit), c.want, "updates of %+v", c)
 	}
 }
 
@@ -235,9 +229,7 @@ func TestHeadSettings(t *testing.T) {
 				moved = moved || !slices.Equal(results[s.BatchNorm][i], b.Start(2)[i])
 			}
 		}
-		if moved != (s.BatchNorm == "batch") {
-			t.Errorf("batch-norm %s: the averages move: %v", s.BatchNorm, moved)
-		}
+		demand.Equal(t, moved, s.BatchNorm == "batch", "batch-norm %s: the averages move", s.BatchNorm)
 		if sameBits(b.Start(2), b.Start(3)) == nil {
 			t.Error("steps 2 and 3 start from the same random weights")
 		}

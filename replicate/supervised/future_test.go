@@ -201,9 +201,7 @@ func TestPartsAreDisjoint(t *testing.T) {
 				}
 			}
 			held := gathered(stream.Validation, 0, c.settings.Steps-1)
-			if held.Len() != validationN*c.settings.Steps {
-				t.Errorf("%s: %d validation samples", c.settings.Scenario, held.Len())
-			}
+			demand.Equal(t, held.Len(), validationN*c.settings.Steps, "%s: validation samples", c.settings.Scenario)
 			for _, row := range held.Row {
 				if train[row] || test[row] {
 					t.Fatalf("%s: row %d is validated on, too", c.settings.Scenario, row)

@@ -73,9 +73,7 @@ func TestWeighted(t *testing.T) {
 			if each[y] == 0 {
 				each[y] = w
 			}
-			if w != each[y] {
-				t.Errorf("step %d: images of class %d weigh %v and %v", at, y, w, each[y])
-			}
+			demand.Equal(t, w, each[y], "step %d: images of class %d weigh", at, y)
 		}
 		for y := range prior {
 			if math.Abs(byClass[y]-prior[y]) > 1e-12 {
@@ -94,9 +92,7 @@ func TestTestRows(t *testing.T) {
 		seen[fmt.Sprint(rows)] = true
 		for class, list := range rows {
 			unique := slices.Compact(slices.Sorted(slices.Values(list)))
-			if len(unique) != 5 {
-				t.Errorf("class %d has %d of 50 images", class, len(unique))
-			}
+			demand.Equal(t, len(unique), 5, "different images of class %d, of 50", class)
 			for _, row := range list {
 				if row < 20 || im.labels[row] != int32(class) {
 					t.Errorf("row %d is not a test image of class %d", row, class)
@@ -146,16 +142,12 @@ func TestInputsOfG(t *testing.T) {
 			set, i = im.data.Test, i-12
 		}
 		want := float32(set.Image(i)[at[3]*1024+at[1]*32+at[2]]) / 255
-		if got := pixels[((at[0]*32+at[1])*32+at[2])*3+at[3]]; got != want {
-			t.Errorf("pixel %v is %v, want %v", at, got, want)
-		}
+		demand.Equal(t, pixels[((at[0]*32+at[1])*32+at[2])*3+at[3]], want, "pixel %v", at)
 	}
 	for input, shape := range map[string]string{"features": "[17 3]", "pixels": "[17 32 32 3]"} {
 		p, err := im.gPool(input)
 		demand.NoError(t, err)
-		if got := fmt.Sprint(p.X.Shape().Dimensions); got != shape {
-			t.Errorf("%s have shape %s", input, got)
-		}
+		demand.Equal(t, fmt.Sprint(p.X.Shape().Dimensions), shape, "shape of %s", input)
 	}
 }
 

@@ -55,15 +55,11 @@ func TestScores(t *testing.T) {
 		if r := stat.Correlation(wants, gots, nil); r < .95 {
 			t.Errorf("%s: the scores correlate with the exact ones by %.3f", learner, r)
 		}
-		if logs := metric(t, rows[:2], "log-omega"); logs != 0 {
-			t.Errorf("%s: log omega of the target itself is %v", learner, logs)
-		}
+		demand.Equal(t, metric(t, rows[:2], "log-omega"), 0, "%s: log omega of the target itself", learner)
 	}
 	s.GUpdates = 0
 	for _, r := range measured(t, newRun(t, newHost(t, ""), s, "ours", 1, measureScore), measureScore, "ours", 0, 3) {
-		if want := map[string]float64{"score": 1, "log-omega": 0}[r.Metric]; r.Value != want {
-			t.Errorf("an untrained g: %+v", r)
-		}
+		demand.Equal(t, r.Value, map[string]float64{"score": 1, "log-omega": 0}[r.Metric], "an untrained g: %+v", r)
 	}
 	for target, last := range map[int]int{7: 7, -1: 8} {
 		s.Target = target
@@ -106,9 +102,7 @@ func TestDiscrepancies(t *testing.T) {
 		"mmd-features-median", "mmd-features-width-1", "mmd-pixels-median", "mmd-pixels-width-1", "p-previous",
 	}
 	for i, r := range raw {
-		if r.Metric != names[i] {
-			t.Errorf("row %d is %s, not %s", i, r.Metric, names[i])
-		}
+		demand.Equal(t, r.Metric, names[i], "row %d", i)
 	}
 	if len(raw) != 5 || len(exact) != 4 {
 		t.Fatalf("%d rows without weights, %d with", len(raw), len(exact))

@@ -336,9 +336,7 @@ func TestMetaBatchesAreEpochs(t *testing.T) {
 		}
 	}
 	for i, row := range rows[:12] {
-		if labels[i] != 10*row {
-			t.Errorf("row %d came with label %d", row, labels[i])
-		}
+		demand.Equal(t, labels[i], 10*row, "label of row %d", row)
 	}
 	if len(orders) < 2 {
 		t.Errorf("all epochs have the same order")

@@ -52,9 +52,7 @@ func TestTrunk(t *testing.T) {
 			t.Fatalf("feature %d of the test images is %v, want %v", i, f, v)
 		}
 	}
-	if fmt.Sprint(im.labels) != "[0 7 4 1 8 0 7 4]" {
-		t.Errorf("labels %v", im.labels)
-	}
+	demand.Equal(t, fmt.Sprint(im.labels), "[0 7 4 1 8 0 7 4]", "labels")
 	run := imageRun(t, "go", imageSettings(), fakeImages(t, 100, 20, 8))
 	values, err := from.Select(run.Classifier.params, "")
 	demand.NoError(t, err)
@@ -246,7 +244,5 @@ func TestFeaturesOfTwoProcesses(t *testing.T) {
 		})
 	}
 	both.Wait()
-	if calls.Load() != 1 {
-		t.Errorf("computed %d times", calls.Load())
-	}
+	demand.Equal(t, calls.Load(), 1, "times computed")
 }

@@ -67,9 +67,7 @@ func TestNamedColumns(t *testing.T) {
 		f := &Finding{Questions: []Question{{Name: InX, Tests: []QuestionTest{{P: 4 * test.first}, {P: .8}}}}}
 		f.name(&crossfit.ColumnTest{P: test.first, Column: []float64{test.first, test.second}, Size: []float64{1, 2}},
 			[]string{"a", "b"}, []int{0, 1})
-		if got := strings.Join(f.Columns, " "); got != test.want {
-			t.Errorf("p %v and %v: columns %q, not %q", test.first, test.second, got, test.want)
-		}
+		demand.Equal(t, strings.Join(f.Columns, " "), test.want, "p %v and %v: columns", test.first, test.second)
 	}
 }
 
@@ -237,9 +235,7 @@ func TestGroup(t *testing.T) {
 		q.Group, q.Read.Kinds, q.Fit.Permutations = c.group, c.kinds, LeastPermutations
 		o, err := q.Open("")
 		demand.NoError(t, err)
-		if got := strings.Join(o.Stream.Features, " "); got != c.features {
-			t.Errorf("group %q: features %q, want %q", c.group, got, c.features)
-		}
+		demand.Equal(t, strings.Join(o.Stream.Features, " "), c.features, "group %q: features", c.group)
 		if notes := strings.Join(o.About.AllNotes(), "\n"); strings.Contains(notes, "each value of shop is in one row") != c.note {
 			t.Errorf("group %q: notes %s", c.group, notes)
 		}
@@ -247,9 +243,7 @@ func TestGroup(t *testing.T) {
 		for _, g := range o.Tested.Data.Group {
 			of[g]++
 		}
-		if want := map[string]int{"shop": 20, "size": 5}[c.group]; len(of) != want {
-			t.Errorf("group %q: %d groups, want %d", c.group, len(of), want)
-		}
+		demand.Equal(t, len(of), map[string]int{"shop": 20, "size": 5}[c.group], "groups by %q", c.group)
 	}
 	for group, want := range map[string]string{"week": "the time or the label, and named as the group", "x1": `no column "x1"`} {
 		q := Request{Source: s, Fit: crossfit.ForTest(1)}
@@ -275,8 +269,6 @@ func TestRepeated(t *testing.T) {
 		crossfit.Table
 		want int
 	}{"twice": {twice, 2}, "few values": {few, 0}, "times": {times, 0}, "entities": {entities, 0}, "labels": {labels, 1}} {
-		if got := repeated(c.Table); got != c.want {
-			t.Errorf("%s: %d rows repeat another, not %d", name, got, c.want)
-		}
+		demand.Equal(t, repeated(c.Table), c.want, "%s: rows that repeat another", name)
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // Only a name that is near is proposed.
 func TestProposal(t *testing.T) {
 	for name, want := range map[string]string{"fig": `; did you mean "fig1"?`, "al": `; did you mean "all"?`, "plan": "", "x": ""} {
-		if got := Proposal(name, []string{"all", "fig1", "status"}); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		demand.Equal(t, Proposal(name, []string{"all", "fig1", "status"}), want, "%s", name)
 	}
 }
 
@@ -29,9 +29,7 @@ func TestMarked(t *testing.T) {
 				errors.Is(marked, fs.ErrNotExist))
 		}
 	}
-	if got := Error(plain).Error(); got != plain.Error() {
-		t.Errorf("marking changed the text to %q", got)
-	}
+	demand.Equal(t, Error(plain).Error(), plain.Error(), "the text of a marked error")
 	if errors.Is(plain, Err) {
 		t.Error("an error that was not marked is a usage error")
 	}
@@ -79,9 +77,7 @@ func TestInterruption(t *testing.T) {
 		{errors.Join(Interruptedf("in a"), errors.Join(Interruptedf("in b"), wrapped("c"))), false, "in a\nin b"},
 		{errors.New("`go build` failed: exit status 1"), false, again + "\n`go build` failed: exit status 1"},
 	} {
-		if got := interruptedText(c.err, c.continues); got != c.want {
-			t.Errorf("%q: %q, want %q", c.err, got, c.want)
-		}
+		demand.Equal(t, interruptedText(c.err, c.continues), c.want, "%q", c.err)
 	}
 }
 
@@ -100,8 +96,6 @@ func TestShown(t *testing.T) {
 		if n, err := (shownTo{&b, Shown}).Write([]byte(text)); n != len(text) || err != nil {
 			t.Errorf("%q: wrote %d, %v", text, n, err)
 		}
-		if got := b.String(); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		demand.Equal(t, b.String(), want, "%q", text)
 	}
 }

@@ -73,9 +73,7 @@ func TestChartsCarryTheirData(t *testing.T) {
 	if got := r.types(); !slices.Equal(got, []string{picture, chart, picture, chart}) {
 		t.Fatalf("outputs %v, want %s and %s of each panel", got, picture, chart)
 	}
-	if text := r.content(t, 0, notebook.PlainMIME); text != "Picture: Panel <a> (fig99-a)" {
-		t.Errorf("text %q", text)
-	}
+	demand.Equal(t, r.content(t, 0, notebook.PlainMIME), "Picture: Panel <a> (fig99-a)", "text")
 	line := notebook.Curve("line", []float64{0, 1.5}, []float64{1. / 3, -2e-7})
 	own, err := record(t, func() error { return plot(notebook.Chart{Number: 7, Curves: []notebook.Series{line}}) })
 	demand.NoError(t, err)

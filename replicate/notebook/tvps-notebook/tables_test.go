@@ -69,9 +69,7 @@ func TestClaims(t *testing.T) {
 	tiny := &lab.Result{Figure: figures.Figure{Tally: lab.TinyNote}}
 	r, err = record(t, func() error { return showVerdicts(tiny) })
 	demand.NoError(t, err)
-	if text := r.content(t, 0, notebook.PlainMIME); text != lab.TinyNote {
-		t.Errorf("at the tiny scale: %q", text)
-	}
+	demand.Equal(t, r.content(t, 0, notebook.PlainMIME), lab.TinyNote, "at the tiny scale")
 }
 
 // What differs between machines or days is not shown.

@@ -296,9 +296,7 @@ func TestDifferences(t *testing.T) {
 		{r.Rules[4].AgainstUniform, of(alone[0])}, {r.Rules[6].AgainstUniform, of(alone[1])},
 		{r.Rules[0].AgainstUniform, Difference{}}, {r.Rules[3].AgainstForgetting, Difference{}},
 	} {
-		if c.got != c.want {
-			t.Errorf("interval %v, want %v", c.got, c.want)
-		}
+		demand.Equal(t, c.got, c.want, "interval")
 	}
 }
 
@@ -338,9 +336,7 @@ func TestShown(t *testing.T) {
 	if want := []string{"g", "f", "e", "d", "c", Forgetting, Last, Uniform}; !slices.Equal(got, want) || others != 3 {
 		t.Errorf("shown are %v and %d others, want %v", got, others, want)
 	}
-	if got := tables.ShortName("block 17 (from 2024-03-01)"); got != "2024-03-01" {
-		t.Errorf("the date is %q", got)
-	}
+	demand.Equal(t, tables.ShortName("block 17 (from 2024-03-01)"), "2024-03-01", "the date")
 }
 
 // TestIdle: the note names a prediction without a model that is better than what is advised.
@@ -425,8 +421,6 @@ func TestShortModel(t *testing.T) {
 		"exec:/usr/bin/python3 a/trainer.py": "exec:python3 trainer.py",
 		"serve:/usr/bin/python3 -m tvps._serve /cache/1f.pickle # StandardScaler + Ridge": "StandardScaler + Ridge",
 	} {
-		if got := (&Result{Model: model}).ShortModel(); got != want {
-			t.Errorf("%s is named %q, want %q", model, got, want)
-		}
+		demand.Equal(t, (&Result{Model: model}).ShortModel(), want, "%s is named", model)
 	}
 }

@@ -380,9 +380,7 @@ func TestShownLines(t *testing.T) {
 		fmt.Fprintf(l, " a line %d\n\n", i)
 	}
 	want := "trainer: Warning: \\x1b[2Jcold\ntrainer: half a line 0\ntrainer: half a line 1\ntrainer: half a line 2\n"
-	if out.String() != want {
-		t.Errorf("shown is\n%s, want\n%s", &out, want)
-	}
+	demand.Equal(t, out.String(), want, "shown")
 	for i := range 200 {
 		fmt.Fprintf(&output{log: c}, "%d\n", i)
 	}
