@@ -72,9 +72,7 @@ func TestPageHoldsTheSeries(t *testing.T) {
 	demand.Near(t, "curve at 2", series[2].Data[1].Value[1], -0.1)
 	demand.Near(t, "band low at 1", series[3].Data[0].Value[1], 0.2-0.248414)
 	demand.Near(t, "band high at 1", series[3].Data[0].Value[2], 0.2+0.248414)
-	if got := series[2].Data[0].Name; got != "<b>Ours</b> 0.20 [−0.05, 0.45]\nseed 0: 0.10, 1: 0.20, 2: 0.30" {
-		t.Errorf("the tooltip is %q", got)
-	}
+	demand.Equal(t, series[2].Data[0].Name, "<b>Ours</b> 0.20 [−0.05, 0.45]\nseed 0: 0.10, 1: 0.20, 2: 0.30", "tooltip")
 }
 
 // samplePage is the page of the sample with everything that a page can show, on two panels.
@@ -333,9 +331,7 @@ func TestTextCannotLeaveTheScript(t *testing.T) {
 	fig.Panels[0].XLabel = "</script><i>"
 	page, err := Page(fig)
 	demand.NoError(t, err)
-	if n := strings.Count(string(page), "</script>"); n != 1 {
-		t.Errorf("%d ends of scripts, want 1", n)
-	}
+	demand.Equal(t, strings.Count(string(page), "</script>"), 1, "ends of scripts")
 	demand.Words(t, chartsOf(t, string(page))[0].Option.Series[2].Data[0].Name, "&lt;/script&gt;")
 }
 

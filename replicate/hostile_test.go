@@ -289,6 +289,8 @@ func hostileRequests() []hostile {
 	ofWeights := func(name, want string, args ...string) hostile { return of("weights", name, want, args...) }
 	return []hostile{
 		flags("label is the time", `column "day"|as the time and as the label|another one`, "--label", "day"),
+		flags("no such label", `no column "z"`, "--label", "z"),
+		flags("no such time", `no column "date"`, "--time", "date"),
 		flags("label is dropped", `column "y"|--drop`, "--drop", "y"),
 		flags("time is dropped", `column "day"|--drop`, "--drop", "day"),
 		flags("all features are dropped", "no column is left as a feature", "--drop", "x,c"),

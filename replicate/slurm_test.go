@@ -197,9 +197,7 @@ func TestSubmit(t *testing.T) {
 		"--gpu-sbatch=--partition=gpu")
 	demand.Words(t, images, "--only images --backend xla:cuda ", "#SBATCH --gres=gpu:1\n#SBATCH --partition=gpu\n",
 		"tvps-fig1-images.sbatch", "fig1 --no-draw")
-	if n := strings.Count(images, "# ==> "); n != 3 {
-		t.Errorf("%d scripts:\n%s", n, images)
-	}
+	demand.Equal(t, strings.Count(images, "# ==> "), 3, "scripts in\n%s", images)
 }
 
 // TestSubmitKeepsOthers: a script or a program that submit did not write is kept, and nothing is written.

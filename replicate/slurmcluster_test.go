@@ -19,6 +19,8 @@ import (
 	"testing"
 	"text/template"
 	"time"
+
+	"tvps/ci/demand"
 )
 
 // slurm is a running Slurm on one host with the nodes n1, n2 and n3 of two processors each. n3 has what Slurm takes for
@@ -48,13 +50,9 @@ func startSlurm(tb testing.TB) *slurm {
 	}
 	// Not tb.TempDir: the path of a Unix socket has at most 107 bytes.
 	dir, err := os.MkdirTemp("", "slurm-")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	host, err := os.Hostname()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	demand.NoError(tb, err)
 	host, _, _ = strings.Cut(host, ".")
 	c := &slurm{dir: dir, tb: tb, host: host, env: append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"))}
 	tb.Cleanup(c.stop)
@@ -99,16 +97,12 @@ func (c *slurm) path(name string) string { return filepath.Join(c.dir, name) }
 // configure writes slurm.conf, gres.conf and munge's key.
 func (c *slurm) configure() {
 	me, err := user.Current()
-	if err != nil {
-		c.tb.Fatal(err)
-	}
+	demand.NoError(c.tb, err)
 	var ports []int
 	var held []net.Listener
 	for range 1 + len(slurmNodes) { // held together, or the same one could come twice
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			c.tb.Fatal(err)
-		}
+		demand.NoError(c.tb, err)
 		held = append(held, l)
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
@@ -127,21 +121,15 @@ func (c *slurm) configure() {
 	parsed := template.Must(template.New("slurm.conf").Parse(configuration))
 	err = parsed.Execute(&text, map[string]any{"Dir": c.dir, "Host": c.host, "User": me.Username, "Port": ports[0],
 		"Nodes": nodes})
-	if err != nil {
-		c.tb.Fatal(err)
-	}
+	demand.NoError(c.tb, err)
 	key := make([]byte, 1024)
 	rand.Read(key)
 	for name, content := range map[string][]byte{"slurm.conf": text.Bytes(), "munge.key": key,
 		"gres.conf": []byte("NodeName=n3 Name=gpu File=/dev/null\n")} {
-		if err := os.WriteFile(c.path(name), content, 0o600); err != nil {
-			c.tb.Fatal(err)
-		}
+		demand.NoError(c.tb, os.WriteFile(c.path(name), content, 0o600))
 	}
 	for _, folder := range append([]string{"state"}, slurmNodes...) {
-		if err := os.Mkdir(c.path(folder), 0o755); err != nil {
-			c.tb.Fatal(err)
-		}
+		demand.NoError(c.tb, os.Mkdir(c.path(folder), 0o755))
 	}
 }
 

@@ -187,18 +187,14 @@ func TestTotal(t *testing.T) {
 	}
 	for n, want := range map[int]string{0: "no claim", 1: "1 claim is undecided",
 		7: "7 claims: 2 hold, 1 holds partly, 2 do not hold, 1 is undecided, 1 is not run"} {
-		if got := Total(claims[:n]); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		demand.Equal(t, Total(claims[:n]), want, "%d claims", n)
 	}
 	claims[1].Holm, claims[3].Holm, claims[3].Untested = Kept, Lost, []string{"CLEAR"}
 	for want, some := range map[string][]Judged{
 		"2 claims: 1 holds (1 also with Holm's correction), 1 is undecided":                    claims[:2],
 		"2 claims: 1 holds (0 also with Holm's correction), 1 does not hold; CLEAR not tested": claims[2:4],
 	} {
-		if got := Total(some); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		demand.Equal(t, Total(some), want, "with Holm and CLEAR")
 	}
 }
 

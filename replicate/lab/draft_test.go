@@ -114,9 +114,8 @@ func TestFirstSeed(t *testing.T) {
 		if n := len(w.csvRows(t, "fig31-b.csv")); n != rowsOfB[i] || !strings.Contains(page, "Being computed: "+being[i]) {
 			t.Errorf("picture %d has %d rows of panel b, want %d, or does not say %q", i, n, rowsOfB[i], being[i])
 		}
-		if n := strings.Count(w.Lab.Stderr.(*witness).String(), ": done in "); n != runsBefore[i] {
-			t.Errorf("%d runs were computed before picture %d, want %d", n, i, runsBefore[i])
-		}
+		done := strings.Count(w.Lab.Stderr.(*witness).String(), ": done in ")
+		demand.Equal(t, done, runsBefore[i], "runs before picture %d", i)
 	})
 	_, err := w.Make(t.Context(), twoPanels, w.options)
 	demand.NoError(t, err)

@@ -223,9 +223,7 @@ func TestJudgedFiles(t *testing.T) {
 			}
 		}
 	}
-	if compared != 2 {
-		t.Errorf("%d effects", compared)
-	}
+	demand.Equal(t, compared, 2, "compared effects")
 	demand.Words(t, html.UnescapeString(string(l.read(t, "index.html"))),
 		`<a href="fig04-a-judged.csv">fig04-a-judged.csv</a>`, `<span class="where">5 seeds, every 31st step</span>`,
 		"<code>go run ./replicate fig4 --scale small --judged --panel a</code>")

@@ -83,9 +83,7 @@ func TestPageCommand(t *testing.T) {
 		"all --scale tiny --set n=3":    {Overrides: []string{"n=3"}, AllFigures: true},
 	} {
 		o.Scale = "tiny"
-		if got := o.pageCommand(paper.Fig1()); got != "go run ./replicate "+want {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		demand.Equal(t, o.pageCommand(paper.Fig1()), "go run ./replicate "+want, "the page's command")
 	}
 }
 
@@ -98,9 +96,7 @@ func checkCSV(t *testing.T, l *testLab) {
 			t.Errorf("row %+v", r)
 		}
 	}
-	if got := fmt.Sprint(count); got != "map[everything:6 finetune:6 ours:6 recent:6]" {
-		t.Errorf("%s, want 2 seeds of 3 steps", got)
-	}
+	demand.Equal(t, fmt.Sprint(count), "map[everything:6 finetune:6 ours:6 recent:6]", "rows, of 2 seeds with 3 steps")
 }
 
 // checkClaims demands that the file has the claims about panel a. Those about other panels, too, are not run.

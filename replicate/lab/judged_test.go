@@ -184,9 +184,7 @@ func TestPlacesAgree(t *testing.T) {
 					lost++
 				}
 			}
-			if n := strings.Count(terminal.String(), "Not with Holm's correction: "); n != lost {
-				t.Errorf("%s: %d verdicts in the gallery are not kept, in the terminal %d", f.Name(), lost, n)
-			}
+			demand.Equal(t, strings.Count(terminal.String(), "Not with Holm's correction: "), lost, "%s: not kept", f.Name())
 			for _, a := range shown.Answer {
 				if !trained {
 					demand.Words(t, headlines, sentence(a))
@@ -195,9 +193,7 @@ func TestPlacesAgree(t *testing.T) {
 					t.Errorf("%s: no claim is listed as %s, and the headline has one", f.Name(), a.Verdict.Word)
 				}
 			}
-			if listed := numbers(shown.Tally); listed != len(shown.Claims) {
-				t.Errorf("%s: %d verdicts in %q, %d claims are listed", f.Name(), listed, shown.Tally, len(shown.Claims))
-			}
+			demand.Equal(t, numbers(shown.Tally), len(shown.Claims), "%s: claims in %q", f.Name(), shown.Tally)
 		}
 	}
 }

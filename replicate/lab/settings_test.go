@@ -55,9 +55,7 @@ func TestPanels(t *testing.T) {
 			t.Errorf("panel %s compares %v, not %v", p.Key, p.Series, series)
 		}
 	}
-	if len(plan) != 4 {
-		t.Errorf("%d panels", len(plan))
-	}
+	demand.Equal(t, len(plan), 4, "panels")
 	if plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"c"}}); err != nil ||
 		len(plan) != 1 || plan[0].Key != "c" {
 		t.Errorf("panel c alone: %v, %v", plan, err)

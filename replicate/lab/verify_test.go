@@ -200,8 +200,6 @@ func TestWithoutFolders(t *testing.T) {
 		"on/off, 1/2, github.com/gomlx/gomlx, /usr/x.so":      "on/off, 1/2, github.com/gomlx/gomlx, x.so",
 		"(/a/b/c) plugin=/opt/lib/plugin.so and /single ":     "(c) plugin=plugin.so and single ",
 	} {
-		if got := withoutFolders(text); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		demand.Equal(t, withoutFolders(text), want, "%s", text)
 	}
 }

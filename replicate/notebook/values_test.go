@@ -139,7 +139,5 @@ func TestPlainSink(t *testing.T) {
 	var out strings.Builder
 	plain{&out}.display(message{data: map[string]any{PlainMIME: "text"}})
 	plain{&out}.display(message{id: "bar", data: map[string]any{PlainMIME: "50%"}})
-	if out.String() != "text\n" {
-		t.Errorf("%q", out.String())
-	}
+	demand.Equal(t, out.String(), "text\n", "the terminal shows")
 }

@@ -188,8 +188,6 @@ func TestNewSettingsInIdentity(t *testing.T) {
 		demand.NoError(t, err)
 		outlines, err := s.Outlines([]string{c.series}, MeasureReturn)
 		demand.NoError(t, err)
-		if got := outlines[0].Settings[c.name]; got != c.want {
-			t.Errorf("%s with %s=%s: %q in the identity, want %q", c.series, c.name, c.value, got, c.want)
-		}
+		demand.Equal(t, outlines[0].Settings[c.name], c.want, "%s with %s=%s, in the identity", c.series, c.name, c.value)
 	}
 }

@@ -275,9 +275,7 @@ func TestProgress(t *testing.T) {
 			"test/ours seed 0: done in 20s (10/20 steps, about 1m20s left)\n" +
 			"test/ours seed 1: done by another process (10/10 steps)\n"
 		demand.Equal(t, out.String(), want, "progress")
-		if n := strings.Count(cell.String(), "\n"); n != 3 {
-			t.Errorf("%d lines, want 3:\n%s", n, &cell)
-		}
+		demand.Equal(t, strings.Count(cell.String(), "\n"), 3, "lines in\n%s", &cell)
 		if want := []float64{0, .05, .1}; !slices.Equal(cell.fractions[:3], want) ||
 			cell.texts[7] != "7/20 steps, about 1m26s left" {
 			t.Errorf("shown are %v, %q", cell.fractions, cell.texts)

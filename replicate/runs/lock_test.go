@@ -130,9 +130,7 @@ func TestLockIsRemoved(t *testing.T) {
 	var out bytes.Buffer
 	execute(t, store, &out, job)
 	demand.Words(t, out.String(), "its lock file was removed", "waiting for it")
-	if count != 4 {
-		t.Errorf("%d steps were computed, want 3 and one again", count)
-	}
+	demand.Equal(t, count, 4, "computed steps, three and one again")
 }
 
 // Where two machines get one lock, the first stops before it writes its next step and says so. The other continues.

@@ -51,7 +51,5 @@ func TestOtherUser(t *testing.T) {
 		t.Skip("this user may write all files")
 	}
 	begun(t, store, spec(0), []int{3}, Provenance{})
-	if done := stepsDone(t, store, spec(0)); done != 4 {
-		t.Errorf("%d steps, want 4", done)
-	}
+	demand.Equal(t, stepsDone(t, store, spec(0)), 4, "steps")
 }

@@ -241,8 +241,6 @@ func TestHeldRunIsWaitedFor(t *testing.T) {
 		if took := time.Since(released); took > 2*longestPause {
 			t.Errorf("continued %s after the release", took)
 		}
-		if n := strings.Count(out.String(), "is being computed by another process"); n != 1 {
-			t.Errorf("reported %d times:\n%s", n, &out)
-		}
+		demand.Equal(t, strings.Count(out.String(), "is being computed by another process"), 1, "reports in\n%s", &out)
 	})
 }

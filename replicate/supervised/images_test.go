@@ -164,9 +164,7 @@ func standInSettings() Settings {
 func TestStandIn(t *testing.T) {
 	s := standInSettings()
 	h := newHost(t, "")
-	if got := jobs(t, h, s, []int64{0}, "everything")[0].Spec.Experiment; got != "clear-stand-in" {
-		t.Errorf("the runs are kept under %s", got)
-	}
+	demand.Equal(t, jobs(t, h, s, []int64{0}, "everything")[0].Spec.Experiment, "clear-stand-in", "the runs' folder")
 	if source := s.Source(h); source.StandIn != StandIn || !strings.Contains(source.Note, StandIn) {
 		t.Errorf("the source is %+v", source)
 	}

@@ -80,9 +80,7 @@ func TestMeans(t *testing.T) {
 			t.Errorf("step %d: mean %v, want about %v", i, r.Value, want)
 		}
 	}
-	if len(rows) != 8 {
-		t.Errorf("%d rows", len(rows))
-	}
+	demand.Equal(t, len(rows), 8, "rows")
 }
 
 // TestDiscrepancies: the features show the class, so a past of other classes is far from the present. Weighted by the

@@ -14,9 +14,7 @@ import (
 
 func TestFieldsAreComplete(t *testing.T) {
 	fields := gaussianSettings().Fields()
-	if want := reflect.TypeOf(Settings{}).NumField(); len(fields) != want {
-		t.Errorf("%d fields, want %d", len(fields), want)
-	}
+	demand.Equal(t, len(fields), reflect.TypeOf(Settings{}).NumField(), "fields")
 	groups := []string{"stream", "gaussian", "shift", "clear", "score", "mmd", "classifier", "vector", "head", "finetune",
 		"omega", "clip", "plan"}
 	seen := map[string]bool{}
@@ -212,9 +210,7 @@ func TestProtocolNumber(t *testing.T) {
 	} {
 		out, err := c.settings.Outlines([]string{c.series}, c.measure)
 		demand.NoError(t, err)
-		if got := out[0].Settings["protocol"]; got != c.want {
-			t.Errorf("%s/%s %s has the protocol %s, want %s", c.settings.Scenario, c.series, c.measure, got, c.want)
-		}
+		demand.Equal(t, out[0].Settings["protocol"], c.want, "%s/%s %s", c.settings.Scenario, c.series, c.measure)
 	}
 }
 
@@ -228,9 +224,7 @@ func TestLimitOfImages(t *testing.T) {
 		t.Errorf("%d training and %d test images, want 100 and 50", train, test)
 	}
 	for class, rows := range data.Train.ByClass() {
-		if len(rows) != 10 {
-			t.Errorf("%d images of class %d", len(rows), class)
-		}
+		demand.Equal(t, len(rows), 10, "images of class %d", class)
 	}
 }
 

@@ -111,14 +111,10 @@ func stageTrains(t *testing.T, im *images) {
 		after, err := b.Classifier.Fit(t.Context(), b.Stream.Pool, start, data, 1, order)
 		demand.NoError(t, err)
 		for part, n := range moved(b.Classifier.params, start, after) {
-			if n[0] != n[1] {
-				t.Errorf("%s: an update changed %d of %d arrays of %s", what, n[0], n[1], part)
-			}
+			demand.Equal(t, n[0], n[1], "%s: arrays of %s that an update changed", what, part)
 		}
 	}
-	if n := len(moved(b.Classifier.params, random, random)); n != 3 {
-		t.Errorf("%d parts are trained", n)
-	}
+	demand.Equal(t, len(moved(b.Classifier.params, random, random)), 3, "parts that are trained")
 }
 
 // moved counts the trainable arrays of each block and of the classifier: those that differ, and all.

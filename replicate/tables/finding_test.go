@@ -51,9 +51,7 @@ func TestBy(t *testing.T) {
 		{"day of the year", "hour of the day"}: "The table drifts in x (p < 0.001) by day of the year and by hour of the day",
 	} {
 		f := Finding{Questions: []Question{{Name: InX, Drift: true, Tests: []QuestionTest{{View: views[0], Also: views[1]}}}}}
-		if got := f.sentence(nil); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		demand.Equal(t, f.sentence(nil), want, "the sentence")
 	}
 }
 
@@ -111,9 +109,7 @@ func TestLeaks(t *testing.T) {
 		{true, "The table drifts in y given x (p = 0.500); no drift is found in x or y"},
 	} {
 		f := Finding{Questions: []Question{{Name: InX, P: .5}, {Name: InY, P: .5}, {Name: InRule, P: .5, Drift: c.rule, Tests: []QuestionTest{{View: "trend"}}}}}
-		if got := f.sentence(p.Tested.hidden); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
+		demand.Equal(t, f.sentence(p.Tested.hidden), c.want, "the sentence")
 	}
 }
 
@@ -248,9 +244,8 @@ func TestGroup(t *testing.T) {
 	for group, want := range map[string]string{"week": "the time or the label, and named as the group", "x1": `no column "x1"`} {
 		q := Request{Source: s, Fit: crossfit.ForTest(1)}
 		q.Group = group
-		if _, err := q.Open(""); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("group %q: %v", group, err)
-		}
+		_, err := q.Open("")
+		demand.Error(t, err, want)
 	}
 }
 

@@ -105,8 +105,6 @@ func TestFilms(t *testing.T) {
 
 func TestFirstSentence(t *testing.T) {
 	for caption, want := range map[string]string{"One. Two. Three.": "One.", "At .5 it ends.": "At .5 it ends.", "": ""} {
-		if got := firstSentence(caption); got != want {
-			t.Errorf("%q of %q, want %q", got, caption, want)
-		}
+		demand.Equal(t, firstSentence(caption), want, "the first sentence of %q", caption)
 	}
 }

@@ -121,9 +121,7 @@ func TestAllRules(t *testing.T) {
 		t.Errorf("rules %v, want %v", names, want)
 	}
 	rules = slices.DeleteFunc(rules, func(r Rule) bool { return r.Extra })
-	if n := len(weightings(rules)); n != 1+1+3+4+3*(1+4) {
-		t.Errorf("%d weightings of 20 blocks", n)
-	}
+	demand.Equal(t, len(weightings(rules)), 1+1+3+4+3*(1+4), "weightings of 20 blocks")
 }
 
 // weekends is a table of 84 days, at whose weekends the rule from x to y turns round.
@@ -249,11 +247,7 @@ func TestPastBefore(t *testing.T) {
 	blocks, rows := make([]map[string]float64, 4), make([]float64, 4)
 	late := &Past{Blocks: blocks, Rows: rows, known: []int{0, 0, 0, 1}}
 	for n, want := range []int{0, 0, 0, 1, 4} {
-		if got := len(late.before(n).Blocks); got != want {
-			t.Errorf("%d blocks are known before block %d, want %d", got, n, want)
-		}
-		if got := len((&Past{Blocks: blocks, Rows: rows}).before(n).Blocks); got != n {
-			t.Errorf("without a gap %d blocks are known before block %d", got, n)
-		}
+		demand.Equal(t, len(late.before(n).Blocks), want, "blocks known before block %d", n)
+		demand.Equal(t, len((&Past{Blocks: blocks, Rows: rows}).before(n).Blocks), n, "without a gap")
 	}
 }

@@ -212,9 +212,7 @@ func TestCommand(t *testing.T) {
 		p, err := m.predict(context.Background(), k, weights)
 		m.close()
 		if c.want != "" {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%+v: error %v", c, err)
-			}
+			demand.Words(t, fmt.Sprint(err), c.want)
 			continue
 		}
 		if err != nil {
@@ -267,7 +265,7 @@ func TestLoose(t *testing.T) {
 		m := newCommand(fmt.Sprintf(c.text, binary), c.serve, 1, newConsole(nil))
 		start := time.Now()
 		_, err = m.predict(context.Background(), k, [][]float64{k.Equal()})
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil || !strings.Contains(fmt.Sprint(err), c.want) {
 			t.Errorf("%+v: error %v", c, err)
 		}
 		m.close()
@@ -384,9 +382,7 @@ func TestShownLines(t *testing.T) {
 	for i := range 200 {
 		fmt.Fprintf(&output{log: c}, "%d\n", i)
 	}
-	if n := strings.Count(out.String(), "\n"); n != mostShown+1 {
-		t.Errorf("%d lines are shown", n)
-	}
+	demand.Equal(t, strings.Count(out.String(), "\n"), mostShown+1, "lines that are shown")
 }
 
 // weighing is a trainer that learns with the weights as use turns them, or with a last layer alone that does.
@@ -547,9 +543,7 @@ func TestIdentity(t *testing.T) {
 	// What has no end, or no content yet, is not read.
 	for _, path := range []string{pipe, "/dev/zero", t.TempDir()} {
 		c := &command{text: "python train < " + path}
-		if got := c.identity(); got != "command: "+c.text {
-			t.Errorf("%s instead of %s", got, c.text)
-		}
+		demand.Equal(t, c.identity(), "command: "+c.text, "identity")
 	}
 	for _, bad := range []string{"", "forest", "exec:", "serve: ", "exec: # hi", "serve:# hi"} {
 		if checkModel(bad) == nil {

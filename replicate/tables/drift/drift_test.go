@@ -162,9 +162,7 @@ func TestRule(t *testing.T) {
 		}
 		return []float64{x, rng.NormFloat64()}, y
 	}), "y")
-	if got := strings.Join(r.Verdict.Drift, ", "); got != tables.InRule {
-		t.Errorf("drift in %q: %s", got, r.Verdict.Sentence)
-	}
+	demand.Equal(t, strings.Join(r.Verdict.Drift, ", "), tables.InRule, "drift: %s", r.Verdict.Sentence)
 	if at, sharp := r.mapOf(tables.InRule).turn(); at < 9 || at > 11 || !sharp {
 		t.Errorf("the rule is said to change at block %d (sharp: %v), not 10", at, sharp)
 	}

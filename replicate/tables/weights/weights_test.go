@@ -3,7 +3,6 @@ package weights
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -139,16 +138,14 @@ func TestUnseen(t *testing.T) {
 		t.Errorf("log omega of unseen and seen rows: correlation %.3f", c)
 	}
 	q.Read.Drop, q.Unseen = []string{"row"}, "x"
-	if _, err := Prepare(q); err == nil || !strings.Contains(err.Error(), `column "x": the column does not say true or false`) {
-		t.Errorf("unseen x: %v", err)
-	}
+	_, err := Prepare(q)
+	demand.Error(t, err, `column "x": the column does not say true or false`)
 	for i := range marked[1:] {
 		marked[i+1] = fmt.Sprintf("%s;%t", lines[i+1], i < 200)
 	}
 	q.File, q.Unseen = demand.CSV(t, strings.Join(marked, "\n")+"\n"), "new"
-	if _, err := Prepare(q); err == nil || !strings.Contains(err.Error(), "before or after all that are") {
-		t.Errorf("unseen in the first month alone: %v", err)
-	}
+	_, err = Prepare(q)
+	demand.Error(t, err, "before or after all that are")
 }
 
 // TestPhase: the weights of a table with weekends are those for its last day, a Sunday, or for another one that --at
@@ -267,9 +264,8 @@ func TestLateLabels(t *testing.T) {
 		if q.At = "2024-01-05"; bin.Rows > 0 {
 			continue // a later time is that of the last block
 		}
-		if _, err = Prepare(q); err == nil || !strings.Contains(err.Error(), "rows without a label do not count") {
-			t.Errorf("bin %v: %v", bin, err)
-		}
+		_, err = Prepare(q)
+		demand.Error(t, err, "rows without a label do not count")
 		q.Weights.Kind = crossfit.Covariate
 		if p, err = Prepare(q); err != nil || p.About.Notes != nil {
 			t.Errorf("bin %v: covariate weights: %v", bin, err)
@@ -337,27 +333,6 @@ func TestFiles(t *testing.T) {
 		columns, err := read.Features()
 		if err != nil || strings.Join(columns, " ") != "row weight log_omega spread" {
 			t.Errorf("%s has %v, %v", name, columns, err)
-		}
-	}
-}
-
-// TestWeightsMistakes are *table.Error: the command line answers them with exit code 2.
-func TestWeightsMistakes(t *testing.T) {
-	file := drifting(t, "")
-	for want, c := range map[string]struct {
-		tables.Source
-		at string
-	}{
-		`no column "date"`: {Source: tables.Source{File: file, Time: "date"}},
-		"first time":       {Source: tables.Source{File: file, Time: "month"}, at: "2024-01"},
-		"2023":             {Source: tables.Source{File: file, Time: "month"}, at: "2023-01"},
-		`no column "z"`:    {Source: tables.Source{File: file, Time: "month", Label: "z"}},
-		"none.csv":         {Source: tables.Source{File: filepath.Join(t.TempDir(), "none.csv"), Time: "month"}},
-	} {
-		_, err := Prepare(Request{Request: tables.Request{Source: c.Source, Fit: crossfit.ForTest(150)}, At: c.at})
-		var mistake *table.Error
-		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want a *table.Error with %q", err, want)
 		}
 	}
 }
