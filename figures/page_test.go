@@ -260,9 +260,7 @@ func TestSourcesOfECharts(t *testing.T) {
 	var sources []networkScript
 	argument(t, page, 1, &sources)
 	want := []networkScript{{Src: "echarts.min.js"}, {Src: "../echarts.min.js"}, published}
-	if !slices.Equal(sources, want) {
-		t.Errorf("sources %v, want %v", sources, want)
-	}
+	demand.List(t, sources, want, "sources")
 }
 
 // The table behind a chart holds the chart's points: same x, mean, interval and seeds. The table of means has the

@@ -138,9 +138,7 @@ func TestWriteWithECharts(t *testing.T) {
 	}
 	const drawing = "SHA256SUMS echarts.min.js fig01-a.csv fig01-a.pdf fig01-a.png fig01-a.svg index.html provenance.json"
 	demand.Equal(t, strings.Join(names(t, first), " "), drawing, "files")
-	if back := readRows(t, first, "fig01-a.csv"); !slices.Equal(back, sampleRows()) {
-		t.Errorf("the CSV of panel a does not hold just its rows: %v", back)
-	}
+	demand.List(t, readRows(t, first, "fig01-a.csv"), sampleRows(), "the CSV of panel a, which has just its rows")
 	if origin := demand.Read(t, filepath.Join(first, ProvenanceFile)); string(origin) != "{\n  \"commit\": \"abc\"\n}\n" {
 		t.Errorf("provenance %s", origin)
 	}
@@ -217,9 +215,7 @@ func TestJudgedRows(t *testing.T) {
 	demand.NoError(t, Write(fig, sampleRows(), nil, dir))
 	for name, want := range map[string][]Row{"fig01-a.csv": sampleRows(), "fig01-a-judged.csv": rows,
 		"fig01-a-metrics.csv": fig.Panels[0].Metrics} {
-		if back := readRows(t, dir, name); !slices.Equal(back, want) {
-			t.Errorf("%s has %d rows, want %d", name, len(back), len(want))
-		}
+		demand.List(t, readRows(t, dir, name), want, "%s", name)
 	}
 	demand.Words(t, string(demand.Read(t, filepath.Join(dir, "index.html"))),
 		`, <a href="fig01-a-judged.csv">fig01-a-judged.csv</a>, `+

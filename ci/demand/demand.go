@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,14 @@ func Words(tb testing.TB, text string, words ...string) {
 func Equal[T comparable](tb testing.TB, got, want T, what string, args ...any) {
 	tb.Helper()
 	if got != want {
+		tb.Errorf("%s: %v, want %v", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
+// List fails the test unless got has the elements of want, in their order. what says of what, as in fmt.Sprintf.
+func List[E comparable](tb testing.TB, got, want []E, what string, args ...any) {
+	tb.Helper()
+	if !slices.Equal(got, want) {
 		tb.Errorf("%s: %v, want %v", fmt.Sprintf(what, args...), got, want)
 	}
 }

@@ -121,9 +121,7 @@ func TestFirstSeed(t *testing.T) {
 	demand.NoError(t, err)
 	want := []string{"fig31: b (1 seed) drawn: OUT/index.html (a to come)",
 		"fig31: a (1 seed), b (1 seed) drawn: OUT/index.html", "fig31: a (1 seed), b drawn: OUT/index.html"}
-	if !slices.Equal(lines, want) {
-		t.Errorf("printed %q, want %q", lines, want)
-	}
+	demand.List(t, lines, want, "printed")
 }
 
 // TestInterruptedDraft: the page of an interrupted figure says what is missing, and what continues it. A figure of

@@ -113,9 +113,7 @@ func TestEvidenceByPart(t *testing.T) {
 	} {
 		notes := slices.Clone(drawn[figure].Figure.Panels[0].Notes)
 		got := slices.DeleteFunc(notes, func(note string) bool { return !strings.Contains(note, "judged by") })
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: notes\n%q, want\n%q", figure, got, want)
-		}
+		demand.List(t, got, want, "%s: notes", figure)
 	}
 	if of := drawn["fig04"].Record.Judged["a"]; len(of.Seeds) != 9 || len(of.Runs) != 2*4 {
 		t.Errorf("provenance of Figure 4a: %+v", of)

@@ -40,9 +40,7 @@ func TestJudgedPanels(t *testing.T) {
 	}
 	want := []sample{{"a", false, "8 seeds, every 3rd step", 2, 5}, {"a", true, "10 seeds, every step", 3, 2},
 		{"b", false, "3 seeds, every 13th step", 0, 5}}
-	if !slices.Equal(got, want) {
-		t.Errorf("Figure 4 is judged by %v, want %v", got, want)
-	}
+	demand.List(t, got, want, "Figure 4 is judged by")
 	first, err := testCatalog.Panels(paper.Fig12(), Options{Scale: "small", Judged: true, Panels: []string{"a"}})
 	if err != nil || first[0].Sample().String() != "3 seeds, every 2nd step" {
 		t.Errorf("the first three seeds of Figure 12a: %v, %v", first, err)

@@ -139,9 +139,7 @@ func TestVerifyMedium(t *testing.T) {
 			t.Errorf("where Recent lacks seed 3: %s", c)
 		}
 	}
-	if got := taken(lacking); !slices.Equal(got, []bool{false, true, false}) {
-		t.Errorf("claims taken at the medium scale: %v", got)
-	}
+	demand.List(t, taken(lacking), []bool{false, true, false}, "claims taken at the medium scale")
 	if got := lacking.Ran().Figures; len(got) != 3 || got[0].Number != 1 || got[1].Number != 7 { // and 12, with three seeds
 		t.Errorf("figures that were run: %v", got)
 	}

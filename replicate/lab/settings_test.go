@@ -51,9 +51,7 @@ func TestPanels(t *testing.T) {
 		if p.Key == "b" {
 			series = append(series, "pretrained")
 		}
-		if !slices.Equal(p.Series, series) {
-			t.Errorf("panel %s compares %v, not %v", p.Key, p.Series, series)
-		}
+		demand.List(t, p.Series, series, "series of panel %s", p.Key)
 	}
 	demand.Equal(t, len(plan), 4, "panels")
 	if plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"c"}}); err != nil ||

@@ -60,12 +60,8 @@ func TestMeansAndBinned(t *testing.T) {
 		t.Errorf("means by group %v", got)
 	}
 	x, y := []float64{5, 1, 4, 2, 3}, []float64{50, 10, 40, 20, 30}
-	if got := points(Binned("b", 2, x, y)); !slices.Equal(got, []float64{1.5, 15, 4, 40}) {
-		t.Errorf("bins %v", got)
-	}
-	if got := points(Binned("b", 9, x[:2], y[:2])); !slices.Equal(got, []float64{1, 10, 5, 50}) {
-		t.Errorf("more bins than points: %v", got)
-	}
+	demand.List(t, points(Binned("b", 2, x, y)), []float64{1.5, 15, 4, 40}, "bins")
+	demand.List(t, points(Binned("b", 9, x[:2], y[:2])), []float64{1, 10, 5, 50}, "more bins than points")
 	if got := points(Binned("b", 3, nil, nil)); len(got) > 0 {
 		t.Errorf("bins of no points: %v", got)
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -42,16 +41,12 @@ func TestReport(t *testing.T) {
 	got := e.report(8, tasks, []outcome{{1, true}, {3, false}, {10, true}, {20, true}, {-5, false}})
 	want := []runs.Row{{T: 8, Metric: "return", Value: 8.5}, {T: 8, Metric: "return-next", Value: -5},
 		{T: 8, Metric: "return-a", Value: 2}, {T: 8, Metric: "return-b", Value: 15}, {T: 8, Metric: "success", Value: .75}}
-	if !slices.Equal(got, want) {
-		t.Errorf("rows %v, want %v", got, want)
-	}
+	demand.List(t, got, want, "rows")
 	coming := []start{{trial: -1, episode: 8}, {trial: -1, episode: 9}}
 	got = e.report(8, coming, []outcome{{-5, true}, {-3, false}})
 	want = []runs.Row{{T: 8, Metric: "return", Value: -4}, {T: 8, Metric: "return-next", Value: -5},
 		{T: 8, Metric: "success", Value: .5}}
-	if !slices.Equal(got, want) {
-		t.Errorf("rows %v, want %v", got, want)
-	}
+	demand.List(t, got, want, "rows")
 }
 
 // Doing nothing and an agent's evaluation of the coming episodes: a cart at rest at x earns -5 (x - place)^2.

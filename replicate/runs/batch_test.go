@@ -129,9 +129,7 @@ func TestGroupContinues(t *testing.T) {
 	if err != nil || report.Computed != 3 || len(report.Results) != 3 {
 		t.Fatalf("report %+v, error %v", report, err)
 	}
-	if want := []int{4, 5, 6, 7, 8, 9}; !slices.Equal(again.steps, want) {
-		t.Errorf("steps %v, want %v", again.steps, want)
-	}
+	demand.List(t, again.steps, []int{4, 5, 6, 7, 8, 9}, "steps")
 	checkSums(t, report, 3, 10)
 	if !strings.Contains(out.String(), "test/ours seeds 0, 1, 2: done in") ||
 		!strings.Contains(out.String(), "3 runs: 0 stored, 3 to compute (6 steps)") {

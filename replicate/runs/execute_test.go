@@ -169,9 +169,7 @@ func TestLongestRunFirst(t *testing.T) {
 	jobs := []Job{job(0, 10, 5), job(1, 70, 5), job(2, 10, 5), job(3, 1, 60), job(4, 100, 5)}
 	_, err := Execute(t.Context(), store, jobs, Options{Workers: 1})
 	demand.NoError(t, err)
-	if want := []int64{1, 4, 3, 0, 2}; !slices.Equal(order, want) {
-		t.Errorf("runs began in the order %v, want %v", order, want)
-	}
+	demand.List(t, order, []int64{1, 4, 3, 0, 2}, "runs began in the order")
 }
 
 // TestWriteErrorEndsAll: a full disk concerns every run. It is one error, not that of each run, and leaves no notes.
@@ -218,9 +216,7 @@ func TestRankAndEnded(t *testing.T) {
 	again := ranked(1, 9, 2) // a run that is wanted twice counts by the lower rank
 	_, err := Execute(t.Context(), store, append([]Job{again}, first...), options)
 	demand.NoError(t, err)
-	if want := []int{3, 2, 1, 0}; !slices.Equal(computed, want) {
-		t.Errorf("computed the seeds %v, want %v", computed, want)
-	}
+	demand.List(t, computed, []int{3, 2, 1, 0}, "computed the seeds")
 	want := []string{"0 finished, 1 failed", "1 finished, 1 failed", "2 finished, 1 failed", "3 finished, 1 failed"}
 	if !slices.Equal(seen, want) || strings.Count(out.String(), "\nso far: ") != 4 {
 		t.Errorf("Ended saw %q, want %q; printed\n%s", seen, want, &out)

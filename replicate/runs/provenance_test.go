@@ -29,9 +29,7 @@ func TestProvenanceWithoutNames(t *testing.T) {
 		p.Platform == "" || p.Start.IsZero() {
 		t.Errorf("provenance %+v", p)
 	}
-	if !slices.Equal(p.Command, want) {
-		t.Errorf("command\n%q, want\n%q", p.Command, want)
-	}
+	demand.List(t, p.Command, want, "the command")
 	host, err := os.Hostname()
 	demand.NoError(t, err)
 	text := string(jsonLine(p))

@@ -207,9 +207,7 @@ func TestBatches(t *testing.T) {
 	}
 	for epoch := range 2 {
 		part := slices.Sorted(slices.Values(seen[9*epoch : 9*epoch+9]))
-		if !slices.Equal(part, data.Row) {
-			t.Errorf("epoch %d shows the rows %v", epoch, part)
-		}
+		demand.List(t, part, data.Row, "rows of epoch %d", epoch)
 	}
 	if slices.Equal(seen[:9], seen[9:]) {
 		t.Error("both epochs have the same order")

@@ -48,13 +48,9 @@ func TestNotes(t *testing.T) {
 		"N = 40 samples a step, 5 epochs (at most 30 minibatches of 16), every single step of 5, clip min1, method2.",
 		"g: mlp of width 8, onehot time, 20 minibatches of 32 at rate 0.003.",
 	}
-	if got := setup.Notes(setup.Source(h), []string{"ours"}, ""); !slices.Equal(got, want) {
-		t.Errorf("notes %q", got)
-	}
+	demand.List(t, setup.Notes(setup.Source(h), []string{"ours"}, ""), want, "notes")
 	want = []string{"N = 40 samples a step, 5 steps, clip min1."}
-	if got := setup.Notes(setup.Source(h), []string{"data"}, measureMean); !slices.Equal(got, want) {
-		t.Errorf("notes %q", got)
-	}
+	demand.List(t, setup.Notes(setup.Source(h), []string{"data"}, measureMean), want, "notes")
 	s := imageSettings()
 	s.Data, s.Stride, s.GEpochs = "sample", 3, 2
 	notes := s.Notes(s.Source(h), nil, measureAccuracy)

@@ -176,9 +176,7 @@ func futureIsNotUsed(t *testing.T, engine *Engine, s Settings, series string, of
 	if err := sameBits(got, want); err != nil {
 		t.Errorf("%s learns from samples that it must not see: %v", series, err)
 	}
-	if !slices.Equal(rows, report) {
-		t.Errorf("%s reports %v instead of %v", series, rows, report)
-	}
+	demand.List(t, rows, report, "reports of %s", series)
 	if series == "ours" && !(metric(t, rows, measureLoss) > 0) {
 		t.Errorf("the held-out loss is not reported: %v", rows)
 	}
@@ -285,9 +283,7 @@ func TestGaussianStream(t *testing.T) {
 	used := map[int32]string{}
 	check := func(part string, at int, got Samples, c streams.Gaussian) {
 		x, y := c.Draw(4, part, at)
-		if !slices.Equal(got.Label, y) {
-			t.Errorf("%s labels of step %d differ from the draw", part, at)
-		}
+		demand.List(t, got.Label, y, "%s labels of step %d", part, at)
 		for i, row := range got.Row {
 			if pool[row] != x[i] || stream.X[row] != x[i] {
 				t.Fatalf("%s sample %d of step %d is %v, drawn was %v", part, i, at, pool[row], x[i])

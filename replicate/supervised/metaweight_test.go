@@ -331,9 +331,7 @@ func TestMetaBatchesAreEpochs(t *testing.T) {
 	for epoch := range 4 {
 		part := rows[3*epoch : 3*epoch+3]
 		orders[[3]int32(part)] = true
-		if sorted := slices.Sorted(slices.Values(part)); !slices.Equal(sorted, []int32{5, 6, 7}) {
-			t.Errorf("epoch %d has rows %v", epoch, part)
-		}
+		demand.List(t, slices.Sorted(slices.Values(part)), []int32{5, 6, 7}, "rows of epoch %d", epoch)
 	}
 	for i, row := range rows[:12] {
 		demand.Equal(t, labels[i], 10*row, "label of row %d", row)

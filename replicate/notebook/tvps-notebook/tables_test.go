@@ -152,9 +152,7 @@ func TestMeasured(t *testing.T) {
 	if len(m) != 12 || m[11] != want || m[11].Value < .8 {
 		t.Errorf("%d numbers, the last is %v, want %v", len(m), m[11], want)
 	}
-	if got := m.Steps(); !slices.Equal(got, []int{1, 4, 7}) {
-		t.Errorf("steps %v", got)
-	}
+	demand.List(t, m.Steps(), []int{1, 4, 7}, "steps")
 	_, err = measured(gallery, 1, "x")
 	demand.Error(t, err, "has no panel \"x\"")
 }

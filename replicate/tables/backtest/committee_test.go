@@ -273,9 +273,7 @@ func TestBagged(t *testing.T) {
 func TestByShare(t *testing.T) {
 	members := []Weighting{{Window: 2}, {Window: 4}, {Window: 8}, {HalfLife: 1}, {}}
 	past := &Past{}
-	if got := byShare(both, members)(past); !slices.Equal(got, members) {
-		t.Errorf("with equal shares: %v", got)
-	}
+	demand.List(t, byShare(both, members)(past), members, "with equal shares")
 	block := map[string]float64{}
 	for _, w := range members {
 		block[slopeOf(both, w)] = 10
@@ -284,9 +282,7 @@ func TestByShare(t *testing.T) {
 	past.Blocks, past.Rows = append(past.Blocks, block), append(past.Rows, 7)
 	// shares .031, .453, .031, .453, .031; models at .1, .3, .5, .7, .9 of their sum
 	want := []Weighting{members[1], members[1], members[2], members[3], members[3]}
-	if got := byShare(both, members)(past); !slices.Equal(got, want) {
-		t.Errorf("shares %v: %v", adaHedge(both, members, past), got)
-	}
+	demand.List(t, byShare(both, members)(past), want, "models by share")
 }
 
 // TestPart: a rule gives the part of omega that stands for it in its own weightings, and in no other.
@@ -296,9 +292,7 @@ func TestPart(t *testing.T) {
 	c := &computation{Job: &Job{rules: []Rule{{Weightings: []Weighting{{Kind: crossfit.Joint}}},
 		{Weightings: tuned, Factor: half}}}}
 	for w, want := range map[Weighting]float64{tuned[0]: .2, tuned[1]: .2, {Kind: crossfit.Joint}: .4} {
-		if got := c.part(nil, w, []float64{.4, .6}); !slices.Equal(got, []float64{want, .6}) {
-			t.Errorf("%s: omega is %v", w, got)
-		}
+		demand.List(t, c.part(nil, w, []float64{.4, .6}), []float64{want, .6}, "%s: omega", w)
 	}
 }
 

@@ -237,9 +237,7 @@ func TestChoose(t *testing.T) {
 	}
 	got := r.chosen(p)
 	want := []Weighting{{}, {}, {HalfLife: 1}, {HalfLife: 1}, {HalfLife: 2}}
-	if !slices.Equal(got, want) {
-		t.Errorf("chosen %v, want %v", got, want)
-	}
+	demand.List(t, got, want, "chosen")
 }
 
 // TestPastBefore: a choice before a block uses the blocks whose losses are known by then, after the last block all.
