@@ -204,9 +204,7 @@ func TestDark(t *testing.T) {
 	if c := contrast("#000000", "#ffffff"); math.Abs(c-21) > 1e-9 {
 		t.Errorf("the contrast of black and white is %v, want 21", c)
 	}
-	if !strings.Contains(string(CSS(Figure{})), "--paper: "+darkPaper) {
-		t.Errorf("the style's dark background is not %s", darkPaper)
-	}
+	demand.Words(t, string(CSS(Figure{})), "--paper: "+darkPaper)
 }
 
 func TestUnknownSeriesKeepTheirName(t *testing.T) {
@@ -275,9 +273,7 @@ func TestBeside(t *testing.T) {
 	page, err := Page(fig)
 	demand.NoError(t, err)
 	row := "<th scope=\"row\">a</th><td>Ours rises &amp; stays.</td><td>Ours &#43;28.4 points.</td>"
-	if !strings.Contains(string(page), row) {
-		t.Errorf("the page lacks %q", row)
-	}
+	demand.Words(t, string(page), row)
 	if strings.Contains(string(without), "What the paper says") {
 		t.Error("a page without words of the paper has the table")
 	}

@@ -83,9 +83,7 @@ func TestInterruptedRunsEndAlike(t *testing.T) {
 			for _, seed := range c.seeds {
 				begun.check(t, s, seed, from)
 			}
-			if !strings.Contains(log.String(), c.words) {
-				t.Errorf("%s, %s: %s", c.name, series, &log)
-			}
+			demand.Words(t, log.String(), c.words)
 			if left, _ := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state")); len(left) != 0 {
 				t.Errorf("%s, %s: %q left", c.name, series, left)
 			}

@@ -122,14 +122,10 @@ func TestStandardise(t *testing.T) {
 		}
 		demand.Equal(t, fmt.Sprint(out[i]), want, "%s", p.Name)
 	}
-	if err := sameBits(start, kept); err != nil {
-		t.Errorf("the start values were changed: %v", err)
-	}
+	demand.NoError(t, sameBits(start, kept)) // the start values stay
 	b := imageRun(t, "go", imageSettings(), fakeImages(t, 100, 20, 8))
 	head := b.Classifier.Init(0, 0)
-	if err := sameBits(b.Classifier.Standardise(head, nil, Samples{Row: []int32{0, 1}}), head); err != nil {
-		t.Errorf("the head was standardised: %v", err)
-	}
+	demand.NoError(t, sameBits(b.Classifier.Standardise(head, nil, Samples{Row: []int32{0, 1}}), head))
 }
 
 // TestPredict: a linear classifier with known weights predicts more rows than one batch holds.

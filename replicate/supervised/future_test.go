@@ -259,13 +259,9 @@ func TestFinetunePhases(t *testing.T) {
 	data, epochs := b.Stream.Upto(at, at), b.Settings.FinetuneEpochs
 	want, err := b.Classifier.Fit(t.Context(), b.Stream.Pool, start, data, epochs, batchOrder(0, at, 1))
 	demand.NoError(t, err)
-	if err := sameBits(trained(t, b, named("finetune"), at), want); err != nil {
-		t.Errorf("two phases: %v", err)
-	}
+	demand.NoError(t, sameBits(trained(t, b, named("finetune"), at), want))
 	b.Settings.FinetuneEpochs = 0
-	if err := sameBits(trained(t, b, named("finetune"), at), start); err != nil {
-		t.Errorf("without the second phase: %v", err)
-	}
+	demand.NoError(t, sameBits(trained(t, b, named("finetune"), at), start)) // without the second phase
 }
 
 // TestGaussianStream compares the samples of each step with draws of the data package.

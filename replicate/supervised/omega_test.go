@@ -69,9 +69,7 @@ func TestOmegaIsTheOnlyDifference(t *testing.T) {
 // At t = 0 there is no past to weigh: Ours is Everything, and no g is fitted.
 func TestFirstStepNeedsNoOmega(t *testing.T) {
 	b := gaussianRun(t, "go", gaussianSettings(), "everything", 0)
-	if err := sameBits(trained(t, b, named("ours"), 0), trained(t, b, named("everything"), 0)); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, sameBits(trained(t, b, named("ours"), 0), trained(t, b, named("everything"), 0)))
 }
 
 // The effective sample size is reported as a share: 1 for equal weights, 1/(t+1) if only the last of t+1 steps has

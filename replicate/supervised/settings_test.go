@@ -4,7 +4,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"tvps/ci/demand"
@@ -26,11 +25,7 @@ func TestFieldsAreComplete(t *testing.T) {
 		if !slices.Contains(groups, f.Of) {
 			t.Errorf("%s is of the unknown group %q", f.Name, f.Of)
 		}
-		for _, choice := range choices[f.Name] {
-			if !strings.Contains(f.Doc, choice) {
-				t.Errorf("the meaning of %s lacks the choice %s: %s", f.Name, choice, f.Doc)
-			}
-		}
+		demand.Words(t, f.Doc, choices[f.Name]...)
 	}
 	for name := range rules().Choices {
 		if !seen[name] {

@@ -56,9 +56,7 @@ func TestTrunk(t *testing.T) {
 	run := imageRun(t, "go", imageSettings(), fakeImages(t, 100, 20, 8))
 	values, err := from.Select(run.Classifier.params, "")
 	demand.NoError(t, err)
-	if err := sameBits(im.head, values); err != nil {
-		t.Errorf("the head's order is not that of the classifier: %v", err)
-	}
+	demand.NoError(t, sameBits(im.head, values)) // in the order of the classifier
 	pattern := filepath.Join(from.host.CacheDir, "features", "resnet18-w1-hash-*.f16.zst")
 	if files, _ := filepath.Glob(pattern); len(files) != 1 {
 		t.Errorf("cached: %v", files)
@@ -158,9 +156,7 @@ func TestStageByName(t *testing.T) {
 	}
 	s.Start = "reinit"
 	b := newRun(t, h, s, "everything", 0, "")
-	if sameBits(b.Start(3), b.Classifier.Init(0, 3)) != nil {
-		t.Error("reinit does not start from random values")
-	}
+	demand.NoError(t, sameBits(b.Start(3), b.Classifier.Init(0, 3)))
 }
 
 // TestFeatureCache: features are computed once. A file with another number of features, or a damaged one, is named in

@@ -246,9 +246,7 @@ func TestVerdict(t *testing.T) {
 				rule("conditional-forgetting", crossfit.Conditional, .59, 8, 0, uniform, *c.omega))
 		}
 		got := r.judge()
-		if !strings.Contains(got.Sentence, c.says) {
-			t.Errorf("verdict %q, want %q", got.Sentence, c.says)
-		}
+		demand.Words(t, got.Sentence, c.says)
 		if got.Sentence = ""; got != c.want {
 			t.Errorf("verdict %+v, want %+v", got, c.want)
 		}

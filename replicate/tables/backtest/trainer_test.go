@@ -507,9 +507,7 @@ func TestReuse(t *testing.T) {
 	if slices.Equal(first, second) || math.Abs(first[0]-math.Ln2) > 1e-9 || strings.Contains(log.String(), "taken from") {
 		t.Errorf("with the helper changed: %v after %v; %s", second, first, &log)
 	}
-	if !strings.Contains(log.String(), "trainer: the share is 0.9\n") {
-		t.Errorf("the trainer's standard error is not shown: %s", &log)
-	}
+	demand.Words(t, log.String(), "trainer: the share is 0.9\n")
 	if got := losses(".2 0", true); !slices.Equal(got, second) || !strings.Contains(log.String(), "note: 5 test blocks are "+
 		"taken from a back test that began on 2") {
 		t.Errorf("with reuse: %v, %s", got, &log)
