@@ -39,7 +39,7 @@ func doctorCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&name, "backend", "",
-		"backend to check: xla:cpu, xla:cuda, go, or the path of a PJRT plugin")
+		"backend to check: xla:cpu, xla:cuda or go")
 	return cmd
 }
 

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	backendNames = "xla:cpu, xla:cuda, go, or the path of a PJRT plugin"
+	backendNames = "xla:cpu, xla:cuda or go"
 	backendHelp  = "backend: " + backendNames + " (default xla:cpu, or go without it)"
 )
 

@@ -87,22 +87,22 @@ func TestWorkerThatCannotStart(t *testing.T) {
 	s := newSandbox(t)
 	file, nowhere := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "nowhere")
 	demand.Write(t, file, "text")
-	s.env = []string{"TVPS_DATA=" + nowhere}
+	s.env = []string{"TVPS_DATA=" + nowhere,
+		"PJRT_PLUGIN_LIBRARY_PATH=" + nowhere + "/plugin.so"} // so that nothing trains where a check is missing
 	images := []string{"fig1", "--no-draw", "--panel", "b", "--scale", "small"}
-	plugin := nowhere + "/plugin.so" // so that nothing trains where a check is missing
 	for _, c := range []struct{ args, words []string }{
-		{fig1(miniature, "--no-draw", "--backend", plugin), []string{nowhere}},
+		{fig1(miniature, "--no-draw", "--backend", "xla:cpu"), []string{nowhere}},
 		{fig1(miniature, "--no-draw", "--results", file), []string{file, "is a file"}},
 		{fig1(miniature, "--no-draw", "--results", filepath.Join(file, "below")), []string{"cannot be made"}},
-		{[]string{"all", "--no-draw", "--stored", "--backend", plugin}, []string{"--stored", "--no-draw"}},
-		{[]string{"all", "--no-draw", "--tables", nowhere, "--backend", plugin}, []string{"--tables", "--no-draw"}},
-		{[]string{"fig2", "--no-draw", "--out", nowhere, "--backend", plugin}, []string{"--out", "--no-draw"}},
-		{[]string{"fig2", "--no-draw", "--compact", "--backend", plugin}, []string{"--compact", "--no-draw"}},
-		{fig1(miniature, "--no-draw", "--only", "image", "--backend", plugin), []string{`"image"`, `did you mean "images"`}},
-		{fig1(miniature, "--only", "images", "--backend", plugin), []string{"--only images", "--no-draw"}},
+		{[]string{"all", "--no-draw", "--stored"}, []string{"--stored", "--no-draw"}},
+		{[]string{"all", "--no-draw", "--tables", nowhere}, []string{"--tables", "--no-draw"}},
+		{[]string{"fig2", "--no-draw", "--out", nowhere}, []string{"--out", "--no-draw"}},
+		{[]string{"fig2", "--no-draw", "--compact"}, []string{"--compact", "--no-draw"}},
+		{fig1(miniature, "--no-draw", "--only", "image", "--backend", "xla:cpu"), []string{`"image"`, `did you mean "images"`}},
+		{fig1(miniature, "--only", "images", "--backend", "xla:cpu"), []string{"--only images", "--no-draw"}},
 		{images, []string{"TVPS_DATA"}},
 		{append(images, "--set", "width=8", "--set", "checkpoint=split"), []string{"TVPS_DATA"}},
-		{[]string{"all", "--no-draw", "--scale", "tiny", "--set", "epohcs=3", "--backend", plugin},
+		{[]string{"all", "--no-draw", "--scale", "tiny", "--set", "epohcs=3"},
 			[]string{"fig01", `"epochs"`}},
 	} {
 		s.refuse(t, 2, c.args, c.words...)

@@ -21,7 +21,7 @@ import (
 )
 
 // backendHelp is the help of --backend.
-const backendHelp = "backend: xla:cpu, xla:cuda, go, or the path of a PJRT plugin (default xla:cpu, or go without it)"
+const backendHelp = "backend: xla:cpu, xla:cuda or go (default xla:cpu, or go without it)"
 
 // naturalFlags are those of naturaldrift.
 type naturalFlags struct {

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,7 +33,7 @@ const PluginPathEnv = "PJRT_PLUGIN_LIBRARY_PATH"
 // of results, so Info records them.
 const flagsEnv = "XLA_FLAGS"
 
-// The names that Open accepts, next to the path of a PJRT plugin.
+// The names that Open accepts.
 const (
 	Default = ""         // XLACPU, or Go with a warning if no plugin is available
 	XLACPU  = "xla:cpu"  // XLA on the CPU
@@ -58,7 +57,7 @@ type Backend struct {
 
 // Info describes the engine, for provenance records and messages.
 type Info struct {
-	Name          string `json:"name"`                     // as Open's, or the plugin's path
+	Name          string `json:"name"`                     // as Open's
 	Platform      string `json:"platform"`                 // cpu, cuda, or the plugin's name of its device
 	Devices       int    `json:"devices"`                  // number of devices
 	Device        string `json:"device,omitempty"`         // the backend's description of the first device
@@ -122,8 +121,7 @@ func (b *Backend) Finalize() (err error) {
 }
 
 // Open opens the named backend, downloads a plugin if necessary, and tests the backend with
-// a small computation. name is one of the constants above or the path of a PJRT plugin (it
-// contains a path separator or ".so"). Errors are one line. A panic of GoMLX or of the plugin
+// a small computation. name is one of the constants above. Errors are one line. A panic of GoMLX or of the plugin
 // is returned as an error.
 //
 // Only Default falls back to Go, with one line of warning to opts.Log. It returns the error
@@ -146,10 +144,8 @@ func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 		return openXLACPU(ctx, opts)
 	case name == XLACUDA:
 		return openXLACUDA(ctx, opts)
-	case strings.ContainsRune(name, filepath.Separator) || strings.Contains(filepath.Base(name), ".so"):
-		return openPlugin(ctx, name, opts)
 	}
-	return nil, fmt.Errorf("unknown backend %q: use %s, %s, %s or the path of a PJRT plugin", name, XLACPU, XLACUDA, Go)
+	return nil, fmt.Errorf("unknown backend %q: use %s, %s or %s", name, XLACPU, XLACUDA, Go)
 }
 
 func openDefault(ctx context.Context, opts Options) (*Backend, error) {

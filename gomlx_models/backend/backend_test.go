@@ -39,7 +39,7 @@ func TestNoPlugin(t *testing.T) {
 	if XLABuilt {
 		t.Skip("this binary has XLA")
 	}
-	for _, name := range []string{XLACPU, XLACUDA, "/some/plugin.so"} {
+	for _, name := range []string{XLACPU, XLACUDA} {
 		_, err := Open(t.Context(), name, Options{CacheDir: t.TempDir()})
 		demand.Error(t, err, "noxla")
 	}
@@ -74,14 +74,8 @@ func TestDiagnose(t *testing.T) {
 			t.Errorf("%s: %+v", name, got[name])
 		}
 	}
-	words := map[string]string{"nonsense": "unknown backend", "/no/such/plugin.so": "no PJRT plugin at"}
-	if !XLABuilt {
-		words["/no/such/plugin.so"] = "noxla"
-	}
-	for name, words := range words {
-		if c := Diagnose(t.Context(), name)[1]; c.Status != Fail || !strings.Contains(c.Detail, words) {
-			t.Errorf("%s: %+v", name, c)
-		}
+	if c := Diagnose(t.Context(), "nonsense")[1]; c.Status != Fail || !strings.Contains(c.Detail, "unknown backend") {
+		t.Errorf("%+v", c)
 	}
 	t.Setenv("TVPS_CACHE", "/dev/null/x")
 	if c := checkCache(); c.Status != Fail || c.Fix == "" {

@@ -52,15 +52,6 @@ func openXLACPU(ctx context.Context, opts Options) (*Backend, error) {
 	return b, err
 }
 
-// openPlugin opens the plugin at path with go-xla's default options.
-func openPlugin(_ context.Context, path string, opts Options) (*Backend, error) {
-	plugin, err := pluginAt(path, "named")
-	if err != nil {
-		return nil, err
-	}
-	return load(plugin, plugin.path, "", opts, 0)
-}
-
 // load opens the plugin, fills in Info and checks the plugin with a small computation. threads: as of NewClient.
 func load(plugin pluginInfo, name, config string, opts Options, threads int) (opened *Backend, err error) {
 	defer recoverTo(&err, "loading the PJRT plugin "+plugin.path)
@@ -137,15 +128,12 @@ func newXLA(path, config string, threads int) (compute.Backend, error) {
 	if isKind(path, "cuda") {
 		options["preallocate"] = false // or each client takes three quarters of what is free: runs share a GPU
 	}
-	if config != "" {
-		path += "," + config
-	}
 	klogMu.Lock()
 	defer klogMu.Unlock()
 	state := klog.CaptureState()
 	defer state.Restore()
 	klog.SetLogger(logr.Discard())
-	return xla.NewWithOptions(path, options)
+	return xla.NewWithOptions(path+","+config, options)
 }
 
 // platform derives "cpu" or "cuda" from the device's description. For other devices it

@@ -34,7 +34,7 @@ type Lab struct {
 
 // OpenOptions are the backend, the folder of the runs and the outputs of a lab.
 type OpenOptions struct {
-	Backend string          // name, or path of a plugin; empty for the default
+	Backend string          // name; empty for the default
 	Open    backend.Options // how the backend is opened
 	Results string          // folder of the runs
 	Tables  string          // folder of drawn figures whose runs stand in for missing ones, for OpenStored; "" for none
@@ -91,30 +91,27 @@ func OpenStored(c Catalog, o OpenOptions) (*Lab, error) {
 	return c.lab(o, &backend.Backend{}, a)
 }
 
-// CheckBackend returns a usage error if name is neither a backend nor the path of a file.
+// CheckBackend returns a usage error if name is no backend.
 func CheckBackend(name string) error {
 	known := []string{backend.XLACPU, backend.XLACUDA, backend.Go}
-	if name == backend.Default || slices.Contains(known, name) || strings.ContainsRune(name, filepath.Separator) {
+	if name == backend.Default || slices.Contains(known, name) {
 		return nil
 	}
-	if _, err := os.Stat(name); err == nil {
-		return nil
-	}
-	return usage.Errorf("the backend %q is neither %s nor the path of a PJRT plugin%s",
+	return usage.Errorf("the backend %q is none of %s%s",
 		name, strings.Join(known, ", "), usage.Proposal(name, known))
 }
 
-// backends are the names of the backends of the panels' runs, sorted; of a plugin that was given by its path, the file
-// name. own is that of the lab which computed them, empty if any machine did.
+// backends are the names of the backends of the panels' runs, sorted. own is that of the lab which computed them, empty
+// if any machine did.
 func backends(panels []claims.Collected, own string) []string {
 	if own != "" {
-		return []string{filepath.Base(own)}
+		return []string{own}
 	}
 	var names []string
 	for _, c := range panels {
 		for _, result := range c.Results {
 			if name := result.Spec.Settings["backend"]; name != "" {
-				names = append(names, filepath.Base(name))
+				names = append(names, name)
 			}
 		}
 	}
