@@ -56,20 +56,40 @@ func (t *tester) pairs(numbers [][]float64) []feature {
 }
 
 // rule are the features of y given x. A regression on functions of x leaves residuals of y, divided by their local
-// standard deviation. Features are the residuals, for a number also their squares, and their products with the columns
-// and with products of two of few columns, each less its regression on the functions of x. That takes from the time
-// what they tell of it: so neither a drift of x nor a regression that misses the shape of y is taken for a drift of y
-// given x, unless the functions tell neither (Shah and Peters 2020). A shuffle moves neither x nor residuals, but
-// changes the signs of chunks: so each residual keeps its variance (the wild bootstrap; Wu 1986).
+// standard deviation; a shuffle moves them among the parts, while x stays at its time. Features are the residuals, for a
+// number also their squares, and their products with the columns, each less its regression on the functions of x. That
+// takes from the time what they tell of it: so neither a drift of x nor a regression that misses the shape of y is
+// taken for a drift of y given x, unless the functions tell neither (Shah and Peters 2020).
+//
+// Products with those of two of few columns find a rule that turns where no column alone tells of y. They vary so
+// differently over x that a residual must stay at its place: shuffles change signs of chunks of them (the wild bootstrap;
+// Wu 1986). Of few chunks that finds less than moving them, so the other features are moved.
 func (t *tester) rule(d Table, numbers [][]float64) []feature {
 	base := basis(numbers, t.parts)
 	ofTimes := make([][]float64, len(base)) // sums of the functions at each time
 	for k, u := range base {
 		ofTimes[k] = make([]float64, len(t.share))
-		addRuns(ofTimes[k], t.shuffle(0).moved, sumsBelow(u))
+		t.addTo(ofTimes[k], u)
 	}
 	var list []feature
-	add := func(value []float64) {
+	move := func(e, times []float64) {
+		list = append(list, feature{-1, func(s *shuffled, sums []float64) {
+			place := 0
+			for _, r := range s.moved {
+				for _, v := range e[r.from:r.to] {
+					if s.value[place] = r.sign * v; times != nil {
+						s.value[place] *= times[place]
+					}
+					place++
+				}
+			}
+			t.addTo(sums, s.value)
+			for k, u := range base { // as residual of value would have them
+				floats.AddScaled(sums, -floats.Dot(u, s.value), ofTimes[k])
+			}
+		}})
+	}
+	flip := func(value []float64) {
 		below, ofChunks := sumsBelow(value), make([][]float64, len(base)) // products with the functions, by chunk
 		for k, u := range base {
 			products := sumsBelow(floats.MulTo(make([]float64, len(u)), u, value))
@@ -79,7 +99,7 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 		}
 		list = append(list, feature{-1, func(s *shuffled, sums []float64) {
 			addRuns(sums, s.flipped, below)
-			for k := range base { // as residual of the values would have them
+			for k := range base {
 				floats.AddScaled(sums, -floats.Dot(s.sign, ofChunks[k]), ofTimes[k])
 			}
 		}})
@@ -97,14 +117,17 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 		for i := range y {
 			y[i] /= math.Sqrt(max(square[i]-local[i], mean/10) + 1e-12)
 		}
-		add(y)
+		move(y, nil)
 		if d.Target != nil {
 			square := floats.MulTo(make([]float64, len(y)), y, y)
 			t.centre(square)
-			add(square)
+			move(square, nil)
 		}
-		for _, x := range slices.Concat(numbers, products(numbers)) {
-			add(floats.MulTo(make([]float64, len(y)), y, x))
+		for _, x := range numbers {
+			move(y, x)
+		}
+		for _, x := range products(numbers) {
+			flip(floats.MulTo(make([]float64, len(y)), y, x))
 		}
 	}
 	return list

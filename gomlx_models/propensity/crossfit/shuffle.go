@@ -20,6 +20,7 @@ type shuffled struct {
 	moved   []run     // to other places; where shuffles change signs they are as flipped
 	flipped []run     // at their own places, with the sign of their chunk
 	sign    []float64 // of each chunk
+	value   []float64 // of a feature that is made anew for each shuffle, by place
 }
 
 // run has neighbouring parts, from..to-1, which come to neighbouring places of one time, and their sign.
@@ -46,6 +47,13 @@ func moved(below []float64) func(s *shuffled, sums []float64) {
 func addRuns(sums []float64, runs []run, below []float64) {
 	for _, r := range runs {
 		sums[r.time] += r.sign * (below[r.to] - below[r.from])
+	}
+}
+
+// addTo adds values to the sums of their times. value: by place.
+func (t *tester) addTo(sums, value []float64) {
+	for i, x := range value {
+		sums[t.state[i]] += x
 	}
 }
 
@@ -88,7 +96,7 @@ func (t *tester) sizes(list []feature, p int) []float64 {
 
 // shuffle puts the chunks of each entity in random order, and gives each a random sign; for p = 0 they stay.
 func (t *tester) shuffle(p int) *shuffled {
-	s, rng := &shuffled{}, random.New(t.seed, "shuffle", p)
+	s, rng := &shuffled{value: make([]float64, t.parts)}, random.New(t.seed, "shuffle", p)
 	for e, first := range t.entity[:len(t.entity)-1] {
 		order := rng.Perm(t.entity[e+1] - first)
 		if p == 0 {
