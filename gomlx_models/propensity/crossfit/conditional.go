@@ -56,14 +56,14 @@ func (t *tester) pairs(numbers [][]float64) []feature {
 }
 
 // rule are the features of y given x. A regression on functions of x leaves residuals of y, divided by their local
-// standard deviation; a shuffle moves them among the parts, while x stays at its time. Features are the residuals, for a
-// number also their squares, and their products with the columns, each less its regression on the functions of x. That
-// takes from the time what they tell of it: so neither a drift of x nor a regression that misses the shape of y is
+// standard deviation; a shuffle moves them among the parts, while x stays at its time. Features are the residuals, for
+// a number also their squares, and their products with the columns, each less its regression on the functions of x.
+// That takes from the time what they tell of it: so neither a drift of x nor a regression that misses the shape of y is
 // taken for a drift of y given x, unless the functions tell neither (Shah and Peters 2020).
 //
 // Products with those of two of few columns find a rule that turns where no column alone tells of y. They vary so
-// differently over x that a residual must stay at its place: shuffles change signs of chunks of them (the wild bootstrap;
-// Wu 1986). Of few chunks that finds less than moving them, so the other features are moved.
+// differently over x that a residual must stay at its place: shuffles change signs of chunks of them (the wild
+// bootstrap; Wu 1986). Of few chunks that finds less than moving them, so the other features are moved.
 func (t *tester) rule(d Table, numbers [][]float64) []feature {
 	base := basis(numbers, t.parts)
 	ofTimes := make([][]float64, len(base)) // sums of the functions at each time
