@@ -2,6 +2,7 @@ package claims
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/paper"
+	_ "tvps/replicate/robots" // its learners have looks
 	"tvps/replicate/supervised"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -293,4 +295,22 @@ func TestJudgeNotRun(t *testing.T) {
 			t.Errorf("%s %s: %+v", p.Statistic, name, j)
 		}
 	}
+}
+
+// noCommand is for claims of which no test reads a command.
+func noCommand(string) string { return "" }
+
+// rowsOf is the evidence of panels with these rows, all of one sample.
+func rowsOf(rows []figures.Row) evidence {
+	var e evidence
+	for _, r := range rows {
+		i := slices.IndexFunc(e, func(s samplePart) bool { return s.panel == r.Panel })
+		if i < 0 {
+			i, e = len(e), append(e, samplePart{panel: r.Panel, rows: rows, level: statistics.Level})
+		}
+		if !slices.Contains(e[i].series, r.Series) {
+			e[i].series = append(e[i].series, r.Series)
+		}
+	}
+	return e
 }
