@@ -20,6 +20,8 @@ import (
 	"tvps/kernel/nbformat"
 	"tvps/kernel/runner"
 	"tvps/replicate/usage"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // errDiffer marks errors about numbers that differ from their goldens.
@@ -95,22 +97,29 @@ func Check(ctx context.Context, files []string, o Options) error {
 	}
 	outcomes := make([]Outcome, len(jobs))
 	var reporting sync.Mutex
-	errs := runner.Each(ctx, len(jobs), o.Jobs, func(i int) error {
-		begin := time.Now()
-		outcome := o.one(ctx, jobs[i], stored[i])
-		outcome.File, outcome.Took = jobs[i].File, time.Since(begin)
-		reporting.Lock()
-		defer reporting.Unlock()
-		told := o.tell(outcome)
-		if o.Update && outcome.Err == nil && outcome.Skipped == "" {
-			outcome.Err = o.update(&outcome)
-		}
-		outcomes[i] = outcome
-		return told
-	})
+	var all errgroup.Group
+	all.SetLimit(max(1, o.Jobs))
+	for i := range jobs {
+		all.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			begin := time.Now()
+			outcome := o.one(ctx, jobs[i], stored[i])
+			outcome.File, outcome.Took = jobs[i].File, time.Since(begin)
+			reporting.Lock()
+			defer reporting.Unlock()
+			told := o.tell(outcome)
+			if o.Update && outcome.Err == nil && outcome.Skipped == "" {
+				outcome.Err = o.update(&outcome)
+			}
+			outcomes[i] = outcome
+			return told
+		})
+	}
+	err = all.Wait()
 	outcomes = slices.DeleteFunc(outcomes, func(o Outcome) bool { return o.File == "" }) // not started, after ctx's end
-	errs = append([]error{verdict(outcomes)}, errs...)
-	return errors.Join(errs...)
+	return errors.Join(verdict(outcomes), err)
 }
 
 // verdict is the error of all outcomes together; nil if all are good.

@@ -15,8 +15,6 @@ import (
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 	"tvps/replicate/usage"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Job is a notebook file to run.
@@ -125,22 +123,4 @@ func headless(spec jupyter.Spec) jupyter.Spec {
 		spec.Env["PATH"] = strings.Join(dirs, string(os.PathListSeparator))
 	}
 	return spec
-}
-
-// Each calls run(0) to run(n-1), at most jobs in parallel, and returns their errors in order. After the end of ctx
-// it starts no further call: the error of those that did not start is ctx's.
-func Each(ctx context.Context, n, jobs int, run func(i int) error) []error {
-	errs := make([]error, n)
-	var all errgroup.Group
-	all.SetLimit(max(1, jobs))
-	for i := range n {
-		all.Go(func() error {
-			if errs[i] = ctx.Err(); errs[i] == nil {
-				errs[i] = run(i)
-			}
-			return nil
-		})
-	}
-	_ = all.Wait()
-	return errs
 }

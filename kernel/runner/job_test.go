@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"tvps/ci/demand"
@@ -85,26 +84,5 @@ func TestHeadless(t *testing.T) {
 		if argv[:3][2] != "" || spec.Env["PATH"] != "/a b:/a b/gopls:/go/bin" {
 			t.Errorf("the kernelspec changed: %q, %q", argv[:3], spec.Env)
 		}
-	}
-}
-
-func TestEach(t *testing.T) {
-	var running, most, ran atomic.Int32
-	errs := Each(context.Background(), 20, 3, func(i int) error {
-		most.Store(max(most.Load(), running.Add(1)))
-		defer running.Add(-1)
-		ran.Add(1)
-		if i == 7 {
-			return errors.New("seven")
-		}
-		return nil
-	})
-	if ran.Load() != 20 || most.Load() > 3 || len(errs) != 20 || errs[7] == nil || errs[6] != nil {
-		t.Errorf("%d ran, at most %d in parallel, errors %v", ran.Load(), most.Load(), errs)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	errs = Each(ctx, 3, 1, func(i int) error { cancel(); return nil })
-	if errs[0] != nil || errs[1] != context.Canceled || errs[2] != context.Canceled {
-		t.Errorf("after the end of ctx: %v", errs)
 	}
 }

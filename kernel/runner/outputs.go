@@ -3,8 +3,6 @@ package runner
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,12 +19,11 @@ type displayed struct {
 
 // collector turns the messages of a running cell into its outputs.
 type collector struct {
-	r          *run
-	cell       *step
-	texts      map[int]*strings.Builder // of the streams among the outputs, by index
-	kept, left map[string]int           // bytes that were kept and left out, by name of a stream, or dataKind
-	clear      bool                     // remove all outputs when the next one arrives
-	updated    time.Time                // when an update was last shown live
+	r       *run
+	cell    *step
+	texts   map[int]*strings.Builder // of the streams among the outputs, by index
+	clear   bool                     // remove all outputs when the next one arrives
+	updated time.Time                // when an update was last shown live
 }
 
 func newCollector(r *run, cell *step) *collector {
@@ -48,7 +45,7 @@ func (c *collector) add(o jupyter.Output) {
 	case "update_display_data":
 		c.update(o)
 	case "stream":
-		o.Text = c.stream(o)
+		c.stream(o)
 	case "display_data", "execute_result":
 		c.update(o)
 		c.display(o)
@@ -65,49 +62,21 @@ func (c *collector) reset() {
 		c.r.displays[id] = slices.DeleteFunc(all, func(d displayed) bool { return d.cell == c.cell.Cell })
 	}
 	c.cell.Outputs, c.clear, c.texts = nil, false, map[int]*strings.Builder{}
-	c.kept, c.left = map[string]int{}, map[string]int{}
 }
 
-// stream appends text to the last output if it is the same stream; otherwise it adds an output. It returns the text
-// within the limit.
-func (c *collector) stream(o jupyter.Output) string {
+// stream appends text to the last output if it is the same stream; otherwise it adds an output.
+func (c *collector) stream(o jupyter.Output) {
 	last := len(c.cell.Outputs) - 1
 	if last < 0 || c.cell.Outputs[last].Type != nbformat.Stream || c.cell.Outputs[last].Name != o.Name {
 		last++
-		if c.kept[o.Name] += outputCost; c.kept[o.Name] < streamLimit {
-			c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: nbformat.Stream, Name: o.Name})
-			c.texts[last] = &strings.Builder{}
-		}
+		c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: nbformat.Stream, Name: o.Name})
+		c.texts[last] = &strings.Builder{}
 	}
-	text := o.Text
-	if space := max(0, streamLimit-c.kept[o.Name]); space < len(text) {
-		text = strings.ToValidUTF8(text[:space], "") // a character is never cut
-		c.left[o.Name] += len(o.Text) - len(text)
-	}
-	if c.kept[o.Name] += len(o.Text); text != "" {
-		c.texts[last].WriteString(text)
-	}
-	return text
+	c.texts[last].WriteString(o.Text)
 }
 
-// outputCost is charged to a stream for each output, in addition to its text.
-const outputCost = 64
-
-const (
-	dataKind  = "data" // pictures, HTML
-	dataLimit = 64     // the limit of a cell's data as a multiple of the limit of a stream
-)
-
-// display adds an output with data, unless the cell has reached its data limit.
+// display adds an output with data.
 func (c *collector) display(o jupyter.Output) {
-	size := 100
-	for _, value := range o.Data {
-		size += len(value)
-	}
-	if c.kept[dataKind] += size; c.kept[dataKind] > dataLimit*streamLimit {
-		c.left[dataKind] += size
-		return
-	}
 	out := nbformat.Output{Type: o.Type, Data: bundle(o.Data), Metadata: bundle(o.Metadata)}
 	if o.Type == nbformat.ExecuteResult {
 		out.ExecutionCount = c.cell.number
@@ -139,16 +108,10 @@ func bundle(data map[string]json.RawMessage) map[string]any {
 	return all
 }
 
-// finish sets the texts of the cell's streams, and adds a note on what was left out.
+// finish sets the texts of the cell's streams.
 func (c *collector) finish() {
 	for i, text := range c.texts {
 		c.cell.Outputs[i].Text = overwritten(text.String())
-	}
-	for _, kind := range slices.Sorted(maps.Keys(c.left)) {
-		note := fmt.Sprintf("[%d more bytes of %s were left out: a cell keeps %d bytes of a stream, and %d of data]\n",
-			c.left[kind], kind, streamLimit, dataLimit*streamLimit)
-		c.cell.Outputs = append(c.cell.Outputs, nbformat.Output{Type: nbformat.Stream, Name: "stderr", Text: note})
-		c.show(jupyter.Output{Type: nbformat.Stream, Text: note})
 	}
 }
 

@@ -23,9 +23,6 @@ const (
 	raisesTag = "raises-exception" // may fail without ending the run
 )
 
-// streamLimit is the number of bytes that are kept of each stream of a cell. Tests make it smaller.
-var streamLimit = 1 << 20
-
 // Kernel runs the code of cells: a *jupyter.Kernel, or a scripted one in tests.
 type Kernel interface {
 	Execute(ctx context.Context, code string, on func(jupyter.Output)) (jupyter.Reply, error)

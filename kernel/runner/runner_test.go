@@ -184,6 +184,7 @@ func TestOutputs(t *testing.T) {
 		"shown again":              {[]string{"script show x a\nshow x b"}, "b|b"},
 		"update after clear":       {[]string{"script show x a\nclear\nupdate x b\nout c"}, "stdout:c"},
 		"update of nothing":        {[]string{"script update x b"}, ""},
+		"progress bar":             {[]string{"script out 10%\\r50%\\r100%\\n\nerr x\nout 23"}, "stdout:100%~|stderr:x|stdout:23"},
 	} {
 		b := newFixture(t)
 		_, err := Run(context.Background(), newNotebook(c.cells...), b.Options)
@@ -191,24 +192,6 @@ func TestOutputs(t *testing.T) {
 		if got := outputs(b.saved(t)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
-	}
-}
-
-func TestManyOutputsAreLimited(t *testing.T) {
-	b := newFixture(t)
-	defer func(before int) { streamLimit = before }(streamLimit)
-	streamLimit = 1000
-	nb := newNotebook("script "+strings.Repeat("show - a\n", 10000), "script "+strings.Repeat("out a\nerr b\n", 10000))
-	_, err := Run(context.Background(), nb, b.Options)
-	demand.NoError(t, err)
-	for i, c := range b.saved(t).Cells {
-		if n := len(c.Outputs); n > 700 || n < 20 {
-			t.Errorf("cell %d has %d outputs", i, n)
-		}
-	}
-	if got := outputs(nb); !strings.Contains(got, " more bytes of data were left out") ||
-		strings.Count(got, "were left out") != 3 {
-		t.Errorf("outputs end in %s", got[len(got)-300:])
 	}
 }
 
@@ -244,26 +227,5 @@ func TestLiveUpdates(t *testing.T) {
 	bar("update_display_data", "40%")
 	if got := live.String(); got != "10%\n30%\n" {
 		t.Errorf("shown: %q", got)
-	}
-}
-
-// Of two streams each has its limit, no character is cut, and only the last state of a progress bar is kept. What is
-// shown live is limited, too, and shows the next cell.
-func TestStreamLimit(t *testing.T) {
-	b := newFixture(t)
-	defer func(before int) { streamLimit = before }(streamLimit)
-	streamLimit = outputCost + 16
-	var live bytes.Buffer
-	b.Live = &live
-	nb := newNotebook("script out 10%\\r50%\\r100%\\n\nout 23\nout é\nout more\nerr x", "print after")
-	_, err := Run(context.Background(), nb, b.Options)
-	demand.NoError(t, err)
-	const note = "[6 more bytes of stdout were left out: a cell keeps 80 bytes of a stream, and 5120 of data]"
-	want := "stdout:100%~23|stderr:x|stderr:" + note + "~ / stdout:after~"
-	if got := outputs(nb); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if got := live.String(); strings.Contains(got, "é") || !strings.Contains(got, note) || !strings.Contains(got, "\nafter\n") {
-		t.Errorf("shown live: %q", got)
 	}
 }
