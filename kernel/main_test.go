@@ -63,9 +63,7 @@ func TestInterruption(t *testing.T) {
 				}
 			}
 			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != 130 {
-				t.Errorf("exit code %d, want 130", code)
-			}
+			demand.Equal(t, cmd.ProcessState.ExitCode(), 130, "exit code")
 			if want := "kernel: interrupted; start the same command again to continue"; last != want {
 				t.Errorf("the last line is %q, want %q", last, want)
 			}

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -95,9 +94,7 @@ func check(t *testing.T, err, kind error, words string, dst string, left ...stri
 	if err != nil && strings.Contains(err.Error(), "\n") {
 		t.Errorf("the error has several lines: %q", err)
 	}
-	if got := names(t, dst); !slices.Equal(got, left) {
-		t.Errorf("the folder holds %q, want %q", got, left)
-	}
+	demand.List(t, names(t, dst), left, "the folder")
 }
 
 func checkContent(t *testing.T, path string, want []byte) {

@@ -91,9 +91,8 @@ func TestSplit(t *testing.T) {
 	h := sha256.New()
 	binary.Write(h, binary.LittleEndian, train)
 	const golden = "3d0ba73cb3ec71bc8bcae74b695700bb2a47a8adffd99f06e731b0c7046ee6be"
-	if got := hex.EncodeToString(h.Sum(nil)); got != golden {
-		t.Errorf("split of seed 0 has hash %s, want %s: committed checkpoints depend on it", got, golden)
-	}
+	demand.Equal(t, hex.EncodeToString(h.Sum(nil)), golden,
+		"the hash of the split of seed 0, on which committed checkpoints depend")
 	if again, _ := Split(TrainImages, 0); !slices.Equal(again, train) {
 		t.Error("the same seed gives two splits")
 	}

@@ -44,17 +44,13 @@ func TestSampleIsStratified(t *testing.T) {
 	}
 	sum := sha256.Sum256(slices.Concat(d.Train.Pixels, d.Test.Pixels))
 	const golden = "902c699a5816085fd905c7e0270c37903866e3e5a7a4f49155ade8a734ba9af8"
-	if got := hex.EncodeToString(sum[:]); got != golden {
-		t.Errorf("the pixels have the SHA-256 %s", got)
-	}
+	demand.Equal(t, hex.EncodeToString(sum[:]), golden, "the pixels have the SHA-256")
 	if d.Source.Full || d.Source.Dir != "" {
 		t.Errorf("the sample has the source %+v", d.Source)
 	}
 	const note = "CIFAR-10 sample from the repository: " +
 		"6,500 training and 4,000 test images of the official splits, the same number of each class"
-	if d.Source.Note != note {
-		t.Errorf("note %q", d.Source.Note)
-	}
+	demand.Equal(t, d.Source.Note, note, "note")
 	if again, _ := Sample(); again != d {
 		t.Error("the sample was decoded twice")
 	}

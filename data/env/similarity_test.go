@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"tvps/ci/demand"
+
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -16,9 +18,7 @@ var (
 func TestSimilarityOfValves(t *testing.T) {
 	c := &Claw{order: []int{3, 0, 7}, repeat: 2}
 	for episode, want := range []float64{1, 1, 0, 0, 0, 0, 1, 1, 0} {
-		if got := c.Similarity(episode, 1); got != want {
-			t.Errorf("similarity of episodes %d and 1 is %v, not %v", episode, got, want)
-		}
+		demand.Equal(t, c.Similarity(episode, 1), want, "similarity of episodes %d and 1", episode)
 	}
 }
 

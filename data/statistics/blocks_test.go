@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 
 	"gonum.org/v1/gonum/stat"
@@ -53,7 +54,5 @@ func TestBootstrapCoverage(t *testing.T) {
 		}
 	}
 	same, _ := BlockBootstrap([][]float64{make([]float64, n)}, rows, 0)
-	if same[0] != (Estimate{N: n}) {
-		t.Errorf("a rule against itself has %v", same[0])
-	}
+	demand.Equal(t, same[0], (Estimate{N: n}), "a rule against itself")
 }

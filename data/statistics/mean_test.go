@@ -23,14 +23,8 @@ func TestMeanInterval(t *testing.T) {
 		demand.Near(t, "mean", e.Mean, c.mean)
 		demand.Near(t, "low", e.Low, c.mean-c.half)
 		demand.Near(t, "high", e.High, c.mean+c.half)
-		if e.N != len(c.values) {
-			t.Errorf("n = %d, want %d", e.N, len(c.values))
-		}
+		demand.Equal(t, e.N, len(c.values), "n")
 	}
-	if e := MeanInterval([]float64{0.3}); e != (Estimate{0.3, 0.3, 0.3, 1, false}) {
-		t.Errorf("one seed: %+v, want no interval and N = 1", e)
-	}
-	if e := MeanInterval(nil); e != (Estimate{}) {
-		t.Errorf("no seeds: %+v", e)
-	}
+	demand.Equal(t, MeanInterval([]float64{0.3}), (Estimate{0.3, 0.3, 0.3, 1, false}), "one seed")
+	demand.Equal(t, MeanInterval(nil), (Estimate{}), "no seeds")
 }

@@ -3,6 +3,8 @@ package statistics
 import (
 	"math"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func TestInterquartileMean(t *testing.T) {
@@ -20,9 +22,7 @@ func TestInterquartileMean(t *testing.T) {
 			t.Errorf("%v: %+v, want the mean %v", c.strata, e, c.mean)
 		}
 	}
-	if e := InterquartileMean(nil); e != (Estimate{}) {
-		t.Errorf("nothing: %+v", e)
-	}
+	demand.Equal(t, InterquartileMean(nil), (Estimate{}), "nothing")
 }
 
 // Values are drawn within a stratum: two strata far apart, each without spread, leave none.
@@ -38,12 +38,8 @@ func TestVarianceRatio(t *testing.T) {
 		math.Abs(e.High+e.Low-2*e.Mean) > 1e-9 {
 		t.Errorf("%+v", e)
 	}
-	if e := VarianceRatio(a[:1], b)(Level); e != (Estimate{N: 1}) {
-		t.Errorf("one seed: %+v", e)
-	}
-	if e := VarianceRatio(a, [][]float64{{1, 2}, {1, 2}})(Level); e != (Estimate{}) {
-		t.Errorf("without variance: %+v", e)
-	}
+	demand.Equal(t, VarianceRatio(a[:1], b)(Level), (Estimate{N: 1}), "one seed")
+	demand.Equal(t, VarianceRatio(a, [][]float64{{1, 2}, {1, 2}})(Level), (Estimate{}), "without variance")
 }
 
 func TestImprovement(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -94,9 +96,7 @@ func TestDrawStreams(t *testing.T) {
 	ownSamples(t, flat.Draw)
 	x, _ := c.Draw(0, "train", 7)
 	want := []float32{0.21126115, 0.87603396, 0.36153567}
-	if !slices.Equal(x[:3], want) {
-		t.Errorf("the first samples are %v, want %v: every figure depends on them", x[:3], want)
-	}
+	demand.List(t, x[:3], want, "the first samples, on which every figure depends")
 }
 
 // integrate integrates f over [-20, 30] by the midpoint rule. Every mean is a cell boundary.

@@ -124,9 +124,7 @@ func TestDrawLabels(t *testing.T) {
 	})
 	rows, _ := CIFAR10a.Draw(0, "train", 0, 5, pool())
 	want := []int32{1, 2, 2, 301, 2}
-	if !slices.Equal(rows, want) {
-		t.Errorf("the first rows are %v, want %v: every figure depends on them", rows, want)
-	}
+	demand.List(t, rows, want, "the first rows, on which every figure depends")
 }
 
 func TestLogRatioOfLabels(t *testing.T) {

@@ -214,9 +214,7 @@ func TestNumbersAsTimes(t *testing.T) {
 		usable := tab.Usable("v", "")
 		times, err := usable.Times("v", table.Bin{})
 		demand.NoError(t, err)
-		if got := strings.Join(times.Names, " "); got != test.names {
-			t.Errorf("%v are %s, want %s", test.texts, got, test.names)
-		}
+		demand.Equal(t, strings.Join(times.Names, " "), test.names, "%v", test.texts)
 		if read := strings.Contains(strings.Join(usable.Notes(), ""), "the numbers are times"); read !=
 			strings.Contains(test.names, "-") {
 			t.Errorf("%v: notes %q", test.texts, usable.Notes())
@@ -269,9 +267,7 @@ func TestNumbersThatAreNoDate(t *testing.T) {
 func TestMissing(t *testing.T) {
 	tab := read(t, "a,b,c,d\nNA,x,1,NA\n?,None,2,\nNA,y,,z\n3,x,4,z\n", table.Options{})
 	want := []string{`values that are missing by their texts: a "?" 1, "NA" 2; b "None" 1; d "NA" 1`}
-	if got := tab.Notes(); !slices.Equal(got, want) {
-		t.Errorf("notes %q, want %q", got, want)
-	}
+	demand.List(t, tab.Notes(), want, "notes")
 	for i, n := range []int{3, 1, 1, 2} {
 		if c := tab.Schema().Columns[i]; c.Missing != n {
 			t.Errorf("column %s has %d missing values, want %d", c.Name, c.Missing, n)
@@ -281,9 +277,7 @@ func TestMissing(t *testing.T) {
 	tab = read(t, "a,b\n-9.0,x\n1,x\n2,y\n", table.Options{Missing: []string{"-9", " x", "NaN", ""}})
 	want = []string{`"-9", which is to mean a missing value, is none of the table: texts are compared as they are written, ` +
 		`so 5 is not 5.0`, `values that are missing by their texts: b "x" 2`}
-	if got := tab.Notes(); !slices.Equal(got, want) {
-		t.Errorf("notes %q, want %q", got, want)
-	}
+	demand.List(t, tab.Notes(), want, "notes")
 
 	countries := append(slices.Repeat([]string{"DE", "FR", "IT", "US", "ZA"}, 3), "NA")
 	for _, test := range []struct {
@@ -313,9 +307,7 @@ func TestMissing(t *testing.T) {
 		columns, err := tab.Columns([]string{"v"}, nil)
 		demand.NoError(t, err)
 		missing := slices.DeleteFunc(columns[0].Missing, func(is bool) bool { return !is })
-		if len(missing) != c.Missing {
-			t.Errorf("%s: %d values are missing, not %d", test.name, len(missing), c.Missing)
-		}
+		demand.Equal(t, len(missing), c.Missing, "%s", test.name)
 	}
 
 	// An empty cell is missing whatever texts are given, and inf and NaN replace no other text.
@@ -403,9 +395,7 @@ func TestFarRows(t *testing.T) {
 		if wantLabel, _ := want.Label("y", ""); err != nil || !slices.Equal(label.Class, wantLabel.Class) {
 			t.Errorf("other labels (%v)", err)
 		}
-		if levels := got.Schema().Columns[2].Levels; !slices.Equal(levels, []string{"a", "b"}) {
-			t.Errorf("levels %q", levels)
-		}
+		demand.List(t, got.Schema().Columns[2].Levels, []string{"a", "b"}, "levels")
 		if notes := strings.Join(got.Notes(), "\n"); !strings.Contains(notes, test.note) ||
 			!strings.Contains(notes, "2024-01-01 to 2024-01-30") {
 			t.Errorf("notes %q, want %q", notes, test.note)

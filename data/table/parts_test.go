@@ -93,9 +93,7 @@ func TestFolders(t *testing.T) {
 			}
 			want := "1 2 2.5 4 1 2 2024 2024 2024 2024 2024 2024 3 3 11 11 12 12 2024-03-01 2024-03-01 2024-11-01 2024-11-01 " +
 				"2024-12-01 2024-12-01 St. Gallen St. Gallen missing missing missing missing "
-			if got != want {
-				t.Errorf("%s: %s, want %s", path, got, want)
-			}
+			demand.Equal(t, got, want, "%s", path)
 		}
 	}
 }

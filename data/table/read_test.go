@@ -87,9 +87,7 @@ func TestCSV(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			tab := read(t, test.content, table.Options{})
 			s := tab.Schema()
-			if s.Format != test.format {
-				t.Errorf("format %q, want %q", s.Format, test.format)
-			}
+			demand.Equal(t, s.Format, test.format, "format")
 			if (len(s.Notes) > 0) != (test.name == "Windows-1252") {
 				t.Errorf("notes %q", s.Notes)
 			}

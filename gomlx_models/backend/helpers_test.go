@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -107,9 +106,7 @@ func check(t *testing.T, err error, words, cache string, left ...string) {
 	} else {
 		demand.Error(t, err, words)
 	}
-	if got := files(t, cache); !slices.Equal(got, left) {
-		t.Errorf("the cache holds %q, want %q", got, left)
-	}
+	demand.List(t, files(t, cache), left, "the cache")
 }
 
 func pluginPath(cache string) string {

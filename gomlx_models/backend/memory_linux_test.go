@@ -88,15 +88,11 @@ func TestThreads(t *testing.T) {
 		before := xlaThreads(t)
 		client, err := b.NewClient(c.ask)
 		demand.NoError(t, err)
-		if got := xlaThreads(t) - before; got != c.get {
-			t.Errorf("NewClient(%d) starts %d threads, want %d", c.ask, got, c.get)
-		}
+		demand.Equal(t, xlaThreads(t)-before, c.get, "threads that NewClient(%d) starts", c.ask)
 		client.Finalize()
 	}
 	for named, want := range map[string]int{"": max(4, runtime.NumCPU()), "9": 9, "1": 4, "many": max(4, runtime.NumCPU())} {
-		if got := defaultThreads(named); got != want {
-			t.Errorf("with %s=%q: %d threads, want %d", processorsEnv, named, got, want)
-		}
+		demand.Equal(t, defaultThreads(named), want, "with %s=%q", processorsEnv, named)
 	}
 	out, err := exec.Command("env").Output()
 	if _, named := os.LookupEnv(processorsEnv); err != nil || !named && strings.Contains(string(out), processorsEnv) {

@@ -61,9 +61,7 @@ func TestDuplicates(t *testing.T) {
 	pool := append(slices.Clone(x), x...)
 	d := must[*Distances](t)(computer(t, "", 2*n, dim).Distances(t.Context(), pool[:7*dim], pool[7*dim:]))
 	for i := range n {
-		if got := squared(d, i, i+n); got != 0 {
-			t.Errorf("samples %d and %d are equal but have the squared distance %g", i, i+n, got)
-		}
+		demand.Equal(t, squared(d, i, i+n), 0, "samples %d and %d are equal but have the squared distance", i, i+n)
 		if got := squared(d, i, (i+1)%n); got < 1000 {
 			t.Errorf("sample %d and the next have the squared distance %g", i, got)
 		}

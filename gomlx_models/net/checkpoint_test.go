@@ -69,9 +69,7 @@ func TestSafetensors(t *testing.T) {
 		t.Errorf("metadata: %+v", header["__metadata__"])
 	}
 	for i, want := range []float32{1, 2, 3, 4, 5, 6, -.5, .25, 7} {
-		if got := math.Float32frombits(binary.LittleEndian.Uint32(body[4*i:])); got != want {
-			t.Errorf("value %d is %v, want %v", i, got, want)
-		}
+		demand.Equal(t, math.Float32frombits(binary.LittleEndian.Uint32(body[4*i:])), want, "value %d", i)
 	}
 	if len(body) != 36 {
 		t.Errorf("%d bytes of arrays", len(body))

@@ -2,8 +2,9 @@ package propensity
 
 import (
 	"math"
-	"slices"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 func TestClipPolicies(t *testing.T) {
@@ -14,13 +15,9 @@ func TestClipPolicies(t *testing.T) {
 		ClipExponent: {e(-60), e(-2), 1, e(.5), e(1), e(1), e(1)},
 		ClipNone:     {e(-60), e(-2), 1, e(.5), e(1), e(3), e(60)},
 	} {
-		if got := policy.Weights(logs); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", policy, got, want)
-		}
+		demand.List(t, policy.Weights(logs), want, "%s", policy)
 	}
-	if got := ClipNone.Omega(1000); got != math.Exp(60) {
-		t.Errorf("no clip: omega of e^1000 is %v", got)
-	}
+	demand.Equal(t, ClipNone.Omega(1000), math.Exp(60), "no clip: omega of e^1000")
 }
 
 func TestEffectiveSampleSize(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"tvps/ci/demand"
 	"tvps/data/random"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -123,7 +124,5 @@ func TestFeedLaysOutRows(t *testing.T) {
 			t.Errorf("feed %d is %v with shape %v, want %v", i, got, out[i].Shape(), want)
 		}
 	}
-	if got := tensors.MustCopyFlatData[float32](out[4]); !slices.Equal(got, []float32{.5, 1, 1.5, 2, 0, 0}) {
-		t.Errorf("z is %v", got)
-	}
+	demand.List(t, tensors.MustCopyFlatData[float32](out[4]), []float32{.5, 1, 1.5, 2, 0, 0}, "z")
 }

@@ -53,8 +53,6 @@ func TestReadmeTables(t *testing.T) {
 		}
 		slices.Sort(got)
 		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("table %s lists %v, valid are %v", heading, got, want)
-		}
+		demand.List(t, got, want, "the names in table %s", heading)
 	}
 }

@@ -42,9 +42,7 @@ func TestCommittedAccuracy(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
-	if name := FileName(4, 7); name != "resnet18-w4-split7.safetensors" {
-		t.Errorf("file name %s", name)
-	}
+	demand.Equal(t, FileName(4, 7), "resnet18-w4-split7.safetensors", "file name")
 	_, _, err := Load(dir, 4, 7)
 	demand.Error(t, err, "width 4 for split 7", "replicate pretrain --width 4 --seed 7")
 	path := filepath.Join(dir, FileName(4, 7))

@@ -143,9 +143,7 @@ func TestLoneAgentKeepsItsBits(t *testing.T) {
 			fmt.Fprintf(hash, "%08x", math.Float32bits(v))
 		}
 	}
-	if got := fmt.Sprintf("%016x", hash.Sum64()); got != "b3b919e96322d232" {
-		t.Errorf("the weights have the hash %s", got)
-	}
+	demand.Equal(t, fmt.Sprintf("%016x", hash.Sum64()), "b3b919e96322d232", "the weights have the hash")
 }
 
 func TestAgentRejects(t *testing.T) {

@@ -71,9 +71,7 @@ func TestDrawsAreUniform(t *testing.T) {
 			r.add(tr)
 			k++
 		}
-		if r.open() != (number == 4) {
-			t.Errorf("after the last step of episode %d, open is %v", number, r.open())
-		}
+		demand.Equal(t, r.open(), number == 4, "after the last step of episode %d, open", number)
 	}
 	const draws = 60000
 	rng := random.New(0, "uniform")

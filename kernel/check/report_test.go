@@ -133,9 +133,7 @@ func TestMask(t *testing.T) {
 		{"go1.26.1, 70% of 3", "go1.27, 0% of 12"},
 		{"9.7e−05 [−1e−06, .5]", "0.0001 [−0.0001, .5]"},
 	} {
-		if mask(pair[0]) != mask(pair[1]) {
-			t.Errorf("%q and %q differ: %q, %q", pair[0], pair[1], mask(pair[0]), mask(pair[1]))
-		}
+		demand.Equal(t, mask(pair[0]), mask(pair[1]), "%q and %q differ", pair[0], pair[1])
 	}
 	for _, pair := range [][2]string{
 		{"g-rate=0.003, g-start=scratch", "g-rate=0.003, g-schedule=constant, g-start=scratch"},

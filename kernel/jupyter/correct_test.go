@@ -28,9 +28,7 @@ func TestNames(t *testing.T) {
 		{"!ls\n ", 4, false}, {"!ls \\\n-l\n ", 9, false}, {"!ls \\\n-l\n ", 7, true}, {"%env A B", 3, true},
 		{"%%\n \nfmt.Println()", 4, false}, {"%%\n \nfmt.Println()", 8, true}, {"x\n!ls\n ", 6, true}, {"%", 0, true},
 	} {
-		if got := names(c.code, c.pos); got != c.want {
-			t.Errorf("%q at %d: %v", c.code, c.pos, got)
-		}
+		demand.Equal(t, names(c.code, c.pos), c.want, "%q at %d", c.code, c.pos)
 	}
 }
 
@@ -44,9 +42,7 @@ func TestWithoutInput(t *testing.T) {
 		"%%\n!cat":                       "%%\n!exec </dev/null; cat",
 		"x := !y\n%%\nreturn !strings.x": "x := !y\n%%\nreturn !strings.x",
 	} {
-		if got := withoutInput(code); got != want {
-			t.Errorf("%q: %q, want %q", code, got, want)
-		}
+		demand.Equal(t, withoutInput(code), want, "%q", code)
 	}
 }
 
@@ -112,9 +108,7 @@ func TestRelayCells(t *testing.T) {
 		t.Errorf("language_info is %s, %v", k.Language(), err)
 	}
 	types, reply := ask(t, k, "inspect_request", map[string]any{"code": " ", "cursor_pos": 1})
-	if reply != `{"data":{},"found":false,"metadata":{},"status":"ok"}` {
-		t.Errorf("a blank cell: %q, %s", types, reply)
-	}
+	demand.Equal(t, reply, `{"data":{},"found":false,"metadata":{},"status":"ok"}`, "a blank cell: %q", types)
 }
 
 // A client of iopub that does not read delays no answer, and loses its connection where others wait. Each client of

@@ -99,9 +99,7 @@ func TestKernelGone(t *testing.T) {
 			if !errors.Is(err, ErrKernelDied) || !strings.Contains(err.Error(), test.message) {
 				t.Errorf("got %v, want %q", err, test.message)
 			}
-			if text != test.text {
-				t.Errorf("the cell showed %q, want %q", text, test.text)
-			}
+			demand.Equal(t, text, test.text, "the cell showed")
 			if _, _, again := executeWith(context.Background(), k, "nothing"); !errors.Is(again, ErrKernelDied) {
 				t.Errorf("the next cell: %v", again)
 			}

@@ -109,9 +109,7 @@ func noLeftovers(t testing.TB) {
 			time.Sleep(10 * time.Millisecond)
 			left = leftovers(t, before, tmp)
 		}
-		if left != "" {
-			t.Errorf("left behind: %s", left)
-		}
+		demand.Equal(t, left, "", "left behind")
 	})
 }
 

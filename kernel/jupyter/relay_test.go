@@ -68,13 +68,9 @@ func TestRelay(t *testing.T) {
 		t.Errorf("is_complete: %q, %s", types, reply)
 	}
 	_, reply = ask(t, k, "history_request", map[string]any{"hist_access_type": "tail", "n": 1})
-	if reply != `{"history":[],"status":"ok"}` {
-		t.Errorf("history: %s", reply)
-	}
+	demand.Equal(t, reply, `{"history":[],"status":"ok"}`, "history")
 	demand.NoError(t, k.Close())
-	if code := k.process.code(); code != 0 {
-		t.Errorf("after a shutdown the relay ended with %d", code)
-	}
+	demand.Equal(t, k.process.code(), 0, "after a shutdown the relay")
 }
 
 func count(texts []string) map[string]int {
@@ -262,8 +258,6 @@ func TestIsComplete(t *testing.T) {
 		"%env A {\nfunc f() {\n}":            {"complete", ""},
 		"var s = \"} ) // `\" // ` { /* \"x": {"complete", ""},
 	} {
-		if got := isComplete(code); got != want {
-			t.Errorf("%q: %+v, want %+v", code, got, want)
-		}
+		demand.Equal(t, isComplete(code), want, "%q", code)
 	}
 }

@@ -81,9 +81,7 @@ func TestDataDir(t *testing.T) {
 	home := bare(t)
 	want := func(want string) {
 		t.Helper()
-		if got := DataDir(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		demand.Equal(t, DataDir(), want, "the data folder")
 	}
 	want(home + "/.local/share/jupyter")
 	t.Setenv("XDG_DATA_HOME", "/xdg")

@@ -42,9 +42,7 @@ func TestWritesWhatJupyterWrote(t *testing.T) {
 func TestReadsText(t *testing.T) {
 	nb := read(t, sample)
 	want := "# Überschrift — ω(x)\nwith $a_1 < b_2$ & <b>HTML</b>\r\nCRLF\u2028separator \\u2028 typed"
-	if nb.Cells[0].Source != want {
-		t.Errorf("source %q, want %q", nb.Cells[0].Source, want)
-	}
+	demand.Equal(t, nb.Cells[0].Source, want, "source")
 	out := nb.Cells[2].Outputs[2]
 	if html, _ := out.Data.Text("text/html"); !strings.HasPrefix(html, "<div id=\"gonb_0a1b2c3d\">x</div>\n<script>") {
 		t.Errorf("HTML %q", html)

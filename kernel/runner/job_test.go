@@ -62,9 +62,7 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		Output:     filepath.Join(dir, "new.ipynb"),
 	}.Prepare()
 	demand.NoError(t, err)
-	if p.nb.Cells[0].Source != "var n = 4" {
-		t.Errorf("source %q", p.nb.Cells[0].Source)
-	}
+	demand.Equal(t, p.nb.Cells[0].Source, "var n = 4", "source")
 	if _, _, err := p.Run(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "good.ipynb: kernel \"test\" did not start") {
 		t.Errorf("error %v", err)

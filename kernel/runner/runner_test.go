@@ -133,9 +133,7 @@ func TestTimeout(t *testing.T) {
 		!errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	if got := outputs(b.saved(t)); got != "stdout:begun~ / " {
-		t.Errorf("outputs %s", got)
-	}
+	demand.Equal(t, outputs(b.saved(t)), "stdout:begun~ / ", "outputs")
 }
 
 func TestInterrupt(t *testing.T) {
@@ -189,9 +187,7 @@ func TestOutputs(t *testing.T) {
 		b := newFixture(t)
 		_, err := Run(context.Background(), newNotebook(c.cells...), b.Options)
 		demand.NoError(t, err)
-		if got := outputs(b.saved(t)); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		demand.Equal(t, outputs(b.saved(t)), c.want, "%s", name)
 	}
 }
 
@@ -225,7 +221,5 @@ func TestLiveUpdates(t *testing.T) {
 	c.updated = time.Now().Add(-updatesEvery)
 	bar("update_display_data", "30%")
 	bar("update_display_data", "40%")
-	if got := live.String(); got != "10%\n30%\n" {
-		t.Errorf("shown: %q", got)
-	}
+	demand.Equal(t, live.String(), "10%\n30%\n", "shown")
 }

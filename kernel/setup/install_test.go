@@ -127,9 +127,7 @@ func TestInstallFailure(t *testing.T) {
 		if _, err := install(t, l, p); !errors.Is(err, broken) {
 			t.Errorf("%s: got %v", name, err)
 		}
-		if got := string(demand.Read(t, l.specFile())); got != before {
-			t.Errorf("%s: the old kernelspec is now %q", name, got)
-		}
+		demand.Equal(t, string(demand.Read(t, l.specFile())), before, "%s: the old kernelspec is now", name)
 	}
 }
 

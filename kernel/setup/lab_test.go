@@ -108,9 +108,7 @@ func TestLab(t *testing.T) {
 			t.Errorf("there is no line %q in\n%s", want, log)
 		}
 	}
-	if root := slices.Contains(lines, "argument --allow-root"); root != (os.Geteuid() == 0) {
-		t.Errorf("the argument --allow-root: %v", root)
-	}
+	demand.Equal(t, slices.Contains(lines, "argument --allow-root"), os.Geteuid() == 0, "the argument --allow-root")
 	if slices.Contains(lines, "interrupted") {
 		t.Error("JupyterLab got an interrupt, too")
 	}

@@ -26,13 +26,9 @@ func TestSpecProblem(t *testing.T) {
 	l := fakeInstallation(t)
 	chain, err := findGo(t.Context(), l.Root)
 	demand.NoError(t, err)
-	if got := specProblem(l, chain); got != "" {
-		t.Errorf("a new kernelspec: %q", got)
-	}
+	demand.Equal(t, specProblem(l, chain), "", "a new kernelspec")
 	t.Setenv("TVPS_DATA", "/elsewhere") // copied into the kernelspec, but never a reason to install again
-	if got := specProblem(l, chain); got != "" {
-		t.Errorf("with TVPS_DATA: %q", got)
-	}
+	demand.Equal(t, specProblem(l, chain), "", "with TVPS_DATA")
 	whole := string(demand.Read(t, l.specFile()))
 	for _, c := range []struct {
 		want   string
@@ -54,9 +50,7 @@ func TestSpecProblem(t *testing.T) {
 
 func TestScriptProblem(t *testing.T) {
 	l := fakeInstallation(t)
-	if problem := scriptProblem(l); problem != "" {
-		t.Errorf("after an installation: %s", problem)
-	}
+	demand.Equal(t, scriptProblem(l), "", "after an installation")
 	demand.Write(t, l.servedScript(), "")
 	demand.Words(t, scriptProblem(l), "is out of date")
 	os.Remove(l.servedScript())
@@ -91,7 +85,5 @@ func TestProblem(t *testing.T) {
 		{version, "go.mod requires v9.9.9"}, {old, "go is now go1.20"}} {
 		demand.Words(t, c[0], c[1])
 	}
-	if have != "" {
-		t.Errorf("as it is: %q", have)
-	}
+	demand.Equal(t, have, "", "as it is")
 }

@@ -175,9 +175,7 @@ func TestWheels(t *testing.T) {
 		demand.NoError(t, err)
 		program, err := elf.NewFile(bytes.NewReader(content))
 		demand.NoError(t, err)
-		if program.Machine != want {
-			t.Errorf("the program of %s is for %v", wheels[0], program.Machine)
-		}
+		demand.Equal(t, program.Machine, want, "the machine of the program of %s", wheels[0])
 		versions, err := program.DynamicVersionNeeds()
 		demand.NoError(t, err)
 		newest := 0
@@ -260,7 +258,5 @@ func TestVersion(t *testing.T) {
 		return "0.0.0"
 	}
 	want := read(filepath.Join(root, "CHANGELOG.md"), `(?m)^## \[?v?(\d+\.\d+\.\d+)\b`)
-	if got := read("pyproject.toml", `(?m)^version = "(.*)"$`); got != want {
-		t.Errorf("pyproject.toml has version %s, CHANGELOG.md %s", got, want)
-	}
+	demand.Equal(t, read("pyproject.toml", `(?m)^version = "(.*)"$`), want, "pyproject.toml has version")
 }
