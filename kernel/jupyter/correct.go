@@ -31,10 +31,6 @@ func (r *relay) request(client, kernel *socket, frames [][]byte) [][]byte {
 		}
 	}
 	if m.header.Type == "execute_request" {
-		if len(m.content) > cellLimit {
-			r.clients.Go(func() { r.answer(client, m, frames, tooLarge) })
-			return nil
-		}
 		if e := r.execution(m, frames); e != nil {
 			e.client, e.kernel = client, kernel
 			r.queue.add(e)
@@ -43,13 +39,6 @@ func (r *relay) request(client, kernel *socket, frames [][]byte) [][]byte {
 	}
 	return frames
 }
-
-// cellLimit is the size of a cell that GoNB gets, in bytes.
-const cellLimit = 16 << 20
-
-const tooLargeText = "the cell is larger than 16 MB: read its data from a file"
-
-var tooLarge = failure{"status": "error", "ename": "ERROR", "evalue": tooLargeText, "traceback": []string{tooLargeText}}
 
 // answer replies to a client's request.
 func (r *relay) answer(client *socket, m message, frames [][]byte, content any) {
@@ -60,9 +49,6 @@ func (r *relay) answer(client *socket, m message, frames [][]byte, content any) 
 	r.publishing.Lock()
 	defer r.publishing.Unlock()
 	r.publish(m.header, "status", map[string]string{"execution_state": "busy"})
-	if why, ok := content.(failure); ok && why["status"] == "error" {
-		r.publish(m.header, "error", why)
-	}
 	r.publish(m.header, "status", map[string]string{"execution_state": "idle"})
 }
 

@@ -145,18 +145,6 @@ func TestRelayStuckClient(t *testing.T) {
 	}
 }
 
-// A cell that is too large has an error.
-func TestRelayLargeCell(t *testing.T) {
-	k := startFake(t, relaySpec(t, "well"), Options{})
-	text, reply := execute(t, k, strings.Repeat("x", 20<<20))
-	if reply.Evalue != tooLargeText || text != "" {
-		t.Errorf("a cell of 20 MB: %+v, %d bytes", reply, len(text))
-	}
-	if text, _ := execute(t, k, "echo next"); text != "next" {
-		t.Errorf("the next cell: %q", text)
-	}
-}
-
 // Each place that the relay changes in GoNB's script is there once, or at least once.
 func TestSocketScript(t *testing.T) {
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",
