@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // NoError ends the test if err is an error.
@@ -58,6 +60,15 @@ func List[E comparable](tb testing.TB, got, want []E, what string, args ...any) 
 	tb.Helper()
 	if !slices.Equal(got, want) {
 		tb.Errorf("%s: %v, want %v", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
+// Diff fails the test with the differences unless got has the exported contents of want. what says of what, as in
+// fmt.Sprintf.
+func Diff(tb testing.TB, got, want any, what string, args ...any) {
+	tb.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		tb.Errorf("%s (-want +got):\n%s", fmt.Sprintf(what, args...), diff)
 	}
 }
 

@@ -68,9 +68,7 @@ func TestRelayErrors(t *testing.T) {
 		if diff := cmp.Diff(expected, reply); diff != "" || err != nil || stderr != want.stderr {
 			t.Errorf("%s: stderr %q, %v; reply (-want +got):\n%s", code, stderr, err, diff)
 		}
-		if diff := cmp.Diff([]Reply{expected}, failures); diff != "" {
-			t.Errorf("%s: outputs (-want +got):\n%s", code, diff)
-		}
+		demand.Diff(t, failures, []Reply{expected}, "%s: outputs", code)
 	}
 	for _, text := range []string{"panic: no panic\n", "exit status 9\n"} { // nothing fails: it is a text like others
 		if got, reply := execute(t, k, "stderr "+text); got != text || reply.Status != "ok" {

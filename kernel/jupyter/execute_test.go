@@ -34,9 +34,7 @@ func TestOutputs(t *testing.T) {
 		{Type: "execute_result", Data: data, Metadata: meta},
 		{Type: "error", Ename: "E", Evalue: "v", Traceback: []string{"a", "b"}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	demand.Diff(t, got, want, "the outputs")
 }
 
 func TestReplies(t *testing.T) {

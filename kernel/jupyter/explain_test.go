@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"tvps/ci/demand"
 )
 
 // The reason of an error comes first, then its place in the cell, and nothing of GoNB's program.
@@ -36,16 +36,12 @@ func TestExplain(t *testing.T) {
 			continue // nothing else is known
 		}
 		lines := strings.Split(want, "\n")
-		if diff := cmp.Diff(failure{"evalue": lines[0], "traceback": lines}, got); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", text, diff)
-		}
+		demand.Diff(t, got, failure{"evalue": lines[0], "traceback": lines}, "%q", text)
 	}
 	r.crash.text = "panic: x\n\ngoroutine 1 [running]:\nmain.main()\n" +
 		"\t \x1b[7m[[ Cell [2] Line 3 ]]\x1b[0m /tmp/gonb_1/main.go:14 +0x65\n"
 	got := r.explain(failure{"evalue": "exit status 2"}, e)
 	want := failure{"evalue": "panic: x", "traceback": []string{"panic: x", "", "goroutine 1 [running]:", "main.main()",
 		"\tcell [2], line 3"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a panic (-want +got):\n%s", diff)
-	}
+	demand.Diff(t, got, want, "a panic")
 }

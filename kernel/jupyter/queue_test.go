@@ -13,7 +13,6 @@ import (
 	"tvps/ci/demand"
 
 	"github.com/go-zeromq/zmq4"
-	"github.com/google/go-cmp/cmp"
 )
 
 // start sends requests to run cells at once. results waits for all, and returns how each ended, with its outputs.
@@ -86,9 +85,7 @@ func TestRelayStopsAfterErrors(t *testing.T) {
 		{true, []string{"%%script no-such-program"}, []string{"error exit status 127: exit status 127"}},
 		{true, []string{"! exit 3", "echo c"}, []string{"ok: exit status 3", "ok: c"}},
 	} {
-		if diff := cmp.Diff(c.want, start(t, k, c.stop, c.codes...)()); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", c.codes, diff)
-		}
+		demand.Diff(t, start(t, k, c.stop, c.codes...)(), c.want, "%q", c.codes)
 	}
 }
 
@@ -138,9 +135,7 @@ func testInterrupts(t *testing.T, spec Spec, codes ...string) {
 		if strings.HasSuffix(code, "&") {
 			want[0] = "ok:"
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", code, diff)
-		}
+		demand.Diff(t, got, want, "%q", code)
 		demand.Soon(t, fmt.Sprintf("the end of %q, but not of gopls", code), func() bool {
 			return len(fakeProcesses(t)) == before
 		})

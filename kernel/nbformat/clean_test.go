@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -22,9 +20,7 @@ func TestCleanGolden(t *testing.T) {
 		demand.Write(t, cleaned, got)
 	}
 	want := demand.Read(t, cleaned)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	demand.Diff(t, got, string(want), "the clean notebook")
 }
 
 // Two runs of the same code are equal after cleaning.
@@ -44,7 +40,5 @@ func TestCleanForgetsTheRun(t *testing.T) {
 	demand.NoError(t, err)
 	one.Clean()
 	two.Clean()
-	if diff := cmp.Diff(contents(t, one), contents(t, two)); diff != "" {
-		t.Errorf("(-one +two):\n%s", diff)
-	}
+	demand.Diff(t, contents(t, two), contents(t, one), "the clean notebook")
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // sample was written by nbformat 5.11: text outside ASCII, CRLF, Unicode's separators,
@@ -34,9 +32,7 @@ func TestWritesWhatJupyterWrote(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "copy.ipynb")
 	demand.NoError(t, Write(file, read(t, sample)))
 	got := demand.Read(t, file)
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("not what Jupyter wrote (-want +got):\n%s", diff)
-	}
+	demand.Diff(t, string(got), string(want), "what Jupyter wrote, written again")
 }
 
 func TestReadsText(t *testing.T) {
@@ -76,9 +72,7 @@ func TestOldNotebookStaysOld(t *testing.T) {
  "nbformat_minor": 2
 }
 `
-	if diff := cmp.Diff(want, contents(t, nb)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	demand.Diff(t, contents(t, nb), want, "the notebook")
 }
 
 func TestDamagedFiles(t *testing.T) {

@@ -7,8 +7,6 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/replicate/usage"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const goCell = `!ls
@@ -58,9 +56,7 @@ verbose (bool, default true)`
 	for _, p := range all {
 		lines = append(lines, p.String())
 	}
-	if diff := cmp.Diff(want, strings.Join(lines, "\n")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	demand.Diff(t, strings.Join(lines, "\n"), want, "the parameters")
 	if all, err := withCell("python", "scale = 'tiny'").Parameters(); err != nil || len(all) > 0 {
 		t.Errorf("of Python: %v, %v", all, err)
 	}
@@ -87,9 +83,7 @@ func TestSetParameters(t *testing.T) {
 			t.Errorf("%s=%s: %d lines became %d", c.name, c.value, before, after)
 		}
 		record, _ := nb.Metadata[Record].(map[string]any)
-		if diff := cmp.Diff(map[string]any{c.name: c.value}, record["parameters"]); diff != "" {
-			t.Errorf("%s=%s: recorded (-want +got):\n%s", c.name, c.value, diff)
-		}
+		demand.Diff(t, record["parameters"], map[string]any{c.name: c.value}, "%s=%s: recorded", c.name, c.value)
 	}
 	nb := withCell("go", goCell)
 	err := nb.SetParameters(map[string]string{"scale": "a rather long text", "n": "5", "rate": "0.25", "verbose": "f"})

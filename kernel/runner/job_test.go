@@ -12,8 +12,6 @@ import (
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 	"tvps/replicate/usage"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // noKernels makes a search path whose only kernel is named test.
@@ -76,9 +74,7 @@ func TestHeadless(t *testing.T) {
 		argv := append(make([]string, 0, 5), "x", arg)
 		spec := jupyter.Spec{Argv: argv, Env: map[string]string{"PATH": "/a b:/a b/gopls:/go/bin", "A": "b"}}
 		changed := jupyter.Spec{Argv: want, Env: map[string]string{"PATH": "/a b:/go/bin", "A": "b"}}
-		if diff := cmp.Diff(changed, headless(spec)); diff != "" {
-			t.Error(diff)
-		}
+		demand.Diff(t, headless(spec), changed, "the headless kernelspec")
 		if argv[:3][2] != "" || spec.Env["PATH"] != "/a b:/a b/gopls:/go/bin" {
 			t.Errorf("the kernelspec changed: %q, %q", argv[:3], spec.Env)
 		}

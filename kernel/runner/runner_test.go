@@ -12,8 +12,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestRun(t *testing.T) {
@@ -27,9 +25,7 @@ func TestRun(t *testing.T) {
 	if want := (Result{Ran: 3, Skipped: 1}); result != want {
 		t.Errorf("result %+v, want %+v", result, want)
 	}
-	if diff := cmp.Diff([]string{"print one", "fail three", "print four"}, b.ran); diff != "" {
-		t.Errorf("cells that ran (-want +got):\n%s", diff)
-	}
+	demand.Diff(t, b.ran, []string{"print one", "fail three", "print four"}, "cells that ran")
 	want := "stdout:one~ / stdout:kept /  / stderr:why it failed~~|three / stdout:four~ / "
 	if got := outputs(b.saved(t)); got != want {
 		t.Errorf("outputs\n%s, want\n%s", got, want)
@@ -203,9 +199,7 @@ func TestLive(t *testing.T) {
 	_, err := Run(context.Background(), nb, b.Options)
 	demand.NoError(t, err)
 	want := "[1/3] print one\n[2/3] script show x shown\nshown\nx\n[3/3] fail three\nwhy it failed\n\nthree\n"
-	if diff := cmp.Diff(want, live.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	demand.Diff(t, live.String(), want, "what is shown live")
 }
 
 // An output that changes in place is shown again after a while.

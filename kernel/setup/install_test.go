@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // The leftovers of a killed installation are removed.
@@ -59,9 +57,7 @@ func TestInstall(t *testing.T) {
 		},
 		"metadata": map[string]any{"written_by": "tvps kernel install"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("kernel.json (-want +got):\n%s", diff)
-	}
+	demand.Diff(t, got, want, "kernel.json")
 	files := []string{
 		"jupyter", "jupyter/kernels", "jupyter/kernels/tvps", "jupyter/kernels/tvps/kernel.json",
 		"jupyter/kernels/tvps/logo-svg.svg",
