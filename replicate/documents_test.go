@@ -176,9 +176,8 @@ func toyRuns(t *testing.T, change float64, seeds ...int64) (folder string) {
 		jobs = append(jobs, runs.Job{Spec: toy(seed), Steps: []int{1, 2, 3, 4},
 			Batch: runs.Alone(seed, func(context.Context) (runs.StepFunc, func(), error) { return step, nil, nil })})
 	}
-	if report, err := runs.Execute(t.Context(), store, jobs, runs.Options{}); err != nil || report.Err() != nil {
-		t.Fatal(err, report.Err())
-	}
+	report, err := runs.Execute(t.Context(), store, jobs, runs.Options{})
+	demand.NoError(t, errors.Join(err, report.Err()))
 	return folder
 }
 

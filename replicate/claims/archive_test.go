@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -107,9 +108,7 @@ func storeIn(t *testing.T, s *runs.Store, o experiment.Outline, experiment strin
 	start := func(context.Context) (runs.StepFunc, func(), error) { return step, nil, nil }
 	job := runs.Job{Spec: spec, Steps: o.Steps, Batch: runs.Alone(seed, start)}
 	report, err := runs.Execute(t.Context(), s, []runs.Job{job}, runs.Options{})
-	if err != nil || report.Err() != nil {
-		t.Fatal(err, report.Err())
-	}
+	demand.NoError(t, errors.Join(err, report.Err()))
 }
 
 // A panel takes its stored runs from one environment, the one with the most of them, and their data from it, not from

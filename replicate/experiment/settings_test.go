@@ -23,9 +23,7 @@ func TestSet(t *testing.T) {
 	var s sample
 	for _, f := range []Field{{Name: "shape", Value: "round"}, {Name: "sides", Value: "0"},
 		{Name: "size", Value: "1e-3"}, {Name: "empty", Value: "true"}} {
-		if err := rules.Set(&s, f.Name, f.Value); err != nil {
-			t.Error(err)
-		}
+		demand.NoError(t, rules.Set(&s, f.Name, f.Value))
 	}
 	if want := (sample{"round", 0, .001, true}); s != want || rules.Check(s) != nil {
 		t.Errorf("%+v, want %+v; %v", s, want, rules.Check(s))

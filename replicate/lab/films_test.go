@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -56,9 +57,7 @@ func TestFilmOfLongerRun(t *testing.T) {
 		}}
 	job := runs.Job{Spec: spec, Steps: []int{8, 16, 24}, Batch: batch}
 	report, err := runs.Execute(t.Context(), store, []runs.Job{job}, runs.Options{})
-	if err != nil || report.Err() != nil {
-		t.Fatal(err, report.Err())
-	}
+	demand.NoError(t, errors.Join(err, report.Err()))
 	for last, want := range map[int]int{2: 0, 3: 1} {
 		p.Jobs = []runs.Wanted{{Series: "sac", Job: runs.Job{Spec: spec, Steps: job.Steps[:last]}}}
 		if got := filmsOf(p, 0, store); len(got) != want {

@@ -98,9 +98,7 @@ func (l *testLab) compute(t *testing.T, p claims.Panel, value func(job runs.Want
 	}
 	made := runs.Provenance{Command: []string{"made", "up"}, Commit: "c0ffee", Backend: "made-up"}
 	report, err := runs.Execute(t.Context(), l.Store, jobs, runs.Options{Workers: 8, Provenance: made})
-	if err != nil || report.Err() != nil {
-		t.Fatal(err, report.Err())
-	}
+	demand.NoError(t, errors.Join(err, report.Err()))
 }
 
 // fill stores made-up runs of the figures with these numbers, or of all figures if none is given. Each learner has a

@@ -183,10 +183,7 @@ func TestOptionsForAllFigures(t *testing.T) {
 		!slices.Equal(rl[1].Series, append([]string{"sac", "sac-omega"}, rl[1].References...)) {
 		t.Errorf("figure 2: episodes %d, clip %s, series %v", s.Episodes, s.Clip, rl[1].Series)
 	}
-	if err := testCatalog.CheckAll(Options{Scale: "tiny", Overrides: o.Overrides[:2],
-		Learners: o.Learners}); err != nil {
-		t.Error(err)
-	}
+	demand.NoError(t, testCatalog.CheckAll(Options{Scale: "tiny", Overrides: o.Overrides[:2], Learners: o.Learners}))
 	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Overrides: []string{"epohcs=3"}}),
 		`did you mean "epochs"`)
 	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Learners: []string{"sacc"}}), `"sacc"`)

@@ -215,9 +215,8 @@ func TestGroups(t *testing.T) {
 		{0, 3, "[]"}, {1, 3, "[[0]]"}, {3, 3, "[[0 1 2]]"}, {4, 3, "[[0 1] [2 3]]"}, {3, 1, "[[0] [1] [2]]"},
 		{7, 3, "[[0 1] [2 3] [4 5 6]]"}, {10, 3, "[[0 1] [2 3 4] [5 6] [7 8 9]]"},
 	} {
-		if got := fmt.Sprint(Groups([]int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}[:c.n], c.size)); got != c.want {
-			t.Errorf("%d seeds in groups of at most %d: %s, want %s", c.n, c.size, got, c.want)
-		}
+		got := fmt.Sprint(Groups([]int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}[:c.n], c.size))
+		demand.Equal(t, got, c.want, "%d seeds in groups of at most %d", c.n, c.size)
 	}
 }
 
@@ -238,9 +237,8 @@ func TestBatchIsSplitIntoEvenGroups(t *testing.T) {
 	}
 	demand.Words(t, out.String(), "7 runs: 0 stored, 7 to compute (12 steps)")
 	for seed, want := range []int{2, 2, 2, 2, 3, 3, 3} {
-		if got := report.Results[spec(seed).ID()].Provenance.Together; got != want {
-			t.Errorf("seed %d: %d seeds in its program, want %d", seed, got, want)
-		}
+		got := report.Results[spec(seed).ID()].Provenance.Together
+		demand.Equal(t, got, want, "seeds in the program of seed %d", seed)
 	}
 	demand.NoError(t, os.Remove(store.donePath(spec(5))))
 	var again walkers

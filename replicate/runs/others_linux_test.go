@@ -27,9 +27,8 @@ func TestLockFilesAreOpenForWriting(t *testing.T) {
 	stale := store.lockPath(spec(0))
 	demand.Write(t, stale, "of a killed process")
 	execute(t, store, nil, testJob(0, upTo(2), new(atomic.Int64)))
-	if _, err := store.Read(spec(0)); err != nil {
-		t.Error(err)
-	}
+	_, err := store.Read(spec(0))
+	demand.NoError(t, err)
 }
 
 // TestOtherUser: in a shared folder, where the files of others can be read but not written, a run that another user

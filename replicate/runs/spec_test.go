@@ -82,10 +82,8 @@ func TestSpecsAreInOrderWithoutDamage(t *testing.T) {
 	}
 	demand.Write(t, store.donePath(spec(5)), "not zstd")
 	elsewhere := filepath.Join(store.dir, "other", filepath.Base(store.donePath(spec(8))))
-	if err := errors.Join(os.Rename(store.donePath(spec(6)), store.donePath(spec(7))),
-		os.Rename(store.donePath(spec(8)), elsewhere)); err != nil {
-		t.Fatal(err)
-	}
+	demand.NoError(t, os.Rename(store.donePath(spec(6)), store.donePath(spec(7))))
+	demand.NoError(t, os.Rename(store.donePath(spec(8)), elsewhere))
 	begun(t, store, spec(9), upTo(3), Provenance{})
 	for _, name := range []string{"test/." + spec(1).ID() + fileSuffix, "test/x.lock", "other/test-0.jsonl.zst",
 		"test/" + spec(2).ID() + ".shards/1of2.partial.jsonl", // of an older program
@@ -103,9 +101,7 @@ func TestSpecsAreInOrderWithoutDamage(t *testing.T) {
 	if specs, err = store.Specs(); len(specs) != len(want) || err != nil {
 		t.Errorf("%v, %v", specs, err)
 	}
-	if diff := cmp.Diff(before, demand.Files(t, store.dir)); diff != "" {
-		t.Errorf("listing changed the folder: %s", diff)
-	}
+	demand.Equal(t, cmp.Diff(before, demand.Files(t, store.dir)), "", "changes of the folder by listing it")
 }
 
 // Neither host nor user are named unless that is asked for; what a command says besides stays.

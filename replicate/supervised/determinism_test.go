@@ -66,9 +66,7 @@ func TestSameBytes(t *testing.T) {
 		"two workers, same process": execute(t, 2, jobs(t, h, s, []int64{0, 1}, learners...)),
 		"two workers, other order":  execute(t, 2, reversed),
 	} {
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", what, diff)
-		}
+		demand.Equal(t, cmp.Diff(want, got), "", "differences with %s", what)
 	}
 }
 
@@ -88,9 +86,7 @@ func TestSharedProgramsKeepTheirSettings(t *testing.T) {
 			}
 			got := execute(t, 1, jobs(t, shared, other, []int64{0}, "ours"))
 			want := execute(t, 1, jobs(t, newHost(t, "go"), other, []int64{0}, "ours"))
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s %s: after other runs, and in a new process: %s", f.Name, f.Value, diff)
-			}
+			demand.Equal(t, cmp.Diff(want, got), "", "%s %s: after other runs, and in a new process", f.Name, f.Value)
 			break
 		}
 	}

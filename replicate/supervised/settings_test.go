@@ -64,9 +64,7 @@ func TestValidate(t *testing.T) {
 		demand.Error(t, c.base.Validate(), c.word)
 	}
 	for _, s := range []Settings{gaussianSettings(), imageSettings()} {
-		if err := s.Validate(); err != nil {
-			t.Error(err)
-		}
+		demand.NoError(t, s.Validate())
 	}
 }
 
@@ -249,9 +247,7 @@ func TestCheckSeries(t *testing.T) {
 		if name == "metaweightnet" {
 			continue
 		}
-		if err := imageSettings().CheckSeries(name, ""); err != nil {
-			t.Error(err)
-		}
+		demand.NoError(t, imageSettings().CheckSeries(name, ""))
 		if cost := costOf(t, imageSettings(), name); !(cost > 0) {
 			t.Errorf("the cost of %s is %v", name, cost)
 		}

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -95,9 +96,7 @@ func TestCommittee(t *testing.T) {
 	job, err := p.job(shares{})
 	demand.NoError(t, err)
 	report, err := runs.Execute(context.Background(), h.Store, []runs.Job{job}, runs.Options{Workers: 1})
-	if err != nil || report.Err() != nil {
-		t.Fatal(err, report.Err())
-	}
+	demand.NoError(t, errors.Join(err, report.Err()))
 	got := map[string][]float64{}
 	for _, r := range report.Results[job.Spec.ID()].Rows {
 		got[r.Metric] = append(got[r.Metric], r.Value)
