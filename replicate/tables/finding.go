@@ -163,13 +163,9 @@ func (q Question) views() []string {
 // overTime are the views that are no phase, in words.
 var overTime = map[string]string{"trend": "over time", "times": "from time to time"}
 
-// Sees tells whether a question's strongest test finds drift by a phase, such as the day of the week, and over time.
-func (q Question) Sees() (phase, trend bool) {
-	for _, view := range q.views() {
-		trend = trend || overTime[view] != ""
-		phase = phase || overTime[view] == ""
-	}
-	return phase, trend
+// Recurs tells whether a question's strongest test finds drift by phases alone, such as the day of the week.
+func (q Question) Recurs() bool {
+	return !slices.ContainsFunc(q.views(), func(view string) bool { return overTime[view] != "" })
 }
 
 // by says how a question's strongest test sees the time; a trend alone goes without saying.

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tvps/ci/demand"
+	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
@@ -85,9 +88,35 @@ func TestTurn(t *testing.T) {
 				m.Worth[a][b] = overlap(at(a), at(b))
 			}
 		}
-		if at, sharp := m.turn(); sharp != want || sharp && at != 6 {
+		blocks := slices.Repeat([]tables.Block{{Rows: 9}}, 10)
+		if at, sharp := m.turn(blocks); sharp != want || sharp && at != 6 {
 			t.Errorf("a step of %v: turn at %d, sharp: %v", step, at, sharp)
 		}
+		m.Worth[0][1], blocks[0].Rows = 0, 4
+		if at, sharp := m.turn(blocks); sharp != want || sharp && at != 6 {
+			t.Errorf("a step of %v, a first block of few rows: turn at %d, sharp: %v", step, at, sharp)
+		}
+	}
+}
+
+// TestPhaseMap: weeks are alike although g sees weekends, until a column changes, which the verdict says beside them.
+func TestPhaseMap(t *testing.T) {
+	rng, text := random.New(1, "phase map"), strings.Builder{}
+	text.WriteString("block,x,z\n")
+	for row := range 420 * 10 { // 2024-01-01 is a Monday, and 60 blocks of a week
+		day := row / 10
+		date := time.Date(2024, 1, 1+day, 0, 0, 0, 0, time.UTC)
+		fmt.Fprintf(&text, "%s,%.3f,%.3f\n", date.Format(time.DateOnly), rng.NormFloat64()+3*float64(day%7/5),
+			rng.NormFloat64()+2*float64(day/280))
+	}
+	r := measure(t, demand.CSV(t, text.String()), "")
+	if r.Covariate.View.Cycle == nil || len(r.Blocks) != 60 || r.Verdict.Turn != r.Blocks[40].Name {
+		t.Fatalf("g sees the time by %s, the table turns at %q:\n%s", r.Covariate.View.Name, r.Verdict.Turn, r)
+	}
+	like := r.likePresent()
+	before, after := stat.Mean(like[:40], nil), stat.Mean(like[40:], nil)
+	if exact := overlap(0, 2); math.Abs(before-exact) > .1 || after < .75 {
+		t.Errorf("blocks are like the present by %.2f before the change (exact: %.2f), and by %.2f after it", before, exact, after)
 	}
 }
 
@@ -106,8 +135,7 @@ func TestUnseenTurn(t *testing.T) {
 	}
 }
 
-// TestRecurring: the verdict says no time of change of drift that the tests see by a phase alone, and of drift by a
-// phase and over time only a sharp one.
+// TestRecurring: the verdict says no time of change of drift that the tests see by phases alone.
 func TestRecurring(t *testing.T) {
 	sharp := [][]float64{{1, .9, .9, .2}, {.9, 1, .9, .2}, {.9, .9, 1, .2}, {.2, .2, .2, 1}}
 	gradual := [][]float64{{1, .8, .6, .4}, {.8, 1, .8, .6}, {.6, .8, 1, .8}, {.4, .6, .8, 1}}
@@ -121,7 +149,7 @@ func TestRecurring(t *testing.T) {
 		{"times", "", sharp, "Drift. The change of x is strongest around d."},
 		{"day of the week", "", sharp, "Drift."},
 		{"day of the week", "trend", sharp, "Drift. The change of x is strongest around d."},
-		{"trend", "day of the week", gradual, "Drift."},
+		{"trend", "day of the week", gradual, "Drift. The change of x is gradual."},
 		{"day of the week", "day of the year", sharp, "Drift."},
 	} {
 		r := &Result{Maps: []Map{{In: tables.InX, Worth: c.worth}}, Columns: &Columns{}}
@@ -134,20 +162,15 @@ func TestRecurring(t *testing.T) {
 	}
 }
 
-// TestUnlike: the verdict says so where no earlier block has half of its distribution in common with the last one, but
-// not of a phase, which is that of the last time alone.
+// TestUnlike: the verdict says so where no earlier block has half of its distribution in common with the last one.
 func TestUnlike(t *testing.T) {
-	for _, c := range []struct {
-		view  string
-		worth float64
-		want  bool
-	}{{"trend", .45, true}, {"trend", .55, false}, {"hour of the day", .45, false}} {
-		maps := []Map{{In: tables.InX, Worth: [][]float64{{1, .9, .2}, {.9, 1, .2}, {.3, c.worth, 1}}}}
+	for worth, want := range map[float64]bool{.45: true, .55: false} {
+		maps := []Map{{In: tables.InX, Worth: [][]float64{{1, .9, .2}, {.9, 1, .2}, {.3, worth, 1}}}}
 		r := &Result{Blocks: make([]tables.Block, 3), Maps: maps, Columns: &Columns{}}
 		r.Finding = &tables.Finding{Questions: []tables.Question{
-			{Name: tables.InX, Drift: true, Tests: []tables.QuestionTest{{View: c.view}}}}}
-		if got := r.judge().Sentence; strings.HasSuffix(got, ". No earlier block is much like the last one.") != c.want {
-			t.Errorf("by %s, with %.2f in common: %s", c.view, c.worth, got)
+			{Name: tables.InX, Drift: true, Tests: []tables.QuestionTest{{View: "trend"}}}}}
+		if got := r.judge().Sentence; strings.HasSuffix(got, ". No earlier block is much like the last one.") != want {
+			t.Errorf("with %.2f in common: %s", worth, got)
 		}
 	}
 }
@@ -163,7 +186,7 @@ func TestRule(t *testing.T) {
 		return []float64{x, rng.NormFloat64()}, y
 	}), "y")
 	demand.Equal(t, strings.Join(r.Verdict.Drift, ", "), tables.InRule, "drift: %s", r.Verdict.Sentence)
-	if at, sharp := r.mapOf(tables.InRule).turn(); at < 9 || at > 11 || !sharp {
+	if at, sharp := r.mapOf(tables.InRule).turn(r.Blocks); at < 9 || at > 11 || !sharp {
 		t.Errorf("the rule is said to change at block %d (sharp: %v), not 10", at, sharp)
 	}
 	if got := strings.Join(r.Verdict.Columns, ", "); got != "x, y" && got != "y, x" {

@@ -34,15 +34,14 @@ func (r *Result) judge() Verdict {
 	case !slices.Contains(v.Drift, tables.InX):
 		what, turns = tables.InY, tables.InBoth
 	}
-	phase, trend := r.Finding.Of(what).Sees()
-	switch at, sharp := r.mapOf(turns).turn(); {
-	case !trend: // so it did not change once
+	switch at, sharp := r.mapOf(turns).turn(r.Blocks); {
+	case r.Finding.Of(what).Recurs(): // so it did not change once
 	case at == 0: // too weak for g, which is 0 then
 		v.Sentence += fmt.Sprintf(". When %s changes is not seen by g", what)
 	case sharp:
 		v.Turn = r.Blocks[at].Name
 		v.Sentence += fmt.Sprintf(". The change of %s is strongest around %s", what, tables.ShortName(v.Turn))
-	case !phase: // beside which g does not tell a jump
+	default:
 		v.Sentence += fmt.Sprintf(". The change of %s is gradual", what)
 	}
 	for _, c := range r.Columns.List[:min(3, len(r.Columns.List))] {
@@ -61,7 +60,7 @@ func (r *Result) judge() Verdict {
 		v.Sentence += fmt.Sprintf("; %s %s %.0f%% of log omega", tables.Joined(v.Columns, "and"), verb, 100*v.Share)
 	}
 	v.Sentence += "."
-	if !phase && slices.Max(r.likePresent()) < tables.Unlike { // g compares blocks at the phase of the last time
+	if slices.Max(r.likePresent()) < tables.Unlike {
 		v.Sentence += " No earlier block is much like the last one."
 	}
 	return v
