@@ -92,6 +92,8 @@ def jupyter_client():
     assert published[1]["content"]["traceback"] == reply["traceback"] and "main.main()" in reply["traceback"], reply
     reply, _ = ask("execute", "import \"fmt\"\r\n%%\r\nfmt.Println(1)")
     assert reply["status"] == "ok", reply
+    reply, _ = ask("execute", "?strings.Repeat")
+    has(reply["payload"][0]["data"]["text/markdown"], "func strings.Repeat(s string, count int) string")
     end = time.time() + 300
     while "Println" not in ask("complete", code, len(code))[0]["matches"]:
         assert time.time() < end, "gopls does not answer"

@@ -52,8 +52,15 @@ func (r *relay) answer(client *socket, m message, frames [][]byte, content any) 
 	r.publish(m.header, "status", map[string]string{"execution_state": "idle"})
 }
 
-// execution is an execute_request for GoNB. Line ends become those of Go. Commands of the shell have no input. Scripts
-// write their exit code to a file. A last line that is an expression is printed.
+// pageUser marks a request for a page: GoNB copies the name of the user to the reply.
+const pageUser = "tvps-page"
+
+// asked matches a cell that asks for a page about a name, as in IPython.
+var asked = regexp.MustCompile(`^\s*(?:\?\s*([\w.]+)|([\w.]+)\?)\s*$`)
+
+// execution is an execute_request for GoNB. A cell such as ?fmt.Println becomes an inspect_request, whose reply
+// becomes that to the cell. Line ends become those of Go. Commands of the shell have no input. Scripts write their exit
+// code to a file. A last line that is an expression is printed.
 func (r *relay) execution(m message, frames [][]byte) *execution {
 	var content map[string]any
 	_ = json.Unmarshal(m.content, &content)
@@ -63,6 +70,13 @@ func (r *relay) execution(m message, frames [][]byte) *execution {
 	}
 	e := &execution{message: m, code: code, idle: make(chan struct{}), ended: make(chan struct{})}
 	e.stops = content["stop_on_error"] != false && content["silent"] != true
+	if name := asked.FindStringSubmatch(code); name != nil {
+		code = "%%\n" + name[1] + name[2]
+		m.header.Type, m.header.Username = "inspect_request", pageUser
+		e.frames = r.session.changed(frames, m.header, map[string]any{
+			"code": code, "cursor_pos": len(code) - 1, "detail_level": 0})
+		return e
+	}
 	code = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(code)
 	if first := script.FindStringSubmatch(code); first != nil {
 		e.exit = filepath.Join(r.dir, uuid.NewString())
@@ -164,9 +178,14 @@ func (r *relay) corrected(frames [][]byte, why failure) [][]byte {
 		data, _ := content["data"].(map[string]any)
 		text, _ := data["text/plain"].(string)
 		if data["text/markdown"] == "" || data["text/markdown"] == nil && !strings.HasPrefix(text, "## GoNB") {
-			content = notFound // the text is an error
+			content, data = notFound, unknown // the text is an error
 		} else if data["text/markdown"] != nil {
 			data["text/plain"] = data["text/markdown"] // the protocol demands it, and consoles show nothing else
+		}
+		if m.parent.Username == pageUser {
+			m.header.Type = "execute_reply"
+			content = map[string]any{"status": "ok", "execution_count": r.count.Load(), "user_expressions": struct{}{},
+				"payload": []any{map[string]any{"source": "page", "start": 0, "data": data}}}
 		}
 	case "execute_reply":
 		if why == nil {
@@ -179,6 +198,9 @@ func (r *relay) corrected(frames [][]byte, why failure) [][]byte {
 	}
 	return r.session.changed(frames, m.header, content)
 }
+
+// unknown is the page about a name that gopls does not explain.
+var unknown = map[string]any{"text/plain": "gopls knows nothing of this name, or has not yet loaded its package.\n"}
 
 // failure is why a cell failed: the fields ename, evalue and traceback of error and execute_reply.
 type failure = map[string]any

@@ -107,6 +107,15 @@ func TestRelayCells(t *testing.T) {
 	}
 	types, reply := ask(t, k, "inspect_request", map[string]any{"code": " ", "cursor_pos": 1})
 	demand.Equal(t, reply, `{"data":{},"found":false,"metadata":{},"status":"ok"}`, "a blank cell: %q", types)
+	for code, want := range map[string]string{
+		"?fmt.Println": "explains %%\\nfmt.Println", "Nonsense?": "gopls knows nothing",
+	} {
+		types, reply := ask(t, k, "execute_request", map[string]any{"code": code})
+		if !strings.Contains(reply, `"source":"page"`) || !strings.Contains(reply, want) ||
+			count(types)["execute_reply"] != 1 {
+			t.Errorf("%s: %q, %s", code, types, reply)
+		}
+	}
 }
 
 // A client of iopub that does not read delays no answer, and loses its connection where others wait. Each client of
