@@ -272,9 +272,10 @@ func TestLabInABrowser(t *testing.T) {
 		var pictures int
 		v.value("document.body.innerText", &page)
 		v.value(`document.querySelectorAll(".jp-RenderedSVG img, .jp-RenderedSVG > svg").length`, &pictures)
-		return strings.Contains(page, "Ours beats Everything on the Gaussian (+") && pictures == 4
+		return strings.Contains(page, "Ours beats Everything on the Gaussian (+") && pictures == 4 &&
+			strings.Contains(page, "Go (tvps) | Idle")
 	})
-	v.shot("verdict", nil)
+	v.shot("verdict", nil) // lab-verdict.png is figures/gallery/notebook.png
 	link := regexp.MustCompile(`(?:\]\(|src=\\")\.\./([^)#\\]+)`)
 	files, _ := filepath.Glob(filepath.Join(root(t), "notebooks", "*.ipynb"))
 	links := 0
@@ -507,7 +508,7 @@ func (v view) chart(number int, at position) {
 	if !strings.Contains(text, spot.Name) {
 		v.Errorf("chart %d: the tooltip over %s is %q", number, spot.Name, text)
 	}
-	v.shot(fmt.Sprint("window", number), nil) // start-window3.png is figures/gallery/notebook.png
+	v.shot(fmt.Sprint("window", number), nil)
 	v.shot(fmt.Sprint("chart", number), &page.Viewport{X: d.X, Y: d.Y, Width: d.Width, Height: d.Height, Scale: 1})
 	v.Logf("chart %d: %d lines, tooltip %q", number, lines, text)
 }
