@@ -87,22 +87,36 @@ func TestColumnNull(t *testing.T) {
 
 // TestLevel: drift is called, after correction for all tests, in at most 6% of tables without drift, in all views of
 // the time: of plain numbers, which may have a period, of days, and of rows with a time of day each; of independent and
-// of autoregressive rows. So does each test alone where periods are looked for in autoregressive rows; elsewhere in at
-// most 5% and three standard errors.
+// of autoregressive rows. On each kind of table so does each test alone, but for chance: 5% and three standard errors.
 func TestLevel(t *testing.T) {
+	tables, chance := 10, 4
+	if demand.Nightly {
+		tables, chance = 400, 33
+	}
+	any := 0
 	for _, phi := range []float64{0, .5} {
-		t.Run(fmt.Sprintf("%v/numbers", phi), func(t *testing.T) { testLevel(t, phi, "", false) })
-		t.Run(fmt.Sprintf("%v/days", phi), func(t *testing.T) { testLevel(t, phi, "day", false) })
-		t.Run(fmt.Sprintf("%v/hours", phi), func(t *testing.T) { testLevel(t, phi, "day", true) })
+		for _, kind := range []struct {
+			name string
+			unit Unit
+			own  bool
+		}{{"numbers", "", false}, {"days", "day", false}, {"hours", "day", true}} {
+			called := callsWithoutDrift(t, tables, phi, kind.unit, kind.own)
+			t.Logf("%s, coefficient %v: drift called in %v of %d", kind.name, phi, called, tables)
+			for name, n := range called {
+				if n > chance {
+					t.Errorf("%s, coefficient %v: drift called by %s in %d of %d", kind.name, phi, name, n, tables)
+				}
+			}
+			any += called["any"]
+		}
+	}
+	if demand.Nightly && float64(any) > .06*6*float64(tables) {
+		t.Errorf("drift called in %d of %d", any, 6*tables)
 	}
 }
 
-// testLevel: own: each row has its own time, in 28 days.
-func testLevel(t *testing.T, phi float64, unit Unit, own bool) {
-	tables, most, chance := 10, 3, 4
-	if demand.Nightly {
-		tables, most, chance = 400, 24, 33
-	}
+// callsWithoutDrift counts by test how often it calls drift. own: each row has its own time, in 28 days.
+func callsWithoutDrift(t *testing.T, tables int, phi float64, unit Unit, own bool) map[string]int {
 	called, phases := map[string]int{}, 0
 	for seed := range int64(tables) {
 		d, rng := smooth(10000+seed, 1500, 3, phi), random.New(seed, "zzlabel")
@@ -129,15 +143,10 @@ func testLevel(t *testing.T, phi float64, unit Unit, own bool) {
 			phases++
 		}
 	}
-	t.Logf("drift called in %v of %d, phases strongest in %d", called, tables, phases)
-	for name, n := range called {
-		if n > most && (n > chance || name == "any" || phi > 0 && unit == "") {
-			t.Errorf("drift called by %s in %d of %d", name, n, tables)
-		}
-	}
 	if phases == 0 {
 		t.Error("phases are never strongest")
 	}
+	return called
 }
 
 // TestSums: sums over runs of parts are those of all parts, and what functions of x tell of the time is taken from the
