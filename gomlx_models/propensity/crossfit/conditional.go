@@ -39,15 +39,9 @@ func (t *tester) numbers(d Table, rows *sortedRows) [][]float64 {
 // pairs are the features of x that test it as a whole.
 func (t *tester) pairs(numbers [][]float64) []feature {
 	out := features(t.x)
-	for j := range numbers {
-		for _, other := range numbers[:j] {
-			v := make([]float64, t.parts)
-			for i := range v {
-				v[i] = numbers[j][i] * other[i]
-			}
-			t.centre(v)
-			out = append(out, feature{-1, moved(sumsBelow(v))})
-		}
+	for _, v := range products(numbers) {
+		t.centre(v)
+		out = append(out, feature{-1, moved(sumsBelow(v))})
 	}
 	for i := range out {
 		out[i].column = -1
@@ -65,7 +59,11 @@ func (t *tester) pairs(numbers [][]float64) []feature {
 // differently over x that a residual must stay at its place: shuffles change signs of chunks of them (the wild
 // bootstrap; Wu 1986). Of few chunks that finds less than moving them, so the other features are moved.
 func (t *tester) rule(d Table, numbers [][]float64) []feature {
-	base := basis(numbers, t.parts)
+	var pairs [][]float64
+	if len(numbers) <= mostPairedBase {
+		pairs = products(numbers)
+	}
+	base := basis(numbers, pairs, t.parts)
 	ofTimes := make([][]float64, len(base)) // sums of the functions at each time
 	for k, u := range base {
 		ofTimes[k] = make([]float64, len(t.share))
@@ -126,7 +124,7 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 		for _, x := range numbers {
 			move(y, x)
 		}
-		for _, x := range products(numbers) {
+		for _, x := range pairs {
 			flip(floats.MulTo(make([]float64, len(y)), y, x))
 		}
 	}
@@ -164,8 +162,8 @@ func (t *tester) outcomes(d Table) (out [][]float64) {
 // orthonormal is a list of orthonormal columns.
 type orthonormal [][]float64
 
-// basis has the functions of x: a constant, each column, its square and cube, and products of two of few columns.
-func basis(numbers [][]float64, n int) orthonormal {
+// basis has the functions of x: a constant, each column, its square and cube, and pairs, products of two columns.
+func basis(numbers, pairs [][]float64, n int) orthonormal {
 	one := slices.Repeat([]float64{1}, n)
 	out := orthonormal{}
 	out.add(one)
@@ -175,17 +173,14 @@ func basis(numbers [][]float64, n int) orthonormal {
 		out.add(square)
 		out.add(floats.MulTo(make([]float64, n), square, x))
 	}
-	for _, x := range products(numbers) {
+	for _, x := range pairs {
 		out.add(x)
 	}
 	return out
 }
 
-// products are those of two of few columns; of more there are none.
+// products are those of two columns.
 func products(numbers [][]float64) (out [][]float64) {
-	if len(numbers) > mostPairedBase {
-		return nil
-	}
 	for j, x := range numbers {
 		for _, other := range numbers[:j] {
 			out = append(out, floats.MulTo(make([]float64, len(x)), x, other))

@@ -20,7 +20,7 @@ type shuffled struct {
 	moved   []run     // to other places; where shuffles change signs they are as flipped
 	flipped []run     // at their own places, with the sign of their chunk
 	sign    []float64 // of each chunk
-	value   []float64 // of a feature that is made anew for each shuffle, by place
+	value   []float64 // of a feature that each shuffle computes, by place
 }
 
 // run has neighbouring parts, from..to-1, which come to neighbouring places of one time, and their sign.

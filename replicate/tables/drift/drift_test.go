@@ -99,7 +99,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestPhaseMap: weeks are alike although g sees weekends, until a column changes, which the verdict says beside them.
+// TestPhaseMap: weeks are alike although g sees weekends, until a column changes, which the verdict says as well.
 func TestPhaseMap(t *testing.T) {
 	rng, text := random.New(1, "phase map"), strings.Builder{}
 	text.WriteString("block,x,z\n")
