@@ -13,7 +13,6 @@ var (
 	ErrDamaged     = errors.New("damaged or altered file")
 	ErrDiskFull    = errors.New("disk full")
 	ErrNotWritable = errors.New("folder not writable")
-	ErrShared      = errors.New("other users may write here")
 )
 
 // explained is an error with one sentence for the user; it wraps its kind and its cause.

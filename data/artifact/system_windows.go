@@ -58,11 +58,6 @@ func removeIfDead(path string) {
 	}
 }
 
-// CheckPrivate returns an error: no native code is loaded on Windows, where it does not know who may write a file.
-func CheckPrivate(_, path string) error {
-	return explain(ErrShared, nil, "%s is not loaded: who may write it is not checked on Windows", path)
-}
-
 // OwnGroup is for Start.
 const OwnGroup = true
 

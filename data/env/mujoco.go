@@ -85,15 +85,11 @@ func findMuJoCo(ctx context.Context, opts artifact.Options) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(cache, "mujoco", artifact.MuJoCoVersion+"-"+platform)
-	library := wheel.Members[0].In(dir)
-	if err := artifact.CheckPrivate(cache, library); err != nil {
-		return "", fmt.Errorf("MuJoCo was not loaded: %w", err)
-	}
 	if _, err := wheel.Unpack(ctx, dir, opts); err != nil {
 		return "", fmt.Errorf("cannot get MuJoCo: %w; or set %s to a libmujoco %s", err, mujocoPath,
 			artifact.MuJoCoVersion)
 	}
-	return library, nil
+	return wheel.Members[0].In(dir), nil
 }
 
 // loadMuJoCo opens the file, looks up the functions and installs the log handler.

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"tvps/data/artifact"
@@ -125,9 +124,8 @@ func (b *Backend) Finalize() (err error) {
 // is returned as an error.
 //
 // Only Default falls back to Go, with one line of warning to opts.Log. It returns the error
-// instead if ctx is done, if a plugin named by PluginPathEnv cannot be used, if the plugin or
-// its download is damaged or was altered (artifact.ErrDamaged), or if others may write the cache
-// folder (artifact.ErrShared).
+// instead if ctx is done, if a plugin named by PluginPathEnv cannot be used, or if the plugin or
+// its download is damaged or was altered (artifact.ErrDamaged).
 func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 	if name != Go && opts.CacheDir == "" {
 		var err error
@@ -150,8 +148,7 @@ func Open(ctx context.Context, name string, opts Options) (*Backend, error) {
 
 func openDefault(ctx context.Context, opts Options) (*Backend, error) {
 	b, err := openXLACPU(ctx, opts)
-	final := []error{errNamedPlugin, artifact.ErrDamaged, artifact.ErrShared}
-	if err == nil || ctx.Err() != nil || slices.ContainsFunc(final, func(e error) bool { return errors.Is(err, e) }) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, errNamedPlugin) || errors.Is(err, artifact.ErrDamaged) {
 		return b, err
 	}
 	logf(opts.Log, "warning: running on the pure Go backend, 10 to 30 times slower than XLA: %v", err)

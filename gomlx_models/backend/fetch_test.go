@@ -70,24 +70,6 @@ func TestDamagedCachedPlugin(t *testing.T) {
 	}
 }
 
-// TestSharedCache: a plugin that others could replace is not loaded, and no other backend is taken in its place.
-func TestSharedCache(t *testing.T) {
-	_, cache, opts := newIndex(t)
-	_, err := findCPU(t.Context(), opts)
-	check(t, err, "", cache, pluginFile)
-	for _, path := range []string{pluginPath(cache), filepath.Dir(pluginPath(cache)), cache} {
-		demand.NoError(t, os.Chmod(path, 0o777))
-		_, err = Open(t.Context(), Default, opts)
-		check(t, err, "run: chmod go-w "+path, cache, pluginFile)
-		if !errors.Is(err, artifact.ErrShared) {
-			t.Errorf("%v", err)
-		}
-		os.Chmod(path, 0o755)
-	}
-	_, err = findCPU(t.Context(), opts)
-	check(t, err, "", cache, pluginFile)
-}
-
 // TestReadOnlyCache: a plugin is used where neither a lock nor a stamp can be written.
 func TestReadOnlyCache(t *testing.T) {
 	x, cache, opts := newIndex(t)

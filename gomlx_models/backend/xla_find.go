@@ -17,7 +17,7 @@ import (
 // findCPU finds a CPU plugin: one named by PluginPathEnv, then the pinned one in the cache,
 // which is downloaded if necessary. No other is taken in its place: it would be native code
 // that no hash vouches for. A plugin or a download that is not the pinned one is
-// artifact.ErrDamaged, and a cache folder that others may write artifact.ErrShared.
+// artifact.ErrDamaged.
 func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 	if path := named("cpu"); path != "" {
 		plugin, err := pluginAt(path, PluginPathEnv)
@@ -30,8 +30,6 @@ func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return pinned, err
-	case errors.Is(err, artifact.ErrShared):
-		return pluginInfo{}, fmt.Errorf("no XLA plugin was loaded: %w", err)
 	case errors.Is(err, artifact.ErrDamaged):
 		return pluginInfo{}, fmt.Errorf("no XLA plugin was loaded, as what was found is not the pinned one: %w", err)
 	case errors.Is(err, artifact.ErrDiskFull) || errors.Is(err, artifact.ErrNotWritable):
@@ -54,9 +52,6 @@ func ensurePinned(ctx context.Context, opts Options) (pluginInfo, error) {
 	}
 	dir := filepath.Join(opts.CacheDir, "pjrt", wheel.Release+"-"+platform)
 	plugin := pluginInfo{wheel.Members[0].In(dir), "cache", wheel.Package + " " + wheel.Release}
-	if err := artifact.CheckPrivate(opts.CacheDir, plugin.path); err != nil {
-		return pluginInfo{}, err
-	}
 	fetched, err := wheel.Unpack(ctx, dir, artifact.Options{
 		Log: opts.Log, NoFetch: opts.NoFetch,
 		Hash: func(path string) (string, error) { return fileSHA256(path, opts.CacheDir) },
