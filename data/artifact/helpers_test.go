@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -35,20 +34,15 @@ func pinned(url string, data []byte) File {
 // handler answers a request to a server.
 type handler = func(s *server, w http.ResponseWriter, r *http.Request)
 
-// server counts the requests and records their Range headers.
+// server counts the requests.
 type server struct {
 	*httptest.Server
 	requests atomic.Int32
-	ranges   []string
 }
 
 func serve(t *testing.T, h handler) *server {
 	s := &server{}
-	var mu sync.Mutex
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		s.ranges = append(s.ranges, r.Header.Get("Range"))
-		mu.Unlock()
 		s.requests.Add(1)
 		h(s, w, r)
 	}))
@@ -56,19 +50,11 @@ func serve(t *testing.T, h handler) *server {
 	return s
 }
 
-// whole serves data, also in ranges.
+// whole serves data.
 func whole(data []byte) handler {
 	return func(_ *server, w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	}
-}
-
-// cut announces the whole file, sends n bytes and drops the connection.
-func cut(w http.ResponseWriter, data []byte, n int) {
-	w.Header().Set("Content-Length", "1000000")
-	w.Write(data[:n])
-	w.(http.Flusher).Flush()
-	panic(http.ErrAbortHandler)
 }
 
 // names lists the entries of path's folder except lock files.
@@ -103,5 +89,3 @@ func checkContent(t *testing.T, path string, want []byte) {
 		t.Errorf("%s is not the expected file (%d bytes, %v)", path, len(got), err)
 	}
 }
-
-func init() { pause = time.Millisecond }
