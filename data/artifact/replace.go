@@ -2,7 +2,6 @@ package artifact
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -11,20 +10,20 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Pending is a file that is being written under a temporary name in its folder. Commit gives it its name, Cleanup
 // removes it and does nothing after Commit.
 type Pending struct {
 	*os.File
-	path  string
-	alive io.Closer // see lockAlive
-	done  bool
+	path string
+	done bool
 }
 
 // Create begins a file at path. Until Commit an existing file stays as it is; its permissions are kept. A process
-// that is killed leaves a file beside it, whose name is a dot, that of the file, and digits. The next Create of the
-// same path removes it. A device or a pipe is an error: the new file would take its place.
+// that is killed leaves a file beside it, whose name is a dot, that of the file, and digits. A Create of the same path
+// removes it when it is older than deadAfter. A device or a pipe is an error: the new file would take its place.
 func Create(path string, perm os.FileMode) (*Pending, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, &fs.PathError{Op: "write", Path: path, Err: errors.New("is a device or a pipe; name a file")}
@@ -39,39 +38,35 @@ func Create(path string, perm os.FileMode) (*Pending, error) {
 	}
 	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)
 	removeDead(dir, prefix)
-	for {
-		name := filepath.Join(dir, prefix+strconv.FormatInt(rand.Int64(), 10))
-		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
+	name := filepath.Join(dir, prefix+strconv.FormatInt(rand.Int64(), 10))
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pending{File: file, path: path}
+	if info, err := file.Stat(); keep && err == nil && info.Mode().Perm() != perm { // because of the umask
+		if err := file.Chmod(perm); err != nil {
+			_ = p.Cleanup()
 			return nil, err
 		}
-		p := &Pending{File: file, path: path, alive: lockAlive(name)}
-		if info, err := file.Stat(); keep && err == nil && info.Mode().Perm() != perm { // because of the umask
-			if err := file.Chmod(perm); err != nil {
-				_ = p.Cleanup()
-				return nil, err
-			}
-		}
-		if _, err := os.Lstat(name); err == nil {
-			return p, nil
-		}
-		_ = p.Cleanup() // another process took it for dead before it was locked
 	}
+	return p, nil
 }
 
-// removeDead removes the temporary files and folders in dir, named prefix and digits, that killed processes have left
-// (see lockAlive). Links and pipes are left alone.
+// deadAfter is the time after which a temporary file that nobody writes to is taken for that of a killed process.
+const deadAfter = time.Hour
+
+// removeDead removes the temporary files in dir, named prefix and digits, that killed processes have left.
 func removeDead(dir, prefix string) {
 	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
 		digits, ok := strings.CutPrefix(entry.Name(), prefix)
-		if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" || entry.Type()&^fs.ModeDir != 0 {
+		if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" || !entry.Type().IsRegular() {
 			continue
 		}
-		removeIfDead(filepath.Join(dir, entry.Name()))
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > deadAfter {
+			_ = os.Remove(filepath.Join(dir, entry.Name()))
+		}
 	}
 }
 
@@ -81,7 +76,7 @@ func (p *Pending) Cleanup() error {
 		return nil
 	}
 	p.done = true
-	_, _ = p.Close(), p.alive.Close()
+	_ = p.Close()
 	if err := os.Remove(p.Name()); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -121,7 +116,6 @@ func (p *Pending) commit() error {
 		return err
 	}
 	p.done = true
-	_ = p.alive.Close()
 	return nil
 }
 

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"tvps/ci/demand"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Replace keeps the permissions of the file. The temporary file lies in the file's folder, also where $TMPDIR is on the
@@ -41,70 +39,26 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestDead: what a killed process has left of a file goes with the next one; a file that is being written stays.
+// TestDead: what a killed process has left of a file goes with the next one after deadAfter; a file that is being
+// written stays, as does what has another name.
 func TestDead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.html")
 	for _, name := range []string{".index.html123", ".index.htmlx", ".other7"} {
 		name = filepath.Join(filepath.Dir(path), name)
 		demand.NoError(t, os.WriteFile(name, nil, 0o644))
-		demand.NoError(t, os.Chtimes(name, time.Time{}, time.Now().Add(-2*time.Hour))) // see removeIfDead for Windows
+		demand.NoError(t, os.Chtimes(name, time.Time{}, time.Now().Add(-deadAfter-time.Minute)))
 	}
 	first, err := Create(path, 0o644)
 	demand.NoError(t, err)
-	var all errgroup.Group
-	for range 8 {
-		all.Go(func() error {
-			for range 20 {
-				if err := Replace(path, []byte("new"), 0o644); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	demand.NoError(t, errors.Join(all.Wait(), Commit(first)))
+	demand.NoError(t, Replace(path, []byte("new"), 0o644))
+	demand.NoError(t, Commit(first))
 	var names []string
 	left, err := os.ReadDir(filepath.Dir(path))
+	demand.NoError(t, err)
 	for _, entry := range left {
 		names = append(names, entry.Name())
 	}
-	if want := []string{".index.htmlx", ".other7", "index.html"}; err != nil || !slices.Equal(names, want) {
-		t.Errorf("left are %q, want %q, error %v", names, want, err)
-	}
-}
-
-// TestTempFolder: the folder of a killed process goes with the next one; one in use, a link and another name stay.
-func TestTempFolder(t *testing.T) {
-	tmp, precious := t.TempDir(), t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	for _, name := range []string{"run-123/in/it", "run-x/1"} {
-		demand.NoError(t, os.MkdirAll(filepath.Join(tmp, name), 0o755))
-	}
-	demand.NoError(t, os.Symlink(precious, filepath.Join(tmp, "run-9")))
-	first, remove, err := TempFolder("run-")
-	demand.NoError(t, err)
-	var all errgroup.Group
-	for range 8 {
-		all.Go(func() error {
-			for range 20 {
-				dir, remove, err := TempFolder("run-")
-				if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644), remove()); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	demand.NoError(t, all.Wait())
-	left, _ := filepath.Glob(filepath.Join(tmp, "*"))
-	want := []string{first, filepath.Join(tmp, "run-9"), filepath.Join(tmp, "run-x")}
-	if slices.Sort(want); !slices.Equal(left, want) {
-		t.Errorf("left are %q, want %q", left, want)
-	}
-	demand.NoError(t, remove())
-	if _, err := os.Stat(first); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the folder is left after its removal")
-	}
+	demand.List(t, names, []string{".index.htmlx", ".other7", "index.html"}, "the folder")
 }
 
 // synced collects the paths of the folders that are synced, and makes the syncs fail with err.

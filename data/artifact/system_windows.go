@@ -2,8 +2,6 @@ package artifact
 
 import (
 	"errors"
-	"io"
-	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -33,28 +31,6 @@ func rename(from, to string) error {
 		if !open || time.Now().After(end) {
 			return err
 		}
-	}
-}
-
-// lockAlive keeps a temporary folder open until its process ends: Windows renames nothing that is open. A file is open
-// already, and must not be when it gets its name.
-func lockAlive(path string) io.Closer {
-	alive, _ := os.Open(path)
-	if info, err := alive.Stat(); err == nil && !info.IsDir() {
-		_ = alive.Close()
-	}
-	return alive
-}
-
-// removeIfDead removes a temporary file or folder that nobody has open. One of the last hour stays, as a file is closed
-// before it gets its name.
-func removeIfDead(path string) {
-	info, err := os.Stat(path)
-	if err != nil || time.Since(info.ModTime()) < time.Hour {
-		return
-	}
-	if dead := path + "0"; os.Rename(path, dead) == nil {
-		os.RemoveAll(dead)
 	}
 }
 

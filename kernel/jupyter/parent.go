@@ -1,6 +1,7 @@
 package jupyter
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -9,33 +10,34 @@ import (
 	"tvps/data/artifact"
 )
 
-// guarded names the variable with the process id of a relay's guard.
-const guarded = "TVPS_KERNEL_GUARD"
-
-// relayFolder is the begin of the names of the relays' temporary folders.
-const relayFolder = "tvps-relay-"
+// Variables of a relay: the process id of its guard, and the temporary folder that the guard has made.
+const (
+	guarded     = "TVPS_KERNEL_GUARD"
+	guardFolder = "TVPS_KERNEL_FOLDER"
+)
 
 // guardRelay runs this program again, as the relay, in a process group of its own, and returns its exit code. A client
 // may kill the guard at any time: then the relay, which nobody kills, ends the kernel and its processes. The guard ends
-// the relay at a signal, and when the process that started it is gone. Of a relay that is killed it ends the processes,
-// and removes the folder.
+// the relay at a signal, and when the process that started it is gone. Of a relay that is killed it ends the processes.
 func guardRelay(signals <-chan os.Signal, l *log) (code int, err error) {
 	gone := parentGone()
 	program, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
+	dir, remove, err := artifact.TempFolder("tvps-relay-")
+	if err != nil {
+		return 0, fmt.Errorf("cannot create a temporary folder: %w", err)
+	}
+	defer func() { _ = remove() }()
 	cmd := exec.Command(program, os.Args[1:]...)
-	cmd.Env = append(os.Environ(), guarded+"="+strconv.Itoa(os.Getpid()))
+	cmd.Env = append(os.Environ(), guarded+"="+strconv.Itoa(os.Getpid()), guardFolder+"="+dir)
 	p, err := launch(cmd, l, artifact.OwnGroup)
 	if err != nil {
 		return 0, err
 	}
 	p.wait(signals, gone, 5*termTime, p.interrupt)
 	killAdopted()
-	if _, remove, err := artifact.TempFolder(relayFolder); err == nil { // this removes that of a killed relay
-		_ = remove()
-	}
 	return p.code(), nil
 }
 

@@ -75,11 +75,9 @@ func relayKernel(
 	}
 	defer closeAll(listeners)
 	r := &relay{session: session{id: uuid.NewString(), key: []byte(outer.Key)}, log: l, ready: make(chan struct{}), subscribed: make(chan struct{})}
-	dir, remove, err := artifact.TempFolder(relayFolder)
-	if err != nil {
-		return 0, fmt.Errorf("cannot create a temporary folder: %w", err)
-	}
-	defer func() { _ = remove() }()
+	dir := os.Getenv(guardFolder)
+	defer os.RemoveAll(dir) // the guard may have been killed
+	_ = os.Unsetenv(guardFolder)
 	if r.inner, err = newPrivateConnection(outer.Kernel, r.session, dir); err != nil {
 		return 0, err
 	}

@@ -159,8 +159,8 @@ func TestClientKilled(t *testing.T) {
 	}
 }
 
-// clientKilled kills a client whose kernelspec has the given words before the program. The next client removes the
-// folder of the one that was killed.
+// clientKilled kills a client whose kernelspec has the given words before the program. Only the client's own folder is
+// left.
 func clientKilled(t *testing.T, before string, processes int) {
 	noLeftovers(t) // fails if a process or folder is left after 5 s
 	cmd := exec.Command(os.Args[0])
@@ -175,8 +175,13 @@ func clientKilled(t *testing.T, before string, processes int) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	k, err := Start(t.Context(), fakeSpec(t, "well"), Options{})
-	demand.NoError(t, errors.Join(err, k.Close()))
+	demand.Soon(t, "the end of all processes", func() bool { return len(fakeProcesses(t)) == 0 })
+	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), "tvps-kernel-*"))
+	for _, dir := range folders {
+		left, _ := filepath.Glob(filepath.Join(dir, "tmp", "*"))
+		demand.List(t, left, nil, "the relay's folders")
+		demand.NoError(t, os.RemoveAll(dir))
+	}
 }
 
 // crowded is a listener whose first calls of Accept fail, as where too many files are open.
