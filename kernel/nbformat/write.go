@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"tvps/data/artifact"
@@ -124,29 +125,11 @@ func orNull(count int) any {
 	return count
 }
 
-// splitLines splits a text after each line break. The kinds of line breaks are those of Python, and so of Jupyter.
-func splitLines(text string) []string {
-	lines := []string{}
-	start := 0
-	for i, r := range text {
-		if i < start { // the \n of a \r\n
-			continue
-		}
-		end := i + len(string(r))
-		switch r {
-		case '\r':
-			if strings.HasPrefix(text[end:], "\n") {
-				end++
-			}
-		case '\n', '\v', '\f', '\x1c', '\x1d', '\x1e', '\u0085', '\u2028', '\u2029':
-		default:
-			continue
-		}
-		lines = append(lines, text[start:end])
-		start = end
-	}
-	if start < len(text) {
-		lines = append(lines, text[start:])
-	}
-	return lines
-}
+// lineBreaks are those of Python, and so of Jupyter.
+const lineBreaks = `\n\r\v\f\x1c-\x1e\x{85}\x{2028}\x{2029}`
+
+// line matches a text up to its first line break.
+var line = regexp.MustCompile(`[^` + lineBreaks + `]*(?:\r\n|[` + lineBreaks + `])|.+`)
+
+// splitLines splits a text after each line break.
+func splitLines(text string) []string { return append([]string{}, line.FindAllString(text, -1)...) }
