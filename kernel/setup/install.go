@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -145,18 +144,6 @@ build*) export GOGC="${GOGC:-off}" GOMEMLIMIT="${GOMEMLIMIT:-512MiB}" ;;
 esac
 exec '%s' "$@"
 `, strings.ReplaceAll(filepath.Join(t.root, "bin", "go"), "'", `'\''`))
-}
-
-// scriptProblem says why the script of the charts must be written; empty if it is up to date.
-func scriptProblem(l Layout) string {
-	have, err := os.ReadFile(l.servedScript())
-	if err != nil {
-		return err.Error()
-	}
-	if !bytes.Equal(have, figures.ECharts) {
-		return l.servedScript() + " is out of date"
-	}
-	return ""
 }
 
 // fetchPlugin downloads the XLA plugin if it is missing, so that cells need no network for it.

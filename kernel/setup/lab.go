@@ -86,7 +86,7 @@ func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 	if err != nil {
 		return err
 	}
-	problems := []string{specProblem(l, t), scriptProblem(l)}
+	problems := []string{specProblem(l, t)}
 	for _, p := range tools {
 		if why := t.problem(l, p); why != "" {
 			problems = append(problems, p.name+": "+why)

@@ -48,15 +48,6 @@ func TestSpecProblem(t *testing.T) {
 	demand.Words(t, specProblem(l, chain), l.specFile()+": no such file")
 }
 
-func TestScriptProblem(t *testing.T) {
-	l := fakeInstallation(t)
-	demand.Equal(t, scriptProblem(l), "", "after an installation")
-	demand.Write(t, l.servedScript(), "")
-	demand.Words(t, scriptProblem(l), "is out of date")
-	os.Remove(l.servedScript())
-	demand.Words(t, scriptProblem(l), "no such file")
-}
-
 func TestTripFails(t *testing.T) {
 	l := tempLayout(t)
 	demand.Error(t, runTrip(t.Context(), l), "cannot start a kernel")
