@@ -23,7 +23,6 @@ type Spec struct {
 	Language      string            `json:"language"`       // as in a notebook's metadata
 	InterruptMode string            `json:"interrupt_mode"` // "signal" or "message"
 	Env           map[string]string `json:"env"`            // added to the environment; ${NAME} is expanded
-	Metadata      map[string]any    `json:"metadata"`
 }
 
 // ErrNoKernel marks Find's error if no kernel of that name is installed.
@@ -35,7 +34,7 @@ func Find(name string) (Spec, error) {
 	key := strings.ToLower(name)
 	found := folders()
 	if dir, ok := found[key]; ok {
-		return read(key, dir)
+		return Read(key, dir)
 	}
 	if len(found) == 0 {
 		return Spec{}, fmt.Errorf("%w: %q: no kernel is installed; searched %s",
@@ -61,7 +60,8 @@ func folders() map[string]string {
 	return found
 }
 
-func read(name, dir string) (Spec, error) {
+// Read reads the kernelspec in a folder. The error wraps fs.ErrNotExist if there is none.
+func Read(name, dir string) (Spec, error) {
 	file := filepath.Join(dir, "kernel.json")
 	data, err := os.ReadFile(file)
 	if err != nil {

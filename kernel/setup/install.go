@@ -46,7 +46,7 @@ const firstTime = "a first installation takes about 5 minutes on two cores and 1
 
 // Install installs the kernel, or repairs and updates an installation. A lock makes parallel calls wait for each
 // other. The kernelspec is written last: after an interruption Jupyter shows no kernel or the previous one, and the
-// next call completes the installation. Install fails if another program wrote the kernelspec tvps.
+// next call completes the installation.
 //
 // A missing plugin is only a warning: cells then run on the slow Go backend. If a first cell fails, the kernel stays,
 // and the error says why.
@@ -59,9 +59,6 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 		return err
 	}
 	defer unlock()
-	if _, err := readSpec(l); errors.Is(err, errForeign) {
-		return err
-	}
 	t, err := findGo(ctx, l.Root)
 	if err != nil {
 		return err

@@ -20,9 +20,6 @@ import (
 //go:embed logo.svg
 var logo []byte
 
-// writer marks the kernelspecs that this program wrote.
-const writer = "tvps kernel install"
-
 // inherited lists the environment variables that install copies into the kernelspec, or sets to their defaults. A later
 // change of them does not make the kernelspec out of date.
 var inherited = []string{
@@ -69,34 +66,15 @@ func newSpec(l Layout, t toolchain) jupyter.Spec {
 		Language:      "go",
 		InterruptMode: "message",
 		Env:           env,
-		Metadata:      map[string]any{"written_by": writer},
 	}
 }
 
 // escape doubles each $, so that Jupyter does not expand it as a variable.
 func escape(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
-// readSpec reads the installed kernelspec. The error wraps os.ErrNotExist if there is none, and errForeign if
-// another program wrote it.
-func readSpec(l Layout) (jupyter.Spec, error) {
-	text, err := os.ReadFile(l.specFile())
-	if err != nil {
-		return jupyter.Spec{}, err
-	}
-	s := jupyter.Spec{Name: kernelName, Dir: l.specDir()}
-	if err := json.Unmarshal(text, &s); err != nil || s.Metadata["written_by"] != writer {
-		return jupyter.Spec{}, fmt.Errorf("%s %w: move or delete its folder, then install again",
-			l.specFile(), errForeign)
-	}
-	return s, nil
-}
-
-// errForeign marks a kernelspec of another program. Such a file is never overwritten.
-var errForeign = fmt.Errorf("was not written by `%s`", writer)
-
 // specProblem says why the installed kernelspec is missing or out of date; empty if it is what install would write.
 func specProblem(l Layout, t toolchain) string {
-	have, err := readSpec(l)
+	have, err := jupyter.Read(kernelName, l.specDir())
 	if err != nil {
 		return err.Error()
 	}

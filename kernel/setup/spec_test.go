@@ -14,7 +14,7 @@ import (
 // rewrite changes the installed kernelspec.
 func rewrite(t *testing.T, l Layout, change func(*jupyter.Spec)) {
 	t.Helper()
-	s, err := readSpec(l)
+	s, err := jupyter.Read(kernelName, l.specDir())
 	demand.NoError(t, err)
 	change(&s)
 	text, err := json.Marshal(s)
@@ -38,7 +38,7 @@ func TestSpecProblem(t *testing.T) {
 		{"it is out of date", func(s *jupyter.Spec) { s.Argv = []string{"/old/gonb"} }},
 		{"it is out of date", func(s *jupyter.Spec) { s.Env["PATH"] = "/go1.20/bin" }},
 		{"it is out of date", func(s *jupyter.Spec) { delete(s.Env, "GOPROXY") }},
-		{"was not written by", func(s *jupyter.Spec) { s.Metadata = nil }},
+		{"has no argv", func(s *jupyter.Spec) { s.Argv = nil }},
 	} {
 		demand.Write(t, l.specFile(), whole)
 		rewrite(t, l, c.change)

@@ -25,7 +25,7 @@ fmt.Println("figures:", len(paper.Figures()))
 
 // runTrip starts the kernel, runs a cell in it and shuts it down.
 func runTrip(ctx context.Context, l Layout) error {
-	spec, err := readSpec(l)
+	spec, err := jupyter.Read(kernelName, l.specDir())
 	if err != nil {
 		return fmt.Errorf("cannot start a kernel: %w", err)
 	}
