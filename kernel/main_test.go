@@ -40,34 +40,26 @@ func TestMain(m *testing.M) {
 // TestInterruption: Ctrl-C during an installation gives one sentence and exit code 130. Another installation, which
 // holds the lock, makes it wait until then.
 func TestInterruption(t *testing.T) {
-	bin := t.TempDir()
-	demand.NoError(t, os.WriteFile(filepath.Join(bin, "python3"), nil, 0o755)) // only looked up
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	for args, lock := range map[string]string{"install": ".lock", "lab --venv": ".jupyterlab.lock"} {
-		t.Run(args, func(t *testing.T) {
-			t.Parallel() // each waits for seconds
-			prefix := t.TempDir()
-			unlock, err := artifact.Lock(t.Context(), filepath.Join(prefix, "share", "tvps", "kernel", lock), "", io.Discard)
-			demand.NoError(t, err)
-			defer unlock()
-			cmd := exec.CommandContext(t.Context(), os.Args[0], append(strings.Fields(args), "--prefix", prefix)...)
-			cmd.Env = append(os.Environ(), envMain+"=kernel")
-			stderr, err := cmd.StderrPipe()
-			demand.NoError(t, err)
-			demand.NoError(t, cmd.Start())
-			lines := bufio.NewScanner(stderr)
-			var last string
-			for lines.Scan() {
-				if last = lines.Text(); strings.Contains(last, "waiting for another process") {
-					demand.NoError(t, cmd.Process.Signal(os.Interrupt))
-				}
-			}
-			_ = cmd.Wait()
-			demand.Equal(t, cmd.ProcessState.ExitCode(), 130, "exit code")
-			if want := "kernel: interrupted; start the same command again to continue"; last != want {
-				t.Errorf("the last line is %q, want %q", last, want)
-			}
-		})
+	prefix := t.TempDir()
+	unlock, err := artifact.Lock(t.Context(), filepath.Join(prefix, "share", "tvps", "kernel", ".lock"), "", io.Discard)
+	demand.NoError(t, err)
+	defer unlock()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "install", "--prefix", prefix)
+	cmd.Env = append(os.Environ(), envMain+"=kernel")
+	stderr, err := cmd.StderrPipe()
+	demand.NoError(t, err)
+	demand.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(stderr)
+	var last string
+	for lines.Scan() {
+		if last = lines.Text(); strings.Contains(last, "waiting for another process") {
+			demand.NoError(t, cmd.Process.Signal(os.Interrupt))
+		}
+	}
+	_ = cmd.Wait()
+	demand.Equal(t, cmd.ProcessState.ExitCode(), 130, "exit code")
+	if want := "kernel: interrupted; start the same command again to continue"; last != want {
+		t.Errorf("the last line is %q, want %q", last, want)
 	}
 }
 

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"tvps/data/artifact"
 	"tvps/kernel/nbformat"
 )
 
@@ -21,28 +19,22 @@ import (
 //go:embed jupyterlab.txt
 var requirements []byte
 
-// venv is the folder of the private virtual environment. It is built in place, because its programs contain its
-// path. The file venvComplete marks a complete environment; it contains requirementsHash.
-func (l Layout) venv() string         { return filepath.Join(l.Data, "jupyterlab") }
-func (l Layout) venvComplete() string { return filepath.Join(l.venv(), ".tvps-jupyterlab") }
-func (l Layout) venvLock() string     { return filepath.Join(l.Data, ".jupyterlab.lock") }
+// venv is the folder of the private virtual environment. It is built in place, because its programs contain its path.
+func (l Layout) venv() string { return filepath.Join(l.Data, "jupyterlab") }
 
-// requirementsHash is the SHA-256 of requirements: an environment made from another list is not complete.
-func requirementsHash() string { return fmt.Sprintf("%x\n", sha256.Sum256(requirements)) }
+// venvPython is the Python of the private virtual environment.
+func (l Layout) venvPython() string { return filepath.Join(l.venv(), "bin", "python") }
 
-// privateLab is the JupyterLab of the private environment. The error wraps errNoLab if there is no complete one.
+// privateLab is the JupyterLab of the private environment. The error wraps errNoLab if there is none that works: pip
+// installs JupyterLab last, so there is none in an incomplete environment.
 func privateLab(ctx context.Context, l Layout) (jupyterLab, error) {
-	if text, err := os.ReadFile(l.venvComplete()); err != nil || string(text) != requirementsHash() {
-		return jupyterLab{}, errNoLab
-	}
-	return labAt(ctx, l.venv(), filepath.Join(l.venv(), "bin", "python"), "-m", "jupyterlab")
+	return labAt(ctx, l.venv(), l.venvPython(), "-m", "jupyterlab")
 }
 
-// makeVenv returns the JupyterLab of the private environment, which it creates unless a working one exists. One that is
-// incomplete, does not work or was made from another list of requirements is deleted and created again.
+// makeVenv returns the JupyterLab of the private environment, which it creates unless it works and has LabVersion.
 func makeVenv(ctx context.Context, l Layout, log io.Writer) (jupyterLab, error) {
-	if lab, err := privateLab(ctx, l); err == nil {
-		return lab, writeLabSettings(l)
+	if lab, err := privateLab(ctx, l); err == nil && lab.version == LabVersion {
+		return lab, nil
 	}
 	if err := createVenv(ctx, l, log); err != nil {
 		return jupyterLab{}, err
@@ -55,14 +47,6 @@ func createVenv(ctx context.Context, l Layout, log io.Writer) error {
 	if err != nil {
 		return errors.New("a private JupyterLab needs Python, but python3 is not on PATH: " +
 			"install it (on Debian: `apt-get install python3-venv`)")
-	}
-	unlock, err := artifact.Lock(ctx, l.venvLock(), "the private JupyterLab", log)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if _, err := privateLab(ctx, l); err == nil {
-		return nil // another process created it meanwhile
 	}
 	if err := os.RemoveAll(l.venv()); err != nil {
 		return fmt.Errorf("cannot remove the incomplete private JupyterLab: %w", err)
@@ -77,13 +61,10 @@ func createVenv(ctx context.Context, l Layout, log io.Writer) error {
 	}
 	pip := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "--only-binary=:all:",
 		"-r", list}
-	if err := runLogged(ctx, log, filepath.Join(l.venv(), "bin", "python"), pip...); err != nil {
+	if err := runLogged(ctx, log, l.venvPython(), pip...); err != nil {
 		return fmt.Errorf("%w; check the network and repeat the command", err)
 	}
-	if err := writeLabSettings(l); err != nil {
-		return err
-	}
-	return nbformat.WriteFile(l.venvComplete(), []byte(requirementsHash()))
+	return nbformat.WriteFile(l.labSettingsFile(), []byte(labSettings))
 }
 
 // labSettings makes JupyterLab ask no question about news and look for no updates: its version is pinned.
@@ -93,10 +74,6 @@ const labSettings = `{"@jupyterlab/apputils-extension:notification": {"fetchNews
 // labSettingsFile has the default settings of the private JupyterLab. The user's own settings override it.
 func (l Layout) labSettingsFile() string {
 	return filepath.Join(l.venv(), "share", "jupyter", "lab", "settings", "overrides.json")
-}
-
-func writeLabSettings(l Layout) error {
-	return nbformat.WriteFile(l.labSettingsFile(), []byte(labSettings))
 }
 
 // runLogged runs a program and sends its output to log.
