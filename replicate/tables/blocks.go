@@ -126,25 +126,17 @@ func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
 // repeated is the number of rows that repeat an earlier one of the same time. It is 0 if no column has another value in
 // most rows: then rows are alike by chance.
 func repeated(d crossfit.Table) int {
-	width := d.Dim + 1
-	columns, rows := make([]map[float64]bool, width), map[string]bool{}
+	columns, rows := make([]map[float64]bool, d.Dim+1), map[string]bool{}
 	for j := range columns {
 		columns[j] = map[float64]bool{}
 	}
 	for i, at := range d.Time {
-		y := 0.
-		switch {
-		case d.Target != nil:
-			y = d.Target[i]
-		case d.Label != nil:
-			y = float64(d.Label[i])
-		}
 		key := binary.LittleEndian.AppendUint64(nil, math.Float64bits(at))
 		if d.Group != nil {
 			key = binary.LittleEndian.AppendUint32(key, uint32(d.Group[i]))
 		}
-		for j := range width {
-			v := y
+		for j := range columns {
+			v := d.Y(i)
 			if j < d.Dim {
 				v = float64(d.X[i*d.Dim+j])
 			}

@@ -62,7 +62,7 @@ func (s *Sample) Find(ctx context.Context, fit crossfit.Config, seed int64) (*Fi
 	f := &Finding{Chunks: d.Chunks, Dependence: d.Dependence}
 	test := func(by string, t *crossfit.ColumnTest) QuestionTest {
 		q := QuestionTest{by, t.Adjusted, t.View, t.Also}
-		if t.AlsoP*t.Adjusted/t.P > Level {
+		if t.AlsoP > Level {
 			q.Also = ""
 		}
 		return q
@@ -78,14 +78,11 @@ func (s *Sample) Find(ctx context.Context, fit crossfit.Config, seed int64) (*Fi
 	return f, nil
 }
 
-// name lists the columns that drift by themselves. Their p-values are corrected for the other tests as that of the test
-// of all columns is, so that none is named where that test finds nothing. names: of the columns; of: that of each
-// feature.
+// name lists the columns that drift by themselves. names: of the columns; of: that of each feature.
 func (f *Finding) name(t *crossfit.ColumnTest, names []string, of []int) {
-	corrects := f.Questions[0].Tests[0].P / t.P
 	size, drifts := slices.Repeat([]float64{math.Inf(-1)}, len(names)), make([]bool, len(names))
 	for feature, at := range of {
-		drifts[at] = drifts[at] || t.Column[feature]*corrects <= Level
+		drifts[at] = drifts[at] || t.Column[feature] <= Level
 		size[at] = max(size[at], t.Size[feature])
 	}
 	f.Strongest = crossfit.Positions(len(names))

@@ -55,15 +55,14 @@ func TestBy(t *testing.T) {
 	}
 }
 
-// TestNamedColumns: a column is named as drifting if its p-value, corrected as all are, is at most .05: not where the
-// test of all columns finds nothing, and none by chance next to one that drifts.
+// TestNamedColumns: a column is named as drifting if its p-value is at most .05, the one that drifts most first.
 func TestNamedColumns(t *testing.T) {
 	for _, test := range []struct {
 		first, second float64 // p-values of two columns
 		want          string
-	}{{.02, .03, ""}, {.001, .03, "a"}, {.001, .01, "b a"}} {
-		f := &Finding{Questions: []Question{{Name: InX, Tests: []QuestionTest{{P: 4 * test.first}, {P: .8}}}}}
-		f.name(&crossfit.ColumnTest{P: test.first, Column: []float64{test.first, test.second}, Size: []float64{1, 2}},
+	}{{.08, .12, ""}, {.004, .12, "a"}, {.004, .04, "b a"}} {
+		f := &Finding{}
+		f.name(&crossfit.ColumnTest{Column: []float64{test.first, test.second}, Size: []float64{1, 2}},
 			[]string{"a", "b"}, []int{0, 1})
 		demand.Equal(t, strings.Join(f.Columns, " "), test.want, "p %v and %v: columns", test.first, test.second)
 	}

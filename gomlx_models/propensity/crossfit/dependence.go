@@ -38,10 +38,11 @@ func outcomeScores(d Table, at []int, r *recurrence) []score {
 
 // outcome is y of a row: the number, or whether it has the class.
 func (d Table) outcome(row, class int) float64 {
+	y := d.Y(row)
 	switch {
 	case d.Target != nil:
-		return d.Target[row]
-	case int(d.Label[row]) == class:
+		return y
+	case int(y) == class:
 		return 1
 	}
 	return 0

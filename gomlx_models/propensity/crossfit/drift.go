@@ -8,6 +8,7 @@ import (
 
 	"tvps/gomlx_models/loop"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -31,7 +32,7 @@ type ColumnTest struct {
 	Adjusted float64
 	View     string    // how the time is seen where it is strongest: the name of a View
 	Also     string    // the strongest View among those that tell nothing of what View tells; "": none
-	AlsoP    float64   // as P, of Also
+	AlsoP    float64   // as Adjusted, of Also
 	Column   []float64 // of each column, likewise
 	Size     []float64 // of each column the statistic, in standard deviations of the largest shuffled ones
 	largest  []float64 // statistic of all columns: the real one, and that of each shuffle
@@ -91,6 +92,8 @@ func (d *Drift) adjust() {
 		}
 		least = max(least, t.P, tail(t.largest[0], shuffled))
 		t.Adjusted = least
+		t.AlsoP *= least / t.P
+		floats.Scale(least/t.P, t.Column)
 	}
 }
 

@@ -350,9 +350,11 @@ func TestAdjust(t *testing.T) {
 			for range shuffles + 1 {
 				(*test).largest = append((*test).largest, rng.NormFloat64())
 			}
-			(*test).P = tail((*test).largest[0], (*test).largest[1:])
+			p := tail((*test).largest[0], (*test).largest[1:])
+			(*test).P, (*test).AlsoP, (*test).Column = p, p/2, []float64{p, p / 2}
 		}
 		alone := *d.Rule
+		alone.Column = nil // each of the four below is this one
 		same := Drift{Columns: &alone, Score: &alone, Outcome: &alone}
 		d.adjust()
 		least := 0.
@@ -361,6 +363,9 @@ func TestAdjust(t *testing.T) {
 		for _, test := range tests {
 			if test.Adjusted < max(least, test.P) {
 				t.Fatalf("adjusted %v after %v, alone %v", test.Adjusted, least, test.P)
+			}
+			if half := test.Adjusted / 2; math.Abs(test.AlsoP-half)+math.Abs(test.Column[1]-half) > 1e-9 {
+				t.Fatalf("adjusted %v, its column and view %v and %v of half as much", test.Adjusted, test.Column[1], test.AlsoP)
 			}
 			least = test.Adjusted
 		}

@@ -53,6 +53,17 @@ func (d Table) Rows(at []int) Table {
 // HasY tells whether the rows have an outcome.
 func (d Table) HasY() bool { return d.Label != nil || d.Target != nil }
 
+// Y is the outcome of a row: the number, or the class; 0 without.
+func (d Table) Y(row int) float64 {
+	switch {
+	case d.Target != nil:
+		return d.Target[row]
+	case d.Label != nil:
+		return float64(d.Label[row])
+	}
+	return 0
+}
+
 // check returns an error for the first impossible row.
 func (d Table) check() error {
 	n := len(d.Time)

@@ -43,7 +43,7 @@ func newContradiction(t *Task) *contradiction {
 	parts := t.fourParts()
 	per := min(checkRows, smallest(parts))
 	low, high := t.twoLabels()
-	c := &contradiction{Task: &Task{stream: t.stream, Step: t.Step, Known: t.Known}, low: t.trainLabel(low), high: t.trainLabel(high)}
+	c := &contradiction{Task: &Task{stream: t.stream, Step: t.Step, Known: t.Known}, low: t.Data.Y(low), high: t.Data.Y(high)}
 	if per < checkLeast || c.low == c.high {
 		return nil
 	}
@@ -120,12 +120,12 @@ func (t *Task) twoLabels() (low, high int) {
 	}
 	order := crossfit.Positions(len(t.train))
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(count[t.trainLabel(a)], count[t.trainLabel(b)]), cmp.Compare(t.trainLabel(a), t.trainLabel(b)))
+		return cmp.Or(cmp.Compare(count[t.Data.Y(a)], count[t.Data.Y(b)]), cmp.Compare(t.Data.Y(a), t.Data.Y(b)))
 	})
 	if t.Data.Target != nil {
 		return order[len(order)/10], order[len(order)-1-len(order)/10]
 	}
-	other := slices.IndexFunc(order, func(at int) bool { return t.trainLabel(at) != t.trainLabel(order[0]) })
+	other := slices.IndexFunc(order, func(at int) bool { return t.Data.Y(at) != t.Data.Y(order[0]) })
 	return order[0], order[max(0, other)]
 }
 

@@ -123,19 +123,11 @@ func (t *Task) labelDistribution(weight []float64) []float64 {
 	return out
 }
 
-// trainLabel is the label of a training row: a number, or a class as its index.
-func (t *Task) trainLabel(position int) float64 {
-	if t.Data.Target != nil {
-		return t.Data.Target[position]
-	}
-	return float64(t.Data.Label[position])
-}
-
 // single tells whether all training rows of positive weight have the same label, from which no model can learn.
 func (t *Task) single(weight []float64) bool {
 	first := slices.IndexFunc(weight, func(w float64) bool { return w > 0 })
 	for i, w := range weight {
-		if w > 0 && t.trainLabel(i) != t.trainLabel(first) {
+		if w > 0 && t.Data.Y(i) != t.Data.Y(first) {
 			return false
 		}
 	}
