@@ -130,8 +130,6 @@ func (r *parquetReader) check(f *parquetFile) error {
 				continue
 			} else if c, err := group.ColumnChunk(l.at); err != nil {
 				return err
-			} else if err := f.checkPages(c); err != nil {
-				return &Error{Column: l.name, Problem: "the Parquet file is damaged: " + err.Error(), Fix: "copy or write it again"}
 			} else if l.TypeLength() > 0 && slices.Contains(c.Encodings(), parquet.Encodings.DeltaByteArray) {
 				l.why = "bytes in encoding DELTA_BYTE_ARRAY" // which arrow-go lacks
 			}
