@@ -1,16 +1,13 @@
-"""Builds the program tvps into the wheel, and puts the Go module into the sdist. Both need Go. Where there is none, the
-program of a wheel in folder dist is taken, if one is for this machine."""
+"""Builds the program tvps into the wheel, and puts the Go module into the sdist. Both need Go."""
 
 import json
 import os
-import platform
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
-import zipfile
 from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -36,13 +33,10 @@ class Program(BuildHookInterface):
         if version == "editable":
             return
         go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
-        if not go and self.target_name == "wheel" and (made := made_before(Path(self.root, "dist"))):
-            self.unpack(made, build_data)
-            return
         if not go:
             raise SystemExit(
-                "building tvps needs Go, which is not on PATH: install it from https://go.dev/dl/, or copy a wheel that "
-                f"`make wheel` made on another machine to {Path(self.root, 'dist')}"
+                "building tvps needs Go, which is not on PATH: install it from https://go.dev/dl/, or give pip a wheel that "
+                "`make wheel` made on another machine"
             )
         folders = Path(self.root, "go"), Path(self.root).parents[2]  # in an sdist, in a checkout
         module = next((folder for folder in folders if (folder / "go.mod").is_file()), None)
@@ -77,29 +71,9 @@ class Program(BuildHookInterface):
         build_data["force_include"].update({str(text): f"tvps/licences/{name}" for text, name in texts.items()})
         build_data["pure_python"], build_data["tag"] = False, f"py3-none-{wheel_platform(go_env, program)}"
 
-    def unpack(self, made, build_data):
-        """Take the program and the licences of a wheel."""
-        self.work = tempfile.TemporaryDirectory()
-        with zipfile.ZipFile(made) as wheel:
-            names = [name for name in wheel.namelist() if re.match(r"tvps/(?!.*\.(py|pyi|typed)$)", name)]
-            wheel.extractall(self.work.name, names)
-        Path(self.work.name, "tvps/tvps").chmod(0o755)
-        build_data["force_include"].update({str(Path(self.work.name, name)): name for name in names})
-        build_data["pure_python"], build_data["tag"] = False, made.stem.split("-", 2)[2]
-
     def finalize(self, version, build_data, artifact_path):
         if hasattr(self, "work"):
             self.work.cleanup()
-
-
-def made_before(dist):
-    """Return a wheel in folder dist whose program runs on this machine; None if there is none."""
-    name, _, libc = os.confstr("CS_GNU_LIBC_VERSION").partition(" ") if hasattr(os, "confstr") else ("", "", "")
-    for wheel in sorted(dist.glob("tvps-*-py3-none-manylinux_2_*.whl"), reverse=True):
-        minor, machine = re.search(r"manylinux_2_(\d+)_(\w+)$", wheel.stem).groups()
-        if name == "glibc" and machine == platform.machine() and int(minor) <= int(libc.split(".")[1]):
-            return wheel
-    return None
 
 
 def licences(packages):

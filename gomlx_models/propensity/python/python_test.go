@@ -76,19 +76,6 @@ func TestPython(t *testing.T) {
 		}
 	}
 	wheelFiles(t, archive)
-	without := filepath.Join(dir, "without") // Go: the program is that of the wheel in dist
-	demand.NoError(t, os.CopyFS(without, os.DirFS(".")))
-	demand.NoError(t, os.RemoveAll(filepath.Join(without, "dist")))
-	demand.Write(t, filepath.Join(without, "dist", filepath.Base(wheels[0])), demand.Read(t, wheels[0]))
-	again := strings.TrimSpace(must(nil, inside, "-c", `import os, shutil
-from hatchling.build import build_wheel
-os.chdir("`+without+`")
-shutil.which = lambda *_, **__: None
-print(os.path.abspath(build_wheel("again")))`))
-	again = filepath.Join(without, "again", filepath.Base(again[strings.LastIndex(again, "\n")+1:]))
-	if copied, err := zip.OpenReader(again); err != nil || !slices.Equal(members(copied), members(archive)) {
-		t.Errorf("the wheel that was made without Go has other files: %v", err)
-	}
 	sh, err := exec.LookPath("sh") // for trainers; nothing else is on PATH
 	demand.NoError(t, err)
 	bin := filepath.Join(dir, "empty")
@@ -191,17 +178,6 @@ func TestWheels(t *testing.T) {
 			t.Errorf("%s needs glibc 2.%d, want %s and at most 2.28", wheels[0], newest, name)
 		}
 	}
-}
-
-// members lists the files of a wheel, except of its metadata, and their sums.
-func members(archive *zip.ReadCloser) (out []string) {
-	for _, file := range archive.File {
-		if !strings.Contains(file.Name, ".dist-info/") {
-			out = append(out, fmt.Sprintf("%s %d", file.Name, file.CRC32))
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // wheelFiles fails the test unless a wheel has the licences.
