@@ -141,7 +141,7 @@ func faultyKinds(t *testing.T) []*faulty {
 		{name: "back test", args: slices.Concat([]string{"backtest"}, own, []string{"--results", "RESULTS", "--out", "OUT",
 			"--kinds", "none", "--last", "4"})},
 		{name: "weights", args: slices.Concat([]string{"weights"}, own, []string{"--kind", "joint", "--permutations", "0",
-			"--out", "OUT/w.csv", "--score", "OUT/w.model"})},
+			"--out", "OUT/w.csv"})},
 	}
 	if number(t, "TVPS_FAULTS", len(allFaults)) < 50 {
 		return kinds // without those that take minutes

@@ -28,7 +28,7 @@ var onTables = []struct {
 	outputs []string // flag and file, in turn
 }{
 	{"weights", []string{"--permutations", "0", "--updates", "3"},
-		[]string{"--out", "w.csv", "--score", "w.model", "--json", "w.json"}},
+		[]string{"--out", "w.csv", "--json", "w.json"}},
 	{"backtest", []string{"--kinds", "none", "--updates", "30"},
 		[]string{"--out", "page", "--json", "b.json", "--results", "runs"}},
 	{"drift", []string{"--permutations", "99"}, []string{"--out", "page", "--json", "d.json"}},

@@ -153,7 +153,7 @@ func TestForeignFiles(t *testing.T) {
 	file := tableOf(t, "day,x,y", 200, func(i int) string { return fmt.Sprintf("%d,%d,%d", i/20, i*37%11, i%2) })
 	s := newSandbox(t)
 	const thesis = `{"file": "thesis.tex", "command": "drift", "schema": 1, "__metadata__": {}}`
-	all := [][]string{{"weights", "--score", "a.csv", thesis}, {"weights", "--json", "a.csv", thesis},
+	all := [][]string{{"weights", "--json", "a.csv", thesis},
 		{"drift", "--json", "a.csv", thesis}, {"backtest", "--json", "a.csv", thesis},
 		{"weights", "--out", "a.csv", "row,mass\n0,1\n"}, {"weights", "--out", "a.parquet", "PAR1 of another program"}}
 	command := func(c []string, path string) []string {

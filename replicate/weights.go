@@ -25,7 +25,7 @@ type weightsFlags struct {
 	tableFlags
 	request            weights.Request
 	kind, clip, unseen string
-	out, score         string
+	out                string
 	permutations       int
 	testModel, gap     string // of --kind auto
 	results            string // of --kind auto
@@ -70,7 +70,6 @@ func weightsCommand() *cobra.Command {
 	flags.StringVar(&f.results, "results", "results", "folder of back tests, for --kind auto")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of models that train in parallel, with --kind auto")
 	flags.StringVarP(&f.out, "out", "o", "weights.parquet", "file of the weights, .parquet or .csv")
-	flags.StringVar(&f.score, "score", "", "file for the fitted score (default: not kept)")
 	return cmd
 }
 
@@ -115,9 +114,6 @@ func (f *weightsFlags) resolve(cmd *cobra.Command, file string) error {
 	if q.Weights.Floor > 0 && q.Weights.Kind == weights.NoOmega {
 		return usage.Errorf("--floor: with --kind %s there is no omega to shrink", f.kind)
 	}
-	if f.score != "" && q.Weights.Kind == weights.NoOmega {
-		return usage.Errorf("--score: with --kind %s there is no fitted score", f.kind)
-	}
 	if f.kind == auto && (q.Weights.HalfLife != 0 || q.Window != 0) {
 		return usage.Errorf("--half-life and --window: with --kind %s the back test chooses them", auto)
 	}
@@ -142,9 +138,8 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 			return mistake(err)
 		}
 	}
-	if err := cmp.Or(checkOutputs(file, f.out, f.score, f.json),
-		keepForeign(cmd, f.out, "--out", "row", "weight", "log_omega", "spread"), f.keepJSON(cmd),
-		keepForeign(cmd, f.score, "--score", `{"__metadata__":{"crossfit":`)); err != nil {
+	if err := cmp.Or(checkOutputs(file, f.out, f.json),
+		keepForeign(cmd, f.out, "--out", "row", "weight", "log_omega", "spread"), f.keepJSON(cmd)); err != nil {
 		return err
 	}
 	var advice *backtest.Advice
@@ -175,13 +170,6 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 
 // write writes the files that were asked for, the weights last. advice: of --kind auto, or nil.
 func (f *weightsFlags) write(r *weights.Result, advice *backtest.Advice) error {
-	if f.score != "" && r.Score == nil {
-		r.Notes = append(r.Notes, "no score was fitted, so "+f.score+" is not written")
-	} else if f.score != "" {
-		if err := r.Score.Save(f.score); err != nil {
-			return err
-		}
-	}
 	record := struct {
 		*weights.Result
 		Advice *backtest.Advice `json:"back-test,omitempty"`

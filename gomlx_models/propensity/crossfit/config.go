@@ -3,7 +3,7 @@
 // that it was trained on.
 //
 //	g, err := crossfit.Fit(ctx, table.Until(T), crossfit.DefaultConfig(), seed)
-//	weights, err := g.Weights(ctx, T, crossfit.WeightOptions{Kind: crossfit.Conditional})
+//	weights, err := g.WeightsOf(ctx, table.Until(T), T, crossfit.WeightOptions{Kind: crossfit.Conditional})
 //
 // The loss is that of Algorithm 2 of the paper (Method 1). README.md of that package says what the
 // kinds of weights are for.
@@ -45,7 +45,7 @@ type Candidate struct {
 
 // Config are the settings of Fit. DefaultConfig is a start that works.
 type Config struct {
-	Kinds      []Kind      // the kinds that Weights will be asked for; Conditional needs two fits of g
+	Kinds      []Kind      // the kinds that WeightsOf will be asked for; Conditional needs two fits of g
 	Candidates []Candidate // views are compared with the first
 	Stride     int         // minibatches between two looks at the held-out loss
 	Patience   int         // looks without improvement that end a training

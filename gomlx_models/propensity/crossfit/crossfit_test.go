@@ -3,8 +3,6 @@ package crossfit
 import (
 	"context"
 	"math"
-	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -81,7 +79,13 @@ func ruleLog(d Table, T float64) []float64 {
 	return out
 }
 
-func fitOwn(tb testing.TB, d Table, cfg Config, seed int64) *Fitted {
+// fitted is a g with the rows that it was fitted on.
+type fitted struct {
+	*Fitted
+	rows Table
+}
+
+func fitOwn(tb testing.TB, d Table, cfg Config, seed int64) *fitted {
 	tb.Helper()
 	begin := time.Now()
 	o, err := Fit(context.Background(), d, cfg, seed)
@@ -93,17 +97,15 @@ func fitOwn(tb testing.TB, d Table, cfg Config, seed int64) *Fitted {
 		tb.Logf("%s: %s, %d updates of %+v, held-out loss %.4f, scale %.2f, candidates %v, %v", kind, f.View.Name,
 			f.Updates, f.Chosen, f.HeldOut, f.Scale, f.Candidates, time.Since(begin).Round(time.Millisecond))
 	}
-	return o
+	return &fitted{o, d}
 }
 
-func weigh(tb testing.TB, o *Fitted, T float64, options WeightOptions) *Weights {
+func weigh(tb testing.TB, o *fitted, T float64, options WeightOptions) *Weights {
 	tb.Helper()
-	w, err := o.Weights(context.Background(), T, options)
-	demand.NoError(tb, err)
-	return w
+	return weighRows(tb, o, o.rows, T, options)
 }
 
-func weighRows(tb testing.TB, o *Fitted, d Table, T float64, options WeightOptions) *Weights {
+func weighRows(tb testing.TB, o *fitted, d Table, T float64, options WeightOptions) *Weights {
 	tb.Helper()
 	w, err := o.WeightsOf(context.Background(), d, T, options)
 	demand.NoError(tb, err)
@@ -486,7 +488,7 @@ func TestNewRows(t *testing.T) {
 		t.Error("a row after all that were fitted was accepted")
 	}
 	for _, T := range []float64{0, math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if _, err := o.Weights(context.Background(), T, WeightOptions{Kind: Joint}); err == nil {
+		if _, err := o.WeightsOf(t.Context(), d, T, WeightOptions{Kind: Joint}); err == nil {
 			t.Errorf("T = %v was accepted", T)
 		}
 	}
@@ -531,40 +533,6 @@ func TestOptions(t *testing.T) {
 		if bad.check() == nil {
 			t.Errorf("options %+v were accepted", bad)
 		}
-	}
-}
-
-// TestFile: a loaded g gives the same bytes; damaged files are errors.
-func TestFile(t *testing.T) {
-	ctx := context.Background()
-	d := ruleDrift(1, 300)
-	o := fitOwn(t, d, tiny(), 0)
-	path := filepath.Join(t.TempDir(), "g")
-	demand.NoError(t, o.Save(path))
-	first := demand.Read(t, path)
-	for range 9 {
-		demand.NoError(t, o.Save(path))
-		if !slices.Equal(demand.Read(t, path), first) {
-			t.Fatal("the same g gives other bytes when it is saved again")
-		}
-	}
-	loaded, err := Load(path)
-	demand.NoError(t, err)
-	options := WeightOptions{Kind: Conditional}
-	a, b := weigh(t, o, 7, options), weighRows(t, loaded, d, 7, options)
-	if !slices.Equal(a.Weight, b.Weight) || !reflect.DeepEqual(loaded.Findings, o.Findings) {
-		t.Error("the loaded g differs")
-	}
-	if _, err := loaded.Weights(ctx, 7, WeightOptions{Kind: Joint}); err == nil {
-		t.Error("a loaded g has no rows, but gave weights of them")
-	}
-	for text, want := range map[string]string{"": "not a saved g", "{}": "its version is 0",
-		`{"Version":5,"Shape":{"Target":true}}`: "its version is 5, this program reads version 6",
-		`{"Version":6,"Shape":{"Target":true}}`: "damaged"} {
-		c := net.Checkpoint{Metadata: map[string]string{"crossfit": text}}
-		demand.NoError(t, c.Save(path))
-		_, err := Load(path)
-		demand.Error(t, err, want)
 	}
 }
 

@@ -128,23 +128,18 @@ type Tried struct {
 	Loss     float64
 }
 
-// Findings are all of a Fitted but its networks, the folds and the rows.
-type Findings struct {
+// Fitted is a g fitted to own data by cross-fitting: an ensemble of networks for each fold, which
+// did not see the rows of that fold. It is safe for concurrent use.
+type Fitted struct {
 	Config      Config   // the settings that were used
 	Shape       shape    // of the rows
 	First, Last float64  // the first and the last time that g knows, u = 0 and u = 1
 	Notes       []string // what was done with the data, in sentences; for the user
 	// Joint and Covariate tell what g found in (x, y) and in x; nil if it was not fitted.
 	Joint, Covariate *Diagnostics
-}
 
-// Fitted is a g fitted to own data by cross-fitting: an ensemble of networks for each fold, which
-// did not see the rows of that fold. It is safe for concurrent use.
-type Fitted struct {
-	Findings
-	models map[Kind]*model // Joint and Covariate
-	fold   map[uint64]uint8
-	data   Table // empty after Load
+	models map[Kind]*model  // Joint and Covariate
+	fold   map[uint64]uint8 // of each row, by its hash
 	cycles []Cycle
 	work   *work
 }
@@ -175,7 +170,7 @@ func (s shape) check(d Table) error {
 	return nil
 }
 
-// Fit fits g to the rows and returns what Weights needs. It fits p_t(x,y), and p_t(x) where a
+// Fit fits g to the rows and returns what WeightsOf needs. It fits p_t(x,y), and p_t(x) where a
 // kind needs it, by logistic regression of a row's own time against the time of another row
 // (Algorithm 2), in this way:
 //
@@ -192,8 +187,7 @@ func (s shape) check(d Table) error {
 //
 // The number of updates is bounded, so the time hardly depends on n. The same rows in another
 // order give the same bytes. Errors: impossible rows and settings, fewer rows than two for
-// each fold, and kinds that need an outcome which the rows do not have. The result keeps the slices
-// of d, which must not change as long as Weights is used.
+// each fold, and kinds that need an outcome which the rows do not have.
 func Fit(ctx context.Context, d Table, cfg Config, seed int64) (*Fitted, error) {
 	o, rows, err := prepare(d, cfg)
 	if err != nil {
@@ -213,7 +207,7 @@ func prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	if err := d.check(); err != nil {
 		return nil, nil, err
 	}
-	o := &Fitted{Findings: Findings{Config: cfg}, models: map[Kind]*model{}, data: d, work: &work{show: cfg.Progress}}
+	o := &Fitted{Config: cfg, models: map[Kind]*model{}, work: &work{show: cfg.Progress}}
 	o.Config.Kinds, o.Config.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
 	o.First, o.Last = slices.Min(d.Time), slices.Max(d.Time)
 	if o.First == o.Last {
@@ -281,8 +275,11 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 		if err != nil {
 			return err
 		}
-		o.models[kind] = m
-		*o.diagnostics(kind) = found
+		if o.models[kind] = m; kind == Joint {
+			o.Joint = found
+		} else {
+			o.Covariate = found
+		}
 	}
 	return nil
 }
@@ -304,13 +301,6 @@ func (o *Fitted) rowsOf(d Table, at []int, x []float32, kind Kind) *data {
 		out.table = append(out.table, float32(o.Shape.Target.Of(d.Target[row])))
 	}
 	return out
-}
-
-func (o *Findings) diagnostics(kind Kind) **Diagnostics {
-	if kind == Joint {
-		return &o.Joint
-	}
-	return &o.Covariate
 }
 
 // unit scales a time: 0 is the first and 1 the last one of the rows of Fit.

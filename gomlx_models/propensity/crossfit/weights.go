@@ -3,7 +3,6 @@ package crossfit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// WeightOptions say which weights Fitted.Weights returns. The zero value of every field but Kind is
+// WeightOptions say which weights Fitted.WeightsOf returns. The zero value of every field but Kind is
 // a default.
 type WeightOptions struct {
 	Kind Kind
@@ -40,7 +39,7 @@ func (w WeightOptions) check() error {
 	return nil
 }
 
-// Weights are the weights of a table's rows, in its order.
+// Weights are those of a table's rows, in its order.
 type Weights struct {
 	Weight []float64 // [n], mean 1; for the sample_weight of a trainer
 	// LogOmega is log omega(x_i, T, t_i) of the kind (Eq. 9), the mean over the
@@ -52,30 +51,17 @@ type Weights struct {
 	Notes    []string
 }
 
-// Weights returns the weights of the fitted rows for time T:
+// WeightsOf returns the weights of rows, fitted or new ones, for time T:
 //
 //	weight_i = c min(omega(x_i, T, t_i)^Shrink, limit of Clip) 2^(-|T - t_i| / HalfLife),
 //
-// with c such that their mean is 1. A row's log omega comes from the networks that did not see
-// it. T need not be a time of the rows. After the last one g does not extrapolate: a trend stays as it
-// was then, while a phase that recurs, such as the day of the week, is that of T. Errors: a T before the
-// first time, or infinite, a Kind that was not fitted, impossible options, a cancelled ctx, and a Fitted
-// from Load, which has no rows (use WeightsOf).
-func (o *Fitted) Weights(ctx context.Context, T float64, options WeightOptions) (*Weights, error) {
-	if o.data.Time == nil {
-		return nil, errors.New("crossfit: a loaded g has no rows; use WeightsOf")
-	}
-	return o.weightsOf(ctx, o.data, T, options)
-}
-
-// WeightsOf is Weights for any rows, such as new ones. Their times lie in the range of Times, and
-// they have the columns of the fitted rows. A row that equals a fitted one is treated as that
-// one. Others get the mean log omega over all folds and the ensemble.
+// with c such that their mean is 1. The log omega of a row, or of one that equals it, comes from the networks that did
+// not see it; that of a new row is the mean over all folds and the ensemble. T need not be a time of the rows. After
+// the last fitted one g does not extrapolate: a trend stays as it was then, while a phase that recurs, such as the day
+// of the week, is that of T. Errors: rows with other columns than the fitted ones, or with times before or after all of
+// them, a T before the first time, or infinite, a Kind that was not fitted, impossible options, and a cancelled ctx.
 func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options WeightOptions) (*Weights, error) {
-	if err := d.check(); err != nil {
-		return nil, err
-	}
-	if err := o.Shape.check(d); err != nil {
+	if err := cmp.Or(d.check(), o.Shape.check(d), options.check()); err != nil {
 		return nil, err
 	}
 	for i, t := range d.Time {
@@ -83,13 +69,6 @@ func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options Weig
 			return nil, fmt.Errorf("crossfit: the time of sample %d, %v, is outside the fitted range %v to %v; "+
 				"fit with rows up to it", i, t, o.First, o.Last)
 		}
-	}
-	return o.weightsOf(ctx, d, T, options)
-}
-
-func (o *Fitted) weightsOf(ctx context.Context, d Table, T float64, options WeightOptions) (*Weights, error) {
-	if err := options.check(); err != nil {
-		return nil, err
 	}
 	if !(T >= o.First) || math.IsInf(T, 0) {
 		return nil, fmt.Errorf("crossfit: time %v is before the first fitted one, %v, or infinite; fit with earlier rows", T, o.First)

@@ -48,7 +48,6 @@ type Result struct {
 	Joint    *crossfit.Diagnostics  `json:"joint,omitempty"`     // of g that sees (x, y)
 	Covar    *crossfit.Diagnostics  `json:"covariate,omitempty"` // of g that sees x
 	Encoder  *table.Encoder         `json:"encoder"`
-	Score    *crossfit.Fitted       `json:"-"` // g; nil for weights without omega
 	unit     string                 // of half-lives, for people
 	row      []int                  // in the file, from 0
 	weights  *crossfit.Weights      // in the order of row
@@ -164,19 +163,20 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 	fit := r.Settings
 	tables.Phase(show, .1, 0, "ranks of all columns")(0)
 	fit.Progress = tables.Phase(show, .5, .2, "propensity score")
-	if r.Score, err = crossfit.Fit(ctx, p.data, fit, p.Seed); err != nil {
+	g, err := crossfit.Fit(ctx, p.data, fit, p.Seed)
+	if err != nil {
 		return err
 	}
-	r.Joint, r.Covar = r.Score.Joint, r.Score.Covariate
+	r.Joint, r.Covar = g.Joint, g.Covariate
 	tables.Phase(show, .7, 0, "weights of all rows")(0)
-	if r.weights, err = r.Score.WeightsOf(ctx, p.all, T, r.Options); err != nil { // a row that g saw has the answer of others
+	if r.weights, err = g.WeightsOf(ctx, p.all, T, r.Options); err != nil { // a row that g saw has the answer of others
 		return err
 	}
-	r.Notes = slices.Concat(r.Notes, r.Score.Notes, r.weights.Notes)
+	r.Notes = slices.Concat(r.Notes, g.Notes, r.weights.Notes)
 	var cycle *crossfit.Cycle
-	for _, g := range []*crossfit.Diagnostics{r.Covar, r.Joint} {
-		if g != nil && g.View.Cycle != nil {
-			cycle = g.View.Cycle
+	for _, d := range []*crossfit.Diagnostics{r.Covar, r.Joint} {
+		if d != nil && d.View.Cycle != nil {
+			cycle = d.View.Cycle
 			r.AddNote("g sees the time by a phase (%s), and the weights are for that of %s: for another phase name by --at the last "+
 				"time that has it", cycle.Name, tables.ShortName(r.At))
 			break
@@ -232,14 +232,14 @@ func (r *Result) String() string {
 	if r.Finding != nil {
 		b.WriteString(r.Finding.Lines())
 	}
-	kind := string(r.Kind)
-	if r.Score == nil {
+	kind, g := string(r.Kind), cmp.Or(r.Joint, r.Covar)
+	if g == nil {
 		kind = "equal"
 	}
 	var also []string
 	if r.Options.HalfLife > 0 {
 		also = append(also, "half-life: "+tables.Duration(r.Options.HalfLife, r.unit))
-		if r.Score == nil {
+		if g == nil {
 			kind = "forgetting"
 		}
 	}
@@ -254,8 +254,8 @@ func (r *Result) String() string {
 		b.WriteString(", as no drift is found")
 	}
 	fmt.Fprintf(&b, ": effective share %.3f of the rows", r.Share)
-	if d := cmp.Or(r.Joint, r.Covar); d != nil {
-		fmt.Fprintf(&b, "; g: held-out loss %.4f (chance: %.4f)", d.HeldOut, math.Ln2)
+	if g != nil {
+		fmt.Fprintf(&b, "; g: held-out loss %.4f (chance: %.4f)", g.HeldOut, math.Ln2)
 	}
 	return b.String() + "\n" + r.NoteLines()
 }
