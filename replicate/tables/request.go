@@ -168,12 +168,3 @@ func (a *About) NoteLines() string {
 	}
 	return b.String()
 }
-
-// Phase is the progress of a part of the work: from is the share of the work before it, of its own. show may be nil.
-func Phase(show func(share float64, doing string), from, of float64, doing string) func(share float64) {
-	return func(share float64) {
-		if show != nil {
-			show(from+share*of, doing)
-		}
-	}
-}

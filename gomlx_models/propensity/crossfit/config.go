@@ -54,8 +54,6 @@ type Config struct {
 	Ensemble   int         // seeds for each fold, 1 to 32; the spread of log omega needs 2
 	// Permutations is the number of shuffles of the times in FindDrift.
 	Permutations int
-	// Progress, if not nil, is called with the share of the work done.
-	Progress func(share float64) `json:"-"`
 }
 
 // DefaultConfig has two trainings with early stopping, an ensemble of three seeds in each of three folds, and 199

@@ -161,7 +161,7 @@ func TestEarlyStop(t *testing.T) {
 		l.start, l.draws = int64(k), random.New(1, "draws", k)
 		lanes = append(lanes, l)
 	}
-	got, err := o.train(t.Context(), seen, w, view, lanes, c, patience, c.Updates, func(int) {})
+	got, err := o.train(t.Context(), seen, w, view, lanes, c, patience, c.Updates)
 	demand.NoError(t, err)
 	last := len(got.updates) - 1
 	if got.best == 0 || last != got.best+patience || got.updates[last] != cfg.Stride*last || got.updates[last] == c.Updates {

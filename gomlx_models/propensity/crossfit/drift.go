@@ -47,23 +47,13 @@ func FindDrift(ctx context.Context, d Table, cfg Config, seed int64) (*Drift, er
 	}
 	t := newTester(d, rows, o.cycles, periods(d.Unit, rows.times), cfg.Permutations, seed)
 	found := &Drift{Dependence: t.dependence, Chunks: t.chunks}
-	show := func(done float64) {
-		if cfg.Progress != nil {
-			cfg.Progress(done / 4)
-		}
-	}
-	show(0)
 	found.Columns = t.test(ctx, features(t.x), d.Dim)
-	show(1)
 	numbers := t.numbers(d, rows)
 	found.Score = t.test(ctx, t.pairs(numbers), 0)
-	show(2)
 	if d.HasY() {
 		found.Outcome = t.test(ctx, features(t.y), max(1, d.Classes))
-		show(3)
 		found.Rule = t.test(ctx, t.rule(d, numbers), 0)
 	}
-	show(4)
 	if ctx.Err() == nil {
 		found.adjust()
 	}

@@ -141,7 +141,6 @@ type Fitted struct {
 	models map[Kind]*model  // Joint and Covariate
 	fold   map[uint64]uint8 // of each row, by its hash
 	cycles []Cycle
-	work   *work
 }
 
 // shape is what rows must have to be given to g, and how g sees them.
@@ -207,7 +206,7 @@ func prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	if err := d.check(); err != nil {
 		return nil, nil, err
 	}
-	o := &Fitted{Config: cfg, models: map[Kind]*model{}, work: &work{show: cfg.Progress}}
+	o := &Fitted{Config: cfg, models: map[Kind]*model{}}
 	o.Config.Kinds, o.Config.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
 	o.First, o.Last = slices.Min(d.Time), slices.Max(d.Time)
 	if o.First == o.Last {
@@ -264,12 +263,6 @@ func (o *Fitted) fit(ctx context.Context, d Table, rows *sortedRows, seed int64)
 	if all := periods(d.Unit, rows.times); all != nil {
 		o.cycles = []Cycle{strongest(ctx, d, rows, all, seed)}
 	}
-	grid := o.Config.Candidates
-	planned := (len(views(rows.times, len(rows.at), o.cycles)) + o.Config.Ensemble) * grid[0].Updates
-	for _, c := range grid[1:] {
-		planned += c.Updates
-	}
-	o.work.planned = planned * len(o.needs())
 	for _, kind := range o.needs() {
 		m, found, err := o.fitModel(ctx, o.rowsOf(d, rows.at, rows.x, kind), rows, kind, random.Seed(seed, "own", kind))
 		if err != nil {

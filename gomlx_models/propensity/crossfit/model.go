@@ -35,7 +35,7 @@ func (o *Fitted) fitModel(ctx context.Context, d *data, rows *sortedRows, kind K
 		for k, l := range lanes {
 			l.start, l.draws = random.Seed(seed, "start", member, k), random.New(seed, "draws", member, k)
 		}
-		return o.train(ctx, d, o.network(v, c, kind), v, lanes, c, patience, stopAt, o.work.training(stopAt))
+		return o.train(ctx, d, o.network(v, c, kind), v, lanes, c, patience, stopAt)
 	}
 	found := &Diagnostics{}
 	var best *curve

@@ -111,22 +111,6 @@ type curve struct {
 	final   []net.Values // after the last update
 }
 
-// work is what a Fit has to do, in updates.
-type work struct {
-	show          func(share float64) // may be nil
-	planned, done int
-}
-
-// training returns a function that tells of the updates of a training which has at most so many.
-func (w *work) training(most int) func(done int) {
-	w.done += most
-	return func(done int) {
-		if w.show != nil {
-			w.show(min(1, float64(w.done-most+done)/float64(w.planned)))
-		}
-	}
-}
-
 // learner trains the network of a lane.
 type learner struct {
 	*pass
@@ -174,10 +158,9 @@ func each(n int, f func(i int)) {
 }
 
 // train trains a network for each lane for stopAt of the candidate's updates. With patience it looks at the held-out
-// loss after every stride updates, and stops when the mean over the lanes did not fall for so many looks. tell: of
-// work.training.
+// loss after every stride updates, and stops when the mean over the lanes did not fall for so many looks.
 func (o *Fitted) train(ctx context.Context, d *data, w network, v View, lanes []*lane, c Candidate, patience,
-	stopAt int, tell func(done int)) (*curve, error) {
+	stopAt int) (*curve, error) {
 	codes, state := o.states(v, d.times...)
 	pairOf := func(own, other int) pair { return d.pair(own, state[own], state[other]) }
 	list := make([]*learner, len(lanes))
@@ -202,7 +185,6 @@ func (o *Fitted) train(ctx context.Context, d *data, w network, v View, lanes []
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		tell(done)
 		if patience > 0 {
 			losses := make([]float64, len(lanes))
 			each(len(lanes), func(k int) {

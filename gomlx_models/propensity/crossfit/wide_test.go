@@ -68,22 +68,3 @@ func TestFewMove(t *testing.T) {
 		t.Errorf("log omega has a correlation of %.3f with the exact log ratio", correlation)
 	}
 }
-
-// TestProgress: the share of the work grows from 0 to at most 1, and is more than a half when a Fit without early stop,
-// or a Drift, ends.
-func TestProgress(t *testing.T) {
-	var shares []float64
-	progress := func(share float64) { shares = append(shares, share) }
-	d, cfg := ruleDrift(1, 300), tiny()
-	cfg.Patience, cfg.Progress = 1000, progress
-	for name, run := range map[string]func() error{
-		"fit":   func() error { _, err := Fit(t.Context(), d, cfg, 0); return err },
-		"drift": func() error { _, err := FindDrift(t.Context(), d, cfg, 0); return err },
-	} {
-		shares = nil
-		demand.NoError(t, run())
-		if n := len(shares); n < 5 || shares[0] != 0 || !slices.IsSorted(shares) || shares[n-1] < .5 || shares[n-1] > 1 {
-			t.Errorf("%s: shares %v", name, shares)
-		}
-	}
-}

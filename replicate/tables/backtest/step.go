@@ -45,16 +45,7 @@ func (p *Job) job(model trainer) (runs.Job, error) {
 	if len(c.fit.Kinds) > 0 {
 		spec.Settings["g"] = canonical([]any{inputs, c.fit})
 	}
-	job := runs.Job{Spec: spec, Steps: p.steps, Batch: c.batch(), Again: p.ownModel() && !p.Reuse}
-	if p.ownModel() { // otherwise g and bounds make all steps cost about the same
-		job.Cost = func(step int) (rows float64) {
-			for _, n := range p.Stream.Times.Counts[:step] {
-				rows += float64(n)
-			}
-			return rows
-		}
-	}
-	return job, nil
+	return runs.Job{Spec: spec, Steps: p.steps, Batch: c.batch(), Again: p.ownModel() && !p.Reuse}, nil
 }
 
 // identity is how the table is read, as text.

@@ -41,7 +41,7 @@ type Contribution struct {
 }
 
 // columns permutes each column.
-func (m *measurement) columns(progress func(share float64)) (*Columns, error) {
+func (m *measurement) columns() (*Columns, error) {
 	kind := crossfit.Covariate
 	if m.Data.HasY() {
 		kind = crossfit.Joint
@@ -70,8 +70,7 @@ func (m *measurement) columns(progress func(share float64)) (*Columns, error) {
 	if m.Data.HasY() {
 		chosen = append(chosen, -1) // the label
 	}
-	for i, column := range chosen {
-		progress(float64(i) / float64(len(chosen)))
+	for _, column := range chosen {
 		changed, c := d, Contribution{Column: m.q.Label, Label: true}
 		if column < 0 {
 			y := d.Rows(random.New(m.q.Seed, "drift", "label").Perm(n))

@@ -23,12 +23,15 @@ func Prepare(q tables.Request) (*Job, error) {
 	return &Job{q, o}, err
 }
 
-// Measure answers. progress, if not nil, is called with the share of the work done and what is done next. Errors: a
-// *table.Error if the rows differ too little, and those of package propensity.
+// Measure answers. progress, if not nil, is called before each part of the work with the share that is done, and the
+// name of the part. Errors: a *table.Error if the rows differ too little, and those of package propensity.
 func (p *Job) Measure(ctx context.Context, progress func(share float64, next string)) (
 	*Result, error) {
 	r := &Result{About: p.About, Used: len(p.Tested.Of), Blocks: p.Tested.Blocks}
 	m := &measurement{Sample: p.Tested, q: p.Request, ctx: ctx}
+	if progress == nil {
+		progress = func(float64, string) {}
+	}
 	if err := r.measure(m, progress); err != nil {
 		return nil, p.Mendable(err)
 	}
@@ -37,52 +40,32 @@ func (p *Job) Measure(ctx context.Context, progress func(share float64, next str
 	return r, nil
 }
 
-// measure fills in all but the verdict.
-func (r *Result) measure(m *measurement, show func(share float64, next string)) error {
+// measure fills in all but the verdict. The shares of the work were timed on tables of 1e5 rows.
+func (r *Result) measure(m *measurement, show func(share float64, next string)) (err error) {
+	show(0, "tests for drift")
+	if err = r.Test(m.ctx, m.q, m.Sample); err != nil {
+		return err
+	}
+	m.finding = r.Finding
+	show(.3, "propensity score")
 	cfg := m.q.Fit
 	cfg.Kinds = []crossfit.Kind{crossfit.Covariate}
 	if m.Data.HasY() {
 		cfg.Kinds = crossfit.Kinds()
 	}
-	done := 0.
-	for _, part := range []struct {
-		name  string
-		share float64 // of the work, as it was timed on tables of 1e5 rows
-		run   func(progress func(share float64)) error
-	}{
-		{"tests for drift", .3, func(progress func(float64)) error {
-			q := m.q
-			q.Fit.Progress = progress
-			err := r.Test(m.ctx, q, m.Sample)
-			m.finding = r.Finding
-			return err
-		}},
-		{"propensity score", .3, func(progress func(float64)) (err error) {
-			cfg.Progress = progress
-			if m.g, err = crossfit.Fit(m.ctx, m.Data, cfg, m.q.Seed); err == nil {
-				r.Joint, r.Covariate = m.g.Joint, m.g.Covariate
-			}
-			return err
-		}},
-		{"tests over time", .2, func(progress func(float64)) (err error) {
-			r.Tests, err = m.overTime(progress)
-			return err
-		}},
-		{"columns", .1, func(progress func(float64)) (err error) {
-			r.Columns, err = m.columns(progress)
-			return err
-		}},
-		{"map", .1, func(progress func(float64)) (err error) {
-			r.Maps, err = m.maps(progress)
-			return err
-		}},
-	} {
-		progress := tables.Phase(show, done, part.share, part.name)
-		progress(0)
-		if err := part.run(progress); err != nil {
-			return err
-		}
-		done += part.share
+	if m.g, err = crossfit.Fit(m.ctx, m.Data, cfg, m.q.Seed); err != nil {
+		return err
 	}
-	return nil
+	r.Joint, r.Covariate = m.g.Joint, m.g.Covariate
+	show(.6, "tests over time")
+	if r.Tests, err = m.overTime(); err != nil {
+		return err
+	}
+	show(.8, "columns")
+	if r.Columns, err = m.columns(); err != nil {
+		return err
+	}
+	show(.9, "map")
+	r.Maps, err = m.maps()
+	return err
 }

@@ -29,7 +29,7 @@ type Map struct {
 const mapRows, phaseRows, phaseTimes = 100, 40, 7
 
 // maps makes the maps: of x; with a label also of x and y, and of y given x.
-func (m *measurement) maps(progress func(share float64)) ([]Map, error) {
+func (m *measurement) maps() ([]Map, error) {
 	kinds := []crossfit.Kind{crossfit.Covariate, crossfit.Joint}
 	out := []Map{{In: tables.InX}, {In: tables.InBoth}, {In: tables.InRule}}
 	if !m.Data.HasY() {
@@ -48,7 +48,6 @@ func (m *measurement) maps(progress func(share float64)) ([]Map, error) {
 	d := m.Data.Rows(rows)
 	logs := make([][][]float64, len(kinds)) // [kind][block]: log omega of all rows
 	for at := range m.Blocks {
-		progress(float64(at) / float64(len(m.Blocks)))
 		for k, kind := range kinds {
 			var sum []float64
 			times := m.mapTimes(at, kind)

@@ -84,7 +84,7 @@ const (
 )
 
 // overTime makes the tests.
-func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
+func (m *measurement) overTime() (*Tests, error) {
 	k := newKernels(m.Data)
 	t, merged := &Tests{}, 0
 	t.Stretches, merged = m.stretches()
@@ -97,7 +97,6 @@ func (m *measurement) overTime(progress func(share float64)) (*Tests, error) {
 		if err := m.ctx.Err(); err != nil {
 			return nil, err
 		}
-		progress(float64(i) / float64(last+1))
 		for _, other := range []struct {
 			at   int
 			name string

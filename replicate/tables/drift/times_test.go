@@ -40,7 +40,7 @@ func series(seed int64, n, dim, blocks int, phi float64, shift func(row int) flo
 
 func test(t *testing.T, m *measurement) *Tests {
 	t.Helper()
-	found, err := m.overTime(func(float64) {})
+	found, err := m.overTime()
 	demand.NoError(t, err)
 	return found
 }

@@ -103,7 +103,8 @@ func Prepare(q Request) (*Job, error) {
 }
 
 // Weigh fits g on the rows up to T and weights them. Errors: a *table.Error if the rows differ too little, and those of
-// package propensity. progress, if not nil, is called with the share of the work done and what is done.
+// package propensity. progress, if not nil, is called before each part of the work with the share that is done, and the
+// name of the part.
 func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing string)) (
 	*Result, error) {
 	times := p.Stream.Times
@@ -120,6 +121,9 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 	r.Kind = cmp.Or(p.Weights.Kind, r.Kind)
 	r.Options.Kind, r.Options.Clip = r.Kind, cmp.Or(p.Weights.Clip, propensity.ClipOne)
 	r.Settings.Kinds = []crossfit.Kind{r.Kind} // only those g are fitted that it needs
+	if progress == nil {
+		progress = func(float64, string) {}
+	}
 	if err := r.weigh(ctx, p, times.Values[p.Present], progress); err != nil {
 		return nil, p.Mendable(err)
 	}
@@ -144,9 +148,8 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 	err error) {
 	// The shares of the work are those of a table of 1e6 rows: of a small one all is done in a second.
 	if p.Tested != nil && r.Kind != NoOmega {
-		q := p.Request.Request
-		q.Fit.Progress = tables.Phase(show, 0, .1, "tests for drift")
-		if err = r.Test(ctx, q, p.Tested); err != nil {
+		show(0, "tests for drift")
+		if err = r.Test(ctx, p.Request.Request, p.Tested); err != nil {
 			return err
 		}
 		drifting := r.Finding.Drifting()
@@ -160,15 +163,13 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 		r.weights = crossfit.Forgetting(p.all.Time, T, r.Options.HalfLife)
 		return nil
 	}
-	fit := r.Settings
-	tables.Phase(show, .1, 0, "ranks of all columns")(0)
-	fit.Progress = tables.Phase(show, .5, .2, "propensity score")
-	g, err := crossfit.Fit(ctx, p.data, fit, p.Seed)
+	show(.1, "propensity score")
+	g, err := crossfit.Fit(ctx, p.data, r.Settings, p.Seed)
 	if err != nil {
 		return err
 	}
 	r.Joint, r.Covar = g.Joint, g.Covariate
-	tables.Phase(show, .7, 0, "weights of all rows")(0)
+	show(.7, "weights of all rows")
 	if r.weights, err = g.WeightsOf(ctx, p.all, T, r.Options); err != nil { // a row that g saw has the answer of others
 		return err
 	}
