@@ -77,7 +77,7 @@ func (k Scores) Of(v float64) float64 {
 // ColumnScores are the normal scores of the columns of x: rows of dim values, all finite.
 func ColumnScores(x []float32, dim int) []Scores {
 	out, n := make([]Scores, dim), len(x)/dim
-	parallel(dim, func(j int) {
+	Parallel(dim, func(j int) {
 		values := make([]float64, n)
 		for i := range values {
 			values[i] = float64(x[i*dim+j])
@@ -94,7 +94,7 @@ func Scored(x []float32, scores []Scores, columns []int) []float32 {
 	dim := len(columns)
 	n := len(x) / dim
 	out := make([]float32, len(x))
-	parallel((n+block-1)/block, func(b int) {
+	Parallel((n+block-1)/block, func(b int) {
 		for i := b * block; i < min((b+1)*block, n); i++ {
 			for k, j := range columns {
 				out[i*dim+k] = float32(scores[k].Of(float64(x[i*dim+j])))
@@ -104,8 +104,8 @@ func Scored(x []float32, scores []Scores, columns []int) []float32 {
 	return out
 }
 
-// parallel calls f for 0..n-1.
-func parallel(n int, f func(i int)) {
+// Parallel calls f for 0..n-1 on all processors.
+func Parallel(n int, f func(i int)) {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range n {

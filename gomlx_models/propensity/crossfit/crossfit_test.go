@@ -586,7 +586,7 @@ func TestErrors(t *testing.T) {
 
 // TestOtherShape: rows that g cannot take differ from those of the fit in one way, which is named.
 func TestOtherShape(t *testing.T) {
-	g := &Fitted{Findings: Findings{Shape: shape{Dim: 1, Classes: 2}}}
+	g := &Fitted{Shape: shape{Dim: 1, Classes: 2}}
 	for want, d := range map[string]Table{
 		"rows have 2 columns, g was fitted on 1": {Dim: 2, X: []float32{1, 2}, Label: []int32{0}, Classes: 2},
 		"labels of 0 classes, g was fitted on 2": {Dim: 1, X: []float32{1}},

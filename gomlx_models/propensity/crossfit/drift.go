@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tvps/gomlx_models/loop"
+	"tvps/gomlx_models/propensity"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -114,7 +115,7 @@ func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnT
 	}
 	v := len(t.views)
 	sizes := make([][]float64, t.shuffles+1) // the first are the real ones: [features * views]
-	each(len(sizes), func(p int) {
+	propensity.Parallel(len(sizes), func(p int) {
 		if ctx.Err() != nil {
 			return
 		}

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // data are rows as g of one kind sees them.
@@ -147,16 +144,6 @@ func (w network) evaluate(v net.Values, table []float32, codes matrix, pairs []p
 // evalRows is the largest number of rows in one evaluation.
 const evalRows = 1024
 
-// each calls f for 0..n-1 on all processors.
-func each(n int, f func(i int)) {
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		group.Go(func() error { f(i); return nil })
-	}
-	_ = group.Wait()
-}
-
 // train trains a network for each lane for stopAt of the candidate's updates. With patience it looks at the held-out
 // loss after every stride updates, and stops when the mean over the lanes did not fall for so many looks.
 func (o *Fitted) train(ctx context.Context, d *data, w network, v View, lanes []*lane, c Candidate, patience,
@@ -187,7 +174,7 @@ func (o *Fitted) train(ctx context.Context, d *data, w network, v View, lanes []
 		}
 		if patience > 0 {
 			losses := make([]float64, len(lanes))
-			each(len(lanes), func(k int) {
+			propensity.Parallel(len(lanes), func(k int) {
 				own, other := w.evaluate(list[k].values, d.table, codes, list[k].held)
 				losses[k] = meanLoss(own, other, 1)
 			})
@@ -204,7 +191,7 @@ func (o *Fitted) train(ctx context.Context, d *data, w network, v View, lanes []
 			break
 		}
 		count := min(o.Config.Stride, stopAt-done)
-		each(len(lanes), func(k int) {
+		propensity.Parallel(len(lanes), func(k int) {
 			batch := make([]pair, o.Config.Batch)
 			for i := range count {
 				rate := c.LearningRate * propensity.ScheduleCosine.Factor(done+i, c.Updates)

@@ -197,7 +197,7 @@ func (o *Fitted) modelMembers(x []float32, seen []int8, d Table, T float64, kind
 			logs[i] = make([]float64, ensemble*len(pairs))
 		}
 	}
-	each(ensemble*len(pairs), func(n int) {
+	propensity.Parallel(ensemble*len(pairs), func(n int) {
 		s, k := n%ensemble, n/ensemble
 		own, there := m.evaluate(m.values[s][k], rows.table, codes, pairs[k])
 		for j, i := range of[k] {

@@ -1,7 +1,6 @@
 package crossfit
 
 import (
-	"slices"
 	"testing"
 
 	"tvps/ci/demand"

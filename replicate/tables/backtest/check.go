@@ -111,22 +111,15 @@ func smallest(parts [4][]int) int {
 	return min(len(parts[0]), len(parts[1]), len(parts[2]), len(parts[3]))
 }
 
-// twoLabels are places of train with different labels, if there are any: a small and a large number, or the two most
-// frequent classes.
+// twoLabels are places of train with different labels, if there are any: a small and a large one.
 func (t *Task) twoLabels() (low, high int) {
-	count := map[float64]int{}
-	for _, y := range t.Data.Label {
-		count[float64(y)]--
-	}
 	order := crossfit.Positions(len(t.train))
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(count[t.Data.Y(a)], count[t.Data.Y(b)]), cmp.Compare(t.Data.Y(a), t.Data.Y(b)))
-	})
-	if t.Data.Target != nil {
-		return order[len(order)/10], order[len(order)-1-len(order)/10]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.Data.Y(a), t.Data.Y(b)) })
+	few := len(order) / 10
+	if low, high = order[few], order[len(order)-1-few]; t.Data.Y(low) == t.Data.Y(high) {
+		return order[0], order[len(order)-1]
 	}
-	other := slices.IndexFunc(order, func(at int) bool { return t.Data.Y(at) != t.Data.Y(order[0]) })
-	return order[0], order[max(0, other)]
+	return low, high
 }
 
 // follows is the mean probability of the first half's label in a prediction of the test rows.
