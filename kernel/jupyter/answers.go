@@ -87,40 +87,28 @@ type completeReply struct {
 // or comment is open, or its last line cannot end a statement. A cell with a line %%, or with a command such as
 // %%bash, is incomplete until its last line is blank, because all lines after that one belong to it.
 func isComplete(code string) completeReply {
-	lines := strings.Split(code, "\n")
-	text, block, open := "", false, false
-	for _, line := range lines {
-		command := strings.TrimPrefix(line, "//gonb:")
-		first, _, _ := strings.Cut(strings.TrimSpace(command), " ")
-		switch {
-		case text == "" && strings.HasPrefix(first, "%%") && first != "%%":
-			return untilBlank(lines) // not Go
-		case strings.HasPrefix(first, "%") || strings.HasPrefix(command, "!"):
-			block = block || first == "%%" || first == "%main"
-			open = strings.HasSuffix(line, "\\")
-		default:
-			open = false
-			text += line + "\n"
-		}
-	}
-	depth, unfinished, invalid := brackets(text)
+	depth, unfinished, invalid := brackets(goLines(code) + "\n")
+	last := code[strings.LastIndex(code, "\n")+1:]
 	switch {
+	case notGo.MatchString(code):
+		if strings.TrimSpace(last) != "" {
+			return completeReply{Status: "incomplete"}
+		}
 	case invalid:
 		return completeReply{Status: "invalid"}
-	case depth > 0 || unfinished || open:
+	case depth > 0 || unfinished || strings.HasSuffix(last, "\\"):
 		return completeReply{"incomplete", strings.Repeat("\t", depth)}
-	case block:
-		return untilBlank(lines)
+	case mainLine.MatchString(code) && strings.TrimSpace(last) != "":
+		return completeReply{Status: "incomplete"}
 	}
 	return completeReply{Status: "complete"}
 }
 
-// untilBlank is the answer for a cell that ends with a blank line.
-func untilBlank(lines []string) completeReply {
-	if len(lines) > 1 && strings.TrimSpace(lines[len(lines)-1]) == "" {
-		return completeReply{Status: "complete"}
-	}
-	return completeReply{Status: "incomplete"}
+// goLines is a cell in which the lines of GoNB's commands are empty.
+func goLines(code string) string {
+	return commands.ReplaceAllStringFunc(code, func(command string) string {
+		return strings.Repeat("\n", strings.Count(command, "\n"))
+	})
 }
 
 // brackets counts the open brackets of Go code. unfinished says that a comment or raw string is open, or that the last

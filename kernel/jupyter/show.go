@@ -20,9 +20,7 @@ func shown(code string) string {
 	text := strings.TrimRight(code, " \t\n")
 	begin := strings.LastIndex(text, "\n") + 1
 	last := text[begin:]
-	lines := strings.Split(commands.ReplaceAllStringFunc(text, func(command string) string {
-		return strings.Repeat("\n", strings.Count(command, "\n"))
-	}), "\n")
+	lines := strings.Split(goLines(text), "\n")
 	end := len(lines) - 1
 	expr, err := parser.ParseExpr(last)
 	depth, unfinished, invalid := brackets(strings.Join(lines[:end], "\n") + "\n")
