@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"syscall"
 
 	"tvps/data/artifact"
 )
@@ -20,7 +19,8 @@ const (
 // may kill the guard at any time: then the relay, which nobody kills, ends the kernel and its processes. The guard ends
 // the relay at a signal, and when the process that started it is gone. Of a relay that is killed it ends the processes.
 func guardRelay(signals <-chan os.Signal, l *log) (code int, err error) {
-	gone := parentGone()
+	parent := os.Getppid()
+	gone := func() bool { return os.Getppid() != parent } // when a parent ends, its children get another one
 	program, err := os.Executable()
 	if err != nil {
 		return 0, err
@@ -39,22 +39,4 @@ func guardRelay(signals <-chan os.Signal, l *log) (code int, err error) {
 	p.wait(signals, gone, 5*termTime, p.interrupt)
 	killAdopted()
 	return p.code(), nil
-}
-
-// parentGone returns a function that says whether the client that started this process has ended. JPY_PARENT_PID
-// names the client. It is usually the parent process; a script between both is allowed. If that variable names no
-// process, the client is the parent process: when a parent ends, its children get another one.
-func parentGone() func() bool {
-	parent := os.Getppid()
-	pid, _ := strconv.Atoi(os.Getenv("JPY_PARENT_PID"))
-	if pid > 0 && pid != parent && exists(pid) {
-		return func() bool { return !exists(pid) }
-	}
-	return func() bool { return os.Getppid() != parent }
-}
-
-// exists says whether a process exists. One of another user does.
-func exists(pid int) bool {
-	err := syscall.Kill(pid, 0)
-	return err == nil || os.IsPermission(err)
 }
