@@ -28,19 +28,13 @@ func executeRequest(code string, silent bool) map[string]any {
 // Execute runs code as one cell. It returns when the kernel has replied and is idle. An error in the code is not an
 // error of Execute: it is an Output and in the Reply.
 //
-// Execute passes each output to on, in order, before it returns. on may be nil. It must not call Execute or Close,
-// and it must not block: a slow on slows the kernel, and kernels with libzmq, such as ipykernel, then drop outputs.
+// Execute passes each output to on, in order, before it returns. on may be nil. It must not block: a slow on slows the
+// kernel, and kernels with libzmq, such as ipykernel, then drop outputs.
 //
 // If ctx ends, Execute interrupts the kernel. If the cell does not end within limits.interrupt, Execute kills the
 // process group. The error wraps ctx's, and ErrKernelDied if the kernel was killed. A kernel that was only
 // interrupted accepts further cells. A cell that asks for input is interrupted, too.
 func (k *Kernel) Execute(ctx context.Context, code string, on func(Output)) (Reply, error) {
-	select {
-	case <-k.turn:
-		defer func() { k.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return Reply{}, ctx.Err()
-	}
 	select {
 	case <-k.gone:
 		return Reply{}, k.died()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -176,18 +175,9 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// Outputs without a receiver do not delay the reply, and cells wait for each other.
-func TestConcurrentCells(t *testing.T) {
+// Outputs without a receiver do not delay the reply.
+func TestWithoutReceiver(t *testing.T) {
 	k := startFake(t, fakeSpec(t, "well"), Options{})
-	var all sync.WaitGroup
-	for _, word := range []string{"a", "b", "c", "d"} {
-		all.Go(func() {
-			if text, _, err := executeWith(context.Background(), k, "echo "+word); text != word || err != nil {
-				t.Errorf("%s shows %q, %v", word, text, err)
-			}
-		})
-	}
-	all.Wait()
 	if _, err := k.Execute(context.Background(), "flood 2", nil); err != nil {
 		t.Error(err)
 	}
@@ -200,26 +190,5 @@ func TestCancelledBefore(t *testing.T) {
 	}
 	if count, _ := execute(t, k, "count"); count != "1" {
 		t.Error("the cancelled cell was sent")
-	}
-}
-
-// Cancelling a cell that waits for its turn does not interrupt the running cell.
-func TestCancelledWhileAnotherCellRuns(t *testing.T) {
-	k := startFake(t, fakeSpec(t, "well"), Options{})
-	ended := waiting(k)
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	if _, _, err := executeWith(ctx, k, "nothing"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the waiting cell: %v", err)
-	}
-	select {
-	case err := <-ended:
-		t.Errorf("the running cell ended: %v", err)
-		return
-	case <-time.After(200 * time.Millisecond):
-	}
-	demand.NoError(t, k.Interrupt())
-	if err := <-ended; err != nil {
-		t.Errorf("the running cell: %v", err)
 	}
 }

