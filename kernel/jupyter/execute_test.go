@@ -86,8 +86,6 @@ func TestKernelGone(t *testing.T) {
 		{"exit 3", "last words", "the fake kernel gives up"},
 		{"exit-child 4", "last words", "exit status 4"},
 		{"kill", "", "signal: killed"},
-		{"close shell", "out", "closed its shell socket"},
-		{"close iopub", "out", "closed its iopub socket"},
 	}
 	for _, test := range tests {
 		t.Run(test.code, func(t *testing.T) {

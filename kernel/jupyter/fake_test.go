@@ -362,7 +362,6 @@ var odd = map[string]func(f *fake, r request, rest string){
 	"idle-first":  func(f *fake, r request, _ string) { f.idleFirst(r) },
 	"no-idle":     func(f *fake, r request, _ string) { f.print(r, "out"); f.reply(r, "ok") },
 	"no-reply":    func(f *fake, r request, _ string) { f.print(r, "out"); f.status(r, "idle") },
-	"close":       func(f *fake, r request, rest string) { f.print(r, "out"); f.closeSocket(rest) },
 	"exit":        func(f *fake, r request, rest string) { f.exit(r, rest) },
 	"exit-child":  func(f *fake, r request, rest string) { f.child(false); f.exit(r, rest) },
 	"exit-after":  func(f *fake, r request, _ string) { f.reply(r, "ok"); f.status(r, "idle"); f.exit(r, "0") },
@@ -417,11 +416,6 @@ func (f *fake) child(own bool) {
 	cmd.Env = append(os.Environ(), "FAKE_START=child")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr // keeps the kernel's pipes open
 	check(cmd.Start())
-}
-
-func (f *fake) closeSocket(name string) {
-	time.Sleep(50 * time.Millisecond)
-	map[string]zmq4.Socket{"shell": f.shell, "iopub": f.iopub}[name].Close()
 }
 
 func (f *fake) shows(r request) {

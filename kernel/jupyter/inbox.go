@@ -63,17 +63,11 @@ func (k *Kernel) deliver(frames [][]byte) {
 	}
 }
 
-// supervise waits until the kernel's process or one of its main sockets ends, and closes gone. Before that it allows
-// limits.sockets for the delivery of the kernel's last messages.
+// supervise waits until the kernel's process ends, and closes gone. Before that it allows limits.sockets for the
+// delivery of the kernel's last messages.
 func (k *Kernel) supervise() {
 	defer close(k.gone)
-	select {
-	case <-k.process.exited:
-	case <-k.shell.done:
-		k.killUnlessExited(k.shell)
-	case <-k.iopub.done:
-		k.killUnlessExited(k.iopub)
-	}
+	<-k.process.exited
 	late := time.After(k.limits.sockets)
 	for _, s := range k.sockets {
 		select {
@@ -81,14 +75,5 @@ func (k *Kernel) supervise() {
 		case <-late:
 			return
 		}
-	}
-}
-
-// killUnlessExited kills a kernel that closed a socket, unless its process ends within limits.sockets.
-func (k *Kernel) killUnlessExited(s *socket) {
-	select {
-	case <-k.process.exited:
-	case <-time.After(k.limits.sockets):
-		k.kill(fmt.Sprintf("it closed its %s socket, so it was killed%s", s.name, k.log.lastLines()))
 	}
 }

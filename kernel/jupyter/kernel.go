@@ -3,7 +3,7 @@
 // the results are outputs and a reply.
 //
 // The package tolerates faulty kernels. It drops messages with a wrong signature, ends a cell whose
-// answer stays incomplete, and ends the cell if the kernel dies or closes a socket. Close leaves no goroutine or file
+// answer stays incomplete, and ends the cell if the kernel dies. Close leaves no goroutine or file
 // behind, and no process in the kernel's process group. A kernel may start processes in other groups; they outlive it
 // if it is killed. GoNB does so with gopls. Relay, which stands between GoNB and its clients, ends these, too.
 package jupyter
