@@ -58,12 +58,8 @@ func (f *runFlags) run(cmd *cobra.Command, file string) error {
 	if !f.quiet {
 		j.Live = liveOutput(cmd.OutOrStdout())
 	}
-	p, err := j.Prepare()
-	if err != nil {
-		return err
-	}
 	started := time.Now()
-	_, result, err := p.Run(cmd.Context())
+	_, result, err := j.Run(cmd.Context())
 	if err == nil && !f.quiet {
 		took := time.Since(started).Round(100 * time.Millisecond)
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %d cells run, %d skipped, in %v\n", file, result.Ran, result.Skipped, took)

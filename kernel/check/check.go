@@ -69,11 +69,7 @@ func (o Outcome) good() bool {
 func Check(ctx context.Context, files []string, o Options) error {
 	if o.run == nil {
 		o.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
-			p, err := j.Prepare()
-			if err != nil {
-				return nil, err
-			}
-			nb, _, err := p.Run(ctx)
+			nb, _, err := j.Run(ctx)
 			return nb, err
 		}
 	}

@@ -29,30 +29,20 @@ type Job struct {
 	AllowErrors bool // run all cells, also after one that fails
 }
 
-// Prepared is a job that passed validation: its notebook, parameters and kernel exist.
-type Prepared struct {
-	job  Job
-	nb   *nbformat.Notebook
-	spec jupyter.Spec
-}
-
-// Prepare reads the notebook and finds its kernel. Nothing runs, and nothing is written.
-func (j Job) Prepare() (*Prepared, error) {
+// prepare reads the notebook and finds its kernel. Nothing runs, and nothing is written.
+func (j Job) prepare() (*nbformat.Notebook, jupyter.Spec, error) {
 	nb, err := nbformat.Read(j.File)
 	if err != nil {
-		return nil, usage.Error(err)
+		return nil, jupyter.Spec{}, usage.Error(err)
 	}
 	if there, err := nbformat.Read(j.Output); err == nil && !there.Same(nb) {
-		return nil, usage.Errorf("%s is another notebook than %s, so it is kept: name another file", j.Output, j.File)
+		return nil, jupyter.Spec{}, usage.Errorf("%s is another notebook than %s, so it is kept: name another file", j.Output, j.File)
 	}
 	if err := nb.SetParameters(j.Parameters); err != nil {
-		return nil, usage.Errorf("%s %w", j.File, err)
+		return nil, jupyter.Spec{}, usage.Errorf("%s %w", j.File, err)
 	}
-	p := &Prepared{job: j, nb: nb}
-	if p.spec, err = j.find(nb); err != nil {
-		return nil, err
-	}
-	return p, nil
+	spec, err := j.find(nb)
+	return nb, spec, err
 }
 
 // ownKernel is the name of the kernel that this program installs.
@@ -84,8 +74,12 @@ func (j Job) find(nb *nbformat.Notebook) (jupyter.Spec, error) {
 }
 
 // Run runs the notebook and saves it after each cell. It returns the notebook with its outputs, even if a cell failed.
-func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
-	j := p.job
+// If the notebook, its parameters or its kernel do not exist, the error is a usage error.
+func (j Job) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
+	nb, spec, err := j.prepare()
+	if err != nil {
+		return nil, Result{}, err
+	}
 	dir, err := filepath.Abs(filepath.Dir(j.File))
 	if err != nil {
 		return nil, Result{}, fmt.Errorf("cannot resolve the folder of %s: %w", j.File, err)
@@ -93,7 +87,7 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 	o := Options{
 		Timeout: j.Timeout, Live: j.Live, AllowErrors: j.AllowErrors,
 		Start: func(ctx context.Context) (Kernel, error) {
-			k, err := jupyter.Start(ctx, headless(p.spec), jupyter.Options{Dir: dir, Env: j.Env})
+			k, err := jupyter.Start(ctx, headless(spec), jupyter.Options{Dir: dir, Env: j.Env})
 			if err != nil {
 				return nil, err // k would be a non-nil interface with a nil pointer
 			}
@@ -103,11 +97,11 @@ func (p *Prepared) Run(ctx context.Context) (*nbformat.Notebook, Result, error) 
 	if j.Output != "" {
 		o.Save = func(nb *nbformat.Notebook) error { return nbformat.Write(j.Output, nb) }
 	}
-	result, err := Run(ctx, p.nb, o)
+	result, err := Run(ctx, nb, o)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", j.File, err)
 	}
-	return p.nb, result, err
+	return nb, result, err
 }
 
 // headless takes the folder gopls of `kernel install` off PATH, because nothing is completed without a browser. IPython

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -25,7 +24,7 @@ func noKernels(t *testing.T) {
 	demand.Write(t, filepath.Join(dir, "kernels", "test", "kernel.json"), spec)
 }
 
-func TestPrepareFindsMistakes(t *testing.T) {
+func TestJobFindsMistakes(t *testing.T) {
 	noKernels(t)
 	dir := t.TempDir()
 	file := func(name, kernel string) string {
@@ -49,22 +48,15 @@ func TestPrepareFindsMistakes(t *testing.T) {
 		`"other" is not installed; installed: test`: {File: file("a.ipynb", "other")},
 		"does not name its kernel":                  {File: file("b.ipynb", "")},
 	} {
-		_, err := job.Prepare()
+		_, _, err := job.Run(t.Context())
 		if !errors.Is(err, usage.Err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v; want a usage error with %q", err, want)
 		}
 	}
-	p, err := Job{
-		File:       good,
-		Parameters: map[string]string{"n": "4"},
-		Output:     filepath.Join(dir, "new.ipynb"),
-	}.Prepare()
-	demand.NoError(t, err)
-	demand.Equal(t, p.nb.Cells[0].Source, "var n = 4", "source")
-	if _, _, err := p.Run(context.Background()); err == nil ||
-		!strings.Contains(err.Error(), "good.ipynb: kernel \"test\" did not start") {
-		t.Errorf("error %v", err)
-	}
+	job := Job{File: good, Parameters: map[string]string{"n": "4"}, Output: filepath.Join(dir, "new.ipynb")}
+	nb, _, err := job.Run(t.Context())
+	demand.Error(t, err, "good.ipynb: kernel \"test\" did not start")
+	demand.Equal(t, nb.Cells[0].Source, "var n = 4", "source")
 }
 
 // GoNB starts without gopls, and IPython writes no history. The kernelspec itself does not change.
