@@ -31,13 +31,10 @@ func (nb *Notebook) Clean() {
 }
 
 // volatileMetadata lists the metadata fields of a notebook that record a run or the state of a Jupyter extension.
-var volatileMetadata = []string{Record, "papermill", "widgets", "toc", "vscode", "varInspector"}
+var volatileMetadata = []string{"papermill", "widgets", "toc", "vscode", "varInspector"}
 
 // volatileCellMetadata is the same list for cells.
-var volatileCellMetadata = []string{Record, "papermill", "execution", "ExecuteTime", "collapsed", "scrolled", "vscode"}
-
-// Record is the metadata field, of notebooks and of cells, in which package runner records a run.
-const Record = "tvps"
+var volatileCellMetadata = []string{"papermill", "execution", "ExecuteTime", "collapsed", "scrolled", "vscode"}
 
 func joinStreams(outputs []Output) []Output {
 	var joined []Output

@@ -26,7 +26,7 @@ func TestCleanGolden(t *testing.T) {
 // Two runs of the same code are equal after cleaning.
 func TestCleanForgetsTheRun(t *testing.T) {
 	one, two := read(t, sample), read(t, sample)
-	two.Metadata[Record] = map[string]any{"parameters": "other"}
+	two.Metadata["papermill"] = map[string]any{"parameters": "other"}
 	two.Cells[2].ExecutionCount = 99
 	two.Cells[2].Metadata["execution"] = "later"
 	out := two.Cells[2].Outputs

@@ -53,8 +53,7 @@ func (nb *Notebook) Parameters() ([]Parameter, error) {
 	return all, nil
 }
 
-// SetParameters replaces the literals in the declarations of the parameters, and records the values in the notebook's
-// metadata. Its errors continue a sentence that begins with the notebook's name; an unknown parameter, or a value that
+// SetParameters replaces the literals in the declarations of the parameters. Its errors continue a sentence that begins with the notebook's name; an unknown parameter, or a value that
 // a parameter cannot have, is a usage error. After an error some literals may already be replaced, so the notebook
 // should not be used.
 func (nb *Notebook) SetParameters(values map[string]string) error {
@@ -80,11 +79,6 @@ func (nb *Notebook) SetParameters(values map[string]string) error {
 		}
 		p.cell.Source = p.cell.Source[:p.begin] + literal + p.cell.Source[p.end:]
 	}
-	set := map[string]any{}
-	for name, value := range values {
-		set[name] = value
-	}
-	nb.Metadata[Record] = map[string]any{"parameters": set}
 	return nil
 }
 
