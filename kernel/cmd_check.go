@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"tvps/kernel/check"
 	"tvps/kernel/setup"
@@ -38,8 +37,10 @@ func checkCommand() *cobra.Command {
 			if err := checkTargets(o); err != nil {
 				return err
 			}
-			if files, err = notebooksToCheck(root, files); err != nil {
-				return err
+			if len(files) == 0 {
+				if files, err = allNotebooks(root); err != nil {
+					return err
+				}
 			}
 			o.Goldens = filepath.Join(root, "ci", "golden", "notebooks")
 			o.Report = cmd.OutOrStdout()
@@ -70,28 +71,15 @@ func checkTargets(o check.Options) error {
 	return nil
 }
 
-// notebooksToCheck returns the given files, or all notebooks of the checkout if none is given. Two files with
-// the same base name are refused: they would share a golden file.
-func notebooksToCheck(root string, files []string) ([]string, error) {
-	if len(files) == 0 {
-		folder := filepath.Join(root, "notebooks")
-		all, err := fs.Glob(os.DirFS(folder), "*.ipynb")
-		if err != nil || len(all) == 0 {
-			return nil, fmt.Errorf("no notebook found in %s", folder)
-		}
-		for i := range all {
-			all[i] = filepath.Join(folder, all[i])
-		}
-		files = all
+// allNotebooks returns the notebooks of the checkout.
+func allNotebooks(root string) ([]string, error) {
+	folder := filepath.Join(root, "notebooks")
+	all, err := fs.Glob(os.DirFS(folder), "*.ipynb")
+	if err != nil || len(all) == 0 {
+		return nil, fmt.Errorf("no notebook found in %s", folder)
 	}
-	names := map[string]string{}
-	for _, file := range files {
-		stem := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-		if other, ok := names[stem]; ok {
-			return nil, usage.Errorf("%s and %s have the same name, so they would share a golden file; "+
-				"check them in two calls", other, file)
-		}
-		names[stem] = file
+	for i := range all {
+		all[i] = filepath.Join(folder, all[i])
 	}
-	return files, nil
+	return all, nil
 }

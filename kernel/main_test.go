@@ -209,10 +209,10 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestNotebooksToCheck: all notebooks are found, whatever the folder of the checkout is called.
-func TestNotebooksToCheck(t *testing.T) {
+// TestAllNotebooks: all notebooks are found, whatever the folder of the checkout is called.
+func TestAllNotebooks(t *testing.T) {
 	write(t, "tvps[1]/notebooks/a.ipynb", "tvps[1]/notebooks/b.ipynb")
-	files, err := notebooksToCheck("tvps[1]", nil)
+	files, err := allNotebooks("tvps[1]")
 	want := []string{filepath.Join("tvps[1]", "notebooks", "a.ipynb"), filepath.Join("tvps[1]", "notebooks", "b.ipynb")}
 	if err != nil || !slices.Equal(files, want) {
 		t.Errorf("%q, %v, want %q", files, err, want)
