@@ -51,7 +51,6 @@ type Backend struct {
 	Info Info
 
 	reopen func(threads int) (*Backend, error)
-	verify func() error // computes the hash of the plugin's file again, see verifyFile; nil without a plugin
 }
 
 // Info describes the engine, for provenance records and messages.

@@ -50,9 +50,8 @@ func PrintChecks(out io.Writer, checks []Check) (failed int, err error) {
 }
 
 // Diagnose checks everything that Open(ctx, name) needs: Go, the backend with its plugin,
-// the GPU, and the cache folder. It downloads nothing, and unlike Open it ignores the cached hash
-// of the plugin and computes it again. If a check is a Fail, the program cannot run with this
-// backend.
+// the GPU, and the cache folder. It downloads nothing. If a check is a Fail, the program cannot
+// run with this backend.
 func Diagnose(ctx context.Context, name string) []Check {
 	toolchain := Check{Name: "go", Status: OK,
 		Detail: fmt.Sprintf("%s %s/%s, %d CPUs", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())}
@@ -82,19 +81,14 @@ func checkBackend(ctx context.Context, name string, cache Status) []Check {
 		}
 		return []Check{backend}
 	}
-	return []Check{backend, checkPlugin(b)}
+	return []Check{backend, describePlugin(b.Info)}
 }
 
-// checkPlugin computes the plugin's hash again and compares it with the cached one.
-func checkPlugin(b *Backend) Check {
-	info := b.Info
+func describePlugin(info Info) Check {
 	c := Check{Name: "plugin", Status: OK, Detail: fmt.Sprintf("%s, %s, PJRT %s, SHA-256 %s, from %s",
 		info.PluginPath, cmp.Or(info.PluginVersion, "unknown version"), info.PJRTAPI, info.PluginSHA256, info.Source)}
 	if info.Flags != "" {
 		c.Detail += fmt.Sprintf(", %s %q", flagsEnv, info.Flags)
-	}
-	if err := b.verify(); err != nil {
-		c.Status, c.Detail, c.Fix = Fail, err.Error(), "delete the file; the next run fetches it again"
 	}
 	return c
 }

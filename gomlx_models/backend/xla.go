@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"tvps/data/artifact"
-
 	"github.com/go-logr/logr"
 	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
@@ -42,11 +40,11 @@ const cpuConfig = "shared_buffers,tf32=false"
 
 func openXLACPU(ctx context.Context, opts Options) (*Backend, error) {
 	plugin, err := findCPU(ctx, opts)
-	if err != nil {
-		return nil, err
+	var b *Backend
+	if err == nil {
+		b, err = load(plugin, XLACPU, cpuConfig, opts, 0)
 	}
-	b, err := load(plugin, XLACPU, cpuConfig, opts, 0)
-	if err != nil && plugin.source == PluginPathEnv {
+	if err != nil && named("cpu") != "" {
 		err = fmt.Errorf("%s: %w (%w)", PluginPathEnv, err, errNamedPlugin)
 	}
 	return b, err
@@ -77,25 +75,11 @@ func load(plugin pluginInfo, name, config string, opts Options, threads int) (op
 		b.Finalize()
 		return nil, fmt.Errorf("reading the PJRT plugin: %w", err)
 	}
-	b.verify = func() error { return verifyFile(plugin.path, b.Info.PluginSHA256, opts.CacheDir) }
 	if err := b.try(); err != nil {
 		b.Finalize()
 		return nil, err
 	}
 	return b, nil
-}
-
-// verifyFile returns artifact.ErrDamaged if the file no longer has the hash. It renews the file's stamp.
-func verifyFile(path, want, cacheDir string) error {
-	got, err := hashAndStamp(path, cacheDir)
-	if err != nil {
-		return fmt.Errorf("the PJRT plugin cannot be read again: %w", err)
-	}
-	if got != want {
-		return fmt.Errorf("%w: the PJRT plugin %s has SHA-256 %s instead of the recorded %s", artifact.ErrDamaged, path, got,
-			want)
-	}
-	return nil
 }
 
 // processorsEnv is the environment variable with the number of processors that XLA's CPU plugin should take for the

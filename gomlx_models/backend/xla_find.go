@@ -20,11 +20,7 @@ import (
 // artifact.ErrDamaged.
 func findCPU(ctx context.Context, opts Options) (pluginInfo, error) {
 	if path := named("cpu"); path != "" {
-		plugin, err := pluginAt(path, PluginPathEnv)
-		if err != nil {
-			err = fmt.Errorf("%s: %w (%w)", PluginPathEnv, err, errNamedPlugin)
-		}
-		return plugin, err
+		return pluginAt(path, PluginPathEnv)
 	}
 	pinned, err := ensurePinned(ctx, opts)
 	switch {
