@@ -74,7 +74,6 @@ func TestParts(t *testing.T) {
 var otherWrites = map[string]string{
 	"ci/demand/demand.go":          "writes files of tests",
 	"kernel/jupyter/connection.go": "writes into a new folder of its own, before the kernel starts",
-	"kernel/setup/tools.go":        "renames programs that were built on the same disk",
 }
 
 // TestAtomicFiles: files are written by package artifact alone, but for the listed ones. os.WriteFile may leave

@@ -53,9 +53,9 @@ func (nb *Notebook) Parameters() ([]Parameter, error) {
 	return all, nil
 }
 
-// SetParameters replaces the literals in the declarations of the parameters. Its errors continue a sentence that begins with the notebook's name; an unknown parameter, or a value that
-// a parameter cannot have, is a usage error. After an error some literals may already be replaced, so the notebook
-// should not be used.
+// SetParameters replaces the literals in the declarations of the parameters. Its errors continue a sentence that begins
+// with the notebook's name; an unknown parameter, or a value that a parameter cannot have, is a usage error. After an
+// error some literals may already be replaced, so the notebook should not be used.
 func (nb *Notebook) SetParameters(values map[string]string) error {
 	if len(values) == 0 {
 		return nil

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,19 +25,13 @@ type InstallOptions struct {
 
 // parts are the steps of an installation that are slow or need the network.
 type parts struct {
-	build   buildFunc
-	current func(t toolchain, l Layout, p tool) string // toolchain.problem
+	install func(ctx context.Context, p programs) error
 	compile func(ctx context.Context, root string) error
 	plugin  func(ctx context.Context, log io.Writer) error
 	first   func(ctx context.Context, l Layout) error // runs a cell
 }
 
-// buildFunc builds tools of the module in folder into dir.
-type buildFunc func(ctx context.Context, folder, dir string, tools []tool) error
-
-var realParts = parts{
-	build: buildTools, current: toolchain.problem, compile: compile, plugin: fetchPlugin, first: runTrip,
-}
+var realParts = parts{install: installPrograms, compile: compile, plugin: fetchPlugin, first: runTrip}
 
 // firstTime says what a first installation takes, with empty caches of Go and of this project.
 const firstTime = "a first installation takes about 5 minutes on two cores and 1.4 GB: 0.7 GB of Go modules, " +
@@ -66,9 +59,15 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	if _, err := os.Stat(l.specFile()); errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintln(o.Log, firstTime)
 	}
-	fmt.Fprintln(o.Log, "step 1 of 4: programs")
-	if err := installTools(ctx, l, t, o); err != nil {
+	fmt.Fprintln(o.Log, "step 1 of 4: programs (minutes the first time)")
+	if err := o.parts.install(ctx, l.programs()); err != nil {
 		return err
+	}
+	if err := o.parts.install(ctx, l.gopls()); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fmt.Fprintf(o.Log, "warning: cells are not completed, because gopls cannot be built: %v\n", err)
 	}
 	fmt.Fprintln(o.Log, "step 2 of 4: Go modules, and the packages that notebooks import (minutes the first time)")
 	if err := o.parts.compile(ctx, l.Root); err != nil {
@@ -102,33 +101,6 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 	}
 	_, err = fmt.Fprintf(o.Out, "Installed the kernel %q in %s, for the checkout %s.\n", "Go (tvps)", l.specDir(), l.Root)
 	return err
-}
-
-// installTools builds the relay and the tools that are not up to date. Without gopls it only warns: cells run, but
-// are not completed.
-func installTools(ctx context.Context, l Layout, t toolchain, o InstallOptions) error {
-	var stale []tool
-	for _, p := range tools {
-		if p != relay && o.parts.current(t, l, p) != "" {
-			fmt.Fprintf(o.Log, "building %s %s with %s\n", p.name, cmp.Or(t.wanted[p.module], "of this checkout"), t.version)
-			stale = append(stale, p)
-		}
-	}
-	if err := replaceTools(ctx, l, o.parts.build, l.Root, append(stale, relay)); err != nil {
-		return err
-	}
-	if o.parts.current(t, l, gopls) == "" {
-		return nil
-	}
-	fmt.Fprintf(o.Log, "building gopls %s (a minute or two the first time)\n", t.wanted[gopls.module])
-	folder := filepath.Join(l.Root, goplsModule)
-	if err := replaceTools(ctx, l, o.parts.build, folder, []tool{gopls}); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		fmt.Fprintf(o.Log, "warning: cells are not completed, because gopls cannot be built: %v\n", err)
-	}
-	return nil
 }
 
 // goScript is the program go of cells. GoNB calls `go get` before each cell, which does nothing without a network. A

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,13 +85,12 @@ func installIfStale(ctx context.Context, l Layout, o InstallOptions) error {
 	if err != nil {
 		return err
 	}
-	problems := []string{specProblem(l, t)}
-	for _, p := range tools {
-		if why := t.problem(l, p); why != "" {
-			problems = append(problems, p.name+": "+why)
+	problem := specProblem(l, t)
+	for _, p := range []programs{l.programs(), l.gopls()} {
+		if problem == "" {
+			problem = p.stale(ctx)
 		}
 	}
-	problem := cmp.Or(problems...)
 	if problem == "" {
 		return nil
 	}

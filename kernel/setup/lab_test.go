@@ -42,9 +42,7 @@ func withNotebooks(t *testing.T) Layout {
 	l := fakeInstallation(t)
 	real := l.Root
 	l.Root = filepath.Join(t.TempDir(), "check out")
-	for _, name := range []string{"go.mod", "go.sum", filepath.Join(goplsModule, "go.mod")} {
-		demand.Write(t, filepath.Join(l.Root, name), string(demand.Read(t, filepath.Join(real, name))))
-	}
+	demand.Write(t, filepath.Join(l.Root, "go.mod"), string(demand.Read(t, filepath.Join(real, "go.mod"))))
 	demand.NoError(t, os.MkdirAll(filepath.Join(l.Root, "notebooks"), 0o755))
 	return l
 }

@@ -13,9 +13,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 
-	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/kernel/jupyter"
 
@@ -101,23 +101,14 @@ func (l Layout) command(name string) string {
 }
 
 func (l Layout) bin() string      { return filepath.Join(l.Data, "bin") }
-func (l Layout) goplsDir() string { return filepath.Join(l.Data, "gopls") }
+func (l Layout) goplsDir() string { return filepath.Join(l.Data, "gopls") } // `kernel run` takes it off PATH
 func (l Layout) lock() string     { return filepath.Join(l.Data, ".lock") }
 func (l Layout) specDir() string  { return filepath.Join(l.Jupyter, "kernels", kernelName) }
 func (l Layout) specFile() string { return filepath.Join(l.specDir(), "kernel.json") }
 func (l Layout) logo() string     { return filepath.Join(l.specDir(), "logo-svg.svg") }
 
-// program is the path of a tool. gopls has a folder of its own, which `kernel run` takes off PATH: it completes no
-// code.
-func (l Layout) program(p tool) string {
-	if p == gopls {
-		return filepath.Join(l.goplsDir(), p.name)
-	}
-	return filepath.Join(l.bin(), p.name)
-}
-
-// sources is the list of the sources of program.
-func (l Layout) sources() string { return l.program(program) + artifact.SourcesSuffix }
+// program is the path of the program of a package, other than gopls.
+func (l Layout) program(pkg string) string { return filepath.Join(l.bin(), path.Base(pkg)) }
 
 // goScript is the program go of cells.
 func (l Layout) goScript() string { return filepath.Join(l.bin(), "go") }

@@ -59,7 +59,7 @@ func newSpec(l Layout, t toolchain) jupyter.Spec {
 	return jupyter.Spec{
 		Name: kernelName, Dir: l.specDir(),
 		Argv: []string{
-			l.program(relay), "{connection_file}", l.program(tools[0]), "--kernel", "{connection_file}", "-go_work=" + l.Root,
+			l.program(relay), "{connection_file}", l.program(gonb), "--kernel", "{connection_file}", "-go_work=" + l.Root,
 			"--raw_error", // compile errors as text: HTML reaches no console, nbclient or papermill
 		},
 		DisplayName:   "Go (tvps)",

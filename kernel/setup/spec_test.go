@@ -58,23 +58,18 @@ func TestTripFails(t *testing.T) {
 	}
 }
 
-// A program is up to date if it is that of its package, in the version of go.mod, built by this Go. Here it is go.
-func TestProblem(t *testing.T) {
-	l := tempLayout(t)
-	chain, err := findGo(t.Context(), l.Root)
-	demand.NoError(t, err)
-	program := tool{"go", "cmd/go", "cmd"}
-	missing := chain.problem(l, program)
-	demand.Write(t, l.program(program), demand.Read(t, filepath.Join(chain.root, "bin", "go")))
-	have := chain.problem(l, program)
-	another := chain.problem(l, tool{"go", "cmd/gofmt", "cmd"})
-	chain.wanted["cmd"] = "v9.9.9"
-	version := chain.problem(l, program)
-	chain.wanted["cmd"], chain.version = "", "go1.20"
-	old := chain.problem(l, program)
-	for _, c := range [][2]string{{missing, "does not exist"}, {have + ".", "."}, {another, "another program, cmd/go"},
-		{version, "go.mod requires v9.9.9"}, {old, "go is now go1.20"}} {
-		demand.Words(t, c[0], c[1])
-	}
-	demand.Equal(t, have, "", "as it is")
+// A program is stale until it is installed, and again when its source has changed.
+func TestStale(t *testing.T) {
+	dir := t.TempDir()
+	main := filepath.Join(dir, "main.go")
+	demand.Write(t, filepath.Join(dir, "go.mod"), "module small\n")
+	demand.Write(t, main, "package main\n\nfunc main() {}\n")
+	p := programs{dir, filepath.Join(dir, "bin"), []string{"small"}}
+	demand.Words(t, p.stale(t.Context()), "small: ")
+	demand.NoError(t, installPrograms(t.Context(), p))
+	demand.Equal(t, p.stale(t.Context()), "", "after its installation")
+	demand.Write(t, main, "package main\n\nfunc main() { println() }\n")
+	demand.Words(t, p.stale(t.Context()), "small: ")
+	demand.NoError(t, os.Remove(main))
+	demand.Words(t, p.stale(t.Context()), "`go list ")
 }
