@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -89,5 +88,5 @@ func (f *runFlags) plan(file string) (j runner.Job, err error) {
 		}
 		j.Parameters[name] = value
 	}
-	return j, cmp.Or(usage.File(j.Output), usage.KeepForeign(j.Output, "is no notebook", "--output", `"nbformat"`))
+	return j, usage.File(j.Output)
 }

@@ -143,7 +143,6 @@ func TestExitCodes(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	t.Setenv("TVPS_ROOT", root)
 	demand.Write(t, "text.ipynb", "no notebook")
-	demand.Write(t, "thesis.ipynb", strings.Replace(dirty, `"id": "a"`, `"id": "mine"`, 1))
 	if code, _, message := call(context.Background()); code != 0 || message != "" {
 		t.Errorf("without arguments: exit code %d, %q", code, message)
 	}
@@ -164,8 +163,6 @@ func TestExitCodes(t *testing.T) {
 		"check missing.ipynb":                 "missing.ipynb",
 		"check a.ipynb --results other.ipynb": "--results: the output folder other.ipynb is a file; name a folder",
 		"run missing.ipynb":                   "missing.ipynb",
-		"run a.ipynb -o thesis.ipynb":         "thesis.ipynb is another notebook than a.ipynb, so it is kept",
-		"run a.ipynb -o text.ipynb":           "text.ipynb is no notebook, so it is kept",
 		"run a.ipynb other.ipynb":             "takes one notebook",
 		"run a.ipynb -o sub":                  "sub is a folder; name a file",
 		"run a.ipynb -o a.ipynb":              `"no-such"`, // in place, which is allowed

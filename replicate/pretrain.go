@@ -110,10 +110,6 @@ func (p *pretraining) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := usage.KeepForeign(p.final(), "is no checkpoint of this command", "--out",
-		`"command":"go run ./replicate pretrain`); err != nil {
-		return err
-	}
 	if p.data, err = cifar10.Load(); err != nil {
 		return err
 	}

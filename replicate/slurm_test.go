@@ -200,18 +200,6 @@ func TestSubmit(t *testing.T) {
 	demand.Equal(t, strings.Count(images, "# ==> "), 3, "scripts in\n%s", images)
 }
 
-// TestSubmitKeepsOthers: a script or a program that submit did not write is kept, and nothing is written.
-func TestSubmitKeepsOthers(t *testing.T) {
-	for _, name := range []string{"tvps-fig1.sbatch", "replicate"} {
-		s := newSandbox(t)
-		demand.Write(t, filepath.Join(s.jobs(), name), "#!/bin/sh\nmy own")
-		s.refuse(t, 2, s.submitArgs(), name, "so it is kept", "--folder")
-		if files := demand.Files(t, s.jobs()); len(files) != 1 || files[name] != "#!/bin/sh\nmy own" {
-			t.Errorf("the folder has %q", files)
-		}
-	}
-}
-
 // TestSubmitNothing: where all runs are stored, submit prints the command that draws them.
 func TestSubmitNothing(t *testing.T) {
 	s := newSandbox(t)

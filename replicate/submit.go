@@ -3,14 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"debug/buildinfo"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -137,17 +133,6 @@ func printScripts(out io.Writer, jobs []slurmJob) error {
 // submit writes what the jobs need, submits them and says what it has submitted.
 func (s *submitFlags) submit(cmd *cobra.Command, arguments []string, jobs []slurmJob) error {
 	ctx, program := cmd.Context(), filepath.Join(jobs[0].Scripts, "replicate")
-	for _, j := range jobs {
-		if err := usage.KeepForeign(j.File(), "is no script of submit", "--folder", "# Made by `replicate submit`."); err != nil {
-			return err
-		}
-	}
-	if own, ok := debug.ReadBuildInfo(); ok {
-		there, err := buildinfo.ReadFile(program)
-		if !errors.Is(err, fs.ErrNotExist) && (err != nil || there.Path != own.Path) {
-			return usage.Errorf("%s is another program, so it is kept: name another place with --folder", program)
-		}
-	}
 	for _, j := range jobs {
 		if err := j.Write(); err != nil {
 			return err

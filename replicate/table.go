@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -203,9 +201,6 @@ type pageResult interface {
 	WritePage(dir string) error
 }
 
-// besides are the files that a page needs.
-var besides = regexp.MustCompile(`^(` + regexp.QuoteMeta(figures.ScriptFile) + `|` + regexp.QuoteMeta(chartFile) + `)$`)
-
 // page computes an answer, and writes its page to the folder, its JSON and its summary.
 func (f *tableFlags) page(cmd *cobra.Command, file, dir string, compute func() (pageResult, error)) error {
 	if err := usage.Folder(dir); err != nil {
@@ -213,8 +208,7 @@ func (f *tableFlags) page(cmd *cobra.Command, file, dir string, compute func() (
 	}
 	index := filepath.Join(dir, figures.PageFile)
 	mark := fmt.Sprintf(`<meta name="generator" content="tvps %s">`, cmd.Name())
-	if err := cmp.Or(keepForeign(cmd, index, "--out", mark), usage.KeepBesides(dir, "--out", besides, figures.PageFile),
-		f.keepJSON(cmd)); err != nil {
+	if err := usage.KeepPage(index, "was not written by `"+cmd.CommandPath()+"`", mark); err != nil {
 		return err
 	}
 	if err := checkOutputs(file, f.json, index); err != nil {
@@ -307,11 +301,6 @@ func backTest(ctx context.Context, p *backtest.Job, results string, workers int)
 		return nil, err
 	}
 	return p.Run(ctx, backtest.Host{Store: store, Workers: workers, Log: os.Stderr})
-}
-
-// keepJSON returns a usage error if --json names a file of another program or of another command.
-func (f *tableFlags) keepJSON(cmd *cobra.Command) error {
-	return keepForeign(cmd, f.json, "--json", fmt.Sprintf("{\n  \"command\": %q,\n  \"file\": ", cmd.Name()))
 }
 
 // writeJSON writes a value to a file in one atomic step; an empty name is none.

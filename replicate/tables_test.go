@@ -127,14 +127,12 @@ func TestFewRows(t *testing.T) {
 	}
 }
 
-// TestForeignPage: files of a page that another program wrote, or another command, are kept.
+// TestForeignPage: a page that another program wrote, or another command, is kept.
 func TestForeignPage(t *testing.T) {
 	file := tableOf(t, "day,x,y", 200, func(i int) string { return fmt.Sprintf("%d,%d,%d", i/20, i*37%11, i%2) })
 	for _, c := range [][3]string{
 		{"drift", "index.html", `<meta name="generator" content="tvps backtest"><title>Drift of continents</title>`},
-		{"drift", "echarts.min.js", "another version"},
 		{"backtest", "index.html", "<title>Back test of an engine</title>"},
-		{"backtest", "chart.png", "another chart"},
 	} {
 		s := newSandbox(t)
 		path := filepath.Join(s.out, c[1])
@@ -143,45 +141,6 @@ func TestForeignPage(t *testing.T) {
 		if kept := demand.Files(t, s.out); code != 2 || len(kept) != 1 || kept[c[1]] != c[2] ||
 			!strings.Contains(stderr, path) || !strings.Contains(stderr, "so it is kept") {
 			t.Errorf("%s: exit code %d, %s, the files are %q", c[0], code, stderr, kept)
-		}
-	}
-}
-
-// TestForeignFiles: a file that a flag names is kept if another program or another command wrote it, and replaced if it
-// is the command's own.
-func TestForeignFiles(t *testing.T) {
-	file := tableOf(t, "day,x,y", 200, func(i int) string { return fmt.Sprintf("%d,%d,%d", i/20, i*37%11, i%2) })
-	s := newSandbox(t)
-	const thesis = `{"file": "thesis.tex", "command": "drift", "schema": 1, "__metadata__": {}}`
-	all := [][]string{{"weights", "--json", "a.csv", thesis},
-		{"drift", "--json", "a.csv", thesis}, {"backtest", "--json", "a.csv", thesis},
-		{"weights", "--out", "a.csv", "row,mass\n0,1\n"}, {"weights", "--out", "a.parquet", "PAR1 of another program"}}
-	command := func(c []string, path string) []string {
-		more := map[string][]string{"weights": {"--out", path + ".parquet", "--permutations", "0"},
-			"drift":    {"--out", path + "-drift", "--permutations", "99"},
-			"backtest": {"--out", path + "-backtest", "--kinds", "none", "--results", s.results}}
-		return slices.Concat([]string{c[0], file, "--time", "day", "--label", "y", "--updates", "1"}, more[c[0]],
-			[]string{c[1], path}) // a second --out counts
-	}
-	for _, c := range all {
-		path := filepath.Join(t.TempDir(), c[2])
-		kept := func(c []string) {
-			before := demand.Read(t, path)
-			code, _, stderr := s.run(t, command(c, path)...)
-			if code != 2 || !strings.Contains(stderr, path+" was not written by") || string(demand.Read(t, path)) != string(before) {
-				t.Errorf("%s: exit code %d, %s", c, code, stderr)
-			}
-		}
-		demand.Write(t, path, c[3])
-		kept(c)
-		demand.NoError(t, os.Remove(path))
-		for range 2 {
-			s.succeed(t, command(c, path)...)
-		}
-		for _, other := range all {
-			if other[0] != c[0] || other[1] != c[1] {
-				kept(other)
-			}
 		}
 	}
 }

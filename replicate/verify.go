@@ -60,15 +60,13 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	return f.print(cmd, v)
 }
 
-// open opens the lab. The file f.out must be one that verify wrote, if it is there.
+// open opens the lab.
 func (f *verifyFlags) open(cmd *cobra.Command) (*lab.Lab, lab.Options, error) {
 	o, err := f.options("")
 	if err != nil {
 		return nil, o, err
 	}
-	err = cmp.Or(f.catalog.CheckAll(o), checkResults(cmd), usage.File(f.out),
-		keepForeign(cmd, f.out, "--out", `"command": "go run ./replicate verify`))
-	if err != nil {
+	if err := cmp.Or(f.catalog.CheckAll(o), checkResults(cmd), usage.File(f.out)); err != nil {
 		return nil, o, err
 	}
 	if err := artifact.TryCreate(f.out); err != nil {
@@ -80,11 +78,6 @@ func (f *verifyFlags) open(cmd *cobra.Command) (*lab.Lab, lab.Options, error) {
 	}
 	l, err := f.lab(cmd.Context(), backend.Options{NoFetch: true})
 	return l, o, err
-}
-
-// keepForeign is usage.KeepForeign for a file that the command writes where a flag says.
-func keepForeign(cmd *cobra.Command, file, flag string, marks ...string) error {
-	return usage.KeepForeign(file, "was not written by `"+cmd.CommandPath()+"`", flag, marks...)
 }
 
 // checkResults returns a usage error if the user named a folder of runs that does not exist.

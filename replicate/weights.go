@@ -138,8 +138,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 			return mistake(err)
 		}
 	}
-	if err := cmp.Or(checkOutputs(file, f.out, f.json),
-		keepForeign(cmd, f.out, "--out", "row", "weight", "log_omega", "spread"), f.keepJSON(cmd)); err != nil {
+	if err := checkOutputs(file, f.out, f.json); err != nil {
 		return err
 	}
 	var advice *backtest.Advice

@@ -29,15 +29,6 @@ type Notebook struct {
 	rest     map[string]any // top-level fields that this package does not know
 }
 
-// Same tells whether notebooks begin with the same cell, as one does with a run of it.
-func (nb *Notebook) Same(other *Notebook) bool {
-	if len(nb.Cells) == 0 || len(other.Cells) == 0 {
-		return len(nb.Cells) == len(other.Cells)
-	}
-	a, b := nb.Cells[0], other.Cells[0]
-	return a.ID == b.ID && (a.ID != "" || a.Source == b.Source)
-}
-
 // Cell is a cell of a notebook.
 type Cell struct {
 	Type           string // Code, Markdown or Raw

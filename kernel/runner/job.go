@@ -35,9 +35,6 @@ func (j Job) prepare() (*nbformat.Notebook, jupyter.Spec, error) {
 	if err != nil {
 		return nil, jupyter.Spec{}, usage.Error(err)
 	}
-	if there, err := nbformat.Read(j.Output); err == nil && !there.Same(nb) {
-		return nil, jupyter.Spec{}, usage.Errorf("%s is another notebook than %s, so it is kept: name another file", j.Output, j.File)
-	}
 	if err := nb.SetParameters(j.Parameters); err != nil {
 		return nil, jupyter.Spec{}, usage.Errorf("%s %w", j.File, err)
 	}

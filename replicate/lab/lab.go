@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -135,23 +134,12 @@ func (l *Lab) Provenance() runs.Provenance {
 	return runs.NewProvenance(info.Name, versions)
 }
 
-// keepOthers returns a usage error if the output folder of a figure has files of its names that are not its own. A
-// figure of another scale there is replaced, with a sentence.
+// keepOthers returns a usage error if the page in the output folder of a figure is not its own. A figure of another
+// scale there is replaced, with a sentence.
 func (l *Lab) keepOthers(f paper.Figure, o Options) error {
-	for name, mark := range map[string]string{
-		figures.PageFile: fmt.Sprintf(`<meta name="generator" content="tvps %s">`, f.Name()),
-		figures.SumsFile: "  " + f.Name() + "-",
-		claimsFile:       fmt.Sprintf("%q: %q", "figure", f.Name()),
-	} {
-		path := filepath.Join(o.Out, name)
-		if info, err := os.Stat(path); err == nil && info.Size() <= int64(len("null\n")) { // no claims
-			continue
-		}
-		if err := usage.KeepForeign(path, "is no file of "+f.Command(), "--out", mark); err != nil {
-			return err
-		}
-	}
-	if err := usage.KeepBesides(o.Out, "--out", figures.Names(f.Name()), figures.PageFile, figures.SumsFile); err != nil {
+	mark := fmt.Sprintf(`<meta name="generator" content="tvps %s">`, f.Name())
+	page := filepath.Join(o.Out, figures.PageFile)
+	if err := usage.KeepPage(page, "is no page of "+f.Command(), mark); err != nil {
 		return err
 	}
 	folder, err := figures.OpenFolder(o.Out)

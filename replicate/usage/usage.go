@@ -7,10 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -72,56 +70,14 @@ func File(path string) error {
 	return nil
 }
 
-// KeepForeign returns a usage error if the file of an answer is there, has a content, and its beginning and end lack
-// one of the marks: then another program wrote it. why says so in the error, and flag names another place.
-func KeepForeign(file, why, flag string, marks ...string) error {
-	if info, err := os.Stat(file); err != nil || info.Size() == 0 || !info.Mode().IsRegular() {
+// KeepPage returns a usage error if the page of an answer is there and lacks the mark: then another program or another
+// command wrote it. why says so in the error.
+func KeepPage(page, why, mark string) error {
+	text, err := os.ReadFile(page)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (len(text) == 0 || strings.Contains(string(text), mark)) {
 		return nil
 	}
-	text, err := ends(file)
-	if err != nil || slices.ContainsFunc(marks, func(mark string) bool { return !strings.Contains(text, mark) }) {
-		return Errorf("%s %s, so it is kept: remove it first, or name another place with %s", file, why, flag)
-	}
-	return nil
-}
-
-// KeepBesides returns a usage error if a folder has none of the marks, files that every answer has, but another file
-// whose name is one of an answer's: then another program wrote it.
-func KeepBesides(dir, flag string, names *regexp.Regexp, marks ...string) error {
-	for _, mark := range marks {
-		if info, err := os.Stat(filepath.Join(dir, mark)); err == nil && info.Size() > 0 {
-			return nil
-		}
-	}
-	entries, _ := os.ReadDir(dir) // a folder that is not there has no files
-	for _, entry := range entries {
-		if names.MatchString(entry.Name()) {
-			return Errorf("%s is there without a %s of this command, so it is kept: remove it first, or name another "+
-				"place with %s", filepath.Join(dir, entry.Name()), marks[0], flag)
-		}
-	}
-	return nil
-}
-
-// ends returns the first and the last 64 KB of a file: the title of a page, the names of a table's columns (of Parquet
-// they are at the end).
-func ends(path string) (string, error) {
-	const most = 64 << 10
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	head, err := io.ReadAll(io.LimitReader(file, most))
-	if err != nil {
-		return "", err
-	}
-	size, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return "", err
-	}
-	tail, err := io.ReadAll(io.NewSectionReader(file, max(0, size-most), most))
-	return string(head) + "\n" + string(tail), err
+	return Errorf("%s %s, so it is kept: remove it first, or name another place with --out", page, why)
 }
 
 // interruption is the error of work that Ctrl-C stopped and that says where, or what is kept. It matches

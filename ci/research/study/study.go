@@ -36,7 +36,7 @@ const (
 // checkOut returns an error if the output folder cannot be written, or if its README.md has another title: it is
 // somebody else's.
 func (o Options) checkOut(title string) error {
-	return cmp.Or(o.CheckOut(), usage.KeepForeign(filepath.Join(o.Out, pageFile), "is another page", "--out", title+"\n"))
+	return cmp.Or(o.CheckOut(), usage.KeepPage(filepath.Join(o.Out, pageFile), "is another page", title+"\n"))
 }
 
 const pageFile = "README.md"
