@@ -3,9 +3,16 @@
 package artifact
 
 import (
+	"os"
 	"os/exec"
 	"runtime"
+	"syscall"
 )
+
+// diskFull are the errors of a full disk.
+var diskFull = []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG}
+
+var rename = os.Rename
 
 // The process group of a started command.
 const (
@@ -18,7 +25,8 @@ const (
 // that started the command, so that thread is kept until wait returns. wait is the command's Wait and must be called
 // once. Errors are those of the command's Start.
 func Start(cmd *exec.Cmd, own bool) (wait func() error, err error) {
-	setGroup(cmd, own)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: own}
+	dieWithParent(cmd.SysProcAttr)
 	started, asked, ended := make(chan error), make(chan struct{}), make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -39,3 +47,12 @@ func Start(cmd *exec.Cmd, own bool) (wait func() error, err error) {
 		return <-ended
 	}, nil
 }
+
+// KillGroup kills all processes of a group.
+func KillGroup(pid int) { syscall.Kill(-pid, syscall.SIGKILL) }
+
+// InterruptGroup sends the interrupt signal to all processes of a group.
+func InterruptGroup(pid int) error { return syscall.Kill(-pid, syscall.SIGINT) }
+
+// GroupExists says whether a group still has a process.
+func GroupExists(pid int) bool { return syscall.Kill(-pid, 0) == nil }
