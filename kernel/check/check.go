@@ -46,7 +46,6 @@ type Options struct {
 type Outcome struct {
 	File        string
 	Took        time.Duration
-	Numbers     int          // how many it emits
 	Skipped     string       // why it was not run; empty if it was
 	Err         error        // why it failed; nil if it did not
 	Differences []Difference // from its golden file, of the numbers of the run
@@ -157,7 +156,7 @@ func (o Options) environment(tmp string) ([]string, error) {
 
 // job makes the job for a notebook: at the tiny scale, if the notebook has a parameter scale.
 func (o Options) job(file string, nb *nbformat.Notebook, environment []string) (runner.Job, error) {
-	j := runner.Job{File: file, Timeout: o.Timeout, Env: environment, Live: o.Live}
+	j := runner.Job{File: file, Env: environment, Options: runner.Options{Timeout: o.Timeout, Live: o.Live}}
 	parameters, err := nb.Parameters()
 	if err != nil {
 		return runner.Job{}, usage.Errorf("%s %w", file, err)
@@ -199,7 +198,6 @@ func (o Options) one(ctx context.Context, j runner.Job, stored *nbformat.Noteboo
 		outcome.Err = fmt.Errorf("%s: %w", j.File, err)
 		return outcome
 	}
-	outcome.Numbers = len(outcome.got)
 	if !isNew { // for a new golden file, every number would be a difference
 		outcome.Differences = compare(g, outcome.got)
 	}

@@ -15,7 +15,7 @@ func (o Options) tell(outcome Outcome) error {
 	case outcome.Skipped != "":
 		text = fmt.Sprintf("%s: skipped: %s\n", outcome.File, outcome.Skipped)
 	case outcome.Err == nil:
-		text = fmt.Sprintf("%s: %d numbers, %d differences, in %v\n%s", outcome.File, outcome.Numbers,
+		text = fmt.Sprintf("%s: %d numbers, %d differences, in %v\n%s", outcome.File, len(outcome.got),
 			len(outcome.Differences), outcome.Took.Round(100*time.Millisecond), text)
 	}
 	_, err := io.WriteString(o.Report, text)

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
@@ -22,11 +20,8 @@ type Job struct {
 	File       string
 	Parameters map[string]string // values of parameters by name
 	Output     string            // file for the notebook with its outputs; empty: not written
-	Timeout    time.Duration     // limit for each cell; 0: none
-	Live       io.Writer         // gets the outputs of the cells as text; nil: discarded
 	Env        []string          // NAME=value, for the kernel; overrides its kernelspec
-
-	AllowErrors bool // run all cells, also after one that fails
+	Options                      // without Start and Save
 }
 
 // prepare reads the notebook and finds its kernel. Nothing runs, and nothing is written.
@@ -81,15 +76,13 @@ func (j Job) Run(ctx context.Context) (*nbformat.Notebook, Result, error) {
 	if err != nil {
 		return nil, Result{}, fmt.Errorf("cannot resolve the folder of %s: %w", j.File, err)
 	}
-	o := Options{
-		Timeout: j.Timeout, Live: j.Live, AllowErrors: j.AllowErrors,
-		Start: func(ctx context.Context) (Kernel, error) {
-			k, err := jupyter.Start(ctx, headless(spec), jupyter.Options{Dir: dir, Env: j.Env})
-			if err != nil {
-				return nil, err // k would be a non-nil interface with a nil pointer
-			}
-			return k, nil
-		},
+	o := j.Options
+	o.Start = func(ctx context.Context) (Kernel, error) {
+		k, err := jupyter.Start(ctx, headless(spec), jupyter.Options{Dir: dir, Env: j.Env})
+		if err != nil {
+			return nil, err // k would be a non-nil interface with a nil pointer
+		}
+		return k, nil
 	}
 	if j.Output != "" {
 		o.Save = func(nb *nbformat.Notebook) error { return nbformat.Write(j.Output, nb) }
