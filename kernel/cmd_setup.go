@@ -43,7 +43,7 @@ func installCommand() *cobra.Command {
 		if err := setup.Install(cmd.Context(), l, o); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(cmd.OutOrStdout(), setup.NextSteps(cmd.Context(), l))
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), setup.NextSteps(l))
 		return err
 	})
 }

@@ -25,9 +25,6 @@ func labFix(l Layout) string {
 		"or use `python3 -m pip install jupyterlab==" + LabVersion + "`"
 }
 
-// errNoLab marks errors about a JupyterLab that is missing, does not work or is too old.
-var errNoLab = errors.New("JupyterLab is not installed")
-
 // LabOptions configures Lab.
 type LabOptions struct {
 	Venv    bool           // use the private environment; create it if it is missing
@@ -35,21 +32,12 @@ type LabOptions struct {
 	Install InstallOptions // for the kernel, if it must be installed; Log is for JupyterLab, too
 }
 
-type jupyterLab struct {
-	command        []string
-	version, where string
-}
-
 // Lab runs JupyterLab in the checkout until it ends: its notebooks link to other files there. The end of ctx stops it
 // and its kernels without an error. If the kernel is missing or out of date, Lab installs it first.
 func Lab(ctx context.Context, l Layout, o LabOptions) error {
-	find := findLab
+	lab, err := findLab(l)
 	if o.Venv {
-		find = func(ctx context.Context, l Layout) (jupyterLab, error) { return makeVenv(ctx, l, o.Install.Log) }
-	}
-	lab, err := find(ctx, l)
-	if errors.Is(err, errNoLab) {
-		return fmt.Errorf("%w: %s", err, labFix(l))
+		lab, err = l.venvLab(), makeVenv(ctx, l, o.Install.Log)
 	}
 	if err != nil {
 		return err
@@ -58,9 +46,8 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 		return err
 	}
 	trust(ctx, l, lab, o.Install.Log)
-	fmt.Fprintf(o.Install.Log, "starting JupyterLab %s from %s; Ctrl-C stops it and its kernels\n",
-		lab.version, lab.where)
-	command := append(lab.command, "--ServerApp.root_dir="+l.Root, "--LabApp.default_url="+firstPage)
+	fmt.Fprintf(o.Install.Log, "starting JupyterLab from %s; Ctrl-C stops it and its kernels\n", lab)
+	command := []string{lab, "--ServerApp.root_dir=" + l.Root, "--LabApp.default_url=" + firstPage}
 	if os.Geteuid() == 0 {
 		command = append(command, "--allow-root") // usual in containers; JupyterLab does not start otherwise
 	}
@@ -69,9 +56,9 @@ func Lab(ctx context.Context, l Layout, o LabOptions) error {
 
 // trust makes JupyterLab show the pictures and charts in the notebooks of the checkout before their cells have run:
 // whoever starts this program trusts the checkout.
-func trust(ctx context.Context, l Layout, lab jupyterLab, log io.Writer) {
+func trust(ctx context.Context, l Layout, lab string, log io.Writer) {
 	files, _ := filepath.Glob(filepath.Join(l.Root, "notebooks", "*.ipynb"))
-	out, err := exec.CommandContext(ctx, filepath.Join(filepath.Dir(lab.command[0]), "jupyter-trust"), files...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, filepath.Join(filepath.Dir(lab), "jupyter-trust"), files...).CombinedOutput()
 	if err != nil {
 		fmt.Fprintf(log, "warning: stored pictures may not be shown: jupyter-trust: %v\n%s", err, out)
 	}
@@ -148,53 +135,27 @@ func endWithGo(ctx context.Context, cancel func()) {
 	cancel()
 }
 
-// findLab finds the JupyterLab on PATH, such as that of an active virtual environment, or else the private one. The
-// error wraps errNoLab if neither can be used.
-func findLab(ctx context.Context, l Layout) (jupyterLab, error) {
-	why := errNoLab
+// findLab returns the path of the JupyterLab on PATH, such as that of an active virtual environment, or else of the
+// private one.
+func findLab(l Layout) (string, error) {
 	if path, err := exec.LookPath("jupyter-lab"); err == nil {
-		lab, err := labAt(ctx, path, path)
-		if err == nil {
-			return lab, nil
-		}
-		why = err
+		return path, nil
 	}
-	if lab, err := privateLab(ctx, l); err == nil {
-		return lab, nil
+	if !l.venvComplete() {
+		return "", errors.New("JupyterLab is not installed: " + labFix(l))
 	}
-	return jupyterLab{}, why
-}
-
-// labAt starts a JupyterLab to get its version, which must be 4 or later.
-func labAt(ctx context.Context, where string, command ...string) (jupyterLab, error) {
-	patient, cancel := context.WithTimeout(ctx, 3*time.Minute) // the first start may be slow
-	defer cancel()
-	cmd := exec.CommandContext(patient, command[0], append(command[1:], "--version")...)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	version := strings.TrimSpace(string(out))
-	if ctx.Err() != nil {
-		return jupyterLab{}, ctx.Err()
-	}
-	if err != nil {
-		return jupyterLab{}, fmt.Errorf("%w: %s does not work (%w)", errNoLab, where, err)
-	}
-	major, _, _ := strings.Cut(version, ".")
-	if n, err := strconv.Atoi(major); err != nil || n < 4 {
-		return jupyterLab{}, fmt.Errorf("%w in version 4 or later: %s is version %q", errNoLab, where, version)
-	}
-	return jupyterLab{command: command, version: version, where: where}, nil
+	return l.venvLab(), nil
 }
 
 // NextSteps says what to do after an installation.
-func NextSteps(ctx context.Context, l Layout) string {
+func NextSteps(l Layout) string {
 	first := "Next: " + l.command("lab") + " opens the notebooks; " +
 		"any other JupyterLab offers the kernel \"Go (tvps)\", too."
 	if l.Prefix != "" {
 		first = fmt.Sprintf("Next: %s opens the notebooks; another JupyterLab needs JUPYTER_PATH=%q.",
 			l.command("lab"), l.Jupyter)
 	}
-	if _, err := findLab(ctx, l); err != nil {
+	if _, err := findLab(l); err != nil {
 		first = "Next: install JupyterLab, which is missing: " + labFix(l) + "."
 	}
 	return first

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -20,29 +21,23 @@ import (
 var requirements []byte
 
 // venv is the folder of the private virtual environment. It is built in place, because its programs contain its path.
-func (l Layout) venv() string { return filepath.Join(l.Data, "jupyterlab") }
+func (l Layout) venv() string     { return filepath.Join(l.Data, "jupyterlab") }
+func (l Layout) venvLab() string  { return filepath.Join(l.venv(), "bin", "jupyter-lab") }
+func (l Layout) venvList() string { return filepath.Join(l.venv(), "requirements.txt") }
 
-// venvPython is the Python of the private virtual environment.
-func (l Layout) venvPython() string { return filepath.Join(l.venv(), "bin", "python") }
-
-// privateLab is the JupyterLab of the private environment. The error wraps errNoLab if there is none that works: pip
-// installs JupyterLab last, so there is none in an incomplete environment.
-func privateLab(ctx context.Context, l Layout) (jupyterLab, error) {
-	return labAt(ctx, l.venv(), l.venvPython(), "-m", "jupyterlab")
+// venvComplete says whether the private environment was made from requirements, to the end: pip installs JupyterLab
+// last.
+func (l Layout) venvComplete() bool {
+	list, _ := os.ReadFile(l.venvList())
+	_, err := os.Stat(l.venvLab())
+	return err == nil && bytes.Equal(list, requirements)
 }
 
-// makeVenv returns the JupyterLab of the private environment, which it creates unless it works and has LabVersion.
-func makeVenv(ctx context.Context, l Layout, log io.Writer) (jupyterLab, error) {
-	if lab, err := privateLab(ctx, l); err == nil && lab.version == LabVersion {
-		return lab, nil
+// makeVenv creates the private environment unless it is complete.
+func makeVenv(ctx context.Context, l Layout, log io.Writer) error {
+	if l.venvComplete() {
+		return nil
 	}
-	if err := createVenv(ctx, l, log); err != nil {
-		return jupyterLab{}, err
-	}
-	return privateLab(ctx, l)
-}
-
-func createVenv(ctx context.Context, l Layout, log io.Writer) error {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		return errors.New("a private JupyterLab needs Python, but python3 is not on PATH: " +
@@ -55,16 +50,17 @@ func createVenv(ctx context.Context, l Layout, log io.Writer) error {
 	if err := runLogged(ctx, log, python, "-m", "venv", l.venv()); err != nil {
 		return fmt.Errorf("%w; on Debian, `apt-get install python3-venv` may help", err)
 	}
-	list := filepath.Join(l.venv(), "requirements.txt")
-	if err := nbformat.WriteFile(list, requirements); err != nil {
+	err = errors.Join(nbformat.WriteFile(l.venvList(), requirements),
+		nbformat.WriteFile(l.labSettingsFile(), []byte(labSettings)))
+	if err != nil {
 		return err
 	}
 	pip := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "--only-binary=:all:",
-		"-r", list}
-	if err := runLogged(ctx, log, l.venvPython(), pip...); err != nil {
+		"-r", l.venvList()}
+	if err := runLogged(ctx, log, filepath.Join(l.venv(), "bin", "python"), pip...); err != nil {
 		return fmt.Errorf("%w; check the network and repeat the command", err)
 	}
-	return nbformat.WriteFile(l.labSettingsFile(), []byte(labSettings))
+	return nil
 }
 
 // labSettings makes JupyterLab ask no question about news and look for no updates: its version is pinned.
