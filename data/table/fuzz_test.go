@@ -17,7 +17,7 @@ import (
 
 // fuzz reads a file and asks everything of its table. All errors must be sentences, all features finite.
 func fuzz(t *testing.T, content []byte, o table.Options) {
-	o = table.Limited(o, func(l *table.Limits) { l.Cells, l.Free, l.Ratio, l.Record = 1<<16, 1<<20, 50, 1<<16 })
+	o = table.Limited(o, func(l *table.Limits) { l.Cells, l.Free, l.Ratio = 1<<16, 1<<20, 50 })
 	tab, err := table.Read("x", bytes.NewReader(content), int64(len(content)), o)
 	sentence := func(err error) {
 		var e *table.Error

@@ -79,7 +79,7 @@ func (in *input) prepare() error {
 		in.o.Location = time.UTC
 	}
 	if in.limits = in.o.limits; in.limits == nil {
-		in.limits = &limits{Columns: 10_000, Cells: 1 << 31, Free: 256 << 20, Ratio: 200, Record: 8 << 20}
+		in.limits = &limits{Columns: 10_000, Cells: 1 << 31, Free: 256 << 20, Ratio: 200}
 	}
 	odd := nans // missing whatever else is
 	for _, text := range in.o.Missing {

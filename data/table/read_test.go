@@ -108,38 +108,6 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// endless is a file of 1 TiB that repeats a byte, and counts how far it was read.
-type endless struct {
-	head string
-	byte byte
-	read int64
-}
-
-func (e *endless) ReadAt(p []byte, at int64) (int, error) {
-	for i := range p {
-		p[i] = e.byte
-	}
-	if at < int64(len(e.head)) {
-		copy(p, e.head[at:])
-	}
-	e.read = max(e.read, at+int64(len(p)))
-	return len(p), nil
-}
-
-// TestEndlessRow: a row without an end is refused soon after the limit, in or out of quotes.
-func TestEndlessRow(t *testing.T) {
-	for _, file := range []*endless{
-		{head: "a,b\n1,2\n", byte: 'x'}, {head: "a,b\n1,2\n\"", byte: '\n'}, {head: "a,b\n1,2\n\"", byte: ','},
-		{head: "\"", byte: '\r'}, {head: "a,b\n1,2\n", byte: '\xFF'}, {byte: 'x'}, {head: "\xFF\xFE", byte: 'x'},
-	} {
-		_, err := table.Read("x", file, 1<<40, table.Limited(table.Options{}, func(l *table.Limits) { l.Record = 1 << 20 }))
-		checkSentence(t, err, "a row is longer than 1048576 bytes")
-		if file.read > 4<<20 {
-			t.Errorf("%q, then %q: %d bytes were read", file.head, file.byte, file.read)
-		}
-	}
-}
-
 // TestDates: times in usual formats are found, and binned.
 func TestDates(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"unsafe"
 
@@ -25,7 +24,6 @@ type records struct {
 	csv         *csv.Reader
 	text        *bufio.Reader
 	cleaner     *cleaner
-	limit       *rowLimit
 	o           *Options
 	part        *part
 	encoding    string
@@ -65,28 +63,21 @@ func (in *input) records(p *part, before *records) (*records, error) {
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", p.compression, err) // not io.EOF
 	}
-	if most := in.limits.expanded(p.size); p.compression != "" {
-		file = &rowLimit{r: file, left: int(most), err: &Error{Problem: fmt.Sprintf("the %s data expand to more than %d "+
-			"bytes, too much for the file's size", p.compression, most), Fix: "unpack the file if you trust it"}}
-	}
 	decoded, s.encoding = decode(file, p.windows)
 	s.cleaner = newCleaner(s.encoding != "", in.o.NoQuotes, p.starts)
-	s.limit = &rowLimit{r: transform.NewReader(decoded, s.cleaner), limit: in.limits.Record, left: math.MaxInt, err: errLongRow}
-	s.text = bufio.NewReaderSize(s.limit, sample)
+	s.text = bufio.NewReaderSize(transform.NewReader(decoded, s.cleaner), sample)
 	skip := in.o.Skip
 	first, _ := s.text.Peek(len("sep=;\n")) // Excel's own way to name a delimiter
 	if skip == 0 && bytes.HasPrefix(first, []byte("sep=")) && bytes.HasSuffix(first, []byte("\n")) {
 		skip, s.delim = 1, cmp.Or(s.delim, first[len("sep=")])
 	}
 	for ; s.above < skip; s.above++ {
-		s.limit.reset()
 		if _, err := s.text.ReadString('\n'); err == io.EOF {
 			return s, &Error{Problem: fmt.Sprintf("the file has fewer than %s", plural(skip+1, "line")), Fix: "skip fewer"}
 		} else if err != nil {
 			return s, err
 		}
 	}
-	s.limit.left = math.MaxInt
 	start, err := s.text.Peek(sample)
 	if err != nil && err != io.EOF {
 		return s, err
@@ -115,8 +106,6 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 		return s.fields, s.last, nil
 	}
 	for {
-		s.limit.left = math.MaxInt
-		s.limit.reset()
 		record, err := s.csv.Read()
 		if err != nil {
 			return nil, 0, s.failed(record, err)
@@ -302,9 +291,6 @@ func (s *records) failed(record []string, err error) error {
 	switch {
 	case err == nil, err == io.EOF, err == errNotUTF8, errors.As(err, &e):
 		return err
-	case err == errLongRow:
-		return &Error{Row: row, Problem: "a row is longer than " + plural(s.limit.limit, "byte"),
-			Fix: "check the ends of lines and the quotes"}
 	case !errors.As(err, &p):
 		return &Error{Problem: "the file cannot be read; it may be damaged or truncated: " + cause(err), Err: err}
 	}
@@ -315,25 +301,4 @@ func (s *records) failed(record []string, err error) error {
 		e.Column = s.names[len(record)]
 	}
 	return e
-}
-
-// rowLimit fails if a row is longer than limit. What is left is set again for each row, but not for a whole file.
-type rowLimit struct {
-	r           io.Reader
-	limit, left int
-	err         error
-}
-
-var errLongRow = errors.New("long row")
-
-// reset allows the next row, and a byte to see the end of the file.
-func (l *rowLimit) reset() { l.left = min(l.limit, math.MaxInt-1) + 1 }
-
-func (l *rowLimit) Read(p []byte) (int, error) {
-	if l.left == 0 {
-		return 0, l.err
-	}
-	n, err := l.r.Read(p[:min(len(p), l.left)])
-	l.left -= n
-	return n, err
 }

@@ -62,9 +62,8 @@ var defaultMissing = []string{"NA", "N/A", "n/a", "#N/A", "null", "NULL", "None"
 type limits struct {
 	Columns int
 	Cells   int64 // rows times columns
-	Free    int64 // size after decompression that Ratio does not limit
+	Free    int64 // size after decompression of a Parquet file, that Ratio does not limit
 	Ratio   int64 // size after decompression, relative to the file's
-	Record  int   // size of one row of a CSV file
 }
 
 // expanded is the number of bytes that a file of the given size may decompress to.
