@@ -56,8 +56,6 @@ func weightsCommand() *cobra.Command {
 		"kind of weight: joint, covariate, conditional, none (forgetting alone), or auto: what a back test advises\n"+
 			"(default: conditional with a label, else covariate)")
 	flags.StringVar(&f.clip, "clip", string(propensity.ClipOne), "clip of omega: min1, exp1 or none")
-	flags.Float64Var(&f.request.Weights.Floor, "floor", 0,
-		"lower bound of the effective share of the rows by omega alone, before --half-life and --window; from 0 to 1")
 	flags.Float64Var(&f.request.Weights.HalfLife, "half-life", 0,
 		"half-life of exponential forgetting, in units of time (default 0: none)")
 	flags.IntVar(&f.request.Window, "window", 0, "number of last times whose rows have a weight; older rows have 0 (default 0: all)")
@@ -91,8 +89,6 @@ func (f *weightsFlags) resolve(cmd *cobra.Command, file string) error {
 	case f.permutations != 0 && (f.permutations < tables.LeastPermutations || f.permutations > crossfit.MaxPermutations):
 		return usage.Errorf("--permutations %d: give a number from %d to %d, or 0 for no test", f.permutations,
 			tables.LeastPermutations, crossfit.MaxPermutations)
-	case !(w.Floor >= 0 && w.Floor <= 1):
-		return usage.Errorf("--floor %v: give a share from 0 to 1", w.Floor)
 	case q.Window < 0:
 		return usage.Errorf("--window %d: give at least 0", q.Window)
 	case !(w.HalfLife >= 0) || math.IsInf(w.HalfLife, 0):
@@ -107,12 +103,6 @@ func (f *weightsFlags) resolve(cmd *cobra.Command, file string) error {
 	}
 	if q.Weights.Kind == crossfit.Conditional && q.Label == "" {
 		return usage.Errorf("--kind conditional needs --label")
-	}
-	if q.Weights.Floor > 0 && q.Unseen != "" {
-		return usage.Errorf("--floor counts all rows: give it without --unseen")
-	}
-	if q.Weights.Floor > 0 && q.Weights.Kind == weights.NoOmega {
-		return usage.Errorf("--floor: with --kind %s there is no omega to shrink", f.kind)
 	}
 	if f.kind == auto && (q.Weights.HalfLife != 0 || q.Window != 0) {
 		return usage.Errorf("--half-life and --window: with --kind %s the back test chooses them", auto)

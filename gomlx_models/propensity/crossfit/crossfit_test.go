@@ -508,28 +508,22 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestOptions: mean, clip, floor and half-life of the weights.
+// TestOptions: mean, clip and half-life of the weights.
 func TestOptions(t *testing.T) {
-	w := &Weights{Shrink: 1, LogOmega: []float64{-8, -4, 0, 3}}
+	w := &Weights{LogOmega: make([]float64, 4)}
 	times := []float64{0, 1, 2, 3}
-	w.weigh(times, 3, WeightOptions{Kind: Joint, Floor: .6})
-	if math.Abs(mean(w.Weight)-1) > 1e-12 || w.Share < .6-1e-9 || w.Share > .61 || w.Shrink >= 1 || len(w.Notes) != 1 {
-		t.Errorf("floor .6 gave %+v", w)
-	}
-	w = &Weights{Shrink: 1, LogOmega: make([]float64, 4)}
 	w.weigh(times, 3, WeightOptions{Kind: Joint, HalfLife: 1})
 	for i := range 3 {
 		if math.Abs(w.Weight[i+1]/w.Weight[i]-2) > 1e-12 {
 			t.Errorf("a half-life of 1 gave %v", w.Weight)
 		}
 	}
-	w = &Weights{Shrink: 1, LogOmega: []float64{-1, 0, 1, 2}}
+	w = &Weights{LogOmega: []float64{-1, 0, 1, 2}}
 	w.weigh(times, 3, WeightOptions{Kind: Joint})
-	if w.Weight[1] != w.Weight[3] || math.Abs(w.Weight[0]/w.Weight[1]-math.Exp(-1)) > 1e-12 {
+	if math.Abs(mean(w.Weight)-1) > 1e-12 || w.Weight[1] != w.Weight[3] || math.Abs(w.Weight[0]/w.Weight[1]-math.Exp(-1)) > 1e-12 {
 		t.Errorf("clip min1 gave %v", w.Weight)
 	}
-	for _, bad := range []WeightOptions{{}, {Kind: "x"}, {Kind: Joint, Clip: "x"}, {Kind: Joint, Floor: 2},
-		{Kind: Joint, Floor: math.NaN()}, {Kind: Joint, HalfLife: -1}, {Kind: Joint, HalfLife: math.NaN()}} {
+	for _, bad := range []WeightOptions{{}, {Kind: "x"}, {Kind: Joint, Clip: "x"}, {Kind: Joint, HalfLife: -1}, {Kind: Joint, HalfLife: math.NaN()}} {
 		if bad.check() == nil {
 			t.Errorf("options %+v were accepted", bad)
 		}

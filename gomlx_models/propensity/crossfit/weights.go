@@ -17,9 +17,6 @@ import (
 type WeightOptions struct {
 	Kind Kind
 	Clip propensity.ClipPolicy // limit of omega; "" means ClipOne
-	// Floor is the least share of the effective sample size, from 0 to 1. If the weights have a
-	// smaller one, log omega is multiplied by the largest factor in [0, 1] that reaches it.
-	Floor float64
 	// HalfLife, if positive, multiplies each weight by 2^(-|T - t| / HalfLife), in units of time:
 	// exponential forgetting.
 	HalfLife float64
@@ -31,8 +28,6 @@ func (w WeightOptions) check() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("crossfit: %w", err)
-	case !(w.Floor >= 0 && w.Floor <= 1):
-		return fmt.Errorf("crossfit: the floor of the effective share is %v; it must be from 0 to 1", w.Floor)
 	case !(w.HalfLife >= 0):
 		return fmt.Errorf("crossfit: the half-life is %v; it must be positive, or 0 for none", w.HalfLife)
 	}
@@ -43,17 +38,15 @@ func (w WeightOptions) check() error {
 type Weights struct {
 	Weight []float64 // [n], mean 1; for the sample_weight of a trainer
 	// LogOmega is log omega(x_i, T, t_i) of the kind (Eq. 9), the mean over the
-	// ensemble, within +-60, before clip, floor and half-life.
+	// ensemble, within +-60, before clip and half-life.
 	LogOmega []float64
 	Spread   []float64 // standard deviation of log omega over the ensemble; 0 for one member
 	Share    float64   // effective sample size of Weight divided by n, Kish's (sum w)^2 / (n sum w^2)
-	Shrink   float64   // factor of log omega that the floor asked for; 1: none
-	Notes    []string
 }
 
 // WeightsOf returns the weights of rows, fitted or new ones, for time T:
 //
-//	weight_i = c min(omega(x_i, T, t_i)^Shrink, limit of Clip) 2^(-|T - t_i| / HalfLife),
+//	weight_i = c min(omega(x_i, T, t_i), limit of Clip) 2^(-|T - t_i| / HalfLife),
 //
 // with c such that their mean is 1. The log omega of a row, or of one that equals it, comes from the networks that did
 // not see it; that of a new row is the mean over all folds and the ensemble. T need not be a time of the rows. After
@@ -77,8 +70,7 @@ func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options Weig
 	if err != nil {
 		return nil, err
 	}
-	out := &Weights{Shrink: 1}
-	out.LogOmega, out.Spread = make([]float64, len(d.Time)), make([]float64, len(d.Time))
+	out := &Weights{LogOmega: make([]float64, len(d.Time)), Spread: make([]float64, len(d.Time))}
 	for i := range out.LogOmega {
 		m, ss, list := 0.0, 0.0, logs[i]
 		for _, v := range list {
@@ -96,26 +88,9 @@ func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options Weig
 	return out, nil
 }
 
-// weigh applies clip, floor and half-life to LogOmega.
+// weigh applies clip and half-life to LogOmega.
 func (w *Weights) weigh(time []float64, T float64, options WeightOptions) {
-	clip, n := cmp.Or(options.Clip, propensity.ClipOne), float64(len(time))
-	omega := func(factor float64) []float64 {
-		return clip.Weights(floats.ScaleTo(make([]float64, len(time)), factor, w.LogOmega))
-	}
-	w.Weight = omega(1)
-	if share := propensity.EffectiveSampleSize(w.Weight) / n; share < options.Floor {
-		lo, hi := 0., 1.
-		for range 40 {
-			if m := (lo + hi) / 2; propensity.EffectiveSampleSize(omega(m))/n >= options.Floor {
-				lo = m
-			} else {
-				hi = m
-			}
-		}
-		w.Shrink, w.Weight = lo, omega(lo)
-		w.Notes = append(w.Notes, fmt.Sprintf("the effective share was %.3g, below the floor %g: log omega was multiplied "+
-			"by %.3g", share, options.Floor, lo))
-	}
+	w.Weight = cmp.Or(options.Clip, propensity.ClipOne).Weights(w.LogOmega)
 	if options.HalfLife > 0 {
 		least := math.Inf(1) // the smallest distance counts 1: a short half-life cannot make all weights 0
 		for _, t := range time {
@@ -125,7 +100,7 @@ func (w *Weights) weigh(time []float64, T float64, options WeightOptions) {
 			w.Weight[i] *= math.Exp2((least - math.Abs(T-t)) / options.HalfLife)
 		}
 	}
-	sum := 0.0
+	sum, n := 0.0, float64(len(time))
 	for _, v := range w.Weight {
 		sum += v
 	}
@@ -136,7 +111,7 @@ func (w *Weights) weigh(time []float64, T float64, options WeightOptions) {
 // Forgetting returns weights for time T without omega: exponential forgetting with a half-life in units of time, or
 // equal weights for 0. times: [n], at most T.
 func Forgetting(times []float64, T, halfLife float64) *Weights {
-	w := &Weights{Shrink: 1, LogOmega: make([]float64, len(times)), Spread: make([]float64, len(times))}
+	w := &Weights{LogOmega: make([]float64, len(times)), Spread: make([]float64, len(times))}
 	w.weigh(times, T, WeightOptions{HalfLife: halfLife})
 	return w
 }

@@ -43,7 +43,6 @@ type Result struct {
 	Settings crossfit.Config        `json:"settings"`
 	Window   int                    `json:"window"` // times with weight; 0: all
 	Share    float64                `json:"effective-share"`
-	Shrink   float64                `json:"shrink"`
 	Equal    bool                   `json:"equal,omitempty"`     // nothing drifts, so there is no omega
 	Joint    *crossfit.Diagnostics  `json:"joint,omitempty"`     // of g that sees (x, y)
 	Covar    *crossfit.Diagnostics  `json:"covariate,omitempty"` // of g that sees x
@@ -128,7 +127,7 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 		return nil, p.Mendable(err)
 	}
 	w := r.weights
-	if r.Share, r.Shrink = w.Share, w.Shrink; p.Window > 0 { // rows before the window have no weight
+	if r.Share = w.Share; p.Window > 0 { // rows before the window have no weight
 		from := times.Values[max(0, p.Present-p.Window+1)]
 		for i, t := range p.all.Time {
 			if t < from {
@@ -173,7 +172,7 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 	if r.weights, err = g.WeightsOf(ctx, p.all, T, r.Options); err != nil { // a row that g saw has the answer of others
 		return err
 	}
-	r.Notes = slices.Concat(r.Notes, g.Notes, r.weights.Notes)
+	r.Notes = slices.Concat(r.Notes, g.Notes)
 	var cycle *crossfit.Cycle
 	for _, d := range []*crossfit.Diagnostics{r.Covar, r.Joint} {
 		if d != nil && d.View.Cycle != nil {

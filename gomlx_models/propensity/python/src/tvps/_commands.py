@@ -131,7 +131,6 @@ def weights(
     bin: str | None = None,
     drop: str | list[str] | None = None,
     half_life: float | None = None,
-    floor: float | None = None,
     clip: str | None = None,
     test_model: Any = None,
     seed: int | None = None,
@@ -152,8 +151,7 @@ def weights(
         "auto": what a back test of test_model (as model of `backtest`) on the rows up to T advises. None: conditional
         with a label, otherwise covariate.
     bin: grouping of times: "day", "week", "month", ..., "365 rows" or "20 blocks".
-    drop: columns to leave out. half_life: of forgetting on top, in units of time. floor: least effective
-    share, by omega alone.
+    drop: columns to leave out. half_life: of forgetting on top, in units of time.
     clip: of omega: "min1", "exp1" or "none". seed: of all random numbers.
     unseen: rows that nothing is learned from, as a bool for each row, or a column of them. g has not seen them, as if
         they were new; they are weighted on the scale of the others.
@@ -173,7 +171,7 @@ def weights(
     test_model, environment = _training.served(test_model)
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         out, report = Path(folder, "weights.csv"), Path(folder, "weights.json")
-        given = dict(at=at, kind=kind, bin=bin, drop=drop, half_life=half_life, floor=floor, clip=clip, seed=seed)
+        given = dict(at=at, kind=kind, bin=bin, drop=drop, half_life=half_life, clip=clip, seed=seed)
         given.update({"results": _results(), **flags}, test_model=test_model, out=out, json=report)
         written = _run("weights", frame, time, label, given, Path(folder), quiet, environment, unseen)
         table = np.loadtxt(out, delimiter=",", skiprows=1, ndmin=2)

@@ -29,7 +29,7 @@ class TimeWeights(BaseEstimator):
 
     kind: as of `weights`. "auto" is what a back test of test_model advises, which takes minutes; without y, which a
         back test needs, it is "covariate".
-    bin, at, half_life, floor, clip, seed, quiet: as of `weights`.
+    bin, at, half_life, clip, seed, quiet: as of `weights`.
     test_model: model of the back test, as `model` of `backtest`; None: "logistic".
     gap: of that back test, how late outcomes are known: "7 days", a timedelta, or a number of blocks.
     flags: a dict of other flags of the command, as {"permutations": 0, "zone": "Europe/Paris"}.
@@ -47,14 +47,13 @@ class TimeWeights(BaseEstimator):
 
     def __init__(
         self, kind: str = "auto", *, bin: str | None = None, at: Any = None, half_life: float | None = None,
-        floor: float | None = None, clip: str | None = None, test_model: Any = None, gap: Any = None,
+        clip: str | None = None, test_model: Any = None, gap: Any = None,
         seed: int | None = None, flags: dict[str, Any] | None = None, quiet: bool = True,
     ) -> None:
         self.kind = kind
         self.bin = bin
         self.at = at
         self.half_life = half_life
-        self.floor = floor
         self.clip = clip
         self.test_model = test_model
         self.gap = gap
@@ -86,7 +85,7 @@ class TimeWeights(BaseEstimator):
 
     def _weigh(self, at):
         has_label = self._label in self._frame
-        flags = dict(self._flags(), bin=self.bin, half_life=self.half_life, floor=self.floor, clip=self.clip)
+        flags = dict(self._flags(), bin=self.bin, half_life=self.half_life, clip=self.clip)
         if self.kind == "auto" and has_label:
             flags.update(test_model=self.test_model, gap=_duration(self.gap))
         return _commands.weights(
@@ -131,7 +130,7 @@ class TimeWeighted(BaseEstimator):
 
     def __init__(
         self, estimator: Any, kind: str = "auto", *, bin: str | None = None, at: Any = None,
-        half_life: float | None = None, floor: float | None = None, clip: str | None = None, gap: Any = None,
+        half_life: float | None = None, clip: str | None = None, gap: Any = None,
         seed: int | None = None, flags: dict[str, Any] | None = None, quiet: bool = True,
     ) -> None:
         self.estimator = estimator
@@ -139,7 +138,6 @@ class TimeWeighted(BaseEstimator):
         self.bin = bin
         self.at = at
         self.half_life = half_life
-        self.floor = floor
         self.clip = clip
         self.gap = gap
         self.seed = seed
