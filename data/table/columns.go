@@ -163,7 +163,7 @@ func (l *leaf) moment(v int64) (m moment, ok bool) {
 
 // appendDecimal writes a decimal: integers, or bytes in two's complement, the highest first.
 func appendDecimal(b []byte, p *page, k, scale int) []byte {
-	v, width := new(big.Int), scale+1
+	v, unit := new(big.Int), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	if p.bytes == nil {
 		v.SetInt64(p.ints[k])
 	} else {
@@ -172,14 +172,7 @@ func appendDecimal(b []byte, p *page, k, scale int) []byte {
 			v.Sub(v, new(big.Int).Lsh(big.NewInt(1), bits))
 		}
 	}
-	if v.Sign() < 0 {
-		width++
-	}
-	b = fmt.Appendf(b, "%0*d", width, v)
-	if scale == 0 {
-		return b
-	}
-	return slices.Insert(b, len(b)-scale, '.')
+	return append(b, new(big.Rat).SetFrac(v, unit).FloatString(scale)...)
 }
 
 // losesDigits says whether float64 v has other digits than the decimal number that it stands for.

@@ -69,8 +69,6 @@ class Written:
             self.zones[name] = column.type.tz
         if types.is_float16(column.type):
             column = column.cast(pyarrow.float32())
-        elif types.is_decimal(column.type):
-            column = column.cast(pyarrow.float64())
         elif types.is_duration(column.type):
             micros = column.cast(pyarrow.duration("us"), safe=False).cast(pyarrow.int64())
             column = pyarrow.compute.divide(micros.cast(pyarrow.float64()), 1e6)
