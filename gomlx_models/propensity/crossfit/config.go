@@ -2,8 +2,8 @@
 // of g by held-out loss, and tests for drift. It cross-fits an ensemble, so that no network gives a weight to a row
 // that it was trained on.
 //
-//	g, err := crossfit.Fit(ctx, table.Until(T), crossfit.DefaultConfig(), seed)
-//	weights, err := g.WeightsOf(ctx, table.Until(T), T, crossfit.WeightOptions{Kind: crossfit.Conditional})
+//	g, err := crossfit.Fit(ctx, table, crossfit.DefaultConfig(), seed)
+//	weights, err := g.WeightsOf(ctx, table, T, crossfit.WeightOptions{Kind: crossfit.Conditional})
 //
 // The loss is that of Algorithm 2 of the paper (Method 1). README.md of that package says what the
 // kinds of weights are for.

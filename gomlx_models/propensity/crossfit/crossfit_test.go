@@ -311,32 +311,6 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// TestPast: rows after T change no weight at T.
-func TestPast(t *testing.T) {
-	d := ruleDrift(1, 1500) // of which 975 are up to 12: no more than programs of small tables take
-	changed := d
-	changed.X, changed.Label = slices.Clone(d.X), slices.Clone(d.Label)
-	for i, time := range d.Time {
-		if time > 12 {
-			changed.X[2*i], changed.Label[i] = 1e3, 1-d.Label[i]
-		}
-	}
-	a := weigh(t, fitOwn(t, d.Until(12), tiny(), 0), 12, WeightOptions{Kind: Conditional})
-	b := weigh(t, fitOwn(t, changed.Until(12), tiny(), 0), 12, WeightOptions{Kind: Conditional})
-	if !slices.Equal(a.Weight, b.Weight) || !slices.Equal(a.Spread, b.Spread) {
-		t.Error("rows after T changed weights at T")
-	}
-	if slices.Max(a.Weight) == slices.Min(a.Weight) {
-		t.Error("all weights are equal")
-	}
-}
-
-// TestUntilNaN: no row is before a time that is not a number, and a fit on none says so.
-func TestUntilNaN(t *testing.T) {
-	_, err := Fit(t.Context(), ruleDrift(1, 60).Until(math.NaN()), tiny(), 0)
-	demand.Error(t, err, "the table has no rows")
-}
-
 // TestOrder: the order of rows changes nothing, also with equal times and equal rows.
 func TestOrder(t *testing.T) {
 	d := ruleDrift(1, 300)

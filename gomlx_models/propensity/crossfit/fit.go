@@ -30,15 +30,6 @@ type Table struct {
 	Unit  Unit // what Time counts, for the phases of the calendar that may recur
 }
 
-// Until returns the rows whose time is at most T (a NaN: none), in their order. A fit on them
-// cannot depend on later rows. It returns d itself if that has impossible rows, which Fit reports.
-func (d Table) Until(T float64) Table {
-	if d.check() != nil {
-		return d
-	}
-	return d.Rows(slices.DeleteFunc(Positions(len(d.Time)), func(i int) bool { return !(d.Time[i] <= T) }))
-}
-
 // Rows returns rows of the table, in the given order.
 func (d Table) Rows(at []int) Table {
 	out := Table{Dim: d.Dim, Time: loop.Pick(d.Time, at), Label: loop.Pick(d.Label, at), Classes: d.Classes,
