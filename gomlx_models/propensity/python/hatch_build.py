@@ -1,4 +1,4 @@
-"""Builds the program tvps into the wheel, and puts the Go module into the sdist. Both need Go."""
+"""Builds the program tvps into the wheel, in a checkout and with Go."""
 
 import json
 import os
@@ -15,11 +15,6 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 LICENCES = "LICENSE", "THIRD_PARTY.md", "figures/echarts/LICENSE", "figures/echarts/NOTICE"
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}  # Go's name: Linux's
 
-# The files of a package that Go builds a program from, on any system.
-KINDS = "GoFiles", "IgnoredGoFiles", "SFiles", "IgnoredOtherFiles", "EmbedFiles"
-RANGES = "".join(f"{{{{range $.{kind}}}}}{{{{$.Dir}}}}/{{{{.}}}}\n{{{{end}}}}" for kind in KINDS)
-FILES = f"{{{{with .Module}}}}{{{{if .Main}}}}{RANGES}{{{{end}}}}{{{{end}}}}"
-
 # The module of a package, the module's folder and that of the package; nothing for packages of this module and of Go.
 PACKAGES = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}"
 TEXTS = re.compile(r"(licen[cs]es?|copying|copyright|notice|patents|authors|contributors)\b", re.IGNORECASE)
@@ -27,7 +22,7 @@ TEXTS = re.compile(r"(licen[cs]es?|copying|copyright|notice|patents|authors|cont
 
 class Program(BuildHookInterface):
     def initialize(self, version, build_data):
-        """Build for the wheel, or list the module's files for the sdist. An editable installation gets no program."""
+        """Build for the wheel. An editable installation gets no program."""
         if sys.platform == "win32":
             raise SystemExit("the Python package tvps needs Linux or macOS: use WSL, or the program tvps without it")
         if version == "editable":
@@ -38,9 +33,8 @@ class Program(BuildHookInterface):
                 "building tvps needs Go, which is not on PATH: install it from https://go.dev/dl/, or give pip a wheel that "
                 "`make wheel` made on another machine"
             )
-        folders = Path(self.root, "go"), Path(self.root).parents[2]  # in an sdist, in a checkout
-        module = next((folder for folder in folders if (folder / "go.mod").is_file()), None)
-        if not module:
+        module = Path(self.root).parents[2]
+        if not (module / "go.mod").is_file():
             raise SystemExit(f"{self.root} is not in a checkout of tvps, with go.mod: build it there")
 
         def run(*arguments):
@@ -50,12 +44,6 @@ class Program(BuildHookInterface):
                 raise SystemExit(f"`go {' '.join(map(str, arguments))}` in {module} failed")
             return done.stdout
 
-        if self.target_name == "sdist":
-            lists = [run("list", "-deps", *tags, "-f", FILES, "./replicate") for tags in ([], ["-tags=noxla"])]
-            files = {module / name for name in ("go.mod", "go.sum", *LICENCES)}
-            files.update(map(Path, "".join(lists).splitlines()))
-            build_data["force_include"].update({str(file): f"go/{file.relative_to(module)}" for file in files})
-            return
         go_env = json.loads(run("env", "-json", "GOOS", "GOARCH", "GOROOT", "CGO_ENABLED"))
         tags = []
         if go_env["CGO_ENABLED"] == "0":

@@ -26,7 +26,7 @@ const root = "../../.."
 // packages are those that the tests of all frames, estimators, plots and trainers need.
 var packages = []string{"pandas", "polars", "scikit-learn", "matplotlib", "lightgbm", "mypy"}
 
-// TestPython builds the sdist, and from it the wheel, with the platform that auditwheel finds. It installs the wheel
+// TestPython builds the wheel, with the platform that auditwheel finds. It installs the wheel
 // where there is no Go, and runs the tests of folder tests, with what it depends on and with all packages. It leaves
 // nothing in the checkout.
 func TestPython(t *testing.T) {
@@ -61,7 +61,7 @@ func TestPython(t *testing.T) {
 	}
 	install("build", "auditwheel", "numpy", "pyarrow", "hatchling==1.33.0")
 	dist := filepath.Join(dir, "dist")
-	must(nil, inside, "-m", "build", "--outdir", dist, ".")
+	must(nil, inside, "-m", "build", "--wheel", "--outdir", dist, ".")
 	wheels, err := filepath.Glob(filepath.Join(dist, "*.whl"))
 	if err != nil || len(wheels) != 1 {
 		t.Fatalf("wheels %q, error %v", wheels, err)
