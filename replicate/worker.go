@@ -63,7 +63,9 @@ func (f *figureFlags) work(ctx context.Context, figures []paper.Figure, o lab.Op
 	case err == nil && len(panels) == 0:
 		fmt.Fprintf(os.Stderr, "there are no runs for --only %s here\n", f.only)
 	case err == nil:
-		err = l.Work(ctx, panels, o.Workers)
+		var report runs.Report
+		report, err = l.Work(ctx, panels, o.Workers)
+		err = cmp.Or(err, report.Err())
 	}
 	if errors.As(err, new(*runs.FolderError)) {
 		return usage.Error(err)

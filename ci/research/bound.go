@@ -44,7 +44,7 @@ func boundChart(stream streams.Gaussian) figures.Chart {
 		e := statistics.OverSeedsAndSteps(grid, 0)(statistics.Level)
 		x, distance := float64(dt), stream.TV(now, now+dt)
 		measured.Points = append(measured.Points, figures.Point{X: x, Mean: e.Mean, Low: e.Low, High: e.High, N: seeds})
-		risk.Points = append(risk.Points, figures.Exactly(x, stream.Risk(threshold, now+dt)))
+		risk.Points = append(risk.Points, figures.Exactly(x, distance/2))
 		tv.Points = append(tv.Points, figures.Exactly(x, distance))
 		bound.Points = append(bound.Points, figures.Exactly(x, min(1, 2*distance)))
 	}

@@ -13,7 +13,7 @@ import (
 //	x_t ~ N(mu_t, 1),  y_t = 1[x_t > mu_t],  mu_t = mu_{t-1} + d/10,  mu_0 = 0.5,
 //
 // where d is 1 or -1 and changes sign every 50 steps. The quantities that the method estimates have closed forms:
-// LogRatio, TV, Risk.
+// LogRatio, TV.
 type Gaussian struct {
 	N     int     // samples per step
 	Flip  int     // the drift changes sign every Flip steps,
@@ -92,15 +92,6 @@ func (g Gaussian) LogRatio(x float64, y int32, T, t int) float64 {
 
 // TV returns the total variation distance of p_T and p_t of (x, y). With D = |mu_T - mu_t| and the standard normal
 // distribution function Phi it is 2 Phi(D) - 1. 1 - TV is the mean of min(omega, 1) over p_t: the mean weight of step t
-// at time T.
+// at time T. The best classifier of step T, 1[x > mu_T], gets TV / 2 of the samples of step t wrong: a quarter of what
+// Section 2.1 of the paper allows it at most.
 func (g Gaussian) TV(T, t int) float64 { return math.Erf(math.Abs(g.Mean(T)-g.Mean(t)) / math.Sqrt2) }
-
-// Risk returns the share of the samples of step t that the classifier 1[x > threshold] gets wrong,
-//
-//	|Phi(threshold - mu_t) - 1/2|.
-//
-// The best classifier of step T has the threshold mu_T and no risk there. At t its risk is TV(T, t) / 2, a
-// quarter of what Section 2.1 of the paper allows it at most: 2 TV more than at T.
-func (g Gaussian) Risk(threshold float64, t int) float64 {
-	return math.Erf(math.Abs(threshold-g.Mean(t))/math.Sqrt2) / 2
-}

@@ -182,19 +182,6 @@ func (t *Tables) Specs() []runs.Spec {
 	return out
 }
 
-// Has tells whether the tables have a run with all of some steps.
-func (t *Tables) Has(spec runs.Spec, steps []int) bool {
-	run := t.get(spec.ID())
-	if run == nil {
-		return false
-	}
-	var has []int
-	for at := range run.values {
-		has = append(has, at.t)
-	}
-	return len(without(steps, has)) == 0
-}
-
 // Drawn tells whether a drawn figure has the run of this identity.
 func (t *Tables) Drawn(id string) bool {
 	run := t.get(id)

@@ -22,11 +22,6 @@ func (l *Lab) execute(ctx context.Context, jobs []runs.Job, workers int,
 	return report, err
 }
 
-// ComputeAll computes the missing runs of panels. Failed runs are in the report.
-func (l *Lab) ComputeAll(ctx context.Context, plan []claims.Panel, workers int) (runs.Report, error) {
-	return l.execute(ctx, ranked(plan, false), workers, nil)
-}
-
 // ranked lists the runs of all panels, those of panels with less work first. With seedsFirst the first seeds of all
 // panels come before any second seed, so that the whole figure can be drawn early; otherwise a panel is completed
 // before the next one begins.
@@ -60,16 +55,15 @@ func ranked(plan []claims.Panel, seedsFirst bool) []runs.Job {
 
 // Work computes the missing runs of planned panels, the longest first, and draws nothing. It is for many processes, on
 // one or more machines, that share a folder of runs: each takes the next run that no other computes, until none is
-// missing, and waits for the runs of others at the end, to take over if one dies.
-func (l *Lab) Work(ctx context.Context, panels []claims.Panel, workers int) error {
+// missing, and waits for the runs of others at the end, to take over if one dies. Failed runs are in the report.
+func (l *Lab) Work(ctx context.Context, panels []claims.Panel, workers int) (runs.Report, error) {
 	var jobs []runs.Job
 	for _, p := range panels {
 		for _, wanted := range p.Jobs {
 			jobs = append(jobs, wanted.Job)
 		}
 	}
-	report, err := l.execute(ctx, jobs, workers, nil)
-	return cmp.Or(err, report.Err())
+	return l.execute(ctx, jobs, workers, nil)
 }
 
 // OfImages tells whether the runs of a panel train or compare networks of images, which is work for a GPU. Errors:

@@ -137,15 +137,6 @@ func (r *Result) beside(drawn []drawing) {
 	}
 }
 
-// ShortCommit names the commit in twelve digits, and says if the checkout had changes.
-func ShortCommit(p runs.Provenance) string {
-	commit := cmp.Or(p.Commit[:min(12, len(p.Commit))], "unknown")
-	if p.Dirty {
-		commit += " with changes"
-	}
-	return commit
-}
-
 // chart describes one panel: the values of every series, or their differences to the first one, which is then the
 // line 0.
 func chart(p claims.Panel, rows []figures.Row) (figures.Chart, error) {

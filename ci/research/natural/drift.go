@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 
 	"tvps/data/artifact"
-	"tvps/data/statistics"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/drift"
@@ -59,7 +58,7 @@ func MeasureDrift(ctx context.Context, t Dataset, folder string) error {
 	last := len(times) - 1
 	for _, m := range found.Maps {
 		if m.In == tables.InBoth {
-			if r := statistics.RankCorrelation(times[:last], m.Worth[last][:last]); !math.IsNaN(r) {
+			if r := rankCorrelation(times[:last], m.Worth[last][:last]); !math.IsNaN(r) {
 				d.Periodicity = 1 - r
 			}
 		}

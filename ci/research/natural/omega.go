@@ -62,7 +62,7 @@ func gainWith(p property, rule string, all []*Losses, level float64) statistics.
 	for _, l := range all {
 		a, b = append(a, p.of(l)), append(b, l.gain(rule).Mean)
 	}
-	return statistics.OfRankCorrelation(statistics.RankCorrelation(a, b), len(all))(level)
+	return ofRankCorrelation(rankCorrelation(a, b), len(all))(level)
 }
 
 // whereOmega says where omega helps, and whether a property tells it beforehand, by what the document declares.
@@ -142,7 +142,7 @@ func judgeG(all []*Losses) string {
 		for t, v := range l.Of(backtest.Forgetting) {
 			gains = append(gains, v-l.Of(joint)[t])
 		}
-		if r := statistics.RankCorrelation(l.knowledge(), gains); !math.IsNaN(r) {
+		if r := rankCorrelation(l.knowledge(), gains); !math.IsNaN(r) {
 			within = append(within, r)
 		}
 	}

@@ -190,11 +190,15 @@ func computeReadings(ctx context.Context, l *lab.Lab, plans []judgedReading, o O
 			if err := l.AddJobs(&p); err != nil {
 				return err
 			}
-			p.Jobs = slices.DeleteFunc(p.Jobs, func(job runs.Wanted) bool { return l.Tables.Has(job.Spec, job.Steps) })
+			there, err := l.Load(p)
+			if err != nil {
+				return err
+			}
+			p.Jobs = slices.DeleteFunc(p.Jobs, func(job runs.Wanted) bool { return there.Results[job.Spec.ID()] != nil })
 			lacking = append(lacking, p)
 		}
 	}
-	report, err := l.ComputeAll(ctx, lacking, o.Workers)
+	report, err := l.Work(ctx, lacking, o.Workers)
 	return cmp.Or(err, report.Err())
 }
 

@@ -241,7 +241,7 @@ func Make(ctx context.Context, l *lab.Lab, tables []Table, o Options) (made []ta
 			panels = append(panels, row.Panel)
 		}
 	}
-	if report, err = l.ComputeAll(ctx, panels, o.Workers); err != nil {
+	if report, err = l.Work(ctx, panels, o.Workers); err != nil {
 		return nil, report, err
 	}
 	if report.Unfinished > 0 {
@@ -256,7 +256,7 @@ func Make(ctx context.Context, l *lab.Lab, tables []Table, o Options) (made []ta
 	record := claims.NewRecord(o.Scale, l.Provenance(), collected)
 	for _, p := range all {
 		t := newTable(o, p, report)
-		t.Notes = append(t.Notes, "Commit "+lab.ShortCommit(record.MadeBy)+".")
+		t.Notes = append(t.Notes, "Commit "+shortCommit(record.MadeBy)+".")
 		made = append(made, t)
 	}
 	if err := write(l, o.Out, "study", pageOf(made), rows, record, nil); err != nil {
@@ -272,6 +272,15 @@ func Make(ctx context.Context, l *lab.Lab, tables []Table, o Options) (made []ta
 	}
 	_, err = fmt.Fprintf(l.Stdout, "Tables rewritten: %s\n", o.Update)
 	return made, report, err
+}
+
+// shortCommit names the commit in twelve digits, and says if the checkout had changes.
+func shortCommit(p runs.Provenance) string {
+	commit := cmp.Or(p.Commit[:min(12, len(p.Commit))], "unknown")
+	if p.Dirty {
+		commit += " with changes"
+	}
+	return commit
 }
 
 // pageOf is the page of the tables.
