@@ -138,7 +138,7 @@ func (p Panel) Shown() Metric {
 func (p Panel) Open() bool { return p.Shown().Name == p.Protocol.Measure }
 
 // Sampled tells whether measured steps stand for those between them, see [experiment.Setup].
-func (p Panel) Sampled() bool { return len(p.Settings.Strides()) > 0 }
+func (p Panel) Sampled() bool { return p.Settings.Sampled() }
 
 // Trained lists the panel's series that learn: without the references.
 func (p Panel) Trained() []string { return without(p.Series, p.References) }

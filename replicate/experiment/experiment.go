@@ -42,10 +42,9 @@ type Setup interface {
 	Length() int         // time steps of the stream, or episodes of training
 	PlannedSteps() []int // the steps at which a run reports
 
-	// Strides lists the distances of steps, up to the own one, that meet a periodic stream evenly, ascending. Where there
-	// are any, measured steps stand for those between them: claims are about the mean over all steps of the stream, and
-	// intervals allow for the steps that were left out.
-	Strides() []int
+	// Sampled tells whether measured steps stand for those between them: claims are then about the mean over all steps of
+	// the stream, and intervals allow for the steps that were left out.
+	Sampled() bool
 
 	// CheckSeries returns an error unless the series exists and fits the scenario and the measure ("" for the
 	// protocol's).

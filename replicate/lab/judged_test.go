@@ -20,6 +20,7 @@ import (
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/supervised"
 )
 
 // TestJudgedPanels: with Judged a panel has its declared seeds and steps, and one copy for each sample of some of its
@@ -63,9 +64,8 @@ func TestDeclaredSamples(t *testing.T) {
 				continue // a scale that its scenarios lack
 			}
 			for _, p := range panels {
-				if even := p.Settings.Strides(); len(even) > 0 && !slices.Contains(even, p.Sample().Stride) {
-					t.Errorf("%s, panel %s: every %s step meets the stream unevenly: strides that do not are %v", f.Name(), p.Key,
-						experiment.Ordinal(p.Sample().Stride), even)
+				if s, ok := p.Settings.(supervised.Settings); ok && s.CheckStride() != nil {
+					t.Errorf("%s, panel %s: %v", f.Name(), p.Key, s.CheckStride())
 				}
 				whole := slices.DeleteFunc(slices.Clone(p.Judged), func(s paper.Sample) bool {
 					return s.Scale != scale || len(s.Series) > 0

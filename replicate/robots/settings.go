@@ -117,8 +117,8 @@ func (s Settings) Validate() error {
 // Length is the number of episodes.
 func (s Settings) Length() int { return s.Episodes }
 
-// Strides is empty: evaluations of one training are no sample of others.
-func (s Settings) Strides() []int { return nil }
+// Sampled is false: evaluations of one training are no sample of others.
+func (s Settings) Sampled() bool { return false }
 
 // PlannedSteps are the numbers of episodes after which the agent is evaluated.
 func (s Settings) PlannedSteps() []int {

@@ -33,17 +33,8 @@ func (s Settings) PlannedSteps() []int {
 	return out
 }
 
-// Strides lists the strides that pass CheckStride, and the own one.
-func (s Settings) Strides() []int {
-	var out []int
-	for stride := range s.Stride {
-		finer := s
-		if finer.Stride = stride + 1; finer.Stride == s.Stride || finer.CheckStride() == nil {
-			out = append(out, finer.Stride)
-		}
-	}
-	return out
-}
+// Sampled is true: models are trained at some steps of one stream.
+func (s Settings) Sampled() bool { return true }
 
 // Source says which data the scenario is made of.
 func (s Settings) Source(h *experiment.Host) experiment.Source { return s.open(h).About() }
