@@ -7,8 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"reflect"
-	"sync"
 
 	"tvps/gomlx_models/backend"
 	"tvps/replicate/runs"
@@ -103,24 +101,5 @@ type Host struct {
 	Backend  *backend.Backend
 	CacheDir string    // of features and checkpoints
 	Log      io.Writer // for messages about slow preparations; may be nil
-
-	mu    sync.Mutex
-	local map[reflect.Type]any
-}
-
-// Local returns the host's value of type T: what a protocol loads or compiles once in a process. The first call makes
-// it.
-func Local[T any](h *Host, make func() *T) *T {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	key := reflect.TypeFor[T]()
-	if v, ok := h.local[key]; ok {
-		return v.(*T)
-	}
-	v := make()
-	if h.local == nil {
-		h.local = map[reflect.Type]any{}
-	}
-	h.local[key] = v
-	return v
+	Memo     Memo      // what a protocol loads or compiles once in a process
 }

@@ -75,13 +75,13 @@ type vectors struct {
 // stream returns the label shift of a seed. All seeds of an engine share one pool.
 func (v vectors) stream(e *Engine, s Settings, seed int64) (*Stream, error) {
 	key := fmt.Sprint(experiment.Identity(s, "shift", "clear"))
-	pool, err := memoize(&e.memo, key, func() (*tensors.Tensor, error) {
+	pool, err := experiment.Memoize(&e.memo, key, func() (*tensors.Tensor, error) {
 		return tensors.FromFlatDataAndDimensions(v.x, len(v.labels), v.dim), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return memoize(&e.memo, fmt.Sprint(seed, key, experiment.Identity(s, "stream")), func() (*Stream, error) {
+	return experiment.Memoize(&e.memo, fmt.Sprint(seed, key, experiment.Identity(s, "stream")), func() (*Stream, error) {
 		return v.shifted(s, seed, pool), nil
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/gomlx_models/mmd"
+	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -19,7 +20,7 @@ func prepareMMD(run *RunContext) error {
 	run.mmd = map[string]*mmd.Computer{}
 	for _, input := range mmdInputs {
 		dim := len(run.Stream.Input(0, input))
-		computer, err := memoize(&run.Engine.memo, fmt.Sprint(samples, dim), func() (*mmd.Computer, error) {
+		computer, err := experiment.Memoize(&run.Engine.memo, fmt.Sprint(samples, dim), func() (*mmd.Computer, error) {
 			return mmd.New(run.Engine.Backend, samples, dim)
 		})
 		if err != nil {

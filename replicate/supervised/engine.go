@@ -14,7 +14,7 @@ import (
 // Engine is a client of the backend with everything that is compiled and stored for it.
 type Engine struct {
 	compute.Backend
-	memo    memo
+	memo    experiment.Memo
 	loading sync.Mutex
 }
 
@@ -42,7 +42,7 @@ func (e *Engine) estimator(s Settings, stream *Stream, method propensity.Method)
 	}
 	cfg := s.propensity(stream.Classes, method)
 	key := fmt.Sprint(cfg, s.Steps, stream.GPool.X.Shape())
-	made, err := memoize(&e.memo, key, func() (*propensity.Estimator, error) {
+	made, err := experiment.Memoize(&e.memo, key, func() (*propensity.Estimator, error) {
 		return propensity.NewEstimator(e.Backend, stream.GPool, s.Steps, cfg)
 	})
 	if err != nil {
@@ -64,7 +64,8 @@ type engines struct {
 
 // enginesOf returns the engines of a host.
 func enginesOf(h *experiment.Host) *engines {
-	return experiment.Local(h, func() *engines { return &engines{host: h} })
+	e, _ := experiment.Memoize(&h.Memo, "", func() (*engines, error) { return &engines{host: h}, nil })
+	return e
 }
 
 // take returns an engine for a run and a function that gives it back.
@@ -92,32 +93,4 @@ func (e *engines) take(s Settings) (*Engine, func(), error) {
 		defer e.mu.Unlock()
 		e.idle = append(e.idle, taken)
 	}, nil
-}
-
-// memo holds values that are made once, each under its type and a key. The lock is held while a value is made, so
-// making one must not ask the same memo for another.
-type memo struct {
-	mu     sync.Mutex
-	values map[any]any
-}
-
-// memoKey is a key among the values of type V.
-type memoKey[V any] string
-
-// memoize returns the value of a key. The first call that succeeds makes it.
-func memoize[V any](m *memo, key string, make func() (V, error)) (V, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if v, ok := m.values[memoKey[V](key)]; ok {
-		return v.(V), nil
-	}
-	v, err := make()
-	if err != nil {
-		return v, err
-	}
-	if m.values == nil {
-		m.values = map[any]any{}
-	}
-	m.values[memoKey[V](key)] = v
-	return v, nil
 }

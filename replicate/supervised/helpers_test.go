@@ -113,7 +113,7 @@ func fakeImages(tb testing.TB, nTrain, nTest, channels int) *images {
 		return s
 	}
 	data := &cifar10.Data{Train: set(nTrain), Test: set(nTest)}
-	im := &images{data: data, gPools: new(memo), channels: channels}
+	im := &images{data: data, gPools: new(experiment.Memo), channels: channels}
 	for _, label := range slices.Concat(data.Train.Labels, data.Test.Labels) {
 		im.labels = append(im.labels, int32(label))
 	}

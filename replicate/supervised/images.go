@@ -94,7 +94,7 @@ type images struct {
 	pooled   []float32       // [rows, 8*width]: those of the last block averaged over the 4x4 places
 	labels   []int32         // [rows]
 	head     net.Values      // the pre-trained head
-	gPools   *memo
+	gPools   *experiment.Memo
 	channels int // of the last block, 8*width
 }
 
@@ -130,7 +130,7 @@ func (im *images) testRows(n int, seed int64) [][]int32 {
 
 // gPool returns the inputs of g: pooled features or pixels. Each step standardises them by its past.
 func (im *images) gPool(input string) (*propensity.Pool, error) {
-	return memoize(im.gPools, input, func() (*propensity.Pool, error) {
+	return experiment.Memoize(im.gPools, input, func() (*propensity.Pool, error) {
 		x, dims := im.pooled, []int{im.channels}
 		if input == "pixels" {
 			x, dims = im.pixels(), []int{32, 32, 3}

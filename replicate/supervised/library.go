@@ -16,18 +16,19 @@ import (
 // library loads data, checkpoints and features of the frozen trunk, each once for a process.
 type library struct {
 	host *experiment.Host
-	memo memo
+	memo experiment.Memo
 }
 
 // libraryOf returns the library of a host.
 func libraryOf(h *experiment.Host) *library {
-	return experiment.Local(h, func() *library { return &library{host: h} })
+	l, _ := experiment.Memoize(&h.Memo, "", func() (*library, error) { return &library{host: h}, nil })
+	return l
 }
 
 // cifar10 loads the images that the settings name: CIFAR-10, or as the stand-in for CLEAR its test split alone, as the
 // trunk was trained on the other images. With a limit on the images, features are computed of no more than are used.
 func (l *library) cifar10(s Settings, standIn bool) (*cifar10.Data, error) {
-	return memoize(&l.memo, fmt.Sprint(standIn, s.Data, s.Images, s.TestN), func() (*cifar10.Data, error) {
+	return experiment.Memoize(&l.memo, fmt.Sprint(standIn, s.Data, s.Images, s.TestN), func() (*cifar10.Data, error) {
 		load := cifar10.Load
 		if s.Data == "sample" {
 			load = cifar10.Sample
@@ -89,7 +90,7 @@ func sampled(ofClass, n int) int {
 
 // clear loads CLEAR's published features.
 func (l *library) clear(ctx context.Context) (*clear.Set, error) {
-	return memoize(&l.memo, "", func() (*clear.Set, error) {
+	return experiment.Memoize(&l.memo, "", func() (*clear.Set, error) {
 		path, err := clear.Find()
 		if err != nil {
 			return nil, err
@@ -125,7 +126,7 @@ func (l *library) checkpoint(s Settings, seed int64) (checkpoint, error) {
 	if s.Checkpoint == "split" {
 		folder, split = filepath.Join(l.host.CacheDir, "checkpoints"), seed
 	}
-	return memoize(&l.memo, fmt.Sprint(folder, s.Width, split), func() (checkpoint, error) {
+	return experiment.Memoize(&l.memo, fmt.Sprint(folder, s.Width, split), func() (checkpoint, error) {
 		c, hash, err := resnet.Load(folder, s.Width, split)
 		return checkpoint{c, hash}, err
 	})
@@ -139,9 +140,9 @@ func (l *library) images(ctx context.Context, s Settings, seed int64, data *cifa
 	}
 	t := trunk{l.host, data, c, s.Width}
 	key := fmt.Sprint(c.hash, data.Source, data.Train.Len(), data.Test.Len())
-	im, err := memoize(&l.memo, key, func() (*images, error) { return t.images(ctx) })
+	im, err := experiment.Memoize(&l.memo, key, func() (*images, error) { return t.images(ctx) })
 	if err != nil || s.model() != pretrainedHead || s.Block != "stage" {
 		return im, err
 	}
-	return memoize(&l.memo, key+" stage", func() (*images, error) { return t.stage(ctx, im) })
+	return experiment.Memoize(&l.memo, key+" stage", func() (*images, error) { return t.stage(ctx, im) })
 }

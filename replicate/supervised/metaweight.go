@@ -9,6 +9,7 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/net"
+	"tvps/replicate/experiment"
 
 	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -19,7 +20,7 @@ import (
 // 18).
 func metaWeightNet(run *RunContext) (TrainFunc, error) {
 	c := run.Classifier
-	trainer, err := memoize(&run.Engine.memo, run.modelKey(), func() (*metaTrainer, error) {
+	trainer, err := experiment.Memoize(&run.Engine.memo, run.modelKey(), func() (*metaTrainer, error) {
 		return newMetaTrainer(run.Engine.Backend, metaOfAuthors(), metaModel{Params: c.params,
 			Losses: func(s *net.Scope, pool, row, label *Node) *Node {
 				return net.CrossEntropy(c.logits(s, pool, row), label)

@@ -52,7 +52,7 @@ func (x config) newRunContext(ctx context.Context, engine *Engine, seed int64) (
 // prepareTraining prepares the classifier, where it starts, and the learner's own training.
 func prepareTraining(run *RunContext) error {
 	var err error
-	run.Classifier, err = memoize(&run.Engine.memo, run.modelKey(), func() (*Classifier, error) {
+	run.Classifier, err = experiment.Memoize(&run.Engine.memo, run.modelKey(), func() (*Classifier, error) {
 		return NewClassifier(run.Engine.Backend, run.Settings, run.Stream.Pool.Shape(), run.Stream.Classes)
 	})
 	if err != nil {

@@ -33,7 +33,7 @@ func (Simulated) Identity(int64) (map[string]string, error) { return nil, nil }
 func (src Simulated) Stream(_ context.Context, e *Engine, seed int64) (*Stream, error) {
 	groups := slices.Concat([]string{"stream"}, src.Settings.scenario().Groups)
 	key := fmt.Sprint(seed, experiment.Identity(src.Settings, groups...))
-	return memoize(&e.memo, key, func() (*Stream, error) { return src.draw(seed) })
+	return experiment.Memoize(&e.memo, key, func() (*Stream, error) { return src.draw(seed) })
 }
 
 // draw draws the samples of a seed. The pool holds N training samples of each of the steps 0 to Steps - 1, then TestN

@@ -31,7 +31,7 @@ func (t trunk) images(ctx context.Context) (*images, error) {
 	if err != nil {
 		return nil, err
 	}
-	im := &images{data: t.data, gPools: new(memo), channels: resnet.LastBlock.Channels(t.width)}
+	im := &images{data: t.data, gPools: new(experiment.Memo), channels: resnet.LastBlock.Channels(t.width)}
 	for _, label := range slices.Concat(t.data.Train.Labels, t.data.Test.Labels) {
 		im.labels = append(im.labels, int32(label))
 	}
