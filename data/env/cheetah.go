@@ -15,7 +15,7 @@ import (
 type CheetahOptions struct {
 	Log     io.Writer // progress of downloads; nil for none
 	Plain   bool      // gymnasium's HalfCheetah-v5: no wind, reward for velocity
-	Horizon int       // steps per episode; 0 for 50, or 1000 if Plain
+	Horizon int       // steps per episode
 }
 
 // Cheetah is Half-Cheetah WindVel (Section 3.2, after Xie et al.): a two-legged runner in the
@@ -67,9 +67,6 @@ func NewCheetah(ctx context.Context, opts CheetahOptions) (*Cheetah, error) {
 	}
 	defer model.Close()
 	c := &Cheetah{plain: opts.Plain, horizon: opts.Horizon}
-	if c.horizon == 0 {
-		c.horizon = map[bool]int{false: 50, true: 1000}[opts.Plain]
-	}
 	if c.sim, err = model.simulate(); err != nil {
 		return nil, fmt.Errorf("the Half-Cheetah: %w", err)
 	}

@@ -28,9 +28,6 @@ func TestCheetahTasks(t *testing.T) {
 	if n, m, horizon := c.Sizes(); n != 17 || m != 6 || horizon != 50 {
 		t.Error(n, m, horizon)
 	}
-	if _, _, horizon := newCheetah(t, CheetahOptions{Plain: true}).Sizes(); horizon != 1000 {
-		t.Error("the horizon with Plain is", horizon)
-	}
 }
 
 // The observation has all positions but x and all velocities; the noise is the documented one.

@@ -14,10 +14,10 @@ import (
 // ClawOptions chooses the sequence of valves.
 type ClawOptions struct {
 	Log     io.Writer // progress of downloads; nil for none
-	Repeat  int       // consecutive episodes of each task; 0 for 2
-	Tasks   []int     // valves to use; nil for all ten
+	Repeat  int       // consecutive episodes of each task
+	Tasks   []int     // valves to use, from 0 to Valves - 1
 	Seed    int64     // of the order of the valves
-	Horizon int       // steps per episode; 0 for 40
+	Horizon int       // steps per episode
 }
 
 // Claw is the ROBEL D'Claw (Section 3.2, after Yang et al.): three fingers of three joints
@@ -67,17 +67,8 @@ var (
 
 // NewClaw returns a D'Claw. It downloads MuJoCo and the robot's model if they are missing.
 func NewClaw(ctx context.Context, opts ClawOptions) (*Claw, error) {
-	order, err := clawOrder(opts.Tasks, opts.Seed)
-	if err != nil {
-		return nil, err
-	}
+	order := clawOrder(opts.Tasks, opts.Seed)
 	c := &Claw{order: order, repeat: opts.Repeat, horizon: opts.Horizon}
-	if c.repeat == 0 {
-		c.repeat = 2
-	}
-	if c.horizon == 0 {
-		c.horizon = 40
-	}
 	lib, err := openMuJoCo(ctx, artifact.Options{Log: opts.Log})
 	if err != nil {
 		return nil, err
@@ -97,27 +88,12 @@ func NewClaw(ctx context.Context, opts ClawOptions) (*Claw, error) {
 }
 
 // clawOrder returns the tasks in the random order of a seed.
-func clawOrder(tasks []int, seed int64) ([]int, error) {
-	if tasks == nil {
-		for v := range Valves {
-			tasks = append(tasks, v)
-		}
-	}
-	seen := [Valves]bool{}
-	for _, v := range tasks {
-		if v < 0 || v >= Valves || seen[v] {
-			return nil, fmt.Errorf("the D'Claw's tasks are %v: give valves from 0 to %d, each at most once", tasks, Valves-1)
-		}
-		seen[v] = true
-	}
-	if len(tasks) == 0 {
-		return nil, fmt.Errorf("the D'Claw has no task: give valves from 0 to %d", Valves-1)
-	}
+func clawOrder(tasks []int, seed int64) []int {
 	order := make([]int, len(tasks))
 	for i, k := range random.New(seed, "order of the valves").Perm(len(tasks)) {
 		order[i] = tasks[k]
 	}
-	return order, nil
+	return order
 }
 
 // Sizes returns 21, 9 and the horizon.

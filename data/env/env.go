@@ -34,7 +34,7 @@ type Env interface {
 	Trials() []Trial
 
 	// ResetTrial begins a trial, with the observations and rewards of a training episode of its task. Its start depends
-	// on nothing else. It fails for a number that Trials does not have.
+	// on nothing else.
 	ResetTrial(trial int, obs []float64) error
 
 	// Rest writes the action with which the robot does nothing.

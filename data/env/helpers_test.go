@@ -1,6 +1,7 @@
 package env
 
 import (
+	"cmp"
 	"errors"
 	"testing"
 
@@ -17,21 +18,34 @@ func skipWithout(t testing.TB, err error) {
 	demand.NoError(t, err)
 }
 
+// newCheetah returns a Half-Cheetah, by default with episodes as long as the paper's.
 func newCheetah(t testing.TB, opts CheetahOptions) *Cheetah {
 	t.Helper()
+	opts.Horizon = cmp.Or(opts.Horizon, 50)
 	c, err := NewCheetah(t.Context(), opts)
 	skipWithout(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
 
+// all lists the valves.
+func all() []int { return []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9} }
+
+// newClaw returns a D'Claw, by default with the paper's episodes and all valves.
 func newClaw(t testing.TB, opts ClawOptions) *Claw {
 	t.Helper()
+	opts.Horizon, opts.Repeat = cmp.Or(opts.Horizon, 40), cmp.Or(opts.Repeat, 2)
+	if opts.Tasks == nil {
+		opts.Tasks = all()
+	}
 	c, err := NewClaw(t.Context(), opts)
 	skipWithout(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
+
+// stateApplied is the component of a state with the external forces and torques on the joints, N or N.m.
+const stateApplied = 1 << 7
 
 // both returns one robot of each kind.
 func both(t testing.TB) map[string]Env {

@@ -10,10 +10,9 @@ import (
 // run in parallel, each on its own goroutine. The slices are in MuJoCo's memory. They stay
 // valid until Close and must not be used after it.
 type simulation struct {
-	QPos    []float64 // positions of the joints, m or rad; may be written
-	QVel    []float64 // velocities of the joints, m/s or rad/s; may be written
-	Ctrl    []float64 // inputs of the actuators; may be written
-	Applied []float64 // external forces and torques on the joints, N or N.m; may be written
+	QPos []float64 // positions of the joints, m or rad; may be written
+	QVel []float64 // velocities of the joints, m/s or rad/s; may be written
+	Ctrl []float64 // inputs of the actuators; may be written
 
 	lib      *library
 	address  uintptr    // mjBatch* of one simulation
@@ -23,10 +22,9 @@ type simulation struct {
 
 // Bits of the components of a state (mjtState).
 const (
-	stateQPos    = 1 << 1
-	stateQVel    = 1 << 2
-	stateCtrl    = 1 << 6
-	stateApplied = 1 << 7
+	stateQPos = 1 << 1
+	stateQVel = 1 << 2
+	stateCtrl = 1 << 6
 )
 
 // Stages of a computation (mjtStage).
@@ -67,8 +65,7 @@ func (m *mjModel) simulate() (s *simulation, err error) {
 		return nil, fmt.Errorf("MuJoCo cannot simulate the model: %s", oneLine(untilZero(message)))
 	}
 	s = &simulation{lib: m.lib, address: address, step: [5]uintptr{address, 0, 0, 0, stageVelocity}}
-	s.QPos, s.QVel = s.state(stateQPos), s.state(stateQVel)
-	s.Ctrl, s.Applied = s.state(stateCtrl), s.state(stateApplied)
+	s.QPos, s.QVel, s.Ctrl = s.state(stateQPos), s.state(stateQVel), s.state(stateCtrl)
 	s.warnings = unsafe.Slice((*int32)(pointer(call(m.lib.fn["mjb_warning"], address))), 2*len(warnings))
 	return s, s.Reset()
 }

@@ -64,13 +64,13 @@ func TestStep(t *testing.T) {
 		t.Errorf("the body is at %v, the joint at %v", xpos[3:], s.QPos[0])
 	}
 	s.Ctrl[0] = 0
-	s.Applied[0] = -1
+	s.state(stateApplied)[0] = -1
 	s.Step(1)
 	if v := s.QVel[0]; math.Abs(v-(7*a*h-h/2)) > 1e-14 {
 		t.Errorf("an applied force of -1 N gives v = %v", v)
 	}
 	err = s.Reset()
-	if err != nil || s.QPos[0] != 0 || s.QVel[0] != 0 || s.Ctrl[0] != 0 || s.Applied[0] != 0 {
+	if err != nil || s.QPos[0] != 0 || s.QVel[0] != 0 || s.Ctrl[0] != 0 || s.state(stateApplied)[0] != 0 {
 		t.Errorf("after Reset: %+v, %v", s, err)
 	}
 }
@@ -136,7 +136,7 @@ func TestNotFinite(t *testing.T) {
 		"position": {&s.QPos[0], math.NaN(), "position"},
 		"velocity": {&s.QVel[0], math.Inf(1), "velocity"},
 		"control":  {&s.Ctrl[0], math.NaN(), "control"},
-		"force":    {&s.Applied[0], 1e300, "acceleration"},
+		"force":    {&s.state(stateApplied)[0], 1e300, "acceleration"},
 	} {
 		*c.at = c.value
 		if err := s.Step(3); !errors.Is(err, errDiverged) || !strings.Contains(err.Error(), c.words) {

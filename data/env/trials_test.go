@@ -65,8 +65,6 @@ func TestClawTrials(t *testing.T) {
 				t.Errorf("%s begins differently with another seed", trial.Title)
 			}
 		}
-		err := c.ResetTrial(len(trials), make([]float64, clawObs))
-		demand.Error(t, err, fmt.Sprint("from 0 to ", len(trials)-1))
 	}
 }
 
@@ -143,7 +141,6 @@ func TestCheetahTrials(t *testing.T) {
 	}
 	first, second := make([]float64, cheetahObs), make([]float64, cheetahObs)
 	demand.NoError(t, c.ResetTrial(3, first))
-	demand.Error(t, c.ResetTrial(16, first), "from 0 to 15")
 	wind, target := gridConditions(3)
 	if p := c.pose(); p.Wind != wind || p.Target != target {
 		t.Errorf("the trial has the conditions %+v", p)

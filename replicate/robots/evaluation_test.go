@@ -106,7 +106,7 @@ func TestEvaluationsOfBothKinds(t *testing.T) {
 
 // newTestClaw is a claw with two valves and short episodes.
 func newTestClaw(ctx context.Context, _ Settings, seed int64, log io.Writer) (env.Env, error) {
-	return env.NewClaw(ctx, env.ClawOptions{Log: log, Tasks: []int{0, 8}, Seed: seed, Horizon: 5})
+	return env.NewClaw(ctx, env.ClawOptions{Log: log, Repeat: 2, Tasks: []int{0, 8}, Seed: seed, Horizon: 5})
 }
 
 // Films name learner, seed and episode, and show the first trial.
