@@ -2,13 +2,10 @@ package cifar10
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"image"
-	"slices"
 	"sync"
 
 	"golang.org/x/image/webp"
@@ -34,9 +31,6 @@ const (
 	side      = 32 // of an image
 )
 
-// sampleSum is the SHA-256 of the picture and the labels.
-const sampleSum = "88339a3ff8c622ee512c26c02e0712697e95ad4c9646a68739beca596c51785a"
-
 // SampleSource is that of the embedded sample.
 var SampleSource = Source{Note: "CIFAR-10 sample from the repository: " +
 	"6,500 training and 4,000 test images of the official splits, the same number of each class"}
@@ -49,28 +43,20 @@ type sampled struct {
 
 // Sample returns the embedded sample. The first call decodes it in about a second. All
 // callers share it and must not write to it.
-var Sample = sync.OnceValues(func() (*Data, error) { return decodeSample(samplePicture, sampleLabels) })
-
-// decodeSample checks and decodes the sample.
-func decodeSample(picture, labels []byte) (*Data, error) {
-	if sum := sha256.Sum256(slices.Concat(picture, labels)); hex.EncodeToString(sum[:]) != sampleSum {
-		return nil, fmt.Errorf("cifar10: the embedded sample (sample.webp and sample.labels in data/cifar10, %d bytes) has "+
-			"the SHA-256 %x instead of %s; restore it with `git checkout data/cifar10` and build again",
-			len(picture)+len(labels), sum, sampleSum)
-	}
-	decoded, err := webp.Decode(bytes.NewReader(picture))
+var Sample = sync.OnceValues(func() (*Data, error) {
+	decoded, err := webp.Decode(bytes.NewReader(samplePicture))
 	if err != nil {
 		return nil, fmt.Errorf("cifar10: cannot decode the embedded sample: %w", err)
 	}
 	entries := make([]sampled, Classes*(SampleTrain+SampleTest))
-	if _, err := binary.Decode(labels, binary.LittleEndian, entries); err != nil {
+	if _, err := binary.Decode(sampleLabels, binary.LittleEndian, entries); err != nil {
 		return nil, fmt.Errorf("cifar10: cannot decode the labels of the embedded sample: %w", err)
 	}
 	const first = Classes * SampleTrain // of the test images
 	return &Data{
 		Train: imagesIn(decoded.(*image.NRGBA), entries[:first], 0),
 		Test:  imagesIn(decoded.(*image.NRGBA), entries[first:], first), Source: SampleSource}, nil
-}
+})
 
 // imagesIn cuts images out of the picture; first is the place of the first one.
 func imagesIn(picture *image.NRGBA, entries []sampled, first int) Set {
