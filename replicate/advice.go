@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 
-	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -14,7 +13,6 @@ func advice(err error) string {
 		folder      *runs.FolderError
 		write       *runs.WriteError
 		interrupted *runs.InterruptedError
-		unknown     *experiment.UnknownError
 	)
 	switch {
 	case errors.As(err, &folder) && folder.Locks:
@@ -28,8 +26,6 @@ func advice(err error) string {
 		return ": free some space and start again"
 	case errors.As(err, &interrupted):
 		return ", start again to continue"
-	case errors.As(err, &unknown):
-		return " (--show-config lists them)"
 	}
 	return ""
 }

@@ -14,7 +14,6 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/replicate/claims"
-	"tvps/replicate/experiment"
 	"tvps/replicate/robots"
 	"tvps/replicate/runs"
 	"tvps/replicate/supervised"
@@ -254,7 +253,6 @@ func TestAdvice(t *testing.T) {
 				"its own with --results and copy these together"},
 		{&runs.WriteError{What: "result file", Path: "f", Err: full}, ": free some space and start again"},
 		{&runs.InterruptedError{Done: 1, Total: 8}, ", start again to continue"},
-		{&experiment.UnknownError{Name: "a", Proposal: "b"}, " (--show-config lists them)"},
 	} {
 		for _, err := range []error{c.err, usage.Error(fmt.Errorf("outer: %w", c.err))} {
 			demand.Equal(t, advice(err), c.want, "%v: advice", err)

@@ -64,7 +64,7 @@ type Rules struct {
 const Largest = 100_000_000
 
 // Set changes one setting of the struct that s points to, by name. Errors name the setting and the valid values, and
-// leave the struct as it was; for an unknown name it returns an *UnknownError.
+// leave the struct as it was.
 func (r Rules) Set(s any, name, value string) error {
 	v := reflect.ValueOf(s).Elem()
 	for i := range v.NumField() {
@@ -84,18 +84,7 @@ func (r Rules) Set(s any, name, value string) error {
 	for _, f := range Fields(v.Interface()) {
 		known = append(known, f.Name)
 	}
-	return &UnknownError{Name: name, Proposal: usage.Proposal(name, known)}
-}
-
-// UnknownError is returned for a setting that does not exist.
-type UnknownError struct {
-	Name     string
-	Proposal string // of usage: the setting whose name is similar
-}
-
-// Error names a similar setting.
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("there is no setting %q%s", e.Name, e.Proposal)
+	return fmt.Errorf("there is no setting %q%s (--show-config lists them)", name, usage.Proposal(name, known))
 }
 
 // Check returns an error if a setting of the struct has an invalid value. It names the first one.
