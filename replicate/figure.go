@@ -204,7 +204,7 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 		return f.work(cmd.Context(), []paper.Figure{figure}, o)
 	}
 	_, planned := f.catalog.Panels(figure, o)
-	l, err := f.begin(cmd.Context(), o, planned)
+	l, err := f.begin(cmd, o, planned)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (f *figureFlags) makeFigure(cmd *cobra.Command, figure paper.Figure) error 
 
 // begin opens the lab of a command that makes figures: without a backend if --stored is set. planned is the error of
 // their plan; it and an output folder that cannot be written are found before a plugin is fetched.
-func (f *figureFlags) begin(ctx context.Context, o lab.Options, planned error) (*lab.Lab, error) {
+func (f *figureFlags) begin(cmd *cobra.Command, o lab.Options, planned error) (*lab.Lab, error) {
 	if f.tables != "" && !f.stored {
 		return nil, usage.Errorf("--tables %s cannot replace runs that are to be computed: draw from them with --stored",
 			f.tables)
@@ -231,10 +231,13 @@ func (f *figureFlags) begin(ctx context.Context, o lab.Options, planned error) (
 	} else if err != nil {
 		return nil, fmt.Errorf("%w with --out", err)
 	}
-	if f.stored {
-		return f.openStored()
+	if !f.stored {
+		return f.lab(cmd.Context(), backend.Options{Log: os.Stderr})
 	}
-	return f.lab(ctx, backend.Options{Log: os.Stderr})
+	if err := checkResults(cmd); err != nil && f.tables == "" {
+		return nil, err
+	}
+	return f.openStored()
 }
 
 // lab opens the backend and the store.
@@ -274,7 +277,7 @@ func allCommand(c lab.Catalog) *cobra.Command {
 				o.AllFigures = true
 				return flags.work(cmd.Context(), c.FiguresAt(o.Scale), o)
 			}
-			l, err := flags.begin(cmd.Context(), o, c.CheckAll(o))
+			l, err := flags.begin(cmd, o, c.CheckAll(o))
 			if err != nil {
 				return err
 			}

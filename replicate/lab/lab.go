@@ -66,18 +66,16 @@ func (c Catalog) lab(o OpenOptions, b *backend.Backend, stored claims.Archive) (
 }
 
 // OpenStored opens a lab that draws and judges the stored runs of a folder, whichever machine computed them, and those
-// of tables. It opens no backend, and its methods that compute runs must not be called. Errors: a folder that is not
-// there or cannot be listed (with tables it is made), and those of claims.ReadTables.
-func OpenStored(c Catalog, o OpenOptions) (*Lab, error) {
-	view, a := runs.View, claims.Archive{}
-	var err error
+// of tables. It opens no backend, and its methods that compute runs must not be called. Errors: those of runs.Open and
+// claims.ReadTables, and a folder that cannot be listed.
+func OpenStored(c Catalog, o OpenOptions) (l *Lab, err error) {
+	a := claims.Archive{}
 	if o.Tables != "" {
 		if a.Tables, err = claims.ReadTables(c.Figures, o.Tables); err != nil {
 			return nil, err
 		}
-		view = runs.Open // no run need be stored
 	}
-	if a.Store, err = view(o.Results); err != nil {
+	if a.Store, err = runs.Open(o.Results); err != nil {
 		return nil, err
 	}
 	if a.Index, err = claims.NewRunIndex(a.Store); err != nil {

@@ -13,22 +13,7 @@ import (
 	"syscall"
 )
 
-// View opens an existing folder of runs for reading. Unlike Open it makes none: a misspelt name is an error, not an
-// empty store.
-func View(dir string) (*Store, error) {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil, fmt.Errorf("there is no results folder %s", dir)
-	case err != nil:
-		return nil, fmt.Errorf("results folder %s cannot be read: %w", dir, cause(err))
-	case !info.IsDir():
-		return nil, fmt.Errorf("results folder %s is a file", dir)
-	}
-	return &Store{dir}, nil
-}
-
-// Dir is the folder as given to Open or View.
+// Dir is the folder as given to Open.
 func (s *Store) Dir() string { return s.dir }
 
 // Specs lists the finished runs, then those with a file of finished steps, each by experiment, learner, seed and ID. It

@@ -198,23 +198,8 @@ func TestProvenanceOfSessions(t *testing.T) {
 	}
 }
 
-func TestView(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "file")
-	demand.Write(t, file, "")
-	for path, word := range map[string]string{filepath.Join(dir, "none"): "there is no", file: "is a file",
-		filepath.Join(file, "below"): "there is no"} {
-		_, err := View(path)
-		demand.Error(t, err, path, word)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
-		t.Error("View made the folder")
-	}
-	store, err := View(dir)
-	if err != nil || store.Dir() != dir {
-		t.Fatal(err)
-	}
-	if specs, err := store.Specs(); specs != nil || err != nil {
+func TestEmptyStore(t *testing.T) {
+	if specs, err := open(t, t.TempDir()).Specs(); specs != nil || err != nil {
 		t.Errorf("an empty folder holds %v, %v", specs, err)
 	}
 }
