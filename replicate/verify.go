@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
@@ -115,11 +113,7 @@ func givenFlags(cmd *cobra.Command, names ...string) string {
 		if !flag.Changed {
 			continue
 		}
-		value := flag.Value.String()
-		if strings.ContainsAny(value, " '\"\\$") {
-			value = strconv.Quote(value)
-		}
-		text += fmt.Sprintf(" --%s %s", name, value)
+		text += " " + quote("--"+name, flag.Value.String())
 	}
 	return text
 }
