@@ -54,14 +54,6 @@ type Omega struct {
 	Waves   int                     // number of frequencies, for encodings that have them
 }
 
-// DefaultConfig is the paper's table for reinforcement learning, without context and
-// without omega. The table does not give alpha: it is fixed at .2, as in the lifelong SAC of
-// the D'Claw benchmark.
-func DefaultConfig(observations, actions int) Config {
-	return Config{Observations: observations, Actions: actions, Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005,
-		Capacity: 1e6, BurnIn: 1e4, ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, AlphaRate: 3e-4}
-}
-
 // Validate returns an error for settings of omega, or of alpha, that do not go together. The caller keeps sizes and
 // rates positive.
 func (c Config) Validate() error {

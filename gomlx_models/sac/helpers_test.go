@@ -14,9 +14,15 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
+// agentOf is the configuration of the paper's table, without context and omega.
+func agentOf(observations, actions int) Config {
+	return Config{Observations: observations, Actions: actions, Hidden: 256, Layers: 2, Batch: 256, Gamma: .99, Tau: .005,
+		Capacity: 1e6, BurnIn: 1e4, ActorRate: 3e-4, CriticRate: 3e-4, Alpha: .2, AlphaRate: 3e-4}
+}
+
 // tiny is a configuration that the loops of reference_test.go can compute.
 func tiny(change ...func(*Config)) Config {
-	c := DefaultConfig(3, 2)
+	c := agentOf(3, 2)
 	c.Hidden, c.Batch, c.Capacity = 4, 5, 1000
 	c.ActorRate, c.CriticRate, c.AlphaRate, c.Gamma, c.Tau = 1e-3, 2e-3, 3e-3, .9, .05
 	for _, f := range change {

@@ -88,7 +88,7 @@ func TestOmegaOfAKnownDrift(t *testing.T) {
 		{propensity.Method1, "", logP}, {propensity.Method2, "", deviation}, {propensity.Method1, propensity.FC3, logP},
 		{propensity.Method1, propensity.MLP, logP},
 	} {
-		cfg := DefaultConfig(1, 1)
+		cfg := agentOf(1, 1)
 		cfg.Batch = 500
 		tinyOmega(&cfg)
 		o := cfg.Omega

@@ -8,7 +8,7 @@
 // numbers, so that it learns what it would learn alone, except for rounding: XLA may round
 // differently for another number of seeds. The caller owns the environments:
 //
-//	agent, err := sac.New(backend, sac.DefaultConfig(17, 6), []int64{0, 1, 2})
+//	agent, err := sac.New(backend, config, []int64{0, 1, 2})
 //	for {
 //		actions, err := agent.Act(observations, sac.Sample)
 //		... step the environments ...
