@@ -60,7 +60,7 @@ type planned struct {
 func (l *Lab) prepare(f paper.Figure, o Options) (*planned, error) {
 	panels, err := l.Plan(f, o)
 	if err == nil {
-		err = l.keepOthers(f, o)
+		err = o.keepOthers(f)
 	}
 	return &planned{f, o, panels}, err
 }
@@ -96,7 +96,7 @@ func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
 		err = l.nothing(f, o)
 	}
 	if err == nil {
-		err = l.keepOthers(f, o)
+		err = o.keepOthers(f)
 	}
 	if err != nil {
 		return nil, err

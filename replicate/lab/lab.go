@@ -6,7 +6,6 @@ package lab
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -132,22 +131,8 @@ func (l *Lab) Provenance() runs.Provenance {
 	return runs.NewProvenance(info.Name, versions)
 }
 
-// keepOthers returns a usage error if the page in the output folder of a figure is not its own. A figure of another
-// scale there is replaced, with a sentence.
-func (l *Lab) keepOthers(f paper.Figure, o Options) error {
+// keepOthers returns a usage error if the page in the output folder of a figure is not its own.
+func (o Options) keepOthers(f paper.Figure) error {
 	mark := fmt.Sprintf(`<meta name="generator" content="tvps %s">`, f.Name())
-	page := filepath.Join(o.Out, figures.PageFile)
-	if err := usage.KeepPage(page, "is no page of "+f.Command(), mark); err != nil {
-		return err
-	}
-	folder, err := figures.OpenFolder(o.Out)
-	if err != nil {
-		return nil // there is no figure
-	}
-	var drawn claims.Record
-	text, err := folder.Read(figures.ProvenanceFile)
-	if err == nil && json.Unmarshal(text, &drawn) == nil && drawn.Scale != "" && drawn.Scale != o.Scale {
-		fmt.Fprintf(l.Stderr, "The figure of the scale %s in %s will be replaced.\n", drawn.Scale, o.Out)
-	}
-	return nil
+	return usage.KeepPage(filepath.Join(o.Out, figures.PageFile), "is no page of "+f.Command(), mark)
 }
