@@ -33,23 +33,19 @@ type pretraining struct {
 }
 
 func pretrainCommand() *cobra.Command {
-	p := &pretraining{}
+	p := &pretraining{cfg: resnet.DefaultConfig(16)}
 	cmd := &cobra.Command{
 		Use:   "pretrain",
 		Short: "Train ResNet-18 on the training split of CIFAR-10; continues an interrupted training",
 		Args:  usage.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context()) },
 	}
-	d := resnet.DefaultConfig(16)
-	cmd.Flags().IntVar(&p.cfg.Width, "width", d.Width,
+	cmd.Flags().IntVar(&p.cfg.Width, "width", p.cfg.Width,
 		"channels of the first stage: 16 for a laptop, 64 as in the paper")
-	cmd.Flags().IntVar(&p.cfg.Epochs, "epochs", d.Epochs, "passes over the training images; 100 in the paper")
-	cmd.Flags().IntVar(&p.cfg.Batch, "batch", d.Batch, "images in a minibatch")
-	cmd.Flags().Float64Var(&p.cfg.PeakRate, "rate", d.PeakRate, "peak learning rate of the one-cycle schedule")
-	cmd.Flags().Int64Var(&p.cfg.Seed, "seed", d.Seed, "seed of the split, the initial weights and the batch order")
+	cmd.Flags().IntVar(&p.cfg.Epochs, "epochs", p.cfg.Epochs, "passes over the training images; 100 in the paper")
+	cmd.Flags().Int64Var(&p.cfg.Seed, "seed", 0, "seed of the split, the initial weights and the batch order")
 	cmd.Flags().StringVar(&p.out, "out", "", "folder of the checkpoints (default: checkpoints in the cache)")
 	cmd.Flags().StringVar(&p.name, "backend", "", backendHelp)
-	p.cfg.Warmup, p.cfg.Momentum, p.cfg.WeightDecay = d.Warmup, d.Momentum, d.WeightDecay
 	return cmd
 }
 
@@ -157,8 +153,8 @@ func (p *pretraining) finish(ctx context.Context, state *resnet.State, validatio
 		"commit": made.Commit, "dirty": fmt.Sprint(made.Dirty), "made": made.Start.Format(time.DateOnly),
 		"backend": info.Name, "plugin-sha256": info.PluginSHA256,
 		"go": made.Versions["go"], "gomlx": made.Versions["github.com/gomlx/gomlx"],
-		"command": fmt.Sprintf("go run ./replicate pretrain --width %d --epochs %d --batch %d --rate %g --seed %d",
-			p.cfg.Width, p.cfg.Epochs, p.cfg.Batch, p.cfg.PeakRate, p.cfg.Seed),
+		"command": fmt.Sprintf("go run ./replicate pretrain --width %d --epochs %d --seed %d",
+			p.cfg.Width, p.cfg.Epochs, p.cfg.Seed),
 	} {
 		c.Metadata[key] = value
 	}

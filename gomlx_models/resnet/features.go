@@ -33,8 +33,7 @@ func (c Cut) trunkParams(backend compute.Backend, width int) ([]net.Param, error
 // Features returns the trunk's output for every image, [n * Size(width)] float32, each in the
 // order [side, side, channels]. Batch normalisation uses the running averages. progress, if not
 // nil, is called after each batch with the number of images done and of all images. It fails if
-// ctx is cancelled, if the checkpoint has another width, if images are invalid, and if the backend
-// fails.
+// ctx is cancelled, if the checkpoint has another width, and if the backend fails.
 func (c Cut) Features(ctx context.Context, backend compute.Backend, from *net.Checkpoint, width int, images Images,
 	progress func(done, of int)) ([]float32, error) {
 	params, err := c.trunkParams(backend, width)
@@ -86,9 +85,6 @@ func Accuracy(ctx context.Context, backend compute.Backend, c *net.Checkpoint, w
 // For each batch it calls take with the results, flat, and the number of images done so far.
 func inference(ctx context.Context, backend compute.Backend, c *net.Checkpoint, params []net.Param, images Images,
 	network func(s *net.Scope, x *Node) *Node, take func(part []float32, done int)) error {
-	if err := images.check(); err != nil {
-		return err
-	}
 	values, err := c.Select(params, "")
 	if err != nil {
 		return fmt.Errorf("resnet: %w", err)

@@ -2,7 +2,6 @@ package resnet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -51,29 +50,13 @@ func DefaultConfig(width int) Config {
 
 // Validate returns an error if a setting is out of range.
 func (c Config) Validate() error {
-	for _, s := range []struct {
-		name             string
-		value, low, high float64
-	}{{"width", float64(c.Width), 1, 1024}, {"epochs", float64(c.Epochs), 1, 10_000}, {"batch", float64(c.Batch), 1, 32768},
-		{"rate", c.PeakRate, 1e-9, 1000}, {"warmup", c.Warmup, 0, 1}, {"momentum", c.Momentum, 0, 1},
-		{"weight decay", c.WeightDecay, 0, 1000}, {"seed", float64(c.Seed), 0, math.MaxInt64}} {
-		if !(s.value >= s.low && s.value <= s.high) {
-			return fmt.Errorf("resnet: %s is %g; it must be between %g and %g", s.name, s.value, s.low, s.high)
-		}
-	}
-	return nil
-}
-
-// check returns an error if lengths do not match or a label is out of range.
-func (im Images) check() error {
-	if len(im.Pixels) != im.Len()*imageBytes {
-		return fmt.Errorf("resnet: %d bytes of pixels for %d images; each must have %d",
-			len(im.Pixels), im.Len(), imageBytes)
-	}
-	for i, label := range im.Labels {
-		if label >= classes {
-			return fmt.Errorf("resnet: image %d has label %d; labels must be between 0 and %d", i, label, classes-1)
-		}
+	switch {
+	case c.Width < 1 || c.Width > 1024:
+		return fmt.Errorf("resnet: width is %d; it must be between 1 and 1024", c.Width)
+	case c.Epochs < 1:
+		return fmt.Errorf("resnet: epochs is %d; it must be at least 1", c.Epochs)
+	case c.Seed < 0:
+		return fmt.Errorf("resnet: seed is %d; it must be at least 0", c.Seed)
 	}
 	return nil
 }
@@ -116,12 +99,11 @@ func Params(backend compute.Backend, width int) ([]net.Param, error) {
 // training continued from a saved state gives the same result, bit for bit, as an uninterrupted
 // one.
 //
-// It fails if ctx is cancelled (with its error), if settings or images are invalid, if there
-// are fewer images than a batch, if the loss is not finite, if save fails, and if the
-// backend fails.
+// It fails if ctx is cancelled (with its error), if settings are invalid, if there are fewer
+// images than a batch, if the loss is not finite, if save fails, and if the backend fails.
 func Pretrain(ctx context.Context, backend compute.Backend, cfg Config, train Images, from *State,
 	save func(*State) error, report func(Progress)) (*State, error) {
-	if err := errors.Join(cfg.Validate(), train.check()); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	if train.Len() < cfg.Batch {
