@@ -107,7 +107,7 @@ func TestBusyController(t *testing.T) {
 			"{ echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1; }\necho $n"})
 	demand.Write(t, filepath.Join(dir, "answers"), "4")
 	if ids, err := submitJobs(t.Context(), written(t, 2)); err != nil || fmt.Sprint(ids) != "[4 5 6]" {
-		t.Errorf("jobs %d, %v", ids, err)
+		t.Errorf("jobs %s, %v", ids, err)
 	}
 	demand.Write(t, filepath.Join(dir, "answers"), "100000")
 	_, err := submitJobs(t.Context(), written(t, 2))

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -94,11 +93,11 @@ func (j slurmJob) Write() error {
 // submitJobs submits jobs whose scripts were written, all or none, and returns their numbers. The last one waits until
 // the others have ended, however they end. After an error those that Slurm has accepted are cancelled. It returns a
 // *slurmLimit if Slurm takes no more jobs.
-func submitJobs(ctx context.Context, jobs []slurmJob) (ids []int, err error) {
+func submitJobs(ctx context.Context, jobs []slurmJob) (ids []string, err error) {
 	for i, j := range jobs {
 		var options []string
 		if i == len(jobs)-1 && i > 0 {
-			options = append(options, "--dependency=afterany:"+joined(ids, ":"))
+			options = append(options, "--dependency=afterany:"+strings.Join(ids, ":"))
 		}
 		id, err := j.submit(ctx, options...)
 		var full *slurmLimit
@@ -107,7 +106,7 @@ func submitJobs(ctx context.Context, jobs []slurmJob) (ids []int, err error) {
 		}
 		if err != nil {
 			if cancelErr := cancelJobs(context.WithoutCancel(ctx), ids...); cancelErr != nil {
-				err = fmt.Errorf("%w (and jobs %s cannot be cancelled: %w)", err, joined(ids, ", "), cancelErr)
+				err = fmt.Errorf("%w (and jobs %s cannot be cancelled: %w)", err, strings.Join(ids, ", "), cancelErr)
 			}
 			return nil, fmt.Errorf("job %s was not submitted, nor is any other: %w", j.Name, err)
 		}
@@ -117,16 +116,16 @@ func submitJobs(ctx context.Context, jobs []slurmJob) (ids []int, err error) {
 }
 
 // submit submits a job and returns its number.
-func (j slurmJob) submit(ctx context.Context, options ...string) (int, error) {
+func (j slurmJob) submit(ctx context.Context, options ...string) (string, error) {
 	text, err := slurmCommand(ctx, "sbatch", append(append([]string{"--parsable"}, options...), j.File())...)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	found := jobNumber.FindStringSubmatch(text)
 	if found == nil {
-		return 0, fmt.Errorf("sbatch printed %q instead of the number of a job", text)
+		return "", fmt.Errorf("sbatch printed %q instead of the number of a job", text)
 	}
-	return strconv.Atoi(found[1])
+	return found[1], nil
 }
 
 // jobNumber is the line of sbatch with the number of a job, which the name of a cluster may follow. Sites print other
@@ -170,21 +169,12 @@ func roomFor(ctx context.Context, jobs []slurmJob, i int) int {
 }
 
 // cancelJobs cancels jobs.
-func cancelJobs(ctx context.Context, ids ...int) error {
+func cancelJobs(ctx context.Context, ids ...string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := slurmCommand(ctx, "scancel", strings.Fields(joined(ids, " "))...)
+	_, err := slurmCommand(ctx, "scancel", ids...)
 	return err
-}
-
-// joined lists numbers.
-func joined(ids []int, separator string) string {
-	var out []string
-	for _, id := range ids {
-		out = append(out, strconv.Itoa(id))
-	}
-	return strings.Join(out, separator)
 }
 
 // A busy controller is asked again for so long, in such intervals. Tests shorten them.

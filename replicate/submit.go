@@ -150,23 +150,21 @@ func (s *submitFlags) submit(cmd *cobra.Command, arguments []string, jobs []slur
 	} else if err != nil {
 		return err
 	}
-	var numbers []string
 	for i, j := range jobs {
-		numbers = append(numbers, fmt.Sprint(ids[i]))
 		what := "draws"
 		if j.Workers > 0 {
 			what = runs.Plural(j.Workers, "worker")
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "job %d  %s: %s\n", ids[i], j.Name, what)
+		fmt.Fprintf(cmd.OutOrStdout(), "job %s  %s: %s\n", ids[i], j.Name, what)
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "`%s` shows the runs, `scancel %s` ends the jobs; logs: %s\n",
-		typed(slices.Concat([]string{"status", cmd.Flags().Arg(0)}, arguments)...), strings.Join(numbers, " "), jobs[0].LogFolder())
+		typed(slices.Concat([]string{"status", cmd.Flags().Arg(0)}, arguments)...), strings.Join(ids, " "), jobs[0].LogFolder())
 	return err
 }
 
 // typed is a call of this program as its user types it.
 func typed(arguments ...string) string {
-	return slurmJob{Command: append([]string{"replicate"}, arguments...)}.CommandLine()
+	return quote(append([]string{"replicate"}, arguments...)...)
 }
 
 // copyProgram copies this program: `go run` removes its own at the end.
