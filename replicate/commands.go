@@ -3,14 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
 
 	"tvps/data/cifar10"
 	"tvps/data/clear"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/resnet"
-	"tvps/replicate/lab"
-	"tvps/replicate/paper"
 	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
@@ -120,17 +117,4 @@ func dataCommand() *cobra.Command {
 		},
 	})
 	return cmd
-}
-
-// chosenFigures returns the named figures, or all if no name is given. Errors: an unknown name.
-func chosenFigures(cmd *cobra.Command, c lab.Catalog, names []string) ([]paper.Figure, error) {
-	var out []paper.Figure
-	var known []string
-	for _, f := range c.Figures {
-		known = append(known, f.Command())
-		if len(names) == 0 || slices.Contains(names, f.Command()) {
-			out = append(out, f)
-		}
-	}
-	return out, usage.Known(cmd.CommandPath()+": there is no figure", names, known)
 }

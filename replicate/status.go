@@ -12,6 +12,7 @@ import (
 	"tvps/replicate/lab"
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
+	"tvps/replicate/usage"
 
 	"github.com/spf13/cobra"
 )
@@ -52,12 +53,19 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 	return cmd
 }
 
-// figures returns the named figures, or all of the scale if none or "all" is named.
-func (f *figureFlags) figures(cmd *cobra.Command, names []string) ([]paper.Figure, error) {
+// figures returns the named figures, or all of the scale if none or "all" is named. Errors: an unknown name.
+func (f *figureFlags) figures(cmd *cobra.Command, names []string) (out []paper.Figure, err error) {
 	if len(names) == 0 || slices.Equal(names, []string{"all"}) {
 		return f.catalog.FiguresAt(experiment.Scale(f.scale)), nil
 	}
-	return chosenFigures(cmd, f.catalog, names)
+	var known []string
+	for _, figure := range f.catalog.Figures {
+		known = append(known, figure.Command())
+		if slices.Contains(names, figure.Command()) {
+			out = append(out, figure)
+		}
+	}
+	return out, usage.Known(cmd.CommandPath()+": there is no figure", names, known)
 }
 
 // runState is a run that a panel wants, and what is stored of it.
