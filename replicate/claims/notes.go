@@ -109,16 +109,6 @@ func (p Panel) comparedPairs(declared []paper.Claim) []paper.Part {
 	return out
 }
 
-// gain is the interval of a part about this panel; ok is false without values.
-func (p Panel) gain(rows []figures.Row, part paper.Part, level float64) (gain statistics.Estimate, ok bool) {
-	part.Panel = p.Key
-	m, err := NewEffect(rows, part, p.Shown().Name, p.Sampled())
-	if err != nil {
-		return gain, false
-	}
-	return m.Interval(level), true
-}
-
 // noted states each learner's mean over the last quarter of the steps, with its interval over seeds, for the metrics
 // that the panel mentions but does not draw.
 func (c Collected) noted() []string {
@@ -154,8 +144,9 @@ func (c Collected) spans() []string {
 		within := slices.DeleteFunc(slices.Clone(rows), func(r figures.Row) bool { return r.T < span.From || r.T > span.To })
 		var gains []string
 		for _, base := range c.Series[:len(c.Series)-1] {
-			if gain, ok := c.gain(within, paper.Part{Series: last, Base: base}, c.Level()); ok {
-				gains = append(gains, label(base)+" "+gain.Text(3))
+			part := paper.Part{Panel: c.Key, Series: last, Base: base}
+			if m, err := NewEffect(within, part, c.Shown().Name, c.Sampled()); err == nil {
+				gains = append(gains, label(base)+" "+m.Interval(c.Level()).Text(3))
 			}
 		}
 		if len(gains) > 0 {

@@ -104,17 +104,9 @@ func choose(p *claims.Panel, learners []string) error {
 	if len(p.References) > 0 {
 		p.Series = withBase(p.Series[0], slices.Concat(p.Series, p.References))
 	}
-	if err := checkSeries(*p); err != nil {
-		return usage.Errorf("panel %s: %w", p.Key, err)
-	}
-	return nil
-}
-
-// checkSeries returns an error if one of the series does not fit the panel's settings.
-func checkSeries(p claims.Panel) error {
 	for _, name := range p.Series {
 		if err := p.Settings.CheckSeries(name, p.Measure); err != nil {
-			return err
+			return usage.Errorf("panel %s: %w", p.Key, err)
 		}
 	}
 	return nil

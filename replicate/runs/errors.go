@@ -88,14 +88,6 @@ func (e *DamagedError) Error() string {
 // Is makes a damaged run a missing one.
 func (e *DamagedError) Is(target error) bool { return target == ErrMissing }
 
-// unreadable is the error of a result file that the operating system does not read.
-func unreadable(path string, err error) error {
-	return fmt.Errorf("result file %s cannot be read (%w): check its permissions and the disk", path, cause(err))
-}
-
-// holdsAnother is the reason of a *DamagedError for a file with the wrong name.
-func holdsAnother(spec Spec) string { return "it holds another run, " + spec.String() }
-
 // isPlainMissing tells whether err means that there is no file at all.
 func isPlainMissing(err error) bool {
 	var damaged *DamagedError

@@ -69,14 +69,14 @@ func (s *Store) Read(spec Spec) (*Result, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, fmt.Errorf("%w: %s", ErrMissing, spec)
 	case err != nil:
-		return nil, unreadable(path, err)
+		return nil, fmt.Errorf("result file %s cannot be read (%w): check its permissions and the disk", path, cause(err))
 	}
 	result, err := decodeResult(data)
 	switch {
 	case err != nil:
 		return nil, &DamagedError{Path: path, Reason: err.Error()}
 	case result.Spec.ID() != spec.ID():
-		return nil, &DamagedError{Path: path, Reason: holdsAnother(result.Spec)}
+		return nil, &DamagedError{Path: path, Reason: "it holds another run, " + result.Spec.String()}
 	}
 	return result, nil
 }
