@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"tvps/data/random"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // PermutationTest returns the p-value of the hypothesis that all samples of x and y are
@@ -36,10 +38,7 @@ func (k *Kernel) PermutationTest(ctx context.Context, permutations int, seed int
 		return 0, fmt.Errorf("mmd: a test of %d against %d samples; it needs at least 2 of each", k.N, k.M)
 	}
 	s := k.newSplit()
-	order := make([]int, k.N+k.M)
-	for i := range order {
-		order[i] = i
-	}
+	order := xslices.Iota(0, k.N+k.M)
 	first := order[:k.N] // x, or y if it is the smaller sample
 	if k.M < k.N {
 		first = order[k.N:]

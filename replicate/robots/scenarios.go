@@ -9,6 +9,8 @@ import (
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
 	"tvps/replicate/usage"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Scenario is a robot whose task changes from episode to episode.
@@ -135,11 +137,7 @@ func newCheetah(plain bool) func(context.Context, Settings, int64, io.Writer) (e
 
 // newClaw makes a D'Claw that turns the first valves.
 func newClaw(ctx context.Context, s Settings, seed int64, log io.Writer) (env.Env, error) {
-	tasks := make([]int, s.Valves)
-	for i := range tasks {
-		tasks[i] = i
-	}
-	return env.NewClaw(ctx, env.ClawOptions{Log: log, Repeat: s.Repeat, Tasks: tasks, Seed: seed,
+	return env.NewClaw(ctx, env.ClawOptions{Log: log, Repeat: s.Repeat, Tasks: xslices.Iota(0, s.Valves), Seed: seed,
 		Horizon: s.Horizon})
 }
 

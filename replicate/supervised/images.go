@@ -12,6 +12,7 @@ import (
 	"tvps/replicate/experiment"
 
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // imageSource is images of CIFAR-10, by the features of a frozen trunk: under a label shift, or in the place of CLEAR.
@@ -173,10 +174,7 @@ func (im *images) input(row int32, input string) []float32 {
 // splitClasses splits the images of each class by seed: 60% to train, 10% to validate, 30% to test, as the paper
 // splits CLEAR.
 func (im *images) splitClasses(seed int64) (train, validation, test []int32) {
-	all := make([]int32, len(im.labels))
-	for i := range all {
-		all[i] = int32(i)
-	}
+	all := xslices.Iota(int32(0), len(im.labels))
 	return clear.SplitClasses(byClass(all, im.labels, cifar10.Classes), func(class int) *rand.Rand {
 		return random.New(seed, "stand-in-split", class)
 	})

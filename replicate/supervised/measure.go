@@ -8,6 +8,7 @@ import (
 
 	"tvps/replicate/runs"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -39,7 +40,7 @@ var measures = []measure{
 		prepare: prepareTraining, start: func(run *RunContext) runs.StepFunc { return run.step },
 	}, {
 		name: measureScore, takes: Learner.weighs, groups: []string{"score"},
-		steps: func(s Settings) []int { return stepsUpTo(s.target()) },
+		steps: func(s Settings) []int { return xslices.Iota(0, s.target()+1) },
 		cost:  func(s Settings, l Learner) float64 { return (1 + l.costOfG(s)) / float64(s.target()+1) }, start: scores,
 	}, {
 		name: measureMMD, takes: Learner.weighs, groups: []string{"mmd"},
@@ -50,7 +51,7 @@ var measures = []measure{
 		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return l.costOfG(s) }, start: losses,
 	}, {
 		name: measureMean, takes: func(Learner) bool { return false },
-		steps: func(s Settings) []int { return stepsUpTo(s.Steps - 1) }, cost: func(Settings, Learner) float64 { return 1 },
+		steps: func(s Settings) []int { return xslices.Iota(0, s.Steps) }, cost: func(Settings, Learner) float64 { return 1 },
 		start: means,
 	},
 }
@@ -70,15 +71,6 @@ func (m measure) series() []string {
 	return seriesNames(func(l Learner) bool {
 		return l.Only == m.name || l.Only == "" && m.takes(l.base())
 	})
-}
-
-// stepsUpTo lists 0..last.
-func stepsUpTo(last int) []int {
-	out := make([]int, last+1)
-	for t := range out {
-		out[t] = t
-	}
-	return out
 }
 
 // losses reports what is reported of g's fit at every step. No classifier is trained.

@@ -10,6 +10,7 @@ import (
 	"tvps/data/streams"
 	"tvps/replicate/runs"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -64,7 +65,7 @@ func TestScores(t *testing.T) {
 	for target, last := range map[int]int{7: 7, -1: 8} {
 		s.Target = target
 		out, err := s.Outlines([]string{"ours"}, measureScore)
-		if err != nil || !slices.Equal(out[0].Steps, stepsUpTo(last)) {
+		if err != nil || !slices.Equal(out[0].Steps, xslices.Iota(0, last+1)) {
 			t.Errorf("the scores seen from step %d are of steps %v, %v", target, out[0].Steps, err)
 		}
 	}
@@ -74,7 +75,7 @@ func TestScores(t *testing.T) {
 func TestMeans(t *testing.T) {
 	s := gaussianSettings()
 	s.Steps, s.N = 8, 900
-	rows := measured(t, newRun(t, newHost(t, ""), s, "data", 1, measureMean), measureMean, "data", stepsUpTo(7)...)
+	rows := measured(t, newRun(t, newHost(t, ""), s, "data", 1, measureMean), measureMean, "data", xslices.Iota(0, 8)...)
 	for i, r := range rows {
 		if want := .5 + .1*float64(i); math.Abs(r.Value-want) > 4./30 {
 			t.Errorf("step %d: mean %v, want about %v", i, r.Value, want)

@@ -9,6 +9,7 @@ import (
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/runs"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -90,10 +91,6 @@ func (run *RunContext) learned(ctx context.Context, data Samples, t, least int,
 // its inputs.
 func (run *RunContext) fitG(ctx context.Context, start *propensity.Score, data Samples,
 	t int) (*propensity.Score, error) {
-	times := make([]float64, t+1)
-	for i := range times {
-		times[i] = float64(i)
-	}
 	estimator := run.estimator
 	if of := run.Stream.InputOfG; of != nil {
 		pool := asItIs(run.Stream.GPool.X)
@@ -103,7 +100,7 @@ func (run *RunContext) fitG(ctx context.Context, start *propensity.Score, data S
 			return nil, err
 		}
 	}
-	return estimator.FitFrom(ctx, start, run.inputsOfG(data), times, random.Seed(run.Seed, "g", t))
+	return estimator.FitFrom(ctx, start, run.inputsOfG(data), xslices.Iota(0., t+1), random.Seed(run.Seed, "g", t))
 }
 
 // heldOutLoss reports g's loss on the validation samples of the steps 0..t; nothing if there are none.
