@@ -23,12 +23,14 @@ func (p Chart) footnotes() []string {
 	return notes
 }
 
-// seeds returns the least and the greatest number of seeds of any point.
+// seeds returns the least and the greatest number of seeds of any point that has an interval.
 func (p Chart) seeds() (fewest, most int) {
 	fewest = math.MaxInt
 	for _, s := range p.Series {
 		for _, pt := range s.Points {
-			fewest, most = min(fewest, pt.N), max(most, pt.N)
+			if pt.N > 0 {
+				fewest, most = min(fewest, pt.N), max(most, pt.N)
+			}
 		}
 	}
 	return fewest, most

@@ -49,7 +49,7 @@ func boundChart(stream streams.Gaussian) figures.Chart {
 		bound.Points = append(bound.Points, figures.Exactly(x, min(1, 2*distance)))
 	}
 	return figures.Chart{Key: "a", Title: "The bound of Section 2.1 on the drifting Gaussian", XLabel: "steps ahead",
-		YLabel: "risk at T + dt, at most 1", Series: []figures.Series{bound, tv, measured, risk}}
+		YLabel: "risk at T + dt, at most 1", YRange: &[2]float64{0, 1}, Series: []figures.Series{bound, tv, measured, risk}}
 }
 
 // errorOf is the share of the test samples of step t that the classifier with a threshold gets wrong.
