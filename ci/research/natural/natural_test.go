@@ -179,7 +179,7 @@ func TestWords(t *testing.T) {
 	check(3*linear[backtest.Uniform].Lost >= m, "equal weights are worse on a third with logistic regression")
 	for _, l := range all {
 		for _, rule := range l.Rules {
-			better := rule == backtest.Committee || rule == "bagged" || strings.HasPrefix(rule, "conditional") && l.Table.Name == "census"
+			better := rule == backtest.Committee || rule == "bagged"
 			check(better || !l.Table.Null || l.Against(rule, backtest.Uniform).High >= 0, rule+" is no better than equal weights on "+
 				l.Table.Name+", "+l.Suite.Name)
 		}
@@ -187,12 +187,12 @@ func TestWords(t *testing.T) {
 
 	weighted, k := of(omega)
 	conditional := weighted["conditional-forgetting"]
-	check(k == 14 && weighted[backtest.Committee].Lowest == 11 && conditional.Won == 2 && conditional.Lost == 3,
-		"conditional-forgetting is better on two tables of 14, worse on three; the committee is best on 11")
+	check(k == 14 && weighted[backtest.Committee].Lowest == 11 && conditional.Won == 2 && conditional.Lost == 4,
+		"conditional-forgetting is better on two tables of 14, worse on four; the committee is best on 11")
 	check(weighted["omega-x"].Won == 0 && weighted["omega-x"].Lost > 0, "omega-x is better nowhere, worse somewhere")
 	check(weighted["omega-age"].Lost > 0, "omega-age is worse somewhere")
 	best := weighted["omega-y-given-x"]
-	check(best.Won == 3 && best.Lost == 2, "omega-y-given-x wins three tables and loses two")
+	check(best.Won == 2 && best.Lost == 2, "omega-y-given-x wins two tables and loses two")
 	for rule, x := range weighted {
 		with := strings.Contains(rule, "omega") || slices.ContainsFunc([]string{"joint", "covariate", "conditional"}, func(kind string) bool {
 			return strings.HasPrefix(rule, kind)
@@ -207,7 +207,7 @@ func TestWords(t *testing.T) {
 			"conditional-forgetting has a lower loss than the committee on covid, not on flights")
 	}
 	where := whereOmega(Of(all, omega.Name, drifting))
-	for _, says := range []string{"No property is found", "does not judge g", "over tables -0.78 [-0.94, -0.35]"} {
+	for _, says := range []string{"No property is found", "does not judge g", "over tables -0.85 [-0.96, -0.51]"} {
 		check(strings.Contains(where, says), says)
 	}
 
