@@ -165,7 +165,7 @@ func (f *tableFlags) reading() (table.Options, error) {
 
 // asked is the request of the flags. All its errors are usage errors.
 func (f *tableFlags) asked(cmd *cobra.Command, file string) (q tables.Request, err error) {
-	q.Seed, q.Command = f.seed, cmd.Name()
+	q.Seed = f.seed
 	if q.Source, err = f.source(file); err != nil {
 		return q, err
 	}

@@ -210,9 +210,6 @@ func (f *Finding) Unseen(kind crossfit.Kind) []string {
 	return nil
 }
 
-// Notes tell what was merged and left out, and what limits the tests.
-func (s *Sample) Notes(f *Finding) []string { return slices.Concat(s.notes, f.notes()) }
-
 // notes tell what limits the tests.
 func (f *Finding) notes() []string {
 	if f.Chunks >= 20 {

@@ -20,14 +20,12 @@ import (
 // Request is what is asked of every table.
 type Request struct {
 	Source
-	Fit     crossfit.Config // settings of g
-	Seed    int64
-	Command string // that asks, by which it knows its own files; may be empty
+	Fit  crossfit.Config // settings of g
+	Seed int64
 }
 
 // About is what every result says of its table.
 type About struct {
-	Command string       `json:"command,omitempty"`
 	File    string       `json:"file"`
 	Schema  table.Schema `json:"schema"`
 	Time    string       `json:"time"`
@@ -83,7 +81,7 @@ func (q Request) Open(until string) (o Opened, err error) {
 			return o, err
 		}
 	}
-	o.About = About{Command: q.Command, File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label,
+	o.About = About{File: q.File, Schema: s.Table.Schema(), Time: q.Time, Label: q.Label,
 		Group: q.Group, Bin: q.Bin.String(), Seed: q.Seed, Rows: len(o.Rows), Contents: s.String()}
 	o.About.Span = fmt.Sprintf("%s, %s to %s in %s", runs.Plural(len(o.Rows), "row"), ShortName(s.Times.Names[0]),
 		ShortName(s.Times.Names[o.Present]), runs.Plural(o.Present+1, "time"))
@@ -147,7 +145,7 @@ func (o *Opened) Mendable(err error) error {
 // Test answers whether the rows drift.
 func (a *About) Test(ctx context.Context, q Request, s *Sample) (err error) {
 	if a.Finding, err = s.Find(ctx, q.Fit, q.Seed); err == nil {
-		a.Notes = slices.Concat(a.Notes, s.Notes(a.Finding))
+		a.Notes = slices.Concat(a.Notes, s.notes, a.Finding.notes())
 	}
 	return err
 }

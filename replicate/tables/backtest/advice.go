@@ -30,13 +30,11 @@ func (r *Result) judge() Advice {
 			bin = fmt.Sprintf(", bin=%q", r.Bin)
 		}
 		v.Sentence = fmt.Sprintf("Train several models, each on another stretch of the past, and mix their predictions "+
-			"(in Python tvps.Committee(model%s)): %s. Weights alone: %s", bin, r.gain(c), lowerFirst(v.Sentence))
+			"(in Python tvps.Committee(model%s)): %s. Weights alone: %s", bin, r.gain(c),
+			strings.ToLower(v.Sentence[:1])+v.Sentence[1:])
 	}
 	return v
 }
-
-// lowerFirst makes a sentence a part of one.
-func lowerFirst(text string) string { return strings.ToLower(text[:1]) + text[1:] }
 
 // gains says whether a rule has more than a slight gain.
 func (r *Result) gains(x, uniform RuleResult) bool {
