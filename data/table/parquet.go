@@ -27,7 +27,6 @@ type parquetFile struct {
 	*part
 	*file.Reader
 	leaves []*leaf
-	left   int64 // bytes that pages may still expand to
 }
 
 // mostPage limits the size of a page, and batchValues are decoded at once.
@@ -88,8 +87,7 @@ func (r *parquetReader) open(p *part) error {
 	if err != nil {
 		return err
 	}
-	// Texts, and integers that may be identifiers, are read twice.
-	f := &parquetFile{part: p, Reader: open, left: 2 * r.limits.expanded(p.size)}
+	f := &parquetFile{part: p, Reader: open}
 	// A nested column is one, whatever it consists of.
 	var leaves []*leaf
 	for i, s := 0, f.MetaData().Schema; i < s.NumColumns(); i++ {
@@ -184,7 +182,7 @@ func (f *parquetFile) each(l *leaf, use func(row int, p *page, k int) error) (er
 		if err != nil {
 			return err
 		}
-		chunk := file.NewColumnReader(l.Column, pageReader{read, f}, nil, f.BufferPool())
+		chunk := file.NewColumnReader(l.Column, pageReader{read}, nil, f.BufferPool())
 		for end := row + int(f.RowGroup(g).NumRows()); row < end; {
 			n, err := p.read(chunk, min(end-row, batchValues))
 			if err != nil {
@@ -254,19 +252,15 @@ func values[T, V any](p *page, n int, dst *[]V, read func(int64, []T, []int16, [
 }
 
 // pageReader reads the pages of a column chunk, and checks what they state.
-type pageReader struct {
-	file.PageReader
-	of *parquetFile
-}
+type pageReader struct{ file.PageReader }
 
 // Next reads the next page that has values. It panics with what readParquet reports.
 func (r pageReader) Next() bool {
 	for r.PageReader.Next() {
 		page := r.Page()
 		_, dictionary := page.(*file.DictionaryPage)
-		size := int64(len(page.Data()))
-		if r.of.left -= max(size, 1); r.of.left < 0 || dictionary && int64(page.NumValues()) > size {
-			panic(&Error{Problem: "the pages expand to more than fits the file's size", Fix: "read fewer columns"})
+		if dictionary && int(page.NumValues()) > len(page.Data()) {
+			panic(&Error{Problem: "a dictionary has fewer bytes than values", Fix: "write the file again"})
 		} else if dictionary || page.NumValues() > 0 {
 			return true
 		}

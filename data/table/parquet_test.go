@@ -283,23 +283,6 @@ func TestForeignParquet(t *testing.T) {
 	checkSentence(t, err, "damaged")
 }
 
-// TestPageSizes: what the pages expand to together is bounded, not only what each one states.
-func TestPageSizes(t *testing.T) {
-	long := make([]parquet.ByteArray, 1000)
-	for i := range long {
-		long[i] = bytes.Repeat([]byte("x"), 1000)
-	}
-	content := parquetOf(t, []cells{{name: "a", values: long}}, parquet.WithCompression(compress.Codecs.Zstd),
-		parquet.WithDictionaryDefault(false), parquet.WithDataPageSize(1<<14), parquet.WithBatchSize(10))
-	for free, want := range map[int64]string{1 << 20: "", 1 << 18: "the pages expand to more than fits the file's size"} {
-		o := table.Limited(table.Options{}, func(l *table.Limits) { l.Free, l.Ratio = free, 1 })
-		_, err := table.Read("x", strings.NewReader(content), int64(len(content)), o)
-		if want != "" || err != nil {
-			checkSentence(t, err, want)
-		}
-	}
-}
-
 // TestMissingNumbers: a number that is named as a text of missing values is missing, as in a CSV file; NaN always is. A
 // kind that is given is that of the column.
 func TestMissingNumbers(t *testing.T) {
