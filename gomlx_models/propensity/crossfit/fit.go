@@ -197,7 +197,7 @@ func prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	if err := d.check(); err != nil {
 		return nil, nil, err
 	}
-	o := &Fitted{Config: cfg, models: map[Kind]*model{}}
+	o := &Fitted{Config: cfg, models: map[Kind]*model{}, fold: map[uint64]uint8{}}
 	o.Config.Kinds, o.Config.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
 	o.First, o.Last = slices.Min(d.Time), slices.Max(d.Time)
 	if o.First == o.Last {
@@ -212,7 +212,9 @@ func prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	rows := sortRows(d, o.Shape.Columns)
 	rows.x = x
 	rows.deal(d, cfg.Folds)
-	o.fold = rows.folds()
+	for i, hash := range rows.hash {
+		o.fold[hash] = rows.fold[i]
+	}
 	o.cycles = Cycles(d.Unit, rows.times)
 	o.note(d, rows)
 	return o, rows, nil

@@ -106,12 +106,3 @@ func evenly(n, parts int) []int32 {
 	}
 	return out
 }
-
-// folds maps each row's hash to its fold.
-func (r *sortedRows) folds() map[uint64]uint8 {
-	out := make(map[uint64]uint8, len(r.hash))
-	for i, h := range r.hash {
-		out[h] = r.fold[i]
-	}
-	return out
-}

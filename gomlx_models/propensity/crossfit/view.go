@@ -154,19 +154,12 @@ func (v View) with(c View, times int) View {
 
 // width is the length of a code.
 func (v View) width() int {
-	n := len(v.Times)
-	if v.Waves > 0 {
-		n += 1 + 2*v.Waves
-	}
-	if v.Cycle != nil {
-		n += 2 * v.Cycle.Waves
-	}
-	return n
+	return len(v.code(0, func(float64) float64 { return 0 }))
 }
 
 // code of a time. unit scales times to 0 to 1. Later times have the trend of the last one, and their own phase.
 func (v View) code(t float64, unit func(t float64) float64) []float32 {
-	out := make([]float32, len(v.Times), v.width())
+	out := make([]float32, len(v.Times))
 	waves := func(phase float64, n int) {
 		for k := 1; k <= n; k++ {
 			sin, cos := math.Sincos(phase * float64(k))
