@@ -70,10 +70,10 @@ func (f *figureFlags) figures(cmd *cobra.Command, names []string) (out []paper.F
 
 // runState is a run that a panel wants, and what is stored of it.
 type runState struct {
-	panel   claims.Panel
-	job     runs.Wanted
-	outline experiment.Outline
-	state   runs.State
+	panel  claims.Panel
+	job    runs.Wanted
+	images bool // see lab.OfImages
+	state  runs.State
 }
 
 // states lists the runs of figures, whichever machine computed them or computes them now.
@@ -93,13 +93,12 @@ func (f *figureFlags) states(figures []paper.Figure, o lab.Options) ([]runState,
 			return nil, fmt.Errorf("%s: %w", figure.Name(), err)
 		}
 		for _, p := range plan {
-			outlines, err := p.Settings.Outlines(p.Series, p.Measure)
+			ofImages, err := lab.OfImages(p)
 			if err != nil {
 				return nil, err
 			}
 			for _, job := range p.Jobs {
-				i := slices.IndexFunc(outlines, func(o experiment.Outline) bool { return o.Series == job.Series })
-				out = append(out, runState{p, job, outlines[i], l.Store.State(job.Spec, job.Steps)})
+				out = append(out, runState{p, job, ofImages, l.Store.State(job.Spec, job.Steps)})
 			}
 		}
 	}

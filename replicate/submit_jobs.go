@@ -46,7 +46,7 @@ func (s *submitFlags) jobs(name string, arguments []string, figures []paper.Figu
 	for _, a := range s.arrays() {
 		j, missing := one, 0
 		for _, r := range distinct(all) {
-			if r.state.Kind == runs.Done || a.only != "" && r.outline.Images != (a.only == onlyImages) {
+			if r.state.Kind == runs.Done || a.only != "" && r.images != (a.only == onlyImages) {
 				continue
 			}
 			missing++

@@ -24,7 +24,6 @@ type Scenario struct {
 
 	Scales experiment.ByScale[Settings] // every setting at every scale
 
-	Check func(s Settings) error // whether its own settings are possible; nil if each is checked by itself
 	// Open returns its samples under settings. Those of other scenarios' groups are zero: what is not in Groups is not
 	// in the identity of a run.
 	Open func(h *experiment.Host, s Settings) Source
@@ -123,8 +122,5 @@ func (c Scenario) check(s Settings) error {
 		return fmt.Errorf("setting network=%s does not fit scenario %s, which takes %s",
 			s.Network, c.Name, strings.Join(c.Networks, " or "))
 	}
-	if c.Check == nil {
-		return nil
-	}
-	return c.Check(s)
+	return nil
 }

@@ -9,14 +9,14 @@ import (
 // scenarios are the declared scenarios: first those of Section 3.1 and of the appendix.
 var scenarios = []Scenario{
 	{Name: "gaussian", Groups: []string{"gaussian"}, Networks: vectorModels,
-		Check: checkGaussian, Open: openGaussian,
+		Open: openGaussian,
 		Scales: experiment.ByScale[Settings]{
 			experiment.Paper: gaussianPaper,
 			experiment.Small: gaussianPaper.with(stride(3, 1)),
 			experiment.Tiny:  gaussianPaper.with(gaussianTiny, stride(31, 20)),
 		}},
 	{Name: "periodic", Groups: []string{"gaussian"}, Networks: vectorModels,
-		Check: checkGaussian, Open: openGaussian,
+		Open: openGaussian,
 		Scales: experiment.ByScale[Settings]{
 			experiment.Paper: periodicPaper,
 			experiment.Small: periodicPaper,

@@ -3,6 +3,7 @@ package supervised
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"tvps/data/streams"
 	"tvps/gomlx_models/propensity"
@@ -132,6 +133,8 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("setting g-network=conv5 needs g-input=pixels")
 	case s.Convolution == winograd && s.Block != "basic":
 		return fmt.Errorf("setting convolution=winograd needs block=basic: the first block of a stage has stride 2")
+	case s.TestN < 1 && slices.Contains(s.scenario().Groups, "gaussian"):
+		return fmt.Errorf("setting test-n=%d: the Gaussian is tested on new draws, so it must be at least 1", s.TestN)
 	case s.Turn > streams.PaperGaussian().Flip:
 		return fmt.Errorf("setting turn=%d: the mean turns every %d steps, so it must be at most that",
 			s.Turn, streams.PaperGaussian().Flip)

@@ -110,11 +110,3 @@ func openGaussian(_ *experiment.Host, s Settings) Source {
 		LogRatio: func(x []float32, label int32, T, t int) float64 { return cfg.LogRatio(float64(x[0]), label, T, t) },
 	}
 }
-
-// checkGaussian tells whether settings that concern the Gaussian alone are possible.
-func checkGaussian(s Settings) error {
-	if s.TestN < 1 {
-		return fmt.Errorf("setting test-n=%d: the Gaussian is tested on new draws, so it must be at least 1", s.TestN)
-	}
-	return nil
-}
