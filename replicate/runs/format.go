@@ -144,7 +144,7 @@ func decodeContent(content []byte) (*Result, error) {
 // readSpec reads only the first line of a finished run's file. It fails if the file cannot be read or that line is
 // damaged.
 func readSpec(path string) (Spec, error) {
-	file, err := openOwn(path, os.O_RDONLY)
+	file, err := os.Open(path)
 	if err != nil {
 		return Spec{}, err
 	}

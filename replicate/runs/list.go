@@ -75,7 +75,7 @@ func (s *Store) files(suffix string) (out []runFile, err error) {
 // readPartialSpec reads only the first line of an unfinished run's file. It fails if the file cannot be read or that
 // line is damaged.
 func readPartialSpec(path string) (Spec, error) {
-	file, err := openOwn(path, os.O_RDONLY)
+	file, err := os.Open(path)
 	if err != nil {
 		return Spec{}, err
 	}

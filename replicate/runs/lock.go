@@ -111,12 +111,12 @@ func openLock(path string) (file *os.File, made bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, false, err
 	}
-	file, err = openOwn(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+	file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if !errors.Is(err, fs.ErrExist) {
 		return file, err == nil, err
 	}
-	if file, err = openOwn(path, os.O_RDWR); errors.Is(err, fs.ErrPermission) {
-		file, err = openOwn(path, os.O_RDONLY)
+	if file, err = os.OpenFile(path, os.O_RDWR, 0); errors.Is(err, fs.ErrPermission) {
+		file, err = os.Open(path)
 	}
 	return file, false, err
 }
@@ -133,7 +133,7 @@ func (l *lock) current() bool {
 
 // sign writes into the file who holds it. Without this line the lock holds, too.
 func (l *lock) sign() {
-	if file, err := openOwn(l.path, os.O_WRONLY|os.O_TRUNC); err == nil {
+	if file, err := os.OpenFile(l.path, os.O_WRONLY|os.O_TRUNC, 0); err == nil {
 		_, _ = file.Write(jsonLine(thisProcess()))
 		file.Close() // at once: NFS then shows it to other machines
 	}
@@ -228,7 +228,7 @@ func (l *lock) unlock() {
 // holder tells whether a living process computes the run, and which. It makes no file and needs only permission to
 // read.
 func (s *Store) holder(spec Spec) (by Holder, held bool) {
-	file, err := openOwn(s.lockPath(spec), os.O_RDONLY)
+	file, err := os.Open(s.lockPath(spec))
 	if err != nil {
 		return Holder{}, false
 	}

@@ -20,12 +20,6 @@ const (
 // errRemoved is the error of opening a file that is being removed.
 const errRemoved = syscall.ENOENT
 
-// Flags of openOwn.
-const (
-	noLinks = unix.O_NOFOLLOW
-	noPipes = unix.O_NONBLOCK
-)
-
 // flock is the system call; EWOULDBLOCK if another holds the lock. Tests replace it.
 var flock = func(file *os.File, how int) error {
 	for {

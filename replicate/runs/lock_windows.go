@@ -18,12 +18,6 @@ const (
 // errRemoved is the error of opening a file that is being removed.
 const errRemoved = windows.ERROR_SHARING_VIOLATION
 
-// Flags of openOwn. A pipe is no file of a folder.
-const (
-	noLinks = windows.O_FILE_FLAG_OPEN_REPARSE_POINT
-	noPipes = 0
-)
-
 // flock locks a byte far behind the end of the file: Windows would let nobody else read or write one within. As on
 // Unix, the lock is the open file's, and ends with it or with the process.
 var flock = func(file *os.File, how int) error {

@@ -140,14 +140,14 @@ func stepDigest(t int, lines []byte) string {
 // openPartial opens the file at path for writing behind its last complete step and writes the new session. The caller
 // holds the run's lock.
 func openPartial(path string, spec Spec, part *partial, session Provenance) (*os.File, error) {
-	file, err := openOwn(path, os.O_CREATE|os.O_WRONLY)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrPermission) { // another user began the run in a shared folder: continue a copy
 		var text []byte
 		if text, err = readFile(path); err == nil {
 			err = artifact.Replace(path, text[:min(part.size, int64(len(text)))], 0o644)
 		}
 		if err == nil {
-			file, err = openOwn(path, os.O_WRONLY)
+			file, err = os.OpenFile(path, os.O_WRONLY, 0)
 		}
 	}
 	if err != nil {

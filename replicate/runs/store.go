@@ -207,26 +207,6 @@ const (
 // readFile reads a whole file.
 func readFile(path string) ([]byte, error) { return artifact.ReadFile(path, maxFile) }
 
-// openOwn opens a file of the store, whose mode is 0644 if it is made. It must be a regular file: a pipe would block,
-// and a link must not lead what is written to a file that is not the store's.
-func openOwn(path string, flag int) (*os.File, error) {
-	if flag != os.O_RDONLY {
-		flag |= noLinks
-	}
-	file, err := os.OpenFile(path, flag|noPipes, 0o644)
-	if err == nil {
-		var info fs.FileInfo
-		if info, err = file.Stat(); err == nil && info.Mode().IsRegular() {
-			return file, nil
-		}
-		file.Close()
-	}
-	if err == nil || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) {
-		err = &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%s is no regular file; remove it", filepath.Base(path))}
-	}
-	return nil, err
-}
-
 // firstLine reads the first line, which may lack its end.
 func firstLine(r io.Reader) ([]byte, error) {
 	line, err := bufio.NewReader(io.LimitReader(r, maxLine+1)).ReadBytes('\n')

@@ -245,32 +245,3 @@ func TestLargeFiles(t *testing.T) {
 		t.Errorf("%v, %v", specs, err)
 	}
 }
-
-// TestLinks: a link, a pipe or a folder in the place of a file that a run writes is one sentence. The link's target is
-// not changed, and nothing waits for the pipe's other end.
-func TestLinks(t *testing.T) {
-	for _, suffix := range []string{lockSuffix, partialSuffix} {
-		for kind, place := range map[string]func(path, precious string) error{
-			"link":   func(path, precious string) error { return os.Symlink(precious, path) },
-			"pipe":   func(path, _ string) error { return demand.Pipe(path) },
-			"folder": func(path, _ string) error { return os.Mkdir(path, 0o755) },
-		} {
-			store := open(t, t.TempDir())
-			path, precious := store.path(spec(0), suffix), filepath.Join(store.dir, "precious")
-			demand.Write(t, precious, "mine")
-			demand.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-			if err := place(path, precious); errors.Is(err, errors.ErrUnsupported) {
-				continue
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			store.holder(spec(0))
-			store.list(partialSuffix, readPartialSpec)
-			report, err := Execute(t.Context(), store, []Job{testJob(0, upTo(2), new(atomic.Int64))}, Options{})
-			demand.Error(t, errors.Join(err, report.Err()), filepath.Base(path))
-			if text := demand.Read(t, precious); string(text) != "mine" {
-				t.Errorf("a %s at *%s: its target is %q", kind, suffix, text)
-			}
-		}
-	}
-}
