@@ -311,7 +311,6 @@ func hostileRequests() []hostile {
 		ofWeights("no output", "--out|name a file", "--out="),
 		ofWeights("output is a folder", "name a file", "--out", "DIR"),
 		ofWeights("two outputs in one file", "named for two outputs", "--out", "DIR/w.csv", "--json", "DIR/w.csv"),
-		ofWeights("a name that is too long", "is too long", "--out", "DIR/"+strings.Repeat("w", 250)+".csv"),
 		ofWeights("kind unknown", "--kind", "--kind", "joined"),
 		ofWeights("conditional without a label", "--kind|--label", "--kind", "conditional", "--label="),
 		ofWeights("clip", "--clip", "--clip", "2"),

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"tvps/data/artifact"
 	"tvps/figures"
@@ -61,7 +60,7 @@ func writePage(dir string, page *template.Template, answer any, fig figures.Figu
 			err = artifact.Replace(filepath.Join(dir, name), content, 0o644)
 		}
 	}
-	write(figures.PageFile, bytes.Map(turnsNothing, text.Bytes())) // first: it shows whose the others are
+	write(figures.PageFile, text.Bytes()) // first: it shows whose the others are
 	write(figures.ScriptFile, figures.ECharts)
 	for name, content := range files {
 		write(name, content)
@@ -70,13 +69,4 @@ func writePage(dir string, page *template.Template, answer any, fig figures.Figu
 		return fmt.Errorf("cannot write the page: %w", err)
 	}
 	return nil
-}
-
-// turnsNothing replaces a character that turns the direction of a text, such as U+202E: a name in a user's table must
-// not turn the page's own words around.
-func turnsNothing(r rune) rune {
-	if unicode.Is(unicode.Bidi_Control, r) {
-		return unicode.ReplacementChar
-	}
-	return r
 }
