@@ -39,12 +39,8 @@ func Resume(c *net.Checkpoint, params []net.Param, cfg Config) (*State, error) {
 		return nil, fmt.Errorf("resnet: the checkpoint was trained with other settings (%+v, not %+v); "+
 			"delete it to train from scratch, or use its settings", s.Config, cfg)
 	}
-	if _, err := fmt.Sscan(c.Metadata["epoch"], &s.Epoch); err != nil || s.Epoch < 0 || s.Epoch > cfg.Epochs {
-		return nil, fmt.Errorf("resnet: the checkpoint has no valid epoch in its metadata: %q of %d", c.Metadata["epoch"],
-			cfg.Epochs)
-	}
-	if _, err := fmt.Sscan(c.Metadata["loss"], &s.Loss); err != nil {
-		return nil, fmt.Errorf("resnet: the checkpoint has no valid loss in its metadata: %w", err)
+	if _, err := fmt.Sscan(c.Metadata["loss"]+" "+c.Metadata["epoch"], &s.Loss, &s.Epoch); err != nil {
+		return nil, fmt.Errorf("resnet: the checkpoint has no epoch or no loss in its metadata: %w", err)
 	}
 	var err error
 	if s.Weights, err = c.Select(params, ""); err == nil {

@@ -152,7 +152,6 @@ func TestAgentRejects(t *testing.T) {
 		seeds  []int64
 		change func(*Config)
 	}{
-		"no seeds":                        {nil, func(*Config) {}},
 		"alpha is 0":                      {[]int64{1}, func(c *Config) { c.Alpha, c.LearnAlpha = 0, true }},
 		"omega layers is 1":               {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Layers = 1 }},
 		`time encoding "x" is not one`:    {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Time = "x" }},
@@ -166,9 +165,6 @@ func TestAgentRejects(t *testing.T) {
 		_, err := New(b, cfg, c.seeds)
 		demand.Error(t, err, "sac: ", want)
 	}
-	a := open(t, backend.Go, tiny(), 1)
-	_, err := a.Update()
-	demand.Error(t, err, "the replay is empty")
 }
 
 // TestDivergenceIsAnError: the largest float32 as reward makes the loss infinite.

@@ -1,7 +1,6 @@
 package sac
 
 import (
-	"errors"
 	"math"
 	"slices"
 
@@ -32,12 +31,9 @@ type OmegaRecord struct {
 // recordSteps is how many transitions of each episode a record draws, with replacement.
 const recordSteps = 8
 
-// RecordOmega returns a record of each seed. Loss is averaged over the fits for the episodes from
-// number since. It changes nothing of the agent, whose random numbers are others.
+// RecordOmega returns a record of each seed of an agent with omega. Loss is averaged over the fits
+// for the episodes from number since. It changes nothing of the agent, whose random numbers are others.
 func (a *Agent) RecordOmega(since int) ([]OmegaRecord, error) {
-	if a.cfg.Omega == nil {
-		return nil, errors.New("sac: this agent has no omega; set Config.Omega")
-	}
 	at := make([][]int, len(a.seeds))
 	for i, r := range a.replay {
 		rng := random.New(a.seeds[i], "sac", "record of omega", a.gUpdates)

@@ -18,8 +18,6 @@ func TestRecordBeforeAFit(t *testing.T) {
 	if r.Mean != 1 || r.Share != 1 || r.Spread != 0 || r.Loss != math.Ln2 || r.Last != -1 || len(r.Means) != 2 {
 		t.Errorf("%+v", r)
 	}
-	_, err = open(t, backend.Go, tiny(), 3).RecordOmega(0)
-	demand.Error(t, err, "Config.Omega")
 }
 
 func TestMeanAge(t *testing.T) {

@@ -24,7 +24,6 @@
 package sac
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -54,14 +53,11 @@ type Agent struct {
 }
 
 // New makes an agent for each of the seeds; each starts and learns as it would alone.
-// Errors: no seeds, an impossible setting, a shape that GoMLX refuses.
+// Errors: an impossible setting, a shape that GoMLX refuses.
 // Close it when it is no longer needed.
 func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
-	}
-	if len(seeds) == 0 {
-		return nil, errors.New("sac: no seeds; give at least one")
 	}
 	cfg = cfg.canonical()
 	p, err := newPrograms(backend, cfg, len(seeds))
@@ -132,12 +128,8 @@ func (a *Agent) Observe(transitions []Transition) {
 }
 
 // Update makes one update of all networks from a minibatch of each seed's replay. If a fit of
-// omega is due, it comes first. Errors: an empty replay, a loss that is not finite, and those
-// of the backend.
+// omega is due, it comes first. Errors: a loss that is not finite, and those of the backend.
 func (a *Agent) Update() (*Metrics, error) {
-	if a.Observed() == 0 {
-		return nil, errors.New("sac: the replay is empty; call Observe before Update")
-	}
 	if a.omegaDue() {
 		if err := a.fitOmega(); err != nil {
 			return nil, err
