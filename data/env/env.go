@@ -46,9 +46,6 @@ type Env interface {
 
 // clip copies an action to to, clipped to [-1, 1].
 func clip(to, action []float64) error {
-	if len(action) != len(to) {
-		return fmt.Errorf("the action has %d numbers instead of %d", len(action), len(to))
-	}
 	for i, a := range action {
 		if a != a {
 			return fmt.Errorf("value %d of the action is NaN", i)

@@ -17,9 +17,6 @@ import (
 // every bootstrap interval is: see [MeanInterval].
 func InterquartileMean(strata [][]float64) Estimate {
 	all := slices.Concat(strata...)
-	if len(all) == 0 {
-		return Estimate{}
-	}
 	mean := middleHalf(all)
 	e := Estimate{Mean: mean, Low: mean, High: mean, N: len(strata[0])}
 	if e.N < 2 {
@@ -106,9 +103,6 @@ func resampled(rows [][]float64, rng *rand.Rand) [][]float64 {
 // above all of b: it holds every probability p whose distance from the estimate is at most 1.96
 // standard errors of Hanley and McNeil (1982) at p. N is the number of seeds of a.
 func Improvement(a, b []float64) Estimate {
-	if len(a) == 0 || len(b) == 0 {
-		return Estimate{}
-	}
 	above := 0.0
 	for _, x := range a {
 		for _, y := range b {

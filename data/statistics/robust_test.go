@@ -22,7 +22,6 @@ func TestInterquartileMean(t *testing.T) {
 			t.Errorf("%v: %+v, want the mean %v", c.strata, e, c.mean)
 		}
 	}
-	demand.Equal(t, InterquartileMean(nil), (Estimate{}), "nothing")
 }
 
 // Values are drawn within a stratum: two strata far apart, each without spread, leave none.

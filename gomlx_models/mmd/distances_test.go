@@ -111,10 +111,6 @@ func TestDistancesRefuse(t *testing.T) {
 	if _, err := c.Distances(demand.Cancelled(), []float32{1, 2}, []float32{1, 2}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after a cancellation: %v", err)
 	}
-	for _, size := range [][2]int{{1, 1}, {2, 0}, {2, -1}} {
-		_, err := New(backend.ForTest(t, "go").Backend, size[0], size[1])
-		demand.Error(t, err, "capacity")
-	}
 	_, err := New(backend.ForTest(t, "go").Backend, maxCapacity+1, 1)
 	demand.Error(t, err, "20001 samples", "subsets")
 	d := must[*Distances](t)(c.Distances(t.Context(), []float32{1, 2, 1, 2}, []float32{1, 2}))

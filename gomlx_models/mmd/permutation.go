@@ -28,13 +28,9 @@ import (
 // this test is valid for them.
 //
 // The time is proportional to permutations * min(N, M)^2. It fails if x or y has fewer than two
-// samples, permutations is less than 1, or ctx is cancelled.
+// samples, or ctx is cancelled.
 func (k *Kernel) PermutationTest(ctx context.Context, permutations int, seed int64) (float64, error) {
-	switch {
-	case permutations < 1:
-		return 0, fmt.Errorf("mmd: a test with %d permutations; it needs at least 1, or 999 for p-values down to 0.001",
-			permutations)
-	case k.N < 2 || k.M < 2:
+	if k.N < 2 || k.M < 2 {
 		return 0, fmt.Errorf("mmd: a test of %d against %d samples; it needs at least 2 of each", k.N, k.M)
 	}
 	s := k.newSplit()

@@ -83,9 +83,7 @@ func TestPermutationTest(t *testing.T) {
 
 func TestPermutationTestRefuses(t *testing.T) {
 	k := kernel(t, []float32{1, 2}, []float32{7, 8}, 1, 1)
-	_, err := k.PermutationTest(t.Context(), -1, 0)
-	demand.Error(t, err, "-1 permutations")
-	_, err = kernel(t, []float32{1, 2}, []float32{7}, 1, 1).PermutationTest(t.Context(), 9, 0)
+	_, err := kernel(t, []float32{1, 2}, []float32{7}, 1, 1).PermutationTest(t.Context(), 9, 0)
 	demand.Error(t, err, "2 against 1 samples")
 	if _, err := k.PermutationTest(demand.Cancelled(), 9, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("after a cancellation: %v", err)

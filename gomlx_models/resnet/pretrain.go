@@ -99,16 +99,10 @@ func Params(backend compute.Backend, width int) ([]net.Param, error) {
 // training continued from a saved state gives the same result, bit for bit, as an uninterrupted
 // one.
 //
-// It fails if ctx is cancelled (with its error), if settings are invalid, if there are fewer
-// images than a batch, if the loss is not finite, if save fails, and if the backend fails.
+// It fails if ctx is cancelled (with its error), if the loss is not finite, if save fails, and
+// if the backend fails. The images fill a batch, and the settings are valid.
 func Pretrain(ctx context.Context, backend compute.Backend, cfg Config, train Images, from *State,
 	save func(*State) error, report func(Progress)) (*State, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	if train.Len() < cfg.Batch {
-		return nil, fmt.Errorf("resnet: %d training images do not fill one batch of %d", train.Len(), cfg.Batch)
-	}
 	params, err := Params(backend, cfg.Width)
 	if err != nil {
 		return nil, err

@@ -80,24 +80,6 @@ func tinyConfig(epochs int) Config {
 
 func quiet(Progress) {}
 
-func TestPretrainRefuses(t *testing.T) {
-	im := noise(16)
-	cfg := tinyConfig(1)
-	cfg.Width = 0
-	for _, c := range []struct {
-		cfg    Config
-		images Images
-		words  string
-	}{
-		{cfg, im, "width is 0"},
-		{tinyConfig(1), Images{im.Pixels[:7*imageBytes], im.Labels[:7]}, "7 training images do not fill one batch of 8"},
-	} {
-		save := func(*State) error { return nil }
-		_, err := Pretrain(context.Background(), open(t, "go"), c.cfg, c.images, nil, save, quiet)
-		demand.Error(t, err, c.words)
-	}
-}
-
 // TestInterruptedPretraining: a training interrupted after one epoch and resumed from its file
 // gives the same bytes as an uninterrupted one. Its loss decreases.
 func TestInterruptedPretraining(t *testing.T) {

@@ -94,7 +94,7 @@ func TestNoSuchScale(t *testing.T) {
 		words           []string
 	}{
 		{"cheta", "tiny", []string{`no scenario "cheta"`, `did you mean "cheetah"`}},
-		{"halfcheetah", "tiny", []string{`"halfcheetah"`, "no scale"}},
+		{"halfcheetah", "tiny", []string{"halfcheetah", "no scale"}},
 		{"claw", "papr", []string{`no scale "papr"`, `did you mean "paper"`}},
 	} {
 		s, err := At(c.scenario, experiment.Scale(c.scale))

@@ -111,14 +111,11 @@ func Scenarios() []string { return names(scenarios) }
 // scenarioOf returns the scenario of that name; ok is false if there is none.
 func scenarioOf(name string) (s Scenario, ok bool) { return lookUp(scenarios, name) }
 
-// At returns the settings of a scenario at a scale. Errors: an unknown scenario, one without scales, an unknown scale.
+// At returns the settings of a scenario at a scale. Errors: an unknown scenario, or a scale that it lacks.
 func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
 	s, ok := scenarioOf(scenario)
-	switch {
-	case !ok:
+	if !ok {
 		return nil, fmt.Errorf("there is no scenario %q%s", scenario, usage.Proposal(scenario, Scenarios()))
-	case s.Scales == nil:
-		return nil, fmt.Errorf("scenario %q has no scale: no figure uses it", scenario)
 	}
 	settings, err := s.Scales.At(scale)
 	if err != nil {
