@@ -44,7 +44,7 @@ var definitions = map[paper.Statistic]statistic{
 	paper.Correlation: {words: "correlation of SERIES with BASE over steps",
 		of: func(c curve) float64 { return correlation(c.series, c.base) }, most: 1},
 	paper.CorrelationGain: {words: "correlation of SERIES with the exact curve minus that of BASE",
-		of: correlationGain, most: 2},
+		of: func(c curve) float64 { return correlation(c.series, c.exact) - correlation(c.base, c.exact) }, most: 2},
 	paper.Highest: {words: "lowest SERIES 15, 20, 25 and 30 steps before the end minus the highest at other phases",
 		of: highest},
 	paper.Ratio: {words: "SERIES minus BASE, relative to BASE",
@@ -92,10 +92,6 @@ func correlation(a, b []float64) float64 {
 		return r
 	}
 	return 0
-}
-
-func correlationGain(c curve) float64 {
-	return correlation(c.series, c.exact) - correlation(c.base, c.exact)
 }
 
 // highest compares the steps that Figure 5's caption names with all steps of another phase than the last one.

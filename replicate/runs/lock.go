@@ -58,13 +58,6 @@ func slurmJob() string {
 	return os.Getenv("SLURM_JOB_ID")
 }
 
-// thisProcess describes the process itself.
-func thisProcess() Holder {
-	h := Holder{PID: os.Getpid(), Job: slurmJob()}
-	h.Host, _ = os.Hostname()
-	return h
-}
-
 // lock is a file that is locked. The operating system frees the lock of a process that ends, however it ends. If the
 // process's whole machine ends, that is for the file system to do: NFS 4 and Lustre do it after a minute or two, NFS 3
 // may not do it at all.
@@ -133,8 +126,10 @@ func (l *lock) current() bool {
 
 // sign writes into the file who holds it. Without this line the lock holds, too.
 func (l *lock) sign() {
+	holder := Holder{PID: os.Getpid(), Job: slurmJob()}
+	holder.Host, _ = os.Hostname()
 	if file, err := os.OpenFile(l.path, os.O_WRONLY|os.O_TRUNC, 0); err == nil {
-		_, _ = file.Write(jsonLine(thisProcess()))
+		_, _ = file.Write(jsonLine(holder))
 		file.Close() // at once: NFS then shows it to other machines
 	}
 	l.line, _ = readFile(l.path)
