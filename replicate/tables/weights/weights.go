@@ -86,6 +86,18 @@ func Prepare(q Request) (*Job, error) {
 				Problem: "a row that is not learned from has a time before or after all that are"}
 		}
 	}
+	if label := p.Stream.Label; label != nil {
+		first := label.Value(p.Rows[0])
+		if !slices.ContainsFunc(p.Rows, func(row int) bool { return label.Value(row) != first }) {
+			value := fmt.Sprint(first)
+			if label.Names != nil {
+				value = label.Names[int(first)]
+			}
+			mistake := p.Mistake("the label is %q in all rows%s", value, p.UpTo())
+			mistake.Column = p.Label
+			return nil, mistake
+		}
+	}
 	return p, nil
 }
 
