@@ -104,7 +104,14 @@ func (c Config) Validate() error {
 			c.Permutations, math.MaxUint8, MaxPermutations))
 	}
 	for _, g := range c.Candidates {
-		err = cmp.Or(err, propensity.AtLeast("hidden", g.Hidden, 1), propensity.AtLeast("updates", g.Updates, 1))
+		err = cmp.Or(err, propensity.AtLeast("hidden", g.Hidden, 1))
+		if err == nil && (!(g.LearningRate > 0) || math.IsInf(g.LearningRate, 0)) {
+			err = fmt.Errorf("the learning rate is %v; it must be a positive number", g.LearningRate)
+		}
+		if err == nil && (g.Updates < 1 || !(g.Decay >= 0) || g.Decay*g.LearningRate >= 1) {
+			err = fmt.Errorf("%d updates with a weight decay of %v; there must be 1 or more, with a decay of at least 0 "+
+				"and below 1 times the learning rate", g.Updates, g.Decay)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("crossfit: %w", err)

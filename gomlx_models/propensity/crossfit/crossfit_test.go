@@ -529,6 +529,8 @@ func TestErrors(t *testing.T) {
 			config: func(c *Config) { c.Kinds = []Kind{Conditional} }},
 		"folds":      {config: func(c *Config) { c.Folds = 1 }},
 		"candidates": {config: func(c *Config) { c.Candidates = nil }},
+		"rate":       {config: func(c *Config) { c.Candidates = []Candidate{{8, 60, math.NaN(), 0}} }},
+		"decay":      {config: func(c *Config) { c.Candidates = []Candidate{{8, 60, 1e-2, 100}} }},
 		"kind":       {config: func(c *Config) { c.Kinds = []Kind{"x"} }},
 		"updates":    {config: func(c *Config) { c.Candidates = []Candidate{{8, 0, 1e-2, 0}} }},
 		"ensemble":   {config: func(c *Config) { c.Ensemble = 0 }},

@@ -203,6 +203,9 @@ func prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	if o.First == o.Last {
 		return nil, nil, errors.New("crossfit: all samples are from one time; drift needs at least two")
 	}
+	if math.IsInf(o.Last-o.First, 0) {
+		return nil, nil, fmt.Errorf("crossfit: times from %v to %v are too far apart; use another unit", o.First, o.Last)
+	}
 	if least := cfg.LeastRows(); len(d.Time) < least {
 		return nil, nil, fmt.Errorf("crossfit: %w: %d samples for %d folds; there must be at least %d",
 			ErrFewRows, len(d.Time), cfg.Folds, least)
