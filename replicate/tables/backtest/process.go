@@ -81,7 +81,7 @@ func (s *server) ask(ctx context.Context, train, test, answer string) error {
 		s.end(outputDelay)
 		return fmt.Errorf("the trainer %q ended (%s) before its answer%s", s.text, s.cmd.ProcessState, s.output.quote())
 	case text != "ok":
-		return fmt.Errorf("the trainer %q answered %.60q instead of ok; what else it writes belongs on its standard error%s",
+		return fmt.Errorf("the trainer %q answered %.200q instead of ok; what else it writes belongs on its standard error%s",
 			s.text, text, s.output.quote())
 	}
 	return nil
