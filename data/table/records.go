@@ -19,10 +19,16 @@ import (
 // sample is the size of the text at the beginning by which delimiter and header are judged.
 const sample = 1 << 18
 
+// mostRow bounds a row of a CSV file, so that one without an end, or with a quote that nobody closes, takes no more.
+const mostRow = 8 << 20
+
+var errLongRow = errors.New("long row")
+
 // records reads the rows of a CSV file, the header first.
 type records struct {
 	csv         *csv.Reader
 	text        *bufio.Reader
+	left        *io.LimitedReader // of mostRow
 	cleaner     *cleaner
 	o           *Options
 	part        *part
@@ -65,13 +71,15 @@ func (in *input) records(p *part, before *records) (*records, error) {
 	}
 	decoded, s.encoding = decode(file, p.windows)
 	s.cleaner = newCleaner(s.encoding != "", in.o.NoQuotes, p.starts)
-	s.text = bufio.NewReaderSize(transform.NewReader(decoded, s.cleaner), sample)
+	s.left = &io.LimitedReader{R: transform.NewReader(decoded, s.cleaner), N: mostRow}
+	s.text = bufio.NewReaderSize(s.left, sample)
 	skip := in.o.Skip
 	first, _ := s.text.Peek(len("sep=;\n")) // Excel's own way to name a delimiter
 	if skip == 0 && bytes.HasPrefix(first, []byte("sep=")) && bytes.HasSuffix(first, []byte("\n")) {
 		skip, s.delim = 1, cmp.Or(s.delim, first[len("sep=")])
 	}
 	for ; s.above < skip; s.above++ {
+		s.left.N = mostRow
 		if _, err := s.text.ReadString('\n'); err == io.EOF {
 			return s, &Error{Problem: fmt.Sprintf("the file has fewer than %s", plural(skip+1, "line")), Fix: "skip fewer"}
 		} else if err != nil {
@@ -106,7 +114,11 @@ func (s *records) next() (fields [][]byte, line int, err error) {
 		return s.fields, s.last, nil
 	}
 	for {
+		s.left.N = mostRow
 		record, err := s.csv.Read()
+		if s.left.N == 0 {
+			err = errLongRow
+		}
 		if err != nil {
 			return nil, 0, s.failed(record, err)
 		}
@@ -289,6 +301,9 @@ func (s *records) failed(record []string, err error) error {
 		row++
 	}
 	switch {
+	case err == errLongRow:
+		return &Error{Row: row, Problem: fmt.Sprintf("a row is longer than %d bytes", mostRow),
+			Fix: "check the ends of lines and the quotes"}
 	case err == nil, err == io.EOF, err == errNotUTF8, errors.As(err, &e):
 		return err
 	case !errors.As(err, &p):
