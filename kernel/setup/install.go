@@ -97,7 +97,8 @@ func Install(ctx context.Context, l Layout, o InstallOptions) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return fmt.Errorf("the kernel is installed, but a first cell fails: %w", err)
+		return fmt.Errorf("the kernel is installed (if a program is damaged, remove %s and install again), "+
+			"but a first cell fails: %w", l.bin(), err)
 	}
 	_, err = fmt.Fprintf(o.Out, "Installed the kernel %q in %s, for the checkout %s.\n", "Go (tvps)", l.specDir(), l.Root)
 	return err

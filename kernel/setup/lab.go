@@ -114,7 +114,8 @@ func runLab(ctx context.Context, l Layout, command []string, log io.Writer) erro
 		return nil // Ctrl-C is the normal end
 	}
 	if err != nil {
-		return fmt.Errorf("JupyterLab failed: %w; its messages are above", err)
+		return fmt.Errorf("JupyterLab failed: %w; its messages are above. If it does not start at all, remove %s; then %s "+
+			"makes a private one", err, l.venv(), l.command("lab --venv"))
 	}
 	return nil
 }
