@@ -115,6 +115,7 @@ func (m Member) matches(path string, opts Options) bool {
 // fetch downloads the archive to a temporary file next to dir, and unpacks its members. The caller holds the lock.
 func (a Archive) fetch(ctx context.Context, dir string, opts Options) error {
 	base := path.Base(a.URL)
+	removeDead(dir+"-"+base, 0) // it can be large; by the lock nobody writes it
 	local, err := Create(dir+"-"+base, 0o600)
 	if err != nil {
 		return explainDisk(err, dir, a.Name)
@@ -192,6 +193,7 @@ func (a Archive) unpack(m Member, content io.Reader, dir string, opts Options) e
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return explainDisk(err, path, a.What)
 	}
+	removeDead(path, 0)
 	file, err := Create(path, cmp.Or(m.Perm, 0o644))
 	if err != nil {
 		return explainDisk(err, path, a.What)

@@ -77,8 +77,17 @@ func TestUnpack(t *testing.T) {
 		os.WriteFile(a.Members[1].In(dir), []byte("content of p/meshes/B.stl"), 0o644)
 		_, err := a.Unpack(t.Context(), dir, Options{NoFetch: true})
 		check(t, err, ErrDamaged, "is damaged; it is fetched again", filepath.Join(dir, "x"), "a.xml", "meshes")
+		killed := []string{dir + "-" + name, filepath.Join(dir, "a.xml")}
+		for _, path := range killed {
+			demand.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"1"), nil, 0o600))
+		}
 		if fetched, err := a.Unpack(t.Context(), dir, Options{}); err != nil || !fetched {
 			t.Error("the damaged member was not replaced:", err)
+		}
+		for _, path := range killed {
+			left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".[a-z]*1"))
+			demand.NoError(t, err)
+			demand.List(t, left, nil, "what a killed process has left")
 		}
 		checkContent(t, a.Members[1].In(dir), smallContent("p/meshes/b.stl"))
 	}

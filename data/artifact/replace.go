@@ -36,9 +36,8 @@ func Create(path string, perm os.FileMode) (*Pending, error) {
 	if keep {
 		perm = existing.Mode().Perm()
 	}
-	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)
-	removeDead(dir, prefix)
-	name := filepath.Join(dir, prefix+strconv.FormatInt(rand.Int64(), 10))
+	removeDead(path, deadAfter)
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+strconv.FormatInt(rand.Int64(), 10))
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return nil, err
@@ -56,15 +55,16 @@ func Create(path string, perm os.FileMode) (*Pending, error) {
 // deadAfter is the time after which a temporary file that nobody writes to is taken for that of a killed process.
 const deadAfter = time.Hour
 
-// removeDead removes the temporary files in dir, named prefix and digits, that killed processes have left.
-func removeDead(dir, prefix string) {
+// removeDead removes what killed processes have left of the file at path, if it is older than age.
+func removeDead(path string, age time.Duration) {
+	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)
 	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
 		digits, ok := strings.CutPrefix(entry.Name(), prefix)
 		if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" || !entry.Type().IsRegular() {
 			continue
 		}
-		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > deadAfter {
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > age {
 			_ = os.Remove(filepath.Join(dir, entry.Name()))
 		}
 	}
