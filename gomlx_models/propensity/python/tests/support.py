@@ -13,7 +13,7 @@ FAKE = '''#!{python}
 import json, os, shutil, signal, sys, time
 record = os.environ["FAKE_RECORD"]
 if any(f.startswith("--half-live") for f in sys.argv):
-    print("replicate: unknown flag: --half-live (see `replicate weights --help`)", file=sys.stderr)
+    print('replicate: unknown flag: --half-live; did you mean "--half-life"? (see `replicate x --help`)', file=sys.stderr)
     sys.exit(2)
 command, table, *rest = sys.argv[1:]
 flags = [f[2:].split("=", 1) for f in rest]

@@ -83,7 +83,7 @@ class Weights(WithFake):
         for arguments, sentence in (
             (dict(X=X), "^time is None: give the time of each row"),
             (dict(X=X, time="day"), "^time is 'day': give the time of each row"),
-            (dict(X=X, time=TIME[:2]), "different lengths"),
+            (dict(X=X, time=TIME[:2]), "length 3 but got length 2"),
             (dict(X=X[0], time=TIME), "1D array"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):

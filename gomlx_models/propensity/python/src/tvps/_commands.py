@@ -289,7 +289,7 @@ def _run(command, frame, time, label, flags, folder, quiet, environment=None, un
     try:
         _binary.run(arguments, written.path, quiet, environment)
     except ValueError as error:
-        if unknown := re.match("unknown flag: --(\\S+)", str(error)):
+        if unknown := re.match("unknown flag: --([\\w-]+)", str(error)):
             name = unknown[1].replace("-", "_")
             raise TypeError(f"{command}() got an unexpected keyword argument {name!r}") from None
         raise
