@@ -34,7 +34,7 @@ func Leaders(all []*Losses) (leaders []Leader) {
 		if slices.ContainsFunc(all, func(l *Losses) bool { return l.Of(rule) == nil }) {
 			continue
 		}
-		x, _ := versus(all, rule, backtest.Forgetting)
+		x := versus(all, rule, backtest.Forgetting)
 		var regrets []float64
 		for _, l := range all {
 			regrets = append(regrets, l.Regret(rule))
@@ -50,15 +50,11 @@ func Leaders(all []*Losses) (leaders []Leader) {
 	return leaders
 }
 
-// versus counts the tables where the interval of the difference of a rule to another excludes 0 (Won, Lost), and those
-// where the rule has the lower loss.
-func versus(all []*Losses, rule, other string) (x Leader, lower int) {
-	x.Rule = rule
+// versus counts the tables where the interval of the difference of a rule to another excludes 0.
+func versus(all []*Losses, rule, other string) Leader {
+	x := Leader{Rule: rule}
 	for _, l := range all {
 		d := l.Against(rule, other)
-		if d.Mean < 0 {
-			lower++
-		}
 		if d.High < 0 {
 			x.Won++
 		}
@@ -66,7 +62,7 @@ func versus(all []*Losses, rule, other string) (x Leader, lower int) {
 			x.Lost++
 		}
 	}
-	return x, lower
+	return x
 }
 
 // Of takes the losses of a suite on the tables that keep accepts.

@@ -53,7 +53,6 @@ func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
 	withOmega := Of(all, omega.Name, drifting)
 	return []Block{
 		{"README.md", "leaders", board(Leaders(Of(all, Suites[0].Name, drifting)))},
-		{"README.md", "direct", direct(Of(all, Suites[0].Name, drifting))},
 		{"README.md", "averaging", scalesOrAveraging(all)},
 		{"README.md", "models", verdicts(all)},
 		{"models.md", "rules", regretsOf(all) + nulls(all, models) + "\n\n"},
@@ -61,18 +60,6 @@ func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
 		{"omega.md", "results", board(Leaders(withOmega)) + nulls(all, []Suite{omega}) + "\n" + whereOmega(withOmega) + "\n"},
 		{"tables.md", "results", list(all)},
 	}, nil
-}
-
-// direct compares the committee with as many models of one time scale.
-func direct(found []*Losses) string {
-	rule := byRule(Leaders(found))
-	committee, bagged := rule[backtest.Committee], rule["bagged"]
-	x, lower := versus(found, committee.Rule, bagged.Rule)
-	return fmt.Sprintf("**Committee or bagged?** `bagged` averages as many models of one time scale. Its mean regret is %s, "+
-		"that of the committee %s; it is better than tuned forgetting on %d tables and worse on %d, the committee on %d and %d. "+
-		"Compared with each other, the committee has the lower loss on %d of %d tables: clearly lower on %d, clearly higher on "+
-		"%d.\n", percent(bagged.Regret), percent(committee.Regret), bagged.Won, bagged.Lost, committee.Won, committee.Lost,
-		lower, len(found), x.Won, x.Lost)
 }
 
 // scalesOrAveraging compares several time scales, averaging, and both, with 60 trees and with a tuned number of them.
@@ -95,7 +82,7 @@ func scalesOrAveraging(all []*Losses) string {
 		cells := row(c[0], c[1]+" against "+c[2])
 		for _, s := range averaging {
 			found := Of(all, s.Name, drifting)
-			x, _ := versus(found, c[1], c[2])
+			x := versus(found, c[1], c[2])
 			cell := x.counts()
 			if len(found) >= leastTables {
 				cell += ": " + x.verdict()
