@@ -127,6 +127,11 @@ var Suites = []Suite{
 	{"averaging-tuned", "tuned number of trees", serve("lightgbm-tuned"), averages, none, ""},
 }
 
+// averages tells whether a suite is one of averaging, whose rules are compared on no page of a table.
+func (s Suite) averages() bool {
+	return slices.ContainsFunc(averaging, func(a Suite) bool { return a.Name == s.Name })
+}
+
 // models are the suites that compare the same rules with several models; omega is the one with the rules with omega;
 // averaging tells whether time scales or averaging help.
 var (
