@@ -115,7 +115,7 @@ func (m Member) matches(path string, opts Options) bool {
 // fetch downloads the archive to a temporary file next to dir, and unpacks its members. The caller holds the lock.
 func (a Archive) fetch(ctx context.Context, dir string, opts Options) error {
 	base := path.Base(a.URL)
-	removeDead(dir+"-"+base, 0) // it can be large; by the lock nobody writes it
+	removeDead(dir+"-"+base, 0) // it can be large; by the lock no process writes it
 	local, err := Create(dir+"-"+base, 0o600)
 	if err != nil {
 		return explainDisk(err, dir, a.Name)

@@ -22,7 +22,7 @@ type Pending struct {
 }
 
 // Create begins a file at path. Until Commit an existing file stays as it is; its permissions are kept. A process
-// that is killed leaves a file beside it, whose name is a dot, that of the file, and digits. A Create of the same path
+// that is killed leaves a file next to it, whose name is a dot, that of the file, and digits. A Create of the same path
 // removes it when it is older than deadAfter. A device or a pipe is an error: the new file would take its place.
 func Create(path string, perm os.FileMode) (*Pending, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -52,7 +52,7 @@ func Create(path string, perm os.FileMode) (*Pending, error) {
 	return p, nil
 }
 
-// deadAfter is the time after which a temporary file that nobody writes to is taken for that of a killed process.
+// deadAfter is the time after which a temporary file that no process writes to is taken for that of a killed process.
 const deadAfter = time.Hour
 
 // removeDead removes what killed processes have left of the file at path, if it is older than age.

@@ -19,7 +19,7 @@ import (
 // sample is the size of the text at the beginning by which delimiter and header are judged.
 const sample = 1 << 18
 
-// mostRow bounds a row of a CSV file, so that one without an end, or with a quote that nobody closes, takes no more.
+// mostRow bounds a row of a CSV file, so that one without an end, or with a quote that is not closed, takes no more.
 const mostRow = 8 << 20
 
 var errLongRow = errors.New("long row")
