@@ -77,7 +77,6 @@ type Chart struct {
 	Share     bool        // values are shares: bands are drawn from 0 to 1 at most
 	Bands     string      // what bands are; empty for intervals of means over seeds
 	Notes     []string    // sentences that concern this panel alone
-	Films     []Film      // shown below the chart on the page
 	Judged    []Row       // what claims are judged by if it is more than is drawn; a file of its own
 	Metrics   []Row       // what the drawn runs measured besides; a file of its own
 	Others    []Row       // further steps of the runs, which another drawing had; a file of its own
@@ -85,16 +84,6 @@ type Chart struct {
 	low, high, step float64 // of the y axis, set by shown
 	decimals        int     // of numbers
 }
-
-// Film is an animated SVG.
-type Film struct {
-	Name  string // part of the file's name, for example "sac"
-	Title string // what it shows
-	SVG   []byte
-}
-
-// FilmStem returns the name of a film's file without extension, such as "fig02-a-sac-film".
-func (f Figure) FilmStem(p Chart, film Film) string { return f.FileStem(p) + "-" + film.Name + "-film" }
 
 // Reference is a horizontal line, such as "Everything" at 0 in a relative chart.
 type Reference struct {
@@ -167,7 +156,7 @@ func (f Figure) FileStem(p Chart) string { return f.Name + "-" + p.Key }
 
 // Names matches the names of the files of a figure, apart from [SumsFile].
 func Names(figure string) *regexp.Regexp {
-	return regexp.MustCompile(`^(` + regexp.QuoteMeta(figure) + `-[a-z](-judged|-metrics|-others|-.+-film)?\.(csv|svg|png|pdf)|` +
+	return regexp.MustCompile(`^(` + regexp.QuoteMeta(figure) + `-[a-z](-judged|-metrics|-others)?\.(csv|svg|png|pdf)|` +
 		ProvenanceFile + `|` + ScriptFile + `|` + PageFile + `)(\.gz)?$`)
 }
 

@@ -72,9 +72,6 @@ func pageOf(fig Figure) (page, error) {
 		for _, t := range fig.notDrawn(p) {
 			part.Files = append(part.Files, t.name)
 		}
-		for _, f := range p.Films {
-			part.Films = append(part.Films, filmPart{fig.FilmStem(p, f) + ".svg", f.Title})
-		}
 		out.Panels = append(out.Panels, part)
 	}
 	provenance := Link{"Runs with their settings, commits and versions", ProvenanceFile, ProvenanceFile}

@@ -84,10 +84,7 @@ type PanelPart struct {
 	// On a figure's own page, which has its files next to it.
 	Live  bool // draw an interactive chart instead of the picture
 	Files []string
-	Films []filmPart
 }
-
-type filmPart struct{ File, Title string }
 
 // NewPanelPart returns a panel with its picture, notes, table of the points, and table of
 // means if the figure has it. Nothing in it refers to another file.

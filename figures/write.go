@@ -47,7 +47,7 @@ func (f Figure) stored(name string) string {
 const packed = ".gz"
 
 // Write draws the figure into the folder dir, which it makes if needed: for each panel
-// <name>-<key>.csv (that panel's rows), .svg, .png, .pdf, its films and, if claims are judged
+// <name>-<key>.csv (that panel's rows), .svg, .png, .pdf and, if claims are judged
 // by other rows, <name>-<key>-judged.csv, and the like, then provenance.json (provenance as JSON),
 // [ScriptFile], [PageFile] and [SumsFile]. If the figure is Compact, the folder has no .png,
 // .pdf, script and page, and tables and provenance are compressed (.gz). Files of an earlier drawing
@@ -212,9 +212,6 @@ func renderPanel(fig Figure, p Chart, rows []Row) ([]file, error) {
 			return nil, err
 		}
 		files = append(files, file{name, picture})
-	}
-	for _, film := range p.Films {
-		files = append(files, file{fig.FilmStem(p, film) + ".svg", film.SVG})
 	}
 	for _, t := range fig.notDrawn(p) {
 		table, err := tableFile(t.name, t.rows)

@@ -89,7 +89,7 @@ func TestSums(t *testing.T) {
 func TestCompact(t *testing.T) {
 	fig, dir := sampleFigure(t), t.TempDir()
 	fig.Panels[0].Judged = []Row{{"a", "ours", 9, 1, "accuracy", 1}}
-	for _, name := range []string{"fig01-b.csv.gz", "fig01-b.png", "fig01-b-judged.csv", "fig01-a-metrics.csv", "fig01-b-sac-film.svg", "fig01-notes.csv"} {
+	for _, name := range []string{"fig01-b.csv.gz", "fig01-b.png", "fig01-b-judged.csv", "fig01-a-metrics.csv", "fig01-notes.csv"} {
 		demand.Write(t, filepath.Join(dir, name), "old") // the last one is the user's
 	}
 	var tables []string
@@ -206,14 +206,13 @@ func TestFullDiskNamesTheFile(t *testing.T) {
 	}
 }
 
-// Rows by which claims are judged are a file of their own, as are further metrics and films, and the page has them. A
+// Rows by which claims are judged are a file of their own, as are further metrics, and the page has them. A
 // drawing that fails leaves them (TestCompact: a later one removes what it does not have).
 func TestJudgedRows(t *testing.T) {
 	fig, dir := sampleFigure(t), t.TempDir()
 	rows := append(sampleRows(), Row{"a", "ours", 9, 1, "accuracy", .3})
 	fig.Panels[0].Judged = rows
 	fig.Panels[0].Metrics = []Row{{"a", "ours", 9, 1, "loss", .4}}
-	fig.Panels[0].Films = []Film{{Name: "sac-omega", Title: "An <episode>", SVG: []byte("<svg/>")}}
 	demand.NoError(t, Write(fig, sampleRows(), nil, dir))
 	for name, want := range map[string][]Row{"fig01-a.csv": sampleRows(), "fig01-a-judged.csv": rows,
 		"fig01-a-metrics.csv": fig.Panels[0].Metrics} {
@@ -221,11 +220,7 @@ func TestJudgedRows(t *testing.T) {
 	}
 	demand.Words(t, string(demand.Read(t, filepath.Join(dir, "index.html"))),
 		`, <a href="fig01-a-judged.csv">fig01-a-judged.csv</a>, `+
-			`<a href="fig01-a-metrics.csv">fig01-a-metrics.csv</a></p>`,
-		`<img src="fig01-a-sac-omega-film.svg" alt="Film"><figcaption class="source">An &lt;episode&gt; (`)
-	if svg := demand.Read(t, filepath.Join(dir, "fig01-a-sac-omega-film.svg")); string(svg) != "<svg/>" {
-		t.Errorf("the film is %q", svg)
-	}
+			`<a href="fig01-a-metrics.csv">fig01-a-metrics.csv</a></p>`)
 	spoilt := sampleFigure(t)
 	spoilt.Panels[0].Judged = []Row{{"a", "ours", 0, 1, "accuracy", 1 / zero}}
 	demand.Error(t, Write(spoilt, sampleRows(), nil, dir), "panel a")

@@ -24,7 +24,6 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
-	"tvps/replicate/experiment"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -190,7 +189,7 @@ func (s *sandbox) faulty(k *faulty) *exec.Cmd {
 var temporary = regexp.MustCompile(`^\..+\d+$`)
 
 // left returns the contents of all files that a run leaves and that do not depend on when it ran: results without their
-// provenance, tables, films, weights.
+// provenance, tables, weights.
 func (s *sandbox) left(t *testing.T) map[string]string {
 	decoder, err := zstd.NewReader(nil)
 	demand.NoError(t, err)
@@ -265,14 +264,13 @@ func signals(list ...syscall.Signal) fault {
 	}
 }
 
-// alter returns the fault of a random file of the results or of the cache that changes, but for films: a picture that
-// is damaged is seen, and has no checksum.
+// alter returns the fault of a random file of the results or of the cache that changes.
 func alter(did string, change func(*rand.Rand, []byte) []byte) fault {
 	return func(s *sandbox, t *testing.T, _ *faulty, r *rand.Rand) (string, []byte) {
 		var paths []string
 		for _, dir := range []string{s.results, s.cache} {
 			filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-				if err != nil || !d.Type().IsRegular() || strings.HasSuffix(path, experiment.Film) {
+				if err != nil || !d.Type().IsRegular() {
 					return nil
 				}
 				if info, err := d.Info(); err == nil && info.Size() > 0 {

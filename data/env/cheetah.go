@@ -35,7 +35,6 @@ type Cheetah struct {
 	plain   bool
 	horizon int
 	sim     *simulation
-	limbs   limbs
 	action  [6]float64
 	wind    float64 // N
 	target  float64 // m/s
@@ -70,11 +69,6 @@ func NewCheetah(ctx context.Context, opts CheetahOptions) (*Cheetah, error) {
 	if c.sim, err = model.simulate(); err != nil {
 		return nil, fmt.Errorf("the Half-Cheetah: %w", err)
 	}
-	geoms := []string{"torso", "head", "bthigh", "bshin", "bfoot", "fthigh", "fshin", "ffoot"}
-	if c.limbs, err = newLimbs(model, c.sim, geoms...); err != nil {
-		c.Close()
-		return nil, err
-	}
 	return c, nil
 }
 
@@ -103,15 +97,6 @@ func (c *Cheetah) conditions(episode int) (wind, target float64) {
 
 // Sizes returns 17, 6 and the horizon.
 func (c *Cheetah) Sizes() (observation, action, horizon int) { return cheetahObs, 6, c.horizon }
-
-// Task describes the wind and target of an episode.
-func (c *Cheetah) Task(episode int) string {
-	if c.plain {
-		return "run as fast as you can"
-	}
-	wind, target := c.conditions(episode)
-	return fmt.Sprintf("wind %+.1f N, target %.1f m/s", wind, target)
-}
 
 // Reset begins an episode at rest with gymnasium's noise: uniform in [-0.1, 0.1] on the
 // positions, normal with standard deviation 0.1 on the velocities.
@@ -183,19 +168,4 @@ func squares(v []float64) float64 {
 		sum += x * x
 	}
 	return sum
-}
-
-// cheetahPose is what a picture of a Half-Cheetah shows at one moment.
-type cheetahPose struct {
-	Limbs        []limb
-	X            float64 // of the torso, m
-	Velocity     float64 // m/s
-	Wind, Target float64 // N, m/s
-}
-
-// pose returns the present pose.
-func (c *Cheetah) pose() cheetahPose {
-	return cheetahPose{
-		Limbs: c.limbs.now(), X: c.sim.QPos[0], Velocity: c.sim.QVel[0], Wind: c.wind, Target: c.target,
-	}
 }

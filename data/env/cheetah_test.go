@@ -11,18 +11,12 @@ import (
 // Wind and target of some episodes, computed by hand: 10 sin(0.2 i), 1.5 + 1.5 sin(0.5 i).
 func TestCheetahTasks(t *testing.T) {
 	c := newCheetah(t, CheetahOptions{})
-	for episode, want := range map[int]struct {
-		wind, target float64
-		words        string
-	}{
-		0:  {0, 1.5, "wind +0.0 N, target 1.5 m/s"},
-		1:  {1.98669, 2.21914, "wind +2.0 N, target 2.2 m/s"},
-		8:  {9.99574, 0.36480, "wind +10.0 N, target 0.4 m/s"},
-		24: {-9.96165, 0.69514, "wind -10.0 N, target 0.7 m/s"},
+	for episode, want := range map[int]struct{ wind, target float64 }{
+		0: {0, 1.5}, 1: {1.98669, 2.21914}, 8: {9.99574, 0.36480}, 24: {-9.96165, 0.69514},
 	} {
 		wind, target := c.conditions(episode)
-		if math.Abs(wind-want.wind) > 1e-5 || math.Abs(target-want.target) > 1e-5 || c.Task(episode) != want.words {
-			t.Errorf("episode %d: wind %v, target %v, %q", episode, wind, target, c.Task(episode))
+		if math.Abs(wind-want.wind) > 1e-5 || math.Abs(target-want.target) > 1e-5 {
+			t.Errorf("episode %d: wind %v, target %v", episode, wind, target)
 		}
 	}
 	if n, m, horizon := c.Sizes(); n != 17 || m != 6 || horizon != 50 {

@@ -2,7 +2,6 @@ package env
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -36,9 +35,8 @@ type Claw struct {
 	order   []int
 	repeat  int
 	horizon int
-	sims    [Valves]*clawSim // nil for valves that are not used
-	now     *clawSim
-	valve   int
+	sims    [Valves]*simulation // nil for valves that are not used
+	now     *simulation
 	action  [clawJoints]float64
 }
 
@@ -83,7 +81,7 @@ func NewClaw(ctx context.Context, opts ClawOptions) (*Claw, error) {
 			return nil, err
 		}
 	}
-	c.now, c.valve = c.sims[order[0]], order[0]
+	c.now = c.sims[order[0]]
 	return c, nil
 }
 
@@ -102,12 +100,6 @@ func (c *Claw) Sizes() (observation, action, horizon int) { return clawObs, claw
 // valveOf returns the number of an episode's valve, from 0.
 func (c *Claw) valveOf(episode int) int { return c.order[episode/c.repeat%len(c.order)] }
 
-// Task names the valve of an episode.
-func (c *Claw) Task(episode int) string {
-	v := c.valveOf(episode)
-	return fmt.Sprintf("valve %d (%s)", v, valves[v].name)
-}
-
 // Reset begins an episode with its valve. It does not use rng.
 func (c *Claw) Reset(episode int, _ *rand.Rand, obs []float64) error {
 	return c.begin(c.valveOf(episode), clawStart, obs)
@@ -115,7 +107,7 @@ func (c *Claw) Reset(episode int, _ *rand.Rand, obs []float64) error {
 
 // begin begins an episode of a valve with the joints at these angles.
 func (c *Claw) begin(valve int, joints [clawJoints]float64, obs []float64) error {
-	c.valve, c.now = valve, c.sims[valve]
+	c.now = c.sims[valve]
 	if err := c.now.Reset(); err != nil {
 		return err
 	}

@@ -27,11 +27,10 @@ type Env interface {
 	// Reset. It allocates no memory.
 	Step(action, obs []float64) (reward float64, err error)
 
-	// Task describes the task of an episode in words.
-	Task(episode int) string
-
-	// Trials lists the episodes of an evaluation. Those of a task follow each other.
-	Trials() []Trial
+	// Trials lists the trials, which are the episodes of an evaluation: the name of each one's task, such as "valve-3",
+	// which is part of a metric's name. Each task has its fixed starts, which follow each other. Trials are the same for
+	// every seed and learner.
+	Trials() (tasks []string)
 
 	// ResetTrial begins a trial, with the observations and rewards of a training episode of its task. Its start depends
 	// on nothing else.

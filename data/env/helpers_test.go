@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"testing"
+	"unsafe"
 
 	"tvps/ci/demand"
 	"tvps/data/artifact"
@@ -42,6 +43,25 @@ func newClaw(t testing.TB, opts ClawOptions) *Claw {
 	skipWithout(t, err)
 	t.Cleanup(c.Close)
 	return c
+}
+
+// field returns a field of floating-point numbers: of mjData by mjb_output, or the simulation's own copy of one of
+// mjModel by mjb_expand, after which its steps are slower.
+func field(t testing.TB, s *simulation, function, name string) []float64 {
+	t.Helper()
+	path, err := findMuJoCo(t.Context(), artifact.Options{})
+	demand.NoError(t, err)
+	handle, err := openLibrary(path)
+	demand.NoError(t, err)
+	fn, err := findSymbol(handle, function)
+	demand.NoError(t, err)
+	text, size, bytes := cString(name), int32(0), int32(0)
+	address := call(fn, s.address, uintptr(unsafe.Pointer(&text[0])),
+		uintptr(unsafe.Pointer(&size)), uintptr(unsafe.Pointer(&bytes)))
+	if address == 0 || bytes != 8 {
+		t.Fatalf("MuJoCo has no field %q of floating-point numbers", name)
+	}
+	return floats(address, size)
 }
 
 // stateApplied is the component of a state with the external forces and torques on the joints, N or N.m.

@@ -34,8 +34,8 @@ type library struct {
 
 // cFunctions are the names of the C functions that are called.
 var cFunctions = []string{"mj_version", "mj_versionString", "mju_setLogHandler",
-	"mj_defaultVFS", "mj_addBufferVFS", "mj_deleteVFS", "mj_loadXML", "mj_deleteModel", "mj_name2id",
-	"mjb_makeBatch", "mjb_deleteBatch", "mjb_stateComponent", "mjb_output", "mjb_expand",
+	"mj_defaultVFS", "mj_addBufferVFS", "mj_deleteVFS", "mj_loadXML", "mj_deleteModel",
+	"mjb_makeBatch", "mjb_deleteBatch", "mjb_stateComponent",
 	"mjb_reset", "mjb_forward", "mjb_step", "mjb_error", "mjb_warning"}
 
 // libraries holds the libraries of this process by path, so that each has one log handler.

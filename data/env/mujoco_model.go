@@ -13,13 +13,6 @@ type mjModel struct {
 	address uintptr // mjModel*
 }
 
-// The kinds of named elements for ID (MuJoCo's mjtObj).
-const (
-	mjBody = 1
-	mjGeom = 5
-	mjSite = 6
-)
-
 // compiling serialises compilation: MuJoCo stores the last parsed model in a global variable.
 var compiling sync.Mutex
 
@@ -64,16 +57,6 @@ func (l *library) addFile(files *[8]uintptr, name string, data []byte) error {
 		return fmt.Errorf("MuJoCo rejects the model file %s (code %d): check whether its name occurs twice", name, r)
 	}
 	return nil
-}
-
-// ID returns the index of a named element among those of its kind.
-func (m *mjModel) ID(kind int, name string) (int, error) {
-	cName := cString(name)
-	id := int32(call(m.lib.fn["mj_name2id"], m.address, uintptr(kind), uintptr(unsafe.Pointer(&cName[0]))))
-	if id < 0 {
-		return 0, fmt.Errorf("the model has no element %q of kind %d", name, kind)
-	}
-	return int(id), nil
 }
 
 // Close frees the model. Its simulations stay valid: each has its own copy.

@@ -85,30 +85,6 @@ func floats(address uintptr, n int32) []float64 {
 	return unsafe.Slice((*float64)(pointer(address)), n)
 }
 
-// Output returns a field of MuJoCo's mjData, such as "xpos" (positions of bodies, 3 numbers
-// each) or "geom_xmat". Reset, Forward and Step update it.
-func (s *simulation) Output(field string) ([]float64, error) {
-	return s.field(s.lib.fn["mjb_output"], "output", field)
-}
-
-// Parameter returns this simulation's own copy of a field of MuJoCo's mjModel, such as
-// "body_mass". It may be written. Every later step is slower.
-func (s *simulation) Parameter(field string) ([]float64, error) {
-	return s.field(s.lib.fn["mjb_expand"], "parameter", field)
-}
-
-func (s *simulation) field(fn uintptr, what, field string) (values []float64, err error) {
-	defer guard(&err, what+" "+field)
-	name := cString(field)
-	var size, elemSize int32
-	address := call(fn, s.address, uintptr(unsafe.Pointer(&name[0])),
-		uintptr(unsafe.Pointer(&size)), uintptr(unsafe.Pointer(&elemSize)))
-	if address == 0 || elemSize != 8 {
-		return nil, fmt.Errorf("MuJoCo has no %s %q of floating-point numbers", what, field)
-	}
-	return floats(address, size), nil
-}
-
 // Reset sets the model's default state. To start from another state, then write QPos and
 // QVel and call Forward.
 func (s *simulation) Reset() error {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -50,9 +49,9 @@ func newSim(t testing.TB) *simulation {
 // x_n = a h^2 n (n + 1) / 2.
 func TestStep(t *testing.T) {
 	s := newSim(t)
-	xpos, err := s.Output("xpos")
-	if err != nil || len(xpos) != 6 {
-		t.Fatal(xpos, err)
+	xpos := field(t, s, "mjb_output", "xpos")
+	if len(xpos) != 6 {
+		t.Fatal(xpos)
 	}
 	s.Ctrl[0] = 0.5
 	demand.NoError(t, s.Step(7))
@@ -69,35 +68,9 @@ func TestStep(t *testing.T) {
 	if v := s.QVel[0]; math.Abs(v-(7*a*h-h/2)) > 1e-14 {
 		t.Errorf("an applied force of -1 N gives v = %v", v)
 	}
-	err = s.Reset()
+	err := s.Reset()
 	if err != nil || s.QPos[0] != 0 || s.QVel[0] != 0 || s.Ctrl[0] != 0 || s.state(stateApplied)[0] != 0 {
 		t.Errorf("after Reset: %+v, %v", s, err)
-	}
-}
-
-func TestParameterAndID(t *testing.T) {
-	model, err := open(t).compile([]byte(slider), nil)
-	demand.NoError(t, err)
-	defer model.Close()
-	s, err := model.simulate()
-	demand.NoError(t, err)
-	defer s.Close() // the second call does nothing
-	defer s.Close()
-	body, err := model.ID(mjBody, "cart")
-	if err != nil || body != 1 {
-		t.Error(body, err)
-	}
-	_, err = model.ID(mjSite, "nowhere")
-	demand.Error(t, err, "nowhere")
-	if mass, err := s.Parameter("body_mass"); err != nil || !slices.Equal(mass, []float64{0, 2}) {
-		t.Error(mass, err)
-	}
-	for _, read := range []func(string) ([]float64, error){s.Output, s.Parameter} {
-		_, err := read("no_such_field")
-		demand.Error(t, err, "no_such_field")
-	}
-	if _, err := s.Parameter("geom_type"); err == nil { // integers
-		t.Error("a field of integers was returned as floating-point numbers")
 	}
 }
 

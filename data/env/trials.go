@@ -8,13 +8,6 @@ import (
 	"tvps/data/random"
 )
 
-// Trial is an episode of an evaluation: a task from one of its starts. The trials of a robot are those of every task.
-// They are the same for every seed and learner.
-type Trial struct {
-	Task  string // name of the task, part of a metric's name: "valve-3"
-	Title string // task and start in words
-}
-
 // clawStarts is the number of starts of each valve. A second one with the same start would be a copy, since the
 // simulation is deterministic.
 const clawStarts = 2
@@ -25,18 +18,13 @@ const clawDisturbance = 0.1
 
 // Trials lists each valve twice, in the order of their numbers: first from the start of every training episode, then
 // with joints that are disturbed.
-func (c *Claw) Trials() []Trial {
-	var out []Trial
+func (c *Claw) Trials() (tasks []string) {
 	for _, v := range slices.Sorted(slices.Values(c.order)) {
-		for start := range clawStarts {
-			title := fmt.Sprintf("valve %d (%s)", v, valves[v].name)
-			if start > 0 {
-				title += ", disturbed start"
-			}
-			out = append(out, Trial{Task: fmt.Sprint("valve-", v), Title: title})
+		for range clawStarts {
+			tasks = append(tasks, fmt.Sprint("valve-", v))
 		}
 	}
-	return out
+	return tasks
 }
 
 // ResetTrial begins a trial. In a second start each joint's angle is changed by a uniform draw from
@@ -85,9 +73,6 @@ var nodes = [4]float64{
 	math.Cos(math.Pi / 8), math.Cos(3 * math.Pi / 8), math.Cos(5 * math.Pi / 8), math.Cos(7 * math.Pi / 8),
 }
 
-// plainStarts is the number of starts of gymnasium's task.
-const plainStarts = 2
-
 // Trials lists 16 tasks: each of four winds with each of four targets,
 //
 //	wind = 10 z N, target = 1.5 + 1.5 z' m/s, z and z' in cos((2k-1) pi/8), k = 1..4.
@@ -96,22 +81,15 @@ const plainStarts = 2
 // target, each of which training meets equally often. Three nodes would underestimate the mean of |target - 1.5| by 9%,
 // four overestimate it by 3%. An episode of training comes within 0.16 of each (z, z') in every 126. With Plain there
 // is one task from two starts.
-func (c *Cheetah) Trials() []Trial {
-	var out []Trial
+func (c *Cheetah) Trials() (tasks []string) {
 	if c.plain {
-		for start := range plainStarts {
-			out = append(out, Trial{Task: "run", Title: fmt.Sprintf("%s, start %d", c.Task(0), start+1)})
-		}
-		return out
+		return []string{"run", "run"}
 	}
 	for k := range len(nodes) * len(nodes) {
 		wind, target := gridConditions(k)
-		out = append(out, Trial{
-			Task:  fmt.Sprintf("wind%+.1f-target%.1f", wind, target),
-			Title: fmt.Sprintf("wind %+.1f N, target %.1f m/s", wind, target),
-		})
+		tasks = append(tasks, fmt.Sprintf("wind%+.1f-target%.1f", wind, target))
 	}
-	return out
+	return tasks
 }
 
 // gridConditions returns the wind (N) and the target (m/s) of a trial.

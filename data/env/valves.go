@@ -16,7 +16,6 @@ type point [2]float64
 // uses the convex hull of a plate for contacts, so the star acts as a pentagon and the
 // hexagram as a hexagon.
 type valve struct {
-	name     string
 	plate    plate
 	capsules []capsule
 }
@@ -64,40 +63,40 @@ const (
 // valves have the outlines and masses of the lifelong-learning benchmark for the D'Claw. The
 // masses are those that MuJoCo computes from that benchmark's meshes.
 var valves = [Valves]valve{
-	{name: "square", plate: plate{
+	{plate: plate{ // square
 		slabs: []slab{{[]point{{-44.48, -44.45}, {43.97, -44.25}, {43.83, 44.12}, {-44.62, 43.93}}, 1, -18.5, -1}},
 		hub:   point{-.28, -.16}, hubRadius: 9.51, hubFlat: 6.68, hubEnd: -26.88,
 		mass: .29695, centre: point{-.323, -.161}, level: -10.02, inertia: 3.9091e-4}},
-	{name: "ring handle", plate: plate{
+	{plate: plate{ // ring handle
 		slabs: []slab{
 			{regular(24, point{-1.65, 44.67}, 45.3), 0, -39, .2},
 			{[]point{{-1.66, 44.67}, {-1.66, -71.91}}, 19.5, -19.24, -19.24},
 		},
 		hub: point{-1.7, -.76}, hubRadius: 19.02, hubFlat: 13.22, hubEnd: -53.47,
 		mass: .64635, centre: point{-1.66, 18.416}, level: -20.63, inertia: 1.5078e-3}},
-	{name: "bar", plate: plate{
+	{plate: plate{ // bar
 		slabs: []slab{{[]point{{-3.44, -69.8}, {-3.44, 72.38}}, 19.5, -19.24, -19.24}},
 		hub:   point{-3.48, 1.27}, hubRadius: 19.02, hubFlat: 13.22, hubEnd: -53.47,
 		mass: .38813, centre: point{-3.442, 1.287}, level: -21.65, inertia: 8.5414e-4}},
-	{name: "three arms", capsules: []capsule{
+	{capsules: []capsule{ // three arms
 		{point{0, 38}, math.Pi / 2, 35},
 		{point{-34, -19}, math.Pi/2 + 2*math.Pi/3, 35},
 		{point{34, -19}, math.Pi/2 - 2*math.Pi/3, 35},
 	}},
-	{name: "cross", capsules: []capsule{{point{0, 0}, 0, 74}, {point{0, 0}, math.Pi / 2, 74}}},
-	{name: "hexagram", plate: polygon(
+	{capsules: []capsule{{point{0, 0}, 0, 74}, {point{0, 0}, math.Pi / 2, 74}}}, // cross
+	{plate: polygon( // hexagram
 		[]point{{-40.26, -22.23}, {3.71, -47.52}, {47.6, -22.11}, {47.53, 28.59}, {3.64, 53.83}, {-40.33, 28.46}},
 		point{3.76, 3.18}, .19496, point{3.65, 3.178}, -17.61, 1.3385e-4)},
-	{name: "triangle", plate: polygon(
+	{plate: polygon( // triangle
 		[]point{{-54.59, -30.52}, {57.54, -30.38}, {1.37, 66.63}},
 		point{1.56, 1.9}, .28933, point{1.447, 1.902}, -15.06, 3.0431e-4)},
-	{name: "pentagon", plate: polygon(
+	{plate: polygon( // pentagon
 		[]point{{-57.47, -15.77}, {.17, -57.48}, {57.57, -15.58}, {35.46, 51.94}, {-35.64, 51.78}},
 		point{.15, 2.96}, .41813, point{.031, 2.963}, -13.42, 5.8801e-4)},
-	{name: "hexagon", plate: polygon(
+	{plate: polygon( // hexagon
 		[]point{{-50.13, -28.79}, {-.23, -57.48}, {49.58, -28.63}, {49.48, 28.9}, {-.42, 57.6}, {-50.22, 28.75}},
 		point{-.2, .06}, .41383, point{-.316, .059}, -13.44, 5.6962e-4)},
-	{name: "star", plate: polygon(
+	{plate: polygon( // star
 		[]point{{-31.68, -42.52}, {33.48, -42.46}, {53.54, 19.48}, {.8, 57.7}, {-51.86, 19.37}},
 		point{.98, 2.31}, .217, point{.868, 2.314}, -16.85, 1.7109e-4)},
 }

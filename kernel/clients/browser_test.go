@@ -115,34 +115,6 @@ func TestNotebooksInABrowser(t *testing.T) {
 	}
 }
 
-// The films of a notebook fit their column in a window of 1300 pixels, with the sidebar and without it.
-func TestFilmsInABrowser(t *testing.T) {
-	browser, python := needed(t)
-	const name = "films.ipynb"
-	film := filepath.Join(root(t), "figures", "gallery", "fig02", "fig02-a-learners-film.svg")
-	dir := notebook(t, name, `import \"os\"\nimport \"tvps/replicate/notebook\"`,
-		`%%\nsvg := notebook.Must(os.ReadFile(\"`+film+`\"))\n`+
-			`notebook.Display(map[string]any{notebook.SVGMIME: string(svg), notebook.PlainMIME: \"Film: learners\"})`)
-	v, _ := newView(t, browser, "films")
-	demand.NoError(t, chromedp.Run(v.ctx, chromedp.EmulateViewport(1300, 900)))
-	v.run(startLab(t, python, dir, "").address, name)
-	columns := map[bool]float64{}
-	for _, sidebar := range []bool{true, false} {
-		var films []struct{ Left, Right, Width, Height, Column, Hidden float64 }
-		v.until("a film is shown", 20*time.Second, func() bool { v.ask(&films, "films", sidebar); return len(films) > 0 })
-		v.shot(fmt.Sprint("sidebar-", sidebar), nil)
-		for _, f := range films {
-			if f.Left < 0 || f.Right < 0 || f.Hidden > 0 || f.Width < f.Column/2 || f.Height < 100 {
-				t.Errorf("sidebar %v: a film does not fit its column: %+v", sidebar, f)
-			}
-			columns[sidebar] = f.Column
-		}
-	}
-	if columns[true] >= columns[false] {
-		t.Errorf("the sidebar takes no room: %v", columns)
-	}
-}
-
 // The sliders and lists of 03-explore.ipynb change its outputs, until the cell is interrupted. At night also those of a
 // server with a base URL and TLS.
 func TestSlidersInABrowser(t *testing.T) {

@@ -107,25 +107,6 @@ window.probe = (() => {
     return "";
   }
 
-  // films are the ends of each film and of its column, in pixels, with the left sidebar of JupyterLab or without it.
-  async function films(sidebar) {
-    const shell = window.jupyterapp.shell, out = [];
-    if (sidebar) shell.expandLeft();
-    else shell.collapseLeft();
-    for (const [index, c] of panel().content.widgets.entries()) {
-      const shows = (o) => [o.data?.["text/plain"] ?? ""].flat().join("").startsWith("Film: ");
-      if (c.model.type !== "code" || !outputsOf(c).some(shows)) continue;
-      await cell(index);
-      await new Promise((drawn) => setTimeout(drawn, 2000));
-      for (const film of c.node.querySelectorAll(".jp-RenderedSVG img, .jp-RenderedSVG > svg")) {
-        const column = film.closest(".jp-OutputArea"), box = film.getBoundingClientRect(), around = column.getBoundingClientRect();
-        out.push({ left: box.left - around.left, right: around.right - box.right, width: box.width, height: box.height,
-          column: around.width, hidden: column.scrollWidth - column.clientWidth });
-      }
-    }
-    return out;
-  }
-
   // shownErrors lists the errors that are visible on the page.
   const errorOutputs = '[data-mime-type="application/vnd.jupyter.error"]';
   const shownErrors = () => [...document.querySelectorAll(errorOutputs)].map((e) => e.innerText);
@@ -194,6 +175,6 @@ window.probe = (() => {
   // help is the text about the name at the cursor.
   const help = () => document.querySelector(".jp-Tooltip")?.innerText ?? "";
 
-  return { active, choose, counts, edit, focus, completions, help, controls, slide, lastTexts, interrupt, ready, run, state, chartCells, cell, chart, spot, tooltip, films, shownErrors };
+  return { active, choose, counts, edit, focus, completions, help, controls, slide, lastTexts, interrupt, ready, run, state, chartCells, cell, chart, spot, tooltip, shownErrors };
 })();
 true;

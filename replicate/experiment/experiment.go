@@ -93,9 +93,6 @@ type Source struct {
 	StandIn string // what every file says if other data replace it, as "stand-in, not CLEAR"; else empty
 }
 
-// Film names a run's attachment that shows an episode of its last evaluation, as an animated SVG.
-const Film = "film.svg"
-
 // Host holds what all runs of a process share.
 type Host struct {
 	Backend  *backend.Backend

@@ -70,7 +70,7 @@ func describePanel(f paper.Figure, d drawing) (panel figures.Chart, means figure
 		panel.Judged = append(panel.Judged, n.Written(n.Judging())...)
 		panel.Notes = append(panel.Notes, n.Note())
 	}
-	panel.Metrics, panel.Others, panel.Films = otherMetrics(d.Collected), d.others, d.films
+	panel.Metrics, panel.Others = otherMetrics(d.Collected), d.others
 	return panel, means, err
 }
 

@@ -32,12 +32,12 @@ func (l *Lab) Verify(ctx context.Context, o Options) (claims.Verification, error
 	return v, nil
 }
 
-// Pictures lists the pictures in a figure's folder below dir, relative to dir, without films.
+// Pictures lists the pictures in a figure's folder below dir, relative to dir.
 func Pictures(dir, figure string) []string {
 	var out []string
 	entries, _ := os.ReadDir(filepath.Join(dir, figure)) // sorted by name; none without the folder
 	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) == ".svg" && !strings.HasSuffix(entry.Name(), "-film.svg") {
+		if filepath.Ext(entry.Name()) == ".svg" {
 			out = append(out, figure+"/"+entry.Name())
 		}
 	}

@@ -118,7 +118,7 @@ func File(notebook, name string) string {
 	return filepath.Join(folder, name)
 }
 
-// Drawing is a figure that the program beside the cell has drawn: for [Charts] and [Films].
+// Drawing is a figure that the program beside the cell has drawn: for [Charts].
 type Drawing struct{ Number int } // among those of the program
 
 // Result is a figure with its runs: for [Tables], [Claims] and [Provenance].
@@ -138,9 +138,6 @@ func Figure(number int, o Options) *Result {
 
 // Charts shows every panel of a figure as a picture and an interactive chart, and the caption: see the package comment.
 func Charts(d Drawing) { ask[any]("charts", d) }
-
-// Films shows the animations of a figure.
-func Films(d Drawing) { ask[any]("films", d) }
 
 // Tables shows a table for each panel, and emits its numbers: the mean of each series and its difference to the base
 // series.

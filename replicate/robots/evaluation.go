@@ -18,9 +18,9 @@ const (
 
 // start is where an episode of an evaluation begins: a trial of the robot, or an episode that would come next.
 type start struct {
-	env.Trial     // without a task for a coming episode
-	trial     int // its number; -1 for a coming episode
-	episode   int // number of a coming episode
+	task    string // of the trial; empty for a coming episode
+	trial   int    // its number; -1 for a coming episode
+	episode int    // number of a coming episode
 }
 
 // starts lists the episodes of an evaluation after so many episodes of training.
@@ -28,13 +28,13 @@ func (s Settings) starts(robot env.Env, at int) []start {
 	var out []start
 	coming := s.EvaluateEpisodes
 	if s.Evaluate == EvaluateTasks {
-		for i, trial := range robot.Trials() {
-			out = append(out, start{Trial: trial, trial: i})
+		for i, task := range robot.Trials() {
+			out = append(out, start{task: task, trial: i})
 		}
 		coming = 1
 	}
 	for k := range coming {
-		out = append(out, start{Trial: env.Trial{Title: robot.Task(at + k)}, trial: -1, episode: at + k})
+		out = append(out, start{trial: -1, episode: at + k})
 	}
 	return out
 }
@@ -64,7 +64,7 @@ func (e config) report(at int, starts []start, outcomes []outcome) []runs.Row {
 	var tasks []string
 	ofTask, reached := map[string][]float64{}, 0.
 	for i, o := range counted {
-		task := starts[i].Task
+		task := starts[i].task
 		if ofTask[task] == nil && next > 0 {
 			tasks = append(tasks, task)
 		}

@@ -1,7 +1,6 @@
 package robots
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/backend"
 	"tvps/gomlx_models/sac"
-	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 
 	"gonum.org/v1/gonum/stat"
@@ -155,15 +153,15 @@ func (t *training) train() error {
 }
 
 // evaluate runs the episodes of an evaluation with the mean action and without learning, and reports the returns of
-// every seed. The first episode of the last evaluation is filmed.
+// every seed.
 func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 	starts := t.settings.starts(t.envs.robots[0], t.episode)
 	outcomes := make([][]outcome, len(t.seeds))
-	for k := range starts {
+	for _, begin := range starts {
 		if err := t.saveIfDue(ctx); err != nil {
 			return nil, err
 		}
-		returns, err := t.evaluateEpisode(k, k == 0 && t.episode+t.settings.Every > t.settings.Episodes)
+		returns, err := t.evaluateEpisode(begin)
 		if err != nil {
 			return nil, err
 		}
@@ -179,62 +177,18 @@ func (t *training) evaluate(ctx context.Context) ([][]runs.Row, error) {
 	return rows, nil
 }
 
-// evaluateEpisode runs the k-th episode of an evaluation with the mean action and returns the return of each seed.
-func (t *training) evaluateEpisode(k int, filmed bool) (returns []float64, err error) {
-	begins := make([]start, len(t.seeds)) // tasks that come next depend on the seed
+// evaluateEpisode runs an episode of an evaluation with the mean action and returns the return of each seed.
+func (t *training) evaluateEpisode(begin start) (returns []float64, err error) {
 	err = t.envs.each(func(i int, robot env.Env) error {
-		begins[i] = t.settings.starts(robot, t.episode)[k]
-		return begins[i].reset(robot, t.seeds[i], t.envs.now[i])
+		return begin.reset(robot, t.seeds[i], t.envs.now[i])
 	})
 	if err != nil {
 		return nil, err
-	}
-	var films []*env.Film
-	if filmed {
-		films = t.films(begins)
 	}
 	rollout := t.agent.NewRollout("evaluate")
 	act := func(observations [][]float64) ([][]float64, error) { return rollout.Act(observations, sac.Mean) }
-	returns, err = t.play(act, func(transitions []sac.Transition) error {
-		for i, f := range films {
-			f.Add(transitions[i].Reward)
-		}
+	return t.play(act, func(transitions []sac.Transition) error {
 		rollout.Remember(transitions)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return returns, t.attach(films)
-}
-
-// films returns a recorder of every environment's episode, or none if such environments cannot be filmed.
-func (t *training) films(begins []start) []*env.Film {
-	var out []*env.Film
-	for i, robot := range t.envs.robots {
-		who := fmt.Sprintf("%s, seed %d, after %d episodes", t.learner.Label, t.seeds[i], t.episode)
-		one := env.NewFilm(robot, who, begins[i].Title)
-		if one == nil {
-			return nil
-		}
-		out = append(out, one)
-	}
-	return out
-}
-
-// attach stores the films, if there are any, with the members' runs.
-func (t *training) attach(films []*env.Film) error {
-	for _, member := range t.members {
-		if films == nil {
-			return nil
-		}
-		var svg bytes.Buffer
-		if err := films[slices.Index(t.seeds, member.Seed)].WriteSVG(&svg); err != nil {
-			return err
-		}
-		if err := t.files.Attach(member, experiment.Film, svg.Bytes()); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -171,7 +171,7 @@ func TestLongestRunFirst(t *testing.T) {
 
 // TestWriteErrorEndsAll: a full disk concerns every run. It is one error, not that of each run, and leaves no notes.
 func TestWriteErrorEndsAll(t *testing.T) {
-	full := &WriteError{"attachment", "film.svg", errors.New("no space left")}
+	full := &WriteError{"result file", "0.jsonl.zst", errors.New("no space left")}
 	store, others := open(t, t.TempDir()), new(atomic.Int64)
 	jobs := []Job{stepJob(spec(0), upTo(9), func(context.Context, int) ([]Row, error) { return nil, full }),
 		testJob(1, upTo(5), others), testJob(2, upTo(5), others)}

@@ -160,28 +160,6 @@ func (f Files) State(first Spec) (path string) { return f.store.path(first, stat
 // Rows are those of a run's stored steps, for steps that depend on earlier ones.
 func (f Files) Rows(spec Spec) (map[int][]Row, error) { return f.store.known(spec) }
 
-// attachmentPath is the path of an attachment. The run's own files have a dot behind the ID instead of a dash.
-func (s *Store) attachmentPath(spec Spec, name string) string { return s.path(spec, "-"+name) }
-
-// Attach stores a file with a run, such as "film.svg", in one atomic step. No number may depend on it: it may be
-// missing. It returns a *WriteError if the file cannot be written.
-func (f Files) Attach(spec Spec, name string, content []byte) error {
-	path := f.store.attachmentPath(spec, name)
-	if err := artifact.Replace(path, content, 0o644); err != nil {
-		return &WriteError{"attachment", path, err}
-	}
-	return nil
-}
-
-// Attached reads an attachment of a run; nil if there is none.
-func (s *Store) Attached(spec Spec, name string) []byte {
-	content, err := readFile(s.attachmentPath(spec, name))
-	if err != nil {
-		return nil
-	}
-	return content
-}
-
 // withPrefix lists the files of a folder whose names begin with a prefix; none if there is no such folder. A pattern
 // of package filepath would misread folders such as res[1].
 func withPrefix(folder, prefix string) ([]string, error) {

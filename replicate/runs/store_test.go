@@ -2,7 +2,6 @@ package runs
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -195,24 +194,6 @@ func TestReadOnlyFolder(t *testing.T) {
 	demand.Error(t, err, "cannot be written")
 }
 
-// An attachment is stored with its run, and is not listed as a run.
-func TestAttachments(t *testing.T) {
-	from := open(t, filepath.Join(t.TempDir(), "res[1]"))
-	batch := batchOf(func(_ context.Context, _ []int64, members []Spec, files Files) (GroupStep, func(), error) {
-		return func(_ context.Context, at int) ([][]Row, error) {
-			return [][]Row{rowsAt(0, at)}, files.Attach(members[0], "film.svg", []byte("<svg/>"))
-		}, nil, nil
-	}, 0)
-	execute(t, from, nil, Job{Spec: spec(0), Steps: upTo(2), Batch: batch})
-	demand.Equal(t, string(from.Attached(spec(0), "film.svg")), "<svg/>", "what is attached")
-	if got := from.Attached(spec(1), "film.svg"); got != nil {
-		t.Errorf("attached %q to a run that is not there", got)
-	}
-	if list, err := from.Specs(); err != nil || len(list) != 1 {
-		t.Errorf("%d runs listed, %v", len(list), err)
-	}
-}
-
 // Small files that decompress to gigabytes, or say so, and large files are refused, by every reader.
 func TestLargeFiles(t *testing.T) {
 	encoder, _ := codec()
@@ -226,8 +207,7 @@ func TestLargeFiles(t *testing.T) {
 	}
 	store := open(t, t.TempDir())
 	demand.NoError(t, store.checkWritable("test"))
-	for _, path := range []string{store.donePath(spec(0)), store.partialPath(spec(0)), store.failedPath(spec(0)),
-		store.attachmentPath(spec(0), "film.svg")} {
+	for _, path := range []string{store.donePath(spec(0)), store.partialPath(spec(0)), store.failedPath(spec(0))} {
 		demand.Write(t, path, "")
 		if err := os.Truncate(path, 1<<40); err != nil {
 			t.Skip("no sparse files here: ", err)
@@ -235,9 +215,6 @@ func TestLargeFiles(t *testing.T) {
 	}
 	_, err := store.Read(spec(0))
 	demand.Error(t, err, "cannot be read", "more than")
-	if store.Attached(spec(0), "film.svg") != nil {
-		t.Error("an attachment of a terabyte is read")
-	}
 	if state := store.State(spec(0), []int{0}); state.Steps > 0 || !strings.Contains(state.Message, "more than") {
 		t.Errorf("state %v", state)
 	}

@@ -67,17 +67,6 @@ func chart(fig figures.Figure, p figures.Chart) error {
 	return nil
 }
 
-// films shows the animations of a figure.
-func films(fig figures.Figure) error {
-	for _, p := range fig.Panels {
-		for _, film := range p.Films {
-			text := fmt.Sprintf("Film: %s (%s)", film.Title, fig.FilmStem(p, film))
-			notebook.Display(map[string]any{notebook.SVGMIME: string(film.SVG), notebook.PlainMIME: text})
-		}
-	}
-	return nil
-}
-
 // pointsOf returns the points of a panel's series for `go run ./kernel check`: the mean at x has the name
 // FIGURE/PANEL/SERIES/x, and the ends of its interval, if it has one, that name with /low and /high. All numbers have 6
 // digits.

@@ -120,7 +120,7 @@ func TestCalls(t *testing.T) {
 	demand.Error(t, err, "call notebook.Figure first")
 	made, err := ask("figure", notebook.FigureArgs{Number: 1, Options: miniature(t)})
 	demand.NoError(t, err)
-	for _, name := range []string{"charts", "films", "tables", "claims", "provenance"} {
+	for _, name := range []string{"charts", "tables", "claims", "provenance"} {
 		_, err := ask(name, made)
 		demand.NoError(t, err)
 	}
@@ -199,20 +199,6 @@ func TestChartsCarryTheirData(t *testing.T) {
 		if !maps.Equal(m.got, m.want) {
 			t.Errorf("a chart emits %v, want %v", m.got, m.want)
 		}
-	}
-}
-
-func TestFilms(t *testing.T) {
-	fig, _ := sample(t)
-	fig.Panels[1].Films = []figures.Film{{Name: "sac", Title: "An episode", SVG: []byte("<svg/>")}}
-	r, err := record(t, func() error { return films(fig) })
-	demand.NoError(t, err)
-	if got := r.types(); !slices.Equal(got, []string{"[image/svg+xml text/plain]"}) {
-		t.Fatalf("outputs %v", got)
-	}
-	if svg, text := r.content(t, 0, notebook.SVGMIME), r.content(t, 0, notebook.PlainMIME); svg != "<svg/>" ||
-		text != "Film: An episode (fig99-b-sac-film)" {
-		t.Errorf("%q, %q", svg, text)
 	}
 }
 

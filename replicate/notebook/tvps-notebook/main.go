@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"tvps/data/artifact"
-	"tvps/figures"
 	"tvps/replicate/lab"
 	"tvps/replicate/notebook"
 )
@@ -52,9 +51,6 @@ func calls() map[string]notebook.Call {
 			return nil, show(made[d.Number])
 		})
 	}
-	drawn := func(show func(figures.Figure) error) notebook.Call {
-		return of(func(r *lab.Result) error { return show(r.Figure) })
-	}
 	return map[string]notebook.Call{
 		"figure": call(func(ctx context.Context, a notebook.FigureArgs) (any, error) {
 			r, err := figure(ctx, a.Number, a.Options)
@@ -63,7 +59,7 @@ func calls() map[string]notebook.Call {
 			}
 			return notebook.Drawing{Number: len(made) - 1}, err
 		}),
-		"charts": drawn(charts), "films": drawn(films),
+		"charts": of(func(r *lab.Result) error { return charts(r.Figure) }),
 		"tables": of(tables), "claims": of(showVerdicts), "provenance": of(provenance),
 		"found": call(func(_ context.Context, a notebook.FoundArgs) (any, error) {
 			return nil, found(galleryFolder(), a.Number, a.Panels...)
