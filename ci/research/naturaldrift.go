@@ -54,12 +54,10 @@ func naturalCommand() *cobra.Command {
 	return cmd
 }
 
-// suiteNames are those of the suites that can be computed.
+// suiteNames are those of the suites.
 func suiteNames() (names []string) {
 	for _, s := range natural.Suites {
-		if s.Model != "" {
-			names = append(names, s.Name)
-		}
+		names = append(names, s.Name)
 	}
 	return names
 }
@@ -107,7 +105,7 @@ func (f *naturalFlags) compute(ctx context.Context) error {
 	h := backtest.Host{Store: store, Workers: f.workers, Log: os.Stderr}
 	for _, s := range natural.Suites {
 		for _, t := range natural.Datasets {
-			if s.Model == "" || f.tables != nil && !slices.Contains(f.tables, t.Name) || f.suites != nil && !slices.Contains(f.suites, s.Name) {
+			if f.tables != nil && !slices.Contains(f.tables, t.Name) || f.suites != nil && !slices.Contains(f.suites, s.Name) {
 				continue
 			}
 			fmt.Fprintf(os.Stderr, "%s, %s\n", t.Name, s.Name)

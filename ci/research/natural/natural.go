@@ -101,7 +101,7 @@ func (t Dataset) Quoted() bool { return sha256.Sum256([]byte(t.Name))[0]&1 == 1 
 type Suite struct {
 	Name  string
 	What  string // the model, in words
-	Model string // as --model; %s is the folder of trainer.py; empty: its losses are stored, and no more can be computed
+	Model string // as --model; %s is the folder of trainer.py
 	Rules []string
 	Kinds []crossfit.Kind
 	Gap   string // as --gap
@@ -120,7 +120,6 @@ var Suites = []Suite{
 	{"lightgbm", "trees (LightGBM)", serve("lightgbm"), rival, none, ""},
 	{"logistic", "logistic regression", "logistic", rival, none, ""},
 	{"sklearn", "trees (scikit-learn)", serve("sklearn"), plain, none, ""},
-	{"mlp", "neural network (MLP)", "", plain, none, ""},
 	{"lightgbm-gap", "trees (LightGBM), labels a block late", serve("lightgbm"), append(plain, "bagged"), none, "1"},
 	{"lightgbm-omega", "trees (LightGBM), rules with omega", serve("lightgbm"), split, crossfit.Kinds(), ""},
 	{"averaging-60", "60 trees", serve("lightgbm"), averages, none, ""},
@@ -135,9 +134,9 @@ func (s Suite) averages() bool {
 // models are the suites that compare the same rules with several models; omega is the one with the rules with omega;
 // averaging tells whether time scales or averaging help.
 var (
-	models    = Suites[:5]
-	omega     = Suites[5]
-	averaging = Suites[6:]
+	models    = Suites[:4]
+	omega     = Suites[4]
+	averaging = Suites[5:]
 )
 
 // about says what rules do, for the leaderboards.
