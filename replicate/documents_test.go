@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/ci/research/blocks"
 	"tvps/replicate/runs"
 
 	"github.com/spf13/cobra"
@@ -80,9 +79,11 @@ var update = flag.Bool("update", false, "rewrite the table of commands in README
 func TestReference(t *testing.T) {
 	want := reference()
 	if *update {
-		demand.NoError(t, blocks.Rewrite("README.md", "commands", want))
+		text, err := demand.SetBlock(demand.Read(t, "README.md"), "commands", want)
+		demand.NoError(t, err)
+		demand.Write(t, "README.md", text)
 	}
-	if got, err := blocks.Of(demand.Read(t, "README.md"), "commands"); err != nil {
+	if got, err := demand.Block(demand.Read(t, "README.md"), "commands"); err != nil {
 		t.Error(err)
 	} else if got != want {
 		t.Error("README.md differs from the commands' definitions: `go test ./replicate -run Reference -update` rewrites it")

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/ci/research/blocks"
 	"tvps/data/streams"
 	"tvps/figures"
 
@@ -74,7 +73,7 @@ func TestMixturePage(t *testing.T) {
 	picture := filepath.Join(t.TempDir(), "mixture.svg")
 	cmd.SetArgs([]string{"--tables", page, "--out", picture})
 	demand.NoError(t, cmd.Execute())
-	if block, err := blocks.Of(demand.Read(t, filepath.Join(page, "README.md")), "mixture"); err != nil || block != out.String() {
+	if block, err := demand.Block(demand.Read(t, filepath.Join(page, "README.md")), "mixture"); err != nil || block != out.String() {
 		t.Errorf("README.md differs from what the command prints (%v): copy it into the page\n%s", err, &out)
 	}
 	if !bytes.Equal(demand.Read(t, picture), demand.Read(t, filepath.Join(page, "mixture.svg"))) {

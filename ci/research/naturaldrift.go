@@ -10,9 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/ci/research/blocks"
+	"tvps/ci/demand"
 	"tvps/ci/research/natural"
 	"tvps/ci/research/natural/charts"
+	"tvps/data/artifact"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables/backtest"
 	"tvps/replicate/usage"
@@ -88,8 +89,16 @@ func (f *naturalFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	for _, b := range generated {
-		if err := blocks.Rewrite(filepath.Join(f.folder, b.Page), b.Name, b.Text); err != nil {
-			return err
+		page := filepath.Join(f.folder, b.Page)
+		text, err := os.ReadFile(page)
+		if err == nil {
+			text, err = demand.SetBlock(text, b.Name, b.Text)
+		}
+		if err == nil {
+			err = artifact.Replace(page, text, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot rewrite %s: %w", page, err)
 		}
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Page: %s\n", filepath.Join(f.folder, "README.md"))

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/ci/research/blocks"
 	"tvps/ci/research/grid"
 	"tvps/data/statistics"
 	"tvps/figures"
@@ -57,9 +56,11 @@ func TestGeneratedTables(t *testing.T) {
 		{filepath.Join("..", "README.md"), "figures", figureTable(testCatalog.Figures)},
 	} {
 		if *update {
-			demand.NoError(t, blocks.Rewrite(c.file, c.block, c.want))
+			text, err := demand.SetBlock(demand.Read(t, c.file), c.block, c.want)
+			demand.NoError(t, err)
+			demand.Write(t, c.file, text)
 		}
-		if got, err := blocks.Of(demand.Read(t, c.file), c.block); err != nil || got != c.want {
+		if got, err := demand.Block(demand.Read(t, c.file), c.block); err != nil || got != c.want {
 			t.Errorf("%s, block %s: it differs (%v). `go test ./replicate/lab -run Generated -update` rewrites it; it must be\n%s",
 				c.file, c.block, err, c.want)
 		}

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"tvps/ci/research/blocks"
+	"tvps/ci/demand"
 	"tvps/data/artifact"
 	"tvps/figures"
 	"tvps/replicate/claims"
@@ -226,13 +227,19 @@ func Make(ctx context.Context, l *lab.Lab, tables []Table, o Options) (made []ta
 	if err := o.checkOut(studyTitle); err != nil {
 		return nil, report, err
 	}
+	var rewritten []byte
+	if o.Update != "" { // its marks are missed before anything is computed
+		rewritten, err = os.ReadFile(o.Update)
+		for _, p := range all {
+			_, missed := demand.Block(rewritten, p.block())
+			err = cmp.Or(err, missed)
+		}
+		if err != nil {
+			return nil, report, fmt.Errorf("--update %s: %w", o.Update, err)
+		}
+	}
 	var panels []claims.Panel
 	for i := range all {
-		if o.Update != "" { // its marks are missed before anything is computed
-			if err := blocks.Check(o.Update, all[i].block()); err != nil {
-				return nil, report, fmt.Errorf("--update: %w", err)
-			}
-		}
 		if err := all[i].addJobs(l); err != nil {
 			return nil, report, err
 		}
@@ -266,9 +273,10 @@ func Make(ctx context.Context, l *lab.Lab, tables []Table, o Options) (made []ta
 		return made, report, err
 	}
 	for _, t := range made {
-		if err := blocks.Rewrite(o.Update, t.block(), "\n"+t.markdown()+"\n"); err != nil {
-			return made, report, fmt.Errorf("--update: %w", err)
-		}
+		rewritten, _ = demand.SetBlock(rewritten, t.block(), "\n"+t.markdown()+"\n")
+	}
+	if err := artifact.Replace(o.Update, rewritten, 0o644); err != nil {
+		return made, report, fmt.Errorf("--update: %w", err)
 	}
 	_, err = fmt.Fprintf(l.Stdout, "Tables rewritten: %s\n", o.Update)
 	return made, report, err

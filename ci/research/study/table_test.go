@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/ci/research/blocks"
 	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/lab"
@@ -108,7 +107,7 @@ func TestInterpretationsHaveMarks(t *testing.T) {
 	text := demand.Read(t, filepath.Join(gallery, "archive", "interpretations", "measured.md"))
 	keys := Keys(Tables())
 	for _, key := range keys {
-		if block, err := blocks.Of(text, "study:"+key); err != nil || !strings.HasPrefix(block, "\n") {
+		if block, err := demand.Block(text, "study:"+key); err != nil || !strings.HasPrefix(block, "\n") {
 			t.Errorf("the table of %s is not a paragraph of its own: %.40q, %v", key, block, err)
 		}
 	}
