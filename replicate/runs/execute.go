@@ -155,7 +155,6 @@ func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
 	result, err := e.store.Read(job.Spec) // a damaged run is computed again
 	switch {
 	case err == nil && result.has(job.Steps):
-		e.store.tidy(job.Spec)
 		e.report.Cached++
 		e.report.Results[job.Spec.ID()] = result.Only(job.Steps)
 		return nil, true

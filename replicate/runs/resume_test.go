@@ -118,11 +118,6 @@ func TestKilledBeforeTheLastWrite(t *testing.T) {
 	if left, _ := os.ReadDir(filepath.Join(store.dir, "test")); len(left) != 1 {
 		t.Errorf("files left: %v", left)
 	}
-	killed(partialSuffix, lockSuffix) // after the result was written
-	execute(t, store, nil, testJob(0, upTo(8), new(atomic.Int64)))
-	if left, _ := os.ReadDir(filepath.Join(store.dir, "test")); len(left) != 1 {
-		t.Errorf("files left of a finished run: %v", left)
-	}
 }
 
 // A finished run gets the steps that it lacks, and only those are computed. A larger stride computes nothing and

@@ -116,18 +116,6 @@ func (s *Store) removeReplaced(spec Spec) {
 	}
 }
 
-// tidy removes what a process has left of a finished run that was killed after it had written the result: then the
-// lock's file is there, which goes last.
-func (s *Store) tidy(spec Spec) {
-	if _, err := os.Lstat(s.lockPath(spec)); err != nil {
-		return
-	}
-	if l, err := tryLock(s.lockPath(spec)); err == nil && l != nil {
-		s.removeReplaced(spec)
-		l.release()
-	}
-}
-
 // failedFile is the content of <id>.failed.json.
 type failedFile struct {
 	Spec  Spec      `json:"spec"`
