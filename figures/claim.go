@@ -2,7 +2,6 @@ package figures
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -156,17 +155,17 @@ func conjunction[T any](words []T) string {
 	return text
 }
 
-// PartsOf lists the parts of claims about a panel.
-func (f Figure) PartsOf(panel string) []ClaimPart {
-	var out []ClaimPart
+// Effects has the parts of claims about a panel in a line, each once.
+func (f Figure) Effects(panel string) string {
+	var out []string
 	for _, c := range f.Claims {
 		for _, p := range c.Parts {
-			if key, _, _ := strings.Cut(p.Panel, " "); key == panel {
-				out = append(out, p)
+			if key, _, _ := strings.Cut(p.Panel, " "); key == panel && !slices.Contains(out, p.String()) {
+				out = append(out, p.String())
 			}
 		}
 	}
-	return out
+	return strings.Join(out, "; ")
 }
 
 // String is the part in a line.
@@ -194,28 +193,3 @@ const (
 	Points  Unit = " points" // hundredths, of a difference of shares
 	Percent Unit = "%"       // hundredths, of a share
 )
-
-// Short writes the mean and the ends of the interval in a unit, without its name, to as many digits as a line needs.
-func Short(e statistics.Estimate, unit Unit) (mean, low, high string) {
-	usual := 2
-	if unit != "" {
-		e.Mean, e.Low, e.High, usual = 100*e.Mean, 100*e.Low, 100*e.High, 1
-	}
-	more := e.Decimals(usual) - usual
-	write := func(v float64) string {
-		decimals := 1
-		switch size := math.Abs(v); {
-		case unit != "":
-		case size < 1:
-			decimals = 2
-		case size >= 100:
-			decimals = 0
-		}
-		text := statistics.Signed(decimals+more, v)
-		if unit == Percent || !strings.ContainsAny(text, "123456789") {
-			return strings.TrimPrefix(text, "+")
-		}
-		return text
-	}
-	return write(e.Mean), write(e.Low), write(e.High)
-}

@@ -26,9 +26,9 @@ func sampleRows() []Row {
 
 func sampleFigure(t *testing.T) Figure {
 	t.Helper()
-	ours, err := Relative(sampleRows(), "a", "accuracy", "ours", "everything")
+	ours, err := Means(sampleRows(), "a", "accuracy", "ours", "everything")
 	demand.NoError(t, err)
-	recent, err := Relative(sampleRows(), "a", "accuracy", "recent", "everything")
+	recent, err := Means(sampleRows(), "a", "accuracy", "recent", "everything")
 	demand.NoError(t, err)
 	mean := NewSeries("recent", recent)
 	mean.Mean = true

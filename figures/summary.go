@@ -28,34 +28,27 @@ type SummaryRow struct {
 	Steps      int                 // steps with at least one pair
 }
 
-// Relative returns, for each step, the mean over seeds of series minus base, each difference
-// taken within one seed and step. Pairs of which only one was measured are left out of the
-// mean, as the point's N shows.
+// Means returns, for each step, the mean over seeds of a series: of its own values if base is empty, otherwise minus
+// base, each difference taken within one seed and step. Pairs of which only one was measured are left out of the mean,
+// as the point's N shows.
 //
-// It is an error if the panel has no rows of one of the series, if the two have no pair, if a
-// row occurs twice, or if a value is not finite.
-func Relative(rows []Row, panel, metric, series, base string) ([]Point, error) {
+// It is an error if the panel has no rows of one of the series, if the two have no pair, if a row occurs twice, or if a
+// value is not finite.
+func Means(rows []Row, panel, metric, series, base string) ([]Point, error) {
 	table, err := measuredOf(rows, panel, metric)
 	if err != nil {
 		return nil, err
+	}
+	if base == "" {
+		values, err := table.series(series)
+		return byStep(values), err
 	}
 	_, differences, err := table.paired(series, base)
 	return byStep(differences), err
 }
 
-// Absolute returns, for each step, the mean over seeds of the series's own values.
-// Errors are those of [Relative].
-func Absolute(rows []Row, panel, metric, series string) ([]Point, error) {
-	table, err := measuredOf(rows, panel, metric)
-	if err != nil {
-		return nil, err
-	}
-	values, err := table.series(series)
-	return byStep(values), err
-}
-
 // Table compares every series of the panel with base; base itself is listed with a
-// difference of 0. Errors are those of [Relative].
+// difference of 0. Errors are those of [Means].
 func Table(rows []Row, panel, metric, base string) (Summary, error) {
 	table, err := measuredOf(rows, panel, metric)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 )
 
 func TestRelativePairsBySeedAndStep(t *testing.T) {
-	ours, err := Absolute(sampleRows(), "a", "accuracy", "ours")
+	ours, err := Means(sampleRows(), "a", "accuracy", "ours", "")
 	if err != nil || len(ours) != 2 {
 		t.Fatalf("%v, %v", ours, err)
 	}
 	demand.Near(t, "mean of ours at 2", ours[1].Mean, (.9+.3+.4)/3)
 	rows := sampleRows()
 	rows[0], rows[len(rows)-1] = rows[len(rows)-1], rows[0] // the order must not matter
-	points, err := Relative(rows, "a", "accuracy", "ours", "everything")
+	points, err := Means(rows, "a", "accuracy", "ours", "everything")
 	if err != nil || len(points) != 2 {
 		t.Fatalf("%d points, %v", len(points), err)
 	}
@@ -37,7 +37,7 @@ func TestMissingPairsAreLeftOut(t *testing.T) {
 			rows = append(rows, r)
 		}
 	}
-	points, err := Relative(rows, "a", "accuracy", "ours", "everything")
+	points, err := Means(rows, "a", "accuracy", "ours", "everything")
 	demand.NoError(t, err)
 	if points[0].N != 2 || points[1].N != 2 {
 		t.Fatalf("n = %d and %d, want 2 and 2", points[0].N, points[1].N)
@@ -101,7 +101,7 @@ func TestSummaryErrorsNameTheTrouble(t *testing.T) {
 		{apart, "ours", []string{"panel a", "in common"}},
 		{nil, "ours", []string{"panel a", "accuracy"}},
 	} {
-		_, err := Relative(c.rows, "a", "accuracy", c.series, "everything")
+		_, err := Means(c.rows, "a", "accuracy", c.series, "everything")
 		demand.Error(t, err, c.want...)
 	}
 }

@@ -24,16 +24,35 @@ func PrintTable(out io.Writer, s Summary) error {
 
 // Cells returns the table as text: a line of headings, then one for each series.
 func (s Summary) Cells() [][]string {
-	base, _ := looks.Of(s.Base)
-	minus := "minus " + base.Label
-	if s.Unit != "" {
-		minus += "," + string(s.Unit)
-	}
-	lines := [][]string{{"series", "mean", minus, "95% interval", "n", "steps above"}}
+	lines := [][]string{{"series", "mean", s.minus(), "95% interval", "n", "steps above"}}
 	for _, r := range s.Rows {
 		lines = append(lines, s.line(r))
 	}
 	return lines
+}
+
+// minus is the head of the differences, as "minus Everything, points".
+func (s Summary) minus() string {
+	base, _ := looks.Of(s.Base)
+	if s.Unit == "" {
+		return "minus " + base.Label
+	}
+	return "minus " + base.Label + "," + string(s.Unit)
+}
+
+// Gains has the differences with an interval in a line, as "minus Everything, points (steps above): Ours +1.1 [+0.2,
+// +2.0] (73%)"; empty for none.
+func (s Summary) Gains() string {
+	var found []string
+	for _, r := range s.Rows {
+		if line := s.line(r); r.Series != s.Base && r.Difference.N > 1 {
+			found = append(found, fmt.Sprintf("%s %s %s (%.0f%%)", line[0], line[2], line[3], 100*r.ShareAbove))
+		}
+	}
+	if found == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s (steps above): %s", s.minus(), strings.Join(found, "; "))
 }
 
 func (s Summary) line(r SummaryRow) []string {
@@ -43,7 +62,7 @@ func (s Summary) line(r SummaryRow) []string {
 		return line
 	}
 	var low, high string
-	line[2], low, high = s.Gain(r)
+	line[2], low, high = s.gain(r)
 	line[3] = "none (one seed)"
 	if r.Difference.N > 1 {
 		line[3] = fmt.Sprintf("[%s, %s]", low, high)
@@ -52,8 +71,8 @@ func (s Summary) line(r SummaryRow) []string {
 	return line
 }
 
-// Gain is the difference of a series to the base, and the ends of its interval, without the unit.
-func (s Summary) Gain(r SummaryRow) (mean, low, high string) {
+// gain is the difference of a series to the base, and the ends of its interval, without the unit.
+func (s Summary) gain(r SummaryRow) (mean, low, high string) {
 	d := r.Difference
 	if s.Unit != "" {
 		return Short(d, s.Unit)
@@ -80,4 +99,29 @@ func (s Summary) decimals() int {
 		return 0
 	}
 	return min(4, max(0, 2-int(math.Floor(math.Log10(largest)))))
+}
+
+// Short writes the mean and the ends of the interval in a unit, without its name, to as many digits as a line needs.
+func Short(e statistics.Estimate, unit Unit) (mean, low, high string) {
+	usual := 2
+	if unit != "" {
+		e.Mean, e.Low, e.High, usual = 100*e.Mean, 100*e.Low, 100*e.High, 1
+	}
+	more := e.Decimals(usual) - usual
+	write := func(v float64) string {
+		decimals := 1
+		switch size := math.Abs(v); {
+		case unit != "":
+		case size < 1:
+			decimals = 2
+		case size >= 100:
+			decimals = 0
+		}
+		text := statistics.Signed(decimals+more, v)
+		if unit == Percent || !strings.ContainsAny(text, "123456789") {
+			return strings.TrimPrefix(text, "+")
+		}
+		return text
+	}
+	return write(e.Mean), write(e.Low), write(e.High)
 }

@@ -76,7 +76,7 @@ func mixtureResults(dir, table string) (cells []string, course []figures.Point, 
 		return []string{"not run"}, nil, err
 	}
 	for i, d := range mixtureDifferences {
-		points, err := figures.Relative(rows, rows[0].Panel, "accuracy", d[0], d[1])
+		points, err := figures.Means(rows, rows[0].Panel, "accuracy", d[0], d[1])
 		if err != nil {
 			return nil, nil, err
 		}

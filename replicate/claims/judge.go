@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tvps/data/statistics"
+	"tvps/figures"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 )
@@ -97,6 +98,41 @@ func addFirst(judged []Judged, f paper.Figure, panels []Collected) {
 			}
 		}
 	}
+}
+
+// evidence is what claims are judged by: the rows of panels, and those of narrow samples before those of the same
+// panels as they are drawn.
+type evidence []samplePart
+
+// samplePart is a sample of a panel, of all its series or of some.
+type samplePart struct {
+	panel  string // its key
+	series []string
+	rows   []figures.Row
+	level  float64 // of the intervals
+}
+
+// newEvidence returns the rows of panels by which claims are judged.
+func newEvidence(panels []Collected) evidence {
+	var e evidence
+	for _, narrow := range []bool{true, false} {
+		for _, c := range panels {
+			if c.Narrow == narrow {
+				e = append(e, samplePart{c.Key, c.Series, c.Judging(), c.Level()})
+			}
+		}
+	}
+	return e
+}
+
+// of returns the rows by which series of a panel are judged together, and the level of their intervals.
+func (e evidence) of(key string, series []string) (rows []figures.Row, level float64) {
+	for _, s := range e {
+		if s.panel == key && len(without(series, s.series)) == 0 {
+			return s.rows, s.level
+		}
+	}
+	return nil, statistics.Level
 }
 
 // shownPanel is what a panel shows.

@@ -59,7 +59,7 @@ func (l *Lab) All(ctx context.Context, o Options) ([]Made, error) {
 		var drawn []string
 		left = slices.DeleteFunc(left, func(p *planned) bool {
 			open := func(c claims.Collected) bool { return !ended(c, report.Failed) }
-			if slices.ContainsFunc(collect(p.panels, report), open) {
+			if slices.ContainsFunc(claims.CollectAll(p.panels, report), open) {
 				return false
 			}
 			draw(p, report)

@@ -10,7 +10,6 @@ import (
 
 	"tvps/data/artifact"
 	"tvps/figures"
-	"tvps/figures/looks"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
@@ -67,10 +66,9 @@ func describePanel(f paper.Figure, d drawing) (panel figures.Chart, means figure
 	}
 	panel.Notes = d.Notes(d.absent, f.Claims)
 	for _, n := range d.narrow {
-		panel.Judged = append(panel.Judged, n.Written(n.Judging())...)
 		panel.Notes = append(panel.Notes, n.Note())
 	}
-	panel.Metrics, panel.Others = otherMetrics(d.Collected), d.others
+	panel.Judged, panel.Metrics, panel.Others = d.judged, d.metrics, d.others
 	return panel, means, err
 }
 
@@ -114,33 +112,17 @@ func comparable(drawn []drawing, panels []figures.Chart) {
 // parts of claims if the panel does not show what learners are compared by.
 func (r *Result) beside(drawn []drawing) {
 	for i, c := range drawn {
-		var found []string
-		if table := r.Figure.Tables[i]; c.Open() {
-			base, _ := looks.Of(table.Base)
-			for _, row := range table.Rows {
-				if row.Series != table.Base && row.Difference.N > 1 {
-					look, _ := looks.Of(row.Series)
-					mean, low, high := table.Gain(row)
-					found = append(found, fmt.Sprintf("%s %s [%s, %s] (%.0f%%)", look.Label, mean, low, high, 100*row.ShareAbove))
-				}
-			}
-			if len(found) > 0 {
-				found[0] = fmt.Sprintf("minus %s%s (steps above): %s", base.Label, strings.Replace(string(table.Unit), " ", ", ", 1), found[0])
-			}
+		here := r.Figure.Tables[i].Gains()
+		if !c.Open() {
+			here = r.Figure.Effects(c.Key)
 		}
-		for _, part := range r.Figure.PartsOf(c.Key) {
-			if text := part.String(); !c.Open() && !slices.Contains(found, text) {
-				found = append(found, text)
-			}
-		}
-		r.Figure.Panels[i].Here = cmp.Or(strings.Join(found, "; "), "see the chart")
+		r.Figure.Panels[i].Here = cmp.Or(here, "see the chart")
 	}
 }
 
 // chart describes one panel: the values of every series, or their differences to the first one, which is then the
 // line 0.
 func chart(p claims.Panel, rows []figures.Row) (figures.Chart, error) {
-	base, _ := looks.Of(p.Series[0])
 	shown := p.Shown()
 	panel := figures.Chart{
 		Key:    p.Key,
@@ -157,21 +139,17 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Chart, error) {
 	if shown.StandIn != "" {
 		panel.Title += " (" + shown.StandIn + ")"
 	}
-	drawn, points := p.Series, func(name string) ([]figures.Point, error) {
-		return figures.Absolute(rows, p.Key, shown.String(), name)
-	}
+	drawn, base := p.Series, ""
 	if !p.Absolute {
-		panel.YLabel += " minus " + base.Label
+		drawn, base = p.Series[1:], p.Series[0]
+		panel.Reference = figures.NewReference(base, 0)
+		panel.YLabel += " minus " + panel.Reference.Label
 		if panel.Unit != "" {
 			panel.Unit = figures.Points
 		}
-		panel.Reference = figures.NewReference(p.Series[0], 0)
-		drawn, points = p.Series[1:], func(name string) ([]figures.Point, error) {
-			return figures.Relative(rows, p.Key, shown.String(), name, p.Series[0])
-		}
 	}
 	for _, name := range drawn {
-		at, err := points(name)
+		at, err := figures.Means(rows, p.Key, shown.String(), name, base)
 		if err != nil {
 			return figures.Chart{}, err
 		}
@@ -183,16 +161,6 @@ func chart(p claims.Panel, rows []figures.Row) (figures.Chart, error) {
 		panel.Series = append(panel.Series, series)
 	}
 	return panel, nil
-}
-
-// otherMetrics returns what runs measured besides what their panel shows, if the protocol has tasks. A panel of another
-// metric has the runs of one that shows the measure.
-func otherMetrics(c claims.Collected) []figures.Row {
-	if c.Protocol.IsTask == nil || c.Metric != "" {
-		return nil
-	}
-	rows := c.RowsOf(func(metric string) bool { return metric != c.Shown().Name })
-	return slices.DeleteFunc(rows, func(r figures.Row) bool { return !slices.Contains(c.Series, r.Series) })
 }
 
 // links are those of a figure's page: to its verdicts, which a draft has not, and the folders of its runs.

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -19,13 +18,6 @@ type draft struct {
 	*planned
 
 	seeds int // number of seeds when it was drawn, summed over panels
-}
-
-// compute computes the missing runs of a figure by seeds, so that all of its panels can be seen early, and draws its
-// draft. The last drawing is left to the caller.
-func (l *Lab) compute(ctx context.Context, d *draft) (runs.Report, error) {
-	jobs := ranked(d.panels, true)
-	return l.execute(ctx, jobs, d.options.Workers, func(report runs.Report) string { return d.draw(l, report) })
 }
 
 // draw draws what has more seeds than before, and returns a line that says so. A figure whose runs have all ended is
@@ -57,7 +49,7 @@ func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 		}
 		name := c.Key
 		if slices.Contains(state.Growing, c.Key) {
-			name += fmt.Sprintf(" (%s)", runs.Plural(len(c.Seeds), "seed"))
+			name += fmt.Sprintf(" (n = %d)", len(c.Seeds))
 		}
 		names = append(names, name)
 	}
@@ -72,7 +64,7 @@ func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 // ready returns the panels that can be drawn, with the seeds that all their series have, and what is still to come.
 func (d *draft) ready(report runs.Report) (ready []claims.Collected, state *figures.Draft) {
 	state = &figures.Draft{Unjudged: d.options.Scale == experiment.Tiny}
-	for _, c := range collect(d.panels, report) {
+	for _, c := range claims.CollectAll(d.panels, report) {
 		if !ended(c, report.Failed) {
 			if c = c.Complete(); len(c.Seeds) == 0 {
 				state.Missing = append(state.Missing, c.Key)

@@ -119,8 +119,8 @@ func TestFirstSeed(t *testing.T) {
 	})
 	_, err := w.Make(t.Context(), twoPanels, w.options)
 	demand.NoError(t, err)
-	want := []string{"fig31: b (1 seed) drawn: OUT/index.html (a to come)",
-		"fig31: a (1 seed), b (1 seed) drawn: OUT/index.html", "fig31: a (1 seed), b drawn: OUT/index.html"}
+	want := []string{"fig31: b (n = 1) drawn: OUT/index.html (a to come)",
+		"fig31: a (n = 1), b (n = 1) drawn: OUT/index.html", "fig31: a (n = 1), b drawn: OUT/index.html"}
 	demand.List(t, lines, want, "printed")
 }
 

@@ -67,7 +67,7 @@ func (l *Lab) prepare(f paper.Figure, o Options) (*planned, error) {
 
 // finish draws a figure whose runs have ended. The error names those that failed.
 func (l *Lab) finish(p *planned, report runs.Report) (*Result, error) {
-	r, err := l.drawPanels(p.figure, p.options, collect(p.panels, report))
+	r, err := l.drawPanels(p.figure, p.options, claims.CollectAll(p.panels, report))
 	if r == nil {
 		return nil, err
 	}
@@ -76,15 +76,6 @@ func (l *Lab) finish(p *planned, report runs.Report) (*Result, error) {
 		return r, err
 	}
 	return r, report.Err()
-}
-
-// collect collects the finished runs of all panels.
-func collect(plan []claims.Panel, report runs.Report) []claims.Collected {
-	var out []claims.Collected
-	for _, p := range plan {
-		out = append(out, claims.Collect(p, report.Results))
-	}
-	return out
 }
 
 // Draw draws a figure from the runs that are stored with every step, into the folder o.Out, and prints its tables and

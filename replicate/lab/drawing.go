@@ -13,9 +13,11 @@ import (
 // drawing is a panel as it is drawn, and what is drawn with its rows.
 type drawing struct {
 	claims.Collected
-	absent []string           // series that lack runs
-	narrow []claims.Collected // further samples of the panel, which claims are judged by
-	others []figures.Row      // further steps that the drawn figure in the tables has
+	absent  []string           // series that lack runs
+	narrow  []claims.Collected // further samples of the panel, which claims are judged by
+	judged  []figures.Row      // of those
+	metrics []figures.Row      // what its runs measured besides what it shows
+	others  []figures.Row      // further steps that the drawn figure in the tables has
 }
 
 // drawings returns the panels of which something can be drawn. Compact figures have the further steps.
@@ -30,7 +32,10 @@ func drawings(a claims.Archive, panels []claims.Collected, compact bool) []drawi
 		if d.Collected, d.absent, ok = c.Drawable(); !ok {
 			continue
 		}
-		d.narrow = claims.NarrowOf(panels, c.Key)
+		d.metrics, d.narrow = d.OtherMetrics(), claims.NarrowOf(panels, c.Key)
+		for _, n := range d.narrow {
+			d.judged = append(d.judged, n.Written(n.Judging())...)
+		}
 		if compact {
 			d.others = d.Written(a.Tables.Others(d.Collected, d.narrow))
 		}

@@ -107,7 +107,7 @@ func sample(t *testing.T) (figures.Figure, []figures.Row) {
 	}
 	fig := figures.Figure{Name: "fig99", Source: []string{"Scale <tiny>."}}
 	for _, key := range []string{"a", "b"} {
-		points, err := figures.Relative(rows, key, "accuracy", "ours", "everything")
+		points, err := figures.Means(rows, key, "accuracy", "ours", "everything")
 		demand.NoError(t, err)
 		fig.Panels = append(fig.Panels, figures.Chart{Key: key, Title: "Panel <" + key + ">", XLabel: "t", YLabel: "gain",
 			Series: []figures.Series{figures.NewSeries("ours", points)}, Reference: figures.NewReference("everything", 0)})
