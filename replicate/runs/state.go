@@ -3,8 +3,6 @@ package runs
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 )
 
@@ -116,11 +114,4 @@ func (s *Store) Begun(spec Spec, finished bool) (start time.Time, steps int) {
 		start = part.sessions[0].Start
 	}
 	return start, len(part.rows)
-}
-
-// Steps lists the steps of a run that are stored, ascending, whether the run is finished or not. Files that cannot be
-// read have none.
-func (s *Store) Steps(spec Spec) []int {
-	known, _ := s.known(spec)
-	return slices.Sorted(maps.Keys(known))
 }
