@@ -149,7 +149,7 @@ func hostileFiles(t testing.TB) []hostile {
 		{"UTF-32", "\xFF\xFE\x00\x00a\x00\x00\x00", table.Options{}, nil, "UTF-32"},
 		{"10,001 duplicate columns", wide + "\n", table.Options{}, nil, "10001 columns; at most 10000"},
 		{"10,001 columns", strings.Join(names, ",") + "\n", table.Options{}, nil, "10001 columns; at most 10000"},
-		{"quote that nobody closes", "a,b\n1,2\n\"" + strings.Repeat("3,4\n", 3<<20), table.Options{}, nil,
+		{"quote without an end", "a,b\n1,2\n\"" + strings.Repeat("3,4\n", 3<<20), table.Options{}, nil,
 			"row 2: a row is longer than 8388608 bytes; check the ends of lines and the quotes"},
 		{"no ends of lines", "a,b\n" + strings.Repeat("1,", 5<<20), table.Options{}, nil, "row 1: a row is longer than 8388608 bytes"},
 		{"too many cells", "a,b\n1,2\n3,4\n5,6\n", limited(func(l *table.Limits) { l.Cells = 5 }), nil, "more than 2 rows"},

@@ -118,7 +118,7 @@ func File(notebook, name string) string {
 	return filepath.Join(folder, name)
 }
 
-// Drawing is a figure that the program beside the cell has drawn: for [Charts].
+// Drawing is a figure that tvps-notebook has drawn: for [Charts].
 type Drawing struct{ Number int } // among those of the program
 
 // Result is a figure with its runs: for [Tables], [Claims] and [Provenance].
