@@ -5,10 +5,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tvps/ci/demand"
 	"tvps/figures"
+	"tvps/figures/looks"
+	"tvps/replicate/claims"
+	"tvps/replicate/paper"
 )
 
 // writeLimit writes the tables of a limit: at both steps the learners are so many points above Everything, seed 0 and 1
@@ -62,5 +66,24 @@ func TestLength(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(folder, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestLengthPage: the table in images.md is that of the runs at the paper's length of training, at the declared level.
+func TestLengthPage(t *testing.T) {
+	archive := filepath.Join("..", "..", "figures", "gallery", "archive")
+	rows, err := readTable(filepath.Join(archive, "length", "all"), "fig01-c.csv")
+	demand.NoError(t, err)
+	page := string(demand.Read(t, filepath.Join(archive, "images.md")))
+	for _, pair := range [][2]string{{"ours", "everything"}, {"ours", "recent"}, {"ours", "finetune"}, {"recent", "everything"},
+		{"recent", "finetune"}, {"finetune", "everything"}, {"everything", "pretrained"}, {"recent", "pretrained"},
+		{"finetune", "pretrained"}, {"ours", "pretrained"}} {
+		m, err := claims.NewEffect(rows, paper.Part{Panel: "c", Series: pair[0], Base: pair[1]}, "accuracy", true)
+		demand.NoError(t, err)
+		e := m.Interval(.975)
+		mean, low, high := figures.Short(e, figures.Points)
+		base := strings.Replace(looks.Labels(pair[1])[0], "Pre-trained, not adapted", "the network that is not adapted", 1)
+		demand.Words(t, page, fmt.Sprintf("| %s minus %s | %s [%s, %s] |\n", looks.Labels(pair[0])[0], base, mean, low, high))
+		demand.Equal(t, e.N, 4, "seeds of %s", pair)
 	}
 }
