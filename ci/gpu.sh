@@ -2,12 +2,12 @@
 # Images at the paper's length of training, on a GPU (figures/gallery/archive/images-declared.md):
 #
 #	ci/gpu.sh         the next pieces for at most LIMIT seconds (540); all of it resumes where it ended
-#	ci/gpu.sh tiny    the same steps from the data sample on the CPU, in minutes
+#	ci/gpu.sh tiny    panels c and b, and g as in Table 2, from the data sample on the CPU, in minutes
 #
 # In this order: the checkpoints of width 16 for seeds 0 to 7, panels c and b of Figure 1, the checkpoints of width 64,
-# panel c at width 64, and with g as in Table 2, then the further figures at medium. Exit code 75 says that there is more
-# to do: call it again. RESULTS is the folder of the runs (results), BACKEND the backend (xla:cuda); TVPS_DATA has
-# CIFAR-10.
+# panel c at width 64, and with g as in Table 2 (its held-out loss is the metric g-loss of the runs), the lengths of
+# training, then the further figures at medium. Exit code 75 says that there is more to do: call it again. RESULTS is the
+# folder of the runs (results), BACKEND the backend (xla:cuda); TVPS_DATA has CIFAR-10.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -42,6 +42,14 @@ case ${1:-} in
   wide=(--scale medium --stride 22 --set width=64)
   figure c 0-2 wide "${wide[@]}"
   figure c 0-2 conv5 "${wide[@]}" "${table2[@]}" --set g-epochs=200
+  for start in pretrained reinit; do
+    for updates in 0 1000 300 100; do
+      for panel in c b; do
+        figure $panel 0-3 "$panel-$updates-$start" --scale medium --set max-updates=$updates --set start=$start \
+          --series everything,recent,finetune,ours,exact,pretrained
+      done
+    done
+  done
   for further in fig3:a fig6:a fig8:a,b fig13:a,b,c,d fig14:a; do
     piece "${further%:*}" --panel "${further#*:}" --scale medium --results "$results" --out "$results/figures/${further%:*}"
   done
