@@ -111,6 +111,7 @@ var (
 	plain    = []string{backtest.Last, backtest.Window, backtest.Committee}
 	rival    = slices.Concat(plain, []string{"tournament", "rider", "bagged", "power-law"})
 	split    = slices.Concat(plain, []string{"omega-age", "omega-x", "omega-y-given-x"})
+	mixtures = []string{"joint-mixture", "covariate-mixture", "conditional-mixture"}
 	averages = []string{backtest.Committee, "bagged", "bagged-committee"}
 	none     = []crossfit.Kind{}
 )
@@ -122,21 +123,24 @@ var Suites = []Suite{
 	{"sklearn", "trees (scikit-learn)", serve("sklearn"), plain, none, ""},
 	{"lightgbm-gap", "trees (LightGBM), labels a block late", serve("lightgbm"), append(plain, "bagged"), none, "1"},
 	{"lightgbm-omega", "trees (LightGBM), rules with omega", serve("lightgbm"), split, crossfit.Kinds(), ""},
+	{"lightgbm-mixture", "trees (LightGBM), omega over the mixture of all times", serve("lightgbm"), mixtures, none, ""},
 	{"averaging-60", "60 trees", serve("lightgbm"), averages, none, ""},
 	{"averaging-tuned", "tuned number of trees", serve("lightgbm-tuned"), averages, none, ""},
 }
 
-// averages tells whether a suite is one of averaging, whose rules are compared on no page of a table.
-func (s Suite) averages() bool {
-	return slices.ContainsFunc(averaging, func(a Suite) bool { return a.Name == s.Name })
+// apart tells whether a suite answers a question of its own, and its rules are compared on no page of a table.
+func (s Suite) apart() bool {
+	return slices.ContainsFunc(Suites[5:], func(a Suite) bool { return a.Name == s.Name })
 }
 
-// models are the suites that compare the same rules with several models; omega is the one with the rules with omega;
+// models are the suites that compare the same rules with several models; omega is the one with the rules with omega,
+// mixture that with the same weights over the mixture of all times;
 // averaging tells whether time scales or averaging help.
 var (
 	models    = Suites[:4]
 	omega     = Suites[4]
-	averaging = Suites[5:]
+	mixture   = Suites[5]
+	averaging = Suites[6:]
 )
 
 // about says what rules do, for the leaderboards.

@@ -42,7 +42,7 @@ func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
 	}
 	for _, t := range Datasets {
 		own := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool {
-			return l.Table.Name != t.Name || l.Suite.averages()
+			return l.Table.Name != t.Name || l.Suite.apart()
 		})
 		if len(own) > 0 {
 			if err := page(folder, t, own, pictures); err != nil {

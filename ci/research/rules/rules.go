@@ -14,7 +14,7 @@ func Extend(builtIn []backtest.Rule) []backtest.Rule {
 		return slices.IndexFunc(builtIn, func(r backtest.Rule) bool { return r.Name == name })
 	}
 	list := func(name string) []backtest.Weighting { return builtIn[place(name)].Weightings }
-	omega := factors(list(backtest.Forgetting))
+	omega := slices.Concat(factors(list(backtest.Forgetting)), mixtures(list(backtest.Uniform)))
 	builtIn = slices.Insert(builtIn, place("power-law")+1, omega...)
 	return slices.Insert(builtIn, place(backtest.Committee)+1, tournament(list(backtest.Committee)),
 		backtest.Rule{Name: "rider", Weightings: list(backtest.Uniform), Extra: true, Train: rider})

@@ -101,13 +101,13 @@ func (c *computation) omega(ctx context.Context, t *Task) (map[crossfit.Kind][]f
 	if len(c.fit.Kinds) == 0 {
 		return nil, nil, nil
 	}
-	g, err := crossfit.Fit(ctx, t.dataOfG(), c.fit, c.Seed)
+	g, now, err := t.FitG(ctx, c.fit)
 	if err != nil {
 		return nil, nil, err
 	}
 	out := map[crossfit.Kind][]float64{}
 	for _, kind := range c.fit.Kinds {
-		w, err := g.WeightsOf(ctx, t.Data, t.stream.Times.Values[t.Step], crossfit.WeightOptions{Kind: kind})
+		w, err := g.WeightsOf(ctx, t.Data, now, crossfit.WeightOptions{Kind: kind})
 		if err != nil {
 			return nil, nil, err
 		}

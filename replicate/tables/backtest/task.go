@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -244,6 +245,12 @@ func (t *Task) each(m scoring, prediction []float64) []float64 {
 		out[i] = m.of(prediction[i*k:(i+1)*k], t.stream.Label.Value(row))
 	}
 	return out
+}
+
+// FitG fits g on the past, and returns it with the time of the test block.
+func (t *Task) FitG(ctx context.Context, c crossfit.Config) (g *crossfit.Fitted, now float64, err error) {
+	g, err = crossfit.Fit(ctx, t.dataOfG(), c, t.Seed)
+	return g, t.stream.Times.Values[t.Step], err
 }
 
 // dataOfG is the data that g is fitted on.
