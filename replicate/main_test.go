@@ -276,6 +276,15 @@ func (s *sandbox) sameRuns(command string, more ...string) []string {
 	return args
 }
 
+// TestVerifyCountsAsReadme: with the gallery's tables verify ends with the count of README.md.
+func TestVerifyCountsAsReadme(t *testing.T) {
+	s := newSandbox(t)
+	stdout := s.quiet(t, "verify", "--tables", filepath.Join("..", "figures", "gallery"), "--out", filepath.Join(s.tmp, "verify.json"),
+		"--results", s.tmp)
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	demand.Words(t, string(demand.Read(t, filepath.Join("..", "README.md"))), "**"+strings.TrimSuffix(lines[len(lines)-1], "."))
+}
+
 // TestVerify: verify prints the table of the runs of fig1 in every form. The exit code is 0,
 // though one seed decides nothing.
 func TestVerify(t *testing.T) {

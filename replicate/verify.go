@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"tvps/data/artifact"
 	"tvps/gomlx_models/backend"
@@ -55,7 +56,37 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	if err := lab.WriteJSON(f.out, v); err != nil {
 		return err
 	}
-	return f.print(cmd, v)
+	if err := f.print(cmd, v); err != nil || f.json || cmd.Flags().Changed("scale") {
+		return err
+	}
+	return f.printMedium(cmd, v, o)
+}
+
+// printMedium prints how many claims hold if those are counted at the scale medium that have tables of it, in a folder
+// of that name below --tables, as README.md counts them.
+func (f *verifyFlags) printMedium(cmd *cobra.Command, v claims.Verification, o lab.Options) error {
+	o.Scale = experiment.Medium
+	folder := filepath.Join(f.tables, string(o.Scale))
+	if _, err := os.Stat(folder); f.tables == "" || err != nil {
+		return nil
+	}
+	f.tables = folder
+	l, err := f.openStored()
+	if err != nil {
+		return err
+	}
+	medium, err := l.Verify(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	medium = medium.Ran()
+	var numbers []string
+	for _, figure := range medium.Figures {
+		numbers = append(numbers, fmt.Sprint(figure.Number))
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "With figures %s at the scale %s, by %s:\n%s.\n", strings.Join(numbers, ", "), o.Scale,
+		folder, claims.Total(v.With(medium).Claims))
+	return err
 }
 
 // open opens the lab.

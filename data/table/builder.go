@@ -330,8 +330,11 @@ func (b *builder) number(text []byte) (float64, *Error) {
 			", which is not guessed", fmt.Sprintf("if it is one, give --decimal '%c'; if not, mend it or give --type "+
 			"COLUMN=category", b.otherMark()))
 	case how == notNumber:
-		return 0, refused(text, fmt.Sprintf("is not a number, as %d of %d other values are", b.numbers, b.n-1),
-			"mend it, leave it empty if it is missing, or give --type COLUMN=category")
+		problem := "is not a number"
+		if b.numbers > 0 {
+			problem += fmt.Sprintf(", as %d of %d other values are", b.numbers, b.n-1)
+		}
+		return 0, refused(text, problem, "mend it, leave it empty if it is missing, or give --type COLUMN=category")
 	case sign != b.sign && (sign != 0 || b.sign == '%' && v != 0):
 		return 0, refused(text, "does not have the sign of "+quote(b.marked),
 			"write all in one unit, or give --type COLUMN=category")

@@ -66,6 +66,9 @@ func TestNumbers(t *testing.T) {
 		{[]string{"1e3", "2.5E-1", ".5", "5."}, 0, []float64{1000, .25, .5, 5}, ""},
 		{[]string{"1'234'567", "12"}, 0, []float64{1234567, 12}, "is read as 1234567"},
 		{[]string{"1\u00a0234", "1\u202f000\u202f000"}, 0, []float64{1234, 1e6}, "is read as 1234"},
+		{[]string{"1 234", "288 000,5"}, ',', []float64{1234, 288000.5}, "is read as 1234"},
+		{[]string{"12 34", "1"}, 0, nil, ""},
+		{[]string{"\u22121.5", "2"}, 0, []float64{-1.5, 2}, ""},
 		{[]string{"12,34,567", "1"}, 0, nil, ""}, // no groups of three
 		{[]string{"0,123,456", "1"}, 0, nil, ""}, // no number begins so
 		{[]string{"1,1000", "1,000,00"}, 0, nil, ""},
@@ -227,6 +230,15 @@ func TestNumbersAsTimes(t *testing.T) {
 			t.Errorf("%v: the type was given, but is %s", test.texts, kind)
 		}
 	}
+}
+
+// TestUnixTimesOfTwoUnits: seconds among milliseconds are an error, unless they are said to be plain numbers.
+func TestUnixTimesOfTwoUnits(t *testing.T) {
+	text := columnOf("1704067200000", "1704153600000", "1704240000", "1704326400000")
+	_, err := read(t, text, table.Options{}).Times("v", table.Bin{})
+	checkSentence(t, err, `row 3 (line 4), column "v": 1704240000 seems to be a Unix time in another unit`)
+	_, err = read(t, text, table.Options{Kinds: map[string]table.Kind{"v": table.Number}}).Times("v", table.Bin{})
+	demand.NoError(t, err)
 }
 
 // TestNumbersThatAreNoDate: one impossible date in a column of digits is an error, as it is in one of texts. Otherwise

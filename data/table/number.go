@@ -68,17 +68,20 @@ func parseNumber(b []byte, decimal byte) (v float64, how int) {
 
 // signs finds numbers with a sign of currency or percent, and with separators of thousands: sign, sign of currency,
 // sign, groups of digits, decimal places, percent or currency. Thousands are separated by what the decimal mark is not,
-// by an apostrophe, or by a space that does not break.
+// by an apostrophe, or by a space.
 var signs = map[byte]*regexp.Regexp{'.': markedBy(`,`, `\.`), ',': markedBy(`\.`, `,`)}
 
 func markedBy(group, decimal string) *regexp.Regexp {
 	return regexp.MustCompile(`^([-+]?)(\p{Sc}?)[ \x{a0}]?([-+]?)((?:[1-9]\d{0,2}(?:[` + group +
-		`'\x{a0}\x{2009}\x{202f}]\d{3})+|\d+)?)((?:` + decimal + `\d*)?)[ \x{a0}\x{202f}]?([%\p{Sc}]?)$`)
+		`' \x{a0}\x{2009}\x{202f}]\d{3})+|\d+)?)((?:` + decimal + `\d*)?)[ \x{a0}\x{202f}]?([%\p{Sc}]?)$`)
 }
 
 // parseMarked parses a number that may have other marks than a decimal one: $1,234.50, 12 %. sign is its sign of
 // currency or percent, or 0.
 func parseMarked(b []byte, decimal byte) (v float64, sign rune, how int) {
+	if after, ok := bytes.CutPrefix(b, []byte("\u2212")); ok { // the sign that is typeset
+		b = append([]byte{'-'}, after...)
+	}
 	v, how = parseNumber(b, decimal)
 	no := func(r rune) bool { return unicode.IsLetter(r) || r == '/' || r == ':' }
 	if how != notNumber || len(b) < 2 || len(b) > 40 || bytes.ContainsFunc(b, no) || bytes.LastIndexByte(b, '-') > 3 {

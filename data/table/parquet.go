@@ -93,7 +93,8 @@ func (r *parquetReader) open(p *part) error {
 	for i, s := 0, f.MetaData().Schema; i < s.NumColumns(); i++ {
 		root := s.ColumnRoot(i)
 		if i == 0 || root != s.ColumnRoot(i-1) {
-			l := &leaf{Column: s.Column(i), name: strings.Trim(root.Name(), blanks), at: i, location: r.o.Location}
+			name := cmp.Or(strings.Trim(root.Name(), blanks), fmt.Sprintf("c%d", len(leaves)+1)) // as in a CSV file
+			l := &leaf{Column: s.Column(i), name: name, at: i, location: r.o.Location}
 			l.interpret(root)
 			leaves = append(leaves, l)
 		}

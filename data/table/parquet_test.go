@@ -322,3 +322,11 @@ func TestDamagedParquet(t *testing.T) {
 		}
 	}
 }
+
+// TestParquetWithoutName: a column without a name is one like the others, named by its place as in a CSV file.
+func TestParquetWithoutName(t *testing.T) {
+	got := read(t, parquetOf(t, []cells{{"v", nil, []float64{1, 2}, nil}, {"", nil, []float64{3, 4}, nil}}), table.Options{})
+	if columns := got.Schema().Columns; len(columns) != 2 || columns[1].Name != "c2" || columns[1].Kind != table.Number {
+		t.Errorf("columns %+v", columns)
+	}
+}

@@ -172,6 +172,7 @@ func TestAt(t *testing.T) {
 	tab := read(t, "t,x\n2024-01-15,1\n2024-02-15,2\n2024-06-01,3\n", table.Options{})
 	months, _ := tab.Times("t", table.Bin{Unit: "month"})
 	blocks, _ := tab.Times("t", table.Bin{Rows: 2})
+	days, _ := read(t, "t,x\n2024-01-31,1\n2024-02-01,2\n2024-02-28,3\n2024-03-01,4\n", table.Options{}).Times("t", table.Bin{})
 	for _, test := range []struct {
 		times *table.Times
 		text  string
@@ -182,6 +183,8 @@ func TestAt(t *testing.T) {
 		{months, "2024-03", 0, `no row has time "2024-03"; the nearest: 2024-02 and 2024-06`},
 		{months, "soon", 0, `"soon" is not a time; times are written as 2024-06`},
 		{months, "", 0, "is not a time"},
+		{months, "2024", 2, ""}, {days, "2024-02", 2, ""}, {days, "2024-02-01", 1, ""}, {days, "2024", 3, ""},
+		{days, "2024-04", 0, `no row has time "2024-04"`},
 		{blocks, "block 2", 1, ""}, {blocks, "2024-03-01", 0, ""}, {blocks, "2025", 1, ""},
 		{blocks, "2023-03-01", 0, `no row has time "2023-03-01"; the nearest: block 1 (from 2024-01-15)`},
 	} {

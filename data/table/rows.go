@@ -198,6 +198,21 @@ func (s *scale) other(location *time.Location) func(v float64) bool {
 	}
 }
 
+// mixedUnix is the first row of a column of numbers that is a Unix time in another unit than the first one, if each is
+// one in some unit; otherwise -1.
+func (t *Data) mixedUnix(c *column) int {
+	if c.given {
+		return -1
+	}
+	unit := func(v float64) int {
+		return slices.IndexFunc(scales, func(s scale) bool { return s.least > 0 && !s.compact && v >= s.least && v <= s.greatest })
+	}
+	if slices.ContainsFunc(c.values, func(v float64) bool { return unit(v) < 0 }) {
+		return -1
+	}
+	return slices.IndexFunc(c.values, func(v float64) bool { return unit(v) != unit(c.values[0]) })
+}
+
 // noDate is the first row of a column of numbers with no date where at least nine rows in ten have one, such as 202413
 // among months; -1 if there is none. Taken as plain numbers, a year of such dates would have 100 months.
 func (t *Data) noDate(c *column) int {

@@ -143,8 +143,12 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 		}
 		switch out.column = c; {
 		case c.Kind != Time && c.Kind != Number:
-			return nil, t.errorf(-1, name, "write dates as 2006-01-02, give --layout COLUMN=FORMAT, or name another column",
+			return nil, t.errorf(-1, name, "write dates as YYYY-MM-DD, give --layout COLUMN=FORMAT, or name another column",
 				"the column is a %s, not a time", c.Kind)
+		case c.Kind == Number && t.mixedUnix(c) >= 0:
+			row := t.mixedUnix(c)
+			return nil, t.errorf(row, name, fmt.Sprintf("write all in one, or say by --type %s=number that they are plain numbers", name),
+				"%s seems to be a Unix time in another unit than those before", short(c.values[row]))
 		case c.Kind == Number && bin.Unit != "":
 			return nil, t.errorf(-1, name,
 				"take blocks of rows, or say by --layout COLUMN=FORMAT how they mean dates, as unix or %Y%m%d",
@@ -196,7 +200,7 @@ func (t *Data) complete(name, purpose string) (*column, error) {
 	case c.Note == noValues:
 		err = t.errorf(-1, name, "name another column", "the %s is missing in all rows", purpose)
 	case rows != nil && c.Kind != Text:
-		err = t.errorf(rows[0], name, "fill it in, or remove the row", "the %s is missing", purpose)
+		err = t.errorf(rows[0], name, "mend it, or remove the row", "the %s is missing, or a word that recurs", purpose)
 	}
 	return c, err
 }
@@ -274,9 +278,9 @@ func (t *Times) blocks(distinct []float64) {
 	}
 }
 
-// At finds the time that a text means, for instance the month of "2024-06" or the bin of "2024-06-15 12:00": its place
-// in Values. A block can also be named by its number, as "block 3". A text that means no time of the table is an error
-// that names the nearest ones.
+// At finds the time that a text means, for instance the bin of "2024-06-15 12:00": its place in Values. A year or a
+// month of shorter times means the last of these. A block can also be named by its number, as "block 3". A text that
+// means no time of the table is an error that names the nearest ones.
 func (t *Times) At(text string) (int, error) {
 	text = strings.TrimSpace(text)
 	for i, name := range t.Names {
@@ -289,6 +293,9 @@ func (t *Times) At(text string) (int, error) {
 		return 0, t.table.errorf(-1, t.Column, "", "%s is not a time; times are written as %s", quote(text),
 			t.Names[len(t.Names)-1])
 	}
+	if last := t.lastIn(text); last >= 0 {
+		return last, nil
+	}
 	at, found := slices.BinarySearch(t.first, key)
 	if t.isBlocks && !found && at > 0 {
 		at, found = at-1, true
@@ -298,6 +305,29 @@ func (t *Times) At(text string) (int, error) {
 			strings.Join(t.Names[max(at-1, 0):min(at+1, len(t.Names))], " and "))
 	}
 	return at, nil
+}
+
+// lastIn is the place of the last time in the year or month that a text names; -1 if it names none, or there is no time
+// in it.
+func (t *Times) lastIn(text string) int {
+	if t.column == nil || t.column.Kind != Time {
+		return -1
+	}
+	for i, layout := range []string{"2006", "2006-01"} {
+		begin, err := time.ParseInLocation(layout, text, t.table.location)
+		if err != nil {
+			continue
+		}
+		end := begin.AddDate(1-i, i, 0)
+		at, found := slices.BinarySearch(t.first, t.key(end.UnixMicro()-1))
+		if !found {
+			at--
+		}
+		if at >= 0 && t.first[at] >= t.key(begin.UnixMicro()) {
+			return at
+		}
+	}
+	return -1
 }
 
 // parse is the key of a text.

@@ -82,9 +82,13 @@ func (r *Result) weights() Advice {
 	v := Advice{Rule: base.Rule, HalfLife: base.HalfLife, Window: base.Window}
 	switch {
 	case base.Rule != Uniform:
-		v.Sentence = fmt.Sprintf("Use %s: %s.", r.take(base), r.gain(base))
+		use := r.take(base)
+		if base.Rule != certain.Rule {
+			use += ", though the gain is not certain"
+		}
+		v.Sentence = fmt.Sprintf("Use %s: %s.", use, r.gain(base))
 	case lowest.Rule != Uniform:
-		v.Sentence = fmt.Sprintf("Use all of the past alike: no weights are better here. With %s: %s.", r.take(lowest), r.gain(lowest))
+		v.Sentence = fmt.Sprintf("Use all of the past alike: no weights gain 1%% of the loss. With %s: %s.", r.take(lowest), r.gain(lowest))
 	default:
 		v.Sentence = fmt.Sprintf("Use all of the past alike: no weights are better here (%s %s).", r.Words(), r.loss(uniform))
 	}

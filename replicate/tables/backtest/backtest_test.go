@@ -215,21 +215,21 @@ func TestVerdict(t *testing.T) {
 			"Use weights that halve every 4 weeks (--kind none --half-life 4): log loss 0.600, 0.0140 lower than with equal " +
 				"weights (95% interval 0.0020 to 0.0290). Weights by omega do not help here."},
 		{.7, .55, .9, 4, maybe, &sure, Advice{Rule: Window, Window: 16},
-			"Use the last 16 blocks only (--kind none --window 16): log loss 0.550, 0.0140 lower than with equal weights (95% " +
-				"interval -0.0020 to 0.0290). Weights by omega do not help here."},
+			"Use the last 16 blocks only (--kind none --window 16), though the gain is not certain: log loss 0.550, 0.0140 lower than " +
+				"with equal weights (95% interval -0.0020 to 0.0290). Weights by omega do not help here."},
 		{.7, .65, .9, 4, maybe, &worse, Advice{Rule: Forgetting, HalfLife: 4},
-			"Use weights that halve every 4 weeks (--kind none --half-life 4): log loss 0.600, 0.0140 lower"},
+			"Use weights that halve every 4 weeks (--kind none --half-life 4), though the gain is not certain: log loss 0.600, 0.0140 lower"},
 		{.6002, .65, .9, 4, Difference{-.0002, -.0007, .0004}, &worse, Advice{Rule: Uniform}, "Use all of the past alike: no weights " +
-			"are better here. With weights that halve every 4 weeks (--kind none --half-life 4): log loss 0.600, 0.0002 lower than " +
+			"gain 1% of the loss. With weights that halve every 4 weeks (--kind none --half-life 4): log loss 0.600, 0.0002 lower than " +
 			"with equal weights (95% interval -0.0004 to 0.0007). Weights by omega do not help here."},
 		{.6002, .65, .9, 4, Difference{-.0002, -.0003, -.0001}, nil, Advice{Rule: Forgetting, HalfLife: 4}, "Use weights that halve"},
 		{.5, .65, .9, 4, worse, &worse, Advice{Rule: Uniform},
 			"Use all of the past alike: no weights are better here (log loss 0.500). Weights by omega do not help here."},
-		{.7, .65, .9, 0, maybe, &worse, Advice{Rule: Forgetting}, "Use all of the past alike: log loss 0.600"},
+		{.7, .65, .9, 0, maybe, &worse, Advice{Rule: Forgetting}, "Use all of the past alike, though the gain is not certain: log loss 0.600"},
 		{.7, .65, .9, 1, sure, nil, Advice{Rule: Forgetting, HalfLife: 1}, "Use weights that halve every 1 week (--kind none --half-life 1): "},
 		{.7, .65, .3, 4, maybe, nil, Advice{Rule: Last, Window: 1},
-			"Use the last block only (--kind none --window 1): log loss 0.300, 0.0140 lower than with equal weights (95% " +
-				"interval -0.0020 to 0.0290). No omega was tested."},
+			"Use the last block only (--kind none --window 1), though the gain is not certain: log loss 0.300, 0.0140 lower than with " +
+				"equal weights (95% interval -0.0020 to 0.0290). No omega was tested."},
 		{.592, .65, .9, 4, worse, &unsure, Advice{Rule: Uniform}, " Weights by the drift of y given x: log loss 0.590"},
 		{.7, .65, .9, 4, sure, &unsure, Advice{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
 			Helps: true}, "Weight the rows by"},

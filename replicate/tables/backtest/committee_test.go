@@ -214,7 +214,7 @@ func TestAdviseCommittee(t *testing.T) {
 		bin, want     string
 	}{
 		{.5, .7, sure, "week", `(in Python tvps.Committee(model, bin="week")): log loss 0.500, 0.0200 lower than with equal weights ` +
-			`(95% interval 0.0100 to 0.0300). Weights alone: use the last 4 weeks only (--kind none --window 4): `},
+			`(95% interval 0.0100 to 0.0300). Weights alone: use the last 4 weeks only (--kind none --window 4), though the gain is not certain: `},
 		{.5, .7, maybe, "none", "(in Python tvps.Committee(model)): log loss 0.500, 0.0200 lower than with equal weights (95% " +
 			"interval -0.0100 to 0.0500). Weights alone: use the last 4 blocks only"},
 		{.61, .7, sure, "week", ""},      // the window is better

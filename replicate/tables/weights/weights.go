@@ -81,9 +81,13 @@ func Prepare(q Request) (*Job, error) {
 		if p.all, err = p.Stream.Encoded(p.encoder, slices.Concat(p.Rows, p.Unseen)); err != nil {
 			return nil, err
 		}
-		if slices.Min(p.data.Time) > slices.Min(p.all.Time) || slices.Max(p.data.Time) < slices.Max(p.all.Time) {
-			return nil, &table.Error{File: p.File, Column: p.Request.Unseen, Fix: "learn from rows of the first and the last time",
-				Problem: "a row that is not learned from has a time before or after all that are"}
+		first, last := slices.Min(p.data.Time), slices.Max(p.data.Time)
+		for i, t := range p.all.Time[len(p.Rows):] {
+			if (t < first || t > last) && q.Weights.Kind != NoOmega {
+				return nil, &table.Error{File: p.File, Row: p.Stream.Table.Row(p.Unseen[i]), Column: p.Request.Unseen,
+					Problem: "nothing is learned from this row, nor from any that is as old or as new, so it has no omega",
+					Fix:     "learn from rows of its time, remove it, or give --kind none"}
+			}
 		}
 	}
 	if label := p.Stream.Label; label != nil {
