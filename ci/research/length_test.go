@@ -71,19 +71,23 @@ func TestLength(t *testing.T) {
 
 // TestLengthPage: the table in images.md is that of the runs at the paper's length of training, at the declared level.
 func TestLengthPage(t *testing.T) {
-	archive := filepath.Join("..", "..", "figures", "gallery", "archive")
-	rows, err := readTable(filepath.Join(archive, "length", "all"), "fig01-c.csv")
-	demand.NoError(t, err)
-	page := string(demand.Read(t, filepath.Join(archive, "images.md")))
+	gallery := filepath.Join("..", "..", "figures", "gallery")
+	page := string(demand.Read(t, filepath.Join(gallery, "archive", "images.md")))
 	for _, pair := range [][2]string{{"ours", "everything"}, {"ours", "recent"}, {"ours", "finetune"}, {"recent", "everything"},
-		{"recent", "finetune"}, {"finetune", "everything"}, {"everything", "pretrained"}, {"recent", "pretrained"},
-		{"finetune", "pretrained"}, {"ours", "pretrained"}} {
-		m, err := claims.NewEffect(rows, paper.Part{Panel: "c", Series: pair[0], Base: pair[1]}, "accuracy", true)
-		demand.NoError(t, err)
-		e := m.Interval(.975)
-		mean, low, high := figures.Short(e, figures.Points)
+		{"recent", "finetune"}, {"finetune", "everything"}, {"ours", "pretrained"}, {"everything", "pretrained"},
+		{"recent", "pretrained"}, {"finetune", "pretrained"}} {
 		base := strings.Replace(looks.Labels(pair[1])[0], "Pre-trained, not adapted", "the network that is not adapted", 1)
-		demand.Words(t, page, fmt.Sprintf("| %s minus %s | %s [%s, %s] |\n", looks.Labels(pair[0])[0], base, mean, low, high))
-		demand.Equal(t, e.N, 4, "seeds of %s", pair)
+		line := fmt.Sprintf("| %s minus %s |", looks.Labels(pair[0])[0], base)
+		for _, panel := range []string{"b", "c"} {
+			rows, err := readTable(filepath.Join(gallery, "medium", "fig01"), "fig01-"+panel+".csv")
+			demand.NoError(t, err)
+			m, err := claims.NewEffect(rows, paper.Part{Panel: panel, Series: pair[0], Base: pair[1]}, "accuracy", true)
+			demand.NoError(t, err)
+			e := m.Interval(.975)
+			mean, low, high := figures.Short(e, figures.Points)
+			line += fmt.Sprintf(" %s [%s, %s] |", mean, low, high)
+			demand.Equal(t, e.N, 4, "seeds of %s", pair)
+		}
+		demand.Words(t, page, line+"\n")
 	}
 }

@@ -21,7 +21,7 @@ func Correct(claims []Judged) {
 	correct(claims, false)
 	correct(claims, true)
 	for i, c := range claims {
-		if at := slices.IndexFunc(claims, func(d Judged) bool { return d.ID == c.Twin }); c.Twin != "" && at >= 0 {
+		if at := slices.IndexFunc(claims, func(d Judged) bool { return d.ID == c.Twin }); c.Twin != "" && at >= 0 && c.Verdict != NotRun {
 			claims[i].Holm = claims[at].Holm
 		}
 	}

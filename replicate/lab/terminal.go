@@ -48,7 +48,7 @@ func (l *Lab) printLines(r *Result) {
 		p := r.Figure.Panels[i]
 		fmt.Fprintf(l.Stdout, "  %s  %s: %s\n", p.Key, p.Title, strings.Join(means, ", "))
 	}
-	line(r.Figure.Tally)
+	fmt.Fprintln(l.Stdout, r.Figure.Tally)
 	for i, shown := range r.Figure.Claims { // none at the scale tiny
 		text := shown.Text
 		if there, _, more := strings.Cut(shown.Gallery, " ("); more {

@@ -133,8 +133,8 @@ func TestVerifyMissing(t *testing.T) {
 // TestDrawNothing: a figure of which nothing is stored is a usage error. It names the tables that have the scale.
 func TestDrawNothing(t *testing.T) {
 	t.Setenv("TVPS_DATA", "")
-	_, err := fromTables(t, testCatalog, medium).Draw(paper.Fig5(), Options{Scale: experiment.Small, Out: t.TempDir()})
-	demand.Error(t, err, "fig05 at the scale small", "name tables of that scale")
+	_, err := fromTables(t, testCatalog, medium).Draw(paper.Fig9(), Options{Scale: experiment.Small, Out: t.TempDir()})
+	demand.Error(t, err, "fig09 at the scale small", "name tables of that scale")
 	o := Options{Scale: experiment.Medium, Judged: true, Out: t.TempDir()}
 	l := fromTables(t, testCatalog, gallery)
 	l.Figures = []paper.Figure{paper.Fig2(), paper.Fig10()}
