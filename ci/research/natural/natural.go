@@ -133,13 +133,11 @@ func (s Suite) apart() bool {
 	return slices.ContainsFunc(Suites[5:], func(a Suite) bool { return a.Name == s.Name })
 }
 
-// models are the suites that compare the same rules with several models; omega is the one with the rules with omega,
-// mixture that with the same weights over the mixture of all times;
+// models are the suites that compare the same rules with several models; omega is the one with the rules with omega;
 // averaging tells whether time scales or averaging help.
 var (
 	models    = Suites[:4]
 	omega     = Suites[4]
-	mixture   = Suites[5]
 	averaging = Suites[6:]
 )
 
