@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"math"
+	"slices"
 
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
@@ -39,8 +40,10 @@ func mixtures(uniform []backtest.Weighting) (rules []backtest.Rule) {
 // mostMixed is the number of times that stand for a mixture.
 const mostMixed = 20
 
-// mixed lists mostMixed times, ascending and spread evenly over the rows, which are sorted by time and have weights.
+// mixed lists mostMixed times, ascending and spread evenly over the rows, which have weights.
 func mixed(times, weight []float64) (out []float64) {
+	times, weight = slices.Clone(times), slices.Clone(weight) // rows are in the order of their file
+	stat.SortWeighted(times, weight)
 	for k := range mostMixed {
 		out = append(out, stat.Quantile((float64(k)+.5)/mostMixed, stat.Empirical, times, weight))
 	}

@@ -14,7 +14,7 @@ import (
 
 // TestMixed: the times stand for the rows by their weights.
 func TestMixed(t *testing.T) {
-	got := mixed([]float64{1, 2, 2, 5}, []float64{2, 1, 1, 4})
+	got := mixed([]float64{5, 1, 2, 2}, []float64{4, 2, 1, 1})
 	want := slices.Concat(slices.Repeat([]float64{1}, 5), slices.Repeat([]float64{2}, 5), slices.Repeat([]float64{5}, 10))
 	demand.List(t, got, want, "times")
 }
