@@ -73,15 +73,19 @@ func TestLength(t *testing.T) {
 func TestLengthPage(t *testing.T) {
 	gallery := filepath.Join("..", "..", "figures", "gallery")
 	page := string(demand.Read(t, filepath.Join(gallery, "archive", "images.md")))
+	tables := map[string][]figures.Row{}
+	for _, panel := range []string{"b", "c"} {
+		var err error
+		tables[panel], err = readTable(filepath.Join(gallery, "medium", "fig01"), "fig01-"+panel+".csv")
+		demand.NoError(t, err)
+	}
 	for _, pair := range [][2]string{{"ours", "everything"}, {"ours", "recent"}, {"ours", "finetune"}, {"recent", "everything"},
 		{"recent", "finetune"}, {"finetune", "everything"}, {"ours", "pretrained"}, {"everything", "pretrained"},
 		{"recent", "pretrained"}, {"finetune", "pretrained"}} {
 		base := strings.Replace(looks.Labels(pair[1])[0], "Pre-trained, not adapted", "the network that is not adapted", 1)
 		line := fmt.Sprintf("| %s minus %s |", looks.Labels(pair[0])[0], base)
 		for _, panel := range []string{"b", "c"} {
-			rows, err := readTable(filepath.Join(gallery, "medium", "fig01"), "fig01-"+panel+".csv")
-			demand.NoError(t, err)
-			m, err := claims.NewEffect(rows, paper.Part{Panel: panel, Series: pair[0], Base: pair[1]}, "accuracy", true)
+			m, err := claims.NewEffect(tables[panel], paper.Part{Panel: panel, Series: pair[0], Base: pair[1]}, "accuracy", true)
 			demand.NoError(t, err)
 			e := m.Interval(.975)
 			mean, low, high := figures.Short(e, figures.Points)

@@ -201,7 +201,7 @@ func (s *scale) other(location *time.Location) func(v float64) bool {
 // mixedUnix is the first row of a column of numbers that is a Unix time in another unit than the first one, if each is
 // one in some unit; otherwise -1.
 func (t *Data) mixedUnix(c *column) int {
-	if c.given {
+	if c.Kind != Number || c.given {
 		return -1
 	}
 	unit := func(v float64) int {

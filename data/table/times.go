@@ -141,14 +141,14 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 			return nil, t.errorf(row, name, fmt.Sprintf("mend it, or say by --type %s=number that all are plain numbers", name),
 				"%s is no date, but at least nine in ten of the others are", short(c.values[row]))
 		}
+		if row := t.mixedUnix(c); row >= 0 {
+			return nil, t.errorf(row, name, fmt.Sprintf("write all in one, or say by --type %s=number that they are plain numbers", name),
+				"%s seems to be a Unix time in another unit than those before", short(c.values[row]))
+		}
 		switch out.column = c; {
 		case c.Kind != Time && c.Kind != Number:
 			return nil, t.errorf(-1, name, "write dates as YYYY-MM-DD, give --layout COLUMN=FORMAT, or name another column",
 				"the column is a %s, not a time", c.Kind)
-		case c.Kind == Number && t.mixedUnix(c) >= 0:
-			row := t.mixedUnix(c)
-			return nil, t.errorf(row, name, fmt.Sprintf("write all in one, or say by --type %s=number that they are plain numbers", name),
-				"%s seems to be a Unix time in another unit than those before", short(c.values[row]))
 		case c.Kind == Number && bin.Unit != "":
 			return nil, t.errorf(-1, name,
 				"take blocks of rows, or say by --layout COLUMN=FORMAT how they mean dates, as unix or %Y%m%d",
