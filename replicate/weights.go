@@ -104,6 +104,11 @@ func (f *weightsFlags) resolve(cmd *cobra.Command, file string) error {
 	if q.Weights.Kind == crossfit.Conditional && q.Label == "" {
 		return usage.Errorf("--kind conditional needs --label")
 	}
+	for _, name := range []string{"test-model", "gap", "results", "workers"} {
+		if f.kind != auto && cmd.Flags().Changed(name) {
+			return usage.Errorf("--%s is for the back test of --kind %s: give both or neither", name, auto)
+		}
+	}
 	if f.kind == auto && (q.Weights.HalfLife != 0 || q.Window != 0) {
 		return usage.Errorf("--half-life and --window: with --kind %s the back test chooses them", auto)
 	}
