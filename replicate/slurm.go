@@ -91,8 +91,7 @@ func (j slurmJob) Write() error {
 }
 
 // submitJobs submits jobs whose scripts were written, all or none, and returns their numbers. The last one waits until
-// the others have ended, however they end. After an error those that Slurm has accepted are cancelled. It returns a
-// *slurmLimit if Slurm takes no more jobs.
+// the others have ended, however they end. After an error those that Slurm has accepted are cancelled.
 func submitJobs(ctx context.Context, jobs []slurmJob) (ids []string, err error) {
 	for i, j := range jobs {
 		var options []string
@@ -100,10 +99,6 @@ func submitJobs(ctx context.Context, jobs []slurmJob) (ids []string, err error) 
 			options = append(options, "--dependency=afterany:"+strings.Join(ids, ":"))
 		}
 		id, err := j.submit(ctx, options...)
-		var full *slurmLimit
-		if errors.As(err, &full) {
-			full.Workers = roomFor(ctx, jobs, i)
-		}
 		if err != nil {
 			if cancelErr := cancelJobs(context.WithoutCancel(ctx), ids...); cancelErr != nil {
 				err = fmt.Errorf("%w (and jobs %s cannot be cancelled: %w)", err, strings.Join(ids, ", "), cancelErr)
@@ -132,42 +127,6 @@ func (j slurmJob) submit(ctx context.Context, options ...string) (string, error)
 // lines as well.
 var jobNumber = regexp.MustCompile(`(?m)^(\d+)(?:;\S*)?\r?$`)
 
-// slurmLimit is returned when Slurm takes no more jobs of this user, account or quality of service.
-type slurmLimit struct {
-	Reason  string // as "AssocMaxSubmitJobLimit"
-	Workers int    // of each array that would be taken
-}
-
-func (e *slurmLimit) Error() string {
-	if e.Workers < 1 {
-		return fmt.Sprintf("Slurm takes no more of your jobs (%s): not even one worker fits", e.Reason)
-	}
-	return fmt.Sprintf("Slurm takes no more of your jobs (%s): --workers %d would fit", e.Reason, e.Workers)
-}
-
-// roomFor returns how many workers each array may have, after job i was refused and those before it were taken. Limits
-// may be the user's, an account's or a quality's, so it tries how much of the array is taken, and cancels that again.
-func roomFor(ctx context.Context, jobs []slurmJob, i int) int {
-	taken := 0
-	for _, j := range jobs[:i] {
-		taken += j.Workers
-	}
-	fits, refused := 0, jobs[i].Workers
-	for refused-fits > 1 {
-		middle := (fits + refused) / 2
-		id, err := jobs[i].submit(ctx, "--hold", fmt.Sprintf("--array=0-%d", middle-1))
-		if err != nil {
-			refused = middle
-			continue
-		}
-		fits = middle
-		if cancelJobs(ctx, id) != nil {
-			break
-		}
-	}
-	return (taken + fits - 1) / (len(jobs) - 1) // one draws
-}
-
 // cancelJobs cancels jobs.
 func cancelJobs(ctx context.Context, ids ...string) error {
 	if len(ids) == 0 {
@@ -183,10 +142,8 @@ var (
 	interval = 5 * time.Second
 )
 
-var (
-	busyController = regexp.MustCompile(`Socket timed out|Unable to contact slurm controller|temporarily unable|try again later`)
-	submitLimit    = regexp.MustCompile(`\w*Submit\w*Limit`)
-)
+var busyController = regexp.MustCompile(
+	`Socket timed out|Unable to contact slurm controller|temporarily unable|try again later`)
 
 // slurmCommand runs a command of Slurm and returns its output. Errors carry what it printed. Once it has started it is
 // not interrupted: the number of a job that a killed sbatch had submitted would be lost. An array that a busy
@@ -206,8 +163,6 @@ func slurmCommand(ctx context.Context, name string, arguments ...string) (string
 			return stdout.String(), nil
 		case errors.Is(err, exec.ErrNotFound):
 			return "", fmt.Errorf("there is no %s: call this where jobs are submitted from, usually a login node", name)
-		case submitLimit.MatchString(said):
-			return "", &slurmLimit{Reason: submitLimit.FindString(said)}
 		case !busyController.MatchString(said) || time.Since(begin) > patience:
 			return "", fmt.Errorf("%s: %w: %s", name, err, said)
 		}
