@@ -286,7 +286,7 @@ func TestVerifyCountsAsReadme(t *testing.T) {
 	demand.Words(t, string(demand.Read(t, filepath.Join("..", "README.md"))), "**"+strings.TrimSuffix(lines[len(lines)-1], "."))
 }
 
-// TestVerify: verify prints the table of the runs of fig1 in every form. The exit code is 0,
+// TestVerify: verify prints the table of the runs of fig1 and writes it. The exit code is 0,
 // though one seed decides nothing.
 func TestVerify(t *testing.T) {
 	s := newSandbox(t)
@@ -300,13 +300,8 @@ func TestVerify(t *testing.T) {
 		"  ? undecided    ", "  On the Gaussian, Ours is better than Everything (Section 3.1.2)",
 		"the paper: \"performs much better", "one seed, so no interval",
 		" --set g-batch=16 --results "+s.results+" --backend go\n", "Table: "+file)
-	written := demand.Read(t, file)
-	stdout = s.quiet(t, s.sameRuns("verify", "--out", file, "--json")...)
 	var v claims.Verification
-	if err := json.Unmarshal([]byte(stdout), &v); err != nil || v.Figures[0].Stored != 4 {
-		t.Fatalf("--json: %v, %s", err, stdout)
-	}
-	if string(written) != stdout {
-		t.Error("--json prints other text than it writes")
+	if err := json.Unmarshal(demand.Read(t, file), &v); err != nil || v.Figures[0].Stored != 4 {
+		t.Errorf("the table: %v, %+v", err, v.Figures)
 	}
 }

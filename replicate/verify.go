@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +20,6 @@ import (
 // verifyFlags are the flags of verify.
 type verifyFlags struct {
 	figureFlags
-	json bool
 }
 
 func verifyCommand(c lab.Catalog) *cobra.Command {
@@ -40,7 +38,6 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 	flags.registerTables(cmd)
 	cmd.Flags().StringVar(&flags.out, "out", filepath.Join("figures", "out", "verify.json"),
 		"output file of the table as JSON")
-	cmd.Flags().BoolVar(&flags.json, "json", false, "print the table as JSON")
 	return cmd
 }
 
@@ -56,7 +53,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	if err := lab.WriteJSON(f.out, v); err != nil {
 		return err
 	}
-	if err := f.print(cmd, v); err != nil || f.json || cmd.Flags().Changed("scale") {
+	if err := f.print(cmd, v); err != nil || cmd.Flags().Changed("scale") {
 		return err
 	}
 	return f.printMedium(cmd, v, o)
@@ -118,14 +115,9 @@ func checkResults(cmd *cobra.Command) error {
 	return nil
 }
 
-// print writes the table as text, or as JSON if the flag says so.
+// print writes the table as text.
 func (f *verifyFlags) print(cmd *cobra.Command, v claims.Verification) error {
 	w := cmd.OutOrStdout()
-	if f.json {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(v)
-	}
 	if v.Scale == experiment.Tiny {
 		fmt.Fprintln(w, "The scale tiny checks the program, not the paper: these verdicts say nothing about it.")
 	}
