@@ -72,16 +72,8 @@ func (c Config) LogOmega(s *net.Scope, in Input, T, t Times) *Node {
 	return Sub(c.G(s, in, T), c.G(s, in, t))
 }
 
-// LossNode is Loss of each row without a draw of z: the mean over z = +1 and z = -1. own and other are g at a row's
-// own time and at another one, and have the shape of the result.
-func (m Method) LossNode(own, other *Node) *Node {
-	if m == Method1 {
-		return Softplus(Sub(other, own))
-	}
-	return MulScalar(Add(Softplus(Neg(own)), Softplus(other)), .5)
-}
-
-// Loss is LossNode on the host, for g multiplied by scale.
+// Loss is the loss of a row on the host, without a draw of z: the mean over z = +1 and z = -1. own and other are g at
+// the row's own time and at another one, which scale multiplies.
 func (m Method) Loss(own, other, scale float64) float64 {
 	if m == Method1 {
 		return softplus(scale * (other - own))
