@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 
 	"tvps/data/statistics"
@@ -44,11 +45,11 @@ func (r backtestPage) panel() figures.Chart {
 		Reference: figures.Zero("equal weights"),
 		Bands: "Lines: mean over all rows of the test blocks up to there; band: 95% interval of " + best + ", which has the lowest " +
 			"loss, by a bootstrap of runs of consecutive blocks. The table has the intervals of all rules over all blocks."}
-	p.XNames = tables.Collect(r.Blocks, func(b backtest.BlockResult) string { return tables.ShortName(b.Time) })
+	p.XNames = xslices.Map(r.Blocks, func(b backtest.BlockResult) string { return tables.ShortName(b.Time) })
 	losses := func(rule string) []float64 {
-		return tables.Collect(r.Blocks, func(b backtest.BlockResult) float64 { return b.Scores[rule] })
+		return xslices.Map(r.Blocks, func(b backtest.BlockResult) float64 { return b.Scores[rule] })
 	}
-	equal, rows := losses(backtest.Uniform), tables.Collect(r.Blocks, func(b backtest.BlockResult) int { return b.Rows })
+	equal, rows := losses(backtest.Uniform), xslices.Map(r.Blocks, func(b backtest.BlockResult) int { return b.Rows })
 	for i, rule := range rules {
 		if rule.Rule == backtest.Uniform {
 			continue

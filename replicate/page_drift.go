@@ -8,6 +8,8 @@ import (
 	"tvps/figures"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/drift"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 //go:embed page_drift.html
@@ -42,7 +44,7 @@ var driftLooks = map[string]int{tables.InX: 0, tables.InY: 1, tables.InBoth: 3, 
 func (r driftPage) likeness() figures.Chart {
 	p := figures.Chart{Key: "likeness", Title: "How much each past block resembles the present", XLabel: "block of time",
 		YLabel: "mean of min(ω, 1) (1: alike)", YRange: &[2]float64{0, 1}}
-	p.XNames = tables.Collect(r.Blocks, func(b tables.Block) string { return tables.ShortName(b.Name) })
+	p.XNames = xslices.Map(r.Blocks, func(b tables.Block) string { return tables.ShortName(b.Name) })
 	for _, m := range r.Maps {
 		s := figures.Series{Name: m.In, Label: m.In, Points: figures.Course(m.Worth[len(m.Worth)-1])}
 		p.Series = append(p.Series, s.Styled(driftLooks[m.In]))
@@ -54,7 +56,7 @@ func (r driftPage) likeness() figures.Chart {
 func (r driftPage) panel(key, title, against string) figures.Chart {
 	p := figures.Chart{Key: key, Title: title, XLabel: "stretch, by its first time", YLabel: "MMD² (0: no difference)",
 		Reference: figures.Zero("no difference")}
-	p.XNames = tables.Collect(r.Tests.Stretches, func(s drift.Stretch) string { return tables.ShortName(s.Name) })
+	p.XNames = xslices.Map(r.Tests.Stretches, func(s drift.Stretch) string { return tables.ShortName(s.Name) })
 	for _, in := range []string{tables.InX, tables.InY, tables.InBoth} {
 		s := figures.Series{Name: in, Label: in}.Styled(driftLooks[in])
 		for _, t := range r.Tests.List {
@@ -70,7 +72,7 @@ func (r driftPage) panel(key, title, against string) figures.Chart {
 }
 
 func (r driftPage) heatMaps() (maps []figures.HeatMap) {
-	names := tables.Collect(r.Blocks, func(b tables.Block) string { return tables.ShortName(b.Name) })
+	names := xslices.Map(r.Blocks, func(b tables.Block) string { return tables.ShortName(b.Name) })
 	densities := map[string]string{tables.InX: "p_T(x) and p_t(x)", tables.InBoth: "p_T(x, y) and p_t(x, y)",
 		tables.InRule: "p_T(y | x) and p_t(y | x), averaged over x"}
 	for i, m := range r.Maps {

@@ -10,6 +10,8 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Block is a time, or several neighbouring times of a table that has more than mostBlocks.
@@ -53,7 +55,7 @@ func blocksOf(t *table.Times, n int) (list []Block, per int) {
 // it: tables often end within a week or month. It returns the number of its rows, 0 if it has enough.
 func joinPresent(list []Block) (joined []Block, few int) {
 	last := len(list) - 1
-	rows := slices.Sorted(slices.Values(Collect(list, func(b Block) int { return b.Rows })))
+	rows := slices.Sorted(slices.Values(xslices.Map(list, func(b Block) int { return b.Rows })))
 	if few = list[last].Rows; last < 2 || few >= leastRows || 2*few >= rows[len(rows)/2] {
 		return list, 0
 	}

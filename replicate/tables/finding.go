@@ -11,6 +11,8 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Finding says whether a table drifts. All commands answer by it: a question is answered with yes if the p-value of one
@@ -73,7 +75,7 @@ func (s *Sample) Find(ctx context.Context, fit crossfit.Config, seed int64) (*Fi
 			Question{Name: InRule, Tests: []QuestionTest{test("residuals", d.Rule)}})
 	}
 	f.answer()
-	f.name(d.Columns, Collect(s.Encoder.Columns, func(c table.Encoded) string { return c.Name }), s.Encoder.Of())
+	f.name(d.Columns, xslices.Map(s.Encoder.Columns, func(c table.Encoded) string { return c.Name }), s.Encoder.Of())
 	f.Sentence = f.sentence(s.hidden)
 	return f, nil
 }
@@ -85,7 +87,7 @@ func (f *Finding) name(t *crossfit.ColumnTest, names []string, of []int) {
 		drifts[at] = drifts[at] || t.Column[feature] <= Level
 		size[at] = max(size[at], t.Size[feature])
 	}
-	f.Strongest = crossfit.Positions(len(names))
+	f.Strongest = xslices.Iota(0, len(names))
 	slices.SortStableFunc(f.Strongest, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
 	for _, at := range f.Strongest {
 		if drifts[at] {
@@ -98,7 +100,7 @@ func (f *Finding) name(t *crossfit.ColumnTest, names []string, of []int) {
 func (f *Finding) answer() {
 	for i := range f.Questions {
 		q := &f.Questions[i]
-		q.P = slices.Min(Collect(q.Tests, func(t QuestionTest) float64 { return t.P }))
+		q.P = slices.Min(xslices.Map(q.Tests, func(t QuestionTest) float64 { return t.P }))
 		q.Drift = q.P <= Level
 	}
 }
@@ -171,7 +173,7 @@ func (q Question) by() string {
 	if len(views) == 1 && views[0] == "trend" {
 		return ""
 	}
-	return " " + Joined(Collect(views, func(view string) string { return cmp.Or(overTime[view], "by "+view) }), "and")
+	return " " + Joined(xslices.Map(views, func(view string) string { return cmp.Or(overTime[view], "by "+view) }), "and")
 }
 
 // Lines are the answers in detail, for a summary.

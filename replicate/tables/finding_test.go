@@ -12,6 +12,8 @@ import (
 	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // TestUnseen: flat weights say that g missed the drift of what they follow: x for covariate weights, (x, y) for joint
@@ -131,9 +133,9 @@ func TestPresent(t *testing.T) {
 		want []int
 	}{{[]int{100, 100, 100, 3}, []int{100, 100, 103}}, {[]int{100, 100, 30}, []int{100, 100, 30}}, {[]int{9, 10, 8}, []int{9, 10, 8}},
 		{[]int{100, 3}, []int{100, 3}}} {
-		list := Collect(c.rows, func(n int) Block { return Block{Name: fmt.Sprint(n), Value: float64(n), Rows: n} })
+		list := xslices.Map(c.rows, func(n int) Block { return Block{Name: fmt.Sprint(n), Value: float64(n), Rows: n} })
 		list, few := joinPresent(list)
-		got := Collect(list, func(b Block) int { return b.Rows })
+		got := xslices.Map(list, func(b Block) int { return b.Rows })
 		if !slices.Equal(got, c.want) || (few > 0) != (len(got) < len(c.rows)) {
 			t.Errorf("%v: %v, %d few", c.rows, got, few)
 		}

@@ -11,12 +11,3 @@ func Thin[T any](list []T, n int) []T {
 	}
 	return out
 }
-
-// Collect lists a value of each element.
-func Collect[S, T any](list []S, of func(S) T) []T {
-	out := make([]T, len(list))
-	for k, v := range list {
-		out[k] = of(v)
-	}
-	return out
-}

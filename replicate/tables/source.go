@@ -15,6 +15,8 @@ import (
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Source says which table is meant, and which of its columns are time and label.
@@ -157,7 +159,7 @@ func (s *Stream) ordered() ([]float64, error) {
 		}
 		return exact.Of(), nil
 	}
-	return Collect(crossfit.Positions(s.Table.Rows()), func(i int) float64 { return float64(i) }), nil
+	return xslices.Map(xslices.Iota(0, s.Table.Rows()), func(i int) float64 { return float64(i) }), nil
 }
 
 // at is the place of T in Times: text as the table has its times, or empty for the last time. The first time is an

@@ -2,9 +2,9 @@ package rules
 
 import (
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/tables"
 	"tvps/replicate/tables/backtest"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -19,7 +19,7 @@ const (
 // that of x and of y given x.
 func factors(forgetting []backtest.Weighting) []backtest.Rule {
 	tuned := func(kind crossfit.Kind) []backtest.Weighting {
-		return tables.Collect(forgetting, func(w backtest.Weighting) backtest.Weighting {
+		return xslices.Map(forgetting, func(w backtest.Weighting) backtest.Weighting {
 			w.Kind, w.Part = kind, within
 			return w
 		})
@@ -39,7 +39,7 @@ func ofBlock(t *backtest.Task, omega []float64) []float64 {
 		rows[t.Block[i]] += scale
 	}
 	floats.Div(sum, rows)
-	return tables.Collect(t.Block, func(block int) float64 { return sum[block] })
+	return xslices.Map(t.Block, func(block int) float64 { return sum[block] })
 }
 
 // inBlock has omega, divided by its mean over the rows of each row's block.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"math"
 
-	"tvps/replicate/tables"
 	"tvps/replicate/tables/backtest"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -81,7 +81,7 @@ func gradients(t *backtest.Task) (*blockMeans, error) {
 	for class := first; class < min(max(1, t.Data.Classes), mostGradients); class++ {
 		target := t.Data.Target
 		if target == nil {
-			target = tables.Collect(t.Data.Label, func(y int32) float64 {
+			target = xslices.Map(t.Data.Label, func(y int32) float64 {
 				if int(y) == class {
 					return 1
 				}
@@ -92,7 +92,7 @@ func gradients(t *backtest.Task) (*blockMeans, error) {
 		if !(spread > 0) {
 			spread = 1
 		}
-		target = tables.Collect(target, func(v float64) float64 { return (v - mean) / spread })
+		target = xslices.Map(target, func(v float64) float64 { return (v - mean) / spread })
 		beta, err := t.Regression(equal, target)
 		if err != nil {
 			return nil, err
@@ -159,7 +159,7 @@ func (m *blockMeans) fit() (best variogram) {
 	}
 	least := math.Inf(1)
 	for _, memory := range memories {
-		x, v := tables.Collect(lags, func(h int) float64 { return decay(memory, h) }), variogram{Memory: memory}
+		x, v := xslices.Map(lags, func(h int) float64 { return decay(memory, h) }), variogram{Memory: memory}
 		v.Independent, v.Scale = stat.LinearRegression(x, found, nil, false)
 		switch {
 		case found == nil:

@@ -7,11 +7,13 @@ import (
 
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // shapeOf returns the shape of rows, and the normal scores of x with its columns in canonical order.
 func shapeOf(d Table) (shape, []float32) {
-	s := shape{Dim: d.Dim, Classes: d.Classes, Columns: Positions(d.Dim),
+	s := shape{Dim: d.Dim, Classes: d.Classes, Columns: xslices.Iota(0, d.Dim),
 		Knots: propensity.ColumnScores(d.X, d.Dim)}
 	if d.Target != nil {
 		k := propensity.NormalScores(slices.Clone(d.Target), 1e-12)
@@ -47,7 +49,7 @@ func columnOrder(d Table, s shape, z []float32) []int {
 			r[i] += .4 * s.Target.Of(d.Target[i])
 		}
 	}
-	order, group := Positions(d.Dim), make([]int, d.Dim) // group: of each column, its rank so far
+	order, group := xslices.Iota(0, d.Dim), make([]int, d.Dim) // group: of each column, its rank so far
 	for round, groups := 0, 1; round < 3 && groups < d.Dim; round++ {
 		if round > 0 {
 			mixColumns(z, group, r)
@@ -70,15 +72,6 @@ func columnOrder(d Table, s shape, z []float32) []int {
 		return cmp.Or(cmp.Compare(group[a], group[b]), slices.Compare(s.Knots[a].Value, s.Knots[b].Value))
 	})
 	return order
-}
-
-// Positions are 0..n-1.
-func Positions(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }
 
 // columnKeys are the keys of columnOrder. z: [n * columns].

@@ -14,6 +14,7 @@ import (
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -419,7 +420,7 @@ func TestUnits(t *testing.T) {
 // TestFolds: folds are contiguous stretches of time, and each has its share of rows.
 func TestFolds(t *testing.T) {
 	for _, d := range []Table{noDrift(1, 2000, 1, 20), moving(1, 2000, true), noDrift(1, 2000, 1, 400)} {
-		r := sortRows(d, Positions(d.Dim))
+		r := sortRows(d, xslices.Iota(0, d.Dim))
 		r.deal(d, 3)
 		var size [3]int
 		changes := 0

@@ -11,6 +11,7 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/random"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -50,7 +51,7 @@ func smooth(seed int64, n, dim int, phi float64) Table {
 
 // columnTests are the tests without networks.
 func columnTests(d Table, seed int64) *Drift {
-	rows := sortRows(d, Positions(d.Dim))
+	rows := sortRows(d, xslices.Iota(0, d.Dim))
 	t := newTester(d, rows, nil, nil, 199, seed)
 	return &Drift{Columns: t.test(context.Background(), features(t.x), d.Dim), Dependence: t.dependence, Chunks: t.chunks}
 }
@@ -157,7 +158,7 @@ func TestSums(t *testing.T) {
 		d.Group, d.Time[i] = append(d.Group, int32(i%3)), math.Floor(d.Time[i]/10)
 		d.X[2*i] = float32(d.Time[i])
 	}
-	rows := sortRows(d, Positions(2))
+	rows := sortRows(d, xslices.Iota(0, 2))
 	_, rows.x = shapeOf(d)
 	k := newTester(d, rows, nil, nil, 19, 1)
 	rule, most := k.rule(d, k.numbers(d, rows)), 0.

@@ -10,6 +10,8 @@ import (
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Table is a table of the caller's own: n rows in any order, each with a time. A row's outcome
@@ -281,7 +283,7 @@ func (o *Fitted) rowsOf(d Table, at []int, x []float32, kind Kind) *data {
 		return out
 	}
 	width := len(x) / len(d.Time)
-	out.table, out.at = make([]float32, 0, len(at)*(width+1)), Positions(len(at))
+	out.table, out.at = make([]float32, 0, len(at)*(width+1)), xslices.Iota(0, len(at))
 	for _, row := range at {
 		out.table = append(out.table, x[row*width:(row+1)*width]...)
 		out.table = append(out.table, float32(o.Shape.Target.Of(d.Target[row])))

@@ -10,6 +10,7 @@ import (
 	"tvps/ci/demand"
 	"tvps/data/random"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -150,7 +151,7 @@ func TestLevels(t *testing.T) {
 			d.X, d.Time, d.Group = append(d.X, float32(x)), append(d.Time, float64(i/len(level))), append(d.Group, int32(e))
 			d.Target = append(d.Target, x+level[e]+.5*rng.NormFloat64())
 		}
-		rows := sortRows(d, Positions(1))
+		rows := sortRows(d, xslices.Iota(0, 1))
 		_, rows.x = shapeOf(d)
 		k := newTester(d, rows, nil, periods("", rows.times), 99, seed)
 		if k.test(t.Context(), k.rule(d, k.numbers(d, rows)), 0).P <= .05 {

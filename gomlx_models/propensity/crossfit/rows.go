@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // sortedRows are the rows of a table in their canonical order, which does not depend on the order
@@ -20,7 +22,7 @@ type sortedRows struct {
 // value, a chunk of equal times would hold similar rows. columns: their canonical order.
 func sortRows(d Table, columns []int) *sortedRows {
 	n := len(d.Time)
-	r := &sortedRows{at: Positions(n), hash: make([]uint64, n)}
+	r := &sortedRows{at: xslices.Iota(0, n), hash: make([]uint64, n)}
 	hash := make([]uint64, n)
 	for i := range hash {
 		hash[i] = rowHash(d, columns, i)

@@ -5,6 +5,7 @@ import (
 
 	"tvps/data/random"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -100,7 +101,7 @@ func (t *tester) shuffle(p int) *shuffled {
 	for e, first := range t.entity[:len(t.entity)-1] {
 		order := rng.Perm(t.entity[e+1] - first)
 		if p == 0 {
-			order = Positions(len(order))
+			order = xslices.Iota(0, len(order))
 		}
 		place := t.begin[first]
 		for c := range order {

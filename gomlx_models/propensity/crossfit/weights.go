@@ -9,6 +9,7 @@ import (
 
 	"tvps/gomlx_models/propensity"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -157,7 +158,7 @@ func (o *Fitted) seenFolds(d Table) []int8 {
 func (o *Fitted) modelMembers(x []float32, seen []int8, d Table, T float64, kind Kind) [][]float64 {
 	m := o.models[kind]
 	ensemble, logs := len(m.values), make([][]float64, len(seen))
-	rows := o.rowsOf(d, Positions(len(d.Time)), x, kind)
+	rows := o.rowsOf(d, xslices.Iota(0, len(d.Time)), x, kind)
 	codes, state := o.states(m.view, append(slices.Clone(d.Time), T)...)
 	at := state[len(seen)]
 	pairs, of := make([][]pair, o.Config.Folds), make([][]int, o.Config.Folds) // by fold; of: the rows of the pairs

@@ -7,8 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // A user's own trainer may drop the weights in a part of its model, as scikit-learn's calibration does of a pipeline:
@@ -77,10 +78,10 @@ func newContradiction(t *Task) *contradiction {
 // smallest part has the most rows.
 func (t *Task) fourParts() (best [4][]int) {
 	const mostFeatures, mostTried = 60, 2000 // features and rows that are tried
-	rows := tables.Thin(crossfit.Positions(len(t.train)), mostTried)
+	rows := tables.Thin(xslices.Iota(0, len(t.train)), mostTried)
 	var large [][]int // of each feature, 1 for the rows in which it is
 	for j := range min(t.Data.Dim, mostFeatures) {
-		values := tables.Collect(rows, func(row int) float32 { return t.Data.X[row*t.Data.Dim+j] })
+		values := xslices.Map(rows, func(row int) float32 { return t.Data.X[row*t.Data.Dim+j] })
 		sorted := slices.Sorted(slices.Values(values))
 		cut := sorted[len(sorted)/2]
 		if cut == sorted[0] { // a level that most rows do not have
@@ -113,7 +114,7 @@ func smallest(parts [4][]int) int {
 
 // twoLabels are places of train with different labels, if there are any: a small and a large one.
 func (t *Task) twoLabels() (low, high int) {
-	order := crossfit.Positions(len(t.train))
+	order := xslices.Iota(0, len(t.train))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.Data.Y(a), t.Data.Y(b)) })
 	few := len(order) / 10
 	if low, high = order[few], order[len(order)-1-few]; t.Data.Y(low) == t.Data.Y(high) {

@@ -18,8 +18,8 @@ import (
 	"tvps/data/artifact"
 	"tvps/data/table"
 	"tvps/replicate/runs"
-	"tvps/replicate/tables"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -192,7 +192,7 @@ func readPredictions(path string, t *Task, weight []float64) ([]float64, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %v", file, err)
 	}
-	columns := tables.Collect(read.Schema().Columns, func(c table.ColumnSchema) string { return c.Name })
+	columns := xslices.Map(read.Schema().Columns, func(c table.ColumnSchema) string { return c.Name })
 	if read.Rows() != len(t.test) {
 		return nil, bad("", "there are %s, the test block has %d", runs.Plural(read.Rows(), "row"), len(t.test))
 	}

@@ -7,8 +7,8 @@ import (
 
 	"tvps/data/random"
 	"tvps/replicate/runs"
-	"tvps/replicate/tables"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -30,9 +30,9 @@ import (
 // slopes on a block.
 func adaHedge(rule string, list []Weighting, p *Past) []float64 {
 	h := hedge{total: make([]float64, len(list))}
-	slopes := tables.Collect(list, func(w Weighting) []float64 { return p.Sums(slopeOf(rule, w)) })
+	slopes := xslices.Map(list, func(w Weighting) []float64 { return p.Sums(slopeOf(rule, w)) })
 	for block := range p.Blocks {
-		h.learn(tables.Collect(slopes, func(of []float64) float64 { return of[block] }))
+		h.learn(xslices.Map(slopes, func(of []float64) float64 { return of[block] }))
 	}
 	return h.shares()
 }
@@ -60,7 +60,7 @@ func (h *hedge) rate() float64 { return min(math.Log(float64(len(h.total)))/h.ga
 // shares sum to 1. With an infinite rate the best models share alike.
 func (h *hedge) shares() []float64 {
 	least := floats.Min(h.total)
-	out := tables.Collect(h.total, func(v float64) float64 { return math.Exp(-h.rate() * (v - least)) })
+	out := xslices.Map(h.total, func(v float64) float64 { return math.Exp(-h.rate() * (v - least)) })
 	floats.Scale(1/floats.Sum(out), out)
 	return out
 }

@@ -7,8 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"tvps/replicate/tables"
-
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
@@ -231,5 +230,5 @@ func standardised(values, weight []float64) (z []float64, mean, spread float64) 
 	if !(spread > 0) {
 		spread = 1
 	}
-	return tables.Collect(values, func(v float64) float64 { return (v - mean) / spread }), mean, spread
+	return xslices.Map(values, func(v float64) float64 { return (v - mean) / spread }), mean, spread
 }

@@ -2,7 +2,8 @@ package backtest
 
 import (
 	"tvps/replicate/runs"
-	"tvps/replicate/tables"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // metric is the name of a row: a measure of a weighting, or of a prediction without a model.
@@ -48,7 +49,7 @@ func (p *Past) Losses(w Weighting) []float64 { return p.Sums(metric(p.Measure, w
 // lowest is the weighting with the lowest loss over all blocks, of several the one that was it before. Before the first
 // block it is the last of the list.
 func lowest(list []Weighting, p *Past) Weighting {
-	losses, sums := tables.Collect(list, p.Losses), make([]float64, len(list))
+	losses, sums := xslices.Map(list, p.Losses), make([]float64, len(list))
 	best := len(sums) - 1
 	for block := range p.Blocks {
 		for i := range sums {

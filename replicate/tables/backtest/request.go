@@ -12,6 +12,7 @@ import (
 	"tvps/replicate/tables"
 	"tvps/replicate/usage"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -105,7 +106,7 @@ func Prepare(q Request) (*Job, error) {
 		p.About.AddNote("%s from about %d of up to %d rows of the past: from all of the newest, from the fewer the older they "+
 			"are, with weights that make up for it", who, mostPast, past)
 	}
-	p.steps = slices.DeleteFunc(crossfit.Positions(blocks)[blocks-tests:], func(t int) bool { return p.learnable(t) < 2 })
+	p.steps = slices.DeleteFunc(xslices.Iota(0, blocks)[blocks-tests:], func(t int) bool { return p.learnable(t) < 2 })
 	if len(p.steps) < 4 {
 		return nil, bad(q.Time, fmt.Sprintf("with a gap of %s only %d test blocks have a past", q.Gap, len(p.steps)),
 			"give a shorter --gap")
@@ -137,7 +138,7 @@ func (p *Job) seasonal(blocks int) bool {
 		return false
 	}
 	p.About.AddNote("the calendar recurs in the table (%s): rules that learn only from blocks of the test block's phase (%s) take part",
-		tables.Joined(tables.Collect(cycles, func(c crossfit.Cycle) string { return c.Name }), "and"), Season)
+		tables.Joined(xslices.Map(cycles, func(c crossfit.Cycle) string { return c.Name }), "and"), Season)
 	return true
 }
 

@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"tvps/gomlx_models/propensity/crossfit"
-	"tvps/replicate/tables"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // leastBlocks is the least number of blocks of a table.
@@ -30,7 +31,7 @@ func builtIn(blocks int, unit float64) []Rule {
 		powers = append(powers, Weighting{Power: a})
 	}
 	members, forgetting := slices.Concat(windows, lives, equal), slices.Concat(lives, equal)
-	seasons := tables.Collect(forgetting, func(w Weighting) Weighting {
+	seasons := xslices.Map(forgetting, func(w Weighting) Weighting {
 		w.Season = true
 		return w
 	})
@@ -47,7 +48,7 @@ func builtIn(blocks int, unit float64) []Rule {
 		{Name: "power-law", Weightings: slices.Concat(powers, equal), Extra: true},
 	}
 	for _, kind := range crossfit.Kinds() {
-		tuned := tables.Collect(forgetting, func(w Weighting) Weighting {
+		tuned := xslices.Map(forgetting, func(w Weighting) Weighting {
 			w.Kind = kind
 			return w
 		})

@@ -8,6 +8,8 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // tuning is the number of the first test blocks on which choices are made, but which do not count: a fifth, at least 2.
@@ -22,7 +24,7 @@ func newResult(p *Job, about tables.About, rows []runs.Row) *Result {
 	list := measures(p.Stream)
 	r := &Result{About: about, Model: p.Model, Metric: list[0].name, Tuning: tuning(len(p.steps)), Gap: p.Gap, unit: p.Stream.TimeUnit()}
 	history := p.past(byStep, math.MaxInt)
-	r.Blocks = tables.Collect(p.steps[r.Tuning:], func(t int) BlockResult {
+	r.Blocks = xslices.Map(p.steps[r.Tuning:], func(t int) BlockResult {
 		return BlockResult{p.Stream.Times.Names[t], p.Stream.Times.Counts[t], map[string]float64{}, 0}
 	})
 	for i := range r.Blocks {
@@ -39,7 +41,7 @@ func newResult(p *Job, about tables.About, rows []runs.Row) *Result {
 			last := chosen[len(chosen)-1]
 			found.Kind, found.last = rule.Kind, last
 			found.HalfLife, found.Window, found.Power = last.HalfLife, last.Window, last.Power
-			names = tables.Collect(chosen, Weighting.String)
+			names = xslices.Map(chosen, Weighting.String)
 			if found.Tuned = len(rule.Weightings) > 1; found.Tuned {
 				found.Chosen = names[r.Tuning:len(p.steps)]
 			}
@@ -65,11 +67,11 @@ func newResult(p *Job, about tables.About, rows []runs.Row) *Result {
 
 // compare fills in the intervals of the differences to uniform weights and to forgetting.
 func (r *Result) compare(seed int64) {
-	rows := tables.Collect(r.Blocks, func(b BlockResult) int { return b.Rows })
+	rows := xslices.Map(r.Blocks, func(b BlockResult) int { return b.Rows })
 	against := func(base string, of func(*RuleResult) *Difference, together func(RuleResult) bool) {
 		var all, family [][]float64
 		for _, rule := range r.Rules {
-			d := tables.Collect(r.Blocks, func(b BlockResult) float64 { return b.Scores[rule.Rule] - b.Scores[base] })
+			d := xslices.Map(r.Blocks, func(b BlockResult) float64 { return b.Scores[rule.Rule] - b.Scores[base] })
 			all = append(all, d)
 			if together(rule) {
 				family = append(family, d)

@@ -8,7 +8,8 @@ import (
 
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
-	"tvps/replicate/tables"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // job is the run of all weightings, with the predictions that need no model.
@@ -249,7 +250,7 @@ func (c *computation) scores(t *Task, predicted map[string][][]float64) (rows []
 	for _, rule := range c.rules {
 		switch {
 		case rule.mixes:
-			members := tables.Collect(rule.Weightings, of)
+			members := xslices.Map(rule.Weightings, of)
 			mixture := mixed(members, adaHedge(rule.Name, rule.Weightings, t.Past))
 			prediction := mixture
 			if rule.Train != nil {

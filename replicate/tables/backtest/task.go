@@ -12,6 +12,7 @@ import (
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
@@ -222,7 +223,7 @@ func (t *Task) slope(mixture, member []float64) float64 {
 
 // score is the mean of each measure over the test rows, for a prediction of the shape [rows, outputs].
 func (t *Task) score(prediction []float64) []float64 {
-	return tables.Collect(measures(t.stream), func(m scoring) float64 { return stat.Mean(t.each(m, prediction), nil) })
+	return xslices.Map(measures(t.stream), func(m scoring) float64 { return stat.Mean(t.each(m, prediction), nil) })
 }
 
 // rows are the scores of a prediction as rows of a run. name is what predicts, such as a weighting.

@@ -4,8 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"tvps/replicate/tables"
-
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -47,7 +46,7 @@ func (t *Task) inPhase() []bool {
 		return nil
 	}
 	times := t.stream.Times.Values
-	out := tables.Collect(times[:t.Known], func(at float64) bool {
+	out := xslices.Map(times[:t.Known], func(at float64) bool {
 		apart := math.Abs(c.Phase(at) - c.Phase(times[t.Step]))
 		return min(apart, 1-apart) < .5/float64(2*c.Waves+1)
 	})

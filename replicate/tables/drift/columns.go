@@ -10,6 +10,7 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
@@ -46,7 +47,7 @@ func (m *measurement) columns() (*Columns, error) {
 	if m.Data.HasY() {
 		kind = crossfit.Joint
 	}
-	d := m.Data.Rows(tables.Thin(crossfit.Positions(len(m.Data.Time)), columnRows))
+	d := m.Data.Rows(tables.Thin(xslices.Iota(0, len(m.Data.Time)), columnRows))
 	d.Order = nil // so that no row equals a fitted one: all are weighted by the networks of all folds
 	logs := func(d crossfit.Table) ([]float64, error) {
 		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Last, crossfit.WeightOptions{Kind: kind})

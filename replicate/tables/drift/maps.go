@@ -7,6 +7,7 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -95,7 +96,7 @@ func (m *measurement) mapTimes(block int, kind crossfit.Kind) []float64 {
 		return []float64{m.Blocks[block].Last}
 	}
 	rows := between(m.Of, block, block+1)
-	times := tables.Collect(rows, func(row int) float64 { return m.Data.Time[row] })
+	times := xslices.Map(rows, func(row int) float64 { return m.Data.Time[row] })
 	slices.Sort(times)
 	return tables.Thin(slices.Compact(times), phaseTimes)
 }

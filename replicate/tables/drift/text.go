@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // judge puts the verdict together.
@@ -84,9 +85,9 @@ func (r *Result) String() string {
 	if len(shares) > 0 {
 		fmt.Fprintf(&b, "share of each column in log omega: %s\n", strings.Join(shares, ", "))
 		worth := r.likePresent()
-		order := crossfit.Positions(len(worth))
+		order := xslices.Iota(0, len(worth))
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
-		alike := tables.Collect(order, func(at int) string {
+		alike := xslices.Map(order, func(at int) string {
 			return fmt.Sprintf("%s %.2f", tables.ShortName(r.Blocks[at].Name), worth[at])
 		})
 		fmt.Fprintf(&b, "most like the present (1: alike): %s; least: %s\n", strings.Join(alike[:min(3, len(alike))], ", "),

@@ -14,6 +14,7 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -126,7 +127,7 @@ func (m *measurement) stretches() ([]Stretch, int) {
 			list = append(list, m.stretch(from, to))
 		}
 		slices.Reverse(list)
-		counts := tables.Collect(list, func(s Stretch) int { return s.Chunks })
+		counts := xslices.Map(list, func(s Stretch) int { return s.Chunks })
 		slices.Sort(counts)
 		if counts[len(counts)/2] >= leastChunks || n/(2*per) < leastStretch {
 			return list, per
@@ -146,12 +147,12 @@ func (m *measurement) stretch(from, to int) Stretch {
 	of := loop.Pick(group, s.row)
 	if entities := slices.Compact(slices.Clone(of)); len(entities) >= leastChunks { // whole ones, which are independent
 		s.Chunks = min(mostChunks, len(entities))
-		s.chunk = tables.Collect(of, func(e int32) int { return slices.Index(entities, e) * s.Chunks / len(entities) })
+		s.chunk = xslices.Map(of, func(e int32) int { return slices.Index(entities, e) * s.Chunks / len(entities) })
 		return s
 	}
 	length := max(1, chunkTimes*(m.finding.Dependence*float64(s.Rows)/float64(len(all))-1))
 	s.Chunks = max(2, min(mostChunks, int(float64(s.Rows)/length)))
-	s.chunk = tables.Collect(crossfit.Positions(s.Rows), func(i int) int { return i * s.Chunks / s.Rows })
+	s.chunk = xslices.Map(xslices.Iota(0, s.Rows), func(i int) int { return i * s.Chunks / s.Rows })
 	return s
 }
 
@@ -159,13 +160,13 @@ func (m *measurement) stretch(from, to int) Stretch {
 func between(of []int, from, to int) []int {
 	first, _ := slices.BinarySearch(of, from)
 	last, _ := slices.BinarySearch(of, to)
-	return crossfit.Positions(last)[first:]
+	return xslices.Iota(0, last)[first:]
 }
 
 // compare tests one stretch against another.
 func (k *kernels) compare(a, b Stretch, seed int64) []Test {
 	kernel := k.gram(slices.Concat(a.row, b.row))
-	chunk := slices.Concat(a.chunk, tables.Collect(b.chunk, func(c int) int { return a.Chunks + c }))
+	chunk := slices.Concat(a.chunk, xslices.Map(b.chunk, func(c int) int { return a.Chunks + c }))
 	var out []Test
 	for i, at := range kernel {
 		s := newSplit(at, chunk, a.Chunks, b.Chunks)
@@ -178,7 +179,7 @@ func (k *kernels) compare(a, b Stretch, seed int64) []Test {
 
 // correct fills in the adjusted p-values, and whether they are at most tables.Level.
 func correct(tests []Test) {
-	p := tables.Collect(tests, func(t Test) float64 { return t.P })
+	p := xslices.Map(tests, func(t Test) float64 { return t.P })
 	for i, adjusted := range statistics.BenjaminiHochberg(p) {
 		tests[i].Adjusted, tests[i].Drift = adjusted, adjusted <= tables.Level
 	}
@@ -213,7 +214,7 @@ func newKernels(d crossfit.Table) *kernels {
 	k := &kernels{[]kernelSide{{scaled(d.X, d.Dim), d.Dim}}}
 	switch {
 	case d.Target != nil:
-		y := tables.Collect(d.Target, func(v float64) float32 { return float32(v) })
+		y := xslices.Map(d.Target, func(v float64) float32 { return float32(v) })
 		k.sides = append(k.sides, kernelSide{scaled(y, 1), 1})
 	case d.Label != nil:
 		one := make([]float32, len(d.Label)*d.Classes)

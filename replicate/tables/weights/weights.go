@@ -16,6 +16,7 @@ import (
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -113,7 +114,7 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 	times := p.Stream.Times
 	r := &Result{About: p.About, At: times.Names[p.Present], First: times.Names[0], Times: p.Present + 1,
 		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names(), Options: p.Weights,
-		unit: p.Stream.TimeUnit(), row: tables.Collect(slices.Concat(p.Rows, p.Unseen), p.Stream.Table.Row)}
+		unit: p.Stream.TimeUnit(), row: xslices.Map(slices.Concat(p.Rows, p.Unseen), p.Stream.Table.Row)}
 	// The encoded rows are enough: the table may be freed, which its times would keep.
 	times = &table.Times{Column: times.Column, Bin: times.Bin, Index: times.Index, Values: times.Values, Names: times.Names}
 	p.Stream = &tables.Stream{Source: p.Stream.Source, Times: times}
@@ -201,8 +202,8 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (at int, worth float64) {
 	const leastRows = 30
 	times := p.Stream.Times
-	sum, n := tables.Likeness(logs, tables.Collect(p.Rows, func(row int) int { return int(times.Index[row]) }), p.Present+1)
-	earlier := crossfit.Positions(p.Present)
+	sum, n := tables.Likeness(logs, xslices.Map(p.Rows, func(row int) int { return int(times.Index[row]) }), p.Present+1)
+	earlier := xslices.Iota(0, p.Present)
 	if cycle != nil {
 		earlier = slices.DeleteFunc(earlier, func(t int) bool { return !cycle.Alike(times.Values[t], times.Values[p.Present]) })
 	}
@@ -221,7 +222,7 @@ func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (at int, worth flo
 // WriteWeights writes row (from 1, without the header), weight (mean 1 over the rows that are learned from), log_omega
 // and spread of every row up to T, as Parquet, or as CSV if the name ends so. Rows that are not learned from come last.
 func (r *Result) WriteWeights(path string) error {
-	row := tables.Collect(r.row, func(at int) int64 { return int64(at) + 1 })
+	row := xslices.Map(r.row, func(at int) int64 { return int64(at) + 1 })
 	return table.Write(path, table.Column{Name: "row", Values: row}, table.Column{Name: "weight", Values: r.weights.Weight},
 		table.Column{Name: "log_omega", Values: r.weights.LogOmega}, table.Column{Name: "spread", Values: r.weights.Spread})
 }
