@@ -69,29 +69,38 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// TestLengthPage: the table in images.md is that of the runs at the paper's length of training, at the declared level.
+// TestLengthPage: the tables in images.md are those of the runs at the paper's length of training, at the declared
+// levels.
 func TestLengthPage(t *testing.T) {
 	gallery := filepath.Join("..", "..", "figures", "gallery")
 	page := string(demand.Read(t, filepath.Join(gallery, "archive", "images.md")))
-	tables := map[string][]figures.Row{}
-	for _, panel := range []string{"b", "c"} {
-		var err error
-		tables[panel], err = readTable(filepath.Join(gallery, "medium", "fig01"), "fig01-"+panel+".csv")
-		demand.NoError(t, err)
-	}
-	for _, pair := range [][2]string{{"ours", "everything"}, {"ours", "recent"}, {"ours", "finetune"}, {"recent", "everything"},
-		{"recent", "finetune"}, {"finetune", "everything"}, {"ours", "pretrained"}, {"everything", "pretrained"},
-		{"recent", "pretrained"}, {"finetune", "pretrained"}} {
-		base := strings.Replace(looks.Labels(pair[1])[0], "Pre-trained, not adapted", "the network that is not adapted", 1)
-		line := fmt.Sprintf("| %s minus %s |", looks.Labels(pair[0])[0], base)
-		for _, panel := range []string{"b", "c"} {
-			m, err := claims.NewEffect(tables[panel], paper.Part{Panel: panel, Series: pair[0], Base: pair[1]}, "accuracy", true)
+	for _, c := range []struct {
+		figure, panels string
+		level          float64
+		pairs          [][2]string
+	}{
+		{"fig01", "bc", .975, [][2]string{{"ours", "everything"}, {"ours", "recent"}, {"ours", "finetune"},
+			{"recent", "everything"}, {"recent", "finetune"}, {"finetune", "everything"}, {"ours", "pretrained"},
+			{"everything", "pretrained"}, {"recent", "pretrained"}, {"finetune", "pretrained"}}},
+		{"fig03", "a", .95, [][2]string{{"ours", "standard"}, {"exact", "standard"}, {"ours", "exact"},
+			{"standard", "everything"}, {"exact", "everything"}}},
+	} {
+		lines := make([]string, len(c.pairs))
+		for _, panel := range strings.Split(c.panels, "") {
+			rows, err := readTable(filepath.Join(gallery, "medium", c.figure), c.figure+"-"+panel+".csv")
 			demand.NoError(t, err)
-			e := m.Interval(.975)
-			mean, low, high := figures.Short(e, figures.Points)
-			line += fmt.Sprintf(" %s [%s, %s] |", mean, low, high)
-			demand.Equal(t, e.N, 4, "seeds of %s", pair)
+			for i, pair := range c.pairs {
+				m, err := claims.NewEffect(rows, paper.Part{Panel: panel, Series: pair[0], Base: pair[1]}, "accuracy", true)
+				demand.NoError(t, err)
+				e := m.Interval(c.level)
+				mean, low, high := figures.Short(e, figures.Points)
+				lines[i] += fmt.Sprintf(" %s [%s, %s] |", mean, low, high)
+				demand.Equal(t, e.N, 4, "seeds of %s", pair)
+			}
 		}
-		demand.Words(t, page, line+"\n")
+		for i, pair := range c.pairs {
+			base := strings.Replace(looks.Labels(pair[1])[0], "Pre-trained, not adapted", "the network that is not adapted", 1)
+			demand.Words(t, page, fmt.Sprintf("| %s minus %s |%s\n", looks.Labels(pair[0])[0], base, lines[i]))
+		}
 	}
 }

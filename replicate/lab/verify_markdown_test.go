@@ -130,7 +130,7 @@ func TestAnswers(t *testing.T) {
 	}
 	for name, part := range map[string]string{"behind on a": "fig1a-ours-others/0", "behind on b": "fig1-ours-recent/0",
 		"behind on c": "fig1-ours-recent/1", "worse on a": "fig1-finetune-everything/0", "worse on b": "fig1-finetune-everything/1",
-		"better": "fig5-ours-standard/0"} {
+		"better": "fig5-ours-standard/0", "better on b": "fig3a-ours-standard/0"} {
 		mean[name] = -mean[part]
 	}
 	points("by %.1f on the Gaussian, by %.1f and %.1f on CIFAR-10b and c;", "fig1a-ours-everything/0", "fig1-ours-everything/1",
@@ -140,7 +140,8 @@ func TestAnswers(t *testing.T) {
 	points("Ours is %.1f behind it on the Gaussian; on CIFAR-10a and b %.1f and %.1f, not for certain", "behind on a", "behind on b", "behind on c")
 	points("Recent is %.1f and %.1f better on CIFAR-10a and b. Fine-tune is %.1f worse on b; %.1f on a", "fig1-recent-everything/0",
 		"fig1-recent-everything/1", "worse on b", "worse on a")
-	points("If the last step alone is current, it is %.1f better than Ours on the Gaussian", "better")
+	points("If the last step alone is current, it is %.1f better than Ours on CIFAR-10b, %.1f on the Gaussian", "better on b",
+		"better")
 	mean["images"], mean["periodic"] = mean["fig3b-standard-ignores/0"]/100, mean["fig5b-standard-ignores/0"]/100
 	points("correlations with the true score are %.2f and %.2f.", "images", "periodic")
 	readings := string(demand.Read(t, filepath.Join(gallery, "archive", "readings", "README.md")))
@@ -186,6 +187,8 @@ func TestAnswersInWords(t *testing.T) {
 			"fig1-finetune-everything/0": claims.Undecided, "fig1-finetune-everything/1": claims.Holds},
 		"Methods 1 and 2":      {"fig8-similar/0": claims.Holds, "fig8-similar/1": claims.Holds},
 		"No: its correlations": {"fig3b-standard-ignores/0": claims.DoesNotHold, "fig5b-standard-ignores/0": claims.DoesNotHold},
+		"better than Ours on CIFAR-10b, 0.9": {"fig3a-ours-standard/0": claims.DoesNotHold,
+			"fig5-ours-standard/0": claims.DoesNotHold},
 	} {
 		for part, want := range parts {
 			if !strings.Contains(readme, words) || verdict[part] != want {

@@ -42,7 +42,6 @@ func Fig3() Figure {
 				Place: "Section 3.3; caption of Fig. 3",
 				Says:  `"our method works better than standard propensity method"`,
 				Parts: better("a", "ours", "standard"),
-				Note:  "close to the margin: the upper end is 0.00295, and 0.00297 with Figure 1's runs of Ours, from other processors",
 			},
 			{
 				ID:    "fig3b-ours-follows",
