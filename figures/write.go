@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -129,11 +128,7 @@ func named(err error, name string) error {
 	if err == nil {
 		return nil
 	}
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		err = at.Err
-	}
-	return fmt.Errorf("%s: %w", name, err)
+	return fmt.Errorf("%s: %w", name, artifact.WithoutPath(err))
 }
 
 func unwritable(fig Figure, dir string, err error) error {

@@ -89,7 +89,7 @@ func Commit(files ...*Pending) error {
 	var folders []string
 	for _, file := range files {
 		if err := file.commit(); err != nil {
-			return &fs.PathError{Op: "write", Path: file.path, Err: bare(err)}
+			return &fs.PathError{Op: "write", Path: file.path, Err: WithoutPath(err)}
 		}
 		if dir := filepath.Dir(file.path); !slices.Contains(folders, dir) {
 			folders = append(folders, dir)
@@ -119,8 +119,8 @@ func (p *Pending) commit() error {
 	return nil
 }
 
-// bare returns an error of a file without the path, which is a temporary one.
-func bare(err error) error {
+// WithoutPath is an error of a file without its path, for messages that name the file.
+func WithoutPath(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
 	}
@@ -154,7 +154,7 @@ func Replace(path string, data []byte, perm os.FileMode) error {
 	}
 	defer file.Cleanup()
 	if _, err := file.Write(data); err != nil {
-		return &fs.PathError{Op: "write", Path: path, Err: bare(err)}
+		return &fs.PathError{Op: "write", Path: path, Err: WithoutPath(err)}
 	}
 	return Commit(file)
 }

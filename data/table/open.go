@@ -2,16 +2,16 @@ package table
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"tvps/data/artifact"
 )
 
 // Open reads a table of one or several files, as Files lists them. All errors are of type *Error, except those of the
@@ -166,11 +166,7 @@ func (in *input) read() (*Data, error) {
 
 // cause is the text of an error from elsewhere, on one line.
 func cause(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "?")), " ")
+	return strings.Join(strings.Fields(strings.ToValidUTF8(artifact.WithoutPath(err).Error(), "?")), " ")
 }
 
 // isMissing says whether a trimmed text means a missing value.

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"runtime/debug"
+
+	"tvps/data/artifact"
 )
 
 // Errors say what failed and why. Which flag or command helps is the caller's to add: the types tell the cases apart.
@@ -94,21 +95,12 @@ func isPlainMissing(err error) bool {
 	return errors.Is(err, ErrMissing) && !errors.As(err, &damaged)
 }
 
-// cause strips the path off a file error, for messages that name it already.
-func cause(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
-}
-
-// inParentheses is " (cause of err)"; empty without an error.
+// inParentheses is " (err)" without a path; empty without an error.
 func inParentheses(err error) string {
 	if err == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (%v)", cause(err))
+	return fmt.Sprintf(" (%v)", artifact.WithoutPath(err))
 }
 
 // panicError is a panic of a job's function.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"tvps/data/artifact"
 )
 
 // Dir is the folder as given to Open.
@@ -51,7 +53,7 @@ type runFile struct{ path, experiment, id string }
 func (s *Store) files(suffix string) (out []runFile, err error) {
 	folders, err := os.ReadDir(s.dir)
 	if err != nil {
-		return nil, fmt.Errorf("results folder %s cannot be read: %w", s.dir, cause(err))
+		return nil, fmt.Errorf("results folder %s cannot be read: %w", s.dir, artifact.WithoutPath(err))
 	}
 	for _, folder := range folders {
 		experiment := folder.Name()
@@ -61,7 +63,7 @@ func (s *Store) files(suffix string) (out []runFile, err error) {
 		path := filepath.Join(s.dir, experiment)
 		entries, err := os.ReadDir(path)
 		if err != nil && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("results folder %s cannot be read: %w", path, cause(err))
+			return nil, fmt.Errorf("results folder %s cannot be read: %w", path, artifact.WithoutPath(err))
 		}
 		for _, entry := range entries {
 			if id, ok := strings.CutSuffix(entry.Name(), suffix); ok && !strings.HasPrefix(id, ".") {

@@ -69,7 +69,7 @@ func (s *Store) Read(spec Spec) (*Result, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, fmt.Errorf("%w: %s", ErrMissing, spec)
 	case err != nil:
-		return nil, fmt.Errorf("result file %s cannot be read (%w): check its permissions and the disk", path, cause(err))
+		return nil, fmt.Errorf("result file %s cannot be read (%w): check its permissions and the disk", path, artifact.WithoutPath(err))
 	}
 	result, err := decodeResult(data)
 	switch {

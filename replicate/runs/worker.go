@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tvps/data/artifact"
 )
 
 // work takes tasks from the queue until none is left or ctx is cancelled. Tasks whose runs another process holds stand
@@ -176,7 +178,7 @@ func (e *executor) compute(ctx context.Context, task *task, held locks) (results
 	if err != nil && ctx.Err() == nil && !ofEveryRun(err) && !errors.Is(err, errLost) {
 		for _, m := range members {
 			if noteErr := e.store.saveFailure(m.job.Spec, err); noteErr != nil {
-				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, cause(noteErr))
+				err = fmt.Errorf("%w (and no note of it can be written: %w)", err, artifact.WithoutPath(noteErr))
 			}
 		}
 	}
