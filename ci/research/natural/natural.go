@@ -128,8 +128,8 @@ var Suites = []Suite{
 	{"averaging-tuned", "tuned number of trees", serve("lightgbm-tuned"), averages, none, ""},
 }
 
-// apart tells whether a suite answers a question of its own, and its rules are compared on no page of a table.
-func (s Suite) apart() bool {
+// Apart tells whether a suite answers a question of its own, and its rules are compared on no page of a table.
+func (s Suite) Apart() bool {
 	return slices.ContainsFunc(Suites[5:], func(a Suite) bool { return a.Name == s.Name })
 }
 
@@ -138,6 +138,7 @@ func (s Suite) apart() bool {
 var (
 	models    = Suites[:4]
 	omega     = Suites[4]
+	mixture   = Suites[5]
 	averaging = Suites[6:]
 )
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tvps/data/artifact"
+	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables/backtest"
 )
 
@@ -42,7 +43,7 @@ func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
 	}
 	for _, t := range Datasets {
 		own := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool {
-			return l.Table.Name != t.Name || l.Suite.apart()
+			return l.Table.Name != t.Name || l.Suite.Apart()
 		})
 		if len(own) > 0 {
 			if err := page(folder, t, own, pictures); err != nil {
@@ -58,6 +59,7 @@ func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
 		{"models.md", "rules", regretsOf(all) + nulls(all, models) + "\n\n"},
 		{"models.md", "aims", aims(all)},
 		{"omega.md", "results", board(Leaders(withOmega)) + nulls(all, []Suite{omega}) + "\n" + whereOmega(withOmega) + "\n"},
+		{"omega.md", "mixture", mixtureOrOwnTime(all)},
 		{"tables.md", "results", list(all)},
 	}, nil
 }
@@ -88,6 +90,32 @@ func scalesOrAveraging(all []*Losses) string {
 				cell += ": " + x.verdict()
 			}
 			cells = append(cells, cell)
+		}
+		rows = append(rows, cells)
+	}
+	return markdown(rows)
+}
+
+// mixtureOrOwnTime compares omega over the mixture of all times with omega over the time of each row, by kind.
+func mixtureOrOwnTime(all []*Losses) string {
+	var both []*Losses
+	for _, m := range Of(all, mixture.Name, drifting) {
+		for _, o := range Of(all, omega.Name, named(m.Table.Name)) {
+			both = append(both, &Losses{Table: m.Table, Rows: m.Rows, Rules: slices.Concat(m.Rules, o.Rules),
+				Values: slices.Concat(m.Values, o.Values)})
+		}
+	}
+	if len(both) < leastTables {
+		return ""
+	}
+	rows := [][]string{row("weights", fmt.Sprintf("mixture against own time (%d tables)", len(both)),
+		"mixture against tuned forgetting", "own time against tuned forgetting")}
+	for _, kind := range crossfit.Kinds() {
+		ownTime, ofAll := string(kind), string(kind)+"-mixture"
+		cells := row(about[ownTime])
+		for _, pair := range [][2]string{{ofAll, ownTime}, {ofAll, backtest.Forgetting}, {ownTime, backtest.Forgetting}} {
+			x := versus(both, pair[0], pair[1])
+			cells = append(cells, x.counts()+": "+x.verdict())
 		}
 		rows = append(rows, cells)
 	}
