@@ -104,7 +104,7 @@ func (f *weightsFlags) resolve(cmd *cobra.Command, file string) error {
 	if q.Weights.Kind == crossfit.Conditional && q.Label == "" {
 		return usage.Errorf("--kind conditional needs --label")
 	}
-	for _, name := range []string{"test-model", "gap", "results", "workers"} {
+	for _, name := range []string{"test-model", "gap"} {
 		if f.kind != auto && cmd.Flags().Changed(name) {
 			return usage.Errorf("--%s is for the back test of --kind %s: give both or neither", name, auto)
 		}
