@@ -46,7 +46,7 @@ func TestMixture(t *testing.T) {
 	}
 	for i, made := range [][2]float64{{1, .5}, {-1, .5}, {.05, .1}, {.05, .2}, {-.1, .05}} {
 		s := mixtureStreams[i]
-		writeStream(t, filepath.Join(folder, s.folder), s.table, mixtureSeeds, made[0], made[1])
+		writeStream(t, filepath.Join(folder, s.folder), s.table, s.seeds, made[0], made[1])
 	}
 	var out bytes.Buffer
 	cmd := mixtureCommand()
@@ -60,7 +60,7 @@ func TestMixture(t *testing.T) {
 		}
 	}
 	s := mixtureStreams[0]
-	writeStream(t, filepath.Join(folder, s.folder), s.table, mixtureSeeds-1, 1, .5)
+	writeStream(t, filepath.Join(folder, s.folder), s.table, s.seeds-1, 1, .5)
 	demand.Error(t, cmd.Execute(), s.folder, "7 seeds of 8")
 }
 
