@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // builder makes a column: first it counts, over all texts, what they may be, then it stores them as that. A text that
@@ -248,7 +250,7 @@ func (b *builder) judgeWords() {
 		b.words = nil
 		return
 	}
-	is := fmt.Sprintf("%s among %ss, %d of %d values, ", strings.Join(shown(collect(words, quote), "more"), ", "), b.Kind,
+	is := fmt.Sprintf("%s among %ss, %d of %d values, ", strings.Join(shown(xslices.Map(words, quote), "more"), ", "), b.Kind,
 		others, b.n)
 	if levels {
 		b.Kind, b.words = Category, nil

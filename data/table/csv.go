@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // csv reads CSV files twice: for the kinds of the columns, and for their values.
@@ -32,7 +34,7 @@ func (in *input) csv() (*Data, error) {
 	}
 	if in.o.Decimal == 0 && commas > 1 && s.delim != ',' && err == nil { // one may be a mistake
 		other := *in
-		other.found, other.o.Decimal, other.parts = true, ',', collect(in.parts, func(p *part) *part {
+		other.found, other.o.Decimal, other.parts = true, ',', xslices.Map(in.parts, func(p *part) *part {
 			q := *p
 			return &q
 		})
@@ -49,7 +51,7 @@ func (in *input) csv() (*Data, error) {
 		return nil, err
 	}
 	format := joined(", ", "CSV", "delimiter "+s.delimiter(), s.encoding, s.part.compression)
-	return in.table(format, len(s.lines), s.lines).with(collect(s.builders, (*builder).finish)), nil
+	return in.table(format, len(s.lines), s.lines).with(xslices.Map(s.builders, (*builder).finish)), nil
 }
 
 // pass reads the files, and calls use for each row below the headers, as many as an earlier pass has found. A file that

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -115,7 +116,7 @@ func parallel(n int, f func(i int)) {
 // part finds rows, of which nil are all, and columns, which may not be text; nil are all others.
 func (t *Data) part(names []string, rows []int) ([]int, []*column, error) {
 	if rows == nil {
-		rows = upTo(t.rows)
+		rows = xslices.Iota(0, t.rows)
 	}
 	var columns []*column
 	if names == nil {
@@ -143,7 +144,7 @@ func (c *column) fit(rows []int) Encoded {
 			counts[c.code[i]]++
 		}
 		e.Indicator = counts[0] > 0
-		seen := slices.DeleteFunc(upTo(len(c.Levels)), func(level int) bool { return counts[level+1] == 0 })
+		seen := slices.DeleteFunc(xslices.Iota(0, len(c.Levels)), func(level int) bool { return counts[level+1] == 0 })
 		if len(seen) > mostFeatures {
 			slices.SortStableFunc(seen, func(a, b int) int { return cmp.Compare(counts[b+1], counts[a+1]) })
 			e.Joined = c.sorted(seen[mostFeatures-1:])
@@ -192,7 +193,7 @@ func quartiles(values []float64) (median, spread float64) {
 
 // sorted are some levels.
 func (c *column) sorted(levels []int) []string {
-	names := collect(levels, func(i int) string { return c.Levels[i] })
+	names := xslices.Map(levels, func(i int) string { return c.Levels[i] })
 	slices.Sort(names)
 	return names
 }

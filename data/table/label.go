@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Label is what a model predicts: classes, or a number.
@@ -62,7 +64,7 @@ func (t *Data) Label(name string, kind LabelKind) (*Label, error) {
 	l, classes := &Label{Column: name}, len(c.Levels)+len(values)
 	switch {
 	case classes == 1:
-		only := append(slices.Clone(c.Levels), collect(values, text)...)[0]
+		only := append(slices.Clone(c.Levels), xslices.Map(values, text)...)[0]
 		return nil, t.errorf(-1, name, "name another column", "the label is %s in all rows", quote(only))
 	case kind == Regression, kind == AnyLabel && c.Kind == Number &&
 		(classes > autoClasses || slices.ContainsFunc(values, fraction)):
@@ -75,9 +77,9 @@ func (t *Data) Label(name string, kind LabelKind) (*Label, error) {
 			"the label has %d classes; at most %d are read", classes, mostClasses)
 	case c.Kind == Category:
 		l.Names = slices.Clone(c.Levels)
-		l.Class = collect(c.code, func(code uint32) int32 { return int32(code) - 1 })
+		l.Class = xslices.Map(c.code, func(code uint32) int32 { return int32(code) - 1 })
 	default:
-		l.Names, l.Class = collect(values, text), index
+		l.Names, l.Class = xslices.Map(values, text), index
 	}
 	return l, nil
 }

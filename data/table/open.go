@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"tvps/data/artifact"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Open reads a table of one or several files, as Files lists them. All errors are of type *Error, except those of the
@@ -215,7 +217,7 @@ func (in *input) wanted(p *part, names []string, line int) (all []string, want [
 			return nil, nil, &Error{Problem: fmt.Sprintf("there is no column %s; %s", quote(name), list(names))}
 		}
 	}
-	want = slices.DeleteFunc(upTo(len(names)), func(i int) bool { return slices.Contains(in.o.Drop, names[i]) })
+	want = slices.DeleteFunc(xslices.Iota(0, len(names)), func(i int) bool { return slices.Contains(in.o.Drop, names[i]) })
 	if len(want) == 0 {
 		return nil, nil, &Error{Problem: "no column is left to read", Fix: "drop fewer columns"}
 	}

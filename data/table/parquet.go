@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // parquetReader reads Parquet files, column by column in one goroutine: arrow-go panics on some damaged files, and a
@@ -99,7 +100,7 @@ func (r *parquetReader) open(p *part) error {
 			leaves = append(leaves, l)
 		}
 	}
-	names, want, err := r.wanted(p, collect(leaves, func(l *leaf) string { return l.name }), 0)
+	names, want, err := r.wanted(p, xslices.Map(leaves, func(l *leaf) string { return l.name }), 0)
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (r *parquetReader) open(p *part) error {
 		text := func(buf []byte, p *page, _ int) []byte { return append(buf, p.of.value...) }
 		leaves = append(leaves, &leaf{kind: Category, asText: true, text: text, value: folder[1]})
 	}
-	f.leaves = collect(want, func(i int) *leaf {
+	f.leaves = xslices.Map(want, func(i int) *leaf {
 		leaves[i].name = names[i]
 		return leaves[i]
 	})

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/text/transform"
@@ -179,7 +180,7 @@ func (s *records) rows(most int64, use func(s *records, line int, fields [][]byt
 				Fix: "give --comment '#' if both are comments"}
 		}
 		if s.of == 0 && len(held) < 100 && s.isNote(fields) {
-			held = append(held, row{line, collect(fields, bytes.Clone)})
+			held = append(held, row{line, xslices.Map(fields, bytes.Clone)})
 			continue
 		}
 		for _, r := range append(held, row{line, fields}) {

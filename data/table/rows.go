@@ -5,24 +5,26 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Select returns the table of some rows. Row still says which rows of the file they are.
 func (t *Data) Select(rows []int) *Data {
 	out := *t
 	out.rows, out.notes = len(rows), slices.Clone(t.notes)
-	out.from = collect(rows, func(i int) int32 { return int32(t.Row(i)) })
-	return out.with(collect(t.columns, func(c *column) *column { return c.selected(rows) }))
+	out.from = xslices.Map(rows, func(i int) int32 { return int32(t.Row(i)) })
+	return out.with(xslices.Map(t.columns, func(c *column) *column { return c.selected(rows) }))
 }
 
 // selected is the column of some rows, with the levels that they have.
 func (c *column) selected(rows []int) *column {
 	out := *c
 	if c.values != nil {
-		out.values = collect(rows, func(i int) float64 { return c.values[i] })
+		out.values = xslices.Map(rows, func(i int) float64 { return c.values[i] })
 	}
 	if c.code != nil {
-		out.code = collect(rows, func(i int) uint32 { return c.code[i] })
+		out.code = xslices.Map(rows, func(i int) uint32 { return c.code[i] })
 		out.recode(func(_ string, n int) bool { return n > 0 })
 	}
 	out.Missing = len(out.lacking(len(rows)))
@@ -46,7 +48,7 @@ func (t *Data) join(o Options) (*Data, error) {
 		return nil, t.errorf(-1, o.Time, "name them as DATE+HOUR", "%s is a %s and %s a %s, not a date and a time of day", quote(name),
 			day.Kind, quote(second), clock.Kind)
 	}
-	of := collect(clock.Levels, func(text string) time.Duration {
+	of := xslices.Map(clock.Levels, func(text string) time.Duration {
 		if d, ok := timeOfDay(text); ok {
 			return d
 		}
@@ -77,7 +79,7 @@ func (t *Data) join(o Options) (*Data, error) {
 
 // lacking lists the rows without a value.
 func (c *column) lacking(rows int) []int {
-	return slices.DeleteFunc(upTo(rows), func(i int) bool { return !c.isMissing(i) })
+	return slices.DeleteFunc(xslices.Iota(0, rows), func(i int) bool { return !c.isMissing(i) })
 }
 
 // Row is the number of a row in the file, from 0. Rows that Usable or Select left out have none.
@@ -128,7 +130,7 @@ func (t *Data) Usable(time, label string) *Data {
 	if notes == nil {
 		return t
 	}
-	out := t.Select(slices.DeleteFunc(upTo(t.rows), func(i int) bool { return drop[i] }))
+	out := t.Select(slices.DeleteFunc(xslices.Iota(0, t.rows), func(i int) bool { return drop[i] }))
 	out.notes = append(out.notes, notes...)
 	return out
 }
@@ -172,7 +174,7 @@ func (t *Data) readTimes(name string) *Data {
 		if slices.ContainsFunc(c.values, s.other(t.location)) {
 			continue
 		}
-		times := collect(c.values, func(v float64) float64 {
+		times := xslices.Map(c.values, func(v float64) float64 {
 			m, _ := s.moment(v, t.location)
 			return float64(m.micro)
 		})

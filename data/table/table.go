@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Kind is what a column holds.
@@ -113,7 +115,7 @@ func (t *Data) Rows() int { return t.rows }
 
 // Schema describes the columns.
 func (t *Data) Schema() Schema {
-	return Schema{t.file, t.format, t.rows, collect(t.columns, func(c *column) ColumnSchema { return c.ColumnSchema }),
+	return Schema{t.file, t.format, t.rows, xslices.Map(t.columns, func(c *column) ColumnSchema { return c.ColumnSchema }),
 		t.Notes()}
 }
 
@@ -127,7 +129,7 @@ func (t *Data) Notes() []string {
 			columns = append(columns, "column "+printable(c.Name)+": "+note)
 		}
 		if len(c.texts) > 0 && c.Kind != Text {
-			counts := collect(slices.Sorted(maps.Keys(c.texts)), func(text string) string {
+			counts := xslices.Map(slices.Sorted(maps.Keys(c.texts)), func(text string) string {
 				return fmt.Sprintf("%s %d", quote(text), c.texts[text])
 			})
 			missing = append(missing, printable(c.Name)+" "+strings.Join(counts, ", "))
@@ -170,7 +172,7 @@ type ColumnSchema struct {
 func (s Schema) String() string {
 	text := fmt.Sprintf("%s: %s, %s, %s\n", s.File, s.Format, plural(s.Rows, "row"), plural(len(s.Columns), "column"))
 	for _, c := range s.Columns {
-		levels, missing := strings.Join(shown(collect(c.Levels, printable), "more levels"), ", "), ""
+		levels, missing := strings.Join(shown(xslices.Map(c.Levels, printable), "more levels"), ", "), ""
 		if c.Missing > 0 {
 			missing = fmt.Sprintf("%d missing", c.Missing)
 		}
@@ -207,11 +209,11 @@ func (t *Data) column(name string) (*column, error) {
 	if c, ok := t.byName[name]; ok {
 		return c, nil
 	}
-	names := collect(t.columns, func(c *column) string { return c.Name })
+	names := xslices.Map(t.columns, func(c *column) string { return c.Name })
 	return nil, t.errorf(-1, "", "", "there is no column %s; %s", quote(name), list(names))
 }
 
 // list names columns for a sentence.
 func list(names []string) string {
-	return "the columns are " + strings.Join(shown(collect(names, printable), "more"), ", ")
+	return "the columns are " + strings.Join(shown(xslices.Map(names, printable), "more"), ", ")
 }

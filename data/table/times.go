@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Bin says how rows are grouped by time. The zero value does not group: equal times are one time.
@@ -65,7 +67,7 @@ func dayOf(t time.Time) int {
 // ParseBin parses "none", a unit, "365 rows", or "20 blocks".
 func ParseBin(text string) (Bin, error) {
 	text = strings.TrimSpace(strings.ToLower(text))
-	names := collect(units, func(u unit) string { return u.name })
+	names := xslices.Map(units, func(u unit) string { return u.name })
 	number, what, _ := strings.Cut(text, " ")
 	n, _ := strconv.Atoi(number)
 	switch what = strings.TrimSuffix(strings.TrimSpace(what), "s"); {
@@ -111,12 +113,12 @@ type Times struct {
 
 // Of lists the time of every row, as propensity.Data has it.
 func (t *Times) Of() []float64 {
-	return collect(t.Index, func(at int32) float64 { return t.Values[at] })
+	return xslices.Map(t.Index, func(at int32) float64 { return t.Values[at] })
 }
 
 // Rows lists the rows of the times from..to-1, in the order of the file.
 func (t *Times) Rows(from, to int) (rows []int) {
-	return slices.DeleteFunc(upTo(len(t.Index)), func(i int) bool { return int(t.Index[i]) < from || int(t.Index[i]) >= to })
+	return slices.DeleteFunc(xslices.Iota(0, len(t.Index)), func(i int) bool { return int(t.Index[i]) < from || int(t.Index[i]) >= to })
 }
 
 // Times groups the rows by a column of kind Time or Number. Column "" is the order of the rows; it needs blocks. Rows
@@ -174,10 +176,10 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 	if out.first = distinct; out.isBlocks {
 		out.blocks(distinct)
 	} else {
-		out.Values, out.Names = slices.Clone(distinct), collect(distinct, out.name)
+		out.Values, out.Names = slices.Clone(distinct), xslices.Map(distinct, out.name)
 	}
 	if out.column != nil && out.column.Kind == Time && out.unit == nil && !out.isBlocks {
-		out.Values = collect(distinct, func(micro float64) float64 { return micro / microsPerDay })
+		out.Values = xslices.Map(distinct, func(micro float64) float64 { return micro / microsPerDay })
 	}
 	if len(out.Values) < 2 {
 		what := "all rows have one time, " + out.Names[0]
@@ -217,7 +219,7 @@ func (t *Data) Groups(name string) ([]int32, error) {
 	case c.Kind == Text:
 		return nil, t.errorf(-1, name, "take it out of --type, or name another column with --group", "the group is a text")
 	case c.Kind == Category:
-		return collect(c.code, func(code uint32) int32 { return int32(code) - 1 }), nil
+		return xslices.Map(c.code, func(code uint32) int32 { return int32(code) - 1 }), nil
 	}
 	_, index := distinct(c.values)
 	return index, nil
@@ -226,7 +228,7 @@ func (t *Data) Groups(name string) ([]int32, error) {
 // distinct sorts the different values of a list, and says where each is among them.
 func distinct(list []float64) (values []float64, index []int32) {
 	values = slices.Compact(slices.Sorted(slices.Values(list)))
-	return values, collect(list, func(v float64) int32 {
+	return values, xslices.Map(list, func(v float64) int32 {
 		at, _ := slices.BinarySearch(values, v)
 		return int32(at)
 	})

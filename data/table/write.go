@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Column is a column to write. Values is one of []float64, []int64, []int, []bool, []string and []time.Time.
@@ -208,7 +209,7 @@ func (t *Data) Columns(names []string, rows []int) ([]Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	return collect(columns, func(c *column) Column { return c.export(rows) }), nil
+	return xslices.Map(columns, func(c *column) Column { return c.export(rows) }), nil
 }
 
 // export copies rows of a column.
@@ -221,18 +222,18 @@ func (c *column) export(rows []int) Column {
 	switch {
 	case c.Kind == Category:
 		levels := append([]string{""}, c.Levels...)
-		out.Values = collect(rows, func(i int) string { return levels[c.code[i]] })
+		out.Values = xslices.Map(rows, func(i int) string { return levels[c.code[i]] })
 	case c.Kind == Boolean:
-		out.Values = collect(rows, func(i int) bool { return c.values[i] == 1 })
+		out.Values = xslices.Map(rows, func(i int) bool { return c.values[i] == 1 })
 	case c.Kind == Time:
-		out.Values = collect(rows, func(i int) time.Time { return time.UnixMicro(int64(c.values[i])).UTC() })
+		out.Values = xslices.Map(rows, func(i int) time.Time { return time.UnixMicro(int64(c.values[i])).UTC() })
 	case whole: // an integer stays one
-		out.Values = collect(rows, func(i int) int64 { return int64(c.values[i]) })
+		out.Values = xslices.Map(rows, func(i int) int64 { return int64(c.values[i]) })
 	default:
-		out.Values = collect(rows, c.number)
+		out.Values = xslices.Map(rows, c.number)
 	}
 	if c.Missing > 0 && c.Kind != Number {
-		out.Missing = collect(rows, c.isMissing)
+		out.Missing = xslices.Map(rows, c.isMissing)
 	}
 	return out
 }
@@ -245,7 +246,7 @@ func (t *Data) Numbers(name string, rows []int) (values []float64, levels []stri
 		return nil, nil, err
 	}
 	c := columns[0]
-	return collect(rows, func(i int) float64 {
+	return xslices.Map(rows, func(i int) float64 {
 		switch {
 		case c.isMissing(i):
 			return math.NaN()
@@ -254,22 +255,4 @@ func (t *Data) Numbers(name string, rows []int) (values []float64, levels []stri
 		}
 		return c.number(i)
 	}), c.Levels, nil
-}
-
-// upTo lists 0 to n-1.
-func upTo(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
-
-// collect lists a value of each element.
-func collect[S, T any](list []S, of func(S) T) []T {
-	out := make([]T, len(list))
-	for k, v := range list {
-		out[k] = of(v)
-	}
-	return out
 }

@@ -25,7 +25,7 @@ const leakRows, leakCells = 20000, 20 << 20
 // a feature the label does not drift. rows: in time order.
 func (s *Stream) leaks(rows []int) (found, notes []string, err error) {
 	rows = Thin(rows, max(1000, min(leakRows, leakCells/len(s.Features))))
-	time := xslices.Map(xslices.Iota(0, len(rows)), func(i int) float64 { return float64(i) })
+	time := xslices.Iota(0.0, len(rows))
 	var clocks, labels []string
 	for _, name := range s.Features {
 		c, err := s.feature(name, rows)

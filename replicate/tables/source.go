@@ -159,7 +159,7 @@ func (s *Stream) ordered() ([]float64, error) {
 		}
 		return exact.Of(), nil
 	}
-	return xslices.Map(xslices.Iota(0, s.Table.Rows()), func(i int) float64 { return float64(i) }), nil
+	return xslices.Iota(0.0, s.Table.Rows()), nil
 }
 
 // at is the place of T in Times: text as the table has its times, or empty for the last time. The first time is an

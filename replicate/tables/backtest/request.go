@@ -106,7 +106,7 @@ func Prepare(q Request) (*Job, error) {
 		p.About.AddNote("%s from about %d of up to %d rows of the past: from all of the newest, from the fewer the older they "+
 			"are, with weights that make up for it", who, mostPast, past)
 	}
-	p.steps = slices.DeleteFunc(xslices.Iota(0, blocks)[blocks-tests:], func(t int) bool { return p.learnable(t) < 2 })
+	p.steps = slices.DeleteFunc(xslices.Iota(blocks-tests, tests), func(t int) bool { return p.learnable(t) < 2 })
 	if len(p.steps) < 4 {
 		return nil, bad(q.Time, fmt.Sprintf("with a gap of %s only %d test blocks have a past", q.Gap, len(p.steps)),
 			"give a shorter --gap")

@@ -160,7 +160,7 @@ func (m *measurement) stretch(from, to int) Stretch {
 func between(of []int, from, to int) []int {
 	first, _ := slices.BinarySearch(of, from)
 	last, _ := slices.BinarySearch(of, to)
-	return xslices.Iota(0, last)[first:]
+	return xslices.Iota(first, last-first)
 }
 
 // compare tests one stretch against another.
