@@ -18,8 +18,9 @@ import (
 
 // A learner is one declaration.
 func TestDeclaredLearner(t *testing.T) {
+	before := learners
+	defer func() { learners = before }()
 	Declare(Learner{Look: looks.Look{Name: "test-omega", Label: "Test", Color: "#123456"}, Omega: true})
-	defer func() { learners = slices.DeleteFunc(learners, func(l Learner) bool { return l.Name == "test-omega" }) }()
 	h, s := carts(t), miniature()
 	s.Episodes = 4
 	if !slices.Contains(Protocol.Learners(), "test-omega") {
@@ -49,6 +50,8 @@ func (reaching) Success() bool { return true }
 // A scenario is one declaration: its parts are in the identity, its note in the notes, its success in the rows.
 func TestDeclaredScenario(t *testing.T) {
 	h := carts(t)
+	before := scenarios
+	defer func() { scenarios = before }()
 	DeclareScenario(Scenario{
 		Name:    "test-reach",
 		New:     func(context.Context, Settings, int64, io.Writer) (env.Env, error) { return &reaching{}, nil },
@@ -57,9 +60,6 @@ func TestDeclaredScenario(t *testing.T) {
 		Success: true,
 		Note:    func(Settings) string { return "One place." },
 	})
-	defer func() {
-		scenarios = slices.DeleteFunc(scenarios, func(s Scenario) bool { return s.Name == "test-reach" })
-	}()
 	s := miniature()
 	s.Scenario, s.Episodes = "test-reach", 4
 	rows := run(t, h, open(t), s, "sac", 0)[0]

@@ -71,7 +71,7 @@ func (c *hookedCart) Reset(episode int, rng *rand.Rand, obs []float64) error {
 
 // declareCart makes build the environments of jobs that are planned from now on.
 func declareCart(build newEnv) {
-	scenarios = slices.DeleteFunc(scenarios, func(s Scenario) bool { return s.Name == "cart" })
+	scenarios.Entries = slices.DeleteFunc(scenarios.Entries, func(s Scenario) bool { return s.Name == "cart" })
 	DeclareScenario(Scenario{Name: "cart", New: build})
 }
 
@@ -96,7 +96,7 @@ func miniature() Settings {
 // agents lists the learners that train.
 func agents() []string {
 	return slices.DeleteFunc(Learners(), func(name string) bool {
-		l, _ := learnerOf(name)
+		l, _ := learners.Of(name)
 		return l.Reference != nil
 	})
 }

@@ -1,10 +1,8 @@
 package robots
 
 import (
-	"fmt"
-	"slices"
-
 	"tvps/figures/looks"
+	"tvps/replicate/experiment"
 )
 
 // Learner is a variant of Soft Actor-Critic, or a reference that does not learn. The name of its look is the learner's.
@@ -20,7 +18,8 @@ type Learner struct {
 
 // learners are those of Figures 2, 10 and 11, two that are trained by --series alone, and what else is declared. The
 // latest episodes are omega's simple rival.
-var learners []Learner
+var learners = experiment.Register[Learner]{Kind: "robots: the learner",
+	Name: func(l Learner) string { return l.Name }}
 
 var (
 	_ = Declare(Learner{Look: looks.Look{Name: "sac", Label: "SAC", Color: "#1f77b4", Dash: "10 4"}})
@@ -41,39 +40,9 @@ var (
 // Declare adds a learner and its look, and returns it. Call it from a package's initialisation: the tables are read
 // without a lock. It panics on a name that is empty or taken.
 func Declare(l Learner) Learner {
-	if _, taken := learnerOf(l.Name); taken || l.Name == "" {
-		panic(fmt.Sprintf("robots: the learner %q needs a name of its own", l.Name))
-	}
 	looks.Declare(l.Look)
-	learners = append(learners, l)
-	return l
+	return learners.Add(l)
 }
 
-// Learners lists the names of all learners.
-func Learners() []string { return names(learners) }
-
-// learnerOf returns the learner of that name; ok is false if there is none.
-func learnerOf(name string) (l Learner, ok bool) { return lookUp(learners, name) }
-
-// named is an entry of a table of learners or scenarios.
-type named interface{ named() string }
-
-func (l Learner) named() string  { return l.Name }
-func (s Scenario) named() string { return s.Name }
-
-// names lists those of a table.
-func names[T named](table []T) (out []string) {
-	for _, entry := range table {
-		out = append(out, entry.named())
-	}
-	return out
-}
-
-// lookUp returns the entry of that name; ok is false if there is none.
-func lookUp[T named](table []T, name string) (entry T, ok bool) {
-	i := slices.Index(names(table), name)
-	if i < 0 {
-		return entry, false
-	}
-	return table[i], true
-}
+// Learners lists the names of all learners, sorted.
+func Learners() []string { return learners.Names() }

@@ -172,7 +172,7 @@ func TestIdentity(t *testing.T) {
 	for name, value := range others {
 		changed, err := s.With(name, value)
 		demand.NoError(t, err)
-		for _, l := range learners {
+		for _, l := range learners.Entries {
 			if l.Scenario != "" {
 				continue
 			}

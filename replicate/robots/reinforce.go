@@ -69,12 +69,12 @@ func (s Settings) configs(h *experiment.Host, series []string, measure string) (
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	scenario, _ := scenarioOf(s.Scenario)
+	scenario, _ := scenarios.Of(s.Scenario)
 	for _, name := range series {
 		if err := s.CheckSeries(name, measure); err != nil {
 			return nil, err
 		}
-		learner, _ := learnerOf(name)
+		learner, _ := learners.Of(name)
 		out = append(out, config{host: h, settings: s, scenario: scenario, learner: learner})
 	}
 	return out, nil

@@ -28,8 +28,12 @@ type Scenario struct {
 	Note func(s Settings) string
 }
 
-// scenarios are the paper's robots, a usual benchmark, and what else is declared.
-var scenarios = []Scenario{
+// scenarios are the declared scenarios.
+var scenarios = experiment.Register[Scenario]{Kind: "robots: the scenario",
+	Name: func(s Scenario) string { return s.Name }, Entries: builtIn}
+
+// builtIn are the paper's robots and a usual benchmark.
+var builtIn = []Scenario{
 	{
 		Name: "cheetah", New: newCheetah(false), StepCost: .3,
 		Scales: experiment.ByScale[Settings]{
@@ -96,24 +100,20 @@ func episodes(n, every int) func(s *Settings) {
 }
 
 // DeclareScenario adds a scenario and returns it. Call it from a package's initialisation: the table is read without a
-// lock. It panics on a name that is empty or taken.
+// lock. It panics on a name that is empty or taken, and without New.
 func DeclareScenario(s Scenario) Scenario {
-	if _, taken := scenarioOf(s.Name); taken || s.Name == "" || s.New == nil {
-		panic(fmt.Sprintf("robots: the scenario %q needs a name of its own and a function New", s.Name))
+	if s.New == nil {
+		panic("robots: the scenario " + s.Name + " needs a function New")
 	}
-	scenarios = append(scenarios, s)
-	return s
+	return scenarios.Add(s)
 }
 
-// Scenarios lists the names of all scenarios.
-func Scenarios() []string { return names(scenarios) }
-
-// scenarioOf returns the scenario of that name; ok is false if there is none.
-func scenarioOf(name string) (s Scenario, ok bool) { return lookUp(scenarios, name) }
+// Scenarios lists the names of all scenarios, sorted.
+func Scenarios() []string { return scenarios.Names() }
 
 // At returns the settings of a scenario at a scale. Errors: an unknown scenario, or a scale that it lacks.
 func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
-	s, ok := scenarioOf(scenario)
+	s, ok := scenarios.Of(scenario)
 	if !ok {
 		return nil, fmt.Errorf("there is no scenario %q%s", scenario, usage.Proposal(scenario, Scenarios()))
 	}

@@ -106,7 +106,7 @@ func (s Settings) Validate() error {
 	if s.Valves > env.Valves {
 		return fmt.Errorf("setting valves=%d: there are %d", s.Valves, env.Valves)
 	}
-	for _, l := range learners {
+	for _, l := range learners.Entries {
 		if err := s.agent(l, 1, 1).Validate(); err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (s Settings) CheckSeries(name, measure string) error {
 	if measure != "" && measure != MeasureReturn {
 		return fmt.Errorf("robots have no measure of %q; use %q", measure, MeasureReturn)
 	}
-	l, ok := learnerOf(name)
+	l, ok := learners.Of(name)
 	if !ok {
 		return fmt.Errorf("there is no learner %q of robots%s (%s)",
 			name, usage.Proposal(name, Learners()), strings.Join(Learners(), ", "))
@@ -164,11 +164,11 @@ func (s Settings) Notes(_ experiment.Source, series []string, _ string) []string
 			s.Episodes, s.Horizon, evaluated, s.Every,
 			s.Layers, s.Hidden, s.Batch, experiment.Ordinal(s.UpdateEvery), s.BurnIn, alpha),
 	}
-	if scenario, _ := scenarioOf(s.Scenario); scenario.Note != nil {
+	if scenario, _ := scenarios.Of(s.Scenario); scenario.Note != nil {
 		out = append(out, scenario.Note(s))
 	}
 	omega := func(name string) bool {
-		l, _ := learnerOf(name)
+		l, _ := learners.Of(name)
 		return l.Omega
 	}
 	if slices.ContainsFunc(series, omega) {
@@ -185,7 +185,7 @@ func (s Settings) Notes(_ experiment.Source, series []string, _ string) []string
 // Size is how many of the tasks there are, and how wide the networks.
 func (s Settings) Size() string {
 	size := fmt.Sprintf("%d units", s.Hidden)
-	if scenario, _ := scenarioOf(s.Scenario); slices.Contains(scenario.Parts, "claw") {
+	if scenario, _ := scenarios.Of(s.Scenario); slices.Contains(scenario.Parts, "claw") {
 		size = fmt.Sprintf("%d of %d valves, %s", s.Valves, env.Valves, size)
 	}
 	return size

@@ -48,7 +48,7 @@ func newHost(tb testing.TB, backend string) *experiment.Host {
 
 // named returns the learner of a series that must exist.
 func named(series string) Learner {
-	l, ok := lookUp(series)
+	l, ok := learners.Of(series)
 	if !ok {
 		panic(series)
 	}

@@ -3,7 +3,6 @@ package supervised
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"tvps/figures/looks"
 	"tvps/gomlx_models/net"
@@ -68,43 +67,18 @@ const (
 // Declare adds a learner to those that figures and the command line know, and returns it. Call it from a package's
 // initialisation. It panics on a name that is empty or taken.
 func Declare(l Learner) Learner {
-	if _, taken := lookUp(l.Name); taken || l.Name == "" {
-		panic(fmt.Sprintf("supervised: the learner %q needs a name of its own", l.Name))
-	}
-	learners = append(learners, l)
 	looks.Declare(l.Look)
-	return l
+	return learners.Add(l)
 }
 
 // Learners lists the names of all learners, sorted.
 func Learners() []string {
-	return seriesNames(func(l Learner) bool { return l.Only == "" })
-}
-
-// seriesNames lists the names of some learners, sorted.
-func seriesNames(chosen func(l Learner) bool) []string {
-	var names []string
-	for _, l := range learners {
-		if chosen(l) {
-			names = append(names, l.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// lookUp returns the learner of a name.
-func lookUp(name string) (l Learner, ok bool) {
-	i := slices.IndexFunc(learners, func(l Learner) bool { return l.Name == name })
-	if i < 0 {
-		return Learner{}, false
-	}
-	return learners[i], true
+	return learners.NamesOf(func(l Learner) bool { return l.Only == "" })
 }
 
 // resolve returns the learner that a declared series trains and the settings under which it does.
 func resolve(series string, s Settings) (Learner, Settings) {
-	l, _ := lookUp(series)
+	l, _ := learners.Of(series)
 	if l.Under != nil {
 		l.Under(&s)
 	}
@@ -113,7 +87,7 @@ func resolve(series string, s Settings) (Learner, Settings) {
 
 // base returns the learner that l is under a fixed setting, or l.
 func (l Learner) base() Learner {
-	if base, ok := lookUp(l.Of); ok {
+	if base, ok := learners.Of(l.Of); ok {
 		return base
 	}
 	return l

@@ -3,13 +3,15 @@ package supervised
 import (
 	"tvps/figures/looks"
 	"tvps/gomlx_models/propensity"
+	"tvps/replicate/experiment"
 )
 
 // learners are the declared learners. The first are those of Section 3.1.1, Meta-Weight-Net of Figure 4, and for
 // comparison the exact omega, the standard propensity score of Section 2 and the pre-trained network as it is.
 // The mixtures are not in the paper, and no figure draws them by default. A comment names the
 // label of a learner's equation in the paper's source.
-var learners []Learner
+var learners = experiment.Register[Learner]{Kind: "supervised: the learner",
+	Name: func(l Learner) string { return l.Name }}
 
 var (
 	_ = Declare(Learner{

@@ -68,7 +68,7 @@ func measureOf(name string) (measure, error) {
 
 // series lists the names of the series that the measure makes sense for, sorted.
 func (m measure) series() []string {
-	return seriesNames(func(l Learner) bool {
+	return learners.NamesOf(func(l Learner) bool {
 		return l.Only == m.name || l.Only == "" && m.takes(l.base())
 	})
 }

@@ -40,13 +40,12 @@ type Source interface {
 }
 
 // DeclareScenario adds a scenario and returns it. Call it from a package's initialisation. It panics on a name that
-// is empty or taken.
+// is empty or taken, and without Open.
 func DeclareScenario(c Scenario) Scenario {
-	if c.Name == "" || c.Open == nil || slices.Contains(Scenarios(), c.Name) {
-		panic(fmt.Sprintf("supervised: the scenario %q needs a name of its own and a function Open", c.Name))
+	if c.Open == nil {
+		panic("supervised: the scenario " + c.Name + " needs a function Open")
 	}
-	scenarios = append(scenarios, c)
-	return c
+	return scenarios.Add(c)
 }
 
 // ScalesOf returns the settings of a declared scenario at every scale, each changed: a start for a scenario that
@@ -60,22 +59,12 @@ func ScalesOf(name string, change func(s *Settings)) experiment.ByScale[Settings
 }
 
 // Scenarios lists the names of all scenarios, sorted.
-func Scenarios() []string {
-	var names []string
-	for _, c := range scenarios {
-		names = append(names, c.Name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Scenarios() []string { return scenarios.Names() }
 
 // scenario returns the declaration of the settings' scenario, the zero value if there is none.
 func (s Settings) scenario() Scenario {
-	i := slices.IndexFunc(scenarios, func(c Scenario) bool { return c.Name == s.Scenario })
-	if i < 0 {
-		return Scenario{Name: s.Scenario}
-	}
-	return scenarios[i]
+	c, _ := scenarios.Of(s.Scenario)
+	return c
 }
 
 // data lists the data that runs can be made of.
@@ -90,7 +79,7 @@ func (s Settings) data() []experiment.Data {
 func (s Settings) open(h *experiment.Host) Source {
 	c := s.scenario()
 	var others []string
-	for _, other := range scenarios {
+	for _, other := range scenarios.Entries {
 		others = append(others, other.Groups...)
 	}
 	experiment.Clear(&s, slices.DeleteFunc(others, func(group string) bool { return slices.Contains(c.Groups, group) })...)

@@ -6,8 +6,12 @@ import (
 	"tvps/replicate/experiment"
 )
 
-// scenarios are the declared scenarios: first those of Section 3.1 and of the appendix.
-var scenarios = []Scenario{
+// scenarios are the declared scenarios.
+var scenarios = experiment.Register[Scenario]{Kind: "supervised: the scenario",
+	Name: func(c Scenario) string { return c.Name }, Entries: builtIn}
+
+// builtIn are those of Section 3.1 and of the appendix.
+var builtIn = []Scenario{
 	{Name: "gaussian", Groups: []string{"gaussian"}, Networks: vectorModels,
 		Open: openGaussian,
 		Scales: experiment.ByScale[Settings]{
