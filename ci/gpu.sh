@@ -42,10 +42,11 @@ case ${1:-} in
   wide=(--scale medium --stride 22 --set width=64)
   figure c 0-2 wide "${wide[@]}"
   figure c 0-2 conv5 "${wide[@]}" "${table2[@]}" --set g-epochs=200
-  for start in pretrained reinit; do
-    for updates in 0 1000 300 100; do
-      for panel in c b; do
-        figure $panel 0-3 "$panel-$updates-$start" --scale medium --set max-updates=$updates --set start=$start \
+  for panel in c:55 b:85; do
+    for start in pretrained reinit; do
+      for updates in 0 1000 300 100; do
+        figure "${panel%:*}" 0-3 "${panel%:*}-$updates-$start" --scale medium --stride "${panel#*:}" \
+          --set checkpoint=committed --set max-updates=$updates --set start=$start \
           --series everything,recent,finetune,ours,exact,pretrained
       done
     done

@@ -31,6 +31,7 @@ type ClaimPart struct {
 	Verdict Verdict
 	Steps   string // what is added to the interval about the steps that were measured
 	Command string // measures the part alone
+	Level   string // of the interval, as "97.5%"; empty for 95%
 }
 
 // Verdict is a judgement as the page shows it: always its word, never its colour alone.
@@ -182,7 +183,11 @@ func (p ClaimPart) text() string {
 	case p.Effect.N == 1:
 		return mean + string(p.Unit) + " (one seed, so no interval)"
 	}
-	return fmt.Sprintf("%s [%s, %s]%s", mean, low, high, p.Unit)
+	text := fmt.Sprintf("%s [%s, %s]%s", mean, low, high, p.Unit)
+	if p.Level != "" {
+		text += fmt.Sprintf(" (%s)", p.Level)
+	}
+	return text
 }
 
 // Unit says in what a number is printed.

@@ -64,14 +64,14 @@ func fullFigure(t *testing.T) Figure {
 		{ID: "1", Text: "Ours is better", Place: "Section 9", Says: `"<much> better"`, Verdict: Verdict{"partly", Mixed},
 			Parts: []ClaimPart{
 				{above, "Ours minus Everything", Points, "a", estimate(.125, .1, .15, 3), holds, ", every 2nd step",
-					"go run ./make 1 --panel a"},
-				{above, "Ours minus Everything", Points, "b (made up)", estimate(-.0001, -.2, .2, 3), open, "", ""},
+					"go run ./make 1 --panel a", ""},
+				{above, "Ours minus Everything", Points, "b (made up)", estimate(-.0001, -.2, .2, 3), open, "", "", ""},
 			}},
 		{ID: "2", Text: "It does not take long", Place: "Section 8", Says: "a curve", Verdict: no,
-			Parts: []ClaimPart{{"Ours is fast", "steps of Ours", "", "a", estimate(7, 7, 7, 1), no, "", ""}}},
+			Parts: []ClaimPart{{"Ours is fast", "steps of Ours", "", "a", estimate(7, 7, 7, 1), no, "", "", ""}}},
 		{ID: "3", Text: "It is easy", Place: "Section 7", Says: "nothing", Verdict: none, Command: "go run ./make 2"},
 		{ID: "4", Text: "It is short", Place: "Section 6", Says: "a page", Verdict: none,
-			Parts: []ClaimPart{{"Ours is short", "time of Ours", "", "b", statistics.Estimate{}, none, "", ""}}},
+			Parts: []ClaimPart{{"Ours is short", "time of Ours", "", "b", statistics.Estimate{}, none, "", "", ""}}},
 	}
 	return fig
 }

@@ -205,6 +205,8 @@ func TestShort(t *testing.T) {
 	} {
 		demand.Equal(t, (ClaimPart{Effect: c.e, Unit: c.unit}).text(), c.want, "%+v", c.e)
 	}
+	demand.Equal(t, (ClaimPart{Effect: estimate(.0008, .0001, .0014, 8), Unit: Points, Level: "97.5%"}).text(),
+		"+0.08 [+0.01, +0.14] points (97.5%)", "an interval of another level")
 	if e := (estimate(.0009, .0002, .0016, 8)); e.String() != "+0.0009 [+0.0002, +0.0016], n = 8" {
 		t.Errorf("%s", e)
 	}

@@ -37,9 +37,17 @@ func (p JudgedPart) remarks() string {
 		return ""
 	}
 	if p.Level > 0 {
-		return fmt.Sprintf("%s, %.3g%% interval (runs were added after a first verdict)", p.steps(), 100*p.Level)
+		return fmt.Sprintf("%s, %s interval (it is judged more than once)", p.steps(), p.level())
 	}
 	return p.steps()
+}
+
+// level is the level of the interval in words; "" for statistics.Level.
+func (p JudgedPart) level() string {
+	if p.Level == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3g%%", 100*p.Level)
 }
 
 // pText is the p-value of the part's verdict, if it has one.

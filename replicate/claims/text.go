@@ -137,7 +137,7 @@ func (j Judged) onPage(command func(panels string) string) figures.Claim {
 	for _, p := range j.Shown() {
 		c.Parts = append(c.Parts, figures.ClaimPart{
 			What: what(p.Part), Short: name(p.Part), Unit: p.unit(), Panel: p.panel(), Effect: p.Effect, Steps: p.remarks() + p.pText(),
-			Verdict: figures.Verdict{Word: p.Result(), Outcome: p.outcome()}, Command: command(panelsOf(p)),
+			Verdict: figures.Verdict{Word: p.Result(), Outcome: p.outcome()}, Command: command(panelsOf(p)), Level: p.level(),
 		})
 	}
 	return c

@@ -76,12 +76,13 @@ func (j Judged) ran() bool {
 	return j.Verdict != NotRun && slices.ContainsFunc(j.Parts, func(p JudgedPart) bool { return p.Scale == "" })
 }
 
-// With returns the table with the verdicts of a larger scale on the claims that were run there.
+// With returns the table with the verdicts of a larger scale on the figures that were run there: on the claims that
+// were run, and on those that lack runs. Those that have the smaller scale in both tables stay.
 func (v Verification) With(larger Verification) Verification {
 	v.Claims = slices.Clone(v.Claims)
-	for _, c := range larger.Claims {
+	for _, c := range larger.Ran().Claims {
 		i := slices.IndexFunc(v.Claims, func(own Judged) bool { return own.ID == c.ID })
-		if i >= 0 && c.ran() {
+		if i >= 0 && (c.ran() || c.Verdict == NotRun) {
 			v.Claims[i] = c
 		}
 	}

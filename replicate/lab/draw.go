@@ -155,7 +155,7 @@ func (l *Lab) stored(f paper.Figure, o Options) ([]claims.Collected, claims.Stat
 			c = c.Look()
 			p, out = c.Panel, append(out, c)
 		}
-		if len(p.Seeds) > len(state.Seeds) {
+		if p.Scale == "" && len(p.Seeds) > len(state.Seeds) { // a panel of another scale says so itself
 			state.Seeds = p.Seeds
 		}
 	}

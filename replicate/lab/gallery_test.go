@@ -36,11 +36,11 @@ func with(v, trained claims.Verification) (all claims.Verification, note string)
 }
 
 // others lists the claims that a table judges otherwise than another one, whichever side that favours. What it does not
-// judge is none.
+// judge, or what is not run in the other, is none.
 func others(v, larger claims.Verification) (out []string) {
 	for i, c := range v.Claims {
 		is, was := larger.Claims[i].Verdict, c.Verdict
-		if was != is && !slices.Contains([]string{string(claims.NotRun), "not judged"}, was.Short()) {
+		if was != is && is != claims.NotRun && !slices.Contains([]string{string(claims.NotRun), "not judged"}, was.Short()) {
 			out = append(out, fmt.Sprintf("`%s` %s (%s)", c.ID, was, is))
 		}
 	}
@@ -48,8 +48,8 @@ func others(v, larger claims.Verification) (out []string) {
 }
 
 // summary returns a table of thumbnails in Markdown: each figure's first picture in the gallery, and its claims by
-// verdict. Above it are Figure 1b and a line that counts all. trained is as for galleryText: what it has is shown and
-// counted at its scale.
+// verdict, without those that do not count. Above it are Figure 1b and a line that counts all. trained is as for
+// galleryText: what it has is shown and counted at its scale.
 func summary(v, trained claims.Verification) string {
 	all, _ := with(v, trained)
 	picture := func(figure, panel string, width int, alt string) string {
@@ -64,8 +64,9 @@ func summary(v, trained claims.Verification) string {
 		var cells []string
 		for _, f := range row {
 			_, subject, _ := strings.Cut(f.Title, ": ")
+			counted := slices.DeleteFunc(all.Of(f.Name), func(c claims.Judged) bool { return c.New })
 			cells = append(cells, fmt.Sprintf("[%s<br>%d: %s](figures/gallery/README.md#%s)<br>%s", picture(f.Name, "a", 170, ""),
-				f.Number, cell(subject), anchor(f.Title), withoutNumber(claims.Show(all.Of(f.Name), noPanels).Tally)))
+				f.Number, cell(subject), anchor(f.Title), withoutNumber(claims.Show(counted, noPanels).Tally)))
 		}
 		rows = append(rows, cells)
 	}
@@ -114,7 +115,7 @@ func galleryText(v claims.Verification, declared []paper.Figure, dir string, tra
 		}
 		larger := slices.IndexFunc(trained.Figures, func(s claims.State) bool { return s.Number == f.Number })
 		judged := all.Shown(declared[at], "")
-		fmt.Fprintf(&b, "%s [%s](medium/README.md#%s). With shorter training, at the scale %s: [pictures and claims](%s).\n",
+		fmt.Fprintf(&b, "%s [%s](medium/README.md#%s). At the scale %s: [pictures and claims](%s).\n",
 			section(trained, larger, judged.Answer, caption, dir, "medium/"+f.Name), judged.Tally, anchor(f.Title), v.Scale, f.Name)
 	}
 	return b.String()

@@ -102,9 +102,9 @@ func TestVerifyMedium(t *testing.T) {
 	}
 	small := claims.Verification{Claims: []claims.Judged{{Claim: paper.Claim{ID: "fig1a-ours-everything"}},
 		{Claim: paper.Claim{ID: "fig1-ours-everything"}}, {Claim: paper.Claim{ID: "fig1-recent-everything"}}}}
-	taken := func(v claims.Verification) (out []bool) {
+	taken := func(v claims.Verification) (out []claims.Verdict) {
 		for _, c := range small.With(v).Claims {
-			out = append(out, c.Figure != "")
+			out = append(out, c.Verdict)
 		}
 		return out
 	}
@@ -121,11 +121,11 @@ func TestVerifyMedium(t *testing.T) {
 			t.Errorf("where Recent lacks seed 3: %s", c)
 		}
 	}
-	demand.List(t, taken(lacking), []bool{false, true, false}, "claims taken at the medium scale")
+	demand.List(t, taken(lacking), []claims.Verdict{"", claims.Holds, claims.NotRun}, "verdicts taken at the medium scale")
 	if got := lacking.Ran().Figures; len(got) != 3 || got[0].Number != 1 || got[1].Number != 7 { // and 12, with three seeds
 		t.Errorf("figures that were run: %v", got)
 	}
-	demand.Words(t, strings.Join(lacking.Basis(), "\n"), "Scale medium, seeds 0-3 (figure 1: 0-9; figure 12: 0-7), backend",
+	demand.Words(t, strings.Join(lacking.Basis(), "\n"), "Scale medium, seeds 0-3 (figure 12: 0-7), backend",
 		"The scenario gaussian lacks the figure's scale: it is at the scale small.")
 	demand.Words(t, claim(t, lacking, "fig1a-ours-everything").String(), "panel a (scale small): ")
 

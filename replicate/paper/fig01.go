@@ -159,8 +159,8 @@ func Fig1() Figure {
 					"pre-trained network without adaptation",
 				Place: "not in the paper",
 				Says:  "the paper does not show this network",
-				Note: "with a pre-trained network for each of four seeds (figures/gallery/fig01-split) this is shown for " +
-					"Everything alone",
+				Note: "with at most 100 minibatches and a network for each of four seeds (figures/gallery/fig01-split) this is " +
+					"shown for Everything alone",
 				Parts: slices.Concat(worse("bc", "everything", "pretrained"),
 					worse("bc", "recent", "pretrained"), worse("bc", "finetune", "pretrained")),
 				New: true,

@@ -67,9 +67,9 @@ func (v verdictsByReading) markdown() string {
 		"same seeds, the verdict on %d of them is another than by default under at least one reading, if only undecided.\n\n"+
 		"![Verdicts by claim and reading](%s.svg)\n\n"+
 		"A row is a claim, a column a [reading](#the-readings). *Default* has the [gallery's](../../README.md)\n"+
-		"verdicts, *same seeds* those of the default with the seeds and steps of the readings. Left out are robots (three seeds\n"+
-		"decide nothing), Figure 12 (it repeats Figure 1) and Figures 6, 8, 9 and 13 (they take long). An empty cell was not\n"+
-		"run; `literal-passes` has many, as it passes 200 times over the whole past at every step.\n"+
+		"verdicts at the scale small, *same seeds* those of the default with the seeds and steps of the readings. Left out are\n"+
+		"robots (three seeds decide nothing), Figure 12 (it repeats Figure 1) and Figures 6, 8, 9 and 13 (they take long). An\n"+
+		"empty cell was not run; `literal-passes` has many, as it passes 200 times over the whole past at every step.\n"+
 		"\n## Claims that depend on the reading\n\n%s\n## The readings\n\n"+
 		"A reading changes these settings and no others.\n\n%s\n"+
 		"`go run ./ci/research readings` makes this page, with the runs in `%s.csv.gz`.\n",
