@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"tvps/ci/research/grid"
 	"tvps/ci/research/natural/charts"
 	"tvps/data/statistics"
 	"tvps/figures"
@@ -26,9 +27,10 @@ func lengthCommand() *cobra.Command {
 	tables := filepath.Join("figures", "gallery", "archive", "length")
 	cmd := &cobra.Command{
 		Use:   "length",
-		Short: "Draw how the differences to Everything on images depend on the length of training",
+		Short: "Draw and list how the differences to Everything on images depend on the length of training",
 		Args:  usage.NoArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cells := [][]string{append([]string{"picture", "minus Everything, in points"}, lengthLimits...)}
 			for _, name := range []string{"b", "c", "b-reinit", "c-reinit"} {
 				chart, err := lengthChart(tables, name[:1], name[1:])
 				if err == nil && len(chart.Series) > 0 {
@@ -37,12 +39,26 @@ func lengthCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				for _, s := range chart.Series {
+					cells = append(cells, append([]string{name, s.Label}, lengthCells(s.Points)...))
+				}
 			}
-			return nil
+			_, err := fmt.Fprint(cmd.OutOrStdout(), grid.Markdown(cells))
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&tables, "tables", tables, "folder with a drawn figure for each limit, and of the pictures")
 	return cmd
+}
+
+// lengthCells has the interval of each limit, empty where there is no point.
+func lengthCells(points []figures.Point) []string {
+	cells := make([]string, len(lengthLimits))
+	for _, p := range points {
+		mean, low, high := figures.Short(statistics.Estimate{Mean: p.Mean, Low: p.Low, High: p.High, N: p.N}, figures.Points)
+		cells[int(p.X)] = fmt.Sprintf("%s [%s, %s]", mean, low, high)
+	}
+	return cells
 }
 
 // lengthChart shows the difference of each learner to Everything at the limits of which all seeds are in the tables.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -29,21 +30,23 @@ const (
 	mostRows   = 60000 // that are tested for drift
 )
 
-// blocksOf groups the first n times of a table: at most mostBlocks, of leastRows on average. All have per times. The
+// blocksOf groups the times of some rows of a table: at most mostBlocks, of leastRows on average. All have per times. The
 // first one may have fewer, so that the present is complete.
-func blocksOf(t *table.Times, n int) (list []Block, per int) {
-	rows := 0
-	for _, count := range t.Counts[:n] {
-		rows += count
+func blocksOf(t *table.Times, rows []int) (list []Block, per int) {
+	counts := map[int]int{} // by time
+	for _, row := range rows {
+		counts[int(t.Index[row])]++
 	}
-	most := min(n, max(2, min(mostBlocks, rows/leastRows)))
+	times := slices.Sorted(maps.Keys(counts))
+	n := len(times)
+	most := min(n, max(2, min(mostBlocks, len(rows)/leastRows)))
 	per = (n + most - 1) / most
 	for to := n; to > 0; to -= per {
 		from := max(0, to-per)
-		block := Block{Name: t.Names[from]}
-		for at := from; at < to; at++ {
+		block := Block{Name: t.Names[times[from]]}
+		for _, at := range times[from:to] {
 			block.Value += t.Values[at] / float64(to-from)
-			block.Rows, block.Last = block.Rows+t.Counts[at], t.Values[at]
+			block.Rows, block.Last = block.Rows+counts[at], t.Values[at]
 		}
 		list = append(list, block)
 	}
@@ -86,9 +89,9 @@ func (s *Stream) thin(rows []int, n int) []int {
 	return rows
 }
 
-// sampleOf chooses rows of the first n times. all: these rows, in order of time.
-func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
-	list, per := blocksOf(s.Times, n)
+// sampleOf chooses rows of all, which are in order of time.
+func (s *Stream) sampleOf(all []int) (*Sample, error) {
+	list, per := blocksOf(s.Times, all)
 	list, few := joinPresent(list)
 	out := &Sample{Blocks: list}
 	limit := mostRows / len(list)
@@ -101,7 +104,7 @@ func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
 		out.Of = append(out.Of, slices.Repeat([]int{i}, len(kept))...)
 	}
 	if per > 1 {
-		out.notes = append(out.notes, fmt.Sprintf("the map and the tests over time merge %d times to %d blocks of %d", n, len(list), per))
+		out.notes = append(out.notes, fmt.Sprintf("the map and the tests over time merge %d times to a block, %d blocks in all", per, len(list)))
 	}
 	if len(rows) < len(all) {
 		out.notes = append(out.notes, fmt.Sprintf("drift was tested on %d of %d rows: every n-th in time order, at most %d "+
@@ -109,7 +112,7 @@ func (s *Stream) sampleOf(all []int, n int) (*Sample, error) {
 	}
 	if few > 0 {
 		out.notes = append(out.notes, fmt.Sprintf("%s, the last block, has %s, too few to compare: the present is this block and "+
-			"the one before, %s", ShortName(s.Times.Names[n-1]), runs.Plural(few, "row"), ShortName(list[len(list)-1].Name)))
+			"the one before, %s", ShortName(s.Times.Names[s.Times.Index[all[len(all)-1]]]), runs.Plural(few, "row"), ShortName(list[len(list)-1].Name)))
 	}
 	var err error
 	if out.Data, out.Encoder, err = s.Data(rows); err != nil {

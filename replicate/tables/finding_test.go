@@ -142,7 +142,7 @@ func TestPresent(t *testing.T) {
 	}
 }
 
-// TestBlocks: at most 60 blocks, complete at the end, and no row is lost.
+// TestBlocks: at most 60 blocks, complete at the end, and no row is lost. Times without any of the rows do not count.
 func TestBlocks(t *testing.T) {
 	for _, c := range []struct{ times, each, blocks, per, first int }{
 		{50, 100, 50, 1, 1}, {60, 30, 60, 1, 1}, {61, 100, 31, 2, 1}, {125, 100, 42, 3, 2}, {50, 3, 5, 10, 10},
@@ -151,9 +151,9 @@ func TestBlocks(t *testing.T) {
 		times := &table.Times{}
 		for i := range c.times {
 			times.Values, times.Names = append(times.Values, float64(i)), append(times.Names, fmt.Sprint(i))
-			times.Counts = append(times.Counts, c.each)
+			times.Index = append(times.Index, slices.Repeat([]int32{int32(i)}, c.each)...)
 		}
-		list, per := blocksOf(times, c.times)
+		list, per := blocksOf(times, xslices.Iota(0, len(times.Index)))
 		rows := 0
 		for _, block := range list {
 			rows += block.Rows
@@ -164,6 +164,11 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("%d times: %d blocks of %d, the first of %d rows, the last %+v", c.times, len(list), per,
 				list[0].Rows, last)
 		}
+	}
+	times := &table.Times{Values: []float64{0, 1, 2}, Names: []string{"a", "b", "c"}, Index: []int32{0, 1, 1, 2, 2, 2}}
+	want := []Block{{Name: "a", Rows: 1}, {Name: "c", Value: 2, Last: 2, Rows: 2}}
+	if list, _ := blocksOf(times, []int{0, 3, 5}); !slices.Equal(list, want) {
+		t.Errorf("blocks of some rows: %v, want %v", list, want)
 	}
 }
 

@@ -77,7 +77,7 @@ func (q Request) Open(until string) (o Opened, err error) {
 	sorted := slices.Clone(o.Rows)
 	s.Sort(sorted)
 	if q.Fit.Permutations > 0 {
-		if o.Tested, err = s.sampleOf(sorted, o.Present+1); err != nil {
+		if o.Tested, err = s.sampleOf(sorted); err != nil {
 			return o, err
 		}
 	}

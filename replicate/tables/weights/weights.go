@@ -220,11 +220,15 @@ func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (at int, worth flo
 }
 
 // WriteWeights writes row (from 1, without the header), weight (mean 1 over the rows that are learned from), log_omega
-// and spread of every row up to T, as Parquet, or as CSV if the name ends so. Rows that are not learned from come last.
+// and spread of every row up to T in the order of the table, as Parquet, or as CSV if the name ends so.
 func (r *Result) WriteWeights(path string) error {
-	row := xslices.Map(r.row, func(at int) int64 { return int64(at) + 1 })
-	return table.Write(path, table.Column{Name: "row", Values: row}, table.Column{Name: "weight", Values: r.weights.Weight},
-		table.Column{Name: "log_omega", Values: r.weights.LogOmega}, table.Column{Name: "spread", Values: r.weights.Spread})
+	order := xslices.Iota(0, len(r.row)) // rows that are not learned from are last in r
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(r.row[a], r.row[b]) })
+	sorted := func(values []float64) []float64 { return xslices.Map(order, func(i int) float64 { return values[i] }) }
+	row := xslices.Map(order, func(i int) int64 { return int64(r.row[i]) + 1 })
+	return table.Write(path, table.Column{Name: "row", Values: row}, table.Column{Name: "weight", Values: sorted(r.weights.Weight)},
+		table.Column{Name: "log_omega", Values: sorted(r.weights.LogOmega)},
+		table.Column{Name: "spread", Values: sorted(r.weights.Spread)})
 }
 
 // String is the summary for a terminal. It opens with the verdict.

@@ -129,6 +129,16 @@ func TestUnseen(t *testing.T) {
 			t.Fatalf("row %d has weight %v, without the others %v", i, w, without.weights.Weight[i])
 		}
 	}
+	path := filepath.Join(t.TempDir(), "w.csv")
+	demand.NoError(t, r.WriteWeights(path))
+	if written := strings.Split(string(demand.Read(t, path)), "\n"); !strings.HasPrefix(written[3], fmt.Sprintf("3,%v,", r.weights.Weight[1920])) {
+		t.Errorf("row 3, which is not learned from, is written as %s", written[3])
+	}
+	q.Fit.Permutations = 20
+	if tested := of(marked, "new"); tested.Finding == nil || tested.Finding.Sentence != of(rest, "").Finding.Sentence {
+		t.Errorf("the rows that are not learned from are tested for drift, too: %+v", tested.Finding)
+	}
+	q.Fit.Permutations = 0
 	q.Read.Drop = []string{"row", "new"}
 	all, seen := of(marked, ""), []float64{}
 	for _, row := range r.row[1920:] {
