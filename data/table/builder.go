@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,12 +36,16 @@ type builder struct {
 	marked                   string         // first number with other marks than a decimal one
 	twoWays                  string         // first number that is another one if the decimal mark is the other one
 	oneWay                   bool           // a number with separators of thousands can be read in no other way
+	points                   int            // numbers with a decimal point
+	thousands                int            // those of them that are numbers with points between thousands, too
+	grouped                  string         // the first one
 	words                    map[string]int // texts that are no value by themselves, of at most mostWords
 	time, zone               spot           // first time, and first one in a zone of unknown offset
 	clock                    spot           // first time that a change of the clocks repeats or skips
 	change                   string         // how it does that
 	zoned                    bool           // the first time has a zone
 	above12                  bool           // a time with dots begins with a number above 12
+	before69                 string         // first time whose year is written 40 to 68, and read as 2040 to 2068
 }
 
 // spot is where a value was found first.
@@ -83,6 +88,7 @@ func (b *builder) add(text []byte, row, line int) {
 		exact := b.exact || math.Abs(v) > 1<<53 && !bytes.ContainsAny(text, ".,eE")
 		b.rounded = b.rounded || exact && losesDigits(text, v)
 		b.unsigned = b.unsigned || v != 0
+		b.addPoint(text)
 	case marked:
 		b.addMarked(text, v, sign)
 	case notFinite:
@@ -96,6 +102,18 @@ func (b *builder) add(text []byte, row, line int) {
 			b.words[string(text)]++
 			b.in.words[string(text)] = b.in.words[string(text)].add(row)
 		}
+	}
+}
+
+// addPoint adds a number that may have a decimal point.
+func (b *builder) addPoint(text []byte) {
+	if b.exact || b.decimal != '.' || bytes.IndexByte(text, '.') < 0 {
+		return
+	}
+	b.points++
+	if _, _, how := parseMarked(text, ','); how == marked {
+		b.thousands++
+		b.grouped = cmp.Or(b.grouped, string(text))
 	}
 }
 
@@ -127,6 +145,9 @@ func (b *builder) hasOtherMark(text []byte) bool {
 	return how >= marked && sign == 0 && bytes.IndexByte(text, b.otherMark()) >= 0
 }
 
+// Years of two digits from this one on are more likely of the last century.
+var year2040, fourDigits = date(2040, 1, 1).UnixMicro(), regexp.MustCompile(`\d{4}`)
+
 // addTime adds a time, if the text is one, and says so.
 func (b *builder) addTime(text []byte, row, line int) bool {
 	possible, t := b.dates.matching(text, b.dates.possible)
@@ -139,6 +160,9 @@ func (b *builder) addTime(text []byte, row, line int) bool {
 		b.zoned, b.time = t.zoned, spot{row, line, string(text)}
 	}
 	b.above12 = b.above12 || bytes.IndexByte(text, '.') == 2 && string(text[:2]) > "12"
+	if t.micro >= year2040 && b.before69 == "" && b.dates.given == "" && !fourDigits.Match(text) {
+		b.before69 = string(text)
+	}
 	if _, ok := t.chosen(b.in.o.ClockChange); !ok && b.clock.row == 0 {
 		b.clock, b.change = spot{row, line, string(text)}, t.change
 	}
@@ -206,11 +230,15 @@ func (b *builder) resolve(rows int) error {
 	case b.Kind == Time && unclear != nil:
 		return unclear
 	case b.Kind == Time:
-		b.Note = b.dates.String()
+		b.Note, b.instant = b.dates.String(), b.zoned
 		// With other marks than dots the two ways are ambiguous. With dots the day is first in nearly all countries.
 		if b.dates.given == "" && b.dates.possible == 1<<dayFirst && !b.above12 && strings.Count(b.time.text, ".") >= 2 {
 			b.notes = append(b.notes, fmt.Sprintf("%s is read with the day first, as dates with dots are; all days are at "+
 				"most 12, so if the month is first give --layout %s=%%m.%%d.%%Y", quote(b.time.text), b.Name))
+		}
+		if b.before69 != "" {
+			b.notes = append(b.notes, fmt.Sprintf("%s is read as a time of this century, as years of two digits below 69 are: write "+
+				"four digits if it is another", quote(b.before69)))
 		}
 	case b.Kind != Number:
 	case b.rounded:
@@ -218,9 +246,9 @@ func (b *builder) resolve(rows int) error {
 	case b.twoWays != "" && !b.oneWay && b.in.found:
 		return &Error{Column: b.Name, Problem: quote(b.twoWays) + " has a decimal point or not", Fix: "give --decimal"}
 	case b.twoWays != "" && !b.oneWay:
-		other, _, _ := parseMarked([]byte(b.twoWays), b.otherMark())
-		b.notes = append(b.notes, fmt.Sprintf("%s (with --decimal %c it would be %s)", b.readAs(b.twoWays), b.otherMark(),
-			short(other)))
+		b.noteTwoWays(b.twoWays)
+	case b.thousands > 2 && b.thousands == b.points && b.points < b.numbers: // 2.596 among 874
+		b.noteTwoWays(b.grouped)
 	case b.marked != "":
 		b.notes = append(b.notes, b.readAs(b.marked))
 	}
@@ -258,6 +286,12 @@ func (b *builder) judgeWords() {
 		return
 	}
 	b.notes = append(b.notes, is+fmt.Sprintf("are missing; if they are levels, give --type %s=category", b.Name))
+}
+
+// noteTwoWays notes that a number would be another one with the other decimal mark.
+func (b *builder) noteTwoWays(text string) {
+	other, _, _ := parseMarked([]byte(text), b.otherMark())
+	b.notes = append(b.notes, fmt.Sprintf("%s (with --decimal %c it would be %s)", b.readAs(text), b.otherMark(), short(other)))
 }
 
 // readAs says how a number with marks is read.

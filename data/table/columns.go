@@ -245,6 +245,7 @@ func (r *parquetReader) values(l *leaf) (*column, error) {
 		values: make([]float64, r.rows)}
 	if l.kind == Time {
 		b.Note = map[bool]string{true: "date", false: "timestamp"}[l.perSecond == 0]
+		b.instant = l.instant
 	}
 	return b, r.each(l, func(i int, p *page, k int) error {
 		if k < 0 {

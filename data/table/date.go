@@ -171,8 +171,7 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 		if l == families[yearFirst] && text[4:min(6, len(text))] == "-W" {
 			var year, week int
 			_, _ = fmt.Sscanf(text, "%d-W%d", &year, &week)
-			first := date(year, 1, 4+7*(week-1)) // the fourth of January is in week 1
-			first = first.AddDate(0, 0, -int(first.Weekday()+6)%7)
+			first := weekBegin(year, week)
 			return inZone(first, location), isoWeek(first) == text
 		}
 		if part := quarter.FindStringSubmatch(text); l == families[yearFirst] && len(text) <= 7 && part != nil {
@@ -283,7 +282,11 @@ type scale struct {
 // scales are those that are known. The ranges, 1980 to 2099 for Unix times, tell them apart.
 var scales = []scale{
 	{"yyyymm", 170001, 219912, true, true, compact("200601")},
+	{"yyyyww", 170001, 219953, true, true, compactWeek},
 	{"yyyymmdd", 17000101, 21991231, true, true, compact("20060102")},
+	{"yyyymmddhh", 1700010100, 2199123123, true, true, compact("2006010215")}, // few Unix times look so
+	{"yyyymmddhhmm", 170001010000, 219912312359, true, true, compact("200601021504")},
+	{"yyyymmddhhmmss", 17000101000000, 21991231235959, true, true, compact("20060102150405")},
 	{"unix", 3.15e8, 4.1e9, false, false, func(v float64) float64 { return v * 1e6 }},
 	{"unixms", 3.15e11, 4.1e12, false, false, func(v float64) float64 { return v * 1e3 }},
 	{"unixus", 3.15e14, 4.1e15, false, false, func(v float64) float64 { return v }},
@@ -347,6 +350,22 @@ func (t moment) chosen(earlier string) (micro int64, ok bool) {
 		return t.earlier, true
 	}
 	return t.micro, t.change == "" || earlier == "later"
+}
+
+// weekBegin is the Monday of a week of ISO 8601.
+func weekBegin(year, week int) time.Time {
+	first := date(year, 1, 4+7*(week-1)) // the fourth of January is in week 1
+	return first.AddDate(0, 0, -int(first.Weekday()+6)%7)
+}
+
+// compactWeek converts weeks such as 202401.
+func compactWeek(v float64) float64 {
+	year, week := int(v)/100, int(v)%100
+	first := weekBegin(year, week)
+	if isoWeek(first) != fmt.Sprintf("%04d-W%02d", year, week) {
+		return math.NaN()
+	}
+	return float64(first.UnixMicro())
 }
 
 // compact converts dates such as 20240131 or 202401, in Go's layout.

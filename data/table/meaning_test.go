@@ -206,7 +206,11 @@ func TestNumbersAsTimes(t *testing.T) {
 		{[]string{"2010", "2010.083", "2010.167", "2010.917"}, "2010 2010.083 2010.167 2010.917"},
 		{[]string{"20240131", "20240201"}, "2024-01-31 2024-02-01"},
 		{[]string{"202312", "202401"}, "2023-12-01 2024-01-01"},
-		{[]string{"202312", "202313"}, "202312 202313"},
+		{[]string{"202352", "202401"}, "2023-12-25 2024-01-01"},
+		{[]string{"202352", "202353"}, "202352 202353"}, // that year has 52 weeks
+		{[]string{"2024013123", "2024020100"}, "2024-01-31 23:00:00 2024-02-01"},
+		{[]string{"202401312359", "202402010000"}, "2024-01-31 23:59:00 2024-02-01"},
+		{[]string{"20240131235901", "20240201000000"}, "2024-01-31 23:59:01 2024-02-01"},
 		{[]string{"2011", "2012"}, "2011 2012"},
 		{[]string{"1", "2.5"}, "1 2.5"},
 		{[]string{"20240131", "20240132"}, "2.0240131e+07 2.0240132e+07"},
@@ -250,7 +254,7 @@ func TestNumbersThatAreNoDate(t *testing.T) {
 		no    bool   // it is no date among dates
 	}{
 		{202301, "202313", true}, {202301, "999912", true}, {20230101, "20230230", true}, {20230101, "99991231", true},
-		{202301, "202311", false}, {202305, "202399", false}, {202375, "202399", false}, {45000, "99", false},
+		{202301, "202311", false}, {202305, "202399", true}, {202375, "202399", false}, {45000, "99", false},
 	} {
 		var texts []string
 		for i := range 60 { // enough rows that one far from all others would be left out
@@ -559,5 +563,53 @@ func TestKinds(t *testing.T) {
 		if c := read(t, columnOf(test.texts...), o).Schema().Columns[0]; c.Kind != test.want {
 			t.Errorf("%v, given as %q, is a %s, want a %s", test.texts, test.given, c.Kind, test.want)
 		}
+	}
+}
+
+// TestReadOtherwise: a note says so where a value could have been read otherwise.
+func TestReadOtherwise(t *testing.T) {
+	for _, test := range []struct {
+		texts []string
+		note  string // empty: none
+	}{
+		{[]string{"2.596", "1.680", "874", "12.001"}, `"2.596" is read as 2.596 (with --decimal , it would be 2596)`},
+		{[]string{"2.596", "1.680", "874", "12.01"}, ""},
+		{[]string{"2.596", "1.680", "0.874", "12"}, ""},
+		{[]string{"2.596", "1.680", "3.874", "12.001"}, ""}, // as "%.3f" writes them
+		{[]string{"12/31/62", "1/2/86"}, `"12/31/62" is read as a time of this century`},
+		{[]string{"15-Jan-62", "2-Feb-86"}, `"15-Jan-62" is read as a time of this century`},
+		{[]string{"12/31/69", "1/2/24"}, ""},
+		{[]string{"12/31/2062", "1/2/2086"}, ""},
+	} {
+		notes := strings.Join(read(t, columnOf(test.texts...), table.Options{}).Notes(), "")
+		if test.note == "" && notes != "" || !strings.Contains(notes, test.note) {
+			t.Errorf("%v: notes %q, want %q", test.texts, notes, test.note)
+		}
+	}
+}
+
+// TestMidnights: a note says so if the times with a zone are midnights to the east of UTC, which are on the day before.
+func TestMidnights(t *testing.T) {
+	for _, test := range []struct {
+		texts []string
+		hours string // empty: no note
+	}{
+		{[]string{"2024-01-01T00:00:00+09:00", "2024-01-02T00:00:00+09:00"}, "15:00"},
+		{[]string{"1960-01-01T00:00:00+01:00", "1960-07-01T00:00:00+02:00"}, "22:00 or 23:00"},
+		{[]string{"2024-01-01T00:00:00-05:00", "2024-01-02T00:00:00-05:00"}, ""}, // the same day
+		{[]string{"2024-01-01T10:00:00Z", "2024-01-02T17:00:00Z"}, ""},
+		{[]string{"2024-01-01T23:30:00Z", "2024-01-02T23:30:00Z"}, ""},
+		{[]string{"2024-01-01 23:00", "2024-01-02 23:00"}, ""},
+	} {
+		notes := strings.Join(read(t, columnOf(test.texts...), table.Options{}).Usable("v", "").Notes(), "")
+		if want := "all times of column v are at " + test.hours + " in UTC"; strings.Contains(notes, want) != (test.hours != "") {
+			t.Errorf("%v: notes %q", test.texts, notes)
+		}
+	}
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	demand.NoError(t, err)
+	text := columnOf("2024-01-01T00:00:00+01:00", "2024-01-02T00:00:00+01:00")
+	if notes := read(t, text, table.Options{Location: berlin}).Usable("v", "").Notes(); len(notes) > 0 {
+		t.Errorf("with the zone: %q", notes)
 	}
 }

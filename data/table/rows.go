@@ -2,6 +2,8 @@ package table
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -104,6 +106,7 @@ func (t *Data) Missing(name string) (rows []int) {
 // mistakes in them.
 func (t *Data) Usable(time, label string) *Data {
 	t = t.readTimes(time)
+	t = t.noteMidnights(time)
 	var notes []string
 	drop := make([]bool, t.rows)
 	if without := t.Missing(label); len(without) > 0 && len(without) < t.rows {
@@ -133,6 +136,42 @@ func (t *Data) Usable(time, label string) *Data {
 	out := t.Select(slices.DeleteFunc(xslices.Iota(0, t.rows), func(i int) bool { return drop[i] }))
 	out.notes = append(out.notes, notes...)
 	return out
+}
+
+// noteMidnights returns the table with a note if the times of a column seem to be midnights, but not those of UTC, where
+// days are to begin.
+func (t *Data) noteMidnights(name string) *Data {
+	c := t.byName[name]
+	if c == nil || !c.instant || t.location != time.UTC {
+		return t
+	}
+	hours := midnights(c.values)
+	if hours == "" {
+		return t
+	}
+	out := *t
+	out.notes = append(slices.Clone(t.notes), fmt.Sprintf("all times of column %s are at %s in UTC: if they are midnights of "+
+		"another zone give it by --zone, or they count to the day before", printable(name), hours))
+	return &out
+}
+
+// midnights names the hours of UTC at which all times are, if these can be midnights of a zone to the east, in which
+// clocks may be changed by an hour; else it is empty.
+func midnights(micros []float64) string {
+	hours := map[float64]bool{}
+	for _, at := range micros {
+		hours[math.Mod(math.Mod(at, microsPerDay)+microsPerDay, microsPerDay)/microsPerSecond/3600] = true
+		if len(hours) > 2 {
+			return ""
+		}
+	}
+	sorted := slices.Sorted(maps.Keys(hours))
+	for _, hour := range sorted {
+		if hour != math.Trunc(hour) || hour < 10 || hour-sorted[0] > 1 {
+			return ""
+		}
+	}
+	return strings.Join(xslices.Map(sorted, func(hour float64) string { return fmt.Sprintf("%g:00", hour) }), " or ")
 }
 
 // Which rows are far from all others: at most one in fewRows at either end of the time, behind a gap that is longer
@@ -171,7 +210,7 @@ func (t *Data) readTimes(name string) *Data {
 		return t
 	}
 	for _, s := range scales {
-		if slices.ContainsFunc(c.values, s.other(t.location)) {
+		if slices.ContainsFunc(c.values, s.other(t.location)) || t.noDate(c) >= 0 { // 202413 among months is no week
 			continue
 		}
 		times := xslices.Map(c.values, func(v float64) float64 {

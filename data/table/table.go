@@ -94,6 +94,7 @@ type column struct {
 	notes   []string       // on values that were changed
 	texts   map[string]int // that made values missing
 	given   bool           // its kind was given
+	instant bool           // Time: its values have a zone
 	problem *Error         // of Times and Label, if a column is Text because it cannot be read
 }
 
