@@ -58,7 +58,7 @@ func (f *tableFlags) register(cmd *cobra.Command) {
 		"types of columns instead of the inferred ones, as zip=category; one of number, category, boolean, time, text")
 	flags.StringToStringVar(&f.layouts, "layout", nil,
 		"how times are written, as day=%d.%m.%Y: Python's directives, a Go layout, or for numbers unix, unixms, unixus, "+
-			"unixns, excel, yyyymm or yyyymmdd")
+			"unixns, excel, yyyymm, yyyyww, yyyymmdd, and hh, hhmm or hhmmss behind that")
 	flags.StringSliceVar(&f.missing, "missing", nil,
 		"texts that mean a missing value, besides an empty one and NaN (default: NA, null and the like); inf keeps the default")
 	flags.StringVar(&f.delimiter, "delimiter", "", "delimiter of a CSV file; tab for a tab (default: found)")

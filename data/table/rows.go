@@ -138,8 +138,8 @@ func (t *Data) Usable(time, label string) *Data {
 	return out
 }
 
-// noteMidnights returns the table with a note if the times of a column seem to be midnights, but not those of UTC, where
-// days are to begin.
+// noteMidnights returns the table with a note if the times of a column seem to be midnights, but not those of UTC,
+// where days are to begin.
 func (t *Data) noteMidnights(name string) *Data {
 	c := t.byName[name]
 	if c == nil || !c.instant || t.location != time.UTC {

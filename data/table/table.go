@@ -30,7 +30,7 @@ var Kinds = []Kind{Number, Category, Boolean, Time, Text}
 type Options struct {
 	Kinds map[string]Kind // kinds of columns, instead of the inferred ones
 	// Layouts say how times are written: directives of strptime as Python has them, a Go layout, or what numbers mean:
-	// unix, unixms, unixus, unixns, excel (days), yyyymm, yyyymmdd.
+	// unix, unixms, unixus, unixns, excel (days), yyyymm, yyyyww, yyyymmdd, and hh, hhmm or hhmmss behind that.
 	Layouts map[string]string
 	// Time, as "date+hour", joins a column of dates and one of times of day to a column of this name, if there is none.
 	Time string   `json:",omitempty"`

@@ -30,8 +30,8 @@ const (
 	mostRows   = 60000 // that are tested for drift
 )
 
-// blocksOf groups the times of some rows of a table: at most mostBlocks, of leastRows on average. All have per times. The
-// first one may have fewer, so that the present is complete.
+// blocksOf groups the times of some rows of a table: at most mostBlocks, of leastRows on average. All have per times.
+// The first one may have fewer, so that the present is complete.
 func blocksOf(t *table.Times, rows []int) (list []Block, per int) {
 	counts := map[int]int{} // by time
 	for _, row := range rows {

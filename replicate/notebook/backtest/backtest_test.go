@@ -51,7 +51,7 @@ func TestBacktest(t *testing.T) {
 		values["backtest/uniform/minus-forgetting"] != uniform.AgainstForgetting.Mean {
 		t.Errorf("numbers %v of %+v", values, uniform)
 	}
-	if !strings.Contains(html, r.Verdict.Sentence) || !strings.Contains(html, uniform.AgainstForgetting.String()) {
+	if !strings.Contains(html, r.Verdict.Sentence) || !strings.Contains(html, fmt.Sprintf("%+.4f [", uniform.AgainstForgetting.Mean)) {
 		t.Errorf("the cell shows %s", html)
 	}
 	line := Losses(r, backtest.Uniform)

@@ -109,8 +109,8 @@ func (r *Result) gain(x RuleResult) string {
 	if d.Mean > 0 {
 		d, how = Difference{-d.Mean, -d.High, -d.Low}, "higher"
 	}
-	return fmt.Sprintf("%s %s, %.4f %s than with equal weights (95%% interval %.4f to %.4f)", r.Words(), r.loss(x), -d.Mean, how,
-		-d.High, -d.Low)
+	return fmt.Sprintf("%s %s, %s %s than with equal weights (95%% interval %s to %s)", r.Words(), r.loss(x),
+		r.number("", -d.Mean, 4), how, r.number("", -d.High, 4), r.number("", -d.Low, 4))
 }
 
 // take is what the weights of a simple rule take of the past, in words.

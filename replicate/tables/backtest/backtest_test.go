@@ -100,8 +100,8 @@ func TestRun(t *testing.T) {
 		t.Errorf("the second run differs: %v", err)
 	}
 	lines := strings.Split(strings.TrimSpace(r.String()), "\n")
-	if lines[0] != r.Verdict.Sentence || len(lines) > 16 || strings.Contains(r.String(), Difference{}.String()) ||
-		!strings.Contains(r.String(), forgetting.AgainstUniform.String()) {
+	if lines[0] != r.Verdict.Sentence || len(lines) > 16 || strings.Contains(r.String(), "+0.0000 [+0.0000") ||
+		!strings.Contains(r.String(), r.difference(forgetting.AgainstUniform)) {
 		t.Errorf("the summary is\n%s", r)
 	}
 }
@@ -335,6 +335,17 @@ func TestShown(t *testing.T) {
 		t.Errorf("shown are %v and %d others, want %v", got, others, want)
 	}
 	demand.Equal(t, tables.ShortName("block 17 (from 2024-03-01)"), "2024-03-01", "the date")
+}
+
+// TestDigits: losses have the digits that tell them apart, whatever their size.
+func TestDigits(t *testing.T) {
+	for loss, want := range map[float64]string{.5: "0.500 -0.0250 [-0.0300, +0.0010]", 2e-7: "2e-07 -1e-08 [-1.2e-08, +4e-10]",
+		3.21987e20: "3.22e+20 -1.61e+19 [-1.932e+19, +6.44e+17]"} {
+		r := &Result{Metric: "squared-error", Rules: []RuleResult{{Rule: Uniform, Scores: map[string]float64{"squared-error": loss}}}}
+		if got := r.loss(r.Rules[0]) + " " + r.difference(Difference{-.05 * loss, -.06 * loss, .002 * loss}); got != want {
+			t.Errorf("%g: %s, want %s", loss, got, want)
+		}
+	}
 }
 
 // TestIdle: the note names a prediction without a model that is better than what is advised.

@@ -161,6 +161,11 @@ func (p *Job) checkWeights(ctx context.Context, model trainer) (note string, err
 		return unseen + "it does not learn the small table that the check makes", nil
 	}
 	if moved >= checkShare*possible {
+		certain := func(p float64) bool { return p == 0 || p == 1 }
+		if c.Data.Target == nil && !slices.ContainsFunc(slices.Concat(predictions[:2]...), func(p float64) bool { return !certain(p) }) {
+			return "the trainer is certain of every row of a table that contradicts itself: if it writes classes, let it write " +
+				"their probabilities (predict_proba in scikit-learn)", nil
+		}
 		return "", nil
 	}
 	return "", fmt.Errorf("the model %q does not learn with the weights, or a part of it does not: weights of %d to 1 for one of "+

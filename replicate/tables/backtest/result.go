@@ -63,9 +63,21 @@ type Difference struct {
 	High float64 `json:"high"`
 }
 
-// String is the difference as "-0.0140 [-0.0290, -0.0020]".
-func (d Difference) String() string {
-	return fmt.Sprintf("%+.4f [%+.4f, %+.4f]", d.Mean, d.Low, d.High)
+// difference is one of a measure for people, as "-0.0140 [-0.0290, -0.0020]"; empty for none.
+func (r *Result) difference(d Difference) string {
+	if d == (Difference{}) {
+		return ""
+	}
+	return fmt.Sprintf("%s [%s, %s]", r.number("+", d.Mean, 4), r.number("+", d.Low, 4), r.number("+", d.High, 4))
+}
+
+// number is a loss, or a difference of losses, with so many decimals; with four digits if equal weights have a loss of
+// which that would be too few, or too many. flags are those of fmt.
+func (r *Result) number(flags string, v float64, decimals int) string {
+	if loss := r.rule(Uniform).Scores[r.Metric]; loss != 0 && (loss < .01 || loss >= 1e6) {
+		return fmt.Sprintf("%"+flags+".4g", v)
+	}
+	return fmt.Sprintf("%"+flags+".*f", decimals, v)
 }
 
 // BlockResult is a test block that counts.
@@ -93,7 +105,7 @@ func (r *Result) byLoss(a, b RuleResult) int {
 
 // loss is the loss of a rule for people.
 func (r *Result) loss(x RuleResult) string {
-	return fmt.Sprintf("%.3f", x.Scores[r.Metric])
+	return r.number("", x.Scores[r.Metric], 3)
 }
 
 // Words is the metric in sentences.

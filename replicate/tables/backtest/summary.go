@@ -24,10 +24,10 @@ func (r *Result) Table(rules []RuleResult) [][]string {
 	for _, rule := range rules {
 		line := []string{rule.Rule}
 		for _, name := range measures {
-			line = append(line, fmt.Sprintf("%.4f", rule.Scores[name]))
+			line = append(line, r.number("", rule.Scores[name], 4))
 		}
 		for _, i := range []Difference{rule.AgainstUniform, rule.AgainstForgetting} {
-			line = append(line, strings.TrimSuffix(i.String(), Difference{}.String())) // empty for a rule against itself
+			line = append(line, r.difference(i)) // empty for a rule against itself
 		}
 		chosen := strings.TrimSpace(r.life("", rule.HalfLife))
 		switch {

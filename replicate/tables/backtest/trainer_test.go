@@ -20,6 +20,7 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -390,6 +391,7 @@ type weighing struct {
 	linear
 	use  func(w float64) float64
 	last bool
+	hard bool // predictions are classes
 }
 
 func (m *weighing) predict(ctx context.Context, t *Task, weights [][]float64) ([][]float64, error) {
@@ -433,6 +435,9 @@ func (m *weighing) predict(ctx context.Context, t *Task, weights [][]float64) ([
 				return nil, err
 			}
 		}
+		if m.hard {
+			p[0] = xslices.Map(p[0], math.Round)
+		}
 		out = append(out, p[0])
 	}
 	return out, nil
@@ -456,6 +461,7 @@ func TestCheckWeights(t *testing.T) {
 		{name: "number", source: number(t), model: &weighing{use: same}},
 		{name: "number without weights", source: number(t), model: &weighing{use: none}, found: true},
 		{name: "one feature", source: alone, model: &weighing{use: none}, note: true},
+		{name: "classes", source: turning(t, 16), model: &weighing{use: same, hard: true}, note: true},
 	} {
 		p, err := Prepare(Request{Request: tables.Request{Source: c.source, Fit: crossfit.ForTest(60)}, Model: "exec:mine"})
 		demand.NoError(t, err)
