@@ -256,6 +256,9 @@ func clock(text string) (plain, layout string) {
 	return date + " " + clock + " " + zone, layout + form
 }
 
+// allDigits says whether a text has nothing but digits.
+func allDigits(text string) bool { return strings.Trim(text, "0123456789") == "" }
+
 // timeOfDay parses one alone: an hour, or with minutes and seconds. 24:00 ends the day.
 func timeOfDay(text string) (d time.Duration, ok bool) {
 	text = strings.ToUpper(strings.ReplaceAll(text, " ", ""))

@@ -185,6 +185,8 @@ func TestDateAndTime(t *testing.T) {
 		{"0,13", nil, "2024-03-31T13:00:00Z"},
 		{"1,24", nil, "2024-04-01T00:00:00Z"},
 		{"0100,1330", nil, "2024-03-31T13:30:00Z"},
+		{"1330,515", nil, "2024-03-31T05:15:00Z"},
+		{"515,30", nil, "2024-03-31T00:30:00Z"},
 		{"1:00 AM,1:30 pm", zurich, "2024-03-31T11:30:00Z"},
 		{"01:00,02:30", zurich, "is no time in Europe/Zurich"},
 		{"01:00,soon", nil, `row 2 (line 3), column "hour": "soon" is no time of day; write it as 14:30`},

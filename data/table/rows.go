@@ -50,7 +50,12 @@ func (t *Data) join(o Options) (*Data, error) {
 		return nil, t.errorf(-1, o.Time, "name them as DATE+HOUR", "%s is a %s and %s a %s, not a date and a time of day", quote(name),
 			day.Kind, quote(second), clock.Kind)
 	}
+	// 515 is 5:15, and then 30 is 0:30.
+	unpadded := slices.ContainsFunc(clock.Levels, func(text string) bool { return len(text) == 3 && allDigits(text) })
 	of := xslices.Map(clock.Levels, func(text string) time.Duration {
+		if unpadded && allDigits(text) {
+			text = fmt.Sprintf("%04s", text)
+		}
 		if d, ok := timeOfDay(text); ok {
 			return d
 		}
