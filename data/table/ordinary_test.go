@@ -234,3 +234,10 @@ func TestQuotesInside(t *testing.T) {
 		}
 	}
 }
+
+// TestNotesBelow: a line below the table is no row that lacks fields.
+func TestNotesBelow(t *testing.T) {
+	tab := read(t, "day,x,y\n2024-01-01,2,1\n2024-01-02,4\n2024-01-03,5,1\n\n(3 rows affected)\n", table.Options{})
+	demand.Equal(t, strings.Join(tab.Schema().Notes, "; "), "1 row, the first in line 3, with fewer fields than the header: "+
+		"the last ones are missing; left out: 1 line below the table, from line 6 on", "notes")
+}

@@ -150,11 +150,16 @@ func (s *records) rows(most int64, use func(s *records, line int, fields [][]byt
 	for _, f := range s.part.folders {
 		folders = append(folders, []byte(f[1]))
 	}
-	var held []row // that may be none
+	var held []row  // that may be none
+	var short tally // without those that are held
 	for int64(len(s.lines)+len(held)) <= most && (s.of == 0 || len(s.lines) < s.of) {
+		if len(held) == 0 {
+			short = s.short
+		}
 		fields, line, err := s.next()
 		if err == io.EOF {
 			if len(held) > 0 {
+				s.short = short
 				s.notes = append(s.notes, fmt.Sprintf("left out: %s below the table, from line %d on", plural(len(held), "line"),
 					held[0].line))
 			}
