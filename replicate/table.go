@@ -44,7 +44,7 @@ type tableFlags struct {
 func (f *tableFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.time, "time", "",
-		"column of the time, or of date and time of day, as date+hour; without it the rows are in time order, and --bin cuts "+
+		"column of the time, or columns, as date+hour or year+month; without it the rows are in time order, and --bin cuts "+
 			"them into blocks")
 	flags.StringVar(&f.label, "label", "", "column of the outcome (default: none)")
 	flags.StringVar(&f.group, "group", "",

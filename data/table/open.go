@@ -204,7 +204,9 @@ func (in *input) wanted(p *part, names []string, line int) (all []string, want [
 	if err := in.same(p, names); err != nil {
 		return nil, nil, err
 	}
-	if _, clock, two := strings.Cut(in.o.Time, "+"); two && at[in.o.Time] == 0 && at[clock] > 0 {
+	// The last of two or four columns of a time may be a time of day.
+	if parts := strings.Split(in.o.Time, "+"); len(parts)%2 == 0 && at[in.o.Time] == 0 && at[parts[len(parts)-1]] > 0 {
+		clock := parts[len(parts)-1]
 		in.o.Kinds = maps.Clone(in.o.Kinds)
 		if in.o.Kinds == nil {
 			in.o.Kinds = map[string]Kind{}

@@ -208,6 +208,41 @@ func TestDateAndTime(t *testing.T) {
 	}
 }
 
+// TestDateOfNumbers: a year, a month, a day and a time of day in columns of their own are one time.
+func TestDateOfNumbers(t *testing.T) {
+	auckland, err := time.LoadLocation("Pacific/Auckland")
+	demand.NoError(t, err)
+	for _, test := range []struct {
+		time     string
+		location *time.Location
+		want     string // the columns and the second row's time, or the error
+	}{
+		{"year+month", nil, "year+month day hour x 2024-02-01T00:00:00Z"},
+		{"year+month+day", nil, "year+month+day hour x 2024-02-29T00:00:00Z"},
+		{"year+month+day+hour", nil, "year+month+day+hour x 2024-02-29T13:30:00Z"},
+		{"year+month+day", auckland, "year+month+day hour x 2024-02-28T11:00:00Z"},
+		{"year+day", nil, `row 1 (line 2), column "year+day": 2023-31-1 is no date`},
+		{"year+month+x", nil, `row 1 (line 2), column "year+month+x": 2023-12-0 is no date; name columns of numbers as YEAR+MONTH+DAY`},
+		{"month+day+hour+x+year", nil, `"month" is a number and "year" a number: they are no time`},
+		{"year+week", nil, `there is no column "week"`},
+	} {
+		csv := "year,month,day,hour,x\n2023,12,31,515,0\n2024,2,29,1330,.5\n"
+		tab, err := table.Read("x.csv", strings.NewReader(csv), int64(len(csv)), table.Options{Time: test.time, Location: test.location})
+		if !strings.HasSuffix(test.want, "Z") {
+			checkSentence(t, err, test.want)
+			continue
+		}
+		demand.NoError(t, err)
+		columns, err := tab.Columns(nil, nil)
+		demand.NoError(t, err)
+		got := ""
+		for _, c := range columns {
+			got += c.Name + " "
+		}
+		demand.Equal(t, got+columns[0].Values.([]time.Time)[1].UTC().Format(time.RFC3339), test.want, "%s", test.time)
+	}
+}
+
 // TestQuotesInside: whatever fields are quoted, also over lines, quotes in the others are text.
 func TestQuotesInside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))

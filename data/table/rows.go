@@ -33,22 +33,34 @@ func (c *column) selected(rows []int) *column {
 	return &out
 }
 
-// join joins a column of dates and one of times of day, as Options.Time names them.
+// join joins the columns of a time that Options.Time names: those of a date and a time of day, or of a year, a month, a
+// day and a time of day, of which the last ones may be left out.
 func (t *Data) join(o Options) (*Data, error) {
-	name, second, _ := strings.Cut(o.Time, "+")
-	day, err := t.column(name)
-	if err != nil {
-		return nil, err
+	var parts []*column
+	for name := range strings.SplitSeq(o.Time, "+") {
+		c, err := t.column(name)
+		if err != nil {
+			return nil, err
+		} else if c.problem != nil {
+			return nil, c.problem
+		}
+		parts = append(parts, c)
 	}
-	clock, err := t.column(second)
-	if err != nil {
-		return nil, err
-	}
-	if day.problem != nil {
-		return nil, day.problem
-	} else if day.Kind != Time || clock.Kind != Category {
-		return nil, t.errorf(-1, o.Time, "name them as DATE+HOUR", "%s is a %s and %s a %s, not a date and a time of day", quote(name),
-			day.Kind, quote(second), clock.Kind)
+	day, clock, columns := parts[0], parts[len(parts)-1], slices.Clone(t.columns)
+	if day.Kind == Number && len(parts) <= 4 {
+		numbers := parts[:min(3, len(parts))]
+		var err error
+		if day, err = t.dateOf(o.Time, numbers); err != nil {
+			return nil, err
+		}
+		columns = slices.DeleteFunc(columns, func(c *column) bool { return slices.Contains(numbers[1:], c) })
+		columns[slices.Index(columns, numbers[0])] = day
+		if len(numbers) == len(parts) {
+			return t.with(columns), nil
+		}
+	} else if len(parts) > 2 || day.Kind != Time || clock.Kind != Category {
+		return nil, t.errorf(-1, o.Time, "name them as DATE+HOUR, YEAR+MONTH, YEAR+MONTH+DAY or YEAR+MONTH+DAY+HOUR",
+			"%s is a %s and %s a %s: they are no time", quote(day.Name), day.Kind, quote(clock.Name), clock.Kind)
 	}
 	// 515 is 5:15, and then 30 is 0:30.
 	unpadded := slices.ContainsFunc(clock.Levels, func(text string) bool { return len(text) == 3 && allDigits(text) })
@@ -71,7 +83,7 @@ func (t *Data) join(o Options) (*Data, error) {
 		at := time.UnixMicro(int64(day.values[i])).In(t.location)
 		begin, d := date(at.Year(), int(at.Month()), at.Day()), of[clock.code[i]-1]
 		if d < 0 {
-			return nil, t.errorf(i, second, "write it as 14:30", "%s is no time of day", quote(clock.Levels[clock.code[i]-1]))
+			return nil, t.errorf(i, clock.Name, "write it as 14:30", "%s is no time of day", quote(clock.Levels[clock.code[i]-1]))
 		}
 		when := inZone(begin.Add(d), t.location)
 		micro, known := when.chosen(o.ClockChange)
@@ -79,9 +91,40 @@ func (t *Data) join(o Options) (*Data, error) {
 			return nil, t.errorf(i, o.Time, clockFix, "%s %s", begin.Add(d).Format(time.DateTime), when.change)
 		}
 	}
-	columns := slices.DeleteFunc(slices.Clone(t.columns), func(c *column) bool { return c == clock })
+	columns = slices.DeleteFunc(columns, func(c *column) bool { return c == clock })
 	columns[slices.Index(columns, day)] = both
 	return t.with(columns), nil
+}
+
+// dateOf is the column of the dates that a year, a month and perhaps a day make.
+func (t *Data) dateOf(name string, parts []*column) (*column, error) {
+	out := &column{ColumnSchema: ColumnSchema{Name: name, Kind: Time, Note: "year and month"}, given: true,
+		values: make([]float64, t.rows)}
+	for i := range out.values {
+		of, missing := []int{0, 0, 1}, false
+		for k, c := range parts {
+			v := math.NaN()
+			if c.Kind == Number {
+				v = c.values[i]
+			} else if c.Kind == Category && !c.isMissing(i) {
+				v, _ = parseNumber([]byte(c.Levels[c.code[i]-1]), '.')
+			}
+			missing = missing || c.isMissing(i)
+			if of[k] = int(v); float64(of[k]) != v {
+				of[k] = 0 // no part of a date
+			}
+		}
+		at := date(of[0], of[1], of[2])
+		switch {
+		case missing:
+			out.setMissing(i)
+		case !inRange(of[0]) || at.Month() != time.Month(of[1]) || at.Day() != of[2]:
+			return nil, t.errorf(i, name, "name columns of numbers as YEAR+MONTH+DAY", "%d-%d-%d is no date", of[0], of[1], of[2])
+		default:
+			out.values[i] = float64(inZone(at, t.location).begin().micro)
+		}
+	}
+	return out, nil
 }
 
 // lacking lists the rows without a value.
