@@ -69,6 +69,20 @@ func TestLength(t *testing.T) {
 	}
 }
 
+// TestLengthTable: images.md has the table that the command prints.
+func TestLengthTable(t *testing.T) {
+	archive := filepath.Join("..", "..", "figures", "gallery", "archive")
+	folder, printed := filepath.Join(t.TempDir(), "length"), &strings.Builder{}
+	demand.NoError(t, os.CopyFS(folder, os.DirFS(filepath.Join(archive, "length"))))
+	cmd := lengthCommand()
+	cmd.SetArgs([]string{"--tables", folder})
+	cmd.SetOut(printed)
+	demand.NoError(t, cmd.Execute())
+	block, err := demand.Block(demand.Read(t, filepath.Join(archive, "images.md")), "length")
+	demand.NoError(t, err)
+	demand.Equal(t, block, printed.String(), "table")
+}
+
 // TestLengthPage: the tables in images.md are those of the runs at the paper's length of training, at the declared
 // levels.
 func TestLengthPage(t *testing.T) {
