@@ -197,9 +197,5 @@ var (
 		{Name: "finetune-5", About: "I7", Set: []string{"finetune-epochs=5"}},
 		{Name: "block-stage", About: "I10",
 			Set: []string{"block=stage"}, Text: "both blocks of the last stage are trained"},
-		{Name: "limit-300", About: "I10", Set: []string{"max-updates=300"}, Text: "limit of minibatches", Every: 2},
-		{Name: "no-limit", About: "I10",
-			Set: []string{"max-updates=0"}, Text: "no limit of minibatches: 20 epochs read literally",
-			Slow: "half an hour", Literal: true},
 	})
 )
