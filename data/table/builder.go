@@ -37,8 +37,8 @@ type builder struct {
 	twoWays                  string         // first number that is another one if the decimal mark is the other one
 	oneWay                   bool           // a number with separators of thousands can be read in no other way
 	points                   int            // numbers with a decimal point
-	thousands                int            // those of them that are numbers with points between thousands, too
-	grouped                  string         // the first one
+	decimals                 bool           // one of them has no three decimals, or more than three digits before them
+	grouped                  string         // first of them that is not so: its point may be between thousands
 	words                    map[string]int // texts that are no value by themselves, of at most mostWords
 	time, zone               spot           // first time, and first one in a zone of unknown offset
 	clock                    spot           // first time that a change of the clocks repeats or skips
@@ -107,13 +107,15 @@ func (b *builder) add(text []byte, row, line int) {
 
 // addPoint adds a number that may have a decimal point.
 func (b *builder) addPoint(text []byte) {
-	if b.exact || b.decimal != '.' || bytes.IndexByte(text, '.') < 0 {
+	point := bytes.IndexByte(text, '.')
+	if b.exact || b.decimal != '.' || b.decimals || point < 0 {
 		return
 	}
 	b.points++
-	if _, _, how := parseMarked(text, ','); how == marked {
-		b.thousands++
-		b.grouped = cmp.Or(b.grouped, string(text))
+	whole, rest := bytes.TrimLeft(text[:point], "+-"), text[point+1:]
+	b.decimals = len(rest) != 3 || bytes.ContainsAny(rest, "eE") || len(whole) < 1 || len(whole) > 3 || whole[0] == '0'
+	if b.grouped == "" {
+		b.grouped = string(text)
 	}
 }
 
@@ -247,7 +249,7 @@ func (b *builder) resolve(rows int) error {
 		return &Error{Column: b.Name, Problem: quote(b.twoWays) + " has a decimal point or not", Fix: "give --decimal"}
 	case b.twoWays != "" && !b.oneWay:
 		b.noteTwoWays(b.twoWays)
-	case b.thousands > 2 && b.thousands == b.points && b.points < b.numbers: // 2.596 among 874
+	case b.points > 2 && !b.decimals && b.points < b.numbers: // 2.596 among 874
 		b.noteTwoWays(b.grouped)
 	case b.marked != "":
 		b.notes = append(b.notes, b.readAs(b.marked))

@@ -365,7 +365,7 @@ func weekBegin(year, week int) time.Time {
 func compactWeek(v float64) float64 {
 	year, week := int(v)/100, int(v)%100
 	first := weekBegin(year, week)
-	if isoWeek(first) != fmt.Sprintf("%04d-W%02d", year, week) {
+	if y, w := first.ISOWeek(); y != year || w != week {
 		return math.NaN()
 	}
 	return float64(first.UnixMicro())

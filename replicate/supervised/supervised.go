@@ -8,7 +8,6 @@ package supervised
 
 import (
 	"fmt"
-	"slices"
 
 	"tvps/replicate/experiment"
 	"tvps/replicate/usage"
@@ -39,10 +38,11 @@ var Protocol = experiment.Protocol{
 
 // At returns the settings that a scenario declares for a scale. Errors: an unknown scenario or scale.
 func At(scenario string, scale experiment.Scale) (experiment.Setup, error) {
-	if !slices.Contains(Scenarios(), scenario) {
+	c, ok := scenarios.Of(scenario)
+	if !ok {
 		return nil, fmt.Errorf("there is no scenario %q%s", scenario, usage.Proposal(scenario, Scenarios()))
 	}
-	s, err := Settings{Scenario: scenario}.scenario().Scales.At(scale)
+	s, err := c.Scales.At(scale)
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", scenario, err)
 	}

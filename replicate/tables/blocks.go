@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -33,11 +32,11 @@ const (
 // blocksOf groups the times of some rows of a table: at most mostBlocks, of leastRows on average. All have per times.
 // The first one may have fewer, so that the present is complete.
 func blocksOf(t *table.Times, rows []int) (list []Block, per int) {
-	counts := map[int]int{} // by time
+	counts := make([]int, len(t.Values))
 	for _, row := range rows {
-		counts[int(t.Index[row])]++
+		counts[t.Index[row]]++
 	}
-	times := slices.Sorted(maps.Keys(counts))
+	times := slices.DeleteFunc(xslices.Iota(0, len(counts)), func(at int) bool { return counts[at] == 0 })
 	n := len(times)
 	most := min(n, max(2, min(mostBlocks, len(rows)/leastRows)))
 	per = (n + most - 1) / most
@@ -112,7 +111,8 @@ func (s *Stream) sampleOf(all []int) (*Sample, error) {
 	}
 	if few > 0 {
 		out.notes = append(out.notes, fmt.Sprintf("%s, the last block, has %s, too few to compare: the present is this block and "+
-			"the one before, %s", ShortName(s.Times.Names[s.Times.Index[all[len(all)-1]]]), runs.Plural(few, "row"), ShortName(list[len(list)-1].Name)))
+			"the one before, %s", ShortName(s.Times.Names[s.Times.Index[all[len(all)-1]]]), runs.Plural(few, "row"),
+			ShortName(list[len(list)-1].Name)))
 	}
 	var err error
 	if out.Data, out.Encoder, err = s.Data(rows); err != nil {

@@ -161,8 +161,8 @@ func (p *Job) checkWeights(ctx context.Context, model trainer) (note string, err
 		return unseen + "it does not learn the small table that the check makes", nil
 	}
 	if moved >= checkShare*possible {
-		certain := func(p float64) bool { return p == 0 || p == 1 }
-		if c.Data.Target == nil && !slices.ContainsFunc(slices.Concat(predictions[:2]...), func(p float64) bool { return !certain(p) }) {
+		doubtful := func(p float64) bool { return p != 0 && p != 1 }
+		if c.Data.Target == nil && !slices.ContainsFunc(slices.Concat(predictions[:2]...), doubtful) {
 			return "the trainer is certain of every row of a table that contradicts itself: if it writes classes, let it write " +
 				"their probabilities (predict_proba in scikit-learn)", nil
 		}
