@@ -172,6 +172,20 @@ func TestNanoseconds(t *testing.T) {
 	}
 }
 
+// joined reads a table whose time is in several columns. It is nil if want is an error, which does not end with a zone.
+func joined(t *testing.T, csv string, o table.Options, want string) []table.Column {
+	t.Helper()
+	tab, err := table.Read("x.csv", strings.NewReader(csv), int64(len(csv)), o)
+	if !strings.HasSuffix(want, "Z") {
+		checkSentence(t, err, want)
+		return nil
+	}
+	demand.NoError(t, err)
+	columns, err := tab.Columns(nil, nil)
+	demand.NoError(t, err)
+	return columns
+}
+
 // TestDateAndTime: a date and a time of day in two columns are one time, from CSV and Parquet.
 func TestDateAndTime(t *testing.T) {
 	zurich, err := time.LoadLocation("Europe/Zurich")
@@ -193,14 +207,10 @@ func TestDateAndTime(t *testing.T) {
 	} {
 		first, second, _ := strings.Cut(test.clocks, ",")
 		csv := fmt.Sprintf("day,hour,x\n31/12/2023,%s,1\n31/03/2024,%s,2\n", first, second)
-		tab, err := table.Read("x.csv", strings.NewReader(csv), int64(len(csv)), table.Options{Time: "day+hour", Location: test.location})
-		if !strings.HasSuffix(test.want, "Z") {
-			checkSentence(t, err, test.want)
+		columns := joined(t, csv, table.Options{Time: "day+hour", Location: test.location}, test.want)
+		if columns == nil {
 			continue
 		}
-		demand.NoError(t, err)
-		columns, err := tab.Columns(nil, nil)
-		demand.NoError(t, err)
 		if len(columns) != 2 || columns[0].Name != "day+hour" ||
 			columns[0].Values.([]time.Time)[1].Format(time.RFC3339) != test.want {
 			t.Errorf("%s: %v, want %s", test.clocks, columns, test.want)
@@ -227,14 +237,10 @@ func TestDateOfNumbers(t *testing.T) {
 		{"year+week", nil, `there is no column "week"`},
 	} {
 		csv := "year,month,day,hour,x\n2023,12,31,515,0\n2024,2,29,1330,.5\n"
-		tab, err := table.Read("x.csv", strings.NewReader(csv), int64(len(csv)), table.Options{Time: test.time, Location: test.location})
-		if !strings.HasSuffix(test.want, "Z") {
-			checkSentence(t, err, test.want)
+		columns := joined(t, csv, table.Options{Time: test.time, Location: test.location}, test.want)
+		if columns == nil {
 			continue
 		}
-		demand.NoError(t, err)
-		columns, err := tab.Columns(nil, nil)
-		demand.NoError(t, err)
 		got := ""
 		for _, c := range columns {
 			got += c.Name + " "

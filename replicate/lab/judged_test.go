@@ -164,11 +164,7 @@ func TestPlacesAgree(t *testing.T) {
 			trained := dir == gallery && len(committed(t, medium).Ran().Of(f.Name())) > 0 // it is shown at medium instead
 			if !trained {
 				demand.Words(t, page, shown.Tally)
-				_, verdicts, ok := strings.Cut(shown.Tally, " claims: ")
-				if !ok {
-					verdicts = strings.Replace(shown.Tally, "1 claim ", "1 ", 1)
-				}
-				verdicts = regexp.MustCompile(`; not counted: [^;]*`).ReplaceAllString(verdicts, "")
+				verdicts := regexp.MustCompile(`; not counted: [^;]*`).ReplaceAllString(withoutNumber(shown.Tally), "")
 				demand.Words(t, readme, "<br>"+verdicts+" |")
 			}
 			if !reflect.DeepEqual(r.Figure.Answer, shown.Answer) || r.Figure.Tally != shown.Tally {

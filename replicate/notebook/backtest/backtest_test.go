@@ -51,7 +51,9 @@ func TestBacktest(t *testing.T) {
 		values["backtest/uniform/minus-forgetting"] != uniform.AgainstForgetting.Mean {
 		t.Errorf("numbers %v of %+v", values, uniform)
 	}
-	if !strings.Contains(html, r.Verdict.Sentence) || !strings.Contains(html, fmt.Sprintf("%+.4f [", uniform.AgainstForgetting.Mean)) {
+	d := uniform.AgainstForgetting
+	interval := fmt.Sprintf("%+.4f [%+.4f, %+.4f]", d.Mean, d.Low, d.High)
+	if !strings.Contains(html, r.Verdict.Sentence) || !strings.Contains(html, interval) {
 		t.Errorf("the cell shows %s", html)
 	}
 	line := Losses(r, backtest.Uniform)

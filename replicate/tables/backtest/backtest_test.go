@@ -100,7 +100,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("the second run differs: %v", err)
 	}
 	lines := strings.Split(strings.TrimSpace(r.String()), "\n")
-	if lines[0] != r.Verdict.Sentence || len(lines) > 16 || strings.Contains(r.String(), "+0.0000 [+0.0000") ||
+	if lines[0] != r.Verdict.Sentence || len(lines) > 16 || strings.Contains(r.String(), "+0.0000 [+0.0000, +0.0000]") ||
 		!strings.Contains(r.String(), r.difference(forgetting.AgainstUniform)) {
 		t.Errorf("the summary is\n%s", r)
 	}

@@ -131,8 +131,9 @@ func TestUnseen(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "w.csv")
 	demand.NoError(t, r.WriteWeights(path))
-	if written := strings.Split(string(demand.Read(t, path)), "\n"); !strings.HasPrefix(written[3], fmt.Sprintf("3,%v,", r.weights.Weight[1920])) {
-		t.Errorf("row 3, which is not learned from, is written as %s", written[3])
+	third := strings.Split(string(demand.Read(t, path)), "\n")[3]
+	if !strings.HasPrefix(third, fmt.Sprintf("3,%v,", r.weights.Weight[1920])) {
+		t.Errorf("row 3, which is not learned from, is written as %s", third)
 	}
 	q.Fit.Permutations = 20
 	if tested := of(marked, "new"); tested.Finding == nil || tested.Finding.Sentence != of(rest, "").Finding.Sentence {
