@@ -25,13 +25,13 @@ func (s Series) Styled(i int) Series {
 
 // NewSeries returns a series with the look that its name has in every figure.
 func NewSeries(name string, points []Point) Series {
-	look, _ := looks.Of(name)
+	look := looks.Of(name)
 	return Series{Name: name, Label: look.Label, Color: look.Color, Dash: look.Dash, Points: points}
 }
 
 // NewReference returns a horizontal line that looks like the series of that name.
 func NewReference(name string, value float64) *Reference {
-	look, _ := looks.Of(name)
+	look := looks.Of(name)
 	return &Reference{Value: value, Label: look.Label, Color: look.Color, Dash: look.Dash}
 }
 

@@ -33,11 +33,11 @@ func (s Summary) Cells() [][]string {
 
 // minus is the head of the differences, as "minus Everything, points".
 func (s Summary) minus() string {
-	base, _ := looks.Of(s.Base)
+	text := "minus " + looks.Of(s.Base).Label
 	if s.Unit == "" {
-		return "minus " + base.Label
+		return text
 	}
-	return "minus " + base.Label + "," + string(s.Unit)
+	return text + "," + string(s.Unit)
 }
 
 // Gains has the differences with an interval in a line, as "minus Everything, points (steps above): Ours +1.1 [+0.2,
@@ -56,8 +56,7 @@ func (s Summary) Gains() string {
 }
 
 func (s Summary) line(r SummaryRow) []string {
-	look, _ := looks.Of(r.Series)
-	line := []string{look.Label, s.Value(r.Mean.Mean), "", "", fmt.Sprint(r.Difference.N), ""}
+	line := []string{looks.Of(r.Series).Label, s.Value(r.Mean.Mean), "", "", fmt.Sprint(r.Difference.N), ""}
 	if r.Series == s.Base {
 		return line
 	}

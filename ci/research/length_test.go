@@ -113,8 +113,8 @@ func TestLengthPage(t *testing.T) {
 			}
 		}
 		for i, pair := range c.pairs {
-			base := strings.Replace(looks.Labels(pair[1])[0], "Pre-trained, not adapted", "the network that is not adapted", 1)
-			demand.Words(t, page, fmt.Sprintf("| %s minus %s |%s\n", looks.Labels(pair[0])[0], base, lines[i]))
+			base := strings.Replace(looks.Of(pair[1]).Label, "Pre-trained, not adapted", "the network that is not adapted", 1)
+			demand.Words(t, page, fmt.Sprintf("| %s minus %s |%s\n", looks.Of(pair[0]).Label, base, lines[i]))
 		}
 	}
 }

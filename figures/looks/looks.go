@@ -34,21 +34,20 @@ func Declare(l Look) {
 // All returns what is declared.
 func All() []Look { return slices.Clone(declared) }
 
-// Of returns the look of a series. An unknown name is its own label, in dark grey, and known is false: give such
-// series colours of their own.
-func Of(name string) (look Look, known bool) {
+// Of returns the look of a series. An unknown name is its own label, in dark grey: give such series colours of their
+// own.
+func Of(name string) Look {
 	if i := index(name); i < len(declared) {
-		return declared[i], true
+		return declared[i]
 	}
-	return Look{Name: name, Label: name, Color: "#4d4d4d"}, false
+	return Look{Name: name, Label: name, Color: "#4d4d4d"}
 }
 
 // Labels are the names of series for people.
 func Labels(series ...string) []string {
 	out := make([]string, len(series))
 	for i, name := range series {
-		look, _ := Of(name)
-		out[i] = look.Label
+		out[i] = Of(name).Label
 	}
 	return out
 }

@@ -27,9 +27,6 @@ func (c Collected) Notes(absent []string, declared []paper.Claim) []string {
 	return slices.Concat(out, c.ends(declared), c.noted(), c.spans())
 }
 
-// label is the name of a series for people.
-func label(series string) string { return looks.Labels(series)[0] }
-
 // ends describes the last quarter of the steps, if the protocol has tasks. For each learner it states the interquartile
 // mean over tasks and seeds. For each pair of learners that a claim compares, it states the probability that a seed of
 // one has a higher mean than a seed of the other.
@@ -58,13 +55,13 @@ func (c Collected) ends(declared []paper.Claim) []string {
 		for _, metric := range metrics {
 			strata = append(strata, end(name, metric))
 		}
-		means = append(means, label(name)+" "+inBrackets("%.4g", statistics.InterquartileMean(strata)))
+		means = append(means, looks.Of(name).Label+" "+inBrackets("%.4g", statistics.InterquartileMean(strata)))
 	}
 	for _, pair := range c.comparedPairs(declared) {
 		of, base := end(pair.Series, shown), end(pair.Base, shown)
 		if len(of) > 0 && len(base) > 0 {
 			probability := inBrackets("%.2f", statistics.Improvement(of, base))
-			gains = append(gains, label(pair.Series)+" above "+label(pair.Base)+" "+probability)
+			gains = append(gains, looks.Of(pair.Series).Label+" above "+looks.Of(pair.Base).Label+" "+probability)
 		}
 	}
 	if len(means) == 0 {
@@ -125,7 +122,7 @@ func (c Collected) noted() []string {
 		}
 		if len(values) > 0 {
 			out = append(out, fmt.Sprintf("%s over the last quarter, with 95%% intervals over the seeds: %s.",
-				label(name), strings.Join(values, ", ")))
+				looks.Of(name).Label, strings.Join(values, ", ")))
 		}
 	}
 	return out
@@ -146,11 +143,11 @@ func (c Collected) spans() []string {
 		for _, base := range c.Series[:len(c.Series)-1] {
 			part := paper.Part{Panel: c.Key, Series: last, Base: base}
 			if m, err := NewEffect(within, part, c.Shown().Name, c.Sampled()); err == nil {
-				gains = append(gains, label(base)+" "+m.Interval(c.Level()).Text(3))
+				gains = append(gains, looks.Of(base).Label+" "+m.Interval(c.Level()).Text(3))
 			}
 		}
 		if len(gains) > 0 {
-			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", label(last), span.From, span.To, minus,
+			out = append(out, fmt.Sprintf("%s at t = %d to %d %s: %s.", looks.Of(last).Label, span.From, span.To, minus,
 				strings.Join(gains, ", ")))
 		}
 	}

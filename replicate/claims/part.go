@@ -126,12 +126,11 @@ func (p JudgedPart) margin() string {
 
 // name is the statistic with its series.
 func name(p paper.Part) string {
-	labels := looks.Labels(p.Series, p.Base)
 	words := definitions[cmp.Or(p.Statistic, paper.Difference)].words
 	if p.Of != "" {
 		words = strings.Replace(words, "mean of", "mean "+p.Of+" of", 1)
 	}
-	return strings.NewReplacer("SERIES", labels[0], "BASE", labels[1]).Replace(words)
+	return strings.NewReplacer("SERIES", looks.Of(p.Series).Label, "BASE", looks.Of(p.Base).Label).Replace(words)
 }
 
 // unit is that of the effect: points for differences of accuracies, percent for shares.

@@ -175,7 +175,7 @@ func missing(panels []claims.Collected, state claims.State) []string {
 				}
 			}
 			if len(seeds) > 0 {
-				out = append(out, fmt.Sprintf("panel %s: %s, seeds %s", c.Key, looks.Labels(name)[0],
+				out = append(out, fmt.Sprintf("panel %s: %s, seeds %s", c.Key, looks.Of(name).Label,
 					claims.FormatSeeds(seeds, ", ")))
 			}
 		}

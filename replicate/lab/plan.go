@@ -96,9 +96,9 @@ func checkPanels(f paper.Figure, keys []string) error {
 func choose(p *claims.Panel, learners []string) error {
 	if len(learners) > 0 && p.Open() {
 		p.Series = withBase(p.Protocol.Base, learners)
-		if base, _ := looks.Of(p.Protocol.Base); len(p.Series) < 2 && !p.Absolute {
+		if len(p.Series) < 2 && !p.Absolute {
 			return usage.Errorf("panel %s: %s is the line 0; name another learner to compare with it (%s)",
-				p.Key, base.Label, strings.Join(p.Protocol.Learners(), ", "))
+				p.Key, looks.Of(p.Protocol.Base).Label, strings.Join(p.Protocol.Learners(), ", "))
 		}
 	}
 	if len(p.References) > 0 {

@@ -43,7 +43,7 @@ func (l *Lab) printLines(r *Result) {
 	for i, t := range r.Figure.Tables {
 		var means []string
 		for _, row := range t.Rows {
-			means = append(means, looks.Labels(row.Series)[0]+" "+t.Value(row.Mean.Mean))
+			means = append(means, looks.Of(row.Series).Label+" "+t.Value(row.Mean.Mean))
 		}
 		p := r.Figure.Panels[i]
 		fmt.Fprintf(l.Stdout, "  %s  %s: %s\n", p.Key, p.Title, strings.Join(means, ", "))

@@ -26,7 +26,7 @@ func TestDeclaredLearner(t *testing.T) {
 	if !slices.Contains(Protocol.Learners(), "test-omega") {
 		t.Errorf("learners %v", Protocol.Learners())
 	}
-	if look, known := looks.Of("test-omega"); !known || look.Label != "Test" {
+	if look := looks.Of("test-omega"); look.Label != "Test" {
 		t.Errorf("look %+v", look)
 	}
 	want := run(t, h, open(t), s, "sac-omega", 0)
