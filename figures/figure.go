@@ -154,12 +154,6 @@ func (f Figure) notDrawn(p Chart) []notDrawn {
 // FileStem returns the name of the panel's files without extension, such as "fig01-a".
 func (f Figure) FileStem(p Chart) string { return f.Name + "-" + p.Key }
 
-// Names matches the names of the files of a figure, apart from [SumsFile].
-func Names(figure string) *regexp.Regexp {
-	return regexp.MustCompile(`^(` + regexp.QuoteMeta(figure) + `-[a-z](-judged|-metrics|-others)?\.(csv|svg|png|pdf)|` +
-		ProvenanceFile + `|` + ScriptFile + `|` + PageFile + `)(\.gz)?$`)
-}
-
 // Validate returns the first reason why the figure cannot be drawn, in one sentence that names the panel and series.
 // Measurements always can; a notebook may draw anything.
 func (f Figure) Validate() error {

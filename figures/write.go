@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -112,7 +113,9 @@ func writeFiles(files []file, dir string) error {
 
 // removeStale removes the files of an earlier drawing that are not among the present ones, of other panels, too.
 func removeStale(fig Figure, files []file, dir string) error {
-	drawn := Names(fig.Name)
+	drawn := regexp.MustCompile(`^(` + regexp.QuoteMeta(fig.Name) +
+		`-[a-z](-judged|-metrics|-others)?\.(csv|svg|png|pdf)|` +
+		ProvenanceFile + `|` + ScriptFile + `|` + PageFile + `)(\.gz)?$`)
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {
 		name := entry.Name()
