@@ -80,10 +80,7 @@ func WriteTable(name string, rows []Row, provenance any, dir string) error {
 	if err != nil {
 		return fmt.Errorf("figures: the provenance of %s cannot be written as JSON: %w", name, err)
 	}
-	files, err := store(fig, []file{table, {ProvenanceFile, append(origin, '\n')}})
-	if err != nil {
-		return err
-	}
+	files := store(fig, []file{table, {ProvenanceFile, append(origin, '\n')}})
 	return unwritable(fig, dir, writeFiles(append(files, sumsOf(files)), dir))
 }
 
@@ -159,35 +156,31 @@ func render(fig Figure, rows []Row, provenance any) ([]file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("figures: the provenance of %s cannot be written as JSON: %w", fig.Name, err)
 	}
-	files = append(files, file{ProvenanceFile, append(origin, '\n')}, file{ScriptFile, ECharts})
-	if files, err = store(fig, files); err != nil || fig.Compact {
-		return append(files, sumsOf(files)), err
+	files = store(fig, append(files, file{ProvenanceFile, append(origin, '\n')}, file{ScriptFile, ECharts}))
+	if fig.Compact {
+		return append(files, sumsOf(files)), nil
 	}
 	page, err := Page(fig)
 	return slices.Concat([]file{{PageFile, page}}, files, []file{sumsOf(files)}), err // the page shows whose the rest is
 }
 
 // store gives files the names and the form that they have in the figure's folder.
-func store(fig Figure, files []file) ([]file, error) {
+func store(fig Figure, files []file) []file {
 	var out []file
 	for _, f := range files {
 		name := fig.stored(f.name)
 		if strings.HasSuffix(name, packed) {
-			var text bytes.Buffer
-			w, err := gzip.NewWriterLevel(&text, gzip.BestCompression)
-			if err == nil {
-				_, err = w.Write(f.content)
-			}
-			if err = errors.Join(err, w.Close()); err != nil {
-				return nil, err
-			}
+			var text bytes.Buffer // to write to it is never an error
+			w, _ := gzip.NewWriterLevel(&text, gzip.BestCompression)
+			_, _ = w.Write(f.content)
+			_ = w.Close()
 			f.content = text.Bytes()
 		}
 		if name != "" {
 			out = append(out, file{name, f.content})
 		}
 	}
-	return out, nil
+	return out
 }
 
 func renderPanel(fig Figure, p Chart, rows []Row) ([]file, error) {
