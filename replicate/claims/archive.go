@@ -20,14 +20,7 @@ type Archive struct {
 // AddJobs sets the runs of a panel and their data. Errors: impossible settings, missing data or checkpoints.
 func (a Archive) AddJobs(p *Panel) (err error) {
 	if a.Index != nil {
-		return a.Index.addJobs(p, a.Host, func(spec runs.Spec, steps []int) bool {
-			result, err := a.read(spec, *p)
-			if err != nil {
-				return false
-			}
-			_, every := part(result, steps)
-			return every
-		})
+		return a.addStored(p)
 	}
 	p.Source = p.Settings.Source(a.Host)
 	p.Jobs, err = p.Settings.Jobs(a.Host, p.Series, p.Seeds, p.Measure)
@@ -62,6 +55,12 @@ func (a Archive) read(spec runs.Spec, p Panel) (*runs.Result, error) {
 		return joined(result, table), nil
 	}
 	return result, err
+}
+
+// whole tells whether a run of a panel is there with all of these steps.
+func (a Archive) whole(job runs.Job, p Panel) bool {
+	result, err := a.read(job.Spec, p)
+	return err == nil && len(result.Only(job.Steps).Steps) == len(job.Steps)
 }
 
 // joined is a run with those steps of another copy that it lacks.

@@ -177,18 +177,12 @@ func Collect(p Panel, results map[string]*runs.Result) Collected {
 	for _, job := range p.Jobs {
 		id := job.Spec.ID()
 		if whole, ok := results[id]; ok {
-			if wanted, every := part(whole, job.Steps); every {
+			if wanted := whole.Only(job.Steps); len(wanted.Steps) == len(job.Steps) {
 				c.Results[id] = wanted
 			}
 		}
 	}
 	return c
-}
-
-// part is a run with some steps alone; every tells whether it has them all.
-func part(r *runs.Result, steps []int) (wanted *runs.Result, every bool) {
-	wanted = r.Only(steps)
-	return wanted, len(wanted.Steps) == len(steps)
 }
 
 // lacking is true of the series of which a run is missing.

@@ -46,16 +46,15 @@ type environment struct {
 	data     experiment.Data
 }
 
-// choose returns the environment in which most of the runs that the outlines and seeds want are whole, and of several
-// the one with the most stored runs. Runs that use no backend have no part in the choice. ok is false without any
-// stored run.
-func (x *RunIndex) choose(outlines []experiment.Outline, seeds []int64,
-	whole func(runs.Spec, []int) bool) (best environment, ok bool) {
+// choose returns the environment in which most of a panel's runs are whole, and of several the one with the most stored
+// runs. Runs that use no backend have no part in the choice. ok is false without any stored run.
+func (a Archive) choose(p Panel, outlines []experiment.Outline) (best environment, ok bool) {
+	x := a.Index
 	found, stored := map[string]environment{}, map[string][]runs.Job{}
 	for _, o := range outlines {
 		for _, spec := range x.byLearner[o.Learner] {
 			data, ok := o.Matches(spec)
-			if !ok || !slices.Contains(seeds, spec.Seed) || !o.Backend ||
+			if !ok || !slices.Contains(p.Seeds, spec.Seed) || !o.Backend ||
 				x.Backends != nil && !slices.Contains(x.Backends, spec.Settings["backend"]) {
 				continue
 			}
@@ -69,7 +68,7 @@ func (x *RunIndex) choose(outlines []experiment.Outline, seeds []int64,
 	for _, key := range slices.Sorted(maps.Keys(found)) {
 		n := 0
 		for _, job := range stored[key] {
-			if len(found) > 1 && whole(job.Spec, job.Steps) {
+			if len(found) > 1 && a.whole(job, p) {
 				n++
 			}
 		}
@@ -101,18 +100,18 @@ func (x *RunIndex) find(o experiment.Outline, seed int64, e environment) (spec r
 	return runs.Spec{}, false
 }
 
-// addJobs sets the runs and the data of a panel: those of the environment that choose returns, and placeholders for the
-// others, which no store has.
-func (x *RunIndex) addJobs(p *Panel, h *experiment.Host, whole func(runs.Spec, []int) bool) error {
+// addStored sets the runs and the data of a panel: those of the environment that choose returns, and placeholders for
+// the others, which no store has.
+func (a Archive) addStored(p *Panel) error {
 	outlines, err := p.Settings.Outlines(p.Series, p.Measure)
 	if err != nil {
 		return err
 	}
-	from, chosen := x.choose(outlines, p.Seeds, whole)
+	from, chosen := a.choose(*p, outlines)
 	p.Jobs = nil
 	for _, o := range outlines {
 		for _, seed := range p.Seeds {
-			spec, ok := x.find(o, seed, from)
+			spec, ok := a.Index.find(o, seed, from)
 			if !ok {
 				spec = runs.Spec{Experiment: cmp.Or(from.data.Experiment, o.Data[0].Experiment), Learner: o.Learner,
 					Seed: seed, Settings: o.Settings}
@@ -120,7 +119,7 @@ func (x *RunIndex) addJobs(p *Panel, h *experiment.Host, whole func(runs.Spec, [
 			p.Jobs = append(p.Jobs, runs.Wanted{Series: o.Series, Job: runs.Job{Spec: spec, Steps: o.Steps}})
 		}
 	}
-	p.Source = p.Settings.Source(h)
+	p.Source = p.Settings.Source(a.Host)
 	if name := from.settings["data"]; chosen && name != "" { // whatever this machine has
 		note := fmt.Sprintf("Data of the stored runs: %s", cmp.Or(map[string]string{
 			"full": "all of CIFAR-10", "sample": "the embedded sample of CIFAR-10"}[name], name))
