@@ -12,6 +12,7 @@ import (
 	"tvps/figures"
 	"tvps/replicate/paper"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -130,7 +131,7 @@ func (s statistic) grid(seeds []curve, steps bool) ([][]float64, error) {
 			row = s.hit(c)
 		case steps:
 			row = statistics.Jackknifed(len(c.t), func(kept []int) float64 { return s.of(c.only(kept)) })
-			row = shifted(row, s.of(c))
+			floats.AddConst(s.of(c)-stat.Mean(row, nil), row) // so that their mean is the statistic
 		default:
 			row = []float64{s.of(c)}
 		}
@@ -140,15 +141,6 @@ func (s statistic) grid(seeds []curve, steps bool) ([][]float64, error) {
 		out = append(out, row)
 	}
 	return out, nil
-}
-
-// shifted adds a number to all values so that their mean is as given.
-func shifted(values []float64, mean float64) []float64 {
-	by := mean - stat.Mean(values, nil)
-	for i := range values {
-		values[i] += by
-	}
-	return values
 }
 
 // only returns the curve at some of its steps.
@@ -277,14 +269,7 @@ func curves(rows []figures.Row, p paper.Part, metric string) []curve {
 
 // needs lists the series of the panel that the part's statistic is computed from.
 func needs(p paper.Part) []string {
-	names := []string{p.Series}
-	if p.Base != "" {
-		names = append(names, p.Base)
-	}
-	if p.Truth != "" {
-		names = append(names, p.Truth)
-	}
-	return names
+	return slices.DeleteFunc([]string{p.Series, p.Base, p.Truth}, func(name string) bool { return name == "" })
 }
 
 // paired returns the values at the steps that series and base have in common.

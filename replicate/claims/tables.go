@@ -206,24 +206,27 @@ func (t *Tables) Others(c Collected, narrow []Collected) (out []figures.Row) {
 		}
 	}
 	for _, job := range c.Jobs {
-		run := t.get(job.Spec.ID())
-		if run == nil || c.Results[job.Spec.ID()] == nil {
+		id := job.Spec.ID()
+		run := t.get(id)
+		if run == nil || c.Results[id] == nil {
 			continue
 		}
-		var steps []int
-		for at, copies := range run.values {
-			if _, own := copies[c.Figure]; own && at.metric == c.Shown().Name && !slices.Contains(has[job.Spec.ID()], at.t) {
-				steps = append(steps, at.t)
+		for _, at := range run.places() {
+			value, own := run.values[at][c.Figure]
+			if own && at.metric == c.Shown().Name && !slices.Contains(has[id], at.t) {
+				out = append(out, figures.Row{Panel: c.Key, Series: job.Series, Seed: job.Spec.Seed, T: at.t, Metric: at.metric,
+					Value: value})
 			}
-		}
-		slices.Sort(steps)
-		for _, step := range steps {
-			at := metricStep{c.Shown().Name, step}
-			out = append(out, figures.Row{Panel: c.Key, Series: job.Series, Seed: job.Spec.Seed, T: step, Metric: at.metric,
-				Value: run.values[at][c.Figure]})
 		}
 	}
 	return out
+}
+
+// places lists the rows of the run by metric and step.
+func (r *tableRun) places() []metricStep {
+	return slices.SortedFunc(maps.Keys(r.values), func(a, b metricStep) int {
+		return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.t, b.t))
+	})
 }
 
 // read returns the run with all its rows, and the steps that have one of the metric. A step is that of the figure's own
@@ -234,9 +237,7 @@ func (t *Tables) read(spec runs.Spec, metric, figure string) (result *runs.Resul
 		return nil, false
 	}
 	result = &runs.Result{Spec: r.spec, Provenance: r.provenance}
-	for _, at := range slices.SortedFunc(maps.Keys(r.values), func(a, b metricStep) int {
-		return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.t, b.t))
-	}) {
+	for _, at := range r.places() {
 		if at.metric == metric {
 			result.Steps = append(result.Steps, at.t)
 		}
