@@ -11,7 +11,7 @@ import (
 // Show is what every place shows of the judged claims of a figure: the sentence that answers its question, their
 // number by verdict, and each of them. command returns the command that measures panels, listed as "b,c".
 func Show(claims []Judged, command func(panels string) string) figures.Figure {
-	f := figures.Figure{Answer: answer(claims), Tally: tally(claims, nil)}
+	f := figures.Figure{Answer: answer(claims), Tally: tally(claims, "")}
 	for _, c := range claims {
 		f.Claims = append(f.Claims, c.onPage(command))
 	}
@@ -23,18 +23,16 @@ func Show(claims []Judged, command func(panels string) string) figures.Figure {
 // counts once, with it.
 func Total(claims []Judged) string {
 	once := withoutTwins(claims)
-	kept, corrected := 0, false
+	kept, remark := 0, ""
 	for _, c := range once {
-		corrected = corrected || c.Holm != ""
 		if !c.New && c.Verdict == Holds && c.Holm == Kept {
 			kept++
 		}
 	}
-	var remarks map[Verdict]string
-	if corrected {
-		remarks = map[Verdict]string{Holds: fmt.Sprintf(" (%d also with Holm's correction)", kept)}
+	if slices.ContainsFunc(once, func(c Judged) bool { return c.Holm != "" }) {
+		remark = fmt.Sprintf(" (%d also with Holm's correction)", kept)
 	}
-	return tally(once, remarks) + untested(once...)
+	return tally(once, remark) + untested(once...)
 }
 
 func withoutTwins(claims []Judged) []Judged {
@@ -42,15 +40,15 @@ func withoutTwins(claims []Judged) []Judged {
 }
 
 // tally counts the verdicts in words: "6 claims: 3 hold, 1 holds partly, 2 are undecided; 1 repeats another;
-// not counted: 1 holds". The last are New. A remark stands behind the number of its verdict.
-func tally(claims []Judged, remarks map[Verdict]string) string {
+// not counted: 1 holds". The last are New. The remark stands behind the number of those that hold.
+func tally(claims []Judged, remark string) string {
 	text := "no claim"
 	switch own := counted(claims, false); len(own) {
 	case 0:
 	case 1:
-		text = "1 claim " + strings.TrimPrefix(verdicts(own, remarks), "1 ")
+		text = "1 claim " + strings.TrimPrefix(verdicts(own, remark), "1 ")
 	default:
-		text = fmt.Sprintf("%d claims: %s", len(own), verdicts(own, remarks))
+		text = fmt.Sprintf("%d claims: %s", len(own), verdicts(own, remark))
 	}
 	switch repeats := len(claims) - len(withoutTwins(claims)); repeats {
 	case 0:
@@ -60,7 +58,7 @@ func tally(claims []Judged, remarks map[Verdict]string) string {
 		text += fmt.Sprintf("; %d repeat another", repeats)
 	}
 	if added := counted(claims, true); len(added) > 0 {
-		text += "; not counted: " + verdicts(added, nil)
+		text += "; not counted: " + verdicts(added, "")
 	}
 	return text
 }
@@ -70,8 +68,8 @@ func counted(claims []Judged, added bool) []Judged {
 	return slices.DeleteFunc(slices.Clone(claims), func(c Judged) bool { return c.New != added })
 }
 
-// verdicts counts the verdicts, with remarks after their words: "2 hold, 1 is undecided".
-func verdicts(claims []Judged, remarks map[Verdict]string) string {
+// verdicts counts the verdicts: "2 hold, 1 is undecided". The remark stands after those that hold.
+func verdicts(claims []Judged, remark string) string {
 	count := map[Verdict]int{}
 	for _, c := range claims {
 		count[c.Verdict.kind()]++
@@ -81,7 +79,7 @@ func verdicts(claims []Judged, remarks map[Verdict]string) string {
 		verdict   Verdict
 		one, many string
 	}{
-		{Holds, "holds", "hold"},
+		{Holds, "holds" + remark, "hold" + remark},
 		{Partly, "holds partly", "hold partly"},
 		{DoesNotHold, "does not hold", "do not hold"},
 		{NoDifference, "shows no difference", "show no difference"},
@@ -91,9 +89,9 @@ func verdicts(claims []Judged, remarks map[Verdict]string) string {
 		switch n := count[v.verdict]; n {
 		case 0:
 		case 1:
-			parts = append(parts, "1 "+v.one+remarks[v.verdict])
+			parts = append(parts, "1 "+v.one)
 		default:
-			parts = append(parts, fmt.Sprintf("%d %s%s", n, v.many, remarks[v.verdict]))
+			parts = append(parts, fmt.Sprintf("%d %s", n, v.many))
 		}
 	}
 	return strings.Join(parts, ", ")
