@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tvps/data/statistics"
 )
 
 // Row is one measurement in long form: one line of the CSV.
@@ -31,7 +33,7 @@ func WriteCSV(w io.Writer, rows []Row) error {
 		return err
 	}
 	for _, r := range rows {
-		if !finite(r.Value) {
+		if !statistics.Finite(r.Value) {
 			return r.notFinite()
 		}
 		record := []string{
@@ -94,7 +96,7 @@ func parseRow(record []string) (Row, error) {
 	if row.T, err = strconv.Atoi(record[3]); err != nil {
 		return Row{}, fmt.Errorf("the step t %q is not a whole number", record[3])
 	}
-	if row.Value, err = strconv.ParseFloat(record[5], 64); err != nil || !finite(row.Value) {
+	if row.Value, err = strconv.ParseFloat(record[5], 64); err != nil || !statistics.Finite(row.Value) {
 		return Row{}, fmt.Errorf("the value %q is not a finite number", record[5])
 	}
 	return row, nil

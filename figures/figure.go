@@ -18,6 +18,8 @@ import (
 	"math"
 	"regexp"
 	"slices"
+
+	"tvps/data/statistics"
 )
 
 // Figure describes one figure of the paper, independent of the output format.
@@ -196,7 +198,7 @@ func (s Series) validate(names int) error {
 		return fmt.Errorf("the colour %q must look like #1f77b4", s.Color)
 	}
 	for i, p := range s.Points {
-		if !finite(p.X, p.Mean, p.Low, p.High) {
+		if !statistics.Finite(p.X, p.Mean, p.Low, p.High) {
 			return fmt.Errorf("the point at x = %v is not finite (mean %v, interval %v to %v)",
 				p.X, p.Mean, p.Low, p.High)
 		}
@@ -281,12 +283,3 @@ func (l *line) continueTo(low, high, y float64) {
 
 // dotted reports whether the line has a dot at each mark.
 func (l line) dotted() bool { return !l.level && len(l.marks) <= fewPoints }
-
-func finite(values ...float64) bool {
-	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
-}

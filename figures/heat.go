@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tvps/data/statistics"
 )
 
 // HeatMap is a matrix drawn as coloured cells.
@@ -40,7 +42,7 @@ func (m HeatMap) alt() string {
 // by a script if the part is made Live.
 func (m HeatMap) Part(fig Figure) (PanelPart, error) {
 	if len(m.Values) == 0 || len(m.Values) != len(m.YNames) || !(m.Low < m.High) || slices.ContainsFunc(m.Values,
-		func(row []float64) bool { return len(row) != len(m.XNames) || !finite(row...) }) {
+		func(row []float64) bool { return len(row) != len(m.XNames) || !statistics.Finite(row...) }) {
 		return PanelPart{}, fmt.Errorf("figures: heat map %s: each of %d names needs a row of %d finite values", m.Key,
 			len(m.YNames), len(m.XNames))
 	}

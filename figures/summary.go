@@ -94,7 +94,7 @@ func measuredOf(rows []Row, panel, metric string) (measured, error) {
 		if r.Panel != panel || r.Metric != metric {
 			continue
 		}
-		if !finite(r.Value) {
+		if !statistics.Finite(r.Value) {
 			return m, r.notFinite()
 		}
 		if m.values[r.Series] == nil {

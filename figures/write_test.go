@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -21,13 +22,7 @@ import (
 
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	demand.NoError(t, err)
-	var all []string
-	for _, e := range entries {
-		all = append(all, e.Name())
-	}
-	return all
+	return slices.Sorted(maps.Keys(demand.Files(t, dir)))
 }
 
 // readRows reads a table.

@@ -58,14 +58,14 @@ func VarianceRatio(a, b [][]float64) Intervals {
 		return fixed(Estimate{N: least})
 	}
 	ratio := logVariance(a) - logVariance(b)
-	if !finite(ratio) {
+	if !Finite(ratio) {
 		return fixed(Estimate{})
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	var ratios []float64
 	for range resamples {
 		// A resample of one seed several times has no variance.
-		if drawn := logVariance(resampled(a, rng)) - logVariance(resampled(b, rng)); finite(drawn) {
+		if drawn := logVariance(resampled(a, rng)) - logVariance(resampled(b, rng)); Finite(drawn) {
 			ratios = append(ratios, drawn)
 		}
 	}
@@ -133,4 +133,7 @@ func middleHalf(values []float64) float64 {
 	return stat.Mean(sorted[cut:len(sorted)-cut], nil)
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// Finite tells whether no value is NaN or infinite.
+func Finite(values ...float64) bool {
+	return !slices.ContainsFunc(values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+}

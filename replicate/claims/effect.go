@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"tvps/data/statistics"
@@ -135,7 +134,7 @@ func (s statistic) grid(seeds []curve, steps bool) ([][]float64, error) {
 		default:
 			row = []float64{s.of(c)}
 		}
-		if slices.ContainsFunc(row, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+		if !statistics.Finite(row...) {
 			return nil, errors.New("is no number: there are too few steps")
 		}
 		out = append(out, row)
