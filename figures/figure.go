@@ -141,16 +141,16 @@ func (f Figure) MetricsFile(p Chart) string { return f.FileStem(p) + "-metrics.c
 // OthersFile is the name of the file with further steps of the panel's runs.
 func (f Figure) OthersFile(p Chart) string { return f.FileStem(p) + "-others.csv" }
 
-// notDrawn is a table of a panel besides what it draws.
-type notDrawn struct {
+// panelTable is a table of a panel.
+type panelTable struct {
 	name string
 	rows []Row
 }
 
-// notDrawn lists those tables of the panel that have rows.
-func (f Figure) notDrawn(p Chart) []notDrawn {
-	all := []notDrawn{{f.JudgedFile(p), p.Judged}, {f.MetricsFile(p), p.Metrics}, {f.OthersFile(p), p.Others}}
-	return slices.DeleteFunc(all, func(t notDrawn) bool { return len(t.rows) == 0 })
+// notDrawn lists the tables of the panel besides what it draws, if they have rows.
+func (f Figure) notDrawn(p Chart) []panelTable {
+	all := []panelTable{{f.JudgedFile(p), p.Judged}, {f.MetricsFile(p), p.Metrics}, {f.OthersFile(p), p.Others}}
+	return slices.DeleteFunc(all, func(t panelTable) bool { return len(t.rows) == 0 })
 }
 
 // FileStem returns the name of the panel's files without extension, such as "fig01-a".

@@ -187,11 +187,14 @@ func renderPanel(fig Figure, p Chart, rows []Row) ([]file, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("figures: %s panel %s: there are no rows for its CSV", fig.Name, p.Key)
 	}
-	table, err := tableFile(fig.FileStem(p)+".csv", rows)
-	if err != nil {
-		return nil, err
+	var files []file
+	for _, t := range append([]panelTable{{fig.FileStem(p) + panelFiles[0], rows}}, fig.notDrawn(p)...) {
+		table, err := tableFile(t.name, t.rows)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, table)
 	}
-	files := []file{table}
 	s := newSheet(fig, p)
 	for i, draw := range []func() ([]byte, error){s.svg, s.png, s.pdf} {
 		name := fig.FileStem(p) + panelFiles[i+1]
@@ -203,13 +206,6 @@ func renderPanel(fig Figure, p Chart, rows []Row) ([]file, error) {
 			return nil, err
 		}
 		files = append(files, file{name, picture})
-	}
-	for _, t := range fig.notDrawn(p) {
-		table, err := tableFile(t.name, t.rows)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, table)
 	}
 	return files, nil
 }
