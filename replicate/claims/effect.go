@@ -200,13 +200,8 @@ func endOf(rows []figures.Row, panel, series, metric string) []float64 {
 const hardestTasks = "hardest tasks"
 
 // hardest returns, for the series of a part about tasks, the mean at each step over the tasks in which the part's base
-// earns less than in the mean over all of them. shown is the metric of that mean.
+// earns less than in the mean over all of them, in any order. shown is the metric of that mean.
 func hardest(rows []figures.Row, p paper.Part, shown string) []figures.Row {
-	type place struct {
-		series string
-		seed   int64
-		t      int
-	}
 	earned := map[string][]float64{} // by the base, of each task
 	var all []float64
 	for _, r := range rows {
@@ -218,21 +213,17 @@ func hardest(rows []figures.Row, p paper.Part, shown string) []figures.Row {
 	for task, of := range earned {
 		hard[task] = stat.Mean(of, nil) < stat.Mean(all, nil)
 	}
-	values := map[place][]float64{}
-	var order []place
+	values := map[figures.Row][]float64{} // by row without a value
 	for _, r := range rows {
 		if r.Panel == p.Panel && hard[r.Metric] {
-			at := place{r.Series, r.Seed, r.T}
-			if values[at] == nil {
-				order = append(order, at)
-			}
+			at := figures.Row{Panel: r.Panel, Series: r.Series, Seed: r.Seed, T: r.T, Metric: hardestTasks}
 			values[at] = append(values[at], r.Value)
 		}
 	}
 	var out []figures.Row
-	for _, at := range order {
-		out = append(out, figures.Row{Panel: p.Panel, Series: at.series, Seed: at.seed, T: at.t, Metric: hardestTasks,
-			Value: stat.Mean(values[at], nil)})
+	for at, of := range values {
+		at.Value = stat.Mean(of, nil)
+		out = append(out, at)
 	}
 	return out
 }
