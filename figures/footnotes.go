@@ -6,9 +6,6 @@ import (
 	"slices"
 )
 
-// footnotes returns every sentence about the panel: its own, then the figure's source.
-func (f Figure) footnotes(p Chart) []string { return append(p.footnotes(), f.Source...) }
-
 // footnotes returns the panel's own sentences: what the band is, the notes, and how many
 // points the limits of the axis hide.
 func (p Chart) footnotes() []string {

@@ -54,9 +54,10 @@ func pageOf(fig Figure) (page, error) {
 	if err := fig.Validate(); err != nil {
 		return page{}, err
 	}
-	out, notes := page{Figure: fig, Style: CSS(fig), Legend: legendOf(fig.Panels)}, arrange(fig)
+	out := page{Figure: fig, Style: CSS(fig), Legend: legendOf(fig.Panels)}
 	out.Title = cmp.Or(fig.Title, fig.Name)
-	out.Shared, out.Data = notes.shared, notes.data
+	own, shared, data := arrange(fig)
+	out.Shared, out.Data = shared, data
 	for _, p := range fig.Panels {
 		if p.Paper != "" {
 			out.Beside = append(out.Beside, p)
@@ -65,7 +66,7 @@ func pageOf(fig Figure) (page, error) {
 		if err != nil {
 			return page{}, err
 		}
-		part.Title, part.Live, part.Notes = panelTitle(p), true, notes.own[p.Key]
+		part.Title, part.Live, part.Notes = panelTitle(p), true, own[p.Key]
 		for _, extension := range panelFiles {
 			part.Files = append(part.Files, part.Stem+extension)
 		}
@@ -95,15 +96,9 @@ func Script(fig Figure, maps []HeatMap) (template.JS, error) {
 	return template.JS(script), err
 }
 
-// arranged are the sentences about panels, each of them once.
-type arranged struct {
-	own          map[string][]string // by panel
-	shared, data []string
-}
-
-// arrange sorts the notes of all panels: those of one panel, those of several, and those
+// arrange sorts the notes of all panels, each of them once: those of one panel, by its key, those of several, and those
 // that repeat what the figure says about its data.
-func arrange(fig Figure) arranged {
+func arrange(fig Figure) (own map[string][]string, shared, data []string) {
 	var texts []string
 	panels := map[string][]string{} // by sentence
 	for _, p := range fig.Panels {
@@ -116,7 +111,7 @@ func arrange(fig Figure) arranged {
 			}
 		}
 	}
-	out := arranged{own: map[string][]string{}}
+	own = map[string][]string{}
 	about := map[string][]string{} // panels by sentence about data
 	for _, text := range texts {
 		keys := panels[text]
@@ -125,15 +120,15 @@ func arrange(fig Figure) arranged {
 		case i >= 0:
 			about[fig.Data[i]] = keys
 		case len(keys) > 1:
-			out.shared = append(out.shared, inPanels(fig, keys)+text)
+			shared = append(shared, inPanels(fig, keys)+text)
 		default:
-			out.own[keys[0]] = append(out.own[keys[0]], text)
+			own[keys[0]] = append(own[keys[0]], text)
 		}
 	}
 	for _, sentence := range fig.Data {
-		out.data = append(out.data, inPanels(fig, about[sentence])+sentence)
+		data = append(data, inPanels(fig, about[sentence])+sentence)
 	}
-	return out
+	return own, shared, data
 }
 
 // inPanels says which panels a sentence concerns, in front of it; nothing if it is all.

@@ -31,7 +31,7 @@ func Snippet(fig Figure, p Chart) (string, error) {
 		return "", err
 	}
 	c := fig.chart(p)
-	c.Title, c.Notes = panelTitle(p), strings.Join(fig.footnotes(p), " ")
+	c.Title, c.Notes = panelTitle(p), strings.Join(append(p.footnotes(), fig.Source...), " ")
 	content, err := json.Marshal(c)
 	if err != nil {
 		return "", fmt.Errorf("figures: cannot describe the chart %s: %w", c.Key, err)

@@ -169,7 +169,7 @@ func TestHiddenPointsAreCounted(t *testing.T) {
 	fig := sampleFigure(t)
 	fig.Panels[0].YRange = &[2]float64{0, 0.5}
 	// Ours at t = 2 lies at -0.1, below the axis.
-	demand.Words(t, strings.Join(fig.footnotes(fig.Panels[0]), " "), "outside the drawn range of the y axis: 1.")
+	demand.Words(t, strings.Join(fig.Panels[0].footnotes(), " "), "outside the drawn range of the y axis: 1.")
 }
 
 // A band in red at 18% must reach the PDF as red; a pure colour keeps its channels.
