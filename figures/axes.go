@@ -41,19 +41,16 @@ func (p Chart) shown() Chart {
 
 // number writes a value of the panel with one digit more than the marks of its y axis have.
 func (p Chart) number(v float64) string {
-	text := statistics.Signed(p.decimals, v)
-	if p.Unit != Points || !strings.ContainsAny(text, "123456789") {
-		text = strings.TrimPrefix(text, "+")
-	}
-	return properMinus(text)
+	return properMinus(signed(p.decimals, v, p.Unit == Points))
 }
 
-// most is the largest share.
-func (p Chart) most() float64 {
-	if p.step > 0 && p.Unit != "" {
-		return 100
+// signed writes a number; one above zero has its sign if plus is set.
+func signed(decimals int, v float64, plus bool) string {
+	text := statistics.Signed(decimals, v)
+	if plus && strings.ContainsAny(text, "123456789") {
+		return text
 	}
-	return 1
+	return strings.TrimPrefix(text, "+")
 }
 
 // bands returns the runs of adjacent points of a series that have an interval, as they are drawn: a point with fewer
@@ -62,6 +59,10 @@ func (p Chart) most() float64 {
 func (p Chart) bands(s Series) [][]Point {
 	if s.Mean {
 		return nil
+	}
+	whole := 1. // the largest share
+	if p.step > 0 && p.Unit != "" {
+		whole = 100
 	}
 	var runs [][]Point
 	for i, pt := range s.Points {
@@ -72,7 +73,7 @@ func (p Chart) bands(s Series) [][]Point {
 			runs = append(runs, nil)
 		}
 		if p.Share {
-			pt.Low, pt.High = max(pt.Low, min(0, pt.Mean)), min(pt.High, max(p.most(), pt.Mean))
+			pt.Low, pt.High = max(pt.Low, min(0, pt.Mean)), min(pt.High, max(whole, pt.Mean))
 		}
 		runs[len(runs)-1] = append(runs[len(runs)-1], pt)
 	}

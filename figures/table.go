@@ -85,7 +85,7 @@ func (s Summary) Value(mean float64) string {
 	if s.Unit != "" {
 		return fmt.Sprintf("%.1f%%", 100*mean)
 	}
-	return strings.TrimPrefix(statistics.Signed(s.decimals(), mean), "+")
+	return signed(s.decimals(), mean, false)
 }
 
 // decimals are those of three digits of the largest mean, at most four.
@@ -116,11 +116,7 @@ func Short(e statistics.Estimate, unit Unit) (mean, low, high string) {
 		case size >= 100:
 			decimals = 0
 		}
-		text := statistics.Signed(decimals+more, v)
-		if unit == Percent || !strings.ContainsAny(text, "123456789") {
-			return strings.TrimPrefix(text, "+")
-		}
-		return text
+		return signed(decimals+more, v, unit != Percent)
 	}
 	return write(e.Mean), write(e.Low), write(e.High)
 }
