@@ -74,6 +74,15 @@ func (f *Folder) Read(name string) ([]byte, error) {
 	return f.read(name)
 }
 
+// Rows reads a table. Errors are those of [Folder.Read] and [ReadCSV].
+func (f *Folder) Rows(name string) ([]Row, error) {
+	text, err := f.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	return ReadCSV(bytes.NewReader(text))
+}
+
 // unpack decompresses a file.
 func unpack(name string, content []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(content))

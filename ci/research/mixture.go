@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -112,11 +111,7 @@ func readTable(dir, table string) ([]figures.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := folder.Read(table)
-	if err != nil {
-		return nil, err
-	}
-	return figures.ReadCSV(bytes.NewReader(text))
+	return folder.Rows(table)
 }
 
 // mixtureVerdict is better or worse if the interval excludes 0, and no difference if it lies within the margin.

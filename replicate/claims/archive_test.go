@@ -43,12 +43,12 @@ func TestOwnTableFirst(t *testing.T) {
 	run := &tableRun{spec: spec, values: map[metricStep]map[string]float64{}}
 	tables := &Tables{byID: map[string]*tableRun{spec.ID(): run}}
 	known := map[seriesSeed]*tableRun{{"a", "ours", 0}: run}
-	head := "panel,series,seed,t,metric,value\n"
-	for figure, text := range map[string]string{
-		"fig01": head + "a,ours,0,1,accuracy,.1\na,ours,0,2,accuracy,.2\n",
-		"fig03": head + "a,ours,0,2,accuracy,.3\n",
+	for figure, rows := range map[string][]figures.Row{
+		"fig01": {{Panel: "a", Series: "ours", T: 1, Metric: "accuracy", Value: .1},
+			{Panel: "a", Series: "ours", T: 2, Metric: "accuracy", Value: .2}},
+		"fig03": {{Panel: "a", Series: "ours", T: 2, Metric: "accuracy", Value: .3}},
 	} {
-		demand.NoError(t, addRows(known, []byte(text), figure))
+		demand.NoError(t, addRows(known, rows, figure))
 	}
 	for figure, want := range map[string]float64{"fig01": .2, "fig03": .3, "fig12": .3} {
 		r, ok := tables.read(spec, "accuracy", figure)

@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -103,12 +102,12 @@ func (t *Tables) add(dir, figure string, drawn bool, names, judged []string) err
 			known[seriesSeed{r.Panel, r.Series, r.Provenance.Seed}] = run
 		}
 		for _, name := range names {
-			text, err := folder.Read(name)
+			rows, err := folder.Rows(name)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			if err == nil {
-				err = addRows(known, text, figure)
+				err = addRows(known, rows, figure)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -148,12 +147,8 @@ func (t *Tables) run(r RunRecord) *tableRun {
 	return one
 }
 
-// addRows adds the rows of a figure's CSV text to the runs of their panels.
-func addRows(known map[seriesSeed]*tableRun, text []byte, figure string) error {
-	rows, err := figures.ReadCSV(bytes.NewReader(text))
-	if err != nil {
-		return err
-	}
+// addRows adds the rows of a figure to the runs of their panels.
+func addRows(known map[seriesSeed]*tableRun, rows []figures.Row, figure string) error {
 	for _, row := range rows {
 		r := known[seriesSeed{row.Panel, row.Series, row.Seed}]
 		if r == nil {

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -120,12 +119,10 @@ func values(t *testing.T, f paper.Figure, dir string) map[figures.Row]float64 {
 	for _, p := range f.Panels {
 		fig, chart := figures.Figure{Name: f.Name()}, figures.Chart{Key: p.Key}
 		for _, name := range []string{fig.FileStem(chart) + ".csv", fig.JudgedFile(chart), fig.OthersFile(chart)} {
-			text, err := folder.Read(name)
+			rows, err := folder.Rows(name)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			demand.NoError(t, err)
-			rows, err := figures.ReadCSV(bytes.NewReader(text))
 			demand.NoError(t, err)
 			for _, r := range rows {
 				value := r.Value

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -232,9 +231,7 @@ func TestAnswersInWords(t *testing.T) {
 func TestGalleryNumbers(t *testing.T) {
 	folder, err := figures.OpenFolder(filepath.Join(gallery, "fig14-recent"))
 	demand.NoError(t, err)
-	text, err := folder.Read("fig14-a.csv")
-	demand.NoError(t, err)
-	rows, err := figures.ReadCSV(bytes.NewReader(text))
+	rows, err := folder.Rows("fig14-a.csv")
 	demand.NoError(t, err)
 	m, err := claims.NewEffect(rows, paper.Part{Panel: "a", Series: "recent", Base: "everything"}, "accuracy", true)
 	demand.NoError(t, err)
@@ -268,9 +265,7 @@ func mediumRows(t *testing.T, folder string, names ...string) (rows []figures.Ro
 	f, err := figures.OpenFolder(filepath.Join(medium, folder))
 	demand.NoError(t, err)
 	for _, name := range names {
-		text, err := f.Read(name)
-		demand.NoError(t, err)
-		some, err := figures.ReadCSV(bytes.NewReader(text))
+		some, err := f.Rows(name)
 		demand.NoError(t, err)
 		rows = append(rows, some...)
 	}

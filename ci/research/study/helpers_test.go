@@ -63,9 +63,7 @@ func tableOf(t *testing.T, dir string) []figures.Row {
 	t.Helper()
 	folder, err := figures.OpenFolder(dir)
 	demand.NoError(t, err)
-	text, err := folder.Read("study.csv")
-	demand.NoError(t, err)
-	rows, err := figures.ReadCSV(bytes.NewReader(text))
+	rows, err := folder.Rows("study.csv")
 	demand.NoError(t, err)
 	return rows
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -99,16 +98,12 @@ func measured(gallery string, number int, panel string) (notebook.Measurements, 
 	fig, chart := figures.Figure{Name: declared.Name()}, figures.Chart{Key: panel}
 	var out notebook.Measurements
 	for _, name := range []string{fig.FileStem(chart) + ".csv", fig.OthersFile(chart)} {
-		text, err := folder.Read(name)
+		rows, err := folder.Rows(name)
 		if errors.Is(err, fs.ErrNotExist) && len(out) > 0 {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the gallery has no panel %s of figure %d: %w", panel, number, err)
-		}
-		rows, err := figures.ReadCSV(bytes.NewReader(text))
-		if err != nil {
-			return nil, err
 		}
 		for _, r := range rows {
 			if slices.Contains(seeds, r.Seed) && slices.Contains(steps, r.T) {
