@@ -70,7 +70,7 @@ func seen(t *testing.T, name string, on func(string) string, eye [3][3]float64) 
 	t.Helper()
 	look := looks.Of(name)
 	value, err := strconv.ParseUint(on(look.Color)[1:], 16, 32)
-	if err != nil || len(look.Color) != 7 || look.Label == "" || look.Label == name { // an unknown name is its own label
+	if err != nil || len(look.Color) != 7 || look.Label == "" || look.Label == name { // as an unknown one has
 		t.Fatalf("%s: no look %+v, %v", name, look, err)
 	}
 	var linear [3]float64

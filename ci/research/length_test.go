@@ -113,7 +113,8 @@ func TestLengthPage(t *testing.T) {
 			}
 		}
 		for i, pair := range c.pairs {
-			base := strings.Replace(looks.Of(pair[1]).Label, "Pre-trained, not adapted", "the network that is not adapted", 1)
+			base := looks.Of(pair[1]).Label
+			base = strings.Replace(base, "Pre-trained, not adapted", "the network that is not adapted", 1)
 			demand.Words(t, page, fmt.Sprintf("| %s minus %s |%s\n", looks.Of(pair[0]).Label, base, lines[i]))
 		}
 	}

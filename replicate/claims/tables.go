@@ -209,8 +209,8 @@ func (t *Tables) Others(c Collected, narrow []Collected) (out []figures.Row) {
 		for _, at := range run.places() {
 			value, own := run.values[at][c.Figure]
 			if own && at.metric == c.Shown().Name && !slices.Contains(has[id], at.t) {
-				out = append(out, figures.Row{Panel: c.Key, Series: job.Series, Seed: job.Spec.Seed, T: at.t, Metric: at.metric,
-					Value: value})
+				out = append(out, figures.Row{Panel: c.Key, Series: job.Series, Seed: job.Spec.Seed, T: at.t,
+					Metric: at.metric, Value: value})
 			}
 		}
 	}
