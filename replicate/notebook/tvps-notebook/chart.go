@@ -126,16 +126,7 @@ func smaller(picture []byte) ([]byte, error) {
 	scaled := image.NewRGBA(bounds)
 	draw.CatmullRom.Scale(scaled, bounds, large, large.Bounds(), draw.Src, nil)
 	indexed := image.NewPaletted(bounds, palette(scaled, 32))
-	nearest := map[color.RGBA]uint8{} // the search for the nearest colour is slow, and most pixels are white
-	for i := range indexed.Pix {
-		c := color.RGBA{scaled.Pix[4*i], scaled.Pix[4*i+1], scaled.Pix[4*i+2], scaled.Pix[4*i+3]}
-		index, known := nearest[c]
-		if !known {
-			index = uint8(indexed.Palette.Index(c))
-			nearest[c] = index
-		}
-		indexed.Pix[i] = index
-	}
+	draw.Draw(indexed, bounds, scaled, bounds.Min, draw.Src) // each pixel gets the nearest colour
 	var small bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
 	if err := encoder.Encode(&small, indexed); err != nil {
