@@ -33,7 +33,7 @@ func TestCommittedGoldens(t *testing.T) {
 			continue
 		}
 		for _, n := range g.numbers() {
-			if _, ok := g.bound(n.Name); !ok {
+			if _, ok := g.rule(n.Name); !ok {
 				t.Errorf("%s: %q has no tolerance", file, n.Name)
 			}
 		}

@@ -42,12 +42,12 @@ func compare(g golden, got []number) []Difference {
 		}
 		seen[n.Name] = n.Value
 		golden, known := want[n.Name]
-		bound, ruled := g.bound(n.Name)
+		rule, ruled := g.rule(n.Name)
 		if known {
 			d.Golden = golden.Value
 		}
 		if known && ruled {
-			d.Tolerance = bound.Tolerance(golden.Value)
+			d.Tolerance = rule.tolerance(golden.Value)
 		}
 		switch {
 		case !known:
@@ -93,7 +93,7 @@ func updated(g golden, got []number) (golden, error) {
 			continue
 		}
 		done[n.Name] = true
-		if _, ok := g.bound(n.Name); !ok {
+		if _, ok := g.rule(n.Name); !ok {
 			return golden{}, fmt.Errorf("no rule under \"tolerances\" matches %q; add one, or a last rule for \"*\"", n.Name)
 		}
 		if !off[n.Name] {

@@ -24,26 +24,24 @@ type golden struct {
 // rule is the tolerance of all numbers whose names match a pattern. The first rule that matches applies. In the
 // pattern, * stands for any characters or none.
 type rule struct {
-	Names string `json:"names"`
-	Bound
-	Why string `json:"why,omitempty"` // for people
+	Names    string  `json:"names"`
+	Absolute float64 `json:"absolute,omitempty"`
+	Relative float64 `json:"relative,omitempty"` // to the golden; the larger of the two tolerances counts
+	Why      string  `json:"why,omitempty"`      // for people
 }
 
 // defaults are the rules of a new golden file. On another machine, results of training differ by some hundredths. The
 // last rule, for all other numbers, is a starting point to be narrowed by hand.
 var defaults = []rule{
 	{
-		Names: "fig*/low", Bound: Bound{Absolute: 0.3},
+		Names: "fig*/low", Absolute: 0.3,
 		Why: "an interval over few seeds is far wider than its mean is off",
 	},
-	{Names: "fig*/high", Bound: Bound{Absolute: 0.3}},
-	{
-		Names: "fig*/accuracy", Bound: Bound{Absolute: 0.02},
-		Why: "a mean over steps and seeds, as in ci/tolerances.json",
-	},
-	{Names: "fig*/minus-*", Bound: Bound{Absolute: 0.02}},
-	{Names: "fig*", Bound: Bound{Absolute: 0.10}, Why: "a point, as in ci/tolerances.json"},
-	{Names: "*", Bound: Bound{Absolute: 0.01, Relative: 0.01}},
+	{Names: "fig*/high", Absolute: 0.3},
+	{Names: "fig*/accuracy", Absolute: 0.02, Why: "a mean over steps and seeds, as in ci/tolerances.json"},
+	{Names: "fig*/minus-*", Absolute: 0.02},
+	{Names: "fig*", Absolute: 0.10, Why: "a point, as in ci/tolerances.json"},
+	{Names: "*", Absolute: 0.01, Relative: 0.01},
 }
 
 func (r rule) matches(name string) bool {
@@ -51,14 +49,19 @@ func (r rule) matches(name string) bool {
 	return regexp.MustCompile(`(?s)^` + pattern + `$`).MatchString(name)
 }
 
-// bound is the tolerance for a name, and whether there is one.
-func (g golden) bound(name string) (Bound, bool) {
+// tolerance is that of a rule for a golden value.
+func (r rule) tolerance(golden float64) float64 {
+	return max(r.Absolute, r.Relative*math.Abs(golden))
+}
+
+// rule is the rule for a name, and whether there is one.
+func (g golden) rule(name string) (rule, bool) {
 	for _, r := range g.Tolerances {
 		if r.matches(name) {
-			return r.Bound, true
+			return r, true
 		}
 	}
-	return Bound{}, false
+	return rule{}, false
 }
 
 // numbers lists the golden numbers, by cell, then by name.
@@ -113,14 +116,4 @@ const slack = 1e-9
 // false for NaN.
 func Within(value, golden, tolerance float64) bool {
 	return math.Abs(value-golden) <= tolerance+slack
-}
-
-// Bound is a tolerance: absolute, relative to the golden, or the larger of the two.
-type Bound struct {
-	Absolute float64 `json:"absolute,omitempty"`
-	Relative float64 `json:"relative,omitempty"`
-}
-
-func (b Bound) Tolerance(golden float64) float64 {
-	return max(b.Absolute, b.Relative*math.Abs(golden))
 }
