@@ -2,7 +2,6 @@ package check
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -67,8 +66,8 @@ func (g golden) rule(name string) (rule, bool) {
 // numbers lists the golden numbers, by cell, then by name.
 func (g golden) numbers() []number {
 	var all []number
-	for _, cell := range sorted(g.Cells) {
-		for _, name := range sorted(g.Cells[cell]) {
+	for _, cell := range slices.Sorted(maps.Keys(g.Cells)) {
+		for _, name := range slices.Sorted(maps.Keys(g.Cells[cell])) {
 			all = append(all, number{cell, name, g.Cells[cell][name]})
 		}
 	}
@@ -106,8 +105,6 @@ func (g golden) write(file string) (bool, error) {
 	err := nbformat.WriteFile(file, text.Bytes())
 	return err == nil, err
 }
-
-func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // slack allows for rounding, so that a decimal difference equal to the tolerance is within it.
 const slack = 1e-9

@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"tvps/kernel/nbformat"
@@ -34,7 +35,7 @@ func collect(nb *nbformat.Notebook) ([]number, error) {
 			if err != nil {
 				return nil, fmt.Errorf("code cell %d emits numbers that cannot be read: %w", i+1, err)
 			}
-			for _, name := range sorted(v.Values) {
+			for _, name := range slices.Sorted(maps.Keys(v.Values)) {
 				all = append(all, number{i + 1, name, v.Values[name]})
 			}
 		}
