@@ -14,14 +14,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-type runFlags struct {
-	job        runner.Job // without file and parameters
-	parameters []string
-	quiet      bool
-}
-
 func runCommand() *cobra.Command {
-	var f runFlags
+	var j runner.Job
+	var parameters []string
+	var quiet bool
 	cmd := &cobra.Command{
 		Use:   "run NOTEBOOK",
 		Short: "Run a notebook from the first cell to the last in a fresh kernel",
@@ -38,32 +34,40 @@ func runCommand() *cobra.Command {
 			}
 			return someNotebooks(cmd, files)
 		},
-		RunE: func(cmd *cobra.Command, files []string) error { return f.run(cmd, files[0]) },
+		RunE: func(cmd *cobra.Command, files []string) error {
+			if j.Timeout < 0 {
+				return usage.Errorf("--timeout must be at least 0")
+			}
+			j.File, j.Parameters = files[0], map[string]string{}
+			for _, p := range parameters {
+				name, value, ok := strings.Cut(p, "=")
+				if !ok || name == "" {
+					return usage.Errorf("-p takes name=value, but got %q", p)
+				}
+				j.Parameters[name] = value
+			}
+			if err := usage.File(j.Output); err != nil {
+				return err
+			}
+			if !quiet {
+				j.Live = liveOutput(cmd.OutOrStdout())
+			}
+			started := time.Now()
+			_, result, err := j.Run(cmd.Context())
+			if err == nil && !quiet {
+				took := time.Since(started).Round(100 * time.Millisecond)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %d cells run, %d skipped, in %v\n", j.File, result.Ran, result.Skipped, took)
+			}
+			return err
+		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&f.parameters, "parameter", "p", nil, "parameter to set, as `name=value`; repeatable")
-	flags.StringVarP(&f.job.Output, "output", "o", "", "`file` for the notebook with its outputs (default: not written)")
-	flags.DurationVar(&f.job.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
-	flags.BoolVar(&f.job.AllowErrors, "allow-errors", false, "run all cells, also after one that fails; exit code 0")
-	flags.BoolVar(&f.quiet, "quiet", false, "print only errors")
+	flags.StringArrayVarP(&parameters, "parameter", "p", nil, "parameter to set, as `name=value`; repeatable")
+	flags.StringVarP(&j.Output, "output", "o", "", "`file` for the notebook with its outputs (default: not written)")
+	flags.DurationVar(&j.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
+	flags.BoolVar(&j.AllowErrors, "allow-errors", false, "run all cells, also after one that fails; exit code 0")
+	flags.BoolVar(&quiet, "quiet", false, "print only errors")
 	return cmd
-}
-
-func (f *runFlags) run(cmd *cobra.Command, file string) error {
-	j, err := f.plan(file)
-	if err != nil {
-		return err
-	}
-	if !f.quiet {
-		j.Live = liveOutput(cmd.OutOrStdout())
-	}
-	started := time.Now()
-	_, result, err := j.Run(cmd.Context())
-	if err == nil && !f.quiet {
-		took := time.Since(started).Round(100 * time.Millisecond)
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %d cells run, %d skipped, in %v\n", file, result.Ran, result.Skipped, took)
-	}
-	return err
 }
 
 // liveOutput is the writer for the outputs of cells. Only a terminal gets colours.
@@ -72,21 +76,4 @@ func liveOutput(out io.Writer) io.Writer {
 		return out
 	}
 	return nbformat.PlainWriter{To: out}
-}
-
-// plan is the job of a notebook.
-func (f *runFlags) plan(file string) (j runner.Job, err error) {
-	if f.job.Timeout < 0 {
-		return j, usage.Errorf("--timeout must be at least 0")
-	}
-	j = f.job
-	j.File, j.Parameters = file, map[string]string{}
-	for _, p := range f.parameters {
-		name, value, ok := strings.Cut(p, "=")
-		if !ok || name == "" {
-			return j, usage.Errorf("-p takes name=value, but got %q", p)
-		}
-		j.Parameters[name] = value
-	}
-	return j, usage.File(j.Output)
 }
