@@ -67,7 +67,7 @@ func TestLab(t *testing.T) {
 		ended <- Lab(ctx, l, LabOptions{Args: []string{"--more", "two words"},
 			Install: InstallOptions{Log: log, Out: log, parts: fakeParts(new(int))}})
 	}()
-	waitFor(t, log, "ready\n", ended)
+	demand.Soon(t, "JupyterLab", func() bool { return len(ended) > 0 || strings.Contains(log.String(), "ready\n") })
 	cancel()
 	select {
 	case err := <-ended:
@@ -101,22 +101,6 @@ func TestLab(t *testing.T) {
 		!strings.Contains(log.String(), "installing the kernel: it is for the checkout") {
 		t.Errorf("the kernel was not updated: %q\n%s", problem, log)
 	}
-}
-
-// waitFor waits until the log has the words.
-func waitFor(t *testing.T, log *demand.Buffer, words string, ended <-chan error) {
-	t.Helper()
-	for range 600 {
-		if strings.Contains(log.String(), words) {
-			return
-		}
-		select {
-		case err := <-ended:
-			t.Fatalf("it ended: %v\n%s", err, log)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	t.Fatalf("there is no %q in\n%s", words, log)
 }
 
 func TestLabFails(t *testing.T) {
