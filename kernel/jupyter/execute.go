@@ -28,8 +28,8 @@ func executeRequest(code string, silent bool) map[string]any {
 // Execute runs code as one cell. It returns when the kernel has replied and is idle. An error in the code is not an
 // error of Execute: it is an Output and in the Reply.
 //
-// Execute passes each output to on, in order, before it returns. on may be nil. It must not block: a slow on slows the
-// kernel, and kernels with libzmq, such as ipykernel, then drop outputs.
+// Execute passes each output to on, in order, before it returns. on must not block: a slow on slows the kernel, and
+// kernels with libzmq, such as ipykernel, then drop outputs.
 //
 // If ctx ends, Execute interrupts the kernel. If the cell does not end within limits.interrupt, Execute kills the
 // process group. The error wraps ctx's, and ErrKernelDied if the kernel was killed. A kernel that was only
@@ -138,7 +138,7 @@ func (c *cell) take(m message) {
 		_ = json.Unmarshal(m.content, &s)
 		c.idle = c.idle || s.State == "idle"
 	default:
-		if out, err := parseOutput(m); err == nil && out.Type != "" && c.on != nil {
+		if out, err := parseOutput(m); err == nil && out.Type != "" {
 			c.on(out)
 		}
 	}

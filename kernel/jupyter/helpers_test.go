@@ -67,7 +67,7 @@ func client() {
 	k, err := Start(context.Background(), spec, Options{})
 	check(err)
 	if os.Getenv("FAKE_BEFORE") != "" {
-		_, err = k.Execute(context.Background(), "daemon", nil)
+		_, err = k.Execute(context.Background(), "daemon", func(Output) {})
 		check(err)
 	}
 	fmt.Print("started")
