@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
-	"tvps/kernel/nbformat"
 	"tvps/kernel/setup"
 )
 
@@ -58,19 +57,18 @@ func TestClients(t *testing.T) {
 	}
 	t.Log("\n" + rows)
 	readme := filepath.Join("..", "INTERNALS.md")
-	text := string(demand.Read(t, readme))
-	begin, rest, _ := strings.Cut(text, "<!-- clients:begin -->\n")
-	have, end, found := strings.Cut(rest, "<!-- clients:end -->\n")
-	if !demand.Nightly || !found {
-		if !strings.Contains(have, rows) {
-			t.Errorf("kernel/INTERNALS.md has\n%s, want\n%s", have, rows)
-		}
+	text := demand.Read(t, readme)
+	have, err := demand.Block(text, "clients")
+	demand.NoError(t, err)
+	if !demand.Nightly {
+		demand.Words(t, have, rows)
 		return
 	}
 	want := "\n| client | version | what passes |\n|---|---|---|\n" + rows + browserRow + "\n"
 	if *update {
-		want = begin + "<!-- clients:begin -->\n" + want + "<!-- clients:end -->\n" + end
-		demand.NoError(t, nbformat.WriteFile(readme, []byte(want)))
+		text, err = demand.SetBlock(text, "clients", want)
+		demand.NoError(t, err)
+		demand.Write(t, readme, text)
 	} else if have != want {
 		t.Errorf("kernel/INTERNALS.md has\n%s, want\n%s; repeat with -update", have, want)
 	}
