@@ -90,15 +90,9 @@ func TestRelayCells(t *testing.T) {
 	if text, _ := execute(t, k, "env HOME"); !filepath.IsAbs(text) {
 		t.Errorf("HOME is %q", text)
 	}
-	if text, _ := execute(t, k, "echo a\r\nb\rc d"); text != "a\nb\nc d" {
-		t.Errorf("line ends: %q", text)
-	}
-	if text, _ := execute(t, k, "echo os.Stdin"); text != inputSentence+"os.Stdin" {
-		t.Errorf("a cell that reads: %q", text)
-	}
-	if text, _ := execute(t, k, "echo os.Stdin RequestInput"); text != "os.Stdin RequestInput" {
-		t.Errorf("a cell that asks: %q", text)
-	}
+	prints(t, k, "echo a\r\nb\rc d", "a\nb\nc d")
+	prints(t, k, "echo os.Stdin", inputSentence+"os.Stdin")
+	prints(t, k, "echo os.Stdin RequestInput", "os.Stdin RequestInput")
 	info := struct {
 		Lexer string `json:"pygments_lexer"`
 	}{}

@@ -176,6 +176,13 @@ func execute(t testing.TB, k *Kernel, code string) (string, Reply) {
 	return text, reply
 }
 
+// prints checks what a cell prints.
+func prints(t testing.TB, k *Kernel, code, want string) {
+	t.Helper()
+	text, _ := execute(t, k, code)
+	demand.Equal(t, text, want, "what %q prints", code)
+}
+
 func executeWith(ctx context.Context, k *Kernel, code string) (string, Reply, error) {
 	var text strings.Builder
 	reply, err := k.Execute(ctx, code, func(o Output) { text.WriteString(o.Text) })

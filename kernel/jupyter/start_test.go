@@ -18,9 +18,7 @@ func TestInfo(t *testing.T) {
 		t.Run(start, func(t *testing.T) {
 			k := startFake(t, fakeSpec(t, start), Options{})
 			demand.Words(t, string(k.Language()), `"file_extension":".fake"`)
-			if text, _ := execute(t, k, "echo hello"); text != "hello" {
-				t.Errorf("the first cell shows %q", text)
-			}
+			prints(t, k, "echo hello", "hello")
 		})
 	}
 }
@@ -81,9 +79,7 @@ func TestEnvironment(t *testing.T) {
 		"temp":       "", // leaves a file there, which goes with the kernel
 	}
 	for code, want := range tests {
-		if got, _ := execute(t, k, code); got != want {
-			t.Errorf("%s: got %q, want %q", code, got, want)
-		}
+		prints(t, k, code, want)
 	}
 	args, _ := execute(t, k, "args")
 	resource, file, _ := strings.Cut(args, "|")
