@@ -43,9 +43,7 @@ func (r *relay) request(client, kernel *socket, frames [][]byte) [][]byte {
 // answer replies to a client's request.
 func (r *relay) answer(client *socket, m message, frames [][]byte, content any) {
 	reply := r.session.newHeader(strings.TrimSuffix(m.header.Type, "_request") + "_reply")
-	if answer, err := r.session.encode(reply, &m.header, content); err == nil {
-		_ = client.send(append(slices.Clone(routing(frames)), answer...)...)
-	}
+	_ = client.send(slices.Concat(routing(frames), r.session.encode(reply, &m.header, content))...)
 	r.publishing.Lock()
 	defer r.publishing.Unlock()
 	r.publish(m.header, "status", map[string]string{"execution_state": "busy"})
@@ -122,12 +120,9 @@ func withoutInput(code string) string {
 	})
 }
 
-// changed is a message with another header and content. A content that cannot be encoded leaves it as it was.
+// changed is a message with another header and content.
 func (s session) changed(frames [][]byte, h header, content any) [][]byte {
-	encoded, err := s.encode(h, nil, content)
-	if err != nil {
-		return frames
-	}
+	encoded := s.encode(h, nil, content)
 	n := len(routing(frames))
 	frames = slices.Clone(frames)
 	frames[n+2], frames[n+5] = encoded[2], encoded[5]

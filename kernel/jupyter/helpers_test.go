@@ -159,9 +159,7 @@ func join(t testing.TB, name string, c connection, port int, kind zmq4.SocketTyp
 // send sends a request of another client.
 func send(t testing.TB, k *Kernel, s *socket, msgType string, content any) {
 	t.Helper()
-	request, err := k.session.encode(k.session.newHeader(msgType), nil, content)
-	demand.NoError(t, err)
-	demand.NoError(t, s.send(request...))
+	demand.NoError(t, s.send(k.session.encode(k.session.newHeader(msgType), nil, content)...))
 }
 
 // execute runs code and returns its printed text and its reply.

@@ -1,9 +1,6 @@
 package jupyter
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // inbox receives the messages that a request causes, from all sockets.
 type inbox struct {
@@ -32,16 +29,12 @@ func (k *Kernel) close(in *inbox) {
 // dropped.
 func (k *Kernel) request(s *socket, msgType string, content any, in *inbox) error {
 	h := k.session.newHeader(msgType)
-	frames, err := k.session.encode(h, nil, content)
-	if err != nil {
-		return fmt.Errorf("cannot encode %s: %w", msgType, err)
-	}
 	if in != nil {
 		k.mu.Lock()
 		k.inboxes[h.ID] = in
 		k.mu.Unlock()
 	}
-	return s.send(frames...)
+	return s.send(k.session.encode(h, nil, content)...)
 }
 
 // deliver decodes a received message and passes it to the inbox of its request. Without one it is dropped: it

@@ -38,8 +38,8 @@ func (r *relay) prepare(ctx context.Context, dir string) {
 	}
 	defer kernel.conn.Close()
 	for connected := false; !connected; {
-		request, err := r.session.encode(r.session.newHeader("kernel_info_request"), nil, struct{}{})
-		if err != nil || kernel.send(request...) != nil {
+		request := r.session.encode(r.session.newHeader("kernel_info_request"), nil, struct{}{})
+		if kernel.send(request...) != nil {
 			return
 		}
 		if _, err := kernel.next(); err != nil {
@@ -54,8 +54,8 @@ func (r *relay) prepare(ctx context.Context, dir string) {
 	where := filepath.Join(dir, gonbFolder)
 	code := fmt.Sprintf("!*printf '%s' >a_tvps_stdin.go && pwd >'%s'", strings.ReplaceAll(stdinFile, "\n", `\n`),
 		strings.ReplaceAll(where, "'", `'\''`))
-	request, err := r.session.encode(r.session.newHeader("execute_request"), nil, executeRequest(code, true))
-	if err != nil || kernel.send(request...) != nil {
+	request := r.session.encode(r.session.newHeader("execute_request"), nil, executeRequest(code, true))
+	if kernel.send(request...) != nil {
 		return
 	}
 	if _, err := kernel.next(); err != nil {

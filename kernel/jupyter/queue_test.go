@@ -26,13 +26,11 @@ func start(t *testing.T, k *Kernel, stopOnError bool, codes ...string) (results 
 		content := executeRequest(code, false)
 		content["stop_on_error"] = stopOnError
 		h := k.session.newHeader("execute_request")
-		frames, err := k.session.encode(h, nil, content)
-		demand.NoError(t, err)
 		k.mu.Lock()
 		k.inboxes[h.ID] = in
 		k.mu.Unlock()
 		number[h.ID] = i
-		demand.NoError(t, k.shell.send(frames...))
+		demand.NoError(t, k.shell.send(k.session.encode(h, nil, content)...))
 	}
 	return func() []string {
 		defer closeOnce()

@@ -279,9 +279,8 @@ func (r *relay) broadcast(ctx context.Context) {
 
 // publish sends a message of the relay to the iopub connections of all clients. The caller holds publishing.
 func (r *relay) publish(parent header, msgType string, content any) {
-	if frames, err := r.session.encode(r.session.newHeader(msgType), &parent, content); err == nil {
-		r.toAll(append([][]byte{[]byte(msgType)}, frames...))
-	}
+	frames := r.session.encode(r.session.newHeader(msgType), &parent, content)
+	r.toAll(append([][]byte{[]byte(msgType)}, frames...))
 }
 
 // toAll sends a message to the iopub connections of all clients. A client that does not read holds up the kernel, as
@@ -301,9 +300,8 @@ func (r *relay) toAll(frames [][]byte) {
 // kernel for more than sendTime.
 func (r *relay) subscribe(s *socket, topic string) {
 	content := map[string]string{"subscription": topic}
-	if frames, err := r.session.encode(r.session.newHeader("iopub_welcome"), nil, content); err == nil {
-		_ = s.send(append([][]byte{[]byte(topic)}, frames...)...)
-	}
+	frames := r.session.encode(r.session.newHeader("iopub_welcome"), nil, content)
+	_ = s.send(append([][]byte{[]byte(topic)}, frames...)...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, other := range r.subscribers {

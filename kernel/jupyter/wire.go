@@ -71,20 +71,17 @@ func (s session) sign(parts [][]byte) []byte {
 }
 
 // encode returns the frames of a message: delimiter, signature, header, parent header,
-// metadata, content. Requests have no parent.
-func (s session) encode(h header, parent *header, content any) ([][]byte, error) {
+// metadata, content. Requests have no parent. The content must be a value that JSON has.
+func (s session) encode(h header, parent *header, content any) [][]byte {
 	values := []any{h, struct{}{}, struct{}{}, content}
 	if parent != nil {
 		values[1] = parent
 	}
 	parts := make([][]byte, len(values))
 	for i, value := range values {
-		var err error
-		if parts[i], err = json.Marshal(value); err != nil {
-			return nil, err
-		}
+		parts[i], _ = json.Marshal(value)
 	}
-	return append([][]byte{delimiter, s.sign(parts)}, parts...), nil
+	return append([][]byte{delimiter, s.sign(parts)}, parts...)
 }
 
 // decode checks the signature of a message and decodes it. Frames before the delimiter are ZeroMQ's identities or
