@@ -37,21 +37,26 @@ type view struct {
 	shot func(name string, clip *page.Viewport) // takes a screenshot and keeps it
 }
 
-// ask calls a function of probe.js. If it returns a promise, ask waits for the result.
+// value evaluates an expression on the page. If that is a promise, value waits for its result.
+func (v view) value(expression string, result any) {
+	v.Helper()
+	wait := func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+	ctx, cancel := context.WithTimeout(v.ctx, time.Minute)
+	defer cancel()
+	if err := chromedp.Run(ctx, chromedp.Evaluate(expression, result, wait)); err != nil {
+		v.shot("failed", nil)
+		v.Fatalf("%s: %v", expression, err)
+	}
+}
+
+// ask calls a function of probe.js.
 func (v view) ask(result any, function string, arguments ...any) {
 	v.Helper()
 	text, err := json.Marshal(append([]any{}, arguments...))
 	if err != nil {
 		v.Fatal(err)
 	}
-	call := fmt.Sprintf("probe.%s(...%s)", function, text)
-	wait := func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
-	ctx, cancel := context.WithTimeout(v.ctx, time.Minute)
-	defer cancel()
-	if err := chromedp.Run(ctx, chromedp.Evaluate(call, result, wait)); err != nil {
-		v.shot("failed", nil)
-		v.Fatalf("%s: %v", call, err)
-	}
+	v.value(fmt.Sprintf("probe.%s(...%s)", function, text), result)
 }
 
 // do calls a function of probe.js for what it does.
@@ -392,14 +397,8 @@ func newView(t *testing.T, browser, stem string) (view, *traffic) {
 	return view{t, ctx, shot}, net
 }
 
-// start opens a notebook and starts all cells.
+// start opens a notebook in a workspace of its own and starts all cells.
 func (v view) start(address, name string) {
-	v.open(address, name)
-	v.do("run")
-}
-
-// open opens a notebook in a workspace of its own.
-func (v view) open(address, name string) {
 	url := fmt.Sprintf("%s/lab/workspaces/%s/tree/%s?token=%s", address, strings.TrimSuffix(name, ".ipynb"), name, token)
 	if err := chromedp.Run(v.ctx, chromedp.Navigate(url), chromedp.Evaluate(probe, nil)); err != nil {
 		v.Fatal(err)
@@ -409,6 +408,7 @@ func (v view) open(address, name string) {
 		v.ask(&why, "ready")
 		return why == ""
 	}, &why)
+	v.do("run")
 }
 
 // run opens a notebook and runs all cells.

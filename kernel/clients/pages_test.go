@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -117,14 +116,4 @@ func (v view) large(by string, actions ...chromedp.Action) {
 		v.value(`document.querySelector("#large").open`, &open)
 		return !open
 	})
-}
-
-// value evaluates an expression on the page.
-func (v view) value(expression string, result any) {
-	v.Helper()
-	ctx, cancel := context.WithTimeout(v.ctx, 20*time.Second)
-	defer cancel()
-	if err := chromedp.Run(ctx, chromedp.Evaluate(expression, result)); err != nil {
-		v.Fatal(err)
-	}
 }
