@@ -96,11 +96,9 @@ func (r *run) plan() {
 }
 
 func (r *run) all(ctx context.Context) error {
-	if info := r.kernel.Language(); info != nil {
-		var value map[string]any
-		if json.Unmarshal(info, &value) == nil && len(value) > 0 {
-			r.nb.Metadata["language_info"] = value
-		}
+	var info map[string]any
+	if json.Unmarshal(r.kernel.Language(), &info) == nil && len(info) > 0 { // there may be none
+		r.nb.Metadata["language_info"] = info
 	}
 	for _, s := range r.cells {
 		if err := r.cell(ctx, s); err != nil {
