@@ -16,9 +16,6 @@ func command(spec Spec, o Options, connectionFile, tmp string) (*exec.Cmd, error
 	for i, arg := range spec.Argv {
 		argv[i] = fill.Replace(arg)
 	}
-	if len(argv) == 0 {
-		return nil, fmt.Errorf("kernel %q has no command line", spec.Name)
-	}
 	env := environment(spec, o, tmp)
 	program, err := lookPath(spec, argv[0], env)
 	if err != nil {

@@ -138,7 +138,7 @@ func (c *cell) take(m message) {
 		_ = json.Unmarshal(m.content, &s)
 		c.idle = c.idle || s.State == "idle"
 	default:
-		if out, err := parseOutput(m); err == nil && out.Type != "" {
+		if out := parseOutput(m); out.Type != "" {
 			c.on(out)
 		}
 	}

@@ -27,21 +27,18 @@ type Output struct {
 
 var outputTypes = []string{"stream", "display_data", "execute_result", "error", "clear_output", "update_display_data"}
 
-// parseOutput reads an iopub message. For a message that is not an output, such as execute_input, the result has no
-// Type.
-func parseOutput(m message) (Output, error) {
+// parseOutput reads an iopub message. For a message that is not an output, such as execute_input, or is malformed, the
+// result has no Type.
+func parseOutput(m message) Output {
 	var c struct {
 		Output
 		Transient struct {
 			DisplayID string `json:"display_id"`
 		} `json:"transient"`
 	}
-	if !slices.Contains(outputTypes, m.header.Type) {
-		return Output{}, nil
-	}
-	if err := json.Unmarshal(m.content, &c); err != nil {
-		return Output{}, err
+	if !slices.Contains(outputTypes, m.header.Type) || json.Unmarshal(m.content, &c) != nil {
+		return Output{}
 	}
 	c.Type, c.DisplayID = m.header.Type, c.Transient.DisplayID
-	return c.Output, nil
+	return c.Output
 }

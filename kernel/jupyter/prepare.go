@@ -20,9 +20,6 @@ import (
 //go:embed stdin.txt
 var stdinFile string
 
-// gonbFolder is a file of the relay with the path of GoNB's folder.
-const gonbFolder = "gonb-folder"
-
 // connectTime is GoNB's wait until it connects with gopls, with a second for the connection. A request for gopls that
 // comes earlier would hold up all cells until then.
 const connectTime = 13 * time.Second
@@ -31,18 +28,21 @@ const connectTime = 13 * time.Second
 // which GoNB writes stdinFile into its folder, and makes gopls load its packages. Requests for gopls are answered with
 // nothing until that is done and GoNB is connected: at a first request to a gopls that has loaded nothing GoNB would
 // wait 8 s, in which no cell runs.
-func (r *relay) prepare(ctx context.Context, dir string) {
+func (r *relay) prepare(ctx context.Context) {
 	kernel, err := dial(ctx, "shell", r.inner, r.inner.Shell, zmq4.Dealer, r.session.id)
 	if err != nil {
 		return
 	}
 	defer kernel.conn.Close()
-	for connected := false; !connected; {
-		request := r.session.encode(r.session.newHeader("kernel_info_request"), nil, struct{}{})
-		if kernel.send(request...) != nil {
-			return
+	answered := func(msgType string, content any) bool {
+		if kernel.send(r.session.encode(r.session.newHeader(msgType), nil, content)...) != nil {
+			return false
 		}
-		if _, err := kernel.next(); err != nil {
+		_, err := kernel.next()
+		return err == nil
+	}
+	for connected := false; !connected; {
+		if !answered("kernel_info_request", struct{}{}) {
 			return
 		}
 		select {
@@ -51,14 +51,10 @@ func (r *relay) prepare(ctx context.Context, dir string) {
 		case <-time.After(firstAsk):
 		}
 	}
-	where := filepath.Join(dir, gonbFolder)
+	where := filepath.Join(r.dir, "gonb-folder") // a file with the path of GoNB's folder
 	code := fmt.Sprintf("!*printf '%s' >a_tvps_stdin.go && pwd >'%s'", strings.ReplaceAll(stdinFile, "\n", `\n`),
 		strings.ReplaceAll(where, "'", `'\''`))
-	request := r.session.encode(r.session.newHeader("execute_request"), nil, executeRequest(code, true))
-	if kernel.send(request...) != nil {
-		return
-	}
-	if _, err := kernel.next(); err != nil {
+	if !answered("execute_request", executeRequest(code, true)) {
 		return
 	}
 	connected := time.After(connectTime)

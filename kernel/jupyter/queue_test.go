@@ -176,7 +176,6 @@ func TestRelayFirstCell(t *testing.T) {
 			t.Fatalf("the outputs of the first cell: %v", err)
 		}
 		m, _ := k.session.decode(next.Frames)
-		out, _ := parseOutput(m)
-		text = out.Text
+		text = parseOutput(m).Text
 	}
 }

@@ -104,7 +104,7 @@ func relayKernel(
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r.clients.Go(func() { r.broadcast(ctx) })
-	go r.prepare(ctx, dir)
+	go r.prepare(ctx)
 	for i, ch := range channels {
 		go r.accept(ctx, listeners[i], ch, *r.inner.ports()[i])
 	}

@@ -51,7 +51,7 @@ func TestStartFails(t *testing.T) {
 }
 
 func TestNoProgram(t *testing.T) {
-	for _, argv := range [][]string{{"no-such-program"}, {"/no/such/program"}, nil} {
+	for _, argv := range [][]string{{"no-such-program"}, {"/no/such/program"}} {
 		noLeftovers(t)
 		spec := fakeSpec(t, "well")
 		spec.Argv = argv
