@@ -34,12 +34,11 @@ func tempLayout(t testing.TB) Layout {
 	return l
 }
 
-// fakeParts returns parts that need neither a compiler nor a network. They count builds.
-func fakeParts(builds *int) *parts {
+// fakeParts returns parts that need neither a compiler nor a network.
+func fakeParts() *parts {
 	return &parts{
 		first: func(context.Context, Layout) error { return nil },
 		install: func(_ context.Context, p programs) error {
-			*builds++
 			err := os.MkdirAll(p.bin, 0o755)
 			for _, pkg := range p.packages {
 				err = errors.Join(err, os.WriteFile(filepath.Join(p.bin, path.Base(pkg)), []byte("a program"), 0o755))
@@ -63,7 +62,7 @@ func install(t testing.TB, l Layout, p *parts) (string, error) {
 func fakeInstallation(t *testing.T) Layout {
 	t.Helper()
 	l := tempLayout(t)
-	_, err := install(t, l, fakeParts(new(int)))
+	_, err := install(t, l, fakeParts())
 	demand.NoError(t, err)
 	return l
 }

@@ -25,7 +25,7 @@ func TestInstall(t *testing.T) {
 			t.Setenv(name, "")
 		}
 	}
-	out, err := install(t, l, fakeParts(new(int)))
+	out, err := install(t, l, fakeParts())
 	demand.NoError(t, err)
 	demand.Words(t, out, l.specDir())
 	var got map[string]any
@@ -68,7 +68,7 @@ func TestInstall(t *testing.T) {
 		t.Errorf("it wrote %q,\nwant %q", got, files)
 	}
 	before := demand.Files(t, l.Prefix)
-	_, err = install(t, l, fakeParts(new(int)))
+	_, err = install(t, l, fakeParts())
 	demand.NoError(t, err)
 	demand.Diff(t, demand.Files(t, l.Prefix), before, "the files after the second installation")
 }
@@ -81,7 +81,7 @@ func TestInstallFailure(t *testing.T) {
 		"install": func(p *parts) { p.install = func(context.Context, programs) error { return broken } },
 		"compile": func(p *parts) { p.compile = func(context.Context, string) error { return broken } },
 	} {
-		l, p := tempLayout(t), fakeParts(new(int))
+		l, p := tempLayout(t), fakeParts()
 		breakIt(p)
 		if _, err := install(t, l, p); !errors.Is(err, broken) {
 			t.Errorf("%s: got %v", name, err)
@@ -89,7 +89,7 @@ func TestInstallFailure(t *testing.T) {
 		if _, err := os.Stat(l.specFile()); err == nil {
 			t.Errorf("%s: a kernel was installed although a part failed", name)
 		}
-		if _, err := install(t, l, fakeParts(new(int))); err != nil {
+		if _, err := install(t, l, fakeParts()); err != nil {
 			t.Errorf("%s: the next call: %v", name, err)
 		}
 		before := string(demand.Read(t, l.specFile()))
@@ -103,7 +103,7 @@ func TestInstallFailure(t *testing.T) {
 func TestInstallCancelled(t *testing.T) {
 	l := tempLayout(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	p := fakeParts(new(int))
+	p := fakeParts()
 	p.plugin = func(ctx context.Context, _ io.Writer) error { cancel(); return ctx.Err() }
 	err := Install(ctx, l, InstallOptions{Out: io.Discard, Log: io.Discard, parts: p})
 	if _, missing := os.Stat(l.specFile()); !errors.Is(err, context.Canceled) || missing == nil {
@@ -137,7 +137,7 @@ func TestFindRoot(t *testing.T) {
 // The first installation says what it takes; a plugin that is missing is a warning. After a cell that fails the kernel
 // stays.
 func TestInstallSteps(t *testing.T) {
-	l, p := tempLayout(t), fakeParts(new(int))
+	l, p := tempLayout(t), fakeParts()
 	p.plugin = func(context.Context, io.Writer) error { return errors.New("no plugin") }
 	p.first = func(_ context.Context, l Layout) error {
 		if _, err := os.Stat(l.specFile()); err != nil {
