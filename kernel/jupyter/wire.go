@@ -19,10 +19,7 @@ const protocolVersion = "5.3"
 // delimiter separates the ZeroMQ identities from the message itself.
 var delimiter = []byte("<IDS|MSG>")
 
-var (
-	errSignature = errors.New("wrong signature")
-	errMalformed = errors.New("malformed message")
-)
+var errSignature = errors.New("wrong signature")
 
 // header is the first part of a message. The parent header of a message is the header of the request that caused it.
 type header struct {
@@ -89,7 +86,7 @@ func (s session) encode(h header, parent *header, content any) [][]byte {
 func (s session) decode(frames [][]byte) (message, error) {
 	frames = frames[len(routing(frames)):]
 	if len(frames) < 6 {
-		return message{}, fmt.Errorf("%w: too few parts", errMalformed)
+		return message{}, errors.New("malformed message: too few parts")
 	}
 	parts := frames[2:6]
 	if !hmac.Equal(frames[1], s.sign(parts)) {
@@ -97,10 +94,10 @@ func (s session) decode(frames [][]byte) (message, error) {
 	}
 	m := message{content: parts[3]}
 	if err := json.Unmarshal(parts[0], &m.header); err != nil {
-		return message{}, fmt.Errorf("%w: header: %w", errMalformed, err)
+		return message{}, fmt.Errorf("malformed message: header: %w", err)
 	}
 	if err := json.Unmarshal(parts[1], &m.parent); err != nil {
-		return message{}, fmt.Errorf("%w: parent header: %w", errMalformed, err)
+		return message{}, fmt.Errorf("malformed message: parent header: %w", err)
 	}
 	return m, nil
 }
