@@ -58,9 +58,7 @@ func TestInterruption(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	demand.Equal(t, cmd.ProcessState.ExitCode(), 130, "exit code")
-	if want := "kernel: interrupted; start the same command again to continue"; last != want {
-		t.Errorf("the last line is %q, want %q", last, want)
-	}
+	demand.Equal(t, last, "kernel: interrupted; start the same command again to continue", "the last line")
 }
 
 // TestHangup: when the terminal of a run is closed, the run ends and leaves no file in $TMPDIR; under nohup it
