@@ -273,6 +273,8 @@ func TestTableEqualsPoints(t *testing.T) {
 	if strings.Contains(uneven.Caption, "n =") {
 		t.Errorf("the caption gives one number of seeds for all: %s", uneven.Caption)
 	}
+	exact := Chart{Key: "a", Series: []Series{{Name: "s", Points: Course([]float64{.1})}}}
+	demand.Equal(t, pointsOf(exact).Rows[0][1], "0.10", "the point without seeds")
 	fig, _ = samplePage(t)
 	for _, p := range fig.Panels {
 		p = p.shown()

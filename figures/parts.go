@@ -182,7 +182,7 @@ func pointsOf(p Chart) pointTable {
 				at[point.X] = make([]string, len(p.Series))
 			}
 			at[point.X][i] = p.text(point)
-			if fewest != most {
+			if fewest < most {
 				at[point.X][i] += fmt.Sprintf(", n = %d", point.N)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -49,10 +50,9 @@ func OpenFolder(dir string) (*Folder, error) {
 		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		f.sums[name] = sum
 	}
-	drawn, _ := filepath.Glob(filepath.Join(dir, ProvenanceFile+"*"))
-	for _, path := range drawn {
-		if f.sums[filepath.Base(path)] == "" {
-			return nil, fmt.Errorf("no line of %s is for %s: restore it, or draw the figure again", SumsFile, filepath.Base(path))
+	for _, name := range []string{ProvenanceFile, ProvenanceFile + packed} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil && f.sums[name] == "" {
+			return nil, fmt.Errorf("no line of %s is for %s: restore it, or draw the figure again", SumsFile, name)
 		}
 	}
 	if err != nil {

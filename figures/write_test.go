@@ -42,7 +42,8 @@ func TestSums(t *testing.T) {
 	if err != nil || files[len(files)-1].name != SumsFile {
 		t.Fatalf("the last file is %s, %v", files[len(files)-1].name, err)
 	}
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "out[1]") // no pattern of names
+	demand.NoError(t, os.Mkdir(dir, 0o755))
 	if _, err := OpenFolder(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an empty folder: %v", err)
 	}
@@ -63,6 +64,7 @@ func TestSums(t *testing.T) {
 		demand.Error(t, err, name+" is missing")
 		demand.Write(t, filepath.Join(dir, name), want)
 	}
+	demand.Write(t, filepath.Join(dir, ProvenanceFile+".bak"), []byte("of another program"))
 	f, err := OpenFolder(dir)
 	demand.NoError(t, err)
 	if _, err := f.Read("fig01-b.csv"); !errors.Is(err, fs.ErrNotExist) {
