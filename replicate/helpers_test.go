@@ -103,10 +103,13 @@ var miniature = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0", "--s
 	"--stride", "2", "--set", "n=30", "--set", "test-n=40", "--set", "epochs=2", "--set", "max-updates=3",
 	"--set", "g-updates=3", "--set", "batch=16", "--set", "g-batch=16"}
 
-// longer is panel a with a few seconds of training: 2 seeds, 4 learners, 25 steps.
-var longer = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0-1", "--set", "steps=26", "--set", "first=1",
-	"--stride", "1", "--workers", "2", "--set", "n=30", "--set", "test-n=40", "--set", "max-updates=15",
-	"--set", "g-updates=15", "--set", "batch=16", "--set", "g-batch=16"}
+// longer is panel a with a few seconds of training: the 8 runs of longerPlan in two workers.
+var longer = slices.Concat(longerPlan, []string{"--workers", "2"})
+
+// longerPlan has 2 seeds, 4 learners, 25 steps.
+var longerPlan = []string{"--panel", "a", "--scale", "tiny", "--seeds", "0-1", "--set", "steps=26", "--set", "first=1",
+	"--stride", "1", "--set", "n=30", "--set", "test-n=40", "--set", "max-updates=15", "--set", "g-updates=15",
+	"--set", "batch=16", "--set", "g-batch=16"}
 
 func fig1(args []string, more ...string) []string {
 	return slices.Concat([]string{"fig1"}, args, more)

@@ -18,8 +18,7 @@ import (
 
 // submitArgs are the arguments that submit panel a of Figure 1 as workers for single seeds, on the Go backend.
 func (s *sandbox) submitArgs(more ...string) []string {
-	args := slices.DeleteFunc(slices.Clone(longer), func(a string) bool { return a == "--workers" || a == "2" })
-	return slices.Concat([]string{"submit", "fig1"}, args, []string{"--backend", "go", "--workers", "3",
+	return slices.Concat([]string{"submit", "fig1"}, longerPlan, []string{"--backend", "go", "--workers", "3",
 		"--results", s.results, "--out", s.out, "--folder", s.jobs()}, more)
 }
 
@@ -71,14 +70,6 @@ func (s *sandbox) submitted(t *testing.T, c *slurm, args ...string) string {
 	return stdout
 }
 
-// localTable returns the table of the runs that submitArgs submits, computed by one process.
-func localTable(t *testing.T) string {
-	t.Helper()
-	s := newSandbox(t)
-	s.succeed(t, fig1(longer)...)
-	return s.csv(t)
-}
-
 // nodes lists those on which workers have started, by their logs.
 func (s *sandbox) nodes() []string {
 	var nodes []string
@@ -93,11 +84,10 @@ func (s *sandbox) nodes() []string {
 // one. status shows where runs are computed.
 func TestSlurm(t *testing.T) {
 	c, s := onSlurm(t), newSandbox(t)
-	want := localTable(t)
+	want := uninterrupted(t)
 	stdout, _ := s.succeed(t, s.submitArgs()...)
 	c.wait(10*time.Minute, "some stored steps on all nodes", func() bool { return s.stepsDone() > 5 && len(s.nodes()) == 3 })
-	status := slices.DeleteFunc(slices.Clone(longer), func(a string) bool { return a == "--workers" || a == "2" })
-	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, status, []string{})...)
+	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, longerPlan)...)
 	if !regexp.MustCompile(`running: \d+ of 25 steps, on \S+, job \d+_\d`).MatchString(shown) {
 		t.Errorf("status shows no running run:\n%s", shown)
 	}
@@ -112,7 +102,7 @@ func TestSlurm(t *testing.T) {
 // TestSlurmCancelAndSubmitAgain: after scancel nothing of the workers is left, and a second submit computes the rest.
 func TestSlurmCancelAndSubmitAgain(t *testing.T) {
 	c, s := onSlurm(t), newSandbox(t)
-	want := localTable(t)
+	want := uninterrupted(t)
 	stdout, _ := s.succeed(t, s.submitArgs()...)
 	c.wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
 	scancel(t, c, stdout)
@@ -131,8 +121,8 @@ func TestSlurmTimeLimit(t *testing.T) {
 	c, s := onSlurm(t), newSandbox(t)
 	slow := []string{"--series", "ours", "--set", "max-updates=2000", "--set", "g-updates=2000", "--seeds", "0"}
 	local := newSandbox(t)
-	local.succeed(t, fig1(longer, slices.Concat(slow, []string{})...)...)
-	s.submitted(t, c, s.submitArgs(slices.Concat(slow, []string{"--time", "1", "--sbatch=--signal=B:USR1@30"})...)...)
+	local.succeed(t, fig1(longer, slow...)...)
+	s.submitted(t, c, s.submitArgs(append(slow, "--time", "1", "--sbatch=--signal=B:USR1@30")...)...)
 	if got, want := s.csv(t), local.csv(t); got != want {
 		t.Errorf("the tables differ:\n%s\n%s", got, want)
 	}

@@ -14,6 +14,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -136,7 +137,13 @@ func (c *slurm) configure() {
 // stopNode kills the daemon of a node and all processes of its jobs, as a power failure does.
 func (c *slurm) stopNode(node string) {
 	c.kill("slurmd." + node + ".pid")
-	jobs := processes("SLURMD_NODENAME="+node, "SLURM_CONF="+c.path("slurm.conf"))
+	var jobs []int
+	here := demand.Processes("SLURM_CONF", c.path("slurm.conf"))
+	for _, name := range demand.Processes("SLURMD_NODENAME", node) {
+		if pid, err := strconv.Atoi(name); err == nil && slices.Contains(here, name) {
+			jobs = append(jobs, pid)
+		}
+	}
 	for _, pid := range jobs { // first Slurm's own, which would report that a job has ended
 		if parent, name := parentOf(pid); strings.HasPrefix(name, "slurmstepd") {
 			syscall.Kill(parent, syscall.SIGKILL)
@@ -183,24 +190,6 @@ func (c *slurm) kill(file string) {
 	if _, err := fmt.Sscan(string(text), &pid); err == nil {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
-}
-
-// processes lists the processes that have all these variables in their environment.
-func processes(variables ...string) []int {
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
-	var out []int
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		var pid int
-		if _, scanErr := fmt.Sscanf(path, "/proc/%d/", &pid); err != nil || scanErr != nil {
-			continue
-		}
-		has := func(variable string) bool { return strings.Contains("\x00"+string(text), "\x00"+variable+"\x00") }
-		if !slices.ContainsFunc(variables, func(v string) bool { return !has(v) }) {
-			out = append(out, pid)
-		}
-	}
-	return out
 }
 
 // parentOf returns the parent of a process and the parent's command line.

@@ -26,8 +26,7 @@ func TestWorkers(t *testing.T) {
 	first, _, firstErr := s.command(args...)
 	demand.NoError(t, first.Start())
 	demand.Soon(t, "a step", func() bool { return s.stepsDone() > 0 })
-	status := slices.Delete(slices.Clone(longer), 12, 14) // without --workers
-	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, status, []string{})...)
+	shown, _ := s.succeed(t, slices.Concat([]string{"status", "fig1"}, longerPlan)...)
 	if !regexp.MustCompile(`ours seed 0 +\w+ +running: \d+ of 25 steps, on \S+, process \d+`).MatchString(shown) {
 		t.Errorf("status does not show where a run is computed:\n%s", shown)
 	}
@@ -63,11 +62,7 @@ func TestWorkers(t *testing.T) {
 	if after := demand.Files(t, s.results); !maps.Equal(after, before) {
 		t.Errorf("--stored changed the results: %d files, before %d", len(after), len(before))
 	}
-	local := newSandbox(t)
-	local.succeed(t, fig1(longer)...)
-	if got, want := s.csv(t), local.csv(t); got != want {
-		t.Errorf("the table is %q, of one process %q", got, want)
-	}
+	demand.Equal(t, s.csv(t), uninterrupted(t), "the table")
 }
 
 // TestRunsOfThePaper: CLUSTER.md says how many runs and steps all figures have at the paper's scale.
