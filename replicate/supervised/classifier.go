@@ -90,7 +90,8 @@ func (c *Classifier) Fit(ctx context.Context, pool *tensors.Tensor, start net.Va
 		return nil, err
 	}
 	updates := updatesOf(data.Len(), epochs, c.settings.Batch, c.settings.MaxUpdates)
-	feed := c.batches(data, weight, order)
+	batches := &minibatches{samples: data, weight: weight, size: c.settings.Batch, rng: order}
+	feed := func(_, count int) []*tensors.Tensor { return batches.next(c.trainer.Chunk(), count) }
 	values, _, err := c.trainer.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updates, feed)
 	return values, err
 }
@@ -115,26 +116,36 @@ func normalise(data Samples) ([]float32, error) {
 	return out, nil
 }
 
-// batches returns minibatches of random permutations of the data, one after the other.
-func (c *Classifier) batches(data Samples, weight []float32, order *rand.Rand) loop.Feed {
-	chunk, batch := c.trainer.Chunk(), c.settings.Batch
-	var perm []int
-	return func(_, count int) []*tensors.Tensor {
-		row, label, w := make([]int32, chunk*batch), make([]int32, chunk*batch), make([]float32, chunk*batch)
-		for i := range count * batch {
-			if len(perm) == 0 {
-				perm = order.Perm(data.Len())
-			}
-			j := perm[0]
-			perm = perm[1:]
-			row[i], label[i], w[i] = data.Row[j], data.Label[j], weight[j]
+// minibatches cuts an endless sequence of random permutations of the samples into minibatches.
+type minibatches struct {
+	samples Samples
+	weight  []float32 // of each sample; nil: minibatches have no weights
+	size    int       // samples of a minibatch
+	rng     *rand.Rand
+	order   []int // rest of the current permutation
+}
+
+// next fills the first count of chunk minibatches: row, label and weight of their samples, each [chunk, size].
+func (b *minibatches) next(chunk, count int) []*tensors.Tensor {
+	n := chunk * b.size
+	row, label, weight := make([]int32, n), make([]int32, n), make([]float32, n)
+	for i := range count * b.size {
+		if len(b.order) == 0 {
+			b.order = b.rng.Perm(b.samples.Len())
 		}
-		return []*tensors.Tensor{
-			tensors.FromFlatDataAndDimensions(row, chunk, batch),
-			tensors.FromFlatDataAndDimensions(label, chunk, batch),
-			tensors.FromFlatDataAndDimensions(w, chunk, batch),
+		j := b.order[0]
+		b.order = b.order[1:]
+		row[i], label[i] = b.samples.Row[j], b.samples.Label[j]
+		if b.weight != nil {
+			weight[i] = b.weight[j]
 		}
 	}
+	out := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(row, chunk, b.size),
+		tensors.FromFlatDataAndDimensions(label, chunk, b.size)}
+	if b.weight != nil {
+		out = append(out, tensors.FromFlatDataAndDimensions(weight, chunk, b.size))
+	}
+	return out
 }
 
 // Predict returns the class of the highest logit for each row of the pool.

@@ -181,32 +181,35 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
-// TestBatches: each epoch shows every sample once, with its own label and weight.
-func TestBatches(t *testing.T) {
-	s := gaussianSettings()
-	s.Batch = 6
-	c := newClassifier(t, "go", s, 9, 1)
+// TestMinibatches: each epoch has every sample once, with its own label and weight, also if a minibatch is larger than
+// the set, and where minibatches have no weights.
+func TestMinibatches(t *testing.T) {
 	data := Samples{Row: []int32{10, 11, 12, 13, 14, 15, 16, 17, 18}, Label: []int32{0, 1, 2, 3, 4, 5, 6, 7, 8}}
 	weight := []float32{.0, .1, .2, .3, .4, .5, .6, .7, .8}
-	feed := c.batches(data, weight, batchOrder(0, 0, 0))
-	var seen []int32
-	for first := range 3 { // 18 samples: two epochs
-		parts := feed(first, 1)
-		row, label := tensors.MustCopyFlatData[int32](parts[0]), tensors.MustCopyFlatData[int32](parts[1])
-		w := tensors.MustCopyFlatData[float32](parts[2])
-		for i := range 6 {
-			if label[i] != row[i]-10 || w[i] != weight[label[i]] {
-				t.Errorf("row %d has label %d and weight %v", row[i], label[i], w[i])
+	for _, b := range []*minibatches{{weight: weight, size: 6}, {size: 6}, {weight: weight, size: 12}, {size: 12}} {
+		b.samples, b.rng = data, batchOrder(0, 0, 0)
+		var seen []int32
+		for len(seen) < 36 { // four epochs
+			parts := b.next(5, 3) // 3 of 5 minibatches
+			demand.Equal(t, len(parts), map[bool]int{true: 3, false: 2}[b.weight != nil], "parts")
+			row, label := tensors.MustCopyFlatData[int32](parts[0]), tensors.MustCopyFlatData[int32](parts[1])
+			demand.Equal(t, len(row), 5*b.size, "rows of 5 minibatches")
+			for i := range 3 * b.size {
+				demand.Equal(t, label[i], row[i]-10, "label of row %d", row[i])
+				if b.weight != nil {
+					w := tensors.MustCopyFlatData[float32](parts[2])
+					demand.Equal(t, w[i], weight[label[i]], "weight of row %d", row[i])
+				}
 			}
+			seen = append(seen, row[:3*b.size]...)
 		}
-		seen = append(seen, row[:6]...)
-	}
-	for epoch := range 2 {
-		part := slices.Sorted(slices.Values(seen[9*epoch : 9*epoch+9]))
-		demand.List(t, part, data.Row, "rows of epoch %d", epoch)
-	}
-	if slices.Equal(seen[:9], seen[9:]) {
-		t.Error("both epochs have the same order")
+		for epoch := range 4 {
+			part := slices.Sorted(slices.Values(seen[9*epoch : 9*epoch+9]))
+			demand.List(t, part, data.Row, "rows of epoch %d", epoch)
+		}
+		if slices.Equal(seen[:9], seen[9:18]) {
+			t.Error("two epochs have the same order")
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package supervised
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"tvps/data/random"
@@ -108,43 +107,14 @@ func newMetaTrainer(backend compute.Backend, cfg metaConfig, model metaModel) (*
 func (t *metaTrainer) Fit(ctx context.Context, pool *tensors.Tensor, start net.Values, data, meta Samples, updates int,
 	seed int64) (theta, v net.Values, err error) {
 	all := slices.Concat(start, net.Init(t.v, seed, "metaweight"))
-	feed := metaFeed(t.loop.Chunk(),
-		&metaBatches{samples: data, size: t.cfg.Batch, rng: random.New(seed, "metaweight", "training")},
-		&metaBatches{samples: meta, size: t.cfg.MetaBatch, rng: random.New(seed, "metaweight", "meta")})
+	training := &minibatches{samples: data, size: t.cfg.Batch, rng: random.New(seed, "metaweight", "training")}
+	trusted := &minibatches{samples: meta, size: t.cfg.MetaBatch, rng: random.New(seed, "metaweight", "meta")}
+	feed := func(_, count int) []*tensors.Tensor {
+		return slices.Concat(training.next(t.loop.Chunk(), count), trusted.next(t.loop.Chunk(), count))
+	}
 	all, _, err = t.loop.Fit(ctx, all, []*tensors.Tensor{pool}, t.cfg.Rate, updates, feed)
 	if err != nil {
 		return nil, nil, err
 	}
 	return all[:len(start)], all[len(start):], nil
-}
-
-// metaBatches cuts an endless sequence of random permutations of the samples into minibatches.
-type metaBatches struct {
-	samples Samples
-	size    int // samples of a minibatch
-	rng     *rand.Rand
-	order   []int // rest of the current permutation
-}
-
-// next fills the first count of chunk minibatches; row, label: [chunk, size].
-func (b *metaBatches) next(chunk, count int) (row, label *tensors.Tensor) {
-	rows, labels := make([]int32, chunk*b.size), make([]int32, chunk*b.size)
-	for i := range count * b.size {
-		if len(b.order) == 0 {
-			b.order = b.rng.Perm(len(b.samples.Row))
-		}
-		rows[i], labels[i] = b.samples.Row[b.order[0]], b.samples.Label[b.order[0]]
-		b.order = b.order[1:]
-	}
-	row = tensors.FromFlatDataAndDimensions(rows, chunk, b.size)
-	return row, tensors.FromFlatDataAndDimensions(labels, chunk, b.size)
-}
-
-// metaFeed returns the feeds of step: row and label of a training batch, then of a meta batch.
-func metaFeed(chunk int, data, meta *metaBatches) loop.Feed {
-	return func(_, count int) []*tensors.Tensor {
-		row, label := data.next(chunk, count)
-		metaRow, metaLabel := meta.next(chunk, count)
-		return []*tensors.Tensor{row, label, metaRow, metaLabel}
-	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // metaReference computes Meta-Weight-Net of an MLP in float64. All gradients are central differences, also that through
@@ -167,9 +169,7 @@ func zerosLike(a [][]float64) [][]float64 {
 
 func addTo(a, b [][]float64, factor float64) {
 	for i := range a {
-		for j := range a[i] {
-			a[i][j] += factor * b[i][j]
-		}
+		floats.AddScaled(a[i], factor, b[i])
 	}
 }
 
@@ -282,14 +282,6 @@ func near(t *testing.T, what string, got net.Values, want [][]float64, tol float
 	}
 }
 
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
 // TestMetaWeightNet compares whole trainings with the reference: initial values, batches, rate, step
 // count, moments and the updates of arrays that are not trained.
 func TestMetaWeightNet(t *testing.T) {
@@ -301,8 +293,8 @@ func TestMetaWeightNet(t *testing.T) {
 		demand.NoError(t, err)
 		h := &metaReference{cfg: cfg, s: s, theta: layers(tr.model, start), v: float64s(net.Init(tr.v, 3, "metaweight"))}
 		h.velocity, h.m, h.u = zerosLike(h.theta[1:]), zerosLike(h.v), zerosLike(h.v)
-		data := &metaBatches{samples: s.data, size: 4, rng: random.New(3, "metaweight", "training")}
-		meta := &metaBatches{samples: s.meta, size: 3, rng: random.New(3, "metaweight", "meta")}
+		data := &minibatches{samples: s.data, size: 4, rng: random.New(3, "metaweight", "training")}
+		meta := &minibatches{samples: s.meta, size: 3, rng: random.New(3, "metaweight", "meta")}
 		for range 7 {
 			h.s.data.Row, h.s.data.Label = flat(data.next(1, 1))
 			h.s.meta.Row, h.s.meta.Label = flat(meta.next(1, 1))
@@ -315,30 +307,8 @@ func TestMetaWeightNet(t *testing.T) {
 	}
 }
 
-func flat(row, label *tensors.Tensor) (rows, labels []int32) {
-	rows, _ = tensors.CopyFlatData[int32](row)
-	labels, _ = tensors.CopyFlatData[int32](label)
-	return rows, labels
-}
-
-// TestMetaBatchesAreEpochs: each epoch has every sample once, with its label, also if a batch is
-// larger than the set.
-func TestMetaBatchesAreEpochs(t *testing.T) {
-	samples := Samples{Row: []int32{5, 6, 7}, Label: []int32{50, 60, 70}}
-	b := &metaBatches{samples: samples, size: 4, rng: random.New(0, "test")}
-	rows, labels := flat(b.next(5, 3)) // 3 of 5 minibatches: 12 samples of 20
-	orders := map[[3]int32]bool{}
-	for epoch := range 4 {
-		part := rows[3*epoch : 3*epoch+3]
-		orders[[3]int32(part)] = true
-		demand.List(t, slices.Sorted(slices.Values(part)), []int32{5, 6, 7}, "rows of epoch %d", epoch)
-	}
-	for i, row := range rows[:12] {
-		demand.Equal(t, labels[i], 10*row, "label of row %d", row)
-	}
-	if len(orders) < 2 {
-		t.Errorf("all epochs have the same order")
-	}
+func flat(rowAndLabel []*tensors.Tensor) (rows, labels []int32) {
+	return tensors.MustCopyFlatData[int32](rowAndLabel[0]), tensors.MustCopyFlatData[int32](rowAndLabel[1])
 }
 
 // TestInitialVariancesOfV: 1/(3 fan-in) for weights and biases, as in PyTorch's linear layers.
@@ -351,7 +321,7 @@ func TestInitialVariancesOfV(t *testing.T) {
 		for j, x := range v[i] {
 			squares[j] = float64(x) * float64(x)
 		}
-		if got := mean(squares); math.Abs(got-want) > .1*want {
+		if got := stat.Mean(squares, nil); math.Abs(got-want) > .1*want {
 			t.Errorf("array %s has variance %v, want %v", tr.v[i].Name, got, want)
 		}
 	}
