@@ -48,7 +48,6 @@ type partialLine struct {
 
 // sealed returns the line with its sum.
 func sealed(line partialLine) []byte {
-	line.Sum = ""
 	line.Sum = digest(jsonLine(line))
 	return jsonLine(line)
 }

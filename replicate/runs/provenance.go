@@ -146,14 +146,12 @@ func git(args ...string) (output string, ok bool) {
 
 // forRun returns the template with the run's own fields filled in; together is the number of seeds in its program.
 func (p Provenance) forRun(spec Spec, together int) Provenance {
-	if p.Together = 0; together > 1 {
+	if together > 1 {
 		p.Together = together
 	}
 	p.Config = spec.Settings
 	p.Seed = spec.Seed
 	p.Start = time.Now().UTC()
-	p.Seconds = 0
-	p.Commits = nil
 	return p
 }
 

@@ -109,10 +109,15 @@ func (s *Store) save(result *Result) error {
 // removeReplaced removes the files that a finished run has no use for, also those that killed processes had begun.
 // The caller holds the run's lock.
 func (s *Store) removeReplaced(spec Spec) {
-	state := s.path(spec, stateSuffix)
-	begun, _ := withPrefix(filepath.Dir(state), "."+spec.ID()) // see artifact.Create
-	for _, path := range append(begun, state, s.partialPath(spec), s.failedPath(spec)) {
-		os.Remove(path)
+	folder := filepath.Join(s.dir, spec.Experiment)
+	entries, _ := os.ReadDir(folder) // a pattern of package filepath would misread folders such as res[1]
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), "."+spec.ID()) { // see artifact.Create
+			os.Remove(filepath.Join(folder, entry.Name()))
+		}
+	}
+	for _, suffix := range []string{stateSuffix, partialSuffix, failedSuffix} {
+		os.Remove(s.path(spec, suffix))
 	}
 }
 
@@ -147,22 +152,6 @@ func (f Files) State(first Spec) (path string) { return f.store.path(first, stat
 
 // Rows are those of a run's stored steps, for steps that depend on earlier ones.
 func (f Files) Rows(spec Spec) (map[int][]Row, error) { return f.store.known(spec) }
-
-// withPrefix lists the files of a folder whose names begin with a prefix; none if there is no such folder. A pattern
-// of package filepath would misread folders such as res[1].
-func withPrefix(folder, prefix string) ([]string, error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var out []string
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), prefix) {
-			out = append(out, filepath.Join(folder, entry.Name()))
-		}
-	}
-	return out, nil
-}
 
 // What is read back takes no more memory than these limits allow.
 const (
