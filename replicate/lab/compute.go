@@ -10,13 +10,6 @@ import (
 	"tvps/replicate/runs"
 )
 
-// compute computes the missing runs of a figure by seeds, so that all of its panels can be seen early, and draws its
-// draft. The last drawing is left to the caller.
-func (l *Lab) compute(ctx context.Context, d *draft) (runs.Report, error) {
-	jobs := ranked(d.panels, true)
-	return l.execute(ctx, jobs, d.options.Workers, func(report runs.Report) string { return d.draw(l, report) })
-}
-
 // execute computes missing runs and calls ended as runs.Options says. Failed runs are in the report; an interruption is
 // an error.
 func (l *Lab) execute(ctx context.Context, jobs []runs.Job, workers int,

@@ -42,7 +42,11 @@ func (l *Lab) Make(ctx context.Context, f paper.Figure, o Options) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	report, err := l.compute(ctx, &draft{planned: p})
+	// By seeds, so that all panels can be seen early.
+	d := &draft{planned: p}
+	report, err := l.execute(ctx, ranked(p.panels, true), o.Workers, func(report runs.Report) string {
+		return d.draw(l, report)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -24,16 +24,6 @@ func scalesOf(f paper.Figure) []experiment.Scale {
 	})
 }
 
-// continualOf returns the settings of a supervised scenario.
-func continualOf(t *testing.T, s experiment.Setup) supervised.Settings {
-	t.Helper()
-	of, ok := s.(supervised.Settings)
-	if !ok {
-		t.Fatalf("%T is not the supervised protocol", s)
-	}
-	return of
-}
-
 func TestPanels(t *testing.T) {
 	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "b.epochs=4", "c.clip=none"},
 		Learners: []string{"ours", "everything", "ours", "recent", "b.pretrained"}}
@@ -44,7 +34,7 @@ func TestPanels(t *testing.T) {
 		clip   propensity.ClipPolicy
 	}{"a": {3, "min1"}, "b": {4, "min1"}, "c": {3, "none"}, "d": {3, "min1"}}
 	for _, p := range plan {
-		if s, w := continualOf(t, p.Settings), want[p.Key]; s.Epochs != w.epochs || s.Clip != w.clip {
+		if s, w := p.Settings.(supervised.Settings), want[p.Key]; s.Epochs != w.epochs || s.Clip != w.clip {
 			t.Errorf("panel %s: epochs %d, clip %s; want %+v", p.Key, s.Epochs, s.Clip, w)
 		}
 		series := []string{"everything", "ours", "recent"}
@@ -61,7 +51,7 @@ func TestPanels(t *testing.T) {
 	// A linear model is valid for the Gaussian only: a setting without a panel's key applies to the chosen panels.
 	plan, err = testCatalog.Panels(paper.Fig1(), Options{Scale: "tiny", Panels: []string{"a"},
 		Overrides: []string{"network=linear"}})
-	if err != nil || continualOf(t, plan[0].Settings).Network != "linear" {
+	if err != nil || plan[0].Settings.(supervised.Settings).Network != "linear" {
 		t.Errorf("panel a with a linear model: %v, %v", plan, err)
 	}
 }
@@ -171,11 +161,11 @@ func checkPanel(t *testing.T, p paper.Panel, scale experiment.Scale) {
 func TestOptionsForAllFigures(t *testing.T) {
 	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "episodes=16", "b.clip=none"},
 		Learners: []string{"recent", "sac-omega"}, AllFigures: true}
-	supervised, err := testCatalog.Panels(paper.Fig1(), o)
+	images, err := testCatalog.Panels(paper.Fig1(), o)
 	demand.NoError(t, err)
-	if s := continualOf(t, supervised[1].Settings); s.Epochs != 3 || s.Clip != "none" ||
-		!slices.Equal(supervised[1].Series, []string{"everything", "recent"}) {
-		t.Errorf("figure 1: epochs %d, clip %s, series %v", s.Epochs, s.Clip, supervised[1].Series)
+	if s := images[1].Settings.(supervised.Settings); s.Epochs != 3 || s.Clip != "none" ||
+		!slices.Equal(images[1].Series, []string{"everything", "recent"}) {
+		t.Errorf("figure 1: epochs %d, clip %s, series %v", s.Epochs, s.Clip, images[1].Series)
 	}
 	rl, err := testCatalog.Panels(paper.Fig2(), o)
 	demand.NoError(t, err)
