@@ -156,8 +156,7 @@ func (e config) start(
 	if err != nil {
 		return nil, nil, err
 	}
-	t.files, t.members = files, members
-	t.state = files.State(members[0])
+	t.members, t.state = members, files.State(members[0])
 	if err := t.begin(); err != nil {
 		stop()
 		return nil, nil, err

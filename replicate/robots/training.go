@@ -21,7 +21,6 @@ type training struct {
 	engine  *backend.Backend
 	seeds   []int64
 	envs    *environments
-	files   runs.Files
 	members []runs.Spec // those of the seeds whose runs are missing
 	state   string      // path of the checkpoint
 
