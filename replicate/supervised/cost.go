@@ -55,7 +55,7 @@ const (
 
 // cost is the declared length of a step of the run.
 func (x config) cost(int) float64 {
-	units := x.measure.cost(x.settings, x.learner)
+	units := x.measure.cost(x.learner, x.settings)
 	if x.settings.model() == pretrainedHead {
 		return units * secondsOfImages
 	}

@@ -68,7 +68,11 @@ func (src imageSource) Identity(seed int64) (map[string]string, error) {
 
 // Stream reads or computes the features. All runs of a process share them.
 func (src imageSource) Stream(ctx context.Context, e *Engine, seed int64) (*Stream, error) {
-	im, err := src.features(ctx, seed)
+	data, err := src.library.cifar10(src.settings, src.standIn)
+	if err != nil {
+		return nil, err
+	}
+	im, err := src.library.images(ctx, src.settings, seed, data)
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +80,6 @@ func (src imageSource) Stream(ctx context.Context, e *Engine, seed int64) (*Stre
 		return vectors{x: im.pooled, dim: im.channels, labels: im.labels, split: im.splitClasses}.stream(e, src.settings, seed)
 	}
 	return im.stream(src.settings, seed)
-}
-
-func (src imageSource) features(ctx context.Context, seed int64) (*images, error) {
-	data, err := src.library.cifar10(src.settings, src.standIn)
-	if err != nil {
-		return nil, err
-	}
-	return src.library.images(ctx, src.settings, seed, data)
 }
 
 // images is CIFAR-10 as the label-shift scenarios see it: the trunk's features of every image, training images first,

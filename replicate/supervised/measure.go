@@ -28,7 +28,7 @@ type measure struct {
 	takes   func(l Learner) bool                // which learners it makes sense for; series of its own always belong to it
 	groups  []string                            // groups of settings that can change it, besides those of the learner
 	steps   func(s Settings) []int              // the steps that it has
-	cost    func(s Settings, l Learner) float64 // of a step, in the unit of Learner.cost
+	cost    func(l Learner, s Settings) float64 // of a step, in the unit of Learner.cost
 	prepare func(run *RunContext) error         // loads and compiles what start needs; nil if nothing
 	start   func(run *RunContext) runs.StepFunc
 }
@@ -36,22 +36,22 @@ type measure struct {
 var measures = []measure{
 	{
 		name: measureAccuracy, trains: true, takes: func(Learner) bool { return true },
-		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return l.cost(s) },
+		steps: Settings.PlannedSteps, cost: Learner.cost,
 		prepare: prepareTraining, start: func(run *RunContext) runs.StepFunc { return run.step },
 	}, {
 		name: measureScore, takes: Learner.weighs, groups: []string{"score"},
 		steps: func(s Settings) []int { return xslices.Iota(0, s.target()+1) },
-		cost:  func(s Settings, l Learner) float64 { return (1 + l.costOfG(s)) / float64(s.target()+1) }, start: scores,
+		cost:  func(l Learner, s Settings) float64 { return (1 + l.costOfG(s)) / float64(s.target()+1) }, start: scores,
 	}, {
 		name: measureMMD, takes: Learner.weighs, groups: []string{"mmd"},
-		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return s.costOfMMD() + l.costOfG(s) },
+		steps: Settings.PlannedSteps, cost: func(l Learner, s Settings) float64 { return s.costOfMMD() + l.costOfG(s) },
 		prepare: prepareMMD, start: discrepancies,
 	}, {
 		name: measureLoss, takes: Learner.fits,
-		steps: Settings.PlannedSteps, cost: func(s Settings, l Learner) float64 { return l.costOfG(s) }, start: losses,
+		steps: Settings.PlannedSteps, cost: Learner.costOfG, start: losses,
 	}, {
 		name: measureMean, takes: func(Learner) bool { return false },
-		steps: func(s Settings) []int { return xslices.Iota(0, s.Steps) }, cost: func(Settings, Learner) float64 { return 1 },
+		steps: func(s Settings) []int { return xslices.Iota(0, s.Steps) }, cost: func(Learner, Settings) float64 { return 1 },
 		start: means,
 	},
 }

@@ -14,6 +14,7 @@ import (
 	"tvps/gomlx_models/propensity"
 
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // weighing returns Ours with the given log omega of a sample of step s at step t.
@@ -218,10 +219,7 @@ func TestPreviousStart(t *testing.T) {
 	fit := func(start *propensity.Score, t int) (*propensity.Score, propensity.Samples, error) {
 		data := b.Stream.Upto(0, t)
 		samples := propensity.Samples{Row: data.Row, Label: data.Label, Time: data.Time}
-		times := make([]float64, t+1)
-		for i := range times {
-			times[i] = float64(i)
-		}
+		times := xslices.Iota(0., t+1)
 		score, err := b.estimator.FitFrom(context.Background(), start, samples, times, random.Seed(0, "g", t))
 		return score, samples, err
 	}
