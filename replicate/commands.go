@@ -35,8 +35,7 @@ func doctorCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&name, "backend", "",
-		"backend to check: xla:cpu, xla:cuda or go")
+	cmd.Flags().StringVar(&name, "backend", "", "backend to check: "+backendNames)
 	return cmd
 }
 

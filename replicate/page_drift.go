@@ -26,7 +26,7 @@ func (r driftPage) WritePage(dir string) error {
 	fig.Panels = slices.DeleteFunc([]figures.Chart{r.likeness(), r.panel("before", "Difference from the stretch before", drift.Before),
 		r.panel("present", "Difference from the present, the last stretch", drift.Present)},
 		func(p figures.Chart) bool { return len(p.Series) == 0 }) // stretches of too few rows are not tested
-	return writePage(dir, driftTemplate, r, fig, r.heatMaps(), map[string][]byte{})
+	return writePage(dir, driftTemplate, r, fig, r.heatMaps(), nil)
 }
 
 // shownColumns bounds the columns on the page.

@@ -62,7 +62,7 @@ func (p *pretraining) run(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	return p.train(ctx, final, final+".training")
+	return p.train(ctx)
 }
 
 // final is the file of the checkpoint.
@@ -70,8 +70,9 @@ func (p *pretraining) final() string {
 	return filepath.Join(p.out, resnet.FileName(p.cfg.Width, p.cfg.Seed))
 }
 
-// train continues or starts the training, whose state it keeps in the file working, and writes the checkpoint final.
-func (p *pretraining) train(ctx context.Context, final, working string) error {
+// train continues or starts the training, whose state it keeps in a file next to the checkpoint, and writes that.
+func (p *pretraining) train(ctx context.Context) error {
+	working := p.final() + ".training"
 	state, err := p.resume(working)
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ func (p *pretraining) train(ctx context.Context, final, working string) error {
 	if err != nil {
 		return err
 	}
-	return p.finish(ctx, state, validation, final)
+	return p.finish(ctx, state, validation)
 }
 
 // open loads the data and opens the backend, if there is none. Errors: full CIFAR-10 is missing, or the backend cannot
@@ -135,7 +136,7 @@ func (p *pretraining) resume(path string) (*resnet.State, error) {
 }
 
 // finish measures the network and writes the finished checkpoint.
-func (p *pretraining) finish(ctx context.Context, state *resnet.State, validation resnet.Images, path string) error {
+func (p *pretraining) finish(ctx context.Context, state *resnet.State, validation resnet.Images) error {
 	c := state.Checkpoint(p.params, false)
 	valid, err := resnet.Accuracy(ctx, p.backend.Backend, &c, p.cfg.Width, validation)
 	if err != nil {
@@ -158,11 +159,11 @@ func (p *pretraining) finish(ctx context.Context, state *resnet.State, validatio
 	} {
 		c.Metadata[key] = value
 	}
-	if err := c.Save(path); err != nil {
+	if err := c.Save(p.final()); err != nil {
 		return err
 	}
 	fmt.Printf("ResNet-18 of width %d, split %d: validation accuracy %.4f, test accuracy %.4f.\n%s\n",
-		p.cfg.Width, p.cfg.Seed, valid, test, path)
+		p.cfg.Width, p.cfg.Seed, valid, test, p.final())
 	return nil
 }
 

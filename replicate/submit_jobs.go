@@ -46,10 +46,9 @@ func (s *submitFlags) jobs(name string, arguments []string, figures []paper.Figu
 	for _, a := range s.arrays() {
 		j, missing := one, 0
 		for _, r := range distinct(all) {
-			if r.state.Kind == runs.Done || a.only != "" && r.images != (a.only == onlyImages) {
-				continue
+			if r.state.Kind != runs.Done && (a.only == "" || r.images == (a.only == onlyImages)) {
+				missing++
 			}
-			missing++
 		}
 		if missing == 0 {
 			continue

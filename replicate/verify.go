@@ -17,13 +17,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// verifyFlags are the flags of verify.
-type verifyFlags struct {
-	figureFlags
-}
-
 func verifyCommand(c lab.Catalog) *cobra.Command {
-	flags := &verifyFlags{figureFlags: figureFlags{catalog: c}}
+	flags := &figureFlags{catalog: c}
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Judge every claim of the paper by the stored runs",
@@ -31,7 +26,7 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 			"missing. The table is printed and written to a file as JSON. The exit code is 0 also if a claim does\n" +
 			"not hold: that is a result.",
 		Args: usage.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return flags.verify(cmd) },
 	}
 	flags.registerSettings(cmd)
 	flags.registerJudged(cmd, ofTables)
@@ -41,8 +36,8 @@ func verifyCommand(c lab.Catalog) *cobra.Command {
 	return cmd
 }
 
-func (f *verifyFlags) run(cmd *cobra.Command) error {
-	l, o, err := f.open(cmd)
+func (f *figureFlags) verify(cmd *cobra.Command) error {
+	l, o, err := f.openVerify(cmd)
 	if err != nil {
 		return err
 	}
@@ -53,7 +48,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 	if err := lab.WriteJSON(f.out, v); err != nil {
 		return err
 	}
-	if err := f.print(cmd, v); err != nil || cmd.Flags().Changed("scale") {
+	if err := f.printVerdicts(cmd, v); err != nil || cmd.Flags().Changed("scale") {
 		return err
 	}
 	return f.printMedium(cmd, v, o)
@@ -61,7 +56,7 @@ func (f *verifyFlags) run(cmd *cobra.Command) error {
 
 // printMedium prints how many claims hold if those are counted at the scale medium that have tables of it, in a folder
 // of that name below --tables, as README.md counts them.
-func (f *verifyFlags) printMedium(cmd *cobra.Command, v claims.Verification, o lab.Options) error {
+func (f *figureFlags) printMedium(cmd *cobra.Command, v claims.Verification, o lab.Options) error {
 	o.Scale = experiment.Medium
 	folder := filepath.Join(f.tables, string(o.Scale))
 	if _, err := os.Stat(folder); f.tables == "" || err != nil {
@@ -86,8 +81,8 @@ func (f *verifyFlags) printMedium(cmd *cobra.Command, v claims.Verification, o l
 	return err
 }
 
-// open opens the lab.
-func (f *verifyFlags) open(cmd *cobra.Command) (*lab.Lab, lab.Options, error) {
+// openVerify opens the lab of verify.
+func (f *figureFlags) openVerify(cmd *cobra.Command) (*lab.Lab, lab.Options, error) {
 	o, err := f.options("")
 	if err != nil {
 		return nil, o, err
@@ -115,8 +110,8 @@ func checkResults(cmd *cobra.Command) error {
 	return nil
 }
 
-// print writes the table as text.
-func (f *verifyFlags) print(cmd *cobra.Command, v claims.Verification) error {
+// printVerdicts writes the table as text.
+func (f *figureFlags) printVerdicts(cmd *cobra.Command, v claims.Verification) error {
 	w := cmd.OutOrStdout()
 	if v.Scale == experiment.Tiny {
 		fmt.Fprintln(w, "The scale tiny checks the program, not the paper: these verdicts say nothing about it.")

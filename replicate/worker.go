@@ -210,5 +210,5 @@ func (p *pretraining) ensure(ctx, waiting context.Context) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	return p.train(ctx, p.final(), p.final()+".training")
+	return p.train(ctx)
 }
