@@ -12,24 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var ofTest = runs.Provenance{Command: []string{"test"}}
-
 // execute runs jobs in a new folder and returns the rows of each run.
 func execute(t *testing.T, workers int, jobs []runs.Job) map[string][]runs.Row {
 	t.Helper()
 	store, err := runs.Open(t.TempDir())
 	demand.NoError(t, err)
-	return executeIn(t, store, workers, jobs)
-}
-
-// executeIn runs jobs in a folder.
-func executeIn(t *testing.T, store *runs.Store, workers int, jobs []runs.Job) map[string][]runs.Row {
-	t.Helper()
-	report, err := runs.Execute(t.Context(), store, jobs, runs.Options{Workers: workers, Provenance: ofTest})
-	if err == nil {
-		err = report.Err()
-	}
+	made := runs.Provenance{Command: []string{"test"}}
+	report, err := runs.Execute(t.Context(), store, jobs, runs.Options{Workers: workers, Provenance: made})
 	demand.NoError(t, err)
+	demand.NoError(t, report.Err())
 	out := map[string][]runs.Row{}
 	for id, result := range report.Results {
 		out[id] = result.Rows

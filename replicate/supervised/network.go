@@ -9,8 +9,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// network builds the logits. x: [batch, dims...], result: [batch, classes]. In a scope of batched seeds both have a
-// leading axis for the seed; the head of ResNet-18 cannot be batched.
+// network builds the logits. x: [batch, dims...], result: [batch, classes].
 func network(s *net.Scope, cfg Settings, x *Node, classes int) *Node {
 	switch cfg.Network {
 	case "head":
