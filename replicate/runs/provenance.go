@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -74,9 +73,8 @@ func withoutFolders(args []string) []string {
 	return out
 }
 
-// ownModule is the module that computes, whichever module's program this is: a notebook's
-// cell is a module of its own.
-var ownModule, _, _ = strings.Cut(reflect.TypeFor[Provenance]().PkgPath(), "/")
+// ownModule is the module that computes, whichever module's program this is: a notebook's cell is a module of its own.
+const ownModule = "tvps"
 
 // moduleVersions returns the versions of the modules built into the program.
 func moduleVersions(info *debug.BuildInfo) map[string]string {
