@@ -57,7 +57,7 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), p.Begin())
 	return f.page(cmd, file, f.out, func() (pageResult, error) {
-		progress, stop := shareReporter(os.Stderr)
+		progress, stop := shareReporter()
 		defer stop()
 		r, err := p.Measure(cmd.Context(), progress)
 		return driftPage{r}, err
@@ -65,9 +65,9 @@ func (f *driftFlags) run(cmd *cobra.Command, file string) error {
 }
 
 // shareReporter returns a function that shows the share of the work done with the time left, and one that ends it.
-func shareReporter(out *os.File) (show func(share float64, next string), stop func()) {
+func shareReporter() (show func(share float64, next string), stop func()) {
 	begin := time.Now()
-	bar := artifact.NewDisplay(out)
+	bar := artifact.NewDisplay(os.Stderr)
 	show = func(share float64, next string) {
 		if share >= .1 { // before, programs are compiled, which tells nothing of the rest
 			left := time.Duration(float64(time.Since(begin)) * (1 - share) / share)

@@ -262,9 +262,9 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// sameRuns are the arguments of a command for all figures that reads the runs of miniature.
-func (s *sandbox) sameRuns(command string, more ...string) []string {
-	args := append([]string{command, "--results", s.results, "--backend", "go"}, more...)
+// verifyMiniature are the arguments of a verify that reads the runs of miniature and writes a file.
+func (s *sandbox) verifyMiniature(file string) []string {
+	args := []string{"verify", "--results", s.results, "--backend", "go", "--out", file}
 	for i := 0; i < len(miniature); i += 2 {
 		switch miniature[i] {
 		case "--panel":
@@ -292,10 +292,10 @@ func TestVerify(t *testing.T) {
 	s := newSandbox(t)
 	file := filepath.Join(t.TempDir(), "new", "verify.json")
 	demand.NoError(t, os.Mkdir(s.results, 0o755))
-	stdout := s.quiet(t, s.sameRuns("verify", "--out", file)...)
+	stdout := s.quiet(t, s.verifyMiniature(file)...)
 	demand.Words(t, stdout, "No run is stored", "--tables figures/gallery")
 	s.succeed(t, fig1(miniature)...)
-	stdout = s.quiet(t, s.sameRuns("verify", "--out", file)...)
+	stdout = s.quiet(t, s.verifyMiniature(file)...)
 	demand.Words(t, stdout, "The scale tiny checks the program, not the paper", "4 of 18 runs stored, seeds 0",
 		"  ? undecided    ", "  On the Gaussian, Ours is better than Everything (Section 3.1.2)",
 		"the paper: \"performs much better", "one seed, so no interval",

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -149,7 +148,7 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 		}
 		p.Advised, p.Weights.Kind, p.Weights.HalfLife, p.Window = true, cmp.Or(advice.Kind, weights.NoOmega), advice.HalfLife, advice.Window
 	}
-	progress, stop := shareReporter(os.Stderr)
+	progress, stop := shareReporter()
 	r, err := p.Weigh(cmd.Context(), progress)
 	stop()
 	if err != nil {

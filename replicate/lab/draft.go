@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -53,8 +52,7 @@ func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 		}
 		names = append(names, name)
 	}
-	line = fmt.Sprintf("%s: %s drawn: %s", d.figure.Name(), strings.Join(names, ", "),
-		filepath.Join(d.options.Out, figures.PageFile))
+	line = fmt.Sprintf("%s: %s drawn: %s", d.figure.Name(), strings.Join(names, ", "), o.made())
 	if len(state.Missing) > 0 {
 		line += fmt.Sprintf(" (%s to come)", strings.Join(state.Missing, ", "))
 	}
