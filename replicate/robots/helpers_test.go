@@ -127,9 +127,11 @@ func run(
 	return out
 }
 
-func open(t *testing.T) *runs.Store {
+func open(t *testing.T) *runs.Store { return openIn(t, t.TempDir()) }
+
+func openIn(t *testing.T, dir string) *runs.Store {
 	t.Helper()
-	store, err := runs.Open(t.TempDir())
+	store, err := runs.Open(dir)
 	demand.NoError(t, err)
 	return store
 }

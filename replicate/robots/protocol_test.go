@@ -49,9 +49,10 @@ func TestInterruptedRunsEndAlike(t *testing.T) {
 	} {
 		for _, series := range c.series {
 			want := run(t, h, open(t), s, series, c.seeds...)
-			store := open(t)
+			dir := t.TempDir()
+			store := openIn(t, dir)
 			interrupt(t, h, store, s, series, 10, three...)
-			paths, _ := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state"))
+			paths, _ := filepath.Glob(filepath.Join(dir, "*", "*.state"))
 			text, err := os.ReadFile(paths[0])
 			if err != nil || len(paths) > 1 {
 				t.Fatal(paths, err)
@@ -84,7 +85,7 @@ func TestInterruptedRunsEndAlike(t *testing.T) {
 				begun.check(t, s, seed, from)
 			}
 			demand.Words(t, log.String(), c.words)
-			if left, _ := filepath.Glob(filepath.Join(store.Dir(), "*", "*.state")); len(left) != 0 {
+			if left, _ := filepath.Glob(filepath.Join(dir, "*", "*.state")); len(left) != 0 {
 				t.Errorf("%s, %s: %q left", c.name, series, left)
 			}
 		}
@@ -152,10 +153,11 @@ func TestOtherSeedsDoNotMatter(t *testing.T) {
 	h, s := carts(t), miniature()
 	together := run(t, h, open(t), s, "sac-context-omega", 0, 1)
 	demand.List(t, run(t, h, open(t), s, "sac-context-omega", 1, 5)[1], together[1], "seed 1 with 5, or with 0")
-	store := open(t)
+	dir := t.TempDir()
+	store := openIn(t, dir)
 	run(t, h, store, s, "sac-context-omega", 0, 1)
 	spec := jobs(t, h, s, "sac-context-omega", 1)[0].Spec
-	demand.NoError(t, os.Remove(filepath.Join(store.Dir(), spec.Experiment, spec.ID()+".jsonl.zst")))
+	demand.NoError(t, os.Remove(filepath.Join(dir, spec.Experiment, spec.ID()+".jsonl.zst")))
 	if got := run(t, h, store, s, "sac-context-omega", 0, 1); !reflect.DeepEqual(got, together) {
 		t.Errorf("seed 1 again\n%v\nfirst\n%v", got, together)
 	}

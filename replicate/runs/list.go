@@ -15,9 +15,6 @@ import (
 	"tvps/data/artifact"
 )
 
-// Dir is the folder as given to Open.
-func (s *Store) Dir() string { return s.dir }
-
 // Specs lists the finished runs, then those with a file of finished steps, each by experiment, learner, seed and ID. It
 // reads only the first line of each file: a file that it cannot read, or with a damaged one, is left out, and Read may
 // still find others damaged. A finished run to which steps were being added when it was interrupted is listed twice.
@@ -31,26 +28,8 @@ func (s *Store) Specs() ([]Spec, error) {
 	return slices.Concat(finished, unfinished), err
 }
 
-// list reads the specs of all files of one kind.
+// list reads the specs of all files of one kind, but for temporary ones.
 func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs []Spec, err error) {
-	files, err := s.files(suffix)
-	for _, f := range files {
-		if spec, err := read(f.path); err == nil && spec.ID() == f.id && spec.Experiment == f.experiment {
-			specs = append(specs, spec)
-		}
-	}
-	slices.SortStableFunc(specs, func(a, b Spec) int { // each experiment's files come sorted by ID
-		return cmp.Or(strings.Compare(a.Experiment, b.Experiment), strings.Compare(a.Learner, b.Learner),
-			cmp.Compare(a.Seed, b.Seed))
-	})
-	return specs, err
-}
-
-// runFile is a file of the run whose ID is in its path.
-type runFile struct{ path, experiment, id string }
-
-// files returns all files of one kind, sorted, but for temporary ones.
-func (s *Store) files(suffix string) (out []runFile, err error) {
 	folders, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil, fmt.Errorf("results folder %s cannot be read: %w", s.dir, artifact.WithoutPath(err))
@@ -66,12 +45,21 @@ func (s *Store) files(suffix string) (out []runFile, err error) {
 			return nil, fmt.Errorf("results folder %s cannot be read: %w", path, artifact.WithoutPath(err))
 		}
 		for _, entry := range entries {
-			if id, ok := strings.CutSuffix(entry.Name(), suffix); ok && !strings.HasPrefix(id, ".") {
-				out = append(out, runFile{filepath.Join(path, entry.Name()), experiment, id})
+			id, ok := strings.CutSuffix(entry.Name(), suffix)
+			if !ok || strings.HasPrefix(id, ".") {
+				continue
+			}
+			spec, err := read(filepath.Join(path, entry.Name()))
+			if err == nil && spec.ID() == id && spec.Experiment == experiment {
+				specs = append(specs, spec)
 			}
 		}
 	}
-	return out, nil
+	slices.SortStableFunc(specs, func(a, b Spec) int { // each experiment's files come sorted by ID
+		return cmp.Or(strings.Compare(a.Experiment, b.Experiment), strings.Compare(a.Learner, b.Learner),
+			cmp.Compare(a.Seed, b.Seed))
+	})
+	return specs, nil
 }
 
 // readPartialSpec reads only the first line of an unfinished run's file. It fails if the file cannot be read or that
