@@ -84,8 +84,11 @@ func (f *naturalFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	generated, err := natural.Report(f.folder, all, charts.Pictures{})
+	generated, err := natural.Report(f.folder, all)
 	if err != nil {
+		return err
+	}
+	if err := charts.Pictures(f.folder, all); err != nil {
 		return err
 	}
 	for _, b := range generated {

@@ -81,19 +81,12 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// noPictures draws nothing: package charts tests the pictures.
-type noPictures struct{}
-
-func (noPictures) Regrets(string, []*Losses, []Leader) error { return nil }
-func (noPictures) Profile(string, []*Losses, []Leader) error { return nil }
-func (noPictures) Course(string, *Losses) error              { return nil }
-
 // TestReport: every table and every rule stands in the text and on the pages.
 func TestReport(t *testing.T) {
 	all, err := stored()
 	demand.NoError(t, err)
 	folder := t.TempDir()
-	blocks, err := Report(folder, all, noPictures{})
+	blocks, err := Report(folder, all)
 	demand.NoError(t, err)
 	text := ""
 	for _, b := range blocks {

@@ -2,7 +2,6 @@ package natural
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,36 +16,15 @@ import (
 // Block is a generated part of a page: what stands between the marks of its name.
 type Block struct{ Page, Name, Text string }
 
-// Pictures draws SVG to files: regrets of rules on tables, the share of tables with at most so much regret, and the
-// losses on a table over time. Notebooks read losses without it, and do not link what draws.
-type Pictures interface {
-	Regrets(path string, all []*Losses, leaders []Leader) error
-	Profile(path string, all []*Losses, leaders []Leader) error
-	Course(path string, l *Losses) error
-}
-
-// Report draws pictures and a page for each table to the folder, and returns the generated parts of the other pages.
-func Report(folder string, all []*Losses, pictures Pictures) ([]Block, error) {
-	for i, s := range Suites[:len(models)+1] {
-		found := Of(all, s.Name, drifting)
-		leaders := Leaders(found)
-		if len(found) == 0 {
-			continue
-		}
-		err := pictures.Regrets(filepath.Join(folder, "regrets-"+s.Name+".svg"), found, leaders)
-		if i == 0 {
-			err = errors.Join(err, pictures.Profile(filepath.Join(folder, "profile.svg"), found, leaders))
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+// Report writes a page for each table to the folder, and returns the generated parts of the other pages. Package charts
+// draws their pictures: notebooks read losses without it, and do not link what draws.
+func Report(folder string, all []*Losses) ([]Block, error) {
 	for _, t := range Datasets {
 		own := slices.DeleteFunc(slices.Clone(all), func(l *Losses) bool {
 			return l.Table.Name != t.Name || l.Suite.Apart()
 		})
 		if len(own) > 0 {
-			if err := page(folder, t, own, pictures); err != nil {
+			if err := page(folder, t, own); err != nil {
 				return nil, err
 			}
 		}
@@ -252,10 +230,10 @@ func (t Dataset) blocks() string {
 	return t.Bin
 }
 
-// page writes the page of a table, with its chart: the difference of each rule to tuned forgetting in each suite.
-func page(folder string, t Dataset, all []*Losses, pictures Pictures) error {
+// page writes the page of a table: the difference of each rule to tuned forgetting in each suite.
+func page(folder string, t Dataset, all []*Losses) error {
 	folder = filepath.Join(folder, t.Name)
-	if err := errors.Join(os.MkdirAll(folder, 0o755), pictures.Course(filepath.Join(folder, "chart.svg"), all[0])); err != nil {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
 	without := ""

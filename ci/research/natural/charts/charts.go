@@ -3,6 +3,7 @@ package charts
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"tvps/ci/research/grid"
@@ -21,16 +22,35 @@ func Draw(path string, p figures.Chart) error {
 	return artifact.Replace(path, picture, 0o644)
 }
 
-// Pictures are the pictures of the benchmark's pages.
-type Pictures struct{}
-
-// Profile draws the share of tables on which a rule's regret is at most x.
-func (Pictures) Profile(path string, all []*natural.Losses, leaders []natural.Leader) error {
-	return Draw(path, profiles(all, leaders))
+// Pictures draws the pictures of the pages that natural.Report writes, into their folders: the regrets of rules in each
+// suite, the share of tables with at most so much regret in the first suite, and the losses on each table over time.
+func Pictures(folder string, all []*natural.Losses) error {
+	for i, s := range natural.Suites {
+		found := natural.Of(all, s.Name, func(t natural.Dataset) bool { return !t.Null })
+		if s.Apart() || len(found) == 0 {
+			continue
+		}
+		leaders := natural.Leaders(found)
+		err := regrets(filepath.Join(folder, "regrets-"+s.Name+".svg"), found, leaders)
+		if err == nil && i == 0 {
+			err = Draw(filepath.Join(folder, "profile.svg"), profiles(found, leaders))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	drawn := map[string]bool{}
+	for _, l := range all { // in the order of the suites: a table is drawn in its first one
+		if drawn[l.Table.Name] || l.Suite.Apart() {
+			continue
+		}
+		drawn[l.Table.Name] = true
+		if err := Draw(filepath.Join(folder, l.Table.Name, "chart.svg"), course(l)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
-
-// Course draws the losses on a table over time.
-func (Pictures) Course(path string, l *natural.Losses) error { return Draw(path, course(l)) }
 
 // profiles is the chart of the share of tables on which a rule's regret is at most x, for the first leaders and the
 // rules that others are compared with.
@@ -75,10 +95,10 @@ func course(l *natural.Losses) figures.Chart {
 	return p
 }
 
-// Regrets draws the regret of each rule (column) on each table (row) as SVG, in percent; the other way round if there
+// regrets draws the regret of each rule (column) on each table (row) as SVG, in percent; the other way round if there
 // are more rules, as text is larger on a narrow page the fewer columns there are. The darker, the worse; a mark shows
 // where a rule is better or worse than tuned forgetting by an interval.
-func (Pictures) Regrets(path string, all []*natural.Losses, leaders []natural.Leader) error {
+func regrets(path string, all []*natural.Losses, leaders []natural.Leader) error {
 	g := grid.Grid{Title: "Regrets in percent", Rows: []string{"mean"}, Left: 90, Wide: 42,
 		Cells:  make([][]grid.Cell, 1+len(all)),
 		Legend: [][2]string{{"", "regret, %"}, {"+", "better than tuned forgetting (95%)"}, {"−", "worse"}}}

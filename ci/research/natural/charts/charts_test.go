@@ -15,8 +15,9 @@ func TestPictures(t *testing.T) {
 	all, err := natural.Read(gallery)
 	demand.NoError(t, err)
 	folder := t.TempDir()
-	_, err = natural.Report(folder, all, Pictures{})
+	_, err = natural.Report(folder, all)
 	demand.NoError(t, err)
+	demand.NoError(t, Pictures(folder, all))
 	found := 0
 	for _, pattern := range []string{"*.svg", "*/chart.svg"} {
 		files, _ := filepath.Glob(filepath.Join(folder, pattern))
