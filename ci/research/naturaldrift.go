@@ -18,6 +18,7 @@ import (
 	"tvps/replicate/tables/backtest"
 	"tvps/replicate/usage"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"github.com/spf13/cobra"
 )
 
@@ -56,18 +57,12 @@ func naturalCommand() *cobra.Command {
 }
 
 // suiteNames are those of the suites.
-func suiteNames() (names []string) {
-	for _, s := range natural.Suites {
-		names = append(names, s.Name)
-	}
-	return names
+func suiteNames() []string {
+	return xslices.Map(natural.Suites, func(s natural.Suite) string { return s.Name })
 }
 
 func (f *naturalFlags) run(cmd *cobra.Command) error {
-	var known []string
-	for _, t := range natural.Datasets {
-		known = append(known, t.Name)
-	}
+	known := xslices.Map(natural.Datasets, func(t natural.Dataset) string { return t.Name })
 	if err := errors.Join(usage.Known("there is no table", f.tables, known),
 		usage.Known("there is no suite", f.suites, suiteNames())); err != nil {
 		return err

@@ -14,6 +14,8 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/drift"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Drift is what the command drift says of a table.
@@ -51,10 +53,7 @@ func MeasureDrift(ctx context.Context, t Dataset, folder string) error {
 	if found.Joint != nil {
 		d.Rule = found.Covariate.HeldOut - found.Joint.HeldOut
 	}
-	var times []float64
-	for _, block := range found.Blocks {
-		times = append(times, block.Value)
-	}
+	times := xslices.Map(found.Blocks, func(b tables.Block) float64 { return b.Value })
 	last := len(times) - 1
 	for _, m := range found.Maps {
 		if m.In == tables.InBoth {

@@ -11,6 +11,8 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables/backtest"
 
+	"github.com/gomlx/gomlx/support/xslices"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -43,11 +45,8 @@ func hasOmega(rule string) bool {
 const leastTables = 8
 
 // knowledge is how much g, of x and y, knows of time in each test block: log 2 minus its held-out loss.
-func (l *Losses) knowledge() (out []float64) {
-	for _, v := range l.Extra[heldOut] {
-		out = append(out, math.Ln2-v)
-	}
-	return out
+func (l *Losses) knowledge() []float64 {
+	return xslices.Map(l.Extra[heldOut], func(loss float64) float64 { return math.Ln2 - loss })
 }
 
 // gain is the loss of tuned forgetting minus that of a rule, relative to the former.
@@ -58,11 +57,8 @@ func (l *Losses) gain(rule string) statistics.Estimate {
 
 // gainWith is the rank correlation over tables of a property with the gain of a rule.
 func gainWith(p property, rule string, all []*Losses, level float64) statistics.Estimate {
-	var a, b []float64
-	for _, l := range all {
-		a, b = append(a, p.of(l)), append(b, l.gain(rule).Mean)
-	}
-	return ofRankCorrelation(rankCorrelation(a, b), len(all))(level)
+	values, gains := xslices.Map(all, p.of), xslices.Map(all, func(l *Losses) float64 { return l.gain(rule).Mean })
+	return ofRankCorrelation(rankCorrelation(values, gains), len(all))(level)
 }
 
 // whereOmega says where omega helps, and whether a property tells it beforehand, by what the document declares.
@@ -138,10 +134,8 @@ func judgeG(all []*Losses) string {
 	const joint = "joint-forgetting"
 	var within []float64
 	for _, l := range all {
-		var gains []float64
-		for t, v := range l.Of(backtest.Forgetting) {
-			gains = append(gains, v-l.Of(joint)[t])
-		}
+		gains := slices.Clone(l.Of(backtest.Forgetting))
+		floats.Sub(gains, l.Of(joint))
 		if r := rankCorrelation(l.knowledge(), gains); !math.IsNaN(r) {
 			within = append(within, r)
 		}

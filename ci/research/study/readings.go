@@ -14,6 +14,8 @@ import (
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // verdictsByReading are claims of the paper, judged under each of its readings by the same seeds and steps.
@@ -38,11 +40,8 @@ const defaults = 2
 const readingName, readingFolder = "readings", "archive/readings"
 
 // ReadingNames lists the names of readings.
-func ReadingNames(readings []Reading) (names []string) {
-	for _, r := range readings {
-		names = append(names, r.Name)
-	}
-	return names
+func ReadingNames(readings []Reading) []string {
+	return xslices.Map(readings, func(r Reading) string { return r.Name })
 }
 
 // readingPlans resolves the options into the default and the chosen readings, without runs. All its errors are usage
@@ -286,5 +285,5 @@ func (v verdictsByReading) write(l *lab.Lab, o Options) error {
 	}
 	record := claims.NewRecord(o.Scale, l.Provenance(), panels)
 	record.Settings = nil // each run has its own
-	return write(l, o.Out, readingName, v.markdown(), rows, record, map[string][]byte{readingName + ".svg": v.svg()})
+	return write(l, o.Out, readingName, v.markdown(), rows, record, v.svg())
 }

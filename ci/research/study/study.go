@@ -19,6 +19,8 @@ import (
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Options are what a user chooses. Panels are the scenarios; Learners are not used.
@@ -67,11 +69,8 @@ func (r rowPlan) isDefault() bool { return len(r.Alternative.Set) > 0 && len(r.C
 type leftOut struct{ Name, Why string }
 
 // Keys lists the keys of the tables.
-func Keys(tables []Table) (keys []string) {
-	for _, t := range tables {
-		keys = append(keys, t.Key)
-	}
-	return keys
+func Keys(tables []Table) []string {
+	return xslices.Map(tables, func(t Table) string { return t.Key })
 }
 
 // plans resolves the options into tables with the settings of their rows, without runs. All its errors are usage
@@ -300,13 +299,14 @@ func pageOf(tables []table) string {
 	return page
 }
 
-// write prints a page and writes it into a folder, with its pictures by name, the table of runs and their provenance.
-func write(l *lab.Lab, dir, name, page string, rows []figures.Row, record claims.Record, pictures map[string][]byte) error {
+// write prints a page and writes it into a folder, with the table of runs, their provenance, and a picture if there is
+// one.
+func write(l *lab.Lab, dir, name, page string, rows []figures.Row, record claims.Record, picture []byte) error {
 	if err := figures.WriteTable(name, rows, record, dir); err != nil {
 		return err
 	}
-	for picture, svg := range pictures {
-		if err := artifact.Replace(filepath.Join(dir, picture), svg, 0o644); err != nil {
+	if picture != nil {
+		if err := artifact.Replace(filepath.Join(dir, name+".svg"), picture, 0o644); err != nil {
 			return err
 		}
 	}
