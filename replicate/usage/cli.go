@@ -92,7 +92,7 @@ func Main(root *cobra.Command, grace time.Duration, advice func(error) string) {
 }
 
 // interruptedText is what a user reads of an interrupted command's error. Errors that only report the cancelled
-// context become one sentence that says what to do; those that say more (*interruption, and others
+// context become one sentence that says what to do; those that say more (interruption, and others
 // with a method Interrupted) replace it. Others, such as a full disk's, stay.
 func interruptedText(err error, continues bool) string {
 	var lines []string

@@ -82,20 +82,20 @@ func KeepPage(page, why, mark string) error {
 
 // interruption is the error of work that Ctrl-C stopped and that says where, or what is kept. It matches
 // context.Canceled.
-type interruption struct{ Text string }
+type interruption string
 
-// Interruptedf returns an *interruption.
+// Interruptedf returns an interruption.
 func Interruptedf(format string, args ...any) error {
-	return &interruption{fmt.Sprintf(format, args...)}
+	return interruption(fmt.Sprintf(format, args...))
 }
 
-func (e *interruption) Error() string { return e.Text }
+func (e interruption) Error() string { return string(e) }
 
 // Interrupted marks the error.
-func (e *interruption) Interrupted() {}
+func (interruption) Interrupted() {}
 
 // Unwrap returns context.Canceled.
-func (e *interruption) Unwrap() error { return context.Canceled }
+func (interruption) Unwrap() error { return context.Canceled }
 
 type marked struct{ error }
 
