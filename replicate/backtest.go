@@ -47,8 +47,8 @@ func backtestCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	f.register(cmd)
-	flags.StringVar(&f.request.Model, "model", backtest.Models[0],
-		strings.Join(backtest.Models, ", ")+", \"exec:COMMAND\" or \"serve:COMMAND\"")
+	flags.StringVar(&f.request.Model, "model", backtest.Logistic,
+		backtest.Logistic+", \"exec:COMMAND\" or \"serve:COMMAND\"")
 	flags.StringSliceVar(&f.request.Rules, "rules", nil, "rules besides those of --kinds: "+
 		strings.Join(backtest.Rules(true), ", ")+" (default: "+strings.Join(backtest.Rules(false), ", ")+"; "+backtest.Uniform+
 		" and "+backtest.Forgetting+" always take part)")

@@ -60,9 +60,8 @@ func weightsCommand() *cobra.Command {
 	flags.IntVar(&f.request.Window, "window", 0, "number of last times whose rows have a weight; older rows have 0 (default 0: all)")
 	flags.IntVar(&f.permutations, "permutations", crossfit.DefaultConfig().Permutations,
 		fmt.Sprintf("number of shuffles of the times in the tests for drift, at least %d; 0: no tests", tables.LeastPermutations))
-	flags.StringVar(&f.testModel, "test-model", backtest.Models[0],
-		"model of the back test of --kind auto: "+strings.Join(backtest.Models, ", ")+
-			", \"exec:COMMAND\" or \"serve:COMMAND\"")
+	flags.StringVar(&f.testModel, "test-model", backtest.Logistic,
+		"model of the back test of --kind auto: "+backtest.Logistic+", \"exec:COMMAND\" or \"serve:COMMAND\"")
 	flags.StringVar(&f.gap, "gap", "", "how late labels come, for the back test of --kind auto, as --gap of backtest")
 	flags.StringVar(&f.results, "results", "results", "folder of back tests, for --kind auto")
 	flags.IntVar(&f.workers, "workers", runtime.NumCPU(), "number of models that train in parallel, with --kind auto")

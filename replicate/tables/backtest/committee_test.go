@@ -14,6 +14,7 @@ import (
 	"tvps/replicate/runs"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // TestAdaHedge: the shares of two models, of which one always has a slope that is less by 1, have a closed form for two
@@ -85,6 +86,9 @@ func (shares) predict(_ context.Context, t *Task, weights [][]float64) (out [][]
 func (shares) identity() string { return "shares" }
 func (shares) close()           {}
 
+// meanLoss is the mean of the first measure over the test rows.
+func meanLoss(k *Task, prediction []float64) float64 { return stat.Mean(k.Losses(prediction), nil) }
+
 // TestCommittee: the losses of a committee and of bagged models are those of the mean predictions, with shares and
 // tuned weights that are computed here again from the predictions.
 func TestCommittee(t *testing.T) {
@@ -122,7 +126,7 @@ func TestCommittee(t *testing.T) {
 			share[m] /= sum
 			floats.AddScaled(prediction, share[m], k.labelDistribution(k.weights(w, nil)))
 		}
-		now := k.score(k.constant(prediction))[0]
+		now := meanLoss(k, k.constant(prediction))
 		if math.Abs(got["log-loss: committee"][i]-now) > 1e-7 {
 			t.Errorf("block %d: the committee's loss is %v, want %v", step, got["log-loss: committee"][i], now)
 		}
@@ -134,13 +138,13 @@ func TestCommittee(t *testing.T) {
 			more, less := slices.Clone(prediction), slices.Clone(prediction)
 			floats.AddScaled(more, h, k.labelDistribution(k.weights(w, nil)))
 			floats.AddScaled(less, -h, k.labelDistribution(k.weights(w, nil)))
-			slope[m] = (k.score(k.constant(more))[0] - k.score(k.constant(less))[0]) / (2 * h) * float64(len(k.test))
+			slope[m] = (meanLoss(k, k.constant(more)) - meanLoss(k, k.constant(less))) / (2 * h) * float64(len(k.test))
 		}
 		for m := range members {
 			mean += share[m] * slope[m]
 			mix += share[m] * math.Exp(-math.Log(float64(len(members)))*(slope[m]-slope[0])/gap)
 		}
-		last := k.score(k.constant(k.labelDistribution(k.weights(Weighting{Window: 1}, nil))))[0]
+		last := meanLoss(k, k.constant(k.labelDistribution(k.weights(Weighting{Window: 1}, nil))))
 		if own, recorded := got["log-loss: newest"][i], got["loss of the newest"][i]; math.Abs(own-last) > 1e-9 || recorded != float64(i) {
 			t.Errorf("block %d: a rule that was added has the loss %v, want %v; it knows %v blocks", step, own, last, recorded)
 		}
@@ -150,7 +154,7 @@ func TestCommittee(t *testing.T) {
 				chosen = m
 			}
 		}
-		want := k.score(k.constant(k.labelDistribution(k.weights(members[chosen], nil))))[0]
+		want := meanLoss(k, k.constant(k.labelDistribution(k.weights(members[chosen], nil))))
 		if math.Abs(got["log-loss: bagged"][i]-want) > .02 {
 			t.Errorf("block %d: the loss of bagged models is %v, that of one with all rows %v", step, got["log-loss: bagged"][i], want)
 		}
@@ -161,7 +165,7 @@ func TestCommittee(t *testing.T) {
 		}
 		floats.Add(total, slope)
 		for m, w := range members {
-			tuned[m] += k.score(k.constant(k.labelDistribution(k.weights(w, nil))))[0] * float64(len(k.test))
+			tuned[m] += meanLoss(k, k.constant(k.labelDistribution(k.weights(w, nil)))) * float64(len(k.test))
 		}
 	}
 }
@@ -306,7 +310,7 @@ func TestSlope(t *testing.T) {
 	at := func(h float64) float64 {
 		moved := slices.Clone(mixture)
 		floats.AddScaled(moved, h, member)
-		return k.score(moved)[0]
+		return meanLoss(k, moved)
 	}
 	if got, want := k.slope(mixture, member), (at(1)-at(-1))/2; math.Abs(got-want) > 1e-9 {
 		t.Errorf("slope %v, want %v", got, want)

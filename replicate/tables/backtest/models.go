@@ -1,14 +1,13 @@
 package backtest
 
 import (
-	"slices"
 	"strings"
 
 	"tvps/replicate/usage"
 )
 
-// Models are the names of the built-in models.
-var Models = []string{"logistic"}
+// Logistic is the name of the built-in model: logistic regression, or ridge regression of a number.
+const Logistic = "logistic"
 
 // commandOf is the user's own command that a model names, and whether it serves.
 func commandOf(model string) (text string, serve, ok bool) {
@@ -19,15 +18,14 @@ func commandOf(model string) (text string, serve, ok bool) {
 	return strings.TrimSpace(text), serve, ok
 }
 
-// checkModel returns a usage error if text is neither a built-in model nor a command.
+// checkModel returns a usage error if text is neither the built-in model nor a command.
 func checkModel(text string) error {
 	command, _, own := commandOf(text)
 	switch {
 	case own && (command == "" || strings.HasPrefix(command, "#")): // nothing, or a name alone
 		return usage.Errorf("the model %q names no command; give one such as \"exec:python train.py\"", text)
-	case !own && !slices.Contains(Models, text):
-		return usage.Errorf("the model %q is neither %s nor a command such as \"exec:python train.py\"", text,
-			strings.Join(Models, ", "))
+	case !own && text != Logistic:
+		return usage.Errorf("the model %q is neither %s nor a command such as \"exec:python train.py\"", text, Logistic)
 	}
 	return nil
 }

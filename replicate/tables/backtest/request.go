@@ -19,7 +19,7 @@ import (
 // Request says what is to be tested.
 type Request struct {
 	tables.Request
-	Model string // of Models, or a command: "exec:...", "serve:..."
+	Model string // Logistic, or a command: "exec:...", "serve:..."
 	// Rules are of Rules; nil: those of Rules(false). Uniform and Forgetting always take part.
 	Rules []string
 	// More, if not nil, adds rules to the built-in ones, of which it gets the list. They take part if Rules names them.
@@ -45,8 +45,7 @@ type Job struct {
 	tables.Opened
 	steps []int // places of the times of the test blocks
 	rules []Rule
-	unit  float64 // time between neighbouring blocks (median)
-	folds int     // of entities: each is predicted by models that learn from the others; 1 without entities
+	folds int // of entities: each is predicted by models that learn from the others; 1 without entities
 	gap   gap
 }
 
@@ -122,9 +121,8 @@ func Prepare(q Request) (*Job, error) {
 		p.About.AddNote("no model is tested on an entity of column %s that it learned from: each block is predicted in %d folds of "+
 			"entities, by models of their own", q.Group, p.folds)
 	}
-	p.unit = unit(s.Times.Values)
 	seasonal := p.seasonal(blocks)
-	p.rules = slices.DeleteFunc(q.rules(blocks, p.unit), func(r Rule) bool {
+	p.rules = slices.DeleteFunc(q.rules(blocks, unit(s.Times.Values)), func(r Rule) bool {
 		return !q.has(r) && !(seasonal && r.Weightings[0].Season)
 	})
 	return p, nil
@@ -187,7 +185,7 @@ func unit(times []float64) float64 {
 }
 
 // ownModel tells whether the model is the user's own command.
-func (q Request) ownModel() bool { return !slices.Contains(Models, q.Model) }
+func (q Request) ownModel() bool { return q.Model != Logistic }
 
 // learnable is the number of the first blocks whose labels are known when block step is predicted.
 func (p *Job) learnable(step int) int { return p.gap.known(p.Stream.Times.Values, step) }

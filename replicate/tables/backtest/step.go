@@ -83,7 +83,7 @@ func (c *computation) batch() *runs.Batch {
 				rows, err := c.step(ctx, t)
 				c.known[t] = rows
 				return [][]runs.Row{rows}, err
-			}, func() {}, err
+			}, nil, err
 		}}
 }
 

@@ -221,17 +221,12 @@ func (t *Task) slope(mixture, member []float64) float64 {
 	return sum / float64(len(t.test))
 }
 
-// score is the mean of each measure over the test rows, for a prediction of the shape [rows, outputs].
-func (t *Task) score(prediction []float64) []float64 {
-	return xslices.Map(measures(t.stream), func(m scoring) float64 { return stat.Mean(t.each(m, prediction), nil) })
-}
-
-// rows are the scores of a prediction as rows of a run. name is what predicts, such as a weighting.
-func (t *Task) rows(name string, prediction []float64) (rows []runs.Row) {
-	for m, v := range t.score(prediction) {
-		rows = append(rows, runs.Row{T: t.Step, Metric: metric(measures(t.stream)[m].name, name), Value: v})
-	}
-	return rows
+// rows are the means of the measures over the test rows, for a prediction of the shape [rows, outputs]. name is what
+// predicts, such as a weighting.
+func (t *Task) rows(name string, prediction []float64) []runs.Row {
+	return xslices.Map(measures(t.stream), func(m scoring) runs.Row {
+		return runs.Row{T: t.Step, Metric: metric(m.name, name), Value: stat.Mean(t.each(m, prediction), nil)}
+	})
 }
 
 // Losses is the first measure of each test row, for a prediction of the shape [rows, outputs].
