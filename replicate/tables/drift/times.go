@@ -164,7 +164,7 @@ func between(of []int, from, to int) []int {
 }
 
 // compare tests one stretch against another.
-func (k *kernels) compare(a, b Stretch, seed int64) []Test {
+func (k kernels) compare(a, b Stretch, seed int64) []Test {
 	kernel := k.gram(slices.Concat(a.row, b.row))
 	chunk := slices.Concat(a.chunk, xslices.Map(b.chunk, func(c int) int { return a.Chunks + c }))
 	var out []Test
@@ -199,8 +199,8 @@ func (t *Tests) when(in string) *Test {
 	return strongest
 }
 
-// kernels computes the kernels of x, and of y and both if there is y.
-type kernels struct{ sides []kernelSide }
+// kernels computes the kernels of its sides, x and, if there is one, y, and of both.
+type kernels []kernelSide
 
 type kernelSide struct {
 	samples []float32
@@ -210,18 +210,18 @@ type kernelSide struct {
 // subjects are what is tested over time, in the order of kernels.gram.
 var subjects = []string{tables.InX, tables.InY, tables.InBoth}
 
-func newKernels(d crossfit.Table) *kernels {
-	k := &kernels{[]kernelSide{{scaled(d.X, d.Dim), d.Dim}}}
+func newKernels(d crossfit.Table) kernels {
+	k := kernels{{scaled(d.X, d.Dim), d.Dim}}
 	switch {
 	case d.Target != nil:
 		y := xslices.Map(d.Target, func(v float64) float32 { return float32(v) })
-		k.sides = append(k.sides, kernelSide{scaled(y, 1), 1})
+		k = append(k, kernelSide{scaled(y, 1), 1})
 	case d.Label != nil:
 		one := make([]float32, len(d.Label)*d.Classes)
 		for i, y := range d.Label {
 			one[i*d.Classes+int(y)] = 1
 		}
-		k.sides = append(k.sides, kernelSide{scaled(one, d.Classes), d.Classes})
+		k = append(k, kernelSide{scaled(one, d.Classes), d.Classes})
 	}
 	return k
 }
@@ -248,8 +248,8 @@ func scaled(samples []float32, dim int) []float32 {
 
 // gram returns the Gaussian kernel of rows a > b of a pool, by subject; its width is 1, the root mean squared distance
 // of two rows.
-func (k *kernels) gram(rows []int) (of []func(a, b int) float64) {
-	for _, s := range k.sides {
+func (k kernels) gram(rows []int) (of []func(a, b int) float64) {
+	for _, s := range k {
 		n := len(rows)
 		x := blas32.General{Rows: n, Cols: s.dim, Stride: s.dim, Data: make([]float32, 0, n*s.dim)}
 		square := make([]float32, n)
