@@ -88,11 +88,7 @@ func gradients(t *backtest.Task) (*blockMeans, error) {
 				return 0
 			})
 		}
-		mean, spread := stat.PopMeanStdDev(target, equal)
-		if !(spread > 0) {
-			spread = 1
-		}
-		target = xslices.Map(target, func(v float64) float64 { return (v - mean) / spread })
+		target, _, _ = backtest.Standardised(target, equal)
 		beta, err := t.Regression(equal, target)
 		if err != nil {
 			return nil, err

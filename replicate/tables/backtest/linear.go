@@ -182,7 +182,7 @@ func logistic(ctx context.Context, t *Task, x *sparse, weight, start []float64) 
 
 // ridge predicts the test rows by ridge regression of the standardised number.
 func ridge(t *Task, weight []float64) ([]float64, error) {
-	target, mean, spread := standardised(t.Data.Target, weight)
+	target, mean, spread := Standardised(t.Data.Target, weight)
 	beta, err := t.Regression(weight, target)
 	if err != nil {
 		return nil, err
@@ -224,8 +224,8 @@ func (t *Task) Regression(weight, target []float64) ([]float64, error) {
 	return beta.RawVector().Data, nil
 }
 
-// standardised are values less their weighted mean, divided by their weighted standard deviation, or by 1 if that is 0.
-func standardised(values, weight []float64) (z []float64, mean, spread float64) {
+// Standardised are values less their weighted mean, divided by their weighted standard deviation, or by 1 if that is 0.
+func Standardised(values, weight []float64) (z []float64, mean, spread float64) {
 	mean, spread = stat.PopMeanStdDev(values, weight)
 	if !(spread > 0) {
 		spread = 1
