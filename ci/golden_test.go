@@ -123,10 +123,7 @@ func readGolden(t *testing.T, path string) []figures.Row {
 }
 
 func readCSV(t *testing.T, path string) []figures.Row {
-	file, err := os.Open(path)
-	demand.NoError(t, err)
-	defer file.Close()
-	rows, err := figures.ReadCSV(file)
+	rows, err := figures.ReadCSV(bytes.NewReader(demand.Read(t, path)))
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
@@ -136,7 +133,6 @@ func readCSV(t *testing.T, path string) []figures.Row {
 func writeGolden(t *testing.T, path string, rows []figures.Row) {
 	var text bytes.Buffer
 	demand.NoError(t, figures.WriteCSV(&text, Sorted(rows)))
-	demand.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	demand.NoError(t, os.WriteFile(path, text.Bytes(), 0o644))
+	demand.Write(t, path, text.Bytes())
 	t.Logf("wrote %d values to ci/%s", len(rows), path)
 }

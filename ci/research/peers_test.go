@@ -52,10 +52,7 @@ func TestLearningCurveAgreesWithSBX(t *testing.T) {
 // curve returns the returns in a file, by step.
 func curve(t *testing.T, path string) map[int][]float64 {
 	t.Helper()
-	file, err := os.Open(path)
-	demand.NoError(t, err)
-	defer file.Close()
-	rows, err := figures.ReadCSV(file)
+	rows, err := figures.ReadCSV(bytes.NewReader(demand.Read(t, path)))
 	demand.NoError(t, err)
 	out := map[int][]float64{}
 	for _, r := range rows {

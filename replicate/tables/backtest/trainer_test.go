@@ -487,7 +487,7 @@ func TestReuse(t *testing.T) {
 	var log strings.Builder
 	losses := func(text string, reuse bool) (out []float64) {
 		t.Helper()
-		demand.NoError(t, os.WriteFile(helper, []byte(text), 0o644))
+		demand.Write(t, helper, text)
 		h := host(t, dir)
 		log.Reset()
 		h.Log, q.Reuse = &log, reuse
@@ -531,7 +531,7 @@ func TestReuse(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "train.py")
 	of := func(text string) string {
-		demand.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		demand.Write(t, path, text)
 		return newCommand("python "+path, false, 1, newConsole(nil)).identity()
 	}
 	if a, b := of("1"), of("2"); a == b {
