@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables/backtest"
 
@@ -39,7 +40,7 @@ func ofBlock(t *backtest.Task, omega []float64) []float64 {
 		rows[t.Block[i]] += scale
 	}
 	floats.Div(sum, rows)
-	return xslices.Map(t.Block, func(block int) float64 { return sum[block] })
+	return loop.Pick(sum, t.Block)
 }
 
 // inBlock has omega, divided by its mean over the rows of each row's block.

@@ -4,10 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 
-	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -96,7 +96,7 @@ func (m *measurement) mapTimes(block int, kind crossfit.Kind) []float64 {
 		return []float64{m.Blocks[block].Last}
 	}
 	rows := between(m.Of, block, block+1)
-	times := xslices.Map(rows, func(row int) float64 { return m.Data.Time[row] })
+	times := loop.Pick(m.Data.Time, rows)
 	slices.Sort(times)
 	return tables.Thin(slices.Compact(times), phaseTimes)
 }

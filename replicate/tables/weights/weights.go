@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tvps/data/table"
+	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
@@ -224,11 +225,11 @@ func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (at int, worth flo
 func (r *Result) WriteWeights(path string) error {
 	order := xslices.Iota(0, len(r.row)) // rows that are not learned from are last in r
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(r.row[a], r.row[b]) })
-	sorted := func(values []float64) []float64 { return xslices.Map(order, func(i int) float64 { return values[i] }) }
 	row := xslices.Map(order, func(i int) int64 { return int64(r.row[i]) + 1 })
-	return table.Write(path, table.Column{Name: "row", Values: row}, table.Column{Name: "weight", Values: sorted(r.weights.Weight)},
-		table.Column{Name: "log_omega", Values: sorted(r.weights.LogOmega)},
-		table.Column{Name: "spread", Values: sorted(r.weights.Spread)})
+	return table.Write(path, table.Column{Name: "row", Values: row},
+		table.Column{Name: "weight", Values: loop.Pick(r.weights.Weight, order)},
+		table.Column{Name: "log_omega", Values: loop.Pick(r.weights.LogOmega, order)},
+		table.Column{Name: "spread", Values: loop.Pick(r.weights.Spread, order)})
 }
 
 // String is the summary for a terminal. It opens with the verdict.
