@@ -7,12 +7,9 @@ import (
 	"tvps/replicate/usage"
 )
 
-// grace is how long a command may take to end after Ctrl-C.
-const grace = 2 * time.Second
-
 func main() {
+	const grace = 2 * time.Second // for a command to end after Ctrl-C
+	noAdvice := func(error) string { return "" }
 	usage.Main(usage.Root("research", "Benchmarks and studies of the authors", "command", naturalCommand(), studyCommand(),
 		readingsCommand(), boundCommand(), mixtureCommand(), lengthCommand()), grace, noAdvice)
 }
-
-func noAdvice(error) string { return "" }

@@ -22,9 +22,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// backendHelp is the help of --backend.
-const backendHelp = "backend: xla:cpu, xla:cuda or go (default xla:cpu, or go without it)"
-
 // naturalFlags are those of naturaldrift.
 type naturalFlags struct {
 	tables, suites  []string

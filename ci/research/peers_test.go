@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"maps"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"tvps/replicate/experiment"
 	"tvps/replicate/robots"
 	"tvps/replicate/runs"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 var curves = flag.String("curves", "",
@@ -92,15 +95,9 @@ func computeCurve(t *testing.T, results string) []byte {
 	host := &experiment.Host{Backend: b, Log: os.Stderr}
 	wanted, err := peerSettings().Jobs(host, []string{"sac"}, []int64{0, 1, 2, 3, 4}, robots.MeasureReturn)
 	demand.NoError(t, err)
-	var jobs []runs.Job
-	for _, w := range wanted {
-		jobs = append(jobs, w.Job)
-	}
+	jobs := xslices.Map(wanted, func(w runs.Wanted) runs.Job { return w.Job })
 	report, err := runs.Execute(t.Context(), store, jobs, runs.Options{Workers: 1, Out: os.Stderr})
-	if err == nil {
-		err = report.Err()
-	}
-	demand.NoError(t, err)
+	demand.NoError(t, cmp.Or(err, report.Err()))
 	var rows []figures.Row
 	bySeed := func(a, b *runs.Result) int { return int(a.Spec.Seed - b.Spec.Seed) }
 	for _, r := range slices.SortedFunc(maps.Values(report.Results), bySeed) {

@@ -37,7 +37,7 @@ func (f *studyFlags) register(cmd *cobra.Command, name string) {
 	flags.StringVar(&f.open.Results, "results", "results", "folder of the runs")
 	flags.StringVar(&f.options.Out, "out", filepath.Join("figures", "out", name), "output folder")
 	flags.IntVar(&f.options.Workers, "workers", runtime.NumCPU(), "number of parallel runs")
-	flags.StringVar(&f.open.Backend, "backend", "", backendHelp)
+	flags.StringVar(&f.open.Backend, "backend", "", "backend: xla:cpu, xla:cuda or go (default xla:cpu, or go without it)")
 }
 
 func studyCommand() *cobra.Command {
