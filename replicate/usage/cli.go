@@ -162,8 +162,8 @@ func Root(name, short, things string, commands ...*cobra.Command) *cobra.Command
 
 // nearFlag proposes the flag of the command that is near to an unknown one.
 func nearFlag(cmd *cobra.Command, err error) string {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
 		return ""
 	}
 	var names []string

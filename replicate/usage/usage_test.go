@@ -39,8 +39,7 @@ func TestMarked(t *testing.T) {
 }
 
 func TestExitCode(t *testing.T) {
-	cancelled, cancel := context.WithCancel(context.Background())
-	cancel()
+	cancelled := demand.Cancelled()
 	failure := errors.New("failed")
 	wrongUsage := fmt.Errorf("outer: %w", Error(failure))
 	for _, c := range []struct {

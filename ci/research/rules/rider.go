@@ -193,8 +193,7 @@ func (m *blockMeans) weights(T int, v variogram) ([]float64, error) {
 	}
 	b.SetVec(n, 1)
 	var beta mat.VecDense
-	var inexact mat.Condition
-	if err := beta.SolveVec(a, b); err != nil && !errors.As(err, &inexact) {
+	if err := beta.SolveVec(a, b); err != nil && !errors.As(err, new(mat.Condition)) {
 		return nil, err
 	}
 	out := beta.RawVector().Data[:n]

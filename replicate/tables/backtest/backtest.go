@@ -48,7 +48,7 @@ func (p *Job) Run(ctx context.Context, h Host) (*Result, error) {
 	report, err := runs.Execute(ctx, h.Store, []runs.Job{job}, runs.Options{Workers: 1, Out: log})
 	if err == nil && len(report.Failed) > 0 {
 		err = report.Failed[0].Err
-		if failed := new(runs.StepError); errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*runs.StepError](err); ok {
 			name := tables.ShortName(p.Stream.Times.Names[failed.Step])
 			if err = fmt.Errorf("the test block of %s: %w", name, failed.Err); errors.Is(err, crossfit.ErrFewRows) {
 				err = &table.Error{File: p.File, Problem: "the rows before the test block of " + name + " are too few, or too " +

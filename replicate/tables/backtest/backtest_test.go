@@ -176,8 +176,7 @@ func TestInterrupted(t *testing.T) {
 		return len(p), nil
 	})
 	_, err := runOn(ctx, h, q)
-	var interrupted *runs.InterruptedError
-	if err != nil && !errors.As(err, &interrupted) {
+	if err != nil && !errors.As(err, new(*runs.InterruptedError)) {
 		t.Fatal(err)
 	}
 	if got := run(t, dir, q); !reflect.DeepEqual(got, want) {
