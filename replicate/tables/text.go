@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -42,6 +43,9 @@ func PIs(p float64) string {
 func Duration(n float64, unit string) string {
 	if n == 1 {
 		unit = strings.Replace(unit, "s", "", 1)
+	}
+	if n != math.Trunc(n) {
+		return fmt.Sprintf("%.4g %s", n, unit)
 	}
 	return fmt.Sprintf("%g %s", n, unit)
 }

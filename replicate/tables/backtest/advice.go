@@ -67,13 +67,9 @@ func (r *Result) weights() Advice {
 	}
 	better := best.Rule != "" && score(best) < score(lowest) && best.AgainstForgetting.Mean < 0
 	if better && best.AgainstForgetting.High < 0 && (best.AgainstUniform.High < 0 || r.gains(best, uniform)) {
-		use := "--kind " + string(best.Kind)
-		if best.HalfLife > 0 {
-			use += fmt.Sprintf(" --half-life %g", best.HalfLife)
-		}
 		return Advice{Rule: best.Rule, Kind: best.Kind, HalfLife: best.HalfLife, Helps: true,
-			Sentence: fmt.Sprintf("Weight the rows by %s%s (%s): %s. With the best half-life alone it is %s.", drifts[best.Kind],
-				r.life(" with", best.HalfLife), use, r.gain(best), r.loss(r.rule(Forgetting)))}
+			Sentence: fmt.Sprintf("Weight the rows by %s: %s. With the best half-life alone it is %s.", r.drift(best),
+				r.gain(best), r.loss(r.rule(Forgetting)))}
 	}
 	base := certain
 	if base.Rule == Uniform && r.gains(lowest, uniform) {
@@ -96,7 +92,7 @@ func (r *Result) weights() Advice {
 	case best.Rule == "":
 		v.Sentence += none
 	case better:
-		v.Sentence += fmt.Sprintf(" Weights by %s: %s.", drifts[best.Kind], r.gain(best))
+		v.Sentence += fmt.Sprintf(" Weights by %s: %s.", r.drift(best), r.gain(best))
 	default:
 		v.Sentence += " Weights by omega do not help here."
 	}
@@ -135,6 +131,15 @@ var drifts = map[crossfit.Kind]string{
 	crossfit.Joint:       "the drift of x and y",
 	crossfit.Covariate:   "the drift of x",
 	crossfit.Conditional: "the drift of y given x",
+}
+
+// drift says what the weights of a rule with omega are by, and how to get them.
+func (r *Result) drift(x RuleResult) string {
+	use := "--kind " + string(x.Kind)
+	if x.HalfLife > 0 {
+		use += fmt.Sprintf(" --half-life %g", x.HalfLife)
+	}
+	return fmt.Sprintf("%s%s (%s)", drifts[x.Kind], r.life(" with", x.HalfLife), use)
 }
 
 // life is a half-life for people, empty for none.
