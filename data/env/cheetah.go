@@ -60,16 +60,11 @@ func NewCheetah(ctx context.Context, opts CheetahOptions) (*Cheetah, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := lib.compile(xml, nil)
+	sim, err := lib.simulate(xml, nil)
 	if err != nil {
 		return nil, fmt.Errorf("the Half-Cheetah: %w", err)
 	}
-	defer model.Close()
-	c := &Cheetah{plain: opts.Plain, horizon: opts.Horizon}
-	if c.sim, err = model.simulate(); err != nil {
-		return nil, fmt.Errorf("the Half-Cheetah: %w", err)
-	}
-	return c, nil
+	return &Cheetah{plain: opts.Plain, horizon: opts.Horizon, sim: sim}, nil
 }
 
 // cheetahXML returns gymnasium's model, unless Plain with the wind as a seventh motor.

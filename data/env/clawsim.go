@@ -60,12 +60,7 @@ func newClawSim(lib *library, files map[string][]byte, v int) (*simulation, erro
 	if err != nil {
 		return nil, err
 	}
-	model, err := lib.compile(xml, assets)
-	if err != nil {
-		return nil, fmt.Errorf("the D'Claw with valve %d: %w", v, err)
-	}
-	defer model.Close()
-	sim, err := model.simulate()
+	sim, err := lib.simulate(xml, assets)
 	if err != nil {
 		return nil, fmt.Errorf("the D'Claw with valve %d: %w", v, err)
 	}

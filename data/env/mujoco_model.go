@@ -7,21 +7,25 @@ import (
 	"unsafe"
 )
 
-// mjModel is a compiled model. It is safe for concurrent use until Close.
-type mjModel struct {
-	lib     *library
-	address uintptr // mjModel*
-}
-
 // compiling serialises compilation: MuJoCo stores the last parsed model in a global variable.
 var compiling sync.Mutex
 
 // mainFile is the file name of the model among its assets.
 const mainFile = "main.xml"
 
-// compile makes a model from MJCF, MuJoCo's XML. Assets are the files that it includes or refers to, such
-// as meshes, by their paths relative to it. No file is read from the disk.
-func (l *library) compile(xml []byte, assets map[string][]byte) (m *mjModel, err error) {
+// simulate starts a simulation of MJCF, MuJoCo's XML, in its default state. Assets are the files that it includes or
+// refers to, such as meshes, by their paths relative to it. No file is read from the disk.
+func (l *library) simulate(xml []byte, assets map[string][]byte) (*simulation, error) {
+	model, err := l.compile(xml, assets)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { call(l.fn["mj_deleteModel"], model) }() // the simulation has its own copy
+	return l.start(model)
+}
+
+// compile returns the address of a model, mjModel*.
+func (l *library) compile(xml []byte, assets map[string][]byte) (model uintptr, err error) {
 	compiling.Lock()
 	defer compiling.Unlock()
 	defer guard(&err, "compiling a model")
@@ -30,20 +34,20 @@ func (l *library) compile(xml []byte, assets map[string][]byte) (m *mjModel, err
 	call(l.fn["mj_defaultVFS"], uintptr(unsafe.Pointer(files)))
 	defer func() { call(l.fn["mj_deleteVFS"], uintptr(unsafe.Pointer(files))) }()
 	if err := l.addFile(files, mainFile, xml); err != nil {
-		return nil, err
+		return 0, err
 	}
 	for name, data := range assets {
 		if err := l.addFile(files, name, data); err != nil {
-			return nil, err
+			return 0, err
 		}
 	}
 	name, message := cString(mainFile), make([]byte, 1024)
-	address := call(l.fn["mj_loadXML"], uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(files)),
+	model = call(l.fn["mj_loadXML"], uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(files)),
 		uintptr(unsafe.Pointer(&message[0])), uintptr(len(message)))
-	if address == 0 {
-		return nil, fmt.Errorf("MuJoCo cannot compile the model: %s", oneLine(untilZero(message)))
+	if model == 0 {
+		return 0, fmt.Errorf("MuJoCo cannot compile the model: %s", oneLine(untilZero(message)))
 	}
-	return &mjModel{lib: l, address: address}, nil
+	return model, nil
 }
 
 // addFile adds a file to MuJoCo's virtual file system.
@@ -57,12 +61,6 @@ func (l *library) addFile(files *[8]uintptr, name string, data []byte) error {
 		return fmt.Errorf("MuJoCo rejects the model file %s (code %d): check whether its name occurs twice", name, r)
 	}
 	return nil
-}
-
-// Close frees the model. Its simulations stay valid: each has its own copy.
-func (m *mjModel) Close() {
-	call(m.lib.fn["mj_deleteModel"], m.address)
-	m.address = 0
 }
 
 // oneLine returns s without line breaks: MuJoCo's messages may have several lines.

@@ -45,8 +45,8 @@ var warnings = []string{
 // state is then invalid until the next Reset.
 var errDiverged = errors.New("the simulation failed")
 
-// simulate starts a simulation of the model in its default state.
-func (m *mjModel) simulate() (s *simulation, err error) {
+// start starts a simulation of a model in its default state.
+func (l *library) start(model uintptr) (s *simulation, err error) {
 	defer func() {
 		if err != nil && s != nil {
 			s.Close()
@@ -59,14 +59,14 @@ func (m *mjModel) simulate() (s *simulation, err error) {
 		persistent bool
 	}{1, true}
 	message := make([]byte, 1024)
-	address := call(m.lib.fn["mjb_makeBatch"], m.address, 1, uintptr(unsafe.Pointer(&config)),
+	address := call(l.fn["mjb_makeBatch"], model, 1, uintptr(unsafe.Pointer(&config)),
 		uintptr(unsafe.Pointer(&message[0])), uintptr(len(message)))
 	if address == 0 {
 		return nil, fmt.Errorf("MuJoCo cannot simulate the model: %s", oneLine(untilZero(message)))
 	}
-	s = &simulation{lib: m.lib, address: address, step: [5]uintptr{address, 0, 0, 0, stageVelocity}}
+	s = &simulation{lib: l, address: address, step: [5]uintptr{address, 0, 0, 0, stageVelocity}}
 	s.QPos, s.QVel, s.Ctrl = s.state(stateQPos), s.state(stateQVel), s.state(stateCtrl)
-	s.warnings = unsafe.Slice((*int32)(pointer(call(m.lib.fn["mjb_warning"], address))), 2*len(warnings))
+	s.warnings = unsafe.Slice((*int32)(pointer(call(l.fn["mjb_warning"], address))), 2*len(warnings))
 	return s, s.Reset()
 }
 

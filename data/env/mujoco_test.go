@@ -36,11 +36,8 @@ func open(t testing.TB) *library {
 
 func newSim(t testing.TB) *simulation {
 	t.Helper()
-	model, err := open(t).compile([]byte(slider), nil)
+	s, err := open(t).simulate([]byte(slider), nil)
 	demand.NoError(t, err)
-	s, err := model.simulate()
-	demand.NoError(t, err)
-	model.Close() // the simulation has its own copy
 	t.Cleanup(s.Close)
 	return s
 }
@@ -78,19 +75,19 @@ func TestBadModels(t *testing.T) {
 	lib := open(t)
 	for xml, words := range map[string]string{"": "empty", "no xml": "cannot compile",
 		`<mujoco><asset><mesh file="gone.stl"/></asset></mujoco>`: "gone.stl"} {
-		m, err := lib.compile([]byte(xml), nil)
-		if m != nil {
-			t.Errorf("%q: a model together with the error %v", xml, err)
+		s, err := lib.simulate([]byte(xml), nil)
+		if s != nil {
+			t.Errorf("%q: a simulation together with the error %v", xml, err)
 		}
 		demand.Error(t, err, words)
 	}
 	wait := sync.WaitGroup{} // several goroutines may compile models
 	for range 4 {
 		wait.Go(func() {
-			if m, err := lib.compile([]byte(slider), nil); err != nil {
+			if s, err := lib.simulate([]byte(slider), nil); err != nil {
 				t.Error(err)
 			} else {
-				m.Close()
+				s.Close()
 			}
 		})
 	}
