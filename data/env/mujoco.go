@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"unsafe"
 
 	"tvps/data/artifact"
@@ -38,30 +37,31 @@ var cFunctions = []string{"mj_version", "mj_versionString", "mju_setLogHandler",
 	"mjb_makeBatch", "mjb_deleteBatch", "mjb_stateComponent",
 	"mjb_reset", "mjb_forward", "mjb_step", "mjb_error", "mjb_warning"}
 
-// libraries holds the libraries of this process by path, so that each has one log handler.
-var libraries = struct {
-	sync.Mutex
-	byPath map[string]*library
-}{byPath: map[string]*library{}}
-
-// openMuJoCo loads the library. It downloads the pinned one if it is missing in artifact.CacheDir. Each error is one
-// sentence: ErrPlatform if no library is pinned for the platform, artifact.ErrNetwork if the
-// download fails.
+// openMuJoCo loads the library, looks up its functions and installs the log handler. It downloads the pinned library if
+// it is missing in artifact.CacheDir. Each error is one sentence: ErrPlatform if no library is pinned for the platform,
+// artifact.ErrNetwork if the download fails.
 func openMuJoCo(ctx context.Context, opts artifact.Options) (*library, error) {
 	path, err := findMuJoCo(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	libraries.Lock()
-	defer libraries.Unlock()
-	if lib := libraries.byPath[path]; lib != nil {
-		return lib, nil
-	}
-	lib, err := loadMuJoCo(path)
+	handle, err := openLibrary(path) // the system loads it once
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s cannot be loaded as libmujoco (%v); delete it to download it again, or check %s",
+			path, err, mujocoPath)
 	}
-	libraries.byPath[path] = lib
+	lib := &library{fn: map[string]uintptr{}}
+	for _, name := range cFunctions {
+		if lib.fn[name], err = findSymbol(handle, name); err != nil {
+			return nil, fmt.Errorf("%s has no function %s: it is not libmujoco %s; check %s", path, name,
+				artifact.MuJoCoVersion, mujocoPath)
+		}
+	}
+	if got := int32(call(lib.fn["mj_version"])); got != mujocoNumber {
+		return nil, fmt.Errorf("%s is MuJoCo %s, but this program is written for %s; check %s",
+			path, goString(call(lib.fn["mj_versionString"])), artifact.MuJoCoVersion, mujocoPath)
+	}
+	call(lib.fn["mju_setLogHandler"], logHandler())
 	return lib, nil
 }
 
@@ -80,38 +80,15 @@ func findMuJoCo(ctx context.Context, opts artifact.Options) (string, error) {
 		return "", fmt.Errorf("%w: mujoco-core %s is pinned for Linux on amd64 and arm64, this is %s; "+
 			"set %s to a libmujoco of that release", ErrPlatform, artifact.MuJoCoVersion, platform, mujocoPath)
 	}
-	cache, err := artifact.CacheDir()
+	dir, err := artifact.CacheDir("mujoco", artifact.MuJoCoVersion+"-"+platform)
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(cache, "mujoco", artifact.MuJoCoVersion+"-"+platform)
 	if _, err := wheel.Unpack(ctx, dir, opts); err != nil {
 		return "", fmt.Errorf("cannot get MuJoCo: %w; or set %s to a libmujoco %s", err, mujocoPath,
 			artifact.MuJoCoVersion)
 	}
 	return wheel.Members[0].In(dir), nil
-}
-
-// loadMuJoCo opens the file, looks up the functions and installs the log handler.
-func loadMuJoCo(path string) (*library, error) {
-	handle, err := openLibrary(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be loaded as libmujoco (%v); delete it to download it again, or check %s",
-			path, err, mujocoPath)
-	}
-	lib := &library{fn: map[string]uintptr{}}
-	for _, name := range cFunctions {
-		if lib.fn[name], err = findSymbol(handle, name); err != nil {
-			return nil, fmt.Errorf("%s has no function %s: it is not libmujoco %s; check %s", path, name,
-				artifact.MuJoCoVersion, mujocoPath)
-		}
-	}
-	if got := int32(call(lib.fn["mj_version"])); got != mujocoNumber {
-		return nil, fmt.Errorf("%s is MuJoCo %s, but this program is written for %s; check %s",
-			path, goString(call(lib.fn["mj_versionString"])), artifact.MuJoCoVersion, mujocoPath)
-	}
-	call(lib.fn["mju_setLogHandler"], logHandler())
-	return lib, nil
 }
 
 // call calls the C function at address fn. The arguments are integers and pointers.
