@@ -1,5 +1,7 @@
 package statistics
 
+import "github.com/gomlx/gomlx/support/xslices"
+
 // Jackknifed returns the pseudo-values of a statistic of n measurements,
 //
 //	n · of(all) - (n - 1) · of(all but j),  j = 0 ... n-1,
@@ -12,10 +14,7 @@ package statistics
 // exponential, a wave of 45 steps or a trend. It is 93.3% or more for slopes. For ratios it is 95% or more, but 92.4%
 // for exponential effects and 6 seeds. The interval over seeds alone covers 24 to 96%.
 func Jackknifed(n int, of func(kept []int) float64) []float64 {
-	all := make([]int, n)
-	for j := range all {
-		all[j] = j
-	}
+	all := xslices.Iota(0, n)
 	whole := of(all)
 	out := make([]float64, n)
 	kept := make([]int, 0, n)

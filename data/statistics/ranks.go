@@ -3,15 +3,14 @@ package statistics
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // MeanRanks are the ranks of the values, from 0, and how many values differ. Equal ones share their mean rank.
 func MeanRanks(value []float64) (rank []float64, distinct int) {
 	rank = make([]float64, len(value))
-	order := make([]int, len(value))
-	for i := range order {
-		order[i] = i
-	}
+	order := xslices.Iota(0, len(value))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(value[a], value[b]) })
 	for from := 0; from < len(order); distinct++ {
 		to := from + 1

@@ -3,6 +3,7 @@ package statistics
 import (
 	"math"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -27,7 +28,7 @@ import (
 // of 45 steps, or a trend. The interval over seeds alone covers 29 to 95%. No interval sees a period of the stream that
 // divides the distance of the measured steps; see the setting stride.
 func OverSeedsAndSteps(grid [][]float64, unmeasured float64) Intervals {
-	means := seedMeans(grid)
+	means := xslices.Map(grid, func(row []float64) float64 { return stat.Mean(row, nil) })
 	seeds := OverSeeds(means)
 	if len(grid) < 2 || len(grid[0]) < 2 || unmeasured <= 0 {
 		return seeds
@@ -42,14 +43,6 @@ func OverSeedsAndSteps(grid [][]float64, unmeasured float64) Intervals {
 		e.Low, e.High = e.Mean-half, e.Mean+half
 		return e
 	}
-}
-
-func seedMeans(grid [][]float64) []float64 {
-	means := make([]float64, len(grid))
-	for i, row := range grid {
-		means[i] = stat.Mean(row, nil)
-	}
-	return means
 }
 
 // stepVariance returns B² of [OverSeedsAndSteps].
