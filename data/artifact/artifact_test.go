@@ -39,7 +39,7 @@ func TestAnotherAnswer(t *testing.T) {
 	altered := slices.Clone(data)
 	altered[999_999]++
 	for name, c := range map[string]struct {
-		answer handler
+		answer http.HandlerFunc
 		kind   error
 		words  string
 	}{
@@ -47,14 +47,14 @@ func TestAnotherAnswer(t *testing.T) {
 		"too long":  {whole(append(slices.Clone(data), 'x')), ErrDamaged, "1000001 bytes instead of 1000000"},
 		"too short": {whole(data[:900_000]), ErrDamaged, "900000 bytes instead of 1000000"},
 		"a page":    {whole(page), ErrDamaged, "25 bytes instead of 1000000"},
-		"without its length": {func(_ *server, w http.ResponseWriter, _ *http.Request) {
+		"without its length": {func(w http.ResponseWriter, _ *http.Request) {
 			w.(http.Flusher).Flush()
 			w.Write(append(slices.Clone(data), 'x'))
 		}, ErrDamaged, "1000001 bytes instead of 1000000"},
-		"status": {func(_ *server, w http.ResponseWriter, _ *http.Request) {
+		"status": {func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "gone", http.StatusNotFound)
 		}, errStatus, `"404 Not Found"`},
-		"broken": {func(_ *server, w http.ResponseWriter, _ *http.Request) {
+		"broken": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000000")
 			w.Write(data[:400_000])
 			w.(http.Flusher).Flush()
@@ -71,7 +71,7 @@ func TestAnotherAnswer(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := serve(t, func(_ *server, w http.ResponseWriter, r *http.Request) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "1000000")
 		w.Write(content()[:500_000])
 		w.(http.Flusher).Flush()

@@ -31,28 +31,25 @@ func pinned(url string, data []byte) File {
 	return File{Name: "file.bin", URL: url, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))}
 }
 
-// handler answers a request to a server.
-type handler = func(s *server, w http.ResponseWriter, r *http.Request)
-
 // server counts the requests.
 type server struct {
 	*httptest.Server
 	requests atomic.Int32
 }
 
-func serve(t *testing.T, h handler) *server {
+func serve(t *testing.T, answer http.HandlerFunc) *server {
 	s := &server{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.requests.Add(1)
-		h(s, w, r)
+		answer(w, r)
 	}))
 	t.Cleanup(s.Close)
 	return s
 }
 
 // whole serves data.
-func whole(data []byte) handler {
-	return func(_ *server, w http.ResponseWriter, r *http.Request) {
+func whole(data []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	}
 }
