@@ -21,7 +21,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tvps/data/artifact"
 	"tvps/data/random"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // The sizes of CIFAR-10.
@@ -37,10 +40,7 @@ const (
 
 // officialFiles are the files of the binary version in official order: five of training
 // images, one of test images.
-var officialFiles = []string{
-	"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin",
-	"test_batch.bin",
-}
+var officialFiles = xslices.Map(artifact.CIFAR10.Members, func(m artifact.Member) string { return m.In("") })
 
 // remedy is the end of errors about missing or damaged files.
 const remedy = "download it with `go run ./replicate data cifar10`, or correct TVPS_DATA"
