@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"strings"
 
 	"github.com/nlpodyssey/gopickle/pickle"
@@ -74,11 +73,9 @@ func readStorage(a fs.FS, folder string, id any) (storage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its numbers cannot be read: %q: %w", name, err)
 	}
-	numbers := make(storage, len(part)/4)
-	for i := range numbers {
-		numbers[i] = math.Float32frombits(binary.LittleEndian.Uint32(part[4*i:]))
-	}
-	return numbers, nil
+	numbers := make([]float32, len(part)/4)
+	_, err = binary.Decode(part, binary.LittleEndian, numbers)
+	return numbers, err
 }
 
 // Call returns the vector of _rebuild_tensor_v2(storage, offset, size, stride, ...). A vector is a part of a storage;
