@@ -2,8 +2,10 @@ package ci
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +25,9 @@ func TestThirdParty(t *testing.T) {
 		"| `kernel lab --venv` | `jupyterlab` | " + setup.LabVersion + " | BSD-3-Clause |  |",
 		fmt.Sprintf("| completes code in cells | `golang.org/x/tools/gopls` | %s | BSD-3-Clause |  |", gopls[1]),
 	}
-	for _, w := range artifact.Wheels() {
+	wheels := slices.Concat(slices.Collect(maps.Values(artifact.XLAPlugin)), slices.Collect(maps.Values(artifact.MuJoCo)),
+		[]artifact.Archive{artifact.Gymnasium, artifact.ROBEL})
+	for _, w := range wheels {
 		what := w.What
 		for _, processor := range []string{"x86_64", "aarch64"} {
 			if strings.Contains(w.Name, processor) {

@@ -1,10 +1,6 @@
 package artifact
 
-import (
-	"maps"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Everything that is downloaded, but for Python's JupyterLab and Go's gopls (package kernel/setup). The addresses of
 // wheels on PyPI contain a hash of the file: the file at an address never changes.
@@ -83,12 +79,6 @@ var CIFAR10 = Archive{
 		batch("data_batch_5.bin", "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add"),
 		batch("test_batch.bin", "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b"),
 	},
-}
-
-// Wheels returns the pinned wheels, in any order.
-func Wheels() []Archive {
-	return slices.Concat(slices.Collect(maps.Values(XLAPlugin)), slices.Collect(maps.Values(MuJoCo)),
-		[]Archive{Gymnasium, ROBEL})
 }
 
 // wheel is a file of PyPI. Its size is in bytes.
