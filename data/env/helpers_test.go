@@ -61,7 +61,7 @@ func field(t testing.TB, s *simulation, function, name string) []float64 {
 	if address == 0 || bytes != 8 {
 		t.Fatalf("MuJoCo has no field %q of floating-point numbers", name)
 	}
-	return floats(address, size)
+	return unsafe.Slice((*float64)(pointer(address)), size)
 }
 
 // stateApplied is the component of a state with the external forces and torques on the joints, N or N.m.

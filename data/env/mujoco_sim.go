@@ -74,15 +74,7 @@ func (l *library) start(model uintptr) (s *simulation, err error) {
 func (s *simulation) state(component uintptr) []float64 {
 	var size int32
 	address := call(s.lib.fn["mjb_stateComponent"], s.address, component, uintptr(unsafe.Pointer(&size)))
-	return floats(address, size)
-}
-
-// floats returns the n numbers at an address in C memory.
-func floats(address uintptr, n int32) []float64 {
-	if n == 0 || address == 0 {
-		return nil
-	}
-	return unsafe.Slice((*float64)(pointer(address)), n)
+	return unsafe.Slice((*float64)(pointer(address)), size)
 }
 
 // Reset sets the model's default state. To start from another state, then write QPos and
