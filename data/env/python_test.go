@@ -100,9 +100,7 @@ func writeModels(t *testing.T, dir string) {
 		maps.Copy(files, assets)
 	}
 	for name, data := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		os.MkdirAll(filepath.Dir(path), 0o755)
-		demand.NoError(t, os.WriteFile(path, data, 0o644))
+		demand.Write(t, filepath.Join(dir, filepath.FromSlash(name)), data)
 	}
 }
 

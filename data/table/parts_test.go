@@ -2,7 +2,6 @@ package table_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -20,9 +19,7 @@ import (
 func folder(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, content := range files {
-		path := filepath.Join(dir, name)
-		demand.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		demand.Write(t, path, content)
+		demand.Write(t, filepath.Join(dir, name), content)
 	}
 	return dir
 }
