@@ -118,7 +118,8 @@ func (in *input) kindOf(text string) Kind {
 // below, or there are texts alone, and typed is false.
 func (in *input) heads(rows [][]string) (names, typed bool) {
 	for c, first := range rows[0] {
-		if here := in.kindOf(first); len(rows) == 1 && here != Text && here != "" {
+		here := in.kindOf(first)
+		if len(rows) == 1 && here != Text && here != "" {
 			return false, true
 		}
 		count, all := map[Kind]int{}, 0
@@ -132,7 +133,6 @@ func (in *input) heads(rows [][]string) (names, typed bool) {
 		for _, kind := range []Kind{Number, Time, Boolean} {
 			if n := count[kind]; n > 0 && 10*n >= 9*all {
 				typed = true
-				here := in.kindOf(first)
 				names = names || here != kind && here != ""
 			}
 		}

@@ -28,7 +28,6 @@ var errLongRow = errors.New("long row")
 // records reads the rows of a CSV file, the header first.
 type records struct {
 	csv         *csv.Reader
-	text        *bufio.Reader
 	left        *io.LimitedReader // of mostRow
 	cleaner     *cleaner
 	o           *Options
@@ -73,28 +72,28 @@ func (in *input) records(p *part, before *records) (*records, error) {
 	decoded, s.encoding = decode(file, p.windows)
 	s.cleaner = newCleaner(s.encoding != "", in.o.NoQuotes, p.starts)
 	s.left = &io.LimitedReader{R: transform.NewReader(decoded, s.cleaner), N: mostRow}
-	s.text = bufio.NewReaderSize(s.left, sample)
+	text := bufio.NewReaderSize(s.left, sample)
 	skip := in.o.Skip
-	first, _ := s.text.Peek(len("sep=;\n")) // Excel's own way to name a delimiter
+	first, _ := text.Peek(len("sep=;\n")) // Excel's own way to name a delimiter
 	if skip == 0 && bytes.HasPrefix(first, []byte("sep=")) && bytes.HasSuffix(first, []byte("\n")) {
 		skip, s.delim = 1, cmp.Or(s.delim, first[len("sep=")])
 	}
 	for ; s.above < skip; s.above++ {
 		s.left.N = mostRow
-		if _, err := s.text.ReadString('\n'); err == io.EOF {
+		if _, err := text.ReadString('\n'); err == io.EOF {
 			return s, &Error{Problem: fmt.Sprintf("the file has fewer than %s", plural(skip+1, "line")), Fix: "skip fewer"}
 		} else if err != nil {
 			return s, err
 		}
 	}
-	start, err := s.text.Peek(sample)
+	start, err := text.Peek(sample)
 	if err != nil && err != io.EOF {
 		return s, err
 	}
 	if s.start = bytes.Clone(start); s.delim == 0 {
 		s.delim = s.sniff()
 	}
-	s.csv = newCSV(s.text, s.delim, s.o.Comment)
+	s.csv = newCSV(text, s.delim, s.o.Comment)
 	s.csv.ReuseRecord = true
 	return s, nil
 }

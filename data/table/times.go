@@ -312,7 +312,7 @@ func (t *Times) At(text string) (int, error) {
 // lastIn is the place of the last time in the year or month that a text names; -1 if it names none, or there is no time
 // in it.
 func (t *Times) lastIn(text string) int {
-	if t.column == nil || t.column.Kind != Time {
+	if t.column.Kind != Time {
 		return -1
 	}
 	for i, layout := range []string{"2006", "2006-01"} {
