@@ -45,8 +45,7 @@ func (in *input) readParquet() (t *Data, err error) {
 		default:
 			err = fmt.Errorf("%v", problem)
 		}
-		var e *Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*Error](err); ok {
 			e.Column = cmp.Or(e.Column, name)
 		} else if err != nil {
 			what := strings.TrimRight(cause(err), ".")

@@ -136,8 +136,7 @@ func place(parts []*part, row int) (p *part, in int) {
 
 // placed adds the file to an error about the table. p: the file, if the error has no row.
 func (in *input) placed(err error, p *part) error {
-	var e *Error
-	if errors.As(err, &e) && e.File == "" {
+	if e, ok := errors.AsType[*Error](err); ok && e.File == "" {
 		if e.Row > 0 {
 			p, e.Row = place(in.parts, e.Row)
 		}

@@ -13,10 +13,9 @@ import (
 
 // Select returns the table of some rows. Row still says which rows of the file they are.
 func (t *Data) Select(rows []int) *Data {
-	out := *t
-	out.rows, out.notes = len(rows), slices.Clone(t.notes)
-	out.from = xslices.Map(rows, func(i int) int32 { return int32(t.Row(i)) })
-	return out.with(xslices.Map(t.columns, func(c *column) *column { return c.selected(rows) }))
+	out := t.with(xslices.Map(t.columns, func(c *column) *column { return c.selected(rows) }))
+	out.rows, out.from = len(rows), xslices.Map(rows, func(i int) int32 { return int32(t.Row(i)) })
+	return out
 }
 
 // selected is the column of some rows, with the levels that they have.
@@ -154,7 +153,10 @@ func (t *Data) Missing(name string) (rows []int) {
 // mistakes in them.
 func (t *Data) Usable(time, label string) *Data {
 	t = t.readTimes(time)
-	t = t.noteMidnights(time)
+	if hours := t.midnights(time); hours != "" {
+		t = t.noted(fmt.Sprintf("all times of column %s are at %s in UTC: if they are midnights of another zone give it by "+
+			"--zone, or they count to the day before", printable(time), hours))
+	}
 	var notes []string
 	drop := make([]bool, t.rows)
 	if without := t.Missing(label); len(without) > 0 && len(without) < t.rows {
@@ -181,33 +183,24 @@ func (t *Data) Usable(time, label string) *Data {
 	if notes == nil {
 		return t
 	}
-	out := t.Select(slices.DeleteFunc(xslices.Iota(0, t.rows), func(i int) bool { return drop[i] }))
-	out.notes = append(out.notes, notes...)
-	return out
+	return t.Select(slices.DeleteFunc(xslices.Iota(0, t.rows), func(i int) bool { return drop[i] })).noted(notes...)
 }
 
-// noteMidnights returns the table with a note if the times of a column seem to be midnights, but not those of UTC,
-// where days are to begin.
-func (t *Data) noteMidnights(name string) *Data {
+// noted is the table with more notes.
+func (t Data) noted(notes ...string) *Data {
+	t.notes = slices.Concat(t.notes, notes)
+	return &t
+}
+
+// midnights names the hours of UTC at which all times of a column are, if days are to begin at midnight of UTC, but
+// these can be midnights of a zone to the east, in which clocks may be changed by an hour; else it is empty.
+func (t *Data) midnights(name string) string {
 	c := t.byName[name]
 	if c == nil || !c.instant || t.location != time.UTC {
-		return t
+		return ""
 	}
-	hours := midnights(c.values)
-	if hours == "" {
-		return t
-	}
-	out := *t
-	out.notes = append(slices.Clone(t.notes), fmt.Sprintf("all times of column %s are at %s in UTC: if they are midnights of "+
-		"another zone give it by --zone, or they count to the day before", printable(name), hours))
-	return &out
-}
-
-// midnights names the hours of UTC at which all times are, if these can be midnights of a zone to the east, in which
-// clocks may be changed by an hour; else it is empty.
-func midnights(micros []float64) string {
 	hours := map[float64]bool{}
-	for _, at := range micros {
+	for _, at := range c.values {
 		hours[math.Mod(math.Mod(at, microsPerDay)+microsPerDay, microsPerDay)/microsPerSecond/3600] = true
 		if len(hours) > 2 {
 			return ""
