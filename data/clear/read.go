@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io/fs"
 	"path"
 	"strings"
@@ -38,7 +37,8 @@ func Load(ctx context.Context, at string) (*Set, error) {
 		}
 	}
 	for i := range s.Len() {
-		hashImage(sum, s, i)
+		binary.Write(sum, binary.LittleEndian, []int32{s.Bucket[i], s.Label[i]})
+		binary.Write(sum, binary.LittleEndian, s.Row(i))
 	}
 	s.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return s, nil
@@ -70,11 +70,4 @@ func (s *Set) add(a *archive, name string, bucket, label int32) error {
 		s.X, s.Label, s.Bucket = append(s.X, x...), append(s.Label, label), append(s.Bucket, bucket)
 	}
 	return nil
-}
-
-func hashImage(sum hash.Hash, s *Set, i int) {
-	row := binary.LittleEndian.AppendUint32(make([]byte, 0, 8+4*s.Dim), uint32(s.Bucket[i]))
-	row = binary.LittleEndian.AppendUint32(row, uint32(s.Label[i]))
-	row, _ = binary.Append(row, binary.LittleEndian, s.Row(i)) // no error: numbers have a size
-	sum.Write(row)
 }
