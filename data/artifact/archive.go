@@ -5,7 +5,6 @@ import (
 	"archive/zip"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -201,7 +200,7 @@ func (a Archive) unpack(m Member, content io.Reader, dir string, opts Options) e
 	defer file.Cleanup()
 	bar := newTransferred(opts.Log, "unpacking "+a.What, m.Size)
 	defer bar.close()
-	got, err := sum(sha256.New(), io.TeeReader(io.LimitReader(content, m.Size+1), io.MultiWriter(file, bar)))
+	got, err := sum(io.TeeReader(io.LimitReader(content, m.Size+1), io.MultiWriter(file, bar)))
 	if err == nil && got != m.SHA256 {
 		return explain(ErrDamaged, nil, "%s in %s has SHA-256 %s instead of %s", m.Path, a.Name, got, m.SHA256)
 	}

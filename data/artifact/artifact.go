@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,14 +27,15 @@ func SHA256(path string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	text, err := sum(sha256.New(), file)
+	text, err := sum(file)
 	if err != nil {
 		return "", fmt.Errorf("cannot read %s: %w", path, err)
 	}
 	return text, nil
 }
 
-func sum(h hash.Hash, r io.Reader) (string, error) {
+func sum(r io.Reader) (string, error) {
+	h := sha256.New()
 	if _, err := io.CopyBuffer(h, r, make([]byte, 1<<20)); err != nil {
 		return "", err
 	}
