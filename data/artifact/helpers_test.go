@@ -79,10 +79,3 @@ func check(t *testing.T, err, kind error, words string, dst string, left ...stri
 	}
 	demand.List(t, names(t, dst), left, "the folder")
 }
-
-func checkContent(t *testing.T, path string, want []byte) {
-	t.Helper()
-	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s is not the expected file (%d bytes, %v)", path, len(got), err)
-	}
-}

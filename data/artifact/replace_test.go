@@ -20,10 +20,7 @@ func TestReplace(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	path := filepath.Join(t.TempDir(), "plan.json")
 	demand.NoError(t, errors.Join(os.WriteFile(path, []byte("old"), 0o600), Replace(path, []byte("new"), 0o644)))
-	text, err := os.ReadFile(path)
-	if err != nil || string(text) != "new" {
-		t.Errorf("the file has %q, error %v", text, err)
-	}
+	demand.Equal(t, string(demand.Read(t, path)), "new", "the file")
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file has permissions %v, error %v", info.Mode(), err)
 	}
@@ -34,9 +31,7 @@ func TestReplace(t *testing.T) {
 		t.Errorf("the temporary file is %s", file.Name())
 	}
 	demand.NoError(t, file.Cleanup())
-	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
-		t.Errorf("left are %v, error %v", left, err)
-	}
+	demand.List(t, names(t, path), []string{"plan.json"}, "the folder")
 }
 
 // TestDead: what a killed process has left of a file goes with the next one after deadAfter; a file that is being
@@ -52,13 +47,7 @@ func TestDead(t *testing.T) {
 	demand.NoError(t, err)
 	demand.NoError(t, Replace(path, []byte("new"), 0o644))
 	demand.NoError(t, Commit(first))
-	var names []string
-	left, err := os.ReadDir(filepath.Dir(path))
-	demand.NoError(t, err)
-	for _, entry := range left {
-		names = append(names, entry.Name())
-	}
-	demand.List(t, names, []string{".index.htmlx", ".other7", "index.html"}, "the folder")
+	demand.List(t, names(t, path), []string{".index.htmlx", ".other7", "index.html"}, "the folder")
 }
 
 // synced collects the paths of the folders that are synced, and makes the syncs fail with err.
