@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,9 +73,7 @@ func TestCommit(t *testing.T) {
 			files = append(files, file)
 		}
 		demand.NoError(t, Commit(files...))
-		if want := []string{one, two}; !slices.Equal(*list, want) {
-			t.Errorf("synced are %q, want %q", *list, want)
-		}
+		demand.List(t, *list, []string{one, two}, "synced")
 	}
 	synced(t, syscall.EIO)
 	if err := Replace(paths[0], nil, 0o644); !errors.Is(err, syscall.EIO) {

@@ -109,18 +109,14 @@ func TestSetSplit(t *testing.T) {
 	official, held := Split(TrainImages, 3)
 	set := Set{Index: []int32{held[0], official[5], held[7], official[0]}}
 	train, validation := set.Split(3)
-	if fmt.Sprint(train, validation) != "[1 3] [0 2]" {
-		t.Errorf("got %v %v", train, validation)
-	}
+	demand.Equal(t, fmt.Sprint(train, validation), "[1 3] [0 2]", "rows")
 }
 
 func TestByClassAndSelect(t *testing.T) {
 	set := Set{Pixels: make([]byte, 4*Pixels), Labels: []uint8{3, 0, 3, 9}, Index: []int32{5, 6, 8, 11}}
 	set.Pixels[2*Pixels] = 42
 	rows := set.ByClass()
-	if fmt.Sprint(rows) != "[[1] [] [] [0 2] [] [] [] [] [] [3]]" {
-		t.Errorf("by class: %v", rows)
-	}
+	demand.Equal(t, fmt.Sprint(rows), "[[1] [] [] [0 2] [] [] [] [] [] [3]]", "by class")
 	part := set.Select([]int32{2, 1})
 	if part.Len() != 2 || part.Image(0)[0] != 42 || fmt.Sprint(part.Labels, part.Index) != "[3 0] [8 6]" {
 		t.Errorf("selected %v %v", part.Labels, part.Index)

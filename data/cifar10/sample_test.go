@@ -28,18 +28,14 @@ func TestSampleIsStratified(t *testing.T) {
 		each, indices int
 	}{{"train", d.Train, SampleTrain, TrainImages}, {"test", d.Test, SampleTest, testImages}} {
 		for class, rows := range part.set.ByClass() {
-			if len(rows) != part.each {
-				t.Errorf("%s has %d images of class %d, want %d", part.name, len(rows), class, part.each)
-			}
+			demand.Equal(t, len(rows), part.each, "images of class %d in %s", class, part.name)
 		}
 		unique := slices.Compact(slices.Clone(part.set.Index))
 		inRange := unique[0] >= 0 && int(unique[len(unique)-1]) < part.indices
 		if !slices.IsSorted(unique) || len(unique) != part.set.Len() || !inRange {
 			t.Errorf("%s: official positions do not ascend, repeat or are out of range", part.name)
 		}
-		if len(part.set.Pixels) != part.set.Len()*Pixels {
-			t.Errorf("%s: %d bytes of pixels", part.name, len(part.set.Pixels))
-		}
+		demand.Equal(t, len(part.set.Pixels), part.set.Len()*Pixels, "bytes of pixels in %s", part.name)
 	}
 	sum := sha256.Sum256(slices.Concat(d.Train.Pixels, d.Test.Pixels))
 	const golden = "902c699a5816085fd905c7e0270c37903866e3e5a7a4f49155ade8a734ba9af8"

@@ -3,6 +3,8 @@ package clear
 import (
 	"slices"
 	"testing"
+
+	"tvps/ci/demand"
 )
 
 // setOf returns a set without features, with n images per class in each of ten buckets.
@@ -40,9 +42,7 @@ func TestSplit(t *testing.T) {
 				counts[s.Label[row]]++
 			}
 			for class, n := range counts {
-				if n != part.want {
-					t.Errorf("seed %d: %s has %d images of class %d, want %d", seed, name, n, class, part.want)
-				}
+				demand.Equal(t, n, part.want, "seed %d: images of class %d in %s", seed, class, name)
 			}
 			if !slices.IsSorted(part.rows) {
 				t.Errorf("%s does not ascend", name)
@@ -59,9 +59,7 @@ func TestSplitBySeed(t *testing.T) {
 	if slices.Equal(first, other) {
 		t.Error("two seeds have the same split")
 	}
-	if want := []int32{0, 3, 45, 67, 82}; !slices.Equal(first[:5], want) {
-		t.Errorf("the first validation rows of seed 0 are %d, want %d", first[:5], want)
-	}
+	demand.List(t, first[:5], []int32{0, 3, 45, 67, 82}, "the first validation rows of seed 0")
 	chosen := make([][]int, Classes) // the validation rows of each class, by their number in the class
 	for class, rows := range s.ByClass() {
 		for i, row := range rows {

@@ -61,9 +61,7 @@ func TestActionsAreClipped(t *testing.T) {
 			demand.NoError(t, err)
 			rows[i] = append(obs, reward)
 		}
-		if !slices.Equal(rows[0], rows[1]) {
-			t.Errorf("%s: an action of 3 gives %v, that of 1 gives %v", name, rows[1], rows[0])
-		}
+		demand.List(t, rows[1], rows[0], "%s: an action of 3, against one of 1", name)
 	}
 }
 
@@ -73,8 +71,6 @@ func TestStepDoesNotAllocate(t *testing.T) {
 		obs, action := make([]float64, n), make([]float64, m)
 		rng := rand.New(rand.NewPCG(1, 1))
 		e.Reset(0, rng, obs)
-		if got := testing.AllocsPerRun(20, func() { e.Step(action, obs) }); got != 0 {
-			t.Errorf("%s: a step allocates %v times", name, got)
-		}
+		demand.Equal(t, testing.AllocsPerRun(20, func() { e.Step(action, obs) }), 0, "%s: allocations of a step", name)
 	}
 }

@@ -78,9 +78,8 @@ func checkStart(t *testing.T, trial string, obs []float64, disturbed bool) {
 	if most > .1 || (most > .02) != disturbed || (most == 0) == disturbed {
 		t.Errorf("%s: the joints are disturbed by %v rad", trial, most)
 	}
-	if rest := append(make([]float64, clawJoints), 1, 0, -math.Pi); !slices.Equal(obs[clawJoints:], rest) {
-		t.Errorf("%s begins with %v", trial, obs[clawJoints:])
-	}
+	rest := append(make([]float64, clawJoints), 1, 0, -math.Pi)
+	demand.List(t, obs[clawJoints:], rest, "%s: the rest of the first observation", trial)
 }
 
 // A trial has the observations and rewards of a training episode of its task from the same start.
@@ -145,9 +144,7 @@ func TestCheetahTrials(t *testing.T) {
 		t.Errorf("the trial has wind %v and target %v", c.wind, c.target)
 	}
 	plain := newCheetah(t, CheetahOptions{Plain: true})
-	if trials := plain.Trials(); !slices.Equal(trials, []string{"run", "run"}) {
-		t.Errorf("the plain task has the trials %+v", trials)
-	}
+	demand.List(t, plain.Trials(), []string{"run", "run"}, "trials of the plain task")
 	plain.ResetTrial(0, first)
 	plain.ResetTrial(1, second)
 	if slices.Equal(first, second) {

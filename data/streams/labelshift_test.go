@@ -143,9 +143,8 @@ func TestStride(t *testing.T) {
 	for _, test := range []struct{ stride, interval, coprime int }{
 		{1, 9, 1}, {3, 9, 4}, {9, 9, 10}, {6, 9, 7}, {5, 9, 5}, {2, 6, 5}, {5, 6, 5}, {4, 30, 7},
 	} {
-		if got := coprimeStride(test.stride, test.interval); got != test.coprime {
-			t.Errorf("coprimeStride(%d, %d) is %d, want %d", test.stride, test.interval, got, test.coprime)
-		}
+		got := coprimeStride(test.stride, test.interval)
+		demand.Equal(t, got, test.coprime, "coprimeStride(%d, %d)", test.stride, test.interval)
 		if err := CheckStride(test.stride, test.interval); (err == nil) != (test.stride == test.coprime) {
 			t.Errorf("CheckStride(%d, %d): %v", test.stride, test.interval, err)
 		}

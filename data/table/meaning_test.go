@@ -87,9 +87,7 @@ func TestNumbers(t *testing.T) {
 				}
 				return
 			}
-			if got := values(t, tab, "v"); !slices.Equal(got.([]float64), test.want) {
-				t.Errorf("%v, want %v", got, test.want)
-			}
+			demand.List(t, values(t, tab, "v").([]float64), test.want, "values")
 			if (test.note == "") != (notes == "") || !strings.Contains(notes, test.note) {
 				t.Errorf("notes %q, want %q", notes, test.note)
 			}
@@ -176,9 +174,7 @@ func TestTimes(t *testing.T) {
 	}
 	for _, text := range []string{"2024-13-01", "2023-02-29", "31/31/2024", "2024-01-01 25:00", "2024-01-01 13:00 AM",
 		"20241301T000000Z", "Foo-2018", "2024-1", "1-3-24", "1.3.24", "2024-W53", "2024-01-01 10:00 +25:00"} {
-		if kind := read(t, columnOf(text, text), table.Options{}).Schema().Columns[0].Kind; kind != table.Category {
-			t.Errorf("%q is a %s", text, kind)
-		}
+		demand.Equal(t, read(t, columnOf(text, text), table.Options{}).Schema().Columns[0].Kind, table.Category, "%q", text)
 	}
 	for _, zone := range []string{"EST", "IST", "CST"} {
 		tab := read(t, columnOf("2024-07-01 10:00 "+zone, "2024-03-10 01:30 "+zone), table.Options{})
@@ -230,9 +226,7 @@ func TestNumbersAsTimes(t *testing.T) {
 			t.Errorf("%v: the table itself changed", test.texts)
 		}
 		kept := read(t, columnOf(test.texts...), table.Options{Kinds: map[string]table.Kind{"v": table.Number}})
-		if kind := kept.Usable("v", "").Schema().Columns[0].Kind; kind != table.Number {
-			t.Errorf("%v: the type was given, but is %s", test.texts, kind)
-		}
+		demand.Equal(t, kept.Usable("v", "").Schema().Columns[0].Kind, table.Number, "%v of a given type", test.texts)
 	}
 }
 
@@ -446,18 +440,13 @@ func TestFarRows(t *testing.T) {
 // TestUnlabelled: rows without a label are left out with a count, if the label is asked for.
 func TestUnlabelled(t *testing.T) {
 	tab := read(t, dated(300, 290), table.Options{})
-	if got := tab.Usable("t", ""); got.Rows() != 300 {
-		t.Errorf("%d rows", got.Rows())
-	}
+	demand.Equal(t, tab.Usable("t", "").Rows(), 300, "rows without a label")
 	got := tab.Usable("t", "y")
 	label, err := got.Label("y", "")
 	if err != nil || got.Rows() != 290 || len(label.Class) != 290 || label.Class[289] != 1 || len(label.Names) != 2 {
 		t.Errorf("%d rows, label %v (%v)", got.Rows(), label, err)
 	}
-	if notes := got.Notes(); len(notes) != 1 || notes[0] !=
-		"left out: 10 rows without a label in column y, first row 291" {
-		t.Errorf("notes %q", notes)
-	}
+	demand.List(t, got.Notes(), []string{"left out: 10 rows without a label in column y, first row 291"}, "notes")
 	_, err = tab.Label("y", "")
 	checkSentence(t, err, `row 291 (line 292), column "y": the label is missing`)
 	// A row of the selection is named by its place in the file.
@@ -523,9 +512,7 @@ func TestKinds(t *testing.T) {
 	} {
 		for _, texts := range columns {
 			c := read(t, columnOf(slices.Repeat(strings.Split(texts, "|"), 12)...), table.Options{}).Schema().Columns[0]
-			if c.Kind != kind {
-				t.Errorf("%s is a %s (%s), want a %s", texts, c.Kind, c.Note, kind)
-			}
+			demand.Equal(t, c.Kind, kind, "%s (%s)", texts, c.Note)
 		}
 	}
 	var many []string
@@ -547,9 +534,8 @@ func TestKinds(t *testing.T) {
 		if test.given != "" {
 			o.Kinds["v"] = test.given
 		}
-		if c := read(t, columnOf(test.texts...), o).Schema().Columns[0]; c.Kind != test.want {
-			t.Errorf("%v, given as %q, is a %s, want a %s", test.texts, test.given, c.Kind, test.want)
-		}
+		kind := read(t, columnOf(test.texts...), o).Schema().Columns[0].Kind
+		demand.Equal(t, kind, test.want, "%v, given as %q", test.texts, test.given)
 	}
 }
 
@@ -575,7 +561,8 @@ func TestReadOtherwise(t *testing.T) {
 		{[]string{"2024-01-02T10:00:00.5", "2024-01-03T10:00:00.5"}, ""},
 	} {
 		notes := read(t, columnOf(test.texts...), table.Options{}).Notes()
-		if test.note == "" && len(notes) > 0 || test.note != "" && (len(notes) != 1 || !strings.Contains(notes[0], test.note)) {
+		one := len(notes) == 1 && strings.Contains(notes[0], test.note)
+		if test.note == "" && len(notes) > 0 || test.note != "" && !one {
 			t.Errorf("%v: notes %q, want %q", test.texts, notes, test.note)
 		}
 	}

@@ -207,9 +207,7 @@ func TestParquetTypes(t *testing.T) {
 		}
 		columns, err := tab.Columns(nil, nil)
 		demand.NoError(t, err)
-		if got := columns[0].Values; fmt.Sprintf("%T %[1]v", got) != fmt.Sprintf("%T %[1]v", test.want) {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
-		}
+		demand.Equal(t, fmt.Sprintf("%T %[1]v", columns[0].Values), fmt.Sprintf("%T %[1]v", test.want), "%s", test.name)
 	}
 }
 
@@ -275,9 +273,7 @@ func TestForeignParquet(t *testing.T) {
 	// A compressed page of nulls, without a byte.
 	tab, err := table.Open("testdata/datapage_v2_empty_datapage.snappy.parquet", table.Options{AnyRows: true})
 	demand.NoError(t, err)
-	if c := tab.Schema().Columns[0]; c.Note != "no values" {
-		t.Errorf("the column is %+v, want one without values", c)
-	}
+	demand.Equal(t, tab.Schema().Columns[0].Note, "no values", "the column")
 	// Its pages are said not to be compressed, but are (ARROW-17100): 1 to 5 read as 85012, 131072 and so on.
 	_, err = table.Open("testdata/v2-arrow-cpp-before-3-int8-wrong.parquet", table.Options{})
 	checkSentence(t, err, "damaged")
@@ -293,9 +289,7 @@ func TestMissingNumbers(t *testing.T) {
 		t.Errorf("%+v, want 3 and 1 missing, and levels 2 and 3", c)
 	}
 	tab = read(t, numbers(t, []float64{math.NaN(), 2, 3, 4}, []int64{1, 2, 3, 4}), table.Options{})
-	if c := tab.Schema().Columns; c[0].Missing != 1 {
-		t.Errorf("%d missing, want 1: NaN", c[0].Missing)
-	}
+	demand.Equal(t, tab.Schema().Columns[0].Missing, 1, "missing, as NaN is")
 }
 
 // TestDamagedParquet: a Parquet file with any byte changed, or cut off anywhere, is read or refused with a sentence.

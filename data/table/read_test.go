@@ -219,9 +219,7 @@ func TestBlocks(t *testing.T) {
 		if !slices.Equal(got.Index, test.index) || !slices.Equal(got.Counts, test.counts) {
 			t.Errorf("%q in %s: %v %v, want %v %v", test.column, test.bin, got.Index, got.Counts, test.index, test.counts)
 		}
-		if rows := got.Rows(1, len(got.Counts)); len(rows) != 7-test.counts[0] {
-			t.Errorf("%d rows from time 1 on", len(rows))
-		}
+		demand.Equal(t, len(got.Rows(1, len(got.Counts))), 7-test.counts[0], "rows from time 1 on")
 	}
 	for _, text := range []string{"none", "week", "365 rows", "20 blocks"} {
 		if bin, err := table.ParseBin(text); err != nil || bin.String() != text {
@@ -316,13 +314,8 @@ func TestEncoder(t *testing.T) {
 // TestHugeValue: next to a huge fill value the others keep their distances.
 func TestHugeValue(t *testing.T) {
 	tab := read(t, "n\n1\n2\n1e100\n3\n4\n5\n6\n7\n8\n", table.Options{})
-	e, err := tab.Fit([]string{"n"}, nil)
-	demand.NoError(t, err)
-	x, err := e.Encode(tab, nil)
 	want := []float32{-1, -.75, 1e6, -.5, -.25, 0, .25, .5, .75} // median 5, quartiles 3 and 7
-	if err != nil || !slices.Equal(x, want) {
-		t.Errorf("%v (%v), want %v", x, err, want)
-	}
+	demand.List(t, encoded(t, tab, "n"), want, "the feature")
 }
 
 // TestRareLevels: a category has 32 features, of which the rarest levels share the last.
