@@ -28,8 +28,7 @@ import (
 type Problem struct {
 	Name   string // for error messages
 	Params []net.Param
-	// Loss builds the loss of one minibatch, a float32 scalar; of n networks that train side by
-	// side, whose arrays have a leading axis [n], the loss of each, [n]. data are arrays that
+	// Loss builds the loss of one minibatch, a float32 scalar. data are arrays that
 	// stay on the device. feeds are this update's slices of the feeds: a feed of shape
 	// [chunk, batch, ...] is passed as [batch, ...].
 	Loss func(s *net.Scope, data, feeds []*Node) *Node
@@ -90,21 +89,12 @@ func (t *Trainer) Close() { t.exec.Finalize() }
 type Feed func(first, count int) []*tensors.Tensor
 
 // Fit runs the updates with learning rate rate from the start values (in the order of
-// Problem.Params). It returns the trained values and the mean loss of each chunk. If the
+// Problem.Params). It returns the trained values and the mean loss of each chunk. report, if not nil, is called
+// after each chunk with the number of updates done and the mean loss of the chunk. If the
 // shapes of data differ from those of the last call, the loop is compiled again. It fails if ctx is
 // cancelled (checked before each chunk), if a loss is not finite, and if the backend fails.
 func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int,
-	feed Feed) (net.Values, []float64, error) {
-	return t.FitUntil(ctx, start, data, rate, updates, feed, nil)
-}
-
-// Look is called after each chunk with the number of updates done, the mean loss of the chunk, and a function that
-// copies the values from the device. The training ends if it returns true, or with its error.
-type Look func(done int, loss float64, values func() (net.Values, error)) (stop bool, err error)
-
-// FitUntil is Fit that ends when look says so; without look it is Fit.
-func (t *Trainer) FitUntil(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int,
-	feed Feed, look Look) (net.Values, []float64, error) {
+	feed Feed, report func(done int, loss float64)) (net.Values, []float64, error) {
 	state := start.Tensors(t.problem.Params)
 	for _, slot := range t.problem.Slots {
 		state = append(state, tensors.FromShape(shapes.Make(dtypes.Float32, slot.Dims...)))
@@ -133,30 +123,15 @@ func (t *Trainer) FitUntil(ctx context.Context, start net.Values, data []*tensor
 			return nil, nil, fmt.Errorf("%s: the loss became %v within %d updates; "+
 				"lower the learning rate (%g) or scale the inputs", t.problem.Name, loss, first+count, rate)
 		}
-		if look != nil {
-			stop, err := look(first+count, loss, func() (net.Values, error) { return t.paramValues(state) })
-			if err != nil {
-				return nil, nil, err
-			}
-			if stop {
-				break
-			}
+		if report != nil {
+			report(first+count, loss)
 		}
 	}
-	values, err := t.paramValues(state)
-	if err != nil {
-		return nil, nil, err
-	}
-	return values, losses, nil
-}
-
-// paramValues copies the values of the Params from the device. state: Params, then Slots.
-func (t *Trainer) paramValues(state []*tensors.Tensor) (net.Values, error) {
 	values, err := net.FromTensors(state[:len(t.problem.Params)])
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.problem.Name, err)
+		return nil, nil, fmt.Errorf("%s: %w", t.problem.Name, err)
 	}
-	return values, nil
+	return values, losses, nil
 }
 
 // call runs count updates on the device and frees feeds.

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"tvps/ci/demand"
@@ -89,7 +90,7 @@ func trainerOf(t *testing.T, backend compute.Backend, p Problem, chunk int) *Tra
 	return tr
 }
 
-// TestFitIsAdam, also with a rate of its own for each update.
+// TestFitIsAdam, also with a rate of its own for each update. Each chunk is reported.
 func TestFitIsAdam(t *testing.T) {
 	falling := line
 	falling.RateFactors, falling.Feeds = true, 2
@@ -104,8 +105,14 @@ func TestFitIsAdam(t *testing.T) {
 						return append(lineFeed(tr.Chunk())(first, count), factorFeed(tr.Chunk(), first, count))
 					}
 				}
-				got, losses, err := tr.Fit(t.Context(), net.Values{{0}, {0}}, lineData(lineY), .05, 23, feed)
+				var reported []float64
+				last := 0
+				got, losses, err := tr.Fit(t.Context(), net.Values{{0}, {0}}, lineData(lineY), .05, 23, feed,
+					func(done int, loss float64) { last, reported = done, append(reported, loss) })
 				demand.NoError(t, err)
+				if last != 23 || !slices.Equal(reported, losses) {
+					t.Errorf("chunk %d: losses %v up to update %d are reported, of %v", chunk, reported, last, losses)
+				}
 				want := reference(23, func(u int) float64 { return .05 * factor(u) })
 				if math.Abs(float64(got[0][0])-want) > 1e-5 || got[1][0] != 23 {
 					t.Errorf("backend %q, chunk %d: w = %v, want %v; the state array counted %v updates, want 23", name, chunk,
@@ -121,10 +128,10 @@ func TestFitIsAdam(t *testing.T) {
 
 func TestFitRefusesInfiniteLoss(t *testing.T) {
 	tr, data := trainerOf(t, open(t, ""), line, 5), lineData([]float32{1, 2, float32(math.Inf(1)), 4})
-	if _, _, err := tr.Fit(t.Context(), net.Values{{0}, {0}}, data, .05, 10, lineFeed(5)); err == nil {
+	if _, _, err := tr.Fit(t.Context(), net.Values{{0}, {0}}, data, .05, 10, lineFeed(5), nil); err == nil {
 		t.Error("an infinite label was accepted")
 	}
-	if _, _, err := tr.Fit(demand.Cancelled(), net.Values{{0}, {0}}, data, .05, 10, lineFeed(5)); err != context.Canceled {
+	if _, _, err := tr.Fit(demand.Cancelled(), net.Values{{0}, {0}}, data, .05, 10, lineFeed(5), nil); err != context.Canceled {
 		t.Errorf("cancelled Fit returned %v", err)
 	}
 }

@@ -72,10 +72,7 @@ func adamStep(problem Problem) (Step, []net.Param) {
 		loss = problem.Loss(s, data, feeds)
 		updated := s.Updated(problem.Params, values)
 		wrt := Pick(values, trained)
-		next, nextM, nextV := Adam(wrt, Gradient(ReduceAllSum(loss), wrt...), m, v, step, rate)
-		if loss.Rank() > 0 {
-			loss = ReduceAllMean(loss)
-		}
+		next, nextM, nextV := Adam(wrt, Gradient(loss, wrt...), m, v, step, rate)
 		return loss, slices.Concat(Replace(updated, trained, next), nextM, nextV)
 	}
 	return step, slices.Concat(moments, moments)

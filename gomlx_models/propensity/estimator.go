@@ -163,7 +163,7 @@ func (e *Estimator) FitFrom(ctx context.Context, from *Score, samples Samples, t
 	defer net.Free(data[1:]...)
 	updates, chunk := e.cfg.updates(len(samples.Row)), e.trainer.Chunk()
 	s.values, s.Losses, err = e.trainer.Fit(ctx, start, data, e.cfg.LearningRate, updates,
-		e.cfg.Schedule.withRates(feed(samples, chunk, e.cfg.Batch, next), chunk, updates))
+		e.cfg.Schedule.withRates(feed(samples, chunk, e.cfg.Batch, next), chunk, updates), nil)
 	if err != nil {
 		return nil, err
 	}

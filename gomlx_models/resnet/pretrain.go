@@ -178,13 +178,12 @@ func (e *epochRunner) run(ctx context.Context, from *State) (*State, error) {
 		return []*tensors.Tensor{images, labels, tensors.FromFlatDataAndDimensions([]float32{rate}, 1)}
 	}
 	total := 0.0
-	look := func(done int, loss float64, _ func() (net.Values, error)) (bool, error) {
+	report := func(done int, loss float64) {
 		total += loss
 		e.reportStep(from.Epoch, done, perEpoch, total/float64(done))
-		return false, nil
 	}
 	start := slices.Concat(from.Weights, from.Velocity)
-	values, _, err := e.trainer.FitUntil(ctx, start, nil, cfg.PeakRate, perEpoch, feed, look)
+	values, _, err := e.trainer.Fit(ctx, start, nil, cfg.PeakRate, perEpoch, feed, report)
 	if err != nil {
 		return nil, fmt.Errorf("epoch %d: %w", from.Epoch+1, err)
 	}

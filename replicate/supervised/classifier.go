@@ -92,7 +92,7 @@ func (c *Classifier) Fit(ctx context.Context, pool *tensors.Tensor, start net.Va
 	updates := updatesOf(data.Len(), epochs, c.settings.Batch, c.settings.MaxUpdates)
 	batches := &minibatches{samples: data, weight: weight, size: c.settings.Batch, rng: order}
 	feed := func(_, count int) []*tensors.Tensor { return batches.next(c.trainer.Chunk(), count) }
-	values, _, err := c.trainer.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updates, feed)
+	values, _, err := c.trainer.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updates, feed, nil)
 	return values, err
 }
 

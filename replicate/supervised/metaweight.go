@@ -112,7 +112,7 @@ func (t *metaTrainer) Fit(ctx context.Context, pool *tensors.Tensor, start net.V
 	feed := func(_, count int) []*tensors.Tensor {
 		return slices.Concat(training.next(t.loop.Chunk(), count), trusted.next(t.loop.Chunk(), count))
 	}
-	all, _, err = t.loop.Fit(ctx, all, []*tensors.Tensor{pool}, t.cfg.Rate, updates, feed)
+	all, _, err = t.loop.Fit(ctx, all, []*tensors.Tensor{pool}, t.cfg.Rate, updates, feed, nil)
 	if err != nil {
 		return nil, nil, err
 	}
