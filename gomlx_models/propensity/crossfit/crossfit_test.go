@@ -3,6 +3,7 @@ package crossfit
 import (
 	"context"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -155,29 +156,42 @@ func TestEarlyStop(t *testing.T) {
 	c := Candidate{Hidden: 8, Updates: 1000, LearningRate: 3e-2}
 	view := views(rows.times, 300, nil)[0]
 	w, seen := o.network(view, c, Covariate), o.rowsOf(d, rows.at, rows.x, Covariate)
-	var lanes []*lane
-	for k := range cfg.Folds {
-		l, err := newLane(rows.fold, k, 512, random.New(1, "held", k))
+	train := func(patience, updates int) ([]*lane, *trained) {
+		var lanes []*lane
+		for k := range cfg.Folds {
+			l, err := newLane(rows.fold, k, 512, random.New(1, "held", k))
+			demand.NoError(t, err)
+			l.start, l.draws = int64(k), random.New(1, "draws", k)
+			lanes = append(lanes, l)
+		}
+		out, err := o.train(t.Context(), seen, w, view, lanes, c, patience, updates)
 		demand.NoError(t, err)
-		l.start, l.draws = int64(k), random.New(1, "draws", k)
-		lanes = append(lanes, l)
+		return lanes, out
 	}
-	got, err := o.train(t.Context(), seen, w, view, lanes, c, patience, c.Updates)
-	demand.NoError(t, err)
-	last := len(got.updates) - 1
-	if got.best == 0 || last != got.best+patience || got.updates[last] != cfg.Stride*last || got.updates[last] == c.Updates {
-		t.Errorf("the best of the looks after %v updates is %d", got.updates, got.best)
+	lanes, got := train(patience, c.Updates)
+	made := got.updates + patience*cfg.Stride
+	if got.updates == 0 || made >= c.Updates {
+		t.Errorf("the lowest loss is after %d updates", got.updates)
 	}
+	if _, best := train(0, got.updates); !reflect.DeepEqual(best.values, got.values) {
+		t.Errorf("the networks are not those after %d updates", got.updates)
+	}
+	whole, _ := train(0, made)
 	codes, state := o.states(view, seen.times...)
+	loss := 0.
 	for k, l := range lanes {
+		if l.draws.Uint64() != whole[k].draws.Uint64() {
+			t.Errorf("fold %d: the training did not end after %d updates", k, made)
+		}
 		var held []pair
 		for i, at := range l.held {
 			held = append(held, seen.pair(at, state[at], state[l.other[i]]))
 		}
 		own, other := w.evaluate(got.values[k], seen.table, codes, held)
-		if loss := meanLoss(own, other, 1); loss != got.losses[got.best][k] {
-			t.Errorf("loss %v of the network kept, %v at the best look", loss, got.losses[got.best][k])
-		}
+		loss += meanLoss(own, other, 1)
+	}
+	if loss /= float64(len(lanes)); loss != got.loss {
+		t.Errorf("loss %v of the networks kept, %v when they were", loss, got.loss)
 	}
 }
 

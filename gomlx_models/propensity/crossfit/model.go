@@ -31,31 +31,29 @@ func (o *Fitted) fitModel(ctx context.Context, d *data, rows *sortedRows, kind K
 			return nil, nil, err
 		}
 	}
-	train := func(v View, c Candidate, member, patience, stopAt int) (*curve, error) {
+	train := func(v View, c Candidate, member, patience, stopAt int) (*trained, error) {
 		for k, l := range lanes {
 			l.start, l.draws = random.Seed(seed, "start", member, k), random.New(seed, "draws", member, k)
 		}
 		return o.train(ctx, d, o.network(v, c, kind), v, lanes, c, patience, stopAt)
 	}
 	found := &Diagnostics{}
-	var best *curve
-	lowest := math.Inf(1)
+	best := &trained{loss: math.Inf(1)}
 	try := func(v View, c Candidate) error {
 		tried, err := train(v, c, 0, o.Config.Patience, c.Updates)
 		if err != nil {
 			return err
 		}
-		loss := mean(tried.losses[tried.best])
-		found.Candidates = append(found.Candidates, Tried{v.Name, c, loss})
-		if loss < lowest {
-			lowest, best, found.View, found.Chosen = loss, tried, v, c
+		found.Candidates = append(found.Candidates, Tried{v.Name, c, tried.loss})
+		if tried.loss < best.loss {
+			best, found.View, found.Chosen = tried, v, c
 		}
 		return nil
 	}
 	if err := o.choose(kind, rows, found, try); err != nil {
 		return nil, nil, err
 	}
-	found.Updates = best.updates[best.best]
+	found.Updates = best.updates
 	m := &model{network: o.network(found.View, found.Chosen, kind), view: found.View, scale: 1,
 		values: [][]net.Values{best.values}}
 	for s := 1; s < o.Config.Ensemble; s++ {
@@ -63,7 +61,7 @@ func (o *Fitted) fitModel(ctx context.Context, d *data, rows *sortedRows, kind K
 		if err != nil {
 			return nil, nil, err
 		}
-		m.values = append(m.values, c.final)
+		m.values = append(m.values, c.values)
 	}
 	m.rescale(o, d, lanes, found)
 	return m, found, nil

@@ -99,13 +99,12 @@ func (l *lane) draw(pairOf func(own, other int) pair) func() pair {
 	}
 }
 
-// curve is the held-out loss of one training at each look, with the networks at its lowest.
-type curve struct {
-	losses  [][]float64  // [looks][lanes]; the first is before training
-	updates []int        // by look
-	best    int          // look with the lowest mean loss over the lanes
-	values  []net.Values // there, of each lane
-	final   []net.Values // after the last update
+// trained are the networks of a training, of each lane: with patience those of the lowest held-out loss, otherwise
+// the last ones.
+type trained struct {
+	values  []net.Values
+	loss    float64 // with patience: mean held-out loss over the lanes
+	updates int     // with patience: made up to that loss
 }
 
 // learner trains the network of a lane.
@@ -147,7 +146,7 @@ const evalRows = 1024
 // train trains a network for each lane for stopAt of the candidate's updates. With patience it looks at the held-out
 // loss after every stride updates, and stops when the mean over the lanes did not fall for so many looks.
 func (o *Fitted) train(ctx context.Context, d *data, w network, v View, lanes []*lane, c Candidate, patience,
-	stopAt int) (*curve, error) {
+	stopAt int) (*trained, error) {
 	codes, state := o.states(v, d.times...)
 	pairOf := func(own, other int) pair { return d.pair(own, state[own], state[other]) }
 	list := make([]*learner, len(lanes))
@@ -167,8 +166,14 @@ func (o *Fitted) train(ctx context.Context, d *data, w network, v View, lanes []
 		}
 		list[k] = e
 	}
-	out := &curve{}
-	for done := 0; ; {
+	copyValues := func() (out []net.Values) {
+		for _, l := range list {
+			out = append(out, l.values.Clone())
+		}
+		return out
+	}
+	out := &trained{loss: math.Inf(1)}
+	for done, failed := 0, 0; ; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -178,13 +183,10 @@ func (o *Fitted) train(ctx context.Context, d *data, w network, v View, lanes []
 				own, other := w.evaluate(list[k].values, d.table, codes, list[k].held)
 				losses[k] = meanLoss(own, other, 1)
 			})
-			out.losses, out.updates = append(out.losses, losses), append(out.updates, done)
-			at := len(out.losses) - 1
-			if at == 0 || mean(losses) < mean(out.losses[out.best]) {
-				out.best, out.values = at, collectValues(list)
-			}
-			if at-out.best >= patience {
-				break
+			if loss := mean(losses); loss < out.loss {
+				out.values, out.loss, out.updates, failed = copyValues(), loss, done, 0
+			} else if failed++; failed >= patience {
+				return out, nil
 			}
 		}
 		if done >= stopAt {
@@ -200,20 +202,10 @@ func (o *Fitted) train(ctx context.Context, d *data, w network, v View, lanes []
 		})
 		done += count
 	}
-	out.final = collectValues(list)
-	return out, nil
-}
-
-// collectValues copies the networks.
-func collectValues(list []*learner) (out []net.Values) {
-	for _, l := range list {
-		var v net.Values
-		for _, array := range l.values {
-			v = append(v, slices.Clone(array))
-		}
-		out = append(out, v)
+	if patience == 0 {
+		out.values = copyValues()
 	}
-	return out
+	return out, nil
 }
 
 // meanLoss is the mean loss of pairs, for g multiplied by scale.
