@@ -29,3 +29,16 @@ func New(seed int64, purpose ...any) *rand.Rand {
 func Seed(seed int64, purpose ...any) int64 {
 	return int64(New(seed, purpose...).Uint64() >> 1)
 }
+
+// Epochs returns a function that lists 0..n-1 again and again, for every pass in a new random order.
+func Epochs(rng *rand.Rand, n int) func() int {
+	var order []int
+	return func() int {
+		if len(order) == 0 {
+			order = rng.Perm(n)
+		}
+		i := order[0]
+		order = order[1:]
+		return i
+	}
+}

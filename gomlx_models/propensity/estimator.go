@@ -173,13 +173,13 @@ func (e *Estimator) FitFrom(ctx context.Context, from *Score, samples Samples, t
 // draws returns the method's source of training rows.
 func (e *Estimator) draws(samples Samples, times int, rng *rand.Rand) (func() Triplet, error) {
 	if e.cfg.Method != Standard {
-		return (&source{rng: rng, s: samples, times: times}).next, nil
+		return triplets(rng, samples.Time, times), nil
 	}
 	current, old, err := e.window(samples, times)
 	if err != nil {
 		return nil, err
 	}
-	return (&standardSource{rng: rng, current: current, old: old}).next, nil
+	return standardTriplets(rng, current, old), nil
 }
 
 // check returns an error for samples and times that g cannot be fitted to.

@@ -3,6 +3,7 @@ package propensity
 import (
 	"math/rand/v2"
 
+	"tvps/data/random"
 	"tvps/gomlx_models/loop"
 
 	"github.com/gomlx/gomlx/core/tensors"
@@ -45,39 +46,27 @@ func otherTime(rng *rand.Rand, own int32, times int) int32 {
 	return other
 }
 
-// source returns the triplets of one training, in a new permutation for every epoch:
+// triplets returns a function that draws the triplets of one training, in a new permutation for every epoch:
 // Algorithm 2 calls GenerateData again for every pass over the data (line 5).
-type source struct {
-	rng   *rand.Rand
-	s     Samples
-	times int
-	order []int
-	at    int
-}
-
-func (g *source) next() Triplet {
-	if g.at == len(g.order) {
-		g.order, g.at = g.rng.Perm(len(g.s.Time)), 0
+func triplets(rng *rand.Rand, time []int32, times int) func() Triplet {
+	sample := random.Epochs(rng, len(time))
+	return func() Triplet {
+		j := sample()
+		return triplet(rng, j, time[j], times)
 	}
-	j := g.order[g.at]
-	g.at++
-	return triplet(g.rng, j, g.s.Time[j], g.times)
 }
 
-// standardSource returns current samples (z = +1) and older ones (z = -1) alternately, so that
+// standardTriplets returns a function that draws current samples (z = +1) and older ones (z = -1) alternately, so that
 // both have the same weight, whatever their numbers are.
-type standardSource struct {
-	rng          *rand.Rand
-	current, old []int
-	flip         bool
-}
-
-func (g *standardSource) next() Triplet {
-	g.flip = !g.flip
-	if g.flip {
-		return Triplet{Sample: g.current[g.rng.IntN(len(g.current))], Z: 1}
+func standardTriplets(rng *rand.Rand, current, old []int) func() Triplet {
+	isCurrent := false
+	return func() Triplet {
+		isCurrent = !isCurrent
+		if isCurrent {
+			return Triplet{Sample: current[rng.IntN(len(current))], Z: 1}
+		}
+		return Triplet{Sample: old[rng.IntN(len(old))], Z: -1}
 	}
-	return Triplet{Sample: g.old[g.rng.IntN(len(g.old))], Z: -1}
 }
 
 // feed packs triplets into the feeds of package loop: row, label, t2, t1 int32 and z float32,

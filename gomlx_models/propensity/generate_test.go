@@ -85,15 +85,15 @@ func TestGenerateDataIsAlgorithm1(t *testing.T) {
 	}
 }
 
-func TestSourceUsesEverySampleOncePerEpoch(t *testing.T) {
+func TestTripletsUseEverySampleOncePerEpoch(t *testing.T) {
 	time := sampleTimes(4, 3000)
-	src := &source{rng: random.New(0, "source"), s: Samples{Time: time}, times: 4}
+	next := triplets(random.New(0, "source"), time, 4)
 	var rows []Triplet
 	var orders [][]int
 	for range 5 {
 		var order []int
 		for range time {
-			r := src.next()
+			r := next()
 			rows, order = append(rows, r), append(order, r.Sample)
 		}
 		orders = append(orders, slices.Clone(order))

@@ -90,8 +90,8 @@ func (c *Classifier) Fit(ctx context.Context, pool *tensors.Tensor, start net.Va
 		return nil, err
 	}
 	updates := updatesOf(data.Len(), epochs, c.settings.Batch, c.settings.MaxUpdates)
-	batches := &minibatches{samples: data, weight: weight, size: c.settings.Batch, rng: order}
-	feed := func(_, count int) []*tensors.Tensor { return batches.next(c.trainer.Chunk(), count) }
+	next := minibatches(data, weight, c.settings.Batch, order)
+	feed := func(_, count int) []*tensors.Tensor { return next(c.trainer.Chunk(), count) }
 	values, _, err := c.trainer.Fit(ctx, start, []*tensors.Tensor{pool}, c.settings.Rate, updates, feed, nil)
 	return values, err
 }
@@ -116,36 +116,27 @@ func normalise(data Samples) ([]float32, error) {
 	return out, nil
 }
 
-// minibatches cuts an endless sequence of random permutations of the samples into minibatches.
-type minibatches struct {
-	samples Samples
-	weight  []float32 // of each sample; nil: minibatches have no weights
-	size    int       // samples of a minibatch
-	rng     *rand.Rand
-	order   []int // rest of the current permutation
-}
-
-// next fills the first count of chunk minibatches: row, label and weight of their samples, each [chunk, size].
-func (b *minibatches) next(chunk, count int) []*tensors.Tensor {
-	n := chunk * b.size
-	row, label, weight := make([]int32, n), make([]int32, n), make([]float32, n)
-	for i := range count * b.size {
-		if len(b.order) == 0 {
-			b.order = b.rng.Perm(b.samples.Len())
+// minibatches returns a function that fills the first count of chunk minibatches of a size, from one random permutation
+// of the samples after the other: row, label and weight of the samples, each [chunk, size]. weight is that of each sample;
+// nil: minibatches have no weights.
+func minibatches(samples Samples, weight []float32, size int, rng *rand.Rand) func(chunk, count int) []*tensors.Tensor {
+	sample := random.Epochs(rng, samples.Len())
+	return func(chunk, count int) []*tensors.Tensor {
+		row, label, weights := make([]int32, chunk*size), make([]int32, chunk*size), make([]float32, chunk*size)
+		for i := range count * size {
+			j := sample()
+			row[i], label[i] = samples.Row[j], samples.Label[j]
+			if weight != nil {
+				weights[i] = weight[j]
+			}
 		}
-		j := b.order[0]
-		b.order = b.order[1:]
-		row[i], label[i] = b.samples.Row[j], b.samples.Label[j]
-		if b.weight != nil {
-			weight[i] = b.weight[j]
+		out := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(row, chunk, size),
+			tensors.FromFlatDataAndDimensions(label, chunk, size)}
+		if weight != nil {
+			out = append(out, tensors.FromFlatDataAndDimensions(weights, chunk, size))
 		}
+		return out
 	}
-	out := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(row, chunk, b.size),
-		tensors.FromFlatDataAndDimensions(label, chunk, b.size)}
-	if b.weight != nil {
-		out = append(out, tensors.FromFlatDataAndDimensions(weight, chunk, b.size))
-	}
-	return out
 }
 
 // Predict returns the class of the highest logit for each row of the pool.

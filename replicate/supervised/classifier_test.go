@@ -186,11 +186,14 @@ func TestUpdates(t *testing.T) {
 func TestMinibatches(t *testing.T) {
 	data := Samples{Row: []int32{10, 11, 12, 13, 14, 15, 16, 17, 18}, Label: []int32{0, 1, 2, 3, 4, 5, 6, 7, 8}}
 	weight := []float32{.0, .1, .2, .3, .4, .5, .6, .7, .8}
-	for _, b := range []*minibatches{{weight: weight, size: 6}, {size: 6}, {weight: weight, size: 12}, {size: 12}} {
-		b.samples, b.rng = data, batchOrder(0, 0, 0)
+	for _, b := range []struct {
+		weight []float32
+		size   int
+	}{{weight, 6}, {nil, 6}, {weight, 12}, {nil, 12}} {
+		next := minibatches(data, b.weight, b.size, batchOrder(0, 0, 0))
 		var seen []int32
 		for len(seen) < 36 { // four epochs
-			parts := b.next(5, 3) // 3 of 5 minibatches
+			parts := next(5, 3) // 3 of 5 minibatches
 			demand.Equal(t, len(parts), map[bool]int{true: 3, false: 2}[b.weight != nil], "parts")
 			row, label := tensors.MustCopyFlatData[int32](parts[0]), tensors.MustCopyFlatData[int32](parts[1])
 			demand.Equal(t, len(row), 5*b.size, "rows of 5 minibatches")

@@ -107,10 +107,10 @@ func newMetaTrainer(backend compute.Backend, cfg metaConfig, model metaModel) (*
 func (t *metaTrainer) Fit(ctx context.Context, pool *tensors.Tensor, start net.Values, data, meta Samples, updates int,
 	seed int64) (theta, v net.Values, err error) {
 	all := slices.Concat(start, net.Init(t.v, seed, "metaweight"))
-	training := &minibatches{samples: data, size: t.cfg.Batch, rng: random.New(seed, "metaweight", "training")}
-	trusted := &minibatches{samples: meta, size: t.cfg.MetaBatch, rng: random.New(seed, "metaweight", "meta")}
+	training := minibatches(data, nil, t.cfg.Batch, random.New(seed, "metaweight", "training"))
+	trusted := minibatches(meta, nil, t.cfg.MetaBatch, random.New(seed, "metaweight", "meta"))
 	feed := func(_, count int) []*tensors.Tensor {
-		return slices.Concat(training.next(t.loop.Chunk(), count), trusted.next(t.loop.Chunk(), count))
+		return slices.Concat(training(t.loop.Chunk(), count), trusted(t.loop.Chunk(), count))
 	}
 	all, _, err = t.loop.Fit(ctx, all, []*tensors.Tensor{pool}, t.cfg.Rate, updates, feed, nil)
 	if err != nil {

@@ -293,11 +293,11 @@ func TestMetaWeightNet(t *testing.T) {
 		demand.NoError(t, err)
 		h := &metaReference{cfg: cfg, s: s, theta: layers(tr.model, start), v: float64s(net.Init(tr.v, 3, "metaweight"))}
 		h.velocity, h.m, h.u = zerosLike(h.theta[1:]), zerosLike(h.v), zerosLike(h.v)
-		data := &minibatches{samples: s.data, size: 4, rng: random.New(3, "metaweight", "training")}
-		meta := &minibatches{samples: s.meta, size: 3, rng: random.New(3, "metaweight", "meta")}
+		data := minibatches(s.data, nil, 4, random.New(3, "metaweight", "training"))
+		meta := minibatches(s.meta, nil, 3, random.New(3, "metaweight", "meta"))
 		for range 7 {
-			h.s.data.Row, h.s.data.Label = flat(data.next(1, 1))
-			h.s.meta.Row, h.s.meta.Label = flat(meta.next(1, 1))
+			h.s.data.Row, h.s.data.Label = flat(data(1, 1))
+			h.s.meta.Row, h.s.meta.Label = flat(meta(1, 1))
 			h.update()
 		}
 		count := slices.IndexFunc(tr.model.Params, func(p net.Param) bool { return p.Name == "count" })
