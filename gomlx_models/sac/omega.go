@@ -87,17 +87,13 @@ func (p *programs) xOf(steps *Node, fit fitted) *Node {
 
 // fitOmega fits g to the replay by M updates (Algorithm 2), each on a minibatch of triplets
 // (Algorithm 1). T becomes each seed's last finished episode, or its current one if Every is
-// 0. While a seed has fewer than two such episodes, it does nothing: there is no other time
-// to compare with. Update calls it as often as Every says. Before the updates it records g's
+// 0. Update calls it when omegaDue says so. Before the updates it records g's
 // loss on the new episodes (RecordOmega).
 func (a *Agent) fitOmega() error {
 	o := a.cfg.Omega
 	next := make([]omegaFit, len(a.seeds))
 	for i, r := range a.replay {
 		episodes := r.eligible(o.Every == 0)
-		if len(episodes) < 2 || o.Updates == 0 {
-			return nil
-		}
 		next[i].Episode = episodes[len(episodes)-1].Number
 		next[i].Mean, next[i].Scale = r.Moments.standard()
 	}
@@ -210,9 +206,9 @@ func (a *Agent) weights(steps *tensors.Tensor, at [][]int) (*tensors.Tensor, err
 
 // omegaDue tells whether g is to be fitted before the next update: if Every is 0 always,
 // otherwise once every seed has finished Every episodes since the last fit. Each seed must
-// have two eligible episodes.
+// have two eligible episodes: with fewer there is no other time to compare with.
 func (a *Agent) omegaDue() bool {
-	if a.cfg.Omega == nil {
+	if a.cfg.Omega == nil || a.cfg.Omega.Updates == 0 {
 		return false
 	}
 	for i, r := range a.replay {
