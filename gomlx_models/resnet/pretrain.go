@@ -121,12 +121,34 @@ func Pretrain(ctx context.Context, backend compute.Backend, cfg Config, train Im
 	trainer := loop.New(backend, loop.Problem{Name: "resnet", Params: trained, Step: trainStep(params, cfg), Feeds: 3,
 		Dispatch: true}, 1)
 	defer trainer.Close()
-	e := epochRunner{trainer: trainer, cfg: cfg, train: train, report: report, start: time.Now(), first: state.Epoch}
+	begin, first := time.Now(), state.Epoch
+	perEpoch := train.Len() / cfg.Batch // the incomplete last batch is left out
 	for state.Epoch < cfg.Epochs {
-		if state, err = e.run(ctx, state); err != nil {
-			return nil, err
+		epoch := state.Epoch
+		rng := random.New(cfg.Seed, "resnet", "epoch", epoch)
+		order := rng.Perm(train.Len())
+		feed := func(step, _ int) []*tensors.Tensor {
+			images, labels := train.augmented(rng, order[step*cfg.Batch:(step+1)*cfg.Batch])
+			rate := float32(cfg.rate(epoch*perEpoch+step, cfg.Epochs*perEpoch))
+			return []*tensors.Tensor{images, labels, tensors.FromFlatDataAndDimensions([]float32{rate}, 1)}
 		}
-		if err = save(state); err != nil {
+		total := 0.0
+		reportStep := func(steps int, loss float64) {
+			total += loss
+			done := (epoch-first)*perEpoch + steps
+			left := (cfg.Epochs-first)*perEpoch - done
+			each := time.Since(begin) / time.Duration(done)
+			report(Progress{Epoch: epoch + 1, Epochs: cfg.Epochs, Step: steps, Steps: perEpoch,
+				Loss: total / float64(steps), Left: each * time.Duration(left)})
+		}
+		values, _, err := trainer.Fit(ctx, slices.Concat(state.Weights, state.Velocity), nil, cfg.PeakRate, perEpoch, feed,
+			reportStep)
+		if err != nil {
+			return nil, fmt.Errorf("epoch %d: %w", epoch+1, err)
+		}
+		state = &State{Config: cfg, Epoch: epoch + 1, Weights: values[:len(params)], Velocity: values[len(params):],
+			Loss: total / float64(perEpoch)}
+		if err := save(state); err != nil {
 			return nil, err
 		}
 	}
@@ -156,60 +178,15 @@ func trainStep(params []net.Param, cfg Config) loop.Step {
 	}
 }
 
-// epochRunner runs the training epoch by epoch.
-type epochRunner struct {
-	trainer *loop.Trainer
-	cfg     Config
-	train   Images
-	report  func(Progress)
-	start   time.Time
-	first   int // epoch at which this call of Pretrain began
-}
-
-// run trains one epoch.
-func (e *epochRunner) run(ctx context.Context, from *State) (*State, error) {
-	cfg := e.cfg
-	perEpoch := e.train.Len() / cfg.Batch // the incomplete last batch is left out
-	rng := random.New(cfg.Seed, "resnet", "epoch", from.Epoch)
-	order := rng.Perm(e.train.Len())
-	feed := func(step, _ int) []*tensors.Tensor {
-		images, labels := e.batch(rng, order[step*cfg.Batch:(step+1)*cfg.Batch])
-		rate := float32(cfg.rate(from.Epoch*perEpoch+step, cfg.Epochs*perEpoch))
-		return []*tensors.Tensor{images, labels, tensors.FromFlatDataAndDimensions([]float32{rate}, 1)}
-	}
-	total := 0.0
-	report := func(done int, loss float64) {
-		total += loss
-		e.reportStep(from.Epoch, done, perEpoch, total/float64(done))
-	}
-	start := slices.Concat(from.Weights, from.Velocity)
-	values, _, err := e.trainer.Fit(ctx, start, nil, cfg.PeakRate, perEpoch, feed, report)
-	if err != nil {
-		return nil, fmt.Errorf("epoch %d: %w", from.Epoch+1, err)
-	}
-	n := len(from.Weights)
-	return &State{Config: cfg, Epoch: from.Epoch + 1, Weights: values[:n], Velocity: values[n:],
-		Loss: total / float64(perEpoch)}, nil
-}
-
-// reportStep reports the progress after a number of steps of an epoch, which counts from 0.
-func (e *epochRunner) reportStep(epoch, steps, perEpoch int, loss float64) {
-	done := (epoch-e.first)*perEpoch + steps
-	left := (e.cfg.Epochs-e.first)*perEpoch - done
-	each := time.Since(e.start) / time.Duration(done)
-	e.report(Progress{Epoch: epoch + 1, Epochs: e.cfg.Epochs, Step: steps, Steps: perEpoch, Loss: loss,
-		Left: each * time.Duration(left)})
-}
-
-// batch gathers images with the usual augmentation: a random crop after padding with 4 black
+// augmented gathers images with the usual augmentation: a random crop after padding with 4 black
 // pixels on each side, and a horizontal flip with probability 1/2. images: [1, batch, 3, 32, 32]
 // uint8, labels: [1, batch] int32.
-func (e *epochRunner) batch(rng *rand.Rand, index []int) (images, labels *tensors.Tensor) {
+func (im Images) augmented(rng *rand.Rand, index []int) (images, labels *tensors.Tensor) {
 	pixels := make([]uint8, len(index)*imageBytes)
 	y := make([]int32, len(index))
 	for i, k := range index {
-		y[i] = int32(e.train.Labels[k])
-		augment(pixels[i*imageBytes:(i+1)*imageBytes], e.train.Pixels[k*imageBytes:(k+1)*imageBytes],
+		y[i] = int32(im.Labels[k])
+		augment(pixels[i*imageBytes:(i+1)*imageBytes], im.Pixels[k*imageBytes:(k+1)*imageBytes],
 			rng.IntN(9)-4, rng.IntN(9)-4, rng.IntN(2) == 1)
 	}
 	images = tensors.FromFlatDataAndDimensions(pixels, 1, len(index), 3, 32, 32)
