@@ -71,7 +71,7 @@ func byProduct(rows [][]float32, side int) [][]float32 {
 	return out
 }
 
-// twice is the Kronecker product of a matrix with itself: the matrix on both axes of a map.
+// kronecker is the Kronecker product of a matrix with itself: the matrix on both axes of a map.
 func kronecker(m [][]float32) [][]float32 {
 	out := zeros(len(m)*len(m), len(m[0])*len(m[0]))
 	for i := range out {

@@ -117,8 +117,8 @@ func normalise(data Samples) ([]float32, error) {
 }
 
 // minibatches returns a function that fills the first count of chunk minibatches of a size, from one random permutation
-// of the samples after the other: row, label and weight of the samples, each [chunk, size]. weight is that of each sample;
-// nil: minibatches have no weights.
+// of the samples after the other: row, label and weight of the samples, each [chunk, size]. weight is that of each
+// sample; nil: minibatches have no weights.
 func minibatches(samples Samples, weight []float32, size int, rng *rand.Rand) func(chunk, count int) []*tensors.Tensor {
 	sample := random.Epochs(rng, samples.Len())
 	return func(chunk, count int) []*tensors.Tensor {
