@@ -26,6 +26,8 @@ type builder struct {
 	n                        int            // number of values
 	numbers, booleans, times int            // how many values are one
 	signed                   int            // numbers with a sign of currency or percent, which do not count as numbers
+	groups                   int            // numbers if the decimal mark stands between thousands: it is there twice
+	binary                   int            // 0 and 1, which may stand for false and true
 	commas                   int            // numbers if the decimal mark is the other one, comma or point
 	length                   int            // of all values; -1 if they differ
 	padded                   bool           // a number has a leading zero
@@ -44,6 +46,7 @@ type builder struct {
 	clock                    spot           // first time that a change of the clocks repeats or skips
 	change                   string         // how it does that
 	zoned                    bool           // the first time has a zone
+	ends                     [2]uint32      // bits of the first numbers of dates such as 23/01/31, and of the last ones
 	above12                  bool           // a time with dots begins with a number above 12
 	before69                 string         // first time whose year is written 40 to 68, and read as 2040 to 2068
 }
@@ -88,6 +91,9 @@ func (b *builder) add(text []byte, row, line int) {
 		exact := b.exact || math.Abs(v) > 1<<53 && !bytes.ContainsAny(text, ".,eE")
 		b.rounded = b.rounded || exact && losesDigits(text, v)
 		b.unsigned = b.unsigned || v != 0
+		if len(text) == 1 && text[0] <= '1' {
+			b.binary++
+		}
 		b.addPoint(text)
 	case marked:
 		b.addMarked(text, v, sign)
@@ -96,6 +102,8 @@ func (b *builder) add(text []byte, row, line int) {
 	default:
 		if b.hasOtherMark(text) {
 			b.commas++
+		} else if b.hasGroups(text) {
+			b.groups++
 		} else if bytes.EqualFold(text, []byte("true")) || bytes.EqualFold(text, []byte("false")) {
 			b.booleans++
 		} else if !isTime && len(b.words) <= mostWords { // with more they are levels or mistakes
@@ -147,6 +155,15 @@ func (b *builder) hasOtherMark(text []byte) bool {
 	return how >= marked && sign == 0 && bytes.IndexByte(text, b.otherMark()) >= 0
 }
 
+// hasGroups says whether a text is a number if the decimal mark stands between thousands: 1.234.567.
+func (b *builder) hasGroups(text []byte) bool {
+	if bytes.Count(text, []byte{b.decimal}) < 2 {
+		return false
+	}
+	_, sign, how := parseMarked(text, b.otherMark())
+	return how >= marked && sign == 0
+}
+
 // Years of two digits from this one on are more likely of the last century.
 var year2040, fourDigits = date(2040, 1, 1).UnixMicro(), regexp.MustCompile(`\d{4}`)
 
@@ -160,6 +177,11 @@ func (b *builder) addTime(text []byte, row, line int) bool {
 	}
 	if b.times++; b.times == 1 {
 		b.zoned, b.time = t.zoned, spot{row, line, string(text)}
+	}
+	if possible&dayOrYear == dayOrYear {
+		at := bytes.LastIndexByte(text[:6], '/')
+		b.ends[0] |= 1 << (10*(text[0]-'0') + text[1] - '0')
+		b.ends[1] |= 1 << (10*(text[at+1]-'0') + text[at+2] - '0')
 	}
 	b.above12 = b.above12 || bytes.IndexByte(text, '.') == 2 && string(text[:2]) > "12"
 	if t.micro >= year2040 && b.before69 == "" && b.dates.given == "" && !fourDigits.Match(text) {
@@ -191,6 +213,10 @@ func (b *builder) unclear() *Error {
 		at = b.time
 		e.Problem = fmt.Sprintf("day and month cannot be told apart, as in %s", quote(at.text))
 		e.Fix = "give --layout COLUMN=%d/%m/%Y or COLUMN=%m/%d/%Y"
+		if b.dates.possible&(1<<shortFirst) != 0 {
+			e.Problem = fmt.Sprintf("day, month and year cannot be told apart, as in %s", quote(at.text))
+			e.Fix = "give --layout COLUMN=%d/%m/%y, %m/%d/%y or %y/%m/%d"
+		}
 	default:
 		return nil
 	}
@@ -201,19 +227,22 @@ func (b *builder) unclear() *Error {
 
 // resolve decides what the column is, and prepares it for its values.
 func (b *builder) resolve(rows int) error {
-	half, unclear := b.n/2, b.unclear()
+	half, told := b.n/2, b.dates.tell(b.Name, b.time.text, b.ends)
+	unclear := b.unclear()
 	switch {
 	case b.Kind != "":
 	case b.dates.given != "":
 		b.Kind = Time
 	case b.n == 0:
 		b.Kind, b.Note = Text, noValues
+	case b.booleans > 0 && b.booleans+b.binary == b.n:
+		b.Kind = Boolean
+	case b.groups > 0 && b.numbers > 0 && b.groups+b.numbers+b.commas == b.n:
+		b.Kind, b.commas = Number, b.commas+b.groups
 	case b.commas > half, b.numbers > half, b.numbers+b.signed == b.n && !b.mixed && !(b.unsigned && b.sign == '%'):
 		if b.Kind = Number; b.numbers == b.n && b.padded && b.length > 0 {
 			b.Kind, b.Note = Category, "numbers with leading zeros"
 		}
-	case b.booleans == b.n:
-		b.Kind = Boolean
 	case b.times == b.n && unclear != nil:
 		b.Kind, b.Note, b.problem = Text, "dates that are not clear: "+unclear.Problem, unclear
 	case b.times > half:
@@ -238,6 +267,9 @@ func (b *builder) resolve(rows int) error {
 			b.notes = append(b.notes, fmt.Sprintf("%s is read with the day first, as dates with dots are; all days are at "+
 				"most 12, so if the month is first give --layout %s=%%m.%%d.%%Y", quote(b.time.text), b.Name))
 		}
+		if told != "" {
+			b.notes = append(b.notes, told)
+		}
 		if b.before69 != "" {
 			b.notes = append(b.notes, fmt.Sprintf("%s is read as a time of this century, as years of two digits below 69 are: write "+
 				"four digits if it is another", quote(b.before69)))
@@ -249,7 +281,7 @@ func (b *builder) resolve(rows int) error {
 		return &Error{Column: b.Name, Problem: quote(b.twoWays) + " has a decimal point or not", Fix: "give --decimal"}
 	case b.twoWays != "" && !b.oneWay:
 		b.noteTwoWays(b.twoWays)
-	case b.points > 2 && !b.decimals && b.points < b.numbers: // 2.596 among 874
+	case b.points > 2 && !b.decimals && (b.points < b.numbers || b.in.dots): // 2.596 among 874
 		b.noteTwoWays(b.grouped)
 	case b.marked != "":
 		b.notes = append(b.notes, b.readAs(b.marked))
@@ -280,8 +312,11 @@ func (b *builder) judgeWords() {
 		b.words = nil
 		return
 	}
-	is := fmt.Sprintf("%s among %ss, %d of %d values, ", strings.Join(shown(xslices.Map(words, quote), "more"), ", "), b.Kind,
-		others, b.n)
+	named := shown(xslices.Map(words, quote), "more")
+	if b.booleans > 0 {
+		named = append(named, "true or false")
+	}
+	is := fmt.Sprintf("%s among %ss, %d of %d values, ", strings.Join(named, ", "), b.Kind, others, b.n)
 	if levels {
 		b.Kind, b.words = Category, nil
 		b.notes = append(b.notes, is+"are levels, and so are the numbers; --missing names those that are missing")
@@ -363,6 +398,9 @@ func (b *builder) number(text []byte) (float64, *Error) {
 			problem, missing = fmt.Sprintf("is too large: numbers up to %g are read", most), printable(string(text))
 		}
 		return 0, refused(text, problem, "leave it empty if the value is missing, or give --missing "+missing)
+	case how == notNumber && b.hasGroups(text):
+		return 0, refused(text, fmt.Sprintf("seems to have %q between thousands, which is not guessed", string(b.decimal)),
+			fmt.Sprintf("if so, give --decimal '%c'; if not, give --type COLUMN=category", b.otherMark()))
 	case how == notNumber && b.hasOtherMark(text):
 		return 0, refused(text, "seems to have a decimal "+map[byte]string{',': "comma", '.': "point"}[b.otherMark()]+
 			", which is not guessed", fmt.Sprintf("if it is one, give --decimal '%c'; if not, mend it or give --type "+

@@ -23,6 +23,7 @@ func (in *input) csv() (*Data, error) {
 	if err == nil {
 		err = in.checkRows(int64(len(s.lines)), len(s.builders))
 	}
+	in.dots = s.delim == ';' && !slices.ContainsFunc(s.builders, func(b *builder) bool { return b.decimals })
 	comma, commas := "", 0 // a column of numbers with a decimal comma, and their number
 	for _, b := range s.builders {
 		if err == nil {

@@ -38,6 +38,7 @@ var families = []*layout{
 	yearFirst:  family("year first", `^\d{4}(?:[-/Qq]|\d{4}T)`, "2006-1-2", "2006/1/2", "2006-01", "2006/01", "20060102"),
 	dayFirst:   family("day first", `^\d\d?[-./]\d`, "2/1/2006", "2.1.2006", "2-1-2006", "2/1/06"),
 	monthFirst: family("month first", `^\d\d?[-/]\d`, "1/2/2006", "1-2-2006", "1/2/06"),
+	shortFirst: family("year of two digits first", `^\d\d/\d`, "06/1/2"),
 	named: family("names of months", `^(?:\d\d?[- ]?)?[A-Za-z]{3}`, "2 Jan 2006", "2-Jan-2006", "2-Jan-06", "2Jan2006",
 		"Jan 2, 2006", "Jan 2,2006", "Jan 2 2006", "Jan 2006", "Jan-2006"),
 }
@@ -46,6 +47,7 @@ const (
 	yearFirst = iota
 	dayFirst
 	monthFirst
+	shortFirst
 	named
 	allFamilies = 1<<(named+1) - 1
 )
@@ -74,8 +76,32 @@ func (d dates) String() string {
 	return d.layouts[bits.TrailingZeros8(d.possible)].name
 }
 
-// ambiguous says that day and month cannot be told apart.
-func (d dates) ambiguous() bool { return d.given == "" && d.possible == 1<<dayFirst|1<<monthFirst }
+// ambiguous says that day, month and year cannot be told apart.
+func (d dates) ambiguous() bool {
+	return d.given == "" && d.possible&(1<<dayFirst) != 0 && d.possible&(1<<monthFirst|1<<shortFirst) != 0 && d.possible&(1<<yearFirst) == 0
+}
+
+// dayOrYear are dates such as 23/01/31, whose day or year may be first.
+const dayOrYear = 1<<dayFirst | 1<<shortFirst
+
+// tell takes one of two layouts that read all dates such as 23/01/31: the day has more values than the year, by far.
+// ends: bits of the numbers that are the first of three, and of those that are the last. It returns a note.
+func (d *dates) tell(name, text string, ends [2]uint32) (note string) {
+	if d.possible != dayOrYear {
+		return ""
+	}
+	const form = "%s is read with the %s first, as that has %s values; with --layout %s=%s it would be the %s"
+	first, last := bits.OnesCount32(ends[0]), bits.OnesCount32(ends[1])
+	switch {
+	case first >= 3*last:
+		d.possible = 1 << dayFirst
+		return fmt.Sprintf(form, quote(text), "day", "more", name, "%y/%m/%d", "year")
+	case last >= 3*first:
+		d.possible = 1 << shortFirst
+		return fmt.Sprintf(form, quote(text), "year", "fewer", name, "%d/%m/%y", "day")
+	}
+	return ""
+}
 
 // matching lists those of some layouts that read b, and the time that it is by the first of them.
 func (d dates) matching(b []byte, among uint8) (possible uint8, first moment) {
@@ -365,7 +391,7 @@ func weekBegin(year, week int) time.Time {
 func compactWeek(v float64) float64 {
 	year, week := int(v)/100, int(v)%100
 	first := weekBegin(year, week)
-	if y, w := first.ISOWeek(); y != year || w != week {
+	if y, w := first.ISOWeek(); y != year || w != week || v != math.Trunc(v) {
 		return math.NaN()
 	}
 	return float64(first.UnixMicro())

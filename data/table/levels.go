@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -36,12 +37,32 @@ func (b *builder) ignore() {
 func (b *builder) finish() *column {
 	if b.Kind == Category {
 		b.settle()
+		b.noteUnit()
 		if n := len(b.Levels); n > 20 && n > (len(b.code)-b.Missing)/2 && !b.given {
 			b.ignore()
 		}
 	}
 	b.dates.known = nil
 	return b.column
+}
+
+// withUnit is a number with a unit.
+var withUnit = regexp.MustCompile(`^[-+]?\d[\d.,]* ?(\p{L}[\p{L}/²³]{0,4})$`)
+
+// noteUnit notes that the levels are numbers with one unit, if they are more than a few.
+func (b *builder) noteUnit() {
+	unit := ""
+	for _, level := range b.Levels {
+		part := withUnit.FindStringSubmatch(level)
+		if part == nil || unit != "" && part[1] != unit {
+			return
+		}
+		unit = part[1]
+	}
+	if len(b.Levels) > 10 && !b.given {
+		b.notes = append(b.notes, fmt.Sprintf("%s and the others are numbers with a unit, which are read as texts: leave out %s",
+			quote(b.Levels[0]), quote(unit)))
+	}
 }
 
 // settle sorts the levels: their order does not depend on that of the rows. It makes missing those that mean it.

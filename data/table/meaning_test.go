@@ -77,6 +77,10 @@ func TestNumbers(t *testing.T) {
 		{[]string{"555-1234", "555-9876"}, 0, nil, ""},
 		{[]string{"1.2.3", "1.10.0"}, 0, nil, ""},
 		{[]string{"1.100.200", "1.200.300"}, 0, nil, ""},
+		{[]string{"(13)", "5", "(1,234.50)", "(0)"}, 0, []float64{-13, 5, -1234.5, 0}, `"(13)" is read as -13`},
+		{[]string{"($13)", "$5"}, 0, []float64{-13, 5}, `"($13)" is read as -13`},
+		{[]string{"(-13)", "5"}, 0, nil, ""},
+		{[]string{"((5))", "(x)", "()", "("}, 0, nil, ""},
 	} {
 		t.Run(strings.Join(test.texts, "; "), func(t *testing.T) {
 			tab := read(t, columnOf(test.texts...), table.Options{Decimal: test.decimal})
@@ -103,6 +107,8 @@ func TestNumbers(t *testing.T) {
 		{[]string{"0,123", "0,456"}, `"0,123" seems to have a decimal comma`},
 		{[]string{"1,234", "2,500", "x", "7"}, `"x" is not a number`},
 		{[]string{"5", "6", "7", "8%"}, `"5" does not have the sign of "8%"`},
+		{[]string{"871.203", "412", "2.746.324", "1.000.000", "9.999.999"},
+			`"2.746.324" seems to have "." between thousands, which is not guessed; if so, give --decimal ','`},
 	} {
 		content := columnOf(test.texts...)
 		_, err := table.Read("x.csv", strings.NewReader(content), int64(len(content)), table.Options{})
@@ -154,6 +160,7 @@ func TestTimes(t *testing.T) {
 		{"20240131 120000 +05:30", "%Y%m%d %H%M%S %z", nil, at(2024, 1, 31, 6, 30)},
 		{"[31/Jan/2024:10:00:00 -0100]", "[%d/%b/%Y:%H:%M:%S %z]", nil, at(2024, 1, 31, 11)},
 		{"%2024", "%%%Y", nil, at(2024, 1, 1)},
+		{"95/1/31 10:00", "", nil, at(1995, 1, 31, 10)},
 		{"31/01/2024 14h05", "02/01/2006 15h04", nil, at(2024, 1, 31, 14, 5)},
 		{"Jan 31 2024 2:05PM", "Jan 2 2006 3:04PM", nil, at(2024, 1, 31, 14, 5)},
 		{"45322.25", "excel", nil, at(2024, 1, 31, 6)},
@@ -210,6 +217,9 @@ func TestNumbersAsTimes(t *testing.T) {
 		{[]string{"2011", "2012"}, "2011 2012"},
 		{[]string{"1", "2.5"}, "1 2.5"},
 		{[]string{"20240131", "20240132"}, "2.0240131e+07 2.0240132e+07"},
+		{[]string{"202401.5", "202402.5"}, "202401.5 202402.5"}, // no weeks
+		{[]string{"12.2003", "12.2004"}, "12.2003 12.2004"},
+		{[]string{"11.2003", "12.2004", "12.22"}, "11.2003 12.2004 12.22"},
 		{[]string{"45000", "45001"}, "45000 45001"},
 		{[]string{"10000000000", "20000000000"}, "1e+10 2e+10"},
 	} {
@@ -237,6 +247,42 @@ func TestUnixTimesOfTwoUnits(t *testing.T) {
 	checkSentence(t, err, `row 3 (line 4), column "v": 1704240000 seems to be a Unix time in another unit`)
 	_, err = read(t, text, table.Options{Kinds: map[string]table.Kind{"v": table.Number}}).Times("v", table.Bin{})
 	demand.NoError(t, err)
+}
+
+// TestMonthsAndYears: numbers that look like months and years would sort by month. They are an error.
+func TestMonthsAndYears(t *testing.T) {
+	text := columnOf("12.2003", "1.2004", "10.201") // the last one lost its zero
+	_, err := read(t, text, table.Options{}).Times("v", table.Bin{})
+	checkSentence(t, err, `column "v": 12.2003 and the others seem to be months and years; give --layout v=%m.%Y`)
+	_, err = read(t, text, table.Options{Kinds: map[string]table.Kind{"v": table.Number}}).Times("v", table.Bin{})
+	demand.NoError(t, err)
+}
+
+// TestDayOrYear: of dates such as 23/01/31 the day has more values than the year. If neither has far more, or the month
+// may be first, they are an error.
+func TestDayOrYear(t *testing.T) {
+	for form, want := range map[string]string{
+		"06/01/02":      `"23/01/01" is read with the year first, as that has fewer values; with --layout v=%d/%m/%y it would be the day`,
+		"02/01/06":      `"01/01/23" is read with the day first, as that has more values; with --layout v=%y/%m/%d it would be the year`,
+		"06/1/02 15:04": `"23/1/01 00:00" is read with the year first`,
+	} {
+		var texts []string
+		first := time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC)
+		for day := range 600 {
+			texts = append(texts, first.AddDate(0, 0, day).Format(form))
+		}
+		tab := read(t, columnOf(texts...), table.Options{})
+		demand.Words(t, strings.Join(tab.Notes(), "\n"), want)
+		got := values(t, tab, "v").([]time.Time)
+		if !got[0].Equal(first) || !got[599].Equal(first.AddDate(0, 0, 599)) {
+			t.Errorf("%s: %v to %v", form, got[0], got[599])
+		}
+	}
+	for _, test := range [][]string{{"23/01/21", "24/01/22"}, {"21/01/21", "01/02/03"}, {"01/02/03", "02/02/03"}} {
+		_, err := read(t, columnOf(test...), table.Options{}).Times("v", table.Bin{})
+		checkSentence(t, err, fmt.Sprintf("day, month and year cannot be told apart, as in %q; give --layout COLUMN=", test[0])+
+			"%d/%m/%y, %m/%d/%y or %y/%m/%d")
+	}
 }
 
 // TestNumbersThatAreNoDate: one impossible date in a column of digits is an error, as it is in one of texts. Otherwise
@@ -529,6 +575,8 @@ func TestKinds(t *testing.T) {
 		{[]string{"1", "0"}, table.Boolean, table.Boolean},
 		{[]string{"1", "2", "x"}, table.Category, table.Category},
 		{[]string{"1", "2", "x"}, table.Text, table.Text},
+		{[]string{"TRUE", "FALSE", "1", "0"}, "", table.Boolean},
+		{[]string{"1", "0"}, "", table.Number},
 	} {
 		o := table.Options{Kinds: map[string]table.Kind{}}
 		if test.given != "" {
@@ -559,11 +607,30 @@ func TestReadOtherwise(t *testing.T) {
 		{[]string{"03.04.2024", "13.06.2024"}, ""},
 		{[]string{"03/14/2024", "05/06/2024"}, ""},
 		{[]string{"2024-01-02T10:00:00.5", "2024-01-03T10:00:00.5"}, ""},
+		{[]string{"TRUE", "FALSE", "1", "2", "3", "4", "5"}, "true or false among numbers, 2 of 7 values, are levels"},
+		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg 1,100kg"), `"1,100kg" and the others are numbers with a unit, ` +
+			`which are read as texts: leave out "kg"`},
+		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg"), ""},
+		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg 11g"), ""},
 	} {
 		notes := read(t, columnOf(test.texts...), table.Options{}).Notes()
 		one := len(notes) == 1 && strings.Contains(notes[0], test.note)
 		if test.note == "" && len(notes) > 0 || test.note != "" && !one {
 			t.Errorf("%v: notes %q, want %q", test.texts, notes, test.note)
+		}
+	}
+}
+
+// TestPointsBetweenThousands: where the delimiter is ; and no number has another point, 1.935 may be 1935.
+func TestPointsBetweenThousands(t *testing.T) {
+	for text, want := range map[string]string{
+		"v;w\n1.935;1\n2.596;2\n3.001;3\n":                  `"1.935" is read as 1.935 (with --decimal , it would be 1935)`,
+		"v;w\n1.935;1\n2.596;2\n3.001;3.5\n":                "",
+		"v,w\n1.935,1\n2.596,2\n3.001,3\n":                  "",
+		"v;w\n871.203;1\n412;2\n2.746.324;3\n1.000.000;3\n": "numbers have a decimal comma, as those of column v",
+	} {
+		if notes := strings.Join(read(t, text, table.Options{}).Notes(), "\n"); want == "" && notes != "" || !strings.Contains(notes, want) {
+			t.Errorf("%q: notes %q, want %q", text, notes, want)
 		}
 	}
 }

@@ -63,6 +63,7 @@ type input struct {
 	names   []string // of the columns of the first part
 	o       Options
 	found   bool // the decimal comma was, in the table
+	dots    bool // a point may stand between thousands: the delimiter is ;, and no number has a point that cannot
 	limits  *limits
 	missing []string
 	named   []string // those of the options, but for numbers that are not finite; nil: none, and missing are the default

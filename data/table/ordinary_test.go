@@ -222,16 +222,18 @@ func TestDateOfNumbers(t *testing.T) {
 		location *time.Location
 		want     string // the columns and the second row's time, or the error
 	}{
-		{"year+month", nil, "year+month day hour x 2024-02-01T00:00:00Z"},
-		{"year+month+day", nil, "year+month+day hour x 2024-02-29T00:00:00Z"},
-		{"year+month+day+hour", nil, "year+month+day+hour x 2024-02-29T13:30:00Z"},
-		{"year+month+day", auckland, "year+month+day hour x 2024-02-28T11:00:00Z"},
-		{"year+day", nil, `row 1 (line 2), column "year+day": 2023-31-1 is no date`},
-		{"year+month+x", nil, `row 1 (line 2), column "year+month+x": 2023-12-0 is no date; name columns of numbers as YEAR+MONTH+DAY`},
+		{"year+month", nil, "year+month day hour x name 2024-02-01T00:00:00Z"},
+		{"year+month+day", nil, "year+month+day hour x name 2024-02-29T00:00:00Z"},
+		{"year+month+day+hour", nil, "year+month+day+hour x name 2024-02-29T13:30:00Z"},
+		{"year+month+day", auckland, "year+month+day hour x name 2024-02-28T11:00:00Z"},
+		{"year+day", nil, `row 1 (line 2), column "year+day": "2023-31" is no date`},
+		{"year+year", nil, `column "year+year": "year" is named twice; name each column once`},
+		{"year+month+name", nil, `column "year+month+name": "2023-12-May" is no date`},
+		{"year+month+x", nil, `row 2 (line 3), column "year+month+x": "2024-2-0.5" is no date; name columns of numbers as YEAR+MONTH+DAY`},
 		{"month+day+hour+x+year", nil, `"month" is a number and "year" a number: they are no time`},
 		{"year+week", nil, `there is no column "week"`},
 	} {
-		csv := "year,month,day,hour,x\n2023,12,31,515,0\n2024,2,29,1330,.5\n"
+		csv := "year,month,day,hour,x,name\n2023,12,31,515,1,May\n2024,2,29,1330,.5,May\n"
 		columns := joined(t, csv, table.Options{Time: test.time, Location: test.location}, test.want)
 		if columns == nil {
 			continue

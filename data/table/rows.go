@@ -42,6 +42,8 @@ func (t *Data) join(o Options) (*Data, error) {
 			return nil, err
 		} else if c.problem != nil {
 			return nil, c.problem
+		} else if slices.Contains(parts, c) {
+			return nil, t.errorf(-1, o.Time, "name each column once", "%s is named twice", quote(name))
 		}
 		parts = append(parts, c)
 	}
@@ -100,13 +102,14 @@ func (t *Data) dateOf(name string, parts []*column) (*column, error) {
 	out := &column{ColumnSchema: ColumnSchema{Name: name, Kind: Time, Note: "year and month"}, given: true,
 		values: make([]float64, t.rows)}
 	for i := range out.values {
-		of, missing := []int{0, 0, 1}, false
+		of, missing, cells := []int{0, 0, 1}, false, make([]string, len(parts))
 		for k, c := range parts {
 			v := math.NaN()
 			if c.Kind == Number {
-				v = c.values[i]
+				v, cells[k] = c.values[i], short(c.values[i])
 			} else if c.Kind == Category && !c.isMissing(i) {
-				v, _ = parseNumber([]byte(c.Levels[c.code[i]-1]), '.')
+				cells[k] = c.Levels[c.code[i]-1]
+				v, _ = parseNumber([]byte(cells[k]), '.')
 			}
 			missing = missing || c.isMissing(i)
 			if of[k] = int(v); float64(of[k]) != v {
@@ -118,7 +121,8 @@ func (t *Data) dateOf(name string, parts []*column) (*column, error) {
 		case missing:
 			out.setMissing(i)
 		case !inRange(of[0]) || at.Month() != time.Month(of[1]) || at.Day() != of[2]:
-			return nil, t.errorf(i, name, "name columns of numbers as YEAR+MONTH+DAY", "%d-%d-%d is no date", of[0], of[1], of[2])
+			return nil, t.errorf(i, name, "name columns of numbers as YEAR+MONTH+DAY", "%s is no date",
+				quote(strings.Join(cells, "-")))
 		default:
 			out.values[i] = float64(inZone(at, t.location).begin().micro)
 		}

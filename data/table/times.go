@@ -147,6 +147,10 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 			return nil, t.errorf(row, name, fmt.Sprintf("write all in one, or say by --type %s=number that they are plain numbers", name),
 				"%s seems to be a Unix time in another unit than those before", short(c.values[row]))
 		}
+		if c.monthsAndYears() {
+			return nil, t.errorf(-1, name, fmt.Sprintf("give --layout %s=%%m.%%Y, or say by --type %s=number that they are plain numbers",
+				name, name), "%s and the others seem to be months and years", short(c.values[0]))
+		}
 		switch out.column = c; {
 		case c.Kind != Time && c.Kind != Number:
 			return nil, t.errorf(-1, name, "write dates as YYYY-MM-DD, give --layout COLUMN=FORMAT, or name another column",
@@ -189,6 +193,23 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 		return nil, t.errorf(-1, name, "take shorter bins, or another column", "%s; drift needs at least two", what)
 	}
 	return out, nil
+}
+
+// monthsAndYears says whether all numbers look like 12.2024, which would sort by month first.
+func (c *column) monthsAndYears() bool {
+	if c.Kind != Number || c.given {
+		return false
+	}
+	months := map[float64]bool{}
+	for _, v := range c.values {
+		month, rest := math.Modf(v)
+		year := math.Round(rest * 1e4)
+		if month < 1 || month > 12 || year < 1900 || year > 2099 || math.Abs(rest*1e4-year) > 1e-6 {
+			return false
+		}
+		months[month] = true
+	}
+	return len(months) > 1
 }
 
 // complete is a column that has a value in every row, for a purpose.
