@@ -37,8 +37,8 @@ func Load(ctx context.Context, at string) (*Set, error) {
 		}
 	}
 	for i := range s.Len() {
-		binary.Write(sum, binary.LittleEndian, []int32{s.Bucket[i], s.Label[i]})
-		binary.Write(sum, binary.LittleEndian, s.Row(i))
+		_ = binary.Write(sum, binary.LittleEndian, []int32{s.Bucket[i], s.Label[i]}) // a hash takes all
+		_ = binary.Write(sum, binary.LittleEndian, s.Row(i))
 	}
 	s.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return s, nil

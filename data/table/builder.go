@@ -46,7 +46,7 @@ type builder struct {
 	clock                    spot           // first time that a change of the clocks repeats or skips
 	change                   string         // how it does that
 	zoned                    bool           // the first time has a zone
-	ends                     [2]uint32      // bits of the first numbers of dates such as 23/01/31, and of the last ones
+	short                    shortDates     // such as 23/01/31
 	above12                  bool           // a time with dots begins with a number above 12
 	before69                 string         // first time whose year is written 40 to 68, and read as 2040 to 2068
 }
@@ -178,10 +178,8 @@ func (b *builder) addTime(text []byte, row, line int) bool {
 	if b.times++; b.times == 1 {
 		b.zoned, b.time = t.zoned, spot{row, line, string(text)}
 	}
-	if possible&dayOrYear == dayOrYear {
-		at := bytes.LastIndexByte(text[:6], '/')
-		b.ends[0] |= 1 << (10*(text[0]-'0') + text[1] - '0')
-		b.ends[1] |= 1 << (10*(text[at+1]-'0') + text[at+2] - '0')
+	if possible&(1<<shortFirst) != 0 && possible&(1<<dayFirst|1<<monthFirst) != 0 {
+		b.short.add(text)
 	}
 	b.above12 = b.above12 || bytes.IndexByte(text, '.') == 2 && string(text[:2]) > "12"
 	if t.micro >= year2040 && b.before69 == "" && b.dates.given == "" && !fourDigits.Match(text) {
@@ -206,9 +204,6 @@ func (b *builder) unclear() *Error {
 	case at.row > 0:
 		e.Problem = fmt.Sprintf("the name of the time zone in %s does not tell its offset", quote(at.text))
 		e.Fix = "give --zone, as America/New_York, if all times are of one, or write offsets as -05:00"
-	case b.clock.row > 0:
-		at = b.clock
-		e.Problem, e.Fix = quote(at.text)+" "+b.change, clockFix
 	case b.dates.ambiguous():
 		at = b.time
 		e.Problem = fmt.Sprintf("day and month cannot be told apart, as in %s", quote(at.text))
@@ -217,6 +212,9 @@ func (b *builder) unclear() *Error {
 			e.Problem = fmt.Sprintf("day, month and year cannot be told apart, as in %s", quote(at.text))
 			e.Fix = "give --layout COLUMN=%d/%m/%y, %m/%d/%y or %y/%m/%d"
 		}
+	case b.clock.row > 0:
+		at = b.clock
+		e.Problem, e.Fix = quote(at.text)+" "+b.change, clockFix
 	default:
 		return nil
 	}
@@ -227,7 +225,10 @@ func (b *builder) unclear() *Error {
 
 // resolve decides what the column is, and prepares it for its values.
 func (b *builder) resolve(rows int) error {
-	half, told := b.n/2, b.dates.tell(b.Name, b.time.text, b.ends)
+	half, told := b.n/2, b.short.tell(&b.dates, b.Name, b.time.text)
+	if told != "" { // clocks were looked up with the day first, and are again in moment
+		b.clock = spot{}
+	}
 	unclear := b.unclear()
 	switch {
 	case b.Kind != "":
@@ -306,7 +307,7 @@ func (b *builder) judgeWords() {
 		}
 	}
 	words := slices.Sorted(maps.Keys(b.words))
-	levels := b.Kind == Number && b.commas == 0 && 4*others > b.n
+	levels := b.Kind == Number && b.commas+b.groups == 0 && 4*others > b.n
 	missing := values > 0 && recurs && len(words) <= mostWords && all == others
 	if b.given || others == 0 || !levels && !missing {
 		b.words = nil
@@ -429,7 +430,10 @@ func (b *builder) moment(text []byte) (float64, *Error) {
 		return 0, refused(text, "is not a date or time as the others are written ("+b.dates.String()+")",
 			"mend it, take out the row, or give --layout COLUMN=FORMAT or --type COLUMN=category")
 	}
-	micro, _ := t.chosen(b.in.o.ClockChange)
+	micro, known := t.chosen(b.in.o.ClockChange)
+	if !known {
+		return 0, refused(text, t.change, clockFix)
+	}
 	return float64(micro), nil
 }
 

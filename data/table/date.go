@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/bits"
@@ -81,26 +82,62 @@ func (d dates) ambiguous() bool {
 	return d.given == "" && d.possible&(1<<dayFirst) != 0 && d.possible&(1<<monthFirst|1<<shortFirst) != 0 && d.possible&(1<<yearFirst) == 0
 }
 
-// dayOrYear are dates such as 23/01/31, whose day or year may be first.
-const dayOrYear = 1<<dayFirst | 1<<shortFirst
+// shortDates are the dates of a column that may begin with the year, as 23/01/31, read in each way.
+type shortDates struct {
+	values   [2]uint32            // bits of the first numbers, and of the last ones
+	before   [shortFirst + 1]int  // the date of the row before, by each layout
+	up, down [shortFirst + 1]bool // dates rise, or fall, from a row to the next one
+}
 
-// tell takes one of two layouts that read all dates such as 23/01/31: the day has more values than the year, by far.
-// ends: bits of the numbers that are the first of three, and of those that are the last. It returns a note.
-func (d *dates) tell(name, text string, ends [2]uint32) (note string) {
-	if d.possible != dayOrYear {
+// add adds the date at the beginning of a text: two digits, one or two, and two.
+func (s *shortDates) add(text []byte) {
+	number := func(digits []byte) int {
+		n := 0
+		for _, c := range digits {
+			n = 10*n + int(c-'0')
+		}
+		return n
+	}
+	slash := bytes.LastIndexByte(text[:6], '/')
+	first, middle, last := number(text[:2]), number(text[3:slash]), number(text[slash+1:slash+3])
+	known := s.values[0] > 0
+	s.values[0], s.values[1] = s.values[0]|1<<first, s.values[1]|1<<last
+	for way, date := range [...]int{dayFirst: 10000*last + 100*middle + first, monthFirst: 10000*last + 100*first + middle,
+		shortFirst: 10000*first + 100*middle + last} {
+		s.up[way] = s.up[way] || known && date > s.before[way]
+		s.down[way] = s.down[way] || known && date < s.before[way]
+		s.before[way] = date
+	}
+}
+
+// tell takes one of the layouts that read all dates, if one has the year first: that in which the rows are in the order
+// of time, or else that with nearly all days of the month and far fewer years. It returns a note; none if it cannot
+// tell.
+func (s *shortDates) tell(d *dates, name, text string) (note string) {
+	if d.possible&(1<<shortFirst) == 0 || !d.ambiguous() {
 		return ""
 	}
-	const form = "%s is read with the %s first, as that has %s values; with --layout %s=%s it would be the %s"
-	first, last := bits.OnesCount32(ends[0]), bits.OnesCount32(ends[1])
-	switch {
-	case first >= 3*last:
-		d.possible = 1 << dayFirst
-		return fmt.Sprintf(form, quote(text), "day", "more", name, "%y/%m/%d", "year")
-	case last >= 3*first:
-		d.possible = 1 << shortFirst
-		return fmt.Sprintf(form, quote(text), "year", "fewer", name, "%d/%m/%y", "day")
+	const manyDays = 20 // more than dates of months, quarters and years have
+	why, sorted := "the rows are then in order", uint8(0)
+	for way := range s.up {
+		if d.possible>>way&1 != 0 && !(s.up[way] && s.down[way]) {
+			sorted |= 1 << way
+		}
 	}
-	return ""
+	first, last := bits.OnesCount32(s.values[0]), bits.OnesCount32(s.values[1])
+	switch {
+	case bits.OnesCount8(sorted) == 1:
+		d.possible = sorted
+	case d.possible != 1<<dayFirst|1<<shortFirst || max(first, last) < max(manyDays, 3*min(first, last)):
+		return ""
+	default:
+		why, d.possible = "days have more values than years", 1<<shortFirst
+		if first > last {
+			d.possible = 1 << dayFirst
+		}
+	}
+	return fmt.Sprintf("%s is read with the %s, as %s; if it is not so give --layout %s=FORMAT, with %%y for the year",
+		quote(text), d, why, name)
 }
 
 // matching lists those of some layouts that read b, and the time that it is by the first of them.

@@ -104,7 +104,7 @@ func (in *input) kindOf(text string) Kind {
 	switch {
 	case in.isMissing(b):
 		return ""
-	case how != notNumber:
+	case how != notNumber && b[0] != '(': // (1) over numbers is a name
 		return Number
 	case possible != 0:
 		return Time

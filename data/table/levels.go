@@ -17,6 +17,7 @@ func (b *builder) setLevel(i int, text []byte) {
 	if !ok {
 		level := string(text)
 		if b.bytes += len(level); !b.given && (len(b.Levels) == mostLevels || b.bytes > mostLevelBytes) {
+			b.noteUnit()
 			b.ignore()
 			return
 		}
@@ -47,7 +48,7 @@ func (b *builder) finish() *column {
 }
 
 // withUnit is a number with a unit.
-var withUnit = regexp.MustCompile(`^[-+]?\d[\d.,]* ?(\p{L}[\p{L}/²³]{0,4})$`)
+var withUnit = regexp.MustCompile(`^[-+]?\d[\d.,]* ?([\p{L}°][\p{L}/²³]{0,4})$`)
 
 // noteUnit notes that the levels are numbers with one unit, if they are more than a few.
 func (b *builder) noteUnit() {

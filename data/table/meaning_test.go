@@ -80,6 +80,8 @@ func TestNumbers(t *testing.T) {
 		{[]string{"(13)", "5", "(1,234.50)", "(0)"}, 0, []float64{-13, 5, -1234.5, 0}, `"(13)" is read as -13`},
 		{[]string{"($13)", "$5"}, 0, []float64{-13, 5}, `"($13)" is read as -13`},
 		{[]string{"(-13)", "5"}, 0, nil, ""},
+		{[]string{"(\u221213)", "(\u22127)"}, 0, nil, ""},
+		{[]string{"($-13)", "($-7)"}, 0, nil, ""},
 		{[]string{"((5))", "(x)", "()", "("}, 0, nil, ""},
 	} {
 		t.Run(strings.Join(test.texts, "; "), func(t *testing.T) {
@@ -107,6 +109,7 @@ func TestNumbers(t *testing.T) {
 		{[]string{"0,123", "0,456"}, `"0,123" seems to have a decimal comma`},
 		{[]string{"1,234", "2,500", "x", "7"}, `"x" is not a number`},
 		{[]string{"5", "6", "7", "8%"}, `"5" does not have the sign of "8%"`},
+		{[]string{"1.234.567", "5", "6", "7", "8", "x"}, `"1.234.567" seems to have "." between thousands`},
 		{[]string{"871.203", "412", "2.746.324", "1.000.000", "9.999.999"},
 			`"2.746.324" seems to have "." between thousands, which is not guessed; if so, give --decimal ','`},
 	} {
@@ -253,32 +256,75 @@ func TestUnixTimesOfTwoUnits(t *testing.T) {
 func TestMonthsAndYears(t *testing.T) {
 	text := columnOf("12.2003", "1.2004", "10.201") // the last one lost its zero
 	_, err := read(t, text, table.Options{}).Times("v", table.Bin{})
-	checkSentence(t, err, `column "v": 12.2003 and the others seem to be months and years; give --layout v=%m.%Y`)
+	checkSentence(t, err, `column "v": 12.2003 and the others seem to be months and years; write them as 2004-01, give --layout v=%m.%Y`)
 	_, err = read(t, text, table.Options{Kinds: map[string]table.Kind{"v": table.Number}}).Times("v", table.Bin{})
 	demand.NoError(t, err)
 }
 
-// TestDayOrYear: of dates such as 23/01/31 the day has more values than the year. If neither has far more, or the month
-// may be first, they are an error.
+func daily(i int) (years, months, days int)   { return 0, 0, i }
+func monthly(i int) (years, months, days int) { return 0, i, 0 }
+
+// TestDayOrYear: dates such as 23/01/31 are read so that the rows are in order. If they are not in any reading, the day
+// has more values than the year. If neither has far more, or the month may be first, they are an error.
 func TestDayOrYear(t *testing.T) {
-	for form, want := range map[string]string{
-		"06/01/02":      `"23/01/01" is read with the year first, as that has fewer values; with --layout v=%d/%m/%y it would be the day`,
-		"02/01/06":      `"01/01/23" is read with the day first, as that has more values; with --layout v=%y/%m/%d it would be the year`,
-		"06/1/02 15:04": `"23/1/01 00:00" is read with the year first`,
+	day, year := "is read with the day first, as ", "is read with the year of two digits first, as "
+	for _, test := range []struct {
+		year     int // of the first date
+		form     string
+		count    int
+		step     func(i int) (years, months, days int)
+		shuffled bool
+		want     string // note, or the error
+	}{
+		{2010, "06/01/02", 600, daily, false, year + "the rows are then in order; if it is not so give --layout v=FORMAT"},
+		{2010, "02/01/06", 600, daily, false, day + "the rows"},
+		{2010, "06/1/02 15:04", 600, daily, false, year + "the rows"},
+		{2010, "06/01/02", 600, func(i int) (int, int, int) { return 0, 0, -i }, false, year + "the rows"},
+		{2010, "02/01/06", 15 * 365, daily, false, day + "the rows"}, // 15 years
+		{2010, "02/01/06", 600, daily, true, day + "days have more values than years"},
+		{2013, "06/01/02", 600, daily, true, year + "days have more values than years"},
+		{2010, "02/01/06", 36, monthly, false, day + "the rows"},
+		{2010, "06/01/02", 36, monthly, false, "cannot be told apart"}, // or from 1 October to 12 December 2015
+		{2010, "02/01/06", 36, monthly, true, "cannot be told apart"},
+		{2010, "02/01/06", 3, daily, true, "cannot be told apart"},
+		{2010, "02/01/06", 15 * 365, daily, true, "cannot be told apart"},
+		{2013, "06/01/02", 36, monthly, false, year + "the rows"},
+		{2010, "06/01/02", 600, daily, true, "cannot be told apart"}, // or the month is first
 	} {
 		var texts []string
-		first := time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC)
-		for day := range 600 {
-			texts = append(texts, first.AddDate(0, 0, day).Format(form))
+		var times []time.Time
+		for i := range test.count {
+			at := i
+			if test.shuffled {
+				at = 7 * i % test.count
+			}
+			times = append(times, time.Date(test.year, 1, 15, 0, 0, 0, 0, time.UTC).AddDate(test.step(at)))
+			texts = append(texts, times[i].Format(test.form))
 		}
 		tab := read(t, columnOf(texts...), table.Options{})
-		demand.Words(t, strings.Join(tab.Notes(), "\n"), want)
+		notes := strings.Join(tab.Notes(), "\n")
+		if _, err := tab.Times("v", table.Bin{}); err != nil {
+			checkSentence(t, err, test.want)
+			continue
+		}
 		got := values(t, tab, "v").([]time.Time)
-		if !got[0].Equal(first) || !got[599].Equal(first.AddDate(0, 0, 599)) {
-			t.Errorf("%s: %v to %v", form, got[0], got[599])
+		if !strings.Contains(notes, test.want) || !slices.EqualFunc(got, times, time.Time.Equal) {
+			t.Errorf("%s, %d: notes %q, want %q, %v to %v", test.form, test.count, notes, test.want, got[0], got[len(got)-1])
 		}
 	}
-	for _, test := range [][]string{{"23/01/21", "24/01/22"}, {"21/01/21", "01/02/03"}, {"01/02/03", "02/02/03"}} {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	demand.NoError(t, err)
+	var hours []string // of 2025 to a day on which clocks skip an hour, but for that hour; on 25 March 2018 it was also one
+	for hour := range 88 * 24 {
+		at := time.Date(2025, 1, 1, 0, 0, 0, 0, berlin).Add(time.Duration(hour) * time.Hour)
+		hours = append(hours, at.Format("06/01/02 15:04"))
+	}
+	demand.Equal(t, read(t, columnOf(hours...), table.Options{Location: berlin}).Schema().Columns[0].Kind, table.Time, "hours")
+	skipped := columnOf(append(hours, "25/03/30 02:30")...)
+	_, err = table.Read("x.csv", strings.NewReader(skipped), int64(len(skipped)), table.Options{Location: berlin})
+	checkSentence(t, err, `"25/03/30 02:30" is no time in Europe/Berlin`)
+	for _, test := range [][]string{{"23/01/21", "24/01/22"}, {"21/01/21", "01/02/03"}, {"01/02/03", "02/02/03"},
+		{"31/12/18", "31/12/19", "31/12/20"}} {
 		_, err := read(t, columnOf(test...), table.Options{}).Times("v", table.Bin{})
 		checkSentence(t, err, fmt.Sprintf("day, month and year cannot be told apart, as in %q; give --layout COLUMN=", test[0])+
 			"%d/%m/%y, %m/%d/%y or %y/%m/%d")

@@ -79,7 +79,7 @@ func markedBy(group, decimal string) *regexp.Regexp {
 // parseMarked parses a number that may have other marks than a decimal one: $1,234.50, 12 %. sign is its sign of
 // currency or percent, or 0. Accounts write (12) for -12.
 func parseMarked(b []byte, decimal byte) (v float64, sign rune, how int) {
-	if last := len(b) - 1; last > 1 && b[0] == '(' && b[last] == ')' && bytes.IndexByte([]byte("(-+"), b[1]) < 0 {
+	if last := len(b) - 1; last > 1 && b[0] == '(' && b[last] == ')' && !bytes.ContainsAny(b[1:last], "(-+\u2212") {
 		if v, sign, how = parseMarked(b[1:last], decimal); how >= marked {
 			return 0 - v, sign, marked
 		}

@@ -29,6 +29,7 @@ func TestOrdinaryFiles(t *testing.T) {
 		{"no header, numbers in a row", "0,1,2\n3,4,5\n", table.Options{NoHeader: true}, "c1 [0 3] c2 [1 4] c3 [2 5]", "no header"},
 		{"a header of texts alone", "a,b\nc,d\ne,f\n", table.Options{}, "a [c e] b [d f]", ""},
 		{"a header of dates", "place,Jan-2018,Feb-2018\nx,1,2\ny,3,4\n", table.Options{}, "place [x y] Jan-2018 [1 3] Feb-2018 [2 4]", ""},
+		{"numbers of columns", "(1),(2)\n1,2\n3,4\n", table.Options{}, "(1) [1 3] (2) [2 4]", ""},
 		{"names twice", "a,b, a,a\n1,2,3,4\n5,6,7,8\n", table.Options{}, "a [1 5] b [2 6] a.1 [3 7] a.2 [4 8]",
 			"columns of the same name are renamed: a to a.1, a to a.2"},
 		{"short rows", "a,b,c\n1,2,3\n1,2\n4\n", table.Options{}, "a [1 1 4] b [2 2 -] c [3 - -]",

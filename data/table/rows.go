@@ -102,14 +102,13 @@ func (t *Data) dateOf(name string, parts []*column) (*column, error) {
 	out := &column{ColumnSchema: ColumnSchema{Name: name, Kind: Time, Note: "year and month"}, given: true,
 		values: make([]float64, t.rows)}
 	for i := range out.values {
-		of, missing, cells := []int{0, 0, 1}, false, make([]string, len(parts))
+		of, missing := []int{0, 0, 1}, false
 		for k, c := range parts {
 			v := math.NaN()
 			if c.Kind == Number {
-				v, cells[k] = c.values[i], short(c.values[i])
+				v = c.values[i]
 			} else if c.Kind == Category && !c.isMissing(i) {
-				cells[k] = c.Levels[c.code[i]-1]
-				v, _ = parseNumber([]byte(cells[k]), '.')
+				v, _ = parseNumber([]byte(c.Levels[c.code[i]-1]), '.')
 			}
 			missing = missing || c.isMissing(i)
 			if of[k] = int(v); float64(of[k]) != v {
@@ -121,8 +120,16 @@ func (t *Data) dateOf(name string, parts []*column) (*column, error) {
 		case missing:
 			out.setMissing(i)
 		case !inRange(of[0]) || at.Month() != time.Month(of[1]) || at.Day() != of[2]:
-			return nil, t.errorf(i, name, "name columns of numbers as YEAR+MONTH+DAY", "%s is no date",
-				quote(strings.Join(cells, "-")))
+			cells := xslices.Map(parts, func(c *column) string {
+				switch {
+				case c.code != nil:
+					return c.Levels[c.code[i]-1]
+				case c.values != nil:
+					return short(c.values[i])
+				}
+				return c.Name // of texts that are not kept
+			})
+			return nil, t.errorf(i, name, "name columns of numbers as YEAR+MONTH+DAY", "%s is no date", quote(strings.Join(cells, "-")))
 		default:
 			out.values[i] = float64(inZone(at, t.location).begin().micro)
 		}

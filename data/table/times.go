@@ -148,8 +148,9 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 				"%s seems to be a Unix time in another unit than those before", short(c.values[row]))
 		}
 		if c.monthsAndYears() {
-			return nil, t.errorf(-1, name, fmt.Sprintf("give --layout %s=%%m.%%Y, or say by --type %s=number that they are plain numbers",
-				name, name), "%s and the others seem to be months and years", short(c.values[0]))
+			return nil, t.errorf(-1, name, fmt.Sprintf("write them as 2004-01, give --layout %s=%%m.%%Y if all years have "+
+				"four digits, or say by --type %s=number that they are plain numbers", name, name),
+				"%s and the others seem to be months and years", short(c.values[0]))
 		}
 		switch out.column = c; {
 		case c.Kind != Time && c.Kind != Number:

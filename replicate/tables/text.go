@@ -3,6 +3,7 @@ package tables
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -41,11 +42,13 @@ func PIs(p float64) string {
 
 // Duration is a time of so many units for people: weeks, blocks, units of time.
 func Duration(n float64, unit string) string {
+	if n >= 1e3 {
+		n = math.Round(n)
+	} else {
+		n, _ = strconv.ParseFloat(strconv.FormatFloat(n, 'g', 4, 64), 64)
+	}
 	if n == 1 {
 		unit = strings.Replace(unit, "s", "", 1)
-	}
-	if n != math.Trunc(n) {
-		return fmt.Sprintf("%.4g %s", n, unit)
 	}
 	return fmt.Sprintf("%g %s", n, unit)
 }

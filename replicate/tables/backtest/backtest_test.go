@@ -209,7 +209,7 @@ func TestVerdict(t *testing.T) {
 			"--half-life 8): log loss 0.590, 0.0140 lower than with equal weights (95% interval 0.0020 to 0.0290). With the best " +
 			"half-life alone it is 0.600."},
 		{.7, .65, .9, 4, sure, &maybe, Advice{Rule: Forgetting, HalfLife: 4},
-			" Weights by the drift of y given x: log loss 0.590, 0.0140 lower"},
+			" Weights by the drift of y given x with a half-life of 8 weeks (--kind conditional --half-life 8): log loss 0.590, 0.0140 lower"},
 		{.7, .55, .9, 4, sure, &sure, Advice{Rule: Forgetting, HalfLife: 4},
 			"Use weights that halve every 4 weeks (--kind none --half-life 4): log loss 0.600, 0.0140 lower than with equal " +
 				"weights (95% interval 0.0020 to 0.0290). Weights by omega do not help here."},
@@ -225,11 +225,13 @@ func TestVerdict(t *testing.T) {
 		{.5, .65, .9, 4, worse, &worse, Advice{Rule: Uniform},
 			"Use all of the past alike: no weights are better here (log loss 0.500). Weights by omega do not help here."},
 		{.7, .65, .9, 0, maybe, &worse, Advice{Rule: Forgetting}, "Use all of the past alike, though the gain is not certain: log loss 0.600"},
+		{.7, .65, .9, 1.0 / 6, sure, nil, Advice{Rule: Forgetting, HalfLife: 1.0 / 6}, "Use weights that halve every 0.1667 weeks ("},
+		{.7, .65, .9, 12345.6, sure, nil, Advice{Rule: Forgetting, HalfLife: 12345.6}, "Use weights that halve every 12346 weeks ("},
 		{.7, .65, .9, 1, sure, nil, Advice{Rule: Forgetting, HalfLife: 1}, "Use weights that halve every 1 week (--kind none --half-life 1): "},
 		{.7, .65, .3, 4, maybe, nil, Advice{Rule: Last, Window: 1},
 			"Use the last block only (--kind none --window 1), though the gain is not certain: log loss 0.300, 0.0140 lower than with " +
 				"equal weights (95% interval -0.0020 to 0.0290). No omega was tested."},
-		{.592, .65, .9, 4, worse, &unsure, Advice{Rule: Uniform}, " Weights by the drift of y given x: log loss 0.590"},
+		{.592, .65, .9, 4, worse, &unsure, Advice{Rule: Uniform}, " (--kind conditional --half-life 8): log loss 0.590"},
 		{.7, .65, .9, 4, sure, &unsure, Advice{Rule: "conditional-forgetting", Kind: crossfit.Conditional, HalfLife: 8,
 			Helps: true}, "Weight the rows by"},
 	} {
