@@ -172,4 +172,9 @@ func TestSettled(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got.What, c.want)
 		}
 	}
+	// A kind of output more: what is shown of its text ends with a whole character.
+	more := show("c")
+	more.Data["text/html"] = "a" + strings.Repeat("é", 60)
+	got, _ := staleCell(file, []nbformat.Output{file[0], more, file[2]}, exact)
+	demand.Equal(t, got.Now, "a"+strings.Repeat("é", 19), "the excerpt of %s", got.What)
 }

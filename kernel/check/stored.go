@@ -63,8 +63,8 @@ func staleCell(before, after []nbformat.Output, same func(string) string) (Stale
 			delete(now, kind)
 		}
 		for _, kind := range slices.Sorted(maps.Keys(now)) {
-			text := same(now[kind])
-			return Stale{What: kind, Was: "", Now: text[:min(60, len(text))]}, true
+			was, is := excerpts("", same(now[kind]))
+			return Stale{What: kind, Was: was, Now: is}, true
 		}
 	}
 	return Stale{}, false

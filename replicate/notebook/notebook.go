@@ -151,7 +151,7 @@ func Claims(r *Result) { ask[any]("claims", r.Figure) }
 // what differs between machines or days.
 func Provenance(r *Result) { ask[any]("provenance", r.Figure) }
 
-// Found shows what the run in the repository's gallery measured for a figure, for robots that at the medium scale: the
+// Found shows what the run in the repository's gallery measured for a figure, at the medium scale if there is one: the
 // sentence that answers the figure's question and the pictures; folded, the paper's claims with their verdicts. It
 // computes nothing. Without panels it shows the pictures of all. It ends the cell if the gallery cannot be read.
 func Found(number int, panels ...string) { ask[any]("found", FoundArgs{number, panels}) }
