@@ -84,6 +84,8 @@ class Weights(WithFake):
             (dict(X=X), "^time is None: give the time of each row"),
             (dict(X=X, time="day"), "^time is 'day': give the time of each row"),
             (dict(X=X, time=TIME[:2]), "length 3 but got length 2"),
+            (dict(X=X, time=TIME[:, None]), "^time has 2 dimensions: give the time of each row"),
+            (dict(X={"1": [1, 2, 3], 1: [3, 2, 1]}, time=TIME), '^X has several columns "1"'),
             (dict(X=X[0], time=TIME), "1D array"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):
@@ -100,6 +102,8 @@ class Weights(WithFake):
         flags = dict(self.flags)
         self.assertEqual((flags["type"], flags["zone"]), ("zip=category", "Europe/Paris"))
         self.assertEqual(model.x_.tolist(), [["1", 1], ["1", 3]])
+        tvps.TimeWeights("joint").fit(frame[["x"]], frame["zip"], time=time)
+        self.assertEqual(dict(self.flags)["type"], "label=category")
 
 
 @unittest.skipUnless(HAS, "scikit-learn is not installed")
@@ -297,12 +301,15 @@ class Split(unittest.TestCase):
         for gap in ("3 days", datetime.timedelta(3), np.timedelta64(3, "D"), "72 hours"):
             for train, test in tvps.TemporalSplit(3, gap=gap).split(day, time=day):
                 self.assertEqual(day[test].min() - day[train].max(), np.timedelta64(4, "D"))
-        for train, test in tvps.TemporalSplit(3, gap=1.5).split(day, time=np.arange(20)):
-            self.assertEqual(test.min() - train.max(), 2)
+        for gap, kind in ((1.5, np.int64), (np.int64(1), np.uint8), (1, np.int8)):
+            for train, test in tvps.TemporalSplit(3, gap=gap).split(day, time=np.arange(20, dtype=kind)):
+                self.assertEqual(test.min() - train.max(), 2)
         for time, gap, sentence in (
             (day, 3, r"^gap is 3: give a duration"),
             (np.arange(20), "3 days", "^gap is '3 days': give a number"),
             (day, "9 days", "^split 1 has no row to learn from"),
+            (np.arange(20, dtype=np.uint8), 13, "^split 1 has no row to learn from"),
+            (np.arange(20, dtype=np.int8), 300, "^split 1 has no row to learn from"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):
                 list(tvps.TemporalSplit(3, gap=gap).split(day, time=time))
@@ -324,6 +331,8 @@ class Split(unittest.TestCase):
             (None, "needs the time of each row"),
             (["2024-1", "2024-10", "2024-2"], "the times do not sort .*\"2024-1\""),
             ([1.0, np.nan, 2], "row 2 has no time"),
+            (["20240131", "20240201", "20240202"], "texts of digits alone"),
+            (TIME[[0, 1, 2, 0]], "inconsistent numbers of samples"),
             (TIME[[0, 0, 1]], "n_splits is 3: 2 different times allow 1 to 1"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):

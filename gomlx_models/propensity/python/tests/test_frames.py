@@ -104,6 +104,29 @@ class Frames(WithFake):
         frame = pandas.DataFrame({"day": [1, 2, 3], "level": pandas.Categorical([1.0, 2.5, None])})
         self.assertEqual(self.read(frame)["level"], ["1", "2.5", None])
 
+    def test_masked(self):
+        """What a mask of NumPy hides is missing."""
+        read = self.read({"day": [1, 2, 3], "x": np.ma.masked_array([-999.0, 1, 2], [True, False, False])})
+        self.assertEqual(read["x"], [None, 1, 2])
+
+    @has("pandas")
+    def test_intervals(self):
+        """Intervals, as of pandas.cut, are categories."""
+        import pandas
+
+        read = self.read(pandas.DataFrame({"day": [1, 2, 3], "x": pandas.cut([0.5, 1.5, 9], [0, 1, 2])}))
+        self.assertEqual(read["x"], ["(0, 1]", "(1, 2]", None])
+        self.assertIn(["type", "x=category"], self.flags)
+
+    def test_names(self):
+        """The time and the label are named, not given."""
+        for time, label, sentence in (
+            ([1, 2], None, "^time is a list: give the name"),
+            ("a", np.zeros(2), "^label is a ndarray"),
+        ):
+            with self.assertRaisesRegex(ValueError, sentence):
+                tvps.weights({"a": [1, 2]}, time, label)
+
     def test_mistakes(self):
         for frame, sentence in (
             ([1, 2], "builtins.list is not a frame"),

@@ -6,6 +6,7 @@ import importlib.util
 import io
 import tempfile
 import unittest
+import warnings
 
 import numpy as np
 
@@ -59,6 +60,17 @@ class Program(unittest.TestCase):
         want["y"] = "category"
         self.assertEqual(kinds, {name: (kind, 35 if name == "small" else 0) for name, kind in want.items()})
         self.assertEqual(details.json["kind"], "conditional")
+
+    def test_missing_levels(self):
+        """A class that is read as missing gives a warning, and none if it is kept."""
+        day = np.arange(90)
+        frame = {"day": day, "x": day % 7, "y": np.array(["None", "low", "high"])[day % 3]}
+        arguments = dict(time="day", label="y", kind="none", permutations=0, quiet=True)
+        with self.assertWarnsRegex(UserWarning, 'y "None" 30; missing=\\[""\\] keeps them'):
+            self.assertEqual((tvps.weights(frame, **arguments) == 0).sum(), 30)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertTrue(tvps.weights(frame, missing=[""], **arguments).all())
 
     def test_unseen(self):
         """New rows of the old rule weigh less than new rows of the present one; they change nothing else."""

@@ -131,6 +131,20 @@ class Training(unittest.TestCase):
     def served(self, model):
         return self.serve(_training.served(model)[0].removeprefix("serve:"))
 
+    def test_changed_function(self):
+        """A function of a module is another model when its file has changed, of which a pickle says nothing."""
+        module = self.folder / "own_model.py"
+        sys.path.insert(0, str(self.folder))
+        self.addCleanup(sys.path.remove, str(self.folder))
+        self.addCleanup(sys.modules.pop, "own_model", None)
+        names = set()
+        for power in (1, 1, 2):
+            module.write_text(f"def fit_predict(x, y, weight, test):\n    return {power}\n")
+            sys.modules.pop("own_model", None)
+            importlib.invalidate_caches()
+            names.add(_training.served(importlib.import_module("own_model").fit_predict)[0])
+        self.assertEqual(len(names), 2)
+
     @has("sklearn")
     def test_estimators(self):
         from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor

@@ -8,6 +8,7 @@ import json
 import re
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
@@ -141,7 +142,8 @@ def weights(
 ) -> Floats | tuple[Floats, Details]:
     """Return a weight for each row of a frame, in its order, for `sample_weight`.
 
-    The weights have mean 1 over the rows up to T. Rows after T have weight 0 and change nothing.
+    The weights have mean 1 over the rows that are learned from. Rows after T, or without a label, have weight 0 and
+    change nothing.
 
     time: column of the time (or level of a pandas index); None: the index of a pandas frame if it has dates or periods,
         otherwise the rows are in time order, and bin cuts them.
@@ -176,6 +178,7 @@ def weights(
         written = _run("weights", frame, time, label, given, Path(folder), quiet, environment, unseen)
         table = np.loadtxt(out, delimiter=",", skiprows=1, ndmin=2)
         result = _read(report)
+    _warn(written, result)
     weight, log_omega, spread = np.zeros(written.rows), *np.full((2, written.rows), np.nan)
     row = table[:, 0].astype(int) - 1
     weight[row], log_omega[row], spread[row] = table[:, 1:].T
@@ -269,6 +272,14 @@ def backtest(
 def _tables(written):
     """Return what makes a table of rows, of the type of the frame: of pandas, or a dict of arrays."""
     return sys.modules["pandas"].DataFrame if written.kind == "pandas" else _arrays
+
+
+def _warn(written, result):
+    """Warn of classes, and of levels of categories, that were read as missing values, as NA is."""
+    names = [*written.categories, written.label]
+    for note in result["schema"].get("notes") or []:
+        if "missing by their texts" in note and any(f' {name} "' in note for name in names):
+            warnings.warn(f'{note}; missing=[""] keeps them', stacklevel=3)
 
 
 def _results():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import numbers
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import _safe_indexing, check_array, column_or_1d, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _commands, _frames, _training
 
@@ -64,8 +65,9 @@ class TimeWeights(BaseEstimator):
     def fit(self, X: Any, y: Any = None, time: Any = None, group: Any = None) -> TimeWeights:
         """Weigh the rows of X. time: the time of each row, as an array or a Series of dates or numbers. group: the entity
         of each row, such as a shop, if rows of one entity depend on each other."""
-        if time is None or isinstance(time, str):
-            raise ValueError(f"time is {time!r}: give the time of each row, as in fit(X, y, time=table['date'])")
+        if time is None or isinstance(time, str) or np.ndim(time) > 1:
+            what = f"has {np.ndim(time)} dimensions" if np.ndim(time) > 1 else f"is {time!r}"
+            raise ValueError(f"time {what}: give the time of each row, as in fit(X, y, time=table['date'])")
         try:
             columns = _frames.columns(X)
         except ValueError:  # not a frame
@@ -74,10 +76,13 @@ class TimeWeights(BaseEstimator):
         self.n_features_in_ = len(columns)
         names = set(self.feature_names_in_)
         self._time, self._label, self._group = ("_" * (name in names) + name for name in ("time", "label", "group"))
+        if len(names) < len(columns):
+            twice = next(name for name in names if list(self.feature_names_in_).count(name) > 1)
+            raise ValueError(f'X has several columns "{twice}": give each a name of its own')
         self._frame = dict(zip(self.feature_names_in_, (column for _, column in columns)))
         self._frame[self._time] = time
         if y is not None:
-            self._frame[self._label] = column_or_1d(y)
+            self._frame[self._label] = y if _frames.is_categorical(y) else column_or_1d(y)
         if group is not None:
             self._frame[self._group] = group
         self.sample_weight_, self.details_ = self._weigh(self.at)
@@ -327,6 +332,7 @@ class TemporalSplit(BaseCrossValidator):
         if time is None:
             raise ValueError("TemporalSplit needs the time of each row: give groups=time to cross_val_score")
         moments = _frames.moments(time)
+        check_consistent_length(X, moments)
         if missing := np.flatnonzero(moments != moments).tolist():
             raise ValueError(f"row {missing[0] + 1} has no time: leave it out")
         values, position, counts = np.unique(moments, return_inverse=True, return_counts=True)
@@ -368,7 +374,7 @@ def _step(gap: Any, dtype: np.dtype[Any]) -> Any:
         return int(words[1]) * np.timedelta64(datetime.timedelta(**{words[2] + "s": 1}))
     if dates and isinstance(gap, (datetime.timedelta, np.timedelta64)):
         return np.timedelta64(gap, "us")
-    if not dates and isinstance(gap, (int, float)):
+    if not dates and isinstance(gap, numbers.Real):
         return gap
     what = 'a duration such as "7 days", as the times are dates' if dates else "a number, as the times are numbers"
     raise ValueError(f"gap is {gap!r}: give {what}")

@@ -5,6 +5,7 @@ dates.
 """
 
 import collections.abc
+import re
 import sys
 import warnings
 
@@ -21,6 +22,9 @@ class Written:
     def __init__(self, frame, folder, time=None, label=None, unseen=None):
         """Write a frame. time, label: names of columns, or of levels of a pandas index; None: the dates or periods of a
         pandas index are the time, and there is no label. unseen: name of a column, or a bool for each row."""
+        for what, name in (("time", time), ("label", label)):
+            if hasattr(name, "__len__") and not isinstance(name, (str, bytes, tuple)):
+                raise ValueError(f"{what} is a {type(name).__name__}: give the name of a column of the frame")
         self.kind = _kind(frame)
         if self.kind == "pandas":
             pandas = sys.modules["pandas"]
@@ -51,6 +55,8 @@ class Written:
         if isinstance(column, np.ndarray) and column.dtype.kind == "M":
             unit = np.datetime_data(column.dtype)[0]
             column = column if unit in ("D", "s", "ms", "us", "ns") else column.astype("datetime64[us]")
+        if isinstance(getattr(getattr(column, "dtype", None), "categories", None), _intervals()):  # of pandas.cut
+            column = column.cat.rename_categories(str)
         if hasattr(column, "to_arrow"):  # polars
             column = column.to_arrow()
         if not isinstance(column, (pyarrow.Array, pyarrow.ChunkedArray)):
@@ -105,7 +111,7 @@ def columns(frame):
     elif kind == "polars":
         out = [(c.name, c) for c in frame.get_columns()]
     elif kind == "dict":
-        out = [(name, _timestamps(c if _is_column(c) else np.asarray(c))) for name, c in frame.items()]
+        out = [(name, _timestamps(c if _is_column(c) else np.asanyarray(c))) for name, c in frame.items()]
         for name, column in out:
             if isinstance(column, np.ndarray) and column.ndim != 1:
                 raise ValueError(f'column "{name}" has {column.ndim} dimensions: give each of its columns a name')
@@ -115,6 +121,18 @@ def columns(frame):
     if not out:
         raise ValueError("the frame has no columns")
     return out
+
+
+def _intervals():
+    """Return pandas' type of an index of intervals, if pandas is there."""
+    pandas = sys.modules.get("pandas")
+    return pandas.IntervalIndex if pandas else ()
+
+
+def is_categorical(column):
+    """Tell a categorical column of pandas."""
+    pandas = sys.modules.get("pandas")
+    return bool(pandas) and isinstance(getattr(column, "dtype", None), pandas.CategoricalDtype)
 
 
 def _is_column(value):
@@ -143,8 +161,12 @@ def moments(times):
     times = np.asarray(times)
     if times.ndim != 1:
         raise ValueError(f"the times have {times.ndim} dimensions: give one time a row")
-    if times.dtype.kind in "Miuf":
+    if times.dtype.kind in "iu":  # differences of small or unsigned ones would overflow
+        return times.astype(np.int64)
+    if times.dtype.kind in "Mf":
         return times
+    if any(isinstance(value, str) and re.fullmatch("[0-9]{5,}", value) for value in times):
+        raise ValueError("the times are texts of digits alone: make them dates first, as pandas.to_datetime does")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # NumPy says that it turns zones into UTC

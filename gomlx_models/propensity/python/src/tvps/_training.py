@@ -9,6 +9,7 @@ import pickle
 import shlex
 import sys
 import traceback
+from pathlib import Path
 
 import numpy as np
 
@@ -94,7 +95,7 @@ def served(model):
             f"the model cannot be pickled ({error}): define it in a module, install cloudpickle, "
             "or write a script with tvps.trainer"
         ) from error
-    path = _binary.cache() / "models" / f"{hashlib.sha256(data).hexdigest()[:16]}.pickle"
+    path = _binary.cache() / "models" / f"{hashlib.sha256(data + _sources(model)).hexdigest()[:16]}.pickle"
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(f".{os.getpid()}")
     new.write_bytes(data)
@@ -103,6 +104,19 @@ def served(model):
     path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
     threads = os.environ.get("OMP_NUM_THREADS", "1")  # workers are parallel
     return f"serve:{command} # {_name(model)}", {"PYTHONPATH": path, "OMP_NUM_THREADS": threads}
+
+
+def _sources(model):
+    """Return the content of the files, of no installed package, that define a model or a part of it: a pickle has only
+    the name of what can be imported."""
+    parts = [model, getattr(model, "func", None)]
+    if hasattr(model, "get_params"):
+        parts += model.get_params().values()
+    modules = {part.__module__ if hasattr(part, "__qualname__") else type(part).__module__ for part in parts}
+    files = sorted(str(getattr(sys.modules.get(name), "__file__", None)) for name in modules)
+    return b"".join(
+        Path(file).read_bytes() for file in files if file.endswith(".py") and "site-packages" not in Path(file).parts
+    )
 
 
 def _name(model):
