@@ -79,7 +79,8 @@ func (d dates) String() string {
 
 // ambiguous says that day, month and year cannot be told apart.
 func (d dates) ambiguous() bool {
-	return d.given == "" && d.possible&(1<<dayFirst) != 0 && d.possible&(1<<monthFirst|1<<shortFirst) != 0 && d.possible&(1<<yearFirst) == 0
+	return d.given == "" && d.possible&(1<<dayFirst) != 0 && d.possible&(1<<monthFirst|1<<shortFirst) != 0 &&
+		d.possible&(1<<yearFirst) == 0
 }
 
 // shortDates are the dates of a column that may begin with the year, as 23/01/31, read in each way.
@@ -102,8 +103,12 @@ func (s *shortDates) add(text []byte) {
 	first, middle, last := number(text[:2]), number(text[3:slash]), number(text[slash+1:slash+3])
 	known := s.values[0] > 0
 	s.values[0], s.values[1] = s.values[0]|1<<first, s.values[1]|1<<last
-	for way, date := range [...]int{dayFirst: 10000*last + 100*middle + first, monthFirst: 10000*last + 100*first + middle,
-		shortFirst: 10000*first + 100*middle + last} {
+	dates := [...]int{
+		dayFirst:   10000*last + 100*middle + first,
+		monthFirst: 10000*last + 100*first + middle,
+		shortFirst: 10000*first + 100*middle + last,
+	}
+	for way, date := range dates {
 		s.up[way] = s.up[way] || known && date > s.before[way]
 		s.down[way] = s.down[way] || known && date < s.before[way]
 		s.before[way] = date

@@ -61,8 +61,8 @@ func (b *builder) noteUnit() {
 		unit = part[1]
 	}
 	if len(b.Levels) > 10 && !b.given {
-		b.notes = append(b.notes, fmt.Sprintf("%s and the others are numbers with a unit, which are read as texts: leave out %s",
-			quote(b.Levels[0]), quote(unit)))
+		b.notes = append(b.notes, fmt.Sprintf("%s and the others are numbers with a unit, which are read as texts: "+
+			"leave out %s", quote(b.Levels[0]), quote(unit)))
 	}
 }
 
