@@ -65,8 +65,9 @@ class TimeWeights(BaseEstimator):
     def fit(self, X: Any, y: Any = None, time: Any = None, group: Any = None) -> TimeWeights:
         """Weigh the rows of X. time: the time of each row, as an array or a Series of dates or numbers. group: the entity
         of each row, such as a shop, if rows of one entity depend on each other."""
-        if time is None or isinstance(time, str) or np.ndim(time) > 1:
-            what = f"has {np.ndim(time)} dimensions" if np.ndim(time) > 1 else f"is {time!r}"
+        dimensions = np.ndim(time)
+        if time is None or isinstance(time, str) or dimensions > 1:
+            what = f"has {dimensions} dimensions" if dimensions > 1 else f"is {time!r}"
             raise ValueError(f"time {what}: give the time of each row, as in fit(X, y, time=table['date'])")
         try:
             columns = _frames.columns(X)

@@ -55,7 +55,7 @@ class Written:
         if isinstance(column, np.ndarray) and column.dtype.kind == "M":
             unit = np.datetime_data(column.dtype)[0]
             column = column if unit in ("D", "s", "ms", "us", "ns") else column.astype("datetime64[us]")
-        if isinstance(getattr(getattr(column, "dtype", None), "categories", None), _intervals()):  # of pandas.cut
+        if is_categorical(column) and isinstance(column.dtype.categories, sys.modules["pandas"].IntervalIndex):
             column = column.cat.rename_categories(str)
         if hasattr(column, "to_arrow"):  # polars
             column = column.to_arrow()
@@ -123,12 +123,6 @@ def columns(frame):
     return out
 
 
-def _intervals():
-    """Return pandas' type of an index of intervals, if pandas is there."""
-    pandas = sys.modules.get("pandas")
-    return pandas.IntervalIndex if pandas else ()
-
-
 def is_categorical(column):
     """Tell a categorical column of pandas."""
     pandas = sys.modules.get("pandas")
@@ -151,7 +145,7 @@ def _timestamps(column):
 
 
 def moments(times):
-    """Return times as an array that sorts in time: dates and times as datetime64 (in UTC), numbers as they are.
+    """Return times as an array that sorts in time: dates and times as datetime64 (in UTC), whole numbers as int64.
 
     Raise ValueError for texts that are not written year first, as 2024-01-31.
     """
