@@ -72,9 +72,9 @@ func Of(all []*Losses, suite string, keep func(Dataset) bool) []*Losses {
 	})
 }
 
-// The tables that conclusions rest on.
+// Tables that conclusions rest on: all that drift, those to choose by, those that are quoted, and those without drift.
 var (
-	drifting = func(t Dataset) bool { return !t.Null }
+	Drifting = func(t Dataset) bool { return !t.Null }
 	choosing = func(t Dataset) bool { return !t.Null && !t.Quoted() }
 	quoting  = func(t Dataset) bool { return !t.Null && t.Quoted() }
 	null     = func(t Dataset) bool { return t.Null }

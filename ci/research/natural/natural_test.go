@@ -122,7 +122,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	of := func(suite Suite) (rules map[string]Leader, n int) {
-		found := Of(all, suite.Name, drifting)
+		found := Of(all, suite.Name, Drifting)
 		return byRule(Leaders(found)), len(found)
 	}
 	trees, n := of(Suites[0])
@@ -195,18 +195,18 @@ func TestWords(t *testing.T) {
 		check(!with || rule == "omega-y-given-x" || x.Lost >= 3 && x.Lost <= 7 && x.Won < x.Lost, rule+" loses three to "+
 			"seven tables, and more than it wins")
 	}
-	for _, l := range Of(all, omega.Name, drifting) {
+	for _, l := range Of(all, omega.Name, Drifting) {
 		won := l.Table.Name == "covid" || l.Table.Name == "flights"
 		check(l.Against("conditional-forgetting", backtest.Forgetting).High < 0 == won, "conditional-forgetting wins covid and flights")
 		check(!won || l.Against(backtest.Committee, "conditional-forgetting").Mean < 0 == (l.Table.Name == "flights"),
 			"conditional-forgetting has a lower loss than the committee on covid, not on flights")
 	}
-	where := whereOmega(Of(all, omega.Name, drifting))
+	where := whereOmega(Of(all, omega.Name, Drifting))
 	for _, says := range []string{"No property is found", "does not judge g", "over tables -0.85 [-0.96, -0.51]"} {
 		check(strings.Contains(where, says), says)
 	}
 
-	few, tuned := Of(all, averaging[0].Name, drifting), Of(all, averaging[1].Name, drifting)
+	few, tuned := Of(all, averaging[0].Name, Drifting), Of(all, averaging[1].Name, Drifting)
 	averaged := versus(few, "bagged", backtest.Forgetting)
 	check(averaged.verdict() == "ahead", "with 60 trees averaging one time scale helps")
 	averaged = versus(tuned, "bagged", backtest.Forgetting)

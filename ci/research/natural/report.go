@@ -29,9 +29,9 @@ func Report(folder string, all []*Losses) ([]Block, error) {
 			}
 		}
 	}
-	withOmega := Of(all, omega.Name, drifting)
+	withOmega := Of(all, omega.Name, Drifting)
 	return []Block{
-		{"README.md", "leaders", board(Leaders(Of(all, Suites[0].Name, drifting)))},
+		{"README.md", "leaders", board(Leaders(Of(all, Suites[0].Name, Drifting)))},
 		{"README.md", "averaging", scalesOrAveraging(all)},
 		{"README.md", "models", verdicts(all)},
 		{"models.md", "rules", regretsOf(all) + nulls(all, models) + "\n\n"},
@@ -44,12 +44,12 @@ func Report(folder string, all []*Losses) ([]Block, error) {
 
 // scalesOrAveraging compares several time scales, averaging, and both, with 60 trees and with a tuned number of them.
 func scalesOrAveraging(all []*Losses) string {
-	if len(Of(all, averaging[0].Name, drifting)) < leastTables {
+	if len(Of(all, averaging[0].Name, Drifting)) < leastTables {
 		return ""
 	}
 	rows := [][]string{row("what helps?", "a rule against another")}
 	for _, s := range averaging {
-		rows[0] = append(rows[0], fmt.Sprintf("%s (%d tables)", s.What, len(Of(all, s.Name, drifting))))
+		rows[0] = append(rows[0], fmt.Sprintf("%s (%d tables)", s.What, len(Of(all, s.Name, Drifting))))
 	}
 	for _, c := range [][3]string{
 		{"averaging one time scale", "bagged", backtest.Forgetting},
@@ -61,7 +61,7 @@ func scalesOrAveraging(all []*Losses) string {
 	} {
 		cells := row(c[0], c[1]+" against "+c[2])
 		for _, s := range averaging {
-			found := Of(all, s.Name, drifting)
+			found := Of(all, s.Name, Drifting)
 			x := versus(found, c[1], c[2])
 			cell := x.counts()
 			if len(found) >= leastTables {
@@ -77,7 +77,7 @@ func scalesOrAveraging(all []*Losses) string {
 // mixtureOrOwnTime compares omega over the mixture of all times with omega over the time of each row, by kind.
 func mixtureOrOwnTime(all []*Losses) string {
 	var both []*Losses
-	for _, m := range Of(all, mixture.Name, drifting) {
+	for _, m := range Of(all, mixture.Name, Drifting) {
 		for _, o := range Of(all, omega.Name, named(m.Table.Name)) {
 			both = append(both, &Losses{Table: m.Table, Rows: m.Rows, Rules: slices.Concat(m.Rules, o.Rules),
 				Values: slices.Concat(m.Values, o.Values)})
@@ -113,7 +113,7 @@ func board(leaders []Leader) string {
 func verdicts(all []*Losses) string {
 	rows := [][]string{row("model", "tables", "committee: won–lost", "verdict", "equal weights: won–lost")}
 	for _, s := range models {
-		found := Of(all, s.Name, drifting)
+		found := Of(all, s.Name, Drifting)
 		if len(found) == 0 {
 			continue
 		}
@@ -153,7 +153,7 @@ func regretsOf(all []*Losses) string {
 	var columns []column
 	for _, s := range models {
 		c := column{head: s.What, cells: map[string]string{}}
-		for _, x := range Leaders(Of(all, s.Name, drifting)) {
+		for _, x := range Leaders(Of(all, s.Name, Drifting)) {
 			c.rules, c.cells[x.Rule] = append(c.rules, x.Rule), percent(x.Regret)+" ("+x.counts()+")"
 		}
 		if len(c.rules) > 0 {

@@ -26,7 +26,7 @@ func Draw(path string, p figures.Chart) error {
 // suite, the share of tables with at most so much regret in the first suite, and the losses on each table over time.
 func Pictures(folder string, all []*natural.Losses) error {
 	for i, s := range natural.Suites {
-		found := natural.Of(all, s.Name, func(t natural.Dataset) bool { return !t.Null })
+		found := natural.Of(all, s.Name, natural.Drifting)
 		if s.Apart() || len(found) == 0 {
 			continue
 		}
