@@ -145,19 +145,21 @@ func (b *builder) addMarked(text []byte, v float64, sign rune) {
 // otherMark is the decimal mark that the column does not have.
 func (b *builder) otherMark() byte { return '.' + ',' - b.decimal }
 
+// readOtherwise says whether a text is a number without a sign of currency or percent if the decimal mark is the other
+// one.
+func (b *builder) readOtherwise(text []byte) bool {
+	_, sign, how := parseMarked(text, b.otherMark())
+	return how >= marked && sign == 0
+}
+
 // hasOtherMark says whether a text is a number with the other decimal mark.
 func (b *builder) hasOtherMark(text []byte) bool {
-	_, sign, how := parseMarked(text, b.otherMark())
-	return how >= marked && sign == 0 && bytes.IndexByte(text, b.otherMark()) >= 0
+	return bytes.IndexByte(text, b.otherMark()) >= 0 && b.readOtherwise(text)
 }
 
 // hasGroups says whether a text is a number if the decimal mark stands between thousands: 1.234.567.
 func (b *builder) hasGroups(text []byte) bool {
-	if bytes.Count(text, []byte{b.decimal}) < 2 {
-		return false
-	}
-	_, sign, how := parseMarked(text, b.otherMark())
-	return how >= marked && sign == 0
+	return bytes.Count(text, []byte{b.decimal}) > 1 && b.readOtherwise(text)
 }
 
 // Years of two digits from this one on are more likely of the last century.

@@ -52,6 +52,9 @@ var withUnit = regexp.MustCompile(`^[-+]?\d[\d.,]* ?([\p{L}°][\p{L}/²³]{0,4})
 
 // noteUnit notes that the levels are numbers with one unit, if they are more than a few.
 func (b *builder) noteUnit() {
+	if len(b.Levels) <= 10 || b.given {
+		return
+	}
 	unit := ""
 	for _, level := range b.Levels {
 		part := withUnit.FindStringSubmatch(level)
@@ -60,10 +63,8 @@ func (b *builder) noteUnit() {
 		}
 		unit = part[1]
 	}
-	if len(b.Levels) > 10 && !b.given {
-		b.notes = append(b.notes, fmt.Sprintf("%s and the others are numbers with a unit, which are read as texts: "+
-			"leave out %s", quote(b.Levels[0]), quote(unit)))
-	}
+	b.notes = append(b.notes, fmt.Sprintf("%s and the others are numbers with a unit, which are read as texts: "+
+		"leave out %s", quote(b.Levels[0]), quote(unit)))
 }
 
 // settle sorts the levels: their order does not depend on that of the rows. It makes missing those that mean it.
