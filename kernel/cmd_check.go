@@ -63,9 +63,9 @@ func checkCommand() *cobra.Command {
 
 // checkTargets returns a usage error, before a notebook runs, if a file is a folder, or a folder is a file.
 func checkTargets(o check.Options) error {
-	for flag, folder := range map[string]string{"--results": o.Runs, "--out": o.Out, "--output": o.Output} {
-		if err := usage.Folder(folder); err != nil {
-			return fmt.Errorf("%s: %w", flag, err)
+	for _, target := range []struct{ flag, folder string }{{"--results", o.Runs}, {"--out", o.Out}, {"--output", o.Output}} {
+		if err := usage.Folder(target.folder); err != nil {
+			return fmt.Errorf("%s: %w", target.flag, err)
 		}
 	}
 	return nil

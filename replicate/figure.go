@@ -142,9 +142,12 @@ func (f *figureFlags) options(name string) (lab.Options, error) {
 			return lab.Options{}, fmt.Errorf("--seeds: %w", err)
 		}
 	}
-	for flag, given := range map[string][]string{"panel": f.panels, "series": f.series} {
-		if given != nil && len(given) == 0 {
-			return lab.Options{}, usage.Errorf("--%s has no value: name one, or leave the flag out for all", flag)
+	for _, list := range []struct {
+		flag  string
+		given []string
+	}{{"panel", f.panels}, {"series", f.series}} {
+		if list.given != nil && len(list.given) == 0 {
+			return lab.Options{}, usage.Errorf("--%s has no value: name one, or leave the flag out for all", list.flag)
 		}
 	}
 	scale, err := experiment.ParseScale(f.scale)

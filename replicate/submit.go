@@ -102,11 +102,13 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 
 // check returns a usage error for flags that are wrong. A line break would end the line of a batch script.
 func (s *submitFlags) check() error {
-	for name, texts := range map[string][]string{"folder": {s.folder}, "time": {s.time}, "sbatch": s.lines,
-		"gpu-sbatch": s.gpuLines} {
-		for _, text := range texts {
+	for _, flag := range []struct {
+		name  string
+		texts []string
+	}{{"folder", []string{s.folder}}, {"time", []string{s.time}}, {"sbatch", s.lines}, {"gpu-sbatch", s.gpuLines}} {
+		for _, text := range flag.texts {
 			if strings.ContainsFunc(text, unicode.IsControl) {
-				return usage.Errorf("--%s %q has a line break or another control character; give it without", name, text)
+				return usage.Errorf("--%s %q has a line break or another control character; give it without", flag.name, text)
 			}
 		}
 	}
