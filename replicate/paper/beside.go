@@ -30,7 +30,7 @@ var beside = map[string]string{
 	"fig11-a": "with omega, SAC with context is better in sample complexity and in stability, which is a narrower band",
 	"fig12-a": "as Figure 1b, with 3 seeds",
 	"fig12-b": "as Figure 1c, with 3 seeds",
-	"fig12-c": `"results are consistent across 3 seeds and 8 seeds"`,
+	"fig12-c": `"the consistency of our method across both 3 seeds and 8 seeds"`,
 	"fig12-d": "as c",
 	"fig13-a": `"our methods consistently outperform Everything", with 200 samples a step`,
 	"fig13-b": "as a, with 50",

@@ -92,14 +92,14 @@ func Fig1() Figure {
 				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Ours is better than Everything",
 				Short: "Ours beats Everything",
 				Place: "Section 3.1.3, Results",
-				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
+				Says:  `"not only does our method outperform others by achieving higher classification accuracy"`,
 				Parts: better("bcd", "ours", "everything"),
 			},
 			{
 				ID:    "fig1-ours-finetune",
 				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Ours is better than Fine-tune",
 				Place: "Section 3.1.3, Results",
-				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
+				Says:  `"not only does our method outperform others by achieving higher classification accuracy"`,
 				Parts: better("bcd", "ours", "finetune"),
 			},
 			{
@@ -107,7 +107,7 @@ func Fig1() Figure {
 				Text:  "On CIFAR-10a, CIFAR-10b and CLEAR, Ours is better than Recent",
 				Short: "Ours beats Recent",
 				Place: "Section 3.1.3, Results",
-				Says:  `"our method outperforms others by achieving higher classification accuracy"`,
+				Says:  `"not only does our method outperform others by achieving higher classification accuracy"`,
 				Parts: better("bcd", "ours", "recent"),
 			},
 			{

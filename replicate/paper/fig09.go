@@ -57,7 +57,7 @@ func Fig9() Figure {
 			{
 				ID:    "fig9-weighted-below",
 				Text:  "The past weighted by omega is nearer to the present than the raw past",
-				Place: "Eq. omega_t_T; not a claim about the picture",
+				Place: "Eq. 6; not a claim about the picture",
 				Says:  `the weighted past stands for the present: "our method produces accurate estimates"`,
 				Parts: []Part{{Panel: "a", Series: "ours", Base: "raw", Test: Below}},
 				New:   true,

@@ -56,7 +56,7 @@ func Fig12() Figure {
 				Text: "Ours, Recent and Fine-tune differ from Everything by the same with 3 seeds as with further ones, " +
 					"within 0.3 points",
 				Place: "caption of Fig. 12",
-				Says:  `"results are consistent across 3 seeds and 8 seeds" (the 0.3 points are ours)`,
+				Says:  `"the consistency of our method across both 3 seeds and 8 seeds" (the 0.3 points are ours)`,
 				Parts: sameWithMore(Margin),
 				Was:   &Wording{"within 1 point", sameWithMore(.01)},
 				Note:  "the first three seeds alone leave ±0.4 to ±1.5 points, so no number of further seeds would show 0.3",
