@@ -30,7 +30,7 @@ func with(v, trained claims.Verification) (all claims.Verification, note string)
 	all = v.With(trained)
 	note = fmt.Sprintf(" Figures %s are counted at the scale %s.", strings.Join(numbers, ", "), trained.Scale)
 	if others := others(v, all); len(others) > 0 {
-		note += fmt.Sprintf(" At the scale %s other verdicts are: %s.", v.Scale, strings.Join(others, "; "))
+		note += fmt.Sprintf(" Judged otherwise at the scale %s (%s in brackets): %s.", v.Scale, trained.Scale, strings.Join(others, "; "))
 	}
 	return all, note
 }
@@ -72,7 +72,7 @@ func summary(v, trained claims.Verification) string {
 	}
 	text := claims.Total(all.Claims)
 	if others := others(v, all); len(others) > 0 {
-		text += fmt.Sprintf(". At the scale %s %d verdicts are others", v.Scale, len(others))
+		text += fmt.Sprintf(". Where the scale %s judges, too, %d verdicts are others", v.Scale, len(others))
 	}
 	return fmt.Sprintf("%s\n\n**%s.**\n\n%s", picture("fig01", "b", 720, "Figure 1b"), text, grid.Markdown(rows))
 }

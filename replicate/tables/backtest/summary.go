@@ -97,7 +97,7 @@ func (r *Result) String() string {
 	if others > 0 {
 		fmt.Fprintf(&b, "%s with a higher loss, or the same as equal weights, on the page\n", runs.Plural(others, "other rule"))
 	}
-	b.WriteString("Intervals: 95%, by test blocks; those that decide hold for all rules that are compared. " +
+	b.WriteString("Intervals: 95%, by test blocks; those that decide are wider, so that all of a column hold together. " +
 		"Choices are made on earlier blocks alone.\n")
 	return b.String() + r.NoteLines()
 }
