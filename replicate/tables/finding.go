@@ -25,7 +25,13 @@ type Finding struct {
 	Chunks    int        `json:"chunks"`            // of neighbouring rows, which shuffles of the times move
 	// Dependence is the autocorrelation time of the rows in time order, 1 if they are independent.
 	Dependence float64 `json:"autocorrelation-rows"`
+	// Slow are the columns that leave the tests few chunks, where y and the others would leave more.
+	Slow []string `json:"slow-columns,omitempty"`
 }
+
+// fewChunks is the number of chunks below which tests find strong drift only. By a column whose autocorrelation time is
+// slow of the rows, they have about so few.
+const fewChunks, slow = 20, 1. / 160
 
 // Question is one of the three: whether x, y, or y given x drifts.
 type Question struct {
@@ -75,7 +81,9 @@ func (s *Sample) Find(ctx context.Context, fit crossfit.Config, seed int64) (*Fi
 			Question{Name: InRule, Tests: []QuestionTest{test("residuals", d.Rule)}})
 	}
 	f.answer()
-	f.name(d.Columns, xslices.Map(s.Encoder.Columns, func(c table.Encoded) string { return c.Name }), s.Encoder.Of())
+	names := xslices.Map(s.Encoder.Columns, func(c table.Encoded) string { return c.Name })
+	f.name(d.Columns, names, s.Encoder.Of())
+	f.nameSlow(d, names, s.Encoder.Of(), slow*float64(len(s.Data.Time)))
 	f.Sentence = f.sentence(s.hidden)
 	return f, nil
 }
@@ -92,6 +100,19 @@ func (f *Finding) name(t *crossfit.ColumnTest, names []string, of []int) {
 	for _, at := range f.Strongest {
 		if drifts[at] {
 			f.Columns = append(f.Columns, names[at])
+		}
+	}
+}
+
+// nameSlow lists the columns that have at least so long an autocorrelation time, if these alone make the tests weak:
+// such as the month, which hardly changes from row to row. names and of: as for name.
+func (f *Finding) nameSlow(d *crossfit.Drift, names []string, of []int, least float64) {
+	if f.Chunks >= fewChunks || d.OfY >= least {
+		return
+	}
+	for feature, at := range of {
+		if d.OfX[feature] >= least && !slices.Contains(f.Slow, names[at]) {
+			f.Slow = append(f.Slow, names[at])
 		}
 	}
 }
@@ -136,7 +157,11 @@ func (f *Finding) sentence(hides []string) string {
 		}
 	}
 	if len(yes) == 0 {
-		return fmt.Sprintf("No drift is found in %s (smallest p %s)%s", Joined(no, "or"), PIs(least), hidden)
+		text := fmt.Sprintf("No drift is found in %s (smallest p %s)", Joined(no, "or"), PIs(least))
+		if f.Slow != nil {
+			text += fmt.Sprintf("; %s may hide it", Few(f.Slow, 4))
+		}
+		return text + hidden
 	}
 	text := "The table drifts in " + Joined(yes, "and")
 	if len(no) > 0 {
@@ -214,12 +239,17 @@ func (f *Finding) Unseen(kind crossfit.Kind) []string {
 
 // notes tell what limits the tests.
 func (f *Finding) notes() []string {
-	if f.Chunks >= 20 {
+	if f.Chunks >= fewChunks {
 		return nil
 	}
 	if f.Dependence < 1.1 { // not the rows' dependence, but their number makes the tests weak
 		return []string{fmt.Sprintf("the tests have few rows (%d that count), and find strong drift only", f.Chunks)}
 	}
-	return []string{fmt.Sprintf("rows depend on their neighbours (autocorrelation time %.3g rows), so that the tests have "+
-		"%s and find strong drift only", f.Dependence, runs.Plural(f.Chunks, "independent stretch"))}
+	note := fmt.Sprintf("rows depend on their neighbours (autocorrelation time %.3g rows), so that the tests have "+
+		"%s and find strong drift only", f.Dependence, runs.Plural(f.Chunks, "independent stretch"))
+	if f.Slow != nil {
+		note += fmt.Sprintf(": the reason is %s; a column that tells no more than the date or the season is left out by --drop",
+			Few(f.Slow, 4))
+	}
+	return []string{note}
 }

@@ -16,6 +16,35 @@ import (
 	"github.com/gomlx/gomlx/support/xslices"
 )
 
+// TestSlow: a column of the season, which hardly changes from row to row, hides that the rule of a reverses: the answer
+// names it. Without it the drift is found.
+func TestSlow(t *testing.T) {
+	rng := random.New(1, "slow")
+	var b strings.Builder
+	b.WriteString("t,a,month,y\n")
+	for i := range 2400 {
+		a := rng.NormFloat64()
+		yes := rng.Float64() < 1/(1+math.Exp(3*a*float64(i-1200)/1200))
+		fmt.Fprintf(&b, "%d,%.4f,%d,%v\n", i/20, a, i/100%12, yes)
+	}
+	file := demand.CSV(t, b.String())
+	for _, c := range []struct {
+		drop []string
+		want string
+	}{{nil, "; month may hide it"}, {[]string{"month"}, "The table drifts in y given x"}} {
+		q := Request{Source: Source{File: file, Time: "t", Label: "y", Read: table.Options{Drop: c.drop}}, Fit: crossfit.ForTest(150)}
+		q.Fit.Permutations = LeastPermutations
+		o, err := q.Open("")
+		demand.NoError(t, err)
+		f, err := o.Tested.Find(t.Context(), q.Fit, 1)
+		demand.NoError(t, err)
+		if notes := strings.Join(f.notes(), "; "); !strings.Contains(f.Sentence, c.want) ||
+			(c.drop == nil) != strings.Contains(notes, "the reason is month") {
+			t.Errorf("without %q: %s; notes %s", c.drop, f.Sentence, notes)
+		}
+	}
+}
+
 // TestUnseen: flat weights say that g missed the drift of what they follow: x for covariate weights, (x, y) for joint
 // ones.
 func TestUnseen(t *testing.T) {

@@ -23,6 +23,8 @@ type Drift struct {
 	Outcome, Rule *ColumnTest
 	// Dependence is the autocorrelation time of the rows in time order: 1 if they do not depend on their neighbours.
 	Dependence float64
+	OfX        []float64 // likewise of each column of x; Dependence is the largest
+	OfY        float64
 	Chunks     int // of contiguous rows, which shuffles move: fewer, the larger Dependence is
 }
 
@@ -47,7 +49,7 @@ func FindDrift(ctx context.Context, d Table, cfg Config, seed int64) (*Drift, er
 		return nil, err
 	}
 	t := newTester(d, rows, o.cycles, periods(d.Unit, rows.times), cfg.Permutations, seed)
-	found := &Drift{Dependence: t.dependence, Chunks: t.chunks}
+	found := &Drift{Dependence: t.dependence, OfX: t.ofX, OfY: t.ofY, Chunks: t.chunks}
 	found.Columns = t.test(ctx, features(t.x), d.Dim)
 	numbers := t.numbers(d, rows)
 	found.Score = t.test(ctx, t.pairs(numbers), 0)

@@ -33,7 +33,9 @@ type tester struct {
 	edges      float64    // factor of the real sums, see newTester
 	at         []int      // rows in time order, entity by entity
 	chunks     int
-	dependence float64
+	dependence float64   // of all scores
+	ofX        []float64 // of the scores of each column
+	ofY        float64
 }
 
 // testView has a code for each time, of mean 0 over the parts.
@@ -70,10 +72,15 @@ func newTester(d Table, rows *sortedRows, calendar, others []Cycle, shuffles int
 	}
 	t.x, t.y = columnScores(d, t.at, r), outcomeScores(d, t.at, r)
 	all := slices.Concat(t.x, t.y)
-	t.dependence = 1
+	t.ofX, t.ofY = slices.Repeat([]float64{1}, d.Dim), 1
 	for i := range all {
-		t.dependence = max(t.dependence, all[i].dependence(len(all)), all[i].ofTime)
+		of := &t.ofY
+		if i < len(t.x) {
+			of = &t.ofX[all[i].column]
+		}
+		*of = max(*of, all[i].dependence(len(all)), all[i].ofTime)
 	}
+	t.dependence = max(slices.Max(t.ofX), t.ofY)
 	long, most := chunkTimes*(t.dependence-1), min(mostChunks, max(fewChunks, 2*len(rows.times)))
 	entities := float64(len(slices.Compact(slices.Clone(r.group))))
 	t.flips = entities >= leastFlipped && long*leastChunks > float64(n)/entities
