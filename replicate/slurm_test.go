@@ -205,7 +205,7 @@ func TestSubmitNothing(t *testing.T) {
 // printed returns the arguments of the command that a text shows in backquotes before a word.
 func printed(t *testing.T, text, word string) []string {
 	t.Helper()
-	found := regexp.MustCompile("`replicate ([^`]*)` " + word).FindStringSubmatch(text)
+	found := regexp.MustCompile("`go run ./replicate ([^`]*)` " + word).FindStringSubmatch(text)
 	if found == nil {
 		t.Fatalf("no command before %q in %s", word, text)
 	}

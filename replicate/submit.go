@@ -110,6 +110,9 @@ func (s *submitFlags) check() error {
 			if strings.ContainsFunc(text, unicode.IsControl) {
 				return usage.Errorf("--%s %q has a line break or another control character; give it without", flag.name, text)
 			}
+			if strings.HasSuffix(flag.name, "sbatch") && !strings.HasPrefix(text, "-") {
+				return usage.Errorf("--%s %q is no option of sbatch: begin it with dashes, as --account=NAME", flag.name, text)
+			}
 		}
 	}
 	err := cmp.Or(checkWorkers(s.workers), usage.Folder(s.folder), usage.Folder(s.out), lab.CheckBackend(s.backend))
@@ -165,9 +168,7 @@ func (s *submitFlags) submit(cmd *cobra.Command, arguments []string, jobs []slur
 }
 
 // typed is a call of this program as its user types it.
-func typed(arguments ...string) string {
-	return quote(append([]string{"replicate"}, arguments...)...)
-}
+func typed(arguments ...string) string { return "go run ./replicate " + quote(arguments...) }
 
 // copyProgram copies this program: `go run` removes its own at the end.
 func copyProgram(to string) error {
