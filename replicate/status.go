@@ -36,13 +36,26 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			store, err := runs.Open(flags.results)
+			if err != nil {
+				return err
+			}
+			unreadable, err := store.Unreadable()
+			if err != nil {
+				return err
+			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, r := range all {
 				id := r.job.Spec.ID()
 				if r.state.Kind == runs.Missing {
 					id = "" // it depends on the machine that will compute the run
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.panel.Figure, r.panel.Key, r.job.Spec, id, r.state)
+				named := r.job.Spec
+				named.Learner = r.job.Series // figures may have several of one learner
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.panel.Figure, r.panel.Key, named, id, r.state)
+			}
+			for _, path := range unreadable {
+				fmt.Fprintf(w, "damaged, counts as missing: %s\n", path)
 			}
 			fmt.Fprintf(w, "scale %s: %s\n", o.Scale, summary(all))
 			return w.Flush()

@@ -20,19 +20,25 @@ import (
 // still find others damaged. A finished run to which steps were being added when it was interrupted is listed twice.
 // The error is for a folder that cannot be listed.
 func (s *Store) Specs() ([]Spec, error) {
-	finished, err := s.list(fileSuffix, readSpec)
+	finished, _, err := s.list(fileSuffix, readSpec)
 	if err != nil {
 		return nil, err
 	}
-	unfinished, err := s.list(partialSuffix, readPartialSpec)
+	unfinished, _, err := s.list(partialSuffix, readPartialSpec)
 	return slices.Concat(finished, unfinished), err
 }
 
-// list reads the specs of all files of one kind, but for temporary ones.
-func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs []Spec, err error) {
+// Unreadable lists the files of finished runs that do not tell which run they hold: they count as missing.
+func (s *Store) Unreadable() ([]string, error) {
+	_, unreadable, err := s.list(fileSuffix, readSpec)
+	return unreadable, err
+}
+
+// list reads the specs of all files of one kind, but for temporary ones, and lists the files of which it cannot.
+func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs []Spec, unreadable []string, err error) {
 	folders, err := os.ReadDir(s.dir)
 	if err != nil {
-		return nil, fmt.Errorf("results folder %s cannot be read: %w", s.dir, artifact.WithoutPath(err))
+		return nil, nil, fmt.Errorf("results folder %s cannot be read: %w", s.dir, artifact.WithoutPath(err))
 	}
 	for _, folder := range folders {
 		experiment := folder.Name()
@@ -42,7 +48,7 @@ func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs
 		path := filepath.Join(s.dir, experiment)
 		entries, err := os.ReadDir(path)
 		if err != nil && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("results folder %s cannot be read: %w", path, artifact.WithoutPath(err))
+			return nil, nil, fmt.Errorf("results folder %s cannot be read: %w", path, artifact.WithoutPath(err))
 		}
 		for _, entry := range entries {
 			id, ok := strings.CutSuffix(entry.Name(), suffix)
@@ -52,6 +58,8 @@ func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs
 			spec, err := read(filepath.Join(path, entry.Name()))
 			if err == nil && spec.ID() == id && spec.Experiment == experiment {
 				specs = append(specs, spec)
+			} else {
+				unreadable = append(unreadable, filepath.Join(path, entry.Name()))
 			}
 		}
 	}
@@ -59,7 +67,7 @@ func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs
 		return cmp.Or(strings.Compare(a.Experiment, b.Experiment), strings.Compare(a.Learner, b.Learner),
 			cmp.Compare(a.Seed, b.Seed))
 	})
-	return specs, nil
+	return specs, unreadable, nil
 }
 
 // readPartialSpec reads only the first line of an unfinished run's file. It fails if the file cannot be read or that
