@@ -22,7 +22,7 @@ type Provenance struct {
 	Config   map[string]string `json:"config,omitempty"` // settings as they were shown to the user
 	Seed     int64             `json:"seed"`
 	Commit   string            `json:"commit,omitempty"`   // of the last session; "" when unknown
-	Dirty    bool              `json:"dirty"`              // whether files differed from the commit
+	Dirty    bool              `json:"dirty,omitempty"`    // whether files differed from the commit
 	Commits  []string          `json:"commits,omitempty"`  // of all sessions, those of changed files end in "-dirty"
 	Command  []string          `json:"command,omitempty"`  // without folders, see NewProvenance
 	Versions map[string]string `json:"versions,omitempty"` // "go", modules by path, and the caller's, as the plugin
