@@ -52,7 +52,7 @@ func (s Summary) Gains() string {
 	if found == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s (steps above): %s", s.minus(), strings.Join(found, "; "))
+	return fmt.Sprintf("%s, with 95%% intervals over seeds (steps above): %s", s.minus(), strings.Join(found, "; "))
 }
 
 func (s Summary) line(r SummaryRow) []string {

@@ -59,6 +59,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"pretrain", "--out", file}, 2, []string{file, "is a file"}},
 		{[]string{"submit", "fig1", "--out", file}, 2, []string{file, "is a file"}},
 		{[]string{"fig2", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
+		{[]string{"submit", "fig1", "--sbatch", "account=x"}, 2, []string{"--sbatch", "--account=NAME"}},
 		{[]string{"submit", "fig1", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
 		{[]string{"all", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
 		{[]string{"weights", "t.csv", "--time", "day", "-o", "w.csv.gz"}, 2, []string{"w.csv.gz", ".parquet or .csv"}},
@@ -173,6 +174,10 @@ func TestStatus(t *testing.T) {
 	demand.Words(t, stdout, "partial: 3 of 6 steps")
 	stdout = s.quiet(t, append(status, "--set", "epochs=3")...)
 	demand.Words(t, stdout, "4 missing")
+	damaged := filepath.Join(s.results, "gaussian", "0.jsonl.zst")
+	demand.Write(t, damaged, "cut")
+	stdout = s.quiet(t, status...)
+	demand.Words(t, stdout, "damaged, counts as missing: "+damaged)
 }
 
 // TestDoctorFindsDamagedData: the exit code is 1 and the file is named.
@@ -297,7 +302,7 @@ func TestVerify(t *testing.T) {
 	s.succeed(t, fig1(miniature)...)
 	stdout = s.quiet(t, s.verifyMiniature(file)...)
 	demand.Words(t, stdout, "The scale tiny checks the program, not the paper", "4 of 18 runs stored, seeds 0",
-		"  ? undecided    ", "  On the Gaussian, Ours is better than Everything (Section 3.1.2)",
+		"  . not judged    ", "  On the Gaussian, Ours is better than Everything (Section 3.1.2)",
 		"the paper: \"performs much better", "one seed, so no interval",
 		" --set g-batch=16 --results "+s.results+" --backend go\n", "Table: "+file)
 	var v claims.Verification

@@ -89,8 +89,13 @@ func (r *Result) describeClaims(f paper.Figure, o Options, judged []claims.Judge
 	if r.Figure.Draft != nil {
 		return
 	}
-	shown := claims.Show(r.Claims, func(panels string) string { return o.pageCommand(f, panels) })
+	all := o
+	all.Learners = nil // those of claims, not those shown
+	shown := claims.Show(r.Claims, func(panels string) string { return all.pageCommand(f, panels) })
 	r.Figure.Answer, r.Figure.Tally, r.Figure.Claims = shown.Answer, shown.Tally, shown.Claims
+	if len(o.Overrides) > 0 {
+		r.Figure.Tally = fmt.Sprintf("With %s: %s", strings.Join(o.Overrides, ", "), shown.Tally)
+	}
 }
 
 // comparable gives panels that show the same of one scenario with the same settings one range of y.
@@ -179,7 +184,7 @@ func links(panels []claims.Collected, draft *figures.Draft) []figures.Link {
 	}
 	slices.Sort(folders)
 	if len(results) > 0 {
-		label := fmt.Sprintf("%d stored runs, below the folder of --results", len(results))
+		label := runs.Plural(len(results), "run") + ", stored below the folder of --results or read from tables"
 		out = append(out, figures.Link{Label: label, Text: strings.Join(slices.Compact(folders), ", ")})
 	}
 	return out
