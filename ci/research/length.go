@@ -63,7 +63,11 @@ func lengthCells(points []figures.Point) []string {
 
 // lengthChart shows the difference of each learner to Everything at the limits of which all seeds are in the tables.
 func lengthChart(tables, panel, start string) (figures.Chart, error) {
-	chart := figures.Chart{Key: panel, Title: "Figure 1" + panel + start + " by length of training", Unit: figures.Points,
+	title := "Figure 1" + panel + " by length of training"
+	if start != "" {
+		title += ", from new random weights"
+	}
+	chart := figures.Chart{Key: panel, Title: title, Unit: figures.Points,
 		XLabel: "limit of minibatches", XNames: lengthLimits, YLabel: "accuracy minus Everything",
 		Bands: "Bands: 95% interval over 4 seeds and the steps.", Reference: figures.NewReference("everything", 0)}
 	for _, name := range lengthLearners {
