@@ -103,7 +103,7 @@ func TestNamedColumns(t *testing.T) {
 func TestLeaks(t *testing.T) {
 	rng := random.New(1, "leaks")
 	var b strings.Builder
-	b.WriteString("t,y,noise,curve,year,month,since,half,copy,status,shop,wave\n")
+	b.WriteString("t,y,noise,curve,year,month,since,half,copy,status,shop,wave,refund,reason,some,amount,few\n")
 	for i := range 3000 {
 		y := map[bool]string{true: "yes", false: "no"}[rng.IntN(3) == 0]
 		status := fmt.Sprint("s", 2*rng.IntN(4)) // even levels are yes
@@ -118,16 +118,27 @@ func TestLeaks(t *testing.T) {
 		if rng.IntN(200) == 0 {
 			half = !half
 		}
-		fmt.Fprintf(&b, "%d,%s,%.4f,%s,%d,%s,%v,%s,%s,%s,p%d,%.3f\n", i/100, y, rng.NormFloat64(), curve, 2020+i/1000,
+		refund, reason, some := "", "", "" // refund and reason are filled in only where y is yes, some at random
+		amount, few := rng.Float64(), "1"  // few is missing where amount is largest, in few rows
+		if y == "yes" {
+			refund, reason, amount = fmt.Sprintf("%.2f", rng.NormFloat64()), fmt.Sprint("r", rng.IntN(3)), amount+1
+		}
+		if amount > 1.99 {
+			few = ""
+		}
+		if rng.IntN(2) == 0 {
+			some = fmt.Sprint(rng.IntN(9))
+		}
+		fmt.Fprintf(&b, "%d,%s,%.4f,%s,%d,%s,%v,%s,%s,%s,p%d,%.3f,%s,%s,%s,%.4f,%s\n", i/100, y, rng.NormFloat64(), curve, 2020+i/1000,
 			fmt.Sprint("m", i/250*7%12), half, fmt.Sprint("h", rng.IntN(2)), map[string]string{"yes": "1", "no": "0"}[y], status,
-			rng.IntN(9), math.Sin(float64(i)/200)+rng.NormFloat64()/10)
+			rng.IntN(9), math.Sin(float64(i)/200)+rng.NormFloat64()/10, refund, reason, some, amount, few)
 	}
 	q := Request{Source: Source{File: demand.CSV(t, b.String()), Time: "t", Label: "y"}, Fit: crossfit.ForTest(150)}
 	q.Fit.Permutations = LeastPermutations
 	p, err := q.Open("")
 	demand.NoError(t, err)
 	if notes := p.About.Leaks; len(notes) != 2 || !strings.HasPrefix(notes[0], "curve, year, month and since follow the time almost") ||
-		!strings.HasPrefix(notes[1], "copy and status tell the label") {
+		!strings.HasPrefix(notes[1], "copy, status, refund (by its missing values), reason (by its missing values) and amount tell the label") {
 		t.Errorf("%q", notes)
 	}
 	for _, c := range []struct {
@@ -135,12 +146,17 @@ func TestLeaks(t *testing.T) {
 		want string
 	}{
 		{false, "No drift is found in x or y (smallest p = 0.500); whether y given x drifts cannot be seen, as curve, year, month " +
-			"and since follow the time and copy and status tell the label"},
+			"and since follow the time and copy, status, refund (by its missing values), reason (by its missing values) and amount tell " +
+			"the label"},
 		{true, "The table drifts in y given x (p = 0.500); no drift is found in x or y"},
 	} {
 		f := Finding{Questions: []Question{{Name: InX, P: .5}, {Name: InY, P: .5}, {Name: InRule, P: .5, Drift: c.rule, Tests: []QuestionTest{{View: "trend"}}}}}
 		demand.Equal(t, f.sentence(p.Tested.hidden), c.want, "the sentence")
 	}
+	q.Label = "amount" // a number, of which few tells nothing
+	p, err = q.Open("")
+	demand.NoError(t, err)
+	demand.Words(t, p.About.Leaks[1], "y, copy, refund (by its missing values) and reason (by its missing values) tell the label")
 }
 
 // TestWeakNote: the note on weak tests blames the dependence of rows only where there is some.
