@@ -58,8 +58,8 @@ func backtestCommand() *cobra.Command {
 		"the last block, as the table has it; a month, as 2024-06, is its last block (default: the last one)")
 	flags.IntVar(&f.request.Last, "last", 0,
 		"number of test blocks, up to --at (default 0: all but the first fifth, fewer for many rows)")
-	flags.StringVar(&f.request.Gap, "gap", "", "how late labels come, as 2 (blocks) or \"10 days\": nothing from this time "+
-		"before a test block is learned from (default: labels are known before the next block)")
+	flags.StringVar(&f.request.Gap, "gap", "", "how late labels come, as 2 (blocks), \"10 days\" or \"1 month\" (31 days; with "+
+		"--bin month a bin): nothing from this time before a test block is learned from (default: labels are known before the next block)")
 	flags.BoolVar(&f.request.Reuse, "reuse", false, "take a finished back test of your own command from --results")
 	flags.StringVar(&f.results, "results", "results", "folder of finished blocks and back tests")
 	flags.StringVar(&f.out, "out", filepath.Join("figures", "out", "backtest"), "folder of the page")

@@ -125,7 +125,8 @@ func TestNoLookAhead(t *testing.T) {
 }
 
 // TestGap: with a gap nothing is learned from the labels of the blocks just before a test block, neither by models nor
-// by choices. So other labels of one block change its own losses, and those of the blocks behind the gap alone.
+// by choices. So other labels of one block change its own losses, and those of the blocks behind the gap alone. A month
+// is as long as one can be, but a bin where bins are months.
 func TestGap(t *testing.T) {
 	source := turning(t, 16)
 	text := demand.Read(t, source.File)
@@ -159,6 +160,22 @@ func TestGap(t *testing.T) {
 		if usage.ExitCode(context.Background(), err) != 2 || !strings.Contains(err.Error(), bad) {
 			t.Errorf("gap %q: %v", bad, err)
 		}
+	}
+	dates := tables.Source{File: demand.CSV(t, "day,x\n2024-01-01,1\n2024-09-01,2\n"), Time: "day"}
+	for _, c := range []struct {
+		gap, bin string
+		want     gap
+	}{
+		{"10 days", "", gap{time: 10}}, {"6 months", "", gap{time: 186}}, {"1 quarter", "", gap{time: 92}}, {"1 year", "", gap{time: 366}},
+		{"1 month", "month", gap{blocks: 1}}, {"1 year", "month", gap{blocks: 12}}, {"2 quarters", "month", gap{blocks: 6}},
+		{"1 month", "quarter", gap{blocks: 1}}, {"1 month", "week", gap{blocks: 5}}, {"45 days", "month", gap{blocks: 2}},
+	} {
+		dates.Bin.Unit = c.bin
+		s, err := tables.Open(dates)
+		demand.NoError(t, err)
+		got, err := parseGap(c.gap, s)
+		demand.NoError(t, err)
+		demand.Equal(t, got, c.want, "gap of %s in bins %q", c.gap, c.bin)
 	}
 }
 

@@ -15,8 +15,13 @@ type gap struct {
 	time   float64
 }
 
-// days are those of units of time, the least that they can have.
-var days = map[string]float64{"hour": 1. / 24, "day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
+// shortest and longest are the days that units of time can have, months how many months some have. A gap that is too
+// short would let models learn from labels that are not known yet.
+var (
+	shortest = map[string]float64{"hour": 1. / 24, "day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
+	longest  = map[string]float64{"hour": 1. / 24, "day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}
+	months   = map[string]float64{"month": 1, "quarter": 3, "year": 12}
+)
 
 // parseGap parses "2", "2 blocks", or "10 days". A duration rounds up to whole bins. Errors are those of usage.
 func parseGap(text string, s *tables.Stream) (g gap, err error) {
@@ -26,14 +31,16 @@ func parseGap(text string, s *tables.Stream) (g gap, err error) {
 	number, unit, _ := strings.Cut(strings.TrimSpace(text), " ")
 	n, failed := strconv.ParseFloat(number, 64)
 	unit = strings.TrimSuffix(strings.TrimSpace(unit), "s")
-	length, isTime := days[unit]
+	length, isTime := longest[unit]
 	switch {
 	case failed != nil || !(n >= 0 && n <= 1e6) || !isTime && (unit != "" && unit != "block" || n != math.Trunc(n)):
 		return g, usage.Errorf("the gap %q is neither blocks, as 2, nor a duration, as \"10 days\"", text)
 	case !isTime:
 		g.blocks = int(n)
+	case months[unit] > 0 && months[s.Source.Bin.Unit] > 0:
+		g.blocks = int(math.Ceil(n * months[unit] / months[s.Source.Bin.Unit]))
 	case s.Source.Bin.Unit != "":
-		g.blocks = int(math.Ceil(n * length / days[s.Source.Bin.Unit]))
+		g.blocks = int(math.Ceil(n * length / shortest[s.Source.Bin.Unit]))
 	case s.TimeUnit() != "days":
 		return g, usage.Errorf("the gap %q is a duration, and the times of this table are not dates; give a number of blocks", text)
 	default:
