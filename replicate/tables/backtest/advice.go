@@ -30,7 +30,7 @@ func (r *Result) judge() Advice {
 			bin = fmt.Sprintf(", bin=%q", r.Bin)
 		}
 		v.Sentence = fmt.Sprintf("Train several models, each on another stretch of the past, and mix their predictions "+
-			"(in Python tvps.Committee(model%s)): %s. Weights alone: %s", bin, r.gain(c),
+			"(in Python tvps.Committee(model%s))%s: %s. Weights alone: %s", bin, c.hedge(), r.gain(c),
 			strings.ToLower(v.Sentence[:1])+v.Sentence[1:])
 	}
 	return v
@@ -39,6 +39,14 @@ func (r *Result) judge() Advice {
 // gains says whether a rule has more than a slight gain.
 func (r *Result) gains(x, uniform RuleResult) bool {
 	return uniform.Scores[r.Metric]-x.Scores[r.Metric] >= slight*uniform.Scores[r.Metric]
+}
+
+// hedge is what advice says of a gain over equal weights that may be chance.
+func (x RuleResult) hedge() string {
+	if x.AgainstUniform.High < 0 {
+		return ""
+	}
+	return ", though the gain is not certain"
 }
 
 // weights says which weights to use. Omega is advised only if its best rule is better than tuned forgetting by its
@@ -68,8 +76,8 @@ func (r *Result) weights() Advice {
 	better := best.Rule != "" && score(best) < score(lowest) && best.AgainstForgetting.Mean < 0
 	if better && best.AgainstForgetting.High < 0 && (best.AgainstUniform.High < 0 || r.gains(best, uniform)) {
 		return Advice{Rule: best.Rule, Kind: best.Kind, HalfLife: best.HalfLife, Helps: true,
-			Sentence: fmt.Sprintf("Weight the rows by %s: %s. With the best half-life alone it is %s.", r.drift(best),
-				r.gain(best), r.loss(r.rule(Forgetting)))}
+			Sentence: fmt.Sprintf("Weight the rows by %s%s: %s. With the best half-life alone it is %s.", r.drift(best),
+				best.hedge(), r.gain(best), r.loss(r.rule(Forgetting)))}
 	}
 	base := certain
 	if base.Rule == Uniform && r.gains(lowest, uniform) {
@@ -78,21 +86,24 @@ func (r *Result) weights() Advice {
 	v := Advice{Rule: base.Rule, HalfLife: base.HalfLife, Window: base.Window}
 	switch {
 	case base.Rule != Uniform:
-		use := r.take(base)
-		if base.Rule != certain.Rule {
-			use += ", though the gain is not certain"
-		}
-		v.Sentence = fmt.Sprintf("Use %s: %s.", use, r.gain(base))
+		v.Sentence = fmt.Sprintf("Use %s%s: %s.", r.take(base), base.hedge(), r.gain(base))
 	case lowest.Rule != Uniform:
-		v.Sentence = fmt.Sprintf("Use all of the past alike: no weights gain 1%% of the loss. With %s: %s.", r.take(lowest), r.gain(lowest))
+		v.Sentence = fmt.Sprintf("Use all of the past alike: neither forgetting nor a window gains 1%% of the loss. With %s: %s.",
+			r.take(lowest), r.gain(lowest))
 	default:
-		v.Sentence = fmt.Sprintf("Use all of the past alike: no weights are better here (%s %s).", r.Words(), r.loss(uniform))
+		v.Sentence = fmt.Sprintf("Use all of the past alike: neither forgetting nor a window is better here (%s %s).", r.Words(),
+			r.loss(uniform))
 	}
 	switch {
 	case best.Rule == "":
 		v.Sentence += none
 	case better:
-		v.Sentence += fmt.Sprintf(" Weights by %s: %s.", r.drift(best), r.gain(best))
+		over := ""
+		if best.AgainstUniform.High < 0 {
+			over = " over tuned forgetting"
+		}
+		v.Sentence += fmt.Sprintf(" Weights by %s, whose gain%s is not certain: %s; more test blocks would tell.", r.drift(best),
+			over, r.gain(best))
 	default:
 		v.Sentence += " Weights by omega do not help here."
 	}
