@@ -99,6 +99,9 @@ func (q Request) Open(until string) (o Opened, err error) {
 		o.About.AddNote("the present is %s, not %s, the last time of the table: its rows have no label. x alone needs none: "+
 			"--kind covariate of weights, or no --label", ShortName(s.Times.Names[o.Present]), s.Late)
 	}
+	if s.partly != "" && until == "" {
+		o.About.AddNote("%s", s.partly)
+	}
 	found, notes, err := s.leaks(sorted)
 	if o.About.Leaks = notes; o.Tested != nil {
 		o.Tested.hidden = found

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -45,9 +46,11 @@ type Stream struct {
 	Group    []int32      // entity of every row; nil without Source.Group
 	Features []string     // the columns that a model learns from
 	order    []float64    // of every row, for rows of equal time
-	// Late is the last time of all, if none of its rows has a label; LateTimes is the number of such times at the end.
+	// Late is the last time of all, if none of its rows has a label; LateTimes is the number of times at the end that have
+	// no labels, or fewer than before. partly is a note on the latter.
 	Late      string
 	LateTimes int
+	partly    string
 }
 
 // check returns an error for columns that contradict each other.
@@ -135,7 +138,8 @@ func (s *Stream) unlabelled(read *table.Data) {
 	if bin.Unit == "" { // blocks of other rows are not the same blocks
 		bin = table.Bin{}
 	}
-	all, problem := read.Usable(name, "").Times(name, bin)
+	read = read.Usable(name, "")
+	all, problem := read.Times(name, bin)
 	labelled, other := s.Table.Times(name, bin)
 	if problem != nil || other != nil { // there is no column of times, or a row without a label has none
 		return
@@ -144,9 +148,53 @@ func (s *Stream) unlabelled(read *table.Data) {
 	for last > 0 && all.Names[last] != labelled.Names[len(labelled.Names)-1] {
 		s.Late, last = all.Names[len(all.Names)-1], last-1
 	}
-	if bin.Unit != "" || s.Source.Bin == bin {
-		s.LateTimes = len(all.Names) - 1 - last
+	missing := make([]int, len(all.Names))
+	for _, row := range read.Missing(s.Source.Label) {
+		missing[all.Index[row]]++
 	}
+	times, share := partlyLate(all.Counts[:last+1], missing[:last+1])
+	if times > 0 {
+		from := last + 1 - times
+		before := from - 1
+		for missing[before] == all.Counts[before] {
+			before--
+		}
+		s.partly = fmt.Sprintf("%.0f%% of the rows from %s on have no label, clearly more than before: if these still come, "+
+			"y may seem to drift; leave these rows out, in weights and backtest by --at %s", 100*share, all.Names[from], all.Names[before])
+	}
+	if bin.Unit != "" || s.Source.Bin == bin {
+		s.LateTimes = len(all.Names) - 1 - last + times
+	}
+}
+
+// partlyLate is the number of last times of which clearly fewer rows have a label than of each earlier stretch of as
+// many times, and their share without one; 0 for none. If it happened before, as at weekends, it is no delay. Clearly
+// means ten rows, twice the odds and 3.3 standard errors, which chance exceeds in less than one table of a thousand.
+// The last 1, 2, 4, ... times are tried, up to a quarter of all, and the clearest counts. rows: of each time; missing:
+// those without a label.
+func partlyLate(rows, missing []int) (times int, share float64) {
+	strongest := 3.3
+	for k := 1; 4*k <= len(rows); k *= 2 {
+		n, m, most, of := 0., 0., 0., 0. // of the last times, and of the earlier stretch with the largest share
+		for to := len(rows); to >= k; to -= k {
+			a, b := 0., 0.
+			for at := to - k; at < to; at++ {
+				a, b = a+float64(rows[at]), b+float64(missing[at])
+			}
+			switch {
+			case n == 0:
+				n, m = a, b
+			case 2*a >= n && b*of >= most*a: // that of a few rows says nothing
+				most, of = b, a
+			}
+		}
+		late, before, pooled := m/n, most/of, (m+most)/(n+of)
+		z := (late - before) / math.Sqrt(pooled*(1-pooled)*(1/n+1/of))
+		if m >= 10 && late*(1-before) >= 2*before*(1-late) && z > strongest {
+			strongest, times, share = z, k, late
+		}
+	}
+	return times, share
 }
 
 // ordered puts the rows of one bin in order, for held-out rows that are contiguous in time: as they are in a file in

@@ -68,8 +68,8 @@ func Prepare(q Request) (*Job, error) {
 		return nil, err
 	}
 	if late := o.Stream.LateTimes; late > 0 && q.Gap == "" {
-		p.About.AddNote("the rows of the last %s have no label: labels seem to come late, and here they count as known before the "+
-			"next block; --gap %d learns from none of the %s before a test block", runs.Plural(late, "time"), late,
+		p.About.AddNote("the rows of the last %s have no label, or fewer than before: labels seem to come late, and here they count as "+
+			"known before the next block; --gap %d learns from none of the %s before a test block", runs.Plural(late, "time"), late,
 			runs.Plural(late, "block"))
 	}
 	s, blocks, past := o.Stream, o.Present+1, len(o.Stream.Times.Rows(0, o.Present))

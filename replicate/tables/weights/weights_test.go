@@ -18,6 +18,7 @@ import (
 	"tvps/data/table"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
+	"tvps/replicate/tables/backtest"
 	"tvps/replicate/tables/drift"
 
 	"gonum.org/v1/gonum/stat"
@@ -256,7 +257,8 @@ func TestLeftOut(t *testing.T) {
 }
 
 // TestLateLabels: where no row of the last time has a label, a note says for which time the weights are, and a mistake
-// says why that time cannot be T.
+// says why that time cannot be T. Where fewer rows of the last times have one than before, a note says from when on,
+// and that of a back test proposes a gap; not where labels are missing at random, or at all weekends.
 func TestLateLabels(t *testing.T) {
 	text := "day,x,y\n"
 	for i := range 200 {
@@ -283,6 +285,40 @@ func TestLateLabels(t *testing.T) {
 		q.Weights.Kind = crossfit.Covariate
 		if p, err = Prepare(q); err != nil || p.About.Notes != nil {
 			t.Errorf("bin %v: covariate weights: %v", bin, err)
+		}
+	}
+	rng := random.New(1, "late labels")
+	for _, c := range []struct {
+		name          string
+		missing       func(day, y int) float64 // probability
+		from, at, gap string
+	}{
+		{"late", func(day, y int) float64 { return map[bool]float64{true: .9}[day > 24 && y == 1] },
+			"from 2024-01-25 on have no label", "by --at 2024-01-24", "--gap 4 "},
+		{"later", func(day, _ int) float64 { return .05 + map[int]float64{26: .2, 27: .5, 28: 1}[day] },
+			"from 2024-01-26 on have no label", "by --at 2024-01-25", "--gap 3 "},
+		{"at random", func(_, _ int) float64 { return .2 }, "", "", ""},
+		{"at weekends", func(day, _ int) float64 { return map[bool]float64{true: .7, false: .05}[day%7 == 0] }, "", "", ""},
+	} {
+		text := "day,x,y\n"
+		for i := range 28 * 40 {
+			day, y := i/40+1, fmt.Sprint(rng.IntN(2))
+			if rng.Float64() < c.missing(day, int(y[0]-'0')) {
+				y = ""
+			}
+			text += fmt.Sprintf("2024-01-%02d,%.3f,%s\n", day, rng.NormFloat64(), y)
+		}
+		source := tables.Source{File: demand.CSV(t, text), Time: "day", Label: "y", Bin: table.Bin{Unit: "day"}}
+		q := tables.Request{Source: source, Fit: crossfit.ForTest(1)}
+		d, err := drift.Prepare(q)
+		demand.NoError(t, err)
+		b, err := backtest.Prepare(backtest.Request{Request: q, Model: backtest.Logistic})
+		demand.NoError(t, err)
+		notes, gap := strings.Join(d.About.Notes, "; "), strings.Join(b.About.Notes, "; ")
+		if c.at == "" && (strings.Contains(notes, "label") || strings.Contains(gap, "--gap")) ||
+			!strings.Contains(notes, c.from) || !strings.Contains(notes, c.at) ||
+			!strings.Contains(gap, c.gap) {
+			t.Errorf("%s: notes of drift %q, of backtest %q", c.name, notes, gap)
 		}
 	}
 }
