@@ -63,6 +63,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"submit", "fig1", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
 		{[]string{"all", "--workers", huge}, 2, []string{"--workers", "1 to 1024"}},
 		{[]string{"weights", "t.csv", "--time", "day", "-o", "w.csv.gz"}, 2, []string{"w.csv.gz", ".parquet or .csv"}},
+		{[]string{"drift", "t.csv", "--time", "day", "--json", "-"}, 2, []string{"--json -", "name a file"}},
 		{[]string{"weights", "t.csv", "--time", "day", "--gap", "2"}, 2, []string{"--gap", "--kind auto", "neither"}},
 		{[]string{"weights", "t.csv", "--time", "day", "--kind", "auto", "--workers", huge}, 2, []string{"1 to 1024"}},
 		{[]string{"backtest", "t.csv", "--time", "day", "--label", "y", "--workers", huge}, 2, []string{"1 to 1024"}},

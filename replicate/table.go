@@ -165,6 +165,9 @@ func (f *tableFlags) reading() (table.Options, error) {
 // asked is the request of the flags. All its errors are usage errors.
 func (f *tableFlags) asked(cmd *cobra.Command, file string) (q tables.Request, err error) {
 	q.Seed = f.seed
+	if f.json == "-" {
+		return q, usage.Errorf("--json -: standard output has the summary; name a file")
+	}
 	if q.Source, err = f.source(file); err != nil {
 		return q, err
 	}
