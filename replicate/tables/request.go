@@ -164,7 +164,7 @@ func (a *About) AllNotes() []string { return slices.Concat(a.Leaks, a.Schema.Not
 // NoteLines are the notes of a summary.
 func (a *About) NoteLines() string {
 	var b strings.Builder
-	for _, note := range slices.Concat(a.Schema.Notes, a.Notes) {
+	for _, note := range a.AllNotes() {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	return b.String()

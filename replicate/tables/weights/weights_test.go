@@ -369,8 +369,9 @@ func TestFar(t *testing.T) {
 func TestFiles(t *testing.T) {
 	r := weigh(t, Request{Request: tables.Request{Source: tables.Source{File: drifting(t, ""), Time: "month",
 		Bin: table.Bin{Unit: "month"}}, Fit: crossfit.ForTest(150)}})
-	if r.Kind != crossfit.Covariate || len(r.Leaks) != 1 || !strings.HasPrefix(r.Leaks[0], "row follows the time") {
-		t.Errorf("%s, leaks %q", r.Kind, r.Leaks)
+	if r.Kind != crossfit.Covariate || len(r.Leaks) != 1 || !strings.HasPrefix(r.Leaks[0], "row follows the time") ||
+		!strings.Contains(r.String(), "note: "+r.Leaks[0]+"\n") {
+		t.Errorf("%s, leaks %q:\n%s", r.Kind, r.Leaks, r)
 	}
 	for _, name := range []string{"w.parquet", "w.csv"} {
 		path := filepath.Join(t.TempDir(), name)
