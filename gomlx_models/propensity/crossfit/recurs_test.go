@@ -68,7 +68,7 @@ func TestRecurs(t *testing.T) {
 }
 
 // TestCalendar: cycles of the calendar are found whether rows share times or have one each, and are none where phases
-// do not recur.
+// do not recur, or are an alias.
 func TestCalendar(t *testing.T) {
 	const year = 365.2425
 	month := func(i int) float64 {
@@ -90,7 +90,7 @@ func TestCalendar(t *testing.T) {
 			"day of the week, day of the month, day of the year", "day of the year", ""},
 		{"weeks of six years", 6 * 52 * 20, func(i int) float64 { return 16440 + 7*float64(i/20) },
 			func(at float64) float64 { return half(math.Mod(at, year) < year/2) },
-			"day of the month, day of the year", "day of the year", ""},
+			"day of the year", "day of the year", ""},
 		{"months of six years", 72 * 40, func(i int) float64 { return month(i / 40) },
 			func(at float64) float64 { return half(math.Mod(at, year) < year/4) },
 			"day of the week, month of the year", "month of the year", ""},

@@ -72,10 +72,15 @@ func (c Cycle) Alike(a, b float64) bool { return c.part(a, mostPhases) == c.part
 const leastCycles, mostPhases = 4, 24
 
 // Cycles lists the cycles of the calendar of which the times, ascending, have leastCycles, and several phases that
-// recur.
+// recur. Times that are weeks apart have no day of the month, as bins of weeks have none: a slower change would look
+// like one (an alias).
 func Cycles(unit Unit, times []float64) (out []Cycle) {
 	span := (times[len(times)-1] - times[0]) * (1 + 1/float64(len(times)-1))
 	for _, c := range cycles[unit] {
+		otherWeekday := func(t float64) bool { return math.Abs(math.Remainder((t-times[0])*c.Days, 7)) >= 1 }
+		if c.Days > 0 && !slices.ContainsFunc(times, otherWeekday) {
+			continue
+		}
 		var last [mostPhases]float64 // cycle in which a phase was last, counted from 1
 		phases, seen := 0, 0         // seen: each phase once a cycle
 		for _, t := range times {
