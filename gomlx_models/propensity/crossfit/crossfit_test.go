@@ -349,6 +349,28 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestEqualRows: the drift of a single column of 0 and 1, of which many rows are equal, is found without an Order.
+func TestEqualRows(t *testing.T) {
+	d := Table{Dim: 1}
+	for i := range 4000 {
+		x, time := float32(0), i%2
+		if random.New(1, "equal", i).Float64() < []float64{.2, .8}[time] {
+			x = 1
+		}
+		d.X, d.Time = append(d.X, x), append(d.Time, float64(time))
+	}
+	if found := columnTests(d, 0); found.Columns.P > .01 || found.Dependence > 1.1 {
+		t.Errorf("p = %v, dependence %v", found.Columns.P, found.Dependence)
+	}
+	w := weigh(t, fitOwn(t, d, tiny(), 0), 1, WeightOptions{Kind: Covariate})
+	for i, x := range d.X {
+		want := (1 - d.Time[i]) * float64(2*x-1) * math.Log(.8/.2)
+		if math.Abs(w.LogOmega[i]-want) > .4 {
+			t.Fatalf("log omega of %v at time %v is %v, not %v", x, d.Time[i], w.LogOmega[i], want)
+		}
+	}
+}
+
 // TestColumns: the order of columns changes nothing beyond rounding; also of columns that agree in all but a few
 // rows, are equal up to their unit, or constant, and where rows have few times.
 func TestColumns(t *testing.T) {

@@ -24,7 +24,7 @@ type Table struct {
 	Classes int       // number of labels; 0 without Label
 	Target  []float64 // [n], a numeric y in any unit: one more column to g; nil without
 	// Order puts rows of equal time in their order, such as the exact moment when Time is a
-	// week; nil: they have none. Rows of one time that depend on their neighbours need it, so
+	// week; nil: they have none, and are split at random. Rows of one time that depend on their neighbours need it, so
 	// that the held-out rows are contiguous in time.
 	Order []float64
 	// Group is the entity of each row, such as a shop, whose chunks the tests shuffle by themselves; nil: there are none.
@@ -131,8 +131,8 @@ type Fitted struct {
 	// Joint and Covariate tell what g found in (x, y) and in x; nil if it was not fitted.
 	Joint, Covariate *Diagnostics
 
-	models map[Kind]*model  // Joint and Covariate
-	fold   map[uint64]uint8 // of each row, by its hash
+	models map[Kind]*model   // Joint and Covariate
+	folds  map[uint64]uint16 // of each row and its equals, by their hash: bit k is fold k
 	cycles []Cycle
 }
 
@@ -169,7 +169,7 @@ func (s shape) check(d Table) error {
 //   - g sees normal scores: the rank of a number among the rows of its column, as a quantile of the
 //     normal distribution. Beyond the fitted values it is that of the least or the greatest one.
 //   - Rows are sorted by Time, then Order, and cut into contiguous chunks, which are dealt to
-//     Folds folds. Equal rows stay together.
+//     Folds folds. Rows that are equal, also in their Order, stay together; without Order equal rows are spread.
 //   - For each view of the time and each training one g a fold is trained on the rows of the other
 //     folds. The mean loss over the folds' own rows is its held-out loss. The view, the training and
 //     the number of updates with the lowest one are taken for all, and Ensemble seeds trained with them.
@@ -199,7 +199,7 @@ func prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	if err := d.check(); err != nil {
 		return nil, nil, err
 	}
-	o := &Fitted{Config: cfg, models: map[Kind]*model{}, fold: map[uint64]uint8{}}
+	o := &Fitted{Config: cfg, models: map[Kind]*model{}, folds: map[uint64]uint16{}}
 	o.Config.Kinds, o.Config.Candidates = slices.Clone(cfg.Kinds), slices.Clone(cfg.Candidates)
 	o.First, o.Last = slices.Min(d.Time), slices.Max(d.Time)
 	if o.First == o.Last {
@@ -218,7 +218,7 @@ func prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	rows.x = x
 	rows.deal(d, cfg.Folds)
 	for i, hash := range rows.hash {
-		o.fold[hash] = rows.fold[i]
+		o.folds[hash] |= 1 << rows.fold[i]
 	}
 	o.cycles = Cycles(d.Unit, rows.times)
 	o.note(d, rows)

@@ -19,7 +19,9 @@ type sortedRows struct {
 }
 
 // sortRows sorts rows by time, order and contents. The contents enter as a hash: sorted by
-// value, a chunk of equal times would hold similar rows. columns: their canonical order.
+// value, a chunk of equal times would hold similar rows. Without Order the hash has also which of its equals a row is,
+// so that equal rows lie among the others: side by side they would be held out together, and seem to depend on each
+// other. columns: their canonical order.
 func sortRows(d Table, columns []int) *sortedRows {
 	n := len(d.Time)
 	r := &sortedRows{at: xslices.Iota(0, n), hash: make([]uint64, n)}
@@ -27,12 +29,25 @@ func sortRows(d Table, columns []int) *sortedRows {
 	for i := range hash {
 		hash[i] = rowHash(d, columns, i)
 	}
+	key := slices.Clone(hash)
+	if d.Order == nil {
+		equals := map[uint64]uint64{} // so far
+		for i, h := range hash {
+			if d.Group != nil {
+				h = mix(h, uint64(d.Group[i]))
+			}
+			if key[i] = h; equals[h] > 0 {
+				key[i] = mix(h, equals[h])
+			}
+			equals[h]++
+		}
+	}
 	slices.SortFunc(r.at, func(a, b int) int {
 		byOrder := 0
 		if d.Order != nil {
 			byOrder = cmp.Compare(d.Order[a], d.Order[b])
 		}
-		return cmp.Or(cmp.Compare(d.Time[a], d.Time[b]), byOrder, cmp.Compare(hash[a], hash[b]))
+		return cmp.Or(cmp.Compare(d.Time[a], d.Time[b]), byOrder, cmp.Compare(key[a], key[b]))
 	})
 	for i, row := range r.at {
 		r.hash[i] = hash[row]
@@ -93,7 +108,7 @@ func (r *sortedRows) deal(d Table, folds int) {
 		}
 		from = to
 	}
-	for i := 1; i < n; i++ { // equal rows stay together
+	for i := 1; i < n && d.Order != nil; i++ { // rows that are equal, also in their order, stay together
 		if r.hash[i] == r.hash[i-1] {
 			r.fold[i] = r.fold[i-1]
 		}

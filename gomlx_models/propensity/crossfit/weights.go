@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"tvps/gomlx_models/propensity"
@@ -49,11 +50,12 @@ type Weights struct {
 //
 //	weight_i = c min(omega(x_i, T, t_i), limit of Clip) 2^(-|T - t_i| / HalfLife),
 //
-// with c such that their mean is 1. The log omega of a row, or of one that equals it, comes from the networks that did
-// not see it; that of a new row is the mean over all folds and the ensemble. T need not be a time of the rows. After
-// the last fitted one g does not extrapolate: a trend stays as it was then, while a phase that recurs, such as the day
-// of the week, is that of T. Errors: rows with other columns than the fitted ones, or with times before or after all of
-// them, a T before the first time, or infinite, a Kind that was not fitted, impossible options, and a cancelled ctx.
+// with c such that their mean is 1. The log omega of a row, or of one that equals it, is the mean over the ensembles
+// of the folds that held it, or an equal one, out; that of a new row is the mean over all folds. T need not be a time
+// of the rows. After the last fitted one g does not extrapolate: a trend stays as it was then, while a phase that
+// recurs, such as the day of the week, is that of T. Errors: rows with other columns than the fitted ones, or with
+// times before or after all of them, a T before the first time, or infinite, a Kind that was not fitted, impossible
+// options, and a cancelled ctx.
 func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options WeightOptions) (*Weights, error) {
 	if err := cmp.Or(d.check(), o.Shape.check(d), options.check()); err != nil {
 		return nil, err
@@ -132,56 +134,48 @@ func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) ([]
 			return nil, fmt.Errorf("crossfit: kind %s was not fitted; name it in Kinds (%s needs an outcome)", kind, Conditional)
 		}
 	}
-	x, seen := o.Shape.scored(d), o.seenFolds(d)
-	logs := o.modelMembers(x, seen, d, T, of[0])
+	x, asked := o.Shape.scored(d), o.askedFolds(d)
+	logs := o.modelMembers(x, asked, d, T, of[0])
 	if len(of) == 2 {
-		for i, minus := range o.modelMembers(x, seen, d, T, of[1]) {
+		for i, minus := range o.modelMembers(x, asked, d, T, of[1]) {
 			floats.Sub(logs[i], minus)
 		}
 	}
 	return logs, ctx.Err()
 }
 
-// seenFolds is the fold of each row that was fitted, and -1 of others.
-func (o *Fitted) seenFolds(d Table) []int8 {
-	out := make([]int8, len(d.Time))
+// askedFolds are the folds whose networks are asked for each row, as bits: those that held it, or an equal one, out,
+// and all for a row that was not fitted.
+func (o *Fitted) askedFolds(d Table) []uint16 {
+	out := make([]uint16, len(d.Time))
 	for i := range out {
-		out[i] = -1
-		if k, seen := o.fold[rowHash(d, o.Shape.Columns, i)]; seen {
-			out[i] = int8(k)
-		}
+		out[i] = cmp.Or(o.folds[rowHash(d, o.Shape.Columns, i)], 1<<o.Config.Folds-1)
 	}
 	return out
 }
 
-// modelMembers is members of the networks of one kind. x: normal scores; seen: of seenFolds.
-func (o *Fitted) modelMembers(x []float32, seen []int8, d Table, T float64, kind Kind) [][]float64 {
+// modelMembers is members of the networks of one kind. x: normal scores; asked: of askedFolds.
+func (o *Fitted) modelMembers(x []float32, asked []uint16, d Table, T float64, kind Kind) [][]float64 {
 	m := o.models[kind]
-	ensemble, logs := len(m.values), make([][]float64, len(seen))
+	ensemble, logs := len(m.values), make([][]float64, len(asked))
 	rows := o.rowsOf(d, xslices.Iota(0, len(d.Time)), x, kind)
 	codes, state := o.states(m.view, append(slices.Clone(d.Time), T)...)
-	at := state[len(seen)]
+	at := state[len(asked)]
 	pairs, of := make([][]pair, o.Config.Folds), make([][]int, o.Config.Folds) // by fold; of: the rows of the pairs
-	for i, fold := range seen {
+	for i, folds := range asked {
 		for k := range pairs {
-			if fold < 0 || int(fold) == k {
+			if folds>>k&1 == 1 {
 				pairs[k], of[k] = append(pairs[k], rows.pair(i, state[i], at)), append(of[k], i)
 			}
 		}
-		logs[i] = make([]float64, ensemble)
-		if fold < 0 { // all folds are asked
-			logs[i] = make([]float64, ensemble*len(pairs))
-		}
+		logs[i] = make([]float64, ensemble*bits.OnesCount16(folds))
 	}
 	propensity.Parallel(ensemble*len(pairs), func(n int) {
 		s, k := n%ensemble, n/ensemble
 		own, there := m.evaluate(m.values[s][k], rows.table, codes, pairs[k])
 		for j, i := range of[k] {
-			slot := s
-			if seen[i] < 0 {
-				slot += k * ensemble
-			}
-			logs[i][slot] = propensity.Bounded(m.scale * (float64(there[j]) - float64(own[j])))
+			before := bits.OnesCount16(asked[i] & (1<<k - 1)) // folds
+			logs[i][before*ensemble+s] = propensity.Bounded(m.scale * (float64(there[j]) - float64(own[j])))
 		}
 	})
 	return logs
