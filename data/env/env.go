@@ -23,7 +23,7 @@ type Env interface {
 	Reset(episode int, rng *rand.Rand, obs []float64) error
 
 	// Step applies an action, clipped to [-1, 1], and writes the next observation to obs. It
-	// fails if the action has a NaN or the simulation diverges; then the next call must be
+	// fails if the action has a NaN or the wrong length, or the simulation diverges; then the next call must be
 	// Reset. It allocates no memory.
 	Step(action, obs []float64) (reward float64, err error)
 
@@ -45,6 +45,9 @@ type Env interface {
 
 // clip copies an action to to, clipped to [-1, 1].
 func clip(to, action []float64) error {
+	if len(action) != len(to) {
+		return fmt.Errorf("an action of %d values; it must have %d", len(action), len(to))
+	}
 	for i, a := range action {
 		if a != a {
 			return fmt.Errorf("value %d of the action is NaN", i)

@@ -28,9 +28,11 @@ func TestResetIsExact(t *testing.T) {
 		first := play(t, e, 3)
 		play(t, e, 4)
 		n, m, _ := e.Sizes()
-		bad := slices.Repeat([]float64{math.NaN()}, m)
-		_, err := e.Step(bad, make([]float64, n))
-		demand.Error(t, err, "NaN")
+		for want, bad := range map[string][]float64{"NaN": slices.Repeat([]float64{math.NaN()}, m),
+			"must have": make([]float64, m-1), "; it must": make([]float64, m+1)} {
+			_, err := e.Step(bad, make([]float64, n))
+			demand.Error(t, err, want)
+		}
 		again := make(chan []float64)
 		for _, e := range []Env{e, fresh[name]} {
 			go func() { again <- play(t, e, 3) }()
