@@ -81,6 +81,8 @@ var ErrFewRows = errors.New("too few different rows")
 // MaxPermutations is the largest number of permutations.
 const MaxPermutations = 9999
 
+const mostFolds, mostEnsemble = 16, 32 // folds are bits of a number, see askedFolds
+
 // LeastRows is the least number of rows that Fit takes: two for each fold.
 func (c Config) LeastRows() int { return 2 * c.Folds }
 
@@ -99,9 +101,9 @@ func (c Config) Validate() error {
 	for _, k := range c.Kinds {
 		err = cmp.Or(err, propensity.OneOf("kind", k, Kinds()))
 	}
-	if c.Folds > math.MaxUint8 || c.Permutations > MaxPermutations {
-		err = cmp.Or(err, fmt.Errorf("%d folds and %d permutations; at most %d and %d are possible", c.Folds,
-			c.Permutations, math.MaxUint8, MaxPermutations))
+	if c.Folds > mostFolds || c.Ensemble > mostEnsemble || c.Permutations > MaxPermutations {
+		err = cmp.Or(err, fmt.Errorf("%d folds, an ensemble of %d and %d permutations; at most %d, %d and %d are possible",
+			c.Folds, c.Ensemble, c.Permutations, mostFolds, mostEnsemble, MaxPermutations))
 	}
 	for _, g := range c.Candidates {
 		err = cmp.Or(err, propensity.AtLeast("hidden", g.Hidden, 1))

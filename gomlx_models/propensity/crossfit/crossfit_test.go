@@ -565,6 +565,9 @@ func TestErrors(t *testing.T) {
 		"no outcome": {data: func(d *Table) { d.Label, d.Classes = nil, 0 },
 			config: func(c *Config) { c.Kinds = []Kind{Conditional} }},
 		"folds":      {config: func(c *Config) { c.Folds = 1 }},
+		"many folds": {config: func(c *Config) { c.Folds = 17 }},
+		"networks":   {config: func(c *Config) { c.Ensemble = 33 }},
+		"unit":       {data: func(d *Table) { d.Unit = "days" }},
 		"candidates": {config: func(c *Config) { c.Candidates = nil }},
 		"rate":       {config: func(c *Config) { c.Candidates = []Candidate{{8, 60, math.NaN(), 0}} }},
 		"decay":      {config: func(c *Config) { c.Candidates = []Candidate{{8, 60, 1e-2, 100}} }},
@@ -587,6 +590,13 @@ func TestErrors(t *testing.T) {
 	if _, err := Fit(demand.Cancelled(), good(), tiny(), 0); err == nil {
 		t.Error("a cancelled fit succeeded")
 	}
+	if found, err := FindDrift(demand.Cancelled(), good(), tiny(), 0); err == nil || found != nil {
+		t.Errorf("a cancelled test has %v and %v", found, err)
+	}
+	cfg := tiny()
+	cfg.Permutations = 1
+	_, err := FindDrift(t.Context(), good(), cfg, 0)
+	demand.Error(t, err, "crossfit: permutations is 1; tests need at least 2")
 }
 
 // TestOtherShape: rows that g cannot take differ from those of the fit in one way, which is named.

@@ -3,6 +3,7 @@ package crossfit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -41,9 +42,14 @@ type ColumnTest struct {
 	largest  []float64 // statistic of all columns: the real one, and that of each shuffle
 }
 
+const leastPermutations = 2 // of which one can tell how they vary
+
 // FindDrift tests for drift. Of the settings it reads Permutations, the number of shuffles, at least 2. Errors: those
-// of Fit.
+// of Fit, and fewer shuffles.
 func FindDrift(ctx context.Context, d Table, cfg Config, seed int64) (*Drift, error) {
+	if cfg.Permutations < leastPermutations {
+		return nil, fmt.Errorf("crossfit: permutations is %d; tests need at least %d", cfg.Permutations, leastPermutations)
+	}
 	o, rows, err := prepare(d, cfg)
 	if err != nil {
 		return nil, err
@@ -57,10 +63,11 @@ func FindDrift(ctx context.Context, d Table, cfg Config, seed int64) (*Drift, er
 		found.Outcome = t.test(ctx, features(t.y), max(1, d.Classes))
 		found.Rule = t.test(ctx, t.rule(d, numbers), 0)
 	}
-	if ctx.Err() == nil {
-		found.adjust()
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	return found, ctx.Err()
+	found.adjust()
+	return found, nil
 }
 
 // adjust corrects the p-values for the number of tests, step by step from the strongest one: each is compared with the

@@ -70,6 +70,8 @@ func (d Table) check() error {
 		return errors.New("crossfit: rows have labels and targets; give one of them")
 	case (d.Label != nil) != (d.Classes > 0):
 		return fmt.Errorf("crossfit: %d labels of %d classes; give both or none", len(d.Label), d.Classes)
+	case d.Unit != "" && d.Unit != "year" && cycles[d.Unit] == nil:
+		return fmt.Errorf("crossfit: unit %q is not one of hour, day, week, month, quarter, year, nor empty", d.Unit)
 	case d.Group != nil && len(d.Group) != n:
 		return fmt.Errorf("crossfit: %d samples, but the groups of %d", n, len(d.Group))
 	case d.Label != nil && len(d.Label) != n:

@@ -29,7 +29,8 @@ type Cycle struct {
 	Plain  bool    // a period of plain numbers, not of the calendar
 }
 
-// Unit is what the times of a table count since 1970: "hour", "day", "week", "month" or "quarter". "" is for others.
+// Unit is what the times of a table count since 1970: "hour", "day", "week", "month", "quarter" or "year". "" is for
+// others.
 type Unit string
 
 const (
