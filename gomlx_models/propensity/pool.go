@@ -90,7 +90,7 @@ func standardise(x []float32, size int) (mean, scale []float32) {
 	mean, scale = make([]float32, size), make([]float32, size)
 	for j := range sum {
 		mean[j], scale[j] = float32(sum[j]), float32(math.Sqrt(squares[j]/n))
-		if scale[j] < 1e-6 {
+		if scale[j] <= Rounding*max(mean[j], -mean[j]) {
 			scale[j] = 1
 		}
 	}

@@ -19,11 +19,18 @@ type Scores struct {
 // knotsPerScore bounds the number of knots: they are values whose scores are next to multiples of its inverse.
 const knotsPerScore = 16
 
+// Rounding is how far apart neighbouring float32 numbers are at most, relative to their size. Numbers that vary by no
+// more are a constant, whatever their unit is.
+const Rounding = 0x1p-23
+
 // NormalScores returns the scores of a column. The score of the value with mean rank r of n, from 0, is the quantile
 // (r + 1/2) / n of the standard normal distribution. Those of two values are standardised by half their distance, so
-// that a rare level of a category is no large number. A constant, up to a relative rounding, has 0. values are sorted
-// in place.
+// that a rare level of a category is no large number. A constant, up to a relative rounding, has 0, and so has
+// everything if there are no values. values are sorted in place.
 func NormalScores(values []float64, rounding float64) Scores {
+	if len(values) == 0 {
+		values = []float64{0}
+	}
 	slices.Sort(values)
 	n, low, high := len(values), values[0], values[len(values)-1]
 	if high-low <= rounding*max(math.Abs(low), math.Abs(high)) {
@@ -82,7 +89,7 @@ func ColumnScores(x []float32, dim int) []Scores {
 		for i := range values {
 			values[i] = float64(x[i*dim+j])
 		}
-		out[j] = NormalScores(values, 1e-6) // of float32
+		out[j] = NormalScores(values, Rounding)
 	})
 	return out
 }

@@ -24,11 +24,13 @@ func TestNormalScores(t *testing.T) {
 		{"equal values share a rank", []float64{2, 0, 2, 2, 5}, []float64{0, 2, 5},
 			[]float64{quantile(.1), quantile(.5), quantile(.9)}},
 		{"two values have mean 0, and a distance of 2", []float64{1, 0, 0, 0}, []float64{0, 1, .5}, []float64{-.5, 1.5, .5}},
-		{"a constant up to rounding", []float64{1e7, 1e7 + 1, 1e7 + 2}, []float64{0, 1e7, 2e7}, []float64{0, 0, 0}},
+		{"a constant up to rounding", []float64{1e7, 1e7 + 1}, []float64{0, 1e7, 2e7}, []float64{0, 0, 0}},
+		{"numbers of float32 that differ", []float64{1e6, 1e6 + 1}, []float64{0, 1e6, 2e6}, []float64{-1, -1, 1}},
+		{"no values", nil, []float64{7}, []float64{0}},
 		{"as far apart as numbers can be", []float64{-math.MaxFloat64, 0, math.MaxFloat64}, []float64{math.MaxFloat64 / 2},
 			[]float64{quantile(5./6) / 2}},
 	} {
-		k := NormalScores(slices.Clone(c.values), 1e-6)
+		k := NormalScores(slices.Clone(c.values), Rounding)
 		for i, v := range c.of {
 			if got := k.Of(v); math.Abs(got-c.want[i]) > 1e-12 {
 				t.Errorf("%s: %v has score %v, want %v", c.name, v, got, c.want[i])

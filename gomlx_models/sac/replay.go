@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"tvps/gomlx_models/propensity"
 )
 
 // Transition is one step of one environment, in the numbers of the simulation.
@@ -225,11 +227,11 @@ func (m *moments) add(parts ...[]float32) {
 // standard returns mean and standard deviation; a coordinate that does not vary has 1.
 func (m *moments) standard() (mean, scale []float32) {
 	for j := range m.Mean {
-		deviation := math.Sqrt(m.M2[j] / max(1, m.Count))
-		if deviation < 1e-6 {
+		at, deviation := float32(m.Mean[j]), float32(math.Sqrt(m.M2[j]/max(1, m.Count)))
+		if deviation <= propensity.Rounding*max(at, -at) {
 			deviation = 1
 		}
-		mean, scale = append(mean, float32(m.Mean[j])), append(scale, float32(deviation))
+		mean, scale = append(mean, at), append(scale, deviation)
 	}
 	return mean, scale
 }

@@ -113,12 +113,12 @@ func wantShares(t *testing.T, what string, counts map[int]int, draws int, want m
 
 // TestMomentsAgainstTwoPasses compares running mean and deviation with those of two passes.
 func TestMomentsAgainstTwoPasses(t *testing.T) {
-	m, rng := newMoments(3), random.New(0, "moments")
+	m, rng := newMoments(4), random.New(0, "moments")
 	var first []float64
 	for range 500 {
 		x := float32(1000 + rng.NormFloat64())
 		first = append(first, float64(x))
-		m.add([]float32{x, 2}, []float32{3 * x})
+		m.add([]float32{x, 2}, []float32{3 * x, 1e-9 * x})
 	}
 	mean, square := 0., 0.
 	for _, x := range first {
@@ -128,6 +128,7 @@ func TestMomentsAgainstTwoPasses(t *testing.T) {
 		square += (x - mean) * (x - mean) / 500
 	}
 	gotMean, gotScale := m.standard()
-	demand.Floats(t, "mean", gotMean, []float64{mean, 2, 3 * mean}, 1e-6)
-	demand.Floats(t, "deviation", gotScale, []float64{math.Sqrt(square), 1, 3 * math.Sqrt(square)}, 1e-6)
+	demand.Floats(t, "mean", gotMean, []float64{mean, 2, 3 * mean, 1e-9 * mean}, 1e-6)
+	deviation := math.Sqrt(square)
+	demand.Floats(t, "deviation", gotScale, []float64{deviation, 1, 3 * deviation, 1e-9 * deviation}, 1e-6)
 }
