@@ -92,8 +92,12 @@ func TestEstimatorRejects(t *testing.T) {
 		_, err := NewPool([]float32{1, 2}, ColumnsScaled, dims...)
 		demand.Error(t, err, fmt.Sprint(dims), "at least 1")
 	}
-	_, err := NewEstimator(b, nil, 2, cfg)
-	demand.Error(t, err, "no pool")
+	_, err := NewPool([]float32{1, 2}, "score", 1)
+	demand.Error(t, err, `propensity: columns "score" is not one of scores, scaled`)
+	for _, p := range []*Pool{nil, {}} {
+		_, err := NewEstimator(b, p, 2, cfg)
+		demand.Error(t, err, "no pool")
+	}
 	pool, err := NewPool([]float32{1, 2, 3, 4}, ColumnsScaled, 1)
 	demand.NoError(t, err)
 	none, err := NewEstimator(b, pool, 1, cfg)
@@ -101,8 +105,12 @@ func TestEstimatorRejects(t *testing.T) {
 	if none != nil {
 		t.Error("NewEstimator returned an estimator together with an error")
 	}
+	_, err = NewEstimator(b, &Pool{X: pool.X}, 2, cfg)
+	demand.Error(t, err, "0 means and 0 scales for samples of 1 values")
 	e, err := NewEstimator(b, pool, 2, cfg)
 	demand.NoError(t, err)
+	_, err = e.On(nil)
+	demand.Error(t, err, "no pool")
 	good := func() Samples {
 		return Samples{Row: []int32{0, 1, 2, 3}, Label: []int32{0, 1, 0, 1}, Time: []int32{0, 0, 1, 1}}
 	}
@@ -163,6 +171,13 @@ func TestCancelledAndEmpty(t *testing.T) {
 	if got, err := f.Score.LogOmega(ctx, Samples{}, 1); err != nil || len(got) != 0 {
 		t.Errorf("no samples have weights %v, error %v", got, err)
 	}
+	if got, err := f.LogOmegaOf(ctx, Data{Dim: d.Dim}, 1); err != nil || len(got) != 0 {
+		t.Errorf("no new samples have weights %v, error %v", got, err)
+	}
+	labelled := d
+	labelled.Label = make([]int32, len(d.Time))
+	_, err = f.LogOmegaOf(ctx, labelled, 1)
+	demand.Error(t, err, "labels of 0 classes; set Classes, or give no labels")
 	cancel()
 	if _, err := f.Weights(ctx, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("Weights after a cancellation: %v", err)

@@ -41,7 +41,8 @@ type Estimator struct {
 	eval    *Exec
 }
 
-// NewEstimator prepares g for samples of the pool at up to times different times.
+// NewEstimator prepares g for samples of the pool at up to times different times. How g sees columns is decided by
+// NewPool, not by cfg.Columns.
 // Errors: an impossible setting, fewer than two times, no pool, samples that are not images for
 // a network of images, and a shape that GoMLX refuses. Close it when it is no longer needed.
 func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*Estimator, error) {
@@ -51,8 +52,8 @@ func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*
 	if times < 2 {
 		return nil, fmt.Errorf("propensity: %d time; drift needs samples from at least two different times", times)
 	}
-	if pool == nil {
-		return nil, errors.New("propensity: there is no pool of samples")
+	if err := pool.check(); err != nil {
+		return nil, err
 	}
 	dims := pool.X.Shape().Dimensions[1:]
 	if cfg.Network.spec().images && len(dims) != 3 {
@@ -90,6 +91,9 @@ func (e *Estimator) problem() loop.Problem {
 // stream, or the same samples with another mean and scale. It shares the compiled programs:
 // close only the first one.
 func (e *Estimator) On(pool *Pool) (*Estimator, error) {
+	if err := pool.check(); err != nil {
+		return nil, err
+	}
 	if have, want := pool.X.Shape(), e.pool.X.Shape(); !have.Equal(want) {
 		return nil, fmt.Errorf("propensity: a pool of shape %s for an estimator of shape %s", have, want)
 	}

@@ -1,6 +1,8 @@
 package propensity
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,11 +22,14 @@ type Pool struct {
 
 // NewPool copies len(x)/size rows of the given dims to a pool, as columns says: their normal scores, or the rows with
 // mean and scale of each coordinate. Coordinates that do not vary are only centred. Errors: no dims or
-// impossible ones, no whole number of samples, and NaN or infinite values, which are named
+// impossible ones, unknown columns, no whole number of samples, and NaN or infinite values, which are named
 // by sample and coordinate.
 func NewPool(x []float32, columns Columns, dims ...int) (*Pool, error) {
 	if len(dims) == 0 || slices.Min(dims) < 1 {
 		return nil, fmt.Errorf("propensity: samples of shape %v; give one dimension or more, each at least 1", dims)
+	}
+	if err := OneOf("columns", cmp.Or(columns, ColumnsScaled), AllColumns()); err != nil {
+		return nil, fmt.Errorf("propensity: %w", err)
 	}
 	size := 1
 	for _, d := range dims {
@@ -41,6 +46,22 @@ func NewPool(x []float32, columns Columns, dims ...int) (*Pool, error) {
 	}
 	p.X = p.rows(x, dims)
 	return p, nil
+}
+
+// check returns an error for what is no pool.
+func (p *Pool) check() error {
+	if p == nil || p.X == nil {
+		return errors.New("propensity: there is no pool of samples")
+	}
+	size := 1
+	for _, d := range p.X.Shape().Dimensions[1:] {
+		size *= d
+	}
+	if len(p.Mean) != size || len(p.Scale) != size {
+		return fmt.Errorf("propensity: a pool of %d means and %d scales for samples of %d values; each value needs one",
+			len(p.Mean), len(p.Scale), size)
+	}
+	return nil
 }
 
 // checkRows returns an error for values that are not rows of finite numbers.

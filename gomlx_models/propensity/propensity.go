@@ -58,8 +58,8 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 	if d.Dim < 1 {
 		return nil, fmt.Errorf("propensity: samples of %d values; Dim must be at least 1", d.Dim)
 	}
-	if d.Label != nil && cfg.Classes == 0 {
-		return nil, fmt.Errorf("propensity: %d labels of 0 classes; set Classes, or give no labels", len(d.Label))
+	if err := d.checkLabels(cfg); err != nil {
+		return nil, err
 	}
 	pool, err := NewPool(d.X, cfg.Columns, d.dims(cfg)...)
 	if err != nil {
@@ -83,6 +83,14 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 		return nil, err
 	}
 	return &Fitted{score}, nil
+}
+
+// checkLabels returns an error for labels that g would not see.
+func (d Data) checkLabels(cfg Config) error {
+	if d.Label != nil && cfg.Classes == 0 {
+		return fmt.Errorf("propensity: %d labels of 0 classes; set Classes, or give no labels", len(d.Label))
+	}
+	return nil
 }
 
 // allRows are the samples whose rows follow each other.
@@ -129,6 +137,13 @@ func (f *Fitted) LogOmegaOf(ctx context.Context, d Data, T float64) ([]float64, 
 	if size := len(f.e.pool.Mean); d.Dim != size || len(d.X) != len(d.Time)*size {
 		return nil, fmt.Errorf("propensity: %d values, in samples of %d, at %d times; g was fitted on samples of %d", len(d.X),
 			d.Dim, len(d.Time), size)
+	}
+	if err := d.checkLabels(f.e.cfg); err != nil {
+		return nil, err
+	}
+	if len(d.Time) == 0 {
+		_, err := f.index(T)
+		return []float64{}, err
 	}
 	for i, t := range d.Time {
 		at, fitted := slices.BinarySearch(f.times, t)
