@@ -40,7 +40,7 @@ func TestActSeesTheHistoryOfTheEpisode(t *testing.T) {
 				demand.Floats(t, fmt.Sprintf("%s, step %d, seed %d", name, k, i), rounded(nil, got[i]), want, 1e-5)
 			}
 		}
-		a.Observe(now)
+		demand.NoError(t, a.Observe(now))
 		if k >= 8 {
 			other.Remember(now)
 		}
@@ -152,6 +152,15 @@ func TestAgentRejects(t *testing.T) {
 		seeds  []int64
 		change func(*Config)
 	}{
+		"there are no seeds":              {nil, learnAlpha},
+		"capacity is 0":                   {[]int64{1}, func(c *Config) { c.Capacity = 0 }},
+		"batch is -1":                     {[]int64{1}, func(c *Config) { c.Batch = -1 }},
+		"observations is 0":               {[]int64{1}, func(c *Config) { c.Observations = 0 }},
+		"history of the context is 0":     {[]int64{1}, func(c *Config) { c.Context = &Context{Hidden: 1} }},
+		"alpha is -1; it must be":         {[]int64{1}, func(c *Config) { c.Alpha, c.LearnAlpha = -1, true }},
+		"critic rate is NaN":              {[]int64{1}, func(c *Config) { c.CriticRate = math.NaN() }},
+		"gamma is 2 and tau 0.05":         {[]int64{1}, func(c *Config) { c.Gamma = 2 }},
+		"omega batch is 0":                {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Batch = 0 }},
 		"alpha is 0":                      {[]int64{1}, func(c *Config) { c.Alpha, c.LearnAlpha = 0, true }},
 		"omega layers is 1":               {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Layers = 1 }},
 		`time encoding "x" is not one`:    {[]int64{1}, func(c *Config) { tinyOmega(c); c.Omega.Time = "x" }},
@@ -165,6 +174,41 @@ func TestAgentRejects(t *testing.T) {
 		_, err := New(b, cfg, c.seeds)
 		demand.Error(t, err, "sac: ", want)
 	}
+	seeds := []int64{1, 2}
+	a := open(t, backend.Go, tiny(), seeds...)
+	if seeds[0] = 9; a.seeds[0] != 1 {
+		t.Error("the agent has the caller's seeds")
+	}
+	rejects := func(want string, change func(t *Transition)) {
+		t.Helper()
+		ts := randomTransitions(a, a.Observed(), 4)
+		change(&ts[1])
+		demand.Error(t, a.Observe(ts), "sac: transition 1", want)
+	}
+	_, err := a.Update()
+	demand.Error(t, err, "sac: there are no transitions")
+	fill(t, a, 4, 4) // an episode
+	rejects("1 of the action, not 3, 3 and 2", func(t *Transition) { t.Action = t.Action[1:] })
+	rejects("of episode 0, after one of episode 0", func(t *Transition) { t.Episode = 0 })
+	fill(t, a, 1, 4)
+	rejects("of episode 2, after one of episode 1", func(t *Transition) { t.Episode = 2 })
+	demand.Error(t, a.Observe(randomTransitions(a, 5, 4)[1:]), "sac: 1 transitions for 2 seeds")
+	if a.Observed() != 5 {
+		t.Errorf("%d transitions, not 5", a.Observed())
+	}
+	_, err = a.Act([][]float64{{1, 2}, {1, 2, 3, 4}}, Sample)
+	demand.Error(t, err, "sac: observation 0 has 2 values, not 3")
+	_, err = a.RecordOmega(0)
+	demand.Error(t, err, "sac: the agent has no omega")
+	closed, err := New(b, tiny(), []int64{1})
+	demand.NoError(t, err)
+	closed.Close()
+	for _, f := range []func() error{
+		func() error { _, err := closed.Update(); return err },
+		func() error { _, err := closed.Act([][]float64{{1, 2, 3}}, Uniform); return err },
+	} {
+		demand.Error(t, f(), "sac: used after Close")
+	}
 }
 
 // TestDivergenceIsAnError: the largest float32 as reward makes the loss infinite.
@@ -172,7 +216,7 @@ func TestDivergenceIsAnError(t *testing.T) {
 	a := open(t, backend.Go, tiny(), 1, 2)
 	ts := randomTransitions(a, 0, 10)
 	ts[1].Reward = math.MaxFloat32
-	a.Observe(ts)
+	demand.NoError(t, a.Observe(ts))
 	_, err := a.Update()
 	demand.Error(t, err, "of seed 2 became +Inf after 1 updates", "lower the learning rates")
 }

@@ -26,7 +26,7 @@ func live(t *testing.T, a *Agent) (actions [][]float64) {
 		got, err := a.Act([][]float64{ts[0].Observation, ts[1].Observation}, Sample)
 		demand.NoError(t, err)
 		actions = append(actions, got...)
-		a.Observe(ts)
+		demand.NoError(t, a.Observe(ts))
 		update(t, a)
 	}
 	return actions

@@ -1,8 +1,10 @@
 package sac
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 
 	"tvps/gomlx_models/propensity"
 )
@@ -54,16 +56,42 @@ type Omega struct {
 	Waves   int                     // number of frequencies, for encodings that have them
 }
 
-// Validate returns an error for settings of omega, or of alpha, that do not go together. The caller keeps sizes and
-// rates positive.
+// Validate returns an error that names the first impossible setting.
 func (c Config) Validate() error {
-	if c.Omega != nil {
-		if err := c.Omega.g().ValidateBatched(); err != nil {
+	if o := c.Omega; o != nil {
+		err := cmp.Or(o.g().ValidateBatched(), propensity.AtLeast("batch", o.Batch, 1),
+			propensity.AtLeast("updates", o.Updates, 0), propensity.AtLeast("every", o.Every, 0), notNegative("rate", o.Rate))
+		if err != nil {
 			return fmt.Errorf("sac: the omega %w", err)
 		}
 	}
-	if c.LearnAlpha && c.Alpha == 0 {
+	context := cmp.Or(c.Context, &Context{1, 1})
+	err := cmp.Or(
+		propensity.AtLeast("observations", c.Observations, 1), propensity.AtLeast("actions", c.Actions, 1),
+		propensity.AtLeast("hidden", c.Hidden, 1), propensity.AtLeast("layers", c.Layers, 0),
+		propensity.AtLeast("batch", c.Batch, 1), propensity.AtLeast("capacity", c.Capacity, 1),
+		propensity.AtLeast("recent", c.Recent, 0),
+		propensity.AtLeast("units of the context", context.Hidden, 1),
+		propensity.AtLeast("history of the context", context.History, 1),
+		notNegative("actor rate", c.ActorRate), notNegative("critic rate", c.CriticRate),
+		notNegative("alpha rate", c.AlphaRate), notNegative("alpha", c.Alpha),
+		notNegative("gamma", c.Gamma), notNegative("tau", c.Tau),
+	)
+	switch {
+	case err != nil:
+		return fmt.Errorf("sac: %w", err)
+	case c.Gamma > 1 || c.Tau > 1:
+		return fmt.Errorf("sac: gamma is %v and tau %v; they must be at most 1", c.Gamma, c.Tau)
+	case c.LearnAlpha && c.Alpha == 0:
 		return errors.New("sac: alpha is 0; it must be positive if it is learned")
+	}
+	return nil
+}
+
+// notNegative returns an error for what is neither 0 nor a positive, finite number.
+func notNegative(name string, v float64) error {
+	if !(v >= 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("%s is %v; it must be a finite number of at least 0", name, v)
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func fill(tb testing.TB, a *Agent, transitions, length int) {
 	tb.Helper()
 	from := a.Observed()
 	for k := from; k < from+transitions; k++ {
-		a.Observe(randomTransitions(a, k, length))
+		demand.NoError(tb, a.Observe(randomTransitions(a, k, length)))
 	}
 }
 

@@ -47,7 +47,7 @@ func gaussian(t *testing.T, a *Agent, episodes, length int, mean func(t int) flo
 			ts = append(ts, Transition{Observation: observation(k), Action: []float64{action}, Next: observation(k + 1),
 				Last: k%length == length-1, Episode: k / length})
 		}
-		a.Observe(ts)
+		demand.NoError(t, a.Observe(ts))
 		if k%length == length-1 {
 			demand.NoError(t, end())
 		}

@@ -1,6 +1,7 @@
 package sac
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -34,6 +35,9 @@ const recordSteps = 8
 // RecordOmega returns a record of each seed of an agent with omega. Loss is averaged over the fits
 // for the episodes from number since. It changes nothing of the agent, whose random numbers are others.
 func (a *Agent) RecordOmega(since int) ([]OmegaRecord, error) {
+	if a.cfg.Omega == nil {
+		return nil, errors.New("sac: the agent has no omega to record")
+	}
 	at := make([][]int, len(a.seeds))
 	for i, r := range a.replay {
 		rng := random.New(a.seeds[i], "sac", "record of omega", a.gUpdates)

@@ -1,6 +1,7 @@
 package sac
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -83,6 +84,22 @@ func (r *replay) eligible(unfinished bool) []episode {
 		return r.Episodes[:n-1]
 	}
 	return r.Episodes
+}
+
+// check returns an error for a transition that cannot follow the last one.
+func (r *replay) check(t Transition) error {
+	c := r.cfg
+	if len(t.Observation) != c.Observations || len(t.Next) != c.Observations || len(t.Action) != c.Actions {
+		return fmt.Errorf("it has %d and %d values of observations and %d of the action, not %d, %d and %d",
+			len(t.Observation), len(t.Next), len(t.Action), c.Observations, c.Observations, c.Actions)
+	}
+	if n := len(r.Episodes); n > 0 {
+		if last := r.Episodes[n-1]; last.Over != (t.Episode > last.Number) || t.Episode < last.Number {
+			return fmt.Errorf("it is of episode %d, after one of episode %d; the number must increase after a Last or "+
+				"Terminal transition, and only then", t.Episode, last.Number)
+		}
+	}
+	return nil
 }
 
 // add inserts a transition, and removes episodes whose transitions are all overwritten.

@@ -28,7 +28,7 @@ func TestReplayAgainstAList(t *testing.T) {
 			if left == 0 {
 				number, left = number+1+rng.IntN(2), 1+rng.IntN(9) // numbers may be skipped
 			}
-			a.Observe(ts)
+			demand.NoError(t, a.Observe(ts))
 			for s, r := range a.replay {
 				compareReplay(t, r, all[s])
 			}

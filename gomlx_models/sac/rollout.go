@@ -38,11 +38,17 @@ func (a *Agent) NewRollout(name string) *Rollout {
 }
 
 // Act returns an action for the current observation of each seed's environment.
-// observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1].
+// observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1]. Other sizes are an error.
 func (r *Rollout) Act(observations [][]float64, mode Mode) ([][]float64, error) {
 	c, n := r.agent.cfg, len(r.agent.seeds)
 	flat := make([]float32, 0, n*c.Observations)
-	for _, o := range observations {
+	if err := r.agent.check("observations", len(observations)); err != nil {
+		return nil, err
+	}
+	for i, o := range observations {
+		if len(o) != c.Observations {
+			return nil, fmt.Errorf("sac: observation %d has %d values, not %d", i, len(o), c.Observations)
+		}
 		flat = rounded(flat, o)
 	}
 	noise := r.noise(mode)

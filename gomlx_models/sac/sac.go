@@ -12,7 +12,7 @@
 //	for {
 //		actions, err := agent.Act(observations, sac.Sample)
 //		... step the environments ...
-//		agent.Observe(transitions)
+//		err = agent.Observe(transitions)
 //		metrics, err := agent.Update()
 //	}
 //
@@ -24,6 +24,8 @@
 package sac
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -50,16 +52,20 @@ type Agent struct {
 	fresh    [][]freshLoss     // of each seed, at every fit for a new episode
 	updates  int               // updates of the critic so far
 	gUpdates int               // updates of g so far
+	closed   bool
 }
 
 // New makes an agent for each of the seeds; each starts and learns as it would alone.
-// Errors: an impossible setting, a shape that GoMLX refuses.
+// Errors: an impossible setting, no seeds, a shape that GoMLX refuses.
 // Close it when it is no longer needed.
 func New(backend compute.Backend, cfg Config, seeds []int64) (*Agent, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg = cfg.canonical()
+	if len(seeds) == 0 {
+		return nil, errors.New("sac: there are no seeds; give one or more")
+	}
+	cfg, seeds = cfg.canonical(), slices.Clone(seeds)
 	p, err := newPrograms(backend, cfg, len(seeds))
 	if err != nil {
 		return nil, err
@@ -104,6 +110,7 @@ func zeros(params []net.Param) []*tensors.Tensor {
 
 // Close frees the compiled programs and the arrays.
 func (a *Agent) Close() {
+	a.closed = true
 	net.Free(a.state...)
 	net.Free(a.g...)
 	a.programs.close()
@@ -113,23 +120,47 @@ func (a *Agent) Close() {
 func (a *Agent) Observed() int { return a.replay[0].Total }
 
 // Act returns an action for the current observation of each seed's environment.
-// observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1].
+// observations: [seeds][Observations], result: [seeds][Actions], in [-1, 1]. Other sizes are an error.
 func (a *Agent) Act(observations [][]float64, mode Mode) ([][]float64, error) {
 	return a.rollout.Act(observations, mode)
 }
 
 // Observe puts one transition of each seed into the replay, and into the history that Act sees. Within an episode the
-// observation is the Next of the transition before.
-func (a *Agent) Observe(transitions []Transition) {
+// observation is the Next of the transition before. Errors, which change nothing: another number of transitions or of
+// their values, and an Episode that does not increase after a last transition and only then.
+func (a *Agent) Observe(transitions []Transition) error {
+	if err := a.check("transitions", len(transitions)); err != nil {
+		return err
+	}
+	for i, t := range transitions {
+		if err := a.replay[i].check(t); err != nil {
+			return fmt.Errorf("sac: transition %d: %w", i, err)
+		}
+	}
 	for i, t := range transitions {
 		a.replay[i].add(t)
 	}
 	a.rollout.Remember(transitions)
+	return nil
+}
+
+// check returns an error for a closed agent, and for another number of things than one of each seed.
+func (a *Agent) check(things string, n int) error {
+	switch {
+	case a.closed:
+		return errors.New("sac: used after Close")
+	case n != len(a.seeds):
+		return fmt.Errorf("sac: %d %s for %d seeds; each needs one", n, things, len(a.seeds))
+	}
+	return nil
 }
 
 // Update makes one update of all networks from a minibatch of each seed's replay. If a fit of
-// omega is due, it comes first. Errors: a loss that is not finite, and those of the backend.
+// omega is due, it comes first. Errors: no transitions so far, a loss that is not finite, and those of the backend.
 func (a *Agent) Update() (*Metrics, error) {
+	if a.closed || a.Observed() == 0 {
+		return nil, cmp.Or(a.check("", len(a.seeds)), errors.New("sac: there are no transitions to learn from; call Observe first"))
+	}
 	if a.omegaDue() {
 		if err := a.fitOmega(); err != nil {
 			return nil, err

@@ -28,7 +28,7 @@ func episodes(tb testing.TB, a *Agent, count int) [][]Transition {
 		for i := range ts {
 			all[i] = append(all[i], ts[i])
 		}
-		a.Observe(ts)
+		demand.NoError(tb, a.Observe(ts))
 		if last {
 			number, step = number+1, 0
 		}

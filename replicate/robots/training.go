@@ -134,7 +134,9 @@ func (t *training) train() error {
 		return t.agent.Act(observations, sac.Sample)
 	}
 	returns, err := t.play(act, func(transitions []sac.Transition) error {
-		t.agent.Observe(transitions)
+		if err := t.agent.Observe(transitions); err != nil {
+			return err
+		}
 		if n := t.agent.Observed(); n <= t.settings.BurnIn || n%t.settings.UpdateEvery != 0 {
 			return nil
 		}
