@@ -2,9 +2,11 @@ package env
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"tvps/data/artifact"
 	"tvps/data/random"
@@ -63,8 +65,13 @@ var (
 	clawStart = [clawJoints]float64{0, -pi / 3, pi / 3, 0, -pi / 3, pi / 3, 0, -pi / 3, pi / 3}
 )
 
-// NewClaw returns a D'Claw. It downloads MuJoCo and the robot's model if they are missing.
+// NewClaw returns a D'Claw. It downloads MuJoCo and the robot's model if they are missing. Errors: no Tasks or
+// impossible ones, no Repeat, and those of downloads and of MuJoCo.
 func NewClaw(ctx context.Context, opts ClawOptions) (*Claw, error) {
+	if len(opts.Tasks) == 0 || slices.Min(opts.Tasks) < 0 || slices.Max(opts.Tasks) >= Valves || opts.Repeat < 1 {
+		return nil, fmt.Errorf("env: valves %v, each for %d episodes; give one or more of 0 to %d, for 1 or more", opts.Tasks,
+			opts.Repeat, Valves-1)
+	}
 	order := clawOrder(opts.Tasks, opts.Seed)
 	c := &Claw{order: order, repeat: opts.Repeat, horizon: opts.Horizon}
 	lib, err := openMuJoCo(ctx, artifact.Options{Log: opts.Log})

@@ -100,3 +100,10 @@ func TestClawOrder(t *testing.T) {
 		t.Error("the order is not a function of the seed:", a, b, other)
 	}
 }
+
+func TestClawRejects(t *testing.T) {
+	for _, opts := range []ClawOptions{{Repeat: 1}, {Repeat: 1, Tasks: []int{Valves}}, {Tasks: all()}} {
+		_, err := NewClaw(t.Context(), opts)
+		demand.Error(t, err, "give one or more of 0 to 9, for 1 or more")
+	}
+}

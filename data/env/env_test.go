@@ -33,6 +33,7 @@ func TestResetIsExact(t *testing.T) {
 			_, err := e.Step(bad, make([]float64, n))
 			demand.Error(t, err, want)
 		}
+		demand.Error(t, e.ResetTrial(len(e.Trials()), make([]float64, n)), "env: trial", "numbered from 0")
 		again := make(chan []float64)
 		for _, e := range []Env{e, fresh[name]} {
 			go func() { again <- play(t, e, 3) }()

@@ -27,9 +27,20 @@ func (c *Claw) Trials() (tasks []string) {
 	return tasks
 }
 
+// checkTrial returns an error for a trial that a robot does not have.
+func checkTrial(e Env, trial int) error {
+	if n := len(e.Trials()); trial < 0 || trial >= n {
+		return fmt.Errorf("env: trial %d of %d; they are numbered from 0", trial, n)
+	}
+	return nil
+}
+
 // ResetTrial begins a trial. In a second start each joint's angle is changed by a uniform draw from
 // [-clawDisturbance, clawDisturbance].
 func (c *Claw) ResetTrial(trial int, obs []float64) error {
+	if err := checkTrial(c, trial); err != nil {
+		return err
+	}
 	used := slices.Sorted(slices.Values(c.order))
 	valve, joints := used[trial/clawStarts], clawStart
 	if start := trial % clawStarts; start > 0 {
@@ -99,6 +110,9 @@ func gridConditions(trial int) (wind, target float64) {
 
 // ResetTrial begins a trial at rest with gymnasium's noise, drawn from a fixed seed.
 func (c *Cheetah) ResetTrial(trial int, obs []float64) error {
+	if err := checkTrial(c, trial); err != nil {
+		return err
+	}
 	if err := c.disturb(random.New(0, "cheetah", "start", trial)); err != nil {
 		return err
 	}
