@@ -23,7 +23,8 @@ const runResamples = 4000
 // than there are runs.
 //
 // simultaneous has intervals that all hold together with 95%: c is multiplied by the 95% quantile of the largest
-// absolute deviation of all series in standard errors (Romano and Wolf 2005), relative to that of one series.
+// absolute deviation of all series in standard errors (Romano and Wolf 2005), relative to that of one series. One block
+// has no interval: Low and High are the mean.
 func BlockBootstrap(diff [][]float64, rows []int, seed int64) (pointwise, simultaneous []Estimate) {
 	if len(diff) == 0 {
 		return nil, nil
@@ -34,6 +35,12 @@ func BlockBootstrap(diff [][]float64, rows []int, seed int64) (pointwise, simult
 		weight[t] = float64(r)
 	}
 	coefficients, lengths := make([]float64, len(diff)), make([]int, len(diff))
+	if n == 1 {
+		for _, d := range diff {
+			pointwise = append(pointwise, Estimate{Mean: d[0], Low: d[0], High: d[0], N: 1})
+		}
+		return pointwise, slices.Clone(pointwise)
+	}
 	for s, d := range diff {
 		coefficients[s] = autoregression(d)
 		lengths[s] = runLength(coefficients[s], n)

@@ -55,4 +55,6 @@ func TestBootstrapCoverage(t *testing.T) {
 	}
 	same, _ := BlockBootstrap([][]float64{make([]float64, n)}, rows, 0)
 	demand.Equal(t, same[0], (Estimate{N: n}), "a rule against itself")
+	one, _ := BlockBootstrap([][]float64{{3}}, []int{10}, 0)
+	demand.Equal(t, one[0], Estimate{Mean: 3, Low: 3, High: 3, N: 1}, "one block")
 }

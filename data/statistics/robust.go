@@ -14,9 +14,12 @@ import (
 // the Edge of the Statistical Precipice"): values are resampled with replacement within each
 // stratum. strata holds, for each task, one value for each seed; N is the number of seeds of
 // the first task. The same values give the same interval. With few seeds it is too narrow, as
-// every bootstrap interval is: see [MeanInterval].
+// every bootstrap interval is: see [MeanInterval]. Of no values it is the zero Estimate.
 func InterquartileMean(strata [][]float64) Estimate {
 	all := slices.Concat(strata...)
+	if len(all) == 0 {
+		return Estimate{}
+	}
 	mean := middleHalf(all)
 	e := Estimate{Mean: mean, Low: mean, High: mean, N: len(strata[0])}
 	if e.N < 2 {
