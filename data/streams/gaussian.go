@@ -77,7 +77,7 @@ func (g Gaussian) logRatioX(x float64, T, t int) float64 {
 
 // LogRatio returns log p_T(x, y) / p_t(x, y). The label is a function of x and the time:
 //
-//   - if x has the label y at both T and t, the result is LogRatioX;
+//   - if x has the label y at both T and t, the result is that of x alone, (mu_T - mu_t) (x - (mu_T + mu_t) / 2);
 //   - if x does not have it at T, it is -Inf: the sample has weight 0 at T;
 //   - if x has it at T but not at t, it is +Inf: step t cannot produce the sample.
 func (g Gaussian) LogRatio(x float64, y int32, T, t int) float64 {

@@ -109,11 +109,14 @@ func categorical(q []float64, u float64) int {
 	return len(q) - 1
 }
 
-// CheckStride returns an error if the stride and the interval T have a common factor. Such
+// CheckStride returns an error if the stride and the interval T have a common factor, or are below 1. Such
 // a stride visits only some positions within the interval. A stride that is a multiple of T
 // visits one position only: under Listing, if that is the last one, where q_t = q_{t+1},
 // every tested step is an easy one for every learner.
 func CheckStride(stride, interval int) error {
+	if stride < 1 || interval < 1 {
+		return fmt.Errorf("labelshift: a stride of %d and an interval of %d; both must be at least 1", stride, interval)
+	}
 	if shared := gcd(stride, interval); shared > 1 {
 		return fmt.Errorf("labelshift: a stride of %d shares the factor %d with the interval T = %d, "+
 			"so it would visit the same steps of every class pair; use %d",

@@ -149,4 +149,5 @@ func TestStride(t *testing.T) {
 			t.Errorf("CheckStride(%d, %d): %v", test.stride, test.interval, err)
 		}
 	}
+	demand.Error(t, CheckStride(5, 0), "an interval of 0; both must be at least 1")
 }
