@@ -48,6 +48,8 @@ func (t *Data) Label(name string, kind LabelKind) (*Label, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case kind != AnyLabel && kind != Classes && kind != Regression:
+		return nil, t.errorf(-1, name, "", "the label's kind is %q, which is neither %q, %q nor empty", kind, Classes, Regression)
 	case c.Kind == Text || c.Kind == Time:
 		return nil, t.errorf(-1, name, "name another column, or give --type COLUMN=category", "the label is a %s", c.Kind)
 	case kind == Regression && c.Kind == Category:

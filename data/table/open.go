@@ -38,6 +38,9 @@ func Read(name string, r io.ReaderAt, size int64, o Options) (*Data, error) {
 }
 
 func read(name string, parts []*part, o Options) (*Data, error) {
+	if err := o.check(); err != nil {
+		return nil, &Error{File: name, Problem: err.Error()}
+	}
 	in := &input{name: name, parts: parts, o: o}
 	t, err := in.read()
 	if err == nil && t.byName[o.Time] == nil && strings.Contains(o.Time, "+") {

@@ -58,6 +58,17 @@ type Options struct {
 	limits      *limits
 }
 
+// check returns an error for options that no table can be read by.
+func (o Options) check() error {
+	switch {
+	case o.Decimal != 0 && o.Decimal != '.' && o.Decimal != ',':
+		return fmt.Errorf("the decimal mark is %q; it must be '.' or ','", o.Decimal)
+	case o.Skip < 0:
+		return fmt.Errorf("%d lines above the header are to be left out; it must be 0 or more", o.Skip)
+	}
+	return nil
+}
+
 // defaultMissing lists the texts that mean a missing value. Texts are compared after surrounding spaces are removed.
 var defaultMissing = []string{"NA", "N/A", "n/a", "#N/A", "null", "NULL", "None", "NaT", "?"}
 

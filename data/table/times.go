@@ -130,6 +130,10 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 		out.unit = &units[at]
 	} else if bin.Unit != "" {
 		return nil, t.errorf(-1, name, "", "%s is not a unit of time", quote(bin.Unit))
+	} else if bin.Rows < 0 || bin.Blocks < 0 {
+		return nil, t.errorf(-1, name, "", "a bin of %d rows or %d blocks; it must be of 1 or more", bin.Rows, bin.Blocks)
+	} else if t.rows == 0 {
+		return nil, t.errorf(-1, name, "", "the table has no rows")
 	}
 	if out.isBlocks = bin.Rows > 0 || bin.Blocks > 0; name == "" && !out.isBlocks {
 		return nil, t.errorf(-1, "", `name one, or take blocks of rows in the order of the file, as "365 rows"`,
