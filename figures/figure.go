@@ -6,7 +6,7 @@
 // see [Parts].
 //
 // Figures never train and never read results: they get [Row]s and nothing else.
-// [Relative], [Absolute] and [Table] condense rows into means and intervals, where
+// [Means] and [Table] condense rows into means and intervals, where
 // the seed is the unit of observation, never the step.
 //
 // Equal input gives equal bytes: no clock, no random identifier.
@@ -18,6 +18,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 
 	"tvps/data/statistics"
 )
@@ -162,7 +163,12 @@ func (f Figure) Validate() error {
 	if len(f.Panels) == 0 {
 		return fmt.Errorf("figures: %s has no panels", f.Name)
 	}
+	keys := map[string]bool{}
 	for _, p := range f.Panels {
+		if strings.ContainsAny(f.FileStem(p), `/\`) || keys[p.Key] {
+			return fmt.Errorf("figures: %s panel %s: each panel needs a key of its own, without slashes", f.Name, p.Key)
+		}
+		keys[p.Key] = true
 		if err := p.validate(); err != nil {
 			return fmt.Errorf("figures: %s panel %s: %w", f.Name, p.Key, err)
 		}
@@ -175,6 +181,12 @@ var hexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 func (p Chart) validate() error {
 	if len(p.Series) == 0 {
 		return fmt.Errorf("there is no series to draw")
+	}
+	if r := p.YRange; r != nil && (!statistics.Finite(r[:]...) || r[0] >= r[1]) {
+		return fmt.Errorf("the range of y, %v to %v, is none", r[0], r[1])
+	}
+	if r := p.Reference; r != nil && !statistics.Finite(r.Value) {
+		return fmt.Errorf("the reference is at %v", r.Value)
 	}
 	seen := map[string]bool{}
 	for _, s := range p.Series {
@@ -201,6 +213,9 @@ func (s Series) validate(names int) error {
 		if !statistics.Finite(p.X, p.Mean, p.Low, p.High) {
 			return fmt.Errorf("the point at x = %v is not finite (mean %v, interval %v to %v)",
 				p.X, p.Mean, p.Low, p.High)
+		}
+		if p.Low > p.High {
+			return fmt.Errorf("the interval at x = %v goes from %v down to %v", p.X, p.Low, p.High)
 		}
 		if names > 0 && (p.X != math.Trunc(p.X) || p.X < 0 || p.X >= float64(names)) {
 			return fmt.Errorf("x = %v is not one of the %d names of x", p.X, names)

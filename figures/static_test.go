@@ -154,6 +154,12 @@ func TestBadFiguresAreNamed(t *testing.T) {
 		"panel a: there is no series":            func(f *Figure) { f.Panels[0].Series = nil },
 		"no panels":                              func(f *Figure) { f.Panels = nil },
 		`panel a: series ours: the colour "red"`: func(f *Figure) { f.Panels[0].Series[1].Color = "red" },
+		"panel /../x: each panel needs a key":    func(f *Figure) { f.Panels[0].Key = "/../x" },
+		"panel a: each panel needs a key":        func(f *Figure) { f.Panels = append(f.Panels, f.Panels[0]) },
+		"panel a: the range of y, 1 to 0":        func(f *Figure) { f.Panels[0].YRange = &[2]float64{1, 0} },
+		"panel a: the range of y, NaN to 0":      func(f *Figure) { f.Panels[0].YRange = &[2]float64{math.NaN(), 0} },
+		"panel a: the reference is at NaN":       func(f *Figure) { f.Panels[0].Reference = &Reference{Value: math.NaN()} },
+		"series ours: the interval at x":         func(f *Figure) { f.Panels[0].Series[1].Points[1].Low = 9 },
 		"panel a: series ours: x must increase":  func(f *Figure) { f.Panels[0].Series[1].Points[1].X = 1 },
 		"panel a: each series needs a name":      func(f *Figure) { f.Panels[0].Series[0].Name = "ours" },
 	} {
