@@ -42,9 +42,12 @@ const maxCapacity = 20000
 
 // New prepares a Computer for pools of at most capacity samples (those of x and of y) of dim
 // values. The program is compiled at the first call of Distances. The time of a call is
-// proportional to capacity^2 dim, even for few samples. capacity must be at most 20,000.
+// proportional to capacity^2 dim, even for few samples. capacity must be 2 to 20,000, and dim at least 1.
 // Close the Computer when it is no longer needed.
 func New(backend compute.Backend, capacity, dim int) (*Computer, error) {
+	if capacity < 2 || dim < 1 {
+		return nil, fmt.Errorf("mmd: %d samples in all, of %d values; there must be at least 2, of 1", capacity, dim)
+	}
 	if capacity > maxCapacity {
 		return nil, fmt.Errorf("mmd: %d samples in all; at most %d are allowed, since memory grows with their square; "+
 			"use random subsets", capacity, maxCapacity)

@@ -92,6 +92,8 @@ func TestMedianWidth(t *testing.T) {
 }
 
 func TestDistancesRefuse(t *testing.T) {
+	_, err := New(nil, 10, 0)
+	demand.Error(t, err, "mmd: 10 samples in all, of 0 values")
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	c := computer(t, "go", 4, 2)
 	for name, test := range map[string]struct {
@@ -111,7 +113,7 @@ func TestDistancesRefuse(t *testing.T) {
 	if _, err := c.Distances(demand.Cancelled(), []float32{1, 2}, []float32{1, 2}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after a cancellation: %v", err)
 	}
-	_, err := New(backend.ForTest(t, "go").Backend, maxCapacity+1, 1)
+	_, err = New(backend.ForTest(t, "go").Backend, maxCapacity+1, 1)
 	demand.Error(t, err, "20001 samples", "subsets")
 	d := must[*Distances](t)(c.Distances(t.Context(), []float32{1, 2, 1, 2}, []float32{1, 2}))
 	_, err = d.MedianWidth()

@@ -11,6 +11,7 @@
 package net
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -148,9 +149,12 @@ func (s *Scope) param(q Param) *Node {
 // Declare calls the network function fn once, without compiling anything, and returns the
 // parameters that it uses, in order of first use. fn receives one placeholder for each input
 // shape. If fn panics with an error, such as GoMLX's for shapes that do not fit, Declare
-// returns the error.
+// returns the error. It also does if there is no backend.
 func Declare(backend compute.Backend, inputs []shapes.Shape,
 	fn func(s *Scope, in []*Node)) (params []Param, err error) {
+	if backend == nil {
+		return nil, errors.New("there is no backend")
+	}
 	err = exceptions.TryCatch[error](func() {
 		g := NewGraph(backend, "declare")
 		defer g.Finalize()

@@ -105,6 +105,8 @@ func TestEstimatorRejects(t *testing.T) {
 	if none != nil {
 		t.Error("NewEstimator returned an estimator together with an error")
 	}
+	_, err = NewEstimator(nil, pool, 2, cfg)
+	demand.Error(t, err, "propensity: there is no backend")
 	_, err = NewEstimator(b, &Pool{X: pool.X}, 2, cfg)
 	demand.Error(t, err, "0 means and 0 scales for samples of 1 values")
 	e, err := NewEstimator(b, pool, 2, cfg)

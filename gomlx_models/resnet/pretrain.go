@@ -55,6 +55,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("resnet: width is %d; it must be between 1 and 1024", c.Width)
 	case c.Epochs < 1:
 		return fmt.Errorf("resnet: epochs is %d; it must be at least 1", c.Epochs)
+	case c.Batch < 1:
+		return fmt.Errorf("resnet: batch is %d; it must be at least 1", c.Batch)
 	case c.Seed < 0:
 		return fmt.Errorf("resnet: seed is %d; it must be at least 0", c.Seed)
 	}

@@ -64,6 +64,7 @@ func TestValidate(t *testing.T) {
 		"width is 0": func(c *Config) { c.Width = 0 },
 		"and 1024":   func(c *Config) { c.Width = 1025 },
 		"epochs":     func(c *Config) { c.Epochs = 0 },
+		"batch is 0": func(c *Config) { c.Batch = 0 },
 		"seed is -1": func(c *Config) { c.Seed = -1 },
 	} {
 		c := DefaultConfig(16)
