@@ -63,8 +63,8 @@ type Trainer struct {
 
 // New prepares the loop, which is compiled at the first Fit. chunk is the number of updates in
 // one call to the device, at least 1. On the pure Go backend (compute 0.1.3), where a While
-// with a gradient loses values, and for a Problem with Dispatch each update is a separate call
-// and Chunk is 1. Close the Trainer when it is no longer needed.
+// with a gradient fails ("input 0 for node Mul not computed yet"), and for a Problem with Dispatch
+// each update is a separate call and Chunk is 1. Close the Trainer when it is no longer needed.
 func New(backend compute.Backend, problem Problem, chunk int) *Trainer {
 	t := &Trainer{problem: problem, chunk: chunk}
 	if problem.Step == nil {
