@@ -488,6 +488,11 @@ func TestNewRows(t *testing.T) {
 			t.Errorf("T = %v: fitted rows are not known again", T)
 		}
 	}
+	none, err := o.WeightsOf(t.Context(), Table{Dim: 1}, 1e9+5e5, WeightOptions{Kind: Covariate})
+	demand.NoError(t, err)
+	if forgot := Forgetting(nil, 1, 1); len(none.Weight) > 0 || none.Share != 0 || forgot.Share != 0 {
+		t.Errorf("no rows have %v and %v", none, forgot)
+	}
 	cfg := tiny()
 	cfg.Folds = 3
 	logs, err := fitOwn(t, d, cfg, 0).members(t.Context(), d, slices.Max(d.Time), Covariate)

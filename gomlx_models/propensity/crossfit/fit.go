@@ -61,8 +61,6 @@ func (d Table) Y(row int) float64 {
 func (d Table) check() error {
 	n := len(d.Time)
 	switch {
-	case n == 0 && len(d.X) == 0:
-		return errors.New("crossfit: the table has no rows")
 	case d.Dim < 1 || len(d.X) != n*d.Dim:
 		return fmt.Errorf("crossfit: %d values of x, in samples of %d, for %d times; each time needs a sample of 1 or more",
 			len(d.X), d.Dim, n)
@@ -197,6 +195,9 @@ func Fit(ctx context.Context, d Table, cfg Config, seed int64) (*Fitted, error) 
 func prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, nil, err
+	}
+	if len(d.Time) == 0 && len(d.X) == 0 {
+		return nil, nil, errors.New("crossfit: the table has no rows")
 	}
 	if err := d.check(); err != nil {
 		return nil, nil, err

@@ -94,6 +94,9 @@ func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options Weig
 // weigh applies clip and half-life to LogOmega.
 func (w *Weights) weigh(time []float64, T float64, options WeightOptions) {
 	w.Weight = cmp.Or(options.Clip, propensity.ClipOne).Weights(w.LogOmega)
+	if len(time) == 0 {
+		return
+	}
 	if options.HalfLife > 0 {
 		least := math.Inf(1) // the smallest distance counts 1: a short half-life cannot make all weights 0
 		for _, t := range time {
