@@ -268,11 +268,23 @@ func TestDamaged(t *testing.T) {
 		_, err := b.check(t)
 		demand.Error(t, err, "damaged", want)
 	}
-	b := newFixture(t)
-	b.writeGolden(t, `{}`)
-	b.cells(t, `{}`, `{"values": {"a": "b"}}`)
-	_, err := b.check(t)
-	demand.Error(t, err, "nb.ipynb: code cell 2", "cannot be read")
+	for cell, want := range map[string]string{
+		`{"values": {"a": "b"}}`:                `"a" is b, not a finite number`,
+		`{"values": {"a": null}}`:               `"a" is <nil>`,
+		`{"values": {"alpha": "NaN", "b": 3}}`:  `"alpha" is NaN, not a finite number`,
+		`{"values": {"alpha": 1, "b": "-Inf"}}`: `"b" is -Inf`,
+		`{"values": [1]}`:                       "cannot unmarshal array",
+	} {
+		for _, update := range []bool{false, true} {
+			b := newFixture(t)
+			b.Update = update
+			b.writeGolden(t, `{}`)
+			b.cells(t, `{}`, cell)
+			_, err := b.check(t)
+			demand.Error(t, err, "nb.ipynb: code cell 2", "cannot be compared", want)
+			demand.Equal(t, string(demand.Read(t, b.goldenFile())), "{}", "the golden")
+		}
+	}
 }
 
 // Check sets the folders and the scale, and leaves no files behind.

@@ -15,8 +15,8 @@ import (
 const valuesMIME = "application/vnd.tvps.values+json"
 
 type values struct {
-	Values map[string]float64 `json:"values"`
-	From   string             `json:"from"` // "gallery" in cells that compute nothing and show results of the checkout
+	Values map[string]any `json:"values"` // of float64
+	From   string         `json:"from"`   // "gallery" in cells that compute nothing and show results of the checkout
 }
 
 // number is one number that a notebook emitted.
@@ -33,17 +33,17 @@ func collect(nb *nbformat.Notebook) ([]number, error) {
 		for _, o := range c.Outputs {
 			v, err := valuesIn(o)
 			if err != nil {
-				return nil, fmt.Errorf("code cell %d emits numbers that cannot be read: %w", i+1, err)
+				return nil, fmt.Errorf("code cell %d emits numbers that cannot be compared: %w", i+1, err)
 			}
 			for _, name := range slices.Sorted(maps.Keys(v.Values)) {
-				all = append(all, number{i + 1, name, v.Values[name]})
+				all = append(all, number{i + 1, name, v.Values[name].(float64)})
 			}
 		}
 	}
 	return all, nil
 }
 
-// valuesIn decodes the numbers of an output; it may have none.
+// valuesIn decodes the numbers of an output; it may have none. NaN and infinities are texts in JSON, and refused.
 func valuesIn(o nbformat.Output) (v values, err error) {
 	content, ok := o.Data[valuesMIME]
 	if !ok {
@@ -52,6 +52,11 @@ func valuesIn(o nbformat.Output) (v values, err error) {
 	text, err := json.Marshal(content)
 	if err == nil {
 		err = json.Unmarshal(text, &v)
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Values)) {
+		if _, ok := v.Values[name].(float64); !ok && err == nil {
+			err = fmt.Errorf("%q is %v, not a finite number", name, v.Values[name])
+		}
 	}
 	return v, err
 }

@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"html"
 	"io"
@@ -72,6 +73,9 @@ func init() {
 type cell struct{}
 
 func (cell) display(m message) {
+	if _, err := json.Marshal(m.data); err != nil { // GoNB would drop the output and say nothing
+		Exit(fmt.Errorf("an output cannot be shown: %w", err))
+	}
 	data := make(map[protocol.MIMEType]any, len(m.data))
 	for mime, content := range m.data {
 		data[protocol.MIMEType(mime)] = content

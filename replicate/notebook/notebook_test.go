@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +31,9 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	case "values":
 		Values(map[string]float64{"a": 1})
+		os.Exit(0)
+	case "NaN":
+		cell{}.display(message{data: map[string]any{"application/json": math.NaN()}})
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
@@ -69,6 +73,13 @@ func TestPlainOutput(t *testing.T) {
 	if err := cmd.Run(); err != nil || stdout.String() != "a = 1\n" {
 		t.Errorf("%v, stdout %q, stderr %q", err, stdout, stderr)
 	}
+}
+
+// An output that GoNB cannot encode fails the cell.
+func TestOutputOfNoJSON(t *testing.T) {
+	cmd, _, stderr := startCell(t, "NaN")
+	demand.Equal(t, fmt.Sprint(cmd.Run()), "exit status 1", "the end")
+	demand.Equal(t, stderr.String(), "an output cannot be shown: json: unsupported value: NaN\n", "stderr")
 }
 
 func TestWatch(t *testing.T) {

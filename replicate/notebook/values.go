@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +35,9 @@ func inOrder(name string) string {
 func valuesOf(values map[string]float64) map[string]any {
 	numbers := map[string]any{} // a type that GoNB's pipe knows
 	for name, v := range values {
-		numbers[name] = v
+		if numbers[name] = v; math.IsNaN(v) || math.IsInf(v, 0) {
+			numbers[name] = fmt.Sprint(v) // JSON has no such number; `kernel check` refuses the text
+		}
 	}
 	content := map[string]any{"values": numbers}
 	if showsGallery && !computes {

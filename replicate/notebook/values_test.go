@@ -30,6 +30,11 @@ func TestValues(t *testing.T) {
 	}
 	demand.Equal(t, r.content(t, 0, PlainMIME), "a = 2\nA, t = 20 = 3\na, t = 100 = 4\nb < = 0.3333", "text")
 	demand.Words(t, r.content(t, 0, HTMLMIME), ">b &lt;<")
+	Values(map[string]float64{"alpha": math.NaN(), "beta": math.Inf(-1), "c": 3}) // JSON has only the last one
+	demand.Equal(t, r.content(t, 1, PlainMIME), "alpha = NaN\nbeta = -Inf\nc = 3", "text")
+	text, err := json.Marshal(r.messages[1].data[ValuesMIME])
+	demand.NoError(t, err)
+	demand.Equal(t, string(text), `{"values":{"alpha":"NaN","beta":"-Inf","c":3}}`, "numbers")
 }
 
 // Numbers say that they are of the gallery unless the cell computes a figure.
