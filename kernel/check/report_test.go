@@ -28,7 +28,7 @@ func TestStored(t *testing.T) {
 	set := func(mime string, value any) func(*nbformat.Output) {
 		return func(o *nbformat.Output) { o.Data[mime] = value }
 	}
-	values := func(share float64) any { return map[string]any{"values": map[string]any{"share": share}} }
+	values := func(share any) any { return map[string]any{"values": map[string]any{"share": share}} }
 	for _, c := range []struct {
 		name string
 		edit func(*nbformat.Output)
@@ -37,6 +37,8 @@ func TestStored(t *testing.T) {
 		{"the same", func(*nbformat.Output) {}, ""},
 		{"a number within its tolerance", set(valuesMIME, values(2.1)), ""},
 		{"a number beyond it", set(valuesMIME, values(2.3)), "other numbers than the golden file"},
+		{"no number", set(valuesMIME, values("x")), `"share\" is x, not a finite`},
+		{"no numbers", set(valuesMIME, 7), "cannot unmarshal number"},
 		{"another text", set("text/plain", "old numbers"), "text/plain"},
 		{"another type", set("text/html", "<p>"), "text/html"},
 		{"a picture that a run does not make", set("image/png", "AAAA"), "image/png"},

@@ -90,7 +90,8 @@ func settled(outputs []nbformat.Output) []nbformat.Output {
 	return append(out, others...)
 }
 
-// texts are the parts of an output that are compared, by stream or MIME type. A picture only has to be there.
+// texts are the parts of an output that are compared, by stream or MIME type. A picture only has to be there; numbers,
+// which are compared with their goldens, have to be numbers.
 func texts(o nbformat.Output) map[string]string {
 	all := map[string]string{}
 	if o.Text != "" {
@@ -100,6 +101,9 @@ func texts(o nbformat.Output) map[string]string {
 		text, _ := o.Data.Text(mime)
 		if strings.HasPrefix(mime, "image/") && mime != "image/svg+xml" || mime == valuesMIME {
 			text = "present"
+		}
+		if _, err := valuesIn(o); err != nil && mime == valuesMIME {
+			text = err.Error()
 		}
 		all[mime] = text
 	}
