@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,7 +38,33 @@ func (r *relay) request(client, kernel *socket, frames [][]byte) [][]byte {
 		}
 		return nil
 	}
-	return frames
+	if needed[m.header.Type] == nil {
+		return frames
+	}
+	return r.session.changed(frames, m.header, contentOf(m))
+}
+
+// needed are the fields without which, or with values of another type, GoNB ends at a request: with the protocol's
+// defaults, or else with what does nothing.
+var needed = map[string]map[string]any{
+	"execute_request":  {"silent": false, "store_history": true, "allow_stdin": true},
+	"inspect_request":  {"code": "", "cursor_pos": 0.0, "detail_level": 0.0},
+	"complete_request": {"code": "", "cursor_pos": 0.0},
+	"input_reply":      {"value": ""},
+}
+
+// contentOf is the content of a request, with the fields that GoNB needs.
+func contentOf(m message) map[string]any {
+	var content map[string]any
+	if _ = json.Unmarshal(m.content, &content); content == nil {
+		content = map[string]any{}
+	}
+	for name, value := range needed[m.header.Type] {
+		if reflect.TypeOf(content[name]) != reflect.TypeOf(value) {
+			content[name] = value
+		}
+	}
+	return content
 }
 
 // answer replies to a client's request.
@@ -60,8 +87,7 @@ var asked = regexp.MustCompile(`^\s*(?:\?\s*([\w.]+)|([\w.]+)\?)\s*$`)
 // becomes that to the cell. Line ends become those of Go. Commands of the shell have no input. Scripts write their exit
 // code to a file. A last line that is an expression is printed.
 func (r *relay) execution(m message, frames [][]byte) *execution {
-	var content map[string]any
-	_ = json.Unmarshal(m.content, &content)
+	content := contentOf(m)
 	code, ok := content["code"].(string)
 	if !ok {
 		return nil // GoNB would end

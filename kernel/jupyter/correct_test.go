@@ -32,6 +32,31 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Requests get the fields without which GoNB ends.
+func TestRequests(t *testing.T) {
+	r := &relay{}
+	r.explains.Store(true)
+	for _, c := range []struct{ kind, content, want string }{
+		{"inspect", `{"code": "x", "cursor_pos": 1}`, `{"code":"x","cursor_pos":1,"detail_level":0}`},
+		{"inspect", `{"code": "x", "cursor_pos": 0, "detail_level": "1"}`, `{"code":"x","cursor_pos":0,"detail_level":0}`},
+		{"execute", `{"code": "f()", "silent": null}`,
+			`{"allow_stdin":true,"code":"f()","silent":false,"store_history":true}`},
+		{"complete", `null`, `{"code":"","cursor_pos":0}`},
+		{"complete", `{"code": 5, "cursor_pos": [1]}`, `{"code":"","cursor_pos":0}`},
+	} {
+		h := r.session.newHeader(c.kind + "_request")
+		frames := r.session.encode(h, nil, json.RawMessage(c.content))
+		if c.kind == "execute" {
+			frames = r.execution(message{header: h, content: json.RawMessage(c.content)}, frames).frames
+		} else {
+			frames = r.request(nil, nil, frames)
+		}
+		if m, err := r.session.decode(frames); err != nil || string(m.content) != c.want || m.header != h {
+			t.Errorf("%s %s became %s, %v; want %s", c.kind, c.content, m.content, err, c.want)
+		}
+	}
+}
+
 func TestWithoutInput(t *testing.T) {
 	for code, want := range map[string]string{
 		"!cat":                           "!exec </dev/null; cat",
