@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 )
 
@@ -20,7 +21,7 @@ var answers = map[string]func(r *relay, m message) (content any){
 		return map[string]any{"status": "ok"}
 	},
 	"inspect_request": func(r *relay, m message) any {
-		if at := cursorAt(m); r.explains.Load() && names(at.Code, at.Pos) {
+		if at := cursorAt(m); r.explains.Load() && names(inUnits(at.Code, at.Pos), at.Pos) {
 			return nil
 		}
 		return notFound
@@ -47,6 +48,24 @@ type cursor struct {
 func cursorAt(m message) (c cursor) {
 	_ = json.Unmarshal(m.content, &c) // missing fields stay empty, also below
 	return c
+}
+
+// inUnits is code in which GoNB and gopls find the cursor. It is a number of characters, which GoNB takes for one of
+// UTF-16's units, and gopls gets the bytes of the line before it. So a letter takes the place of each character before
+// the cursor that has two units, and of others that have several bytes in the cursor's line. The name at the cursor
+// stays.
+func inUnits(code string, pos int) string {
+	runes := []rune(code)
+	name, line := true, true
+	for i := min(pos, len(runes)) - 1; i >= 0; i-- {
+		r := runes[i]
+		name = name && (r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r))
+		line = line && r != '\n'
+		if r > 0xFFFF || line && !name && r > unicode.MaxASCII {
+			runes[i] = 'x'
+		}
+	}
+	return string(runes)
 }
 
 // names says whether GoNB finds a name to explain. It walks back from the cursor, in UTF-16, over blanks and brackets,

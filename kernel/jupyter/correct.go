@@ -41,7 +41,11 @@ func (r *relay) request(client, kernel *socket, frames [][]byte) [][]byte {
 	if needed[m.header.Type] == nil {
 		return frames
 	}
-	return r.session.changed(frames, m.header, contentOf(m))
+	content := contentOf(m)
+	if at := cursorAt(m); at.Code != "" {
+		content["code"] = inUnits(at.Code, at.Pos)
+	}
+	return r.session.changed(frames, m.header, content)
 }
 
 // needed are the fields without which, or with values of another type, GoNB ends at a request: with the protocol's

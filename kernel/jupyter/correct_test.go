@@ -32,7 +32,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Requests get the fields without which GoNB ends.
+// Requests get the fields without which GoNB ends. Before the cursor no character has two units of UTF-16, and in its
+// line none has several bytes.
 func TestRequests(t *testing.T) {
 	r := &relay{}
 	r.explains.Store(true)
@@ -43,6 +44,12 @@ func TestRequests(t *testing.T) {
 			`{"allow_stdin":true,"code":"f()","silent":false,"store_history":true}`},
 		{"complete", `null`, `{"code":"","cursor_pos":0}`},
 		{"complete", `{"code": 5, "cursor_pos": [1]}`, `{"code":"","cursor_pos":0}`},
+		{"complete", `{"code": "s := \"é😀\"; fmt.Pri é😀", "cursor_pos": 18}`,
+			`{"code":"s := \"xx\"; fmt.Pri é😀","cursor_pos":18}`},
+		{"complete", `{"code": "// é😀\nfmt.Pri", "cursor_pos": 13}`, `{"code":"// éx\nfmt.Pri","cursor_pos":13}`},
+		{"inspect", `{"code": "é := ω.ψ()", "cursor_pos": 8, "detail_level": 1}`,
+			`{"code":"x := ω.ψ()","cursor_pos":8,"detail_level":1}`},
+		{"inspect", `{"code": "é", "cursor_pos": 99, "detail_level": 0}`, `{"code":"é","cursor_pos":99,"detail_level":0}`},
 	} {
 		h := r.session.newHeader(c.kind + "_request")
 		frames := r.session.encode(h, nil, json.RawMessage(c.content))
