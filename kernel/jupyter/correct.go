@@ -97,7 +97,7 @@ func (r *relay) execution(m message, frames [][]byte) *execution {
 		return nil // GoNB would end
 	}
 	e := &execution{message: m, code: code, idle: make(chan struct{}), ended: make(chan struct{})}
-	e.stops = content["stop_on_error"] != false && content["silent"] != true
+	e.stops, e.asks = content["stop_on_error"] != false && content["silent"] != true, content["allow_stdin"] != false
 	if name := asked.FindStringSubmatch(code); name != nil {
 		code = "%%\n" + name[1] + name[2]
 		m.header.Type, m.header.Username = "inspect_request", pageUser
@@ -165,6 +165,10 @@ func (s session) changed(frames [][]byte, h header, content any) [][]byte {
 func (r *relay) reply(client *socket, frames [][]byte) {
 	m, err := r.session.decode(frames)
 	e := r.queue.running(m.parent.ID)
+	if e != nil && !e.asks && m.header.Type == "input_request" {
+		r.refuse(e, noClientInput)
+		return
+	}
 	if err != nil || e == nil || !strings.HasSuffix(m.header.Type, "_reply") {
 		_ = client.send(r.corrected(frames, nil)...)
 		return
@@ -242,6 +246,10 @@ var (
 	exits  = regexp.MustCompile(`^(\^C\n)?(exit status \d+|signal: [a-z ]+)( \(core dumped\))?\n$`)
 )
 
+// noClientInput is for cells that ask where the client says that it cannot.
+const noClientInput = "the cell asks for input, which its client does not give: run it in JupyterLab or a console, " +
+	"or put the input into the cell"
+
 // clearType is the MIME type of an output that clears the others: the message clear_output, which GoNB lacks. Its value
 // says whether to wait for the next output.
 const clearType = "application/vnd.tvps.clear+json"
@@ -307,11 +315,12 @@ func (r *relay) status(m message, state any, e *execution) {
 	var why failure
 	switch {
 	case !ended || e.why != nil: // GoNB has sent an error
+	case e.refused.Load() != nil:
+		why, held.frames = *e.refused.Load(), nil
 	case e.interrupted.Load() && held.text != "":
 		why, held.frames = interrupted(), nil
 	case e.exitCode() != "0":
-		text := "exit status " + e.exitCode()
-		why = failure{"ename": "ERROR", "evalue": text, "traceback": []string{text}}
+		why = failed("exit status " + e.exitCode())
 	}
 	for _, frames := range held.frames {
 		r.toAll(frames)

@@ -88,6 +88,7 @@ func TestRelayErrors(t *testing.T) {
 		"panic":   {"warned\n", "panic: boom", []string{"panic: boom", "", "goroutine 1", "exit status 2"}},
 		"fails":   {"warned\n", "exit status 3", []string{"exit status 3"}},
 		"compile": {"", "bad (cell [1], line 2)", []string{"bad (cell [1], line 2)", "too many errors"}},
+		"input":   {"", noClientInput, []string{noClientInput}},
 	} {
 		var stderr string
 		var failures []Reply

@@ -64,6 +64,7 @@ func TestMisbehaviour(t *testing.T) {
 		{code: "wrong-signature", text: "true"},
 		{code: "malformed", text: "true"},
 		{code: "no-idle", text: "out"},
+		{code: "input", err: errInput},
 		{code: "no-reply", text: "out", err: errNoReply},
 	}
 	for _, test := range tests {

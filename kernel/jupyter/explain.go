@@ -25,6 +25,8 @@ func (r *relay) explain(content failure, e *execution) failure {
 	r.crash = crash{}
 	var lines []string
 	switch {
+	case e != nil && e.refused.Load() != nil:
+		return *e.refused.Load()
 	case e != nil && e.interrupted.Load():
 		return interrupted()
 	case panics.MatchString(crashed):
@@ -41,6 +43,11 @@ func (r *relay) explain(content failure, e *execution) failure {
 		content["evalue"], content["traceback"] = lines[0], lines
 	}
 	return content
+}
+
+// failed is a failure of one line.
+func failed(text string) failure {
+	return failure{"ename": "ERROR", "evalue": text, "traceback": []string{text}}
 }
 
 func interrupted() failure {

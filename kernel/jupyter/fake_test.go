@@ -377,8 +377,10 @@ var odd = map[string]func(f *fake, r request, rest string){
 		f.status(r, "idle")
 	},
 	"input": func(f *fake, r request, _ string) {
+		cmd := exec.Command("sleep", "600") // until interrupted
+		check(cmd.Start())
 		f.send(f.stdin, r.identity, r, "input_request", map[string]any{"prompt": "name?", "password": false})
-		<-f.interrupts
+		_ = cmd.Wait()
 		f.reply(r, "error")
 		f.status(r, "idle")
 	},

@@ -17,8 +17,10 @@ type execution struct {
 	code           string   // as the client sent it
 	exit           string   // file for the exit code of a script; empty if the cell is none
 	stops          bool     // an error aborts those that wait
+	asks           bool     // its client can be asked for input
 	interrupted    atomic.Bool
-	why            failure // set before idle is closed; nil: it has not failed
+	refused        atomic.Pointer[failure] // why the relay stopped it; nil if it did not
+	why            failure                 // set before idle is closed; nil: it has not failed
 	published      sync.Once
 	idle, ended    chan struct{} // closed when all outputs are published, and when the reply is sent
 }
@@ -91,8 +93,7 @@ const lookEvery = 100 * time.Millisecond
 // killAfter is the time for the processes of a cell to end after an interrupt. Tests shorten it.
 var killAfter = 5 * time.Second
 
-// interrupt stops what the kernel has started for the cell that runs, also if that is a compiler, or starts later: each
-// process gets SIGINT, and after killAfter SIGKILL, as do those whose parent has ended.
+// interrupt stops the cell that runs, and those that wait.
 func (r *relay) interrupt() {
 	e, waiting := r.queue.stop()
 	r.abort(waiting)
@@ -100,6 +101,19 @@ func (r *relay) interrupt() {
 		return
 	}
 	e.interrupted.Store(true)
+	r.end(e)
+}
+
+// refuse lets a cell fail whose client or GoNB lacks what it needs, and stops it.
+func (r *relay) refuse(e *execution, why string) {
+	because := failed(why)
+	e.refused.Store(&because)
+	r.end(e)
+}
+
+// end stops what the kernel has started for a cell, also if that is a compiler, or starts later: each process gets
+// SIGINT, and after killAfter SIGKILL, as do those whose parent has ended.
+func (r *relay) end(e *execution) {
 	go func() {
 		interrupted := map[int]bool{}
 		for begin := time.Now(); ; {

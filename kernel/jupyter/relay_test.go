@@ -2,7 +2,6 @@ package jupyter
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -56,9 +55,10 @@ func TestRelay(t *testing.T) {
 			t.Errorf("%s: %q, %+v", code, text, reply)
 		}
 	}
-	if _, _, err := executeWith(t.Context(), k, "input"); !errors.Is(err, errInput) { // it is found by its identity
-		t.Errorf("a cell that asks for input: %v", err)
-	}
+	input := map[string]any{"code": "input", "stop_on_error": false}
+	types, _ := ask(t, k, "execute_request", input) // the client is found by its identity
+	demand.Equal(t, count(types)["input_request"], 1, "input requests among %q", types)
+	demand.NoError(t, k.Interrupt())
 	if text, _ := execute(t, k, "flood 20"); len(text) != 20<<20 {
 		t.Errorf("%d bytes of 20 MB arrived", len(text))
 	}
