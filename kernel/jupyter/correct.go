@@ -246,6 +246,9 @@ var (
 	exits  = regexp.MustCompile(`^(\^C\n)?(exit status \d+|signal: [a-z ]+)( \(core dumped\))?\n$`)
 )
 
+// unknownCommand matches what GoNB prints instead of failing.
+var unknownCommand = regexp.MustCompile(`^"(%.*)" unknown or not implemented yet\.$`)
+
 // noClientInput is for cells that ask where the client says that it cannot.
 const noClientInput = "the cell asks for input, which its client does not give: run it in JupyterLab or a console, " +
 	"or put the input into the cell"
@@ -271,6 +274,11 @@ func (r *relay) publication(frames [][]byte) {
 	e := r.queue.running(m.parent.ID)
 	switch m.header.Type {
 	case "stream":
+		text, _ := content["text"].(string)
+		if name := unknownCommand.FindStringSubmatch(text); name != nil && e != nil {
+			r.refuse(e, name[1]+" is no command of GoNB: see %help")
+			return
+		}
 		if content["name"] == "stderr" && r.held(frames, m.header, content) {
 			return
 		}
@@ -307,7 +315,7 @@ func (r *relay) publication(frames [][]byte) {
 }
 
 // status ends the outputs of a cell. What was held back for an error is then an output like others. GoNB lets no cell
-// fail whose script failed, or whose command of the shell was interrupted.
+// fail whose script failed, whose command of the shell was interrupted, or whose command is unknown.
 func (r *relay) status(m message, state any, e *execution) {
 	held := r.crash
 	r.crash = crash{}

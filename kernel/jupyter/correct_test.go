@@ -89,6 +89,8 @@ func TestRelayErrors(t *testing.T) {
 		"fails":   {"warned\n", "exit status 3", []string{"exit status 3"}},
 		"compile": {"", "bad (cell [1], line 2)", []string{"bad (cell [1], line 2)", "too many errors"}},
 		"input":   {"", noClientInput, []string{noClientInput}},
+		"stderr \"%%python\" unknown or not implemented yet.": {"", "%%python is no command of GoNB: see %help",
+			[]string{"%%python is no command of GoNB: see %help"}},
 	} {
 		var stderr string
 		var failures []Reply
