@@ -2,9 +2,11 @@ package nbformat
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,9 +20,19 @@ func Parse(data []byte) (*Notebook, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("is damaged: it is not UTF-8")
 	}
-	var syntax *json.SyntaxError
-	if err := json.Unmarshal(data, new(json.RawMessage)); errors.As(err, &syntax) {
-		return nil, fmt.Errorf("is damaged at line %d: %w", 1+bytes.Count(data[:syntax.Offset], []byte("\n")), err)
+	damaged := func(at int, what any) error {
+		return fmt.Errorf("is damaged at line %d: %v", 1+bytes.Count(data[:at], []byte("\n")), what)
+	}
+	if half := halves(data); half != nil {
+		return nil, damaged(half[0], fmt.Sprintf("%s is half a character: remove it", data[half[0]:half[1]]))
+	}
+	err := json.Unmarshal(data, new(json.RawMessage))
+	if err != nil {
+		data = swapNumbers(data)
+		err = json.Unmarshal(data, new(json.RawMessage))
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return nil, damaged(int(syntax.Offset), err)
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -29,6 +41,33 @@ func Parse(data []byte) (*Notebook, error) {
 		return nil, errors.New("is not a notebook: its JSON value is not an object")
 	}
 	return fromJSON(top)
+}
+
+// escaped matches an escape in a JSON text: two halves of a character, one half, which is its group, or another.
+var escaped = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)`)
+
+// halves finds the first half of a character (a lone surrogate), which Go would replace; nil if there is none.
+func halves(data []byte) []int {
+	if !bytes.Contains(data, []byte(`\ud`)) && !bytes.Contains(data, []byte(`\uD`)) {
+		return nil
+	}
+	for _, at := range escaped.FindAllSubmatchIndex(data, -1) {
+		if at[2] >= 0 {
+			return at[:2]
+		}
+	}
+	return nil
+}
+
+// Python writes numbers that JSON lacks. In memory they are numbers that are too large for every type.
+const nan, infinity = "1e7777777777771", "1e7777777777772"
+
+var swapped = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN|Infinity|` + nan + "|" + infinity)
+
+// swapNumbers replaces the ones by the others in a JSON text, and the other way round.
+func swapNumbers(data []byte) []byte {
+	others := map[string]string{"NaN": nan, nan: "NaN", "Infinity": infinity, infinity: "Infinity"}
+	return swapped.ReplaceAllFunc(data, func(s []byte) []byte { return []byte(cmp.Or(others[string(s)], string(s))) })
 }
 
 // object is a JSON object that is being decoded. The take functions remove known fields from it; unknown fields

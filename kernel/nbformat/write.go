@@ -57,7 +57,11 @@ func (nb *Notebook) Bytes() ([]byte, error) {
 	if err := e.Encode(top); err != nil {
 		return nil, fmt.Errorf("cannot encode the notebook as JSON: %w", err)
 	}
-	return []byte(unescape.Replace(b.String())), nil
+	text := []byte(unescape.Replace(b.String()))
+	if bytes.Contains(text, []byte(nan)) || bytes.Contains(text, []byte(infinity)) {
+		text = swapNumbers(text)
+	}
+	return text, nil
 }
 
 // unescape restores the two characters that encoding/json escapes for JavaScript. The first pair skips escaped
