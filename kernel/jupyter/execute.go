@@ -32,7 +32,7 @@ func executeRequest(code string, silent bool) map[string]any {
 // kernels with libzmq, such as ipykernel, then drop outputs.
 //
 // If ctx ends, Execute interrupts the kernel. If the cell does not end within limits.interrupt, Execute kills the
-// process group. The error wraps ctx's, and ErrKernelDied if the kernel was killed. A kernel that was only
+// process group. The error wraps ctx's cause, and ErrKernelDied if the kernel was killed. A kernel that was only
 // interrupted accepts further cells. A cell that asks for input is interrupted, too.
 func (k *Kernel) Execute(ctx context.Context, code string, on func(Output)) (Reply, error) {
 	select {
@@ -40,8 +40,8 @@ func (k *Kernel) Execute(ctx context.Context, code string, on func(Output)) (Rep
 		return Reply{}, k.died()
 	default:
 	}
-	if err := ctx.Err(); err != nil {
-		return Reply{}, err
+	if ctx.Err() != nil {
+		return Reply{}, context.Cause(ctx)
 	}
 	in := newInbox()
 	defer k.close(in)
@@ -87,7 +87,7 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 			return c.incomplete()
 		case <-cancelled:
 			cancelled = nil // interrupt only once
-			interrupt(ctx.Err())
+			interrupt(context.Cause(ctx))
 		case <-again:
 			_ = k.Interrupt()                          // if it fails, the kernel is killed soon
 			again = time.After(k.limits.interrupt / 2) // once: it may stop the cleanup that the first one started

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -45,8 +44,6 @@ func (r *run) failure(ctx context.Context, s *step, reply jupyter.Reply, err err
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return usage.Interruptedf("interrupted in code cell %d of %d", s.number, len(r.cells))
-	case errors.Is(err, context.DeadlineExceeded):
-		e.Reason = fmt.Sprintf("it did not end within %v (%v)", r.o.Timeout, err)
 	case err != nil:
 		e.Reason = err.Error()
 	default:

@@ -54,7 +54,7 @@ func (k *scripted) Execute(ctx context.Context, code string, on func(jupyter.Out
 			k.enter <- code
 		}
 		<-ctx.Done()
-		return jupyter.Reply{}, fmt.Errorf("the cell was interrupted: %w", ctx.Err())
+		return jupyter.Reply{}, fmt.Errorf("the cell was interrupted: %w", context.Cause(ctx))
 	case "die":
 		k.dead = true
 		on(jupyter.Output{Type: "stream", Name: "stdout", Text: "last words\n"})

@@ -37,7 +37,7 @@ type Options struct {
 	Timeout time.Duration                         // limit for each cell; 0: none
 	Live    io.Writer                             // gets the outputs as text when they arrive; nil: discarded
 
-	AllowErrors bool // run all cells, also after one that fails
+	AllowErrors bool // run all cells, also after one that fails; not if the kernel dies
 }
 
 // Result counts the code cells that ran, or were skipped by their tag.
@@ -116,7 +116,11 @@ func (r *run) cell(ctx context.Context, s *step) error {
 	s.ExecutionCount = s.number
 	r.result.Ran++
 	saved := r.o.Save(r.nb)
-	if err == nil && (reply.Status == "ok" || s.HasTag(raisesTag) || r.o.AllowErrors) {
+	switch {
+	case err == nil && (reply.Status == "ok" || s.HasTag(raisesTag) || r.o.AllowErrors):
+		return saved
+	case r.o.AllowErrors && ctx.Err() == nil && !errors.Is(err, jupyter.ErrKernelDied):
+		fmt.Fprintln(r.o.Live, err) // such as its time limit
 		return saved
 	}
 	return errors.Join(r.failure(ctx, s, reply, err), saved)
@@ -125,7 +129,8 @@ func (r *run) cell(ctx context.Context, s *step) error {
 // execute runs code within the time limit of a cell.
 func (r *run) execute(ctx context.Context, code string, on func(jupyter.Output)) (jupyter.Reply, error) {
 	if r.o.Timeout > 0 {
-		limited, cancel := context.WithTimeout(ctx, r.o.Timeout)
+		late := fmt.Errorf("it did not end within %v", r.o.Timeout)
+		limited, cancel := context.WithTimeoutCause(ctx, r.o.Timeout, late)
 		defer cancel()
 		ctx = limited
 	}
