@@ -53,6 +53,9 @@ func expand(value string) string {
 // kernelspec is installed in.
 func lookPath(spec Spec, name string, env []string) (string, error) {
 	if strings.ContainsRune(name, os.PathSeparator) {
+		if _, err := os.Stat(name); err != nil && filepath.IsAbs(name) {
+			return "", fmt.Errorf("its program %s is missing; install the kernel again", name)
+		}
 		return name, nil
 	}
 	if strings.HasPrefix(name, "python") {

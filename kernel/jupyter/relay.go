@@ -65,6 +65,11 @@ func Relay(connectionFile string, argv []string, w io.Writer) (code int, err err
 func relayKernel(
 	connectionFile string, argv []string, l *log, signals <-chan os.Signal, gone func() bool,
 ) (code int, err error) {
+	if root := os.Getenv("TVPS_ROOT"); root != "" {
+		if _, err := os.Stat(root); err != nil {
+			return 0, fmt.Errorf("the checkout %s is gone: run `go run ./kernel install` in the new one", root)
+		}
+	}
 	outer, err := readConnection(connectionFile)
 	if err != nil {
 		return 0, err
@@ -98,7 +103,7 @@ func relayKernel(
 	}
 	p, err := launch(cmd, r.log, artifact.InOurGroup)
 	if err != nil {
-		return 0, fmt.Errorf("cannot start the kernel: %w", err)
+		return 0, fmt.Errorf("cannot start the kernel (%w): run `go run ./kernel install`", err)
 	}
 	r.pid = p.cmd.Process.Pid
 	ctx, cancel := context.WithCancel(context.Background())

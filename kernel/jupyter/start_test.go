@@ -3,6 +3,7 @@ package jupyter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,14 +52,19 @@ func TestStartFails(t *testing.T) {
 }
 
 func TestNoProgram(t *testing.T) {
-	for _, argv := range [][]string{{"no-such-program"}, {"/no/such/program"}} {
+	for _, c := range []struct{ argv, root, want string }{
+		{"no-such-program", "", `its program "no-such-program" is not on its PATH; install the program`},
+		{"/no/such/program", "", "its program /no/such/program is missing; install the kernel again"},
+		{"self relay {connection_file} /no/gonb", "", "no/gonb: no such file or directory): run `go run ./kernel install`"},
+		{"self relay {connection_file}", "/no/checkout",
+			"the checkout /no/checkout is gone: run `go run ./kernel install` in the new one"},
+	} {
 		noLeftovers(t)
 		spec := fakeSpec(t, "well")
-		spec.Argv = argv
-		if _, err := Start(context.Background(), spec, Options{}); err == nil ||
-			!strings.Contains(err.Error(), `kernel "fake"`) {
-			t.Errorf("%q: got %v", argv, err)
-		}
+		spec.Env["TVPS_ROOT"] = c.root
+		spec.Argv = strings.Fields(strings.Replace(c.argv, "self", os.Args[0], 1))
+		_, err := Start(context.Background(), spec, Options{})
+		demand.Words(t, fmt.Sprint(err), `kernel "fake"`, c.want)
 	}
 }
 
