@@ -19,6 +19,12 @@ func withLayout(cmd *cobra.Command, run func(cmd *cobra.Command, l setup.Layout,
 		if err != nil {
 			return err
 		}
+		if cmd.Flags().Changed("prefix") && *prefix == "" {
+			return usage.Errorf("--prefix is empty: name a folder, or leave it out for the user's folders")
+		}
+		if err := usage.Folder(*prefix); err != nil {
+			return fmt.Errorf("--prefix: %w", err)
+		}
 		l, err := setup.NewLayout(root, *prefix)
 		if err != nil {
 			return err

@@ -113,8 +113,14 @@ func TestUnpackErrors(t *testing.T) {
 
 	plain := filepath.Join(t.TempDir(), "plain")
 	demand.Write(t, plain, "")
-	_, err = a.Unpack(t.Context(), filepath.Join(plain, "sub", "dst"), Options{})
-	check(t, err, ErrNotWritable, "TVPS_CACHE", plain, "plain")
+	for cache, advice := range map[string]string{
+		plain: "writable or set TVPS_CACHE to another one", t.TempDir(): "writable",
+	} {
+		t.Setenv("TVPS_CACHE", cache)
+		_, err = a.Unpack(t.Context(), filepath.Join(plain, "sub", "dst"), Options{})
+		check(t, err, ErrNotWritable, "make the folder "+advice, plain, "plain")
+		demand.Equal(t, strings.HasSuffix(err.Error(), advice), true, "%v ends with %q", err, advice)
+	}
 
 	s.Close() // the port is closed now
 	nowhere := t.TempDir()

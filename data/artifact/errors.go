@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 )
 
 // The kinds of error, for errors.Is.
@@ -40,13 +41,16 @@ func explainDisk(err error, path, name string) error {
 	if _, known := errors.AsType[*explained](err); err == nil || known {
 		return err
 	}
-	dir := filepath.Dir(path)
+	dir, advice := filepath.Dir(path), [2]string{}
+	if cache, e := CacheDir(); e == nil && strings.HasPrefix(path, cache+string(filepath.Separator)) {
+		advice = [2]string{" or set TVPS_CACHE to a folder on another disk", " or set TVPS_CACHE to another one"}
+	}
 	for _, full := range diskFull {
 		if errors.Is(err, full) {
 			return explain(ErrDiskFull, err, "cannot write %s: the disk of %s is full, or your quota on it is used up (%v); "+
-				"free some space or set TVPS_CACHE to a folder on another disk", name, dir, err)
+				"free some space%s", name, dir, err, advice[0])
 		}
 	}
-	return explain(ErrNotWritable, err, "cannot write %s in %s (%v); "+
-		"make the folder writable or set TVPS_CACHE to another one", name, dir, err)
+	return explain(ErrNotWritable, err, "cannot write %s in %s (%v); make the folder writable%s", name, dir, err,
+		advice[1])
 }

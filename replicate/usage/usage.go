@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/agext/levenshtein"
 )
@@ -54,10 +55,14 @@ func Proposal(name string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", nearest)
 }
 
-// Folder returns a usage error if path exists and is no folder.
+// Folder returns a usage error if path exists and is no folder, or is below a file.
 func Folder(path string) error {
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
 		return Errorf("the output folder %s is a file; name a folder", path)
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return Errorf("the output folder %s is below a file; name another one", path)
 	}
 	return nil
 }
