@@ -31,7 +31,9 @@ func (c *collector) show(o jupyter.Output) {
 	if o.DisplayID != "" {
 		c.updated = time.Now()
 	}
-	fmt.Fprint(c.r.o.Live, text)
+	if fmt.Fprint(c.r.o.Live, text); text != "" {
+		c.open = !strings.HasSuffix(text, "\n")
+	}
 }
 
 // plain is an output's plain text. Without one it is a note with the MIME type and size of another form.

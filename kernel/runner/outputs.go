@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type collector struct {
 	texts   map[int]*strings.Builder // of the streams among the outputs, by index
 	clear   bool                     // remove all outputs when the next one arrives
 	updated time.Time                // when an update was last shown live
+	open    bool                     // the last text that was shown live has no end of its line
 }
 
 func newCollector(r *run, cell *step) *collector {
@@ -108,8 +110,11 @@ func bundle(data map[string]json.RawMessage) map[string]any {
 	return all
 }
 
-// finish sets the texts of the cell's streams.
+// finish sets the texts of the cell's streams, and ends the last line of what is shown live.
 func (c *collector) finish() {
+	if c.open {
+		fmt.Fprintln(c.r.o.Live)
+	}
 	for i, text := range c.texts {
 		c.cell.Outputs[i].Text = overwritten(text.String())
 	}

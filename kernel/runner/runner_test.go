@@ -193,12 +193,14 @@ func TestLive(t *testing.T) {
 	b.Live = &live
 	nb := newNotebook(
 		"// why\n\nprint one\nmore",
+		"script out open\nshow x ",
 		"script show x shown\nerr x\\n\nupdate x no",
 		"#raises-exception fail three",
 	)
 	_, err := Run(context.Background(), nb, b.Options)
 	demand.NoError(t, err)
-	want := "[1/3] print one\n[2/3] script show x shown\nshown\nx\n[3/3] fail three\nwhy it failed\n\nthree\n"
+	want := "[1/4] print one\n[2/4] script out open\nopen\n[3/4] script show x shown\nshown\nx\n[4/4] fail three\n" +
+		"why it failed\n\nthree\n"
 	demand.Diff(t, live.String(), want, "what is shown live")
 }
 
