@@ -82,7 +82,12 @@ func Check(ctx context.Context, files []string, o Options) error {
 		return err
 	}
 	jobs, stored := make([]runner.Job, len(files)), make([]*nbformat.Notebook, len(files))
+	names := map[string]string{}
 	for i, file := range files { // report all mistakes before the first cell runs
+		if other := names[filepath.Base(file)]; other != "" && (o.Update || o.Output != "") {
+			return usage.Errorf("%s and %s would be written to the same file: check one at a time", other, file)
+		}
+		names[filepath.Base(file)] = file
 		if stored[i], err = nbformat.Read(file); err != nil {
 			return usage.Error(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"tvps/kernel/jupyter"
 	"tvps/kernel/nbformat"
 	"tvps/kernel/runner"
+	"tvps/replicate/usage"
 )
 
 // scripted is a kernel that emits a cell's source as the content of its numbers. A cell "fail" fails.
@@ -260,7 +261,10 @@ func TestUpdateRefuses(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	for golden, want := range map[string]string{
 		`{"tolerances": [`: "unexpected EOF",
-		`{"tolerances": [{"names": "a", "absolut": 1}]}`: "absolut",
+		`{"tolerances": [{"names": "a", "absolut": 1}]}`:   "absolut",
+		`{"tolerances": [{"names": "a", "relative": -1}]}`: `tolerance of "a" is negative`,
+		`{"cells": {"1": {"a": 0, "b": null}}}`:            `"b" of cell 1 is null`,
+		`{"cells": {"1": {"a": 0}, "2": {"a": 0}}}`:        `"a" is there twice`,
 	} {
 		b := newFixture(t)
 		b.writeGolden(t, golden)
@@ -370,6 +374,24 @@ func TestSkipped(t *testing.T) {
 		!strings.Contains(report, "other.ipynb: 1 numbers, 1 differences") || !errors.Is(err, errDiffer) {
 		t.Errorf("report %q, error %v", report, err)
 	}
+}
+
+// Notebooks that would be written to one file are refused before one runs.
+func TestSameName(t *testing.T) {
+	b := newFixture(t)
+	b.cells(t, `{}`)
+	b.writeGolden(t, `{}`)
+	other := filepath.Join(t.TempDir(), "nb.ipynb")
+	demand.Write(t, other, demand.Read(t, b.file))
+	for _, o := range []Options{{Update: true}, {Output: t.TempDir()}} {
+		o.Goldens, o.Report, o.run = b.Goldens, &b.report, b.run
+		err := Check(t.Context(), []string{b.file, other}, o)
+		demand.Error(t, err, b.file+" and "+other+" would be written to the same file")
+		if len(b.jobs) > 0 || !errors.Is(err, usage.Err) {
+			t.Errorf("%d jobs, usage error %v", len(b.jobs), errors.Is(err, usage.Err))
+		}
+	}
+	demand.NoError(t, Check(t.Context(), []string{b.file, other}, b.Options))
 }
 
 // With two jobs, two notebooks run at the same time; the errors stay in the order of the files.

@@ -83,11 +83,36 @@ func readGolden(file string) (golden, error) {
 	var g golden
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err = d.Decode(&g); err != nil {
+	if err = d.Decode(&g); err == nil {
+		err = g.wrong(text)
+	}
+	if err != nil {
 		return golden{}, fmt.Errorf("the golden file %s is damaged: %w; correct it, or delete it and repeat with --update",
 			file, err)
 	}
 	return g, nil
+}
+
+// wrong says what is no golden in the text of g, although JSON allows it.
+func (g golden) wrong(text []byte) error {
+	var all struct{ Cells map[int]map[string]*float64 } // nil is null
+	_ = json.Unmarshal(text, &all)                      // as for g
+	seen := map[string]bool{}
+	for _, n := range g.numbers() {
+		if all.Cells[n.Cell][n.Name] == nil {
+			return fmt.Errorf("%q of cell %d is null", n.Name, n.Cell)
+		}
+		if seen[n.Name] {
+			return fmt.Errorf("%q is there twice", n.Name)
+		}
+		seen[n.Name] = true
+	}
+	for _, r := range g.Tolerances {
+		if min(r.Absolute, r.Relative) < 0 {
+			return fmt.Errorf("the tolerance of %q is negative", r.Names)
+		}
+	}
+	return nil
 }
 
 // write writes the golden file, unless its content is the same already. It reports whether it wrote the file.
