@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -18,8 +19,7 @@ type Series struct {
 
 // Curve returns a line for [Plot] through the points (x[i], y[i]).
 func Curve(name string, x, y []float64) Series {
-	n := min(len(x), len(y))
-	return Series{Name: name, X: x[:n], Y: y[:n]}
+	return Series{Name: name, X: x, Y: y}
 }
 
 // Dashed returns a dashed [Curve], for values that are known exactly.
@@ -82,8 +82,26 @@ type Chart struct {
 	Curves         []Series
 }
 
-// Show shows the chart as a picture and an interactive chart.
-func (c Chart) Show() { ask[any]("plot", c) }
+// Show shows the chart as a picture and an interactive chart. It ends the cell if a curve is no line through points.
+func (c Chart) Show() {
+	for _, s := range c.Curves {
+		Exit(s.wrong())
+	}
+	ask[any]("plot", c)
+}
+
+// wrong says why a curve cannot be drawn.
+func (s Series) wrong() error {
+	if len(s.X) != len(s.Y) {
+		return fmt.Errorf("the curve %q has %d values of x and %d of y: a point needs both", s.Name, len(s.X), len(s.Y))
+	}
+	for i, x := range s.X {
+		if sum := x + s.Y[i]; math.IsNaN(sum) || math.IsInf(sum, 0) {
+			return fmt.Errorf("the curve %q has the point (%v, %v), which cannot be drawn: leave it out", s.Name, x, s.Y[i])
+		}
+	}
+	return nil
+}
 
 // Plot shows a chart with the given curves.
 func Plot(number int, title, xlabel, ylabel string, curves ...Series) {

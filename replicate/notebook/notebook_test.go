@@ -32,6 +32,9 @@ func TestMain(m *testing.M) {
 	case "values":
 		Values(map[string]float64{"a": 1})
 		os.Exit(0)
+	case "curve":
+		Plot(1, "t", "x", "y", Curve("fine", nil, nil), Curve("c", []float64{1}, nil))
+		os.Exit(0)
 	case "NaN":
 		cell{}.display(message{data: map[string]any{"application/json": math.NaN()}})
 		os.Exit(0)
@@ -75,11 +78,16 @@ func TestPlainOutput(t *testing.T) {
 	}
 }
 
-// An output that GoNB cannot encode fails the cell.
-func TestOutputOfNoJSON(t *testing.T) {
-	cmd, _, stderr := startCell(t, "NaN")
-	demand.Equal(t, fmt.Sprint(cmd.Run()), "exit status 1", "the end")
-	demand.Equal(t, stderr.String(), "an output cannot be shown: json: unsupported value: NaN\n", "stderr")
+// An output that GoNB cannot encode, or a curve that cannot be drawn, fails the cell.
+func TestWrongOutput(t *testing.T) {
+	for cell, want := range map[string]string{
+		"NaN":   "an output cannot be shown: json: unsupported value: NaN\n",
+		"curve": "the curve \"c\" has 1 values of x and 0 of y: a point needs both\n",
+	} {
+		cmd, _, stderr := startCell(t, cell)
+		demand.Equal(t, fmt.Sprint(cmd.Run()), "exit status 1", "the end of %s", cell)
+		demand.Equal(t, stderr.String(), want, "stderr of %s", cell)
+	}
 }
 
 func TestWatch(t *testing.T) {

@@ -72,6 +72,19 @@ func TestMeansAndBinned(t *testing.T) {
 	}
 }
 
+// A curve that cannot be drawn is named.
+func TestWrongCurves(t *testing.T) {
+	x := []float64{1, 2}
+	for want, y := range map[string][]float64{
+		`the curve "c" has 2 values of x and 3 of y`: {1, 2, 3},
+		`the curve "c" has the point (2, NaN)`:       {1, math.NaN()},
+		`the curve "c" has the point (1, +Inf)`:      {math.Inf(1), 2},
+	} {
+		demand.Error(t, Dashed("c", x, y).wrong(), want)
+	}
+	demand.NoError(t, Curve("c", x, x).wrong())
+}
+
 func TestMeasurements(t *testing.T) {
 	var m Measurements
 	for step := range 3 {
