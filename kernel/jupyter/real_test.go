@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"tvps/ci/demand"
 )
@@ -29,6 +30,8 @@ func TestGoNB(t *testing.T) {
 		{"%%\npanic(\"boom\")", "", "panic: boom"},
 		{"%%\nos.Exit(4)", "", "exit status 4"},
 		{"import \"no.such/x\"\n%%\nx.F()", "", "no.such/x"},
+		{"%bogus\n%%\nfor {}", "", "%bogus is no command of GoNB"},
+		{"%with_inputs\n!read x", "", noClientInput},
 	} {
 		text, reply := execute(t, k, c.code)
 		if text != c.text || (reply.Status == "ok") != (c.reason == "") || !strings.Contains(reply.Evalue, c.reason) {
@@ -73,9 +76,10 @@ func TestInstalledKernel(t *testing.T) {
 		}
 	}
 	const imports = "import \"strings\"\nimport \"tvps/replicate/notebook\"\n\n%%\n"
-	for before, want := range map[string]string{"strings.Rep": `"Repeat"`, "notebook.Fig": `"Figure"`} {
+	for before, want := range map[string]string{"strings.Rep": `"Repeat"`, "notebook.Fig": `"Figure"`,
+		"/* 😀\né */ strings.Inde": `"Index"`} {
 		code := imports + before
-		until(want, "complete_request", map[string]any{"code": code, "cursor_pos": len(code)})
+		until(want, "complete_request", map[string]any{"code": code, "cursor_pos": utf8.RuneCountInString(code)})
 	}
 	code := imports + "_ = strings.Repeat(\"a\", 3)\n_ = notebook.Must"
 	until("func strings.Repeat(s string, count int) string", "inspect_request",
