@@ -104,7 +104,7 @@ func (f *Finding) name(t *crossfit.ColumnTest, names []string, of []int) {
 	}
 }
 
-// nameSlow lists the columns that have at least so long an autocorrelation time, if these alone make the tests weak:
+// nameSlow lists the columns that have at least so long an autocorrelation time, if they make the tests weak and y does not:
 // such as the month, which hardly changes from row to row. names and of: as for name.
 func (f *Finding) nameSlow(d *crossfit.Drift, names []string, of []int, least float64) {
 	if f.Chunks >= fewChunks || d.OfY >= least {
