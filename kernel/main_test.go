@@ -166,7 +166,7 @@ func TestExitCodes(t *testing.T) {
 		"run a.ipynb -o a.ipynb":              `"no-such"`, // in place, which is allowed
 		"clean missing.ipynb":                 "missing.ipynb",
 		"install --prefix=":                   "--prefix is empty",
-		"lab --prefix a.ipynb/new/x":          "--prefix: the output folder a.ipynb/new/x is below a file; name another one",
+		"lab --prefix a.ipynb/new/x":          "--prefix: the output folder a.ipynb/new/x is below a file; choose another one",
 		"check a.ipynb -o a.ipynb/x":          "--output: the output folder a.ipynb/x is below a file",
 	} {
 		code, _, message := call(context.Background(), strings.Fields(args)...)

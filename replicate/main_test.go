@@ -53,7 +53,7 @@ func TestErrors(t *testing.T) {
 		{fig1(miniature, "--backend", "xla:cp"), 2, []string{`"xla:cp"`, "did you mean"}},
 		{fig1(miniature, "--results", belowFile), 1, []string{belowFile, "--results"}},
 		{fig1(miniature, "--results", file), 1, []string{file, "is a file", "--results"}},
-		{fig1(miniature, "--out", belowFile), 1, []string{belowFile, "--out"}},
+		{fig1(miniature, "--out", belowFile), 2, []string{belowFile, "is below a file"}},
 		{[]string{"status", "fig15"}, 2, []string{`"fig15"`, `did you mean "fig1"`}},
 		{[]string{"pretrain", "--width", "0"}, 2, []string{"width is 0"}},
 		{[]string{"pretrain", "--out", file}, 2, []string{file, "is a file"}},
@@ -76,7 +76,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"fig1", "--stored", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"status", "fig1", "--results", file}, 1, []string{file, "is a file"}},
 		{[]string{"all", "--set", "epohcs=3"}, 2, []string{"fig01", `did you mean "epochs"`}},
-		{slices.Concat([]string{"all"}, noRun[2:]), 1, []string{belowFile, "--out"}},
+		{slices.Concat([]string{"all"}, noRun[2:]), 2, []string{belowFile, "is below a file"}},
 	} {
 		t.Run(strings.Join(c.args[:min(2, len(c.args))], " ")+" "+c.args[len(c.args)-1], func(t *testing.T) {
 			s.refuse(t, c.code, c.args, c.words...)

@@ -68,7 +68,7 @@ func checkPage(t *testing.T, page string, r *Result) {
 		t.Error("the scale tiny judges claims")
 	}
 	demand.Words(t, page, ">"+r.Figure.Command+"</code>", " --panel a", `<a href="claims.json">`,
-		`<a href="provenance.json">`, `<a href="fig01-a.pdf">`, "8 stored runs, below the folder of --results: <code>gaussian</code>",
+		`<a href="provenance.json">`, `<a href="fig01-a.pdf">`, "8 runs, stored below the folder of --results or read from tables: <code>gaussian</code>",
 		"Scale tiny, ", "N = 30 samples a step", "every 2nd step of 7")
 }
 

@@ -62,7 +62,7 @@ func Folder(path string) error {
 		return Errorf("the output folder %s is a file; name a folder", path)
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
-		return Errorf("the output folder %s is below a file; name another one", path)
+		return Errorf("the output folder %s is below a file; choose another one", path)
 	}
 	return nil
 }
