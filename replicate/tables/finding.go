@@ -104,8 +104,8 @@ func (f *Finding) name(t *crossfit.ColumnTest, names []string, of []int) {
 	}
 }
 
-// nameSlow lists the columns that have at least so long an autocorrelation time, if they make the tests weak and y does not:
-// such as the month, which hardly changes from row to row. names and of: as for name.
+// nameSlow lists the columns that have at least so long an autocorrelation time, such as the month, which hardly
+// changes from row to row, if they make the tests weak and y does not. names and of: as for name.
 func (f *Finding) nameSlow(d *crossfit.Drift, names []string, of []int, least float64) {
 	if f.Chunks >= fewChunks || d.OfY >= least {
 		return
