@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"tvps/ci/demand"
+	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/robots"
 	"tvps/replicate/runs"
@@ -281,6 +282,19 @@ func (s *sandbox) verifyMiniature(file string) []string {
 		}
 	}
 	return args
+}
+
+// TestChosenSeries: settings stand before the verdicts that they change, and a command that makes a claim's numbers
+// again trains all its learners, not those shown.
+func TestChosenSeries(t *testing.T) {
+	s := newSandbox(t)
+	stdout := s.quiet(t, "fig1", "--panel", "a", "--stride", "5", "--series", "ours,recent", "--stored", "--tables",
+		filepath.Join("..", "figures", "gallery"), "--results", s.tmp, "--backend", "xla:cpu")
+	demand.Words(t, stdout, "\nWith stride=5: 6 claims: ")
+	page := string(demand.Read(t, filepath.Join(s.out, figures.PageFile)))
+	if n := strings.Count(page, " --series "); n != 1 { // of the figure itself
+		t.Errorf("the page names the chosen series in %d commands", n)
+	}
 }
 
 // TestVerifyCountsAsReadme: with the gallery's tables verify ends with the count of README.md.
