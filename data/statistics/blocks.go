@@ -34,13 +34,13 @@ func BlockBootstrap(diff [][]float64, rows []int, seed int64) (pointwise, simult
 	for t, r := range rows {
 		weight[t] = float64(r)
 	}
-	coefficients, lengths := make([]float64, len(diff)), make([]int, len(diff))
 	if n == 1 {
 		for _, d := range diff {
 			pointwise = append(pointwise, Estimate{Mean: d[0], Low: d[0], High: d[0], N: 1})
 		}
 		return pointwise, slices.Clone(pointwise)
 	}
+	coefficients, lengths := make([]float64, len(diff)), make([]int, len(diff))
 	for s, d := range diff {
 		coefficients[s] = autoregression(d)
 		lengths[s] = runLength(coefficients[s], n)

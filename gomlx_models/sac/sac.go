@@ -24,7 +24,6 @@
 package sac
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -144,11 +143,13 @@ func (a *Agent) Observe(transitions []Transition) error {
 	return nil
 }
 
+var errClosed = errors.New("sac: used after Close")
+
 // check returns an error for a closed agent, and for another number of things than one of each seed.
 func (a *Agent) check(things string, n int) error {
 	switch {
 	case a.closed:
-		return errors.New("sac: used after Close")
+		return errClosed
 	case n != len(a.seeds):
 		return fmt.Errorf("sac: %d %s for %d seeds; each needs one", n, things, len(a.seeds))
 	}
@@ -158,8 +159,11 @@ func (a *Agent) check(things string, n int) error {
 // Update makes one update of all networks from a minibatch of each seed's replay. If a fit of
 // omega is due, it comes first. Errors: no transitions so far, a loss that is not finite, and those of the backend.
 func (a *Agent) Update() (*Metrics, error) {
-	if a.closed || a.Observed() == 0 {
-		return nil, cmp.Or(a.check("", len(a.seeds)), errors.New("sac: there are no transitions to learn from; call Observe first"))
+	if a.closed {
+		return nil, errClosed
+	}
+	if a.Observed() == 0 {
+		return nil, errors.New("sac: there are no transitions to learn from; call Observe first")
 	}
 	if a.omegaDue() {
 		if err := a.fitOmega(); err != nil {
