@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"tvps/data/statistics"
@@ -63,8 +64,8 @@ func regret(p paper.Part, shown map[string]shownPanel, e evidence) (m Effect, le
 		}
 	}
 	worst := func(of []statistics.Intervals, level float64) statistics.Estimate {
-		out := of[0](level)
-		for _, interval := range of[1:] {
+		out := statistics.Estimate{N: math.MaxInt} // the best learner is 0 behind itself
+		for _, interval := range of {
 			e := interval(level)
 			out = statistics.Estimate{Mean: max(out.Mean, e.Mean), Low: max(out.Low, e.Low),
 				High: max(out.High, e.High), N: min(out.N, e.N)}

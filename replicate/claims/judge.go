@@ -224,7 +224,11 @@ func judgePart(p paper.Part, shown map[string]shownPanel, e evidence) JudgedPart
 	}
 	part.Verdict = verdictOf(p, part.Effect)
 	if part.Verdict != Undecided && p.Known == 0 {
-		found := m.Interval.PValue(func(e statistics.Estimate) bool { return verdictOf(p, e) == part.Verdict })
+		decides := func(e statistics.Estimate) bool { return verdictOf(p, e) == part.Verdict }
+		if part.Verdict == NoDifference { // also of narrow intervals, which may exclude the bound
+			decides = func(e statistics.Estimate) bool { return negligible(p, e) }
+		}
+		found := m.Interval.PValue(decides)
 		part.P = min(1, found*(1-statistics.Level)/(1-level))
 	}
 	return part

@@ -248,6 +248,23 @@ func TestClaimsPValue(t *testing.T) {
 	if one.P <= 0 || one.P >= .05 || one.P != one.Parts[0].P {
 		t.Errorf("a claim that holds has p = %v", one.P)
 	}
+	// By hand: the mean of the gains .0007, .0012 and .0017 is 5.196 standard errors below the margin, at 2 degrees of
+	// freedom. A narrow interval excludes 0.
+	none := judgeOne(paper.Part{Panel: "a", Series: "ours", Base: "everything", Margin: .0027}, threeSeeds(.0007))
+	demand.Equal(t, none.Verdict, NoDifference, "the verdict")
+	demand.Near(t, "p", none.P, .03510)
+}
+
+// TestHolmOfTwoScales: .03 survives alone with .04 only if the other claim's .001 is that of the larger scale.
+func TestHolmOfTwoScales(t *testing.T) {
+	of := func(id string, p float64) Judged {
+		return Judged{Claim: paper.Claim{ID: id}, Verdict: Holds, P: p, Parts: []JudgedPart{{}}}
+	}
+	small, larger := Verification{Claims: []Judged{of("x", .03), of("y", .04)}}, Verification{Claims: []Judged{of("y", .001)}}
+	small.Figures, larger.Figures = []State{{}}, []State{{}}
+	Correct(small.Claims)
+	demand.Equal(t, small.Claims[0].Holm, Lost, "at the small scale")
+	demand.Equal(t, small.With(larger).Claims[0].Holm, Kept, "with the larger scale")
 }
 
 // TestMarginOfSinglePart: tables and pages show the verdict of a claim of one part alone, so it has the margin; that of
