@@ -77,8 +77,8 @@ func (j Judged) ran() bool {
 }
 
 // With returns the table with the verdicts of a larger scale on the figures that were run there: on the claims that
-// were run, and on those that lack runs. Those that have the smaller scale in both tables stay. Holm's correction is for
-// all claims of the new table.
+// were run, and on those that lack runs. Those that have the smaller scale in both tables stay. Holm's correction is
+// for all claims of the new table.
 func (v Verification) With(larger Verification) Verification {
 	v.Claims = slices.Clone(v.Claims)
 	for _, c := range larger.Ran().Claims {

@@ -11,7 +11,7 @@ import "slices"
 //
 // Command: go run ./replicate fig6 [--scale tiny|small|medium|paper] [--panel a,b]
 //
-// Result at the small scale: 4 claims: 3 hold, 1 is undecided; see figures/gallery/fig06.
+// Result at the small scale: 3 claims: 2 hold, 1 is undecided; not counted: 1 holds; see figures/gallery/fig06.
 func Fig6() Figure {
 	return Figure{
 		Number: 6,
