@@ -1,6 +1,6 @@
 // Package ci has the golden numbers of the figures, their tolerances and the comparison.
 // Figures are compared by their data, not by their pixels. Package kernel/check compares the
-// numbers of notebooks, in golden/notebooks, by the same rules.
+// numbers of notebooks with those stored in them.
 //
 // golden/<figure>-tiny.csv has the rows of a figure at the tiny scale, in the format of the
 // figure's CSV files. tolerances.json has the largest allowed differences. `.ci/run` makes
@@ -81,9 +81,15 @@ type (
 
 func placeOf(r figures.Row) place { return place{series{r.Panel, r.Series, r.Metric}, r.Seed, r.T} }
 
+// Kinds of Violation next to those of package check.
+const (
+	twice  = "twice"        // the row is there twice
+	noRule = "no tolerance" // there is no tolerance for the series
+)
+
 // Violation is one difference between a figure and its golden.
 type Violation struct {
-	What                     string // of package check: check.Off, check.Missing, check.Extra, check.Twice or check.NoRule
+	What                     string // check.Off, check.Missing, check.Extra, twice or noRule
 	Of                       string // value, or of a series: mean, rms (the root mean square of all differences)
 	At                       place  // without seed and t for a series
 	Golden, Value, Tolerance float64
@@ -100,7 +106,7 @@ func Compare(figure string, golden, got []figures.Row, tolerances []Tolerance) (
 	}{{want, golden}, {have, got}} {
 		for _, r := range side.rows {
 			if _, ok := side.to[placeOf(r)]; ok {
-				found = append(found, Violation{What: check.Twice, Of: "value", At: placeOf(r), Value: r.Value})
+				found = append(found, Violation{What: twice, Of: "value", At: placeOf(r), Value: r.Value})
 			}
 			side.to[placeOf(r)] = r.Value
 		}
@@ -146,7 +152,7 @@ func compareSeries(figure string, golden []figures.Row, have map[place]float64, 
 		n := float64(len(v[0]))
 		switch mean := (Violation{check.Off, "mean", at, stat.Mean(v[0], nil), stat.Mean(v[1], nil), rule.Mean}); {
 		case !ok:
-			found = append(found, Violation{What: check.NoRule, Of: "mean", At: at})
+			found = append(found, Violation{What: noRule, Of: "mean", At: at})
 		case n > 0 && mean.beyond(): // if n is 0, all rows are missing, which Compare reports
 			found = append(found, mean)
 		}

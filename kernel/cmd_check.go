@@ -18,14 +18,14 @@ func checkCommand() *cobra.Command {
 	var quiet bool
 	cmd := &cobra.Command{
 		Use:   "check [NOTEBOOK...]",
-		Short: "Run notebooks at the tiny scale and compare their numbers with the goldens",
-		Long: "Runs notebooks (default: all in notebooks/) at the tiny scale, each in its own kernel, and\n" +
-			"compares the numbers that their cells emit, and the points of their charts, with\n" +
-			"ci/golden/notebooks/NAME.json, which has their tolerances. Numbers in the outputs of the file must\n" +
-			"be within them, too; texts, settings and the code of charts must be as in the run. A notebook in\n" +
-			"Python is skipped if its kernel, or a module that it imports, is not installed.\n\n" +
+		Short: "Run notebooks and compare their outputs with those in their files",
+		Long: "Runs notebooks (default: all in notebooks/) with the parameters in their files, each in its own\n" +
+			"kernel, and compares their outputs with those in the files. The numbers that cells emit, and the\n" +
+			"points of their charts, must be within the tolerances in the notebook's metadata, or the default\n" +
+			"ones; texts, settings and the code of charts must be the same. A notebook in Python is skipped if\n" +
+			"its kernel, or a module that it imports, is not installed.\n\n" +
 			"Exit codes: 1 a number differs, outputs are out of date or a notebook fails, 2 a usage error\n" +
-			"or a file that is not a notebook, 130 interrupted.",
+			"or a file that is not a notebook or has damaged tolerances, 130 interrupted.",
 		RunE: func(cmd *cobra.Command, files []string) error {
 			root, err := setup.FindRoot()
 			if err != nil {
@@ -42,7 +42,6 @@ func checkCommand() *cobra.Command {
 					return err
 				}
 			}
-			o.Goldens = filepath.Join(root, "ci", "golden", "notebooks")
 			o.Report = cmd.OutOrStdout()
 			if !quiet && o.Jobs == 1 { // outputs of parallel notebooks would be mixed
 				o.Live = liveOutput(o.Report)
@@ -51,7 +50,7 @@ func checkCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.Update, "update", false, "rewrite golden files with other numbers, and outputs that are out of date")
+	flags.BoolVar(&o.Update, "update", false, "write the outputs of the run into the cells whose outputs differ")
 	flags.StringVar(&o.Runs, "results", "", "folder of the runs (default: a temporary folder)")
 	flags.StringVar(&o.Out, "out", "", "folder of the figures' files (default: a temporary folder)")
 	flags.StringVarP(&o.Output, "output", "o", "", "folder for the notebooks with their outputs (default: not written)")

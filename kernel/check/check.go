@@ -1,6 +1,6 @@
-// Package check runs notebooks at the tiny scale and compares the numbers that they emit with golden files, one JSON
-// file per notebook in ci/golden/notebooks. Charts are compared by their points, not by their pixels. The
-// golden file itself contains the tolerances, by name or pattern; people edit them.
+// Package check runs notebooks and compares their outputs with those stored in their files. Charts are compared by
+// their points, not by their pixels. The metadata of a notebook may contain tolerances of its numbers, by name or
+// pattern; people edit them.
 package check
 
 import (
@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,13 +23,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// errDiffer marks errors about numbers that differ from their goldens.
-var errDiffer = errors.New("notebooks differ from their goldens")
+// errDiffer marks errors about outputs in files that are not those of a run.
+var errDiffer = errors.New("the outputs in notebooks differ from those of a run")
 
-// Options configures Check. Goldens and Report are required.
+// Options configures Check. Report is required.
 type Options struct {
-	Goldens string        // folder of the golden files
-	Update  bool          // rewrite golden files of notebooks whose numbers differ, and outputs that are out of date
+	Update  bool          // write the outputs of the run into cells whose numbers or texts differ
 	Runs    string        // folder of the runs; empty: a temporary folder
 	Out     string        // folder of the figures' files; empty: a temporary folder
 	Output  string        // folder for the notebooks with their outputs; empty: not written
@@ -48,17 +46,15 @@ type Outcome struct {
 	Took        time.Duration
 	Skipped     string       // why it was not run; empty if it was
 	Err         error        // why it failed; nil if it did not
-	Differences []Difference // from its golden file, of the numbers of the run
-	Stored      []Difference // the same, of the numbers in the outputs of the file
+	Differences []Difference // between the numbers in the file and those of the run
 	Stale       []Stale      // outputs of the file that a run no longer makes
 
-	stored, ran *nbformat.Notebook // ran is nil if it failed
-	golden      golden
-	got         []number // the numbers of the run
+	ran     *nbformat.Notebook // nil if it failed
+	numbers int                // of the run
 }
 
 func (o Outcome) good() bool {
-	return o.Err == nil && len(o.Differences)+len(o.Stored)+len(o.Stale) == 0
+	return o.Err == nil && len(o.Differences)+len(o.Stale) == 0
 }
 
 // Check checks the notebooks, each in the kernel that it names, and reports all differences. A notebook that fails does
@@ -81,37 +77,37 @@ func Check(ctx context.Context, files []string, o Options) error {
 	if err != nil {
 		return err
 	}
-	jobs, stored := make([]runner.Job, len(files)), make([]*nbformat.Notebook, len(files))
+	stored, rules := make([]*nbformat.Notebook, len(files)), make([][]rule, len(files))
 	names := map[string]string{}
 	for i, file := range files { // report all mistakes before the first cell runs
-		if other := names[filepath.Base(file)]; other != "" && (o.Update || o.Output != "") {
+		if other := names[filepath.Base(file)]; other != "" && o.Output != "" {
 			return usage.Errorf("%s and %s would be written to the same file: check one at a time", other, file)
 		}
 		names[filepath.Base(file)] = file
 		if stored[i], err = nbformat.Read(file); err != nil {
 			return usage.Error(err)
 		}
-		if jobs[i], err = o.job(file, stored[i], environment); err != nil {
-			return err
+		if rules[i], err = rulesOf(stored[i]); err != nil {
+			return usage.Errorf("%s %w", file, err)
 		}
 	}
-	outcomes := make([]Outcome, len(jobs))
+	outcomes := make([]Outcome, len(files))
 	var reporting sync.Mutex
 	var all errgroup.Group
 	all.SetLimit(max(1, o.Jobs))
-	for i := range jobs {
+	for i, file := range files {
 		all.Go(func() error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			begin := time.Now()
-			outcome := o.one(ctx, jobs[i], stored[i])
-			outcome.File, outcome.Took = jobs[i].File, time.Since(begin)
+			outcome := o.one(ctx, o.job(file, environment), stored[i], rules[i])
+			outcome.File, outcome.Took = file, time.Since(begin)
 			reporting.Lock()
 			defer reporting.Unlock()
 			told := o.tell(outcome)
-			if o.Update && outcome.Err == nil && outcome.Skipped == "" {
-				outcome.Err = o.update(&outcome)
+			if o.Update && outcome.Err == nil && !outcome.good() {
+				outcome.Err = o.update(&outcome, stored[i])
 			}
 			outcomes[i] = outcome
 			return told
@@ -135,8 +131,7 @@ func verdict(outcomes []Outcome) error {
 	}
 	if len(differ) > 0 {
 		names := strings.Join(differ, ", ")
-		errs = append(errs, fmt.Errorf("%w: %s; if the new numbers and outputs are right, repeat with --update",
-			errDiffer, names))
+		errs = append(errs, fmt.Errorf("%w: %s; if those of the run are right, repeat with --update", errDiffer, names))
 	}
 	return errors.Join(errs...)
 }
@@ -156,41 +151,19 @@ func (o Options) environment(tmp string) ([]string, error) {
 		}
 		all = append(all, v.name+"="+dir)
 	}
-	return append(all, "TVPS_DATA="), nil // the data of the tiny scale are embedded in the program
+	return append(all, "TVPS_DATA="), nil // a folder of the caller's may have other data
 }
 
-// job makes the job for a notebook: at the tiny scale, if the notebook has a parameter scale.
-func (o Options) job(file string, nb *nbformat.Notebook, environment []string) (runner.Job, error) {
+func (o Options) job(file string, environment []string) runner.Job {
 	j := runner.Job{File: file, Env: environment, Options: runner.Options{Timeout: o.Timeout, Live: o.Live}}
-	parameters, err := nb.Parameters()
-	if err != nil {
-		return runner.Job{}, usage.Errorf("%s %w", file, err)
-	}
-	if slices.ContainsFunc(parameters, func(p nbformat.Parameter) bool { return p.Name == "scale" }) {
-		j.Parameters = map[string]string{"scale": "tiny"}
-	}
 	if o.Output != "" {
 		j.Output = filepath.Join(o.Output, filepath.Base(file))
 	}
-	return j, nil
+	return j
 }
 
-func (o Options) golden(notebook string) string {
-	name := filepath.Base(notebook)
-	return filepath.Join(o.Goldens, strings.TrimSuffix(name, filepath.Ext(name))+".json")
-}
-
-// one runs a notebook and compares its numbers with its golden file, and the outputs of the run with those of the file.
-func (o Options) one(ctx context.Context, j runner.Job, stored *nbformat.Notebook) Outcome {
-	file := o.golden(j.File)
-	g, err := readGolden(file)
-	isNew := errors.Is(err, fs.ErrNotExist)
-	switch {
-	case isNew && !o.Update:
-		return Outcome{Err: fmt.Errorf("%s has no golden file %s: create it with --update", j.File, file)}
-	case err != nil && !isNew:
-		return Outcome{Err: err}
-	}
+// one runs a notebook and compares the outputs in its file with those of the run.
+func (o Options) one(ctx context.Context, j runner.Job, stored *nbformat.Notebook, rules []rule) Outcome {
 	ran, err := o.run(ctx, j)
 	if why := missing(err); why != "" {
 		return Outcome{Skipped: why}
@@ -198,66 +171,38 @@ func (o Options) one(ctx context.Context, j runner.Job, stored *nbformat.Noteboo
 	if err != nil {
 		return Outcome{Err: err}
 	}
-	outcome := Outcome{stored: stored, ran: ran, golden: g}
-	if outcome.got, err = collect(ran); err != nil {
-		outcome.Err = fmt.Errorf("%s: %w", j.File, err)
-		return outcome
+	numbers, err := collect(ran)
+	if err == nil {
+		err = verify(numbers, rules)
 	}
-	if !isNew { // for a new golden file, every number would be a difference
-		outcome.Differences = compare(g, outcome.got)
+	if err == nil && len(codeCells(ran)) != len(codeCells(stored)) {
+		err = errors.New("it was changed since the check began: repeat the check")
+	}
+	if err != nil {
+		return Outcome{Err: fmt.Errorf("%s: %w", j.File, err)}
 	}
 	ran.Clean()
-	if !sameSources(stored, ran) {
-		return outcome // its outputs are those of other parameters
+	before, _ := collect(stored) // what cannot be read is stale
+	return Outcome{
+		Differences: compare(before, numbers, rules), Stale: stale(stored, ran), ran: ran, numbers: len(numbers),
 	}
-	if outcome.Stale = stale(stored, ran); len(outcome.Stale) > 0 || isNew {
-		return outcome
-	}
-	outcome.Stored = ofStored(g, stored)
-	return outcome
 }
 
-// ofStored compares the numbers in the outputs of the file with the golden ones. A file without outputs passes.
-func ofStored(g golden, file *nbformat.Notebook) []Difference {
-	numbers, err := collect(file)
-	if err != nil || len(numbers) == 0 {
-		return nil
+// update writes the outputs of the run into the cells of the file that differ, and keeps the others, so that a diff of
+// the file shows only real changes. What was updated is no difference any more.
+func (o Options) update(outcome *Outcome, stored *nbformat.Notebook) error {
+	before, after := codeCells(stored), codeCells(outcome.ran)
+	for _, d := range outcome.Differences {
+		before[d.Cell-1].Outputs = after[d.Cell-1].Outputs
 	}
-	return compare(g, numbers)
-}
-
-// sameSources says whether the cells of the file and of the run have the same sources: the parameters of the file are
-// those of the run.
-func sameSources(file, run *nbformat.Notebook) bool {
-	return slices.EqualFunc(file.Cells, run.Cells, func(a, b *nbformat.Cell) bool { return a.Source == b.Source })
-}
-
-// update rewrites the golden file, and the outputs of the notebook if they are out of date. What was updated is no
-// difference any more.
-func (o Options) update(outcome *Outcome) error {
-	file := o.golden(outcome.File)
-	g, err := updated(outcome.golden, outcome.got)
-	if err != nil {
-		return fmt.Errorf("%s: %w; %s was not changed", outcome.File, err, file)
+	for _, s := range outcome.Stale {
+		before[s.Cell-1].Outputs = after[s.Cell-1].Outputs
 	}
-	written, err := g.write(file)
-	if err != nil {
+	if err := nbformat.Write(outcome.File, stored); err != nil {
 		return err
 	}
-	if written {
-		fmt.Fprintf(o.Report, "wrote %s\n", file)
-	}
-	if written && sameSources(outcome.stored, outcome.ran) {
-		outcome.Stored = ofStored(g, outcome.stored)
-	}
-	if len(outcome.Stale)+len(outcome.Stored) > 0 {
-		refreshed(outcome.stored, outcome.ran)
-		if err := nbformat.Write(outcome.File, outcome.stored); err != nil {
-			return err
-		}
-		fmt.Fprintf(o.Report, "wrote the outputs of %s\n", outcome.File)
-	}
-	outcome.Differences, outcome.Stored, outcome.Stale = nil, nil, nil
+	fmt.Fprintf(o.Report, "wrote the outputs of %s\n", outcome.File)
+	outcome.Differences, outcome.Stale = nil, nil
 	return nil
 }
 

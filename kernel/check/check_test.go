@@ -39,25 +39,31 @@ func (scripted) Execute(_ context.Context, code string, on func(jupyter.Output))
 	return jupyter.Reply{Status: "ok"}, nil
 }
 
-// fixture is a notebook with a golden file and options for Check.
+// outputs are those of a run of a cell, cleaned.
+func outputs(source string) []nbformat.Output {
+	if !strings.HasPrefix(source, "{") {
+		return nil
+	}
+	numbers := nbformat.MIMEBundle{valuesMIME: json.RawMessage(source), "text/plain": "numbers"}
+	return []nbformat.Output{{Type: nbformat.DisplayData, Data: numbers}}
+}
+
+// fixture is a notebook with options for Check.
 type fixture struct {
 	Options
 	file   string
+	rules  string // metadata of the notebook; empty: none
 	report bytes.Buffer
 	jobs   []runner.Job // the jobs that were run
 }
 
 func newFixture(t *testing.T) *fixture {
-	dir := t.TempDir()
-	b := &fixture{file: filepath.Join(dir, "nb.ipynb")}
-	b.Options = Options{Goldens: filepath.Join(dir, "goldens"), Report: &b.report}
+	b := &fixture{file: filepath.Join(t.TempDir(), "nb.ipynb")}
+	b.Report = &b.report
 	start := func(context.Context) (runner.Kernel, error) { return scripted{}, nil }
 	b.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
 		b.jobs = append(b.jobs, j)
 		nb, err := nbformat.Read(j.File)
-		if err == nil {
-			err = nb.SetParameters(j.Parameters)
-		}
 		if err == nil {
 			_, err = runner.Run(ctx, nb, runner.Options{Start: start})
 		}
@@ -66,20 +72,32 @@ func newFixture(t *testing.T) *fixture {
 	return b
 }
 
-// cells writes the notebook.
+// cells writes the notebook with the outputs of a run.
 func (b *fixture) cells(t *testing.T, sources ...string) {
+	t.Helper()
+	b.write(t, sources, sources)
+}
+
+// write writes the notebook with sources whose run gives other outputs than those in the file.
+func (b *fixture) write(t *testing.T, stored, sources []string) {
 	t.Helper()
 	nb := &nbformat.Notebook{
 		Minor:    5,
 		Metadata: map[string]any{"kernelspec": map[string]any{"name": "tvps", "language": "go"}},
 	}
+	if b.rules != "" {
+		nb.Metadata["tvps"] = json.RawMessage(b.rules)
+	}
 	for i, source := range sources {
-		c := &nbformat.Cell{Type: nbformat.Code, ID: fmt.Sprint("c", i), Source: source, Metadata: map[string]any{}}
-		if strings.HasPrefix(source, "var") {
-			c.Metadata["tags"] = []any{"parameters"}
+		c := &nbformat.Cell{Type: nbformat.Code, ID: fmt.Sprint("c", i), Source: source}
+		if i < len(stored) {
+			c.Outputs = outputs(stored[i])
 		}
 		nb.Cells = append(nb.Cells, c)
 	}
+	demand.NoError(t, nbformat.Write(b.file, nb))
+	nb, err := nbformat.Read(b.file) // which sorts the fields of the rules
+	demand.NoError(t, err)
 	demand.NoError(t, nbformat.Write(b.file, nb))
 }
 
@@ -90,125 +108,100 @@ func (b *fixture) check(t *testing.T) (report string, err error) {
 	return b.report.String(), err
 }
 
-// copied is a copy of the notebook, with an empty golden file.
+func (b *fixture) text(t *testing.T) string {
+	t.Helper()
+	return string(demand.Read(t, b.file))
+}
+
+// copied is a copy of the notebook.
 func (b *fixture) copied(t *testing.T) string {
 	t.Helper()
 	other := filepath.Join(filepath.Dir(b.file), "other.ipynb")
-	demand.Write(t, other, demand.Read(t, b.file))
-	demand.Write(t, filepath.Join(b.Goldens, "other.json"), "{}")
+	demand.Write(t, other, b.text(t))
 	return other
 }
 
-func (b *fixture) goldenFile() string { return filepath.Join(b.Goldens, "nb.json") }
-
-func (b *fixture) writeGolden(t *testing.T, text string) {
-	t.Helper()
-	demand.Write(t, b.goldenFile(), text)
-}
-
-const someRules = `"tolerances": [{"names": "exact *", "absolute": 0.001}, {"names": "share", "relative": 0.1}, ` +
-	`{"names": "both *", "absolute": 1, "relative": 0.1}, {"names": "fig*", "absolute": 0.1}]`
+const someRules = `{"tolerances": [{"names": "exact *", "absolute": 0.001, "why": "computed"}, ` +
+	`{"names": "share", "relative": 0.1}, {"names": "both *", "absolute": 1, "relative": 0.1}, ` +
+	`{"names": "fig*", "absolute": 0.1}]}`
 
 // One report lists all differences, of each kind.
 func TestDifferences(t *testing.T) {
-	const golden = `{` + someRules + `, "cells": {"1": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1}, ` +
-		`"3": {"fig/a/ours/0": 0.5, "fig/a/ours/0/low": 0.4, "gone": 7}}}`
+	stored := []string{`{"values": {"exact a": 1, "exact b": 2, "share": 200}}`, "x",
+		`{"values": {"fig/a/0": 0.5, "fig/a/0/low": 0.4, "both a": 2, "both b": -200}}`}
 	for _, c := range []struct {
 		name  string
 		cells []string
 		want  []string // the lines of the report, with single spaces
 	}{
-		{"equal, but for rules",
-			[]string{`{"values": {"exact a": 1, "exact b": 2, "share": 200, "no rule": 1, "gone": 7, ` +
-				`"fig/a/ours/0": 0.5, "fig/a/ours/0/low": 0.4, "fig/a/ours/0/high": 9}}`},
-			[]string{"extra 1 fig/a/ours/0/high - 9 -", "no tolerance 1 gone 7 7 -", "no tolerance 1 no rule 1 1 -"}},
 		{"within", []string{`{"values": {"exact a": 1.001, "exact b": 1.9991, "share": 219}}`, "x",
-			`{"values": {"gone": 7, "no rule": 1, "fig/a/ours/0": 0.45, "fig/a/ours/0/low": 0.31, "fig/a/ours/0/high": 1}}`},
-			[]string{"extra 3 fig/a/ours/0/high - 1 -", "no tolerance 3 gone 7 7 -", "no tolerance 3 no rule 1 1 -"}},
-		{"off", []string{`{"values": {"exact a": 1.0011, "exact b": 2, "share": 221}}`,
-			`{"values": {"fig/a/ours/0": 0.61, "fig/a/ours/0/low": 0.4, "fig/a/ours/0/high": 1, "fig/a/ours/1": 2}}`},
-			[]string{"off 1 exact a 1 1.0011 0.001", "off 1 share 200 221 20", "off 2 fig/a/ours/0 0.5 0.61 0.1",
-				"extra 2 fig/a/ours/0/high - 1 -", "extra 2 fig/a/ours/1 - 2 -", "missing 1 no rule 1 - -",
-				"missing 3 gone 7 - -"}},
-		{"twice", []string{`{"values": {"exact a": 1, "exact b": 2}}`, `{"values": {"exact a": 1, "exact b": 2.0001}}`},
-			[]string{"twice 2 exact b - 2.0001 -", "missing 1 no rule 1 - -", "missing 1 share 200 - -",
-				"missing 3 fig/a/ours/0 0.5 - -", "missing 3 fig/a/ours/0/low 0.4 - -", "missing 3 gone 7 - -"}},
+			`{"values": {"fig/a/0": 0.4, "fig/a/0/low": 0.3, "both a": 2.9, "both b": -219}}`}, nil},
+		{"off", []string{`{"values": {"exact a": 1.0011, "exact b": 2, "share": 221}}`, "x",
+			`{"values": {"fig/a/0": 0.61, "fig/a/0/low": 0.4, "both a": 3.1, "both b": -221}}`},
+			[]string{"off 1 exact a 1 1.0011 0.001", "off 1 share 200 221 20", "off 3 both a 2 3.1 1",
+				"off 3 both b -200 -221 20", "off 3 fig/a/0 0.5 0.61 0.1"}},
+		{"missing and extra", []string{`{"values": {"exact a": 1.5, "exact c": 3}}`, "x",
+			`{"values": {"fig/a/0": 0.5, "fig/a/0/low": 0.4, "both a": 2, "share": 200}}`},
+			[]string{"off 1 exact a 1 1.5 0.001", "missing 1 exact b 2 - -", "missing 1 share 200 - -",
+				"missing 3 both b -200 - -", "extra 1 exact c - 3 -", "extra 3 share - 200 -"}},
+		{"shown again", []string{stored[0], `{"values": {"exact a": 1}}`, stored[2]},
+			[]string{"extra 2 exact a - 1 -", "the outputs in the file are out of date:", "cell output in the file in a run",
+				`2 (c1) number of outputs "0" "1"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newFixture(t)
-			b.writeGolden(t, golden)
-			b.cells(t, c.cells...)
+			b.rules = someRules
+			b.write(t, stored, c.cells)
+			before := b.text(t)
 			report, err := b.check(t)
+			lines := strings.Split(strings.TrimSpace(report), "\n")
+			if len(c.want) == 0 {
+				if demand.NoError(t, err); len(lines) != 1 {
+					t.Errorf("report %s", report)
+				}
+				demand.Words(t, report, "7 numbers, 0 differences")
+				return
+			}
 			demand.Error(t, err, "nb.ipynb", "--update")
 			if !errors.Is(err, errDiffer) {
-				t.Errorf("%v is not ErrDiffer", err)
+				t.Errorf("%v is not errDiffer", err)
 			}
-			lines := strings.Split(strings.TrimSpace(report), "\n")
-			demand.Words(t, lines[0], fmt.Sprintf("%d differences", len(c.want)))
 			var got []string
 			for _, line := range lines[2:] {
 				got = append(got, strings.Join(strings.Fields(line), " "))
 			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("differences\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
-			}
-			if text, _ := os.ReadFile(b.goldenFile()); string(text) != golden {
-				t.Error("the golden file was changed without --update")
-			}
+			demand.List(t, got, c.want, "differences")
+			demand.Equal(t, b.text(t), before, "the file after a check without --update")
 		})
 	}
 }
 
-func TestSame(t *testing.T) {
-	b := newFixture(t)
-	b.writeGolden(t, `{`+someRules+`, "cells": {"4": {"share": 200, "exact a": 1, "both a": 2, "both b": -200}}}`)
-	// The numbers are in other cells, and one is shown twice. Of two tolerances the larger one counts.
-	b.cells(t, "x", `{"values": {"share": 190, "exact a": 1}}`,
-		`{"values": {"exact a": 1, "both a": 2.9, "both b": -219}}`)
-	report, err := b.check(t)
-	if err != nil || !strings.Contains(report, "5 numbers, 0 differences") || strings.Contains(report, "what") {
-		t.Errorf("error %v, report %s", err, report)
-	}
-}
-
+// --update writes the outputs of the cells that differ, and no other byte.
 func TestUpdate(t *testing.T) {
 	b := newFixture(t)
-	b.writeGolden(
-		t,
-		`{"tolerances": [{"names": "exact *", "absolute": 0.001, "why": "computed"}, {"names": "*", "relative": 0.1}], `+
-			`"cells": {"1": {"exact a": 1, "share": 200, "gone": 1}}}`,
-	)
-	b.cells(t, `{"values": {"exact a": 1.1, "share": 201, "new": -0.5}}`)
+	b.rules = someRules
+	old := []string{`{"values": {"share": 200}}`, `{"values": {"exact a": 1, "exact b": 1}}`, `{"values": {"exact c": 1}}`,
+		`{"values": {"exact d": 1, "exact e": 1}}`, `{"values": {"exact f": 1}}`, `{"values": {"exact g": "x"}}`,
+		`{"values": {"exact h": 1}}`}
+	sources := []string{`{"values": {"share": 201}}`, `{"values": {"exact a": 1.1, "exact b": 1.0001}}`,
+		`{"values": {"exact c": 1, "exact new": 1}}`, `{"values": {"exact d": 1}}`, `{"values": {"exact f": 1.0001}}`,
+		`{"values": {"exact g": 1}}`, `{"values": {"exact h": 1.0001}}`}
+	write := func(outputs []string) string {
+		b.write(t, outputs, sources)
+		text := strings.Replace(b.text(t), `"execution_count": null`, `"execution_count": 7`, 1) // not clean
+		demand.Write(t, b.file, text)
+		return text
+	}
+	want := write(slices.Concat(old[:1], sources[1:6], old[6:])) // share and exact h are within
+	text := write(old)
+	at := strings.LastIndex(text[:strings.Index(text, `"exact f"`)], `"cell_type"`)
+	text = text[:at] + strings.Replace(text[at:], `"numbers"`, `"old text"`, 1)
+	demand.Write(t, b.file, text)
 	b.Update = true
-	if report, err := b.check(t); err != nil || !strings.Contains(report, "wrote "+b.goldenFile()) {
+	if report, err := b.check(t); err != nil || !strings.Contains(report, "wrote the outputs of "+b.file) {
 		t.Fatalf("error %v, report %s", err, report)
 	}
-	text := demand.Read(t, b.goldenFile())
-	want := `{
- "tolerances": [
-  {
-   "names": "exact *",
-   "absolute": 0.001,
-   "why": "computed"
-  },
-  {
-   "names": "*",
-   "relative": 0.1
-  }
- ],
- "cells": {
-  "1": {
-   "exact a": 1.1,
-   "new": -0.5,
-   "share": 200
-  }
- }
-}
-` // share is within its tolerance, so its old value stays
-	demand.Diff(t, string(text), want, "the golden")
-	if entries, _ := os.ReadDir(b.Goldens); len(entries) != 1 {
-		t.Errorf("temporary files were left: %v", entries)
-	}
+	demand.Diff(t, b.text(t), want, "the updated file")
 	if report, err := b.check(t); err != nil || strings.Contains(report, "wrote") {
 		t.Errorf("the second time: error %v, report %s", err, report)
 	}
@@ -218,83 +211,81 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-func TestFirstGolden(t *testing.T) {
+// A notebook without outputs is out of date. One without tolerances has the default ones.
+func TestFirst(t *testing.T) {
 	b := newFixture(t)
-	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.9, "chart/1/line/0": 1}}`)
-	_, err := b.check(t)
-	demand.Error(t, err, "nb.ipynb has no golden file", "--update")
-	if len(b.jobs) > 0 {
-		t.Error("the notebook was run although it has no golden file")
-	}
-	b.Update = true
-	if report, err := b.check(t); err != nil || strings.Contains(report, "extra") {
+	first := []string{`{"values": {"fig01/a/ours/accuracy": 0.9, "chart/1/line/0": 1, "chart/1/line/1": 1}}`}
+	b.write(t, nil, first)
+	report, err := b.check(t)
+	if !errors.Is(err, errDiffer) || strings.Count(report, "\nextra") != 3 || !strings.Contains(report, "out of date") {
 		t.Fatalf("error %v, report %s", err, report)
 	}
+	b.Update = true
+	if _, err := b.check(t); err != nil {
+		t.Fatal(err)
+	}
 	b.Update = false
-	b.cells(t, `{"values": {"fig01/a/ours/accuracy": 0.925, "chart/1/line/0": 1.009}}`)
-	report, err := b.check(t)
-	if !errors.Is(err, errDiffer) || strings.Count(report, "\noff") != 1 ||
-		!strings.Contains(report, "fig01/a/ours/accuracy") {
+	if report, err := b.check(t); err != nil {
+		t.Errorf("after --update: error %v, report %s", err, report)
+	}
+	b.write(t, first, []string{
+		`{"values": {"fig01/a/ours/accuracy": 0.925, "chart/1/line/0": 1.0000009, "chart/1/line/1": 1.00001}}`})
+	report, err = b.check(t)
+	if demand.Words(t, report, "fig01/a/ours/accuracy", "chart/1/line/1"); strings.Count(report, "\noff") != 2 {
 		t.Errorf("the default rules: error %v, report %s", err, report)
 	}
 }
 
-func TestUpdateRefuses(t *testing.T) {
-	for golden, c := range map[string]struct{ cell, want string }{
-		`{` + someRules + `, "cells": {}}`: {`{"values": {"other": 1}}`,
-			`no rule under "tolerances" matches "s/0"`},
-		`{"tolerances": [{"names": "*", "absolute": 2}], "cells": {"1":{}}}`: {
-			`{"values": {"s/0": 2}}`, `emits "s/0", which was emitted before with another value`},
-	} {
-		b := newFixture(t)
-		b.writeGolden(t, golden)
-		b.cells(t, `{"values": {"s/0": 1}}`, c.cell)
-		b.Update = true
-		_, err := b.check(t)
-		demand.Error(t, err, c.want)
-		if text, _ := os.ReadFile(b.goldenFile()); string(text) != golden {
-			t.Error("the golden was changed")
-		}
-	}
-}
-
-func TestDamaged(t *testing.T) {
-	for golden, want := range map[string]string{
-		`{"tolerances": [`: "unexpected EOF",
-		`{"tolerances": [{"names": "a", "absolut": 1}]}`:   "absolut",
-		`{"tolerances": [{"names": "a", "relative": -1}]}`: `tolerance of "a" is negative`,
-		`{"cells": {"1": {"a": 0, "b": null}}}`:            `"b" of cell 1 is null`,
-		`{"cells": {"1": {"a": 0}, "2": {"a": 0}}}`:        `"a" is there twice`,
-	} {
-		b := newFixture(t)
-		b.writeGolden(t, golden)
-		b.cells(t, `{}`)
-		_, err := b.check(t)
-		demand.Error(t, err, "damaged", want)
-	}
+// A run whose numbers cannot be compared is an error, also with --update.
+func TestRefuses(t *testing.T) {
 	for cell, want := range map[string]string{
-		`{"values": {"a": "b"}}`:                `"a" is b, not a finite number`,
-		`{"values": {"a": null}}`:               `"a" is <nil>`,
-		`{"values": {"alpha": "NaN", "b": 3}}`:  `"alpha" is NaN, not a finite number`,
-		`{"values": {"alpha": 1, "b": "-Inf"}}`: `"b" is -Inf`,
-		`{"values": [1]}`:                       "cannot unmarshal array",
+		`{"values": {"other": 1}}`:                    `no rule under "tolerances" in its metadata "tvps" matches "other"`,
+		`{"values": {"share": 2}}`:                    `cell 2 emits "share", which was emitted before with another value`,
+		`{"values": {"share": "b"}}`:                  `code cell 2 emits numbers that cannot be compared: "share" is b, not`,
+		`{"values": {"share": null}}`:                 `"share" is <nil>`,
+		`{"values": {"alpha": "NaN", "share": 3}}`:    `"alpha" is NaN, not a finite number`,
+		`{"values": {"exact a": 1, "share": "-Inf"}}`: `"share" is -Inf`,
+		`{"values": [1]}`:                             "cannot unmarshal array",
 	} {
 		for _, update := range []bool{false, true} {
 			b := newFixture(t)
-			b.Update = update
-			b.writeGolden(t, `{}`)
-			b.cells(t, `{}`, cell)
+			b.rules, b.Update = someRules, update
+			b.cells(t, `{"values": {"share": 1}}`, cell)
+			before := b.text(t)
 			_, err := b.check(t)
-			demand.Error(t, err, "nb.ipynb: code cell 2", "cannot be compared", want)
-			demand.Equal(t, string(demand.Read(t, b.goldenFile())), "{}", "the golden")
+			demand.Error(t, err, "nb.ipynb: ", want)
+			demand.Equal(t, b.text(t), before, "the file")
 		}
 	}
 }
 
-// Check sets the folders and the scale, and leaves no files behind.
+// Damaged tolerances are a mistake in the call, found before a cell runs.
+func TestDamaged(t *testing.T) {
+	for rules, want := range map[string]string{
+		`7`:                   "cannot unmarshal number",
+		`{"tolerance": []}`:   `unknown field "tolerance"`,
+		`{"tolerances": {}}`:  "cannot unmarshal object",
+		`{"tolerances": [7]}`: "cannot unmarshal number",
+		`{"tolerances": [{"names": "a", "absolut": 1}]}`:                   `unknown field "absolut"`,
+		`{"tolerances": [{"names": "a", "absolute": "1"}]}`:                "cannot unmarshal string",
+		`{"tolerances": [{"names": "a", "absolute": 1e400}]}`:              "1e400",
+		`{"tolerances": [{"names": "b"}, {"names": "a", "relative": -1}]}`: `tolerance of "a" is negative`,
+		`{"tolerances": [{"absolute": 1}]}`:                                "a tolerance has no names",
+	} {
+		b := newFixture(t)
+		b.rules = rules
+		b.cells(t, `{}`)
+		_, err := b.check(t)
+		demand.Error(t, err, `nb.ipynb has damaged metadata "tvps": `, want)
+		if !errors.Is(err, usage.Err) || len(b.jobs) > 0 {
+			t.Errorf("%s: %v after %d runs, want a usage error", rules, err, len(b.jobs))
+		}
+	}
+}
+
+// Check sets the folders, runs a notebook with the parameters in its file, and leaves no files behind.
 func TestEnvironment(t *testing.T) {
 	b := newFixture(t)
-	b.writeGolden(t, `{}`)
 	b.cells(t, "var scale string = \"paper\"")
 	t.Setenv("TMPDIR", t.TempDir())
 	b.Out = "somewhere"
@@ -303,7 +294,7 @@ func TestEnvironment(t *testing.T) {
 	j := b.jobs[0]
 	here, err := os.Getwd()
 	demand.NoError(t, err)
-	if j.Parameters["scale"] != "tiny" ||
+	if j.Parameters != nil ||
 		!strings.HasPrefix(j.Env[0], "TVPS_RESULTS="+os.Getenv("TMPDIR")) ||
 		j.Env[1] != "TVPS_OUT="+filepath.Join(here, "somewhere") ||
 		j.Env[2] != "TVPS_DATA=" {
@@ -312,33 +303,35 @@ func TestEnvironment(t *testing.T) {
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
 		t.Errorf("temporary files were left: %v", left)
 	}
-	b.cells(t, "var other string = \"paper\"")
-	if _, err := b.check(t); err != nil || b.jobs[1].Parameters != nil {
-		t.Errorf("error %v, parameters %v for a notebook without a scale", err, b.jobs[1].Parameters)
-	}
 }
 
-// A notebook that fails does not stop the check of the others. Its golden file stays the same.
+// A notebook that fails does not stop the check of the others. Its file stays the same, as does one that gets or loses
+// cells during the check.
 func TestFailure(t *testing.T) {
 	b := newFixture(t)
-	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 1}}}`)
-	b.cells(t, `{"values": {"share": 2}}`, "fail")
-	b.Update = true
-	other := b.copied(t)
+	b.rules, b.Update = someRules, true
+	b.write(t, []string{`{"values": {"share": 1}}`}, []string{`{"values": {"share": 2}}`, "fail"})
+	other, before := b.copied(t), b.text(t)
 	err := Check(t.Context(), []string{b.file, other}, b.Options)
 	var failed *runner.CellError
 	if !errors.As(err, &failed) || failed.Number != 2 || errors.Is(err, errDiffer) || len(b.jobs) != 2 {
 		t.Errorf("error %v after %d notebooks", err, len(b.jobs))
 	}
-	if text, _ := os.ReadFile(b.goldenFile()); !strings.Contains(string(text), `"share": 1`) {
-		t.Error("the golden was changed")
+	demand.Equal(t, b.text(t), before, "the file")
+	run := b.run
+	b.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
+		b.cells(t, `{"values": {"share": 3}}`)
+		before = b.text(t)
+		return run(ctx, j)
 	}
+	_, err = b.check(t)
+	demand.Error(t, err, "nb.ipynb: it was changed since the check began")
+	demand.Equal(t, b.text(t), before, "the changed file")
 }
 
 // Without the kernel no cell runs, and the error says what to do.
 func TestNotInstalled(t *testing.T) {
 	b := newFixture(t)
-	b.writeGolden(t, `{}`)
 	b.cells(t, `{}`)
 	empty := t.TempDir()
 	for _, name := range []string{"JUPYTER_PATH", "JUPYTER_DATA_DIR", "HOME", "XDG_DATA_HOME"} {
@@ -353,8 +346,8 @@ func TestNotInstalled(t *testing.T) {
 // A notebook whose Python kernel or module is not installed is skipped with a sentence, and the others are checked.
 func TestSkipped(t *testing.T) {
 	b := newFixture(t)
-	b.writeGolden(t, `{`+someRules+`, "cells": {"1": {"share": 1}}}`)
-	b.cells(t, "import pandas", `{"values": {"share": 2}}`)
+	b.rules = someRules
+	b.write(t, nil, []string{"import pandas", `{"values": {"share": 2}}`})
 	report, err := b.check(t)
 	if err != nil || !strings.Contains(report, "nb.ipynb: skipped: ModuleNotFoundError: No module named 'pandas'\n") {
 		t.Errorf("report %q, error %v", report, err)
@@ -366,7 +359,7 @@ func TestSkipped(t *testing.T) {
 		}
 		return run(ctx, j)
 	}
-	b.cells(t, `{"values": {"share": 2}}`)
+	b.write(t, []string{`{"values": {"share": 1}}`}, []string{`{"values": {"share": 2}}`})
 	other := b.copied(t)
 	b.report.Reset()
 	err = Check(t.Context(), []string{b.file, other}, b.Options)
@@ -380,24 +373,20 @@ func TestSkipped(t *testing.T) {
 func TestSameName(t *testing.T) {
 	b := newFixture(t)
 	b.cells(t, `{}`)
-	b.writeGolden(t, `{}`)
 	other := filepath.Join(t.TempDir(), "nb.ipynb")
-	demand.Write(t, other, demand.Read(t, b.file))
-	for _, o := range []Options{{Update: true}, {Output: t.TempDir()}} {
-		o.Goldens, o.Report, o.run = b.Goldens, &b.report, b.run
-		err := Check(t.Context(), []string{b.file, other}, o)
-		demand.Error(t, err, b.file+" and "+other+" would be written to the same file")
-		if len(b.jobs) > 0 || !errors.Is(err, usage.Err) {
-			t.Errorf("%d jobs, usage error %v", len(b.jobs), errors.Is(err, usage.Err))
-		}
-	}
+	demand.Write(t, other, b.text(t))
 	demand.NoError(t, Check(t.Context(), []string{b.file, other}, b.Options))
+	b.Output, b.jobs = t.TempDir(), nil
+	err := Check(t.Context(), []string{b.file, other}, b.Options)
+	demand.Error(t, err, b.file+" and "+other+" would be written to the same file")
+	if len(b.jobs) > 0 || !errors.Is(err, usage.Err) {
+		t.Errorf("%d jobs, usage error %v", len(b.jobs), errors.Is(err, usage.Err))
+	}
 }
 
 // With two jobs, two notebooks run at the same time; the errors stay in the order of the files.
 func TestJobs(t *testing.T) {
 	b := newFixture(t)
-	b.writeGolden(t, `{}`)
 	b.cells(t, `{}`)
 	other := b.copied(t)
 	otherEnded := make(chan struct{})

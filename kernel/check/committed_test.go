@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,26 +22,28 @@ func committed(t *testing.T) []string {
 	return notebooks
 }
 
-// Each notebook of this checkout has a golden file and each golden file a notebook, the rules are valid, and every
-// number has a tolerance.
-func TestCommittedGoldens(t *testing.T) {
-	notebooks := committed(t)
-	o := Options{Goldens: filepath.Join("..", "..", "ci", "golden", "notebooks")}
-	for _, file := range notebooks {
-		g, err := readGolden(o.golden(file))
-		if err != nil {
-			t.Error(err)
-			continue
+// The numbers in each notebook of this checkout have tolerances, a figure's notebook has numbers, and all run at the
+// tiny scale, which takes seconds.
+func TestCommittedNumbers(t *testing.T) {
+	for _, file := range committed(t) {
+		nb, err := nbformat.Read(file)
+		demand.NoError(t, err)
+		rules, err := rulesOf(nb)
+		demand.NoError(t, err)
+		numbers, err := collect(nb)
+		if err = errors.Join(err, verify(numbers, rules)); err != nil {
+			t.Errorf("%s: %v", file, err)
 		}
-		for _, n := range g.numbers() {
-			if _, ok := g.rule(n.Name); !ok {
-				t.Errorf("%s: %q has no tolerance", file, n.Name)
+		if len(numbers) == 0 && strings.HasPrefix(filepath.Base(file), "fig") {
+			t.Errorf("%s has no numbers: make them with `go run ./kernel check --update`", file)
+		}
+		parameters, err := nb.Parameters()
+		demand.NoError(t, err)
+		for _, p := range parameters {
+			if p.Name == "scale" && p.Default != `"tiny"` {
+				t.Errorf("%s is saved with the scale %s", file, p.Default)
 			}
 		}
-	}
-	goldens, _ := os.ReadDir(o.Goldens)
-	if len(goldens) != len(notebooks) {
-		t.Errorf("%d golden files for %d notebooks", len(goldens), len(notebooks))
 	}
 }
 

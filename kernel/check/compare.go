@@ -7,102 +7,65 @@ import (
 
 // Kinds of difference.
 const (
-	Off     = "off"          // the difference is larger than the tolerance, or a value is not a number
-	Missing = "missing"      // only the golden has it
-	Extra   = "extra"        // only the notebook, or the figure, has it
-	Twice   = "twice"        // it is there twice
-	NoRule  = "no tolerance" // there is no rule for it
+	Off     = "off"     // the difference is larger than the tolerance, or a value is not a number
+	Missing = "missing" // only the file, or the golden, has it
+	Extra   = "extra"   // only the run, or the figure, has it
 )
 
-// Difference is one number that differs between a notebook and its golden file.
+// Difference is one number that differs between the outputs in a notebook's file and those of a run.
 type Difference struct {
-	What      string // Off, Missing, Extra, Twice or NoRule
+	What      string // Off, Missing or Extra
 	Cell      int    // the code cell, counted from 1
 	Name      string
-	Golden    float64 // NaN if there is none
-	Value     float64 // NaN if there is none
-	Tolerance float64 // absolute; NaN if there is none
+	Was, Now  float64 // in the file and in the run; NaN if there is none
+	Tolerance float64 // absolute; NaN unless What is Off
 }
 
-// compare lists all differences: first for the notebook's numbers, in their order, then for missing numbers. Numbers
-// are matched by name, so a moved cell is not a difference.
-func compare(g golden, got []number) []Difference {
-	want, seen := map[string]number{}, map[string]float64{}
-	for _, n := range g.numbers() {
-		want[n.Name] = n
+// verify returns an error if a name has two values in a run, or no tolerance.
+func verify(run []number, rules []rule) error {
+	values := map[string]float64{}
+	for _, n := range run {
+		if before, twice := values[n.Name]; twice && before != n.Value { // the same table may be shown twice
+			return fmt.Errorf("code cell %d emits %q, which was emitted before with another value: give it another name",
+				n.Cell, n.Name)
+		}
+		values[n.Name] = n.Value
+		if _, ok := ruleFor(rules, n.Name); !ok {
+			return fmt.Errorf("no rule under \"tolerances\" in its metadata %q matches %q; add one, or a last rule for \"*\"",
+				metadataKey, n.Name)
+		}
+	}
+	return nil
+}
+
+// compare lists all differences: first of the numbers in the file, in their order, then those that only the run has.
+// Numbers of the same name are compared cell by cell, because --update replaces the outputs of whole cells.
+func compare(file, run []number, rules []rule) []Difference {
+	type place struct {
+		cell int
+		name string
+	}
+	values, stored := map[place]float64{}, map[place]bool{}
+	for _, n := range run {
+		values[place{n.Cell, n.Name}] = n.Value
 	}
 	var all []Difference
-	for _, n := range got {
-		d := Difference{Cell: n.Cell, Name: n.Name, Golden: math.NaN(), Value: n.Value, Tolerance: math.NaN()}
-		if before, twice := seen[n.Name]; twice {
-			if d.What = Twice; before != n.Value { // the same table may be shown twice
-				all = append(all, d)
-			}
-			continue
-		}
-		seen[n.Name] = n.Value
-		golden, known := want[n.Name]
-		rule, ruled := g.rule(n.Name)
-		if known {
-			d.Golden = golden.Value
-		}
-		if known && ruled {
-			d.Tolerance = rule.tolerance(golden.Value)
-		}
-		switch {
-		case !known:
-			d.What = Extra
-		case !ruled:
-			d.What = NoRule
-		case !Within(d.Value, d.Golden, d.Tolerance):
-			d.What = Off
-		default:
-			continue
-		}
-		all = append(all, d)
-	}
-	for _, n := range g.numbers() {
-		if _, ok := seen[n.Name]; !ok {
+	for _, n := range file {
+		at := place{n.Cell, n.Name}
+		stored[at] = true
+		value, ok := values[at]
+		r, _ := ruleFor(rules, n.Name)
+		if tolerance := r.tolerance(n.Value); !ok {
 			all = append(all, Difference{Missing, n.Cell, n.Name, n.Value, math.NaN(), math.NaN()})
+		} else if !Within(value, n.Value, tolerance) {
+			all = append(all, Difference{Off, n.Cell, n.Name, n.Value, value, tolerance})
+		}
+	}
+	for _, n := range run {
+		if at := (place{n.Cell, n.Name}); !stored[at] {
+			stored[at] = true // it may be emitted twice
+			all = append(all, Difference{Extra, n.Cell, n.Name, math.NaN(), n.Value, math.NaN()})
 		}
 	}
 	return all
-}
-
-// updated returns the golden for the numbers got. It keeps the rules of g, and the values of numbers that are within
-// their tolerance, so the diff of the files shows only real changes.
-func updated(g golden, got []number) (golden, error) {
-	if len(g.Tolerances) == 0 {
-		g.Tolerances = defaults
-	}
-	off := map[string]bool{}
-	for _, d := range compare(g, got) {
-		if off[d.Name] = true; d.What == Twice {
-			return golden{}, fmt.Errorf("code cell %d emits %q, which was emitted before with another value: "+
-				"give it another name", d.Cell, d.Name)
-		}
-	}
-	old := map[string]float64{}
-	for _, n := range g.numbers() {
-		old[n.Name] = n.Value
-	}
-	g.Cells = map[int]map[string]float64{}
-	done := map[string]bool{}
-	for _, n := range got {
-		if done[n.Name] {
-			continue
-		}
-		done[n.Name] = true
-		if _, ok := g.rule(n.Name); !ok {
-			return golden{}, fmt.Errorf("no rule under \"tolerances\" matches %q; add one, or a last rule for \"*\"", n.Name)
-		}
-		if !off[n.Name] {
-			n.Value = old[n.Name]
-		}
-		if g.Cells[n.Cell] == nil {
-			g.Cells[n.Cell] = map[string]float64{}
-		}
-		g.Cells[n.Cell][n.Name] = n.Value
-	}
-	return g, nil
 }

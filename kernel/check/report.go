@@ -15,7 +15,7 @@ func (o Options) tell(outcome Outcome) error {
 	case outcome.Skipped != "":
 		text = fmt.Sprintf("%s: skipped: %s\n", outcome.File, outcome.Skipped)
 	case outcome.Err == nil:
-		text = fmt.Sprintf("%s: %d numbers, %d differences, in %v\n%s", outcome.File, len(outcome.got),
+		text = fmt.Sprintf("%s: %d numbers, %d differences, in %v\n%s", outcome.File, outcome.numbers,
 			len(outcome.Differences), outcome.Took.Round(100*time.Millisecond), text)
 	}
 	_, err := io.WriteString(o.Report, text)
@@ -25,18 +25,13 @@ func (o Options) tell(outcome Outcome) error {
 func (o Outcome) details() string {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	list := func(title string, differences []Difference) {
-		if len(differences) == 0 {
-			return
-		}
-		fmt.Fprint(table, title, "what\tcell\tname\tgolden\tvalue\ttolerance\n")
-		for _, d := range differences {
-			fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", d.What, d.Cell, d.Name, digits(d.Golden), digits(d.Value),
-				digits(d.Tolerance))
-		}
+	if len(o.Differences) > 0 {
+		fmt.Fprint(table, "what\tcell\tname\tin the file\tin a run\ttolerance\n")
 	}
-	list("", o.Differences)
-	list("the outputs in the file have other numbers than the golden file:\n", o.Stored)
+	for _, d := range o.Differences {
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", d.What, d.Cell, d.Name, digits(d.Was), digits(d.Now),
+			digits(d.Tolerance))
+	}
 	if len(o.Stale) > 0 {
 		fmt.Fprint(table, "the outputs in the file are out of date:\ncell\toutput\tin the file\tin a run\n")
 	}

@@ -19,18 +19,12 @@ type Stale struct {
 }
 
 // stale compares the outputs in a notebook's file with those of a run. Numbers that are no settings and verdicts, which
-// depend on the processor, and pictures are left out: numbers are compared with their goldens. In cells that show
-// results of the checkout, numbers and verdicts must be the same. A file without any outputs is fresh.
+// depend on the processor, and pictures are left out: emitted numbers are compared within their tolerances. In cells
+// that show results of the checkout, numbers and verdicts must be the same.
 func stale(file, run *nbformat.Notebook) []Stale {
-	before, after := codeCells(file), codeCells(run)
-	if !slices.ContainsFunc(before, func(c *nbformat.Cell) bool { return len(c.Outputs) > 0 }) {
-		return nil
-	}
+	after := codeCells(run)
 	var all []Stale
-	for i, c := range before {
-		if i >= len(after) {
-			break
-		}
+	for i, c := range codeCells(file) {
 		same := mask
 		if showsGallery(after[i].Outputs) {
 			same = exact
@@ -91,7 +85,7 @@ func settled(outputs []nbformat.Output) []nbformat.Output {
 }
 
 // texts are the parts of an output that are compared, by stream or MIME type. A picture only has to be there; numbers,
-// which are compared with their goldens, have to be numbers.
+// which are compared within their tolerances, have to be numbers.
 func texts(o nbformat.Output) map[string]string {
 	all := map[string]string{}
 	if o.Text != "" {
@@ -141,13 +135,4 @@ func excerpts(a, b string) (string, string) {
 	}
 	cut := func(s string) string { return strings.ToValidUTF8(s[max(0, at-20):min(len(s), at+40)], "") }
 	return cut(a), cut(b)
-}
-
-// refreshed puts the outputs of a run into the notebook of a file, cleaned.
-func refreshed(file, run *nbformat.Notebook) {
-	after := codeCells(run)
-	for i, c := range codeCells(file) {
-		c.Outputs = after[i].Outputs
-	}
-	file.Clean()
 }

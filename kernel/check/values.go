@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,21 +27,22 @@ type number struct {
 	Value float64
 }
 
-// collect returns the numbers in a notebook's outputs: in the order of the cells, and by name within an output.
-func collect(nb *nbformat.Notebook) ([]number, error) {
-	var all []number
+// collect returns the numbers in a notebook's outputs: in the order of the cells, and by name within an output. If an
+// output has others, it returns those of the other outputs and an error.
+func collect(nb *nbformat.Notebook) (all []number, err error) {
 	for i, c := range codeCells(nb) {
 		for _, o := range c.Outputs {
-			v, err := valuesIn(o)
-			if err != nil {
-				return nil, fmt.Errorf("code cell %d emits numbers that cannot be compared: %w", i+1, err)
+			v, wrong := valuesIn(o)
+			if wrong != nil {
+				err = cmp.Or(err, fmt.Errorf("code cell %d emits numbers that cannot be compared: %w", i+1, wrong))
+				continue
 			}
 			for _, name := range slices.Sorted(maps.Keys(v.Values)) {
 				all = append(all, number{i + 1, name, v.Values[name].(float64)})
 			}
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // valuesIn decodes the numbers of an output; it may have none. NaN and infinities are texts in JSON, and refused.

@@ -72,7 +72,7 @@ func Binned(name string, n int, x, y []float64) Series {
 	return Curve(name, meanX, meanY)
 }
 
-// Chart is a chart of your own. The number identifies it in the notebook and in its golden file.
+// Chart is a chart of your own. The number identifies it, and the numbers of its points, in the notebook.
 type Chart struct {
 	Number         int
 	Title          string
