@@ -27,10 +27,6 @@ func checkCommand() *cobra.Command {
 			"Exit codes: 1 a number differs, outputs are out of date or a notebook fails, 2 a usage error\n" +
 			"or a file that is not a notebook or has damaged tolerances, 130 interrupted.",
 		RunE: func(cmd *cobra.Command, files []string) error {
-			root, err := setup.FindRoot()
-			if err != nil {
-				return err
-			}
 			if o.Jobs < 1 || o.Timeout < 0 {
 				return usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
 			}
@@ -38,6 +34,10 @@ func checkCommand() *cobra.Command {
 				return err
 			}
 			if len(files) == 0 {
+				root, err := setup.FindRoot()
+				if err != nil {
+					return err
+				}
 				if files, err = allNotebooks(root); err != nil {
 					return err
 				}

@@ -207,6 +207,20 @@ func TestClean(t *testing.T) {
 	}
 }
 
+// TestCheckAnywhere: a notebook that is named needs no checkout; all of them do.
+func TestCheckAnywhere(t *testing.T) {
+	write(t, "a.ipynb")
+	t.Setenv("TVPS_ROOT", "")
+	code, out, message := call(context.Background(), "check", "a.ipynb")
+	if code != 0 || !strings.Contains(out, "skipped: its kernel is not installed") {
+		t.Errorf("a notebook: exit code %d, %q, %q", code, out, message)
+	}
+	code, _, message = call(context.Background(), "check")
+	if code != 1 || !strings.Contains(message, "not in a checkout") {
+		t.Errorf("all notebooks: exit code %d, %q", code, message)
+	}
+}
+
 // TestAllNotebooks: all notebooks are found, whatever the folder of the checkout is called.
 func TestAllNotebooks(t *testing.T) {
 	write(t, "tvps[1]/notebooks/a.ipynb", "tvps[1]/notebooks/b.ipynb")
