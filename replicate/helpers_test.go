@@ -136,13 +136,13 @@ func (s *sandbox) csv(t *testing.T) string {
 	return string(text)
 }
 
-// stepsDone counts the complete steps in the files of unfinished runs.
+// stepsDone counts the finished steps in the files of unfinished runs.
 func (s *sandbox) stepsDone() int {
 	paths, _ := filepath.Glob(filepath.Join(s.results, "*", "*.partial.jsonl"))
 	n := 0
 	for _, path := range paths {
 		text, _ := os.ReadFile(path)
-		n += bytes.Count(text, []byte(`{"done":`))
+		n += bytes.Count(text, []byte(`{"step":`))
 	}
 	return n
 }

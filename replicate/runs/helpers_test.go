@@ -188,12 +188,17 @@ func begun(t *testing.T, store *Store, s Spec, steps []int, session Provenance) 
 	demand.NoError(t, err)
 	defer file.Close()
 	for _, step := range steps {
-		_, err := file.Write(stepLines(step, rowsAt(int(s.Seed), step), 1))
+		_, err := file.Write(stepLine(int(s.Seed), step))
 		demand.NoError(t, err)
 	}
 }
 
-// stepsDone counts the complete steps of an unfinished run.
+// stepLine is the line of a step that took a second.
+func stepLine(seed, step int) []byte {
+	return sealed(partialLine{Step: &finishedStep{step, 1, rowsAt(seed, step)}})
+}
+
+// stepsDone counts the finished steps of an unfinished run.
 func stepsDone(t *testing.T, store *Store, spec Spec) int {
 	t.Helper()
 	part, err := store.unfinished(spec)

@@ -142,7 +142,8 @@ func (m *member) add(t int, rows []Row, seconds float64) error {
 	}
 	// The operating system has the bytes then, so a killed process loses nothing. The disk may not: the checksum finds
 	// steps that a power failure has damaged.
-	if _, err := m.file.Write(stepLines(t, rows, seconds)); err != nil {
+	line := sealed(partialLine{Step: &finishedStep{t, seconds, rows}})
+	if _, err := m.file.Write(line); err != nil {
 		return &WriteError{fmt.Sprintf("step %d in", t), m.file.Name(), err}
 	}
 	m.rows[t] = rows
