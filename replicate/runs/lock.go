@@ -19,8 +19,6 @@ type Holder struct {
 	Host string `json:"host,omitempty"`
 	PID  int    `json:"pid,omitempty"`
 	Job  string `json:"job,omitempty"` // see slurmJob
-
-	Silent time.Duration `json:"-"` // how long it has given no sign of life; 0 for less than longestSilence
 }
 
 // String is as "on node1, job 123_4" or "on node1, process 4711"; empty if nothing is known.
@@ -34,9 +32,6 @@ func (h Holder) String() string {
 		parts = append(parts, "job "+h.Job)
 	case h.PID != 0:
 		parts = append(parts, fmt.Sprintf("process %d", h.PID))
-	}
-	if h.Silent > 0 {
-		parts = append(parts, fmt.Sprintf("no sign of life for %s", round(h.Silent)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -187,34 +182,6 @@ func (all locks) check() error {
 	return nil
 }
 
-// A process that holds locks renews the time of their files every signOfLife.
-const (
-	signOfLife     = time.Minute
-	longestSilence = 10 * signOfLife
-)
-
-// keepAlive renews the time of the files until stop is called.
-func (all locks) keepAlive() (stop func()) {
-	over := make(chan struct{})
-	go func() {
-		ticker := time.NewTicker(signOfLife)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-over:
-				return
-			case now := <-ticker.C:
-				for _, l := range all {
-					if l.check() == nil {
-						_ = os.Chtimes(l.path, now, now)
-					}
-				}
-			}
-		}
-	}()
-	return func() { close(over) }
-}
-
 func (l *lock) unlock() {
 	_ = flock(l.file, lockNone) // explicitly: a child that is being started has the file, too
 	l.file.Close()
@@ -236,9 +203,6 @@ func (s *Store) holder(spec Spec) (by Holder, held bool) {
 	}
 	if line, err := firstLine(file); err == nil {
 		_ = json.Unmarshal(line, &by)
-	}
-	if info, err := file.Stat(); err == nil && time.Since(info.ModTime()) > longestSilence {
-		by.Silent = time.Since(info.ModTime())
 	}
 	return by, true
 }

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"tvps/ci/demand"
@@ -155,51 +154,4 @@ func TestLockIsGivenTwice(t *testing.T) {
 	if known, _ := store.known(spec(0)); len(known) != 1 || !isThere(store.lockPath(spec(0))) {
 		t.Errorf("%d steps are stored, the lock file is there: %t", len(known), isThere(store.lockPath(spec(0))))
 	}
-}
-
-// A lock whose holder may be dead is named, with the file to remove: the state and the first waiter say so.
-func TestSilentHolder(t *testing.T) {
-	store := open(t, t.TempDir())
-	release := claimed(t, store, spec(0))
-	defer release()
-	if by := store.State(spec(0), upTo(2)).By; by.Silent != 0 {
-		t.Errorf("silent for %s", by.Silent)
-	}
-	old := time.Now().Add(-time.Hour)
-	demand.NoError(t, os.Chtimes(store.lockPath(spec(0)), old, old))
-	demand.Words(t, store.State(spec(0), upTo(2)).String(), "running: 0 of 2 steps", "no sign of life for 1h0m")
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
-	var out bytes.Buffer
-	_, err := Execute(ctx, store, []Job{testJob(0, upTo(2), new(atomic.Int64))}, Options{Out: &out})
-	demand.NoError(t, err)
-	if n := strings.Count(out.String(), "may be dead"); n != 1 || !strings.Contains(out.String(), store.lockPath(spec(0))) {
-		t.Errorf("said %d times:\n%s", n, &out)
-	}
-}
-
-// Whoever holds a lock renews the time of its file, and no longer after stop.
-func TestSignsOfLife(t *testing.T) {
-	codec() // outside of the bubble, as its channels are
-	synctest.Test(t, func(t *testing.T) {
-		store := open(t, t.TempDir())
-		held, err := store.claim(spec(0))
-		demand.NoError(t, err)
-		defer held.release()
-		stop := locks{held}.keepAlive()
-		time.Sleep(10*signOfLife + time.Second)
-		age := func() time.Duration {
-			info, err := os.Stat(store.lockPath(spec(0)))
-			demand.NoError(t, err)
-			return time.Since(info.ModTime())
-		}
-		if age().Abs() > signOfLife {
-			t.Errorf("the last sign of life is %s old", age())
-		}
-		stop()
-		time.Sleep(5 * signOfLife)
-		if age() < 4*signOfLife {
-			t.Errorf("a sign of life after the end, %s old", age())
-		}
-	})
 }

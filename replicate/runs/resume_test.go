@@ -231,6 +231,6 @@ func TestHeldRunIsWaitedFor(t *testing.T) {
 		if took := time.Since(released); took > 2*longestPause {
 			t.Errorf("continued %s after the release", took)
 		}
-		demand.Equal(t, strings.Count(out.String(), "is being computed by another process"), 1, "reports in\n%s", &out)
+		demand.Equal(t, strings.Count(out.String(), "is being computed by another process (on "), 1, "reports in\n%s", &out)
 	})
 }

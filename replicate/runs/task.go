@@ -17,8 +17,6 @@ type task struct {
 	seeds []int64 // of the group, also those whose runs are stored
 	left  []int   // steps that are counted in the progress and not yet done
 	waits int     // attempts so far that found runs held by another process
-
-	warned bool // whether a note said that this process may be dead
 }
 
 // newTasks turns jobs whose runs are missing into tasks, one for each group, ordered by their first jobs.

@@ -75,16 +75,14 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	held, blocked, err := e.claim(task)
 	ok := blocked == nil
 	if ok && err == nil {
-		end := held.keepAlive()
 		results, computed, err = e.compute(ctx, task, held)
-		end()
 		held.release()
 	}
 	if ofEveryRun(err) {
 		e.stop(err) // only the first one counts
 	}
 	var by Holder
-	if blocked != nil && !task.warned {
+	if blocked != nil && task.waits == 0 { // as only the first attempt is reported
 		by, _ = e.store.holder(*blocked)
 	}
 	e.mutex.Lock()
@@ -105,11 +103,6 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	case !ok:
 		if task.waits++; task.waits == 1 {
 			e.progress.note("%s is being computed by another process%s: waiting for it", task, by.inParentheses())
-		}
-		if by.Silent > 0 {
-			task.warned = true
-			e.progress.note("%s waits for a process that may be dead%s: if so, its file system keeps the lock, and the run "+
-				"continues here when %s is removed", task, by.inParentheses(), e.store.lockPath(*blocked))
 		}
 		e.queue = append(e.queue, task)
 	default:
