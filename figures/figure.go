@@ -32,7 +32,7 @@ type Figure struct {
 
 	// For the page only; each may be empty.
 	Answer  []Answer  // what the verdicts say, in a sentence
-	Tally   string    // the verdicts counted, in words
+	Tally   string    // the verdicts counted, in words, or why there are none; empty for a draft that will have some
 	Caption string    // a paragraph
 	Claims  []Claim   // that the figure tests
 	Tables  []Summary // the means of panels
@@ -51,9 +51,8 @@ type Answer struct {
 
 // Draft is what a figure lacks that is drawn while its runs are computed.
 type Draft struct {
-	Missing  []string // keys of the panels that are not drawn yet
-	Growing  []string // keys of the panels that lack seeds; both are empty if only verdicts are missing
-	Unjudged bool     // no verdicts will follow
+	Missing []string // keys of the panels that are not drawn yet
+	Growing []string // keys of the panels that lack seeds; both are empty if only verdicts are missing
 }
 
 // Link leads from the page to a file, or names a place that cannot be linked to.

@@ -1,7 +1,5 @@
 package claims
 
-import "slices"
-
 // Verdict says whether a claim of the paper holds here.
 type Verdict string
 
@@ -22,30 +20,7 @@ const (
 
 	// NotAdapted is the same where neither of the two does more in its tasks than the panel's policy for all of them.
 	NotAdapted Verdict = "not judged: no agent adapts to its task"
-
-	// AtTiny stands for a verdict where the scale is too small for one.
-	AtTiny Verdict = "not judged: the scale tiny checks the program"
 )
-
-// Unjudged returns the claims with their numbers alone, for a scale that judges nothing.
-func Unjudged(claims []Judged) []Judged {
-	out := slices.Clone(claims)
-	for i := range out {
-		c := &out[i]
-		c.P, c.Note, c.Was, c.Floors, c.Parts = 0, "", nil, nil, slices.Clone(c.Parts)
-		c.Tested, c.Untested = nil, nil
-		if c.Verdict != NotRun {
-			c.Verdict = AtTiny
-		}
-		for k := range c.Parts {
-			c.Parts[k].P = 0
-			if c.Parts[k].Verdict != NotRun {
-				c.Parts[k].Verdict = AtTiny
-			}
-		}
-	}
-	return out
-}
 
 // kind is the verdict, whatever the reason why agents are not compared.
 func (v Verdict) kind() Verdict {

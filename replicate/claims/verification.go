@@ -184,7 +184,9 @@ func (v Verification) Print(w io.Writer, flags string) error {
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "%s\n", strings.Join(v.Basis(), "\n"))
-	fmt.Fprintf(&b, "%s.\n", Total(v.Claims))
+	if len(v.Claims) > 0 {
+		fmt.Fprintf(&b, "%s.\n", Total(v.Claims))
+	}
 	for _, f := range v.Figures {
 		if line := f.missing(flags); line != "" {
 			b.WriteString(line + "\n")

@@ -7,7 +7,6 @@ import (
 
 	"tvps/figures"
 	"tvps/replicate/claims"
-	"tvps/replicate/experiment"
 	"tvps/replicate/runs"
 )
 
@@ -61,7 +60,7 @@ func (d *draft) draw(l *Lab, report runs.Report) (line string) {
 
 // ready returns the panels that can be drawn, with the seeds that all their series have, and what is still to come.
 func (d *draft) ready(report runs.Report) (ready []claims.Collected, state *figures.Draft) {
-	state = &figures.Draft{Unjudged: d.options.Scale == experiment.Tiny}
+	state = &figures.Draft{}
 	for _, c := range claims.CollectAll(d.panels, report) {
 		if !ended(c, report.Failed) {
 			if c = c.Complete(); len(c.Seeds) == 0 {

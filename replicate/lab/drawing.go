@@ -71,8 +71,8 @@ func (l *Lab) draw(f paper.Figure, o Options, panels []claims.Collected, judged 
 		return r, err
 	}
 	judged = r.Claims
-	if o.Scale == experiment.Tiny {
-		judged = claims.Unjudged(judged)
+	if o.Scale == experiment.Tiny { // as TinyNote says
+		judged = []claims.Judged{}
 	}
 	if err := WriteJSON(verdicts, judged); err != nil || o.AllFigures {
 		return r, err

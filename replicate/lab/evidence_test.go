@@ -222,6 +222,7 @@ func TestJudgedFiles(t *testing.T) {
 		}
 	}
 	demand.Equal(t, compared, 2, "compared effects")
+	demand.Words(t, string(l.read(t, claimsFile)), r.Claims[0].ID, r.Claims[1].ID)
 	demand.Words(t, html.UnescapeString(string(l.read(t, "index.html"))),
 		`<a href="fig04-a-judged.csv">fig04-a-judged.csv</a>`, `<span class="where">5 seeds, every 31st step</span>`,
 		"<code>go run ./replicate fig4 --scale small --judged --panel a</code>")
