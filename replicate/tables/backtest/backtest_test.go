@@ -445,6 +445,23 @@ func TestFinding(t *testing.T) {
 	}
 }
 
+// TestUnseen: the column that marks rows is no feature, so a back test with it is another one.
+func TestUnseen(t *testing.T) {
+	q := logisticOn(turning(t, 16))
+	q.Source.Read.Drop, q.Label = nil, "z"
+	id := func(unseen string) string {
+		q.Source.Unseen = unseen
+		p, err := Prepare(q)
+		demand.NoError(t, err)
+		job, err := p.job(&linear{})
+		demand.NoError(t, err)
+		return job.Spec.ID()
+	}
+	if id("") == id("y") {
+		t.Error("with and without unseen rows a back test is stored as the same")
+	}
+}
+
 // TestShortModel: reports name a model by its comment, and otherwise without the folders of its files.
 func TestShortModel(t *testing.T) {
 	for model, want := range map[string]string{

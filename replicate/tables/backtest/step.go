@@ -30,6 +30,9 @@ func (p *Job) job(model trainer) (runs.Job, error) {
 	if p.gap != (gap{}) {
 		spec.Settings["gap"] = fmt.Sprint(p.gap)
 	}
+	if p.Source.Unseen != "" { // then its column is no feature
+		spec.Settings["unseen"] = p.Source.Unseen
+	}
 	if p.folds > 1 {
 		spec.Settings["folds"] = fmt.Sprint(p.folds)
 	}
