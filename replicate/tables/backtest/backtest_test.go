@@ -445,7 +445,8 @@ func TestFinding(t *testing.T) {
 	}
 }
 
-// TestUnseen: the column that marks rows is no feature, so a back test with it is another one.
+// TestUnseen: a back test neither learns from rows that are marked nor predicts them, also where all of a block are. The
+// column of marks is no feature, so a back test with it is another one.
 func TestUnseen(t *testing.T) {
 	q := logisticOn(turning(t, 16))
 	q.Source.Read.Drop, q.Label = nil, "z"
@@ -459,6 +460,23 @@ func TestUnseen(t *testing.T) {
 	}
 	if id("") == id("y") {
 		t.Error("with and without unseen rows a back test is stored as the same")
+	}
+	lines := strings.Split(strings.TrimSpace(string(demand.Read(t, turning(t, 16).File))), "\n")
+	marked, rest := lines[0]+",new\n", lines[0]+"\n"
+	for i, line := range lines[1:] {
+		if block := i / 40; i%3 == 1 || block == 1 || block == 8 || block == 15 {
+			marked += strings.NewReplacer(",true,", ",false,", ",false,", ",true,").Replace(line) + ",true\n"
+		} else {
+			marked, rest = marked+line+",false\n", rest+line+"\n"
+		}
+	}
+	q = logisticOn(turning(t, 16))
+	q.Rules, q.Last = []string{Last}, 10
+	q.File = demand.CSV(t, rest)
+	want := run(t, t.TempDir(), q)
+	q.File, q.Source.Unseen = demand.CSV(t, marked), "new"
+	if got := run(t, t.TempDir(), q); got.Tuning != want.Tuning || !reflect.DeepEqual(got.Blocks, want.Blocks) {
+		t.Errorf("the blocks are %v, without the marked rows %v", got.Blocks, want.Blocks)
 	}
 }
 

@@ -43,10 +43,11 @@ const (
 type Job struct {
 	Request
 	tables.Opened
-	steps []int // places of the times of the test blocks
-	rules []Rule
-	folds int // of entities: each is predicted by models that learn from the others; 1 without entities
-	gap   gap
+	steps  []int // places of the times of the test blocks
+	counts []int // of each time up to the last block: the rows that are learned from, and tested on
+	rules  []Rule
+	folds  int // of entities: each is predicted by models that learn from the others; 1 without entities
+	gap    gap
 }
 
 // Prepare reads the table and chooses rules and test blocks. It finds all that the user can mend in the table
@@ -72,7 +73,12 @@ func Prepare(q Request) (*Job, error) {
 			"known before the next block; --gap %d learns from none of the %s before a test block", runs.Plural(late, "time"), late,
 			runs.Plural(late, "block"))
 	}
-	s, blocks, past := o.Stream, o.Present+1, len(o.Stream.Times.Rows(0, o.Present))
+	p.counts = make([]int, o.Present+1)
+	for _, row := range o.Rows {
+		p.counts[o.Stream.Times.Index[row]]++
+	}
+	tested := slices.DeleteFunc(xslices.Iota(0, len(p.counts)), func(t int) bool { return p.counts[t] == 0 })
+	s, blocks := o.Stream, len(tested)
 	bad := func(column, problem, fix string) error {
 		return &table.Error{File: q.File, Column: column, Problem: problem, Fix: fix}
 	}
@@ -80,6 +86,7 @@ func Prepare(q Request) (*Job, error) {
 		return nil, bad(q.Time, fmt.Sprintf("there are %d blocks of time", blocks),
 			fmt.Sprintf("a back test needs at least %d: choose a finer --bin", leastBlocks))
 	}
+	past := len(o.Rows) - p.counts[tested[blocks-1]]
 	if slices.Contains(s.Features, weightColumn) || q.Label == weightColumn {
 		return nil, bad(weightColumn, "the weights for a trainer have this name",
 			"rename the column, or leave it out with --drop")
@@ -105,7 +112,7 @@ func Prepare(q Request) (*Job, error) {
 		p.About.AddNote("%s from about %d of up to %d rows of the past: from all of the newest, from the fewer the older they "+
 			"are, with weights that make up for it", who, mostPast, past)
 	}
-	p.steps = slices.DeleteFunc(xslices.Iota(blocks-tests, tests), func(t int) bool { return p.learnable(t) < 2 })
+	p.steps = slices.DeleteFunc(tested[blocks-tests:], func(t int) bool { return p.learnable(t) <= tested[1] })
 	if len(p.steps) < 4 {
 		return nil, bad(q.Time, fmt.Sprintf("with a gap of %s only %d test blocks have a past", q.Gap, len(p.steps)),
 			"give a shorter --gap")
@@ -121,7 +128,7 @@ func Prepare(q Request) (*Job, error) {
 		p.About.AddNote("no model is tested on an entity of column %s that it learned from: each block is predicted in %d folds of "+
 			"entities, by models of their own", q.Group, p.folds)
 	}
-	seasonal := p.seasonal(blocks)
+	seasonal := p.seasonal(o.Present + 1)
 	p.rules = slices.DeleteFunc(q.rules(blocks, unit(s.Times.Values)), func(r Rule) bool {
 		return !q.has(r) && !(seasonal && r.Weightings[0].Season)
 	})
@@ -192,7 +199,15 @@ func (p *Job) learnable(step int) int { return p.gap.known(p.Stream.Times.Values
 
 // learned are the rows that are learned from before a test block: of the other folds, where there are entities.
 func (p *Job) learned(step, fold int) []int {
-	return slices.DeleteFunc(p.Stream.Times.Rows(0, p.learnable(step)), func(row int) bool { return p.folds > 1 && p.fold(row) == fold })
+	return slices.DeleteFunc(p.rowsOf(0, p.learnable(step)), func(row int) bool { return p.folds > 1 && p.fold(row) == fold })
+}
+
+// rowsOf lists the rows of the blocks from..to-1 that are learned from, in the order of the file.
+func (p *Job) rowsOf(from, to int) []int {
+	return slices.DeleteFunc(slices.Clone(p.Rows), func(row int) bool {
+		block := int(p.Stream.Times.Index[row])
+		return block < from || block >= to
+	})
 }
 
 // fold is that of a row's entity.
@@ -208,8 +223,9 @@ func (p *Job) past(known map[int][]runs.Row, step int) *Past {
 	out := &Past{Measure: measures(p.Stream)[0].name}
 	for _, t := range p.steps {
 		if t < step {
-			out.add(known[t], p.Stream.Times.Counts[t])
-			out.known = append(out.known, max(0, p.learnable(t)-p.steps[0]))
+			out.add(known[t], p.counts[t])
+			before, _ := slices.BinarySearch(p.steps, p.learnable(t))
+			out.known = append(out.known, before)
 		}
 	}
 	return out

@@ -25,7 +25,7 @@ func newResult(p *Job, about tables.About, rows []runs.Row) *Result {
 	r := &Result{About: about, Model: p.Model, Metric: list[0].name, Tuning: tuning(len(p.steps)), Gap: p.Gap, unit: p.Stream.TimeUnit()}
 	history := p.past(byStep, math.MaxInt)
 	r.Blocks = xslices.Map(p.steps[r.Tuning:], func(t int) BlockResult {
-		return BlockResult{p.Stream.Times.Names[t], p.Stream.Times.Counts[t], map[string]float64{}, 0}
+		return BlockResult{p.Stream.Times.Names[t], p.counts[t], map[string]float64{}, 0}
 	})
 	for i := range r.Blocks {
 		r.Blocks[i].HeldOut = history.Blocks[r.Tuning+i][heldOut(crossfit.Joint)]

@@ -92,7 +92,7 @@ func (c *computation) batch() *runs.Batch {
 
 // task is the one of a test block and fold, with a sample of the past for a built-in model.
 func (p *Job) task(step, fold int) (*Task, error) {
-	test := slices.DeleteFunc(p.Stream.Times.Rows(step, step+1), func(row int) bool { return p.fold(row) != fold })
+	test := slices.DeleteFunc(p.rowsOf(step, step+1), func(row int) bool { return p.fold(row) != fold })
 	return newTask(p.Stream, step, p.learned(step, fold), test, !p.ownModel(), p.Seed)
 }
 
@@ -130,7 +130,7 @@ func (c *computation) omega(ctx context.Context, t *Task) (map[crossfit.Kind][]f
 
 // step predicts the test block, one fold of its entities after the other. A value is the mean over all its rows.
 func (c *computation) step(ctx context.Context, step int) (rows []runs.Row, err error) {
-	all := float64(c.Stream.Times.Counts[step])
+	all := float64(c.counts[step])
 	for fold := range c.folds {
 		t, err := c.task(step, fold)
 		if err != nil {
