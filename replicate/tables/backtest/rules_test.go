@@ -47,6 +47,24 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// TestLabelDistribution: one more row of each class counts beside the rows that have weight, however many have none.
+func TestLabelDistribution(t *testing.T) {
+	for _, past := range []int{20, 40, 4000} {
+		k := &Task{Known: past / 20, train: make([]int, past), Block: make([]int, past), age: make([]float64, past)}
+		k.Data = crossfit.Table{Classes: 2, Label: make([]int32, past)}
+		for i := range past {
+			k.Block[i] = i / 20
+			k.Data.Label[i] = int32(i % 2) // but for the last block, which has one class
+			if i >= past-20 {
+				k.Data.Label[i] = 0
+			}
+		}
+		if got := k.labelDistribution(k.weights(Weighting{Window: 1}, nil)); !floats.EqualApprox(got, []float64{21. / 22, 1. / 22}, 1e-9) {
+			t.Errorf("of a past of %d rows the last 20, all of one class, predict %v", past, got)
+		}
+	}
+}
+
 // TestSample: a large past is sampled, all of its newest rows and each window of time with about as many rows as
 // another, with weights that make up for it; g of a user's own trainer is fitted on the same rows.
 func TestSample(t *testing.T) {

@@ -27,6 +27,9 @@ func (p *Job) job(model trainer) (runs.Job, error) {
 			spec.Settings["rule: "+rule.Name] = fmt.Sprintf("%v, from block %d", rule.Weightings, p.steps[0])
 		}
 	}
+	if p.Stream.Label.Target == nil {
+		spec.Settings["frequencies"] = frequencies
+	}
 	if p.gap != (gap{}) {
 		spec.Settings["gap"] = fmt.Sprint(p.gap)
 	}

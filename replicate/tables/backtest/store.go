@@ -19,6 +19,8 @@ const (
 	experiment = "backtest"
 	// inputs is how g sees columns and T, and computes. Answers of another g are not taken from the store.
 	inputs = "normal scores, products of vectors, phase of the test block, chosen anew for each"
+	// frequencies is how the labels of rows predict without a model, see Task.labelDistribution; likewise.
+	frequencies = "one more row of each class beside the effective number of rows"
 )
 
 // canonical is a value as JSON. All its callers' types can be marshalled.

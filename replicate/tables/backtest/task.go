@@ -8,6 +8,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/data/table"
+	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 	"tvps/replicate/tables"
@@ -112,14 +113,15 @@ func (t *Task) Equal() []float64 {
 }
 
 // labelDistribution is the weighted distribution of the labels of the training rows: the share of each class, counting
-// one more row of each, or the mean of a number.
+// one more row of each beside as many rows as the weights are worth, or the mean of a number.
 func (t *Task) labelDistribution(weight []float64) []float64 {
 	if t.Data.Target != nil {
 		return []float64{floats.Dot(weight, t.Data.Target) / floats.Sum(weight)}
 	}
 	out := slices.Repeat([]float64{1}, t.Data.Classes)
+	row := propensity.EffectiveSampleSize(weight) / floats.Sum(weight)
 	for i, w := range weight {
-		out[t.Data.Label[i]] += w
+		out[t.Data.Label[i]] += w * row
 	}
 	floats.Scale(1/floats.Sum(out), out)
 	return out
