@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tvps/ci/demand"
 	"tvps/data/random"
@@ -176,6 +177,28 @@ func TestGap(t *testing.T) {
 		got, err := parseGap(c.gap, s)
 		demand.NoError(t, err)
 		demand.Equal(t, got, c.want, "gap of %s in bins %q", c.gap, c.bin)
+	}
+	for _, c := range []struct {
+		gap  string
+		unit string
+		step time.Duration // between the rows
+		want int           // blocks before a test block that are not learned from, with and without --bin
+	}{{"7 days", "day", 24 * time.Hour, 7}, {"3 hours", "hour", time.Hour, 3}, {"5 hours", "hour", time.Hour, 5}} {
+		text, begin := "t,x\n", time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+		for row := range 200 {
+			text += begin.Add(time.Duration(row) * c.step).Format("2006-01-02 15:04,1\n")
+		}
+		for _, bin := range []string{"", c.unit} {
+			s, err := tables.Open(tables.Source{File: demand.CSV(t, text), Time: "t", Bin: table.Bin{Unit: bin}})
+			demand.NoError(t, err)
+			g, err := parseGap(c.gap, s)
+			demand.NoError(t, err)
+			for step := c.want; step < 200; step++ {
+				if got := step - g.known(s.Times.Values, step); got != c.want {
+					t.Fatalf("a gap of %s leaves out %d blocks before block %d in bins %q, want %d", c.gap, got, step, bin, c.want)
+				}
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -49,10 +50,21 @@ func parseGap(text string, s *tables.Stream) (g gap, err error) {
 	return g, nil
 }
 
-// known is the number of the first blocks whose labels are known when block step is predicted. times: of all blocks.
+// String is its identity in the store.
+func (g gap) String() string {
+	if g.time > 0 {
+		return fmt.Sprintf("up to %g days", g.time)
+	}
+	return fmt.Sprintf("{%d 0}", g.blocks)
+}
+
+// known is the number of the first blocks whose labels are known when block step is predicted. A day that is just the
+// gap older is not known, as its labels come in the course of the test block. times: of all blocks, exact to a
+// microsecond where they are days.
 func (g gap) known(times []float64, step int) int {
+	const microsecond = 1. / 86400e6
 	known := max(0, step-g.blocks)
-	for known > 0 && times[known-1] > times[step]-g.time {
+	for known > 0 && g.time > 0 && times[step]-times[known-1] < g.time+microsecond {
 		known--
 	}
 	return known
