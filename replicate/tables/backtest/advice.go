@@ -25,12 +25,15 @@ func (r *Result) judge() Advice {
 	c, uniform := r.rule(Committee), r.rule(Uniform)
 	lower := c.Rule != "" && r.byLoss(c, r.rule(v.Rule)) < 0
 	if v.Committee = lower && (c.AgainstUniform.High < 0 || r.gains(c, uniform)); v.Committee {
-		bin := ""
+		arguments := ""
 		if r.Bin != "none" {
-			bin = fmt.Sprintf(", bin=%q", r.Bin)
+			arguments = fmt.Sprintf(", bin=%q", r.Bin)
+		}
+		if r.Gap != "" {
+			arguments += fmt.Sprintf(", gap=%q", r.Gap)
 		}
 		v.Sentence = fmt.Sprintf("Train several models, each on another stretch of the past, and mix their predictions "+
-			"(in Python tvps.Committee(model%s))%s: %s. Weights alone: %s", bin, c.hedge(), r.gain(c),
+			"(in Python tvps.Committee(model%s))%s: %s. Weights alone: %s", arguments, c.hedge(), r.gain(c),
 			strings.ToLower(v.Sentence[:1])+v.Sentence[1:])
 	}
 	return v
