@@ -29,7 +29,7 @@ type Request struct {
 	tables.Request
 	At      string                 // T, as the table has its times; empty: the last one
 	Weights crossfit.WeightOptions // Kind empty: Conditional with a label, else Covariate
-	Window  int                    // weight 0 for all but the last so many times; 0: none
+	Window  int                    // weight 0 for all before the last so many times up to the last learned from; 0: none
 }
 
 // Result has the weight of every row up to T. Rows after T take no part in anything.
@@ -134,7 +134,8 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 	}
 	w := r.weights
 	if r.Share = w.Share; p.Window > 0 { // rows before the window have no weight
-		from := times.Values[max(0, p.Present-p.Window+1)]
+		last := slices.Max(xslices.Map(p.Rows, func(row int) int32 { return times.Index[row] })) // that is learned from
+		from := times.Values[max(0, int(last)-p.Window+1)]
 		for i, t := range p.all.Time {
 			if t < from {
 				w.Weight[i] = 0
@@ -142,7 +143,13 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 		}
 	}
 	if learned := w.Weight[:r.Rows]; p.Window > 0 || len(p.Unseen) > 0 {
-		floats.Scale(float64(r.Rows)/floats.Sum(learned), w.Weight)
+		scale := float64(r.Rows) / floats.Sum(learned)
+		if math.IsInf(scale, 0) {
+			return nil, &table.Error{File: p.File, Column: p.Request.Unseen, Fix: "give a longer --half-life, or an earlier --at",
+				Problem: fmt.Sprintf("with a half-life of %s the rows that are learned from weigh nothing beside the later ones",
+					tables.Duration(r.Options.HalfLife, r.unit))}
+		}
+		floats.Scale(scale, w.Weight)
 		r.Share = propensity.EffectiveSampleSize(learned) / float64(r.Rows)
 	}
 	return r, nil

@@ -97,7 +97,8 @@ func TestWeigh(t *testing.T) {
 }
 
 // TestUnseen: nothing is learned from the rows that a column marks, and they have weights as g gives them, on the scale
-// of the others; log omega is much like that of the rows when they are learned from.
+// of the others; log omega is much like that of the rows when they are learned from. A window is one of learned rows,
+// and a half-life that leaves these without weight is refused.
 func TestUnseen(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(demand.Read(t, drifting(t, "")))), "\n")
 	marked, rest := []string{lines[0] + ";new"}, []string{lines[0]}
@@ -161,6 +162,24 @@ func TestUnseen(t *testing.T) {
 	q.Weights.Kind = NoOmega
 	_, err = Prepare(q)
 	demand.NoError(t, err)
+	for i := range marked[1:] { // the last two of twelve months
+		marked[i+1] = fmt.Sprintf("%s;%t", lines[i+1], i >= 2000)
+	}
+	q.Window = 2
+	for row, w := range of(marked, "new").weights.Weight {
+		want := 5. // of the months that are learned from the last two, and of those after them
+		if row < 1600 {
+			want = 0
+		}
+		if w != want {
+			t.Fatalf("row %d has weight %v in a window of 2 learned months, want %v", row, w, want)
+		}
+	}
+	q.Weights.HalfLife = 1e-4
+	p, err := Prepare(q)
+	demand.NoError(t, err)
+	_, err = p.Weigh(t.Context(), nil)
+	demand.Error(t, err, `column "new": with a half-life of 0.0001 months the rows that are learned from weigh nothing`)
 }
 
 // TestPhase: the weights of a table with weekends are those for its last day, a Sunday, or for another one that --at
