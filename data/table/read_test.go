@@ -167,8 +167,18 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestAt: a time is found by any text that means it.
+// TestAt: a time is found by any text that means it; a day, week, month, quarter or year means the last time that ends
+// in it.
 func TestAt(t *testing.T) {
+	in := func(bin table.Bin, rows ...string) *table.Times {
+		times, err := read(t, "t,x\n"+strings.Join(rows, ",1\n")+",2\n", table.Options{}).Times("t", bin)
+		demand.NoError(t, err)
+		return times
+	}
+	year := []string{"2024-05-06", "2024-05-12", "2024-12-29", "2024-12-30", "2025-01-05"}
+	layout := table.Options{Layouts: map[string]string{"t": "%Y-%m-%d %H"}}
+	bare, _ := read(t, "t,x\n2024-02-10 00,1\n2024-02-10 01,2\n", layout).Times("t", table.Bin{})
+	hours := []string{"2024-02-09 12:00", "2024-02-10 00:00", "2024-02-10 23:30", "2024-02-11 00:00"}
 	tab := read(t, "t,x\n2024-01-15,1\n2024-02-15,2\n2024-06-01,3\n", table.Options{})
 	months, _ := tab.Times("t", table.Bin{Unit: "month"})
 	blocks, _ := tab.Times("t", table.Bin{Rows: 2})
@@ -180,13 +190,24 @@ func TestAt(t *testing.T) {
 		err   string
 	}{
 		{months, "2024-02", 1, ""}, {months, "2024-02-29", 1, ""}, {months, "2024-06-01 12:00", 2, ""},
-		{months, "2024-03", 0, `no row has time "2024-03"; the nearest: 2024-02 and 2024-06`},
+		{months, "2024-03", 0, `no time ends in "2024-03"; the nearest: 2024-02 and 2024-06`},
 		{months, "soon", 0, `"soon" is not a time; times are written as 2024-06`},
 		{months, "", 0, "is not a time"},
 		{months, "2024", 2, ""}, {days, "2024-02", 2, ""}, {days, "2024-02-01", 1, ""}, {days, "2024", 3, ""},
-		{days, "2024-04", 0, `no row has time "2024-04"`},
+		{in(table.Bin{}, hours...), "2024-02-10 07:00", 0, `no row has time "2024-02-10 07:00"; the nearest: `},
+		{days, "2024-04", 0, `no time ends in "2024-04"`},
 		{blocks, "block 2", 1, ""}, {blocks, "2024-03-01", 0, ""}, {blocks, "2025", 1, ""},
-		{blocks, "2023-03-01", 0, `no row has time "2023-03-01"; the nearest: block 1 (from 2024-01-15)`},
+		{bare, "2024-02-10 00", 0, ""}, {bare, "2024-02-10", 1, ""},
+		{blocks, "2024", 1, ""}, {blocks, "2024-02", 0, ""},
+		{blocks, "2024-01", 0, `no time ends in "2024-01"; the nearest: block 1 (from 2024-01-15)`},
+		{in(table.Bin{Rows: 3}, year...), "2024", 0, ""}, {in(table.Bin{Rows: 3}, year...), "2025", 1, ""},
+		{in(table.Bin{Unit: "week"}, year...), "2024", 1, ""}, {in(table.Bin{Unit: "week"}, year...), "2025", 2, ""},
+		{in(table.Bin{Unit: "month"}, year...), "2024-Q2", 0, ""}, {in(table.Bin{Unit: "month"}, year...), "2024Q4", 1, ""},
+		{in(table.Bin{Unit: "day"}, year...), "2024-W19", 1, ""}, {in(table.Bin{Unit: "day"}, year...), "Dec 2024", 3, ""},
+		{in(table.Bin{Unit: "quarter"}, year...), "2024-05", 0, ""}, {in(table.Bin{Unit: "year"}, year...), "2024-05", 0, ""},
+		{in(table.Bin{Unit: "hour"}, hours...), "2024-02-10", 2, ""}, {in(table.Bin{}, hours...), "2024-02-10", 2, ""},
+		{in(table.Bin{}, hours...), "2024-02-10 00:00", 1, ""}, {in(table.Bin{Unit: "hour"}, hours...), "2024-W06", 3, ""},
+		{blocks, "2023-03-01", 0, `no time ends in "2023-03-01"; the nearest: block 1 (from 2024-01-15)`},
 	} {
 		at, err := test.times.At(test.text)
 		if test.err != "" {

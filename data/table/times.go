@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,6 +109,7 @@ type Times struct {
 	column   *column
 	unit     *unit
 	first    []float64 // of the times, or the first one of each block
+	last     []float64 // time of each block
 	isBlocks bool
 }
 
@@ -295,9 +297,10 @@ func (t *Times) blocks(distinct []float64) {
 		if block != last {
 			t.Values = append(t.Values, float64(len(t.Values)))
 			t.Names = append(t.Names, fmt.Sprintf("block %d (from %s)", len(t.Values), t.name(distinct[i])))
-			t.first, t.Counts = append(t.first, distinct[i]), append(t.Counts, 0)
+			t.first, t.last, t.Counts = append(t.first, distinct[i]), append(t.last, 0), append(t.Counts, 0)
 		}
 		of[i] = int32(len(t.first) - 1)
+		t.last[of[i]] = distinct[i]
 		t.Counts[of[i]] += counts[i]
 		done, last = done+counts[i], block
 	}
@@ -306,60 +309,84 @@ func (t *Times) blocks(distinct []float64) {
 	}
 }
 
-// At finds the time that a text means, for instance the bin of "2024-06-15 12:00": its place in Values. A year or a
-// month of shorter times means the last of these. A block can also be named by its number, as "block 3". A text that
-// means no time of the table is an error that names the nearest ones.
+// At finds the time that a text means, for instance the bin of "2024-06-15 12:00": its place in Values. A day, week,
+// month, quarter or year means the last time that ends in it, or else the one that it lies in. A block can also be named
+// by its number, as "block 3". A text that means no time of the table is an error that names the nearest ones.
 func (t *Times) At(text string) (int, error) {
 	text = strings.TrimSpace(text)
+	v, ok := t.parse(text)
+	problem := "no row has time %s; the nearest: %s"
+	if ok && t.column.Kind == Time {
+		last, isPeriod := t.lastIn(text, int64(v))
+		if last >= 0 {
+			return last, nil
+		} else if isPeriod {
+			problem = "no time ends in %s; the nearest: %s"
+		}
+		v = t.key(int64(v))
+	}
 	for i, name := range t.Names {
 		if short, _, _ := strings.Cut(name, " (from "); name == text || short == text {
 			return i, nil
 		}
 	}
-	key, ok := t.parse(text)
 	if !ok {
 		return 0, t.table.errorf(-1, t.Column, "", "%s is not a time; times are written as %s", quote(text),
 			t.Names[len(t.Names)-1])
 	}
-	if last := t.lastIn(text); last >= 0 {
-		return last, nil
-	}
-	at, found := slices.BinarySearch(t.first, key)
+	at, found := slices.BinarySearch(t.first, v)
 	if t.isBlocks && !found && at > 0 {
 		at, found = at-1, true
 	}
 	if !found {
-		return 0, t.table.errorf(-1, t.Column, "", "no row has time %s; the nearest: %s", quote(text),
+		return 0, t.table.errorf(-1, t.Column, "", problem, quote(text),
 			strings.Join(t.Names[max(at-1, 0):min(at+1, len(t.Names))], " and "))
 	}
 	return at, nil
 }
 
-// lastIn is the place of the last time in the year or month that a text names; -1 if it names none, or there is no time
-// in it.
-func (t *Times) lastIn(text string) int {
-	if t.column.Kind != Time {
-		return -1
+// onlyMonth is the text of a month without a day.
+var onlyMonth = regexp.MustCompile(`^(?:\d{4}[-/]\d\d|\d\d[-./]\d{4}|[A-Za-z]+[- ]\d{4})$`)
+
+// lastIn is the place of the last time that ends in the day, week, month, quarter or year that a text names by its
+// beginning; -1 if no time ends in it. isPeriod says whether it names one of these.
+func (t *Times) lastIn(text string, begin int64) (last int, isPeriod bool) {
+	years, months, days := 0, 0, 1
+	isDate := func(family *layout) bool {
+		_, ok := family.parse([]byte(text), t.table.location)
+		return ok
 	}
-	for i, layout := range []string{"2006", "2006-01"} {
-		begin, err := time.ParseInLocation(layout, text, t.table.location)
-		if err != nil {
-			continue
-		}
-		end := begin.AddDate(1-i, i, 0)
-		at, found := slices.BinarySearch(t.first, t.key(end.UnixMicro()-1))
-		if !found {
-			at--
-		}
-		if at >= 0 && t.first[at] >= t.key(begin.UnixMicro()) {
-			return at
-		}
+	_, clock := clock(text)
+	switch {
+	case len(text) == len("2006") && allDigits(text):
+		years, days = 1, 0
+	case quarter.MatchString(text):
+		months, days = 3, 0
+	case onlyMonth.MatchString(text):
+		months, days = 1, 0
+	case strings.Contains(text, "-W"):
+		days = 7
+	case allDigits(text) && len(text) == len("20060102"):
+	case clock != "" || !slices.ContainsFunc(families, isDate): // it has an hour, or it is a Unix time
+		return -1, false
 	}
-	return -1
+	on := func(years, months, days int) int64 {
+		at := time.UnixMicro(begin).In(t.table.location)
+		return inZone(date(at.Year()+years, int(at.Month())+months, at.Day()+days), t.table.location).begin().micro
+	}
+	ends := t.first
+	if t.isBlocks {
+		ends = t.last
+	}
+	last, _ = slices.BinarySearch(ends, t.key(on(years, months, days)))
+	if last == 0 || ends[last-1] < t.key(begin) {
+		return -1, true
+	}
+	return last - 1, true
 }
 
-// parse is the key of a text.
-func (t *Times) parse(text string) (key float64, ok bool) {
+// parse is the number or the microseconds of a text.
+func (t *Times) parse(text string) (v float64, ok bool) {
 	switch {
 	case t.column == nil:
 		return 0, false
@@ -371,7 +398,7 @@ func (t *Times) parse(text string) (key float64, ok bool) {
 		{layouts: families, possible: 1<<yearFirst | 1<<dayFirst | 1<<named}} {
 		d.location, d.known = t.table.location, map[string]found{}
 		if possible, m := d.matching([]byte(text), d.possible); possible != 0 {
-			return t.key(m.micro), true
+			return float64(m.micro), true
 		}
 	}
 	return 0, false
