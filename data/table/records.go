@@ -166,7 +166,8 @@ func (s *records) rows(most int64, use func(s *records, line int, fields [][]byt
 		} else if err != nil {
 			return err
 		}
-		if len(fields) > 1 && slices.EqualFunc(fields, s.header, func(b []byte, name string) bool { return string(b) == name }) {
+		same := func(b []byte, name string) bool { return string(b) == name }
+		if len(fields) > 1 && !s.o.NumericNames && slices.EqualFunc(fields, s.header, same) {
 			return &Error{Row: len(s.lines) + len(held) + 1, Line: line, Problem: "the row repeats the header",
 				Fix: "take it out, or give --no-header if the first line is a row, too"}
 		}

@@ -276,8 +276,8 @@ func TestLoose(t *testing.T) {
 	}
 }
 
-// TestPredictions: what a trainer may write for a test block of one row, and sentences for the rest. A class without a
-// row of weight may be missing, another may not.
+// TestPredictions: what a trainer may write for a test block of one row, also probabilities that are the names of their
+// classes, and sentences for the rest. A class without a row of weight may be missing, another may not.
 func TestPredictions(t *testing.T) {
 	ofText, numbers := turning(t, 16), turning(t, 16)
 	numbers.Label, numbers.Read.Drop = "n", []string{"y", "z"}
@@ -297,7 +297,7 @@ func TestPredictions(t *testing.T) {
 	}{
 		{k, k.Equal(), "prediction\n.25\n", .75, ""}, {k, k.Equal(), "false,true\n.75,.25\n", .75, ""},
 		{k, k.Equal(), "True,False\n.25,.75\n", .75, ""}, {n, n.Equal(), "1.0,0\n.25,.75\n", .75, ""},
-		{k, first, "false\n1\n", 1, ""}, {k, k.Equal(), "false\n1\n", 0, "no such column"},
+		{n, n.Equal(), "0,1\n0,1\n", 0, ""}, {k, first, "false\n1\n", 1, ""}, {k, k.Equal(), "false\n1\n", 0, "no such column"},
 		{k, k.Equal(), "yes,no\n.25,.75\n", 0, "no such column"},
 		{k, k.Equal(), "false,true\n", 0, "0 rows, the test block has 1"},
 		{k, k.Equal(), "prediction\n.25\n.25\n", 0, "2 rows, the test block has 1"},
