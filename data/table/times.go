@@ -310,8 +310,8 @@ func (t *Times) blocks(distinct []float64) {
 }
 
 // At finds the time that a text means, for instance the bin of "2024-06-15 12:00": its place in Values. A day, week,
-// month, quarter or year means the last time that ends in it, or else the one that it lies in. A block can also be named
-// by its number, as "block 3". A text that means no time of the table is an error that names the nearest ones.
+// month, quarter or year means the last time that ends in it, or else the one that it lies in. A block can also be
+// named by its number, as "block 3". A text that means no time of the table is an error that names the nearest ones.
 func (t *Times) At(text string) (int, error) {
 	text = strings.TrimSpace(text)
 	v, ok := t.parse(text)

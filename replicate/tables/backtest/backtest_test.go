@@ -468,8 +468,8 @@ func TestFinding(t *testing.T) {
 	}
 }
 
-// TestUnseen: a back test neither learns from rows that are marked nor predicts them, also where all of a block are. The
-// column of marks is no feature, so a back test with it is another one.
+// TestUnseen: a back test neither learns from rows that are marked nor predicts them, also where all of a block are.
+// The column of marks is no feature, so a back test with it is another one.
 func TestUnseen(t *testing.T) {
 	q := logisticOn(turning(t, 16))
 	q.Source.Read.Drop, q.Label = nil, "z"

@@ -218,10 +218,11 @@ func TestAdviseCommittee(t *testing.T) {
 		bin, gap      string
 		want          string
 	}{
-		{.5, .7, sure, "week", "10 days", `(in Python tvps.Committee(model, bin="week", gap="10 days")): log loss 0.500, 0.0200 lower than with equal weights ` +
-			`(95% interval 0.0100 to 0.0300). Weights alone: use the last 4 weeks only (--kind none --window 4), though the gain is not certain: `},
-		{.5, .7, maybe, "none", "", "(in Python tvps.Committee(model)), though the gain is not certain: log loss 0.500, 0.0200 lower than " +
-			"with equal weights (95% interval -0.0100 to 0.0500). Weights alone: use the last 4 blocks only"},
+		{.5, .7, sure, "week", "10 days", `(in Python tvps.Committee(model, bin="week", gap="10 days")): log loss 0.500, 0.0200 ` +
+			`lower than with equal weights (95% interval 0.0100 to 0.0300). Weights alone: use the last 4 weeks only ` +
+			`(--kind none --window 4), though the gain is not certain: `},
+		{.5, .7, maybe, "none", "", "(in Python tvps.Committee(model)), though the gain is not certain: log loss 0.500, " +
+			"0.0200 lower than with equal weights (95% interval -0.0100 to 0.0500). Weights alone: use the last 4 blocks only"},
 		{.61, .7, sure, "week", "", ""},      // the window is better
 		{.599, .6005, maybe, "week", "", ""}, // a slight gain
 		{.599, .6005, sure, "week", "", "Weights alone: use all of the past alike"},

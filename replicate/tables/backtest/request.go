@@ -199,7 +199,9 @@ func (p *Job) learnable(step int) int { return p.gap.known(p.Stream.Times.Values
 
 // learned are the rows that are learned from before a test block: of the other folds, where there are entities.
 func (p *Job) learned(step, fold int) []int {
-	return slices.DeleteFunc(p.rowsOf(0, p.learnable(step)), func(row int) bool { return p.folds > 1 && p.fold(row) == fold })
+	return slices.DeleteFunc(p.rowsOf(0, p.learnable(step)), func(row int) bool {
+		return p.folds > 1 && p.fold(row) == fold
+	})
 }
 
 // rowsOf lists the rows of the blocks from..to-1 that are learned from, in the order of the file.

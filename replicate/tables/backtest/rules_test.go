@@ -59,7 +59,8 @@ func TestLabelDistribution(t *testing.T) {
 				k.Data.Label[i] = 0
 			}
 		}
-		if got := k.labelDistribution(k.weights(Weighting{Window: 1}, nil)); !floats.EqualApprox(got, []float64{21. / 22, 1. / 22}, 1e-9) {
+		got := k.labelDistribution(k.weights(Weighting{Window: 1}, nil))
+		if !floats.EqualApprox(got, []float64{21. / 22, 1. / 22}, 1e-9) {
 			t.Errorf("of a past of %d rows the last 20, all of one class, predict %v", past, got)
 		}
 	}

@@ -297,7 +297,8 @@ func TestPredictions(t *testing.T) {
 	}{
 		{k, k.Equal(), "prediction\n.25\n", .75, ""}, {k, k.Equal(), "false,true\n.75,.25\n", .75, ""},
 		{k, k.Equal(), "True,False\n.25,.75\n", .75, ""}, {n, n.Equal(), "1.0,0\n.25,.75\n", .75, ""},
-		{n, n.Equal(), "0,1\n0,1\n", 0, ""}, {k, first, "false\n1\n", 1, ""}, {k, k.Equal(), "false\n1\n", 0, "no such column"},
+		{n, n.Equal(), "0,1\n0,1\n", 0, ""},
+		{k, first, "false\n1\n", 1, ""}, {k, k.Equal(), "false\n1\n", 0, "no such column"},
 		{k, k.Equal(), "yes,no\n.25,.75\n", 0, "no such column"},
 		{k, k.Equal(), "false,true\n", 0, "0 rows, the test block has 1"},
 		{k, k.Equal(), "prediction\n.25\n.25\n", 0, "2 rows, the test block has 1"},

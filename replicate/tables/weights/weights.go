@@ -145,7 +145,8 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 	if learned := w.Weight[:r.Rows]; p.Window > 0 || len(p.Unseen) > 0 {
 		scale := float64(r.Rows) / floats.Sum(learned)
 		if math.IsInf(scale, 0) {
-			return nil, &table.Error{File: p.File, Column: p.Request.Unseen, Fix: "give a longer --half-life, or an earlier --at",
+			return nil, &table.Error{File: p.File, Column: p.Request.Unseen,
+				Fix: "give a longer --half-life, or an earlier --at",
 				Problem: fmt.Sprintf("with a half-life of %s the rows that are learned from weigh nothing beside the later ones",
 					tables.Duration(r.Options.HalfLife, r.unit))}
 		}
