@@ -29,8 +29,6 @@ type builder struct {
 	padded                   bool           // a number has a leading zero
 	exact, rounded           bool           // the numbers are of a Parquet file; one, or an integer, has more digits than a float64
 	sign                     rune           // of the first signed number
-	unsigned                 bool           // a number apart from 0 has no sign
-	mixed                    bool           // a number has another sign than the first one
 	marked                   string         // first number with other marks than a decimal one
 	twoWays                  string         // first number that is another one if the decimal mark is the other one
 	oneWay                   bool           // a number with separators of thousands can be read in no other way
@@ -86,7 +84,6 @@ func (b *builder) add(text []byte, row, line int) {
 		b.padded = b.padded || how == padded
 		exact := b.exact || math.Abs(v) > 1<<53 && !bytes.ContainsAny(text, ".,eE")
 		b.rounded = b.rounded || exact && losesDigits(text, v)
-		b.unsigned = b.unsigned || v != 0
 		if len(text) == 1 && text[0] <= '1' {
 			b.binary++
 		}
@@ -134,12 +131,10 @@ func (b *builder) addMarked(text []byte, v float64, sign rune) {
 	b.marked = cmp.Or(b.marked, string(text))
 	if sign == 0 {
 		b.numbers++
-		b.unsigned = true
 		return
 	}
 	b.signed++
 	b.sign = cmp.Or(b.sign, sign)
-	b.mixed = b.mixed || sign != b.sign
 }
 
 // otherMark is the decimal mark that the column does not have.

@@ -55,7 +55,7 @@ func (b *builder) resolve(rows int) error {
 		b.Kind = Boolean
 	case b.groups > 0 && b.numbers > 0 && b.groups+b.numbers+b.commas == b.n:
 		b.Kind, b.commas = Number, b.commas+b.groups
-	case b.commas > half, b.numbers > half, b.numbers+b.signed == b.n && !b.mixed && !(b.unsigned && b.sign == '%'):
+	case b.commas > half, b.numbers > half, b.numbers+b.signed == b.n:
 		if b.Kind = Number; b.numbers == b.n && b.padded && b.length > 0 {
 			b.Kind, b.Note = Category, "numbers with leading zeros"
 		}
@@ -65,6 +65,12 @@ func (b *builder) resolve(rows int) error {
 		b.Kind = Time
 	default:
 		b.Kind = Category
+		words := slices.Sorted(maps.Keys(b.words))
+		other := slices.IndexFunc(words, func(word string) bool { return strings.ContainsAny(word, "0123456789") })
+		if b.signed > 0 && other >= 0 { // EUR 5 among $5
+			b.notes = append(b.notes, fmt.Sprintf("%s does not have the sign of %s, so the column has no numbers; write all in "+
+				"one unit if it should", quote(words[other]), quote(b.marked)))
+		}
 	}
 	b.judgeWords()
 	switch {
