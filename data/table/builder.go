@@ -25,7 +25,7 @@ type builder struct {
 	groups                   int            // numbers if the decimal mark stands between thousands: it is there twice
 	binary                   int            // 0 and 1, which may stand for false and true
 	commas                   int            // numbers if the decimal mark is the other one, comma or point
-	length                   int            // of all values; -1 if they differ
+	length                   int            // of all numbers without a sign; -1 if they differ
 	padded                   bool           // a number has a leading zero
 	exact, rounded           bool           // the numbers are of a Parquet file; one, or an integer, has more digits than a float64
 	sign                     rune           // of the first signed number
@@ -71,12 +71,15 @@ func (b *builder) add(text []byte, row, line int) {
 	if b.in.isMissing(text) {
 		return
 	}
-	if b.n++; b.n == 1 {
+	b.n++
+	v, sign, how := parseMarked(text, b.decimal)
+	switch {
+	case how == notNumber || sign != 0:
+	case b.length == 0:
 		b.length = len(text)
-	} else if b.length != len(text) {
+	case b.length != len(text):
 		b.length = -1
 	}
-	v, sign, how := parseMarked(text, b.decimal)
 	isTime := (b.dates.given != "" || how < marked) && b.addTime(text, row, line)
 	switch how {
 	case plain, padded:

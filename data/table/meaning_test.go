@@ -73,6 +73,7 @@ func TestNumbers(t *testing.T) {
 		{[]string{"1,1000", "1,000,00"}, 0, nil, ""},
 		{[]string{"10%", "20%", "other"}, 0, nil, ""}, // a category, as ever
 		{[]string{"$1", "EUR 2", "$3"}, 0, nil, `"EUR 2" does not have the sign of "$1", so the column has no numbers`},
+		{[]string{"007", "012", "unknown", "113", "104", "105", "106", "107", "unknown"}, 0, nil, ""},
 		{[]string{"555-1234", "555-9876"}, 0, nil, ""},
 		{[]string{"1.2.3", "1.10.0"}, 0, nil, ""},
 		{[]string{"1.100.200", "1.200.300"}, 0, nil, ""},

@@ -56,7 +56,7 @@ func (b *builder) resolve(rows int) error {
 	case b.groups > 0 && b.numbers > 0 && b.groups+b.numbers+b.commas == b.n:
 		b.Kind, b.commas = Number, b.commas+b.groups
 	case b.commas > half, b.numbers > half, b.numbers+b.signed == b.n:
-		if b.Kind = Number; b.numbers == b.n && b.padded && b.length > 0 {
+		if b.Kind = Number; b.commas+b.groups+b.signed == 0 && b.padded && b.length > 0 {
 			b.Kind, b.Note = Category, "numbers with leading zeros"
 		}
 	case b.times == b.n && unclear != nil:
