@@ -98,8 +98,13 @@ func (l *leaf) interpret(root schema.Node) {
 	}
 	if l.kind == Time {
 		l.text = func(b []byte, p *page, k int) []byte {
-			m, _ := l.moment(p.ints[k])
-			return time.UnixMicro(m.micro).In(l.location).AppendFormat(b, time.RFC3339Nano)
+			t, layout := l.time(p.ints[k]), "2006-01-02T15:04:05.999999"
+			if l.instant {
+				t, layout = t.In(l.location), layout+"Z07:00"
+			} else if l.perSecond == 0 {
+				layout = time.DateOnly
+			}
+			return t.AppendFormat(b, layout)
 		}
 	}
 	if root.Type() == schema.Group {

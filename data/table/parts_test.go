@@ -98,6 +98,12 @@ func TestFolders(t *testing.T) {
 // TestMistakesInParts: an error names the file, and the row and line in it.
 func TestMistakesInParts(t *testing.T) {
 	day := func(values string) string { return "day,x\n" + values }
+	moments := func(zoned bool) string {
+		return parquetOf(t, []cells{{name: "t", logical: schema.NewTimestampLogicalType(zoned, schema.TimeUnitMicros),
+			values: []int64{0, 1}}})
+	}
+	zonedTexts := parquetOf(t, []cells{{name: "t", logical: schema.StringLogicalType{},
+		values: byteArrays[parquet.ByteArray]("2024-01-01T10:00:00Z", "2024-01-01T10:00:00Z")}})
 	for _, test := range []struct {
 		want  string
 		files map[string]string
@@ -112,6 +118,10 @@ func TestMistakesInParts(t *testing.T) {
 		{`b.csv: the file has no text`, map[string]string{"a.csv": day("1,1\n"), "b.csv": ""}},
 		{`b.parquet: is Parquet, but a.csv is CSV`, map[string]string{"a.csv": day("1,1\n"), "b.parquet": numbers(t, nil, nil)}},
 		{`_delta_log says which files belong to the table`, map[string]string{"a.csv": day("1,1\n2,3\n"), "_delta_log/0.json": "{}"}},
+		{`b.parquet, row 1, column "t": "1970-01-01T00:00:00Z" is a time with a zone, unlike those before`,
+			map[string]string{"a.parquet": moments(false), "b.parquet": moments(true)}},
+		{`b.parquet, row 1, column "t": "1970-01-01T00:00:00" is a time without a zone, unlike those before`,
+			map[string]string{"a.parquet": zonedTexts, "b.parquet": moments(false)}},
 		{`the table has 1 row`, map[string]string{"a.csv": day("1,1\n"), "b.csv": day("")}},
 	} {
 		dir := folder(t, test.files)
