@@ -114,6 +114,10 @@ func TestDates(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
+	kolkata, err := time.LoadLocation("Asia/Kolkata")
+	demand.NoError(t, err)
+	newfoundland, err := time.LoadLocation("America/St_Johns")
+	demand.NoError(t, err)
 	for _, test := range []struct {
 		first, second string
 		layout        string
@@ -133,6 +137,10 @@ func TestDates(t *testing.T) {
 			"2024-01-02 02:00 2024-01-02 03:00", [2]float64{473378, 473379}},
 		{"2024-01-02 03:04", "2024-01-02 04:04:05.25", "", nil, table.Bin{Unit: "hour"},
 			"2024-01-02 03:00 2024-01-02 04:00", [2]float64{473379, 473380}},
+		{"2024-01-02 10:59", "2024-01-02 11:00", "", kolkata, table.Bin{Unit: "hour"},
+			"2024-01-02 10:00 2024-01-02 11:00", [2]float64{473381, 473382}},
+		{"2024-07-02 10:59", "2024-07-02 11:00", "", newfoundland, table.Bin{Unit: "hour"},
+			"2024-07-02 10:00 2024-07-02 11:00", [2]float64{477756, 477757}},
 		{"2024-01-02T23:30:00Z", "2024-01-02T00:00:00Z", "", berlin, table.Bin{Unit: "day"}, "2024-01-02 2024-01-03",
 			[2]float64{19724, 19725}},
 		{"02.01.2006", "1.2.2006", "", nil, table.Bin{Unit: "month"}, "2006-01 2006-02", [2]float64{432, 433}},

@@ -22,9 +22,10 @@ type Bin struct {
 
 // units are those of Bin.
 var units = []unit{
-	{"hour", func(t time.Time) int { return int(math.Floor(float64(t.Unix()) / 3600)) }, // of elapsed time: clocks may be set back
+	{"hour", func(t time.Time) int { return int(math.Floor(float64(t.Unix()+pastHour(t)) / 3600)) }, // of elapsed time
 		func(n int, zone *time.Location) string {
-			return time.Unix(int64(n)*3600, 0).In(zone).Format("2006-01-02 15:04")
+			t := time.Unix(int64(n)*3600, 0).In(zone)
+			return t.Add(-time.Duration(pastHour(t)) * time.Second).Format("2006-01-02 15:04")
 		}},
 	{"day", dayOf, func(n int, _ *time.Location) string { return date(1970, 1, 1+n).Format(time.DateOnly) }},
 	{"week", func(t time.Time) int { return int(math.Floor(float64(dayOf(t)+3) / 7)) }, // 1970-01-01 was a Thursday
@@ -47,6 +48,13 @@ type unit struct {
 	name string
 	of   func(t time.Time) int
 	text func(n int, zone *time.Location) string
+}
+
+// pastHour is the part of the zone's offset that is no whole hour, in seconds: hours are of elapsed time, as clocks
+// may be set back, but begin on the hour of the clocks.
+func pastHour(t time.Time) int64 {
+	_, offset := t.Zone()
+	return int64(offset % 3600)
 }
 
 // date is a day at midnight in UTC. Months and days may be out of their ranges.
