@@ -150,6 +150,9 @@ func compile(given string) (*layout, error) {
 		return nil, fmt.Errorf("layout %s has no year; write it as %%Y-%%m-%%d, or for Mon Jan 2 15:04:05 2006",
 			quote(given))
 	}
+	if strings.HasSuffix(pattern, "Z") { // which means UTC
+		pattern += "0700"
+	}
 	return &layout{of: variants([]string{pattern})}, nil
 }
 
