@@ -180,13 +180,13 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 			var year, week int
 			_, _ = fmt.Sscanf(text, "%d-W%d", &year, &week)
 			first := weekBegin(year, week)
-			return inZone(first, location), isoWeek(first) == text
+			return inZone(first, location).begin(), isoWeek(first) == text
 		}
 		if part := quarter.FindStringSubmatch(text); l == families[yearFirst] && len(text) <= 7 && part != nil {
 			var year, n int
 			_, _ = fmt.Sscan(part[1], &year)
 			_, _ = fmt.Sscan(part[2], &n)
-			return inZone(date(year, 3*n-2, 1), location), inRange(year)
+			return inZone(date(year, 3*n-2, 1), location).begin(), inRange(year)
 		}
 		text, rest = clock(text)
 	}

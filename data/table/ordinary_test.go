@@ -128,6 +128,7 @@ func TestClockChanges(t *testing.T) {
 		{"America/New_York", "2024-11-03 01:10:00", "", "is twice in America/New_York"},
 		{"America/Sao_Paulo", "2018-11-04", "", "2018-11-04T03:00:00Z"},
 		{"America/Havana", "2019-11-03", "", "2019-11-03T04:00:00Z"},
+		{"Asia/Amman", "2011-Q2", "", "2011-03-31T22:00:00Z"},
 	} {
 		t.Run(test.zone+" "+test.text+" "+test.change, func(t *testing.T) {
 			location, err := time.LoadLocation(test.zone)
