@@ -202,7 +202,7 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 		if !t.zoned && location != time.UTC {
 			wall, _ := time.Parse(layout+rest, text)
 			t = inZone(wall, location)
-			if !strings.Contains(layout+rest, "4") { // a date is the beginning of its day
+			if !hourOf.MatchString(layout + rest) { // a date is the beginning of its day
 				t = t.begin()
 			}
 			return t, true
@@ -218,6 +218,9 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 
 // quarter is one as pandas and this program write it.
 var quarter = regexp.MustCompile(`^(\d{4})-?[Qq]([1-4])$`)
+
+// hourOf finds an hour in a layout of Go.
+var hourOf = regexp.MustCompile("15|3")
 
 // weekday and ctime are what may stand before a date with the name of a month, and between its parts.
 var (
@@ -314,7 +317,8 @@ func (s *scale) moment(v float64, location *time.Location) (t moment, ok bool) {
 	}
 	at := time.UnixMicro(int64(v)).UTC()
 	if t = (moment{micro: at.UnixMicro(), zoned: true}); s.naive {
-		if t = inZone(at, location); at.Equal(date(at.Year(), int(at.Month()), at.Day())) {
+		t = inZone(at, location)
+		if at.Equal(date(at.Year(), int(at.Month()), at.Day())) && !strings.Contains(s.layout, "hh") {
 			t = t.begin()
 		}
 	}

@@ -159,6 +159,32 @@ func TestClockChanges(t *testing.T) {
 	}
 }
 
+// TestHoursTwice: an hour that clocks show twice is an error in layouts without minutes, too, and in numbers.
+func TestHoursTwice(t *testing.T) {
+	for _, test := range []struct{ zone, layout, first, second string }{
+		{"Europe/Berlin", "%Y-%m-%d %H", "2024-10-26 02", "2024-10-27 02"},
+		{"Europe/Berlin", "%d.%m.%Y %I%p", "26.10.2024 2AM", "27.10.2024 2AM"},
+		{"Europe/Berlin", "", "2024102602", "2024102702"},
+		{"America/Havana", "yyyymmddhh", "2019110200", "2019110300"},
+	} {
+		o := table.Options{}
+		if test.layout != "" {
+			o.Layouts = map[string]string{"v": test.layout}
+		}
+		var err error
+		o.Location, err = time.LoadLocation(test.zone)
+		demand.NoError(t, err)
+		content := columnOf(test.first, test.second)
+		tab, err := table.Read("x.csv", strings.NewReader(content), int64(len(content)), o)
+		if err == nil {
+			_, err = tab.Usable("v", "").Times("v", table.Bin{})
+		}
+		checkSentence(t, err, test.second)
+		checkSentence(t, err, "is twice in "+test.zone)
+		checkSentence(t, err, "--clock-change earlier or later")
+	}
+}
+
 // TestNanoseconds: nanoseconds that repeat are times, found or as their layout says.
 func TestNanoseconds(t *testing.T) {
 	content := "t,x\n" + strings.Repeat("1704067200000000001,1\n1704153600000000001,2\n", 30)

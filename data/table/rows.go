@@ -265,11 +265,15 @@ func (t *Data) readTimes(name string) *Data {
 		if slices.ContainsFunc(c.values, s.other(t.location)) || t.noDate(c) >= 0 { // 202413 among months is no week
 			continue
 		}
-		times := xslices.Map(c.values, func(v float64) float64 {
-			m, _ := s.moment(v, t.location)
-			return float64(m.micro)
-		})
 		read, columns := *c, slices.Clone(t.columns)
+		times := make([]float64, t.rows)
+		for i, v := range c.values {
+			m, _ := s.moment(v, t.location)
+			if times[i] = float64(m.micro); m.change != "" && read.problem == nil {
+				fix := fmt.Sprintf("give the right --zone, or --layout %s=%s and --clock-change", name, s.layout)
+				read.problem = t.errorf(i, name, fix+" earlier or later", "%s %s", short(v), m.change)
+			}
+		}
 		read.Kind, read.values, read.Note, read.dates = Time, times, "layout "+s.layout, dates{}
 		columns[slices.Index(columns, c)] = &read
 		first := (&Times{column: &read, table: t}).name(times[0])
