@@ -254,7 +254,8 @@ func TestDateOfNumbers(t *testing.T) {
 		{"year+month+day", nil, "year+month+day hour x name 2024-02-29T00:00:00Z"},
 		{"year+month+day+hour", nil, "year+month+day+hour x name 2024-02-29T13:30:00Z"},
 		{"year+month+day", auckland, "year+month+day hour x name 2024-02-28T11:00:00Z"},
-		{"year+day", nil, `row 1 (line 2), column "year+day": "2023-31" is no date`},
+		{"year+day", nil, `column "year+day": "day" is no month, as its name says; name them as YEAR+MONTH, YEAR+QUARTER`},
+		{"year+x", nil, `row 2 (line 3), column "year+x": "2024-.5" is no date`},
 		{"year+year", nil, `column "year+year": "year" is named twice; name each column once`},
 		{"year+month+name", nil, `column "year+month+name": "2023-12-May" is no date`},
 		{"year+month+x", nil, `row 2 (line 3), column "year+month+x": "2024-2-0.5" is no date; name columns of numbers as YEAR+MONTH+DAY`},
@@ -271,6 +272,38 @@ func TestDateOfNumbers(t *testing.T) {
 			got += c.Name + " "
 		}
 		demand.Equal(t, got+columns[0].Values.([]time.Time)[1].UTC().Format(time.RFC3339), test.want, "%s", test.time)
+	}
+}
+
+// TestSecondColumn: the name of the column behind the year says what its numbers are. If it does not, small numbers
+// are an error. A note says how the first row is read.
+func TestSecondColumn(t *testing.T) {
+	for _, test := range []struct{ name, numbers, want, note string }{
+		{"quarter", "1 2 4", "2023-01-01 2023-04-01 2024-10-01", "2023 and 1 are read as 2023-Q1"},
+		{"fiscal_q", "1 2 4", "2023-01-01 2023-04-01 2024-10-01", "2023 and 1 are read as 2023-Q1"},
+		{"Qtr", "1 2 5", `"2024-5" is no date`, ""},
+		{"ISO week", "1 12 52", "2023-01-02 2023-03-20 2024-12-23", "2023 and 1 are read as 2023-W01"},
+		{"wk", "1 12 53", `"2024-53" is no date`, ""},
+		{"Month", "1 2 4", "2023-01-01 2023-02-01 2024-04-01", "2023 and 1 are read as 2023-01"},
+		{"period", "1 2 5", "2023-01-01 2023-02-01 2024-05-01", "2023 and 1 are read as 2023-01"},
+		{"period", "1 2 4", `"period" is never above 4, and may be a quarter or a month; rename it`, ""},
+		{"weekday", "1 2 7", `"weekday" is no month`, ""},
+		{"quarter+day", "1,9 2,9 4,9", `"quarter" is no month`, ""},
+		{"month+day", "1,9 2,9 4,9", "2023-01-09 2023-02-09 2024-04-09", "2023 and 1 and 9 are read as 2023-01-09"},
+	} {
+		n := strings.Fields(test.numbers)
+		header := "year," + strings.ReplaceAll(test.name, "+", ",")
+		csv := fmt.Sprintf("%s,x\n2023,%s,1\n2023,%s,2\n2024,%s,3\n", header, n[0], n[1], n[2])
+		tab, err := table.Read("x.csv", strings.NewReader(csv), int64(len(csv)), table.Options{Time: "year+" + test.name})
+		if test.note == "" {
+			checkSentence(t, err, test.want)
+			continue
+		}
+		demand.NoError(t, err)
+		times, err := tab.Times("year+"+test.name, table.Bin{Unit: "day"})
+		demand.NoError(t, err)
+		demand.Equal(t, strings.Join(times.Names, " "), test.want, "%s", test.name)
+		demand.Equal(t, strings.Join(tab.Notes(), "; "), "column year+"+test.name+": "+test.note, "notes")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func (t *Data) join(o Options) (*Data, error) {
 		return -1
 	})
 	both := &column{ColumnSchema: ColumnSchema{Name: o.Time, Kind: Time, Note: day.Note}, given: true, dates: day.dates,
-		values: make([]float64, t.rows)}
+		notes: day.notes, values: make([]float64, t.rows)}
 	for i := range both.values {
 		if day.isMissing(i) || clock.isMissing(i) {
 			both.setMissing(i)
@@ -97,13 +98,41 @@ func (t *Data) join(o Options) (*Data, error) {
 	return t.with(columns), nil
 }
 
-// dateOf is the column of the dates that a year, a month and perhaps a day make.
+// What the name of the column behind the year says of its numbers. Days of a week and weeks of a month make no date.
+var (
+	ofNoDate   = regexp.MustCompile(`(?i)day|half|of_?month`)
+	ofQuarters = regexp.MustCompile(`(?i)(^|_)q$|qtr|quart`)
+	ofWeeks    = regexp.MustCompile(`(?i)(^|_)(w|wk|kw)$|week`)
+	ofMonths   = regexp.MustCompile(`(?i)^m|mon`)
+)
+
+// dateOf is the column of the dates that a year and a quarter, a week, or a month and perhaps a day make.
 func (t *Data) dateOf(name string, parts []*column) (*column, error) {
-	out := &column{ColumnSchema: ColumnSchema{Name: name, Kind: Time, Note: "year and month"}, given: true,
-		values: make([]float64, t.rows)}
+	second, unit, form := parts[1].Name, "month", "%04d-%02d"
+	switch {
+	case ofNoDate.MatchString(second):
+		unit = ""
+	case ofQuarters.MatchString(second):
+		unit, form = "quarter", "%04d-Q%d"
+	case ofWeeks.MatchString(second):
+		unit, form = "week", "%04d-W%02d"
+	}
+	if len(parts) == 3 {
+		form += "-%02d"
+	}
+	if unit == "" || unit != "month" && len(parts) == 3 {
+		return nil, t.errorf(-1, name, "name them as YEAR+MONTH, YEAR+QUARTER, YEAR+WEEK or YEAR+MONTH+DAY",
+			"%s is no month, as its name says", quote(second))
+	}
+	out := &column{ColumnSchema: ColumnSchema{Name: name, Kind: Time, Note: "year and " + unit}, given: true,
+		values: make([]float64, t.rows), dates: dates{layouts: families, possible: 1 << yearFirst, location: t.location,
+			known: map[string]found{}}}
+	years, most := map[float64]bool{}, 0.
 	for i := range out.values {
-		of, missing := []int{0, 0, 1}, false
-		for k, c := range parts {
+		var of []float64
+		var whole []any
+		missing := false
+		for _, c := range parts {
 			v := math.NaN()
 			if c.Kind == Number {
 				v = c.values[i]
@@ -111,15 +140,18 @@ func (t *Data) dateOf(name string, parts []*column) (*column, error) {
 				v, _ = parseNumber([]byte(c.Levels[c.code[i]-1]), '.')
 			}
 			missing = missing || c.isMissing(i)
-			if of[k] = int(v); float64(of[k]) != v {
-				of[k] = 0 // no part of a date
+			n := int(v)
+			if float64(n) != v {
+				n = 0 // no part of a date
 			}
+			of, whole = append(of, v), append(whole, n)
 		}
-		at := date(of[0], of[1], of[2])
+		text := fmt.Sprintf(form, whole...)
+		possible, at := out.dates.matching([]byte(text), out.dates.possible)
 		switch {
 		case missing:
 			out.setMissing(i)
-		case !inRange(of[0]) || at.Month() != time.Month(of[1]) || at.Day() != of[2]:
+		case possible == 0:
 			cells := xslices.Map(parts, func(c *column) string {
 				switch {
 				case c.code != nil:
@@ -131,8 +163,17 @@ func (t *Data) dateOf(name string, parts []*column) (*column, error) {
 			})
 			return nil, t.errorf(i, name, "name columns of numbers as YEAR+MONTH+DAY", "%s is no date", quote(strings.Join(cells, "-")))
 		default:
-			out.values[i] = float64(inZone(at, t.location).begin().micro)
+			if out.notes == nil {
+				cells := strings.Join(xslices.Map(of, short), " and ")
+				out.notes = []string{fmt.Sprintf("%s are read as %s", cells, text)}
+			}
+			years[of[0]], most = true, max(most, of[1])
+			out.values[i] = float64(at.micro)
 		}
+	}
+	if unit == "month" && len(parts) == 2 && most <= 4 && len(years) > 1 && !ofMonths.MatchString(second) {
+		return nil, t.errorf(-1, name, "rename it to month or quarter, as it is, or make a column of dates",
+			"%s is never above 4, and may be a quarter or a month", quote(second))
 	}
 	return out, nil
 }

@@ -33,7 +33,7 @@ type Options struct {
 	// unix, unixms, unixus, unixns, excel (days), yyyymm, yyyyww, yyyymmdd, and hh, hhmm or hhmmss behind that.
 	Layouts map[string]string
 	// Time, as "date+hour", joins a column of dates and one of times of day to a column of this name, if there is none; as
-	// "year+month", "year+month+day" and "year+month+day+hour" it joins those.
+	// "year+month", "year+quarter", "year+week", "year+month+day" and "year+month+day+hour" it joins those.
 	Time string   `json:",omitempty"`
 	Drop []string // columns to leave out
 	// Missing are the texts that mean a missing value, apart from the empty one and NaN; nil: defaultMissing, unless a
