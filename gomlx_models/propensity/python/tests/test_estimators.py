@@ -310,9 +310,14 @@ class Split(unittest.TestCase):
             (day, "9 days", "^split 1 has no row to learn from"),
             (np.arange(20, dtype=np.uint8), 13, "^split 1 has no row to learn from"),
             (np.arange(20, dtype=np.int8), 300, "^split 1 has no row to learn from"),
+            (20240112 + np.arange(20), 3, "^the times seem to be dates written as numbers, as 20240112,"),
+            (202301.0 + np.arange(20), 3, "^the times seem to be dates"),
+            (2024010100 + np.arange(20), "3 days", "^the times seem to be dates"),
         ):
             with self.assertRaisesRegex(ValueError, sentence):
                 list(tvps.TemporalSplit(3, gap=gap).split(day, time=time))
+        for time, gap in ((20240112 + np.arange(20), None), (202340 + np.arange(20), 3)):  # no gap; 202354 is no week
+            self.assertEqual(len(list(tvps.TemporalSplit(3, gap=gap).split(day, time=time))), 3)
 
     def test_group(self):
         """No entity is learned from and tested in one split, and each is tested once."""

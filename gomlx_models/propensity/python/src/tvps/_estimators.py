@@ -337,6 +337,11 @@ class TemporalSplit(BaseCrossValidator):
         if missing := np.flatnonzero(moments != moments).tolist():
             raise ValueError(f"row {missing[0] + 1} has no time: leave it out")
         values, position, counts = np.unique(moments, return_inverse=True, return_counts=True)
+        if self.gap and _frames.seem_dates(values):
+            raise ValueError(
+                f"the times seem to be dates written as numbers, as {values[0]}, from which no gap can be taken: make "
+                'them dates first, as pandas.to_datetime(time, format="%Y%m%d") does'
+            )
         if not 1 <= self.n_splits < len(values):
             raise ValueError(f"n_splits is {self.n_splits}: {len(values)} different times allow 1 to {len(values) - 1}")
         share = np.zeros(len(moments), dtype=int) if group is None else self._shares(group)

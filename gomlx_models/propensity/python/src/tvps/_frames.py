@@ -167,3 +167,13 @@ def moments(times):
             return np.array([None if value != value else value for value in times], dtype="datetime64[us]")
     except ValueError as error:
         raise ValueError(f"the times do not sort ({error}): make them dates first, as pandas.to_datetime does") from None
+
+
+_DATE = re.compile(  # 20240131, perhaps with hours, minutes and seconds, or the month 202401, or the week 202452
+    r"(1[7-9]|2[01])\d\d((0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(([01]\d|2[0-3])([0-5]\d){0,2})?|0[1-9]|[1-4]\d|5[0-3])"
+)
+
+
+def seem_dates(values):
+    """Tell whether numbers all seem to be dates, such as 20240131."""
+    return values.dtype.kind in "if" and all(_DATE.fullmatch(f"{value:.15g}") for value in values)
