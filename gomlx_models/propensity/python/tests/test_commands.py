@@ -68,6 +68,11 @@ class Weights(WithFake):
         self.assertIn(["unseen", "x"], self.flags)
         with self.assertRaisesRegex(ValueError, "expected length 3 but got length 1"):
             tvps.weights(COLUMNS, "day", unseen=[True], quiet=True)
+        for lacking in (None, float("nan"), "False", np.datetime64("NaT")):
+            with self.assertRaisesRegex(ValueError, "^unseen is .* in row 2: it must be True or False"):
+                tvps.weights(COLUMNS, "day", unseen=np.array([1, lacking, 0], object), quiet=True)
+        tvps.weights(COLUMNS, "day", unseen=[1, 0.0, True], quiet=True)
+        self.assertEqual(_frames.pyarrow.parquet.read_table(self.table)["unseen"].to_pylist(), [True, False, True])
 
     def test_nothing_remains(self):
         tvps.weights(COLUMNS, "day", quiet=True)

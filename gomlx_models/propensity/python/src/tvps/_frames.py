@@ -41,7 +41,11 @@ class Written:
         if unseen is not None and not isinstance(unseen, str):
             names = {str(name) for name, _ in found}
             self.unseen = "_" * ("unseen" in names) + "unseen"
-            found.append((self.unseen, np.asarray(unseen, dtype=bool)))
+            marks = np.atleast_1d(unseen)
+            for i, mark in enumerate([] if marks.dtype.kind == "b" else marks.tolist()):
+                if not isinstance(mark, (bool, np.bool_, int, float)) or mark not in (0, 1):
+                    raise ValueError(f"unseen is {mark!r} in row {i + 1}: it must be True or False in each row")
+            found.append((self.unseen, marks.astype(bool)))
         names, contents = zip(*found)
         names = [str(name) for name in names]
         self.columns = dict(zip(names, contents))
