@@ -118,6 +118,12 @@ class Frames(WithFake):
         self.assertEqual(read["x"], ["(0, 1]", "(1, 2]", None])
         self.assertIn(["type", "x=category"], self.flags)
 
+    def test_zones(self):
+        """Days are those of the time's zone, whatever it is called; offsets have no days of their own."""
+        for zone, passed in (("CET", True), ("Japan", True), ("Europe/Paris", True), ("+02:00", False)):
+            self.read({"day": pyarrow.array([1, 2, 3], pyarrow.timestamp("s", zone))})
+            self.assertEqual(["zone", zone] in self.flags, passed, zone)
+
     def test_names(self):
         """The time and the label are named, not given."""
         for time, label, sentence in (

@@ -293,8 +293,8 @@ def _run(command, frame, time, label, flags, folder, quiet, environment=None, un
     time, label, flags["unseen"] = written.time, written.label, written.unseen
     kinds = {name: "category" for name in written.categories if name not in (time, flags.get("group"))}
     flags["type"] = {**kinds, **(flags.get("type") or {})}
-    zone = written.zones.get(time, "")
-    if zone == "UTC" or "/" in zone:  # not an offset such as +02:00
+    zone = written.zones.get(time)
+    if zone and zone[0] not in "+-":  # not an offset such as +02:00
         flags.setdefault("zone", zone)
     arguments = [command, str(written.path), *_flags({"time": time, "label": label, **flags})]
     try:
