@@ -42,3 +42,14 @@ func Epochs(rng *rand.Rand, n int) func() int {
 		return i
 	}
 }
+
+// Spread returns k of the places 0..n-1, ascending: one of each of k stretches of about equal length. Places at regular
+// distances would all be in step with what recurs at such a distance, as rows of two sensors that alternate. k: 1 to n.
+func Spread(rng *rand.Rand, n, k int) []int {
+	out := make([]int, k)
+	for i := range out {
+		from, to := i*n/k, (i+1)*n/k
+		out[i] = from + rng.IntN(to-from)
+	}
+	return out
+}

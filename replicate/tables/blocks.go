@@ -106,7 +106,7 @@ func (s *Stream) sampleOf(all []int) (*Sample, error) {
 		out.notes = append(out.notes, fmt.Sprintf("the map and the tests over time merge %d times to a block, %d blocks in all", per, len(list)))
 	}
 	if len(rows) < len(all) {
-		out.notes = append(out.notes, fmt.Sprintf("drift was tested on %d of %d rows: every n-th in time order, at most %d "+
+		out.notes = append(out.notes, fmt.Sprintf("drift was tested on %d of %d rows, spread over the time, at most %d "+
 			"of a block", len(rows), len(all), limit))
 	}
 	if few > 0 {

@@ -14,6 +14,7 @@ import (
 	"tvps/gomlx_models/propensity/crossfit"
 
 	"github.com/gomlx/gomlx/support/xslices"
+	"gonum.org/v1/gonum/floats"
 )
 
 // TestSlow: a column of the season, which hardly changes from row to row, hides that the rule of a reverses: the answer
@@ -157,6 +158,18 @@ func TestLeaks(t *testing.T) {
 	p, err = q.Open("")
 	demand.NoError(t, err)
 	demand.Words(t, p.About.Leaks[1], "y, copy, refund (by its missing values) and reason (by its missing values) tell the label")
+}
+
+// TestInStep: where rows of two kinds alternate, those that are kept are of both, and a level that tells the label is
+// found.
+func TestInStep(t *testing.T) {
+	turns := xslices.Map(xslices.Iota(0, 1000), func(i int) float64 { return float64(i % 2) })
+	if kept := Thin(turns, 100); len(kept) != 100 || math.Abs(floats.Sum(kept)-50) > 15 {
+		t.Errorf("of 1000 rows that alternate %d are kept, %v of them of one kind", len(kept), floats.Sum(kept))
+	}
+	if told := (feature{turns, true}).separates(turns); told < leak {
+		t.Errorf("a level that is the label tells %v of it", told)
+	}
 }
 
 // TestWeakNote: the note on weak tests blames the dependence of rows only where there is some.

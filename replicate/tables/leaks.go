@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"tvps/data/random"
 	"tvps/data/statistics"
 	"tvps/data/table"
 	"tvps/gomlx_models/loop"
@@ -160,12 +161,13 @@ func (s *Stream) feature(name string, rows []int) (feature, error) {
 	return feature{values, levels != nil}, err
 }
 
-// pairs are the values that are not missing, as numbers, with those of y. A level's number is the mean of y in every
-// other row of it; the remaining rows are compared.
+// pairs are the values that are not missing, as numbers, with those of y. A level's number is the mean of y in half of
+// its rows, drawn at random; the other ones are compared.
 func (f feature) pairs(y []float64) (x, of []float64) {
 	sum, count := map[float64]float64{}, map[float64]float64{}
+	learned, rng := make([]bool, len(y)), random.New(0, "leaks")
 	for i, v := range f.value {
-		if i%2 == 0 {
+		if learned[i] = rng.IntN(2) == 0; learned[i] {
 			sum[v] += y[i]
 			count[v]++
 		}
@@ -175,7 +177,7 @@ func (f feature) pairs(y []float64) (x, of []float64) {
 		case math.IsNaN(v):
 		case !f.isLevel:
 			x, of = append(x, v), append(of, y[i])
-		case i%2 == 1 && count[v] > 0:
+		case !learned[i] && count[v] > 0:
 			x, of = append(x, sum[v]/count[v]), append(of, y[i])
 		}
 	}

@@ -1,13 +1,14 @@
 package tables
 
-// Thin keeps n of the values, or all if they are fewer, at regular distances.
+import (
+	"tvps/data/random"
+	"tvps/gomlx_models/loop"
+)
+
+// Thin keeps n of the values, or all if they are fewer: one of each of n stretches.
 func Thin[T any](list []T, n int) []T {
 	if len(list) <= n {
 		return list
 	}
-	out := make([]T, n)
-	for i := range out {
-		out[i] = list[i*len(list)/n]
-	}
-	return out
+	return loop.Pick(list, random.Spread(random.New(0, "thin"), len(list), n))
 }

@@ -20,7 +20,7 @@ func (t *tester) numbers(d Table, rows *sortedRows) [][]float64 {
 	width := len(rows.x) / len(d.Time)
 	out := make([][]float64, width)
 	for j := range out {
-		for _, at := range t.first {
+		for _, at := range t.row {
 			out[j] = append(out[j], float64(rows.x[t.at[at]*width+j]))
 		}
 		centre(out[j])
@@ -144,8 +144,8 @@ func (t *tester) centre(v []float64) {
 // outcomes are the number, as its normal score, or whether a row has a class, of one row for each part.
 func (t *tester) outcomes(d Table) (out [][]float64) {
 	for class := range max(1, d.Classes-1) {
-		y := make([]float64, len(t.first))
-		for i, at := range t.first {
+		y := make([]float64, len(t.row))
+		for i, at := range t.row {
 			y[i] = d.outcome(t.at[at], class)
 		}
 		if d.Target != nil {

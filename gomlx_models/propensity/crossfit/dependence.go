@@ -2,9 +2,13 @@ package crossfit
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
+	"tvps/data/random"
 	"tvps/data/statistics"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // score is a number for each row in time order, of mean 0, condensed to what tests need.
@@ -22,10 +26,11 @@ const mostParts, leastRanked, mostRanked = 6000, mostParts, 4 << 20
 // waves is the number of cosines, of 1/2 to 8 periods over the time, to which columns are compared.
 const waves = 16
 
-// columnScores are the scores of the columns of x. at: the rows in time order.
-func columnScores(d Table, at []int, r *recurrence) []score {
+// columnScores are the scores of the columns of x, of one row of every so many. at: the rows in time order.
+func columnScores(d Table, at []int, r *recurrence, rng *rand.Rand) []score {
 	every := max(1, min(len(at)/leastRanked, len(at)*d.Dim/mostRanked))
-	return scores(len(at), d.Dim, every, r, func(i, column int) float64 { return float64(d.X[at[i]*d.Dim+column]) })
+	places := random.Spread(rng, len(at), len(at)/every)
+	return scores(places, d.Dim, r, func(i, column int) float64 { return float64(d.X[at[i]*d.Dim+column]) })
 }
 
 // outcomeScores are those of y: of each class, or of the number.
@@ -33,7 +38,7 @@ func outcomeScores(d Table, at []int, r *recurrence) []score {
 	if !d.HasY() {
 		return nil
 	}
-	return scores(len(at), max(1, d.Classes), 1, r, func(i, class int) float64 { return d.outcome(at[i], class) })
+	return scores(xslices.Iota(0, len(at)), max(1, d.Classes), r, func(i, class int) float64 { return d.outcome(at[i], class) })
 }
 
 // outcome is y of a row: the number, or whether it has the class.
@@ -48,42 +53,41 @@ func (d Table) outcome(row, class int) float64 {
 	return 0
 }
 
-// scores are those of columns, of every so many of n rows.
-func scores(n, columns, every int, r *recurrence, of func(i, column int) float64) (out []score) {
-	value := make([]float64, 0, n/every+1)
+// scores are those of columns, of the rows at some places, ascending.
+func scores(places []int, columns int, r *recurrence, of func(i, column int) float64) (out []score) {
+	value := make([]float64, len(places))
 	for j := range columns {
-		value = value[:0]
-		for i := 0; i < n; i += every {
-			value = append(value, of(i, j))
+		for k, i := range places {
+			value[k] = of(i, j)
 		}
-		out = append(out, scoresOf(j, value, every, r)...)
+		out = append(out, scoresOf(j, value, places, r)...)
 	}
 	return out
 }
 
 // scoresOf are the ranks of a column, and their squared distances from the middle, which tell a change of spread; of
-// two values only the first, and of one none. every: rows of the table for each value.
-func scoresOf(column int, value []float64, every int, r *recurrence) []score {
+// two values only the first, and of one none. places: of the values' rows.
+func scoresOf(column int, value []float64, places []int, r *recurrence) []score {
 	rank, distinct := ranks(value)
 	if distinct < 2 {
 		return nil
 	}
-	r.centre(rank, every)
-	out := []score{newScore(column, rank, every, r)}
+	r.centre(rank, places)
+	out := []score{newScore(column, rank, places, r)}
 	if distinct > 2 {
 		for i, v := range rank {
 			rank[i] = v * v
 		}
-		r.centre(rank, every)
-		out = append(out, newScore(column, rank, every, r))
+		r.centre(rank, places)
+		out = append(out, newScore(column, rank, places, r))
 	}
 	return out
 }
 
 // newScore condenses the values v, which have mean 0.
-func newScore(column int, v []float64, every int, r *recurrence) score {
+func newScore(column int, v []float64, places []int, r *recurrence) score {
 	fine := partMeans(v, min(mostParts, len(v)))
-	s := score{column: column, every: float64(every), below: sumsBelow(fine)}
+	s := score{column: column, every: float64(len(r.state)) / float64(len(v)), below: sumsBelow(fine)}
 	slow := slowWaves(fine)
 	all, rest := 0., 0.
 	for i, x := range fine {
@@ -94,7 +98,7 @@ func newScore(column int, v []float64, every int, r *recurrence) score {
 		return s
 	}
 	v = slices.Clone(v)
-	means := r.clear(v, every)
+	means := r.clear(v, places)
 	slow = slowWaves(partMeans(v, len(fine))) // of a season waves of up to four periods tell a part
 	s.ofTime = r.ofTime(v, means, slow)
 	size := min(mostStretch, len(v)/stretches)

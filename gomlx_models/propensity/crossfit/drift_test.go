@@ -191,6 +191,32 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// TestInStep: rows of which only some are looked at are not in step with columns that alternate, however the rows begin.
+func TestInStep(t *testing.T) {
+	const n, dim = 2 * mostParts, 2 * mostRanked / (2 * mostParts)
+	d := Table{Dim: 1, Time: xslices.Iota(0.0, n), Label: make([]int32, n), Classes: 2}
+	for i := range n {
+		d.X, d.Label[i] = append(d.X, float32(i%2)), int32(i%2)
+	}
+	rows := sortRows(d, []int{0})
+	rows.x = d.X
+	k := newTester(d, rows, nil, nil, 19, 1)
+	if x := k.numbers(d, rows); len(x) != 1 {
+		t.Errorf("of two values that alternate one is looked at")
+	}
+	mean := 0.
+	for _, y := range k.outcomes(d)[0] {
+		mean += y / mostParts
+	}
+	if math.Abs(mean-.5) > .03 {
+		t.Errorf("y alternates; its mean in the rows that are looked at is %.3f", mean)
+	}
+	wide := Table{Dim: dim, X: slices.Concat(make([]float32, dim), slices.Repeat([]float32{1}, dim))}
+	at := xslices.Map(xslices.Iota(0, n), func(i int) int { return i % 2 })
+	list := columnScores(wide, at, newRecurrence(xslices.Iota(0, n), d.Time, nil, nil), random.New(1, "in step"))
+	demand.Equal(t, len(list), dim, "scores of columns that alternate")
+}
+
 // TestWeakColumn: one of 50 columns that moves by half a standard deviation, or whose spread grows, is found, and it
 // alone; one hidden in fewer rows than tell it is not.
 func TestWeakColumn(t *testing.T) {

@@ -63,13 +63,13 @@ func newRecurrence(state []int, times []float64, calendar, others []Cycle) *recu
 // times differ, and that is drift.
 const timeWindow, leastTimes, mostBetween = 16, 3 * timeWindow, 1.2
 
-// clear takes from values, of every so many rows in time order, what phases tell of them, and returns the means of
+// clear takes from values, of the rows at some places in time order, what phases tell of them, and returns the means of
 // times.
-func (r *recurrence) clear(v []float64, every int) []float64 {
+func (r *recurrence) clear(v []float64, places []int) []float64 {
 	mean, count := make([]float64, len(r.rows)), make([]float64, len(r.rows))
 	for i, x := range v {
-		mean[r.state[i*every]] += x
-		count[r.state[i*every]]++
+		mean[r.state[places[i]]] += x
+		count[r.state[places[i]]]++
 	}
 	for s := range mean {
 		mean[s] /= max(1, count[s])
@@ -87,7 +87,7 @@ func (r *recurrence) clear(v []float64, every int) []float64 {
 		}
 		effect, _ := best.means(mean, count, 0, len(mean))
 		for i := range v {
-			v[i] -= effect[best.of[r.state[i*every]]]
+			v[i] -= effect[best.of[r.state[places[i]]]]
 		}
 		for s := range mean {
 			mean[s] -= effect[best.of[s]]
@@ -141,15 +141,15 @@ func (r *recurrence) ofTime(v, mean []float64, slow func(u float64) float64) flo
 	return 1 + perTime*(1+rho)/(1-rho)
 }
 
-// centre takes from values, of every so many rows, their mean; that of each entity.
-func (r *recurrence) centre(v []float64, every int) {
+// centre takes from values, of the rows at some places, their mean; that of each entity.
+func (r *recurrence) centre(v []float64, places []int) {
 	if r.group == nil {
 		centre(v)
 		return
 	}
 	for from := 0; from < len(v); {
 		to := from
-		for to < len(v) && r.group[to*every] == r.group[from*every] {
+		for to < len(v) && r.group[places[to]] == r.group[places[from]] {
 			to++
 		}
 		centre(v[from:to])

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"tvps/data/random"
 	"tvps/gomlx_models/loop"
 
 	"gonum.org/v1/gonum/floats"
@@ -22,7 +23,7 @@ type tester struct {
 	seed       int64
 	x, y       []score
 	parts      int
-	first      []int      // row of each part, by position
+	row        []int      // one of each part, by position
 	state      []int      // time of each part, in views
 	views      []testView // codes of the times
 	share      []float64  // of the parts, by time
@@ -56,10 +57,9 @@ func newTester(d Table, rows *sortedRows, calendar, others []Cycle, shuffles int
 	for i, row := range t.at {
 		state[i], _ = slices.BinarySearch(rows.times, d.Time[row])
 	}
-	for k := range t.parts {
-		first := (n*k + t.parts - 1) / t.parts
-		t.first, t.state = append(t.first, first), append(t.state, state[first])
-	}
+	rng := random.New(seed, "rows of parts")
+	t.row = random.Spread(rng, n, t.parts)
+	t.state = loop.Pick(state, t.row)
 	t.share = make([]float64, len(rows.times))
 	for _, s := range t.state {
 		t.share[s] += 1 / float64(t.parts)
@@ -70,7 +70,7 @@ func newTester(d Table, rows *sortedRows, calendar, others []Cycle, shuffles int
 	if d.Group != nil {
 		r.group = loop.Pick(d.Group, t.at)
 	}
-	t.x, t.y = columnScores(d, t.at, r), outcomeScores(d, t.at, r)
+	t.x, t.y = columnScores(d, t.at, r, rng), outcomeScores(d, t.at, r)
 	all := slices.Concat(t.x, t.y)
 	t.ofX, t.ofY = slices.Repeat([]float64{1}, d.Dim), 1
 	for i := range all {
@@ -105,7 +105,7 @@ func (t *tester) cut(group []int32) {
 		if group == nil {
 			return 0
 		}
-		return group[t.first[part]]
+		return group[t.row[part]]
 	}
 	for from := 0; from < t.parts; {
 		to := from
