@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tvps/ci/demand"
 	"tvps/data/random"
@@ -310,6 +311,22 @@ func TestGroup(t *testing.T) {
 		q.Group = group
 		_, err := q.Open("")
 		demand.Error(t, err, want)
+	}
+}
+
+// TestZone: the zone of the calendar is that of the table where times are exact or hours, and none where they are bins of
+// it.
+func TestZone(t *testing.T) {
+	zone := time.FixedZone("own", 3600)
+	file := demand.CSV(t, "t,x\n2024-01-01 12:00,1\n2024-01-02 13:00,2\n2024-01-03 14:00,3\n")
+	for unit, want := range map[string]*time.Location{"": zone, "hour": zone, "day": nil} {
+		s, err := Open(Source{File: file, Time: "t", Bin: table.Bin{Unit: unit}, Read: table.Options{Location: zone}})
+		demand.NoError(t, err)
+		d, _, err := s.Data([]int{0, 1, 2})
+		demand.NoError(t, err)
+		if d.Zone != want {
+			t.Errorf("bins of %q: zone %v, want %v", unit, d.Zone, want)
+		}
 	}
 }
 

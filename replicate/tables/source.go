@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"tvps/data/artifact"
 	"tvps/data/table"
@@ -275,7 +276,7 @@ func (s *Stream) Encoded(encoder *table.Encoder, rows []int) (d crossfit.Table, 
 	if d.X, err = encoder.Encode(s.Table, rows); err != nil {
 		return d, err
 	}
-	d.Unit = s.Unit()
+	d.Unit, d.Zone = s.Unit(), s.Zone()
 	d.Dim, d.Time, d.Order = encoder.Dim(), loop.Pick(s.Times.Of(), rows), loop.Pick(s.order, rows)
 	d.Group = loop.Pick(s.Group, rows)
 	if s.Label != nil {
@@ -306,6 +307,14 @@ func (s *Stream) Unit() crossfit.Unit {
 		}
 	}
 	return ""
+}
+
+// Zone is that of the calendar if Times are hours or exact, which counts elapsed time; nil: Times have it already.
+func (s *Stream) Zone() *time.Location {
+	if unit := s.Source.Bin.Unit; unit == "" || unit == "hour" {
+		return s.Source.Read.Location
+	}
+	return nil
 }
 
 // String names the columns that a model learns from by their kinds, and those that it does not see.

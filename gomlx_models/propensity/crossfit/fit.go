@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
@@ -30,12 +31,15 @@ type Table struct {
 	// Group is the entity of each row, such as a shop, whose chunks the tests shuffle by themselves; nil: there are none.
 	Group []int32
 	Unit  Unit // what Time counts, for the phases of the calendar that may recur
+	// Zone is that of the calendar, if Time counts hours or days since 1970 in UTC; nil: Time counts those of the calendar.
+	Zone *time.Location
 }
 
 // Rows returns rows of the table, in the given order.
 func (d Table) Rows(at []int) Table {
 	out := Table{Dim: d.Dim, Time: loop.Pick(d.Time, at), Label: loop.Pick(d.Label, at), Classes: d.Classes,
-		Target: loop.Pick(d.Target, at), Order: loop.Pick(d.Order, at), Group: loop.Pick(d.Group, at), Unit: d.Unit}
+		Target: loop.Pick(d.Target, at), Order: loop.Pick(d.Order, at), Group: loop.Pick(d.Group, at), Unit: d.Unit,
+		Zone: d.Zone}
 	out.X = make([]float32, 0, len(at)*d.Dim)
 	for _, i := range at {
 		out.X = append(out.X, d.X[i*d.Dim:(i+1)*d.Dim]...)
@@ -223,7 +227,7 @@ func prepare(d Table, cfg Config) (*Fitted, *sortedRows, error) {
 	for i, hash := range rows.hash {
 		o.folds[hash] |= 1 << rows.fold[i]
 	}
-	o.cycles = Cycles(d.Unit, rows.times)
+	o.cycles = Cycles(d.Unit, d.Zone, rows.times)
 	o.note(d, rows)
 	return o, rows, nil
 }

@@ -93,7 +93,9 @@ func TestCalendar(t *testing.T) {
 			"day of the year", "day of the year", ""},
 		{"months of six years", 72 * 40, func(i int) float64 { return month(i / 40) },
 			func(at float64) float64 { return half(math.Mod(at, year) < year/4) },
-			"day of the week, month of the year", "month of the year", ""},
+			"month of the year", "month of the year", ""},
+		{"months of two years", 24 * 40, func(i int) float64 { return month(i / 40) },
+			func(at float64) float64 { return (at - month(0)) / 365 }, "", "trend", ""},
 		{"events of four weeks", 6000, func(i int) float64 { return 19000 + 28*(float64(i)+own.Float64())/6000 },
 			func(at float64) float64 { return half(math.Mod(at, 1) > .5) },
 			"hour of the day, day of the week", "hour of the day", ""},
@@ -117,7 +119,7 @@ func TestCalendar(t *testing.T) {
 			d.X, d.Time, d.Order = append(d.X, float32(x)), append(d.Time, at), append(d.Order, float64(i))
 		}
 		var names []string
-		for _, cycle := range Cycles(d.Unit, slices.Compact(slices.Clone(d.Time))) {
+		for _, cycle := range Cycles(d.Unit, nil, slices.Compact(slices.Clone(d.Time))) {
 			names = append(names, cycle.Name)
 		}
 		if got := strings.Join(names, ", "); got != c.cycles {
@@ -131,6 +133,41 @@ func TestCalendar(t *testing.T) {
 		}
 		if also := found.Columns.AlsoP < .01; also != (c.also != "") || also && found.Columns.Also != c.also {
 			t.Errorf("%s: p %v by %s, besides %s", c.name, found.Columns.AlsoP, found.Columns.Also, view)
+		}
+	}
+}
+
+// TestZone: phases are those of the zone's calendar, for exact times and for hours, also where clocks change; days of
+// the calendar have no hours.
+func TestZone(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	demand.NoError(t, err)
+	names := func(list []Cycle) string {
+		return strings.Join(xslices.Map(list, func(c Cycle) string { return c.Name }), ", ")
+	}
+	for unit, seconds := range map[Unit]float64{"hour": 3600, "day": 86400} {
+		var hours, days []float64
+		for h := range 5 * 366 * 24 {
+			at := time.Date(2020, 1, 1, 0, 0, 0, 0, berlin).Add(time.Duration(h) * time.Hour)
+			hours = append(hours, float64(at.Unix())/seconds)
+			if at.Hour() == 0 {
+				days = append(days, hours[h])
+			}
+		}
+		list := Cycles(unit, berlin, hours)
+		demand.Equal(t, names(list), "hour of the day, day of the week, day of the month, day of the year", "cycles of hours in %ss", unit)
+		demand.Equal(t, names(Cycles(unit, berlin, days)), "day of the week, day of the month, day of the year", "cycles of days in %ss",
+			unit)
+		demand.Equal(t, names(Cycles(unit, nil, days)), "day of the week, day of the month, day of the year",
+			"cycles of days in %ss, in UTC", unit)
+		for _, at := range hours {
+			local := time.Unix(int64(math.Round(at*seconds)), 0).In(berlin)
+			weekday := (int(local.Weekday()) + 3) % 7 // 1970-01-01 was a Thursday
+			for i, want := range []float64{float64(local.Hour()) / 24, float64(weekday) / 7, float64(local.Day()-1) / 31} {
+				if got := list[i].Phase(at); math.Abs(math.Remainder(got-want, 1)) > 1e-6 {
+					t.Fatalf("%s of %s in %ss: phase %v, want %v", list[i].Name, local, unit, got, want)
+				}
+			}
 		}
 	}
 }

@@ -27,6 +27,13 @@ type Cycle struct {
 	Days   float64 // in a unit of time, for the day of the month; 0: the phase is that of Length
 	Waves  int     // pairs of sine and cosine
 	Plain  bool    // a period of plain numbers, not of the calendar
+	clock  *clock
+}
+
+// clock tells what the clocks of a zone show at an elapsed time in units of so many seconds.
+type clock struct {
+	zone    *time.Location
+	seconds float64
 }
 
 // Unit is what the times of a table count since 1970: "hour", "day", "week", "month", "quarter" or "year". "" is for
@@ -40,19 +47,23 @@ const (
 
 // cycles are those of the calendar.
 var cycles = map[Unit][]Cycle{
-	"hour": {{"hour of the day", 24, 1, 0, 4, false}, {"day of the week", 7 * 24, 24, 0, 3, false},
-		{"day of the month", daysOfMonth * 24, 24, 1. / 24, 3, false}, {yearly, daysOfYear * 24, 24, 0, 4, false}},
-	"day": {{"hour of the day", 1, 1. / 24, 0, 4, false}, {"day of the week", 7, 1, 0, 3, false},
-		{"day of the month", daysOfMonth, 1, 1, 3, false}, {yearly, daysOfYear, 1, 0, 4, false}},
-	"week":    {{"week of the year", daysOfYear / 7, 0, 0, 4, false}},
-	"month":   {{monthly, 12, 0, 0, 4, false}},
-	"quarter": {{"quarter of the year", 4, 0, 0, 2, false}},
+	"hour": {{"hour of the day", 24, 1, 0, 4, false, nil}, {"day of the week", 7 * 24, 24, 0, 3, false, nil},
+		{"day of the month", daysOfMonth * 24, 24, 1. / 24, 3, false, nil}, {yearly, daysOfYear * 24, 24, 0, 4, false, nil}},
+	"day": {{"hour of the day", 1, 1. / 24, 0, 4, false, nil}, {"day of the week", 7, 1, 0, 3, false, nil},
+		{"day of the month", daysOfMonth, 1, 1, 3, false, nil}, {yearly, daysOfYear, 1, 0, 4, false, nil}},
+	"week":    {{"week of the year", daysOfYear / 7, 0, 0, 4, false, nil}},
+	"month":   {{monthly, 12, 0, 0, 4, false, nil}},
+	"quarter": {{"quarter of the year", 4, 0, 0, 2, false, nil}},
 }
 
 // Phase is the place of a time in the cycle, from 0 to 1.
 func (c Cycle) Phase(t float64) float64 {
+	if c.clock != nil {
+		_, ahead := time.Unix(int64(math.Round(t*c.clock.seconds)), 0).In(c.clock.zone).Zone()
+		t += float64(ahead) / c.clock.seconds
+	}
 	if c.Days > 0 {
-		return float64(time.Unix(int64(math.Floor(t*c.Days))*86400, 0).UTC().Day()-1) / 31
+		return float64(time.Unix(int64(math.Floor(t*c.Days+1e-6))*86400, 0).UTC().Day()-1) / 31
 	}
 	if c.Floor > 0 {
 		t = math.Floor(t/c.Floor+1e-6) * c.Floor
@@ -73,18 +84,26 @@ func (c Cycle) Alike(a, b float64) bool { return c.part(a, mostPhases) == c.part
 const leastCycles, mostPhases = 4, 24
 
 // Cycles lists the cycles of the calendar of which the times, ascending, have leastCycles, and several phases that
-// recur. Times that are weeks apart have no day of the month, as bins of weeks have none: a slower change would look
+// recur. zone: of Table. Times that are as far apart as a cycle is long, but for a tenth that may be out of place, do not
+// show it, and those that are weeks apart show no day of the month, as bins of weeks do not: a slower change would look
 // like one (an alias).
-func Cycles(unit Unit, times []float64) (out []Cycle) {
+func Cycles(unit Unit, zone *time.Location, times []float64) (out []Cycle) {
 	span := (times[len(times)-1] - times[0]) * (1 + 1/float64(len(times)-1))
 	for _, c := range cycles[unit] {
+		if zone != nil {
+			c.clock = &clock{zone, map[Unit]float64{"hour": 3600, "day": 86400}[unit]}
+		}
 		otherWeekday := func(t float64) bool { return math.Abs(math.Remainder((t-times[0])*c.Days, 7)) >= 1 }
 		if c.Days > 0 && !slices.ContainsFunc(times, otherWeekday) {
 			continue
 		}
 		var last [mostPhases]float64 // cycle in which a phase was last, counted from 1
 		phases, seen := 0, 0         // seen: each phase once a cycle
-		for _, t := range times {
+		var gaps []float64           // between neighbouring times of different phases
+		for i, t := range times {
+			if i > 0 && c.part(t, mostPhases) != c.part(times[i-1], mostPhases) {
+				gaps = append(gaps, t-times[i-1])
+			}
 			phase, cycle := c.part(t, mostPhases), 1+math.Floor((t-times[0])/c.Length)
 			if last[phase] == 0 {
 				phases++
@@ -94,7 +113,9 @@ func Cycles(unit Unit, times []float64) (out []Cycle) {
 			}
 			last[phase] = cycle
 		}
-		if span >= leastCycles*c.Length*.99 && phases > 1 && 2*phases <= seen {
+		slices.Sort(gaps)
+		near := len(gaps) > 0 && gaps[len(gaps)/10] < .9*c.Length
+		if span >= leastCycles*c.Length*.99 && near && 2*phases <= seen {
 			if c.Waves = min(c.Waves, phases/2); c.Name == yearly && phases <= 12 {
 				c.Name = monthly
 			}

@@ -138,7 +138,7 @@ func Prepare(q Request) (*Job, error) {
 // seasonal tells whether the rules of phases take part without being named, with a note: the calendar recurs in the
 // blocks, and g of Joint is there to see it.
 func (p *Job) seasonal(blocks int) bool {
-	cycles := crossfit.Cycles(p.Stream.Unit(), p.Stream.Times.Values[:blocks])
+	cycles := crossfit.Cycles(p.Stream.Unit(), p.Stream.Zone(), p.Stream.Times.Values[:blocks])
 	if len(cycles) == 0 || p.Rules != nil || p.Kinds != nil && !slices.Contains(p.Kinds, crossfit.Joint) {
 		return false
 	}
