@@ -111,7 +111,7 @@ type Times struct {
 	Values []float64 // the times: bins since 1970, or the first block; days since 1970; or the column's own numbers
 	Names  []string  // the times as text: "2024-06-01", "2024-W05", "2024-06", "block 3"
 	Counts []int     // number of rows
-	Sorted bool      // the rows are in time order
+	Sorted bool      // the rows are in the order of their exact times
 
 	table    *Data
 	column   *column
@@ -186,7 +186,7 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 			keys[i] = out.key(int64(keys[i]))
 		}
 	}
-	out.Sorted = slices.IsSorted(keys)
+	out.Sorted = out.column == nil || slices.IsSorted(out.column.values)
 	distinct, index := distinct(keys)
 	out.Index, out.Counts = index, make([]int, len(distinct))
 	for _, at := range index {

@@ -330,6 +330,16 @@ func TestZone(t *testing.T) {
 	}
 }
 
+// TestOrder: rows of one bin are in the order of their exact times, although the bins are in order in the file.
+func TestOrder(t *testing.T) {
+	s, err := Open(Source{File: demand.CSV(t, "t,x\n2024-01-03,1\n2024-01-01,2\n2024-01-02,3\n2024-02-02,4\n2024-02-01,5\n"),
+		Time: "t", Bin: table.Bin{Unit: "month"}})
+	demand.NoError(t, err)
+	rows := []int{0, 1, 2, 3, 4}
+	s.Sort(rows)
+	demand.Equal(t, fmt.Sprint(rows), "[1 2 0 4 3]", "rows in order of time")
+}
+
 // TestRepeated: rows that repeat another in all columns are counted where that is no chance: not where columns have few
 // values, nor for other entities or times.
 func TestRepeated(t *testing.T) {
