@@ -314,6 +314,37 @@ func TestGroup(t *testing.T) {
 	}
 }
 
+// TestPassing: entities that are there at one time only cannot be tested for drift, and of those that are there briefly a
+// note says what is not seen.
+func TestPassing(t *testing.T) {
+	for _, c := range []struct {
+		times     int // of an entity
+		err, note string
+	}{{1, "each of its values is at one time only", ""}, {2, "", "760 of 800 rows have a shop that is there in less than a tenth"},
+		{10, "", ""}} {
+		var b strings.Builder
+		b.WriteString("t,shop,x\n")
+		for i := range 800 { // 40 times of 20 rows
+			shop := i / 20 / c.times * 20
+			if shop += i % 20; i%20 == 0 && c.times > 1 {
+				shop = 0 // is always there
+			}
+			fmt.Fprintf(&b, "%d,s%d,%d\n", i/20, shop, i*i%101)
+		}
+		q := Request{Source: Source{File: demand.CSV(t, b.String()), Time: "t", Group: "shop"}, Fit: crossfit.ForTest(1)}
+		q.Fit.Permutations = LeastPermutations
+		o, err := q.Open("")
+		if c.err != "" {
+			demand.Error(t, err, c.err)
+			continue
+		}
+		demand.NoError(t, err)
+		if notes := strings.Join(o.About.AllNotes(), "\n"); !strings.Contains(notes, c.note) || (c.note == "") != (notes == "") {
+			t.Errorf("shops at %d times: notes %q, want %q", c.times, notes, c.note)
+		}
+	}
+}
+
 // TestZone: the zone of the calendar is that of the table where times are exact or hours, and none where they are bins of
 // it.
 func TestZone(t *testing.T) {

@@ -88,6 +88,31 @@ func (s *Stream) entities(rows []int) (names []string, err error) {
 	return names, nil
 }
 
+// passing counts the rows of entities that are there at one time only, and in less than a tenth of the times: the tests
+// shuffle the rows of each entity by themselves, so they do not see drift from one entity to the next.
+func (s *Stream) passing(rows []int) (once, brief int) {
+	type stretch struct{ first, last, rows int }
+	of, times := map[int32]stretch{}, 0
+	for _, row := range rows {
+		at, entity := int(s.Times.Index[row]), s.Group[row]
+		e, ok := of[entity]
+		if !ok {
+			e.first = at
+		}
+		of[entity] = stretch{min(e.first, at), max(e.last, at), e.rows + 1}
+		times = max(times, at+1)
+	}
+	for _, e := range of {
+		if e.first == e.last {
+			once += e.rows
+		}
+		if 10*(e.last-e.first) < times {
+			brief += e.rows
+		}
+	}
+	return once, brief
+}
+
 // isEntity says whether at least nine rows in ten are the only ones of their value at their time, and a value is there
 // at half of the times or more, on average. time: of each row, of so many.
 func (f feature) isEntity(time []int32, times int) bool {

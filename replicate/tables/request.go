@@ -85,6 +85,18 @@ func (q Request) Open(until string) (o Opened, err error) {
 		Group: q.Group, Bin: q.Bin.String(), Seed: q.Seed, Rows: len(o.Rows), Contents: s.String()}
 	o.About.Span = fmt.Sprintf("%s, %s to %s in %s", runs.Plural(len(o.Rows), "row"), ShortName(s.Times.Names[0]),
 		ShortName(s.Times.Names[o.Present]), runs.Plural(o.Present+1, "time"))
+	if o.Tested != nil && s.Group != nil {
+		once, brief := s.passing(o.Rows)
+		if once == len(o.Rows) {
+			mistake := o.Mistake("each of its values is at one time only, and the tests for drift compare rows of one value")
+			mistake.Column, mistake.Fix = q.Group, "leave out --group, name another column, or choose a finer --bin"
+			return o, mistake
+		}
+		if 2*brief > len(o.Rows) {
+			o.About.AddNote("%d of %d rows have a %s that is there in less than a tenth of the times: drift from one %s to the next is "+
+				"not found; to see it leave out --group", brief, len(o.Rows), q.Group, q.Group)
+		}
+	}
 	if o.Tested != nil {
 		names, err := s.entities(sorted)
 		if err != nil {
