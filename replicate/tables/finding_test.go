@@ -314,8 +314,8 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestPassing: entities that are there at one time only cannot be tested for drift, and of those that are there briefly a
-// note says what is not seen.
+// TestPassing: entities that are there at one time only cannot be tested for drift, and of those that are there briefly
+// a note says what is not seen.
 func TestPassing(t *testing.T) {
 	for _, c := range []struct {
 		times     int // of an entity
@@ -345,8 +345,8 @@ func TestPassing(t *testing.T) {
 	}
 }
 
-// TestZone: the zone of the calendar is that of the table where times are exact or hours, and none where they are bins of
-// it.
+// TestZone: the zone of the calendar is that of the table where times are exact or hours, and none where they are bins
+// of it.
 func TestZone(t *testing.T) {
 	zone := time.FixedZone("own", 3600)
 	file := demand.CSV(t, "t,x\n2024-01-01 12:00,1\n2024-01-02 13:00,2\n2024-01-03 14:00,3\n")

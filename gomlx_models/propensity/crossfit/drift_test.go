@@ -191,7 +191,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestInStep: rows of which only some are looked at are not in step with columns that alternate, however the rows begin.
+// TestInStep: rows of which only some are looked at are not in step with columns that alternate.
 func TestInStep(t *testing.T) {
 	const n, dim = 2 * mostParts, 2 * mostRanked / (2 * mostParts)
 	d := Table{Dim: 1, Time: xslices.Iota(0.0, n), Label: make([]int32, n), Classes: 2}

@@ -31,7 +31,7 @@ type Table struct {
 	// Group is the entity of each row, such as a shop, whose chunks the tests shuffle by themselves; nil: there are none.
 	Group []int32
 	Unit  Unit // what Time counts, for the phases of the calendar that may recur
-	// Zone is that of the calendar, if Time counts hours or days since 1970 in UTC; nil: Time counts those of the calendar.
+	// Zone is that of the calendar, if Time counts hours or days since 1970 in UTC; nil: it counts those of the calendar.
 	Zone *time.Location
 }
 
