@@ -74,7 +74,9 @@ func FindDrift(ctx context.Context, d Table, cfg Config, seed int64) (*Drift, er
 // largest shuffled statistics of those that are not stronger (Westfall and Young 1993). That allows for how they depend
 // on each other.
 func (d *Drift) adjust() {
-	tests := slices.DeleteFunc([]*ColumnTest{d.Columns, d.Score, d.Outcome, d.Rule}, func(t *ColumnTest) bool { return t == nil })
+	tests := slices.DeleteFunc([]*ColumnTest{d.Columns, d.Score, d.Outcome, d.Rule}, func(t *ColumnTest) bool {
+		return t == nil || t.largest == nil // of nothing
+	})
 	for _, t := range tests {
 		mean, spread := stat.MeanStdDev(t.largest, nil)
 		for i := range t.largest {
@@ -119,7 +121,7 @@ func strongest(ctx context.Context, d Table, rows *sortedRows, cycles []Cycle, s
 func (t *tester) test(ctx context.Context, list []feature, columns int) *ColumnTest {
 	out := &ColumnTest{P: 1, AlsoP: 1, Column: slices.Repeat([]float64{1}, columns), Size: slices.Repeat([]float64{math.Inf(-1)}, columns)}
 	if len(list) == 0 {
-		out.largest = make([]float64, t.shuffles+1)
+		out.Adjusted = 1
 		return out
 	}
 	v := len(t.views)

@@ -191,7 +191,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestInStep: rows of which only some are looked at are not in step with columns that alternate.
+// TestInStep: rows of which only some are looked at are not in step with columns that alternate. Of y that is x, only
+// rounding is left, which is not tested.
 func TestInStep(t *testing.T) {
 	const n, dim = 2 * mostParts, 2 * mostRanked / (2 * mostParts)
 	d := Table{Dim: 1, Time: xslices.Iota(0.0, n), Label: make([]int32, n), Classes: 2}
@@ -203,6 +204,12 @@ func TestInStep(t *testing.T) {
 	k := newTester(d, rows, nil, nil, 19, 1)
 	if x := k.numbers(d, rows); len(x) != 1 {
 		t.Errorf("of two values that alternate one is looked at")
+	}
+	left := k.rule(d, k.numbers(d, rows))
+	found := Drift{Columns: &ColumnTest{P: .9, largest: []float64{0, -1, 2, 1}}, Rule: k.test(t.Context(), left, 0)}
+	if found.adjust(); len(left) > 0 || found.Rule.Adjusted != 1 || found.Columns.Adjusted != .9 {
+		t.Errorf("where y is x, %d features of what x leaves of y are tested; p of x %v, of y given x %v", len(left),
+			found.Columns.Adjusted, found.Rule.Adjusted)
 	}
 	mean := 0.
 	for _, y := range k.outcomes(d)[0] {
