@@ -320,8 +320,8 @@ func TestPassing(t *testing.T) {
 	for _, c := range []struct {
 		times     int // of an entity
 		err, note string
-	}{{1, "each of its values is at one time only", ""}, {2, "", "760 of 800 rows have a shop that is there in less than a tenth"},
-		{10, "", ""}} {
+	}{{1, "each of its values is at one time only", ""}, {10, "", ""},
+		{2, "", "760 of 800 rows have a shop that is there in less than a tenth"}} {
 		var b strings.Builder
 		b.WriteString("t,shop,x\n")
 		for i := range 800 { // 40 times of 20 rows
@@ -339,7 +339,8 @@ func TestPassing(t *testing.T) {
 			continue
 		}
 		demand.NoError(t, err)
-		if notes := strings.Join(o.About.AllNotes(), "\n"); !strings.Contains(notes, c.note) || (c.note == "") != (notes == "") {
+		notes := strings.Join(o.About.AllNotes(), "\n")
+		if !strings.Contains(notes, c.note) || (c.note == "") != (notes == "") {
 			t.Errorf("shops at %d times: notes %q, want %q", c.times, notes, c.note)
 		}
 	}
@@ -363,8 +364,8 @@ func TestZone(t *testing.T) {
 
 // TestOrder: rows of one bin are in the order of their exact times, although the bins are in order in the file.
 func TestOrder(t *testing.T) {
-	s, err := Open(Source{File: demand.CSV(t, "t,x\n2024-01-03,1\n2024-01-01,2\n2024-01-02,3\n2024-02-02,4\n2024-02-01,5\n"),
-		Time: "t", Bin: table.Bin{Unit: "month"}})
+	file := demand.CSV(t, "t,x\n2024-01-03,1\n2024-01-01,2\n2024-01-02,3\n2024-02-02,4\n2024-02-01,5\n")
+	s, err := Open(Source{File: file, Time: "t", Bin: table.Bin{Unit: "month"}})
 	demand.NoError(t, err)
 	rows := []int{0, 1, 2, 3, 4}
 	s.Sort(rows)

@@ -38,7 +38,8 @@ func outcomeScores(d Table, at []int, r *recurrence) []score {
 	if !d.HasY() {
 		return nil
 	}
-	return scores(xslices.Iota(0, len(at)), max(1, d.Classes), r, func(i, class int) float64 { return d.outcome(at[i], class) })
+	places := xslices.Iota(0, len(at))
+	return scores(places, max(1, d.Classes), r, func(i, class int) float64 { return d.outcome(at[i], class) })
 }
 
 // outcome is y of a row: the number, or whether it has the class.

@@ -155,11 +155,10 @@ func TestZone(t *testing.T) {
 			}
 		}
 		list := Cycles(unit, berlin, hours)
-		demand.Equal(t, names(list), "hour of the day, day of the week, day of the month, day of the year", "cycles of hours in %ss", unit)
-		demand.Equal(t, names(Cycles(unit, berlin, days)), "day of the week, day of the month, day of the year", "cycles of days in %ss",
-			unit)
-		demand.Equal(t, names(Cycles(unit, nil, days)), "day of the week, day of the month, day of the year",
-			"cycles of days in %ss, in UTC", unit)
+		const ofDays = "day of the week, day of the month, day of the year"
+		demand.Equal(t, names(list), "hour of the day, "+ofDays, "cycles of hours in %ss", unit)
+		demand.Equal(t, names(Cycles(unit, berlin, days)), ofDays, "cycles of days in %ss", unit)
+		demand.Equal(t, names(Cycles(unit, nil, days)), ofDays, "cycles of days in %ss, in UTC", unit)
 		for _, at := range hours {
 			local := time.Unix(int64(math.Round(at*seconds)), 0).In(berlin)
 			weekday := (int(local.Weekday()) + 3) % 7 // 1970-01-01 was a Thursday
