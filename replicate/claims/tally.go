@@ -43,14 +43,15 @@ func withoutTwins(claims []Judged) []Judged {
 // not counted: 1 holds". The last are New. The remark stands behind the number of those that hold.
 func tally(claims []Judged, remark string) string {
 	text := "no claim"
-	switch own := counted(claims, false); len(own) {
+	own := counted(claims, false)
+	switch len(own) {
 	case 0:
 	case 1:
 		text = "1 claim " + strings.TrimPrefix(verdicts(own, remark), "1 ")
 	default:
 		text = fmt.Sprintf("%d claims: %s", len(own), verdicts(own, remark))
 	}
-	switch repeats := len(claims) - len(withoutTwins(claims)); repeats {
+	switch repeats := len(own) - len(withoutTwins(own)); repeats {
 	case 0:
 	case 1:
 		text += "; 1 repeats another"

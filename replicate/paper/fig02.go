@@ -14,7 +14,7 @@ import "math"
 //
 // Command: go run ./replicate fig2 [--scale tiny|small|medium|paper] [--panel a,b,c,d]
 //
-// Result at the small scale: 6 claims: 2 are undecided, 4 are not judged; 3 repeat another; not counted: 1 holds, 2
+// Result at the small scale: 6 claims: 2 are undecided, 4 are not judged; 2 repeat another; not counted: 1 holds, 2
 // are not judged; see figures/gallery/fig02.
 func Fig2() Figure {
 	claw := clawPanel("a", "D'Claw, each task 2 times", "repeat=2", "sac", "sac-omega").judgedBy(fiveAgents)

@@ -218,8 +218,9 @@ func TestWords(t *testing.T) {
 	a := Advise(all, Suites[0].Name)
 	check(a.Safe && !a.Better && !a.Third, "the first aim is met and the others are not")
 	check(a.Rule == backtest.Committee && a.Safe && a.Ahead > a.Behind, "the back test names the committee by what was declared")
-	sentence := fmt.Sprintf("[%d real tables](figures/gallery/archive/natural-drift/README.md), a mixture of boosted trees of "+
-		"several time scales beats the best scale on %d and loses on none.", n, committee.Won)
+	sentence := fmt.Sprintf("[%d real tables](figures/gallery/archive/natural-drift/README.md), against boosted trees of one "+
+		"tuned time scale, omega [wins on %d and loses on %d](figures/gallery/archive/natural-drift/omega.md); a mixture of "+
+		"several wins on %d, loses on none.", n, conditional.Won, conditional.Lost, committee.Won)
 	check(committee.Lost == 0, "the committee loses on none")
 	readme := strings.Join(strings.Fields(string(demand.Read(t, "../../../README.md"))), " ")
 	check(strings.Contains(readme, sentence), "README.md says "+sentence)
