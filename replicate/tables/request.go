@@ -72,7 +72,11 @@ func (q Request) Open(until string) (o Opened, err error) {
 		o.Unseen = slices.DeleteFunc(all, func(row int) bool { return !marks[row] })
 	}
 	if least := q.Fit.LeastRows(); len(o.Rows) < least {
-		return o, o.Mistake("%d rows%s are too few; g needs at least %d", len(o.Rows), o.UpTo(), least)
+		unmarked := ""
+		if len(o.Unseen) > 0 {
+			unmarked = " that " + q.Unseen + " does not mark"
+		}
+		return o, o.Mistake("%d rows%s%s are too few; g needs at least %d", len(o.Rows), o.UpTo(), unmarked, least)
 	}
 	sorted := slices.Clone(o.Rows)
 	s.Sort(sorted)
@@ -93,8 +97,8 @@ func (q Request) Open(until string) (o Opened, err error) {
 			return o, mistake
 		}
 		if 2*brief > len(o.Rows) {
-			o.About.AddNote("%d of %d rows have a %s that is there in less than a tenth of the times: drift from one %s to the "+
-				"next is not found; to see it leave out --group", brief, len(o.Rows), q.Group, q.Group)
+			o.About.AddNote("%d of %d rows have a %s that is there in less than a tenth of the times: drift of x and y from one %s "+
+				"to the next is not found; to see it leave out --group", brief, len(o.Rows), q.Group, q.Group)
 		}
 	}
 	if o.Tested != nil {

@@ -43,7 +43,8 @@ func parseGap(text string, s *tables.Stream) (g gap, err error) {
 	case s.Source.Bin.Unit != "":
 		g.blocks = int(math.Ceil(n * length / shortest[s.Source.Bin.Unit]))
 	case s.TimeUnit() != "days":
-		return g, usage.Errorf("the gap %q is a duration, and the times of this table are not dates; give a number of blocks", text)
+		return g, usage.Errorf("the gap %q is a duration, but the times of this table are not dates, or --bin makes blocks of "+
+			"rows; give a number of blocks", text)
 	default:
 		g.time = n * length
 	}

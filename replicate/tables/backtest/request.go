@@ -118,9 +118,11 @@ func Prepare(q Request) (*Job, error) {
 			"give a shorter --gap")
 	}
 	if p.folds = 1; s.Group != nil {
-		p.folds = min(mostFolds, int(slices.Max(s.Group))+1)
+		if p.folds = min(mostFolds, int(slices.Max(s.Group))+1); p.folds == 1 {
+			return nil, bad(q.Group, "it has one value, from which no model could learn and be tested on another", "leave out --group")
+		}
 		for fold := range p.folds {
-			if first := p.steps[0]; p.folds == 1 || len(p.learned(first, fold)) == 0 {
+			if first := p.steps[0]; len(p.learned(first, fold)) == 0 {
 				return nil, bad(q.Group, fmt.Sprintf("before the test block of %s there are no entities besides those that are predicted",
 					tables.ShortName(s.Times.Names[first])), "name another column with --group, or test fewer blocks with --last")
 			}

@@ -86,7 +86,7 @@ func Prepare(q Request) (*Job, error) {
 		first, last := slices.Min(p.data.Time), slices.Max(p.data.Time)
 		for i, t := range p.all.Time[len(p.Rows):] {
 			if (t < first || t > last) && q.Weights.Kind != NoOmega {
-				return nil, &table.Error{File: p.File, Row: p.Stream.Table.Row(p.Unseen[i]), Column: p.Request.Unseen,
+				return nil, &table.Error{File: p.File, Row: p.Stream.Table.Row(p.Unseen[i]) + 1, Column: p.Request.Unseen,
 					Problem: "nothing is learned from this row, nor from any that is as old or as new, so it has no omega",
 					Fix:     "learn from rows of its time, remove it, or give --kind none"}
 			}

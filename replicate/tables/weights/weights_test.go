@@ -158,10 +158,16 @@ func TestUnseen(t *testing.T) {
 	}
 	q.File, q.Unseen = demand.CSV(t, strings.Join(marked, "\n")+"\n"), "new"
 	_, err = Prepare(q)
-	demand.Error(t, err, `column "new": nothing is learned from this row`)
+	demand.Error(t, err, `row 1, column "new": nothing is learned from this row`)
 	q.Weights.Kind = NoOmega
 	_, err = Prepare(q)
 	demand.NoError(t, err)
+	for i := range marked[1:] {
+		marked[i+1] = lines[i+1] + ";true"
+	}
+	q.File = demand.CSV(t, strings.Join(marked, "\n")+"\n")
+	_, err = Prepare(q)
+	demand.Error(t, err, "0 rows that new does not mark are too few")
 	for i := range marked[1:] { // the last two of twelve months
 		marked[i+1] = fmt.Sprintf("%s;%t", lines[i+1], i >= 2000)
 	}
