@@ -113,7 +113,7 @@ func (t *Task) Equal() []float64 {
 }
 
 // labelDistribution is the weighted distribution of the labels of the training rows: the share of each class, counting
-// one more row of each beside as many rows as the weights are worth, or the mean of a number.
+// one more row of each next to as many rows as the weights are worth, or the mean of a number.
 func (t *Task) labelDistribution(weight []float64) []float64 {
 	if t.Data.Target != nil {
 		return []float64{floats.Dot(weight, t.Data.Target) / floats.Sum(weight)}

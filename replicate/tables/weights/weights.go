@@ -147,7 +147,7 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 		if math.IsInf(scale, 0) {
 			return nil, &table.Error{File: p.File, Column: p.Request.Unseen,
 				Fix: "give a longer --half-life, or an earlier --at",
-				Problem: fmt.Sprintf("with a half-life of %s the rows that are learned from weigh nothing beside the later ones",
+				Problem: fmt.Sprintf("with a half-life of %s the rows that are learned from weigh nothing next to the later ones",
 					tables.Duration(r.Options.HalfLife, r.unit))}
 		}
 		floats.Scale(scale, w.Weight)
