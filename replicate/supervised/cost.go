@@ -4,12 +4,10 @@ import "math"
 
 // cost estimates the work of a learner's step, in minibatches of a vector model.
 func (l Learner) cost(s Settings) float64 {
-	past := float64(s.N*s.Steps) / 2 // samples of all steps so far, half-way
-	all := past * float64(s.Epochs) / float64(s.Batch)
-	if s.MaxUpdates > 0 {
-		all = float64(s.MaxUpdates)
+	half := s.Steps / 2
+	updates := func(first, last, epochs int) float64 {
+		return float64(updatesOf(s.N*(last-max(0, first)+1), epochs, s.Batch, s.MaxUpdates))
 	}
-	one := min(all, float64(s.N*s.Epochs)/float64(s.Batch))
 	update, test := 1., 1.
 	if s.model() == pretrainedHead { // measured at width 16; at width 64 it is eight times as much
 		update = map[string]float64{"basic": 150, "stage": 310}[s.Block] * math.Pow(float64(s.Width)/16, 1.5)
@@ -17,14 +15,11 @@ func (l Learner) cost(s Settings) float64 {
 	}
 	cost := test + l.costOfG(s)
 	if l.Train != nil {
-		cost += l.Cost * all * update
+		cost += l.Cost * updates(0, half, s.Epochs) * update
 	}
 	for _, p := range l.Phases {
-		if first, last := p.Steps(s.Steps); first == last {
-			cost += one * update
-		} else {
-			cost += all * update
-		}
+		first, last := p.Steps(half)
+		cost += updates(first, last, p.Epochs(s)) * update
 	}
 	return cost
 }

@@ -233,6 +233,7 @@ func TestLearnersSeeOnlyThePast(t *testing.T) {
 		{"finetune", 3, []int{0, 1, 2, 3}}, {"finetune", 1, []int{0, 1}}, {"finetune", 0, []int{0}},
 		{"ours", 3, []int{0, 1, 2, 3}}, {"exact", 3, []int{0, 1, 2, 3}},
 		{"standard", 3, []int{0, 1, 2, 3}},
+		{"age-2", 3, []int{0, 1, 2, 3}}, {"last-2", 3, []int{2, 3}}, {"last-5", 3, []int{0, 1, 2, 3}},
 		{"pretrained", 3, nil},
 	} {
 		prepared := c.learner

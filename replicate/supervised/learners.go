@@ -1,6 +1,9 @@
 package supervised
 
 import (
+	"fmt"
+	"strconv"
+
 	"tvps/figures/looks"
 	"tvps/gomlx_models/propensity"
 	"tvps/replicate/experiment"
@@ -8,7 +11,7 @@ import (
 
 // learners are the declared learners. The first are those of Section 3.1.1, Meta-Weight-Net of Figure 4, and for
 // comparison the exact omega, the standard propensity score of Section 2 and the pre-trained network as it is.
-// The mixtures are not in the paper, and no figure draws them by default. A comment names the
+// The mixtures and what forgets by time are not in the paper, and no figure draws them by default. A comment names the
 // label of a learner's equation in the paper's source.
 var learners = experiment.Register[Learner]{Kind: "supervised: the learner",
 	Name: func(l Learner) string { return l.Name }}
@@ -82,6 +85,24 @@ var (
 		Only: measureMean,
 	})
 )
+
+// Two ways to forget by time alone, which the paper does not have: weights that halve every so many steps, and the last
+// so many steps.
+func init() {
+	for i, steps := range []int{2, 5, 15, 50} {
+		dash, n := fmt.Sprintf("%d 3", 3+4*i), strconv.Itoa(steps)
+		Declare(Learner{
+			Look: looks.Look{Name: "age-" + n, Label: "Weights of half-life " + n,
+				Color: []string{"#e6550d", "#a63603", "#d94801", "#7f2704"}[i], Dash: dash},
+			Phases: []Phase{{Steps: upto, Epochs: allEpochs, Weigh: byAge(steps)}},
+		})
+		Declare(Learner{
+			Look: looks.Look{Name: "last-" + n, Label: "Last " + n + " steps",
+				Color: []string{"#9ecae1", "#6baed6", "#3182bd", "#08519c"}[i], Dash: dash},
+			Phases: []Phase{{Steps: func(t int) (int, int) { return max(0, t-steps+1), t }, Epochs: allEpochs}},
+		})
+	}
+}
 
 func upto(t int) (int, int)   { return 0, t }
 func before(t int) (int, int) { return 0, t - 1 }

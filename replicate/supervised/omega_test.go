@@ -97,6 +97,17 @@ func TestEffectiveSampleSize(t *testing.T) {
 	demand.Error(t, err, "weights of 160 samples sum to 0", "resembles the present")
 }
 
+// TestHalfLife: weights of half-life 5 are 1 at the present, a half five steps before it, a quarter ten before it.
+func TestHalfLife(t *testing.T) {
+	got, err := named("age-5").Phases[0].Weigh(t.Context(), nil, Samples{Row: make([]int32, 3), Time: []int32{12, 7, 2}}, 12)
+	demand.NoError(t, err)
+	for i, want := range []float64{1, .5, .25} {
+		if weight := math.Exp(got.Log[i]); math.Abs(weight-want) > 1e-12 {
+			t.Errorf("a sample of age %d has weight %v, want %v", 5*i, weight, want)
+		}
+	}
+}
+
 const cloudDim = 3
 
 // clouds returns a label-shift stream whose best classifier is known: class y is a normal distribution with unit

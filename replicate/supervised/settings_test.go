@@ -91,11 +91,11 @@ func (s Settings) others(t *testing.T, name string) []Settings {
 // TestIdentity: a setting is part of the identity of exactly those runs whose numbers it can change.
 func TestIdentity(t *testing.T) {
 	all := []string{"everything", "recent", "finetune", "ours", "mixture", "standard", "exact", "exact-mixture", "pretrained",
-		"metaweightnet"}
+		"metaweightnet", "age-2", "age-5", "age-15", "age-50", "last-2", "last-5", "last-15", "last-50"}
 	names := append([]string{"method1", "method2"}, all...)
 	weighted := []string{"ours", "mixture", "standard"}
 	changes := map[string][]string{
-		"finetune-epochs": {"finetune"}, "clip": append([]string{"exact", "exact-mixture"}, weighted...),
+		"finetune-epochs": {"finetune"}, "clip": append([]string{"exact", "exact-mixture", "age-2", "age-5", "age-15", "age-50"}, weighted...),
 		"stride": nil, "first": nil,
 		"method": weighted, "g-network": weighted, "g-input": weighted, "g-hidden": weighted, "g-label": weighted,
 		"g-time": weighted, "g-join": weighted, "g-start": weighted, "g-schedule": weighted, "g-frequencies": weighted, "g-rate": weighted,
@@ -279,11 +279,11 @@ func costOf(t *testing.T, s Settings, series string) float64 {
 
 // TestSeries: a measure takes the learners whose declarations fit it, and series that are declared for it alone.
 func TestSeries(t *testing.T) {
-	weighing := []string{"exact", "exact-mixture", "method1", "method2", "mixture", "ours", "standard"}
+	weighing := []string{"age-15", "age-2", "age-5", "age-50", "exact", "exact-mixture", "method1", "method2", "mixture", "ours", "standard"}
 	for measure, want := range map[string][]string{
 		"":           Learners(),
 		measureScore: weighing,
-		measureMMD:   {"exact", "exact-mixture", "method1", "method2", "mixture", "ours", "raw", "standard"},
+		measureMMD:   slices.Insert(slices.Clone(weighing), len(weighing)-1, "raw"),
 		measureMean:  {"data"},
 	} {
 		m, err := measureOf(measure)

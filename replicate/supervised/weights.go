@@ -44,6 +44,17 @@ func exactMixture(_ context.Context, run *RunContext, data Samples, t int) (Omeg
 	})
 }
 
+// byAge returns weights that halve every so many steps of age.
+func byAge(halfLife int) Weigh {
+	return func(_ context.Context, _ *RunContext, data Samples, t int) (Omega, error) {
+		out := make([]float64, data.Len())
+		for i, time := range data.Time {
+			out[i] = -math.Ln2 * (float64(t) - float64(time)) / float64(halfLife)
+		}
+		return Omega{Log: out}, nil
+	}
+}
+
 // closedForm returns the weights of a learner that needs the exact ratios of densities. of: log omega of sample i.
 func (run *RunContext) closedForm(learner string, data Samples, of func(i int) float64) (Omega, error) {
 	if run.Stream.LogRatio == nil {
