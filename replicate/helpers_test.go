@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"tvps/ci/demand"
@@ -115,18 +116,23 @@ func fig1(args []string, more ...string) []string {
 	return slices.Concat([]string{"fig1"}, args, more)
 }
 
-// wholeTable is what uninterrupted found, as tests of this package run one after another.
-var wholeTable string
+// wholeTable is what uninterrupted found.
+var wholeTable struct {
+	sync.Mutex
+	csv string
+}
 
 // uninterrupted is the table of longer on one machine.
 func uninterrupted(t *testing.T) string {
 	t.Helper()
-	if wholeTable == "" {
+	wholeTable.Lock()
+	defer wholeTable.Unlock()
+	if wholeTable.csv == "" {
 		s := newSandbox(t)
 		s.succeed(t, fig1(longer)...)
-		wholeTable = s.csv(t)
+		wholeTable.csv = s.csv(t)
 	}
-	return wholeTable
+	return wholeTable.csv
 }
 
 // csv reads the table of panel a.

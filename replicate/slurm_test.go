@@ -25,12 +25,14 @@ func (s *sandbox) submitArgs(more ...string) []string {
 // jobs is the folder of scripts and logs.
 func (s *sandbox) jobs() string { return filepath.Join(s.out, "cluster") }
 
-// onSlurm starts a cluster, and has this process and its children use it.
-func onSlurm(t *testing.T) *slurm {
+// onSlurm starts a cluster, and returns it with a sandbox that uses it. Tests that have one run at the same time: they
+// mostly wait.
+func onSlurm(t *testing.T) (*slurm, *sandbox) {
 	t.Helper()
-	c := startSlurm(t)
-	t.Setenv("SLURM_CONF", filepath.Join(c.dir, "slurm.conf"))
-	return c
+	t.Parallel()
+	c, s := startSlurm(t), newSandbox(t)
+	s.env = []string{"SLURM_CONF=" + c.path("slurm.conf")}
+	return c, s
 }
 
 // logs returns the logs of all jobs.
@@ -83,7 +85,7 @@ func (s *sandbox) nodes() []string {
 // TestSlurm: a figure that workers on three nodes compute, one of which is lost meanwhile, has the table of a local
 // one. status shows where runs are computed.
 func TestSlurm(t *testing.T) {
-	c, s := onSlurm(t), newSandbox(t)
+	c, s := onSlurm(t)
 	want := uninterrupted(t)
 	stdout, _ := s.succeed(t, s.submitArgs()...)
 	c.wait(10*time.Minute, "some stored steps on all nodes", func() bool { return s.stepsDone() > 5 && len(s.nodes()) == 3 })
@@ -101,7 +103,7 @@ func TestSlurm(t *testing.T) {
 
 // TestSlurmCancelAndSubmitAgain: after scancel nothing of the workers is left, and a second submit computes the rest.
 func TestSlurmCancelAndSubmitAgain(t *testing.T) {
-	c, s := onSlurm(t), newSandbox(t)
+	c, s := onSlurm(t)
 	want := uninterrupted(t)
 	stdout, _ := s.succeed(t, s.submitArgs()...)
 	c.wait(10*time.Minute, "some stored steps", func() bool { return s.stepsDone() > 5 })
@@ -118,7 +120,7 @@ func TestSlurmTimeLimit(t *testing.T) {
 	if !demand.Nightly {
 		t.Skip("TVPS_NIGHTLY is not set")
 	}
-	c, s := onSlurm(t), newSandbox(t)
+	c, s := onSlurm(t)
 	slow := []string{"--series", "ours", "--set", "max-updates=2000", "--set", "g-updates=2000", "--seeds", "0"}
 	local := newSandbox(t)
 	local.succeed(t, fig1(longer, slow...)...)
@@ -134,7 +136,7 @@ func TestSlurmTimeLimit(t *testing.T) {
 // TestSlurmBadNode: on a node without the plugin workers end with exit code 2 and one sentence, and Slurm does not
 // start them again; the other nodes compute everything.
 func TestSlurmBadNode(t *testing.T) {
-	c, s := onSlurm(t), newSandbox(t)
+	c, s := onSlurm(t)
 	cache, err := artifact.CacheDir() // with XLA
 	demand.NoError(t, err)
 	local := newSandbox(t)
@@ -142,7 +144,7 @@ func TestSlurmBadNode(t *testing.T) {
 	local.succeed(t, fig1(miniature, "--backend", "xla:cpu")...)
 	bad := filepath.Join(s.tmp, "bad.sh")
 	demand.Write(t, bad, "if [[ ${SLURMD_NODENAME-} == n2 ]]; then export PJRT_PLUGIN_LIBRARY_PATH=/nowhere; fi\n")
-	s.env = []string{"BASH_ENV=" + bad}
+	s.env = append(s.env, "BASH_ENV="+bad)
 	stdout := s.submitted(t, c, slices.Concat([]string{"submit", "fig1"}, miniature, []string{"--workers", "4",
 		"--results", s.results, "--out", s.out, "--folder", s.jobs(), "--sbatch=--cpus-per-task=2"})...)
 	if got, want := s.csv(t), local.csv(t); got != want {
