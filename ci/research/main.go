@@ -11,5 +11,5 @@ func main() {
 	const grace = 2 * time.Second // for a command to end after Ctrl-C
 	noAdvice := func(error) string { return "" }
 	usage.Main(usage.Root("research", "Benchmarks and studies of the authors", "command", naturalCommand(), studyCommand(),
-		readingsCommand(), boundCommand(), mixtureCommand(), lengthCommand()), grace, noAdvice)
+		readingsCommand(), boundCommand(), mixtureCommand(), forgettingCommand(), lengthCommand()), grace, noAdvice)
 }

@@ -35,7 +35,7 @@ func writeStream(t *testing.T, folder, table string, seeds int, mean, apart floa
 }
 
 // TestMixture: intervals are mean ± q apart / √7 with q = 4.0293 at 99.5% and 2.3646 at 95%, Student's quantiles at 7
-// degrees of freedom in printed tables; verdicts are those declared.
+// degrees of freedom in printed tables, with four seeds apart / √3 and 7.4533 and 3.1824; verdicts are those declared.
 func TestMixture(t *testing.T) {
 	folder, want := t.TempDir(), [][]string{
 		{"Gaussian", "+1.00 [+0.24, +1.76], better", "+1.00 [+0.55, +1.45]"},
@@ -43,8 +43,9 @@ func TestMixture(t *testing.T) {
 		{"CIFAR-10a", "+0.05 [-0.10, +0.20], no difference", "+0.05 [-0.04, +0.14]"},
 		{"CIFAR-10b", "+0.05 [-0.25, +0.35], undecided", "+0.05 [-0.13, +0.23]"},
 		{"CIFAR-10c", "-0.10 [-0.18, -0.02], worse", "-0.10 [-0.14, -0.06]"}, // though within the margin
+		{"CIFAR-10b, 20 epochs, four seeds", "+0.10 [+0.06, +0.14], better", "+0.10 [+0.08, +0.12]"},
 	}
-	for i, made := range [][2]float64{{1, .5}, {-1, .5}, {.05, .1}, {.05, .2}, {-.1, .05}} {
+	for i, made := range [][2]float64{{1, .5}, {-1, .5}, {.05, .1}, {.05, .2}, {-.1, .05}, {.1, .01}} {
 		s := mixtureStreams[i]
 		writeStream(t, filepath.Join(folder, s.folder), s.table, s.seeds, made[0], made[1])
 	}
