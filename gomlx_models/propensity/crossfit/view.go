@@ -47,13 +47,21 @@ const (
 
 // cycles are those of the calendar.
 var cycles = map[Unit][]Cycle{
-	"hour": {{"hour of the day", 24, 1, 0, 4, false, nil}, {"day of the week", 7 * 24, 24, 0, 3, false, nil},
-		{"day of the month", daysOfMonth * 24, 24, 1. / 24, 3, false, nil}, {yearly, daysOfYear * 24, 24, 0, 4, false, nil}},
-	"day": {{"hour of the day", 1, 1. / 24, 0, 4, false, nil}, {"day of the week", 7, 1, 0, 3, false, nil},
-		{"day of the month", daysOfMonth, 1, 1, 3, false, nil}, {yearly, daysOfYear, 1, 0, 4, false, nil}},
-	"week":    {{"week of the year", daysOfYear / 7, 0, 0, 4, false, nil}},
-	"month":   {{monthly, 12, 0, 0, 4, false, nil}},
-	"quarter": {{"quarter of the year", 4, 0, 0, 2, false, nil}},
+	"hour": {
+		{Name: "hour of the day", Length: 24, Floor: 1, Waves: 4},
+		{Name: "day of the week", Length: 7 * 24, Floor: 24, Waves: 3},
+		{Name: "day of the month", Length: daysOfMonth * 24, Floor: 24, Days: 1. / 24, Waves: 3},
+		{Name: yearly, Length: daysOfYear * 24, Floor: 24, Waves: 4},
+	},
+	"day": {
+		{Name: "hour of the day", Length: 1, Floor: 1. / 24, Waves: 4},
+		{Name: "day of the week", Length: 7, Floor: 1, Waves: 3},
+		{Name: "day of the month", Length: daysOfMonth, Floor: 1, Days: 1, Waves: 3},
+		{Name: yearly, Length: daysOfYear, Floor: 1, Waves: 4},
+	},
+	"week":    {{Name: "week of the year", Length: daysOfYear / 7, Waves: 4}},
+	"month":   {{Name: monthly, Length: 12, Waves: 4}},
+	"quarter": {{Name: "quarter of the year", Length: 4, Waves: 2}},
 }
 
 // Phase is the place of a time in the cycle, from 0 to 1.
