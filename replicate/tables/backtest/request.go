@@ -122,9 +122,10 @@ func Prepare(q Request) (*Job, error) {
 			return nil, bad(q.Group, "it has one value, from which no model could learn and be tested on another", "leave out --group")
 		}
 		for fold := range p.folds {
-			if first := p.steps[0]; len(p.learned(first, fold)) == 0 {
+			if learned, _ := p.split(p.steps[0], fold); len(learned) == 0 {
 				return nil, bad(q.Group, fmt.Sprintf("before the test block of %s there are no entities besides those that are predicted",
-					tables.ShortName(s.Times.Names[first])), "name another column with --group, or test fewer blocks with --last")
+					tables.ShortName(s.Times.Names[p.steps[0]])),
+					"name another column with --group, or test fewer blocks with --last")
 			}
 		}
 		p.About.AddNote("no model is tested on an entity of column %s that it learned from: each block is predicted in %d folds of "+
@@ -199,19 +200,19 @@ func (q Request) ownModel() bool { return q.Model != Logistic }
 // learnable is the number of the first blocks whose labels are known when block step is predicted.
 func (p *Job) learnable(step int) int { return p.gap.known(p.Stream.Times.Values, step) }
 
-// learned are the rows that are learned from before a test block: of the other folds, where there are entities.
-func (p *Job) learned(step, fold int) []int {
-	return slices.DeleteFunc(p.rowsOf(0, p.learnable(step)), func(row int) bool {
-		return p.folds > 1 && p.fold(row) == fold
-	})
-}
-
-// rowsOf lists the rows of the blocks from..to-1 that are learned from, in the order of the file.
-func (p *Job) rowsOf(from, to int) []int {
-	return slices.DeleteFunc(slices.Clone(p.Rows), func(row int) bool {
-		block := int(p.Stream.Times.Index[row])
-		return block < from || block >= to
-	})
+// split lists the rows that are learned from before a test block, of the other folds where there are entities, and
+// those of the block's fold that are predicted, both in the order of the file.
+func (p *Job) split(step, fold int) (learned, predicted []int) {
+	known := p.learnable(step)
+	for _, row := range p.Rows {
+		block, own := int(p.Stream.Times.Index[row]), p.fold(row) == fold
+		if block < known && (p.folds == 1 || !own) {
+			learned = append(learned, row)
+		} else if block == step && own {
+			predicted = append(predicted, row)
+		}
+	}
+	return learned, predicted
 }
 
 // fold is that of a row's entity.

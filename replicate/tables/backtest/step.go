@@ -95,8 +95,8 @@ func (c *computation) batch() *runs.Batch {
 
 // task is the one of a test block and fold, with a sample of the past for a built-in model.
 func (p *Job) task(step, fold int) (*Task, error) {
-	test := slices.DeleteFunc(p.rowsOf(step, step+1), func(row int) bool { return p.fold(row) != fold })
-	return newTask(p.Stream, step, p.learned(step, fold), test, !p.ownModel(), p.Seed)
+	learned, predicted := p.split(step, fold)
+	return newTask(p.Stream, step, learned, predicted, !p.ownModel(), p.Seed)
 }
 
 // heldOut is the name of the row of g's held-out loss.
