@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -370,6 +371,59 @@ func TestOrder(t *testing.T) {
 	rows := []int{0, 1, 2, 3, 4}
 	s.Sort(rows)
 	demand.Equal(t, fmt.Sprint(rows), "[1 2 0 4 3]", "rows in order of time")
+}
+
+// TestSorted: rows of one time that are sorted by the label are mixed, and those of one label stay in order. Rows that
+// are sorted by another column, which may be a clock, an entity or a row number, or by chance, keep their order.
+func TestSorted(t *testing.T) {
+	const times, each = 12, 10
+	rng := random.New(1, "sorted")
+	any, class := func() string { return fmt.Sprint(rng.Float64()) }, func() int { return rng.IntN(2) }
+	for _, c := range []struct {
+		name  string
+		row   func(at, i int) string // x and y of row i of a time
+		mixed bool
+	}{
+		{"class", func(_, i int) string { return fmt.Sprint(any(), ",", i/6) }, true},
+		{"words", func(_, i int) string { return fmt.Sprint(any(), ",", "yyyynnnnnn"[i:i+1]) }, true},
+		{"falling number", func(_, i int) string { return fmt.Sprint(any(), ",", 9-float64(i)+rng.Float64()) }, true},
+		{"drift", func(at, i int) string { return fmt.Sprint(any(), ",", float64(at+i)+rng.Float64()) }, true},
+		{"rare class", func(at, i int) string { return fmt.Sprint(any(), ",", at%3/2*(i/9)) }, true},
+		{"by chance", func(int, int) string { return fmt.Sprint(any(), ",", class()) }, false},
+		{"clock", func(_, i int) string { return fmt.Sprint(float64(i)+rng.Float64(), ",", class()) }, false},
+		{"row number", func(at, i int) string { return fmt.Sprint(at*each+i, ",", class()) }, false},
+		{"entities", func(_, i int) string { return fmt.Sprint("s", i/2, ",", class()) }, false},
+		{"growing number", func(at, i int) string { return fmt.Sprint(any(), ",", at*each+i) }, false},
+		{"state that lasts", func(at, i int) string { return fmt.Sprint(any(), ",", (at*each+i+3)/17%2) }, false},
+		{"one time", func(at, i int) string { return fmt.Sprint(any(), ",", at/11*(i/6)) }, false},
+	} {
+		lines := xslices.Map(xslices.Iota(0, times*each), func(i int) string {
+			return fmt.Sprintf("2024-%02d,%d,%s\n", i/each+1, rng.IntN(2), c.row(i/each, i%each))
+		})
+		for _, inTime := range []bool{true, false} {
+			if !inTime { // the rows of a time are in the same order
+				slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(a[6:7], b[6:7]) })
+			}
+			s, err := Open(Source{File: demand.CSV(t, "t,z,x,y\n"+strings.Join(lines, "")), Time: "t", Label: "y",
+				Bin: table.Bin{Unit: "quarter"}})
+			demand.NoError(t, err)
+			rows := s.Times.Rows(0, 1)
+			inFile := slices.Clone(rows)
+			slices.SortStableFunc(inFile, func(a, b int) int { return strings.Compare(lines[a][:7], lines[b][:7]) })
+			s.Sort(rows)
+			if c.mixed == slices.Equal(rows, inFile) || c.mixed != s.mixed {
+				t.Errorf("%s, in order of time %v: mixed %v, the rows of the first quarter are %v", c.name, inTime, s.mixed, rows)
+			}
+			y := crossfit.Table{Label: s.Label.Class, Target: s.Label.Target}.Y
+			byLabel := func(a, b int) int {
+				return cmp.Or(strings.Compare(lines[a][:7], lines[b][:7]), cmp.Compare(y(a), y(b)))
+			}
+			slices.SortStableFunc(rows, byLabel)
+			if slices.SortStableFunc(inFile, byLabel); !slices.Equal(rows, inFile) {
+				t.Errorf("%s, in order of time %v: the rows of each time and label are in order %v", c.name, inTime, rows)
+			}
+		}
+	}
 }
 
 // TestRepeated: rows that repeat another in all columns are counted where that is no chance: not where columns have few

@@ -111,6 +111,10 @@ func (q Request) Open(until string) (o Opened, err error) {
 				"each other, give --group %s", Joined(names, "or"), names[0])
 		}
 	}
+	if s.mixed {
+		o.About.AddNote("the rows of each time are sorted by %s, so their order is taken as random; if it is that of time, "+
+			"name a column of finer times by --time", q.Label)
+	}
 	if s.Late != "" && until == "" {
 		o.About.AddNote("the present is %s, not %s, the last time of the table: its rows have no label. x alone needs none: "+
 			"--kind covariate of weights, or no --label", ShortName(s.Times.Names[o.Present]), s.Late)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tvps/data/artifact"
+	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
@@ -47,6 +48,7 @@ type Stream struct {
 	Group    []int32      // entity of every row; nil without Source.Group
 	Features []string     // the columns that a model learns from
 	order    []float64    // of every row, for rows of equal time
+	mixed    bool         // the rows of each time are sorted by the label, and order mixes them
 	// Late is the last time of all, if none of its rows has a label; LateTimes is the number of times at the end that have
 	// no labels, or fewer than before. partly is a note on the latter.
 	Late      string
@@ -123,13 +125,15 @@ func Open(source Source) (*Stream, error) {
 	if s.Group, err = t.Groups(source.Group); err != nil {
 		return nil, err
 	}
-	if s.order, err = s.ordered(); err != nil || label == "" {
-		return s, err
+	if label != "" {
+		if len(whole.Missing(label)) > 0 {
+			s.unlabelled(whole)
+		}
+		if s.Label, err = t.Label(source.Label, source.LabelKind); err != nil {
+			return s, err
+		}
 	}
-	if len(whole.Missing(label)) > 0 {
-		s.unlabelled(whole)
-	}
-	s.Label, err = t.Label(source.Label, source.LabelKind)
+	s.order, err = s.ordered()
 	return s, err
 }
 
@@ -199,16 +203,67 @@ func partlyLate(rows, missing []int) (times int, share float64) {
 }
 
 // ordered puts the rows of one bin in order, for held-out rows that are contiguous in time: as they are in a file in
-// time order, otherwise by their exact time.
+// time order, otherwise by their exact time. If the file has the rows of each time sorted by the label, neighbours are
+// alike for no other reason: then they are mixed at random, and only those of one label keep their order.
 func (s *Stream) ordered() ([]float64, error) {
-	if !s.Times.Sorted {
-		exact, err := s.Table.Times(s.Source.Time, table.Bin{})
-		if err != nil {
+	exact, order := s.Times, xslices.Iota(0.0, s.Table.Rows())
+	if s.Source.Time == "" || s.Label == nil && s.Times.Sorted {
+		return order, nil
+	}
+	if s.Source.Bin != (table.Bin{}) {
+		var err error
+		if exact, err = s.Table.Times(s.Source.Time, table.Bin{}); err != nil {
 			return nil, err
 		}
+	}
+	if s.Label != nil {
+		y := crossfit.Table{Label: s.Label.Class, Target: s.Label.Target}.Y
+		byTime := func(a, b int) int { return cmp.Compare(exact.Index[a], exact.Index[b]) }
+		byLabel := func(a, b int) int { return cmp.Or(byTime(a, b), cmp.Compare(y(a), y(b))) }
+		rows := xslices.Iota(0, len(order))
+		slices.SortStableFunc(rows, byTime)
+		if s.mixed = sortedInside(xslices.Map(rows, y), loop.Pick(exact.Index, rows)); s.mixed {
+			drawn, places := random.New(0, "order of equal times").Perm(len(order)), xslices.Iota(0, len(order))
+			slices.SortStableFunc(drawn, byTime)
+			slices.SortStableFunc(places, func(a, b int) int { return byLabel(drawn[a], drawn[b]) })
+			slices.SortStableFunc(rows, byLabel)
+			for i, row := range rows {
+				order[row] = float64(places[i])
+			}
+			return order, nil
+		}
+	}
+	if !s.Times.Sorted {
 		return exact.Of(), nil
 	}
-	return xslices.Iota(0.0, s.Table.Rows()), nil
+	return order, nil
+}
+
+// sortedInside says whether values are sorted in one direction at 19 in 20 of the times that have different ones. Most
+// of these have to begin below the end of the one before: otherwise the values just grow. time: of each, ascending.
+func sortedInside(values []float64, time []int32) bool {
+	for _, sign := range []float64{1, -1} {
+		differ, sorted, grow, last := 0, 0, 0, math.Inf(1)
+		for from, to := 0, 0; from < len(time); from = to {
+			for to = from; to < len(time) && time[to] == time[from]; {
+				to++
+			}
+			v := xslices.Map(values[from:to], func(x float64) float64 { return sign * x })
+			if slices.Min(v) == slices.Max(v) {
+				continue
+			}
+			if differ++; last <= v[0] {
+				grow++
+			}
+			if last = v[len(v)-1]; slices.IsSorted(v) {
+				sorted++
+			}
+		}
+		if differ > 1 && 20*sorted >= 19*differ && 2*grow < differ {
+			return true
+		}
+	}
+	return false
 }
 
 // at is the place of T in Times: text as the table has its times, or empty for the last time. The first time is an
