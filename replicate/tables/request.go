@@ -97,7 +97,7 @@ func (q Request) Open(until string) (o Opened, err error) {
 			return o, mistake
 		}
 		if 2*brief > len(o.Rows) {
-			o.About.AddNote("%d of %d rows have a %s that is there in less than a tenth of the times: drift of x and y from one %s "+
+			o.About.AddNote("%d of %d rows have a %s that is there in less than a tenth of the times: drift from one %s "+
 				"to the next is not found; to see it leave out --group", brief, len(o.Rows), q.Group, q.Group)
 		}
 	}

@@ -81,6 +81,9 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 					place++
 				}
 			}
+			if d.Group != nil { // the mean of a product is that of an entity's slope
+				t.centre(s.value)
+			}
 			t.addTo(sums, s.value)
 			for k, u := range base { // as residual of value would have them
 				floats.AddScaled(sums, -floats.Dot(u, s.value), ofTimes[k])
@@ -88,6 +91,9 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 		}})
 	}
 	flip := func(value []float64) {
+		if d.Group != nil {
+			t.centre(value)
+		}
 		below, ofChunks := sumsBelow(value), make([][]float64, len(base)) // products with the functions, by chunk
 		for k, u := range base {
 			products := sumsBelow(floats.MulTo(make([]float64, len(u)), u, value))
@@ -107,6 +113,9 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 		base.residual(y)
 		for range sweeps {
 			t.centre(y)
+			for _, x := range numbers {
+				t.flatten(y, x, slopeParts*len(numbers))
+			}
 			base.residual(y)
 		}
 		if floats.Norm(y, 2) < 1e-6*before {
@@ -134,13 +143,29 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 	return list
 }
 
-// sweeps take the levels of entities and the functions of x from y in turn, until neither has more to take.
-const sweeps = 20
+// sweeps take the levels and slopes of entities and the functions of x from y in turn, until none has more to take. An
+// entity of fewer than slopeParts parts for each column has no slopes.
+const sweeps, slopeParts = 20, 10
 
 // centre takes from values, by part, the mean of each entity: its level does not drift, and shuffles do not move it.
 func (t *tester) centre(v []float64) {
 	for e, first := range t.entity[:len(t.entity)-1] {
 		centre(v[t.begin[first]:t.begin[t.entity[e+1]]])
+	}
+}
+
+// flatten takes from y the slope of each entity of at least so many parts on a column of x, as slopes do not drift.
+func (t *tester) flatten(y, x []float64, parts int) {
+	if len(t.entity) == 2 {
+		return // there are no entities
+	}
+	x = slices.Clone(x)
+	t.centre(x)
+	for e, first := range t.entity[:len(t.entity)-1] {
+		from, to := t.begin[first], t.begin[t.entity[e+1]]
+		if u := x[from:to]; len(u) >= parts {
+			floats.AddScaled(y[from:to], -floats.Dot(u, y[from:to])/max(floats.Dot(u, u), 1e-9), u)
+		}
 	}
 }
 

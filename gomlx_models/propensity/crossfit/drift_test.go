@@ -349,6 +349,49 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// TestSlopes: entities with slopes of their own of y on x are no drift of y given x, not even if they follow each
+// other. Slopes that turn in each entity are.
+func TestSlopes(t *testing.T) {
+	const n, entities = 720, 6
+	constant := func(entity int, _ float64) float64 { return float64(entity%2*2 - 1) }
+	turns := func(_ int, u float64) float64 { return 1 - 2*math.Round(u) }
+	for _, c := range []struct {
+		name  string
+		slope func(entity int, u float64) float64 // u: from 0 to 1, over the time of the entity
+		after bool                                // entities follow each other
+		moves float64                             // by which x moves, in standard deviations
+		drift bool
+	}{{"constant", constant, false, 0, false}, {"constant, one after the other", constant, true, 0, false},
+		{"constant, one after the other, x drifts", constant, true, 6, false},
+		{"turns", turns, false, 0, true}, {"turns, one after the other", turns, true, 0, true}} {
+		for _, number := range []bool{false, true} {
+			rng := random.New(1, "slopes")
+			d := Table{Dim: 2}
+			for i := range n {
+				entity, u := i%entities, float64(i)/n
+				if c.after {
+					entity, u = i*entities/n, float64(i*entities%n)/n
+				}
+				x := rng.NormFloat64() + c.moves*float64(i)/n
+				y := c.slope(entity, u)*x + rng.NormFloat64()
+				d.X, d.Time = append(d.X, float32(x), float32(rng.NormFloat64())), append(d.Time, float64(i/4))
+				if d.Group = append(d.Group, int32(entity)); number {
+					d.Target = append(d.Target, y)
+					continue
+				}
+				d.Label, d.Classes = append(d.Label, int32(math.Ceil(min(max(y, 0), 1)))), 2
+			}
+			cfg := DefaultConfig()
+			cfg.Permutations = 99
+			found, err := FindDrift(t.Context(), d, cfg, 1)
+			demand.NoError(t, err)
+			if p := found.Rule.P; (p <= .05) != c.drift {
+				t.Errorf("%s, number %v: p of y given x %.4f", c.name, number, p)
+			}
+		}
+	}
+}
+
 // TestFewChunks: a column that tells the month leaves few independent chunks; all tests have an answer. One that
 // numbers the rows is a function of time: it drifts, and takes no chunk from the others.
 func TestFewChunks(t *testing.T) {
