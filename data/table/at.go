@@ -14,11 +14,16 @@ func (t *Times) At(text string) (int, error) {
 	text = strings.TrimSpace(text)
 	v, ok := t.parse(text)
 	problem := "no row has time %s; the nearest: %s"
+	nearest := func(at int) string { return strings.Join(t.Names[max(at-1, 0):min(at+1, len(t.Names))], " and ") }
 	if ok && t.column.Kind == Time {
 		last, isPeriod := t.lastIn(text, int64(v))
-		if last >= 0 {
+		switch {
+		case last >= 0 && !t.hasRow(last, v): // a week that ends in a month, but all of its rows are before
+			return 0, t.table.errorf(-1, t.Column, "", "%s ends in %s, but has no row in it; the nearest: %s",
+				t.Names[last], quote(text), nearest(last+1))
+		case last >= 0:
 			return last, nil
-		} else if isPeriod {
+		case isPeriod:
 			problem = "no time ends in %s; the nearest: %s"
 		}
 		v = t.key(int64(v))
@@ -29,16 +34,18 @@ func (t *Times) At(text string) (int, error) {
 		}
 	}
 	if !ok {
-		return 0, t.table.errorf(-1, t.Column, "", "%s is not a time; times are written as %s", quote(text),
-			t.Names[len(t.Names)-1])
+		forms := t.Names[len(t.Names)-1]
+		if t.column != nil && t.column.Kind == Time {
+			forms += ", 2024-02-10, 2024-02-10 14:30, 2024-W06, 2024-02, 2024-Q1, 2024, or as the column has them"
+		}
+		return 0, t.table.errorf(-1, t.Column, "", "%s is not a time; times are written as %s", quote(text), forms)
 	}
 	at, found := slices.BinarySearch(t.first, v)
 	if t.isBlocks && !found && at > 0 {
 		at, found = at-1, true
 	}
 	if !found {
-		return 0, t.table.errorf(-1, t.Column, "", problem, quote(text),
-			strings.Join(t.Names[max(at-1, 0):min(at+1, len(t.Names))], " and "))
+		return 0, t.table.errorf(-1, t.Column, "", problem, quote(text), nearest(at))
 	}
 	return at, nil
 }
@@ -55,14 +62,18 @@ func (t *Times) lastIn(text string, begin int64) (last int, isPeriod bool) {
 		return ok
 	}
 	_, clock := clock(text)
+	number := "" // how the column's numbers mean times
+	if of := t.column.dates.layouts; len(of) == 1 && of[0].scale != nil && allDigits(text) {
+		number = of[0].scale.layout
+	}
 	switch {
 	case len(text) == len("2006") && allDigits(text):
 		years, days = 1, 0
 	case quarter.MatchString(text):
 		months, days = 3, 0
-	case onlyMonth.MatchString(text):
+	case number == "yyyymm", onlyMonth.MatchString(text):
 		months, days = 1, 0
-	case strings.Contains(text, "-W"):
+	case number == "yyyyww", strings.Contains(text, "-W"):
 		days = 7
 	case allDigits(text) && len(text) == len("20060102"):
 	case clock != "" || !slices.ContainsFunc(families, isDate): // it has an hour, or it is a Unix time
@@ -76,11 +87,22 @@ func (t *Times) lastIn(text string, begin int64) (last int, isPeriod bool) {
 	if t.isBlocks {
 		ends = t.last
 	}
-	last, _ = slices.BinarySearch(ends, t.key(on(years, months, days)))
-	if last == 0 || ends[last-1] < t.key(begin) {
+	end := on(years, months, days)
+	last, _ = slices.BinarySearch(ends, t.key(end))
+	if last == 0 || ends[last-1] < t.key(begin) || t.key(end-1) == t.key(begin) { // or it lies in one bin
 		return -1, true
 	}
 	return last - 1, true
+}
+
+// hasRow says whether a row of a time, by its place, is not before from, in microseconds.
+func (t *Times) hasRow(at int, from float64) bool {
+	for row, of := range t.Index {
+		if int(of) == at && t.column.values[row] >= from {
+			return true
+		}
+	}
+	return false
 }
 
 // parse is the number or the microseconds of a text.

@@ -35,7 +35,7 @@ type layout struct {
 
 // families are the layouts that are found.
 var families = []*layout{
-	yearFirst:  family("year first", `^\d{4}(?:[-/Qq]|\d{4}T)`, "2006-1-2", "2006/1/2", "2006-01", "2006/01", "20060102"),
+	yearFirst:  family("year first", `^(?:\d{4}(?:[-/Qq ]|\d{4}T)|[Qq]\d[- /]?\d{4}$)`, "2006-1-2", "2006/1/2", "2006-01", "2006/01", "20060102"),
 	dayFirst:   family("day first", `^\d\d?[-./]\d`, "2/1/2006", "2.1.2006", "2-1-2006", "2/1/06"),
 	monthFirst: family("month first", `^\d\d?[-/]\d`, "1/2/2006", "1-2-2006", "1/2/06"),
 	shortFirst: family("year of two digits first", `^\d\d/\d`, "06/1/2"),
@@ -184,8 +184,8 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 		}
 		if part := quarter.FindStringSubmatch(text); l == families[yearFirst] && len(text) <= 7 && part != nil {
 			var year, n int
-			_, _ = fmt.Sscan(part[1], &year)
-			_, _ = fmt.Sscan(part[2], &n)
+			_, _ = fmt.Sscan(part[1]+part[4], &year)
+			_, _ = fmt.Sscan(part[2]+part[3], &n)
 			return inZone(date(year, 3*n-2, 1), location).begin(), inRange(year)
 		}
 		text, rest = clock(text)
@@ -216,8 +216,8 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 	return t, false
 }
 
-// quarter is one as pandas and this program write it.
-var quarter = regexp.MustCompile(`^(\d{4})-?[Qq]([1-4])$`)
+// quarter is one as pandas, spreadsheets and this program write it.
+var quarter = regexp.MustCompile(`^(\d{4})[- ]?[Qq]([1-4])$|^[Qq]([1-4])[- /]?(\d{4})$`)
 
 // hourOf finds an hour in a layout of Go.
 var hourOf = regexp.MustCompile("15|3")

@@ -193,6 +193,11 @@ func TestAt(t *testing.T) {
 	months, _ := tab.Times("t", table.Bin{Unit: "month"})
 	blocks, _ := tab.Times("t", table.Bin{Rows: 2})
 	days, _ := read(t, "t,x\n2024-01-31,1\n2024-02-01,2\n2024-02-28,3\n2024-03-01,4\n", table.Options{}).Times("t", table.Bin{})
+	numbers := func(rows ...string) *table.Times {
+		times, err := read(t, columnOf(rows...), table.Options{}).Usable("v", "").Times("v", table.Bin{})
+		demand.NoError(t, err)
+		return times
+	}
 	for _, test := range []struct {
 		times *table.Times
 		text  string
@@ -218,6 +223,13 @@ func TestAt(t *testing.T) {
 		{in(table.Bin{Unit: "hour"}, hours...), "2024-02-10", 2, ""}, {in(table.Bin{}, hours...), "2024-02-10", 2, ""},
 		{in(table.Bin{}, hours...), "2024-02-10 00:00", 1, ""}, {in(table.Bin{Unit: "hour"}, hours...), "2024-W06", 3, ""},
 		{blocks, "2023-03-01", 0, `no time ends in "2023-03-01"; the nearest: block 1 (from 2024-01-15)`},
+		{in(table.Bin{Unit: "week"}, "2024-01-23", "2024-01-31", "2024-03-01"), "2024-02", 0,
+			`2024-W05 ends in "2024-02", but has no row in it; the nearest: 2024-W05 and 2024-W09`},
+		{in(table.Bin{Unit: "week"}, "2024-01-23", "2024-01-31", "2024-02-01"), "2024-02", 1, ""},
+		{days, "Q1 2024", 3, ""}, {days, "02/2024", 0, "times are written as 2024-03-01, 2024-02-10, 2024-02-10 14:30, 2024-W06"},
+		{numbers("202401", "202402", "202403"), "202402", 1, ""}, {numbers("202401", "202402"), "2024-02", 1, ""},
+		{numbers("202405", "202406", "202452"), "202406", 1, ""}, {numbers("20240209", "20240210"), "20240210", 1, ""},
+		{numbers("1704067200", "1704153600"), "1704153600", 1, ""},
 	} {
 		at, err := test.times.At(test.text)
 		if test.err != "" {

@@ -315,7 +315,8 @@ func (t *Data) readTimes(name string) *Data {
 				read.problem = t.errorf(i, name, fix+" earlier or later", "%s %s", short(v), m.change)
 			}
 		}
-		read.Kind, read.values, read.Note, read.dates = Time, times, "layout "+s.layout, dates{}
+		read.Kind, read.values, read.Note = Time, times, "layout "+s.layout
+		read.dates = dates{layouts: []*layout{{scale: &s}}, possible: 1, given: s.layout}
 		columns[slices.Index(columns, c)] = &read
 		first := (&Times{column: &read, table: t}).name(times[0])
 		read.notes = append(slices.Clone(c.notes), fmt.Sprintf("the numbers are times, %s is %s (layout %s); --type "+
