@@ -5,17 +5,24 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gomlx/gomlx/support/xslices"
 )
 
+// joinable is what columns can be joined to.
+const joinable = "name them as DATE+HOUR, YEAR+MONTH, YEAR+QUARTER, YEAR+WEEK, YEAR+MONTH+DAY or YEAR+MONTH+DAY+HOUR"
+
 // join joins the columns of a time that Options.Time names: those of a date and a time of day, or of a year, a month, a
-// day and a time of day, of which the last ones may be left out.
+// day and a time of day, of which the last ones may be left out. The year may be behind month or day.
 func (t *Data) join(o Options) (*Data, error) {
 	var parts []*column
 	for name := range strings.SplitSeq(o.Time, "+") {
+		if parts == nil {
+			t = t.readTimes(name) // dates such as 20240131
+		}
 		c, err := t.column(name)
 		if err != nil {
 			return nil, err
@@ -27,10 +34,12 @@ func (t *Data) join(o Options) (*Data, error) {
 		parts = append(parts, c)
 	}
 	day, clock, columns := parts[0], parts[len(parts)-1], slices.Clone(t.columns)
-	if day.Kind == Number && len(parts) <= 4 {
-		numbers := parts[:min(3, len(parts))]
-		var err error
-		if day, err = t.dateOf(o.Time, numbers); err != nil {
+	numbers := parts[:min(3, len(parts))]
+	if len(parts) <= 4 && (day.Kind == Number || day.Kind == Category && slices.ContainsFunc(numbers, (*column).isYear)) {
+		inOrder, err := t.inOrder(o.Time, numbers)
+		if err != nil {
+			return nil, err
+		} else if day, err = t.dateOf(o.Time, inOrder); err != nil {
 			return nil, err
 		}
 		columns = slices.DeleteFunc(columns, func(c *column) bool { return slices.Contains(numbers[1:], c) })
@@ -39,8 +48,7 @@ func (t *Data) join(o Options) (*Data, error) {
 			return t.with(columns), nil
 		}
 	} else if len(parts) > 2 || day.Kind != Time || clock.Kind != Category {
-		return nil, t.errorf(-1, o.Time, "name them as DATE+HOUR, YEAR+MONTH, YEAR+MONTH+DAY or YEAR+MONTH+DAY+HOUR",
-			"%s is a %s and %s a %s: they are no time", quote(day.Name), day.Kind, quote(clock.Name), clock.Kind)
+		return nil, t.errorf(-1, o.Time, joinable, "%s is a %s and %s a %s: they are no time", quote(day.Name), day.Kind, quote(clock.Name), clock.Kind)
 	}
 	// 515 is 5:15, and then 30 is 0:30.
 	unpadded := slices.ContainsFunc(clock.Levels, func(text string) bool { return len(text) == 3 && allDigits(text) })
@@ -84,72 +92,144 @@ var (
 	ofMonths   = regexp.MustCompile(`(?i)^m|mon`)
 )
 
+// isYear says whether all values have four digits.
+func (c *column) isYear() bool {
+	values := slices.DeleteFunc(slices.Clone(c.values), math.IsNaN)
+	for _, level := range c.Levels {
+		v, _ := parseNumber([]byte(level), '.')
+		values = append(values, v)
+	}
+	no := func(v float64) bool { return v < 1000 || v > 9999 || v != math.Trunc(v) }
+	return (c.Kind == Number || c.Kind == Category) && len(values) > 0 && !slices.ContainsFunc(values, no)
+}
+
+// inOrder puts the parts of a date in order: the year is the one with four digits. Of a month and a day without the
+// year before them, the name tells which is the month.
+func (t *Data) inOrder(name string, parts []*column) ([]*column, error) {
+	at := max(0, slices.IndexFunc(parts, (*column).isYear))
+	out := append([]*column{parts[at]}, slices.Delete(slices.Clone(parts), at, at+1)...)
+	if at == 0 || len(out) < 3 {
+		return out, nil
+	}
+	first, second := ofMonths.MatchString(out[1].Name), ofMonths.MatchString(out[2].Name)
+	if first == second {
+		return nil, t.errorf(-1, name, joinable, "which of %s and %s is the month cannot be told by their names",
+			quote(out[1].Name), quote(out[2].Name))
+	} else if second {
+		out[1], out[2] = out[2], out[1]
+	}
+	return out, nil
+}
+
+// unitNumber is a quarter, week or month with a letter or word before its number.
+var unitNumber = regexp.MustCompile(`(?i)^(?:(q|qtr|quarter)|(w|wk|kw|week)|(m|month))[ .-]?(\d\d?)$`)
+
+// partOf is the number of a part of a date, such as 3, 03, Q3, W03 or Mar, and its unit, if the text says it; 0 if it is
+// none.
+func partOf(text string) (n int, unit string) {
+	if part := unitNumber.FindStringSubmatch(text); part != nil {
+		at := 1 + slices.IndexFunc(part[1:4], func(word string) bool { return word != "" })
+		n, _ = strconv.Atoi(part[4])
+		return n, []string{1: "quarter", 2: "week", 3: "month"}[at]
+	}
+	name := strings.TrimSuffix(text, ".")
+	if strings.EqualFold(name, "sept") {
+		name = "Sep"
+	}
+	for _, layout := range []string{"Jan", "January"} {
+		if at, err := time.Parse(layout, name); err == nil {
+			return int(at.Month()), "month"
+		}
+	}
+	v, _ := parseNumber([]byte(text), '.')
+	return whole(v), ""
+}
+
+// whole is an integer; 0 for other numbers.
+func whole(v float64) int {
+	if n := int(v); float64(n) == v {
+		return n
+	}
+	return 0
+}
+
 // dateOf is the column of the dates that a year and a quarter, a week, or a month and perhaps a day make.
 func (t *Data) dateOf(name string, parts []*column) (*column, error) {
-	second, unit, form := parts[1].Name, "month", "%04d-%02d"
+	second, unit := parts[1].Name, ""
+	levels := xslices.Map(parts, func(c *column) []int { return make([]int, len(c.Levels)) })
+	for k, c := range parts {
+		if c.Kind == Text {
+			return nil, t.errorf(-1, c.Name, joinable, "%s", joined(": ", "the column is a text", c.Note))
+		}
+		for i, level := range c.Levels {
+			n, of := partOf(level)
+			if unit == "" && k == 1 {
+				unit = of
+			}
+			if of == "" || k == 1 && of == unit {
+				levels[k][i] = n
+			}
+		}
+	}
+	told := unit != "" || ofMonths.MatchString(second)
+	form := "%04d-%02d"
 	switch {
-	case ofNoDate.MatchString(second):
-		unit = ""
-	case ofQuarters.MatchString(second):
+	case unit == "quarter", unit == "" && ofQuarters.MatchString(second):
 		unit, form = "quarter", "%04d-Q%d"
-	case ofWeeks.MatchString(second):
+	case unit == "week", unit == "" && ofWeeks.MatchString(second):
 		unit, form = "week", "%04d-W%02d"
+	default:
+		unit = "month"
 	}
 	if len(parts) == 3 {
 		form += "-%02d"
 	}
-	if unit == "" || unit != "month" && len(parts) == 3 {
-		return nil, t.errorf(-1, name, "name them as YEAR+MONTH, YEAR+QUARTER, YEAR+WEEK or YEAR+MONTH+DAY",
-			"%s is no month, as its name says", quote(second))
+	if ofNoDate.MatchString(second) || unit != "month" && len(parts) == 3 {
+		return nil, t.errorf(-1, name, joinable, "%s is no month, as its name or its values say", quote(second))
 	}
 	out := &column{ColumnSchema: ColumnSchema{Name: name, Kind: Time, Note: "year and " + unit}, given: true,
 		values: make([]float64, t.rows), dates: dates{layouts: families, possible: 1 << yearFirst, location: t.location,
 			known: map[string]found{}}}
-	years, most := map[float64]bool{}, 0.
+	// The dates that were found, as it takes long to make and parse texts.
+	known, years, most := map[[3]int]float64{}, map[int]bool{}, 0
 	for i := range out.values {
-		var of []float64
-		var whole []any
+		var of [3]int
 		missing := false
-		for _, c := range parts {
-			v := math.NaN()
-			if c.Kind == Number {
-				v = c.values[i]
-			} else if c.Kind == Category && !c.isMissing(i) {
-				v, _ = parseNumber([]byte(c.Levels[c.code[i]-1]), '.')
+		for k, c := range parts {
+			switch missing = missing || c.isMissing(i); {
+			case missing:
+			case c.Kind == Number:
+				of[k] = whole(c.values[i])
+			case c.Kind == Category:
+				of[k] = levels[k][c.code[i]-1]
 			}
-			missing = missing || c.isMissing(i)
-			n := int(v)
-			if float64(n) != v {
-				n = 0 // no part of a date
-			}
-			of, whole = append(of, v), append(whole, n)
 		}
-		text := fmt.Sprintf(form, whole...)
-		possible, at := out.dates.matching([]byte(text), out.dates.possible)
-		switch {
-		case missing:
+		if missing {
 			out.setMissing(i)
-		case possible == 0:
-			cells := xslices.Map(parts, func(c *column) string {
-				switch {
-				case c.code != nil:
-					return c.Levels[c.code[i]-1]
-				case c.values != nil:
-					return short(c.values[i])
-				}
-				return c.Name // of texts that are not kept
-			})
-			return nil, t.errorf(i, name, "name columns of numbers as YEAR+MONTH+DAY", "%s is no date", quote(strings.Join(cells, "-")))
-		default:
-			if out.notes == nil {
-				cells := strings.Join(xslices.Map(of, short), " and ")
-				out.notes = []string{fmt.Sprintf("%s are read as %s", cells, text)}
-			}
-			years[of[0]], most = true, max(most, of[1])
-			out.values[i] = float64(at.micro)
+			continue
 		}
+		micro, ok := known[of]
+		if !ok {
+			text := fmt.Sprintf(form, xslices.Map(of[:len(parts)], func(n int) any { return n })...)
+			possible, at := out.dates.matching([]byte(text), out.dates.possible)
+			cells := xslices.Map(parts, func(c *column) string {
+				if c.code != nil {
+					return c.Levels[c.code[i]-1]
+				}
+				return short(c.values[i])
+			})
+			if possible == 0 || of[0] < 1000 {
+				return nil, t.errorf(i, name, joinable+"; years have four digits, and the name of quarters or weeks says so",
+					"%s is no date", quote(strings.Join(cells, "-")))
+			}
+			if micro = float64(at.micro); out.notes == nil {
+				out.notes = []string{fmt.Sprintf("%s are read as %s", strings.Join(cells, " and "), text)}
+			}
+			known[of], years[of[0]], most = micro, true, max(most, of[1])
+		}
+		out.values[i] = micro
 	}
-	if unit == "month" && len(parts) == 2 && most <= 4 && len(years) > 1 && !ofMonths.MatchString(second) {
+	if unit == "month" && !told && len(parts) == 2 && most <= 4 && len(years) > 1 {
 		return nil, t.errorf(-1, name, "rename it to month or quarter, as it is, or make a column of dates",
 			"%s is never above 4, and may be a quarter or a month", quote(second))
 	}

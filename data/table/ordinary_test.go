@@ -239,6 +239,11 @@ func TestDateAndTime(t *testing.T) {
 			t.Errorf("%s: %v, want %s", test.clocks, columns, test.want)
 		}
 	}
+	want := "2024-03-31T13:00:00Z"
+	columns := joined(t, "day,hour\n20231231,1\n20240331,13\n", table.Options{Time: "day+hour"}, want)
+	if at := columns[0].Values.([]time.Time)[1]; at.Format(time.RFC3339) != want {
+		t.Errorf("20240331 and 13 are %s", at)
+	}
 }
 
 // TestDateOfNumbers: a year, a month, a day and a time of day in columns of their own are one time.
@@ -254,13 +259,18 @@ func TestDateOfNumbers(t *testing.T) {
 		{"year+month+day", nil, "year+month+day hour x name 2024-02-29T00:00:00Z"},
 		{"year+month+day+hour", nil, "year+month+day+hour x name 2024-02-29T13:30:00Z"},
 		{"year+month+day", auckland, "year+month+day hour x name 2024-02-28T11:00:00Z"},
-		{"year+day", nil, `column "year+day": "day" is no month, as its name says; name them as YEAR+MONTH, YEAR+QUARTER`},
+		{"year+day", nil, `column "year+day": "day" is no month, as its name or its values say; name them as DATE+HOUR, YEAR+MONTH`},
 		{"year+x", nil, `row 2 (line 3), column "year+x": "2024-.5" is no date`},
 		{"year+year", nil, `column "year+year": "year" is named twice; name each column once`},
 		{"year+month+name", nil, `column "year+month+name": "2023-12-May" is no date`},
-		{"year+month+x", nil, `row 2 (line 3), column "year+month+x": "2024-2-0.5" is no date; name columns of numbers as YEAR+MONTH+DAY`},
+		{"year+month+x", nil, `row 2 (line 3), column "year+month+x": "2024-2-0.5" is no date; name them as DATE+HOUR`},
 		{"month+day+hour+x+year", nil, `"month" is a number and "year" a number: they are no time`},
 		{"year+week", nil, `there is no column "week"`},
+		{"month+year", nil, "month+year day hour x name 2024-02-01T00:00:00Z"},
+		{"day+month+year", nil, "day+month+year hour x name 2024-02-29T00:00:00Z"},
+		{"month+day+year+hour", nil, "month+day+year+hour x name 2024-02-29T13:30:00Z"},
+		{"day+x+year", nil, `which of "day" and "x" is the month cannot be told by their names`},
+		{"day+month", nil, `"31-12" is no date; name them as DATE+HOUR`},
 	} {
 		csv := "year,month,day,hour,x,name\n2023,12,31,515,1,May\n2024,2,29,1330,.5,May\n"
 		columns := joined(t, csv, table.Options{Time: test.time, Location: test.location}, test.want)
@@ -290,6 +300,15 @@ func TestSecondColumn(t *testing.T) {
 		{"weekday", "1 2 7", `"weekday" is no month`, ""},
 		{"quarter+day", "1,9 2,9 4,9", `"quarter" is no month`, ""},
 		{"month+day", "1,9 2,9 4,9", "2023-01-09 2023-02-09 2024-04-09", "2023 and 1 and 9 are read as 2023-01-09"},
+		{"qtr", "Q1 q2 4", "2023-01-01 2023-04-01 2024-10-01", "2023 and Q1 are read as 2023-Q1"},
+		{"period", "W01 W12 KW52", "2023-01-02 2023-03-20 2024-12-23", "2023 and W01 are read as 2023-W01"},
+		{"period", "Q1 2 W12", `"2024-W12" is no date`, ""},
+		{"period", "Jan Sept APRIL", "2023-01-01 2023-09-01 2024-04-01", "2023 and Jan are read as 2023-01"},
+		{"period", "M01 M02 M04", "2023-01-01 2023-02-01 2024-04-01", "2023 and M01 are read as 2023-01"},
+		{"month", "Jan Feb Mai", `"2024-Mai" is no date`, ""},
+		{"month+day", "Jan,9 Feb,9 Apr,9", "2023-01-09 2023-02-09 2024-04-09", "2023 and Jan and 9 are read as 2023-01-09"},
+		{"period", "1 2 13", `"2024-13" is no date; name them as DATE+HOUR, YEAR+MONTH, YEAR+QUARTER, YEAR+WEEK, ` +
+			`YEAR+MONTH+DAY or YEAR+MONTH+DAY+HOUR; years have four digits, and the name of quarters or weeks says so`, ""},
 	} {
 		n := strings.Fields(test.numbers)
 		header := "year," + strings.ReplaceAll(test.name, "+", ",")
@@ -305,6 +324,24 @@ func TestSecondColumn(t *testing.T) {
 		demand.Equal(t, strings.Join(times.Names, " "), test.want, "%s", test.name)
 		demand.Equal(t, strings.Join(tab.Notes(), "; "), "column year+"+test.name+": "+test.note, "notes")
 	}
+}
+
+// BenchmarkDateOfNumbers: how many times as long a table takes to read if its year and month are one time.
+func BenchmarkDateOfNumbers(b *testing.B) {
+	var csv strings.Builder
+	csv.WriteString("year,month,x\n")
+	for i := range 500_000 {
+		fmt.Fprintf(&csv, "%d,%d,%d\n", 2000+i/12%24, 1+i%12, i)
+	}
+	took := map[bool]time.Duration{}
+	for b.Loop() {
+		for _, o := range []table.Options{{}, {Time: "year+month"}} {
+			begin := time.Now()
+			read(b, csv.String(), o)
+			took[o.Time != ""] += time.Since(begin)
+		}
+	}
+	b.ReportMetric(float64(took[true])/float64(took[false]), "times-as-long")
 }
 
 // TestQuotesInside: whatever fields are quoted, also over lines, quotes in the others are text.
