@@ -143,11 +143,10 @@ func (b *builder) addMarked(text []byte, v float64, sign rune) {
 // otherMark is the decimal mark that the column does not have.
 func (b *builder) otherMark() byte { return '.' + ',' - b.decimal }
 
-// readOtherwise says whether a text is a number without a sign of currency or percent if the decimal mark is the other
-// one.
+// readOtherwise says whether a text is a number if the decimal mark is the other one.
 func (b *builder) readOtherwise(text []byte) bool {
-	_, sign, how := parseMarked(text, b.otherMark())
-	return how >= marked && sign == 0
+	_, _, how := parseMarked(text, b.otherMark())
+	return how >= marked
 }
 
 // hasOtherMark says whether a text is a number with the other decimal mark.
@@ -260,8 +259,8 @@ func (b *builder) number(text []byte) (float64, *Error) {
 			"COLUMN=category", b.otherMark()))
 	case how == notNumber:
 		problem := "is not a number"
-		if b.numbers > 0 {
-			problem += fmt.Sprintf(", as %d of %d other values are", b.numbers, b.n-1)
+		if n := b.numbers + b.signed; n > 0 {
+			problem += fmt.Sprintf(", as %d of %d other values are", n, b.n-1)
 		}
 		return 0, refused(text, problem, "mend it, leave it empty if it is missing, or give --type COLUMN=category")
 	case sign != b.sign && (sign != 0 || b.sign == '%' && v != 0):

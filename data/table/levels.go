@@ -1,11 +1,14 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // Limits of the levels of a category. A column with more is text, if its kind was not given.
@@ -31,7 +34,11 @@ func (b *builder) setLevel(i int, text []byte) {
 // ignore makes a category a text.
 func (b *builder) ignore() {
 	b.Kind, b.code, b.Levels, b.index = Text, nil, nil, nil
-	b.Note = "too many different texts for a category"
+	if why := b.Note; why != "" {
+		b.notes = append(b.notes, fmt.Sprintf("%s are read as codes, of which the column has too many for a category; if they "+
+			"are amounts, give --type %s=number", why, b.Name))
+	}
+	b.Note = joined(", ", b.Note, "too many different texts for a category")
 }
 
 // finish sorts the levels and returns the column.
@@ -47,24 +54,32 @@ func (b *builder) finish() *column {
 	return b.column
 }
 
-// withUnit is a number with a unit.
-var withUnit = regexp.MustCompile(`^[-+]?\d[\d.,]* ?([\p{L}°][\p{L}/²³]{0,4})$`)
+// withUnit is a number that has a unit before it, such as CHF or US$, or behind it, such as kg or %, or none.
+var withUnit = regexp.MustCompile(`^(\pL{1,3}\.?[ \x{a0}]|EUR|USD|GBP|CHF|\p{Lu}{0,2}\p{Sc} ?)?[-+]?` +
+	`\d[\d.,'\x{2019} \x{a0}\x{202f}]*([\pL°%\p{Sc}][\pL/²³]{0,4})?$`)
 
-// noteUnit notes that the levels are numbers with one unit, if they are more than a few.
+// noteUnit notes that the levels are numbers with a unit, or a few of them, if they are more than a few levels.
 func (b *builder) noteUnit() {
-	if len(b.Levels) <= 10 || b.given {
+	const mostUnits = 3 // seats such as 12A have more letters
+	if b.given || len(b.Levels) <= 10 && b.signed == 0 {
 		return
 	}
-	unit := ""
+	example, units, n, others := "", map[string]bool{}, 0, 0
 	for _, level := range b.Levels {
 		part := withUnit.FindStringSubmatch(level)
-		if part == nil || unit != "" && part[1] != unit {
-			return
+		if part == nil {
+			others++
+		} else if unit := strings.Trim(part[1]+part[2], " \u00a0"); unit != "" {
+			example, units[unit], n = cmp.Or(example, level), true, n+1
 		}
-		unit = part[1]
 	}
-	b.notes = append(b.notes, fmt.Sprintf("%s and the others are numbers with a unit, which are read as texts: "+
-		"leave out %s", quote(b.Levels[0]), quote(unit)))
+	if 4*others > len(b.Levels) || 4*n < len(b.Levels) || len(units) > mostUnits {
+		return
+	}
+	names := strings.Join(xslices.Map(slices.Sorted(maps.Keys(units)), quote), " and ")
+	one := map[bool]string{true: "write all in one unit, and "}[len(units) > 1]
+	b.notes = append(b.notes, fmt.Sprintf("%s and others are numbers with a unit, which are read as texts: %sleave out %s",
+		quote(example), one, names))
 }
 
 // settle sorts the levels: their order does not depend on that of the rows. It makes missing those that mean it.

@@ -71,8 +71,9 @@ func TestNumbers(t *testing.T) {
 		{[]string{"12,34,567", "1"}, 0, nil, ""}, // no groups of three
 		{[]string{"0,123,456", "1"}, 0, nil, ""}, // no number begins so
 		{[]string{"1,1000", "1,000,00"}, 0, nil, ""},
-		{[]string{"10%", "20%", "other"}, 0, nil, ""}, // a category, as ever
-		{[]string{"$1", "EUR 2", "$3"}, 0, nil, `"EUR 2" does not have the sign of "$1", so the column has no numbers`},
+		{[]string{"10%", "20%", "other"}, 0, nil, `"other" among numbers, 1 of 3 values, are levels`},
+		{[]string{"$1", "EUR 2", "$3"}, 0, nil, `"$1" and others are numbers with a unit, which are read as texts: ` +
+			`write all in one unit, and leave out "$" and "EUR"`},
 		{[]string{"007", "012", "unknown", "113", "104", "105", "106", "107", "unknown"}, 0, nil, ""},
 		{[]string{"555-1234", "555-9876"}, 0, nil, ""},
 		{[]string{"1.2.3", "1.10.0"}, 0, nil, ""},
@@ -101,6 +102,9 @@ func TestNumbers(t *testing.T) {
 		texts []string
 		want  string
 	}{
+		{[]string{"$5", "$6", "$7", "$8", "$9", "$10", "CHF 5", "CHF 5"}, `"CHF 5" is not a number, as 6 of 7 other values are`},
+		{[]string{"7%", "8%", "n/k", "9%", "10%"}, `"n/k" is not a number, as 4 of 4 other values are`},
+		{[]string{"€ 1,50", "€ 2", "€ 3,25"}, `"€ 1,50" seems to have a decimal comma`},
 		{[]string{"1,5", "2,5", "3"},
 			`"1,5" seems to have a decimal comma, which is not guessed; if it is one, give --decimal ','`},
 		{[]string{"5.840,72", "1.000,00"}, `"5.840,72" seems to have a decimal comma`},
@@ -657,10 +661,17 @@ func TestReadOtherwise(t *testing.T) {
 		{[]string{"03/14/2024", "05/06/2024"}, ""},
 		{[]string{"2024-01-02T10:00:00.5", "2024-01-03T10:00:00.5"}, ""},
 		{[]string{"TRUE", "FALSE", "1", "2", "3", "4", "5"}, "true or false among numbers, 2 of 7 values, are levels"},
-		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg 1,100kg"), `"1,100kg" and the others are numbers with a unit, ` +
+		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg 1,100kg"), `"1,100kg" and others are numbers with a unit, ` +
 			`which are read as texts: leave out "kg"`},
 		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg"), ""},
-		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg 11g"), ""},
+		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg 11g n/k"), `write all in one unit, and leave out "g" and "kg"`},
+		{strings.Split("CHF 1|CHF 2|CHF 3|CHF 4|CHF 5|CHF 6|7|8|9|10|11|12", "|"), `texts: leave out "CHF"`},
+		{strings.Fields("1A 2B 3C 4D 5E 6F 7A 8B 9C 10D 11E 12F"), ""},
+		{strings.Fields("SKU01 SKU02 SKU03 SKU04 SKU05 SKU06 SKU07 SKU08 SKU09 SKU10 SKU11 SKU12"), ""},
+		{strings.Fields("00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19"), ""},
+		{strings.Fields("00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20"),
+			"numbers with leading zeros are read as codes, of which the column has too many for a category; if they are amounts, give " +
+				"--type v=number"},
 	} {
 		notes := read(t, columnOf(test.texts...), table.Options{}).Notes()
 		one := len(notes) == 1 && strings.Contains(notes[0], test.note)

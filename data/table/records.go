@@ -260,7 +260,7 @@ func (s *records) isNote(fields [][]byte) bool {
 		return false
 	}
 	b := s.builders[k]
-	return 2*max(b.numbers, b.times) > b.n && b.in.kindOf(string(fields[at])) == Text
+	return 2*max(b.numbers+b.signed, b.times) > b.n && b.in.kindOf(string(fields[at])) == Text
 }
 
 // delimiter is the delimiter in words.

@@ -55,7 +55,7 @@ func (b *builder) resolve(rows int) error {
 		b.Kind = Boolean
 	case b.groups > 0 && b.numbers > 0 && b.groups+b.numbers+b.commas == b.n:
 		b.Kind, b.commas = Number, b.commas+b.groups
-	case b.commas > half, b.numbers > half, b.numbers+b.signed == b.n:
+	case b.commas > half, b.numbers+b.signed > half, b.numbers+b.signed+b.commas == b.n:
 		if b.Kind = Number; b.commas+b.groups+b.signed == 0 && b.padded && b.length > 0 {
 			b.Kind, b.Note = Category, "numbers with leading zeros"
 		}
@@ -65,12 +65,6 @@ func (b *builder) resolve(rows int) error {
 		b.Kind = Time
 	default:
 		b.Kind = Category
-		words := slices.Sorted(maps.Keys(b.words))
-		other := slices.IndexFunc(words, func(word string) bool { return strings.ContainsAny(word, "0123456789") })
-		if b.signed > 0 && other >= 0 { // EUR 5 among $5
-			b.notes = append(b.notes, fmt.Sprintf("%s does not have the sign of %s, so the column has no numbers; write all in "+
-				"one unit if it should", quote(words[other]), quote(b.marked)))
-		}
 	}
 	b.judgeWords()
 	switch {
@@ -123,8 +117,8 @@ func (b *builder) judgeWords() {
 	for word, n := range b.words {
 		all += n
 		recurs = recurs || b.in.words[word].n > 1
-		if b.in.words[word].n == 1 && strings.ContainsAny(word, "0123456789") {
-			all = b.n // a mistake
+		if strings.ContainsAny(word, "0123456789") && (b.in.words[word].n == 1 || withUnit.MatchString(word)) {
+			all = b.n // a mistake, or another unit
 		}
 	}
 	words := slices.Sorted(maps.Keys(b.words))
