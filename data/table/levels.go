@@ -73,7 +73,7 @@ func (b *builder) noteUnit() {
 			example, units[unit], n = cmp.Or(example, level), true, n+1
 		}
 	}
-	if 4*others > len(b.Levels) || 4*n < len(b.Levels) || len(units) > mostUnits {
+	if 4*others > len(b.Levels) || 10*n < len(b.Levels) || len(units) > mostUnits {
 		return
 	}
 	names := strings.Join(xslices.Map(slices.Sorted(maps.Keys(units)), quote), " and ")

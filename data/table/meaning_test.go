@@ -80,6 +80,14 @@ func TestNumbers(t *testing.T) {
 		{[]string{"1.100.200", "1.200.300"}, 0, nil, ""},
 		{[]string{"(13)", "5", "(1,234.50)", "(0)"}, 0, []float64{-13, 5, -1234.5, 0}, `"(13)" is read as -13`},
 		{[]string{"($13)", "$5"}, 0, []float64{-13, 5}, `"($13)" is read as -13`},
+		{[]string{"$(1,234.50)", "$5"}, 0, []float64{-1234.5, 5}, `"$(1,234.50)" is read as -1234.5`},
+		{[]string{"13-", "5", "1,234.50-"}, 0, []float64{-13, 5, -1234.5}, `"13-" is read as -13`},
+		{[]string{"1.022,67-", "5,5"}, ',', []float64{-1022.67, 5.5}, `"1.022,67-" is read as -1022.67`},
+		{[]string{"1'200.-", "5.50"}, 0, []float64{1200, 5.5}, `"1'200.-" is read as 1200`},
+		{[]string{"12,-", "5,50"}, ',', []float64{12, 5.5}, `"12,-" is read as 12`},
+		{[]string{"1\u2019234.5", "7"}, 0, []float64{1234.5, 7}, "is read as 1234.5"},
+		{[]string{"-13-", "5"}, 0, nil, ""},
+		{[]string{"1-", "+1-", "x(5)"}, 0, nil, ""},
 		{[]string{"(-13)", "5"}, 0, nil, ""},
 		{[]string{"(\u221213)", "(\u22127)"}, 0, nil, ""},
 		{[]string{"($-13)", "($-7)"}, 0, nil, ""},
@@ -266,6 +274,8 @@ func TestMonthsAndYears(t *testing.T) {
 	checkSentence(t, err, `column "v": 12.2003 and the others seem to be months and years; write them as 2004-01, give --layout v=%m.%Y`)
 	_, err = read(t, text, table.Options{Kinds: map[string]table.Kind{"v": table.Number}}).Times("v", table.Bin{})
 	demand.NoError(t, err)
+	_, err = read(t, columnOf("12.2003", "53.2004", "1.201"), table.Options{}).Times("v", table.Bin{})
+	checkSentence(t, err, "12.2003 and the others seem to be weeks and years; write them as 2004-W01, or say by --type v=number")
 }
 
 func daily(i int) (years, months, days int)   { return 0, 0, i }

@@ -73,16 +73,28 @@ var signs = map[byte]*regexp.Regexp{'.': markedBy(`,`, `\.`), ',': markedBy(`\.`
 
 func markedBy(group, decimal string) *regexp.Regexp {
 	return regexp.MustCompile(`^([-+]?)(\p{Sc}?)[ \x{a0}]?([-+]?)((?:[1-9]\d{0,2}(?:[` + group +
-		`' \x{a0}\x{2009}\x{202f}]\d{3})+|\d+)?)((?:` + decimal + `\d*)?)[ \x{a0}\x{202f}]?([%\p{Sc}]?)$`)
+		`'\x{2019} \x{a0}\x{2009}\x{202f}]\d{3})+|\d+)?)((?:` + decimal + `\d*)?)[ \x{a0}\x{202f}]?([%\p{Sc}]?)$`)
 }
 
+// accounts finds a negative number in brackets, perhaps behind a sign of currency.
+var accounts = regexp.MustCompile(`^(\p{Sc}?)\(([^(+\x{2212}-]+)\)$`)
+
 // parseMarked parses a number that may have other marks than a decimal one: $1,234.50, 12 %. sign is its sign of
-// currency or percent, or 0. Accounts write (12) for -12.
+// currency or percent, or 0. Accounts write (12), $(12) or 12- for -12, and shops 12.- for 12.
 func parseMarked(b []byte, decimal byte) (v float64, sign rune, how int) {
-	if last := len(b) - 1; last > 1 && b[0] == '(' && b[last] == ')' && !bytes.ContainsAny(b[1:last], "(-+\u2212") {
-		if v, sign, how = parseMarked(b[1:last], decimal); how >= marked {
-			return 0 - v, sign, marked
+	if last := len(b) - 1; last > 0 && (b[last] == ')' || b[last] == '-' && b[0]-'0' <= 9) {
+		inner, whole := b[:last], b[last-1] == '.' || b[last-1] == ',' // 12.-
+		if part := accounts.FindSubmatch(b); part != nil {
+			inner = slices.Concat(part[1], part[2])
+		} else if b[last] == ')' {
+			return 0, 0, notNumber
 		}
+		if v, sign, how = parseMarked(inner, decimal); how < marked {
+			return 0, 0, notNumber
+		} else if whole && b[last] == '-' {
+			return v, sign, marked
+		}
+		return 0 - v, sign, marked
 	}
 	if after, ok := bytes.CutPrefix(b, []byte("\u2212")); ok { // the sign that is typeset
 		b = append([]byte{'-'}, after...)

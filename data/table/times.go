@@ -160,15 +160,18 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 			return nil, t.errorf(row, name, fmt.Sprintf("write all in one, or say by --type %s=number that they are plain numbers", name),
 				"%s seems to be a Unix time in another unit than those before", short(c.values[row]))
 		}
-		if c.monthsAndYears() {
-			return nil, t.errorf(-1, name, fmt.Sprintf("write them as 2004-01, give --layout %s=%%m.%%Y if all years have "+
-				"four digits, or say by --type %s=number that they are plain numbers", name, name),
-				"%s and the others seem to be months and years", short(c.values[0]))
+		if months, weeks := c.beforeYears(); months || weeks {
+			what, write := "weeks", "write them as 2004-W01, "
+			if months {
+				what, write = "months", fmt.Sprintf("write them as 2004-01, give --layout %s=%%m.%%Y if all years have four digits, ", name)
+			}
+			return nil, t.errorf(-1, name, write+fmt.Sprintf("or say by --type %s=number that they are plain numbers", name),
+				"%s and the others seem to be %s and years", short(c.values[0]), what)
 		}
 		switch out.column = c; {
 		case c.Kind != Time && c.Kind != Number:
 			return nil, t.errorf(-1, name, "write dates as YYYY-MM-DD, give --layout COLUMN=FORMAT, or name another column",
-				"the column is a %s, not a time", c.Kind)
+				"%s", joined(": ", fmt.Sprintf("the column is a %s, not a time", c.Kind), c.Note))
 		case c.Kind == Number && bin.Unit != "":
 			return nil, t.errorf(-1, name,
 				"take blocks of rows, or say by --layout COLUMN=FORMAT how they mean dates, as unix or %Y%m%d",
@@ -209,21 +212,22 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 	return out, nil
 }
 
-// monthsAndYears says whether all numbers look like 12.2024, which would sort by month first.
-func (c *column) monthsAndYears() bool {
+// beforeYears says whether all numbers look like months or weeks and years, such as 12.2024, which would sort by month
+// or week first.
+func (c *column) beforeYears() (months, weeks bool) {
 	if c.Kind != Number || c.given {
-		return false
+		return false, false
 	}
-	months := map[float64]bool{}
+	all, greatest := map[float64]bool{}, 0.
 	for _, v := range c.values {
 		month, rest := math.Modf(v)
 		year := math.Round(rest * 1e4)
-		if month < 1 || month > 12 || year < 1900 || year > 2099 || math.Abs(rest*1e4-year) > 1e-6 {
-			return false
+		if month < 1 || month > 53 || year < 1900 || year > 2099 || math.Abs(rest*1e4-year) > 1e-6 {
+			return false, false
 		}
-		months[month] = true
+		all[month], greatest = true, max(greatest, month)
 	}
-	return len(months) > 1
+	return len(all) > 1 && greatest <= 12, len(all) > 1 && greatest > 12
 }
 
 // complete is a column that has a value in every row, for a purpose.
