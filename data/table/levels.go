@@ -56,7 +56,7 @@ func (b *builder) finish() *column {
 
 // withUnit is a number that has a unit before it, such as CHF or US$, or behind it, such as kg or %, or none.
 var withUnit = regexp.MustCompile(`^(\pL{1,3}\.?[ \x{a0}]|EUR|USD|GBP|CHF|\p{Lu}{0,2}\p{Sc} ?)?[-+]?` +
-	`\d[\d.,'\x{2019} \x{a0}\x{202f}]*([\pL°%\p{Sc}][\pL/²³]{0,4})?$`)
+	`\d[\d.,'\x{2019} \x{a0}\x{202f}]*([\pL°%\p{Sc}][\pL/²³]{0,4}\.?)?$`)
 
 // noteUnit notes that the levels are numbers with a unit, or a few of them, if they are more than a few levels.
 func (b *builder) noteUnit() {
@@ -77,7 +77,7 @@ func (b *builder) noteUnit() {
 		return
 	}
 	names := strings.Join(xslices.Map(slices.Sorted(maps.Keys(units)), quote), " and ")
-	one := map[bool]string{true: "write all in one unit, and "}[len(units) > 1]
+	one := map[bool]string{true: "write all in one unit, and "}[len(units) > 1 || n+others < len(b.Levels)]
 	b.notes = append(b.notes, fmt.Sprintf("%s and others are numbers with a unit, which are read as texts: %sleave out %s",
 		quote(example), one, names))
 }

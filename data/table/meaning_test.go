@@ -675,7 +675,7 @@ func TestReadOtherwise(t *testing.T) {
 			`which are read as texts: leave out "kg"`},
 		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg"), ""},
 		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg 11g n/k"), `write all in one unit, and leave out "g" and "kg"`},
-		{strings.Split("CHF 1|CHF 2|CHF 3|CHF 4|CHF 5|CHF 6|7|8|9|10|11|12", "|"), `texts: leave out "CHF"`},
+		{strings.Split("CHF 1|CHF 2|CHF 3|CHF 4|CHF 5|CHF 6|7|8|9|10|11|12", "|"), `write all in one unit, and leave out "CHF"`},
 		{strings.Fields("1A 2B 3C 4D 5E 6F 7A 8B 9C 10D 11E 12F"), ""},
 		{strings.Fields("SKU01 SKU02 SKU03 SKU04 SKU05 SKU06 SKU07 SKU08 SKU09 SKU10 SKU11 SKU12"), ""},
 		{strings.Fields("00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19"), ""},
