@@ -35,7 +35,8 @@ type layout struct {
 
 // families are the layouts that are found.
 var families = []*layout{
-	yearFirst:  family("year first", `^(?:\d{4}(?:[-/Qq ]|\d{4}T)|[Qq]\d[- /]?\d{4}$)`, "2006-1-2", "2006/1/2", "2006-01", "2006/01", "20060102"),
+	yearFirst: family("year first", `^(?:\d{4}(?:[-/Qq ]|\d{4}T)|[Qq]\d[- /]?\d{4}$)`, "2006-1-2", "2006/1/2", "2006-01",
+		"2006/01", "20060102"),
 	dayFirst:   family("day first", `^\d\d?[-./]\d`, "2/1/2006", "2.1.2006", "2-1-2006", "2/1/06"),
 	monthFirst: family("month first", `^\d\d?[-/]\d`, "1/2/2006", "1-2-2006", "1/2/06"),
 	shortFirst: family("year of two digits first", `^\d\d/\d`, "06/1/2"),

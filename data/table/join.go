@@ -48,7 +48,8 @@ func (t *Data) join(o Options) (*Data, error) {
 			return t.with(columns), nil
 		}
 	} else if len(parts) > 2 || day.Kind != Time || clock.Kind != Category {
-		return nil, t.errorf(-1, o.Time, joinable, "%s is a %s and %s a %s: they are no time", quote(day.Name), day.Kind, quote(clock.Name), clock.Kind)
+		return nil, t.errorf(-1, o.Time, joinable, "%s is a %s and %s a %s: they are no time", quote(day.Name), day.Kind,
+			quote(clock.Name), clock.Kind)
 	}
 	// 515 is 5:15, and then 30 is 0:30.
 	unpadded := slices.ContainsFunc(clock.Levels, func(text string) bool { return len(text) == 3 && allDigits(text) })
@@ -71,7 +72,8 @@ func (t *Data) join(o Options) (*Data, error) {
 		at := time.UnixMicro(int64(day.values[i])).In(t.location)
 		begin, d := date(at.Year(), int(at.Month()), at.Day()), of[clock.code[i]-1]
 		if d < 0 {
-			return nil, t.errorf(i, clock.Name, "write it as 14:30", "%s is no time of day", quote(clock.Levels[clock.code[i]-1]))
+			text := quote(clock.Levels[clock.code[i]-1])
+			return nil, t.errorf(i, clock.Name, "write it as 14:30", "%s is no time of day", text)
 		}
 		when := inZone(begin.Add(d), t.location)
 		micro, known := when.chosen(o.ClockChange)
@@ -124,8 +126,8 @@ func (t *Data) inOrder(name string, parts []*column) ([]*column, error) {
 // unitNumber is a quarter, week or month with a letter or word before its number.
 var unitNumber = regexp.MustCompile(`(?i)^(?:(q|qtr|quarter)|(w|wk|kw|week)|(m|month))[ .-]?(\d\d?)$`)
 
-// partOf is the number of a part of a date, such as 3, 03, Q3, W03 or Mar, and its unit, if the text says it; 0 if it is
-// none.
+// partOf is the number of a part of a date, such as 3, 03, Q3, W03 or Mar, and its unit, if the text says it. It is 0 if
+// the text is none.
 func partOf(text string) (n int, unit string) {
 	if part := unitNumber.FindStringSubmatch(text); part != nil {
 		at := 1 + slices.IndexFunc(part[1:4], func(word string) bool { return word != "" })

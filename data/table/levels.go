@@ -35,8 +35,8 @@ func (b *builder) setLevel(i int, text []byte) {
 func (b *builder) ignore() {
 	b.Kind, b.code, b.Levels, b.index = Text, nil, nil, nil
 	if why := b.Note; why != "" {
-		b.notes = append(b.notes, fmt.Sprintf("%s are read as codes, of which the column has too many for a category; if they "+
-			"are amounts, give --type %s=number", why, b.Name))
+		b.notes = append(b.notes, fmt.Sprintf("%s are read as codes, of which the column has too many for a category; "+
+			"if they are amounts, give --type %s=number", why, b.Name))
 	}
 	b.Note = joined(", ", b.Note, "too many different texts for a category")
 }

@@ -110,7 +110,8 @@ func TestNumbers(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		{[]string{"$5", "$6", "$7", "$8", "$9", "$10", "CHF 5", "CHF 5"}, `"CHF 5" is not a number, as 6 of 7 other values are`},
+		{[]string{"$5", "$6", "$7", "$8", "$9", "$10", "CHF 5", "CHF 5"},
+			`"CHF 5" is not a number, as 6 of 7 other values are`},
 		{[]string{"7%", "8%", "n/k", "9%", "10%"}, `"n/k" is not a number, as 4 of 4 other values are`},
 		{[]string{"€ 1,50", "€ 2", "€ 3,25"}, `"€ 1,50" seems to have a decimal comma`},
 		{[]string{"1,5", "2,5", "3"},
@@ -198,7 +199,8 @@ func TestTimes(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"2024-13-01", "2023-02-29", "31/31/2024", "2024-01-01 25:00", "2024-01-01 13:00 AM",
-		"20241301T000000Z", "Q5 2024", "Q2", "Foo-2018", "2024-1", "1-3-24", "1.3.24", "2024-W53", "2024-01-01 10:00 +25:00"} {
+		"20241301T000000Z", "Q5 2024", "Q2", "Foo-2018", "2024-1", "1-3-24", "1.3.24", "2024-W53",
+		"2024-01-01 10:00 +25:00"} {
 		demand.Equal(t, read(t, columnOf(text, text), table.Options{}).Schema().Columns[0].Kind, table.Category, "%q", text)
 	}
 	for _, zone := range []string{"EST", "IST", "CST"} {
@@ -225,6 +227,7 @@ func TestNumbersAsTimes(t *testing.T) {
 		{[]string{"1704067200000000", "1706659200000000"}, "2024-01-01 2024-01-31"},
 		{[]string{"1704067200000000000", "1706659200000000000"}, "2024-01-01 2024-01-31"},
 		{[]string{"2010", "2010.083", "2010.167", "2010.917"}, "2010 2010.083 2010.167 2010.917"},
+		{[]string{"2010.08", "2010.04", "2010.12", "2010.25"}, "2010.04 2010.08 2010.12 2010.25"},
 		{[]string{"20240131", "20240201"}, "2024-01-31 2024-02-01"},
 		{[]string{"202312", "202401"}, "2023-12-01 2024-01-01"},
 		{[]string{"202352", "202401"}, "2023-12-25 2024-01-01"},
@@ -275,7 +278,9 @@ func TestMonthsAndYears(t *testing.T) {
 	_, err = read(t, text, table.Options{Kinds: map[string]table.Kind{"v": table.Number}}).Times("v", table.Bin{})
 	demand.NoError(t, err)
 	_, err = read(t, columnOf("12.2003", "53.2004", "1.201"), table.Options{}).Times("v", table.Bin{})
-	checkSentence(t, err, "12.2003 and the others seem to be weeks and years; write them as 2004-W01, or say by --type v=number")
+	checkSentence(t, err, "12.2003 and the others seem to be weeks and years; write them as 2004-W01, or say by --type v=")
+	_, err = read(t, columnOf("2023.11", "2023.12", "2024.01", "2024.1"), table.Options{}).Times("v", table.Bin{})
+	checkSentence(t, err, "2023.11 and the others seem to be years and months; write them as 2004-01, or say by --type v=")
 }
 
 func daily(i int) (years, months, days int)   { return 0, 0, i }
@@ -671,17 +676,19 @@ func TestReadOtherwise(t *testing.T) {
 		{[]string{"03/14/2024", "05/06/2024"}, ""},
 		{[]string{"2024-01-02T10:00:00.5", "2024-01-03T10:00:00.5"}, ""},
 		{[]string{"TRUE", "FALSE", "1", "2", "3", "4", "5"}, "true or false among numbers, 2 of 7 values, are levels"},
-		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg 1,100kg"), `"1,100kg" and others are numbers with a unit, ` +
-			`which are read as texts: leave out "kg"`},
+		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg 1,100kg"), `"1,100kg" and others are numbers ` +
+			`with a unit, which are read as texts: leave out "kg"`},
 		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg"), ""},
-		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg 11g n/k"), `write all in one unit, and leave out "g" and "kg"`},
-		{strings.Split("CHF 1|CHF 2|CHF 3|CHF 4|CHF 5|CHF 6|7|8|9|10|11|12", "|"), `write all in one unit, and leave out "CHF"`},
+		{strings.Fields("1kg 2kg 3kg 4kg 5kg 6kg 7kg 8kg 9.5kg 10kg 11g n/k"),
+			`write all in one unit, and leave out "g" and "kg"`},
+		{strings.Split("CHF 1|CHF 2|CHF 3|CHF 4|CHF 5|CHF 6|7|8|9|10|11|12", "|"),
+			`write all in one unit, and leave out "CHF"`},
 		{strings.Fields("1A 2B 3C 4D 5E 6F 7A 8B 9C 10D 11E 12F"), ""},
 		{strings.Fields("SKU01 SKU02 SKU03 SKU04 SKU05 SKU06 SKU07 SKU08 SKU09 SKU10 SKU11 SKU12"), ""},
 		{strings.Fields("00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19"), ""},
 		{strings.Fields("00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20"),
-			"numbers with leading zeros are read as codes, of which the column has too many for a category; if they are amounts, give " +
-				"--type v=number"},
+			"numbers with leading zeros are read as codes, of which the column has too many for a category; if they are " +
+				"amounts, give --type v=number"},
 	} {
 		notes := read(t, columnOf(test.texts...), table.Options{}).Notes()
 		one := len(notes) == 1 && strings.Contains(notes[0], test.note)

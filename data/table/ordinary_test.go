@@ -263,7 +263,7 @@ func TestDateOfNumbers(t *testing.T) {
 		{"year+month+day", nil, "year+month+day hour x name 2024-02-29T00:00:00Z"},
 		{"year+month+day+hour", nil, "year+month+day+hour x name 2024-02-29T13:30:00Z"},
 		{"year+month+day", auckland, "year+month+day hour x name 2024-02-28T11:00:00Z"},
-		{"year+day", nil, `column "year+day": "day" is no month, as its name or its values say; name them as DATE+HOUR, YEAR+MONTH`},
+		{"year+day", nil, `column "year+day": "day" is no month, as its name or its values say; name them as DATE+HOUR`},
 		{"year+x", nil, `row 2 (line 3), column "year+x": "2024-.5" is no date`},
 		{"year+year", nil, `column "year+year": "year" is named twice; name each column once`},
 		{"year+month+name", nil, `column "year+month+name": "2023-12-May" is no date`},

@@ -160,13 +160,14 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 			return nil, t.errorf(row, name, fmt.Sprintf("write all in one, or say by --type %s=number that they are plain numbers", name),
 				"%s seems to be a Unix time in another unit than those before", short(c.values[row]))
 		}
-		if months, weeks := c.beforeYears(); months || weeks {
-			what, write := "weeks", "write them as 2004-W01, "
-			if months {
-				what, write = "months", fmt.Sprintf("write them as 2004-01, give --layout %s=%%m.%%Y if all years have four digits, ", name)
+		if what := c.partsOfYears(); what != "" {
+			fix := fmt.Sprintf("or say by --type %s=number that they are plain numbers", name)
+			if what == "months and years" {
+				fix = fmt.Sprintf("give --layout %s=%%m.%%Y if all years have four digits, %s", name, fix)
 			}
-			return nil, t.errorf(-1, name, write+fmt.Sprintf("or say by --type %s=number that they are plain numbers", name),
-				"%s and the others seem to be %s and years", short(c.values[0]), what)
+			write := map[bool]string{true: "2004-W01", false: "2004-01"}[what == "weeks and years"]
+			return nil, t.errorf(-1, name, fmt.Sprintf("write them as %s, %s", write, fix), "%s and the others seem to be %s",
+				short(c.values[0]), what)
 		}
 		switch out.column = c; {
 		case c.Kind != Time && c.Kind != Number:
@@ -212,22 +213,37 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 	return out, nil
 }
 
-// beforeYears says whether all numbers look like months or weeks and years, such as 12.2024, which would sort by month
-// or week first.
-func (c *column) beforeYears() (months, weeks bool) {
+// partsOfYears says what all numbers look like: months or weeks and years, such as 12.2024, which would sort by month
+// or week first, or years and months, such as 2024.12, which would have a long gap before January. It is empty for
+// others.
+func (c *column) partsOfYears() string {
 	if c.Kind != Number || c.given {
-		return false, false
+		return ""
 	}
-	all, greatest := map[float64]bool{}, 0.
+	before, behind, greatest := map[float64]bool{}, map[float64]bool{}, 0. // parts before and behind the year
 	for _, v := range c.values {
-		month, rest := math.Modf(v)
-		year := math.Round(rest * 1e4)
-		if month < 1 || month > 53 || year < 1900 || year > 2099 || math.Abs(rest*1e4-year) > 1e-6 {
-			return false, false
+		whole, rest := math.Modf(v)
+		year, month := math.Round(rest*1e4), math.Round(rest*100)
+		isYear := func(year float64) bool { return year >= 1900 && year <= 2099 }
+		switch {
+		case whole >= 1 && whole <= 53 && isYear(year) && math.Abs(rest*1e4-year) < 1e-6:
+			before[whole], greatest = true, max(greatest, whole)
+		case isYear(whole) && month >= 1 && month <= 12 && math.Abs(rest*100-month) < 1e-6:
+			behind[month] = true
+		default:
+			return ""
 		}
-		all[month], greatest = true, max(greatest, month)
 	}
-	return len(all) > 1 && greatest <= 12, len(all) > 1 && greatest > 12
+	switch {
+	case len(before) > 0 && len(behind) > 0:
+	case len(before) > 1 && greatest <= 12:
+		return "months and years"
+	case len(before) > 1:
+		return "weeks and years"
+	case len(behind) > 2:
+		return "years and months"
+	}
+	return ""
 }
 
 // complete is a column that has a value in every row, for a purpose.
