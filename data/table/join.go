@@ -126,8 +126,8 @@ func (t *Data) inOrder(name string, parts []*column) ([]*column, error) {
 // unitNumber is a quarter, week or month with a letter or word before its number.
 var unitNumber = regexp.MustCompile(`(?i)^(?:(q|qtr|quarter)|(w|wk|kw|week)|(m|month))[ .-]?(\d\d?)$`)
 
-// partOf is the number of a part of a date, such as 3, 03, Q3, W03 or Mar, and its unit, if the text says it. It is 0 if
-// the text is none.
+// partOf is the number of a part of a date, such as 3, 03, Q3, W03 or Mar, and its unit, if the text says it. It is 0
+// if the text is none.
 func partOf(text string) (n int, unit string) {
 	if part := unitNumber.FindStringSubmatch(text); part != nil {
 		at := 1 + slices.IndexFunc(part[1:4], func(word string) bool { return word != "" })
