@@ -20,8 +20,8 @@ const joinable = "name them as DATE+HOUR, YEAR+MONTH, YEAR+QUARTER, YEAR+WEEK, Y
 func (t *Data) join(o Options) (*Data, error) {
 	var parts []*column
 	for name := range strings.SplitSeq(o.Time, "+") {
-		if parts == nil {
-			t = t.readTimes(name) // dates such as 20240131
+		if read := t.readTimes(name); parts == nil && read != t && read.byName[name].Note == "layout yyyymmdd" {
+			t = read
 		}
 		c, err := t.column(name)
 		if err != nil {

@@ -248,6 +248,7 @@ func TestDateAndTime(t *testing.T) {
 	if at := columns[0].Values.([]time.Time)[1]; at.Format(time.RFC3339) != want {
 		t.Errorf("20240331 and 13 are %s", at)
 	}
+	joined(t, "day,hour\n202312,1\n202403,13\n", table.Options{Time: "day+hour"}, `"202312-1" is no date`) // 13 is no hour
 }
 
 // TestDateOfNumbers: a year, a month, a day and a time of day in columns of their own are one time.
