@@ -2,11 +2,13 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"tvps/kernel/nbformat"
@@ -19,6 +21,8 @@ type rule struct {
 	Absolute float64 `json:"absolute"`
 	Relative float64 `json:"relative"` // to the number in the file; the larger of the two tolerances counts
 	Why      string  `json:"why"`      // for people
+
+	pattern *regexp.Regexp // of Names
 }
 
 // defaults are the rules of a notebook that has none. On another machine, results of training differ by some
@@ -35,16 +39,11 @@ var defaults = []rule{
 // ruleFor returns the first rule that matches a name, and whether there is one.
 func ruleFor(rules []rule, name string) (rule, bool) {
 	for _, r := range rules {
-		if r.matches(name) {
+		if r.pattern.MatchString(name) {
 			return r, true
 		}
 	}
 	return rule{}, false
-}
-
-func (r rule) matches(name string) bool {
-	pattern := strings.ReplaceAll(regexp.QuoteMeta(r.Names), `\*`, `.*`)
-	return regexp.MustCompile(`(?s)^` + pattern + `$`).MatchString(name)
 }
 
 // tolerance is that of a rule for a number in the file.
@@ -61,35 +60,40 @@ func rulesOf(nb *nbformat.Notebook) ([]rule, error) {
 	var own struct {
 		Tolerances []rule `json:"tolerances"`
 	}
-	text, err := json.Marshal(nb.Metadata[metadataKey]) // null if there is none
-	if err == nil {
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.DisallowUnknownFields()
-		err = d.Decode(&own)
+	text, _ := json.Marshal(nb.Metadata[metadataKey]) // null if there is none
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(&own)
+	rules := own.Tolerances
+	if len(rules) == 0 {
+		rules = slices.Clone(defaults)
 	}
-	for _, r := range own.Tolerances {
-		switch {
-		case err != nil:
-		case r.Names == "":
-			err = errors.New("a tolerance has no names")
-		case min(r.Absolute, r.Relative) < 0:
-			err = fmt.Errorf("the tolerance of %q is negative", r.Names)
-		}
+	for i := range rules {
+		err = cmp.Or(err, rules[i].prepare())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("has damaged metadata %q: %w", metadataKey, err)
 	}
-	if len(own.Tolerances) == 0 {
-		return defaults, nil
+	return rules, nil
+}
+
+// prepare checks a rule and compiles its pattern.
+func (r *rule) prepare() error {
+	if r.Names == "" {
+		return errors.New("a tolerance has no names")
 	}
-	return own.Tolerances, nil
+	if min(r.Absolute, r.Relative) < 0 {
+		return fmt.Errorf("the tolerance of %q is negative", r.Names)
+	}
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(r.Names), `\*`, `.*`)
+	r.pattern = regexp.MustCompile(`(?s)^` + pattern + `$`)
+	return nil
 }
 
 // slack allows for rounding, so that a decimal difference equal to the tolerance is within it.
 const slack = 1e-9
 
-// Within says whether a value differs from its golden by at most an absolute tolerance. It is
-// false for NaN.
+// Within says whether a value differs from its golden by at most an absolute tolerance. It is false for NaN.
 func Within(value, golden, tolerance float64) bool {
 	return math.Abs(value-golden) <= tolerance+slack
 }
