@@ -23,12 +23,13 @@ func (e *executor) work(ctx context.Context) {
 			case <-time.After(pauseAfter(task.waits)):
 			}
 		}
-		if ctx.Err() != nil {
-			e.putBack(task)
-			return
-		}
-		if e.attempt(ctx, task) {
+		if ctx.Err() == nil && e.attempt(ctx, task) {
 			e.callEnded()
+		} else {
+			e.putBack(task)
+		}
+		if ctx.Err() != nil {
+			return
 		}
 	}
 }
@@ -67,8 +68,8 @@ func (e *executor) callEnded() {
 	}
 }
 
-// attempt claims a task's runs and completes them. It puts the task back if another process holds one of them or ctx
-// is cancelled; otherwise the runs have ended.
+// attempt claims a task's runs and completes them, unless another process holds one of them or ctx is cancelled. It
+// tells whether the runs have ended.
 func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	var results []*Result
 	computed := 0
@@ -89,11 +90,9 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 	defer e.mutex.Unlock()
 	switch {
 	case err != nil && ctx.Err() != nil: // interrupted: the error says only where
-		e.queue = append(e.queue, task)
 	case errors.Is(err, errLost):
 		task.waits++
 		e.progress.note("%s: %v, so another process may compute it: waiting for it", task, err)
-		e.queue = append(e.queue, task)
 	case err != nil:
 		for _, job := range task.jobs {
 			e.report.Failed = append(e.report.Failed, Failure{job.Spec, err})
@@ -104,7 +103,6 @@ func (e *executor) attempt(ctx context.Context, task *task) (ended bool) {
 		if task.waits++; task.waits == 1 {
 			e.progress.note("%s is being computed by another process%s: waiting for it", task, by.inParentheses())
 		}
-		e.queue = append(e.queue, task)
 	default:
 		var took time.Duration
 		for i, result := range results {
