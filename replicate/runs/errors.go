@@ -89,12 +89,6 @@ func (e *DamagedError) Error() string {
 // Is makes a damaged run a missing one.
 func (e *DamagedError) Is(target error) bool { return target == ErrMissing }
 
-// isPlainMissing tells whether err means that there is no file at all.
-func isPlainMissing(err error) bool {
-	var damaged *DamagedError
-	return errors.Is(err, ErrMissing) && !errors.As(err, &damaged)
-}
-
 // inParentheses is " (err)" without a path; empty without an error.
 func inParentheses(err error) string {
 	if err == nil {

@@ -3,12 +3,10 @@ package runs
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
+	"io"
 	"slices"
 	"sync"
 
@@ -141,36 +139,19 @@ func decodeContent(content []byte) (*Result, error) {
 	return result, nil
 }
 
-// readSpec reads only the first line of a finished run's file. It fails if the file cannot be read or that line is
-// damaged.
-func readSpec(path string) (Spec, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return Spec{}, err
-	}
-	defer file.Close()
+// finishedSpec reads the spec of a finished run from the first line of its file alone.
+func finishedSpec(file io.Reader) (Spec, error) {
 	decoder, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxLine))
 	if err != nil {
 		return Spec{}, err
 	}
 	defer decoder.Close()
-	line, err := firstLine(decoder)
-	if err != nil {
-		return Spec{}, fmt.Errorf("it does not decompress: %w", err)
-	}
-	var header headerLine
-	if json.Unmarshal(line, &header) != nil {
-		return Spec{}, errors.New("its first line is not a run's provenance")
-	}
-	return header.Spec, nil
+	return firstSpec(decoder)
 }
 
 // digest returns the SHA-256 of data in hexadecimal.
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func digest(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
 // Result is a finished run.
 type Result struct {
@@ -212,13 +193,4 @@ func (r *Result) byStep() map[int][]Row {
 		rows[row.T] = append(rows[row.T], row)
 	}
 	return rows
-}
-
-// newResult returns a result with the rows in ascending order of step.
-func newResult(spec Spec, provenance Provenance, rows map[int][]Row) *Result {
-	result := &Result{Spec: spec, Provenance: provenance, Steps: slices.Sorted(maps.Keys(rows))}
-	for _, t := range result.Steps {
-		result.Rows = append(result.Rows, rows[t]...)
-	}
-	return result
 }

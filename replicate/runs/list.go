@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,22 +21,22 @@ import (
 // still find others damaged. A finished run to which steps were being added when it was interrupted is listed twice.
 // The error is for a folder that cannot be listed.
 func (s *Store) Specs() ([]Spec, error) {
-	finished, _, err := s.list(fileSuffix, readSpec)
+	finished, _, err := s.list(fileSuffix, finishedSpec)
 	if err != nil {
 		return nil, err
 	}
-	unfinished, _, err := s.list(partialSuffix, readPartialSpec)
+	unfinished, _, err := s.list(partialSuffix, firstSpec)
 	return slices.Concat(finished, unfinished), err
 }
 
 // Unreadable lists the files of finished runs that do not tell which run they hold: they count as missing.
 func (s *Store) Unreadable() ([]string, error) {
-	_, unreadable, err := s.list(fileSuffix, readSpec)
+	_, unreadable, err := s.list(fileSuffix, finishedSpec)
 	return unreadable, err
 }
 
 // list reads the specs of all files of one kind, but for temporary ones, and lists the files of which it cannot.
-func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs []Spec, unreadable []string, err error) {
+func (s *Store) list(suffix string, read func(io.Reader) (Spec, error)) (specs []Spec, unreadable []string, err error) {
 	folders, err := os.ReadDir(s.dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("results folder %s cannot be read: %w", s.dir, artifact.WithoutPath(err))
@@ -55,11 +56,17 @@ func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs
 			if !ok || strings.HasPrefix(id, ".") {
 				continue
 			}
-			spec, err := read(filepath.Join(path, entry.Name()))
+			name := filepath.Join(path, entry.Name())
+			var spec Spec
+			file, err := os.Open(name)
+			if err == nil {
+				spec, err = read(file)
+				file.Close()
+			}
 			if err == nil && spec.ID() == id && spec.Experiment == experiment {
 				specs = append(specs, spec)
 			} else {
-				unreadable = append(unreadable, filepath.Join(path, entry.Name()))
+				unreadable = append(unreadable, name)
 			}
 		}
 	}
@@ -70,21 +77,11 @@ func (s *Store) list(suffix string, read func(path string) (Spec, error)) (specs
 	return specs, unreadable, nil
 }
 
-// readPartialSpec reads only the first line of an unfinished run's file. It fails if the file cannot be read or that
-// line is damaged.
-func readPartialSpec(path string) (Spec, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return Spec{}, err
-	}
-	defer file.Close()
+// firstSpec reads the spec in the first line of a run's file, finished or not.
+func firstSpec(file io.Reader) (spec Spec, err error) {
 	line, err := firstLine(file)
-	if err != nil {
-		return Spec{}, err
+	if err == nil {
+		err = json.Unmarshal(line, &struct{ Spec *Spec }{&spec})
 	}
-	var first partialLine
-	if json.Unmarshal(line, &first) != nil || first.Spec == nil {
-		return Spec{}, errors.New("its first line is not a run's spec")
-	}
-	return *first.Spec, nil
+	return spec, err
 }

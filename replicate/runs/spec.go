@@ -5,7 +5,6 @@
 package runs
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"unicode/utf8"
@@ -29,11 +28,8 @@ func (s Spec) ID() string {
 	if s.Settings == nil {
 		s.Settings = map[string]string{}
 	}
-	text, err := json.Marshal(s) // which sorts the keys of maps
-	if err != nil {
-		panic(fmt.Sprintf("runs: a spec of strings and integers did not encode: %v", err))
-	}
-	return digest(text)[:idLength]
+	text := jsonLine(s) // which sorts the keys of maps
+	return digest(text[:len(text)-1])[:idLength]
 }
 
 // String names the run for people: "cifar10b/ours seed 0".

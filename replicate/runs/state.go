@@ -2,6 +2,7 @@ package runs
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -76,16 +77,14 @@ func (s *Store) State(spec Spec, steps []int) State {
 // they are newer where a finished run is computed again. It moves no file.
 func (s *Store) known(spec Spec) (map[int][]Row, error) {
 	part, err := s.unfinished(spec) // before the finished one, which may replace it meanwhile
-	rows := part.rows
 	result, readErr := s.Read(spec)
-	if readErr != nil {
-		if !isPlainMissing(readErr) {
-			err = readErr
-		}
-		return rows, err
+	switch _, damaged := errors.AsType[*DamagedError](readErr); {
+	case readErr == nil:
+		addSteps(part.rows, result.byStep())
+	case damaged || !errors.Is(readErr, ErrMissing):
+		err = readErr
 	}
-	addSteps(rows, result.byStep())
-	return rows, err
+	return part.rows, err
 }
 
 // readFailure reads the note of a failure.

@@ -132,8 +132,7 @@ type failedFile struct {
 // saveFailure stores why a run failed; State reads it.
 func (s *Store) saveFailure(spec Spec, failure error) error {
 	note := failedFile{Spec: spec, Error: failure.Error(), Time: time.Now().UTC()}
-	var panicked *panicError
-	if errors.As(failure, &panicked) {
+	if panicked, ok := errors.AsType[*panicError](failure); ok {
 		note.Stack = panicked.stack
 	}
 	text, err := json.MarshalIndent(note, "", "  ")

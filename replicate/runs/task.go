@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -151,5 +152,10 @@ func (m *member) add(t int, rows []Row, seconds float64) error {
 
 // result is the finished run.
 func (m *member) result() *Result {
-	return newResult(m.job.Spec, m.session.following(m.sessions, m.seconds), m.rows)
+	r := &Result{Spec: m.job.Spec, Provenance: m.session.following(m.sessions, m.seconds),
+		Steps: slices.Sorted(maps.Keys(m.rows))}
+	for _, t := range r.Steps {
+		r.Rows = append(r.Rows, m.rows[t]...)
+	}
+	return r
 }
