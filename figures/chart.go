@@ -29,7 +29,7 @@ type chart struct {
 }
 
 func (f Figure) chart(p Chart) chart {
-	stem := f.FileStem(p)
+	stem := Stem(f.Name, p.Key)
 	return chart{Key: stem, XLabel: html.EscapeString(p.XLabel), Option: chartOption(stem, p.shown())}
 }
 

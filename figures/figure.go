@@ -132,29 +132,28 @@ type SeedValue struct {
 	Value float64
 }
 
-// JudgedFile is the name of the file with the panel's rows by which claims are judged.
-func (f Figure) JudgedFile(p Chart) string { return f.FileStem(p) + "-judged.csv" }
+// Stem begins the names of a panel's files, such as "fig01-a".
+func Stem(figure, panel string) string { return figure + "-" + panel }
 
-// MetricsFile is the name of the file with what the panel's runs measured besides what it draws.
-func (f Figure) MetricsFile(p Chart) string { return f.FileStem(p) + "-metrics.csv" }
-
-// OthersFile is the name of the file with further steps of the panel's runs.
-func (f Figure) OthersFile(p Chart) string { return f.FileStem(p) + "-others.csv" }
+// What follows it in the names of a panel's tables: of the rows that it draws, and of [Chart]'s others.
+const (
+	DrawnTable   = ".csv"
+	JudgedTable  = "-judged.csv"
+	MetricsTable = "-metrics.csv"
+	OthersTable  = "-others.csv"
+)
 
 // panelTable is a table of a panel.
 type panelTable struct {
-	name string
-	rows []Row
+	ending string
+	rows   []Row
 }
 
 // notDrawn lists the tables of the panel besides what it draws, if they have rows.
-func (f Figure) notDrawn(p Chart) []panelTable {
-	all := []panelTable{{f.JudgedFile(p), p.Judged}, {f.MetricsFile(p), p.Metrics}, {f.OthersFile(p), p.Others}}
+func (p Chart) notDrawn() []panelTable {
+	all := []panelTable{{JudgedTable, p.Judged}, {MetricsTable, p.Metrics}, {OthersTable, p.Others}}
 	return slices.DeleteFunc(all, func(t panelTable) bool { return len(t.rows) == 0 })
 }
-
-// FileStem returns the name of the panel's files without extension, such as "fig01-a".
-func (f Figure) FileStem(p Chart) string { return f.Name + "-" + p.Key }
 
 // Validate returns the first reason why the figure cannot be drawn, in one sentence that names the panel and series.
 // Measurements always can; a notebook may draw anything.
@@ -164,7 +163,7 @@ func (f Figure) Validate() error {
 	}
 	keys := map[string]bool{}
 	for _, p := range f.Panels {
-		if strings.ContainsAny(f.FileStem(p), `/\`) || keys[p.Key] {
+		if strings.ContainsAny(Stem(f.Name, p.Key), `/\`) || keys[p.Key] {
 			return fmt.Errorf("figures: %s panel %s: each panel needs a key of its own, without slashes", f.Name, p.Key)
 		}
 		keys[p.Key] = true

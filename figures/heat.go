@@ -58,7 +58,8 @@ func (m HeatMap) Part(fig Figure) (PanelPart, error) {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	return PanelPart{Stem: fig.Name + "-" + m.Key, Title: m.Title, Alt: m.alt(), Picture: picture, Notes: m.Notes, Points: table}, nil
+	return PanelPart{Stem: Stem(fig.Name, m.Key), Title: m.Title, Alt: m.alt(), Picture: picture, Notes: m.Notes,
+		Points: table}, nil
 }
 
 // tone is the colour of a value.
@@ -131,7 +132,7 @@ func (m HeatMap) chart(fig Figure) chart {
 	x["name"], x["nameLocation"], x["nameGap"] = m.XLabel, "center", 30
 	y := axis(m.YNames)
 	y["name"], y["nameLocation"], y["nameGap"] = m.YLabel, "center", 84
-	return chart{Key: fig.Name + "-" + m.Key, Option: map[string]any{
+	return chart{Key: Stem(fig.Name, m.Key), Option: map[string]any{
 		"animation": false, "tooltip": map[string]any{"show": true, "trigger": "item"}, "dataZoom": []any{},
 		"legend": map[string]any{"show": false, "data": []string{}}, "grid": map[string]any{"bottom": "110px"},
 		"xAxis": []any{x}, "yAxis": []any{y},

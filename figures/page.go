@@ -67,11 +67,11 @@ func pageOf(fig Figure) (page, error) {
 			return page{}, err
 		}
 		part.Title, part.Live, part.Notes = panelTitle(p), true, own[p.Key]
-		for _, extension := range panelFiles {
-			part.Files = append(part.Files, part.Stem+extension)
+		for _, ending := range append([]string{DrawnTable}, pictures...) {
+			part.Files = append(part.Files, part.Stem+ending)
 		}
-		for _, t := range fig.notDrawn(p) {
-			part.Files = append(part.Files, t.name)
+		for _, t := range p.notDrawn() {
+			part.Files = append(part.Files, part.Stem+t.ending)
 		}
 		out.Panels = append(out.Panels, part)
 	}

@@ -97,7 +97,8 @@ func NewPanelPart(fig Figure, p Chart) (PanelPart, error) {
 		return PanelPart{}, err
 	}
 	part := PanelPart{
-		Stem: fig.FileStem(p), Title: p.Title, Sample: p.Sample, Alt: p.alt(), Picture: picture, Notes: p.footnotes(), Points: pointsOf(p),
+		Stem: Stem(fig.Name, p.Key), Title: p.Title, Sample: p.Sample, Alt: p.alt(), Picture: picture,
+		Notes: p.footnotes(), Points: pointsOf(p),
 	}
 	if i := slices.IndexFunc(fig.Tables, func(s Summary) bool { return s.Panel == p.Key }); i >= 0 {
 		part.Means = &fig.Tables[i]

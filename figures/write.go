@@ -27,8 +27,8 @@ const (
 	PageFile       = "index.html"
 )
 
-// panelFiles are the endings of the names of a panel's files.
-var panelFiles = []string{".csv", ".svg", ".png", ".pdf"}
+// pictures are the endings of the names of a panel's pictures.
+var pictures = []string{".svg", ".png", ".pdf"}
 
 // stored is the name of a file in a figure's folder, "" if the folder is compact and has none: one picture a panel and
 // no page, tables and provenance compressed.
@@ -188,8 +188,8 @@ func renderPanel(fig Figure, p Chart, rows []Row) ([]file, error) {
 		return nil, fmt.Errorf("figures: %s panel %s: there are no rows for its CSV", fig.Name, p.Key)
 	}
 	var files []file
-	for _, t := range append([]panelTable{{fig.FileStem(p) + panelFiles[0], rows}}, fig.notDrawn(p)...) {
-		table, err := tableFile(t.name, t.rows)
+	for _, t := range append([]panelTable{{DrawnTable, rows}}, p.notDrawn()...) {
+		table, err := tableFile(Stem(fig.Name, p.Key)+t.ending, t.rows)
 		if err != nil {
 			return nil, err
 		}
@@ -197,7 +197,7 @@ func renderPanel(fig Figure, p Chart, rows []Row) ([]file, error) {
 	}
 	s := newSheet(fig, p)
 	for i, draw := range []func() ([]byte, error){s.svg, s.png, s.pdf} {
-		name := fig.FileStem(p) + panelFiles[i+1]
+		name := Stem(fig.Name, p.Key) + pictures[i]
 		if fig.stored(name) == "" {
 			continue
 		}

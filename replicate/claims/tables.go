@@ -62,11 +62,10 @@ func ReadTables(declared []paper.Figure, dir string) (*Tables, error) {
 // AddFigure adds the runs of a folder with a drawn figure; dir may have any name. Without one it is fs.ErrNotExist.
 func (t *Tables) AddFigure(f paper.Figure, dir string) error {
 	var names, judged []string
-	drawn := figures.Figure{Name: f.Name()}
 	for _, p := range f.Panels {
-		panel := figures.Chart{Key: p.Key}
-		names = append(names, drawn.FileStem(panel)+".csv", drawn.MetricsFile(panel), drawn.OthersFile(panel))
-		judged = append(judged, drawn.JudgedFile(panel))
+		stem := figures.Stem(f.Name(), p.Key)
+		names = append(names, stem+figures.DrawnTable, stem+figures.MetricsTable, stem+figures.OthersTable)
+		judged = append(judged, stem+figures.JudgedTable)
 	}
 	return t.add(dir, f.Name(), true, names, judged)
 }

@@ -117,9 +117,8 @@ func values(t *testing.T, f paper.Figure, dir string) map[figures.Row]float64 {
 	demand.NoError(t, err)
 	out := map[figures.Row]float64{}
 	for _, p := range f.Panels {
-		fig, chart := figures.Figure{Name: f.Name()}, figures.Chart{Key: p.Key}
-		for _, name := range []string{fig.FileStem(chart) + ".csv", fig.JudgedFile(chart), fig.OthersFile(chart)} {
-			rows, err := folder.Rows(name)
+		for _, table := range []string{figures.DrawnTable, figures.JudgedTable, figures.OthersTable} {
+			rows, err := folder.Rows(figures.Stem(f.Name(), p.Key) + table)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}

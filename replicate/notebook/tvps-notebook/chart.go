@@ -61,7 +61,7 @@ func chart(fig figures.Figure, p figures.Chart) error {
 	if picture, err = smaller(picture); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%s (%s)", p.Title, fig.FileStem(p))
+	name := fmt.Sprintf("%s (%s)", p.Title, figures.Stem(fig.Name, p.Key))
 	notebook.Display(map[string]any{notebook.PNGMIME: picture, notebook.PlainMIME: "Picture: " + name})
 	notebook.Show(broken.ReplaceAllString(snippet, "$1"), "Interactive chart: "+name, pointsOf(fig.Name, p))
 	return nil

@@ -95,10 +95,9 @@ func measured(gallery string, number int, panel string) (notebook.Measurements, 
 	if err != nil {
 		return nil, fmt.Errorf("the gallery has no figure %d: %w", number, err)
 	}
-	fig, chart := figures.Figure{Name: declared.Name()}, figures.Chart{Key: panel}
 	var out notebook.Measurements
-	for _, name := range []string{fig.FileStem(chart) + ".csv", fig.OthersFile(chart)} {
-		rows, err := folder.Rows(name)
+	for _, table := range []string{figures.DrawnTable, figures.OthersTable} {
+		rows, err := folder.Rows(figures.Stem(declared.Name(), panel) + table)
 		if errors.Is(err, fs.ErrNotExist) && len(out) > 0 {
 			continue
 		}
