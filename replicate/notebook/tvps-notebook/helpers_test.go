@@ -28,8 +28,12 @@ type shown struct {
 func record(t *testing.T, f func() error) (outputs recorded, err error) {
 	t.Helper()
 	var out bytes.Buffer
-	calls := map[string]notebook.Call{"test": func(context.Context, json.RawMessage) (any, error) { return nil, f() }}
-	notebook.Serve(t.Context(), strings.NewReader(`{"call": "test"}`), &out, calls)
+	open, end := io.Pipe() // a cell that has ended would end the program
+	calls := map[string]notebook.Call{"test": func(context.Context, json.RawMessage) (any, error) {
+		defer end.Close()
+		return nil, f()
+	}}
+	notebook.Serve(t.Context(), io.MultiReader(strings.NewReader(`{"call": "test"}`), open), &out, calls)
 	decoder := json.NewDecoder(&out)
 	for {
 		var line struct {
