@@ -154,14 +154,12 @@ func (p Chart) wholeX() bool {
 func niceStep(low, high float64) float64 {
 	raw := (high - low) / 8
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
-	step := 10 * power
 	for _, m := range []float64{1, 2, 5} {
 		if m*power >= raw*(1-1e-9) {
-			step = m * power
-			break
+			return m * power
 		}
 	}
-	return step
+	return 10 * power
 }
 
 // roundRange widens the limits to multiples of a round step, so that the axis ends at its

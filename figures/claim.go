@@ -128,32 +128,25 @@ func Lines(claims []Claim) []ClaimLine {
 			}
 			line.Effects = append(line.Effects, e)
 		}
-		slices.Sort(before)
-		switch before = slices.Compact(before); len(before) {
-		case 0:
-		case 1:
-			line.Before = fmt.Sprintf("parts shown in claim %d", before[0])
-		default:
-			line.Before = "parts shown in claims " + conjunction(before)
+		if slices.Sort(before); len(before) > 0 {
+			line.Before = "parts shown in " + listed("claim", slices.Compact(before))
 		}
 		out = append(out, line)
 	}
 	return out
 }
 
-// conjunction is "a", "a and b", "a, b and c".
-func conjunction[T any](words []T) string {
-	text := ""
-	for i, word := range words {
-		switch {
-		case i > 0 && i == len(words)-1:
-			text += " and "
-		case i > 0:
-			text += ", "
-		}
-		text += fmt.Sprint(word)
+// listed is "panel a", "panels a and b" or "panels a, b and c".
+func listed[T any](noun string, items []T) string {
+	words := make([]string, len(items))
+	for i, item := range items {
+		words[i] = fmt.Sprint(item)
 	}
-	return text
+	last := len(items) - 1
+	if last == 0 {
+		return noun + " " + words[0]
+	}
+	return noun + "s " + strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // Effects has the parts of claims about a panel in a line, each once.

@@ -140,13 +140,7 @@ func inPanels(fig Figure, keys []string) string {
 	return "P" + strings.TrimPrefix(panelList(keys), "p") + ": "
 }
 
-// panelList is "panel a" or "panels a, b and c".
-func panelList(keys []string) string {
-	if len(keys) == 1 {
-		return "panel " + keys[0]
-	}
-	return "panels " + conjunction(keys)
-}
+func panelList(keys []string) string { return listed("panel", keys) }
 
 // legendItem is one line of a legend.
 type legendItem struct {
