@@ -2,6 +2,8 @@ package lab
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -142,7 +144,7 @@ func section(v claims.Verification, i int, answer []figures.Answer, caption, dir
 		fmt.Fprintf(&b, "**%s:** %s.", sentenceCase(a.Verdict.Word), cell(a.Text))
 	}
 	b.WriteString("\n\n")
-	drawn := Pictures(dir, folder)
+	drawn, _ := fs.Glob(os.DirFS(dir), folder+"/*.svg") // sorted by name; none without the folder
 	for _, picture := range drawn {
 		fmt.Fprintf(&b, "<img src=\"%s\" alt=\"%s\" width=\"49%%\">\n", picture, strings.TrimSuffix(filepath.Base(picture), ".svg"))
 	}

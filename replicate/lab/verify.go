@@ -3,8 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"tvps/replicate/claims"
@@ -30,16 +28,4 @@ func (l *Lab) Verify(ctx context.Context, o Options) (claims.Verification, error
 	v.Backend = strings.Join(backends(panels, l.Host.Backend.Info.Name), ", ")
 	claims.Correct(v.Claims)
 	return v, nil
-}
-
-// Pictures lists the pictures in a figure's folder below dir, relative to dir.
-func Pictures(dir, figure string) []string {
-	var out []string
-	entries, _ := os.ReadDir(filepath.Join(dir, figure)) // sorted by name; none without the folder
-	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) == ".svg" {
-			out = append(out, figure+"/"+entry.Name())
-		}
-	}
-	return out
 }

@@ -45,7 +45,8 @@ func found(gallery string, number int, panels ...string) error {
 	state := v.Figures[at]
 	fig := all.Shown(declared, state.Command)
 	showAnswer(fig)
-	for _, picture := range lab.Pictures(gallery, state.Name) {
+	pictures, _ := fs.Glob(os.DirFS(gallery), state.Name+"/*.svg") // sorted by name; none without the folder
+	for _, picture := range pictures {
 		panel := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(picture), state.Name+"-"), ".svg")
 		if len(panels) > 0 && !slices.Contains(panels, panel) {
 			continue
