@@ -21,7 +21,7 @@ import (
 func describe(f paper.Figure, o Options, panels []drawing, judged []claims.Judged, madeBy runs.Provenance,
 	draft *figures.Draft) (*Result, error) {
 	r := &Result{Figure: figures.Figure{Name: f.Name(), Title: f.Title, Caption: f.Caption, Compact: o.Compact, Draft: draft}}
-	var used []claims.Collected
+	var used, narrow []claims.Collected
 	for _, d := range panels {
 		panel, means, err := describePanel(f, d)
 		if err != nil {
@@ -29,16 +29,13 @@ func describe(f paper.Figure, o Options, panels []drawing, judged []claims.Judge
 		}
 		r.Rows, used = append(r.Rows, d.Written(d.Rows())...), append(used, d.Collected)
 		r.Figure.Panels, r.Figure.Tables = append(r.Figure.Panels, panel), append(r.Figure.Tables, means)
-	}
-	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s.", o.Scale, backendsOf(used, madeBy.Backend))}
-	for _, c := range used {
-		if note := c.Source.Note + "."; note != "." && !slices.Contains(r.Figure.Data, note) {
+		if note := d.Source.Note + "."; note != "." && !slices.Contains(r.Figure.Data, note) {
 			r.Figure.Data = append(r.Figure.Data, note)
 		}
+		narrow = append(narrow, d.narrow...)
 	}
-	for _, d := range panels {
-		used = append(used, d.narrow...)
-	}
+	r.Figure.Source = []string{fmt.Sprintf("Scale %s, %s.", o.Scale, backendsOf(used, madeBy.Backend))}
+	used = append(used, narrow...)
 	r.describeClaims(f, o, judged)
 	r.Figure.Command, r.Figure.Links = o.pageCommand(f), links(used, draft)
 	comparable(panels, r.Figure.Panels)
