@@ -100,8 +100,11 @@ func submitJobs(ctx context.Context, jobs []slurmJob) (ids []string, err error) 
 		}
 		id, err := j.submit(ctx, options...)
 		if err != nil {
-			if cancelErr := cancelJobs(context.WithoutCancel(ctx), ids...); cancelErr != nil {
-				err = fmt.Errorf("%w (and jobs %s cannot be cancelled: %w)", err, strings.Join(ids, ", "), cancelErr)
+			if len(ids) > 0 {
+				if _, cancelErr := slurmCommand(context.WithoutCancel(ctx), "scancel", ids...); cancelErr != nil {
+					err = fmt.Errorf("%w (and jobs %s cannot be cancelled: %w)", err, strings.Join(ids, ", "),
+						cancelErr)
+				}
 			}
 			return nil, fmt.Errorf("job %s was not submitted, nor is any other: %w", j.Name, err)
 		}
@@ -126,15 +129,6 @@ func (j slurmJob) submit(ctx context.Context, options ...string) (string, error)
 // jobNumber is the line of sbatch with the number of a job, which the name of a cluster may follow. Sites print other
 // lines as well.
 var jobNumber = regexp.MustCompile(`(?m)^(\d+)(?:;\S*)?\r?$`)
-
-// cancelJobs cancels jobs.
-func cancelJobs(ctx context.Context, ids ...string) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	_, err := slurmCommand(ctx, "scancel", ids...)
-	return err
-}
 
 // A busy controller is asked again for so long, in such intervals. Tests shorten them.
 var (

@@ -250,8 +250,7 @@ func (f *tableFlags) fit() (crossfit.Config, error) {
 
 // mistake marks an error that the user can mend in the table or the request as a usage error.
 func mistake(err error) error {
-	var m *table.Error
-	if errors.As(err, &m) {
+	if errors.As(err, new(*table.Error)) {
 		return usage.Error(err)
 	}
 	return err

@@ -52,7 +52,10 @@ func (f *figureFlags) verify(cmd *cobra.Command) error {
 	if err := lab.WriteJSON(f.out, v); err != nil {
 		return err
 	}
-	if err := f.printVerdicts(cmd, v); err != nil || cmd.Flags().Changed("scale") {
+	if err := v.Print(cmd.OutOrStdout(), givenFlags(cmd, "results", "backend")); err != nil {
+		return err
+	}
+	if _, err = fmt.Fprintf(cmd.OutOrStdout(), "Table: %s\n", f.out); err != nil || cmd.Flags().Changed("scale") {
 		return err
 	}
 	return f.printMedium(cmd, v, o)
@@ -114,25 +117,13 @@ func checkResults(cmd *cobra.Command) error {
 	return nil
 }
 
-// printVerdicts writes the table as text.
-func (f *figureFlags) printVerdicts(cmd *cobra.Command, v claims.Verification) error {
-	w := cmd.OutOrStdout()
-	if err := v.Print(w, givenFlags(cmd, "results", "backend")); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "Table: %s\n", f.out)
-	return err
-}
-
 // givenFlags returns those of the named flags that the user gave, as text to append to a command.
 func givenFlags(cmd *cobra.Command, names ...string) string {
 	text := ""
 	for _, name := range names {
-		flag := cmd.Flags().Lookup(name)
-		if !flag.Changed {
-			continue
+		if flag := cmd.Flags().Lookup(name); flag.Changed {
+			text += " " + quote("--"+name, flag.Value.String())
 		}
-		text += " " + quote("--"+name, flag.Value.String())
 	}
 	return text
 }
