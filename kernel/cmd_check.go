@@ -30,8 +30,12 @@ func checkCommand() *cobra.Command {
 			if o.Jobs < 1 || o.Timeout < 0 {
 				return usage.Errorf("--jobs must be at least 1 and --timeout at least 0")
 			}
-			if err := checkTargets(o); err != nil {
-				return err
+			for _, target := range []struct{ flag, folder string }{
+				{"--results", o.Runs}, {"--out", o.Out}, {"--output", o.Output},
+			} { // before a notebook runs
+				if err := usage.Folder(target.folder); err != nil {
+					return fmt.Errorf("%s: %w", target.flag, err)
+				}
 			}
 			if len(files) == 0 {
 				root, err := setup.FindRoot()
@@ -58,16 +62,6 @@ func checkCommand() *cobra.Command {
 	flags.DurationVar(&o.Timeout, "timeout", 0, "time limit for each cell, such as 10m (default: none)")
 	flags.BoolVar(&quiet, "quiet", false, "print only the comparison, not the outputs of the cells")
 	return cmd
-}
-
-// checkTargets returns a usage error, before a notebook runs, if a file is a folder, or a folder is a file.
-func checkTargets(o check.Options) error {
-	for _, target := range []struct{ flag, folder string }{{"--results", o.Runs}, {"--out", o.Out}, {"--output", o.Output}} {
-		if err := usage.Folder(target.folder); err != nil {
-			return fmt.Errorf("%s: %w", target.flag, err)
-		}
-	}
-	return nil
 }
 
 // allNotebooks returns the notebooks of the checkout.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,11 +75,10 @@ func lookPath(spec Spec, name string, env []string) (string, error) {
 
 // last is the value of a variable in an environment. The last of several settings applies.
 func last(env []string, name string) string {
-	value := ""
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			value = v
+	for _, e := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(e, name+"="); ok {
+			return value
 		}
 	}
-	return value
+	return ""
 }

@@ -28,12 +28,6 @@ type collector struct {
 	open    bool                     // the last text that was shown live has no end of its line
 }
 
-func newCollector(r *run, cell *step) *collector {
-	c := &collector{r: r, cell: cell}
-	c.reset()
-	return c
-}
-
 func (c *collector) add(o jupyter.Output) {
 	if c.clear && o.Type != "clear_output" && o.Type != "update_display_data" {
 		c.reset()

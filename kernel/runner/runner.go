@@ -110,7 +110,7 @@ func (r *run) all(ctx context.Context) error {
 
 func (r *run) cell(ctx context.Context, s *step) error {
 	fmt.Fprintf(r.o.Live, "[%d/%d] %s\n", s.number, len(r.cells), firstLine(s.Source))
-	out := newCollector(r, s)
+	out := &collector{r: r, cell: s, texts: map[int]*strings.Builder{}}
 	reply, err := r.execute(ctx, s.Source, out.add)
 	out.finish()
 	s.ExecutionCount = s.number
