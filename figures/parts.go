@@ -40,14 +40,13 @@ func Parts() *template.Template { return template.Must(parts.Clone()) }
 // CSS returns the style sheet of [Parts], in light and dark, for screen and print, with the
 // colours of the figure.
 func CSS(fig Figure) template.CSS {
-	colors := map[string]bool{}
+	var colors []string
 	for _, p := range fig.Panels {
-		for _, c := range p.colors() {
-			colors[c] = true
-		}
+		colors = append(colors, p.colors()...)
 	}
+	slices.Sort(colors)
 	dark := ""
-	for _, c := range slices.Sorted(maps.Keys(colors)) {
+	for _, c := range slices.Compact(colors) {
 		if d := Dark(c); d != c {
 			dark += fmt.Sprintf(" %s: %s;", colorName(c), d)
 		}
