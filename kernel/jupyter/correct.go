@@ -326,9 +326,9 @@ func (r *relay) status(m message, state any, e *execution) {
 	case e.refused.Load() != nil:
 		why, held.frames = *e.refused.Load(), nil
 	case e.interrupted.Load() && held.text != "":
-		why, held.frames = interrupted(), nil
+		why, held.frames = failed("Interrupted", "the cell was interrupted"), nil
 	case e.exitCode() != "0":
-		why = failed("exit status " + e.exitCode())
+		why = failed("ERROR", "exit status "+e.exitCode())
 	}
 	for _, frames := range held.frames {
 		r.toAll(frames)

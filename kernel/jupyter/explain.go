@@ -28,7 +28,7 @@ func (r *relay) explain(content failure, e *execution) failure {
 	case e != nil && e.refused.Load() != nil:
 		return *e.refused.Load()
 	case e != nil && e.interrupted.Load():
-		return interrupted()
+		return failed("Interrupted", "the cell was interrupted")
 	case panics.MatchString(crashed):
 		crashed = stackCell.ReplaceAllString(crashed, "\tcell [$1], line $2")
 		lines = strings.Split(strings.TrimRight(crashed, "\n"), "\n")
@@ -46,13 +46,8 @@ func (r *relay) explain(content failure, e *execution) failure {
 }
 
 // failed is a failure of one line.
-func failed(text string) failure {
-	return failure{"ename": "ERROR", "evalue": text, "traceback": []string{text}}
-}
-
-func interrupted() failure {
-	const text = "the cell was interrupted"
-	return failure{"ename": "Interrupted", "evalue": text, "traceback": []string{text}}
+func failed(name, text string) failure {
+	return failure{"ename": name, "evalue": text, "traceback": []string{text}}
 }
 
 // reasons makes lines of an item of GoNB's traceback: lines of text, or the place in a cell, some lines of GoNB's

@@ -106,7 +106,7 @@ func (r *relay) interrupt() {
 
 // refuse lets a cell fail whose client or GoNB lacks what it needs, and stops it.
 func (r *relay) refuse(e *execution, why string) {
-	because := failed(why)
+	because := failed("ERROR", why)
 	e.refused.Store(&because)
 	r.end(e)
 }
