@@ -36,22 +36,16 @@ type Layout struct {
 // NewLayout returns the layout of an installation of the checkout root below prefix. If prefix is empty, the user's
 // own folders are used.
 func NewLayout(root, prefix string) (Layout, error) {
-	l := Layout{Root: root}
 	if prefix == "" {
 		data, err := userData()
-		if err != nil {
-			return Layout{}, err
-		}
-		l.Data, l.Jupyter = filepath.Join(data, "tvps", "kernel"), jupyter.DataDir()
-	} else {
-		dir, err := filepath.Abs(prefix)
-		if err != nil {
-			return Layout{}, fmt.Errorf("--prefix %q: %w", prefix, err)
-		}
-		share := filepath.Join(dir, "share")
-		l.Prefix, l.Data, l.Jupyter = dir, filepath.Join(share, "tvps", "kernel"), filepath.Join(share, "jupyter")
+		return Layout{Root: root, Data: filepath.Join(data, "tvps", "kernel"), Jupyter: jupyter.DataDir()}, err
 	}
-	return l, nil
+	dir, err := filepath.Abs(prefix)
+	if err != nil {
+		return Layout{}, fmt.Errorf("--prefix %q: %w", prefix, err)
+	}
+	share := filepath.Join(dir, "share")
+	return Layout{root, dir, filepath.Join(share, "tvps", "kernel"), filepath.Join(share, "jupyter")}, nil
 }
 
 // userData is the folder for application data of the user: XDG_DATA_HOME, or ~/.local/share.
