@@ -9,22 +9,17 @@ import (
 // advice returns the text to append to err: the flag or action that resolves it. It is empty for errors that need no
 // advice. Only the command line gives advice, since other packages do not know its flags.
 func advice(err error) string {
-	var (
-		folder      *runs.FolderError
-		write       *runs.WriteError
-		interrupted *runs.InterruptedError
-	)
-	switch {
-	case errors.As(err, &folder) && folder.Locks:
+	switch folder, ok := errors.AsType[*runs.FolderError](err); {
+	case ok && folder.Locks:
 		return ": mount it with locks (Lustre: -o flock; NFS: without nolock and local_lock), or give each process a " +
 			"folder of its own with --results and copy these together"
-	case folder != nil && folder.Err == nil:
+	case ok && folder.Err == nil:
 		return ": choose another with --results"
-	case folder != nil:
+	case ok:
 		return ": make it writable or choose another with --results"
-	case errors.As(err, &write):
+	case errors.As(err, new(*runs.WriteError)):
 		return ": free some space and start again"
-	case errors.As(err, &interrupted):
+	case errors.As(err, new(*runs.InterruptedError)):
 		return ", start again to continue"
 	}
 	return ""

@@ -18,22 +18,14 @@ type Series struct {
 }
 
 // Curve returns a line for [Plot] through the points (x[i], y[i]).
-func Curve(name string, x, y []float64) Series {
-	return Series{Name: name, X: x, Y: y}
-}
+func Curve(name string, x, y []float64) Series { return Series{Name: name, X: x, Y: y} }
 
 // Dashed returns a dashed [Curve], for values that are known exactly.
-func Dashed(name string, x, y []float64) Series {
-	s := Curve(name, x, y)
-	s.Dashed = true
-	return s
-}
+func Dashed(name string, x, y []float64) Series { return Series{Name: name, X: x, Y: y, Dashed: true} }
 
 // Learner returns a [Curve] that looks like the series of that name in the paper's figures, such as "ours".
 func Learner(name string, x, y []float64) Series {
-	s := Curve(name, x, y)
-	s.Learner = true
-	return s
+	return Series{Name: name, X: x, Y: y, Learner: true}
 }
 
 // Means returns a line for [Plot] through the mean of v in each group, such as a week; x is the group. NaN in v, a

@@ -143,8 +143,7 @@ func palette(picture *image.RGBA, n int) color.Palette {
 		p := picture.Pix[i : i+3]
 		count[color.RGBA{round5(p[0]), round5(p[1]), round5(p[2]), 255}]++
 	}
-	colours := slices.Collect(maps.Keys(count))
-	slices.SortFunc(colours, func(a, b color.RGBA) int {
+	colours := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
 		return cmp.Or(count[b]-count[a], cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
 	})
 	var out color.Palette
