@@ -89,7 +89,7 @@ func (c *cell) run(ctx context.Context, in *inbox) error {
 			cancelled = nil // interrupt only once
 			interrupt(context.Cause(ctx))
 		case <-again:
-			_ = k.Interrupt()                          // if it fails, the kernel is killed soon
+			_ = k.interrupt()                          // if it fails, the kernel is killed soon
 			again = time.After(k.limits.interrupt / 2) // once: it may stop the cleanup that the first one started
 		case <-grace:
 			if c.replied || c.idle {

@@ -43,7 +43,7 @@ var defaultLimits = limits{
 	sockets:    time.Second,
 }
 
-// Kernel is a running kernel. It runs one cell at a time; Interrupt may be called meanwhile.
+// Kernel is a running kernel. It runs one cell at a time; interrupt may be called meanwhile.
 type Kernel struct {
 	spec    Spec
 	limits  limits
@@ -69,10 +69,10 @@ type Kernel struct {
 // Language returns the kernel's description of its language, for a notebook's metadata; nil if there is none.
 func (k *Kernel) Language() json.RawMessage { return k.info.Language }
 
-// Interrupt interrupts the running cell, by a signal to the process group or by a message: the kernelspec's
+// interrupt interrupts the running cell, by a signal to the process group or by a message: the kernelspec's
 // interrupt_mode decides. It does not wait for the cell to end. With GoNB, a signal would reach the cell's program
 // twice: GoNB forwards it, and the program is in GoNB's process group. A message reaches the program once.
-func (k *Kernel) Interrupt() error {
+func (k *Kernel) interrupt() error {
 	if k.spec.InterruptMode == "message" {
 		return k.request(k.control, "interrupt_request", struct{}{}, nil)
 	}

@@ -58,7 +58,7 @@ func TestRelay(t *testing.T) {
 	input := map[string]any{"code": "input", "stop_on_error": false}
 	types, _ := ask(t, k, "execute_request", input) // the client is found by its identity
 	demand.Equal(t, count(types)["input_request"], 1, "input requests among %q", types)
-	demand.NoError(t, k.Interrupt())
+	demand.NoError(t, k.interrupt())
 	if text, _ := execute(t, k, "flood 20"); len(text) != 20<<20 {
 		t.Errorf("%d bytes of 20 MB arrived", len(text))
 	}

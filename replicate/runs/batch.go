@@ -39,8 +39,8 @@ func Alone(seed int64, start func(ctx context.Context) (step StepFunc, stop func
 		}}
 }
 
-// Groups splits seeds into the fewest groups of at most size seeds, as even as possible.
-func Groups(seeds []int64, size int) [][]int64 {
+// split splits seeds into the fewest groups of at most size seeds, as even as possible.
+func split(seeds []int64, size int) [][]int64 {
 	n := (len(seeds) + size - 1) / size
 	groups := make([][]int64, n)
 	for i := range groups {

@@ -208,7 +208,7 @@ func TestGroups(t *testing.T) {
 		{0, 3, "[]"}, {1, 3, "[[0]]"}, {3, 3, "[[0 1 2]]"}, {4, 3, "[[0 1] [2 3]]"}, {3, 1, "[[0] [1] [2]]"},
 		{7, 3, "[[0 1] [2 3] [4 5 6]]"}, {10, 3, "[[0 1] [2 3 4] [5 6] [7 8 9]]"},
 	} {
-		got := fmt.Sprint(Groups([]int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}[:c.n], c.size))
+		got := fmt.Sprint(split([]int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}[:c.n], c.size))
 		demand.Equal(t, got, c.want, "%d seeds in groups of at most %d", c.n, c.size)
 	}
 }

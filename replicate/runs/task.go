@@ -26,7 +26,7 @@ func newTasks(jobs []Job) []*task {
 	batches := map[*Batch][]*task{} // the groups of each batch
 	for _, job := range jobs {
 		if batches[job.Batch] == nil {
-			for _, seeds := range Groups(job.Batch.Seeds, job.Batch.GroupSize) {
+			for _, seeds := range split(job.Batch.Seeds, job.Batch.GroupSize) {
 				batches[job.Batch] = append(batches[job.Batch], &task{seeds: seeds})
 			}
 		}
