@@ -9,8 +9,8 @@ import (
 	"tvps/figures"
 )
 
-// TestChooseForgetting: at each step the way to forget that was the best on average before is taken, Everything at first
-// and the longest memory among equals; other seeds and other metrics do not count.
+// TestChooseForgetting: at each step the way to forget that was the best on average before is taken, Everything at
+// first and the longest memory among equals; other seeds and other metrics do not count.
 func TestChooseForgetting(t *testing.T) {
 	accuracies := map[string][]float64{"everything": {.1, .2, .3}, "age-5": {.5, .1, .4}, "last-5": {.55, .6, .5}}
 	var rows []figures.Row
@@ -32,7 +32,7 @@ func TestChooseForgetting(t *testing.T) {
 		}
 		got[r.Seed][r.T] = r.Value
 	}
-	// Times run backwards in the made rows: Everything has .3 at 8; last-5 was best there, .5, and has .6 at 9; last-5 again.
+	// Times run backwards in the made rows: Everything has .3 at 8; last-5 was best there, and has .6 at 9; last-5 again.
 	for at, want := range map[int]float64{8: .3, 9: .6, 10: .55} {
 		if got[1][at] != want {
 			t.Errorf("at %d %v was chosen, want %v", at, got[1][at], want)
