@@ -385,6 +385,8 @@ func TestNumbersThatAreNoDate(t *testing.T) {
 			t.Errorf("%s as numbers: %v", test.bad, err)
 		}
 	}
+	_, err := read(t, columnOf("20240131", "00000000", "20240201"), table.Options{}).Times("v", table.Bin{})
+	checkSentence(t, err, "the column is a category, not a time: numbers with leading zeros; write dates as YYYY-MM-DD")
 }
 
 // TestMissing: a note counts the cells that each text makes missing, and texts that mean a level stay one.
