@@ -94,18 +94,18 @@ var (
 	ofMonths   = regexp.MustCompile(`(?i)^m|mon`)
 )
 
-// isYear says whether all values have four digits.
+// isYear says whether all values are years, and not hours such as 1330.
 func (c *column) isYear() bool {
 	values := slices.DeleteFunc(slices.Clone(c.values), math.IsNaN)
 	for _, level := range c.Levels {
 		v, _ := parseNumber([]byte(level), '.')
 		values = append(values, v)
 	}
-	no := func(v float64) bool { return v < 1000 || v > 9999 || v != math.Trunc(v) }
+	no := func(v float64) bool { return v < 1700 || v > 2199 || v != math.Trunc(v) }
 	return (c.Kind == Number || c.Kind == Category) && len(values) > 0 && !slices.ContainsFunc(values, no)
 }
 
-// inOrder puts the parts of a date in order: the year is the one with four digits. Of a month and a day without the
+// inOrder puts the parts of a date in order: the year is the one with such values. Of a month and a day without the
 // year before them, the name tells which is the month.
 func (t *Data) inOrder(name string, parts []*column) ([]*column, error) {
 	at := max(0, slices.IndexFunc(parts, (*column).isYear))

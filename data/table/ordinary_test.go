@@ -249,6 +249,7 @@ func TestDateAndTime(t *testing.T) {
 		t.Errorf("20240331 and 13 are %s", at)
 	}
 	joined(t, "day,hour\n202312,1\n202403,13\n", table.Options{Time: "day+hour"}, `"202312-1" is no date`) // 13 is no hour
+	joined(t, "month,day,hour\n1,2,1330\n2,3,1415\n", table.Options{Time: "month+day+hour"}, `"day" is no month`)
 }
 
 // TestDateOfNumbers: a year, a month, a day and a time of day in columns of their own are one time.
