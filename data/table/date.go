@@ -35,7 +35,7 @@ type layout struct {
 
 // families are the layouts that are found.
 var families = []*layout{
-	yearFirst: family("year first", `^(?:\d{4}(?:[-/Qq ]|\d{4}T)|[Qq]\d[- /]?\d{4}$)`, "2006-1-2", "2006/1/2", "2006-01",
+	yearFirst: family("year first", `^(?:\d{4}(?:[-/Qq]| [Qq]|\d{4}T)|[Qq]\d[- /]?\d{4}$)`, "2006-1-2", "2006/1/2", "2006-01",
 		"2006/01", "20060102"),
 	dayFirst:   family("day first", `^\d\d?[-./]\d`, "2/1/2006", "2.1.2006", "2-1-2006", "2/1/06"),
 	monthFirst: family("month first", `^\d\d?[-/]\d`, "1/2/2006", "1-2-2006", "1/2/06"),
@@ -183,11 +183,13 @@ func (l *layout) parse(b []byte, location *time.Location) (t moment, ok bool) {
 			first := weekBegin(year, week)
 			return inZone(first, location).begin(), isoWeek(first) == text
 		}
-		if part := quarter.FindStringSubmatch(text); l == families[yearFirst] && len(text) <= 7 && part != nil {
-			var year, n int
-			_, _ = fmt.Sscan(part[1]+part[4], &year)
-			_, _ = fmt.Sscan(part[2]+part[3], &n)
-			return inZone(date(year, 3*n-2, 1), location).begin(), inRange(year)
+		if l == families[yearFirst] && len(text) <= 7 {
+			if part := quarter.FindStringSubmatch(text); part != nil {
+				var year, n int
+				_, _ = fmt.Sscan(part[1]+part[4], &year)
+				_, _ = fmt.Sscan(part[2]+part[3], &n)
+				return inZone(date(year, 3*n-2, 1), location).begin(), inRange(year)
+			}
 		}
 		text, rest = clock(text)
 	}
