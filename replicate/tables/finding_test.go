@@ -426,6 +426,19 @@ func TestSorted(t *testing.T) {
 	}
 }
 
+// TestSortedByChance: nine pairs lie in one direction by chance in 1 of 256 tables, which is not enough; ten are.
+func TestSortedByChance(t *testing.T) {
+	for pairs, want := range map[int]bool{2: false, 9: false, 10: true} {
+		time, values := make([]int32, 2*pairs+1), make([]float64, 2*pairs+1) // and a time of one row
+		for i := range time {
+			time[i], values[i] = int32(i/2), float64(i%2)
+		}
+		if got := sortedInside(values, time); got != want {
+			t.Errorf("%d pairs: sorted %v, want %v", pairs, got, want)
+		}
+	}
+}
+
 // TestRepeated: rows that repeat another in all columns are counted where that is no chance: not where columns have few
 // values, nor for other entities or times.
 func TestRepeated(t *testing.T) {

@@ -112,8 +112,8 @@ func (q Request) Open(until string) (o Opened, err error) {
 		}
 	}
 	if s.mixed {
-		o.About.AddNote("the rows of each time are sorted by %s, so their order is taken as random; if it is that of time, "+
-			"name a column of finer times by --time", q.Label)
+		o.About.AddNote("the rows of each time are sorted by %s, so their order is taken as random: rows that depend on each "+
+			"other may be called drift; if it is the order of time, name a column of finer times by --time", q.Label)
 	}
 	if s.Late != "" && until == "" {
 		o.About.AddNote("the present is %s, not %s, the last time of the table: its rows have no label. x alone needs none: "+
