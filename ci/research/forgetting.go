@@ -79,9 +79,6 @@ func forgettingCommand() *cobra.Command {
 				}
 			}
 			for i, name := range []string{"gaussian.svg", "images.svg"} {
-				if len(pictures[i].Series) == 0 {
-					continue
-				}
 				if err := charts.Draw(filepath.Join(out, name), pictures[i]); err != nil {
 					return err
 				}

@@ -54,7 +54,7 @@ func TestForgettingPage(t *testing.T) {
 	if block, err := demand.Block(demand.Read(t, filepath.Join(page, "README.md")), "forgetting"); err != nil || block != out.String() {
 		t.Errorf("README.md differs from what the command prints (%v): copy it into the page\n%s", err, &out)
 	}
-	for _, name := range []string{"gaussian.svg"} {
+	for _, name := range []string{"gaussian.svg", "images.svg"} {
 		if !bytes.Equal(demand.Read(t, filepath.Join(pictures, name)), demand.Read(t, filepath.Join(page, name))) {
 			t.Errorf("%s is not that of the tables: `go run ./ci/research forgetting` draws it", name)
 		}
