@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"tvps/data/artifact"
-	"tvps/data/random"
 	"tvps/data/table"
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
@@ -206,10 +205,11 @@ func partlyLate(rows, missing []int) (times int, share float64) {
 // time order, otherwise by their exact time. If the file has the rows of each time sorted by the label, neighbours are
 // alike for no other reason: then they are mixed at random, and only those of one label keep their order.
 func (s *Stream) ordered() ([]float64, error) {
-	exact, order := s.Times, xslices.Iota(0.0, s.Table.Rows())
+	inFile := xslices.Iota(0.0, s.Table.Rows())
 	if s.Source.Time == "" || s.Label == nil && s.Times.Sorted {
-		return order, nil
+		return inFile, nil
 	}
+	exact := s.Times
 	if s.Source.Bin != (table.Bin{}) {
 		var err error
 		if exact, err = s.Table.Times(s.Source.Time, table.Bin{}); err != nil {
@@ -217,57 +217,15 @@ func (s *Stream) ordered() ([]float64, error) {
 		}
 	}
 	if s.Label != nil {
-		y := crossfit.Table{Label: s.Label.Class, Target: s.Label.Target}.Y
-		byTime := func(a, b int) int { return cmp.Compare(exact.Index[a], exact.Index[b]) }
-		byLabel := func(a, b int) int { return cmp.Or(byTime(a, b), cmp.Compare(y(a), y(b))) }
-		rows := xslices.Iota(0, len(order))
-		slices.SortStableFunc(rows, byTime)
-		if s.mixed = sortedInside(xslices.Map(rows, y), loop.Pick(exact.Index, rows)); s.mixed {
-			drawn, places := random.New(0, "order of equal times").Perm(len(order)), xslices.Iota(0, len(order))
-			slices.SortStableFunc(drawn, byTime)
-			slices.SortStableFunc(places, func(a, b int) int { return byLabel(drawn[a], drawn[b]) })
-			slices.SortStableFunc(rows, byLabel)
-			for i, row := range rows {
-				order[row] = float64(places[i])
-			}
+		order := mixed(exact.Index, crossfit.Table{Label: s.Label.Class, Target: s.Label.Target}.Y)
+		if s.mixed = order != nil; s.mixed {
 			return order, nil
 		}
 	}
-	if !s.Times.Sorted {
-		return exact.Of(), nil
+	if s.Times.Sorted {
+		return inFile, nil
 	}
-	return order, nil
-}
-
-// sortedInside says whether values are sorted in one direction at 19 in 20 of the times that have different ones, which
-// is rare by chance: n rows have n different orders at least, and of all times 1,000. Most of these times have to begin
-// below the end of the one before: otherwise the values just grow. time: of each, ascending.
-func sortedInside(values []float64, time []int32) bool {
-	for _, sign := range []float64{1, -1} {
-		differ, sorted, grow, orders, last := 0, 0, 0, 0.0, math.Inf(1)
-		for from, to := 0, 0; from < len(time); from = to {
-			for to = from; to < len(time) && time[to] == time[from]; {
-				to++
-			}
-			if to-from == 1 {
-				continue
-			}
-			v := xslices.Map(values[from:to], func(x float64) float64 { return sign * x })
-			if slices.Min(v) == slices.Max(v) {
-				continue
-			}
-			if differ++; last <= v[0] {
-				grow++
-			}
-			if last = v[len(v)-1]; slices.IsSorted(v) {
-				sorted, orders = sorted+1, orders+math.Log(float64(len(v)))
-			}
-		}
-		if orders > math.Log(1000) && 20*sorted >= 19*differ && 2*grow < differ {
-			return true
-		}
-	}
-	return false
+	return exact.Of(), nil
 }
 
 // at is the place of T in Times: text as the table has its times, or empty for the last time. The first time is an
