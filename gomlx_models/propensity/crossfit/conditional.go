@@ -108,12 +108,13 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 			}
 		}})
 	}
+	within := t.within(numbers)
 	for _, y := range t.outcomes(d) {
 		square, before := make([]float64, len(y)), floats.Norm(y, 2)
 		base.residual(y)
 		for range sweeps {
 			t.centre(y)
-			for _, x := range numbers {
+			for _, x := range within {
 				t.flatten(y, x, slopeParts*len(numbers))
 			}
 			base.residual(y)
@@ -154,13 +155,22 @@ func (t *tester) centre(v []float64) {
 	}
 }
 
-// flatten takes from y the slope of each entity of at least so many parts on a column of x, as slopes do not drift.
-func (t *tester) flatten(y, x []float64, parts int) {
+// within are columns of x without the mean of each entity; none without entities.
+func (t *tester) within(numbers [][]float64) [][]float64 {
 	if len(t.entity) == 2 {
-		return // there are no entities
+		return nil
 	}
-	x = slices.Clone(x)
-	t.centre(x)
+	out := make([][]float64, len(numbers))
+	for k, x := range numbers {
+		out[k] = slices.Clone(x)
+		t.centre(out[k])
+	}
+	return out
+}
+
+// flatten takes from y the slope of each entity of at least so many parts on a column of [tester.within], as slopes do
+// not drift.
+func (t *tester) flatten(y, x []float64, parts int) {
 	for e, first := range t.entity[:len(t.entity)-1] {
 		from, to := t.begin[first], t.begin[t.entity[e+1]]
 		if u := x[from:to]; len(u) >= parts {
