@@ -192,6 +192,14 @@ func (t *Data) dateOf(name string, parts []*column) (*column, error) {
 	out := &column{ColumnSchema: ColumnSchema{Name: name, Kind: Time, Note: "year and " + unit}, given: true,
 		values: make([]float64, t.rows), dates: dates{layouts: families, possible: 1 << yearFirst, location: t.location,
 			known: map[string]found{}}}
+	cells := func(i int) []string {
+		return xslices.Map(parts, func(c *column) string {
+			if c.code != nil {
+				return c.Levels[c.code[i]-1]
+			}
+			return short(c.values[i])
+		})
+	}
 	// The dates that were found, as it takes long to make and parse texts.
 	known, years, most := map[[3]int]float64{}, map[int]bool{}, 0
 	for i := range out.values {
@@ -214,18 +222,12 @@ func (t *Data) dateOf(name string, parts []*column) (*column, error) {
 		if !ok {
 			text := fmt.Sprintf(form, xslices.Map(of[:len(parts)], func(n int) any { return n })...)
 			possible, at := out.dates.matching([]byte(text), out.dates.possible)
-			cells := xslices.Map(parts, func(c *column) string {
-				if c.code != nil {
-					return c.Levels[c.code[i]-1]
-				}
-				return short(c.values[i])
-			})
 			if possible == 0 || of[0] < 1000 {
 				return nil, t.errorf(i, name, joinable+"; years have four digits, and the name of quarters or weeks says so",
-					"%s is no date", quote(strings.Join(cells, "-")))
+					"%s is no date", quote(strings.Join(cells(i), "-")))
 			}
 			if micro = float64(at.micro); out.notes == nil {
-				out.notes = []string{fmt.Sprintf("%s are read as %s", strings.Join(cells, " and "), text)}
+				out.notes = []string{fmt.Sprintf("%s are read as %s", strings.Join(cells(i), " and "), text)}
 			}
 			known[of], years[of[0]], most = micro, true, max(most, of[1])
 		}

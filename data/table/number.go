@@ -80,8 +80,7 @@ func markedBy(group, decimal string) *regexp.Regexp {
 var accounts = regexp.MustCompile(`^(\p{Sc}?)\(([^(+\x{2212}-]+)\)$`)
 
 // parseMarked parses a number that may have other marks than a decimal one: $1,234.50, 12 %. sign is its sign of
-// currency or percent, or 0. Accounts write (12), $(12) or 12- for -12, and shops 12.- or 12.-- for
-// 12.
+// currency or percent, or 0. Accounts write (12), $(12) or 12- for -12, shops 12.- or 12.-- for 12.
 func parseMarked(b []byte, decimal byte) (v float64, sign rune, how int) {
 	if rest, ok := bytes.CutSuffix(b, []byte("--")); ok {
 		if !bytes.HasSuffix(rest, []byte(".")) && !bytes.HasSuffix(rest, []byte(",")) {
