@@ -35,6 +35,15 @@ var forgetters = []string{"everything", "age-50", "last-50", "age-15", "last-15"
 // chosen is the series of the way that had the best mean accuracy at the steps before.
 const chosen = "chosen"
 
+// memories are the ways of each kind, from the last step alone to all steps.
+var memories = []struct {
+	label string
+	ways  []string
+}{
+	{"half-life", []string{"recent", "age-2", "age-5", "age-15", "age-50", "everything"}},
+	{"last steps", []string{"recent", "last-2", "last-5", "last-15", "last-50", "everything"}},
+}
+
 func forgettingCommand() *cobra.Command {
 	tables := filepath.Join("figures", "gallery", "archive", "forgetting")
 	out := tables
@@ -52,30 +61,18 @@ func forgettingCommand() *cobra.Command {
 				rows, err := s.rows(tables)
 				if errors.Is(err, fs.ErrNotExist) { // not run
 					continue
+				} else if err != nil {
+					return err
 				}
+				column, err := s.forgettingCells(rows)
 				if err != nil {
 					return err
 				}
-				rows = append(rows, chooseForgetting(rows)...)
-				cells[0] = append(cells[0], s.title)
-				for j, name := range append([]string{chosen}, forgetters...) {
-					_, interval, err := s.difference(rows, "ours", name)
-					if err != nil {
-						return err
-					}
-					cell := interval(statistics.Level).Text(2)
-					if name == chosen {
-						cell = judged(interval(.99))
-					}
-					cells[j+1] = append(cells[j+1], cell)
+				for j, cell := range column {
+					cells[j] = append(cells[j], cell)
 				}
-				picture := &pictures[min(i/2, 1)]
-				for _, kind := range []string{"age", "last"} {
-					x, err := s.forgetting(rows, kind)
-					if err != nil {
-						return err
-					}
-					picture.Series = append(picture.Series, x.Styled(len(picture.Series)))
+				if err := s.drawForgetting(&pictures[min(i/2, 1)], rows); err != nil {
+					return err
 				}
 			}
 			for i, name := range []string{"gaussian.svg", "images.svg"} {
@@ -92,62 +89,77 @@ func forgettingCommand() *cobra.Command {
 	return cmd
 }
 
-// memories are the numbers of steps, from the last one alone to all.
-var memories = []string{"1", "2", "5", "15", "50", "all"}
-
 func forgettingChart(of string) figures.Chart {
-	return figures.Chart{Key: "a", Title: "Forgetting by time, " + of, Unit: figures.Points, XNames: memories,
-		XLabel: "half-life, or number of last steps", YLabel: "accuracy minus Ours", Reference: figures.Zero("Ours"),
-		Bands: "Bands: 95% interval over 8 seeds."}
+	return figures.Chart{Key: "a", Title: "Forgetting by time, " + of, Unit: figures.Points,
+		XLabel: "half-life, or number of last steps", XNames: []string{"1", "2", "5", "15", "50", "all"},
+		YLabel: "accuracy minus Ours", Reference: figures.Zero("Ours"), Bands: "Bands: 95% interval over 8 seeds."}
 }
 
-// forgetting is the difference of a kind of forgetting to Ours, by the number of steps.
-func (s stream) forgetting(rows []figures.Row, kind string) (figures.Series, error) {
-	label := map[string]string{"age": "half-life", "last": "last steps"}[kind]
-	out := figures.Series{Name: s.folder + " " + kind, Label: s.title + ", " + label}
-	for x, steps := range memories {
-		name := kind + "-" + steps
-		if x == 0 {
-			name = "recent"
-		} else if steps == "all" {
-			name = "everything"
-		}
-		_, interval, err := s.difference(rows, name, "ours")
-		if err != nil {
-			return out, err
-		}
-		e := interval(statistics.Level)
-		out.Points = append(out.Points, figures.Point{X: float64(x), Mean: e.Mean / 100, Low: e.Low / 100, High: e.High / 100, N: e.N})
+// forgettingCells are the stream's title and Ours minus chosen, with its verdict, and minus each way to forget.
+func (s stream) forgettingCells(rows []figures.Row) ([]string, error) {
+	_, interval, err := s.difference(slices.Concat(rows, chooseForgetting(rows)), "ours", chosen)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	cells := []string{s.title, judged(interval(.99))}
+	for _, name := range forgetters {
+		if _, interval, err = s.difference(rows, "ours", name); err != nil {
+			return nil, err
+		}
+		cells = append(cells, interval(statistics.Level).Text(2))
+	}
+	return cells, nil
+}
+
+// drawForgetting adds the differences of both kinds of forgetting to Ours to a chart.
+func (s stream) drawForgetting(chart *figures.Chart, rows []figures.Row) error {
+	for _, kind := range memories {
+		name := s.title + ", " + kind.label
+		line := figures.Series{Name: name, Label: name}.Styled(len(chart.Series))
+		for x, way := range kind.ways {
+			_, interval, err := s.difference(rows, way, "ours")
+			if err != nil {
+				return err
+			}
+			e := interval(statistics.Level)
+			line.Points = append(line.Points, figures.Point{X: float64(x), Mean: e.Mean / 100, Low: e.Low / 100, High: e.High / 100, N: e.N})
+		}
+		chart.Series = append(chart.Series, line)
+	}
+	return nil
 }
 
 // chooseForgetting returns the rows of chosen: at each step of a seed the accuracy of the way to forget whose mean
 // accuracy at the seed's steps before is the highest; at the first step Everything.
 func chooseForgetting(rows []figures.Row) (out []figures.Row) {
-	bySeed := map[int64]map[int]map[string]figures.Row{}
-	for _, r := range rows {
-		if r.Metric != "accuracy" {
-			continue
-		}
-		if bySeed[r.Seed] == nil {
-			bySeed[r.Seed] = map[int]map[string]figures.Row{}
-		}
-		if bySeed[r.Seed][r.T] == nil {
-			bySeed[r.Seed][r.T] = map[string]figures.Row{}
-		}
-		bySeed[r.Seed][r.T][r.Series] = r
+	type place struct {
+		seed int64
+		t    int
 	}
-	for _, steps := range bySeed {
-		total := map[string]float64{}
-		for _, t := range slices.Sorted(maps.Keys(steps)) {
-			best := slices.MaxFunc(forgetters, func(a, b string) int { return cmp.Compare(total[a], total[b]) })
-			r := steps[t][best]
-			r.Series = chosen
-			out = append(out, r)
-			for _, name := range forgetters {
-				total[name] += steps[t][name].Value
+	type learner struct {
+		seed   int64
+		series string
+	}
+	at := map[place]map[string]figures.Row{} // by learner
+	for _, r := range rows {
+		if r.Metric == "accuracy" {
+			here := place{r.Seed, r.T}
+			if at[here] == nil {
+				at[here] = map[string]figures.Row{}
 			}
+			at[here][r.Series] = r
+		}
+	}
+	before := map[learner]float64{} // the sum over the steps before
+	for _, here := range slices.SortedFunc(maps.Keys(at), func(a, b place) int { return cmp.Compare(a.t, b.t) }) {
+		best := slices.MaxFunc(forgetters, func(a, b string) int {
+			return cmp.Compare(before[learner{here.seed, a}], before[learner{here.seed, b}])
+		})
+		r := at[here][best]
+		r.Series = chosen
+		out = append(out, r)
+		for _, name := range forgetters {
+			before[learner{here.seed, name}] += at[here][name].Value
 		}
 	}
 	return out

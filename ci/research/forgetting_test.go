@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"path/filepath"
 	"testing"
 
-	"tvps/ci/demand"
 	"tvps/figures"
 )
 
@@ -45,18 +42,6 @@ func TestChooseForgetting(t *testing.T) {
 
 // TestForgettingPage: the page has the table and the pictures of the runs next to it.
 func TestForgettingPage(t *testing.T) {
-	page := filepath.Join("..", "..", "figures", "gallery", "archive", "forgetting")
-	var out bytes.Buffer
-	cmd, pictures := forgettingCommand(), t.TempDir()
-	cmd.SetOut(&out)
-	cmd.SetArgs([]string{"--tables", page, "--out", pictures})
-	demand.NoError(t, cmd.Execute())
-	if block, err := demand.Block(demand.Read(t, filepath.Join(page, "README.md")), "forgetting"); err != nil || block != out.String() {
-		t.Errorf("README.md differs from what the command prints (%v): copy it into the page\n%s", err, &out)
-	}
-	for _, name := range []string{"gaussian.svg", "images.svg"} {
-		if !bytes.Equal(demand.Read(t, filepath.Join(pictures, name)), demand.Read(t, filepath.Join(page, name))) {
-			t.Errorf("%s is not that of the tables: `go run ./ci/research forgetting` draws it", name)
-		}
-	}
+	pictures := t.TempDir()
+	checkPage(t, forgettingCommand(), "forgetting", pictures, pictures, "gaussian.svg", "images.svg")
 }

@@ -67,19 +67,8 @@ func TestMixture(t *testing.T) {
 
 // TestMixturePage: the page has the table and the picture of the runs next to it.
 func TestMixturePage(t *testing.T) {
-	page := filepath.Join("..", "..", "figures", "gallery", "archive", "mixture")
-	var out bytes.Buffer
-	cmd := mixtureCommand()
-	cmd.SetOut(&out)
-	picture := filepath.Join(t.TempDir(), "mixture.svg")
-	cmd.SetArgs([]string{"--tables", page, "--out", picture})
-	demand.NoError(t, cmd.Execute())
-	if block, err := demand.Block(demand.Read(t, filepath.Join(page, "README.md")), "mixture"); err != nil || block != out.String() {
-		t.Errorf("README.md differs from what the command prints (%v): copy it into the page\n%s", err, &out)
-	}
-	if !bytes.Equal(demand.Read(t, picture), demand.Read(t, filepath.Join(page, "mixture.svg"))) {
-		t.Error("mixture.svg is not that of the tables: `go run ./ci/research mixture` draws it")
-	}
+	pictures := t.TempDir()
+	checkPage(t, mixtureCommand(), "mixture", filepath.Join(pictures, "mixture.svg"), pictures, "mixture.svg")
 }
 
 // TestMixtureShares: what the page says of exact weights on CIFAR-10b, whose labels alone move: the effective share of
