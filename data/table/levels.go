@@ -46,7 +46,8 @@ func (b *builder) finish() *column {
 	if b.Kind == Category {
 		b.settle()
 		b.noteUnit()
-		if n := len(b.Levels); n > 20 && n > (len(b.code)-b.Missing)/2 && !b.given {
+		ofTime := slices.Contains(strings.Split(b.in.o.Time, "+"), b.Name) // days such as 01 to 31 are joined
+		if n := len(b.Levels); n > 20 && n > (len(b.code)-b.Missing)/2 && !b.given && !ofTime {
 			b.ignore()
 		}
 	}

@@ -291,6 +291,17 @@ func TestDateOfNumbers(t *testing.T) {
 	}
 }
 
+// TestPaddedDays: days such as 01, of which the file has 31, are parts of a date, although each is in few rows.
+func TestPaddedDays(t *testing.T) {
+	csv := "day,month,year,x\n"
+	for i := range 50 {
+		csv += time.Date(2024, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("02,01,2006") + ",1\n"
+	}
+	want := "2024-02-19T00:00:00Z"
+	last := joined(t, csv, table.Options{Time: "day+month+year"}, want)[0].Values.([]time.Time)[49]
+	demand.Equal(t, last.UTC().Format(time.RFC3339), want, "the last day")
+}
+
 // TestSecondColumn: the name of the column behind the year says what its numbers are. If it does not, small numbers
 // are an error. A note says how the first row is read.
 func TestSecondColumn(t *testing.T) {

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -100,10 +101,17 @@ func (b *builder) resolve(rows int) error {
 	case b.points > 2 && !b.decimals && (b.points < b.numbers || b.in.dots): // 2.596 among 874
 		b.noteTwoWays(b.grouped)
 	case b.marked != "":
-		b.notes = append(b.notes, b.readAs(b.marked))
+		note := b.readAs(b.marked)
+		if endsInMinus.MatchString(b.marked) {
+			note += fmt.Sprintf("; if it is a level, such as a grade, give --type %s=category", b.Name)
+		}
+		b.notes = append(b.notes, note)
 	}
 	return nil
 }
+
+// An account's number with the minus behind it, or a grade; and a grade that is no number.
+var endsInMinus, endsInPlus = regexp.MustCompile(`\d-$`), regexp.MustCompile(`^\d+\+$`)
 
 // mostWords bounds the different words that may stand for missing values.
 const mostWords = 32
@@ -122,7 +130,8 @@ func (b *builder) judgeWords() {
 		}
 	}
 	words := slices.Sorted(maps.Keys(b.words))
-	levels := b.Kind == Number && b.commas+b.groups == 0 && 4*others > b.n
+	grades := endsInMinus.MatchString(b.marked) && slices.ContainsFunc(words, endsInPlus.MatchString)
+	levels := b.Kind == Number && b.commas+b.groups == 0 && (grades || 4*others > b.n)
 	missing := values > 0 && recurs && len(words) <= mostWords && all == others
 	if b.given || others == 0 || !levels && !missing {
 		b.words = nil
