@@ -97,16 +97,16 @@ func forgettingChart(of string) figures.Chart {
 
 // forgettingCells are the stream's title and Ours minus chosen, with its verdict, and minus each way to forget.
 func (s stream) forgettingCells(rows []figures.Row) ([]string, error) {
-	_, interval, err := s.difference(slices.Concat(rows, chooseForgetting(rows)), "ours", chosen)
+	d, err := s.difference(slices.Concat(rows, chooseForgetting(rows)), "ours", chosen)
 	if err != nil {
 		return nil, err
 	}
-	cells := []string{s.title, judged(interval(.99))}
+	cells := []string{s.title, d.judged(.99)}
 	for _, name := range forgetters {
-		if _, interval, err = s.difference(rows, "ours", name); err != nil {
+		if d, err = s.difference(rows, "ours", name); err != nil {
 			return nil, err
 		}
-		cells = append(cells, interval(statistics.Level).Text(2))
+		cells = append(cells, d.seeds(statistics.Level).Text(2))
 	}
 	return cells, nil
 }
@@ -117,11 +117,11 @@ func (s stream) drawForgetting(chart *figures.Chart, rows []figures.Row) error {
 		name := s.title + ", " + kind.label
 		line := figures.Series{Name: name, Label: name}.Styled(len(chart.Series))
 		for x, way := range kind.ways {
-			_, interval, err := s.difference(rows, way, "ours")
+			d, err := s.difference(rows, way, "ours")
 			if err != nil {
 				return err
 			}
-			e := interval(statistics.Level)
+			e := d.seeds(statistics.Level)
 			line.Points = append(line.Points, figures.Point{X: float64(x), Mean: e.Mean / 100, Low: e.Low / 100, High: e.High / 100, N: e.N})
 		}
 		chart.Series = append(chart.Series, line)

@@ -67,17 +67,17 @@ func mixtureResults(tables string, s stream) (cells []string, course []figures.P
 		return nil, nil, err
 	}
 	for i, d := range mixtureDifferences {
-		points, interval, err := s.difference(rows, d[0], d[1])
+		difference, err := s.difference(rows, d[0], d[1])
 		if err != nil {
 			return nil, nil, err
 		}
 		if d == [2]string{"mixture", "ours"} {
-			course = points
+			course = difference.steps
 		}
 		if i < 2 {
-			cells = append(cells, judged(interval(.995)))
+			cells = append(cells, difference.judged(.995))
 		} else {
-			cells = append(cells, interval(.95).Text(2))
+			cells = append(cells, difference.seeds(.95).Text(2))
 		}
 	}
 	return cells, course, nil
