@@ -150,16 +150,41 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("README.md says that Fine-tune is below no adaptation in panel %s: %v", panel, e)
 		}
 	}
-	points("Ours is %.1f and %.1f below no adaptation on CIFAR-10a and b (undecided), Fine-tune %.1f and %.1f |", "below on b",
+	points("Ours is %.1f and %.1f below no adaptation on CIFAR-10a and b (undecided), Fine-tune %.1f and %.1f;", "below on b",
 		"below on c", "below on b finetune", "below on c finetune")
+	e := effect(t, folderRows(t, filepath.Join(gallery, "fig01"), "fig01-b.csv"),
+		paper.Part{Panel: "b", Series: "ours", Base: "pretrained"}, "accuracy")(.983)
+	demand.Words(t, readme, fmt.Sprintf("on a %.1f (%.1f to %.1f) above† |", 100*e.Mean, 100*e.Low, 100*e.High))
+	m, err := claims.NewEffect(folderRows(t, filepath.Join(gallery, "archive", "mixture", "periodic"), "fig01-a.csv"),
+		paper.Part{Panel: "a", Series: "everything", Base: "ours"}, "accuracy", true)
+	demand.NoError(t, err)
+	e = m.Interval(statistics.Level)
+	demand.Words(t, readme, fmt.Sprintf("[%.1f (%.1f to %.1f) behind]", 100*e.Mean, 100*e.Low, 100*e.High))
+	var ahead, behind []any // with 50 and 100 samples
+	for _, panel := range []string{"b", "c"} {
+		rows := folderRows(t, filepath.Join(gallery, "fig13"), "fig13-"+panel+".csv")
+		ahead = append(ahead, 100*effect(t, rows, paper.Part{Panel: panel, Series: "ours", Base: "recent"}, "accuracy")(.95).Mean)
+		for _, series := range []string{"recent", "finetune"} {
+			m, err := claims.NewEffect(rows, paper.Part{Panel: panel, Series: series, Base: "everything"}, "accuracy", true)
+			demand.NoError(t, err)
+			if e := m.Interval(statistics.Level); e.High > 0 {
+				behind = append(behind, panel, series)
+			}
+		}
+	}
+	demand.Words(t, readme, fmt.Sprintf("%.1f and %.1f with 50 and 100 samples†;", ahead...), ")† both are worse")
+	if behind != nil {
+		t.Error("README.md says that with few samples Recent and Fine-tune are worse than Everything, but not", behind)
+	}
 	points("Recent is %.1f and %.1f better on CIFAR-10a and b. Fine-tune is %.1f worse on b; %.1f on a", "fig1-recent-everything/0",
 		"fig1-recent-everything/1", "worse on b", "worse on a")
 	points("%.1f better than Ours on CIFAR-10b, %.1f on the Gaussian. With the last 20", "better on b", "better")
 	mean["images"], mean["periodic"] = mean["fig3b-standard-ignores/0"]/100, mean["fig5b-standard-ignores/0"]/100
-	points("no: correlations with the true score of %.2f and %.2f;", "images", "periodic")
+	points("no: correlations with the true score of %.2f (CIFAR-10b) and %.2f (Figure 5's stream);", "images", "periodic")
 	readings := string(demand.Read(t, filepath.Join(gallery, "archive", "readings", "README.md")))
 	last := regexp.MustCompile(`standard-ignores.*window-20 \(\+?(\d\.\d\d)\)`).FindAllStringSubmatch(readings, -1)
-	demand.Words(t, readme, fmt.Sprintf("With the last 20, yes: %s and %s,", last[0][1], last[1][1]))
+	worse := regexp.MustCompile(`fig3a-ours-standard.*window-20 \(\+(\d\.\d) points`).FindStringSubmatch(readings)
+	demand.Words(t, readme, fmt.Sprintf("With the last 20, yes: %s on CIFAR-10b, where it is %s† worse;", last[0][1], worse[1]))
 	if n := regexp.MustCompile(`Of (\d+) claims, (\d+) hold[^.]*\.\*\*[^.]*verdict on (\d+) of them`).FindStringSubmatch(readings); n == nil {
 		t.Error("the page of readings does not say how many claims depend on them")
 	} else {
@@ -237,10 +262,7 @@ func TestAnswersInWords(t *testing.T) {
 // TestGalleryNumbers: what the gallery's README says of runs that no claim has follows from their tables, and what it
 // says of the open claim of Figure 9 from the committed results.
 func TestGalleryNumbers(t *testing.T) {
-	folder, err := figures.OpenFolder(filepath.Join(gallery, "fig14-recent"))
-	demand.NoError(t, err)
-	rows, err := folder.Rows("fig14-a.csv")
-	demand.NoError(t, err)
+	rows := folderRows(t, filepath.Join(gallery, "fig14-recent"), "fig14-a.csv")
 	m, err := claims.NewEffect(rows, paper.Part{Panel: "a", Series: "recent", Base: "everything"}, "accuracy", true)
 	demand.NoError(t, err)
 	mean, low, high := figures.Short(m.Interval(statistics.Level), figures.Points)
@@ -268,9 +290,15 @@ func TestFigureHeads(t *testing.T) {
 }
 
 // mediumRows reads tables of the gallery at the medium scale.
-func mediumRows(t *testing.T, folder string, names ...string) (rows []figures.Row) {
+func mediumRows(t *testing.T, folder string, names ...string) []figures.Row {
 	t.Helper()
-	f, err := figures.OpenFolder(filepath.Join(medium, folder))
+	return folderRows(t, filepath.Join(medium, folder), names...)
+}
+
+// folderRows are the rows of tables of a drawn figure.
+func folderRows(t *testing.T, dir string, names ...string) (rows []figures.Row) {
+	t.Helper()
+	f, err := figures.OpenFolder(dir)
 	demand.NoError(t, err)
 	for _, name := range names {
 		some, err := f.Rows(name)
@@ -346,12 +374,16 @@ func TestClaw(t *testing.T) {
 func TestOmegaOnRobots(t *testing.T) {
 	readme := string(demand.Read(t, filepath.Join("..", "..", "README.md")))
 	page := string(demand.Read(t, filepath.Join(gallery, "archive", "robots.md")))
-	rows := mediumRows(t, "fig02-age", "fig02-b.csv")
+	young := slices.DeleteFunc(mediumRows(t, "fig02-age-plain", "fig02-b.csv"), func(r figures.Row) bool {
+		return r.Series != "sac-geometric"
+	})
+	rows := slices.Concat(mediumRows(t, "fig02-age", "fig02-b.csv"), young)
 	const context = "sac-context"
 	for words, p := range map[string]paper.Part{
 		"Against plain SAC it is open: %s": {Panel: "b", Series: context + "-omega", Base: "sac"},
 		"show no such gain: %s":            {Panel: "b", Series: context + "-age", Base: context},
 		"a young replay may: %s":           {Panel: "b", Series: context + "-geometric", Base: context},
+		"has the best mean, by %s":         {Panel: "b", Series: "sac-geometric", Base: context + "-omega"},
 	} {
 		of := effect(t, rows, p, "return")
 		e := of(statistics.Level)

@@ -220,7 +220,8 @@ func TestWords(t *testing.T) {
 	check(a.Rule == backtest.Committee && a.Safe && a.Ahead > a.Behind, "the back test names the committee by what was declared")
 	sentence := fmt.Sprintf("[%d real tables](figures/gallery/archive/natural-drift/README.md), against boosted trees of one "+
 		"tuned time scale, omega [wins on %d and loses on %d](figures/gallery/archive/natural-drift/omega.md); a mixture of "+
-		"several wins on %d, loses on none.", n, conditional.Won, conditional.Lost, committee.Won)
+		"several wins on %d (%d of the %d that did not choose it), loses on none.", n, conditional.Won, conditional.Lost,
+		committee.Won, a.Ahead, a.Quoted)
 	check(committee.Lost == 0, "the committee loses on none")
 	readme := strings.Join(strings.Fields(string(demand.Read(t, "../../../README.md"))), " ")
 	check(strings.Contains(readme, sentence), "README.md says "+sentence)
