@@ -87,7 +87,7 @@ func Fig2() Figure {
 				ID:    "fig2b-context-sac",
 				Text:  "On Half-Cheetah WindVel, plain SAC earns less than SAC with context",
 				Place: "Section 3.2, Half-Cheetah WindVel",
-				Says:  `SAC is there "to underscore the challenging nature of the task"`,
+				Says:  `SAC is there "to underscore the challenging nature of the task"; that it earns less is our inference`,
 				Parts: []Part{{Panel: "b", Series: "sac", Base: "sac-context", Test: Below, Margin: cheetahMargin}},
 			},
 			{

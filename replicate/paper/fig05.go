@@ -84,8 +84,8 @@ func Fig5() Figure {
 				ID:    "fig5-ours-standard",
 				Text:  "On the drifting Gaussian, Ours is more accurate than the standard propensity score",
 				Short: "Ours beats the standard score on the drifting Gaussian",
-				Place: "caption of Fig. 5",
-				Says: `"the superior performance of our method compared to that of standard propensity score" ` +
+				Place: "Section 3.3, which refers to Fig. 5",
+				Says: `"our method works better than standard propensity method", said of the Gaussian, too ` +
 					"(panel c is ours; the paper has none)",
 				Parts: better("c", "ours", "standard"),
 				Note: "with its best window, of one step. With windows of 1, 5 and 20 steps it gains 29.0, 21.5 and 4.1 points " +

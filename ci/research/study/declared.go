@@ -38,8 +38,8 @@ func Readings() []Reading {
 		reading("clip-exponent", "I2", "omega is at most e", clips, "clip=exp1"),
 		reading("clip-none", "I2", "omega has no limit", clips, "clip=none"),
 		of("standard", reading("window-5", "I8", "the last 5 steps are current for the standard score", scores, "window=5")),
-		of("standard", reading("window-20", "I8", "the last 20 steps are current for the standard score", scores,
-			"window=20")),
+		of("standard", reading("window-20", "I8", "the last 20 steps are current for the standard score (four whole periods "+
+			"of Figure 5's stream, where it is 1 throughout)", scores, "window=20")),
 		of("ours", reading("method1", "I13", "Method 1 instead of Method 2", most, "method=method1")),
 		reading("network", "I4", "g on images is the table's network for CLEAR", both, "g-network=fc3"),
 		reading("rate", "I1", "g learns at the table's rate, for 1000 minibatches", most, "g-rate=1e-4"),
