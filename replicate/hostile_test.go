@@ -323,6 +323,7 @@ func hostileRequests() []hostile {
 		ofWeights("half-life", "--half-life -1", "--half-life=-1"),
 		ofWeights("updates", "--updates -1", "--updates=-1"),
 		ofWeights("permutations", "--permutations -1", "--permutations=-1"),
+		of("drift", "no folder", "--out is empty|name a folder", "--out="),
 		of("drift", "permutations", "--permutations 5|from 99", "--permutations", "5"),
 		of("backtest", "workers", "--workers 0", "--workers", "0"),
 		of("backtest", "last", "--last from 4 to 10", "--last", "19"),

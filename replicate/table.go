@@ -205,7 +205,9 @@ type pageResult interface {
 
 // page computes an answer, and writes its page to the folder, its JSON and its summary.
 func (f *tableFlags) page(cmd *cobra.Command, file, dir string, compute func() (pageResult, error)) error {
-	if err := usage.Folder(dir); err != nil {
+	if dir == "" {
+		return usage.Errorf("--out is empty; name a folder for the page")
+	} else if err := usage.Folder(dir); err != nil {
 		return err
 	}
 	index := filepath.Join(dir, figures.PageFile)
