@@ -108,8 +108,9 @@ func (p Chart) yRange() (low, high float64) {
 			include(pt.Low, pt.High)
 		}
 	}
-	if low == high {
-		return low - 0.5, high + 0.5
+	if size := max(math.Abs(low), math.Abs(high)); high-low <= 1e-12*size { // but for rounding they are one value
+		half := max(0.5, 1e-6*size)
+		return low - half, high + half
 	}
 	pad := (high - low) / 20
 	if p.Share {

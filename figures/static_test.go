@@ -127,6 +127,19 @@ func TestBandOfShares(t *testing.T) {
 	}
 }
 
+// TestConstantRange: values that differ by rounding alone, or not at all, have an axis with ticks around them.
+func TestConstantRange(t *testing.T) {
+	tenths := []float64{.1, .2}
+	for _, c := range [][2]float64{{.3, tenths[0] + tenths[1]}, {0, 0}, {1e20, 1e20}} {
+		low, high := Chart{Series: []Series{{Points: []Point{Exactly(0, c[0]), Exactly(1, c[1])}}}}.yRange()
+		if !(low < c[0] && c[1] < high) {
+			t.Errorf("%v: the axis is from %v to %v", c, low, high)
+		} else if n := len(ticks(low, high, false)); n < 4 || n > 12 {
+			t.Errorf("%v: %d ticks", c, n)
+		}
+	}
+}
+
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64
