@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -182,4 +183,36 @@ func TestRunIndex(t *testing.T) {
 	}
 	demand.Equal(t, stored(fill()), "--aaa-", "runs of the environment with the most whole ones")
 	demand.Equal(t, stored(fill("go")), "------", "runs of a backend without any")
+}
+
+// TestOneNetworkASeed: runs of a seed's own split are taken from one pre-trained network, that with the most whole
+// runs, even if another one has runs, too, which were computed first or are finished.
+func TestOneNetworkASeed(t *testing.T) {
+	s, err := runs.Open(t.TempDir())
+	demand.NoError(t, err)
+	setup, err := supervised.At("cifar10a", experiment.Medium)
+	demand.NoError(t, err)
+	outlines, err := setup.Outlines([]string{"everything", "ours", "recent"}, "")
+	demand.NoError(t, err)
+	for _, c := range []struct {
+		seed    int64
+		network string
+		place   int
+	}{
+		{0, "a", 0}, {0, "b", 0}, {0, "b", 1}, // Everything of a, both of b
+		{1, "c", 0}, {1, "c", 1}, {1, "d", 1}, {1, "d", 2}, {1, "d", 0},
+	} {
+		storeIn(t, s, outlines[c.place], "cifar10a", c.seed,
+			map[string]string{"backend": "xla:cpu", "plugin": "p", "data": "full", "checkpoint-hash": c.network})
+	}
+	index, err := NewRunIndex(s)
+	demand.NoError(t, err)
+	p := Panel{Panel: paper.Panel{Series: []string{"everything", "ours", "recent"}}, Protocol: &supervised.Protocol,
+		Settings: setup, Seeds: []int64{0, 1}}
+	demand.NoError(t, (Archive{Host: &experiment.Host{}, Store: s, Index: index}).AddJobs(&p))
+	got := ""
+	for _, job := range p.Jobs {
+		got += cmp.Or(job.Spec.Settings["checkpoint-hash"], "-")
+	}
+	demand.Equal(t, got, "bdbd-d", "networks of Everything, Ours and Recent, of seeds 0 and 1")
 }

@@ -46,8 +46,8 @@ type environment struct {
 	data     experiment.Data
 }
 
-// choose returns the environment in which most of a panel's runs are whole, and of several the one with the most stored
-// runs. Runs that use no backend have no part in the choice. ok is false without any stored run.
+// choose returns the environment whose runs of a panel are the fullest. Runs that use no backend have no part in the
+// choice. ok is false without any stored run.
 func (a Archive) choose(p Panel, outlines []experiment.Outline) (best environment, ok bool) {
 	x := a.Index
 	found, stored := map[string]environment{}, map[string][]runs.Job{}
@@ -64,40 +64,73 @@ func (a Archive) choose(p Panel, outlines []experiment.Outline) (best environmen
 			stored[key] = append(stored[key], runs.Job{Spec: spec, Steps: o.Steps})
 		}
 	}
+	best, ok = found[a.fullest(stored, p)]
+	return best, ok
+}
+
+// fullest is the key of those runs of which most are whole, and of several keys that of the most runs.
+func (a Archive) fullest(stored map[string][]runs.Job, p Panel) (best string) {
 	mostWhole, most := 0, 0
-	for _, key := range slices.Sorted(maps.Keys(found)) {
+	for _, key := range slices.Sorted(maps.Keys(stored)) {
 		n := 0
 		for _, job := range stored[key] {
-			if len(found) > 1 && a.whole(job, p) {
+			if len(stored) > 1 && a.whole(job, p) {
 				n++
 			}
 		}
 		if count := len(stored[key]); n > mostWhole || n == mostWhole && count > most {
-			mostWhole, most, best = n, count, found[key]
+			mostWhole, most, best = n, count, key
 		}
 	}
-	return best, most > 0
+	return best
 }
+
+const checkpointHash = "checkpoint-hash"
+
+// perSplit says whether each seed of an outline has the network of its own split.
+func perSplit(o experiment.Outline) bool { return o.Trunk != nil && o.Trunk.PerSplit }
 
 // ofAllSeeds is a spec's environment, without the checkpoint of a seed's own split.
 func ofAllSeeds(o experiment.Outline, spec runs.Spec) map[string]string {
 	out := experiment.Environment(spec)
-	if o.Trunk != nil && o.Trunk.PerSplit {
-		delete(out, "checkpoint-hash")
+	if perSplit(o) {
+		delete(out, checkpointHash)
 	}
 	return out
 }
 
-// find returns the stored run of an outline and seed in an environment. ok is false if there is none.
-func (x *RunIndex) find(o experiment.Outline, seed int64, e environment) (spec runs.Spec, ok bool) {
+// in lists the stored runs of an outline and seed in an environment.
+func (x *RunIndex) in(o experiment.Outline, seed int64, e environment) (specs []runs.Spec) {
 	for _, spec := range x.byLearner[o.Learner] {
 		data, ok := o.Matches(spec)
 		if ok && spec.Seed == seed &&
 			(!o.Backend || data == e.data && maps.Equal(ofAllSeeds(o, spec), e.settings)) {
-			return spec, true
+			specs = append(specs, spec)
 		}
 	}
-	return runs.Spec{}, false
+	return specs
+}
+
+// ofSeed returns the stored run of each outline of a panel for a seed in an environment, by its place. Those of a split
+// are of one network, that with the fullest runs: runs from two networks are not compared.
+func (a Archive) ofSeed(p Panel, outlines []experiment.Outline, seed int64, e environment) map[int]runs.Spec {
+	ofNetwork, byPlace := map[string][]runs.Job{}, map[int][]runs.Spec{}
+	for i, o := range outlines {
+		byPlace[i] = a.Index.in(o, seed, e)
+		for _, spec := range byPlace[i] {
+			if hash := spec.Settings[checkpointHash]; perSplit(o) {
+				ofNetwork[hash] = append(ofNetwork[hash], runs.Job{Spec: spec, Steps: o.Steps})
+			}
+		}
+	}
+	network, out := a.fullest(ofNetwork, p), map[int]runs.Spec{}
+	for i, o := range outlines {
+		at := slices.IndexFunc(byPlace[i], func(s runs.Spec) bool { return !perSplit(o) || s.Settings[checkpointHash] == network })
+		if at >= 0 {
+			out[i] = byPlace[i][at]
+		}
+	}
+	return out
 }
 
 // addStored sets the runs and the data of a panel: those of the environment that choose returns, and placeholders for
@@ -108,10 +141,14 @@ func (a Archive) addStored(p *Panel) error {
 		return err
 	}
 	from, chosen := a.choose(*p, outlines)
+	bySeed := map[int64]map[int]runs.Spec{}
+	for _, seed := range p.Seeds {
+		bySeed[seed] = a.ofSeed(*p, outlines, seed, from)
+	}
 	p.Jobs = nil
-	for _, o := range outlines {
+	for i, o := range outlines {
 		for _, seed := range p.Seeds {
-			spec, ok := a.Index.find(o, seed, from)
+			spec, ok := bySeed[seed][i]
 			if !ok {
 				spec = runs.Spec{Experiment: cmp.Or(from.data.Experiment, o.Data[0].Experiment), Learner: o.Learner,
 					Seed: seed, Settings: o.Settings}
