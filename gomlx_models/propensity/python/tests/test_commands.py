@@ -1,6 +1,7 @@
 """The commands: their flags, results and errors."""
 
 import contextlib
+import importlib.util
 import io
 import os
 import signal
@@ -14,7 +15,7 @@ import numpy as np
 from support import COLUMNS, WithFake
 
 import tvps
-from tvps import _frames
+from tvps import _frames, _training
 
 
 class Weights(WithFake):
@@ -183,6 +184,52 @@ class Backtest(WithFake):
         for wrong, sentence in ((3, "neither"), (lock, "cannot be pickled"), (dict, "give an estimator, as dict..")):
             with self.assertRaisesRegex(ValueError, sentence):
                 tvps.backtest(COLUMNS, "day", "y", model=wrong)
+
+
+class Untyped:
+    """A classifier without scikit-learn."""
+
+    def fit(self, x, y, sample_weight):
+        return self
+
+    def predict_proba(self, x):
+        return np.zeros((len(x), 2))
+
+
+class Old(Untyped):
+    """A regressor as of scikit-learn before 1.6."""
+
+    _estimator_type = "regressor"
+
+
+@unittest.skipUnless(importlib.util.find_spec("sklearn"), "scikit-learn is not installed")
+class LabelKind(WithFake):
+    def test_of_estimator(self):
+        """An estimator's type says whether the label is a class or a number, unless the flag is given."""
+        from sklearn.cluster import KMeans
+        from sklearn.linear_model import LogisticRegression, Ridge
+        from sklearn.model_selection import GridSearchCV
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        for model, want in (
+            (LogisticRegression(), "class"),
+            (make_pipeline(StandardScaler(), LogisticRegression()), "class"),
+            (GridSearchCV(make_pipeline(StandardScaler(), Ridge()), {}), "number"),
+            (KMeans(), None),
+            (Old(), "number"),
+            (Untyped(), "class"),
+            (max, None),
+            ("logistic", None),
+        ):
+            self.assertEqual(_training.label_kind(model), want, model)
+        for given, want in (({}, "number"), ({"label_kind": "class"}, "class")):
+            tvps.backtest(COLUMNS, "day", "y", model=Ridge(), quiet=True, **given)
+            self.assertEqual(dict(self.flags)["label-kind"], want)
+            tvps.weights(COLUMNS, "day", "y", kind="auto", test_model=Ridge(), quiet=True, **given)
+            self.assertEqual(dict(self.flags)["label-kind"], want)
+        tvps.weights(COLUMNS, "day", kind="auto", test_model=Ridge(), quiet=True)
+        self.assertNotIn("label-kind", dict(self.flags))
 
 
 if __name__ == "__main__":

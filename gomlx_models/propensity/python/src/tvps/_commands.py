@@ -170,11 +170,12 @@ def weights(
     >>> weight.mean().round(6), weight[89] / weight[79]
     (np.float64(1.0), np.float64(2.0))
     """
-    test_model, environment = _training.served(test_model)
+    served, environment = _training.served(test_model)
+    flags.setdefault("label_kind", None if label is None else _training.label_kind(test_model))
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         out, report = Path(folder, "weights.csv"), Path(folder, "weights.json")
         given = dict(at=at, kind=kind, bin=bin, drop=drop, half_life=half_life, clip=clip, seed=seed)
-        given.update({"results": _results(), **flags}, test_model=test_model, out=out, json=report)
+        given.update({"results": _results(), **flags}, test_model=served, out=out, json=report)
         written = _run("weights", frame, time, label, given, Path(folder), quiet, environment, unseen)
         table = np.loadtxt(out, delimiter=",", skiprows=1, ndmin=2)
         result = _read(report)
@@ -240,7 +241,7 @@ def backtest(
     model: "logistic" (the default), "exec:COMMAND", "serve:COMMAND", an estimator like scikit-learn's (a
         classifier with predict_proba, a regressor, or a Pipeline whose last step takes sample_weight), or a function
         fit_predict as in `trainer`. An estimator or a function must be picklable: it is fitted in other processes, one
-        a worker, which need pandas.
+        a worker, which need pandas. An estimator's type says whether the label is a class, unless label_kind= does.
     rules: rules besides those of kinds, as ["last", "committee"]; None: the defaults.
     kinds: of omega, as ["conditional"], or "none"; None: all.
     at: the last test block, as text or date; None: the last one. last: number of test blocks.
@@ -259,10 +260,11 @@ def backtest(
     >>> bool(loss["last"] < loss["uniform"])
     True
     """
-    model, environment = _training.served(model)
+    served, environment = _training.served(model)
+    flags.setdefault("label_kind", None if label is None else _training.label_kind(model))
     with tempfile.TemporaryDirectory(prefix="tvps-") as folder:
         report = Path(folder, "backtest.json")
-        given = dict(flags, model=model, rules=rules, kinds=kinds, at=at, last=last, bin=bin, drop=drop)
+        given = dict(flags, model=served, rules=rules, kinds=kinds, at=at, last=last, bin=bin, drop=drop)
         given.update(workers=workers, seed=seed, json=report)
         given.update(results=results or _results(), out=out or Path(folder, "page"))
         written = _run("backtest", frame, time, label, given, Path(folder), quiet, environment)

@@ -158,7 +158,7 @@ class TimeWeighted(BaseEstimator):
             _training.weight_keyword(estimator)  # before the weights are fitted
             given = self.get_params(deep=False)
             given["test_model"] = given.pop("estimator")
-            given["flags"] = {"label_kind": "class" if is_classifier(estimator) else "number", **(self.flags or {})}
+            given["flags"] = {"label_kind": _training.label_kind(estimator), **(self.flags or {})}
             self.weights_ = TimeWeights(**given).fit(X, y, time=time, group=group)
             X, y, sample_weight = _weighted(X, y, sample_weight, self.weights_.sample_weight_)
         self.estimator_ = _fit(estimator, X, y, sample_weight)
@@ -230,7 +230,7 @@ class Committee(TimeWeighted):
             self.estimator_ = _fit(clone(self.estimator), X, y, sample_weight)
             return self
         _training.weight_keyword(self.estimator)  # before the back test
-        flags = {"label_kind": "class" if is_classifier(self.estimator) else "number", **(self.flags or {})}
+        flags = {"label_kind": _training.label_kind(self.estimator), **(self.flags or {})}
         weights = TimeWeights("none", bin=self.bin, at=self.at, seed=self.seed, flags=flags, quiet=self.quiet)
         weights.fit(X, y, time=time, group=group)
         self.backtest_ = _commands.backtest(

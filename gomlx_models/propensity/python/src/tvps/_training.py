@@ -140,6 +140,19 @@ def weight_keyword(model):
     return "sample_weight"
 
 
+def label_kind(model):
+    """Return what an estimator, or the last step of a Pipeline, predicts: "class" or "number"; None: unknown."""
+    if steps := getattr(model, "steps", None):
+        return label_kind(steps[-1][1])
+    try:
+        kind = model.__sklearn_tags__().estimator_type
+    except AttributeError:  # scikit-learn before 1.6, or a class that only looks like its own
+        kind = getattr(model, "_estimator_type", None)
+    if kind == "classifier" or kind is None and hasattr(model, "predict_proba"):
+        return "class"
+    return "number" if kind == "regressor" else None
+
+
 def of_estimator(estimator):
     """Return the fit_predict of an estimator."""
 
