@@ -62,9 +62,10 @@ class Weights(WithFake):
 
     def test_unseen(self):
         """Rows are marked by a column of the frame, or by one that is added under a name that the frame does not have."""
-        tvps.weights({**COLUMNS, "unseen": [1, 2, 3]}, "day", unseen=np.array([True, False, False]), quiet=True)
-        self.assertIn(["unseen", "_unseen"], self.flags)
-        self.assertIn("_unseen", _frames.pyarrow.parquet.read_schema(self.table).names)
+        frame = {**COLUMNS, "unseen": [1, 2, 3], "_unseen": [4, 5, 6]}
+        tvps.weights(frame, "day", unseen=np.array([True, False, False]), quiet=True)
+        self.assertIn(["unseen", "__unseen"], self.flags)
+        self.assertIn("__unseen", _frames.pyarrow.parquet.read_schema(self.table).names)
         tvps.weights(COLUMNS, "day", unseen="x", quiet=True)
         self.assertIn(["unseen", "x"], self.flags)
         with self.assertRaisesRegex(ValueError, "expected length 3 but got length 1"):

@@ -66,11 +66,12 @@ class Weights(WithFake):
         weights = tvps.TimeWeights(kind="covariate").fit(X, time=TIME)
         self.assertEqual(self.columns(), ["x0", "x1", "time"])
         self.assertNotIn("label", dict(self.flags))
-        frame = {"time": [1, 2, 3], "label": ["u", "v", "w"]}
-        weights.fit(frame, Y, time=TIME)
-        self.assertEqual(self.columns(), ["time", "label", "_time", "_label"])
-        self.assertEqual(weights.feature_names_in_.tolist(), ["time", "label"])
-        self.assertEqual((dict(self.flags)["time"], dict(self.flags)["label"]), ("_time", "_label"))
+        names = ["time", "_time", "label", "_label", "group", "_group", "__group"]
+        weights.fit({name: [1, 2, 3] for name in names}, Y, time=TIME, group=[5, 6, 5])
+        self.assertEqual(self.columns(), [*names, "__time", "__label", "___group"])
+        self.assertEqual(weights.feature_names_in_.tolist(), names)
+        flags = dict(self.flags)
+        self.assertEqual([flags[key] for key in ("time", "label", "group")], ["__time", "__label", "___group"])
 
     def test_auto(self):
         """auto back-tests the given model where there is an outcome, and is covariate without."""

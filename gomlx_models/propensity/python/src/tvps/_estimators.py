@@ -76,7 +76,7 @@ class TimeWeights(BaseEstimator):
         self.feature_names_in_ = np.array([str(name) for name, _ in columns], dtype=object)
         self.n_features_in_ = len(columns)
         names = set(self.feature_names_in_)
-        self._time, self._label, self._group = ("_" * (name in names) + name for name in ("time", "label", "group"))
+        self._time, self._label, self._group = (_frames.unused(name, names) for name in ("time", "label", "group"))
         if len(names) < len(columns):
             twice = next(name for name in names if list(self.feature_names_in_).count(name) > 1)
             raise ValueError(f'X has several columns "{twice}": give each a name of its own')

@@ -29,9 +29,7 @@ class Written:
         if self.kind == "pandas":
             pandas = sys.modules["pandas"]
             if time is None and isinstance(frame.index, (pandas.DatetimeIndex, pandas.PeriodIndex)):
-                time = "time" if frame.index.name is None else frame.index.name
-                while time in frame.columns:
-                    time = f"_{time}"
+                time = unused("time" if frame.index.name is None else frame.index.name, frame.columns)
                 frame = frame.rename_axis(index=time)
             levels = [n for n in (time, label) if n is not None and n in frame.index.names and n not in frame.columns]
             frame = frame.reset_index(level=levels) if levels else frame
@@ -40,7 +38,7 @@ class Written:
         found, self.unseen = columns(frame), unseen
         if unseen is not None and not isinstance(unseen, str):
             names = {str(name) for name, _ in found}
-            self.unseen = "_" * ("unseen" in names) + "unseen"
+            self.unseen = unused("unseen", names)
             marks = np.atleast_1d(unseen)
             for i, mark in enumerate([] if marks.dtype.kind == "b" else marks.tolist()):
                 if not isinstance(mark, (bool, np.bool_, int, float)) or mark not in (0, 1):
@@ -125,6 +123,13 @@ def columns(frame):
     if not out:
         raise ValueError("the frame has no columns")
     return out
+
+
+def unused(name, names):
+    """Return a name, with as many underscores before it as make it differ from the names."""
+    while name in names:
+        name = f"_{name}"
+    return name
 
 
 def is_categorical(column):
