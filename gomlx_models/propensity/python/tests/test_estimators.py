@@ -16,6 +16,7 @@ HAS = importlib.util.find_spec("sklearn")
 if HAS:
     import sklearn
     from sklearn.base import BaseEstimator, ClassifierMixin, clone
+    from sklearn.cluster import KMeans
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.model_selection import GridSearchCV, cross_val_score
     from sklearn.pipeline import make_pipeline
@@ -134,6 +135,16 @@ class Weighted(WithFake):
         flags = dict(self.flags)
         self.assertRegex(flags["test-model"], "^serve:.* # StandardScaler . Ridge$")
         self.assertEqual(flags["label-kind"], "number")
+
+    def test_no_outcome(self):
+        """An estimator that learns without an outcome is fitted without one."""
+        for estimator in (KMeans(1), Ridge()):
+            model = tvps.TimeWeighted(estimator)
+            with self.subTest(estimator), mock.patch.object(tvps._estimators, "_fit") as fit:
+                model.fit(X, time=TIME)
+            self.assertFalse({"label", "label-kind"} & set(dict(self.flags)))
+            self.assertIsNone(fit.call_args.args[2])
+        np.testing.assert_allclose(tvps.TimeWeighted(KMeans(1)).fit(X, time=TIME).cluster_centers_, [[2.5, 25]])
 
     def test_no_weights(self):
         from sklearn.neighbors import KNeighborsClassifier
@@ -258,6 +269,8 @@ class Committees(WithFake):
 
         with self.assertRaisesRegex(ValueError, "^KNeighborsClassifier.fit takes no sample_weight"):
             tvps.Committee(KNeighborsClassifier()).fit(X, Y, time=TIME)
+        with self.assertRaisesRegex(ValueError, "^y is None: give the outcome of each row"):
+            tvps.Committee(Ridge()).fit(X, time=TIME)
         self.assertFalse((self.folder / "record").exists())
 
 

@@ -158,7 +158,8 @@ class TimeWeighted(BaseEstimator):
             _training.weight_keyword(estimator)  # before the weights are fitted
             given = self.get_params(deep=False)
             given["test_model"] = given.pop("estimator")
-            given["flags"] = {"label_kind": _training.label_kind(estimator), **(self.flags or {})}
+            kind = None if y is None else _training.label_kind(estimator)
+            given["flags"] = {"label_kind": kind, **(self.flags or {})}
             self.weights_ = TimeWeights(**given).fit(X, y, time=time, group=group)
             X, y, sample_weight = _weighted(X, y, sample_weight, self.weights_.sample_weight_)
         self.estimator_ = _fit(estimator, X, y, sample_weight)
@@ -182,7 +183,7 @@ def _weighted(X, y, sample_weight, weight):
     if weight.all():
         return X, y, sample_weight
     rows = np.flatnonzero(weight)
-    return _safe_indexing(X, rows), _safe_indexing(y, rows), sample_weight[rows]
+    return _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows), sample_weight[rows]
 
 
 def _fit(estimator, X, y, sample_weight):
@@ -229,6 +230,8 @@ class Committee(TimeWeighted):
         if time is None:
             self.estimator_ = _fit(clone(self.estimator), X, y, sample_weight)
             return self
+        if y is None:
+            raise ValueError("y is None: give the outcome of each row, as in fit(X, y, time=time)")
         _training.weight_keyword(self.estimator)  # before the back test
         flags = {"label_kind": _training.label_kind(self.estimator), **(self.flags or {})}
         weights = TimeWeights("none", bin=self.bin, at=self.at, seed=self.seed, flags=flags, quiet=self.quiet)
