@@ -123,11 +123,20 @@ class Weighted(WithFake):
         self.assertEqual(model.y_.tolist(), ["a", "a"])
         self.assertEqual(model.weight_.tolist(), [0.5, 1.5])
         self.assertEqual(model.weights_.sample_weight_.tolist(), [0.5, 0, 1.5])
+        self.assertEqual(model.weights_.weights().tolist(), [0.5, 0, 1.5])
+        with self.assertRaisesRegex(ValueError, "^TimeWeighted keeps no rows: fit TimeWeights"):
+            model.weights_.weights(at="2024-01-02")
         model.fit(X, Y, sample_weight=[2, 3, 4], time=TIME)
         self.assertEqual(model.weight_.tolist(), [1, 6])
         self.assertEqual(model.predict(X).tolist(), ["a"] * 3)
         self.assertIsNone(model.fit(X, Y).weight_)
         self.assertFalse(hasattr(tvps.TimeWeighted(Recorder()), "predict_proba"))
+
+    def test_pickle(self):
+        """A pickle has no column of X."""
+        x = np.array([0.1, 0.7, 0.4])
+        model = tvps.TimeWeighted(Ridge(), "joint").fit(x[:, None], x, time=TIME)
+        self.assertNotIn(x.tobytes(), pickle.dumps(model))
 
     def test_auto(self):
         """The back test of auto is of the estimator itself."""

@@ -103,9 +103,15 @@ class TimeWeights(BaseEstimator):
         return {**({"group": self._group} if self._group in self._frame else {}), **(self.flags or {})}
 
     def weights(self, at: Any = None) -> NDArray[np.float64]:
-        """Return the weights of the rows of fit for another T, from the rows up to it. None: sample_weight_."""
+        """Return the weights of the rows of fit for another T, from the rows up to it. None: sample_weight_.
+
+        The rows of fit are kept for it, also in a pickle; a TimeWeighted drops them, and another T is a ValueError."""
         check_is_fitted(self)
-        return self.sample_weight_ if at is None else self._weigh(at)[0]
+        if at is None:
+            return self.sample_weight_
+        if not hasattr(self, "_frame"):
+            raise ValueError("TimeWeighted keeps no rows: fit TimeWeights on them for the weights of another T")
+        return self._weigh(at)[0]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the weights over time, as Details.plot."""
@@ -161,6 +167,7 @@ class TimeWeighted(BaseEstimator):
             kind = None if y is None else _training.label_kind(estimator)
             given["flags"] = {"label_kind": kind, **(self.flags or {})}
             self.weights_ = TimeWeights(**given).fit(X, y, time=time, group=group)
+            del self.weights_._frame  # a fitted estimator does not keep what it learned from
             X, y, sample_weight = _weighted(X, y, sample_weight, self.weights_.sample_weight_)
         self.estimator_ = _fit(estimator, X, y, sample_weight)
         return self
