@@ -93,6 +93,15 @@ class Weights(WithFake):
             with self.assertRaisesRegex(ValueError, sentence):
                 tvps.TimeWeights().fit(**arguments)
 
+    def test_failing_refit(self):
+        """After a fit that fails there are no weights of an earlier one."""
+        weights = tvps.TimeWeights("joint").fit(X, Y, time=TIME)
+        self.setenv(FAKE="mistake")
+        with self.assertRaises(ValueError):
+            weights.fit(X, Y, time=TIME)
+        with self.assertRaises(sklearn.exceptions.NotFittedError):
+            weights.weights()
+
     @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")
     def test_pandas(self):
         """Types of a DataFrame and the zone of the times reach the program."""
@@ -130,6 +139,7 @@ class Weighted(WithFake):
         self.assertEqual(model.weight_.tolist(), [1, 6])
         self.assertEqual(model.predict(X).tolist(), ["a"] * 3)
         self.assertIsNone(model.fit(X, Y).weight_)
+        self.assertFalse(hasattr(model, "weights_"))
         self.assertFalse(hasattr(tvps.TimeWeighted(Recorder()), "predict_proba"))
 
     def test_pickle(self):
@@ -238,6 +248,9 @@ class Committees(WithFake):
         self.assertEqual(model.n_features_in_, 2)
         copy = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+        model.fit(X, y)  # without time
+        for name in ("members_", "shares_", "weightings_", "backtest_"):
+            self.assertFalse(hasattr(model, name), name)
 
     def test_classifier(self):
         """Classes that a member has not seen have probability 0 there; one that has seen a single class predicts it."""

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+def _forget(estimator):
+    """Delete the fitted attributes of an earlier fit, of which another may not set all."""
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
+
+
 class TimeWeights(BaseEstimator):
     """A weight for each row, for `sample_weight`, as an estimator of scikit-learn: `weights` for X, y and time.
 
@@ -65,6 +71,7 @@ class TimeWeights(BaseEstimator):
     def fit(self, X: Any, y: Any = None, time: Any = None, group: Any = None) -> TimeWeights:
         """Weigh the rows of X. time: the time of each row, as an array or a Series of dates or numbers. group: the entity
         of each row, such as a shop, if rows of one entity depend on each other."""
+        _forget(self)
         dimensions = np.ndim(time)
         if time is None or isinstance(time, str) or dimensions > 1:
             what = f"has {dimensions} dimensions" if dimensions > 1 else f"is {time!r}"
@@ -106,7 +113,7 @@ class TimeWeights(BaseEstimator):
         """Return the weights of the rows of fit for another T, from the rows up to it. None: sample_weight_.
 
         The rows of fit are kept for it, also in a pickle; a TimeWeighted drops them, and another T is a ValueError."""
-        check_is_fitted(self)
+        check_is_fitted(self, "sample_weight_")
         if at is None:
             return self.sample_weight_
         if not hasattr(self, "_frame"):
@@ -115,7 +122,7 @@ class TimeWeights(BaseEstimator):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the weights over time, as Details.plot."""
-        check_is_fitted(self)
+        check_is_fitted(self, "sample_weight_")
         return self.details_.plot(ax)
 
 
@@ -159,6 +166,7 @@ class TimeWeighted(BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, time: Any = None, group: Any = None) -> TimeWeighted:
         """Fit the weights, and the estimator with them. time: the time of each row; None: equal weights. group: its
         entity."""
+        _forget(self)
         estimator = clone(self.estimator)
         if time is not None:
             _training.weight_keyword(estimator)  # before the weights are fitted
@@ -234,6 +242,7 @@ class Committee(TimeWeighted):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, time: Any = None, group: Any = None) -> Committee:
         """Find the shares, and fit the members. time: the time of each row; None: fit the estimator alone. group: its
         entity."""
+        _forget(self)
         if time is None:
             self.estimator_ = _fit(clone(self.estimator), X, y, sample_weight)
             return self
