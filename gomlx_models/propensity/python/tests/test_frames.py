@@ -10,6 +10,7 @@ import pyarrow.parquet
 from support import COLUMNS, WithFake
 
 import tvps
+from tvps import _frames
 
 
 def has(*names):
@@ -95,6 +96,18 @@ class Frames(WithFake):
             _, details = tvps.weights(pandas.DataFrame({"time": [1, 2, 3]}, index=index), details=True, quiet=True)
             self.assertIn(["time", want], self.flags)
             self.assertEqual(details.time.tolist(), index.tolist())
+
+    @has("pandas")
+    def test_moments(self):
+        """Times with a zone are moments in UTC. They keep their unit, as no object is made of each."""
+        import pandas
+
+        want = np.array(["2024-03-31T01:30:00.123456", "NaT", "1960-07-01"], "datetime64[ns]")
+        zoned = pandas.Series(want).dt.tz_localize("UTC").dt.tz_convert("Europe/Paris")
+        for times in (zoned, pandas.Index(zoned), zoned.astype("timestamp[ns, Europe/Paris][pyarrow]")):
+            got = _frames.moments(times)
+            self.assertEqual(got.dtype, want.dtype)
+            np.testing.assert_array_equal(got, want)
 
     @has("pandas")
     def test_float_levels(self):

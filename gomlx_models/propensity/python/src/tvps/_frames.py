@@ -159,6 +159,8 @@ def moments(times):
     Raise ValueError for texts that are not written year first, as 2024-01-31.
     """
     times = _timestamps(times)
+    if getattr(getattr(times, "dt", None), "tz", None) is not None:  # pandas would make each time an object
+        times = times.dt.tz_convert(None)
     if hasattr(times, "to_numpy"):
         times = times.to_numpy()
     times = np.asarray(times)
