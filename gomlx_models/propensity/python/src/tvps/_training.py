@@ -24,7 +24,7 @@ def trainer(fit_predict):
     fit_predict(x, y, weight, test) trains a model on the DataFrame x, the Series y and the array of weights, and
     returns predictions for the DataFrame test: a number a row (for two classes: the probability of the second); an
     array (rows, classes) of probabilities in the order of the classes; or a DataFrame with a column for each class.
-    Texts in x and test are pandas categories with the levels of x, times are numbers: days since 1970.
+    Texts in x and test are pandas categories with the levels of x; they have no column of times.
     TVPS_TASK is `class` or `number`, TVPS_CLASSES a JSON list of the classes, both in os.environ.
     """
     arguments = sys.argv[1:]
@@ -52,9 +52,7 @@ def _answer(fit_predict, train, test, out):
     x, test = pandas.read_parquet(train), pandas.read_parquet(test)
     y, weight = x.pop(os.environ["TVPS_LABEL"]), x.pop("weight").to_numpy()
     for name in x:
-        if pandas.api.types.is_datetime64_any_dtype(x[name]):
-            x[name], test[name] = _days(x[name]), _days(test[name])
-        elif not pandas.api.types.is_numeric_dtype(x[name]):
+        if not pandas.api.types.is_numeric_dtype(x[name]):
             x[name] = x[name].astype("category")
             known = test[name].isin(x[name].cat.categories)
             test[name] = test[name].where(known).astype(x[name].dtype)
@@ -64,13 +62,6 @@ def _answer(fit_predict, train, test, out):
         names = ["prediction"] if predictions.ndim == 1 else json.loads(os.environ["TVPS_CLASSES"])
         predictions = pandas.DataFrame(predictions, columns=names)
     predictions.rename(columns=str).to_parquet(out, index=False)
-
-
-def _days(times):
-    """Turn times into days since 1970."""
-    if times.dt.tz is not None:
-        times = times.dt.tz_convert("UTC").dt.tz_localize(None)
-    return (times - np.datetime64(0, "s")) / np.timedelta64(1, "D")
 
 
 def served(model):
