@@ -226,8 +226,7 @@ class Committees(WithFake):
 
         with mock.patch.object(tvps._commands, "weights", weigh):
             model = tvps.Committee(estimator, bin="day", at="2024-01-03").fit(X, y, time=TIME)
-        self.assertEqual(asked, [(None, None, "none", "2024-01-03"), (4, None, "none", "2024-01-03"),
-                                 (None, 2, "none", "2024-01-03")])
+        self.assertEqual(asked, [(4, None, "none", "2024-01-03"), (None, 2, "none", "2024-01-03")])
         self.assertEqual(model.weightings_, ["half-life 4", "last 2"])
         np.testing.assert_allclose(model.shares_, [0.6 / 0.995, 0.395 / 0.995])
         model_kind = "class" if hasattr(model, "predict_proba") else "number"
@@ -237,7 +236,7 @@ class Committees(WithFake):
 
     def test_regressor(self):
         """The mean of what the members predict, which learn with the weights of their time scales."""
-        weights = {(None, None): [1, 1, 1], (4, None): [0.5, 1.5, 1], (None, 2): [0, 2, 1]}
+        weights = {(4, None): [0.5, 1.5, 1], (None, 2): [0, 2, 1]}
         y = np.array([1.0, 5, 2])
         model = self.fit(Ridge(), X, y, weights)
         a = Ridge().fit(X, y, [0.5, 1.5, 1]).predict(X)
@@ -254,7 +253,7 @@ class Committees(WithFake):
 
     def test_classifier(self):
         """Classes that a member has not seen have probability 0 there; one that has seen a single class predicts it."""
-        weights = {(None, None): [1, 1, 1], (4, None): [1, 1, 1], (None, 2): [0, 3, 0]}
+        weights = {(4, None): [1, 1, 1], (None, 2): [0, 3, 0]}
         y = np.array(["c", "b", "a"])
         model = self.fit(LogisticRegression(), X, y, weights)
         first = LogisticRegression().fit(X, y).predict_proba(X)
@@ -264,6 +263,13 @@ class Committees(WithFake):
         self.assertEqual(model.predict(X).tolist(), model.classes_[want.argmax(axis=1)].tolist())
         self.assertEqual(model.score(X, model.predict(X)), 1)
         self.assertEqual(model.n_features_in_, 2)
+
+    def test_flags(self):
+        """A flag that one of the commands does not have is refused before the back test."""
+        for name, command in (("last", "weights"), ("reuse", "weights"), ("rules", "backtest"), ("model", "backtest")):
+            with self.assertRaisesRegex(TypeError, rf"{command}\(\) got .* {name!r}"):
+                tvps.Committee(Ridge(), flags={name: 3}).fit(X, [1.0, 2, 3], time=TIME)
+        self.assertFalse((self.folder / "record").exists())
 
     def test_search(self):
         """GridSearchCV gives each fold's training rows, without the gap, to the back test and the members."""

@@ -72,6 +72,12 @@ class TimeWeights(BaseEstimator):
         """Weigh the rows of X. time: the time of each row, as an array or a Series of dates or numbers. group: the entity
         of each row, such as a shop, if rows of one entity depend on each other."""
         _forget(self)
+        self._take(X, y, time, group)
+        self.sample_weight_, self.details_ = self._weigh(self.at)
+        return self
+
+    def _take(self, X, y, time, group):
+        """Keep the rows as the frame that the program reads."""
         dimensions = np.ndim(time)
         if time is None or isinstance(time, str) or dimensions > 1:
             what = f"has {dimensions} dimensions" if dimensions > 1 else f"is {time!r}"
@@ -93,8 +99,6 @@ class TimeWeights(BaseEstimator):
             self._frame[self._label] = y if _frames.is_categorical(y) else column_or_1d(y)
         if group is not None:
             self._frame[self._group] = group
-        self.sample_weight_, self.details_ = self._weigh(self.at)
-        return self
 
     def _weigh(self, at):
         has_label = self._label in self._frame
@@ -250,8 +254,11 @@ class Committee(TimeWeighted):
             raise ValueError("y is None: give the outcome of each row, as in fit(X, y, time=time)")
         _training.weight_keyword(self.estimator)  # before the back test
         flags = {"label_kind": _training.label_kind(self.estimator), **(self.flags or {})}
+        for name in ("last", "out", "reuse"):
+            if name in flags:  # weights would refuse it after the back test
+                raise TypeError(f"weights() got an unexpected keyword argument {name!r}")
         weights = TimeWeights("none", bin=self.bin, at=self.at, seed=self.seed, flags=flags, quiet=self.quiet)
-        weights.fit(X, y, time=time, group=group)
+        weights._take(X, y, time, group)
         self.backtest_ = _commands.backtest(
             weights._frame, weights._time, weights._label, model=self.estimator, rules=["committee"], kinds="none",
             at=self.at, bin=self.bin, workers=self.workers, seed=self.seed, quiet=self.quiet,
