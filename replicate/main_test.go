@@ -75,8 +75,9 @@ func TestErrors(t *testing.T) {
 		{[]string{"verify", "--tables", s.tmp}, 2, []string{"has no run of a drawn figure"}},
 		{slices.Concat([]string{"verify"}, noRun), 1, []string{belowFile, "--out"}},
 		{[]string{"verify", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
+		{[]string{"status", "fig1", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"fig1", "--stored", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
-		{[]string{"status", "fig1", "--results", file}, 1, []string{file, "is a file"}},
+		{[]string{"status", "fig1", "--results", file}, 2, []string{file, "is a file"}},
 		{[]string{"all", "--set", "epohcs=3"}, 2, []string{"fig01", `did you mean "epochs"`}},
 		{slices.Concat([]string{"all"}, noRun[2:]), 2, []string{belowFile, "is below a file"}},
 	} {
@@ -261,7 +262,8 @@ func TestAdvice(t *testing.T) {
 		{&runs.FolderError{Dir: "r", Problem: "does not lock files", Err: full, Locks: true},
 			": mount it with locks (Lustre: -o flock; NFS: without nolock and local_lock), or give each process a folder of " +
 				"its own with --results and copy these together"},
-		{&runs.WriteError{What: "result file", Path: "f", Err: full}, ": free some space and start again"},
+		{&runs.WriteError{What: "result file", Path: "f", Err: syscall.ENOSPC}, ": free some space and start again"},
+		{&runs.WriteError{What: "result file", Path: "f", Err: syscall.EACCES}, ": start again when it can be"},
 		{&runs.InterruptedError{Done: 1, Total: 8}, ", start again to continue"},
 	} {
 		for _, err := range []error{c.err, usage.Error(fmt.Errorf("outer: %w", c.err))} {

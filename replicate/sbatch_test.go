@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,21 @@ func TestSubmitFails(t *testing.T) {
 	demand.Words(t, string(demand.Read(t, filepath.Join(dir, "calls"))), "--dependency=afterany:41:42 ")
 	if got := demand.Read(t, filepath.Join(dir, "ids")); string(got) != "41 42\n" {
 		t.Errorf("scancel %q", got)
+	}
+	demand.Write(t, filepath.Join(dir, "scancel"), "#!/bin/bash\necho down >&2; exit 1")
+	demand.NoError(t, os.Remove(filepath.Join(dir, "calls")))
+	ids, err := submitJobs(t.Context(), all)
+	demand.Error(t, err, "no quota", "jobs 41, 42 were and cannot be cancelled", "down")
+	demand.Equal(t, fmt.Sprint(ids), "[41 42]", "the jobs that are still there")
+}
+
+// TestSubmitOwnGroup: Ctrl-C at a terminal, which is for our process group, does not reach sbatch.
+func TestSubmitOwnGroup(t *testing.T) {
+	fakeSlurm(t, map[string]string{"sbatch": "read -r _ _ _ _ group _ </proc/$$/stat; echo $group"})
+	ids, err := submitJobs(t.Context(), written(t, 0))
+	demand.NoError(t, err)
+	if own := strings.Fields(string(demand.Read(t, "/proc/self/stat")))[4]; len(ids) == 0 || slices.Contains(ids, own) {
+		t.Errorf("sbatch is in group %v, and we in %s", ids, own)
 	}
 }
 

@@ -91,7 +91,8 @@ func (j slurmJob) Write() error {
 }
 
 // submitJobs submits jobs whose scripts were written, all or none, and returns their numbers. The last one waits until
-// the others have ended, however they end. After an error those that Slurm has accepted are cancelled.
+// the others have ended, however they end. After an error those that Slurm has accepted are cancelled; it returns the
+// numbers of those that it cannot cancel.
 func submitJobs(ctx context.Context, jobs []slurmJob) (ids []string, err error) {
 	for i, j := range jobs {
 		var options []string
@@ -102,8 +103,8 @@ func submitJobs(ctx context.Context, jobs []slurmJob) (ids []string, err error) 
 		if err != nil {
 			if len(ids) > 0 {
 				if _, cancelErr := slurmCommand(context.WithoutCancel(ctx), "scancel", ids...); cancelErr != nil {
-					err = fmt.Errorf("%w (and jobs %s cannot be cancelled: %w)", err, strings.Join(ids, ", "),
-						cancelErr)
+					return ids, fmt.Errorf("job %s was not submitted (%w), but jobs %s were and cannot be cancelled: %w",
+						j.Name, err, strings.Join(ids, ", "), cancelErr)
 				}
 			}
 			return nil, fmt.Errorf("job %s was not submitted, nor is any other: %w", j.Name, err)
@@ -140,8 +141,8 @@ var busyController = regexp.MustCompile(
 	`Socket timed out|Unable to contact slurm controller|temporarily unable|try again later`)
 
 // slurmCommand runs a command of Slurm and returns its output. Errors carry what it printed. Once it has started it is
-// not interrupted: the number of a job that a killed sbatch had submitted would be lost. An array that a busy
-// controller took without an answer is submitted twice: its workers then find less to do.
+// not interrupted, nor by Ctrl-C at a terminal: the number of a job that a killed sbatch had submitted would be lost.
+// An array that a busy controller took without an answer is submitted twice: its workers then find less to do.
 func slurmCommand(ctx context.Context, name string, arguments ...string) (string, error) {
 	for begin := time.Now(); ; {
 		if err := ctx.Err(); err != nil {
@@ -150,7 +151,10 @@ func slurmCommand(ctx context.Context, name string, arguments ...string) (string
 		cmd := exec.Command(name, arguments...)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		err := cmd.Run()
+		wait, err := artifact.Start(cmd, artifact.OwnGroup)
+		if err == nil {
+			err = wait()
+		}
 		said := strings.Join(strings.Fields(stderr.String()), " ")
 		switch {
 		case err == nil:

@@ -32,6 +32,9 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := checkResults(cmd); err != nil {
+				return err
+			}
 			all, err := flags.states(chosen, o)
 			if err != nil {
 				return err
@@ -89,14 +92,15 @@ type runState struct {
 	state  runs.State
 }
 
-// states lists the runs of figures, whichever machine computed them or computes them now.
-func (f *figureFlags) states(figures []paper.Figure, o lab.Options) ([]runState, error) {
-	if _, err := runs.Open(f.results); err != nil {
-		return nil, err
-	}
+// states lists the runs of figures, whichever machine computed them or computes them now. If --backend names a backend,
+// they are those of it and of the others named.
+func (f *figureFlags) states(figures []paper.Figure, o lab.Options, others ...string) ([]runState, error) {
 	l, err := f.openStored()
 	if err != nil {
 		return nil, err
+	}
+	if l.Index.Backends != nil {
+		l.Index.Backends = append(l.Index.Backends, others...)
 	}
 	o.AllFigures = len(figures) > 1
 	var out []runState

@@ -79,7 +79,7 @@ func (s *submitFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.states(figures, o)
+	all, err := s.states(figures, o, s.gpuBackend)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *submitFlags) submit(cmd *cobra.Command, arguments []string, jobs []slur
 		return err
 	}
 	ids, err := submitJobs(ctx, jobs)
-	if ctx.Err() != nil {
+	if err != nil && len(ids) == 0 && ctx.Err() != nil {
 		return usage.Interruptedf("interrupted: nothing is submitted")
 	} else if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"tvps/data/artifact"
-	"tvps/gomlx_models/backend"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/lab"
@@ -100,11 +99,7 @@ func (f *figureFlags) openVerify(cmd *cobra.Command) (*lab.Lab, lab.Options, err
 	if err := artifact.TryCreate(f.out); err != nil {
 		return nil, o, fmt.Errorf("cannot write %s (%w): choose another file with --out", f.out, err)
 	}
-	if f.tables != "" {
-		l, err := f.openStored()
-		return l, o, err
-	}
-	l, err := f.lab(cmd.Context(), backend.Options{NoFetch: true})
+	l, err := f.openStored()
 	return l, o, err
 }
 

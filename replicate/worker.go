@@ -192,20 +192,23 @@ func checkpointsOf(l *lab.Lab, panels []claims.Panel) (out []*pretraining, err e
 // ensure trains the network unless its checkpoint is there. It waits for another process that trains it until waiting
 // ends, and then returns the error of that.
 func (p *pretraining) ensure(ctx, waiting context.Context) error {
-	missing := func() bool {
+	missing := func() (bool, error) {
 		_, _, err := resnet.Load(p.out, p.cfg.Width, p.cfg.Seed)
-		return err != nil
+		if _, there := os.Stat(p.final()); err != nil && there == nil { // a new one would make its runs others
+			return false, err
+		}
+		return err != nil, nil
 	}
-	if !missing() {
-		return nil
+	if is, err := missing(); !is {
+		return err
 	}
 	unlock, err := artifact.Lock(waiting, p.final()+".lock", "the checkpoint "+p.final(), os.Stderr)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if !missing() {
-		return nil
+	if is, err := missing(); !is {
+		return err
 	}
 	if err := p.open(ctx); err != nil {
 		return err

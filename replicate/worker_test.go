@@ -160,10 +160,11 @@ func TestWorkerWaitsForACheckpoint(t *testing.T) {
 	if ok, err := lock.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	cmd, _, _ := s.command("fig1", "--no-draw", "--only", "images", "--panel", "a,b", "--scale", "tiny", "--seeds", "3",
+	args := []string{"fig1", "--no-draw", "--only", "images", "--panel", "a,b", "--scale", "tiny", "--seeds", "3",
 		"--backend", "xla:cpu", "--series", "recent", "--set", "steps=6", "--set", "first=2", "--set", "stride=1",
 		"--set", "n=8", "--set", "b.images=100", "--set", "test-n=20", "--set", "max-updates=1", "--set", "batch=8",
-		"--set", "b.checkpoint=split")
+		"--set", "b.checkpoint=split"}
+	cmd, _, _ := s.command(args...)
 	log := filepath.Join(s.tmp, "log")
 	file, err := os.Create(log)
 	demand.NoError(t, err)
@@ -181,4 +182,7 @@ func TestWorkerWaitsForACheckpoint(t *testing.T) {
 		!strings.Contains(files[0], "cifar10a") {
 		t.Errorf("files %q\n%s", files, demand.Read(t, log))
 	}
+	// A damaged one is not trained anew without a word: all runs of its network would be others.
+	demand.Write(t, checkpoint, "damaged")
+	s.refuse(t, 2, args, "resnet18-w16-split3.safetensors", "is damaged", "pretrain")
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 // The kinds of error, for errors.Is.
@@ -35,6 +37,11 @@ func explain(kind, cause error, format string, args ...any) error {
 	return &explained{fmt.Sprintf(format, args...), kind, cause}
 }
 
+// IsDiskFull says whether the system's error is that of a full disk, or of a quota that is used up.
+func IsDiskFull(err error) bool {
+	return slices.ContainsFunc(diskFull, func(full syscall.Errno) bool { return errors.Is(err, full) })
+}
+
 // explainDisk returns an error of the file system on path as a sentence that says what to
 // do. An error that is already explained is returned unchanged.
 func explainDisk(err error, path, name string) error {
@@ -45,11 +52,9 @@ func explainDisk(err error, path, name string) error {
 	if cache, e := CacheDir(); e == nil && strings.HasPrefix(path, cache+string(filepath.Separator)) {
 		advice = [2]string{" or set TVPS_CACHE to a folder on another disk", " or set TVPS_CACHE to another one"}
 	}
-	for _, full := range diskFull {
-		if errors.Is(err, full) {
-			return explain(ErrDiskFull, err, "cannot write %s: the disk of %s is full, or your quota on it is used up (%v); "+
-				"free some space%s", name, dir, err, advice[0])
-		}
+	if IsDiskFull(err) {
+		return explain(ErrDiskFull, err, "cannot write %s: the disk of %s is full, or your quota on it is used up (%v); "+
+			"free some space%s", name, dir, err, advice[0])
 	}
 	return explain(ErrNotWritable, err, "cannot write %s in %s (%v); make the folder writable%s", name, dir, err,
 		advice[1])

@@ -15,6 +15,8 @@ import (
 	"tvps/replicate/paper"
 	"tvps/replicate/runs"
 	"tvps/replicate/usage"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // A figure is made in steps, each of which needs the values of the ones before alone: its panels are declared
@@ -121,8 +123,10 @@ func (l *Lab) nothing(f paper.Figure, o Options) error {
 	return usage.Errorf("%s: name tables of that scale", what)
 }
 
-// drawPanels draws a figure from the runs that were collected.
+// drawPanels draws a figure from the runs that were collected, of panels whose second look is not complete those of the
+// first.
 func (l *Lab) drawPanels(f paper.Figure, o Options, panels []claims.Collected) (*Result, error) {
+	panels = xslices.Map(panels, claims.Collected.Look)
 	judged, err := o.besideGallery(claims.Judge(f, panels))
 	if err != nil {
 		return nil, err

@@ -162,7 +162,7 @@ func (e *executor) stored(job Job) (known map[int][]Row, ready bool) {
 		e.report.Failed = append(e.report.Failed, Failure{job.Spec, err})
 		return nil, true
 	}
-	known, _ = e.store.known(job.Spec)
+	known, _, _ = e.store.known(job.Spec)
 	return known, false
 }
 

@@ -118,7 +118,7 @@ func TestLockIsRemoved(t *testing.T) {
 			demand.NoError(t, os.Remove(path))
 			others = claimed(t, store, spec(0))
 			time.AfterFunc(time.Second/2, func() {
-				if known, _ := store.known(spec(0)); len(known) != 1 || !isThere(path) {
+				if known, _, _ := store.known(spec(0)); len(known) != 1 || !isThere(path) {
 					t.Errorf("steps %v are stored without the lock; the other's lock file is there: %t", known, isThere(path))
 				}
 				others()
@@ -151,7 +151,7 @@ func TestLockIsGivenTwice(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	demand.Error(t, err, "locked one file twice", "job 77")
-	if known, _ := store.known(spec(0)); len(known) != 1 || !isThere(store.lockPath(spec(0))) {
+	if known, _, _ := store.known(spec(0)); len(known) != 1 || !isThere(store.lockPath(spec(0))) {
 		t.Errorf("%d steps are stored, the lock file is there: %t", len(known), isThere(store.lockPath(spec(0))))
 	}
 }

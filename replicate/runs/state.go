@@ -46,7 +46,7 @@ func (s State) String() string {
 // State returns the condition of a run, of which steps are wanted. It changes nothing.
 func (s *Store) State(spec Spec, steps []int) State {
 	state := State{Kind: Missing, Of: len(steps)}
-	known, err := s.known(spec)
+	known, result, err := s.known(spec)
 	if err != nil {
 		state.Message = err.Error()
 	}
@@ -55,7 +55,7 @@ func (s *Store) State(spec Spec, steps []int) State {
 			state.Steps++
 		}
 	}
-	if result, err := s.Read(spec); err == nil && result.has(steps) {
+	if result != nil && result.has(steps) {
 		state.Kind = Done
 		return state
 	}
@@ -73,18 +73,19 @@ func (s *Store) State(spec Spec, steps []int) State {
 	return state
 }
 
-// known returns the rows of all stored steps, of a finished and of an unfinished run's file; the latter come first, as
-// they are newer where a finished run is computed again. It moves no file.
-func (s *Store) known(spec Spec) (map[int][]Row, error) {
+// known returns the rows of all stored steps, of a finished and of an unfinished run's file, and the finished run, nil
+// if there is none. Rows of the unfinished one come first, as they are newer where a finished run is computed again. It
+// moves no file.
+func (s *Store) known(spec Spec) (rows map[int][]Row, finished *Result, err error) {
 	part, err := s.unfinished(spec) // before the finished one, which may replace it meanwhile
-	result, readErr := s.Read(spec)
+	finished, readErr := s.Read(spec)
 	switch _, damaged := errors.AsType[*DamagedError](readErr); {
 	case readErr == nil:
-		addSteps(part.rows, result.byStep())
+		addSteps(part.rows, finished.byStep())
 	case damaged || !errors.Is(readErr, ErrMissing):
 		err = readErr
 	}
-	return part.rows, err
+	return part.rows, finished, err
 }
 
 // readFailure reads the note of a failure.

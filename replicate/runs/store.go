@@ -150,7 +150,10 @@ type Files struct{ store *Store }
 func (f Files) State(first Spec) (path string) { return f.store.path(first, stateSuffix) }
 
 // Rows are those of a run's stored steps, for steps that depend on earlier ones.
-func (f Files) Rows(spec Spec) (map[int][]Row, error) { return f.store.known(spec) }
+func (f Files) Rows(spec Spec) (map[int][]Row, error) {
+	rows, _, err := f.store.known(spec)
+	return rows, err
+}
 
 // What is read back takes no more memory than these limits allow.
 const (

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"tvps/data/artifact"
 )
 
 // task is what one worker computes at a time: the jobs of a group.
@@ -117,7 +119,10 @@ func (e *executor) open(job Job, together int) (*member, *Result, error) {
 	if len(m.todo) == 0 && len(m.sessions) > 0 { // killed between its last step and its last write
 		m.session = m.sessions[len(m.sessions)-1]
 	}
-	if m.file, err = openPartial(e.store.partialPath(spec), spec, part, m.session); err != nil {
+	path := e.store.partialPath(spec)
+	if m.file, err = openPartial(path, spec, part, m.session); artifact.IsDiskFull(err) {
+		return nil, nil, &WriteError{"file of steps", path, err}
+	} else if err != nil {
 		folder := filepath.Join(e.store.dir, spec.Experiment)
 		return nil, nil, &FolderError{Dir: folder, Problem: "cannot be written", Err: err}
 	}
