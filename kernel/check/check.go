@@ -175,8 +175,8 @@ func (o Options) one(ctx context.Context, j runner.Job, stored *nbformat.Noteboo
 	if err == nil {
 		err = verify(numbers, rules)
 	}
-	if err == nil && len(codeCells(ran)) != len(codeCells(stored)) {
-		err = errors.New("it was changed since the check began: repeat the check")
+	if err == nil {
+		err = unchanged(stored, ran)
 	}
 	if err != nil {
 		return Outcome{Err: fmt.Errorf("%s: %w", j.File, err)}
@@ -188,9 +188,25 @@ func (o Options) one(ctx context.Context, j runner.Job, stored *nbformat.Noteboo
 	}
 }
 
+// unchanged is an error if a notebook has not the cells that it had when the check began: what a user wrote meanwhile
+// is neither checked nor replaced.
+func unchanged(stored, now *nbformat.Notebook) error {
+	if !slices.EqualFunc(stored.Cells, now.Cells, func(a, b *nbformat.Cell) bool { return a.Source == b.Source }) {
+		return errors.New("it was changed since the check began: repeat the check")
+	}
+	return nil
+}
+
 // update writes the outputs of the run into the cells of the file that differ, and keeps the others, so that a diff of
 // the file shows only real changes. What was updated is no difference any more.
 func (o Options) update(outcome *Outcome, stored *nbformat.Notebook) error {
+	now, err := nbformat.Read(outcome.File)
+	if err == nil {
+		err = unchanged(stored, now)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", outcome.File, err)
+	}
 	before, after := codeCells(stored), codeCells(outcome.ran)
 	for _, d := range outcome.Differences {
 		before[d.Cell-1].Outputs = after[d.Cell-1].Outputs

@@ -306,7 +306,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 // A notebook that fails does not stop the check of the others. Its file stays the same, as does one that gets or loses
-// cells during the check.
+// cells, or whose text is edited, before or after its run.
 func TestFailure(t *testing.T) {
 	b := newFixture(t)
 	b.rules, b.Update = someRules, true
@@ -327,6 +327,16 @@ func TestFailure(t *testing.T) {
 	_, err = b.check(t)
 	demand.Error(t, err, "nb.ipynb: it was changed since the check began")
 	demand.Equal(t, b.text(t), before, "the changed file")
+	b.run = func(ctx context.Context, j runner.Job) (*nbformat.Notebook, error) {
+		ran, err := run(ctx, j)
+		before = strings.Replace(b.text(t), `\"share\": 2`, `\"share\": 3`, 1)
+		demand.Write(t, b.file, before)
+		return ran, err
+	}
+	b.write(t, []string{`{"values": {"share": 1}}`}, []string{`{"values": {"share": 2}}`})
+	_, err = b.check(t)
+	demand.Error(t, err, "nb.ipynb: it was changed since the check began")
+	demand.Equal(t, b.text(t), before, "the edited file")
 }
 
 // Without the kernel no cell runs, and the error says what to do.
