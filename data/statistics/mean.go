@@ -17,7 +17,7 @@ import (
 // The same method is used for every number of seeds. Its coverage of the true mean was
 // simulated (TestCoverage) for n = 2, 3, 5, 8 and 10: between 94 and 96% if seeds are normally
 // distributed, at least 91% if they are uniform or somewhat skewed (chi-square with 4 degrees
-// of freedom), 87% if exponential. A mean over many steps is rarely that skewed. If seeds form
+// of freedom), 88% if exponential. A mean over many steps is rarely that skewed. If seeds form
 // two groups, as when some trainings fail, the coverage is 50% at n = 2, 75% at n = 3 and
 // above 91% from n = 5: no interval can show a group in which there is no seed.
 //
