@@ -320,6 +320,7 @@ func hostileRequests() []hostile {
 		ofWeights("kind unknown", "--kind", "--kind", "joined"),
 		ofWeights("conditional without a label", "--kind|--label", "--kind", "conditional", "--label="),
 		ofWeights("clip", "--clip", "--clip", "2"),
+		ofWeights("clip that no back test tests", "--clip exp1|--clip min1 only", "--kind", "auto", "--clip", "exp1"),
 		ofWeights("half-life", "--half-life -1", "--half-life=-1"),
 		ofWeights("updates", "--updates -1", "--updates=-1"),
 		ofWeights("permutations", "--permutations -1", "--permutations=-1"),
