@@ -99,6 +99,22 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// TestFewTurn: of two and three blocks a step is sharp, and a trend is not.
+func TestFewTurn(t *testing.T) {
+	for _, c := range []struct {
+		worth [][]float64
+		want  int // 0: not sharp
+	}{
+		{[][]float64{{1, .1}, {.1, 1}}, 1}, {[][]float64{{1, .9, .1}, {.9, 1, .1}, {.1, .1, 1}}, 2},
+		{[][]float64{{1, .6, .2}, {.6, 1, .6}, {.2, .6, 1}}, 0},
+	} {
+		at, sharp := (&Map{Worth: c.worth}).turn(slices.Repeat([]tables.Block{{Rows: 9}}, len(c.worth)))
+		if sharp != (c.want > 0) || sharp && at != c.want {
+			t.Errorf("%v: turn at %d, sharp: %v", c.worth, at, sharp)
+		}
+	}
+}
+
 // TestPhaseMap: weeks are alike although g sees weekends, until a column changes, which the verdict says as well.
 func TestPhaseMap(t *testing.T) {
 	rng, text := random.New(1, "phase map"), strings.Builder{}
