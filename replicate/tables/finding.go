@@ -145,11 +145,16 @@ func (f *Finding) Of(name string) Question {
 func (f *Finding) sentence(hides []string) string {
 	var yes, no []string
 	least, hidden := 1., ""
+	onlyTrends := !slices.ContainsFunc(f.Questions, func(q Question) bool { return q.Drift && !q.onlyTrend() })
 	for _, q := range f.Questions {
 		least = min(least, q.P)
 		switch {
 		case q.Drift:
-			yes = append(yes, fmt.Sprintf("%s (p %s)%s", q.Name, PIs(q.P), q.by()))
+			by := ""
+			if !onlyTrends {
+				by = q.by()
+			}
+			yes = append(yes, fmt.Sprintf("%s (p %s)%s", q.Name, PIs(q.P), by))
 		case q.Name == InRule && len(hides) > 0:
 			hidden = fmt.Sprintf("; whether %s drifts cannot be seen, as %s", q.Name, Joined(hides, "and"))
 		default:
@@ -192,13 +197,12 @@ func (q Question) Recurs() bool {
 	return !slices.ContainsFunc(q.views(), func(view string) bool { return overTime[view] != "" })
 }
 
-// by says how a question's strongest test sees the time; a trend alone goes without saying.
+// onlyTrend tells whether a question's strongest test sees a trend alone, which goes without saying where all do.
+func (q Question) onlyTrend() bool { return slices.Equal(q.views(), []string{"trend"}) }
+
+// by says how a question's strongest test sees the time.
 func (q Question) by() string {
-	views := q.views()
-	if len(views) == 1 && views[0] == "trend" {
-		return ""
-	}
-	return " " + Joined(xslices.Map(views, func(view string) string { return cmp.Or(overTime[view], "by "+view) }), "and")
+	return " " + Joined(xslices.Map(q.views(), func(view string) string { return cmp.Or(overTime[view], "by "+view) }), "and")
 }
 
 // Lines are the answers in detail, for a summary.

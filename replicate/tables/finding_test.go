@@ -74,7 +74,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestBy: the answer says by which phases there is drift, and over time where it is not over time alone.
+// TestBy: the answer says by which phases there is drift, and over time where not all of it is over time alone.
 func TestBy(t *testing.T) {
 	for views, want := range map[[2]string]string{
 		{"trend", ""}:                          "The table drifts in x (p < 0.001)",
@@ -86,6 +86,13 @@ func TestBy(t *testing.T) {
 	} {
 		f := Finding{Questions: []Question{{Name: InX, Drift: true, Tests: []QuestionTest{{View: views[0], Also: views[1]}}}}}
 		demand.Equal(t, f.sentence(nil), want, "the sentence")
+		other := Question{Name: InRule, Drift: true, Tests: []QuestionTest{{View: "trend"}}}
+		if f.Questions = append(f.Questions, other); want == "The table drifts in x (p < 0.001)" {
+			want += " and y given x (p < 0.001)"
+		} else {
+			want += " and y given x (p < 0.001) over time"
+		}
+		demand.Equal(t, f.sentence(nil), want, "the sentence of two")
 	}
 }
 
