@@ -7,6 +7,7 @@ import (
 
 	"tvps/gomlx_models/propensity"
 
+	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -179,8 +180,32 @@ func (t *tester) flatten(y, x []float64, parts int) {
 	}
 }
 
+// MostApart is the number of classes that [Table.Joined] tells apart.
+const MostApart = 20
+
+// Joined is the table in which all classes but the MostApart most frequent are one, which is the last. Tests whose work
+// grows with the classes compare these.
+func (d Table) Joined() Table {
+	if d.Classes <= MostApart {
+		return d
+	}
+	counts, of := make([]int, d.Classes), slices.Repeat([]int32{MostApart}, d.Classes)
+	for _, class := range d.Label {
+		counts[class]++
+	}
+	order := xslices.Iota(0, d.Classes)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+	for i, class := range order[:MostApart] {
+		of[class] = int32(i)
+	}
+	d.Label = xslices.Map(d.Label, func(class int32) int32 { return of[class] })
+	d.Classes = MostApart + 1
+	return d
+}
+
 // outcomes are the number, as its normal score, or whether a row has a class, of one row for each part.
 func (t *tester) outcomes(d Table) (out [][]float64) {
+	d = d.Joined()
 	for class := range max(1, d.Classes-1) {
 		y := make([]float64, len(t.row))
 		for i, at := range t.row {

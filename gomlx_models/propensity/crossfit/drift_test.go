@@ -349,6 +349,33 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// TestManyClasses: the most frequent classes are told apart and the others are one, also by the test of y given x; few
+// classes stay as they are.
+func TestManyClasses(t *testing.T) {
+	d := noDrift(1, 900, 2, 20)
+	d.Classes = 300
+	rng := random.New(1, "many classes")
+	for i := range d.Label { // odd ones up to 39 are frequent
+		d.Label[i] = int32(rng.IntN(300))
+		if i%2 == 0 {
+			d.Label[i] = int32(1 + 2*rng.IntN(MostApart))
+		}
+	}
+	joined, times := d.Joined(), map[[2]int32]int{}
+	for i, class := range joined.Label {
+		if apart := d.Label[i]%2 == 1 && d.Label[i] < 2*MostApart; joined.Classes != MostApart+1 || apart != (class < MostApart) {
+			t.Fatalf("class %d is %d of %d", d.Label[i], class, joined.Classes)
+		} else if apart {
+			times[[2]int32{d.Label[i], class}]++
+		}
+	}
+	demand.Equal(t, len(times), MostApart, "classes that are told apart")
+	tester := newTester(d, sortRows(d, []int{0, 1}), nil, nil, 2, 0)
+	demand.Equal(t, len(tester.outcomes(d)), MostApart, "outcomes that are tested given x")
+	d.Classes = MostApart
+	demand.Equal(t, &d.Joined().Label[0], &d.Label[0], "labels of few classes")
+}
+
 // TestSlopes: entities with slopes of their own of y on x are no drift of y given x, not even if they follow each
 // other. Slopes that turn in each entity are.
 func TestSlopes(t *testing.T) {

@@ -211,6 +211,7 @@ type kernelSide struct {
 var subjects = []string{tables.InX, tables.InY, tables.InBoth}
 
 func newKernels(d crossfit.Table) kernels {
+	d = d.Joined()
 	k := kernels{{scaled(d.X, d.Dim), d.Dim}}
 	switch {
 	case d.Target != nil:
