@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,7 @@ func TestNoLookAhead(t *testing.T) {
 
 // TestGap: with a gap nothing is learned from the labels of the blocks just before a test block, neither by models nor
 // by choices. So other labels of one block change its own losses, and those of the blocks behind the gap alone. A month
-// is as long as one can be, but a bin where bins are months.
+// is as long as one can be, but a bin where bins are months. Bins without rows count.
 func TestGap(t *testing.T) {
 	source := turning(t, 16)
 	text := demand.Read(t, source.File)
@@ -168,10 +169,14 @@ func TestGap(t *testing.T) {
 		want     gap
 	}{
 		{"10 days", "", gap{time: 10}}, {"6 months", "", gap{time: 186}}, {"1 quarter", "", gap{time: 92}}, {"1 year", "", gap{time: 366}},
-		{"1 month", "month", gap{blocks: 1}}, {"1 year", "month", gap{blocks: 12}}, {"2 quarters", "month", gap{blocks: 6}},
-		{"1 month", "quarter", gap{blocks: 1}}, {"1 month", "week", gap{blocks: 5}}, {"45 days", "month", gap{blocks: 2}},
+		{"1 month", "month", gap{time: 1}}, {"1 year", "month", gap{time: 12}}, {"2 quarters", "month", gap{time: 6}},
+		{"1 month", "quarter", gap{time: 1}}, {"1 month", "week", gap{time: 5}}, {"45 days", "month", gap{time: 2}},
+		{"2 blocks", "month", gap{blocks: 2}}, {"0 days", "month", gap{}},
 	} {
 		dates.Bin.Unit = c.bin
+		if c.want.time > 0 {
+			c.want.unit = cmp.Or(c.bin, "day") + "s"
+		}
 		s, err := tables.Open(dates)
 		demand.NoError(t, err)
 		got, err := parseGap(c.gap, s)
@@ -183,7 +188,8 @@ func TestGap(t *testing.T) {
 		unit string
 		step time.Duration // between the rows
 		want int           // blocks before a test block that are not learned from, with and without --bin
-	}{{"7 days", "day", 24 * time.Hour, 7}, {"3 hours", "hour", time.Hour, 3}, {"5 hours", "hour", time.Hour, 5}} {
+	}{{"7 days", "day", 24 * time.Hour, 7}, {"3 hours", "hour", time.Hour, 3}, {"5 hours", "hour", time.Hour, 5},
+		{"14 days", "day", 7 * 24 * time.Hour, 2}} { // rows on Mondays alone
 		text, begin := "t,x\n", time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 		for row := range 200 {
 			text += begin.Add(time.Duration(row) * c.step).Format("2006-01-02 15:04,1\n")

@@ -10,10 +10,12 @@ import (
 	"tvps/replicate/usage"
 )
 
-// gap is how late labels come: by blocks, or by a time as table.Times has them.
+// gap is how late labels come: by blocks that have rows, or by a time as table.Times has them, in bins of the calendar
+// or days.
 type gap struct {
 	blocks int
 	time   float64
+	unit   string // of time
 }
 
 // shortest and longest are the days that units of time can have, months how many months some have. A gap that is too
@@ -36,31 +38,33 @@ func parseGap(text string, s *tables.Stream) (g gap, err error) {
 	switch {
 	case failed != nil || !(n >= 0 && n <= 1e6) || !isTime && (unit != "" && unit != "block" || n != math.Trunc(n)):
 		return g, usage.Errorf("the gap %q is neither blocks, as 2, nor a duration, as \"10 days\"", text)
-	case !isTime:
+	case !isTime || n == 0:
 		g.blocks = int(n)
+		return g, nil
 	case months[unit] > 0 && months[s.Source.Bin.Unit] > 0:
-		g.blocks = int(math.Ceil(n * months[unit] / months[s.Source.Bin.Unit]))
+		g.time = math.Ceil(n * months[unit] / months[s.Source.Bin.Unit])
 	case s.Source.Bin.Unit != "":
-		g.blocks = int(math.Ceil(n * length / shortest[s.Source.Bin.Unit]))
+		g.time = math.Ceil(n * length / shortest[s.Source.Bin.Unit])
 	case s.TimeUnit() != "days":
 		return g, usage.Errorf("the gap %q is a duration, but the times of this table are not dates, or --bin makes blocks of "+
 			"rows; give a number of blocks", text)
 	default:
 		g.time = n * length
 	}
+	g.unit = s.TimeUnit()
 	return g, nil
 }
 
 // String is its identity in the store.
 func (g gap) String() string {
 	if g.time > 0 {
-		return fmt.Sprintf("up to %g days", g.time)
+		return fmt.Sprintf("up to %g %s", g.time, g.unit)
 	}
 	return fmt.Sprintf("{%d 0}", g.blocks)
 }
 
-// known is the number of the first blocks whose labels are known when block step is predicted. A day that is just the
-// gap older is not known, as its labels come in the course of the test block. times: of all blocks, exact to a
+// known is the number of the first blocks whose labels are known when block step is predicted. A day or bin that is just
+// the gap older is not known, as its labels come in the course of the test block. times: of all blocks, exact to a
 // microsecond where they are days.
 func (g gap) known(times []float64, step int) int {
 	const microsecond = 1. / 86400e6
