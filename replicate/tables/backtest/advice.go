@@ -87,7 +87,14 @@ func (r *Result) weights() Advice {
 		base = lowest
 	}
 	v := Advice{Rule: base.Rule, HalfLife: base.HalfLife, Window: base.Window}
+	shown := base
+	if base.Rule == Uniform {
+		shown = lowest
+	}
 	switch {
+	case shown.Rule != Uniform && shown.HalfLife == 0 && shown.Window == 0:
+		v.Sentence = fmt.Sprintf("Use all of the past alike: tuned forgetting chooses no half-life today. With those that it chose on "+
+			"the way: %s.", r.gain(shown))
 	case base.Rule != Uniform:
 		v.Sentence = fmt.Sprintf("Use %s%s: %s.", r.take(base), base.hedge(), r.gain(base))
 	case lowest.Rule != Uniform:
