@@ -85,3 +85,29 @@ func (t *Data) Label(name string, kind LabelKind) (*Label, error) {
 	}
 	return l, nil
 }
+
+// LabelOf reads the label of some rows as if the table had no others, which are of class -1, or NaN.
+func (t *Data) LabelOf(name string, kind LabelKind, rows []int) (*Label, error) {
+	c, err := t.column(name)
+	if err != nil {
+		return nil, err
+	}
+	l, err := t.with([]*column{c}).Select(rows).Label(name, kind)
+	if err != nil {
+		return nil, err
+	}
+	some := *l
+	if l.Target != nil {
+		l.Target = slices.Repeat([]float64{math.NaN()}, t.rows)
+	} else {
+		l.Class = slices.Repeat([]int32{-1}, t.rows)
+	}
+	for i, row := range rows {
+		if l.Target != nil {
+			l.Target[row] = some.Target[i]
+		} else {
+			l.Class[row] = some.Class[i]
+		}
+	}
+	return l, nil
+}

@@ -61,6 +61,13 @@ func (q Request) Open(until string) (o Opened, err error) {
 	if o.Present, err = s.at(until); err != nil {
 		return o, err
 	}
+	if err = s.labelUpTo(o.Present + 1); err != nil {
+		var constant *table.Error
+		if errors.As(err, &constant) {
+			constant.Problem, constant.Fix = constant.Problem+o.UpTo(), "name a later time with --at"
+		}
+		return o, err
+	}
 	o.Rows = s.Times.Rows(0, o.Present+1)
 	marks, err := s.unseen()
 	if err != nil {

@@ -44,6 +44,7 @@ type Stream struct {
 	Table    *table.Data
 	Times    *table.Times
 	Label    *table.Label // nil without a label
+	Early    bool         // Label is that of the rows up to T, and other rows have other classes, or it is no number
 	Group    []int32      // entity of every row; nil without Source.Group
 	Features []string     // the columns that a model learns from
 	order    []float64    // of every row, for rows of equal time
@@ -251,6 +252,19 @@ func (s *Stream) at(text string) (int, error) {
 			Problem: fmt.Sprintf("%s is the first time, which has no past", s.Times.Names[0])}
 	}
 	return at, nil
+}
+
+// labelUpTo reads the label of the first times alone, if it is another one than that of all: labels that come later are
+// not known.
+func (s *Stream) labelUpTo(times int) error {
+	if s.Label == nil || times == len(s.Times.Values) {
+		return nil
+	}
+	l, err := s.Table.LabelOf(s.Source.Label, s.Source.LabelKind, s.Times.Rows(0, times))
+	if err == nil && !slices.Equal(l.Names, s.Label.Names) {
+		s.Label, s.Early = l, true
+	}
+	return err
 }
 
 // Sort puts rows in order of time, those of one bin by their exact time or their place in the file.

@@ -512,6 +512,38 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
+// TestUpTo: rows after the last block that is asked for set neither classes nor half-lives, and another label is another
+// back test.
+func TestUpTo(t *testing.T) {
+	text, later := "t,x,y\n", ""
+	for i := range 240 {
+		text += fmt.Sprintf("%d,%d,%d\n", i/20, i*37%11, i*37%11%3)
+	}
+	for i := range 60 { // far apart, with labels that the others do not have
+		later += fmt.Sprintf("%d,1,%d\n", 20*(i+1), 3+i)
+	}
+	for _, rows := range []int{1, 60} { // four classes, or so many that they would be a number
+		var ids []string
+		for _, until := range []string{"11", ""} {
+			q := logisticOn(tables.Source{Time: "t", Label: "y"})
+			q.File, q.Until = demand.CSV(t, text+strings.Join(strings.SplitAfter(later, "\n")[:rows], "")), until
+			p, err := Prepare(q)
+			demand.NoError(t, err)
+			names := p.Stream.Label.Names
+			life := p.rules[slices.IndexFunc(p.rules, func(r Rule) bool { return r.Name == Forgetting })].Weightings[0].HalfLife
+			if until != "" && (strings.Join(names, " ") != "0 1 2" || life != 1) {
+				t.Errorf("with %d later rows: classes %v, the first half-life is %v", rows, names, life)
+			}
+			job, err := p.job(&linear{})
+			demand.NoError(t, err)
+			ids = append(ids, fmt.Sprint(job.Spec.Settings["label"]))
+		}
+		if ids[0] == ids[1] {
+			t.Errorf("the back test of another label is stored as the same: %q", ids)
+		}
+	}
+}
+
 // TestShortModel: reports name a model by its comment, and otherwise without the folders of its files.
 func TestShortModel(t *testing.T) {
 	for model, want := range map[string]string{

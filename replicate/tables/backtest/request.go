@@ -132,7 +132,7 @@ func Prepare(q Request) (*Job, error) {
 			"entities, by models of their own", q.Group, p.folds)
 	}
 	seasonal := p.seasonal(o.Present + 1)
-	p.rules = slices.DeleteFunc(q.rules(blocks, unit(s.Times.Values)), func(r Rule) bool {
+	p.rules = slices.DeleteFunc(q.rules(blocks, unit(s.Times.Values[:o.Present+1])), func(r Rule) bool {
 		return !q.has(r) && !(seasonal && r.Weightings[0].Season)
 	})
 	return p, nil

@@ -30,6 +30,9 @@ func (p *Job) job(model trainer) (runs.Job, error) {
 	if p.Stream.Label.Target == nil {
 		spec.Settings["frequencies"] = frequencies
 	}
+	if p.Stream.Early { // losses are those of these classes
+		spec.Settings["label"] = canonical(p.Stream.Label.Names)
+	}
 	if p.gap != (gap{}) {
 		spec.Settings["gap"] = fmt.Sprint(p.gap)
 	}
