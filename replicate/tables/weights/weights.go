@@ -199,7 +199,11 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 	if logs := r.weights.LogOmega[:r.Rows]; r.Finding != nil && slices.Min(logs) == 0 && slices.Max(logs) == 0 {
 		r.Notes = append(r.Notes, r.Finding.Unseen(r.Kind)...)
 	}
-	if at, worth := p.mostLike(r.weights.LogOmega[:r.Rows], cycle); worth < tables.Unlike {
+	switch at, worth := p.mostLike(r.weights.LogOmega[:r.Rows], cycle); {
+	case at < 0:
+		r.AddNote("no earlier time has the phase of %s: weights cannot stand in for rows that the past does not have",
+			tables.ShortName(r.At))
+	case worth < tables.Unlike:
 		r.AddNote("no earlier time is much like %s: the most alike, %s, has a mean of min(omega, 1) of %.2f. Weights cannot stand "+
 			"in for rows that the past does not have", tables.ShortName(r.At), tables.ShortName(p.Stream.Times.Names[at]), worth)
 	}
@@ -207,12 +211,13 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 }
 
 // mostLike is the time before T that is most like T by the mean of min(omega, 1) of its rows, and that mean. Times of
-// few rows are taken together with those after them. Of a cycle, if there is one, only times of the phase of T count.
-func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (at int, worth float64) {
+// few rows are taken together with those after them. Of a cycle, if there is one, only times of the phase of T count; at
+// is -1 if none has rows.
+func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (int, float64) {
 	const leastRows = 30
-	times := p.Stream.Times
+	times, worth := p.Stream.Times, 0.
 	sum, n := tables.Likeness(logs, xslices.Map(p.Rows, func(row int) int { return int(times.Index[row]) }), p.Present+1)
-	earlier := xslices.Iota(0, p.Present)
+	at, earlier := -1, xslices.Iota(0, p.Present)
 	if cycle != nil {
 		earlier = slices.DeleteFunc(earlier, func(t int) bool { return !cycle.Alike(times.Values[t], times.Values[p.Present]) })
 	}
@@ -221,7 +226,7 @@ func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (at int, worth flo
 		switch {
 		case n[t] < leastRows && i > 0:
 			sum[earlier[i-1]], n[earlier[i-1]] = sum[earlier[i-1]]+sum[t], n[earlier[i-1]]+n[t]
-		case sum[t]/n[t] > worth:
+		case n[t] > 0 && (at < 0 || sum[t]/n[t] > worth):
 			at, worth = t, sum[t]/n[t]
 		}
 	}

@@ -219,6 +219,17 @@ func TestPhase(t *testing.T) {
 	}
 }
 
+// TestNewPhase: where no earlier time has the phase of T, none is called the most alike.
+func TestNewPhase(t *testing.T) {
+	p := &Job{Opened: tables.Opened{Present: 3, Rows: []int{0, 1, 2, 3}, Stream: &tables.Stream{
+		Times: &table.Times{Index: []int32{0, 1, 2, 3}, Values: []float64{0, 1, 2, 3}}}}}
+	for length, want := range map[float64]int{4: -1, 3: 0} {
+		if at, worth := p.mostLike(make([]float64, 4), &crossfit.Cycle{Length: length}); at != want {
+			t.Errorf("a cycle of %v times: the most alike is time %d, of %v, want %d", length, at, worth, want)
+		}
+	}
+}
+
 // TestNewRange: a note where all x of the last time are beyond those before, and none where half of them are.
 func TestNewRange(t *testing.T) {
 	for from, want := range map[int]bool{0: true, 50: false} { // the row of the last time from which on x is beyond
