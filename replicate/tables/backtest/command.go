@@ -18,6 +18,7 @@ import (
 	"tvps/data/artifact"
 	"tvps/data/table"
 	"tvps/replicate/runs"
+	"tvps/replicate/tables"
 
 	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
@@ -150,7 +151,7 @@ func writeTraining(path string, t *Task, weight []float64) error {
 			rows, labels, w = append(rows, t.train[i]), append(labels, t.labelRows[i]), append(w, v)
 		}
 	}
-	floats.Scale(float64(len(w))/floats.Sum(w), w)
+	tables.TrainerWeights(w, len(w))
 	columns, err := t.stream.Table.Columns(t.stream.Features, rows)
 	if err != nil {
 		return err

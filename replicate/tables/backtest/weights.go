@@ -4,12 +4,11 @@ import (
 	"math"
 	"slices"
 
+	"tvps/replicate/tables"
+
 	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
 )
-
-// negligible is the weight, relative to the largest, below which a row is left out of a training.
-const negligible = 1e-6
 
 // weights are those of the rows of train with a weighting, mean 1. omega: of its kind and part, nil for none.
 func (t *Task) weights(w Weighting, omega []float64) []float64 {
@@ -58,7 +57,7 @@ func (t *Task) inPhase() []bool {
 
 // scaledWeights gives weights the mean 1, and negligible ones none, in place.
 func scaledWeights(out []float64) []float64 {
-	least, sum := negligible*slices.Max(out), 0.
+	least, sum := tables.Negligible*slices.Max(out), 0.
 	for i, v := range out {
 		if v < least {
 			out[i] = 0

@@ -133,7 +133,7 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 		return nil, p.Mendable(err)
 	}
 	w := r.weights
-	if r.Share = w.Share; p.Window > 0 { // rows before the window have no weight
+	if p.Window > 0 { // rows before the window have no weight
 		last := slices.Max(xslices.Map(p.Rows, func(row int) int32 { return times.Index[row] })) // that is learned from
 		from := times.Values[max(0, int(last)-p.Window+1)]
 		for i, t := range p.all.Time {
@@ -142,17 +142,15 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 			}
 		}
 	}
-	if learned := w.Weight[:r.Rows]; p.Window > 0 || len(p.Unseen) > 0 {
-		scale := float64(r.Rows) / floats.Sum(learned)
-		if math.IsInf(scale, 0) {
-			return nil, &table.Error{File: p.File, Column: p.Request.Unseen,
-				Fix: "give a longer --half-life, or an earlier --at",
-				Problem: fmt.Sprintf("with a half-life of %s the rows that are learned from weigh nothing next to the later ones",
-					tables.Duration(r.Options.HalfLife, r.unit))}
-		}
-		floats.Scale(scale, w.Weight)
-		r.Share = propensity.EffectiveSampleSize(learned) / float64(r.Rows)
+	learned := w.Weight[:r.Rows]
+	if math.IsInf(float64(r.Rows)/floats.Sum(learned), 0) {
+		return nil, &table.Error{File: p.File, Column: p.Request.Unseen,
+			Fix: "give a longer --half-life, or an earlier --at",
+			Problem: fmt.Sprintf("with a half-life of %s the rows that are learned from weigh nothing next to the later ones",
+				tables.Duration(r.Options.HalfLife, r.unit))}
 	}
+	tables.TrainerWeights(w.Weight, r.Rows)
+	r.Share = propensity.EffectiveSampleSize(learned) / float64(r.Rows)
 	return r, nil
 }
 
@@ -233,8 +231,7 @@ func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (int, float64) {
 	return at, worth
 }
 
-// WriteWeights writes row (from 1, without the header), weight (mean 1 over the rows that are learned from), log_omega
-// and spread of every row up to T in the order of the table, as Parquet, or as CSV if the name ends so.
+// WriteWeights writes row (from 1, without the header), weight (see [tables.TrainerWeights]), log_omega and spread of every row up to T in the order of the table, as Parquet, or as CSV if the name ends so.
 func (r *Result) WriteWeights(path string) error {
 	order := xslices.Iota(0, len(r.row)) // rows that are not learned from are last in r
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(r.row[a], r.row[b]) })

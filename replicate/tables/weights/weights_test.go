@@ -72,10 +72,17 @@ func TestWeigh(t *testing.T) {
 	for i, w := range forgotten.weights.Weight { // the last three months, forgotten by half in two
 		want := 0.
 		if month := i / 200; month >= 9 {
-			want = 12 * math.Exp2(float64(month)/2) / (math.Exp2(4.5) + math.Exp2(5) + math.Exp2(5.5))
+			want = 3 * math.Exp2(float64(month)/2) / (math.Exp2(4.5) + math.Exp2(5) + math.Exp2(5.5))
 		}
 		if math.Abs(w-want) > 1e-9 {
 			t.Fatalf("row %d has weight %v in a window of 3 months, want %v", i, w, want)
+		}
+	}
+	q.Window, q.Weights.HalfLife = 0, .1
+	for i, w := range weigh(t, q).weights.Weight { // each month a thousandth of the next: a millionth does not count
+		want := map[int]float64{10: 2. / 1025, 11: 2 * 1024. / 1025}[i/200]
+		if math.Abs(w-want) > 1e-9 {
+			t.Fatalf("row %d has weight %v with a half-life of a tenth of a month, want %v", i, w, want)
 		}
 	}
 	q.Window, q.Weights, q.Fit.Candidates[0].Updates = 0, crossfit.WeightOptions{Kind: crossfit.Joint}, 20
@@ -173,7 +180,7 @@ func TestUnseen(t *testing.T) {
 	}
 	q.Window = 2
 	for row, w := range of(marked, "new").weights.Weight {
-		want := 5. // of the months that are learned from the last two, and of those after them
+		want := 1. // of the months that are learned from the last two, and of those after them
 		if row < 1600 {
 			want = 0
 		}
