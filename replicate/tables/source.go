@@ -44,7 +44,7 @@ type Stream struct {
 	Table    *table.Data
 	Times    *table.Times
 	Label    *table.Label // nil without a label
-	Early    bool         // Label is that of the rows up to T, and other rows have other classes, or it is no number
+	Early    bool         // Label is that of the rows up to T, and that of all rows would have other classes
 	Group    []int32      // entity of every row; nil without Source.Group
 	Features []string     // the columns that a model learns from
 	order    []float64    // of every row, for rows of equal time

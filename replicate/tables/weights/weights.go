@@ -209,8 +209,8 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 }
 
 // mostLike is the time before T that is most like T by the mean of min(omega, 1) of its rows, and that mean. Times of
-// few rows are taken together with those after them. Of a cycle, if there is one, only times of the phase of T count; at
-// is -1 if none has rows.
+// few rows are taken together with those after them. Of a cycle, if there is one, only times of the phase of T count. It
+// is -1 if none of these has rows.
 func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (int, float64) {
 	const leastRows = 30
 	times, worth := p.Stream.Times, 0.
