@@ -111,8 +111,8 @@ func (f *weightsFlags) resolve(cmd *cobra.Command, file string) error {
 		return usage.Errorf("--half-life and --window: with --kind %s the back test chooses them", auto)
 	}
 	if f.kind == auto && q.Weights.Clip != propensity.ClipOne {
-		return usage.Errorf("--clip %s: with --kind %s the back test tests weights of --clip %s only: give that, or leave it out",
-			f.clip, auto, propensity.ClipOne)
+		return usage.Errorf("--clip %s: with --kind %s the back test tests weights of --clip %s only: give that, or leave "+
+			"it out", f.clip, auto, propensity.ClipOne)
 	}
 	return cmp.Or(checkWorkers(f.workers), usage.Error(q.Fit.Validate()))
 }

@@ -115,8 +115,8 @@ func (s *Stream) sampleOf(all []int) (*Sample, error) {
 			ShortName(list[len(list)-1].Name)))
 	}
 	if label := s.Label; label != nil && label.Classes() > crossfit.MostApart {
-		out.notes = append(out.notes, fmt.Sprintf("%s has %d classes: the tests of y given x, and of y over time, take all but the "+
-			"%d most frequent as one", label.Column, label.Classes(), crossfit.MostApart))
+		out.notes = append(out.notes, fmt.Sprintf("%s has %d classes: the tests of y given x, and of y over time, take all "+
+			"but the %d most frequent as one", label.Column, label.Classes(), crossfit.MostApart))
 	}
 	var err error
 	if out.Data, out.Encoder, err = s.Data(rows); err != nil {

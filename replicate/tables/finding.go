@@ -202,7 +202,8 @@ func (q Question) onlyTrend() bool { return slices.Equal(q.views(), []string{"tr
 
 // by says how a question's strongest test sees the time.
 func (q Question) by() string {
-	return " " + Joined(xslices.Map(q.views(), func(view string) string { return cmp.Or(overTime[view], "by "+view) }), "and")
+	word := func(view string) string { return cmp.Or(overTime[view], "by "+view) }
+	return " " + Joined(xslices.Map(q.views(), word), "and")
 }
 
 // Lines are the answers in detail, for a summary.

@@ -363,9 +363,11 @@ func TestManyClasses(t *testing.T) {
 	}
 	joined, times := d.Joined(), map[[2]int32]int{}
 	for i, class := range joined.Label {
-		if apart := d.Label[i]%2 == 1 && d.Label[i] < 2*MostApart; joined.Classes != MostApart+1 || apart != (class < MostApart) {
+		apart := d.Label[i]%2 == 1 && d.Label[i] < 2*MostApart
+		if joined.Classes != MostApart+1 || apart != (class < MostApart) {
 			t.Fatalf("class %d is %d of %d", d.Label[i], class, joined.Classes)
-		} else if apart {
+		}
+		if apart {
 			times[[2]int32{d.Label[i], class}]++
 		}
 	}

@@ -93,8 +93,8 @@ func (r *Result) weights() Advice {
 	}
 	switch {
 	case shown.Rule != Uniform && shown.HalfLife == 0 && shown.Window == 0:
-		v.Sentence = fmt.Sprintf("Use all of the past alike: tuned forgetting chooses no half-life today. With those that it chose on "+
-			"the way: %s.", r.gain(shown))
+		v.Sentence = fmt.Sprintf("Use all of the past alike: tuned forgetting chooses no half-life today. With those that "+
+			"it chose on the way: %s.", r.gain(shown))
 	case base.Rule != Uniform:
 		v.Sentence = fmt.Sprintf("Use %s%s: %s.", r.take(base), base.hedge(), r.gain(base))
 	case lowest.Rule != Uniform:

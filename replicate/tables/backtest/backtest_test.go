@@ -272,10 +272,10 @@ func TestVerdict(t *testing.T) {
 		{.6002, .65, .9, 4, Difference{-.0002, -.0003, -.0001}, nil, Advice{Rule: Forgetting, HalfLife: 4}, "Use weights that halve"},
 		{.5, .65, .9, 4, worse, &worse, Advice{Rule: Uniform},
 			"Use all of the past alike: neither forgetting nor a window is better here (log loss 0.500). Weights by omega do not help here."},
-		{.7, .65, .9, 0, maybe, &worse, Advice{Rule: Forgetting}, "Use all of the past alike: tuned forgetting chooses no half-life " +
-			"today. With those that it chose on the way: log loss 0.600, 0.0140 lower than with equal weights (95% interval -0.0020 to"},
+		{.7, .65, .9, 0, maybe, &worse, Advice{Rule: Forgetting}, "Use all of the past alike: tuned forgetting chooses no " +
+			"half-life today. With those that it chose on the way: log loss 0.600, 0.0140 lower than with equal weights (95%"},
 		{.6002, .65, .9, 0, Difference{-.0002, -.0007, .0004}, &worse, Advice{Rule: Uniform},
-			"Use all of the past alike: tuned forgetting chooses no half-life today. With those that it chose on the way: log loss 0.600"},
+			"Use all of the past alike: tuned forgetting chooses no half-life today. With those that it chose on the way: log"},
 		{.7, .65, .9, 1.0 / 6, sure, nil, Advice{Rule: Forgetting, HalfLife: 1.0 / 6}, "Use weights that halve every 0.1667 weeks ("},
 		{.7, .65, .9, 12345.6, sure, nil, Advice{Rule: Forgetting, HalfLife: 12345.6}, "Use weights that halve every 12346 weeks ("},
 		{.7, .65, .9, 1, sure, nil, Advice{Rule: Forgetting, HalfLife: 1}, "Use weights that halve every 1 week (--kind none --half-life 1): "},
@@ -512,8 +512,8 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// TestUpTo: rows after the last block that is asked for set neither classes nor half-lives, and another label is another
-// back test.
+// TestUpTo: rows after the last block that is asked for set neither classes nor half-lives, and another label is
+// another back test.
 func TestUpTo(t *testing.T) {
 	text, later := "t,x,y\n", ""
 	for i := range 240 {

@@ -82,8 +82,8 @@ func (h *hedge) learn(slopes []float64) {
 	floats.Add(h.total, slopes)
 }
 
-// bagged trains a model with each weighting that pick lists, on a bootstrap sample of the rows that have weight, drawn by
-// name.
+// bagged trains a model with each weighting that pick lists, on a bootstrap sample of the rows that have weight, drawn
+// by name.
 func bagged(name string, pick func(*Past) []Weighting) func(context.Context, *Task) ([][]float64, error) {
 	return func(_ context.Context, t *Task) ([][]float64, error) {
 		picked := pick(t.Past)

@@ -244,8 +244,8 @@ func TestAdviseCommittee(t *testing.T) {
 	}
 }
 
-// TestBagged: a bootstrap sample repeats rows so often that their number is that of all that have weight, and leaves out
-// 1/e of them; a row without weight stays without.
+// TestBagged: a bootstrap sample repeats rows so often that their number is that of all that have weight, and leaves
+// out 1/e of them; a row without weight stays without.
 func TestBagged(t *testing.T) {
 	const n = 4000
 	k := &Task{Step: 4, Known: 4, train: make([]int, n), Block: make([]int, n), age: make([]float64, n)}

@@ -63,8 +63,8 @@ func (g gap) String() string {
 	return fmt.Sprintf("{%d 0}", g.blocks)
 }
 
-// known is the number of the first blocks whose labels are known when block step is predicted. A day or bin that is just
-// the gap older is not known, as its labels come in the course of the test block. times: of all blocks, exact to a
+// known is the number of the first blocks whose labels are known when block step is predicted. A day or bin that is
+// just the gap older is not known, as its labels come in the course of the test block. times: of all blocks, exact to a
 // microsecond where they are days.
 func (g gap) known(times []float64, step int) int {
 	const microsecond = 1. / 86400e6

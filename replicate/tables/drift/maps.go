@@ -118,7 +118,8 @@ func (m *Map) add(logs []float64, of []int, blocks int) {
 }
 
 // turn is the block that differs most from the one before it; 0 if none differs. It is sharp if they differ at least
-// twice as much as neighbours typically do, or are all. blocks: a first one of few rows, such as a week's last day, is left out.
+// twice as much as neighbours typically do, or are all. blocks: a first one of few rows, such as a week's last day, is
+// left out.
 func (m *Map) turn(blocks []tables.Block) (block int, sharp bool) {
 	change := make([]float64, len(m.Worth)-1)
 	for b := range change {

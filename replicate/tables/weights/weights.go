@@ -209,8 +209,8 @@ func (r *Result) weigh(ctx context.Context, p *Job, T float64, show func(share f
 }
 
 // mostLike is the time before T that is most like T by the mean of min(omega, 1) of its rows, and that mean. Times of
-// few rows are taken together with those after them. Of a cycle, if there is one, only times of the phase of T count. It
-// is -1 if none of these has rows.
+// few rows are taken together with those after them. Of a cycle, if there is one, only times of the phase of T count.
+// It is -1 if none of these has rows.
 func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (int, float64) {
 	const leastRows = 30
 	times, worth := p.Stream.Times, 0.
@@ -231,7 +231,8 @@ func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (int, float64) {
 	return at, worth
 }
 
-// WriteWeights writes row (from 1, without the header), weight (see [tables.TrainerWeights]), log_omega and spread of every row up to T in the order of the table, as Parquet, or as CSV if the name ends so.
+// WriteWeights writes row (from 1, without the header), weight (see [tables.TrainerWeights]), log_omega and spread of
+// every row up to T in the order of the table, as Parquet, or as CSV if the name ends so.
 func (r *Result) WriteWeights(path string) error {
 	order := xslices.Iota(0, len(r.row)) // rows that are not learned from are last in r
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(r.row[a], r.row[b]) })
