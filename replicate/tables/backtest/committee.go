@@ -82,8 +82,8 @@ func (h *hedge) learn(slopes []float64) {
 	floats.Add(h.total, slopes)
 }
 
-// bagged trains a model with each weighting that pick lists, on a bootstrap sample of the rows that have weight, drawn
-// by name.
+// bagged trains a model with each weighting that pick lists, on a bootstrap sample of the rows, drawn by name: of those
+// with weight if a sample of all, with a short window, has none of them.
 func bagged(name string, pick func(*Past) []Weighting) func(context.Context, *Task) ([][]float64, error) {
 	return func(_ context.Context, t *Task) ([][]float64, error) {
 		picked := pick(t.Past)
@@ -92,10 +92,12 @@ func bagged(name string, pick func(*Past) []Weighting) func(context.Context, *Ta
 			weights := t.weights(w, nil)
 			rng := random.New(t.Seed, name, t.Step, k)
 			out[k] = make([]float64, len(weights))
-			rows := slices.DeleteFunc(xslices.Iota(0, len(weights)), func(i int) bool { return weights[i] == 0 })
-			for range rows {
-				i := rows[rng.IntN(len(rows))]
-				out[k][i] += weights[i]
+			for rows := xslices.Iota(0, len(weights)); floats.Sum(out[k]) == 0; {
+				for range rows {
+					i := rows[rng.IntN(len(rows))]
+					out[k][i] += weights[i]
+				}
+				rows = slices.DeleteFunc(rows, func(i int) bool { return weights[i] == 0 })
 			}
 		}
 		return out, nil
