@@ -142,7 +142,7 @@ def weights(
 ) -> Floats | tuple[Floats, Details]:
     """Return a weight for each row of a frame, in its order, for `sample_weight`.
 
-    The weights have mean 1 over the rows that are learned from. Rows after T, or without a label, have weight 0 and
+    The weights have mean 1 over the rows that have any. Rows after T, or without a label, have weight 0 and
     change nothing. With kind="covariate" rows without a label are learned from.
 
     time: column of the time (or level of a pandas index); None: the index of a pandas frame if it has dates or periods,

@@ -41,7 +41,7 @@ class TimeWeights(BaseEstimator):
     gap: of that back test, how late outcomes are known: "7 days", a timedelta, or a number of blocks.
     flags: a dict of other flags of the command, as {"permutations": 0, "zone": "Europe/Paris"}.
 
-    Fitted, it has sample_weight_ (mean 1 over the rows up to T, 0 after), details_ (a Details), feature_names_in_ and
+    Fitted, it has sample_weight_ (mean 1 where not 0, 0 after T), details_ (a Details), feature_names_in_ and
     n_features_in_.
 
     >>> day = np.arange(90.0)
