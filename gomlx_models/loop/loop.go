@@ -92,7 +92,7 @@ type Feed func(first, count int) []*tensors.Tensor
 // Problem.Params). It returns the trained values and the mean loss of each chunk. report, if not nil, is called
 // after each chunk with the number of updates done and the mean loss of the chunk. If the
 // shapes of data differ from those of the last call, the loop is compiled again. It fails if ctx is
-// cancelled (checked before each chunk), if a loss is not finite, and if the backend fails.
+// cancelled (checked before each chunk), if a loss or a trained value is not finite, and if the backend fails.
 func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Tensor, rate float64, updates int,
 	feed Feed, report func(done int, loss float64)) (net.Values, []float64, error) {
 	state := start.Tensors(t.problem.Params)
@@ -130,6 +130,14 @@ func (t *Trainer) Fit(ctx context.Context, start net.Values, data []*tensors.Ten
 	values, err := net.FromTensors(state[:len(t.problem.Params)])
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", t.problem.Name, err)
+	}
+	for i, p := range t.problem.Params { // no loss shows the last update
+		for _, v := range values[i] {
+			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+				return nil, nil, fmt.Errorf("%s: a value of %s became %v within %d updates; "+
+					"lower the learning rate (%g) or scale the inputs", t.problem.Name, p.Name, v, updates, rate)
+			}
+		}
 	}
 	return values, losses, nil
 }

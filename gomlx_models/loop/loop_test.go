@@ -126,6 +126,7 @@ func TestFitIsAdam(t *testing.T) {
 	}
 }
 
+// TestFitRefusesInfiniteLoss, and values that are not finite after the last update, which no loss shows.
 func TestFitRefusesInfiniteLoss(t *testing.T) {
 	tr, data := trainerOf(t, open(t, ""), line, 5), lineData([]float32{1, 2, float32(math.Inf(1)), 4})
 	if _, _, err := tr.Fit(t.Context(), net.Values{{0}, {0}}, data, .05, 10, lineFeed(5), nil); err == nil {
@@ -134,4 +135,6 @@ func TestFitRefusesInfiniteLoss(t *testing.T) {
 	if _, _, err := tr.Fit(demand.Cancelled(), net.Values{{0}, {0}}, data, .05, 10, lineFeed(5), nil); err != context.Canceled {
 		t.Errorf("cancelled Fit returned %v", err)
 	}
+	_, _, err := tr.Fit(t.Context(), net.Values{{0}, {0}}, lineData(lineY), math.Inf(1), 1, lineFeed(5), nil)
+	demand.Error(t, err, "line: a value of w became +Inf within 1 updates; lower the learning rate")
 }
