@@ -76,19 +76,19 @@ func (s *Score) LogOmega(ctx context.Context, samples Samples, T float64) ([]flo
 
 // logOmega is LogOmega of samples whose rows are in x.
 func (s *Score) logOmega(ctx context.Context, x *tensors.Tensor, samples Samples, T float64) ([]float64, error) {
-	at, data, err := s.prepare(x, samples, T)
+	at, in, err := s.prepare(x, samples, T)
 	if err != nil {
 		return nil, err
 	}
-	defer net.Free(data[1:]...)
+	defer in.free()
 	if s.e.cfg.Method == Standard {
-		return s.logBeta(ctx, samples, T, data)
+		return s.logBeta(ctx, samples, T, in)
 	}
-	gT, err := s.evaluate(ctx, samples, slices.Repeat([]int32{at}, len(samples.Row)), data)
+	gT, err := s.evaluate(ctx, samples, slices.Repeat([]int32{at}, len(samples.Row)), in)
 	if err != nil {
 		return nil, err
 	}
-	gt, err := s.evaluate(ctx, samples, samples.Time, data)
+	gt, err := s.evaluate(ctx, samples, samples.Time, in)
 	if err != nil {
 		return nil, err
 	}
@@ -100,16 +100,21 @@ func (s *Score) logOmega(ctx context.Context, x *tensors.Tensor, samples Samples
 	return out, nil
 }
 
-// prepare returns the row of time T in the table of times, and what evaluate needs of samples whose rows are in x. The
-// caller frees all of data but x.
-func (s *Score) prepare(x *tensors.Tensor, samples Samples, T float64) (at int32, data []*tensors.Tensor, err error) {
+// inputs are what evaluate needs besides the samples: Estimator.data, and the values of g's parameters.
+type inputs struct{ data, params []*tensors.Tensor }
+
+// free frees all but the rows of the samples.
+func (in inputs) free() { net.Free(slices.Concat(in.data[1:], in.params)...) }
+
+// prepare returns the row of time T in the table of times, and the inputs for samples whose rows are in x.
+func (s *Score) prepare(x *tensors.Tensor, samples Samples, T float64) (at int32, in inputs, err error) {
 	if at, err = s.index(T); err != nil {
-		return 0, nil, err
+		return 0, in, err
 	}
 	if err := s.e.checkSamples(samples, x, len(s.times)); err != nil {
-		return 0, nil, err
+		return 0, in, err
 	}
-	return at, s.e.data(x, s.table(T)), nil
+	return at, inputs{s.e.data(x, s.table(T)), s.values.Tensors(s.e.params)}, nil
 }
 
 // prior is log n_T; between two times it is interpolated linearly.
@@ -127,28 +132,31 @@ func (s *Score) prior(T float64) float64 {
 //	g(x_i,T) - log n_T - log sum_s exp(g(x_i,s)) + log sum_s n_s,
 //
 // limited to +-60: the balance heuristic of Veach and Guibas (1995), by which a sample's weight does not depend on the
-// time at which it was drawn. T and the errors are those of [Score.LogOmega]. The Standard method has no such score.
+// time at which it was drawn. It is exact for Method 1, and nearly for Method 2 with many times. T and the errors are
+// those of [Score.LogOmega]. The Standard method has no such score.
 func (s *Score) LogMixture(ctx context.Context, samples Samples, T float64) ([]float64, error) {
 	if s.e.cfg.Method == Standard {
 		return nil, fmt.Errorf("propensity: the standard score does not depend on time; use %s or %s", Method1, Method2)
 	}
-	at, data, err := s.prepare(s.e.pool.X, samples, T)
+	at, in, err := s.prepare(s.e.pool.X, samples, T)
 	if err != nil {
 		return nil, err
 	}
-	defer net.Free(data[1:]...)
+	defer in.free()
 	g := func(time int32) ([]float32, error) {
-		return s.evaluate(ctx, samples, slices.Repeat([]int32{time}, len(samples.Row)), data)
+		return s.evaluate(ctx, samples, slices.Repeat([]int32{time}, len(samples.Row)), in)
 	}
 	out, err := g(at)
 	if err != nil {
 		return nil, err
 	}
 	all := slices.Repeat([]float64{math.Inf(-1)}, len(out)) // log sum_s exp(g(x_i,s))
-	for time := range s.times {
-		values, err := g(int32(time))
-		if err != nil {
-			return nil, err
+	for time := range int32(len(s.times)) {
+		values := out
+		if time != at {
+			if values, err = g(time); err != nil {
+				return nil, err
+			}
 		}
 		for i, v := range values {
 			high, low := max(all[i], float64(v)), min(all[i], float64(v))
@@ -164,11 +172,11 @@ func (s *Score) LogMixture(ctx context.Context, samples Samples, T float64) ([]f
 }
 
 // logBeta is LogOmega for the Standard method.
-func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, data []*tensors.Tensor) ([]float64, error) {
+func (s *Score) logBeta(ctx context.Context, samples Samples, T float64, in inputs) ([]float64, error) {
 	if T != s.last() {
 		return nil, fmt.Errorf("propensity: the standard score compares with the last time %v, not with %v", s.last(), T)
 	}
-	values, err := s.evaluate(ctx, samples, make([]int32, len(samples.Row)), data)
+	values, err := s.evaluate(ctx, samples, make([]int32, len(samples.Row)), in)
 	if err != nil {
 		return nil, err
 	}
@@ -195,12 +203,12 @@ func (s *Score) Loss(ctx context.Context, x *tensors.Tensor, samples Samples, se
 	if len(samples.Row) == 0 {
 		return 0, errors.New("propensity: there are no samples to compute a loss of")
 	}
-	if err := s.e.checkSamples(samples, x, len(s.times)); err != nil {
+	_, in, err := s.prepare(x, samples, s.last())
+	if err != nil {
 		return 0, err
 	}
-	data := s.e.data(x, s.table(s.last()))
-	defer net.Free(data[1:]...)
-	own, err := s.evaluate(ctx, samples, samples.Time, data)
+	defer in.free()
+	own, err := s.evaluate(ctx, samples, samples.Time, in)
 	if err != nil {
 		return 0, err
 	}
@@ -211,7 +219,7 @@ func (s *Score) Loss(ctx context.Context, x *tensors.Tensor, samples Samples, se
 	for i, t := range samples.Time {
 		times[i] = otherTime(rng, t, len(s.times))
 	}
-	other, err := s.evaluate(ctx, samples, times, data)
+	other, err := s.evaluate(ctx, samples, times, in)
 	if err != nil {
 		return 0, err
 	}
@@ -240,13 +248,10 @@ func (s *Score) standardLoss(samples Samples, logits []float32) (float64, error)
 	return (mean(current, -1) + mean(old, 1)) / 2, nil
 }
 
-// evaluate returns g of every sample at the given time indices. data is that of [Estimator.data].
-func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32,
-	data []*tensors.Tensor) ([]float32, error) {
+// evaluate returns g of every sample at the given time indices.
+func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32, in inputs) ([]float32, error) {
 	rows := s.e.cfg.Network.spec().rows
 	out := make([]float32, 0, len(samples.Row))
-	params := s.values.Tensors(s.e.params)
-	defer net.Free(params...)
 	for from := 0; from < len(samples.Row); from += rows {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -260,7 +265,7 @@ func (s *Score) evaluate(ctx context.Context, samples Samples, time []int32,
 			return tensors.FromFlatDataAndDimensions(padded, rows)
 		}
 		columns := []*tensors.Tensor{column(samples.Row), column(samples.Label), column(time)}
-		part, err := net.RunValues(s.e.eval, data, columns, params)
+		part, err := net.RunValues(s.e.eval, in.data, columns, in.params)
 		net.Free(columns...)
 		if err != nil {
 			return nil, fmt.Errorf("propensity: %w", err)
