@@ -1,6 +1,7 @@
 package propensity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ type Samples struct {
 // for concurrent use.
 type Estimator struct {
 	cfg     Config
+	backend compute.Backend
 	pool    *Pool
 	times   int // the largest number
 	params  []net.Param
@@ -60,7 +62,7 @@ func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*
 		return nil, fmt.Errorf("propensity: network %s needs images of [height, width, channels], not samples of shape %v",
 			cfg.Network, dims)
 	}
-	e := &Estimator{cfg: cfg, pool: pool, times: times}
+	e := &Estimator{cfg: cfg, backend: backend, pool: pool, times: times}
 	// One more row than times: an unseen T takes it when g is evaluated.
 	table := shapeOf(times+1, len(encode(cfg, []float64{0}, 0, 1)[0]))
 	batch := shapes.Make(dtypes.Int32, cfg.Batch)
@@ -74,7 +76,7 @@ func NewEstimator(backend compute.Backend, pool *Pool, times int, cfg Config) (*
 	e.trainer = loop.New(backend, e.problem(), min(chunk, max(1, cfg.updates(x.Dim(0)))))
 	e.eval = MustNewExec(backend, func(in []*Node) []*Node {
 		return []*Node{e.score(net.Bind(in[0].Graph(), e.params, in[7:], false), in[:7])}
-	})
+	}).SetMaxCache(-1) // a program for each number of rows that Score.Loss is given
 	return e, nil
 }
 
@@ -141,7 +143,8 @@ func (e *Estimator) Fit(ctx context.Context, samples Samples, times []float64, s
 
 // FitFrom is Fit that starts from the parameters of an earlier fit (nil: random ones, as Fit),
 // with a new optimiser. A learned encoding's vectors are still random for times that the
-// earlier fit had not seen. The earlier estimator may differ in everything except g's shapes.
+// earlier fit had not seen. The earlier estimator may differ in everything except g's parameters: their
+// names, shapes and initial distributions.
 func (e *Estimator) FitFrom(ctx context.Context, from *Score, samples Samples, times []float64,
 	seed int64) (*Score, error) {
 	if err := e.check(samples, times); err != nil {
@@ -150,8 +153,8 @@ func (e *Estimator) FitFrom(ctx context.Context, from *Score, samples Samples, t
 	start := net.Init(e.params, seed, "propensity")
 	if from != nil {
 		if a, b := fmt.Sprint(e.params), fmt.Sprint(from.e.params); a != b {
-			return nil, errors.New("propensity: g cannot start from a fit of another shape;" +
-				" use the same network, time encoding, classes and number of times")
+			return nil, errors.New("propensity: g cannot start from a fit of another g;" +
+				" use the same network, join, time encoding, classes and number of times")
 		}
 		start = from.values
 	}
@@ -212,8 +215,23 @@ func (e *Estimator) check(s Samples, times []float64) error {
 	return nil
 }
 
-// checkSamples checks lengths and ranges, for fitting and for evaluation. x: where the rows are.
+// load copies rows to the device before a program uses them: GoMLX checks a tensor without a lock, so that one that two
+// calls use for the first time at the same moment can look empty to one of them.
+func (e *Estimator) load(x *tensors.Tensor) error {
+	if !x.Shape().Ok() {
+		return errClosed
+	}
+	if err := x.MaterializeOnDevice(e.backend, true, 0); err != nil {
+		return fmt.Errorf("propensity: cannot load the samples: %w", err)
+	}
+	return nil
+}
+
+// checkSamples checks lengths and ranges, for fitting and for evaluation, and loads the rows. x: where they are.
 func (e *Estimator) checkSamples(s Samples, x *tensors.Tensor, times int) error {
+	if err := cmp.Or(e.pool.check(), e.load(x)); err != nil {
+		return err
+	}
 	n, rows := len(s.Row), int32(x.Shape().Dim(0))
 	switch {
 	case len(s.Time) != n:

@@ -224,8 +224,48 @@ func TestFitFrom(t *testing.T) {
 	if !slices.Equal(logs(before, nil), want) {
 		t.Error("the earlier fit has changed")
 	}
-	wide := quick()
-	wide.Hidden = 9
-	_, err = newEstimatorOn(t, "go", d, 4, wide).FitFrom(context.Background(), before, all, more, 8)
-	demand.Error(t, err, "another shape", "number of times")
+	wide, even := quick(), quick()
+	wide.Hidden, even.Join = 9, JoinEven
+	for _, cfg := range []Config{wide, even} {
+		_, err = newEstimatorOn(t, "go", d, 4, cfg).FitFrom(context.Background(), before, all, more, 8)
+		demand.Error(t, err, "another g", "network, join, time encoding, classes and number of times")
+	}
+}
+
+// TestNewSamples: whatever their number is, new samples have the log omega of equal fitted ones, and few programs are
+// compiled for them. Their rows are on the device before a program uses them.
+func TestNewSamples(t *testing.T) {
+	d := gaussian(1, linear, equal(2, 20)...)
+	cfg := quick()
+	cfg.Updates = 5
+	f, err := Fit(t.Context(), open(t, "go"), d, cfg, 0)
+	demand.NoError(t, err)
+	want, err := f.LogOmega(t.Context(), 1)
+	demand.NoError(t, err)
+	for n := 1; n <= len(d.Time); n++ {
+		x, err := f.e.pool.Rows(d.X[:n])
+		demand.NoError(t, err)
+		few := Samples{Row: f.samples.Row[:n], Time: f.samples.Time[:n]}
+		demand.NoError(t, f.e.checkSamples(few, x, 2))
+		demand.Equal(t, x.IsOnDevice(0), true, "rows are on the device")
+		_, err = f.Loss(t.Context(), x, few, 0)
+		demand.NoError(t, err)
+	}
+	other, err := Fit(t.Context(), open(t, "go"), d, cfg, 0)
+	demand.NoError(t, err)
+	defer other.Close()
+	other.e.eval.SetMaxCache(7) // for 1, 2, 4, ..., 64 rows
+	for n := 1; n <= len(d.Time); n++ {
+		got, err := other.LogOmegaOf(t.Context(), Data{X: d.X[:n], Dim: 1, Time: d.Time[:n]}, 1)
+		demand.NoError(t, err)
+		demand.List(t, got, want[:n], "log omega of new rows")
+	}
+	f.Close()
+	demand.Equal(t, f.e.pool.X.Ok(), false, "the samples are kept after Close")
+	_, ofFitted := f.LogOmega(t.Context(), 1)
+	_, ofNew := f.LogOmegaOf(t.Context(), d, 1)
+	_, again := f.e.Fit(t.Context(), f.samples, f.times, 0)
+	for _, err := range []error{ofFitted, ofNew, again} {
+		demand.Error(t, err, "propensity: used after Close")
+	}
 }

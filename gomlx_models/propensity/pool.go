@@ -48,10 +48,15 @@ func NewPool(x []float32, columns Columns, dims ...int) (*Pool, error) {
 	return p, nil
 }
 
+var errClosed = errors.New("propensity: used after Close")
+
 // check returns an error for what is no pool.
 func (p *Pool) check() error {
 	if p == nil || p.X == nil {
 		return errors.New("propensity: there is no pool of samples")
+	}
+	if !p.X.Shape().Ok() {
+		return errClosed
 	}
 	size := 1
 	for _, d := range p.X.Shape().Dimensions[1:] {

@@ -30,6 +30,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"tvps/gomlx_models/net"
@@ -65,6 +66,16 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 	if err != nil {
 		return nil, err
 	}
+	score, err := d.fit(ctx, backend, pool, cfg, seed)
+	if err != nil {
+		net.Free(pool.X)
+		return nil, err
+	}
+	return &Fitted{score}, nil
+}
+
+// fit fits g to the data, which are the rows of the pool.
+func (d Data) fit(ctx context.Context, backend compute.Backend, pool *Pool, cfg Config, seed int64) (*Score, error) {
 	if n := len(d.X) / d.Dim; len(d.Time) != n {
 		return nil, fmt.Errorf("propensity: %d samples but %d times", n, len(d.Time))
 	}
@@ -72,17 +83,15 @@ func Fit(ctx context.Context, backend compute.Backend, d Data, cfg Config, seed 
 	if err != nil {
 		return nil, err
 	}
-	samples := allRows(d.Label, index)
 	e, err := NewEstimator(backend, pool, len(times), cfg)
 	if err != nil {
 		return nil, err
 	}
-	score, err := e.Fit(ctx, samples, times, seed)
+	score, err := e.Fit(ctx, allRows(d.Label, index), times, seed)
 	if err != nil {
 		e.Close()
-		return nil, err
 	}
-	return &Fitted{score}, nil
+	return score, err
 }
 
 // checkLabels returns an error for labels that g would not see.
@@ -152,7 +161,13 @@ func (f *Fitted) LogOmegaOf(ctx context.Context, d Data, T float64) ([]float64, 
 		}
 		time[i] = int32(at)
 	}
-	x, err := f.e.pool.Rows(d.X)
+	if err := f.e.pool.check(); err != nil {
+		return nil, err
+	}
+	// Rows of zeros up to a power of two: GoMLX compiles a program for each number of rows.
+	padded := make([]float32, d.Dim<<bits.Len(uint(len(d.Time)-1)))
+	copy(padded, d.X)
+	x, err := f.e.pool.Rows(padded)
 	if err != nil {
 		return nil, err
 	}
@@ -170,5 +185,8 @@ func (f *Fitted) Weights(ctx context.Context, T float64) ([]float64, error) {
 	return f.e.cfg.Clip.Weights(logs), nil
 }
 
-// Close frees the compiled programs.
-func (f *Fitted) Close() { f.e.Close() }
+// Close frees the compiled programs and the samples.
+func (f *Fitted) Close() {
+	f.e.Close()
+	net.Free(f.e.pool.X)
+}
