@@ -10,7 +10,6 @@ import (
 	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -94,8 +93,11 @@ func (d *Drift) adjust() {
 		}
 		least = max(least, t.P, tail(t.largest[0], shuffled))
 		t.Adjusted = least
-		t.AlsoP *= least / t.P
-		floats.Scale(least/t.P, t.Column)
+		more := least / t.P
+		t.AlsoP = min(1, t.AlsoP*more)
+		for j, p := range t.Column {
+			t.Column[j] = min(1, p*more)
+		}
 	}
 }
 

@@ -457,7 +457,7 @@ func TestAdjust(t *testing.T) {
 				(*test).largest = append((*test).largest, rng.NormFloat64())
 			}
 			p := tail((*test).largest[0], (*test).largest[1:])
-			(*test).P, (*test).AlsoP, (*test).Column = p, p/2, []float64{p, p / 2}
+			(*test).P, (*test).AlsoP, (*test).Column = p, p/2, []float64{p, p / 2, 1}
 		}
 		alone := *d.Rule
 		alone.Column = nil // each of the four below is this one
@@ -474,6 +474,7 @@ func TestAdjust(t *testing.T) {
 				t.Fatalf("adjusted %v, its column and view %v and %v of half as much", test.Adjusted, test.Column[1], test.AlsoP)
 			}
 			least = test.Adjusted
+			demand.Equal(t, test.Column[2], 1, "a p-value of 1 is adjusted to")
 		}
 		if tests[0].Adjusted <= .05 {
 			called++
