@@ -13,7 +13,7 @@ import (
 
 // shapeOf returns the shape of rows, and the normal scores of x with its columns in canonical order.
 func shapeOf(d Table) (shape, []float32) {
-	s := shape{Dim: d.Dim, Classes: d.Classes, Columns: xslices.Iota(0, d.Dim),
+	s := shape{Dim: d.Dim, Classes: d.Classes, Columns: xslices.Iota(0, d.Dim), Ordered: d.Order != nil,
 		Knots: propensity.ColumnScores(d.X, d.Dim)}
 	if d.Target != nil {
 		k := propensity.NormalScores(slices.Clone(d.Target), 1e-12)

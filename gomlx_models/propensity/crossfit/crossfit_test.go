@@ -495,9 +495,11 @@ func TestNewRows(t *testing.T) {
 	}
 	cfg := tiny()
 	cfg.Folds = 3
-	logs, err := fitOwn(t, d, cfg, 0).members(t.Context(), d, slices.Max(d.Time), Covariate)
-	if err != nil || len(logs[7]) != cfg.Ensemble {
-		t.Errorf("a fitted row has %d networks, not the %d of its fold, %v", len(logs[7]), cfg.Ensemble, err)
+	three := fitOwn(t, d, cfg, 0)
+	for all, want := range map[bool]int{false: cfg.Ensemble, true: cfg.Folds * cfg.Ensemble} {
+		logs, err := three.members(t.Context(), d, slices.Max(d.Time), WeightOptions{Kind: Covariate, AllFolds: all})
+		demand.NoError(t, err)
+		demand.Equal(t, len(logs[7]), want, "AllFolds %v: networks that weight a fitted row", all)
 	}
 	late := Table{Dim: 1, X: d.X[:1], Time: []float64{slices.Max(d.Time) + 1}}
 	if _, err := o.WeightsOf(t.Context(), late, slices.Max(d.Time), WeightOptions{Kind: Covariate}); err == nil {
@@ -618,6 +620,15 @@ func TestOtherShape(t *testing.T) {
 	}
 	demand.Error(t, shape{Target: &propensity.Scores{}}.check(Table{}), "no targets, g was fitted on some")
 	demand.Error(t, shape{}.check(Table{Target: []float64{1}}), "targets, g was fitted on none")
+	for _, ordered := range []bool{true, false} {
+		g := &Fitted{Shape: shape{Dim: 1, Ordered: ordered}}
+		d := Table{Dim: 1, X: []float32{1}, Time: []float64{0}}
+		if !ordered {
+			d.Order = []float64{0}
+		}
+		_, err := g.WeightsOf(t.Context(), d, 0, WeightOptions{Kind: Covariate})
+		demand.Error(t, err, "Order is given for the fitted rows or for these", "give both or none, or set AllFolds")
+	}
 }
 
 // wideOneHot draws rows of numbers, of which the first moves, and one-hot categories.

@@ -146,6 +146,7 @@ type shape struct {
 	Columns      []int               // of x, in their canonical order; g sees them so
 	Knots        []propensity.Scores // in that order
 	Target       *propensity.Scores  // nil without targets
+	Ordered      bool                // rows have an Order
 }
 
 // scored are the normal scores of x, with its columns in canonical order.

@@ -3,6 +3,7 @@ package crossfit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -22,6 +23,7 @@ type WeightOptions struct {
 	// HalfLife, if positive, multiplies each weight by 2^(-|T - t| / HalfLife), in units of time:
 	// exponential forgetting.
 	HalfLife float64
+	AllFolds bool // the networks of all folds weight every row, also a fitted one
 }
 
 func (w WeightOptions) check() error {
@@ -51,7 +53,8 @@ type Weights struct {
 //	weight_i = c min(omega(x_i, T, t_i), limit of Clip) 2^(-|T - t_i| / HalfLife),
 //
 // with c such that their mean is 1. The log omega of a row, or of one that equals it, is the mean over the ensembles
-// of the folds that held it, or an equal one, out; that of a new row is the mean over all folds. T need not be a time
+// of the folds that held it, or an equal one, out; that of a new row is the mean over all folds. Order is part of what
+// rows are, so they must have one if the fitted ones have, unless AllFolds is set. T need not be a time
 // of the rows. After the last fitted one g does not extrapolate: a trend stays as it was then, while a phase that
 // recurs, such as the day of the week, is that of T. Errors: rows with other columns than the fitted ones, or with
 // times before or after all of them, a T before the first time, or infinite, a Kind that was not fitted, impossible
@@ -59,6 +62,10 @@ type Weights struct {
 func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options WeightOptions) (*Weights, error) {
 	if err := cmp.Or(d.check(), o.Shape.check(d), options.check()); err != nil {
 		return nil, err
+	}
+	if !options.AllFolds && len(d.Time) > 0 && (d.Order != nil) != o.Shape.Ordered {
+		return nil, errors.New("crossfit: Order is given for the fitted rows or for these, not for both, so that no row equals a " +
+			"fitted one; give both or none, or set AllFolds")
 	}
 	for i, t := range d.Time {
 		if t < o.First || t > o.Last {
@@ -69,7 +76,7 @@ func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options Weig
 	if !(T >= o.First) || math.IsInf(T, 0) {
 		return nil, fmt.Errorf("crossfit: time %v is before the first fitted one, %v, or infinite; fit with earlier rows", T, o.First)
 	}
-	logs, err := o.members(ctx, d, T, options.Kind)
+	logs, err := o.members(ctx, d, T, options)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +131,8 @@ func Forgetting(times []float64, T, halfLife float64) *Weights {
 
 // members returns log omega of each row by each network that may be asked: the ensemble of the row's own fold, or of
 // all folds.
-func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) ([][]float64, error) {
+func (o *Fitted) members(ctx context.Context, d Table, T float64, options WeightOptions) ([][]float64, error) {
+	kind := options.Kind
 	of := []Kind{kind}
 	switch {
 	case kind == Conditional:
@@ -137,7 +145,7 @@ func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) ([]
 			return nil, fmt.Errorf("crossfit: kind %s was not fitted; name it in Kinds (%s needs an outcome)", kind, Conditional)
 		}
 	}
-	x, asked := o.Shape.scored(d), o.askedFolds(d)
+	x, asked := o.Shape.scored(d), o.askedFolds(d, options.AllFolds)
 	logs := o.modelMembers(x, asked, d, T, of[0])
 	if len(of) == 2 {
 		for i, minus := range o.modelMembers(x, asked, d, T, of[1]) {
@@ -148,11 +156,13 @@ func (o *Fitted) members(ctx context.Context, d Table, T float64, kind Kind) ([]
 }
 
 // askedFolds are the folds whose networks are asked for each row, as bits: those that held it, or an equal one, out,
-// and all for a row that was not fitted.
-func (o *Fitted) askedFolds(d Table) []uint16 {
-	out := make([]uint16, len(d.Time))
+// and all for a row that was not fitted, or for every one.
+func (o *Fitted) askedFolds(d Table, all bool) []uint16 {
+	out := slices.Repeat([]uint16{1<<o.Config.Folds - 1}, len(d.Time))
 	for i := range out {
-		out[i] = cmp.Or(o.folds[rowHash(d, o.Shape.Columns, i)], 1<<o.Config.Folds-1)
+		if held := o.folds[rowHash(d, o.Shape.Columns, i)]; held != 0 && !all {
+			out[i] = held
+		}
 	}
 	return out
 }

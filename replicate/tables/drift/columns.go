@@ -48,9 +48,9 @@ func (m *measurement) columns() (*Columns, error) {
 		kind = crossfit.Joint
 	}
 	d := m.Data.Rows(tables.Thin(xslices.Iota(0, len(m.Data.Time)), columnRows))
-	d.Order = nil // so that no row equals a fitted one: all are weighted by the networks of all folds
 	logs := func(d crossfit.Table) ([]float64, error) {
-		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Last, crossfit.WeightOptions{Kind: kind})
+		w, err := m.g.WeightsOf(m.ctx, d, m.Blocks[len(m.Blocks)-1].Last,
+			crossfit.WeightOptions{Kind: kind, AllFolds: true}) // as a permuted row equals no fitted one
 		if err != nil {
 			return nil, err
 		}
