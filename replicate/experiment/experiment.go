@@ -18,7 +18,6 @@ type Protocol struct {
 	Floors  []string // learners that the first series of a panel must exceed at its end, or its claims are not judged
 	Measure string   // the default of what runs report; panels that show it can draw any learner
 	XLabel  string   // label of the steps, as "time step t"
-	Unit    string   // the plural of a step, as "episodes"
 
 	// IsTask tells whether a metric is that of one task. Notes then compare the learners over tasks and seeds where the
 	// steps end. nil: there are no tasks.

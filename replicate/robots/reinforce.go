@@ -20,7 +20,7 @@ import (
 // Protocol is this kind of experiment, for figures.
 var Protocol = experiment.Protocol{
 	Base: "sac", Floors: []string{"nothing", "random"}, Measure: MeasureReturn,
-	XLabel: "episode", Unit: "episodes", IsTask: isTask,
+	XLabel: "episode", IsTask: isTask,
 	Scenarios: Scenarios,
 	Learners:  Learners,
 	Fields:    func() []experiment.Field { return Settings{}.Fields() },

@@ -29,7 +29,6 @@ var Protocol = experiment.Protocol{
 	Base:      "everything",
 	Measure:   measureAccuracy,
 	XLabel:    "time step t",
-	Unit:      "steps",
 	Scenarios: Scenarios,
 	Learners:  Learners,
 	Fields:    func() []experiment.Field { return Settings{}.Fields() },
