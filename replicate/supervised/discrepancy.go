@@ -38,6 +38,9 @@ func prepareMMD(run *RunContext) error {
 // Assumption 1 suggests: the p-value of the permutation test on features under the median distance ("p-previous").
 func discrepancies(run *RunContext) runs.StepFunc {
 	return func(ctx context.Context, t int) ([]runs.Row, error) {
+		if t == 0 { // there is no past
+			return nil, nil
+		}
 		now := run.compared()(t).Row
 		past, weights, rows, err := run.sampledPast(ctx, t)
 		if err != nil {

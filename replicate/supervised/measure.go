@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tvps/gomlx_models/propensity"
 	"tvps/replicate/runs"
 
 	"github.com/gomlx/gomlx/support/xslices"
@@ -121,7 +122,7 @@ func scores(run *RunContext) runs.StepFunc {
 		logs := byStep[t]
 		weights := run.Settings.Clip.Weights(logs)
 		for i, v := range logs {
-			logs[i] = min(max(v, -60), 60)
+			logs[i] = propensity.Bounded(v)
 		}
 		rows := []runs.Row{
 			{T: t, Metric: "score", Value: stat.Mean(weights, nil)},

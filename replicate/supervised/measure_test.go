@@ -95,7 +95,7 @@ func TestDiscrepancies(t *testing.T) {
 	b.Engine = &Engine{Backend: open(t, "").Backend}
 	demand.NoError(t, prepareMMD(b))
 	const at = 17
-	raw := measured(t, b, measureMMD, "raw", at)
+	raw := measured(t, b, measureMMD, "raw", 0, at) // step 0 has no past
 	exact := measured(t, b, measureMMD, "exact", at)
 	names := []string{
 		"mmd-features-median", "mmd-features-width-1", "mmd-pixels-median", "mmd-pixels-width-1", "p-previous",
