@@ -61,20 +61,22 @@ func (src clearSource) Stream(ctx context.Context, e *Engine, seed int64) (*Stre
 	if err != nil {
 		return nil, err
 	}
-	return vectors{x: set.X, dim: set.Dim, labels: set.Label, split: set.Split}.stream(e, src.settings, seed)
+	v := vectors{id: set.SHA256, x: set.X, dim: set.Dim, labels: set.Label, split: set.Split}
+	return v.stream(e, src.settings, seed)
 }
 
 // vectors are fixed features of labelled images, as CLEAR publishes them.
 type vectors struct {
+	id     string    // a hash of what x is made of
 	x      []float32 // [rows, dim]
 	dim    int
 	labels []int32 // [rows]
 	split  func(seed int64) (train, validation, test []int32)
 }
 
-// stream returns the label shift of a seed. All seeds of an engine share one pool.
+// stream returns the label shift of a seed. All seeds of an engine with the same features share one pool.
 func (v vectors) stream(e *Engine, s Settings, seed int64) (*Stream, error) {
-	key := fmt.Sprint(experiment.Identity(s, "shift", "clear"))
+	key := fmt.Sprint(v.id, experiment.Identity(s, "shift", "clear"))
 	pool, err := experiment.Memoize(&e.memo, key, func() (*tensors.Tensor, error) {
 		return tensors.FromFlatDataAndDimensions(v.x, len(v.labels), v.dim), nil
 	})

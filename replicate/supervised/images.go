@@ -77,7 +77,8 @@ func (src imageSource) Stream(ctx context.Context, e *Engine, seed int64) (*Stre
 		return nil, err
 	}
 	if src.standIn {
-		return vectors{x: im.pooled, dim: im.channels, labels: im.labels, split: im.splitClasses}.stream(e, src.settings, seed)
+		v := vectors{id: im.hash, x: im.pooled, dim: im.channels, labels: im.labels, split: im.splitClasses}
+		return v.stream(e, src.settings, seed)
 	}
 	return im.stream(src.settings, seed)
 }
@@ -87,12 +88,13 @@ func (src imageSource) Stream(ctx context.Context, e *Engine, seed int64) (*Stre
 // checkpoint alone, so they are computed once and cached on disk.
 type images struct {
 	data     *cifar10.Data
-	pool     *tensors.Tensor // [rows, features] float16 at the cut: 4*4*8*width or 8*8*4*width
-	pooled   []float32       // [rows, 8*width]: those of the last block averaged over the 4x4 places
-	labels   []int32         // [rows]
-	head     net.Values      // the pre-trained head
-	gPools   *experiment.Memo
-	channels int // of the last block, 8*width
+	pool     *tensors.Tensor  // [rows, features] float16 at the cut: 4*4*8*width or 8*8*4*width
+	pooled   []float32        // [rows, 8*width]: those of the last block averaged over the 4x4 places
+	labels   []int32          // [rows]
+	head     net.Values       // the pre-trained head
+	hash     string           // of the checkpoint
+	gPools   *experiment.Memo // of all checkpoints with these data
+	channels int              // of the last block, 8*width
 }
 
 // stream returns the label shift of a seed: training images of the seed's 90% split and test images of the test split
@@ -125,9 +127,14 @@ func (im *images) testRows(n int, seed int64) [][]int32 {
 	return out
 }
 
-// gPool returns the inputs of g: pooled features or pixels. Each step standardises them by its past.
+// gPool returns the inputs of g: pooled features or pixels, which are the same for every checkpoint. Each step
+// standardises them by its past.
 func (im *images) gPool(input string) (*propensity.Pool, error) {
-	return experiment.Memoize(im.gPools, input, func() (*propensity.Pool, error) {
+	key := input
+	if input == "features" {
+		key = im.hash
+	}
+	return experiment.Memoize(im.gPools, key, func() (*propensity.Pool, error) {
 		x, dims := im.pooled, []int{im.channels}
 		if input == "pixels" {
 			x, dims = im.pixels(), []int{32, 32, 3}
@@ -164,7 +171,7 @@ func (im *images) input(row int32, input string) []float32 {
 	if input == "features" {
 		return im.pooled[int(row)*im.channels : int(row+1)*im.channels]
 	}
-	return im.appendPixels(nil, int(row))
+	return im.appendPixels(make([]float32, 0, cifar10.Pixels), int(row))
 }
 
 // splitClasses splits the images of each class by seed: 60% to train, 10% to validate, 30% to test, as the paper

@@ -138,8 +138,9 @@ func (l *library) images(ctx context.Context, s Settings, seed int64, data *cifa
 	if err != nil {
 		return nil, err
 	}
-	t := trunk{l.host, data, c, s.Width}
-	key := fmt.Sprint(c.hash, data.Source, data.Train.Len(), data.Test.Len())
+	of := fmt.Sprint(data.Source, data.Train.Len(), data.Test.Len())
+	gPools, _ := experiment.Memoize(&l.memo, of, func() (*experiment.Memo, error) { return new(experiment.Memo), nil })
+	t, key := trunk{l.host, data, c, s.Width, gPools}, c.hash+of
 	im, err := experiment.Memoize(&l.memo, key, func() (*images, error) { return t.images(ctx) })
 	if err != nil || s.model() != pretrainedHead || s.Block != "stage" {
 		return im, err

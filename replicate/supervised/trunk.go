@@ -22,7 +22,8 @@ type trunk struct {
 	host *experiment.Host
 	data *cifar10.Data
 	checkpoint
-	width int
+	width  int
+	gPools *experiment.Memo
 }
 
 // images reads or computes the features below the last block.
@@ -31,7 +32,7 @@ func (t trunk) images(ctx context.Context) (*images, error) {
 	if err != nil {
 		return nil, err
 	}
-	im := &images{data: t.data, gPools: new(experiment.Memo), channels: resnet.LastBlock.Channels(t.width)}
+	im := &images{data: t.data, hash: t.hash, gPools: t.gPools, channels: resnet.LastBlock.Channels(t.width)}
 	for _, label := range slices.Concat(t.data.Train.Labels, t.data.Test.Labels) {
 		im.labels = append(im.labels, int32(label))
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"tvps/gomlx_models/net"
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/resnet"
+	"tvps/replicate/experiment"
 
 	"github.com/gomlx/compute/dtypes/float16"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -32,7 +34,7 @@ func anyTrunk(t *testing.T, engine string, data *cifar10.Data) trunk {
 	params, err := resnet.Params(h.Backend.Backend, 1)
 	demand.NoError(t, err)
 	c := &net.Checkpoint{Params: params, Values: net.Init(params, 0, "continual test")}
-	return trunk{h, data, checkpoint{c, "hash"}, 1}
+	return trunk{h, data, checkpoint{c, "hash"}, 1, new(experiment.Memo)}
 }
 
 // TestTrunk: the pool holds the features of the images, training images first. The head is the checkpoint's, in the
@@ -134,6 +136,37 @@ func moved(params []net.Param, before, after net.Values) map[string][2]int {
 		out[part] = n
 	}
 	return out
+}
+
+// TestCheckpointOfSplit: with a checkpoint for each seed, the stand-in's features are those of the seed's own, and all
+// share the pixels.
+func TestCheckpointOfSplit(t *testing.T) {
+	h := newHost(t, "go")
+	params, err := resnet.Params(h.Backend.Backend, 1)
+	demand.NoError(t, err)
+	folder := filepath.Join(h.CacheDir, "checkpoints")
+	demand.NoError(t, os.MkdirAll(folder, 0o755))
+	for seed := range int64(2) {
+		c := net.Checkpoint{Params: params, Values: net.Init(params, seed, "continual test")}
+		demand.NoError(t, c.Save(filepath.Join(folder, resnet.FileName(1, seed))))
+	}
+	standIn, pixels := standInSettings(), imageSettings()
+	pixels.Data, pixels.Images, pixels.TestN, pixels.N, pixels.GInput = "sample", 20, 10, 5, "pixels"
+	standIn.Images, standIn.N = 20, 5
+	engine := &Engine{Backend: h.Backend.Backend}
+	for name, s := range map[string]Settings{"stand-in": standIn, "pixels": pixels} {
+		s.Width, s.Checkpoint = 1, "split"
+		var streams [2]*Stream
+		for seed := range streams {
+			streams[seed], err = s.open(h).Stream(t.Context(), engine, int64(seed))
+			demand.NoError(t, err)
+		}
+		a, b := streams[0], streams[1]
+		same := slices.Equal(a.InputOfG(3), b.InputOfG(3))
+		demand.Equal(t, same, s.GInput == "pixels", "%s: g sees the same of both checkpoints", name)
+		demand.Equal(t, a.Pool == b.Pool, false, "%s: both checkpoints have one pool", name)
+		demand.Equal(t, a.GPool.X == b.GPool.X, s.GInput == "pixels", "%s: both checkpoints have one pool of g", name)
+	}
 }
 
 // TestStageByName: block=stage trains on the features below the last stage. The committed network's accuracy without
