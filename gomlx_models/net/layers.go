@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/support/xslices"
 )
@@ -141,7 +140,7 @@ func Im2colConv(s *Scope, x *Node, out, kernel, stride int) *Node {
 func extractPatches(x *Node, kernel, stride int) *Node {
 	pad := kernel / 2
 	h, w := x.Shape().Dim(1), x.Shape().Dim(2)
-	x = border(border(x, 1, pad), 2, pad)
+	x = PadZeros(PadZeros(x, 1, pad, pad), 2, pad, pad)
 	oh, ow := (h+2*pad-kernel)/stride+1, (w+2*pad-kernel)/stride+1
 	var parts []*Node
 	for i := range kernel {
@@ -153,15 +152,21 @@ func extractPatches(x *Node, kernel, stride int) *Node {
 	return Concatenate(parts, -1)
 }
 
-// border adds size zeros at both ends of an axis (GoMLX's Pad has no gradient).
-func border(x *Node, axis, size int) *Node {
-	if size == 0 {
+// PadZeros adds zeros before and after an axis. GoMLX's Pad has no gradient.
+func PadZeros(x *Node, axis, before, after int) *Node {
+	axis = MustAdjustAxis(axis, x)
+	zeros := func(size int) []*Node {
+		if size == 0 {
+			return nil
+		}
+		shape := x.Shape().Clone()
+		shape.Dimensions[axis] = size
+		return []*Node{Zeros(x.Graph(), shape)}
+	}
+	if before == 0 && after == 0 {
 		return x
 	}
-	dims := slices.Clone(x.Shape().Dimensions)
-	dims[axis] = size
-	zeros := Zeros(x.Graph(), shapes.Make(x.DType(), dims...))
-	return Concatenate([]*Node{zeros, x, zeros}, axis)
+	return Concatenate(slices.Concat(zeros(before), []*Node{x}, zeros(after)), axis)
 }
 
 // CrossEntropy returns each sample's loss -log softmax(logits)[label]. logits:

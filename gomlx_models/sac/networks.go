@@ -25,7 +25,7 @@ func (c Config) policy(s *net.Scope, x *Node) (mean, logStd *Node) {
 	out := mlp(s.In("policy"), x, c.Layers, c.Hidden, 2*c.Actions)
 	n := c.Actions
 	mean, logStd = lastAxis(out, 0, n), lastAxis(out, n, 2*n)
-	return mean, MinScalar(MaxScalar(logStd, minLogStd), maxLogStd)
+	return mean, ClipScalar(logStd, minLogStd, maxLogStd)
 }
 
 // twinQ is Q1 and Q2 of (s, a, c), as two copies of one network. x: observation, action and
@@ -82,16 +82,8 @@ func gateLayer(s *net.Scope, in, inWide, hidden, outWide int) func(x *Node) *Nod
 	return func(x *Node) *Node { return net.Affine(s, x, w, b) }
 }
 
-// padded is x with zeros appended to an axis up to the given length. GoMLX's Pad has no gradient.
-func padded(x *Node, axis, length int) *Node {
-	missing := x.Shape().Clone()
-	axis = MustAdjustAxis(axis, x)
-	missing.Dimensions[axis] = length - x.Shape().Dim(axis)
-	if missing.Dimensions[axis] == 0 {
-		return x
-	}
-	return Concatenate([]*Node{x, Zeros(x.Graph(), missing)}, axis)
-}
+// padded is x with zeros appended to an axis up to the given length.
+func padded(x *Node, axis, length int) *Node { return net.PadZeros(x, axis, 0, length-x.Shape().Dim(axis)) }
 
 // join concatenates inputs [seeds, batch, ...] and, for agents with context, the GRU's state along their last axis.
 // steps: [seeds, history, batch, width], or nil.

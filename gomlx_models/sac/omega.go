@@ -195,12 +195,12 @@ func (a *Agent) lastFitTensors() []*tensors.Tensor {
 // weights returns the weights of a minibatch of the replay, [seeds, batch]; 1 for plain SAC
 // and before the first fit. It runs a separate
 // program, so that the update's program is the same with and without omega.
-func (a *Agent) weights(steps *tensors.Tensor, at [][]int) (*tensors.Tensor, error) {
+func (a *Agent) weights(at [][]int) (*tensors.Tensor, error) {
 	if a.cfg.Omega == nil || a.gUpdates == 0 {
 		return tensors.FromScalarAndDimensions(float32(1), len(at), a.cfg.Batch), nil
 	}
-	times := a.times(at)
-	defer net.Free(times)
+	steps, times := a.steps(at), a.times(at)
+	defer net.Free(steps, times)
 	return a.runG(a.programs.weighing, steps, times)
 }
 

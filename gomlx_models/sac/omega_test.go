@@ -58,10 +58,9 @@ func gaussian(t *testing.T, a *Agent, episodes, length int, mean func(t int) flo
 func drawn(t *testing.T, a *Agent) (at [][]int, weights []float32) {
 	t.Helper()
 	inputs, at := a.draw()
-	steps := a.steps(at)
-	omega, err := a.weights(steps, at)
+	omega, err := a.weights(at)
 	demand.NoError(t, err)
-	defer net.Free(append(inputs, steps, omega)...)
+	defer net.Free(append(inputs, omega)...)
 	return at, flatOf(t, omega)
 }
 

@@ -172,9 +172,7 @@ func (a *Agent) Update() (*Metrics, error) {
 	}
 	drawn, at := a.draw()
 	defer net.Free(drawn...)
-	steps := a.steps(at)
-	defer net.Free(steps)
-	omega, err := a.weights(steps, at)
+	omega, err := a.weights(at)
 	if err != nil {
 		return nil, err
 	}
