@@ -620,13 +620,12 @@ func TestOtherShape(t *testing.T) {
 	}
 	demand.Error(t, shape{Target: &propensity.Scores{}}.check(Table{}), "no targets, g was fitted on some")
 	demand.Error(t, shape{}.check(Table{Target: []float64{1}}), "targets, g was fitted on none")
-	for _, ordered := range []bool{true, false} {
-		g := &Fitted{Shape: shape{Dim: 1, Ordered: ordered}}
-		d := Table{Dim: 1, X: []float32{1}, Time: []float64{0}}
-		if !ordered {
-			d.Order = []float64{0}
-		}
-		_, err := g.WeightsOf(t.Context(), d, 0, WeightOptions{Kind: Covariate})
+	without := Table{Dim: 1, X: []float32{1}, Time: []float64{0}}
+	with := without
+	with.Order = []float64{0}
+	for _, d := range [][2]Table{{with, without}, {without, with}} {
+		g.Shape, _ = shapeOf(d[0])
+		_, err := g.WeightsOf(t.Context(), d[1], 0, WeightOptions{Kind: Covariate})
 		demand.Error(t, err, "Order is given for the fitted rows or for these", "give both or none, or set AllFolds")
 	}
 }
