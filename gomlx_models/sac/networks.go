@@ -83,7 +83,9 @@ func gateLayer(s *net.Scope, in, inWide, hidden, outWide int) func(x *Node) *Nod
 }
 
 // padded is x with zeros appended to an axis up to the given length.
-func padded(x *Node, axis, length int) *Node { return net.PadZeros(x, axis, 0, length-x.Shape().Dim(axis)) }
+func padded(x *Node, axis, length int) *Node {
+	return net.PadZeros(x, axis, 0, length-x.Shape().Dim(axis))
+}
 
 // join concatenates inputs [seeds, batch, ...] and, for agents with context, the GRU's state along their last axis.
 // steps: [seeds, history, batch, width], or nil.
