@@ -64,8 +64,8 @@ func (o *Fitted) WeightsOf(ctx context.Context, d Table, T float64, options Weig
 		return nil, err
 	}
 	if !options.AllFolds && len(d.Time) > 0 && (d.Order != nil) != o.Shape.Ordered {
-		return nil, errors.New("crossfit: Order is given for the fitted rows or for these, not for both, so that no row equals a " +
-			"fitted one; give both or none, or set AllFolds")
+		return nil, errors.New("crossfit: Order is given for the fitted rows or for these, not for both, so that " +
+			"no row equals a fitted one; give both or none, or set AllFolds")
 	}
 	for i, t := range d.Time {
 		if t < o.First || t > o.Last {
