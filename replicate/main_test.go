@@ -75,7 +75,6 @@ func TestErrors(t *testing.T) {
 		{[]string{"verify", "--tables", s.tmp}, 2, []string{"has no run of a drawn figure"}},
 		{slices.Concat([]string{"verify"}, noRun), 1, []string{belowFile, "--out"}},
 		{[]string{"verify", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
-		{[]string{"status", "fig1", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"fig1", "--stored", "--results", none}, 2, []string{none, "there is no results folder", "--results"}},
 		{[]string{"status", "fig1", "--results", file}, 2, []string{file, "is a file"}},
 		{[]string{"all", "--set", "epohcs=3"}, 2, []string{"fig01", `did you mean "epochs"`}},

@@ -32,9 +32,6 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := checkResults(cmd); err != nil {
-				return err
-			}
 			all, err := flags.states(chosen, o)
 			if err != nil {
 				return err
