@@ -1,29 +1,21 @@
 package tables
 
 import (
+	"slices"
+
 	"tvps/data/random"
 	"tvps/gomlx_models/loop"
-
-	"gonum.org/v1/gonum/floats"
 )
 
-// Negligible is the weight, relative to the largest, below which a row has none.
-const Negligible = 1e-6
-
-// TrainerWeights makes weights, in place, those that a trainer gets: negligible ones are 0, and the others have mean 1,
-// however many rows have none, as a penalty of the trainer counts next to their sum. The first so many rows are learned
-// from: the scale is theirs.
-func TrainerWeights(weight []float64, learned int) {
-	least, n := Negligible*floats.Max(weight[:learned]), 0
+// DropNegligible makes weights 0, in place, that are below a millionth of the largest of the first n: those of the rows
+// that are learned from.
+func DropNegligible(weight []float64, n int) {
+	least := 1e-6 * slices.Max(weight[:n])
 	for i, v := range weight {
 		if v < least {
 			weight[i] = 0
 		}
-		if i < learned && weight[i] > 0 {
-			n++
-		}
 	}
-	floats.Scale(float64(n)/floats.Sum(weight[:learned]), weight)
 }
 
 // Thin keeps n of the values, or all if they are fewer: one of each of n stretches.

@@ -18,7 +18,6 @@ import (
 	"tvps/data/artifact"
 	"tvps/data/table"
 	"tvps/replicate/runs"
-	"tvps/replicate/tables"
 
 	"github.com/gomlx/gomlx/support/xslices"
 	"gonum.org/v1/gonum/floats"
@@ -151,7 +150,7 @@ func writeTraining(path string, t *Task, weight []float64) error {
 			rows, labels, w = append(rows, t.train[i]), append(labels, t.labelRows[i]), append(w, v)
 		}
 	}
-	tables.TrainerWeights(w, len(w))
+	floats.Scale(float64(len(w))/floats.Sum(w), w)
 	columns, err := t.stream.Table.Columns(t.stream.Features, rows)
 	if err != nil {
 		return err

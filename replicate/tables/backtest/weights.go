@@ -57,12 +57,10 @@ func (t *Task) inPhase() []bool {
 
 // scaledWeights gives weights the mean 1, and negligible ones none, in place.
 func scaledWeights(out []float64) []float64 {
-	least, sum := tables.Negligible*slices.Max(out), 0.
-	for i, v := range out {
-		if v < least {
-			out[i] = 0
-		}
-		sum += out[i]
+	tables.DropNegligible(out, len(out))
+	sum := 0.
+	for _, v := range out {
+		sum += v
 	}
 	floats.Scale(float64(len(out))/sum, out)
 	return out

@@ -149,7 +149,10 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 			Problem: fmt.Sprintf("with a half-life of %s the rows that are learned from weigh nothing next to the later ones",
 				tables.Duration(r.Options.HalfLife, r.unit))}
 	}
-	tables.TrainerWeights(w.Weight, r.Rows)
+	tables.DropNegligible(w.Weight, r.Rows)
+	// Mean 1 over the rows that count, as a back test's trainer gets them: a penalty counts next to the sum of weights.
+	n := floats.Count(func(v float64) bool { return v > 0 }, learned)
+	floats.Scale(float64(n)/floats.Sum(learned), w.Weight)
 	r.Share = propensity.EffectiveSampleSize(learned) / float64(r.Rows)
 	return r, nil
 }
@@ -231,8 +234,8 @@ func (p *Job) mostLike(logs []float64, cycle *crossfit.Cycle) (int, float64) {
 	return at, worth
 }
 
-// WriteWeights writes row (from 1, without the header), weight (see [tables.TrainerWeights]), log_omega and spread of
-// every row up to T in the order of the table, as Parquet, or as CSV if the name ends so.
+// WriteWeights writes row (from 1, without the header), weight (mean 1 over the rows learned from that have any),
+// log_omega and spread of every row up to T in the order of the table, as Parquet, or as CSV if the name ends so.
 func (r *Result) WriteWeights(path string) error {
 	order := xslices.Iota(0, len(r.row)) // rows that are not learned from are last in r
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(r.row[a], r.row[b]) })
