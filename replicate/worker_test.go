@@ -182,7 +182,7 @@ func TestWorkerWaitsForACheckpoint(t *testing.T) {
 		!strings.Contains(files[0], "cifar10a") {
 		t.Errorf("files %q\n%s", files, demand.Read(t, log))
 	}
-	// A damaged one is not trained anew without a word: all runs of its network would be others.
+	// A damaged one is not replaced without a word: all runs of its network would be others.
 	demand.Write(t, checkpoint, "damaged")
 	s.refuse(t, 2, args, "resnet18-w16-split3.safetensors", "is damaged", "pretrain")
 }

@@ -73,7 +73,8 @@ func (l *Lab) prepare(f paper.Figure, o Options) (*planned, error) {
 
 // finish draws a figure whose runs have ended. The error names those that failed.
 func (l *Lab) finish(p *planned, report runs.Report) (*Result, error) {
-	r, err := l.drawPanels(p.figure, p.options, claims.CollectAll(p.panels, report))
+	panels := xslices.Map(claims.CollectAll(p.panels, report), claims.Collected.Look)
+	r, err := l.drawPanels(p.figure, p.options, panels)
 	if r == nil {
 		return nil, err
 	}
@@ -123,10 +124,8 @@ func (l *Lab) nothing(f paper.Figure, o Options) error {
 	return usage.Errorf("%s: name tables of that scale", what)
 }
 
-// drawPanels draws a figure from the runs that were collected, of panels whose second look is not complete those of the
-// first.
+// drawPanels draws a figure from the runs that were collected.
 func (l *Lab) drawPanels(f paper.Figure, o Options, panels []claims.Collected) (*Result, error) {
-	panels = xslices.Map(panels, claims.Collected.Look)
 	judged, err := o.besideGallery(claims.Judge(f, panels))
 	if err != nil {
 		return nil, err
