@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -56,6 +59,9 @@ func statusCommand(c lab.Catalog) *cobra.Command {
 			}
 			for _, path := range unreadable {
 				fmt.Fprintf(w, "damaged, counts as missing: %s\n", path)
+			}
+			if _, err := os.Stat(flags.results); errors.Is(err, fs.ErrNotExist) {
+				fmt.Fprintf(w, "there is no folder %s: the first run that is computed makes it\n", flags.results)
 			}
 			fmt.Fprintf(w, "scale %s: %s\n", o.Scale, summary(all))
 			return w.Flush()

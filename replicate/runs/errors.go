@@ -14,7 +14,7 @@ import (
 // ErrMissing is returned for a run that is not stored. A *DamagedError matches it, too (errors.Is).
 var ErrMissing = errors.New("run is not stored")
 
-// FolderError is returned for a results folder that cannot be made, written or locked: runs need another folder.
+// FolderError is returned for a results folder that cannot be used, written or locked: runs need another folder.
 type FolderError struct {
 	Dir     string
 	Problem string // as "cannot be written"

@@ -38,7 +38,7 @@ func (s *Store) Unreadable() ([]string, error) {
 // list reads the specs of all files of one kind, but for temporary ones, and lists the files of which it cannot.
 func (s *Store) list(suffix string, read func(io.Reader) (Spec, error)) (specs []Spec, unreadable []string, err error) {
 	folders, err := os.ReadDir(s.dir)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("results folder %s cannot be read: %w", s.dir, artifact.WithoutPath(err))
 	}
 	for _, folder := range folders {

@@ -29,14 +29,14 @@ const (
 // finished one. Several processes may use the same folder at once.
 type Store struct{ dir string }
 
-// Open opens the folder dir and makes it if needed. A folder that can only be read is fine until something must be
-// computed. It returns a *FolderError if dir cannot be made or is not a folder.
+// Open opens the folder dir. The first run that is computed makes it: until then it may be missing, or be one that can
+// only be read. It returns a *FolderError if dir is a file, or cannot be looked at.
 func Open(dir string) (*Store, error) {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+	switch info, err := os.Stat(dir); {
+	case err == nil && !info.IsDir():
 		return nil, &FolderError{Dir: dir, Problem: "is a file"}
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, &FolderError{Dir: dir, Problem: "cannot be made", Err: err}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, &FolderError{Dir: dir, Problem: "cannot be used", Err: err}
 	}
 	return &Store{dir}, nil
 }
