@@ -89,6 +89,14 @@ func (e *DamagedError) Error() string {
 // Is makes a damaged run a missing one.
 func (e *DamagedError) Is(target error) bool { return target == ErrMissing }
 
+// newerError is the format of a result file that this program is too old to read. Its run is not missing.
+type newerError int
+
+func (e newerError) Error() string {
+	return fmt.Sprintf("a newer version of this program wrote it (format %d, this one reads %d): use that version, or "+
+		"another folder with --results", int(e), format)
+}
+
 // inParentheses is " (err)" without a path; empty without an error.
 func inParentheses(err error) string {
 	if err == nil {

@@ -93,6 +93,9 @@ func decodeResult(file []byte) (*Result, error) {
 	if err := json.Unmarshal(head, &header); err != nil || !found {
 		return nil, errors.New("its first line is not a run's provenance")
 	}
+	if header.Format > format {
+		return nil, newerError(header.Format)
+	}
 	if header.Format != format {
 		return nil, fmt.Errorf("it has format %d, this program reads format %d", header.Format, format)
 	}

@@ -73,6 +73,8 @@ func (s *Store) Read(spec Spec) (*Result, error) {
 	}
 	result, err := decodeResult(data)
 	switch {
+	case errors.As(err, new(newerError)):
+		return nil, fmt.Errorf("result file %s cannot be read: %w", path, err)
 	case err != nil:
 		return nil, &DamagedError{Path: path, Reason: err.Error()}
 	case result.Spec.ID() != spec.ID():

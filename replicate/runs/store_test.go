@@ -171,6 +171,18 @@ func TestForeignFile(t *testing.T) {
 	demand.Error(t, err, "different runs")
 }
 
+// A file of a newer version is kept, and its run is not computed.
+func TestNewerFile(t *testing.T) {
+	store := stored(t)
+	encoder, _ := codec()
+	newer := encoder.EncodeAll(jsonLine(headerLine{Format: format + 1, Spec: spec(0)}), nil)
+	demand.NoError(t, os.WriteFile(store.donePath(spec(0)), newer, 0o644))
+	report, err := Execute(t.Context(), store, []Job{testJob(0, upTo(10), new(atomic.Int64))}, Options{})
+	demand.NoError(t, err)
+	demand.Error(t, report.Err(), store.donePath(spec(0)), "newer version", "--results")
+	demand.Equal(t, string(demand.Read(t, store.donePath(spec(0)))), string(newer), "file")
+}
+
 func encodeContentOf(spec Spec) []byte {
 	line := jsonLine(contentLine{Spec: spec})
 	return append(line, jsonLine(endLine{SHA256: digest(line)})...)
