@@ -135,6 +135,9 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("setting convolution=winograd needs block=basic: the first block of a stage has stride 2")
 	case s.TestN < 1 && slices.Contains(s.scenario().Groups, "gaussian"):
 		return fmt.Errorf("setting test-n=%d: the Gaussian is tested on new draws, so it must be at least 1", s.TestN)
+	case (s.Period > 0) != (s.Amplitude > 0):
+		return fmt.Errorf("settings period=%d amplitude=%g of scenario %s: a wave needs both above 0, a drift neither",
+			s.Period, s.Amplitude, s.Scenario)
 	case s.Turn > streams.PaperGaussian().Flip:
 		return fmt.Errorf("setting turn=%d: the mean turns every %d steps, so it must be at most that",
 			s.Turn, streams.PaperGaussian().Flip)

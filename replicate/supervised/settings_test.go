@@ -58,6 +58,7 @@ func TestValidate(t *testing.T) {
 			"more than 100000000"},
 		{"Winograd's stride", imageSettings(), func(s *Settings) { s.Block, s.Convolution = "stage", winograd },
 			"block=basic"},
+		{"period without amplitude", gaussianSettings(), func(s *Settings) { s.Period = 10 }, "period=10 amplitude=0"},
 		{"missing number", gaussianSettings(), func(s *Settings) { s.Epochs = 0 }, "epochs=0"},
 	} {
 		c.change(&c.base)
