@@ -45,7 +45,7 @@ var definitions = map[paper.Statistic]statistic{
 		of: func(c curve) float64 { return correlation(c.series, c.base) }, most: 1},
 	paper.CorrelationGain: {words: "correlation of SERIES with the exact curve minus that of BASE",
 		of: func(c curve) float64 { return correlation(c.series, c.exact) - correlation(c.base, c.exact) }, most: 2},
-	paper.Highest: {words: "lowest SERIES 15, 20, 25 and 30 steps before the end minus the highest at other phases",
+	paper.Highest: {words: "lowest SERIES at times 84, 79, 74 and 69 minus the highest at times of another phase",
 		of: highest},
 	paper.Ratio: {words: "SERIES minus BASE, relative to BASE",
 		of: func(c curve) float64 { return stat.Mean(c.series, nil)/stat.Mean(c.base, nil) - 1 }},
@@ -94,18 +94,21 @@ func correlation(a, b []float64) float64 {
 	return 0
 }
 
-// highest compares the steps that Figure 5's caption names with all steps of another phase than the last one.
+// highest compares the times that Figure 5's caption names, seen from time 99, with all times of another phase: those
+// whose exact score is below 1. It is NaN for another stream or target, in which the caption's times mean nothing.
 func highest(c curve) float64 {
-	const period = 5 // of the stream of Figure 5
-	last := int(c.t[len(c.t)-1])
-	least, most := math.Inf(1), math.Inf(-1)
+	least, most, named := math.Inf(1), math.Inf(-1), 0
 	for i, t := range c.t {
-		switch distance := last - int(t); {
-		case distance%period != 0:
+		switch {
+		case c.exact[i] < 1:
 			most = max(most, c.series[i])
-		case distance >= 15 && distance <= 30:
+		case t == 84 || t == 79 || t == 74 || t == 69:
 			least = min(least, c.series[i])
+			named++
 		}
+	}
+	if named < 4 || c.t[len(c.t)-1] != 99 {
+		return math.NaN()
 	}
 	return least - most
 }

@@ -50,21 +50,28 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
-// TestHighest: 15, 20, 25 and 30 steps before the end against all other phases; 5 and 10 steps before it do not matter.
+// TestHighest: times 84, 79, 74 and 69 against all times of another phase than 99; other times of its phase do not
+// matter. With another period or target there is no value.
 func TestHighest(t *testing.T) {
-	var c curve
-	for t := range 36 {
-		score := .1
-		switch {
-		case t%5 != 0:
-			score = .3
-		case t == 5 || t == 10 || t == 15 || t == 20:
-			score = .8 - float64(t)/100
+	for _, c := range []struct {
+		period, last int
+		want         float64
+	}{{5, 99, .3}, {10, 99, math.NaN()}, {5, 49, math.NaN()}, {5, 94, math.NaN()}} {
+		var x curve
+		for t := range c.last + 1 {
+			score, exact := .1, 1.
+			switch {
+			case (c.last-t)%c.period != 0:
+				score, exact = .3, .9
+			case t == 69 || t == 74 || t == 79 || t == 84:
+				score = .6 + float64(84-t)/100
+			}
+			x.t, x.series, x.exact = append(x.t, float64(t)), append(x.series, score), append(x.exact, exact)
 		}
-		c.t, c.series = append(c.t, float64(t)), append(c.series, score)
-	}
-	if got := highest(c); math.Abs(got-(.6-.3)) > 1e-12 {
-		t.Errorf("the lowest of the same phase is %v above the highest of the others, want .3", got)
+		if got := highest(x); math.Abs(got-c.want) > 1e-12 || math.IsNaN(got) != math.IsNaN(c.want) {
+			t.Errorf("period %d, target %d: the named times are %v above those of other phases, want %v", c.period, c.last, got,
+				c.want)
+		}
 	}
 }
 

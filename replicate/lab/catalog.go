@@ -75,6 +75,10 @@ func (c Catalog) Setup(scenario string, scale experiment.Scale, overrides []stri
 	if s, err = experiment.Apply(s, overrides); err != nil {
 		return nil, usage.Error(err)
 	}
+	if slices.ContainsFunc(overrides, func(set string) bool { return strings.HasPrefix(set, "scenario=") }) {
+		return nil, usage.Errorf("the scenario of a panel cannot be set: choose another panel, or declare one " +
+			"as CONTRIBUTING.md says")
+	}
 	if err := s.Validate(); err != nil {
 		return nil, usage.Error(err)
 	}

@@ -126,7 +126,7 @@ func (l *Lab) nothing(f paper.Figure, o Options) error {
 
 // drawPanels draws a figure from the runs that were collected.
 func (l *Lab) drawPanels(f paper.Figure, o Options, panels []claims.Collected) (*Result, error) {
-	judged, err := o.besideGallery(claims.Judge(f, panels))
+	judged, err := o.besideGallery(o.judge(f, panels))
 	if err != nil {
 		return nil, err
 	}

@@ -70,9 +70,9 @@ func (l *Lab) draw(f paper.Figure, o Options, panels []claims.Collected, judged 
 	if err := figures.Write(r.Figure, r.Rows, r.Record, o.Out); err != nil || draft != nil {
 		return r, err
 	}
-	judged = r.Claims
-	if o.Scale == experiment.Tiny { // as TinyNote says
-		judged = []claims.Judged{}
+	judged = []claims.Judged{}
+	if o.Scale != experiment.Tiny { // as TinyNote says
+		judged = append(judged, r.Claims...)
 	}
 	if err := WriteJSON(verdicts, judged); err != nil || o.AllFigures {
 		return r, err

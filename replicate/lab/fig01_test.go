@@ -203,5 +203,10 @@ func TestKeepsOthers(t *testing.T) {
 	}
 	_, err = l.Draw(paper.Fig14(), Options{Scale: "small", Judged: true, Out: out})
 	demand.Error(t, err, out, "no page of fig14")
+	compact := t.TempDir()
+	_, err = l.Draw(f, Options{Scale: "small", Judged: true, Compact: true, Out: compact})
+	demand.NoError(t, err)
+	demand.Error(t, Options{Out: compact}.keepOthers(paper.Fig14()), compact, "no tables of fig14")
+	demand.NoError(t, Options{Out: compact}.keepOthers(f))
 	demand.NoError(t, Options{Scale: "tiny", Out: out}.keepOthers(f)) // a figure of another scale is its own
 }

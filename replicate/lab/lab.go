@@ -5,6 +5,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -131,8 +132,10 @@ func (l *Lab) Provenance() runs.Provenance {
 	return runs.NewProvenance(info.Name, versions)
 }
 
-// keepOthers returns a usage error if the page in the output folder of a figure is not its own.
+// keepOthers returns a usage error if the page in the output folder of a figure, or the list of tables in that of a
+// compact one, is not its own.
 func (o Options) keepOthers(f paper.Figure) error {
 	mark := fmt.Sprintf(`<meta name="generator" content="tvps %s">`, f.Name())
-	return usage.KeepPage(filepath.Join(o.Out, figures.PageFile), "is no page of "+f.Command(), mark)
+	return cmp.Or(usage.KeepPage(filepath.Join(o.Out, figures.PageFile), "is no page of "+f.Command(), mark),
+		usage.KeepPage(filepath.Join(o.Out, figures.SumsFile), "lists no tables of "+f.Command(), f.Name()+"-"))
 }

@@ -23,7 +23,7 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 		p := claims.Panel{Panel: panel, Figure: f.Name(), Protocol: c.protocolOf(panel.Scenario), Seeds: o.Seeds,
 			Scale: c.ownScale(panel, f, o.Scale)}
 		scale := cmp.Or(p.Scale, o.Scale)
-		overrides, learners := applicable(panel, f, o.Overrides, chosen), applicable(panel, f, o.Learners, chosen)
+		overrides, learners := c.applicable(panel, f, o, o.Overrides, chosen), c.applicable(panel, f, o, o.Learners, chosen)
 		if o.AllFigures {
 			overrides = c.supported(p.Protocol, overrides, hasSetting)
 			learners = c.supported(p.Protocol, learners, hasLearner)
@@ -37,7 +37,7 @@ func (c Catalog) Panels(f paper.Figure, o Options) ([]claims.Panel, error) {
 		if p.Settings, err = c.Setup(p.Scenario, scale, slices.Concat(p.Set, overrides)); err != nil {
 			return nil, err // also if the panel is not chosen, so that a wrong b.epochs=x or learner b.x is found
 		}
-		if own := applicable(panel, f, o.Learners, false); len(own) > 0 && !p.Open() {
+		if own := c.applicable(panel, f, o, o.Learners, false); len(own) > 0 && !p.Open() {
 			return nil, usage.Errorf("panel %s shows %s: it takes no learner %s.%s", p.Key, p.Shown().Name, p.Key, own[0])
 		}
 		if err := choose(&p, learners); err != nil {
@@ -123,21 +123,30 @@ func withBase(base string, learners []string) []string {
 	return out
 }
 
-// applicable returns the options (overrides or learners) for a panel: "b.epochs=5" applies to panel b only, "epochs=5"
-// to all chosen panels.
-func applicable(p paper.Panel, f paper.Figure, options []string, chosen bool) []string {
-	var out []string
-	for _, o := range options {
-		key, rest, ok := strings.Cut(o, ".")
-		isPanel := ok && slices.ContainsFunc(f.Panels, func(q paper.Panel) bool { return q.Key == key })
-		switch {
-		case !isPanel && chosen:
-			out = append(out, o)
-		case isPanel && key == p.Key:
-			out = append(out, rest)
+// applicable returns the options (overrides or learners) for a panel: "epochs=5" applies to all chosen panels, and
+// "b.epochs=5" to panel b only, of any figure if there are several, where it has precedence.
+func (c Catalog) applicable(p paper.Panel, f paper.Figure, o Options, options []string, chosen bool) []string {
+	figures := []paper.Figure{f}
+	if o.AllFigures {
+		figures = c.Figures
+	}
+	var keys, all, own []string
+	for _, f := range figures {
+		for _, q := range f.Panels {
+			keys = append(keys, q.Key)
 		}
 	}
-	return out
+	for _, option := range options {
+		key, rest, ok := strings.Cut(option, ".")
+		isPanel := ok && slices.Contains(keys, key)
+		switch {
+		case !isPanel && chosen:
+			all = append(all, option)
+		case isPanel && key == p.Key:
+			own = append(own, rest)
+		}
+	}
+	return slices.Concat(all, own)
 }
 
 // Plan returns Catalog.Panels with the runs of every panel. Errors are those of Panels, and missing data or

@@ -8,7 +8,19 @@ import (
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
+	"tvps/replicate/paper"
 )
+
+// judge judges a figure's claims by panels. Notes on the declared runs are left out where settings are others.
+func (o Options) judge(f paper.Figure, panels []claims.Collected) []claims.Judged {
+	judged := claims.Judge(f, panels)
+	if len(o.Overrides) > 0 {
+		for i := range judged {
+			judged[i].Note = ""
+		}
+	}
+	return judged
+}
 
 // besideGallery returns judged claims with what the gallery says of each.
 func (o Options) besideGallery(judged []claims.Judged) ([]claims.Judged, error) {

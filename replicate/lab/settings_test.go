@@ -10,6 +10,7 @@ import (
 
 	"tvps/ci/demand"
 	"tvps/gomlx_models/propensity"
+	"tvps/replicate/claims"
 	"tvps/replicate/experiment"
 	"tvps/replicate/paper"
 	"tvps/replicate/robots"
@@ -159,11 +160,11 @@ func checkPanel(t *testing.T, p paper.Panel, scale experiment.Scale) {
 // TestOptionsForAllFigures: options for all figures apply to those whose protocol has them. Options that no protocol
 // has are errors; so are options for one figure that its protocol does not have.
 func TestOptionsForAllFigures(t *testing.T) {
-	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "episodes=16", "b.clip=none"},
+	o := Options{Scale: "tiny", Overrides: []string{"epochs=3", "episodes=16", "b.clip=none", "clip=exp1"},
 		Learners: []string{"recent", "sac-omega"}, AllFigures: true}
 	images, err := testCatalog.Panels(paper.Fig1(), o)
 	demand.NoError(t, err)
-	if s := images[1].Settings.(supervised.Settings); s.Epochs != 3 || s.Clip != "none" ||
+	if s := images[1].Settings.(supervised.Settings); s.Epochs != 3 || s.Clip != "none" || images[0].Settings.(supervised.Settings).Clip != "exp1" ||
 		!slices.Equal(images[1].Series, []string{"everything", "recent"}) {
 		t.Errorf("figure 1: epochs %d, clip %s, series %v", s.Epochs, s.Clip, images[1].Series)
 	}
@@ -173,13 +174,22 @@ func TestOptionsForAllFigures(t *testing.T) {
 		!slices.Equal(rl[1].Series, append([]string{"sac", "sac-omega"}, rl[1].References...)) {
 		t.Errorf("figure 2: episodes %d, clip %s, series %v", s.Episodes, s.Clip, rl[1].Series)
 	}
-	demand.NoError(t, testCatalog.CheckAll(Options{Scale: "tiny", Overrides: o.Overrides[:2], Learners: o.Learners}))
+	demand.NoError(t, testCatalog.CheckAll(Options{Scale: "tiny", Overrides: o.Overrides, Learners: o.Learners}))
 	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Overrides: []string{"epohcs=3"}}),
 		`did you mean "epochs"`)
 	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Learners: []string{"sacc"}}), `"sacc"`)
+	demand.Error(t, testCatalog.CheckAll(Options{Scale: "tiny", Overrides: []string{"scenario=periodic"}}), "cannot be set")
 	o.AllFigures = false
 	_, err = testCatalog.Panels(paper.Fig2(), o)
 	demand.Error(t, err, `"epochs"`)
+}
+
+// TestNotesOfDeclaredRuns: what a claim says of its declared runs is left out beside runs with other settings.
+func TestNotesOfDeclaredRuns(t *testing.T) {
+	for want, o := range map[bool]Options{true: {}, false: {Overrides: []string{"target=50"}}} {
+		noted := slices.ContainsFunc(o.judge(paper.Fig5(), nil), func(c claims.Judged) bool { return c.Note != "" })
+		demand.Equal(t, noted, want, "%v: a note", o.Overrides)
+	}
 }
 
 // TestSettingsNameTheirInterpretation: every interpretation that a setting names exists.

@@ -22,7 +22,7 @@ func (l *Lab) Verify(ctx context.Context, o Options) (claims.Verification, error
 		if err != nil {
 			return v, fmt.Errorf("%s: %w", f.Name(), err)
 		}
-		v.Add(state, stored, claims.Judge(f, stored))
+		v.Add(state, stored, o.judge(f, stored))
 		panels = append(panels, stored...)
 	}
 	v.Backend = strings.Join(backends(panels, l.Host.Backend.Info.Name), ", ")

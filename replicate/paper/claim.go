@@ -96,7 +96,7 @@ const (
 	Slope       Statistic = "slope"       // slope of the least-squares line through the series, per 100 steps
 	Correlation Statistic = "correlation" // Pearson's, of series and base over steps
 	Ratio       Statistic = "ratio"       // mean of series minus base, divided by the mean of the base
-	Highest     Statistic = "highest"     // lowest value 15, 20, 25, 30 steps before the end minus the highest off phase
+	Highest     Statistic = "highest"     // lowest value at times 84, 79, 74, 69 minus the highest off phase; of Figure 5
 	Sooner      Statistic = "sooner"      // steps by which the series reaches the final level of the base earlier
 	Spread      Statistic = "spread"      // log of the variance of the series over seeds, divided by the base's
 	Adapts      Statistic = "adapts"      // end-gain where the base, a policy of Panel.Single, earns less than on average

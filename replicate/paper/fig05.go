@@ -48,7 +48,7 @@ func Fig5() Figure {
 				Text:  "Our scores at times 84, 79, 74 and 69 are above those of all times of another phase than 99",
 				Place: "caption of Fig. 5",
 				Says:  `"the data points at times 84, 79, 74, and 69 should have the highest scores"`,
-				Parts: []Part{{Panel: "b", Series: "ours", Statistic: Highest}},
+				Parts: []Part{{Panel: "b", Series: "ours", Statistic: Highest, Truth: "exact"}},
 			},
 			{
 				ID:    "fig5b-ours-follows",
