@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,8 @@ func writeLimit(t *testing.T, folder, panel string, points float64) {
 }
 
 // TestLength: a point has the mean over seeds and the interval mean ± q 2/√3/√4 points, with Student's quantile q of
-// 3.1824 at 3 degrees of freedom, as both steps have the same difference. A limit without all seeds has no point.
+// 3.1824 at 3 degrees of freedom, as both steps have the same difference. A limit without all seeds has no point. Ours
+// minus Everything changes by 3 points in each seed.
 func TestLength(t *testing.T) {
 	folder := t.TempDir()
 	writeLimit(t, filepath.Join(folder, "100"), "c", -1)
@@ -59,6 +61,12 @@ func TestLength(t *testing.T) {
 			t.Errorf("%s: %s, want %s", s.Name, got, want)
 		}
 	}
+	changes, err := lengthChanges(folder)
+	demand.NoError(t, err)
+	want := []string{"c", "one network, 3 steps, 95%", "Everything", "+3.0 [+3.0, +3.0]"}
+	if len(changes) != 2 || !slices.Equal(changes[1], want) {
+		t.Errorf("changes %q, want %q", changes, want)
+	}
 	cmd := lengthCommand()
 	cmd.SetArgs([]string{"--tables", folder})
 	demand.NoError(t, cmd.Execute())
@@ -72,8 +80,12 @@ func TestLength(t *testing.T) {
 // TestLengthTable: images.md has the table that the command prints.
 func TestLengthTable(t *testing.T) {
 	archive := filepath.Join("..", "..", "figures", "gallery", "archive")
-	folder, printed := filepath.Join(t.TempDir(), "length"), &strings.Builder{}
+	copied, printed := t.TempDir(), &strings.Builder{}
+	folder := filepath.Join(copied, "archive", "length")
 	demand.NoError(t, os.CopyFS(folder, os.DirFS(filepath.Join(archive, "length"))))
+	for _, figure := range []string{"fig01", filepath.Join("medium", "fig01")} {
+		demand.NoError(t, os.CopyFS(filepath.Join(copied, figure), os.DirFS(filepath.Join(archive, "..", figure))))
+	}
 	cmd := lengthCommand()
 	cmd.SetArgs([]string{"--tables", folder})
 	cmd.SetOut(printed)

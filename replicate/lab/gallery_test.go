@@ -74,7 +74,7 @@ func summary(v, trained claims.Verification) string {
 	}
 	text := claims.Total(all.Claims)
 	if others := others(v, all); len(others) > 0 {
-		text += fmt.Sprintf(". Where the scale %s judges, too, %d verdicts are others", v.Scale, len(others))
+		text += fmt.Sprintf(". At the scale %s %d verdicts differ", v.Scale, len(others))
 	}
 	return fmt.Sprintf("%s\n\n**%s.**\n\n%s", picture("fig01", "b", 720, "Figure 1b"), text, grid.Markdown(rows))
 }

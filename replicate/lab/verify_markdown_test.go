@@ -135,7 +135,7 @@ func TestAnswers(t *testing.T) {
 	}
 	points("By %.1f on the Gaussian, by %.1f and %.1f† on CIFAR-10b and c;", "fig1a-ours-everything/0", "fig1-ours-everything/1",
 		"fig6a-ours-everything/0")
-	points("%.1f (-0.2 to 1.4) on a is open.", "fig1-ours-everything/0")
+	points("%.1f (-0.2 to 1.4) on CIFAR-10a is open.", "fig1-ours-everything/0")
 	points("Than Fine-tune by %.1f and %.1f on CIFAR-10a and b,", "fig1-ours-finetune/0", "fig1-ours-finetune/1")
 	points("On the Gaussian Ours is %.1f and %.1f behind them; behind Recent %.1f and %.1f on CIFAR-10a and b (undecided), "+
 		"%.1f ahead on c†", "behind on a", "behind Fine-tune", "behind on b", "behind on c", "fig6a-ours-others/1")
@@ -154,7 +154,7 @@ func TestAnswers(t *testing.T) {
 		"below on c", "below on b finetune", "below on c finetune")
 	e := effect(t, folderRows(t, filepath.Join(gallery, "fig01"), "fig01-b.csv"),
 		paper.Part{Panel: "b", Series: "ours", Base: "pretrained"}, "accuracy")(.983)
-	demand.Words(t, readme, fmt.Sprintf("on a %.1f (%.1f to %.1f) above† |", 100*e.Mean, 100*e.Low, 100*e.High))
+	demand.Words(t, readme, fmt.Sprintf("on CIFAR-10a Ours is %.1f (%.1f to %.1f) above† |", 100*e.Mean, 100*e.Low, 100*e.High))
 	m, err := claims.NewEffect(folderRows(t, filepath.Join(gallery, "archive", "mixture", "periodic"), "fig01-a.csv"),
 		paper.Part{Panel: "a", Series: "everything", Base: "ours"}, "accuracy", true)
 	demand.NoError(t, err)
@@ -218,13 +218,13 @@ func TestAnswersInWords(t *testing.T) {
 	for words, parts := range map[string]map[string]claims.Verdict{
 		"| By 28": {"fig1a-ours-everything/0": claims.Holds, "fig1-ours-everything/1": claims.Holds,
 			"fig6a-ours-everything/0": claims.Holds},
-		"(-0.2 to 1.4) on a is open":        {"fig1-ours-everything/0": claims.Undecided},
-		"Without a shift equal within 0.3†": {"fig14-similar/0": claims.Holds},
+		"(-0.2 to 1.4) on CIFAR-10a is open": {"fig1-ours-everything/0": claims.Undecided},
+		"Without a shift equal within 0.3†":  {"fig14-similar/0": claims.Holds},
 		"open with 300 samples†": {"fig1-ours-finetune/0": claims.Holds, "fig1-ours-finetune/1": claims.Holds,
 			"fig13-ours-finetune/2": claims.Holds, "fig13-ours-finetune/3": claims.Holds}, // the last: below 1 point
 		"on CIFAR-10a and b (undecided), 0.8": {"fig1-ours-recent/0": claims.Undecided, "fig1-ours-recent/1": claims.Undecided,
 			"fig6a-ours-others/1": claims.Holds},
-		"on a is not shown": {"fig1-recent-everything/0": claims.DoesNotHold, "fig1-recent-everything/1": claims.DoesNotHold,
+		"on CIFAR-10a is not shown": {"fig1-recent-everything/0": claims.DoesNotHold, "fig1-recent-everything/1": claims.DoesNotHold,
 			"fig1-finetune-everything/0": claims.Undecided, "fig1-finetune-everything/1": claims.Holds},
 		"Methods 1 and 2":  {"fig8-similar/0": claims.Holds, "fig8-similar/1": claims.Holds},
 		"no: correlations": {"fig3b-standard-ignores/0": claims.DoesNotHold, "fig5b-standard-ignores/0": claims.DoesNotHold},
@@ -253,7 +253,7 @@ func TestAnswersInWords(t *testing.T) {
 	demand.Words(t, strings.Join(strings.Fields(readme), " "), fmt.Sprintf("Ours gains %s on the Gaussian, %s† on "+
 		"CIFAR-10b (its network on pixels: %s†);", gain(few, ours), gain(strings.Replace(few, "g-u", cifar+"g-u", 1), ours),
 		gain(strings.Replace(few, "g-u", cifar+"g-network=conv5 g-input=pixels g-hidden=32 g-u", 1), ours)),
-		fmt.Sprintf("for 200 passes %s (ours as much) and %s† (%s to %s; ours 1.0).", gain(passes, ours), last[1], last[2], last[3]))
+		fmt.Sprintf("for 200 passes %s (our training as much) and %s† (%s to %s; ours 1.0).", gain(passes, ours), last[1], last[2], last[3]))
 	if !strings.Contains(readme, "[24 worse]") || gain("default", ours) != "28.2" || gain("`window=20`", standard) != "4.1" {
 		t.Error("README.md says that the standard score with a window of 20 is 24 worse than Ours")
 	}
