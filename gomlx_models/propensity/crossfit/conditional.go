@@ -52,9 +52,10 @@ func (t *tester) pairs(numbers [][]float64) []feature {
 
 // rule are the features of y given x. A regression on functions of x leaves residuals of y, divided by their local
 // standard deviation; a shuffle moves them among the parts, while x stays at its time. Features are the residuals, for
-// a number also their squares, and their products with the columns, each less its regression on the functions of x.
-// That takes from the time what they tell of it: so neither a drift of x nor a regression that misses the shape of y is
-// taken for a drift of y given x, unless the functions tell neither (Shah and Peters 2020).
+// a number also their squares, and their products with the columns, each less its regression on the functions of x, and
+// divided by its norm (Freedman and Lane 1983). That takes from the time what they tell of it: so neither a drift of x
+// nor a regression that misses the shape of y is taken for a drift of y given x, unless the functions tell neither
+// (Shah and Peters 2020).
 //
 // Products with those of two of few columns find a rule that turns where no column alone tells of y. They vary so
 // differently over x that a residual must stay at its place: shuffles change signs of chunks of them (the wild
@@ -69,6 +70,16 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 	for k, u := range base {
 		ofTimes[k] = make([]float64, len(t.share))
 		t.addTo(ofTimes[k], u)
+	}
+	// residual makes sums of a value by time those of its residual, divided by its norm: a shuffled residual has a part
+	// that the functions tell, which of few rows is large, and the real one has none. square, product: of the value.
+	residual := func(sums []float64, square float64, product func(k int) float64) {
+		for k := range base {
+			size := product(k)
+			floats.AddScaled(sums, -size, ofTimes[k])
+			square -= size * size
+		}
+		floats.Scale(1/math.Sqrt(max(square, 1e-12)), sums)
 	}
 	var list []feature
 	move := func(e, times []float64) {
@@ -86,15 +97,14 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 				t.centre(s.value)
 			}
 			t.addTo(sums, s.value)
-			for k, u := range base { // as residual of value would have them
-				floats.AddScaled(sums, -floats.Dot(u, s.value), ofTimes[k])
-			}
+			residual(sums, floats.Dot(s.value, s.value), func(k int) float64 { return floats.Dot(base[k], s.value) })
 		}})
 	}
 	flip := func(value []float64) {
 		if d.Group != nil {
 			t.centre(value)
 		}
+		all := floats.Dot(value, value)
 		below, ofChunks := sumsBelow(value), make([][]float64, len(base)) // products with the functions, by chunk
 		for k, u := range base {
 			products := sumsBelow(floats.MulTo(make([]float64, len(u)), u, value))
@@ -104,9 +114,7 @@ func (t *tester) rule(d Table, numbers [][]float64) []feature {
 		}
 		list = append(list, feature{-1, func(s *shuffled, sums []float64) {
 			addRuns(sums, s.flipped, below)
-			for k := range base {
-				floats.AddScaled(sums, -floats.Dot(s.sign, ofChunks[k]), ofTimes[k])
-			}
+			residual(sums, all, func(k int) float64 { return floats.Dot(s.sign, ofChunks[k]) })
 		}})
 	}
 	within := t.within(numbers)

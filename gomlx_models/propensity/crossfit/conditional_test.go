@@ -2,8 +2,11 @@ package crossfit
 
 import (
 	"math"
+	"testing"
 
 	"tvps/data/random"
+
+	"github.com/gomlx/gomlx/support/xslices"
 )
 
 // xDrift draws n rows of two values whose first mean goes from -1 to 1 over 20 times, and a class or a target by one
@@ -76,4 +79,32 @@ func turningProduct(seed int64, n int) Table {
 		d.Label[i] = map[bool]int32{true: 1}[same == (t < 10)]
 	}
 	return d
+}
+
+// TestFewRows: a class that x tells nothing of does not drift given x, though the functions of x fit few rows well.
+func TestFewRows(t *testing.T) {
+	const tables = 100
+	for _, c := range []struct{ rows, times int }{{10, 10}, {20, 20}, {40, 10}} {
+		called := 0
+		for seed := range int64(tables) {
+			rng := random.New(seed, "few rows", c.rows)
+			d := Table{Dim: 4, Classes: 2}
+			for i := range c.rows {
+				row := [4]float32{float32(rng.NormFloat64())}
+				row[1+rng.IntN(3)] = 1 // one of three categories
+				d.X, d.Label = append(d.X, row[:]...), append(d.Label, int32(rng.IntN(2)))
+				d.Time = append(d.Time, float64(i*c.times/c.rows))
+			}
+			rows := sortRows(d, xslices.Iota(0, d.Dim))
+			_, rows.x = shapeOf(d)
+			k := newTester(d, rows, nil, periods("", rows.times), 99, seed)
+			if k.test(t.Context(), k.rule(d, k.numbers(d, rows)), 0).P <= .05 {
+				called++
+			}
+		}
+		t.Logf("%+v: P <= .05 in %d of %d", c, called, tables)
+		if called > 12 { // of 100 at probability .05 more come in 0.1% of cases
+			t.Errorf("%+v: P <= .05 in %d of %d tables without drift", c, called, tables)
+		}
+	}
 }
