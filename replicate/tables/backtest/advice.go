@@ -171,16 +171,24 @@ func (r *Result) life(before string, halfLife float64) string {
 	return fmt.Sprintf("%s a half-life of %s", before, tables.Duration(halfLife, r.unit))
 }
 
-// idle is a note if a prediction without a model is better than what is advised; none otherwise.
-func (r *Result) idle() []string {
+// idle are notes if a prediction without a model, or a rule that is not advised, is better than what is advised.
+func (r *Result) idle() (notes []string) {
 	best := slices.MinFunc([]RuleResult{r.rule(NoChange), r.rule(Majority)}, r.byLoss)
 	advised := r.rule(r.Verdict.Rule)
 	if r.Verdict.Committee {
 		advised = r.rule(Committee)
 	}
-	if r.byLoss(best, advised) >= 0 {
-		return nil
+	known := slices.Concat(simple, []string{Uniform, Committee, BestSoFar, NoChange, Majority})
+	for _, x := range r.Sorted() {
+		if x.Kind == "" && !slices.Contains(known, x.Rule) && r.byLoss(x, advised) < 0 {
+			notes = append(notes, fmt.Sprintf("%s, a rule that the command weights does not have, has a lower %s than what is "+
+				"advised: %s", x.Rule, r.Words(), r.loss(x)))
+			break
+		}
 	}
-	return []string{fmt.Sprintf("%s, a prediction without a model, has a lower %s than what is advised: "+
-		"the features do not lower it here", best.Rule, r.Words())}
+	if r.byLoss(best, advised) < 0 {
+		notes = append(notes, fmt.Sprintf("%s, a prediction without a model, has a lower %s than what is advised: "+
+			"the features do not lower it here", best.Rule, r.Words()))
+	}
+	return notes
 }

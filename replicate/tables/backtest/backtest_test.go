@@ -416,6 +416,10 @@ func TestIdle(t *testing.T) {
 	if r.Rules[0] = scored(Uniform, .5); r.idle() != nil {
 		t.Errorf("note %q", r.idle())
 	}
+	r.Rules = append(r.Rules, scored(Season, .48), scored(Season+"-forgetting", .47))
+	if note := r.idle(); len(note) != 1 || !strings.HasPrefix(note[0], "season-forgetting, a rule that the command weights does not have") {
+		t.Errorf("note %q", note)
+	}
 }
 
 // TestMistakes are usage errors or *table.Error.
