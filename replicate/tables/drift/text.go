@@ -18,12 +18,22 @@ func (r *Result) judge() Verdict {
 	v := Verdict{Sentence: r.Finding.Sentence, Drift: r.Finding.Drifting()}
 	if len(v.Drift) == 0 {
 		if t := r.Tests.when(""); t != nil {
-			against := "the present"
+			against, differs, stands := "the present", "differs", "one stretch stands out: look at"
+			if t.In == tables.InBoth {
+				differs = "differ"
+			}
+			different := map[int]bool{}
+			for _, found := range r.Found() {
+				different[found.Stretch] = true
+			}
+			if len(different) > 1 {
+				stands = fmt.Sprintf("%d of %d stretches stand out: look first at", len(different), len(r.Tests.Stretches))
+			}
 			if t.Against == Before {
 				against = "the time before"
 			}
-			v.Sentence += fmt.Sprintf(". But one stretch stands out: look at the rows from %s on, whose %s differs from %s (p %s)",
-				tables.ShortName(r.Tests.Stretches[t.Stretch].Name), t.In, against, tables.PIs(t.Adjusted))
+			v.Sentence += fmt.Sprintf(". But %s the rows from %s on, whose %s %s from %s (p %s)", stands,
+				tables.ShortName(r.Tests.Stretches[t.Stretch].Name), t.In, differs, against, tables.PIs(t.Adjusted))
 		}
 		v.Sentence += "."
 		return v

@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,7 +9,6 @@ import (
 
 	"tvps/data/random"
 	"tvps/data/statistics"
-	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 
@@ -138,18 +136,8 @@ func (m *measurement) stretches() ([]Stretch, int) {
 // stretch has the rows of blocks from..to-1 that are tested, in chunks.
 func (m *measurement) stretch(from, to int) Stretch {
 	all := between(m.Of, from, to)
-	group := m.Data.Group
-	if group != nil { // then neighbours are those of an entity
-		slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(group[a], group[b]) })
-	}
 	s := Stretch{Name: m.Blocks[from].Name, from: from, row: tables.Thin(all, testRows)}
 	s.Rows = len(s.row)
-	of := loop.Pick(group, s.row)
-	if entities := slices.Compact(slices.Clone(of)); len(entities) >= leastChunks { // whole ones, which are independent
-		s.Chunks = min(mostChunks, len(entities))
-		s.chunk = xslices.Map(of, func(e int32) int { return slices.Index(entities, e) * s.Chunks / len(entities) })
-		return s
-	}
 	length := max(1, chunkTimes*(m.finding.Dependence*float64(s.Rows)/float64(len(all))-1))
 	s.Chunks = max(2, min(mostChunks, int(float64(s.Rows)/length)))
 	s.chunk = xslices.Map(xslices.Iota(0, s.Rows), func(i int) int { return i * s.Chunks / s.Rows })
