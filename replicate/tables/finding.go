@@ -197,6 +197,9 @@ func (q Question) Recurs() bool {
 	return !slices.ContainsFunc(q.views(), func(view string) bool { return overTime[view] != "" })
 }
 
+// OnlyTimes tells whether a question's strongest test tells each time by itself, which does not say how drift goes on.
+func (q Question) OnlyTimes() bool { return slices.Equal(q.views(), []string{"times"}) }
+
 // onlyTrend tells whether a question's strongest test sees a trend alone, which goes without saying where all do.
 func (q Question) onlyTrend() bool { return slices.Equal(q.views(), []string{"trend"}) }
 

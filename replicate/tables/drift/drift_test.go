@@ -178,6 +178,21 @@ func TestRecurring(t *testing.T) {
 	}
 }
 
+// TestTimesRecur: where tests tell each time by itself and g sees a phase alone, the verdict names the phase.
+func TestTimesRecur(t *testing.T) {
+	month := &crossfit.Diagnostics{View: crossfit.View{Cycle: &crossfit.Cycle{Name: "month of the year"}}}
+	for view, want := range map[string]string{"times": "Drift. The change of x recurs by month of the year.",
+		"trend": "Drift. The change of x is gradual."} {
+		r := &Result{Maps: []Map{{In: tables.InX, Worth: [][]float64{{1, .8, .6}, {.8, 1, .8}, {.6, .8, 1}}}},
+			Columns: &Columns{}, Covariate: month, Blocks: make([]tables.Block, 3)}
+		r.Finding = &tables.Finding{Sentence: "Drift", Questions: []tables.Question{{Name: tables.InX, Drift: true,
+			Tests: []tables.QuestionTest{{View: view}}}}}
+		if got := r.judge().Sentence; got != want {
+			t.Errorf("%s: %s", view, got)
+		}
+	}
+}
+
 // TestUnlike: the verdict says so where no earlier block has half of its distribution in common with the last one.
 func TestUnlike(t *testing.T) {
 	for worth, want := range map[float64]bool{.45: true, .55: false} {

@@ -45,8 +45,14 @@ func (r *Result) judge() Verdict {
 	case !slices.Contains(v.Drift, tables.InX):
 		what, turns = tables.InY, tables.InBoth
 	}
+	g := r.Joint
+	if turns == tables.InX {
+		g = r.Covariate
+	}
 	switch at, sharp := r.mapOf(turns).turn(r.Blocks); {
 	case r.Finding.Of(what).Recurs(): // so it did not change once
+	case r.Finding.Of(what).OnlyTimes() && g != nil && g.View.Cycle != nil && g.View.Waves == 0: // nor here
+		v.Sentence += fmt.Sprintf(". The change of %s recurs by %s", what, g.View.Cycle.Name)
 	case at == 0: // too weak for g, which is 0 then
 		v.Sentence += fmt.Sprintf(". When %s changes is not seen by g", what)
 	case sharp:
