@@ -58,9 +58,7 @@ func (r *Result) measure(m *measurement, show func(share float64, next string)) 
 	}
 	r.Joint, r.Covariate = m.g.Joint, m.g.Covariate
 	show(.6, "tests over time")
-	if r.Tests = (&Tests{Stretches: []Stretch{}, List: []Test{}}); m.Data.Group != nil {
-		m.notes = append(m.notes, "with --group there are no tests of stretches of time: they would compare different entities")
-	} else if r.Tests, err = m.overTime(); err != nil {
+	if r.Tests, err = m.overTime(); err != nil {
 		return err
 	}
 	show(.8, "columns")

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 
 	"tvps/data/random"
 	"tvps/data/statistics"
+	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/tables"
 
@@ -82,11 +84,15 @@ const (
 	chunkTimes   = 6    // autocorrelation times of a chunk
 )
 
-// overTime makes the tests.
+// overTime makes the tests; none where stretches have different entities, as it would be these that are compared.
 func (m *measurement) overTime() (*Tests, error) {
 	k := newKernels(m.Data)
 	t, merged := &Tests{}, 0
 	t.Stretches, merged = m.stretches()
+	if !m.sameEntities(t.Stretches) {
+		m.notes = append(m.notes, "stretches of time have different entities (--group), so they are not compared with each other")
+		return &Tests{Stretches: []Stretch{}, List: []Test{}}, nil
+	}
 	if merged > 1 {
 		m.notes = append(m.notes, fmt.Sprintf(
 			"the tests over time compare stretches of %d blocks, since rows depend on their neighbours", merged))
@@ -136,12 +142,42 @@ func (m *measurement) stretches() ([]Stretch, int) {
 // stretch has the rows of blocks from..to-1 that are tested, in chunks.
 func (m *measurement) stretch(from, to int) Stretch {
 	all := between(m.Of, from, to)
+	group := m.Data.Group
+	if group != nil { // then neighbours are those of an entity
+		slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(group[a], group[b]) })
+	}
 	s := Stretch{Name: m.Blocks[from].Name, from: from, row: tables.Thin(all, testRows)}
 	s.Rows = len(s.row)
+	of := loop.Pick(group, s.row)
+	if entities := slices.Compact(slices.Clone(of)); len(entities) >= leastChunks { // whole ones, which are independent
+		s.Chunks = min(mostChunks, len(entities))
+		s.chunk = xslices.Map(of, func(e int32) int { return slices.Index(entities, e) * s.Chunks / len(entities) })
+		return s
+	}
 	length := max(1, chunkTimes*(m.finding.Dependence*float64(s.Rows)/float64(len(all))-1))
 	s.Chunks = max(2, min(mostChunks, int(float64(s.Rows)/length)))
 	s.chunk = xslices.Map(xslices.Iota(0, s.Rows), func(i int) int { return i * s.Chunks / s.Rows })
 	return s
+}
+
+// sameEntities tells whether each stretch has all entities that occur.
+func (m *measurement) sameEntities(stretches []Stretch) bool {
+	if m.Data.Group == nil {
+		return true
+	}
+	entities := func(rows []int) []int32 {
+		of := loop.Pick(m.Data.Group, rows)
+		slices.Sort(of)
+		return slices.Compact(of)
+	}
+	all, to := len(entities(between(m.Of, 0, len(m.Blocks)))), len(m.Blocks)
+	for _, s := range slices.Backward(stretches) {
+		if len(entities(between(m.Of, s.from, to))) < all {
+			return false
+		}
+		to = s.from
+	}
+	return true
 }
 
 // between lists the rows of blocks from..to-1. of: ascending.

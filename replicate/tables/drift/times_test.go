@@ -209,3 +209,36 @@ func TestFalseDrift(t *testing.T) {
 		}
 	}
 }
+
+// TestEntities: rows of entities that depend on their own past are dealt by whole entities. Of panels that do not drift
+// few have a test that finds drift, and one that moves is found.
+func TestEntities(t *testing.T) {
+	called := 0
+	for seed := range int64(6) {
+		m := series(seed, 300, 20, 30, .9, func(row int) float64 { return float64(seed / 5 * int64(row/150)) })
+		m.Of = nil
+		for i := range 300 * 20 { // value j of a row is the one of entity j
+			m.Of, m.Data.Group = append(m.Of, i/200), append(m.Data.Group, int32(i%20))
+		}
+		m.Data.Dim, m.Data.Time = 1, make([]float64, 300*20)
+		found := test(t, m)
+		if len(found.Stretches) != 30 || found.Stretches[0].Chunks != mostChunks {
+			t.Fatalf("%d stretches of %d chunks", len(found.Stretches), found.Stretches[0].Chunks)
+		}
+		if at := found.when(tables.InX); seed == 5 && (at == nil || at.Against != Before || found.Stretches[at.Stretch].from != 15) {
+			t.Errorf("the step is found at %+v", at)
+		} else if seed < 5 && at != nil {
+			called++
+		}
+	}
+	if called > 1 {
+		t.Errorf("drift is called in %d of 5 panels without", called)
+	}
+	m := series(0, 300, 20, 30, .9, func(int) float64 { return 0 })
+	for _, block := range m.Of {
+		m.Data.Group = append(m.Data.Group, int32(block/10)) // others every ten blocks
+	}
+	if found := test(t, m); len(found.Stretches) != 0 {
+		t.Errorf("%d stretches with different entities are compared", len(found.Stretches))
+	}
+}
