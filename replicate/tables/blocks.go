@@ -72,7 +72,8 @@ type Sample struct {
 	Of      []int          // block of each row, ascending
 	Data    crossfit.Table // Order is the place
 	Encoder *table.Encoder
-	notes   []string // what was merged and left out
+	notes   []string // what was left out
+	Merged  []string // notes on Blocks, for those who show them: the tests of Find have no blocks
 	hidden  []string // what hides drift of y given x
 }
 
@@ -103,14 +104,15 @@ func (s *Stream) sampleOf(all []int) (*Sample, error) {
 		out.Of = append(out.Of, slices.Repeat([]int{i}, len(kept))...)
 	}
 	if per > 1 {
-		out.notes = append(out.notes, fmt.Sprintf("the map and the tests over time merge %d times to a block, %d blocks in all", per, len(list)))
+		out.Merged = append(out.Merged, fmt.Sprintf("the map and the tests over time merge %d times to a block, %d blocks in all",
+			per, len(list)))
 	}
 	if len(rows) < len(all) {
 		out.notes = append(out.notes, fmt.Sprintf("drift was tested on %d of %d rows, spread over the time, at most %d "+
 			"of a block", len(rows), len(all), limit))
 	}
 	if few > 0 {
-		out.notes = append(out.notes, fmt.Sprintf("%s, the last block, has %s, too few to compare: the present is this block and "+
+		out.Merged = append(out.Merged, fmt.Sprintf("%s, the last block, has %s, too few to compare: the present is this block and "+
 			"the one before, %s", ShortName(s.Times.Names[s.Times.Index[all[len(all)-1]]]), runs.Plural(few, "row"),
 			ShortName(list[len(list)-1].Name)))
 	}

@@ -35,7 +35,7 @@ func (p *Job) Measure(ctx context.Context, progress func(share float64, next str
 	if err := r.measure(m, progress); err != nil {
 		return nil, p.Mendable(err)
 	}
-	r.Notes = slices.Concat(r.Notes, m.notes, m.g.Notes)
+	r.Notes = slices.Concat(r.Notes, p.Tested.Merged, m.notes, m.g.Notes)
 	r.Verdict = r.judge()
 	return r, nil
 }
