@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/gomlx/support/xslices"
 	"golang.org/x/sync/errgroup"
@@ -79,14 +80,19 @@ func (e *Encoder) Of() (of []int) {
 // Features lists the columns that can be features: all but text, times and those left out. The label and the time
 // belong to the latter.
 func (t *Data) Features(leaveOut ...string) ([]string, error) {
-	var names []string
+	var names, others []string
 	for _, c := range t.columns {
-		if c.Kind != Text && c.Kind != Time && !slices.Contains(leaveOut, c.Name) {
+		switch {
+		case slices.Contains(leaveOut, c.Name):
+		case c.Kind == Text || c.Kind == Time:
+			others = append(others, fmt.Sprintf("%s (%s)", printable(c.Name), c.Unused()))
+		default:
 			names = append(names, c.Name)
 		}
 	}
 	if len(names) == 0 {
-		return nil, t.errorf(-1, "", "a model needs a number, a category or a boolean", "no column is left as a feature")
+		return nil, t.errorf(-1, "", "a model needs a number, a category or a boolean", "%s",
+			joined("; not used: ", "no column is left as a feature", strings.Join(shown(others, "more"), ", ")))
 	}
 	return names, nil
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -179,6 +180,14 @@ type ColumnSchema struct {
 	Missing int      `json:"missing"`          // rows without a value
 	Levels  []string `json:"levels,omitempty"` // Category: all levels, sorted
 	Note    string   `json:"note,omitempty"`   // why it is ignored, or how its times are written
+}
+
+// Unused says why a model does not learn from the column: what is written in it is no feature.
+func (c ColumnSchema) Unused() string {
+	if c.Kind == Text {
+		return cmp.Or(c.Note, string(Text))
+	}
+	return string(c.Kind)
 }
 
 // String is the schema as text: a line on the file, one for each column, and the notes.
