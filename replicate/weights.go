@@ -11,6 +11,7 @@ import (
 
 	"tvps/gomlx_models/propensity"
 	"tvps/gomlx_models/propensity/crossfit"
+	"tvps/replicate/runs"
 	"tvps/replicate/tables"
 	"tvps/replicate/tables/backtest"
 	"tvps/replicate/tables/weights"
@@ -41,14 +42,15 @@ func weightsCommand() *cobra.Command {
 		Short: "Weight the rows of your own table for learning at a time T",
 		Long: "Weight the rows of a table (CSV, also compressed, or Parquet) for learning at a time T: read it, fit the\n" +
 			"time-varying propensity score on the rows up to T, and write row, weight (mean 1), log_omega and spread.\n" +
-			"Multiply each sample's loss by its weight, or hand it to a trainer as sample_weight. If the table\n" +
-			"does not drift, by the tests of the command drift, the weights are equal.",
+			"Rows after T or without a label have no line: join by row. Multiply each sample's loss by its weight, or hand\n" +
+			"it to a trainer as sample_weight. If the table does not drift, by the tests of the command drift, the weights\n" +
+			"are equal.",
 		Args: oneTable,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
 	f.register(cmd)
-	flags.StringVar(&f.request.At, "at", "", "time T, as the table has it; a month, as 2024-06, is its last time (default: the last one)")
+	flags.StringVar(&f.request.At, "at", "", "time T, as the table has it; a month, as 2024-06, is its last time, a day the bin that it lies in (default: the last one)")
 	flags.StringVar(&f.unseen, "unseen", "",
 		"column of true and false: rows with true are weighted, but nothing is learned from them (default: none)")
 	flags.StringVar(&f.kind, "kind", "",
@@ -114,7 +116,7 @@ func (f *weightsFlags) resolve(cmd *cobra.Command, file string) error {
 		return usage.Errorf("--clip %s: with --kind %s the back test tests weights of --clip %s only: give that, or leave "+
 			"it out", f.clip, auto, propensity.ClipOne)
 	}
-	return cmp.Or(checkWorkers(f.workers), usage.Error(q.Fit.Validate()))
+	return cmp.Or(checkWorkers(f.workers), usage.Folder(f.results), usage.Error(q.Fit.Validate()))
 }
 
 func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
@@ -160,7 +162,11 @@ func (f *weightsFlags) run(cmd *cobra.Command, file string) error {
 	if err := f.write(r, advice); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%sWeights: %s\n", r, f.out)
+	lacking := ""
+	if r.Without > 0 {
+		lacking = fmt.Sprintf("; no line for %s of the table: join by row", runs.Plural(r.Without, "row"))
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%sWeights: %s%s\n", r, f.out, lacking)
 	return err
 }
 

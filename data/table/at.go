@@ -1,6 +1,7 @@
 package table
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,12 +51,27 @@ func (t *Times) At(text string) (int, error) {
 	return at, nil
 }
 
+// Beyond says whether rows of the time that At finds are after the time that the text means, as it lies inside a bin.
+func (t *Times) Beyond(text string, at int) bool {
+	text = strings.TrimSpace(text)
+	v, ok := t.parse(text)
+	if !ok || text == t.Names[at] { // an hour's name is its beginning
+		return false
+	}
+	if t.column.Kind == Time {
+		if end, isPeriod := t.end(text, int64(v)); isPeriod {
+			v = float64(end - 1)
+		}
+	}
+	return t.hasRow(at, math.Nextafter(v, math.Inf(1)))
+}
+
 // onlyMonth is the text of a month without a day.
 var onlyMonth = regexp.MustCompile(`^(?:\d{4}[-/]\d\d|\d\d[-./]\d{4}|[A-Za-z]+[- ]\d{4})$`)
 
-// lastIn is the place of the last time that ends in the day, week, month, quarter or year that a text names by its
-// beginning; -1 if no time ends in it. isPeriod says whether it names one of these.
-func (t *Times) lastIn(text string, begin int64) (last int, isPeriod bool) {
+// end is the end, in microseconds, of the day, week, month, quarter or year that a text names, which has a beginning.
+// isPeriod says whether it names one of these.
+func (t *Times) end(text string, begin int64) (end int64, isPeriod bool) {
 	years, months, days := 0, 0, 1
 	isDate := func(family *layout) bool {
 		_, ok := family.parse([]byte(text), t.table.location)
@@ -77,17 +93,23 @@ func (t *Times) lastIn(text string, begin int64) (last int, isPeriod bool) {
 		days = 7
 	case allDigits(text) && len(text) == len("20060102"):
 	case clock != "" || !slices.ContainsFunc(families, isDate): // it has an hour, or it is a Unix time
-		return -1, false
+		return 0, false
 	}
-	on := func(years, months, days int) int64 {
-		at := time.UnixMicro(begin).In(t.table.location)
-		return inZone(date(at.Year()+years, int(at.Month())+months, at.Day()+days), t.table.location).begin().micro
+	at := time.UnixMicro(begin).In(t.table.location)
+	return inZone(date(at.Year()+years, int(at.Month())+months, at.Day()+days), t.table.location).begin().micro, true
+}
+
+// lastIn is the place of the last time that ends in the period that a text names by its beginning; -1 if no time ends
+// in it. isPeriod is that of end.
+func (t *Times) lastIn(text string, begin int64) (last int, isPeriod bool) {
+	end, isPeriod := t.end(text, begin)
+	if !isPeriod {
+		return -1, false
 	}
 	ends := t.first
 	if t.isBlocks {
 		ends = t.last
 	}
-	end := on(years, months, days)
 	last, _ = slices.BinarySearch(ends, t.key(end))
 	if last == 0 || ends[last-1] < t.key(begin) || t.key(end-1) == t.key(begin) { // or it lies in one bin
 		return -1, true

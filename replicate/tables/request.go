@@ -118,6 +118,9 @@ func (q Request) Open(until string) (o Opened, err error) {
 				"each other, give --group %s", Joined(names, "or"), names[0])
 		}
 	}
+	if until != "" && s.Times.Beyond(until, o.Present) {
+		o.About.AddNote("%s lies inside %s: the rows of this bin count up to its end", until, s.Times.Names[o.Present])
+	}
 	if s.mixed {
 		o.About.AddNote("the rows of each time are sorted by %s, so their order is taken as random: rows that depend on each "+
 			"other may be called drift; if it is the order of time, name a column of finer times by --time", q.Label)

@@ -44,6 +44,7 @@ type Stream struct {
 	Table    *table.Data
 	Times    *table.Times
 	Label    *table.Label // nil without a label
+	Read     int          // number of rows of the table, also of those that Table leaves out
 	Early    bool         // Label is that of the rows up to T, and that of all rows would have other classes
 	Group    []int32      // entity of every row; nil without Source.Group
 	Features []string     // the columns that a model learns from
@@ -115,7 +116,7 @@ func Open(source Source) (*Stream, error) {
 	}
 	whole := t
 	t = t.Usable(source.Time, label)
-	s := &Stream{Source: source, Table: t}
+	s := &Stream{Source: source, Table: t, Read: whole.Rows()}
 	if s.Times, err = t.Times(source.Time, source.Bin); err != nil {
 		return nil, err
 	}
@@ -348,7 +349,8 @@ func (s *Stream) Zone() *time.Location {
 	return nil
 }
 
-// String names the columns that a model learns from by their kinds, and those that it does not see.
+// String names the columns that a model learns from by their kinds, what the label is read as, and those columns that
+// a model does not see.
 func (s *Stream) String() string {
 	var parts, ignored []string
 	for _, kind := range table.Kinds {
@@ -358,11 +360,7 @@ func (s *Stream) String() string {
 			case c.Kind == kind && slices.Contains(s.Features, c.Name):
 				n++
 			case c.Kind == kind && c.Name != s.Source.Time && c.Name != s.Source.Label && c.Name != s.Source.Group:
-				why := string(kind)
-				if kind == table.Text {
-					why = cmp.Or(c.Note, why)
-				}
-				ignored = append(ignored, fmt.Sprintf("%s (%s)", c.Name, why))
+				ignored = append(ignored, fmt.Sprintf("%s (%s)", c.Name, c.Unused()))
 			}
 		}
 		if n > 0 {
@@ -370,6 +368,11 @@ func (s *Stream) String() string {
 		}
 	}
 	text := fmt.Sprintf("%s: %s", runs.Plural(len(s.Features), "feature"), strings.Join(parts, ", "))
+	if s.Label != nil && s.Label.Names == nil {
+		text += fmt.Sprintf("; %s: a number", s.Label.Column)
+	} else if s.Label != nil {
+		text += fmt.Sprintf("; %s: %d classes", s.Label.Column, s.Label.Classes())
+	}
 	if s.Group != nil {
 		text += fmt.Sprintf("; groups by %s: %d", s.Source.Group, slices.Max(s.Group)+1)
 	}

@@ -49,6 +49,7 @@ type Result struct {
 	Joint    *crossfit.Diagnostics  `json:"joint,omitempty"`     // of g that sees (x, y)
 	Covar    *crossfit.Diagnostics  `json:"covariate,omitempty"` // of g that sees x
 	Encoder  *table.Encoder         `json:"encoder"`
+	Without  int                    `json:"-"` // number of rows of the table that have no weight
 	unit     string                 // of half-lives, for people
 	row      []int                  // in the file, from 0
 	weights  *crossfit.Weights      // in the order of row
@@ -116,6 +117,7 @@ func (p *Job) Weigh(ctx context.Context, progress func(share float64, doing stri
 	r := &Result{About: p.About, At: times.Names[p.Present], First: times.Names[0], Times: p.Present + 1,
 		Settings: p.Fit, Window: p.Window, Encoder: p.encoder, Features: p.encoder.Names(), Options: p.Weights,
 		unit: p.Stream.TimeUnit(), row: xslices.Map(slices.Concat(p.Rows, p.Unseen), p.Stream.Table.Row)}
+	r.Without = p.Stream.Read - len(r.row)
 	// The encoded rows are enough: the table may be freed, which its times would keep.
 	times = &table.Times{Column: times.Column, Bin: times.Bin, Index: times.Index, Values: times.Values, Names: times.Names}
 	p.Stream = &tables.Stream{Source: p.Stream.Source, Times: times}

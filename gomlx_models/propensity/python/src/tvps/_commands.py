@@ -148,7 +148,7 @@ def weights(
     time: column of the time (or level of a pandas index); None: the index of a pandas frame if it has dates or periods,
         otherwise the rows are in time order, and bin cuts them.
     label: column of the outcome; None: there is none.
-    at: T, a date or a text such as "2024-06"; None: the last time.
+    at: T, a date or a text such as "2024-06" (inside a bin: all of the bin); None: the last time.
     kind: "conditional" (drift of y given x), "joint" (of x and y), "covariate" (of x), "none" (forgetting alone), or
         "auto": what a back test of test_model (as model of `backtest`) on the rows up to T advises. None: conditional
         with a label, otherwise covariate.
