@@ -56,7 +56,8 @@ func backtestCommand() *cobra.Command {
 	flags.StringSliceVar(&f.kinds, "kinds", nil, "kinds of omega, each alone and with forgetting: "+
 		strings.Join(propensity.Names(crossfit.Kinds()), ", ")+", or none (default: all)")
 	flags.StringVar(&f.request.Until, "at", "",
-		"the last block, as the table has it; a month, as 2024-06, is its last block, a day the block that it lies in (default: the last one)")
+		"the last block, as the table has it; a month, as 2024-06, is its last block, a day the block that it lies in "+
+			"(default: the last one)")
 	flags.IntVar(&f.request.Last, "last", 0,
 		"number of test blocks, up to --at (default 0: all but the first fifth, fewer for many rows)")
 	flags.StringVar(&f.request.Gap, "gap", "", "how late labels come, as 2 (blocks), \"10 days\" or \"1 month\" (31 days; with "+

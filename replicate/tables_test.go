@@ -221,3 +221,13 @@ func TestAutoCommittee(t *testing.T) {
 		t.Errorf("%+v: %s", found, stdout)
 	}
 }
+
+// TestRowsWithoutWeight: `weights` says how many rows of the table have no line, and what the label was read as.
+func TestRowsWithoutWeight(t *testing.T) {
+	file := tableOf(t, "day,x,y", 28, func(i int) string {
+		return fmt.Sprintf("2024-02-%02d,%d,%s", i+1, i*i%7, []string{"a", "b", "b"}[i%3])
+	})
+	stdout, stderr := newSandbox(t).succeed(t, "weights", file, "--time", "day", "--label", "y", "--kind", "none",
+		"--permutations", "0", "--at", "2024-02-20", "-o", filepath.Join(t.TempDir(), "w.csv"))
+	demand.Words(t, stdout+stderr, "y: 2 classes", "no line for 8 rows of the table: join by row")
+}

@@ -50,7 +50,8 @@ func weightsCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	f.register(cmd)
-	flags.StringVar(&f.request.At, "at", "", "time T, as the table has it; a month, as 2024-06, is its last time, a day the bin that it lies in (default: the last one)")
+	flags.StringVar(&f.request.At, "at", "", "time T, as the table has it; a month, as 2024-06, is its "+
+		"last time, a day the bin that it lies in (default: the last one)")
 	flags.StringVar(&f.unseen, "unseen", "",
 		"column of true and false: rows with true are weighted, but nothing is learned from them (default: none)")
 	flags.StringVar(&f.kind, "kind", "",

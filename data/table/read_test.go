@@ -177,6 +177,17 @@ func TestDates(t *testing.T) {
 	}
 }
 
+// TestBeyond: a month has rows after a day in it, but not after its last row.
+func TestBeyond(t *testing.T) {
+	tab := read(t, "t,x\n2024-01-15,1\n2024-02-15,2\n2024-06-01,3\n", table.Options{})
+	months, err := tab.Times("t", table.Bin{Unit: "month"})
+	demand.NoError(t, err)
+	for text, want := range map[string]bool{"2024-02": false, "2024-02-10": true, "2024-02-15": false,
+		"2024-02-29": false} {
+		demand.Equal(t, months.Beyond(text, 1), want, "rows of the month after %s", text)
+	}
+}
+
 // TestAt: a time is found by any text that means it; a day, week, month, quarter or year means the last time that ends
 // in it.
 func TestAt(t *testing.T) {

@@ -142,7 +142,8 @@ func TestVerifyMedium(t *testing.T) {
 	small, second = committed(t, gallery), second.Ran()
 	demand.Words(t, galleryText(small, l.Figures, gallery, second), "Figures 1, 7, 12 are counted at the scale medium. "+
 		"Judged otherwise at the scale small (medium in brackets): `fig1-ours-everything` holds (undecided); ", "](medium/README.md#figure-1-")
-	demand.Words(t, summary(small, second), "/medium/fig01/fig01-b.svg", "At the scale small 9 verdicts differ", "/gallery/fig03/fig03-a.svg")
+	demand.Words(t, summary(small, second), "/medium/fig01/fig01-b.svg",
+		"At the scale small 9 verdicts differ", "/gallery/fig03/fig03-a.svg")
 	if got := claim(t, second, "fig1a-ours-everything").First; got != nil {
 		t.Errorf("a claim about the Gaussian has a first look: %v", got)
 	}

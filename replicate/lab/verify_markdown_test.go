@@ -224,7 +224,8 @@ func TestAnswersInWords(t *testing.T) {
 			"fig13-ours-finetune/2": claims.Holds, "fig13-ours-finetune/3": claims.Holds}, // the last: below 1 point
 		"on CIFAR-10a and b (undecided), 0.8": {"fig1-ours-recent/0": claims.Undecided, "fig1-ours-recent/1": claims.Undecided,
 			"fig6a-ours-others/1": claims.Holds},
-		"on CIFAR-10a is not shown": {"fig1-recent-everything/0": claims.DoesNotHold, "fig1-recent-everything/1": claims.DoesNotHold,
+		"on CIFAR-10a is not shown": {"fig1-recent-everything/0": claims.DoesNotHold,
+			"fig1-recent-everything/1":   claims.DoesNotHold,
 			"fig1-finetune-everything/0": claims.Undecided, "fig1-finetune-everything/1": claims.Holds},
 		"Methods 1 and 2":  {"fig8-similar/0": claims.Holds, "fig8-similar/1": claims.Holds},
 		"no: correlations": {"fig3b-standard-ignores/0": claims.DoesNotHold, "fig5b-standard-ignores/0": claims.DoesNotHold},
@@ -253,7 +254,8 @@ func TestAnswersInWords(t *testing.T) {
 	demand.Words(t, strings.Join(strings.Fields(readme), " "), fmt.Sprintf("Ours gains %s on the Gaussian, %s† on "+
 		"CIFAR-10b (its network on pixels: %s†);", gain(few, ours), gain(strings.Replace(few, "g-u", cifar+"g-u", 1), ours),
 		gain(strings.Replace(few, "g-u", cifar+"g-network=conv5 g-input=pixels g-hidden=32 g-u", 1), ours)),
-		fmt.Sprintf("for 200 passes %s (our training as much) and %s† (%s to %s; ours 1.0).", gain(passes, ours), last[1], last[2], last[3]))
+		fmt.Sprintf("for 200 passes %s (our training as much) and %s† (%s to %s; ours 1.0).",
+			gain(passes, ours), last[1], last[2], last[3]))
 	if !strings.Contains(readme, "[24 worse]") || gain("default", ours) != "28.2" || gain("`window=20`", standard) != "4.1" {
 		t.Error("README.md says that the standard score with a window of 20 is 24 worse than Ours")
 	}
