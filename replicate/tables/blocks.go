@@ -104,8 +104,8 @@ func (s *Stream) sampleOf(all []int) (*Sample, error) {
 		out.Of = append(out.Of, slices.Repeat([]int{i}, len(kept))...)
 	}
 	if per > 1 {
-		out.Merged = append(out.Merged, fmt.Sprintf("the map and the tests over time merge %d times to a block, %d blocks in all",
-			per, len(list)))
+		const note = "the map and the tests over time merge %d times to a block, %d blocks in all"
+		out.Merged = append(out.Merged, fmt.Sprintf(note, per, len(list)))
 	}
 	if len(rows) < len(all) {
 		out.notes = append(out.notes, fmt.Sprintf("drift was tested on %d of %d rows, spread over the time, at most %d "+

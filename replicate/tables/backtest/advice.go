@@ -179,12 +179,15 @@ func (r *Result) idle() (notes []string) {
 		advised = r.rule(Committee)
 	}
 	known := slices.Concat(simple, []string{Uniform, Committee, BestSoFar, NoChange, Majority})
-	for _, x := range r.Sorted() {
-		if x.Kind == "" && !slices.Contains(known, x.Rule) && r.byLoss(x, advised) < 0 {
-			notes = append(notes, fmt.Sprintf("%s, a rule that the command weights does not have, has a lower %s than what is "+
-				"advised: %s", x.Rule, r.Words(), r.loss(x)))
-			break
+	lowest := advised
+	for _, x := range r.Rules {
+		if x.Kind == "" && !slices.Contains(known, x.Rule) && r.byLoss(x, lowest) < 0 {
+			lowest = x
 		}
+	}
+	if lowest.Rule != advised.Rule {
+		notes = append(notes, fmt.Sprintf("%s, a rule that the command weights does not have, has a lower %s than what is "+
+			"advised: %s", lowest.Rule, r.Words(), r.loss(lowest)))
 	}
 	if r.byLoss(best, advised) < 0 {
 		notes = append(notes, fmt.Sprintf("%s, a prediction without a model, has a lower %s than what is advised: "+
