@@ -237,7 +237,7 @@ func TestOneLook(t *testing.T) {
 		t.Errorf("with 95%% throughout other verdicts are %q, want %q", others, want)
 	}
 	demand.Words(t, strings.Join(strings.Fields(string(demand.Read(t, filepath.Join("..", "STATISTICS.md")))), " "),
-		"two verdicts on robots would be others: `fig2b-sooner-sac` and `fig10-stable` would show no difference.")
+		"two verdicts on robots would differ: `fig2b-sooner-sac` and `fig10-stable` would show no difference.")
 }
 
 // TestRowCommand: the options of the command in a claim's row, with the gallery's tables, give the row's numbers again,

@@ -128,7 +128,7 @@ func withBase(base string, learners []string) []string {
 func (c Catalog) applicable(p paper.Panel, f paper.Figure, o Options, options []string, chosen bool) []string {
 	figures := []paper.Figure{f}
 	if o.AllFigures {
-		figures = c.Figures
+		figures = append(figures, c.Figures...)
 	}
 	var keys, all, own []string
 	for _, f := range figures {

@@ -129,7 +129,7 @@ func checkClaim(t *testing.T, c paper.Claim, series map[string][]string) {
 			p.Base != "" && !slices.Contains(has, p.Base) || p.Truth != "" && !slices.Contains(has, p.Truth) {
 			t.Errorf("claim %s compares %s and %s in panel %q, which has %v", c.ID, p.Series, p.Base, p.Panel, has)
 		}
-		if (p.Statistic == paper.CorrelationGain) != (p.Truth != "") {
+		if (p.Statistic == paper.CorrelationGain || p.Statistic == paper.Highest) != (p.Truth != "") {
 			t.Errorf("claim %s: %s with the closed form %q", c.ID, p.Statistic, p.Truth)
 		}
 		if p.Test == paper.Within && p.Bound <= 0 {

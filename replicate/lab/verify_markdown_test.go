@@ -176,8 +176,8 @@ func TestAnswers(t *testing.T) {
 	if behind != nil {
 		t.Error("README.md says that with few samples Recent and Fine-tune are worse than Everything, but not", behind)
 	}
-	points("Recent is %.1f and %.1f better on CIFAR-10a and b. Fine-tune is %.1f worse on b; %.1f on a", "fig1-recent-everything/0",
-		"fig1-recent-everything/1", "worse on b", "worse on a")
+	points("Recent is %.1f and %.1f better on CIFAR-10a and b. Fine-tune is %.1f worse on b; %.1f on CIFAR-10a",
+		"fig1-recent-everything/0", "fig1-recent-everything/1", "worse on b", "worse on a")
 	points("%.1f better than Ours on CIFAR-10b, %.1f on the Gaussian. With the last 20", "better on b", "better")
 	mean["images"], mean["periodic"] = mean["fig3b-standard-ignores/0"]/100, mean["fig5b-standard-ignores/0"]/100
 	points("no: correlations with the true score of %.2f (CIFAR-10b) and %.2f (Figure 5's stream);", "images", "periodic")

@@ -27,7 +27,7 @@ type Part struct {
 	Panel     string    `json:"panel"`
 	Series    string    `json:"series"`         // claimed to be better (or worse)
 	Base      string    `json:"base,omitempty"` // than this series
-	Truth     string    `json:"-"`              // the series of the closed form, for CorrelationGain
+	Truth     string    `json:"-"`              // the series of the closed form, for CorrelationGain and Highest
 	Statistic Statistic `json:"statistic"`      // Difference if empty
 	Test      Test      `json:"test"`           // Above if empty
 	Bound     float64   `json:"bound"`
