@@ -108,7 +108,7 @@ func (p Chart) yRange() (low, high float64) {
 			include(pt.Low, pt.High)
 		}
 	}
-	if size := max(math.Abs(low), math.Abs(high)); high-low <= 1e-12*size { // but for rounding they are one value
+	if size := max(math.Abs(low), math.Abs(high)); high-low <= 1e-12*size { // apart from rounding they are one value
 		half := max(0.5, 1e-6*size)
 		return low - half, high + half
 	}

@@ -35,8 +35,8 @@ func mixtureCommand() *cobra.Command {
 		Args:  usage.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cells := [][]string{{"stream"}}
-			chart := figures.Chart{Key: "a", Title: "Ours with the mixture minus Ours", XLabel: "step", YLabel: "accuracy on step t + 1",
-				Unit: figures.Points, Reference: figures.Zero("Ours")}
+			chart := figures.Chart{Key: "a", Title: "Ours with the mixture minus Ours", XLabel: "step",
+				YLabel: "accuracy on step t + 1 minus that of Ours", Unit: figures.Points, Reference: figures.Zero("Ours")}
 			for _, d := range mixtureDifferences {
 				cells[0] = append(cells[0], fmt.Sprintf("`%s` minus `%s`", d[0], d[1]))
 			}

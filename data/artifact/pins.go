@@ -2,7 +2,7 @@ package artifact
 
 import "strings"
 
-// Everything that is downloaded, but for Python's JupyterLab and Go's gopls (package kernel/setup). The addresses of
+// Everything that is downloaded, except Python's JupyterLab and Go's gopls (package kernel/setup). The addresses of
 // wheels on PyPI contain a hash of the file: the file at an address never changes.
 
 // MuJoCoVersion is the release of the pinned MuJoCo.

@@ -69,7 +69,7 @@ type input struct {
 	dots    bool // a point may stand between thousands: the delimiter is ;, and no number has a point that cannot
 	limits  *limits
 	missing []string
-	named   []string // those of the options, but for numbers that are not finite; nil: none, and missing are the default
+	named   []string // those of the options, except numbers that are not finite; nil: none, and missing are the default
 	notes   []string
 	words   map[string]tally // texts of all columns that are no values, and in how many rows
 }

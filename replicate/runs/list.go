@@ -35,7 +35,7 @@ func (s *Store) Unreadable() ([]string, error) {
 	return unreadable, err
 }
 
-// list reads the specs of all files of one kind, but for temporary ones, and lists the files of which it cannot.
+// list reads the specs of all files of one kind, except temporary ones, and lists the files of which it cannot.
 func (s *Store) list(suffix string, read func(io.Reader) (Spec, error)) (specs []Spec, unreadable []string, err error) {
 	folders, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

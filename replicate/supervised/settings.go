@@ -81,7 +81,7 @@ func rules() experiment.Rules {
 	return r
 }
 
-// choices lists the values that a setting of text may take, but for the scenario.
+// choices lists the values that a setting of text may take, except the scenario.
 var choices = map[string][]string{
 	"features":    {"auto", "stand-in"},
 	"data":        {"auto", "sample"},

@@ -177,10 +177,10 @@ var (
 	onCIFAR10b = slices.Concat([]Alternative{
 		{Name: "table2", About: "I1",
 			Set:  slices.Concat(table2Images, minibatches),
-			Text: "Table 2 read literally but for g's network, M = 200 minibatches", Literal: true},
+			Text: "Table 2 read literally except g's network, M = 200 minibatches", Literal: true},
 		{Name: "table2-epochs", About: "I1",
 			Set:  slices.Concat(table2Images, passes),
-			Text: "Table 2 read literally but for g's network, M = 200 epochs", Literal: true},
+			Text: "Table 2 read literally except g's network, M = 200 epochs", Literal: true},
 		{Name: "table2-conv5", About: "I1, I4",
 			Set: slices.Concat(table2Conv, minibatches), Text: "Table 2 read literally, M = 200 minibatches",
 			Slow: "a quarter of an hour", Literal: true},

@@ -200,9 +200,9 @@ func (t *tester) also(best int, sizes []float64) int {
 const surplus = 2
 
 // shortest is the period of plain numbers to be named where that of view best is strongest: of its multiples and parts
-// the shortest that explains no less than any of them, but for what shuffled times have. A period is in its multiples,
-// too, and its second harmonic may be stronger than the first. of: where features begin in real, the statistics, and in
-// the mean and spread of shuffled ones.
+// the shortest that explains no less than any of them, apart from what shuffled times have. A period is in its
+// multiples, too, and its second harmonic may be stronger than the first. of: where features begin in real, the
+// statistics, and in the mean and spread of shuffled ones.
 func (t *tester) shortest(best int, of []int, real, mean, spread []float64) int {
 	if c := t.views[best].cycle; c == nil || !c.Plain {
 		return best

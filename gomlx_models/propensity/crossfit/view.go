@@ -84,7 +84,7 @@ func (c Cycle) part(t float64, parts int) int {
 	return int(math.Round(c.Phase(t)*float64(parts))) % parts
 }
 
-// Alike tells whether two times have the same phase, but for a small part of the cycle.
+// Alike tells whether two times have the same phase, except for a small part of the cycle.
 func (c Cycle) Alike(a, b float64) bool { return c.part(a, mostPhases) == c.part(b, mostPhases) }
 
 // leastCycles is the least number of cycles in the times, and mostPhases the number of phases that are told apart when
@@ -92,9 +92,9 @@ func (c Cycle) Alike(a, b float64) bool { return c.part(a, mostPhases) == c.part
 const leastCycles, mostPhases = 4, 24
 
 // Cycles lists the cycles of the calendar of which the times, ascending, have leastCycles, and several phases that
-// recur. zone: of Table. Times that are as far apart as a cycle is long, but for a tenth that may be out of place, do
-// not show it, and those that are weeks apart show no day of the month, as bins of weeks do not: a slower change would
-// look like one (an alias).
+// recur. zone: of Table. Times that are as far apart as a cycle is long, except for a tenth that may be out of place,
+// do not show it, and those that are weeks apart show no day of the month, as bins of weeks do not: a slower change
+// would look like one (an alias).
 func Cycles(unit Unit, zone *time.Location, times []float64) (out []Cycle) {
 	span := (times[len(times)-1] - times[0]) * (1 + 1/float64(len(times)-1))
 	for _, c := range cycles[unit] {

@@ -23,7 +23,7 @@ import (
 // from the other entities. Below, a row is an index into the stream's table, a position an index into train.
 type Task struct {
 	Step  int             // the test block, as a position in the stream's list of times
-	Known int             // the number of blocks up to the last one that is learned from: Step, but for a gap
+	Known int             // the number of blocks up to the last one that is learned from: Step, except with a gap
 	Data  crossfit.Table  // the training rows, encoded
 	Block []int           // of each training row: the position of its time in that list
 	Scale []float64       // of each training row: how many rows of the past it represents; nil: one each
