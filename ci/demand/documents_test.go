@@ -107,10 +107,10 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestSizes: the documents that everybody opens stay short. What is generated counts, too.
+// TestSizes: the documents that everybody opens stay short. What is generated counts, too; bars of tables are no words.
 func TestSizes(t *testing.T) {
 	readme := string(demand.Read(t, filepath.Join(root, "README.md")))
-	if lines, words := strings.Count(readme, "\n"), len(strings.Fields(readme)); lines > 120 || words > 1240 {
+	if lines, words := strings.Count(readme, "\n"), len(strings.Fields(strings.ReplaceAll(readme, "|", " "))); lines > 120 || words > 1240 {
 		t.Errorf("README.md has %d lines and %d words, more than 120 and 1240", lines, words)
 	}
 	for name, most := range map[string]int{"replicate/paper/INTERPRETATIONS.md": 24_000, "replicate/STATISTICS.md": 8_000} {

@@ -1,14 +1,17 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"tvps/ci/research/grid"
+	"tvps/data/statistics"
 	"tvps/figures"
 	"tvps/replicate/claims"
 	"tvps/replicate/paper"
@@ -79,6 +82,80 @@ func summary(v, trained claims.Verification) string {
 	return fmt.Sprintf("%s\n\n**%s.**\n\n%s", picture("fig01", "b", 720, "Figure 1b"), text, grid.Markdown(rows))
 }
 
+// answers returns README.md's table of differences in Markdown: of learners on streams, in points of accuracy. A cell
+// is the effect of a claim's part, or that of the gallery's table at the level of the panel's claims. A mean whose
+// interval excludes 0 is bold.
+func answers(t *testing.T) string {
+	t.Helper()
+	streams := []struct{ title, panel, standard string }{
+		{"Gaussian", "medium/fig01/fig01-a.csv", "fig05/fig05-c.csv"},
+		{"CIFAR-10a", "medium/fig01/fig01-b.csv", ""},
+		{"CIFAR-10b", "medium/fig01/fig01-c.csv", "medium/fig03/fig03-a.csv"},
+		{"CIFAR-10b†", "fig01/fig01-c.csv", "fig03/fig03-a.csv"},
+		{"CIFAR-10c†", "fig06/fig06-a.csv", ""},
+	}
+	learners := map[string]string{"Ours": "ours", "Everything": "everything", "Recent": "recent", "Fine-tune": "finetune",
+		"the standard score": "standard", "no adaptation": "pretrained"}
+	judged := judgedDifferences(t)
+	rows := [][]string{{"in points of accuracy"}}
+	for _, s := range streams {
+		rows[0] = append(rows[0], s.title)
+	}
+	for _, pair := range [][2]string{{"Ours", "Everything"}, {"Ours", "Recent"}, {"Ours", "Fine-tune"},
+		{"Ours", "the standard score"}, {"Ours", "no adaptation"}, {"Recent", "Everything"}, {"Fine-tune", "Everything"}} {
+		row := []string{pair[0] + " minus " + pair[1]}
+		for _, s := range streams {
+			panel := s.panel
+			if pair[1] == "the standard score" {
+				panel = s.standard
+			}
+			row = append(row, gain(t, panel, paper.Part{Series: learners[pair[0]], Base: learners[pair[1]]}, judged[panel]))
+		}
+		rows = append(rows, row)
+	}
+	return grid.Markdown(rows)
+}
+
+// judgedDifferences are the parts of claims that are differences of accuracy, by the panel's table in the gallery.
+func judgedDifferences(t *testing.T) map[string][]claims.JudgedPart {
+	t.Helper()
+	out := map[string][]claims.JudgedPart{}
+	for folder, v := range map[string]claims.Verification{"": committed(t, gallery), "medium": committed(t, medium)} {
+		for _, c := range v.Claims {
+			for _, p := range c.Parts {
+				if p.Metric.Name == "accuracy" && cmp.Or(p.Statistic, paper.Difference) == paper.Difference {
+					table := filepath.Join(folder, c.Figure, fmt.Sprintf("%s-%s.csv", c.Figure, p.Panel))
+					out[table] = append(out[table], p)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// gain is a cell of answers: the difference of two learners in a panel's table; empty if one of them is not in it.
+func gain(t *testing.T, table string, pair paper.Part, judged []claims.JudgedPart) string {
+	t.Helper()
+	if table == "" {
+		return ""
+	}
+	rows := folderRows(t, filepath.Join(gallery, filepath.Dir(table)), filepath.Base(table))
+	if !slices.ContainsFunc(rows, func(r figures.Row) bool { return r.Series == pair.Base }) {
+		return ""
+	}
+	var e statistics.Estimate
+	if i := slices.IndexFunc(judged, func(p claims.JudgedPart) bool { return p.Series == pair.Series && p.Base == pair.Base }); i >= 0 {
+		e = judged[i].Effect
+	} else {
+		e = sampledEffect(t, rows, pair.Series, pair.Base)(cmp.Or(judged[0].Level, statistics.Level))
+	}
+	mean, low, high := figures.Short(e, figures.Points)
+	if e.Low > 0 || e.High < 0 {
+		mean = "**" + mean + "**"
+	}
+	return fmt.Sprintf("%s<br>[%s, %s]", mean, low, high)
+}
+
 // withoutNumber is a tally without the number of all claims.
 func withoutNumber(tally string) string {
 	if _, verdicts, ok := strings.Cut(tally, " claims: "); ok {
@@ -129,7 +206,7 @@ func claimsText(v claims.Verification, declared []paper.Figure) string {
 	fmt.Fprintf(&b, "%s. %s Made by `%s`.\n", claims.Total(v.Claims), strings.Join(v.Basis(), " "), v.Command)
 	for _, f := range v.Figures {
 		at := slices.IndexFunc(declared, func(d paper.Figure) bool { return d.Number == f.Number })
-		fmt.Fprintf(&b, "\n## %s\n\n%s", f.Title, folded(v.Shown(declared[at], f.Command)))
+		fmt.Fprintf(&b, "\n## %s\n\n`%s`.\n\n%s", f.Title, f.Command, folded(v.Shown(declared[at], f.Command)))
 	}
 	return b.String()
 }
@@ -157,14 +234,13 @@ func section(v claims.Verification, i int, answer []figures.Answer, caption, dir
 
 // folded is the table of a figure's claims.
 func folded(shown figures.Figure) string {
-	rows := [][]string{{"verdict", "claim", "measured here", "made again by `go run ./replicate ...`"}}
+	rows := [][]string{{"verdict", "claim", "measured here"}}
 	for _, line := range figures.Lines(shown.Claims) {
 		measured := line.String()
 		if len(line.Parts) == 0 {
 			measured = "" // it is the command
 		}
-		rows = append(rows, []string{"**" + line.Verdict.Word + "**", cell(line.Text), cell(measured),
-			"`" + strings.TrimPrefix(line.Command, "go run ./replicate ") + "`"})
+		rows = append(rows, []string{"**" + line.Verdict.Word + "**", cell(line.Text), cell(measured)})
 	}
 	return fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n</details>\n", shown.Tally, grid.Markdown(rows))
 }
