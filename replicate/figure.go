@@ -229,18 +229,25 @@ func (f *figureFlags) begin(cmd *cobra.Command, o lab.Options, planned error) (*
 	if planned != nil {
 		return nil, planned
 	}
+	var stored *lab.Lab
+	if f.stored {
+		if err := checkResults(cmd); err != nil && f.tables == "" {
+			return nil, err
+		}
+		var err error
+		if stored, err = f.openStored(); err != nil {
+			return nil, err
+		}
+	}
 	if err := o.CheckOut(); errors.Is(err, usage.Err) {
 		return nil, err
 	} else if err != nil {
 		return nil, fmt.Errorf("%w with --out", err)
 	}
-	if !f.stored {
-		return f.lab(cmd.Context(), backend.Options{Log: os.Stderr})
+	if f.stored {
+		return stored, nil
 	}
-	if err := checkResults(cmd); err != nil && f.tables == "" {
-		return nil, err
-	}
-	return f.openStored()
+	return f.lab(cmd.Context(), backend.Options{Log: os.Stderr})
 }
 
 // lab opens the backend and the store.

@@ -128,6 +128,8 @@ func TestTerminal(t *testing.T) {
 	files := filepath.Join(s.tmp, "compact")
 	stdout, _ = s.succeed(t, append(stored, "--panel", "a", "--seeds", "0,1,2", "--compact", "--out", files)...)
 	demand.Words(t, stdout, "gallery: holds. On the Gaussian, Ours is better than Everything", "\nFiles: "+files+"\n")
+	_, _, stderr := s.run(t, append(stored, "--scale", "medium")...)
+	demand.Words(t, stderr, "80 of 132 runs not stored", "tables of the scale medium are in "+filepath.Join(gallery, "medium"))
 }
 
 // TestHelpNamesLearners: a figure's help lists its learners and no others.

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,8 +105,8 @@ func (l *Lab) Draw(f paper.Figure, o Options) (*Result, error) {
 		return r, err
 	}
 	if missing := missing(panels, state); len(missing) > 0 {
-		return r, fmt.Errorf("%d of %s not stored: %s", state.Runs-state.Stored, runs.Plural(state.Runs, "run"),
-			strings.Join(missing, "; "))
+		return r, fmt.Errorf("%d of %s not stored: %s%s", state.Runs-state.Stored, runs.Plural(state.Runs, "run"),
+			strings.Join(missing, "; "), l.elsewhere(f, o))
 	}
 	return r, nil
 }
@@ -117,11 +118,19 @@ func (l *Lab) nothing(f paper.Figure, o Options) error {
 		return usage.Errorf("%s: compute some first", what)
 	}
 	what += " or in " + l.Tables.Dir
-	has := filepath.Join(l.Tables.Dir, string(o.Scale))
-	if _, err := os.Stat(filepath.Join(has, f.Name())); err == nil {
-		return usage.Errorf("%s: the tables of that scale are in %s", what, has)
+	return usage.Errorf("%s%s", what, cmp.Or(l.elsewhere(f, o), ": name tables of that scale"))
+}
+
+// elsewhere says that the tables of a figure's scale have a folder of their own below that of the tables; or nothing.
+func (l *Lab) elsewhere(f paper.Figure, o Options) string {
+	if l.Tables == nil {
+		return ""
 	}
-	return usage.Errorf("%s: name tables of that scale", what)
+	has := filepath.Join(l.Tables.Dir, string(o.Scale))
+	if _, err := os.Stat(filepath.Join(has, f.Name())); err != nil {
+		return ""
+	}
+	return fmt.Sprintf(": tables of the scale %s are in %s", o.Scale, has)
 }
 
 // drawPanels draws a figure from the runs that were collected.
