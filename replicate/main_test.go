@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -247,6 +248,22 @@ func TestInterruption(t *testing.T) {
 			demand.Equal(t, s.csv(t), want, "the table of an interrupted figure")
 		})
 	}
+}
+
+// TestEndsWithParent: with usage.WithParent the program is interrupted when the process that started it is killed.
+func TestEndsWithParent(t *testing.T) {
+	s := newSandbox(t)
+	cmd, _, _ := s.command(fig1(longer)...)
+	said := filepath.Join(s.tmp, "said")
+	shell := exec.Command("sh", append([]string{"-c", `"$@" 2> "$SAID" & wait`, "sh"}, cmd.Args...)...)
+	shell.Env = append(cmd.Env, usage.WithParent+"=1", "SAID="+said)
+	demand.NoError(t, shell.Start())
+	demand.Soon(t, "a step", func() bool { return s.stepsDone() >= 1 })
+	demand.NoError(t, shell.Process.Kill())
+	_ = shell.Wait() // killed
+	demand.Soon(t, "the end of a program whose parent was killed", func() bool {
+		return strings.Contains(string(demand.Read(t, said)), "of 8 runs finished")
+	})
 }
 
 // TestAdvice: every typed error gets its advice, also inside another error.

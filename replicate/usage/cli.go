@@ -26,6 +26,10 @@ const (
 	Continues = "continues" // "true": after an interruption, a second call continues the first
 )
 
+// WithParent names the variable by which a program that starts this one asks that it is interrupted when that program
+// has ended. The Python package sets it.
+const WithParent = "TVPS_WITH_PARENT"
+
 // Main runs a command line and ends the process with its exit code. The first Ctrl-C, SIGTERM or SIGHUP (a terminal
 // that is closed; not under nohup, which ignores it) says so and cancels the command's context. A second Ctrl-C ends
 // the process at once, as does the end of grace (0: there is no limit). Both may come in the middle of a computation or
@@ -54,6 +58,15 @@ func Main(root *cobra.Command, grace time.Duration, advice func(error) string) {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(signals, syscall.SIGHUP)
+	}
+	if os.Getenv(WithParent) != "" {
+		signal.Ignore(syscall.SIGPIPE) // nobody may read any more
+		go func() {
+			for parent := os.Getppid(); os.Getppid() == parent; {
+				time.Sleep(time.Second)
+			}
+			signals <- os.Interrupt
+		}()
 	}
 	ended := make(chan struct{})
 	go func() {

@@ -59,7 +59,7 @@ def run(arguments, table, quiet=False, environment=None):
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, "TVPS_WITH_PARENT": "1", **(environment or {})},  # it ends when this process is killed
         start_new_session=True,  # Ctrl-C reaches this process alone, which passes it on once
     )
     tail, failed = collections.deque(maxlen=100), False
