@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -153,7 +154,7 @@ func chooseForgetting(rows []figures.Row) (out []figures.Row) {
 	before := map[learner]float64{} // the sum over the steps before
 	for _, here := range slices.SortedFunc(maps.Keys(at), func(a, b place) int { return cmp.Compare(a.t, b.t) }) {
 		best := slices.MaxFunc(forgetters, func(a, b string) int {
-			return cmp.Compare(before[learner{here.seed, a}], before[learner{here.seed, b}])
+			return cmp.Compare(math.Round(1e6*before[learner{here.seed, a}]), math.Round(1e6*before[learner{here.seed, b}]))
 		})
 		r := at[here][best]
 		r.Series = chosen

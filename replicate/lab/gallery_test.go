@@ -76,8 +76,18 @@ func summary(v, trained claims.Verification) string {
 		rows = append(rows, cells)
 	}
 	text := claims.Total(all.Claims)
-	if others := others(v, all); len(others) > 0 {
-		text += fmt.Sprintf(". At the scale %s %d verdicts differ", v.Scale, len(others))
+	differ, unjudged := 0, 0 // of the counted claims
+	for i, c := range v.Claims {
+		if is := all.Claims[i]; !c.New && is.Twin == "" && is.Verdict != claims.NotRun && is.Verdict != c.Verdict {
+			if c.Verdict.Short() == "not judged" {
+				unjudged++
+			} else {
+				differ++
+			}
+		}
+	}
+	if differ+unjudged > 0 {
+		text += fmt.Sprintf(". At the scale %s %d of them have another verdict, and %d are not judged", v.Scale, differ, unjudged)
 	}
 	return fmt.Sprintf("%s\n\n**%s.**\n\n%s", picture("fig01", "b", 720, "Figure 1b"), text, grid.Markdown(rows))
 }

@@ -53,8 +53,8 @@ var (
 	// A slope over 11 steps has a wide interval with three seeds.
 	mmdSample = Sample{Scale: experiment.Small, Seeds: "0-5", Looks: 2}
 
-	// Robots have five seeds at the medium scale. Where these left a comparison open that a reader would ask for, five
-	// more were added.
+	// Robots have five seeds at the medium scale. Where these left a comparison open that a reader would ask for, or it
+	// held without Holm's correction alone, five more were added.
 	fiveAgents = Sample{Scale: experiment.Medium, Seeds: "0-4"}
 	tenAgents  = Sample{Scale: experiment.Medium, Seeds: "0-9", Looks: 2}
 )
