@@ -41,7 +41,8 @@ type builder struct {
 	change                   string         // how it does that
 	zoned                    bool           // the first time has a zone
 	short                    shortDates     // such as 23/01/31
-	above12                  bool           // a time with dots begins with a number above 12
+	ordered                  int            // dates of which a number above 12 tells the day from the month
+	order                    spot           // the first of them
 	before69                 string         // first time whose year is written 40 to 68, and read as 2040 to 2068
 }
 
@@ -176,7 +177,11 @@ func (b *builder) addTime(text []byte, row, line int) bool {
 	if possible&(1<<shortFirst) != 0 && possible&(1<<dayFirst|1<<monthFirst) != 0 {
 		b.short.add(text)
 	}
-	b.above12 = b.above12 || bytes.IndexByte(text, '.') == 2 && string(text[:2]) > "12"
+	if tellsDay.Match(text) {
+		if b.ordered++; b.ordered == 1 {
+			b.order = spot{row, line, string(text)}
+		}
+	}
 	if t.micro >= year2040 && b.before69 == "" && b.dates.given == "" && !fourDigits.Match(text) {
 		b.before69 = string(text)
 	}
@@ -188,6 +193,9 @@ func (b *builder) addTime(text []byte, row, line int) bool {
 	}
 	return true
 }
+
+// tellsDay matches dates such as 13/02/2024: one of the first two numbers is above 12, and so the day.
+var tellsDay = regexp.MustCompile(`^(?:(?:1[3-9]|[23]\d)[-./]\d|\d\d?[-./](?:1[3-9]|[23]\d)[-./])`)
 
 // short is a number for a sentence.
 func short(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -80,9 +80,18 @@ func (b *builder) resolve(rows int) error {
 	case b.Kind == Time:
 		b.Note, b.instant = b.dates.String(), b.zoned
 		// With other marks than dots the two ways are ambiguous. With dots the day is first in nearly all countries.
-		if b.dates.given == "" && b.dates.possible == 1<<dayFirst && !b.above12 && strings.Count(b.time.text, ".") >= 2 {
+		if b.dates.given == "" && b.dates.possible == 1<<dayFirst && b.ordered == 0 && strings.Count(b.time.text, ".") >= 2 {
 			b.notes = append(b.notes, fmt.Sprintf("%s is read with the day first, as dates with dots are; all days are at "+
 				"most 12, so if the month is first give --layout %s=%%m.%%d.%%Y", quote(b.time.text), b.Name))
+		}
+		if b.dates.given == "" && b.dates.possible&(1<<dayFirst|1<<monthFirst) != 0 && b.ordered > 0 && 100*b.ordered < b.times {
+			first, other := "day", "%m/%d/%Y"
+			if b.dates.possible == 1<<monthFirst {
+				first, other = "month", "%d/%m/%Y"
+			}
+			b.notes = append(b.notes, fmt.Sprintf("only %d of %d dates, the first %s in row %d, tell the day from the month, and all "+
+				"are read with the %s first: if that is wrong, mend them and give --layout %s=%s", b.ordered, b.times,
+				quote(b.order.text), b.order.row, first, b.Name, other))
 		}
 		if told != "" {
 			b.notes = append(b.notes, told)

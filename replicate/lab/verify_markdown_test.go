@@ -327,10 +327,10 @@ func TestOmegaOnRobots(t *testing.T) {
 	rows := slices.Concat(mediumRows(t, "fig02-age", "fig02-b.csv"), young)
 	const context = "sac-context"
 	for words, p := range map[string]paper.Part{
-		"Against plain SAC it is open: %s": {Panel: "b", Series: context + "-omega", Base: "sac"},
-		"show no such gain: %s":            {Panel: "b", Series: context + "-age", Base: context},
-		"a young replay may: %s":           {Panel: "b", Series: context + "-geometric", Base: context},
-		"has the best mean of the learners, by %s":         {Panel: "b", Series: "sac-geometric", Base: context + "-omega"},
+		"Against plain SAC it is open: %s":         {Panel: "b", Series: context + "-omega", Base: "sac"},
+		"show no such gain: %s":                    {Panel: "b", Series: context + "-age", Base: context},
+		"a young replay may: %s":                   {Panel: "b", Series: context + "-geometric", Base: context},
+		"has the best mean of the learners, by %s": {Panel: "b", Series: "sac-geometric", Base: context + "-omega"},
 	} {
 		of := effect(t, rows, p, "return")
 		e := of(statistics.Level)

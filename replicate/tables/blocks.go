@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tvps/data/table"
+	"tvps/gomlx_models/loop"
 	"tvps/gomlx_models/propensity/crossfit"
 	"tvps/replicate/runs"
 
@@ -124,7 +125,15 @@ func (s *Stream) sampleOf(all []int) (*Sample, error) {
 	if out.Data, out.Encoder, err = s.Data(rows); err != nil {
 		return nil, err
 	}
-	if again := repeated(out.Data); again*100 > len(rows) {
+	exact := out.Data
+	if repeated(exact)*100 > len(rows) && s.Source.Time != "" && s.Source.Bin != (table.Bin{}) {
+		times, err := s.Table.Times(s.Source.Time, table.Bin{})
+		if err != nil {
+			return nil, err
+		}
+		exact.Time = loop.Pick(times.Of(), rows)
+	}
+	if again := repeated(exact); again*100 > len(rows) {
 		out.notes = append(out.notes, fmt.Sprintf("%d of %d rows repeat another of the same time in all columns, and the tests take "+
 			"them for rows of their own, which find drift where there is none: drop them if the table was appended twice", again, len(rows)))
 	}
@@ -135,11 +144,19 @@ func (s *Stream) sampleOf(all []int) (*Sample, error) {
 }
 
 // repeated is the number of rows that repeat an earlier one of the same time. It is 0 if no column has another value in
-// most rows: then rows are alike by chance.
-func repeated(d crossfit.Table) int {
-	columns, rows := make([]map[float64]bool, d.Dim+1), map[string]bool{}
+// nearly all other rows (in most, if a quarter repeat): then rows are alike by chance, as those are in which such a
+// column has a frequent value, say none.
+func repeated(d crossfit.Table) (again int) {
+	value := func(i, j int) float64 {
+		if j < d.Dim {
+			return float64(d.X[i*d.Dim+j])
+		}
+		return d.Y(i)
+	}
+	columns, first := make([]map[float64]int, d.Dim+1), map[string]int{} // rows of each value; the first row of each kind
+	of := make([]int, len(d.Time))
 	for j := range columns {
-		columns[j] = map[float64]bool{}
+		columns[j] = map[float64]int{}
 	}
 	for i, at := range d.Time {
 		key := binary.LittleEndian.AppendUint64(nil, math.Float64bits(at))
@@ -147,21 +164,30 @@ func repeated(d crossfit.Table) int {
 			key = binary.LittleEndian.AppendUint32(key, uint32(d.Group[i]))
 		}
 		for j := range columns {
-			v := d.Y(i)
-			if j < d.Dim {
-				v = float64(d.X[i*d.Dim+j])
+			columns[j][value(i, j)]++
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(value(i, j)))
+		}
+		if _, ok := first[string(key)]; !ok {
+			first[string(key)] = i
+		}
+		of[i] = first[string(key)]
+	}
+	most := .9 * float64(len(first))
+	if 4*len(first) < 3*len(d.Time) {
+		most = .5 * float64(len(first))
+	}
+	for i := range d.Time {
+		tells := func(j int, values map[float64]int) bool {
+			return float64(len(values)) > most && values[value(i, j)] <= max(9, len(d.Time)/50)
+		}
+		for j, values := range columns {
+			if of[i] < i && tells(j, values) {
+				again++
+				break
 			}
-			columns[j][v] = true
-			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
-		}
-		rows[string(key)] = true
-	}
-	for _, values := range columns {
-		if 2*len(values) > len(rows) {
-			return len(d.Time) - len(rows)
 		}
 	}
-	return 0
+	return again
 }
 
 // Unlike is the mean of min(omega, 1) below which rows have less than half of their distribution in common with others.

@@ -449,18 +449,24 @@ func TestSortedByChance(t *testing.T) {
 // TestRepeated: rows that repeat another in all columns are counted where that is no chance: not where columns have few
 // values, nor for other entities or times.
 func TestRepeated(t *testing.T) {
-	twice := crossfit.Table{Dim: 2, X: []float32{.1, 1, .2, 1, .1, 1, .3, 1, .2, 1}, Time: []float64{1, 1, 1, 2, 1}}
+	const rows = 30
+	twice := crossfit.Table{Dim: 2, Time: slices.Repeat([]float64{1}, rows), Label: make([]int32, rows)}
+	times, entities, labels := twice, twice, twice
+	times.Time, labels.Label = xslices.Iota(0.0, rows), make([]int32, rows)
+	for i := range rows {
+		twice.X = append(twice.X, float32(min(i, 2*rows-5-i)), 1) // the last two as two before
+		entities.Group = append(entities.Group, int32(i))
+	}
+	times.X, entities.X, labels.X, labels.Label[rows-1] = twice.X, twice.X, twice.X, 1
 	few := crossfit.Table{Dim: 2, X: []float32{0, 1, 0, 1, 1, 1, 0, 0, 0, 1}, Time: []float64{1, 1, 1, 1, 2}}
-	times := twice
-	times.Time = []float64{1, 2, 3, 4, 5}
-	entities := twice
-	entities.Group = []int32{1, 2, 3, 4, 5}
-	labels := twice
-	labels.Label = []int32{0, 0, 1, 0, 0}
+	missing := crossfit.Table{Dim: 1} // half of the rows lack the column that tells rows apart
+	for i := range 100 {
+		missing.X, missing.Time = append(missing.X, float32(i%2*i)), append(missing.Time, 1)
+	}
 	for name, c := range map[string]struct {
 		crossfit.Table
 		want int
-	}{"twice": {twice, 2}, "few values": {few, 0}, "times": {times, 0}, "entities": {entities, 0}, "labels": {labels, 1}} {
+	}{"twice": {twice, 2}, "missing": {missing, 0}, "few values": {few, 0}, "times": {times, 0}, "entities": {entities, 0}, "labels": {labels, 1}} {
 		demand.Equal(t, repeated(c.Table), c.want, "%s: rows that repeat another", name)
 	}
 }

@@ -269,7 +269,7 @@ func (t *tester) equalise(sizes [][]float64) {
 
 // standardise divides each statistic, less its mean, by its standard deviation, and returns both. They are of the real
 // one and the shuffled ones: without drift these are alike, and drift would be called too often if they were treated
-// differently.
+// differently. What varies by rounding alone, as sums do of which each time has the same, becomes 0.
 func standardise(sizes [][]float64) (means, spreads []float64) {
 	column := make([]float64, len(sizes))
 	for i := range sizes[0] {
@@ -278,9 +278,12 @@ func standardise(sizes [][]float64) (means, spreads []float64) {
 		}
 		mean, spread := stat.MeanStdDev(column, nil)
 		means, spreads = append(means, mean), append(spreads, spread)
-		for _, size := range sizes {
-			if size[i] -= mean; spread > 1e-12*math.Abs(mean) {
-				size[i] /= spread
+	}
+	largest := max(slices.Max(means), slices.Max(spreads))
+	for _, size := range sizes {
+		for i := range size {
+			if size[i] -= means[i]; spreads[i] > max(1e-12*math.Abs(means[i]), 1e-9*largest) {
+				size[i] /= spreads[i]
 			} else {
 				size[i] = 0
 			}

@@ -56,6 +56,42 @@ func columnTests(d Table, seed int64) *Drift {
 	return &Drift{Columns: t.test(context.Background(), features(t.x), d.Dim), Dependence: t.dependence, Chunks: t.chunks}
 }
 
+// TestDays: the means of 70 to 150 days of independent rows do not seem to depend on each other.
+func TestDays(t *testing.T) {
+	const tables = 60
+	dependent := 0
+	for seed := range int64(tables) {
+		d, days := independent(seed, 1500, 10, 0, 0), []int{70, 100, 150}[seed%3]
+		for i := range d.Time {
+			d.Time[i] = float64(i * days / len(d.Time))
+		}
+		if newTester(d, sortRows(d, xslices.Iota(0, d.Dim)), nil, nil, 2, seed).dependence > 2 {
+			dependent++
+		}
+	}
+	t.Logf("%d of %d tables seem to depend", dependent, tables)
+	if dependent > 2 {
+		t.Errorf("in %d of %d tables of independent rows days seem to depend on each other", dependent, tables)
+	}
+}
+
+// TestBalanced: a table that has each region once in each week, always in the same order, does not drift. Sums that
+// every shuffle leaves alike are rounding, and no drift.
+func TestBalanced(t *testing.T) {
+	const regions, weeks, columns = 40, 30, 32 // the last column has the regions that are left
+	rng, d := random.New(5, "balanced"), Table{Dim: 1 + columns}
+	for i := range regions * weeks {
+		x := make([]float32, d.Dim)
+		x[0], x[1+min(i%regions, columns-1)] = float32(rng.NormFloat64()), 1
+		d.X, d.Time, d.Order = append(d.X, x...), append(d.Time, float64(i/regions)), append(d.Order, float64(i))
+	}
+	found, err := FindDrift(t.Context(), d, DefaultConfig(), 1)
+	demand.NoError(t, err)
+	if found.Score.P <= .05 || found.Dependence < independentRows {
+		t.Errorf("P = %v, autocorrelation time %v: nothing drifts, and neighbours are alike", found.Score.P, found.Dependence)
+	}
+}
+
 // TestColumnNull: of tables without drift, of independent and of autoregressive rows, about 5% have P <= .05.
 func TestColumnNull(t *testing.T) {
 	tables := 40

@@ -133,8 +133,10 @@ func (r *recurrence) ofTime(v, mean []float64, slow func(u float64) float64) flo
 		return 1
 	}
 	slices.Sort(first)
-	rho := (first[len(first)/2] + 1./timeWindow) / (1 - 3./timeWindow) // as the mean was subtracted (Marriott and Pope 1954)
-	if rho < (1+math.Sqrt(2*math.Log(1+float64(r.scores))))/math.Sqrt(float64(len(first)*timeWindow)) {
+	median := (first[(len(first)-1)/2] + first[len(first)/2]) / 2
+	rho := (median + 1./timeWindow) / (1 - 3./timeWindow)     // as the mean was subtracted (Marriott and Pope 1954)
+	noise := 1.25 / math.Sqrt(float64(len(first)*timeWindow)) // of a median
+	if rho < noise*(1+math.Sqrt(2*math.Log(1+float64(r.scores)))) {
 		return 1
 	}
 	rho = min(rho, .95)
