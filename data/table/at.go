@@ -25,7 +25,7 @@ func (t *Times) At(text string) (int, error) {
 		case last >= 0:
 			return last, nil
 		case isPeriod:
-			problem = "no time ends in %s; the nearest: %s"
+			problem = "no time ends in %s or contains it; the nearest: %s"
 		}
 		v = t.key(int64(v))
 	}

@@ -19,31 +19,34 @@ type builder struct {
 	index   map[string]uint32 // of levels
 	bytes   int               // of all levels
 
-	n                        int            // number of values
-	numbers, booleans, times int            // how many values are one
-	signed                   int            // numbers with a sign of currency or percent, which do not count as numbers
-	groups                   int            // numbers if the decimal mark stands between thousands: it is there twice
-	binary                   int            // 0 and 1, which may stand for false and true
-	commas                   int            // numbers if the decimal mark is the other one, comma or point
-	length                   int            // of all numbers without a sign; -1 if they differ
-	padded                   bool           // a number has a leading zero
-	exact, rounded           bool           // the numbers are of a Parquet file; one, or an integer, has more digits than a float64
-	sign                     rune           // of the first signed number
-	marked                   string         // first number with other marks than a decimal one
-	twoWays                  string         // first number that is another one if the decimal mark is the other one
-	oneWay                   bool           // a number with separators of thousands can be read in no other way
-	points                   int            // numbers with a decimal point
-	decimals                 bool           // one of them has no three decimals, or more than three digits before them
-	grouped                  string         // first of them that is not so: its point may be between thousands
-	words                    map[string]int // texts that are no value by themselves, of at most mostWords
-	time, zone               spot           // first time, and first one in a zone of unknown offset
-	clock                    spot           // first time that a change of the clocks repeats or skips
-	change                   string         // how it does that
-	zoned                    bool           // the first time has a zone
-	short                    shortDates     // such as 23/01/31
-	ordered                  int            // dates of which a number above 12 tells the day from the month
-	order                    spot           // the first of them
-	before69                 string         // first time whose year is written 40 to 68, and read as 2040 to 2068
+	n                        int                // number of values
+	numbers, booleans, times int                // how many values are one
+	signed                   int                // numbers with a sign of currency or percent, which do not count as numbers
+	groups                   int                // numbers if the decimal mark stands between thousands: it is there twice
+	binary                   int                // 0 and 1, which may stand for false and true
+	commas                   int                // numbers if the decimal mark is the other one, comma or point
+	length                   int                // of all numbers without a sign; -1 if they differ
+	padded                   bool               // a number has a leading zero
+	exact, rounded           bool               // the numbers are of a Parquet file; one, or an integer, has more digits than a float64
+	sign                     rune               // of the first signed number
+	marked                   string             // first number with other marks than a decimal one
+	twoWays                  string             // first number that is another one if the decimal mark is the other one
+	oneWay                   bool               // a number with separators of thousands can be read in no other way
+	points                   int                // numbers with a decimal point
+	decimals                 bool               // one of them has no three decimals, or more than three digits before them
+	grouped                  string             // first of them that is not so: its point may be between thousands
+	words                    map[string]int     // texts that are no value by themselves, of at most mostWords
+	time, zone               spot               // first time, and first one in a zone of unknown offset
+	clock                    spot               // first time that a change of the clocks repeats or skips
+	change                   string             // how it does that
+	zoned                    bool               // the first time has a zone
+	short                    shortDates         // such as 23/01/31
+	ordered                  int                // dates of which a number above 12 tells the day from the month
+	order                    spot               // the first of them
+	alike                    map[float64]string // first text of each number with a point, of at most mostAlike
+	same                     [2]string          // first two texts that are one number, as 1.1 and 1.10
+	exponent                 string             // first number such as 12E1
+	before69                 string             // first time whose year is written 40 to 68, and read as 2040 to 2068
 }
 
 // spot is where a value was found first.
@@ -92,6 +95,7 @@ func (b *builder) add(text []byte, row, line int) {
 			b.binary++
 		}
 		b.addPoint(text)
+		b.addCode(text, v)
 	case marked:
 		b.addMarked(text, v, sign)
 	case notFinite:
@@ -123,6 +127,31 @@ func (b *builder) addPoint(text []byte) {
 		b.grouped = string(text)
 	}
 }
+
+// mostAlike is the largest number of versions or codes.
+const mostAlike = 100
+
+// addCode adds a number that may be a code or a version.
+func (b *builder) addCode(text []byte, v float64) {
+	if b.exponent == "" && exponents.Match(text) {
+		b.exponent = string(text)
+	}
+	if bytes.IndexByte(text, '.') < 0 || b.same[0] != "" || len(b.alike) > mostAlike {
+		return
+	}
+	if b.alike == nil {
+		b.alike = map[float64]string{}
+	}
+	switch first, ok := b.alike[v]; {
+	case !ok:
+		b.alike[v] = string(text)
+	case first != string(text):
+		b.same = [2]string{first, string(text)}
+	}
+}
+
+// exponents matches numbers with an exponent that programs do not write: these have a sign or a decimal point.
+var exponents = regexp.MustCompile(`^\d+[eE]\d+$`)
 
 // addMarked adds a number with other marks than a decimal one.
 func (b *builder) addMarked(text []byte, v float64, sign rune) {

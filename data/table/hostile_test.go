@@ -181,6 +181,7 @@ func hostileFiles(t testing.TB) []hostile {
 		{"time of no column", "a,b\n1,2\n2,1\n", table.Options{}, times("c", week), `no column "c"; the columns are a, b`},
 		{"time is text", "a,b\nx,2\ny,1\n", table.Options{}, times("a", week), "is a category, not a time"},
 		{"bins of numbers", "a,b\n1,2\n2,1\n", table.Options{}, times("a", week), "a bin of week needs dates"},
+		{"bins of years", "a,b\n2019,2\n2020,1\n", table.Options{}, times("a", week), "--layout a=%Y that they are years"},
 		{"bin unknown", "a,b\n1,2\n2,1\n", table.Options{}, times("a", table.Bin{Unit: "era"}), "is not a unit of time"},
 		{"bin of less than nothing", "a,b\n1,2\n2,1\n", table.Options{}, times("a", table.Bin{Rows: -2}),
 			"a bin of -2 rows or 0 blocks"},

@@ -63,6 +63,9 @@ func TestNumbers(t *testing.T) {
 		{[]string{"5,50 €", "1.000,00 €"}, ',', []float64{5.5, 1000}, "is read as 5.5"},
 		{[]string{"12 %", "7.5%", "0"}, 0, []float64{12, 7.5, 0}, `"12 %" is read as 12`},
 		{[]string{"1e3", "2.5E-1", ".5", "5."}, 0, []float64{1000, .25, .5, 5}, ""},
+		{[]string{"1.1", "1.2", "1.10"}, 0, []float64{1.1, 1.2, 1.1}, `"1.1" and "1.10" are one number: if they are versions or ` +
+			`codes, give --type v=category`},
+		{[]string{"12E1", "34"}, 0, []float64{120, 34}, `"12E1" is read as 120; if it is a code, give --type v=category`},
 		{[]string{"1'234'567", "12"}, 0, []float64{1234567, 12}, "is read as 1234567"},
 		{[]string{"1\u00a0234", "1\u202f000\u202f000"}, 0, []float64{1234, 1e6}, "is read as 1234"},
 		{[]string{"1 234", "288 000,5"}, ',', []float64{1234, 288000.5}, "is read as 1234"},
@@ -285,6 +288,33 @@ func TestMonthsAndYears(t *testing.T) {
 	checkSentence(t, err, "12.2003 and the others seem to be weeks and years; write them as 2004-W01, or say by --type v=")
 	_, err = read(t, columnOf("2023.11", "2023.12", "2024.01", "2024.1"), table.Options{}).Times("v", table.Bin{})
 	checkSentence(t, err, "2023.11 and the others seem to be years and months; write them as 2004-01, or say by --type v=")
+}
+
+// TestFewTellTheDay: where few dates tell the day from the month a note names the first, as it may be wrong.
+func TestFewTellTheDay(t *testing.T) {
+	for _, c := range []struct {
+		form string // of the dates
+		odd  int    // so many of 300 days are above 12
+		want string
+	}{
+		{"02/01/2006", 1, `only 1 of 300 dates show where the day stands, the first "20/03/2024" in row 1; all are read with ` +
+			`the day first: if that is wrong, mend them and give --layout v=%m/%d/%Y`},
+		{"1-2-2006", 2, `"3-20-2024" in row 1; all are read with the month first`},
+		{"02/01/2006", 3, ""}, {"2006-01-02", 1, ""}, {"02/01/2006 15:04", 200, ""},
+	} {
+		var texts []string
+		for i := range 300 {
+			day := 1 + i%12
+			if i < c.odd {
+				day = 20
+			}
+			texts = append(texts, time.Date(2024, time.Month(3+i%6), day, i%24, 0, 0, 0, time.UTC).Format(c.form))
+		}
+		notes := strings.Join(read(t, columnOf(texts...), table.Options{}).Notes(), "\n")
+		if (c.want == "") != (notes == "") || !strings.Contains(notes, c.want) {
+			t.Errorf("%s, %d days above 12: notes %q, want %q", c.form, c.odd, notes, c.want)
+		}
+	}
 }
 
 func daily(i int) (years, months, days int)   { return 0, 0, i }

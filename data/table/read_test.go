@@ -216,7 +216,7 @@ func TestAt(t *testing.T) {
 		err   string
 	}{
 		{months, "2024-02", 1, ""}, {months, "2024-02-29", 1, ""}, {months, "2024-06-01 12:00", 2, ""},
-		{months, "2024-03", 0, `no time ends in "2024-03"; the nearest: 2024-02 and 2024-06`},
+		{months, "2024-03", 0, `no time ends in "2024-03" or contains it; the nearest: 2024-02 and 2024-06`},
 		{months, "soon", 0, `"soon" is not a time; times are written as 2024-06`},
 		{months, "", 0, "is not a time"},
 		{months, "2024", 2, ""}, {days, "2024-02", 2, ""}, {days, "2024-02-01", 1, ""}, {days, "2024", 3, ""},
@@ -225,7 +225,7 @@ func TestAt(t *testing.T) {
 		{blocks, "block 2", 1, ""}, {blocks, "2024-03-01", 0, ""}, {blocks, "2025", 1, ""},
 		{bare, "2024-02-10 00", 0, ""}, {bare, "2024-02-10", 1, ""},
 		{blocks, "2024", 1, ""}, {blocks, "2024-02", 0, ""},
-		{blocks, "2024-01", 0, `no time ends in "2024-01"; the nearest: block 1 (from 2024-01-15)`},
+		{blocks, "2024-01", 0, `no time ends in "2024-01" or contains it; the nearest: block 1 (from 2024-01-15)`},
 		{in(table.Bin{Rows: 3}, year...), "2024", 0, ""}, {in(table.Bin{Rows: 3}, year...), "2025", 1, ""},
 		{in(table.Bin{Unit: "week"}, year...), "2024", 1, ""}, {in(table.Bin{Unit: "week"}, year...), "2025", 2, ""},
 		{in(table.Bin{Unit: "month"}, year...), "2024-Q2", 0, ""}, {in(table.Bin{Unit: "month"}, year...), "2024Q4", 1, ""},
@@ -233,7 +233,7 @@ func TestAt(t *testing.T) {
 		{in(table.Bin{Unit: "quarter"}, year...), "2024-05", 0, ""}, {in(table.Bin{Unit: "year"}, year...), "2024-05", 0, ""},
 		{in(table.Bin{Unit: "hour"}, hours...), "2024-02-10", 2, ""}, {in(table.Bin{}, hours...), "2024-02-10", 2, ""},
 		{in(table.Bin{}, hours...), "2024-02-10 00:00", 1, ""}, {in(table.Bin{Unit: "hour"}, hours...), "2024-W06", 3, ""},
-		{blocks, "2023-03-01", 0, `no time ends in "2023-03-01"; the nearest: block 1 (from 2024-01-15)`},
+		{blocks, "2023-03-01", 0, `no time ends in "2023-03-01" or contains it; the nearest: block 1 (from 2024-01-15)`},
 		{in(table.Bin{Unit: "week"}, "2024-01-23", "2024-01-31", "2024-03-01"), "2024-02", 0,
 			`2024-W05 ends in "2024-02", but has no row in it; the nearest: 2024-W05 and 2024-W09`},
 		{in(table.Bin{Unit: "week"}, "2024-01-23", "2024-01-31", "2024-02-01"), "2024-02", 1, ""},

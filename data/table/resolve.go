@@ -89,8 +89,8 @@ func (b *builder) resolve(rows int) error {
 			if b.dates.possible == 1<<monthFirst {
 				first, other = "month", "%d/%m/%Y"
 			}
-			b.notes = append(b.notes, fmt.Sprintf("only %d of %d dates, the first %s in row %d, tell the day from the month, and all "+
-				"are read with the %s first: if that is wrong, mend them and give --layout %s=%s", b.ordered, b.times,
+			b.notes = append(b.notes, fmt.Sprintf("only %d of %d dates show where the day stands, the first %s in row %d; all are read "+
+				"with the %s first: if that is wrong, mend them and give --layout %s=%s", b.ordered, b.times,
 				quote(b.order.text), b.order.row, first, b.Name, other))
 		}
 		if told != "" {
@@ -115,6 +115,11 @@ func (b *builder) resolve(rows int) error {
 			note += fmt.Sprintf("; if it is a level, such as a grade, give --type %s=category", b.Name)
 		}
 		b.notes = append(b.notes, note)
+	case b.same[0] != "" && !b.given:
+		b.notes = append(b.notes, fmt.Sprintf("%s and %s are one number: if they are versions or codes, give --type %s=category",
+			quote(b.same[0]), quote(b.same[1]), b.Name))
+	case b.exponent != "" && b.points == 0 && !b.given:
+		b.notes = append(b.notes, fmt.Sprintf("%s; if it is a code, give --type %s=category", b.readAs(b.exponent), b.Name))
 	}
 	return nil
 }

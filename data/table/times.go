@@ -174,8 +174,11 @@ func (t *Data) Times(name string, bin Bin) (*Times, error) {
 			return nil, t.errorf(-1, name, "write dates as YYYY-MM-DD, give --layout COLUMN=FORMAT, or name another column",
 				"%s", joined(": ", fmt.Sprintf("the column is a %s, not a time", c.Kind), c.Note))
 		case c.Kind == Number && bin.Unit != "":
-			return nil, t.errorf(-1, name,
-				"take blocks of rows, or say by --layout COLUMN=FORMAT how they mean dates, as unix or %Y%m%d",
+			format := "--layout COLUMN=FORMAT how they mean dates, as unix or %Y%m%d"
+			if values := slices.Sorted(slices.Values(c.values)); values[0] >= 1900 && values[len(values)-1] <= 2100 {
+				format = fmt.Sprintf("--layout %s=%%Y that they are years", name)
+			}
+			return nil, t.errorf(-1, name, "take blocks of rows, or say by "+format,
 				"the column has numbers, and a bin of %s needs dates", bin.Unit)
 		}
 	}

@@ -33,14 +33,22 @@ func columnScores(d Table, at []int, r *recurrence, rng *rand.Rand) []score {
 	return scores(places, d.Dim, r, func(i, column int) float64 { return float64(d.X[at[i]*d.Dim+column]) })
 }
 
-// outcomeScores are those of y: of each class, or of the number.
+// outcomeScores are those of y: of each class, or of the number. A class of fewer than leastOfClass rows has none: the
+// first row of a new class is no drift.
 func outcomeScores(d Table, at []int, r *recurrence) []score {
 	if !d.HasY() {
 		return nil
 	}
+	rows := map[int32]int{}
+	for _, class := range d.Label {
+		rows[class]++
+	}
 	places := xslices.Iota(0, len(at))
-	return scores(places, max(1, d.Classes), r, func(i, class int) float64 { return d.outcome(at[i], class) })
+	list := scores(places, max(1, d.Classes), r, func(i, class int) float64 { return d.outcome(at[i], class) })
+	return slices.DeleteFunc(list, func(s score) bool { return d.Target == nil && rows[int32(s.column)] < leastOfClass })
 }
+
+const leastOfClass = 5
 
 // outcome is y of a row: the number, or whether it has the class.
 func (d Table) outcome(row, class int) float64 {

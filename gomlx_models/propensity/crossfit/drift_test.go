@@ -75,6 +75,21 @@ func TestDays(t *testing.T) {
 	}
 }
 
+// TestNewClass: the first row of a new class, at the end, is no drift of y.
+func TestNewClass(t *testing.T) {
+	d := independent(2, 800, 1, 0, 0)
+	d.Classes, d.Label = 3, make([]int32, 800)
+	rng := random.New(2, "classes")
+	for i := range d.Label {
+		d.Label[i] = int32(rng.IntN(2))
+	}
+	d.Label[795] = 2
+	tester := newTester(d, sortRows(d, []int{0}), nil, nil, 99, 1)
+	if p := tester.test(t.Context(), features(tester.y), d.Classes).P; p <= .05 || len(tester.y) != 2 {
+		t.Errorf("P = %v by %d classes", p, len(tester.y))
+	}
+}
+
 // TestBalanced: a table that has each region once in each week, always in the same order, does not drift. Sums that
 // every shuffle leaves alike are rounding, and no drift.
 func TestBalanced(t *testing.T) {

@@ -160,11 +160,11 @@ func TestRecurring(t *testing.T) {
 		worth      [][]float64
 		want       string
 	}{
-		{"trend", "", sharp, "Drift. The change of x is strongest around d."},
+		{"trend", "", sharp, "Drift. The change of x seems strongest around d."},
 		{"trend", "", gradual, "Drift. The change of x is gradual."},
-		{"times", "", sharp, "Drift. The change of x is strongest around d."},
+		{"times", "", sharp, "Drift. The change of x seems strongest around d."},
 		{"day of the week", "", sharp, "Drift."},
-		{"day of the week", "trend", sharp, "Drift. The change of x is strongest around d."},
+		{"day of the week", "trend", sharp, "Drift. The change of x seems strongest around d."},
 		{"trend", "day of the week", gradual, "Drift. The change of x is gradual."},
 		{"day of the week", "day of the year", sharp, "Drift."},
 	} {

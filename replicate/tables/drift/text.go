@@ -57,7 +57,7 @@ func (r *Result) judge() Verdict {
 		v.Sentence += fmt.Sprintf(". When %s changes is not seen by g", what)
 	case sharp:
 		v.Turn = r.Blocks[at].Name
-		v.Sentence += fmt.Sprintf(". The change of %s is strongest around %s", what, tables.ShortName(v.Turn))
+		v.Sentence += fmt.Sprintf(". The change of %s seems strongest around %s", what, tables.ShortName(v.Turn))
 	default:
 		v.Sentence += fmt.Sprintf(". The change of %s is gradual", what)
 	}
@@ -102,6 +102,8 @@ func (r *Result) String() string {
 		fmt.Fprintf(&b, "share of each column in log omega: %s\n", strings.Join(shares, ", "))
 		worth := r.likePresent()
 		order := xslices.Iota(0, len(worth))
+		rows := slices.Sorted(slices.Values(xslices.Map(r.Blocks, func(b tables.Block) int { return b.Rows })))
+		order = slices.DeleteFunc(order, func(at int) bool { return 4*r.Blocks[at].Rows < rows[len(rows)/2] }) // as a first hour
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 		alike := xslices.Map(order, func(at int) string {
 			return fmt.Sprintf("%s %.2f", tables.ShortName(r.Blocks[at].Name), worth[at])
