@@ -119,12 +119,17 @@ type checkpoint struct {
 	hash string
 }
 
-// checkpoint loads the committed network, or the one that the command pretrain left in the cache for the seed's
-// split.
+// committedWidth is the width of the network that the program has.
+const committedWidth = 16
+
+// checkpoint loads the network that the command pretrain left in the cache, for the seed's split or for split 0, which
+// the program has itself at one width.
 func (l *library) checkpoint(s Settings, seed int64) (checkpoint, error) {
-	folder, split := "", int64(0)
-	if s.Checkpoint == "split" {
-		folder, split = filepath.Join(l.host.CacheDir, "checkpoints"), seed
+	folder, split := filepath.Join(l.host.CacheDir, "checkpoints"), seed
+	if s.Checkpoint == "committed" {
+		if split = 0; s.Width == committedWidth {
+			folder = ""
+		}
 	}
 	return experiment.Memoize(&l.memo, fmt.Sprint(folder, s.Width, split), func() (checkpoint, error) {
 		c, hash, err := resnet.Load(folder, s.Width, split)

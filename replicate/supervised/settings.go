@@ -35,7 +35,7 @@ type Settings struct {
 	Network     string  `set:"network" of:"classifier" doc:"model: linear, mlp or head (the last block of ResNet-18 and its classifier) (I3, I10)"`
 	Hidden      int     `set:"hidden" of:"vector" doc:"width of the mlp's two hidden layers (I3)"`
 	Width       int     `set:"width" of:"head" doc:"channels of ResNet-18's first stage; 64 is the paper's (I10)"`
-	Checkpoint  string  `set:"checkpoint" of:"head" doc:"pre-trained network: committed (split 0 for all seeds) or split (one per seed's split, from pretrain) (I10)"`
+	Checkpoint  string  `set:"checkpoint" of:"head" doc:"pre-trained network: committed (split 0 for all seeds; from pretrain, except for width 16) or split (one per seed's split, from pretrain) (I10)"`
 	Start       string  `set:"start" of:"head" doc:"head's initial weights at every step: pretrained or reinit (random) (I5)"`
 	Block       string  `set:"block" of:"head" doc:"trained part of ResNet-18 below its classifier: basic (last basic block) or stage (last stage, two blocks) (I10)"`
 	BatchNorm   string  `set:"batch-norm" of:"head" doc:"batch normalisation: batch (statistics of the batch) or frozen (averages of pre-training) (I6)"`
