@@ -139,7 +139,7 @@ func moved(params []net.Param, before, after net.Values) map[string][2]int {
 }
 
 // TestCheckpointOfSplit: with a checkpoint for each seed, the stand-in's features are those of the seed's own, and all
-// share the pixels.
+// share the pixels. With the committed one for all, which the program lacks at this width, they are those of split 0.
 func TestCheckpointOfSplit(t *testing.T) {
 	h := newHost(t, "go")
 	params, err := resnet.Params(h.Backend.Backend, 1)
@@ -166,6 +166,10 @@ func TestCheckpointOfSplit(t *testing.T) {
 		demand.Equal(t, same, s.GInput == "pixels", "%s: g sees the same of both checkpoints", name)
 		demand.Equal(t, a.Pool == b.Pool, false, "%s: both checkpoints have one pool", name)
 		demand.Equal(t, a.GPool.X == b.GPool.X, s.GInput == "pixels", "%s: both checkpoints have one pool of g", name)
+		s.Checkpoint = "committed"
+		of, err := s.open(h).Stream(t.Context(), engine, 0)
+		demand.NoError(t, err)
+		demand.Equal(t, slices.Equal(of.InputOfG(3), a.InputOfG(3)), true, "%s: g sees the features of split 0", name)
 	}
 }
 
